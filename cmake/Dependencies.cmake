@@ -1,0 +1,13 @@
+# Everything comes from the distribution's packages; scripts/setup.sh names them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
+find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
+find_path(FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+find_program(FLATC flatc REQUIRED)
+if(CAMSHAFT_TESTS)
+  find_package(GTest REQUIRED)
+endif()
