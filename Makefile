@@ -1,0 +1,44 @@
+# Camshaft's two commands are `make run` and `make test`; `make help` lists the others.
+PYTHON := .venv/bin/python
+JOBS := $(shell nproc)
+
+.DEFAULT_GOAL := build
+.PHONY: help setup build run test dev asan ubsan tsan cuda zoo bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/:/'
+
+setup:  ## install what is missing: system packages (as root) and .venv
+	@scripts/setup.sh
+
+build: setup build/build.ninja  ## build/bin/trtexec, build/lib/libcamshaft.so and the Python module
+	@cmake --build --preset release
+
+run: build  ## read the text of a picture with a trained model, beside ONNX Runtime
+	@$(PYTHON) examples/ocr.py
+
+test: build  ## all tests: C++ ones, then Python ones
+	@ctest --preset release -j $(JOBS)
+	@$(PYTHON) -m pytest -q tests
+
+dev asan ubsan tsan cuda: %: setup build-%/build.ninja  ## build and C++ tests with that preset
+	@cmake --build --preset $@
+	@ctest --preset $@ -j $(JOBS)
+
+zoo: setup  ## export the full models into zoo/ with PyTorch (downloads gigabytes)
+	@scripts/setup.sh venv .venv-zoo scripts/zoo/requirements.txt
+	@.venv-zoo/bin/python scripts/zoo/export.py
+
+bench: build  ## time the zoo's models beside ONNX Runtime and OpenVINO
+	@$(PYTHON) -m pip install -q -r scripts/requirements-bench.txt
+	@$(PYTHON) benchmarks/compare.py
+
+clean:  ## remove build folders; environments and zoo/ stay
+	rm -rf build build-*
+
+# Configured once; from then on Ninja runs CMake again by itself when a CMake file changes.
+build/build.ninja: CMakePresets.json | setup
+	@cmake --preset release
+
+build-%/build.ninja: CMakePresets.json | setup
+	@cmake --preset $*
