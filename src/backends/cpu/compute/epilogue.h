@@ -1,0 +1,31 @@
+// What a matrix product or convolution does to a result before it leaves the registers.
+#pragma once
+
+#include <cstdint>
+
+namespace camshaft::cpu {
+
+enum class Activation : int32_t { kNone, kRelu, kClip, kSigmoid, kSilu, kHardSwish, kGelu, kTanh };
+
+// y = activation(scale * product + bias + residual), then post() on finished blocks.
+//
+// Columns are output channels, rows are output pixels or rows of the product. kGelu is the exact,
+// erf-based one; kHardSwish is x * clip(x/6 + 1/2, 0, 1).
+struct Epilogue {
+  float scale = 1.0f;
+  const float* bias = nullptr;      // one value per column
+  const float* residual = nullptr;  // shaped like the result; may be the result's own memory
+  int64_t residualStride = 0;       // floats between its rows
+  Activation activation = Activation::kNone;
+  float low = 0.0f;  // bounds of kClip
+  float high = 0.0f;
+
+  // For anything else that is to ride on the result: called by the worker that computed a block,
+  // while it is in cache, once for every block. `block` is the result at (row, column). The rows of
+  // batched products are counted within their own matrix.
+  void (*post)(void* context, float* block, int64_t row, int64_t column, int64_t rows,
+               int64_t columns, int64_t stride) = nullptr;
+  void* postContext = nullptr;
+};
+
+}  // namespace camshaft::cpu
