@@ -1,0 +1,125 @@
+#pragma once
+
+// Reads an ONNX model into a network.
+
+#include "NvInfer.h"
+
+#define NV_ONNX_PARSER_MAJOR 0
+#define NV_ONNX_PARSER_MINOR 1
+#define NV_ONNX_PARSER_PATCH 0
+#define NV_ONNX_PARSER_VERSION \
+  (NV_ONNX_PARSER_MAJOR * 10000 + NV_ONNX_PARSER_MINOR * 100 + NV_ONNX_PARSER_PATCH)
+
+namespace nvonnxparser {
+
+// Number of values in an enumeration whose values are 0 .. n-1.
+template <typename Enum>
+constexpr int32_t EnumMax() noexcept;
+
+enum class ErrorCode : int {
+  kSUCCESS = 0,
+  kINTERNAL_ERROR = 1,
+  kMEM_ALLOC_FAILED = 2,
+  kMODEL_DESERIALIZE_FAILED = 3,
+  kINVALID_VALUE = 4,
+  kINVALID_GRAPH = 5,
+  kINVALID_NODE = 6,
+  kUNSUPPORTED_GRAPH = 7,
+  kUNSUPPORTED_NODE = 8,
+  kUNSUPPORTED_NODE_ATTR = 9,
+  kUNSUPPORTED_NODE_INPUT = 10,
+  kUNSUPPORTED_NODE_DATATYPE = 11,
+  kUNSUPPORTED_NODE_DYNAMIC = 12,
+  kUNSUPPORTED_NODE_SHAPE = 13,
+  kREFIT_FAILED = 14,
+};
+template <>
+constexpr int32_t EnumMax<ErrorCode>() noexcept { return 15; }
+
+using OnnxParserFlags = uint32_t;
+
+// Bit numbers of OnnxParserFlags. None acts today: normalisations are always native, there is no
+// DLA, and there are no plugins to override an operator with.
+enum class OnnxParserFlag : int32_t {
+  kNATIVE_INSTANCENORM = 0,
+  kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA = 1,
+  kREPORT_CAPABILITY_DLA = 2,
+  kENABLE_PLUGIN_OVERRIDE = 3,
+  kADJUST_FOR_DLA = 4,
+};
+template <>
+constexpr int32_t EnumMax<OnnxParserFlag>() noexcept { return 5; }
+
+// One problem of a model. Belongs to its parser and lives until the errors are cleared or the
+// parser ends.
+class CAMSHAFT_API IParserError {
+ public:
+  virtual ErrorCode code() const noexcept = 0;
+  // One sentence for the user.
+  virtual const char* desc() const noexcept = 0;
+  // Place in Camshaft's source that found the problem.
+  virtual const char* file() const noexcept = 0;
+  virtual int line() const noexcept = 0;
+  virtual const char* func() const noexcept = 0;
+  // Index of the ONNX node in its graph, -1 when the problem is not that of a node; its name and
+  // operator are then empty.
+  virtual int node() const noexcept = 0;
+  virtual const char* nodeName() const noexcept = 0;
+  virtual const char* nodeOperator() const noexcept = 0;
+  // Names of the model-local functions the node lies in, outermost first.
+  virtual const char* const* localFunctionStack() const noexcept = 0;
+  virtual int32_t localFunctionStackSize() const noexcept = 0;
+
+ protected:
+  virtual ~IParserError() = default;
+};
+
+// Fills one network, which must outlive the parser. One thread at a time uses a parser. The network
+// keeps what it needs of the model, so the parser may end before the build.
+class CAMSHAFT_API IParser {
+ public:
+  virtual ~IParser() noexcept = default;
+
+  // Both return false when anything in the model cannot be read. All problems are collected, not
+  // only the first: see getError(). The bytes may be freed afterwards. model_path is the file they
+  // came from: external data is looked for beside it; null when there is none.
+  virtual bool parse(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
+                     const char* model_path = nullptr) noexcept = 0;
+  // verbosity is an ILogger::Severity as a number: the least severe message worth logging.
+  virtual bool parseFromFile(const char* onnxModelFile, int verbosity) noexcept = 0;
+
+  // Whether the operator of ONNX's default domain is known at all; a node may still be refused for
+  // its attributes.
+  virtual bool supportsOperator(const char* op_name) const noexcept = 0;
+
+  virtual int getNbErrors() const noexcept = 0;
+  // Null when the index is out of range.
+  virtual const IParserError* getError(int index) const noexcept = 0;
+  virtual void clearErrors() noexcept = 0;
+
+  virtual void setFlags(OnnxParserFlags onnxParserFlags) noexcept = 0;
+  virtual OnnxParserFlags getFlags() const noexcept = 0;
+  virtual void clearFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  virtual void setFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  virtual bool getFlag(OnnxParserFlag onnxParserFlag) const noexcept = 0;
+};
+
+}  // namespace nvonnxparser
+
+extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* logger,
+                                                          int version) noexcept;
+// NV_ONNX_PARSER_VERSION of the library that is loaded.
+extern "C" CAMSHAFT_API int getNvOnnxParserVersion() noexcept;
+
+namespace nvonnxparser {
+namespace {
+
+// Null when the headers and the loaded library disagree on the parser version.
+inline IParser* createParser(nvinfer1::INetworkDefinition& network,
+                             nvinfer1::ILogger& logger) noexcept {
+  return static_cast<IParser*>(
+      createNvOnnxParser_INTERNAL(&network, &logger, NV_ONNX_PARSER_VERSION));
+}
+
+}  // namespace
+}  // namespace nvonnxparser
