@@ -1,0 +1,74 @@
+// The build-time half of the backend boundary: what a kernel can do, and how it is prepared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace camshaft {
+
+// Yes, or no with the reason in words ("needs channels last", "only f32").
+struct Verdict {
+  bool ok = true;
+  std::string reason;
+  static Verdict yes() { return {}; }
+  static Verdict no(std::string reason) { return {false, std::move(reason)}; }
+  explicit operator bool() const { return ok; }
+};
+
+// What a step reads: an input of the node as it is, or bytes packed at build time.
+struct StepInput {
+  int nodeInput = -1;  // index, or -1 when `packed` holds the bytes
+  TensorType packedType;
+  std::vector<std::byte> packed;
+  static StepInput fromNode(int index) { return {.nodeInput = index}; }
+  static StepInput fromBytes(TensorType type, std::vector<std::byte> bytes) {
+    return {.packedType = std::move(type), .packed = std::move(bytes)};
+  }
+};
+
+struct Prepared {
+  std::string runtimeKernel;        // defaults to the kernel's name
+  std::vector<std::byte> params;    // plain bytes for the run-time half
+  std::vector<StepInput> inputs;
+  std::vector<Dim> dimArgs;         // numbers needed at run time
+  Dim workspaceBytes = 0;
+};
+
+struct PrepareOptions {
+  int64_t config = 0;  // one of configurations()
+  int threads = 1;
+  // The sizes worth optimising for: the profile's opt shape.
+  std::function<int64_t(const Dim&)> opt;
+};
+
+// A kernel at build time. Lists are explicit arrays, plainest last.
+struct Kernel {
+  std::string_view name;  // "cpu/gemm_f32"; its specification
+  Verdict (*supports)(const Node& node);
+  Prepared (*prepare)(const Node& node, const PrepareOptions& options);
+  // Values of PrepareOptions::config worth timing; null: only 0.
+  std::vector<int64_t> (*configurations)(const Node& node) = nullptr;
+  // May write output 0 over input i when that input dies here and has the same size; null: never.
+  bool (*inPlace)(const Node& node, int input) = nullptr;
+};
+
+using KernelList = std::span<const Kernel>;
+
+// A backend's build-time half.
+struct BuildBackend {
+  std::string_view name;
+  // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
+  KernelList (*kernelsFor)(const Node& node);
+  bool prefersChannelsLast;
+};
+
+// Node inputs as they are, in order.
+std::vector<StepInput> allInputs(const Node& node);
+
+}  // namespace camshaft

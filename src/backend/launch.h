@@ -1,0 +1,56 @@
+// The run-time half of the backend boundary: kernels by name, no IR.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "support/data_type.h"
+
+namespace camshaft {
+
+class ThreadPool;
+
+inline constexpr int kMaxRank = 8;
+
+// A tensor as a kernel sees it: contiguous, row-major, sizes resolved.
+struct TensorArg {
+  void* data = nullptr;  // null: an optional operand left out
+  DataType type = DataType::kF32;
+  int32_t rank = 0;
+  int64_t dims[kMaxRank] = {};
+
+  std::span<const int64_t> shape() const { return {dims, static_cast<size_t>(rank)}; }
+  int64_t count() const {
+    int64_t product = 1;
+    for (int i = 0; i < rank; ++i) product *= dims[i];
+    return product;
+  }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
+};
+
+struct LaunchArgs {
+  std::span<const TensorArg> inputs;
+  std::span<const TensorArg> outputs;
+  std::span<const int64_t> dims;  // what the kernel asked for in Prepared::dimArgs
+  std::byte* workspace = nullptr;
+  int64_t workspaceBytes = 0;
+  ThreadPool* threads = nullptr;  // host kernels
+  void* stream = nullptr;         // device kernels
+};
+
+// A kernel at run time. load() turns the parameter bytes into a state once per engine (null: the
+// bytes themselves are the state, passed aligned to 64 bytes); launch() neither allocates nor looks anything up.
+// States are immutable and shared between contexts.
+struct RuntimeKernel {
+  std::string_view name;  // "cpu/gemm_f32"
+  std::shared_ptr<const void> (*load)(std::span<const std::byte> params) = nullptr;
+  void (*launch)(const void* state, const LaunchArgs& args) = nullptr;
+};
+
+}  // namespace camshaft

@@ -1,0 +1,102 @@
+#include "ir/expr.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace camshaft {
+
+const ScalarOpInfo& infoOf(ScalarOp op) {
+  static constexpr ScalarOpInfo kInfo[] = {
+      {"input", 0, ScalarDomain::kAny},
+      {"const", 0, ScalarDomain::kAny},
+      {"cast", 1, ScalarDomain::kAny},
+      {"where", 3, ScalarDomain::kAny},
+#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) {text, arity, ScalarDomain::domain},
+#include "ir/scalar_ops.def"
+#undef CAMSHAFT_SCALAR_OP
+  };
+  return kInfo[static_cast<size_t>(op)];
+}
+
+int Expr::push(ScalarInstruction instruction) {
+  code_.push_back(instruction);
+  return static_cast<int>(code_.size()) - 1;
+}
+
+int Expr::input(int index, DataType type) {
+  for (size_t i = 0; i < code_.size(); ++i)
+    if (code_[i].op == ScalarOp::kInput && code_[i].a == index) return static_cast<int>(i);
+  inputCount_ = std::max(inputCount_, index + 1);
+  return push({.op = ScalarOp::kInput, .type = type, .a = index});
+}
+
+int Expr::constant(double value, DataType type) {
+  if (isFloat(type)) return push({.op = ScalarOp::kConst, .type = type, .real = value});
+  return push({.op = ScalarOp::kConst, .type = type, .integer = static_cast<int64_t>(value)});
+}
+
+int Expr::constantInteger(int64_t value, DataType type) {
+  if (isFloat(type)) return constant(static_cast<double>(value), type);
+  return push({.op = ScalarOp::kConst, .type = type, .integer = value});
+}
+
+int Expr::cast(int a, DataType type) {
+  return push({.op = ScalarOp::kCast, .type = type, .a = a});
+}
+
+int Expr::where(int condition, int a, int b) {
+  return push({.op = ScalarOp::kWhere, .type = code_.at(a).type, .a = condition, .b = a, .c = b});
+}
+
+int Expr::apply(ScalarOp op, int a, int b) {
+  const bool compares = infoOf(op).domain == ScalarDomain::kCompare;
+  return push({.op = op, .type = compares ? DataType::kBool : code_.at(a).type, .a = a, .b = b});
+}
+
+DataType Expr::inputType(int index) const {
+  for (const auto& instruction : code_)
+    if (instruction.op == ScalarOp::kInput && instruction.a == index) return instruction.type;
+  CAMSHAFT_CHECK(false, "expression has no input ", index);
+}
+
+bool Expr::isSingle() const {
+  if (code_.size() != static_cast<size_t>(inputCount_) + 1) return false;
+  for (int i = 0; i < inputCount_; ++i)
+    if (code_[i].op != ScalarOp::kInput || code_[i].a != i) return false;
+  const ScalarInstruction& last = code_.back();
+  const int operands[] = {last.a, last.b, last.c};
+  for (int i = 0; i < infoOf(last.op).arity; ++i)
+    if (operands[i] != i) return false;
+  return infoOf(last.op).arity == inputCount_;
+}
+
+bool Expr::isSingle(ScalarOp op) const { return isSingle() && code_.back().op == op; }
+
+Expr Expr::composed(int index, const Expr& inner, const std::vector<int>& innerInputs,
+                    const std::vector<int>& outerInputs) const {
+  Expr result;
+  const auto append = [&result](const Expr& from, auto mapInput) {
+    std::vector<int> at(from.code_.size());
+    for (size_t i = 0; i < from.code_.size(); ++i) {
+      ScalarInstruction instruction = from.code_[i];
+      if (instruction.op == ScalarOp::kInput) {
+        at[i] = mapInput(instruction);
+        continue;
+      }
+      for (int* operand : {&instruction.a, &instruction.b, &instruction.c})
+        if (*operand >= 0) *operand = at[*operand];
+      at[i] = result.push(instruction);
+    }
+    return at.back();
+  };
+  const int innerResult = append(inner, [&](const ScalarInstruction& in) {
+    return result.input(innerInputs.at(in.a), in.type);
+  });
+  append(*this, [&](const ScalarInstruction& in) {
+    return in.a == index ? innerResult : result.input(outerInputs.at(in.a), in.type);
+  });
+  return result;
+}
+
+}  // namespace camshaft

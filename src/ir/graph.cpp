@@ -1,0 +1,279 @@
+#include "ir/graph.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace camshaft {
+
+ConstTensorView Value::view() const {
+  CAMSHAFT_CHECK(isConstant(), "value '", name, "' is not a constant");
+  return {type.type, staticDims(type.shape), constant->bytes.data()};
+}
+
+TensorType Node::resultBeforeEpilogue(int i) const {
+  TensorType type = outputs[i]->type;
+  if (epilogue && i == 0) type.type = epilogue->expr.inputType(0);
+  return type;
+}
+
+std::string toString(const TensorType& type) { return str(type.type, toString(type.shape)); }
+
+std::string describe(const Node& node) { return str("node '", node.name, "' (", node.op->name, ")"); }
+
+Value* Graph::newValue(std::string name, TensorType type) {
+  name = uniqueName(name);
+  auto value = std::make_unique<Value>();
+  value->name = name;
+  value->type = std::move(type);
+  Value* raw = value.get();
+  values_.emplace(std::move(name), std::move(value));
+  return raw;
+}
+
+void Graph::dropValue(Value* value) {
+  CAMSHAFT_CHECK(!hasUses(value), "value '", value->name, "' is still used");
+  values_.erase(values_.find(value->name));
+}
+
+Value* Graph::addInput(std::string name, TensorType type) {
+  Value* value = newValue(std::move(name), std::move(type));
+  inputs.push_back(value);
+  return value;
+}
+
+void Graph::removeInput(Value* input) {
+  std::erase(inputs, input);
+  dropValue(input);
+}
+
+Value* Graph::addConstant(std::string name, TensorType type, ConstantPtr data) {
+  const size_t expected = bytesOf(type.type, numElements(type.shape).value());
+  CAMSHAFT_CHECK(data->bytes.size() == expected, "constant '", name, "' has ", data->bytes.size(),
+                 " bytes where its type ", type, " needs ", expected);
+  Value* value = newValue(std::move(name), std::move(type));
+  value->constant = std::move(data);
+  constexpr int64_t kMaxContents = 64;  // shapes and index lists, not embedding tables
+  if (isInteger(value->dataType()) && value->rank() <= 1 && !isPacked(value->dataType())) {
+    const int64_t count = numElements(value->shape()).value();
+    if (count <= kMaxContents) {
+      value->contents.emplace();
+      for (int64_t i = 0; i < count; ++i)
+        value->contents->push_back(readInteger(value->dataType(), value->constant->bytes.data(), i));
+    }
+  }
+  return value;
+}
+
+Node* Graph::addNode(Op op, std::string name, std::vector<Value*> inputs,
+                     std::unique_ptr<Attrs> attrs, int outputCount, Node* before) {
+  auto owned = std::make_unique<Node>();
+  Node* node = owned.get();
+  node->name = std::move(name);
+  node->op = op;
+  node->attrs = std::move(attrs);
+  node->position_ = nodes_.insert(before ? before->position_ : nodes_.end(), std::move(owned));
+  setInputs(node, std::move(inputs));
+  if (outputCount < 0) outputCount = op->outputs;
+  CAMSHAFT_CHECK(outputCount >= 0, describe(*node), " needs an output count");
+  for (int i = 0; i < outputCount; ++i) {
+    Value* value = newValue(i == 0 ? node->name : str(node->name, ".", i), {});
+    value->producer = node;
+    value->index = i;
+    node->outputs.push_back(value);
+  }
+  try {
+    inferTypes(node);
+  } catch (...) {
+    erase(node);  // a refused node leaves the graph as it was
+    throw;
+  }
+  return node;
+}
+
+void Graph::inferTypes(Node* node) {
+  const int own = node->ownInputs();
+  if (own < node->op->minInputs || (node->op->maxInputs >= 0 && own > node->op->maxInputs))
+    fail(ErrorKind::kInvalidModel, describe(*node), " has ", own, " inputs where ",
+         node->op->minInputs == node->op->maxInputs ? "" : "at least ", node->op->minInputs, " are needed");
+  for (int i = 0; i < node->op->minInputs; ++i)
+    if (!node->inputs[i])
+      fail(ErrorKind::kInvalidModel, describe(*node), " lacks its required input ", i);
+  std::vector<TensorType> types = node->op->infer(*node);
+  CAMSHAFT_CHECK(types.size() == node->outputs.size(), describe(*node), " infers ", types.size(),
+                 " outputs and has ", node->outputs.size());
+  if (node->epilogue) types[0].type = node->epilogue->expr.resultType();
+  for (size_t i = 0; i < types.size(); ++i) node->outputs[i]->type = std::move(types[i]);
+  if (!node->outputs.empty()) {
+    node->outputs[0]->contents.reset();
+    if (node->op->contents && !node->epilogue) node->outputs[0]->contents = node->op->contents(*node);
+  }
+}
+
+void Graph::inferAllTypes() {
+  for (Node* node : nodeList()) inferTypes(node);
+}
+
+void Graph::removeUse(Value* value, Node* node) {
+  if (!value) return;
+  auto it = std::find(value->users.begin(), value->users.end(), node);
+  CAMSHAFT_CHECK(it != value->users.end(), "value '", value->name, "' does not know its user");
+  value->users.erase(it);
+}
+
+void Graph::setInput(Node* node, int index, Value* value) {
+  removeUse(node->inputs.at(index), node);
+  node->inputs[index] = value;
+  if (value) value->users.push_back(node);
+}
+
+void Graph::addInputTo(Node* node, Value* value) {
+  node->inputs.push_back(value);
+  if (value) value->users.push_back(node);
+}
+
+void Graph::setInputs(Node* node, std::vector<Value*> inputs) {
+  for (Value* value : node->inputs) removeUse(value, node);
+  node->inputs = std::move(inputs);
+  for (Value* value : node->inputs)
+    if (value) value->users.push_back(node);
+}
+
+void Graph::replaceUses(Value* from, Value* to) {
+  if (from == to) return;
+  for (Node* user : from->users) {
+    for (Value*& input : user->inputs)
+      if (input == from) input = to;
+    to->users.push_back(user);
+  }
+  from->users.clear();
+  for (Output& output : outputs)
+    if (output.value == from) output.value = to;
+}
+
+void Graph::erase(Node* node) {
+  setInputs(node, {});
+  for (Value* output : node->outputs) dropValue(output);
+  nodes_.erase(node->position_);
+}
+
+void Graph::eraseIfDead(Node* node) {
+  for (const Value* output : node->outputs)
+    if (hasUses(output)) return;
+  if (node->outputs.empty()) return;  // binds dimensions: alive by its effect
+  std::vector<Node*> producers;
+  for (const Value* input : node->inputs)
+    if (input && input->producer && std::find(producers.begin(), producers.end(), input->producer) == producers.end())
+      producers.push_back(input->producer);
+  erase(node);
+  for (Node* producer : producers) eraseIfDead(producer);
+}
+
+void Graph::moveBefore(Node* node, Node* before) {
+  nodes_.splice(before ? before->position_ : nodes_.end(), nodes_, node->position_);
+}
+
+void Graph::eraseUnusedConstants() {
+  std::erase_if(values_, [this](const auto& entry) {
+    return entry.second->isConstant() && !hasUses(entry.second.get());
+  });
+}
+
+bool Graph::isOutput(const Value* value) const {
+  return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.value == value; });
+}
+
+std::string Graph::uniqueName(const std::string& base) {
+  if (!values_.contains(base)) return base;
+  int& suffix = nextSuffix_[base];
+  std::string name;
+  do name = str(base, "_", ++suffix);
+  while (values_.contains(name));
+  return name;
+}
+
+void Graph::rename(Value* value, const std::string& name) {
+  if (value->name == name) return;
+  CAMSHAFT_CHECK(!values_.contains(name), "two values named '", name, "'");
+  auto entry = values_.extract(value->name);
+  entry.key() = name;
+  value->name = name;
+  values_.insert(std::move(entry));
+}
+
+Value* Graph::find(std::string_view name) const {
+  const auto it = values_.find(std::string(name));
+  return it == values_.end() ? nullptr : it->second.get();
+}
+
+Dim Graph::newSymbol(const std::string& base, DimRange range) {
+  std::string name = base;
+  for (int i = 1; symbols.contains(name); ++i) name = str(base, "_", i);
+  symbols[name] = {range};
+  return Dim::symbol(name);
+}
+
+SymbolRange Graph::symbolRange() const {
+  return [this](const std::string& name) {
+    const auto it = symbols.find(name);
+    return it == symbols.end() ? DimRange{} : it->second.range;
+  };
+}
+
+std::vector<Node*> Graph::nodeList() const {
+  std::vector<Node*> list;
+  list.reserve(nodes_.size());
+  for (const auto& node : nodes_) list.push_back(node.get());
+  return list;
+}
+
+Node* Graph::next(const Node* node) const {
+  auto it = std::next(node->position_);
+  return it == nodes_.end() ? nullptr : it->get();
+}
+
+std::vector<Value*> Graph::values() const {
+  std::vector<Value*> list;
+  list.reserve(values_.size());
+  for (const auto& [name, value] : values_) list.push_back(value.get());
+  std::sort(list.begin(), list.end(), [](const Value* a, const Value* b) { return a->name < b->name; });
+  return list;
+}
+
+Graph Graph::clone() const {
+  Graph copy;
+  copy.name = name;
+  copy.symbols = symbols;
+  std::unordered_map<const Value*, Value*> copied;
+  const auto copyValue = [&](const Value* from) {
+    auto value = std::make_unique<Value>(*from);
+    value->users.clear();
+    value->producer = nullptr;
+    Value* raw = value.get();
+    copy.values_.emplace(raw->name, std::move(value));
+    copied[from] = raw;
+  };
+  for (const auto& [key, value] : values_) copyValue(value.get());
+  for (const Value* input : inputs) copy.inputs.push_back(copied.at(input));
+  for (const auto& from : nodes_) {
+    auto node = std::make_unique<Node>();
+    node->name = from->name;
+    node->op = from->op;
+    node->attrs = from->attrs->clone();
+    node->epilogue = from->epilogue;
+    node->origins = from->origins;
+    for (const Value* output : from->outputs) {
+      node->outputs.push_back(copied.at(output));
+      node->outputs.back()->producer = node.get();
+    }
+    std::vector<Value*> nodeInputs;
+    for (const Value* input : from->inputs) nodeInputs.push_back(input ? copied.at(input) : nullptr);
+    Node* raw = node.get();
+    raw->position_ = copy.nodes_.insert(copy.nodes_.end(), std::move(node));
+    copy.setInputs(raw, std::move(nodeInputs));
+  }
+  for (const Output& output : outputs) copy.outputs.push_back({output.name, copied.at(output.value)});
+  return copy;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,46 @@
+// Normalisations.
+#pragma once
+
+#include "ops/ops.h"
+
+namespace camshaft {
+
+// LayerNorm(x, scale?, bias?): normalises over dimensions axis.. to the last; scale and bias
+// broadcast to x. rms leaves the mean out: x / sqrt(mean(x*x) + epsilon).
+struct LayerNormAttrs : AttrsOf<LayerNormAttrs> {
+  int64_t axis = -1;  // non-negative once added
+  double epsilon = 1e-5;
+  bool rms = false;
+  void fields(AttrVisitor& visit) override {
+    visit("axis", axis);
+    visit("epsilon", epsilon);
+    visit("rms", rms);
+  }
+};
+
+// GroupNorm(x, scale?, bias?): normalises each group of C/groups channels over channels and
+// space; scale and bias are [C]. groups == C is instance normalisation. Layout as Conv.
+struct GroupNormAttrs : AttrsOf<GroupNormAttrs> {
+  int64_t groups = 1;  // 0: one group per channel
+  double epsilon = 1e-5;
+  bool channelsLast = false;
+  void fields(AttrVisitor& visit) override {
+    visit("groups", groups);
+    visit("epsilon", epsilon);
+    visit("channels_last", channelsLast);
+  }
+};
+
+// Local response normalisation over channels: x / (bias + alpha/size * sum(x*x))^beta.
+struct LrnAttrs : AttrsOf<LrnAttrs> {
+  int64_t size = 1;
+  double alpha = 1e-4, beta = 0.75, bias = 1;
+  void fields(AttrVisitor& visit) override {
+    visit("size", size);
+    visit("alpha", alpha);
+    visit("beta", beta);
+    visit("bias", bias);
+  }
+};
+
+}  // namespace camshaft

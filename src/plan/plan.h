@@ -1,0 +1,128 @@
+// The Plan: how a network runs. Plain data; the engine file is its serialised form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/data_type.h"
+
+namespace camshaft {
+
+// Run-time sizes live in numbered slots. The program fills slots in order from earlier ones; the
+// first slots are the dimensions of the inputs, then those read from tensors by bind steps.
+enum class DimOp : uint8_t { kConstant, kAdd, kMultiply, kFloorDivide, kMin, kMax };
+struct DimInstruction {
+  DimOp op;
+  int32_t target;     // slot written
+  int32_t a = -1, b = -1;  // slots read
+  int64_t constant = 0;    // kConstant
+};
+
+// A size in a tensor description or a kernel argument: a number, or the slot that holds it.
+struct DimRef {
+  int64_t constant = 0;
+  int32_t slot = -1;
+  bool isConstant() const { return slot < 0; }
+  friend bool operator==(const DimRef&, const DimRef&) = default;
+};
+
+struct TensorDesc {
+  DataType type = DataType::kF32;
+  std::vector<DimRef> dims;
+};
+
+enum class Place : uint8_t {
+  kNone,     // an optional operand left out
+  kArena,    // offset into the context's arena
+  kWeights,  // offset into the engine's weights
+  kInput,    // user's buffer of input `index`
+  kOutput,   // user's buffer of output `index`
+  kDynamic,  // buffer `index`, allocated when its size, which has no bound, becomes known
+};
+
+struct Operand {
+  Place place = Place::kNone;
+  int64_t offset = 0;  // bytes; kArena, kWeights
+  int32_t index = -1;  // kInput, kOutput, kDynamic
+  TensorDesc tensor;
+};
+
+enum class StepKind : uint8_t {
+  kKernel,
+  kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
+};
+
+// What the inspector shows of a step, kept apart so that the runtime need not read it.
+struct StepInfo {
+  std::string layerType;  // IR operator
+  std::vector<std::string> origins;  // ONNX nodes
+  std::string why;  // how the kernel was chosen
+  struct Alternative {
+    std::string kernel;
+    double milliseconds = -1;  // negative: not timed
+    std::string note;          // why it was refused or dropped
+  };
+  std::vector<Alternative> alternatives;
+  double milliseconds = -1;
+};
+
+struct Step {
+  StepKind kind = StepKind::kKernel;
+  std::string name;    // layer name shown to users
+  std::string kernel;  // "cpu/gemm_f32": backend and kernel
+  std::vector<std::byte> params;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  std::vector<DimRef> dimArgs;  // run-time numbers the kernel asked for
+  Operand workspace;            // kArena or kDynamic bytes, or kNone
+  std::vector<int32_t> bindSlots;
+  int32_t dimBegin = 0, dimEnd = 0;
+  StepInfo info;
+};
+
+struct IoTensor {
+  std::string name;
+  TensorDesc tensor;
+  bool isInput = true;
+  bool isShapeTensor = false;  // its values decide shapes, so it must be set before shapes are asked
+  int32_t firstSlot = -1;      // inputs: slots of its run-time dimensions, in order, -1 when static
+  std::vector<std::string> dimNames;
+};
+
+// Bounds of one input dimension by dimension.
+struct InputRange {
+  std::vector<int64_t> min, opt, max;
+};
+
+// One optimisation profile: its own steps and arena, sharing the weights.
+struct ProfilePlan {
+  std::vector<InputRange> inputs;  // parallel to Plan::inputs
+  int32_t slotCount = 0;
+  std::vector<DimInstruction> dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
+  int32_t firstPhaseEnd = 0;
+  std::vector<Step> steps;
+  std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
+  std::vector<TensorDesc> inputDescs;  // parallel to Plan::inputs, slots of this profile
+  // Unbounded buffers: size in bytes.
+  std::vector<DimRef> dynamicBuffers;
+  int64_t arenaBytes = 0;
+};
+
+struct Plan {
+  std::string networkName;
+  std::string device;   // "cpu", "cuda"
+  std::string builtFor; // the machine, in words; empty when it runs anywhere
+  std::vector<IoTensor> inputs;
+  std::vector<IoTensor> outputs;
+  std::vector<ProfilePlan> profiles;
+  // 64-byte-aligned blob; `weightsOwner` keeps it alive (a vector or a mapped engine file).
+  std::span<const std::byte> weights;
+  std::shared_ptr<const void> weightsOwner;
+  int32_t profilingVerbosity = 0;
+};
+
+}  // namespace camshaft
