@@ -1,0 +1,72 @@
+#include "support/half.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace camshaft {
+namespace {
+
+template <class Narrow>
+void widen(const Narrow* from, float* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+template <class Narrow>
+void narrow(const float* from, Narrow* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) to[i] = Narrow(from[i]);
+}
+
+#if defined(__x86_64__)
+bool hasF16c() {
+  static const bool has = __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx");
+  return has;
+}
+
+// Both return how many elements they converted: all whole groups of eight.
+__attribute__((target("avx,f16c"))) size_t widenF16c(const Half* from, float* to, size_t count) {
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
+  }
+  return i;
+}
+
+__attribute__((target("avx,f16c"))) size_t narrowF16c(const float* from, Half* to, size_t count) {
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m128i halves =
+        _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), halves);
+  }
+  return i;
+}
+#endif
+
+}  // namespace
+
+void convertToFloat(const Half* from, float* to, size_t count) {
+  size_t done = 0;
+#if defined(__x86_64__)
+  if (hasF16c()) done = widenF16c(from, to, count);
+#endif
+  widen(from + done, to + done, count - done);
+}
+
+void convertFromFloat(const float* from, Half* to, size_t count) {
+  size_t done = 0;
+#if defined(__x86_64__)
+  if (hasF16c()) done = narrowF16c(from, to, count);
+#endif
+  narrow(from + done, to + done, count - done);
+}
+
+void convertToFloat(const BFloat16* from, float* to, size_t count) { widen(from, to, count); }
+void convertToFloat(const Float8E4M3* from, float* to, size_t count) { widen(from, to, count); }
+void convertToFloat(const Float8E5M2* from, float* to, size_t count) { widen(from, to, count); }
+void convertFromFloat(const float* from, BFloat16* to, size_t count) { narrow(from, to, count); }
+void convertFromFloat(const float* from, Float8E4M3* to, size_t count) { narrow(from, to, count); }
+void convertFromFloat(const float* from, Float8E5M2* to, size_t count) { narrow(from, to, count); }
+
+}  // namespace camshaft
