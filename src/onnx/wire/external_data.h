@@ -39,8 +39,7 @@ class ModelFiles {
 
  private:
   std::filesystem::path resolve(std::string_view location, std::string_view what) const;
-  std::shared_ptr<const MappedFile> open(const std::filesystem::path& path,
-                                         std::string_view what) const;
+  std::shared_ptr<const MappedFile> open(const std::filesystem::path& path) const;
 
   OwnedBytes model_;
   std::optional<std::filesystem::path> folder_;
