@@ -43,8 +43,10 @@ std::string str(const Args&... args) {
 template <class Range>
 std::string join(const Range& range, std::string_view separator) {
   std::string out;
+  bool isFirst = true;
   for (const auto& item : range) {
-    if (!out.empty()) out += separator;
+    if (!isFirst) out += separator;
+    isFirst = false;
     detail::append(out, item);
   }
   return out;
