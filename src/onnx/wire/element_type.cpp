@@ -14,7 +14,7 @@ struct ElementType {
 };
 
 // Indexed by ONNX's code.
-constexpr std::array<ElementType, 27> kElementTypes = {{
+constexpr std::array<ElementType, 29> kElementTypes = {{
     {"UNDEFINED", std::nullopt},
     {"FLOAT", DataType::kF32},
     {"UINT8", DataType::kU8},
@@ -42,6 +42,8 @@ constexpr std::array<ElementType, 27> kElementTypes = {{
     {"FLOAT8E8M0", std::nullopt},
     {"UINT2", std::nullopt},
     {"INT2", std::nullopt},
+    {"FLOAT6E2M3", std::nullopt},
+    {"FLOAT6E3M2", std::nullopt},
 }};
 
 bool isKnown(int32_t code) { return code > 0 && code < static_cast<int32_t>(kElementTypes.size()); }

@@ -12,7 +12,8 @@ namespace camshaft::onnx {
 
 inline constexpr int32_t kOnnxString = 8;
 
-// Nothing for the codes Camshaft has no type for: strings, complex, fnuz floats, 2-bit integers.
+// Nothing for the codes Camshaft has no type for: strings, complex, FNUZ and 6-bit
+// floats, FLOAT8E8M0, 2-bit integers.
 std::optional<DataType> findDataType(int32_t onnxCode);
 int32_t onnxCodeOf(DataType type);
 
