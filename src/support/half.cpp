@@ -1,5 +1,7 @@
 #include "support/half.h"
 
+#include <array>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -10,6 +12,19 @@ namespace {
 template <class Narrow>
 void widen(const Narrow* from, float* to, size_t count) {
   for (size_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+// One-byte types have so few values that looking them up beats computing them.
+template <class Narrow>
+void widenByTable(const Narrow* from, float* to, size_t count) {
+  static_assert(sizeof(Narrow) == 1);
+  static const std::array<float, 256> table = [] {
+    std::array<float, 256> values;
+    for (size_t bits = 0; bits < values.size(); ++bits)
+      values[bits] = static_cast<float>(Narrow::fromBits(static_cast<uint8_t>(bits)));
+    return values;
+  }();
+  for (size_t i = 0; i < count; ++i) to[i] = table[from[i].bits];
 }
 
 template <class Narrow>
@@ -63,8 +78,12 @@ void convertFromFloat(const float* from, Half* to, size_t count) {
 }
 
 void convertToFloat(const BFloat16* from, float* to, size_t count) { widen(from, to, count); }
-void convertToFloat(const Float8E4M3* from, float* to, size_t count) { widen(from, to, count); }
-void convertToFloat(const Float8E5M2* from, float* to, size_t count) { widen(from, to, count); }
+void convertToFloat(const Float8E4M3* from, float* to, size_t count) {
+  widenByTable(from, to, count);
+}
+void convertToFloat(const Float8E5M2* from, float* to, size_t count) {
+  widenByTable(from, to, count);
+}
 void convertFromFloat(const float* from, BFloat16* to, size_t count) { narrow(from, to, count); }
 void convertFromFloat(const float* from, Float8E4M3* to, size_t count) { narrow(from, to, count); }
 void convertFromFloat(const float* from, Float8E5M2* to, size_t count) { narrow(from, to, count); }
