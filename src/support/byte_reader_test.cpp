@@ -86,11 +86,13 @@ TEST(ByteReader, RefusesWhatDoesNotFit) {
   const auto bytes = writer.bytes();
   EXPECT_THAT(invalidMessage([&] { ByteReader(bytes.first(7), "the cache").read<uint64_t>(); }),
               HasSubstr("the cache ends too early"));
-  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readString(); }), HasSubstr("at byte 8 of 12"));
+  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readString(); }), HasSubstr("byte 8 of 12"));
   EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readVector<int64_t>(); }),
               HasSubstr("ends too early"));
-  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readStrings(); }), HasSubstr("ends too early"));
-  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readBytes(13); }), HasSubstr("ends too early"));
+  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readStrings(); }),
+              HasSubstr("ends too early"));
+  EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).readBytes(13); }),
+              HasSubstr("ends too early"));
   EXPECT_THAT(invalidMessage([&] { ByteReader(bytes).read<bool>(); }), HasSubstr("0 or 1"));
   EXPECT_THAT(invalidMessage([&] { ByteReader({}).read<uint8_t>(); }), HasSubstr("ends too early"));
   EXPECT_THAT(invalidMessage([&] {

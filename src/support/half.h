@@ -26,8 +26,8 @@ CAMSHAFT_INLINE uint32_t encodeMagnitude(uint32_t magnitude) {
   constexpr uint32_t kSmallestNormal = uint32_t{127 + 1 - bias} << 23;
   // The float whose last place is the minifloat's subnormal step: adding it makes the FPU round.
   constexpr uint32_t kStep = uint32_t{127 + 1 - bias + kDropped} << 23;
-  const uint32_t subnormal =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + std::bit_cast<float>(kStep)) - kStep;
+  const float stepped = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kStep);
+  const uint32_t subnormal = std::bit_cast<uint32_t>(stepped) - kStep;
   const uint32_t isOdd = (magnitude >> kDropped) & 1;
   const uint32_t rebased = magnitude - (uint32_t{127 - bias} << 23);
   const uint32_t normal = (rebased + (uint32_t{1} << (kDropped - 1)) - 1 + isOdd) >> kDropped;

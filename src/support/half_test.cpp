@@ -17,8 +17,9 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 double valueOf(uint32_t bits, int exponentBits, int mantissaBits, int bias) {
   const uint32_t exponent = (bits >> mantissaBits) & ((1u << exponentBits) - 1);
   const double fraction = (bits & ((1u << mantissaBits) - 1)) / std::ldexp(1.0, mantissaBits);
-  const double magnitude = exponent == 0 ? std::ldexp(fraction, 1 - bias)
-                                         : std::ldexp(1 + fraction, static_cast<int>(exponent) - bias);
+  const double magnitude = exponent == 0
+                               ? std::ldexp(fraction, 1 - bias)
+                               : std::ldexp(1 + fraction, static_cast<int>(exponent) - bias);
   return (bits >> (exponentBits + mantissaBits)) ? -magnitude : magnitude;
 }
 

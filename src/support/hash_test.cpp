@@ -38,7 +38,8 @@ TEST(Hash, PiecesGiveTheHashOfTheWhole) {
 TEST(Hash, IsStable) {
   EXPECT_EQ(hashBytes({}), 0xd766f24285c96165ull);
   EXPECT_EQ(hashBytes(bytesOf("camshaft")), 0x06657c9d00221b66ull);
-  EXPECT_EQ(hashBytes(bytesOf("a text that is longer than one block of the hash")), 0xfa20210f02a98352ull);
+  EXPECT_EQ(hashBytes(bytesOf("a text that is longer than one block of the hash")),
+            0xfa20210f02a98352ull);
 }
 
 TEST(Hash, TellsLengthsOfZerosApart) {
