@@ -38,13 +38,14 @@ struct Prepared {
   std::vector<StepInput> inputs;
   std::vector<Dim> dimArgs;         // numbers needed at run time
   Dim workspaceBytes = 0;
+  std::string refusal;              // why it cannot be done after all; empty: it can
 };
 
 struct PrepareOptions {
   int64_t config = 0;  // one of configurations()
   int threads = 1;
-  // The sizes worth optimising for: the profile's opt shape.
-  std::function<int64_t(const Dim&)> opt;
+  std::function<int64_t(const Dim&)> opt;  // the size to optimise for, under the profile
+  std::function<int64_t(const Dim&)> max;  // its upper bound, or DimRange::kUnbounded
 };
 
 // A kernel at build time. Lists are explicit arrays, plainest last.

@@ -89,7 +89,6 @@ struct IoTensor {
   TensorDesc tensor;
   bool isInput = true;
   bool isShapeTensor = false;  // its values decide shapes, so it must be set before shapes are asked
-  int32_t firstSlot = -1;      // inputs: slots of its run-time dimensions, in order, -1 when static
   std::vector<std::string> dimNames;
 };
 
@@ -106,7 +105,6 @@ struct ProfilePlan {
   int32_t firstPhaseEnd = 0;
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
-  std::vector<TensorDesc> inputDescs;  // parallel to Plan::inputs, slots of this profile
   // Unbounded buffers: size in bytes.
   std::vector<DimRef> dynamicBuffers;
   int64_t arenaBytes = 0;

@@ -1,0 +1,42 @@
+#include "backend/kernel.h"
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/families.h"
+#include "ops/ops.h"
+
+namespace camshaft::cpu {
+namespace {
+
+struct Entry {
+  Op op;
+  KernelList (*kernels)();
+};
+
+// Which family takes which operator. An operator without one runs on the reference backend.
+constexpr Entry kTable[] = {
+    {&ops::Pointwise, pointwise::kernels}, {&ops::Identity, move::kernels},
+    {&ops::Conv, conv::kernels},           {&ops::ConvTranspose, conv::kernels},
+    {&ops::Pool, pool::kernels},           {&ops::MatMul, gemm::kernels},
+    {&ops::Reduce, reduce::kernels},       {&ops::ArgReduce, reduce::kernels},
+    {&ops::Softmax, softmax::kernels},     {&ops::LayerNorm, norm::kernels},
+    {&ops::GroupNorm, norm::kernels},      {&ops::Attention, attention::kernels},
+    {&ops::Transpose, move::kernels},      {&ops::Reshape, move::kernels},
+    {&ops::Expand, move::kernels},         {&ops::Slice, move::kernels},
+    {&ops::Concat, move::kernels},         {&ops::Pad, move::kernels},
+    {&ops::Tile, move::kernels},           {&ops::Gather, index::kernels},
+    {&ops::Resize, sample::kernels},       {&ops::Recurrent, rnn::kernels},
+};
+
+KernelList kernelsFor(const Node& node) {
+  for (const Entry& entry : kTable)
+    if (entry.op == node.op) return entry.kernels();
+  return {};
+}
+
+}  // namespace
+
+const BuildBackend& buildBackend() {
+  static constexpr BuildBackend kBackend{"cpu", kernelsFor, true};
+  return kBackend;
+}
+
+}  // namespace camshaft::cpu

@@ -1,0 +1,61 @@
+#include "backends/reference/reference.h"
+#include "ops/ops.h"
+#include "ops/symbols.h"
+#include "support/error.h"
+
+namespace camshaft::reference {
+namespace {
+
+// A graph of this node alone, its inputs as graph inputs: the text of it is the kernel's
+// parameters, and the run-time half parses it once per engine.
+Graph isolate(const Node& node) {
+  Graph graph;
+  graph.name = "step";
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    inputs.push_back(node.inputs[i] ? graph.addInput(str("x", i), node.inputs[i]->type) : nullptr);
+  const auto declare = [&](const Shape& shape) {
+    std::set<std::string> symbols;
+    for (const Dim& dim : shape) collectSymbols(dim, symbols);
+    for (const std::string& symbol : symbols) graph.symbols.try_emplace(symbol);
+  };
+  for (const Value* input : graph.inputs) declare(input->shape());
+  for (const std::string& symbol : symbolsRead(node)) graph.symbols.try_emplace(symbol);
+
+  std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
+  Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(), static_cast<int>(node.outputs.size()));
+  if (node.epilogue) {
+    graph.setInputs(copy, inputs);
+    copy->epilogue = node.epilogue;
+    graph.inferTypes(copy);
+  }
+  for (size_t i = 0; i < copy->outputs.size(); ++i) graph.addOutput(str("y", i), copy->outputs[i]);
+  return graph;
+}
+
+Verdict supports(const Node& node) {
+  return node.op->evaluate ? Verdict::yes() : Verdict::no("the operator has no evaluation");
+}
+
+Prepared prepare(const Node& node, const PrepareOptions&) {
+  Prepared prepared;
+  const std::string text = toText(isolate(node), true);
+  const auto bytes = std::as_bytes(std::span(text));
+  prepared.params.assign(bytes.begin(), bytes.end());
+  prepared.inputs = allInputs(node);
+  for (const std::string& symbol : symbolsRead(node)) prepared.dimArgs.push_back(Dim::symbol(symbol));
+  return prepared;
+}
+
+const Kernel kKernels[] = {{"reference/evaluate", supports, prepare}};
+
+KernelList kernelsFor(const Node&) { return kKernels; }
+
+}  // namespace
+
+const BuildBackend& buildBackend() {
+  static constexpr BuildBackend kBackend{"reference", kernelsFor, false};
+  return kBackend;
+}
+
+}  // namespace camshaft::reference

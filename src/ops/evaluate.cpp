@@ -1,0 +1,124 @@
+#include "ops/evaluate.h"
+
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "ops/shape.h"
+
+namespace camshaft {
+
+HostTensor::HostTensor(DataType type, Dims dims)
+    : type(type), dims(std::move(dims)), bytes(bytesOf(type, countOf(this->dims))) {}
+
+HostTensor::HostTensor(const ConstTensorView& view) : HostTensor(view.type, view.dims) {
+  if (!bytes.empty()) std::memcpy(bytes.data(), view.data, bytes.size());
+}
+
+void* HostTensor::data() {
+  static std::byte nothing[16];
+  return bytes.empty() ? nothing : bytes.data();
+}
+
+void evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
+                  std::span<const TensorView> outputs, const SymbolValue& symbolValue) {
+  const auto ownInputs = inputs.first(node.ownInputs());
+  if (!node.epilogue) {
+    node.op->evaluate({node, ownInputs, outputs, symbolValue});
+    return;
+  }
+  HostTensor result(node.resultBeforeEpilogue().type, outputs[0].dims);
+  std::vector<TensorView> before(outputs.begin(), outputs.end());
+  before[0] = result.view();
+  node.op->evaluate({node, ownInputs, before, symbolValue});
+
+  std::vector<ConstTensorView> operands{before[0]};
+  for (const auto& extra : inputs.subspan(node.epilogue->firstInput)) operands.push_back(extra);
+  evaluateExpr(node.epilogue->expr, operands, outputs[0]);
+}
+
+std::vector<HostTensor> evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
+                                     const SymbolValue& symbolValue) {
+  std::vector<HostTensor> results;
+  for (const Value* output : node.outputs) {
+    Dims dims;
+    for (const Dim& dim : output->shape()) dims.push_back(evaluate(dim, symbolValue));
+    results.emplace_back(output->dataType(), std::move(dims));
+  }
+  std::vector<TensorView> outputs;
+  for (HostTensor& result : results) outputs.push_back(result.view());
+  evaluateNode(node, inputs, outputs, symbolValue);
+  return results;
+}
+
+namespace {
+
+using SymbolValues = std::unordered_map<std::string, int64_t>;
+
+SymbolValue lookup(const SymbolValues& values) {
+  return [&values](const std::string& name) {
+    const auto it = values.find(name);
+    if (it == values.end()) fail(ErrorKind::kInvalidArgument, "dimension '", name, "' has no value yet");
+    return it->second;
+  };
+}
+
+// Symbols take the sizes of the first input that has them; every other use must agree.
+void bindInput(const Value& declared, const ConstTensorView& given, SymbolValues& values) {
+  if (given.type != declared.dataType() || given.dims.size() != declared.shape().size())
+    fail(ErrorKind::kInvalidArgument, "input '", declared.name, "' is declared as ", declared.type,
+         " and was given as ", given.type, " of rank ", given.dims.size());
+  for (size_t i = 0; i < given.dims.size(); ++i) {
+    const Dim& dim = declared.shape()[i];
+    if (dim.isSymbol()) values.try_emplace(dim.symbolName(), given.dims[i]);
+    if (evaluate(dim, lookup(values)) != given.dims[i])
+      fail(ErrorKind::kInvalidArgument, "input '", declared.name, "' is declared as ", declared.type,
+           " and was given ", given.dims[i], " as dimension ", i);
+  }
+}
+
+void bindDims(const Node& node, const ConstTensorView& vector, SymbolValues& values) {
+  const auto& symbols = node.as<BindDimsAttrs>().symbols;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    values[symbols[i].symbolName()] = readInteger(vector.type, vector.data, static_cast<int64_t>(i));
+}
+
+}  // namespace
+
+std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstTensorView> inputs) {
+  if (inputs.size() != graph.inputs.size())
+    fail(ErrorKind::kInvalidArgument, "the graph has ", graph.inputs.size(), " inputs and ", inputs.size(),
+         " were given");
+  SymbolValues symbols;
+  std::unordered_map<const Value*, HostTensor> computed;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bindInput(*graph.inputs[i], inputs[i], symbols);
+    computed.emplace(graph.inputs[i], HostTensor(inputs[i]));
+  }
+  const auto viewOf = [&](const Value* value) -> ConstTensorView {
+    if (!value) return {};
+    if (value->isConstant()) {
+      ConstTensorView view = value->view();
+      if (view.count() == 0) return HostTensor(view).view();
+      return view;
+    }
+    return std::as_const(computed.at(value)).view();
+  };
+  for (const auto& node : graph.nodes()) {
+    std::vector<ConstTensorView> operands;
+    for (const Value* value : node->inputs) operands.push_back(viewOf(value));
+    if (node->op == &ops::BindDims) {
+      bindDims(*node, operands[0], symbols);
+      continue;
+    }
+    std::vector<HostTensor> results = evaluateNode(*node, operands, lookup(symbols));
+    for (size_t i = 0; i < results.size(); ++i) computed[node->outputs[i]] = std::move(results[i]);
+  }
+  std::vector<HostTensor> outputs;
+  for (const auto& output : graph.outputs) outputs.emplace_back(viewOf(output.value));
+  return outputs;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,53 @@
+#include "ops/symbols.h"
+
+#include "ops/ops.h"
+
+namespace camshaft {
+
+namespace {
+
+// Calls onDim for every dimension among the attributes.
+template <class OnDim>
+class DimVisitor : public AttrVisitor {
+ public:
+  explicit DimVisitor(OnDim onDim) : onDim_(std::move(onDim)) {}
+  void operator()(std::string_view, Dim& value) override { onDim_(value); }
+  void operator()(std::string_view, std::vector<Dim>& value) override {
+    for (Dim& dim : value) onDim_(dim);
+  }
+  void operator()(std::string_view, int64_t&) override {}
+  void operator()(std::string_view, double&) override {}
+  void operator()(std::string_view, bool&) override {}
+  void operator()(std::string_view, std::string&) override {}
+  void operator()(std::string_view, DataType&) override {}
+  void operator()(std::string_view, std::vector<int64_t>&) override {}
+  void operator()(std::string_view, std::vector<double>&) override {}
+  void operator()(std::string_view, Expr&) override {}
+  void choice(std::string_view, int&, std::span<const std::string_view>) override {}
+
+ private:
+  OnDim onDim_;
+};
+
+}  // namespace
+
+std::set<std::string> symbolsRead(const Node& node) {
+  std::set<std::string> names;
+  if (node.op == &ops::BindDims) return names;
+  DimVisitor collect([&](const Dim& dim) { collectSymbols(dim, names); });
+  node.attrs->fields(collect);
+  return names;
+}
+
+bool hasSymbols(const Node& node) { return !symbolsRead(node).empty(); }
+
+void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
+  DimVisitor rewrite([&](Dim& dim) { dim = substitute(dim, replace); });
+  for (Value* input : graph.inputs)
+    for (Dim& dim : input->type.shape) dim = substitute(dim, replace);
+  for (Node* node : graph.nodeList())
+    if (node->op != &ops::BindDims) node->attrs->fields(rewrite);
+  graph.inferAllTypes();
+}
+
+}  // namespace camshaft

@@ -1,0 +1,18 @@
+// Run-time dimensions as they appear in attributes.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace camshaft {
+
+// Names of the symbols in the node's attributes. A BindDims counts none: it defines its symbols.
+std::set<std::string> symbolsRead(const Node& node);
+bool hasSymbols(const Node& node);
+
+// Replaces symbols in every attribute and graph input, then infers all types again.
+void substituteSymbols(Graph& graph, const SymbolReplacement& replace);
+
+}  // namespace camshaft

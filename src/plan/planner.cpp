@@ -1,0 +1,323 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "ops/shape.h"
+#include "plan/dim_program.h"
+#include "plan/memory.h"
+#include "support/error.h"
+#include "support/hash.h"
+
+namespace camshaft {
+
+bool isView(const Node& node) { return node.op == &ops::Reshape && !node.epilogue; }
+bool needsKernel(const Node& node) { return !isView(node) && node.op != &ops::BindDims; }
+
+namespace {
+
+const Value* storageOf(const Value* value) {
+  while (value->producer && isView(*value->producer)) value = value->producer->input(0);
+  return value;
+}
+
+Dim byteSize(const TensorType& type) {
+  const Dim count = numElements(type.shape);
+  return isPacked(type.type) ? ceilDiv(count * bitsOf(type.type), 8) : count * Dim(bitsOf(type.type) / 8);
+}
+
+}  // namespace
+
+void separateOutputs(Graph& graph) {
+  std::set<const Value*> claimed;
+  for (Graph::Output& output : graph.outputs) {
+    const Value* storage = storageOf(output.value);
+    if (storage->producer && claimed.insert(storage).second) continue;
+    Node* copy = graph.add(&ops::Identity, str(output.name, ".copy"), {output.value}, NoAttrs{});
+    output.value = copy->output();
+    claimed.insert(output.value);
+  }
+}
+
+int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
+  const uint64_t hash = hashBytes(bytes);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const auto [offset, size] = it->second;
+    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0) return offset;
+  }
+  bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+  const int64_t offset = static_cast<int64_t>(bytes_.size());
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  known_.emplace(hash, std::pair(offset, bytes.size()));
+  return offset;
+}
+
+namespace {
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
+          WeightsBuilder& weights)
+      : graph_(graph), profile_(profile), chosen_(std::move(chosen)), weights_(weights) {}
+
+  ProfilePlan plan() {
+    orderSteps();
+    compileDims();
+    placeStorage();
+    for (Draft& draft : drafts_) plan_.steps.push_back(makeStep(draft));
+    for (const auto& output : graph_.outputs) plan_.outputs.push_back(describe(output.value->type));
+    plan_.inputs = profile_.inputs;
+    plan_.slotCount = dims_.slotCount();
+    plan_.dimProgram = dims_.take();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Draft {
+    const Node* node;
+    ChosenKernel* chosen = nullptr;  // null: binds dimensions
+    std::vector<int32_t> bindSlots;
+    int32_t dimBegin = 0, dimEnd = 0;
+    Operand workspace;
+  };
+
+  void orderSteps() {
+    size_t next = 0;
+    for (const auto& node : graph_.nodes()) {
+      if (isView(*node)) continue;
+      Draft draft{node.get()};
+      if (needsKernel(*node)) {
+        CAMSHAFT_CHECK(next < chosen_.size() && chosen_[next].node == node.get(), "kernels out of order at ", camshaft::describe(*node));
+        draft.chosen = &chosen_[next++];
+      }
+      drafts_.push_back(std::move(draft));
+    }
+  }
+
+  // Every dimension anybody will ask for, in the order steps need them.
+  std::vector<Dim> dimsOf(const Draft& draft) const {
+    std::vector<Dim> dims;
+    const auto addShape = [&](const Value* value) {
+      if (value) dims.insert(dims.end(), value->shape().begin(), value->shape().end());
+    };
+    for (const Value* value : draft.node->inputs) addShape(value);
+    for (const Value* value : draft.node->outputs) {
+      addShape(value);
+      dims.push_back(byteSize(value->type));
+    }
+    if (draft.chosen) {
+      const Prepared& prepared = draft.chosen->prepared;
+      dims.insert(dims.end(), prepared.dimArgs.begin(), prepared.dimArgs.end());
+      dims.push_back(prepared.workspaceBytes);
+    }
+    return dims;
+  }
+
+  void compileDims() {
+    for (const Value* input : graph_.inputs)
+      for (const Dim& dim : input->shape())
+        if (!dim.isConstant()) dims_.defineSymbol(dim.symbolName());
+
+    std::vector<Dim> all;
+    for (const Draft& draft : drafts_)
+      for (Dim& dim : dimsOf(draft)) all.push_back(std::move(dim));
+    for (const auto& output : graph_.outputs)
+      all.insert(all.end(), output.value->shape().begin(), output.value->shape().end());
+    std::erase_if(all, [](const Dim& dim) { return dim.isConstant(); });
+
+    const auto referDefined = [&] {
+      std::erase_if(all, [&](const Dim& dim) {
+        std::set<std::string> symbols;
+        collectSymbols(dim, symbols);
+        if (!std::all_of(symbols.begin(), symbols.end(), [&](const auto& name) { return dims_.isDefined(name); }))
+          return false;
+        dims_.refer(dim);
+        return true;
+      });
+    };
+    referDefined();
+    plan_.firstPhaseEnd = dims_.size();
+    for (Draft& draft : drafts_) {
+      if (draft.chosen) continue;
+      for (const Dim& symbol : draft.node->as<BindDimsAttrs>().symbols)
+        draft.bindSlots.push_back(dims_.defineSymbol(symbol.symbolName()));
+      draft.dimBegin = dims_.size();
+      referDefined();
+      draft.dimEnd = dims_.size();
+    }
+    CAMSHAFT_CHECK(all.empty(), "dimension ", all.empty() ? Dim() : all.front(), " is never bound");
+  }
+
+  int64_t upperBound(const Dim& bytes) const {
+    constexpr int64_t kLargestPlanned = int64_t{1} << 44;  // above, the bound says nothing
+    const DimRange range = rangeOf(bytes, profile_.rangeOfSymbol(graph_));
+    return range.max > kLargestPlanned ? DimRange::kUnbounded : std::max<int64_t>(range.max, 0);
+  }
+
+  void placeStorage() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i)
+      places_[graph_.inputs[i]] = {.place = Place::kInput, .index = static_cast<int32_t>(i)};
+    for (size_t i = 0; i < graph_.outputs.size(); ++i)
+      places_[storageOf(graph_.outputs[i].value)] = {.place = Place::kOutput, .index = static_cast<int32_t>(i)};
+
+    std::map<const Value*, int> lastUse;
+    for (size_t i = 0; i < drafts_.size(); ++i)
+      for (const Value* input : drafts_[i].node->inputs)
+        if (input) lastUse[storageOf(input)] = static_cast<int>(i);
+
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      const int step = static_cast<int>(i);
+      Draft& draft = drafts_[i];
+      for (const Value* output : draft.node->outputs) {
+        if (places_.contains(output)) continue;
+        const int last = std::max(step, lastUse.contains(output) ? lastUse[output] : step);
+        const int shared = inPlaceBuffer(draft, output, step, lastUse);
+        if (shared >= 0) {
+          buffers_[shared].lastStep = last;
+          bufferOf_[output] = shared;
+        } else {
+          addBuffer(output, byteSize(output->type), step, last);
+        }
+      }
+      if (draft.chosen && !draft.chosen->prepared.workspaceBytes.isConstant(0))
+        addBuffer(&draft, draft.chosen->prepared.workspaceBytes, step, step);
+    }
+    plan_.arenaBytes = placeBuffers(buffers_);
+    for (const auto& [key, buffer] : bufferOf_)
+      places_[key] = {.place = Place::kArena, .offset = buffers_[buffer].offset};
+  }
+
+  // The arena buffer of an input that dies here and that the kernel may overwrite, or -1.
+  int inPlaceBuffer(const Draft& draft, const Value* output, int step, const std::map<const Value*, int>& lastUse) const {
+    if (!draft.chosen || !draft.chosen->kernel->inPlace || output->index != 0) return -1;
+    const std::vector<Value*>& inputs = draft.node->inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i] || !draft.chosen->kernel->inPlace(*draft.node, static_cast<int>(i))) continue;
+      const Value* storage = storageOf(inputs[i]);
+      const auto buffer = bufferOf_.find(storage);
+      if (buffer == bufferOf_.end() || lastUse.at(storage) != step) continue;
+      if (std::count_if(inputs.begin(), inputs.end(), [&](const Value* v) { return v && storageOf(v) == storage; }) != 1) continue;
+      if (byteSize(inputs[i]->type) == byteSize(output->type)) return buffer->second;
+    }
+    return -1;
+  }
+
+  void addBuffer(const void* key, const Dim& bytes, int first, int last) {
+    const int64_t bound = upperBound(bytes);
+    if (bound == DimRange::kUnbounded) {
+      places_[key] = {.place = Place::kDynamic, .index = static_cast<int32_t>(plan_.dynamicBuffers.size())};
+      plan_.dynamicBuffers.push_back(dims_.refer(bytes));
+      return;
+    }
+    bufferOf_[key] = static_cast<int>(buffers_.size());
+    buffers_.push_back({.bytes = bound, .firstStep = first, .lastStep = last});
+  }
+
+  TensorDesc describe(const TensorType& type) {
+    TensorDesc desc{.type = type.type};
+    for (const Dim& dim : type.shape) desc.dims.push_back(dims_.refer(dim));
+    return desc;
+  }
+
+  Operand operandOf(const Value* value) {
+    if (!value) return {};
+    const Value* storage = storageOf(value);
+    Operand operand;
+    if (storage->isConstant())
+      operand = {.place = Place::kWeights, .offset = weights_.add(storage->constant->bytes)};
+    else
+      operand = places_.at(storage);
+    operand.tensor = describe(value->type);
+    return operand;
+  }
+
+  Step makeStep(Draft& draft) {
+    Step step;
+    step.name = draft.node->name;
+    for (const Value* output : draft.node->outputs) step.outputs.push_back(operandOf(output));
+    if (!draft.chosen) {
+      step.kind = StepKind::kBindDims;
+      step.inputs.push_back(operandOf(draft.node->input(0)));
+      step.bindSlots = std::move(draft.bindSlots);
+      step.dimBegin = draft.dimBegin;
+      step.dimEnd = draft.dimEnd;
+      step.info.layerType = draft.node->op->name;
+      step.info.origins = draft.node->origins;
+      return step;
+    }
+    Prepared& prepared = draft.chosen->prepared;
+    step.kernel = prepared.runtimeKernel.empty() ? std::string(draft.chosen->kernel->name) : prepared.runtimeKernel;
+    step.params = std::move(prepared.params);
+    for (const StepInput& input : prepared.inputs) {
+      if (input.nodeInput >= 0) {
+        step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput]));
+      } else {
+        step.inputs.push_back({.place = Place::kWeights, .offset = weights_.add(input.packed), .tensor = describe(input.packedType)});
+      }
+    }
+    for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
+    if (!prepared.workspaceBytes.isConstant(0)) {
+      step.workspace = places_.at(&draft);
+      step.workspace.tensor = {.type = DataType::kU8, .dims = {dims_.refer(prepared.workspaceBytes)}};
+    }
+    step.info = std::move(draft.chosen->info);
+    return step;
+  }
+
+  const Graph& graph_;
+  const ResolvedProfile& profile_;
+  std::vector<ChosenKernel> chosen_;
+  WeightsBuilder& weights_;
+  DimProgramBuilder dims_;
+  std::vector<Draft> drafts_;
+  std::vector<BufferLifetime> buffers_;
+  std::map<const void*, int> bufferOf_;    // values and drafts (workspace) to arena buffers
+  std::map<const void*, Operand> places_;  // of values and drafts; the tensor is filled per use
+  ProfilePlan plan_;
+};
+
+}  // namespace
+
+ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
+                        std::vector<ChosenKernel> chosen, WeightsBuilder& weights) {
+  return Planner(graph, profile, std::move(chosen), weights).plan();
+}
+
+namespace {
+IoTensor describeIo(const std::string& name, const Value& value, DimProgramBuilder& dims, bool isInput) {
+  IoTensor io{.name = name, .isInput = isInput};
+  io.tensor.type = value.dataType();
+  for (const Dim& dim : value.shape()) {
+    // Outputs' slots differ between profiles; ProfilePlan::outputs has them.
+    io.tensor.dims.push_back(dim.isConstant() ? DimRef{.constant = dim.value()}
+                             : isInput        ? DimRef{.slot = dims.defineSymbol(dim.symbolName())}
+                                              : DimRef{.slot = 0});
+    io.dimNames.push_back(dim.isConstant() ? "" : toString(dim));
+  }
+  return io;
+}
+}  // namespace
+
+std::vector<IoTensor> describeInputs(const Graph& graph) {
+  DimProgramBuilder dims;
+  std::vector<IoTensor> inputs;
+  for (const Value* input : graph.inputs) {
+    inputs.push_back(describeIo(input->name, *input, dims, true));
+    inputs.back().isShapeTensor = std::any_of(input->users.begin(), input->users.end(), [](const Node* user) {
+      return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
+    });
+  }
+  return inputs;
+}
+
+std::vector<IoTensor> describeOutputs(const Graph& graph) {
+  DimProgramBuilder dims;
+  std::vector<IoTensor> outputs;
+  for (const auto& output : graph.outputs) outputs.push_back(describeIo(output.name, *output.value, dims, false));
+  return outputs;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,98 @@
+#include "plan/profile.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace camshaft {
+namespace {
+
+// Bounds for a dynamic input nobody described: batch sizes are small, spatial sizes and lengths
+// are not. Only memory planning and tuning depend on them.
+InputRange guessRange(const Shape& shape) {
+  InputRange range;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const bool fixed = shape[i].isConstant();
+    const int64_t opt = fixed ? shape[i].value() : i == 0 ? 1 : 224;
+    range.min.push_back(fixed ? opt : 1);
+    range.opt.push_back(opt);
+    range.max.push_back(fixed ? opt : i == 0 ? 32 : 4 * opt);
+  }
+  return range;
+}
+
+void checkRange(const Value& input, const InputRange& range) {
+  const size_t rank = input.shape().size();
+  if (range.min.size() != rank || range.opt.size() != rank || range.max.size() != rank)
+    fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name, "' has ", range.opt.size(),
+         " dimensions where the input has ", rank, " (", input.type, ")");
+  for (size_t i = 0; i < rank; ++i) {
+    if (range.min[i] < 0 || range.min[i] > range.opt[i] || range.opt[i] > range.max[i])
+      fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name, "' needs 0 <= min <= opt <= max in dimension ",
+           i, " and has ", range.min[i], ", ", range.opt[i], ", ", range.max[i]);
+    const Dim& dim = input.shape()[i];
+    if (dim.isConstant() && (range.min[i] != dim.value() || range.max[i] != dim.value()))
+      fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input.name, "' is fixed to ", dim,
+           " and the profile asks for ", range.min[i], " to ", range.max[i]);
+  }
+}
+
+}  // namespace
+
+ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
+                               std::vector<std::string>& guessed) {
+  ResolvedProfile resolved;
+  for (const auto& [name, range] : profile.inputs) {
+    const bool known = std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                                   [&](const Value* input) { return input->name == name; });
+    if (!known) fail(ErrorKind::kInvalidArgument, "the profile describes '", name, "', which is not an input of the network");
+  }
+  for (const Value* input : graph.inputs) {
+    const auto given = profile.inputs.find(input->name);
+    const bool isGuess = given == profile.inputs.end();
+    InputRange range = isGuess ? guessRange(input->shape()) : given->second;
+    checkRange(*input, range);
+    bool guessedAny = false;
+    for (size_t i = 0; i < input->shape().size(); ++i) {
+      const Dim& dim = input->shape()[i];
+      if (dim.isConstant()) continue;
+      const std::string& symbol = dim.symbolName();
+      const auto [known, isNew] = resolved.ranges.try_emplace(symbol, DimRange{range.min[i], range.max[i]});
+      if (isNew) {
+        resolved.opt[symbol] = range.opt[i];
+        guessedAny |= isGuess;
+      } else if (isGuess) {  // another input has said it
+        range.min[i] = known->second.min;
+        range.max[i] = known->second.max;
+        range.opt[i] = resolved.opt[symbol];
+      } else {  // two inputs share the dimension: what both allow
+        known->second = {std::max(known->second.min, range.min[i]), std::min(known->second.max, range.max[i])};
+        if (known->second.min > known->second.max)
+          fail(ErrorKind::kInvalidArgument, "the profile gives dimension '", symbol, "' of input '", input->name,
+               "' a range that another input with the same dimension excludes");
+        resolved.opt[symbol] = std::clamp(resolved.opt[symbol], known->second.min, known->second.max);
+      }
+    }
+    if (guessedAny) guessed.push_back(input->name);
+    resolved.inputs.push_back(std::move(range));
+  }
+  return resolved;
+}
+
+SymbolRange ResolvedProfile::rangeOfSymbol(const Graph& graph) const {
+  return [this, &graph](const std::string& name) {
+    const auto it = ranges.find(name);
+    return it != ranges.end() ? it->second : graph.symbolRange()(name);
+  };
+}
+
+SymbolValue ResolvedProfile::optValue(const Graph& graph) const {
+  return [this, &graph](const std::string& name) -> int64_t {
+    if (const auto it = opt.find(name); it != opt.end()) return it->second;
+    constexpr int64_t kLikelySize = 64;  // of a size known only at run time
+    const DimRange range = graph.symbolRange()(name);
+    return std::clamp(kLikelySize, range.min, range.max);
+  };
+}
+
+}  // namespace camshaft

@@ -1,0 +1,33 @@
+// Optimisation profiles: what is promised of the inputs' shapes, as ranges of symbols.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+namespace camshaft {
+
+struct ShapeProfile {
+  std::map<std::string, InputRange> inputs;       // by input name; missing: sensible bounds
+  std::map<std::string, InputRange> shapeValues;  // elements of shape tensors
+};
+
+// The profile resolved against a graph: every symbol with its range and the size to optimise for.
+struct ResolvedProfile {
+  std::vector<InputRange> inputs;  // parallel to graph.inputs
+  std::map<std::string, DimRange> ranges;
+  std::map<std::string, int64_t> opt;
+
+  SymbolRange rangeOfSymbol(const Graph& graph) const;
+  SymbolValue optValue(const Graph& graph) const;  // symbols without an opt get a likely size
+};
+
+// Throws Error naming the input when the profile contradicts the graph: min > max, a fixed
+// dimension given another size, one symbol with two ranges. Inputs the profile does not mention
+// get min 1, opt 1 for the first dimension and 128 otherwise, and a max of 4 times opt; their names are added to `guessed`.
+ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
+                               std::vector<std::string>& guessed);
+
+}  // namespace camshaft

@@ -1,0 +1,249 @@
+#include "runtime/context.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "support/error.h"
+#include "support/stopwatch.h"
+
+namespace camshaft {
+namespace {
+
+constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+
+int64_t readIndex(const TensorArg& tensor, int64_t i) {
+  return tensor.type == DataType::kI32 ? tensor.as<int32_t>()[i] : tensor.as<int64_t>()[i];
+}
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  if (b == 0) return kUnknown;
+  const int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
+  switch (instruction.op) {
+    case DimOp::kConstant: return instruction.constant;
+    case DimOp::kAdd: return a + b;
+    case DimOp::kMultiply: return a * b;
+    case DimOp::kFloorDivide: return floorDivide(a, b);
+    case DimOp::kMin: return std::min(a, b);
+    case DimOp::kMax: return std::max(a, b);
+  }
+  return kUnknown;
+}
+
+}  // namespace
+
+Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads)
+    : engine_(std::move(engine)), threads_(threads) {
+  inputs_.resize(engine_->plan().inputs.size());
+  outputs_.resize(engine_->plan().outputs.size());
+  setProfile(0);
+}
+
+void Context::setProfile(int profile) {
+  const Plan& whole = engine_->plan();
+  if (profile < 0 || profile >= static_cast<int>(whole.profiles.size()))
+    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ", whole.profiles.size());
+  profile_ = profile;
+  arena_.reserve(static_cast<size_t>(plan().arenaBytes));
+  dynamic_.resize(plan().dynamicBuffers.size());
+  inputShapes_.assign(whole.inputs.size(), std::nullopt);
+  for (size_t i = 0; i < whole.inputs.size(); ++i) {
+    std::vector<int64_t> dims = inputShape(static_cast<int>(i));
+    if (std::find(dims.begin(), dims.end(), -1) == dims.end()) inputShapes_[i] = std::move(dims);
+  }
+  resolved_.assign(plan().steps.size(), {});
+  sizesCurrent_ = false;
+  resolveSizes();
+}
+
+void Context::setInputShape(int input, std::span<const int64_t> dims) {
+  const IoTensor& io = engine_->plan().inputs[input];
+  const InputRange& range = plan().inputs[input];
+  if (dims.size() != range.max.size())
+    fail(ErrorKind::kInvalidArgument, "input '", io.name, "' has ", range.max.size(), " dimensions, not ", dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < range.min[i] || dims[i] > range.max[i])
+      fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", io.name, "' is ", dims[i],
+           " and profile ", profile_, " allows ", range.min[i], " to ", range.max[i]);
+  if (inputShapes_[input] && std::equal(dims.begin(), dims.end(), inputShapes_[input]->begin(), inputShapes_[input]->end()))
+    return;
+  inputShapes_[input].emplace(dims.begin(), dims.end());
+  sizesCurrent_ = false;
+  resolveSizes();
+}
+
+bool Context::allShapesSet() const {
+  return std::all_of(inputShapes_.begin(), inputShapes_.end(), [](const auto& shape) { return shape.has_value(); });
+}
+
+std::vector<int64_t> Context::inputShape(int input) const {
+  if (inputShapes_[input]) return *inputShapes_[input];
+  std::vector<int64_t> dims;
+  for (const DimRef& dim : engine_->plan().inputs[input].tensor.dims) dims.push_back(dim.isConstant() ? dim.constant : -1);
+  return dims;
+}
+
+std::vector<int64_t> Context::outputShape(int output) const {
+  std::vector<int64_t> dims;
+  for (const DimRef& dim : plan().outputs[output].dims) {
+    const int64_t value = valueOf(dim);
+    dims.push_back(value == kUnknown ? -1 : value);
+  }
+  return dims;
+}
+
+int64_t Context::valueOf(const DimRef& dim) const {
+  if (dim.isConstant()) return dim.constant;
+  return dim.slot < static_cast<int32_t>(slots_.size()) ? slots_[dim.slot] : kUnknown;
+}
+
+void Context::runProgram(int32_t begin, int32_t end) {
+  for (int32_t i = begin; i < end; ++i) {
+    const DimInstruction& instruction = plan().dimProgram[i];
+    const int64_t a = instruction.a < 0 ? 0 : slots_[instruction.a];
+    const int64_t b = instruction.b < 0 ? 0 : slots_[instruction.b];
+    slots_[instruction.target] = a == kUnknown || b == kUnknown ? kUnknown : apply(instruction, a, b);
+  }
+}
+
+// Fills the slots from the input shapes and every step's sizes that follow from them. Two inputs
+// may share a slot (one named dimension): they must agree.
+void Context::resolveSizes() {
+  if (sizesCurrent_) return;
+  slots_.assign(plan().slotCount, kUnknown);
+  const std::vector<IoTensor>& inputs = engine_->plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputShapes_[i]) continue;
+    for (size_t d = 0; d < inputs[i].tensor.dims.size(); ++d) {
+      const int32_t slot = inputs[i].tensor.dims[d].slot;
+      if (slot >= 0 && slots_[slot] == kUnknown) slots_[slot] = (*inputShapes_[i])[d];
+    }
+  }
+  runProgram(0, plan().firstPhaseEnd);
+  for (size_t i = 0; i < plan().steps.size(); ++i) resolveStep(i);
+  sizesCurrent_ = true;
+}
+
+bool Context::resolveTensor(const TensorDesc& desc, TensorArg& arg) const {
+  arg.type = desc.type;
+  arg.rank = static_cast<int32_t>(desc.dims.size());
+  bool known = true;
+  for (int i = 0; i < arg.rank; ++i) {
+    arg.dims[i] = valueOf(desc.dims[i]);
+    known &= arg.dims[i] != kUnknown;
+  }
+  return known;
+}
+
+void Context::resolveStep(size_t index) {
+  const Step& step = plan().steps[index];
+  ResolvedStep& resolved = resolved_[index];
+  resolved.inputs.resize(step.inputs.size());
+  resolved.outputs.resize(step.outputs.size());
+  for (size_t i = 0; i < step.inputs.size(); ++i) resolveTensor(step.inputs[i].tensor, resolved.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i) resolveTensor(step.outputs[i].tensor, resolved.outputs[i]);
+  resolved.dims.resize(step.dimArgs.size());
+  for (size_t i = 0; i < step.dimArgs.size(); ++i) resolved.dims[i] = valueOf(step.dimArgs[i]);
+  resolved.workspaceBytes = step.workspace.place == Place::kNone ? 0 : valueOf(step.workspace.tensor.dims[0]);
+}
+
+void Context::checkReady() const {
+  const Plan& whole = engine_->plan();
+  for (size_t i = 0; i < whole.inputs.size(); ++i) {
+    const IoTensor& io = whole.inputs[i];
+    if (!inputShapes_[i])
+      fail(ErrorKind::kInvalidArgument, "the shape of input '", io.name, "' is not set; call setInputShape first");
+    for (size_t d = 0; d < io.tensor.dims.size(); ++d) {
+      const int32_t slot = io.tensor.dims[d].slot;
+      if (slot >= 0 && slots_[slot] != (*inputShapes_[i])[d])
+        fail(ErrorKind::kInvalidArgument, "dimension ", d, " of input '", io.name, "' is ", (*inputShapes_[i])[d],
+             ", but dimension '", io.dimNames[d], "' is ", slots_[slot], " in another input; they must be equal");
+    }
+    const bool isEmpty = std::find(inputShapes_[i]->begin(), inputShapes_[i]->end(), 0) != inputShapes_[i]->end();
+    if (!inputs_[i] && !isEmpty)
+      fail(ErrorKind::kInvalidArgument, "input '", io.name, "' has no address; call setTensorAddress first");
+  }
+}
+
+// The sizes a bind step reads decide those of the steps after it.
+void Context::bindDims(const Step& step, const ResolvedStep& resolved) {
+  for (size_t i = 0; i < step.bindSlots.size(); ++i) {
+    const int64_t value = readIndex(resolved.inputs[0], static_cast<int64_t>(i));
+    slots_[step.bindSlots[i]] = value;
+  }
+  runProgram(step.dimBegin, step.dimEnd);
+  const size_t next = static_cast<size_t>(&step - plan().steps.data()) + 1;
+  for (size_t i = next; i < plan().steps.size(); ++i) resolveStep(i);
+}
+
+void* Context::outputMemory(int output, const TensorArg& arg) {
+  const int64_t bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
+  if (allocator_)
+    if (void* memory = allocator_(output, outputs_[output], bytes, arg.shape())) return memory;
+  if (!outputs_[output] && bytes > 0)
+    fail(ErrorKind::kInvalidArgument, "output '", engine_->plan().outputs[output].name,
+         "' has no address; call setTensorAddress or setOutputAllocator first");
+  return outputs_[output];
+}
+
+void* Context::addressOf(const Operand& operand, const TensorArg& arg) {
+  switch (operand.place) {
+    case Place::kNone: return nullptr;
+    case Place::kArena: return arena_.data() + operand.offset;
+    // Weights and inputs are read only by contract; kernels see one pointer type.
+    case Place::kWeights: return const_cast<std::byte*>(engine_->plan().weights.data()) + operand.offset;
+    case Place::kInput: return const_cast<void*>(inputs_[operand.index]);
+    case Place::kOutput: return outputs_[operand.index];
+    case Place::kDynamic: {
+      AlignedBuffer& buffer = dynamic_[operand.index];
+      buffer.reserve(std::max<size_t>(bytesOf(arg.type, arg.count()), 1));
+      return buffer.data();
+    }
+  }
+  return nullptr;
+}
+
+void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    resolved.inputs[i].data = addressOf(step.inputs[i], resolved.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    const Operand& operand = step.outputs[i];
+    TensorArg& arg = resolved.outputs[i];
+    for (int d = 0; d < arg.rank; ++d)
+      if (arg.dims[d] < 0)
+        fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would write a tensor of negative size at these input shapes or values");
+    if (operand.place == Place::kOutput) outputs_[operand.index] = outputMemory(operand.index, arg);
+    arg.data = addressOf(operand, arg);
+  }
+  if (step.workspace.place == Place::kNone) return;
+  TensorArg workspace{.type = DataType::kU8, .rank = 1, .dims = {resolved.workspaceBytes}};
+  args.workspace = static_cast<std::byte*>(addressOf(step.workspace, workspace));
+  args.workspaceBytes = resolved.workspaceBytes;
+}
+
+void Context::run() {
+  resolveSizes();
+  checkReady();
+  const std::vector<LoadedEngine::LoadedStep>& loaded = engine_->steps(profile_);
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    const Step& step = plan().steps[i];
+    ResolvedStep& resolved = resolved_[i];
+    LaunchArgs args{.threads = &threads_};
+    placeOperands(step, resolved, args);
+    if (step.kind == StepKind::kBindDims) {
+      bindDims(step, resolved);
+      continue;
+    }
+    args.inputs = resolved.inputs;
+    args.outputs = resolved.outputs;
+    args.dims = resolved.dims;
+    const Stopwatch watch;
+    loaded[i].kernel->launch(loaded[i].state.get(), args);
+    if (timer_) timer_(step, watch.milliseconds());
+  }
+}
+
+}  // namespace camshaft

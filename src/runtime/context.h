@@ -1,0 +1,82 @@
+// Running an engine: shapes, addresses, and the loop over the steps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/loaded_engine.h"
+#include "support/aligned_buffer.h"
+#include "support/thread_pool.h"
+
+namespace camshaft {
+
+// One stream of inferences; contexts of one engine are independent, a context is used by one
+// thread at a time. The arena is allocated here, once; run() does not allocate unless the network
+// has sizes without bound.
+class Context {
+ public:
+  // Called when an output's size is known only now; returns where to write it (at least `bytes`).
+  using OutputAllocator = std::function<void*(int output, void* current, int64_t bytes, std::span<const int64_t> dims)>;
+  using StepTimer = std::function<void(const Step& step, double milliseconds)>;
+
+  Context(std::shared_ptr<const LoadedEngine> engine, int threads);
+
+  const LoadedEngine& engine() const { return *engine_; }
+  int profile() const { return profile_; }
+  void setProfile(int profile);
+
+  // Throws Error naming the input when the shape is outside the profile.
+  void setInputShape(int input, std::span<const int64_t> dims);
+  void setInputAddress(int input, const void* data) { inputs_[input] = data; }
+  void setOutputAddress(int output, void* data) { outputs_[output] = data; }
+  const void* inputAddress(int input) const { return inputs_[input]; }
+  void* outputAddress(int output) const { return outputs_[output]; }
+  void setOutputAllocator(OutputAllocator allocator) { allocator_ = std::move(allocator); }
+  void setStepTimer(StepTimer timer) { timer_ = std::move(timer); }
+
+  bool allShapesSet() const;
+  // -1 for a dimension that is not known yet: its input shape is not set, or only a run decides it.
+  std::vector<int64_t> inputShape(int input) const;
+  std::vector<int64_t> outputShape(int output) const;
+  // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
+  int64_t arenaBytes() const { return plan().arenaBytes; }
+
+  void run();
+
+ private:
+  struct ResolvedStep {
+    std::vector<TensorArg> inputs, outputs;
+    std::vector<int64_t> dims;
+    int64_t workspaceBytes = 0;
+  };
+
+  const ProfilePlan& plan() const { return engine_->plan().profiles[profile_]; }
+  void runProgram(int32_t begin, int32_t end);
+  int64_t valueOf(const DimRef& dim) const;  // kUnknown when its slot has no value
+  void resolveSizes();
+  void resolveStep(size_t index);
+  bool resolveTensor(const TensorDesc& desc, TensorArg& arg) const;
+  void checkReady() const;
+  void bindDims(const Step& step, const ResolvedStep& resolved);
+  void* addressOf(const Operand& operand, const TensorArg& arg);
+  void* outputMemory(int output, const TensorArg& arg);
+  void placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args);
+
+  std::shared_ptr<const LoadedEngine> engine_;
+  ThreadPool threads_;
+  int profile_ = 0;
+  AlignedBuffer arena_;
+  std::vector<AlignedBuffer> dynamic_;
+  std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  OutputAllocator allocator_;
+  StepTimer timer_;
+  std::vector<int64_t> slots_;
+  std::vector<ResolvedStep> resolved_;
+  bool sizesCurrent_ = false;
+};
+
+}  // namespace camshaft

@@ -1,0 +1,33 @@
+// An engine ready to run: a plan with its kernels found and loaded.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/launch.h"
+#include "plan/plan.h"
+
+namespace camshaft {
+
+// Immutable and shared by any number of contexts and threads.
+class LoadedEngine {
+ public:
+  struct LoadedStep {
+    const RuntimeKernel* kernel = nullptr;  // null for bind steps
+    std::shared_ptr<const void> state;
+  };
+
+  // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
+  explicit LoadedEngine(Plan plan);
+
+  const Plan& plan() const { return plan_; }
+  const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
+  int findInput(std::string_view name) const;   // -1: none
+  int findOutput(std::string_view name) const;  // -1: none
+
+ private:
+  Plan plan_;
+  std::vector<std::vector<LoadedStep>> steps_;
+};
+
+}  // namespace camshaft
