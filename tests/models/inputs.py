@@ -1,0 +1,60 @@
+"""Example inputs for the zoo's models, whole or structure-only: shapes worth running and values."""
+
+import numpy
+from onnx import helper
+
+# Dimensions by name for the dynamic models of each architecture; all fit in one profile.
+PICTURES = ({"batch": 1, "height": 224, "width": 224}, {"batch": 2, "height": 160, "width": 256},
+            {"batch": 3, "height": 128, "width": 128})
+BATCHES = ({"batch": 1}, {"batch": 2}, {"batch": 3})
+TEXTS = ({"batch": 1, "sequence": 32}, {"batch": 2, "sequence": 17}, {"batch": 3, "sequence": 64})
+DIMS = {
+    "resnet50": PICTURES,
+    "mobilenet_v3_large": PICTURES,
+    "efficientnet_b0": PICTURES,
+    "convnext_tiny": PICTURES,
+    "vit_b_16": BATCHES,
+    "swin_t": BATCHES,
+    "bert_base": TEXTS,
+    "gpt2": TEXTS,
+    "gpt2_past": ({"batch": 1, "sequence": 1, "past": 16, "total": 17},
+                  {"batch": 2, "sequence": 3, "past": 8, "total": 11},
+                  {"batch": 1, "sequence": 1, "past": 31, "total": 32}),
+}
+
+
+def dims(name):
+    """The sets of dimensions to run the model called `name` with; a static one has a single one."""
+    architecture, _, axes, *_ = name.split("-")
+    return DIMS[architecture] if axes == "dynamic" else ({},)
+
+
+def shapes(model, dims):
+    """{input: shape} of `model` with its named dimensions as in `dims`."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    return {
+        value.name: tuple(dims[d.dim_param] if d.dim_param else d.dim_value
+                          for d in value.type.tensor_type.shape.dim)
+        for value in model.graph.input if value.name not in weights
+    }
+
+
+def feeds(model, dims, seed=0):
+    """{input: array} with sensible values: tokens, masks that pad on the right, normal pixels."""
+    random = numpy.random.default_rng(seed)
+    types = {v.name: helper.tensor_dtype_to_np_dtype(v.type.tensor_type.elem_type)
+             for v in model.graph.input}
+    return {name: values(name, shape, random).astype(types[name])
+            for name, shape in shapes(model, dims).items()}
+
+
+def values(name, shape, random):
+    if name == "input_ids":
+        return random.integers(0, 30000, shape)
+    if name == "token_type_ids":
+        return random.integers(0, 2, shape)
+    if name == "attention_mask":
+        batch, length = shape
+        kept = length - 3 * numpy.arange(batch)
+        return numpy.arange(length) < kept[:, None]
+    return random.standard_normal(shape, dtype=numpy.float32)
