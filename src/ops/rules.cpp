@@ -31,6 +31,18 @@ void requireShape(const Node& node, int input, std::string_view what, const Shap
            " and got ", toString(type));
 }
 
+void requireBroadcastsTo(const Node& node, int input, std::string_view what, const Shape& shape) {
+  const Shape& own = node.inputs[input]->shape();
+  bool fits = own.size() <= shape.size();
+  for (size_t i = 1; fits && i <= own.size(); ++i) {
+    const Dim& size = own[own.size() - i];
+    fits = size.isConstant(1) || mayBeEqual(size, shape[shape.size() - i]);
+  }
+  if (!fits)
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", what, " of shape ", toString(own),
+         " that does not broadcast to ", toString(shape));
+}
+
 void requireAxis(const Node& node, int64_t axis) {
   const TensorType& type = node.inputs[0]->type;
   if (axis < 0 || axis >= type.rank())

@@ -18,6 +18,7 @@ void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, 
                   std::string_view wantWhat);
 void requireRank(const Node& node, int input, std::string_view what, int64_t rank);
 void requireShape(const Node& node, int input, std::string_view what, const Shape& shape);
+void requireBroadcastsTo(const Node& node, int input, std::string_view what, const Shape& shape);
 // 0 <= axis < rank of input 0.
 void requireAxis(const Node& node, int64_t axis);
 void requireFloat(const Node& node, int input);
