@@ -43,6 +43,7 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape);
 void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weights, float* packed);
 
+// What is enough for an extent is enough for every smaller one.
 int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
                             const ConvExtent& extent, int threads);
 

@@ -1,0 +1,29 @@
+// The sequential core of every matrix product and convolution: one block of C by one worker.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/compute/epilogue.h"
+
+namespace camshaft::cpu {
+
+// C[0 .. rows)[0 .. columns) = epilogue(A B). `packedB` starts at the panel of the block's first
+// column. The epilogue's pointers are those of the whole result; (row, column) says where in it
+// this block lies.
+struct GemmBlock {
+  int64_t rows = 0, columns = 0, k = 0;
+  const float* a = nullptr;
+  int64_t lda = 0;
+  const float* packedB = nullptr;
+  float* c = nullptr;
+  int64_t ldc = 0;
+  int64_t row = 0, column = 0;
+};
+
+void gemmBlock(const GemmBlock& block, const Epilogue& epilogue);
+
+// Applies `activation` in place to finished values; what the register tile has no room for.
+void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,
+                     int64_t stride);
+
+}  // namespace camshaft::cpu
