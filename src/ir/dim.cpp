@@ -1,8 +1,8 @@
 #include "ir/dim.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+#include <numeric>
 
 #include "support/error.h"
 
@@ -20,24 +20,6 @@ std::string keyOf(const std::vector<Dim::AtomPtr>& atoms) {
   return key;
 }
 
-int64_t floorDivide(int64_t a, int64_t b) {
-  if (b == 0) fail(ErrorKind::kInvalidModel, "a dimension is divided by zero");
-  const int64_t quotient = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
-int64_t addSaturating(int64_t a, int64_t b) {
-  int64_t result;
-  if (!__builtin_add_overflow(a, b, &result)) return result;
-  return a > 0 ? DimRange::kUnbounded : std::numeric_limits<int64_t>::min();
-}
-
-int64_t multiplySaturating(int64_t a, int64_t b) {
-  int64_t result;
-  if (!__builtin_mul_overflow(a, b, &result)) return result;
-  return (a > 0) == (b > 0) ? DimRange::kUnbounded : std::numeric_limits<int64_t>::min();
-}
-
 int64_t checkedAdd(int64_t a, int64_t b) {
   int64_t result;
   if (__builtin_add_overflow(a, b, &result))
@@ -50,6 +32,13 @@ int64_t checkedMultiply(int64_t a, int64_t b) {
   if (__builtin_mul_overflow(a, b, &result))
     fail(ErrorKind::kInvalidModel, "a dimension overflows 64 bits (", a, " * ", b, ")");
   return result;
+}
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  if (b == 0) fail(ErrorKind::kInvalidModel, "a dimension is divided by zero");
+  if (b == -1) return checkedMultiply(a, -1);  // the one division that can overflow
+  const int64_t quotient = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
 }  // namespace
@@ -180,19 +169,26 @@ Dim makeFloorDiv(const Dim& a, const Dim& b) {
                                str("floordiv(", toString(a), ", ", toString(b), ")"), a, b});
 }
 
-// floor((d*q + r) / d) = q + floor(r / d) term by term, for a positive number d.
+// floor((d*q + r) / d) = q + floor(r / d) term by term, for a positive number d. A factor that d
+// and all of r's terms share is cancelled: floor((2*h + 3) / 4) = floor((h + 1) / 2).
 Dim floorDivByNumber(const Dim& a, int64_t d) {
   DimBuilder quotient, rest;
+  int64_t common = d;
   for (const auto& term : a.terms()) {
-    if (term.coefficient % d == 0)
-      quotient.add(Dim::Term{term.atoms, term.coefficient / d});
-    else
-      rest.add(term);
+    quotient.add(Dim::Term{term.atoms, term.coefficient / d});
+    rest.add(Dim::Term{term.atoms, term.coefficient % d});
+    common = std::gcd(common, term.coefficient % d);
   }
   quotient.add(floorDivide(a.constantPart(), d));
-  rest.add(a.constantPart() - d * floorDivide(a.constantPart(), d));
-  const Dim remainder = rest.build();
-  if (remainder.isConstant()) return quotient.build();
+  const Dim symbolic = rest.build();
+  if (symbolic.isConstant()) return quotient.build();
+
+  const int64_t left = a.constantPart() % d;
+  DimBuilder reduced;
+  for (const auto& term : symbolic.terms()) reduced.add(Dim::Term{term.atoms, term.coefficient / common});
+  reduced.add((left < 0 ? left + d : left) / common);
+  const Dim remainder = reduced.build();
+  const int64_t divisor = d / common;
 
   // floor(floor(x / m) / d) = floor(x / (m*d))
   const auto& terms = remainder.terms();
@@ -200,15 +196,16 @@ Dim floorDivByNumber(const Dim& a, int64_t d) {
       terms[0].atoms.size() == 1 && terms[0].atoms[0]->kind == DimAtom::Kind::kFloorDiv &&
       terms[0].atoms[0]->b.isConstant()) {
     const DimAtom& inner = *terms[0].atoms[0];
-    return quotient.build() + makeFloorDiv(inner.a, inner.b * Dim(d));
+    return quotient.build() + floorDiv(inner.a, inner.b * Dim(divisor));
   }
-  return quotient.build() + makeFloorDiv(remainder, d);
+  return quotient.build() + makeFloorDiv(remainder, divisor);
 }
 
 Dim makeExtremum(DimAtom::Kind kind, const Dim& a, const Dim& b) {
   const bool isMin = kind == DimAtom::Kind::kMin;
-  const Dim difference = a - b;
-  if (difference.isConstant()) return (difference.value() <= 0) == isMin ? a : b;
+  const DimRange difference = rangeOf(a - b, [](const std::string&) { return DimRange{}; });
+  if (difference.max <= 0) return isMin ? a : b;
+  if (difference.min >= 0) return isMin ? b : a;
   std::string left = toString(a), right = toString(b);
   const bool swap = right < left;
   return DimBuilder::fromAtom({kind,
@@ -313,19 +310,39 @@ void collectSymbols(const Dim& dim, std::set<std::string>& names) {
 
 namespace {
 
+// Limits saturate, and what has no limit stays without one.
+constexpr int64_t kNoMax = DimRange::kUnbounded;
+constexpr int64_t kNoMin = std::numeric_limits<int64_t>::min();
+
+bool isLimit(int64_t a) { return a != kNoMax && a != kNoMin; }
+
+int64_t addLimits(int64_t a, int64_t b) {
+  int64_t result;
+  if (!isLimit(a)) return a;
+  if (!isLimit(b)) return b;
+  if (!__builtin_add_overflow(a, b, &result)) return result;
+  return a > 0 ? kNoMax : kNoMin;
+}
+
+int64_t multiplyLimits(int64_t a, int64_t b) {
+  int64_t result;
+  if (a == 0 || b == 0) return 0;
+  if (isLimit(a) && isLimit(b) && !__builtin_mul_overflow(a, b, &result)) return result;
+  return (a > 0) == (b > 0) ? kNoMax : kNoMin;
+}
+
 DimRange multiplyRanges(const DimRange& a, const DimRange& b) {
-  const int64_t products[] = {multiplySaturating(a.min, b.min), multiplySaturating(a.min, b.max),
-                              multiplySaturating(a.max, b.min), multiplySaturating(a.max, b.max)};
+  const int64_t products[] = {multiplyLimits(a.min, b.min), multiplyLimits(a.min, b.max),
+                              multiplyLimits(a.max, b.min), multiplyLimits(a.max, b.max)};
   return {*std::min_element(products, products + 4), *std::max_element(products, products + 4)};
 }
 
 DimRange floorDivRanges(const DimRange& a, const DimRange& b) {
-  if (b.min <= 0) return {std::numeric_limits<int64_t>::min(), DimRange::kUnbounded};
-  const auto divide = [](int64_t x, int64_t y) {
-    return x == DimRange::kUnbounded ? x : floorDivide(x, y);
-  };
-  return {std::min(divide(a.min, b.min), divide(a.min, b.max)),
-          std::max(divide(a.max, b.min), divide(a.max, b.max))};
+  if (b.min < 0) return {kNoMin, kNoMax};
+  const int64_t smallest = std::max<int64_t>(b.min, 1);  // a division by zero has no value
+  const auto divide = [](int64_t x, int64_t y) { return isLimit(x) ? floorDivide(x, y) : x; };
+  return {std::min(divide(a.min, smallest), divide(a.min, b.max)),
+          std::max(divide(a.max, smallest), divide(a.max, b.max))};
 }
 
 DimRange rangeOfAtom(const DimAtom& atom, const SymbolRange& rangeOfSymbol) {
@@ -343,8 +360,8 @@ DimRange rangeOf(const Dim& dim, const SymbolRange& rangeOfSymbol) {
   for (const auto& term : dim.terms()) {
     DimRange product{term.coefficient, term.coefficient};
     for (const auto& atom : term.atoms) product = multiplyRanges(product, rangeOfAtom(*atom, rangeOfSymbol));
-    sum.min = addSaturating(sum.min, product.min);
-    sum.max = sum.max == DimRange::kUnbounded ? sum.max : addSaturating(sum.max, product.max);
+    sum.min = addLimits(sum.min, product.min);
+    sum.max = addLimits(sum.max, product.max);
   }
   return sum;
 }

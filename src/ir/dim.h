@@ -16,7 +16,8 @@ struct DimAtom;
 
 // An immutable value kept in one canonical form, a polynomial with integer coefficients over
 // atoms (symbols, floor divisions, minima, maxima), so equal expressions compare equal:
-// (2*h + 4) - h - 4 == h, floorDiv(4*h + 3, 4) == h. Symbols are compared by name.
+// (2*h + 4) - h - 4 == h, floorDiv(4*h + 3, 4) == h. Symbols are compared by name; they are sizes,
+// never negative: max(h, 0) == h.
 class Dim {
  public:
   using AtomPtr = std::shared_ptr<const DimAtom>;

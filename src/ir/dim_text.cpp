@@ -5,6 +5,13 @@
 #include "support/error.h"
 
 namespace camshaft {
+namespace {
+
+uint64_t magnitudeOf(int64_t value) {
+  return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+}
+
+}  // namespace
 
 std::string toString(const Dim& dim) {
   if (dim.isConstant()) return std::to_string(dim.value());
@@ -15,7 +22,7 @@ std::string toString(const Dim& dim) {
       out += negative ? "-" : "";
     else
       out += negative ? " - " : " + ";
-    const int64_t magnitude = negative ? -term.coefficient : term.coefficient;
+    const uint64_t magnitude = magnitudeOf(term.coefficient);
     if (magnitude != 1) out += str(magnitude, "*");
     bool first = true;
     for (const auto& atom : term.atoms) {
@@ -24,7 +31,7 @@ std::string toString(const Dim& dim) {
     }
   }
   const int64_t constant = dim.constantPart();
-  if (constant != 0) out += constant < 0 ? str(" - ", -constant) : str(" + ", constant);
+  if (constant != 0) out += str(constant < 0 ? " - " : " + ", magnitudeOf(constant));
   return out;
 }
 
@@ -54,11 +61,13 @@ class DimParser {
     ++at_;
   }
   Dim sum() {
+    if (++depth_ > kMaxDepth) stop();
     Dim result = product();
     for (char c = peek(); c == '+' || c == '-'; c = peek()) {
       ++at_;
       result = c == '+' ? result + product() : result - product();
     }
+    --depth_;
     return result;
   }
   Dim product() {
@@ -73,7 +82,7 @@ class DimParser {
     const char c = peek();
     if (c == '-') {
       ++at_;
-      return Dim(0) - factor();
+      return std::isdigit(static_cast<unsigned char>(peek())) ? number(-1) : Dim(0) - factor();
     }
     if (c == '(') {
       ++at_;
@@ -81,17 +90,13 @@ class DimParser {
       expect(')');
       return inner;
     }
+    if (std::isdigit(static_cast<unsigned char>(c))) return number(1);
     const size_t begin = at_;
-    if (std::isdigit(static_cast<unsigned char>(c))) {
-      int64_t value = 0;
-      for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value)) stop();
-      return value;
-    }
     while (at_ < text_.size() && isNameChar(text_[at_])) ++at_;
     if (begin == at_) stop();
     const std::string name(text_.substr(begin, at_ - begin));
-    if (name != "floordiv" && name != "min" && name != "max") return Dim::symbol(name);
+    const bool isCall = name == "floordiv" || name == "min" || name == "max";
+    if (!isCall || peek() != '(') return Dim::symbol(name);
     expect('(');
     const Dim a = sum();
     expect(',');
@@ -99,12 +104,22 @@ class DimParser {
     expect(')');
     return name == "floordiv" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
   }
+  int64_t number(int sign) {
+    int64_t value = 0;
+    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {
+      const int digit = sign * (text_[at_] - '0');
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value)) stop();
+    }
+    return value;
+  }
   static bool isNameChar(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '#' || c == ':';
   }
 
+  static constexpr int kMaxDepth = 200;
   std::string_view text_;
   size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace

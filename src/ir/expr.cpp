@@ -1,7 +1,11 @@
 #include "ir/expr.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 
+#include "ir/scalar_math.h"
+#include "ir/tensor.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -31,14 +35,27 @@ int Expr::input(int index, DataType type) {
   return push({.op = ScalarOp::kInput, .type = type, .a = index});
 }
 
+int Expr::pushConstant(ScalarInstruction constant) {
+  for (size_t i = 0; i < code_.size(); ++i)
+    if (code_[i] == constant && std::signbit(code_[i].real) == std::signbit(constant.real))
+      return static_cast<int>(i);
+  return push(constant);
+}
+
 int Expr::constant(double value, DataType type) {
-  if (isFloat(type)) return push({.op = ScalarOp::kConst, .type = type, .real = value});
-  return push({.op = ScalarOp::kConst, .type = type, .integer = static_cast<int64_t>(value)});
+  if (!isFloat(type)) return constantInteger(scalar::convert<int64_t>(value), type);
+  // As the type stores it, so that equal constants are equal instructions.
+  if (!isPacked(type)) {
+    std::byte stored[8];
+    writeElement(type, stored, 0, value);
+    value = readElement(type, stored, 0);
+  }
+  return pushConstant({.op = ScalarOp::kConst, .type = type, .real = value});
 }
 
 int Expr::constantInteger(int64_t value, DataType type) {
   if (isFloat(type)) return constant(static_cast<double>(value), type);
-  return push({.op = ScalarOp::kConst, .type = type, .integer = value});
+  return pushConstant({.op = ScalarOp::kConst, .type = type, .integer = value});
 }
 
 int Expr::cast(int a, DataType type) {

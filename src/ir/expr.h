@@ -14,7 +14,7 @@ namespace camshaft {
 enum class ScalarOp : uint8_t {
   kInput,  // operand `a` is the index of an input
   kConst,  // `real` or `integer`, by type
-  kCast,   // operand a converted to `type`: saturating never, float to integer truncates
+  kCast,   // operand a converted to `type`, as scalar::convert does
   kWhere,  // a ? b : c
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) k##Name,
 #include "ir/scalar_ops.def"
@@ -71,11 +71,13 @@ class Expr {
 
  private:
   int push(ScalarInstruction instruction);
+  int pushConstant(ScalarInstruction constant);
   std::vector<ScalarInstruction> code_;
   int inputCount_ = 0;
 };
 
-// "relu(add(x0:f32, x1:f32))"; shared subexpressions print as "t0 = ...; ...". parseExpr reads it.
+// "relu(add(x0:f32, x1:f32))"; shared subexpressions print as "t0 = ...; ...". parseExpr reads it,
+// with instructions in the order of the text.
 std::string toString(const Expr& expr);
 Expr parseExpr(std::string_view text);
 

@@ -158,15 +158,19 @@ void Graph::erase(Node* node) {
 }
 
 void Graph::eraseIfDead(Node* node) {
-  for (const Value* output : node->outputs)
-    if (hasUses(output)) return;
-  if (node->outputs.empty()) return;  // binds dimensions: alive by its effect
-  std::vector<Node*> producers;
-  for (const Value* input : node->inputs)
-    if (input && input->producer && std::find(producers.begin(), producers.end(), input->producer) == producers.end())
-      producers.push_back(input->producer);
-  erase(node);
-  for (Node* producer : producers) eraseIfDead(producer);
+  std::vector<Node*> candidates{node};
+  while (!candidates.empty()) {
+    Node* candidate = candidates.back();
+    candidates.pop_back();
+    // A node without outputs binds dimensions: alive by its effect.
+    const bool alive = std::any_of(candidate->outputs.begin(), candidate->outputs.end(),
+                                   [this](const Value* output) { return hasUses(output); });
+    if (alive || candidate->outputs.empty()) continue;
+    for (const Value* input : candidate->inputs)
+      if (input && input->producer) candidates.push_back(input->producer);
+    erase(candidate);
+    std::erase(candidates, candidate);
+  }
 }
 
 void Graph::moveBefore(Node* node, Node* before) {

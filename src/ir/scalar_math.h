@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -11,10 +12,47 @@ using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atanh, std::
     std::cosh, std::erf, std::exp, std::floor, std::log, std::log1p, std::rint, std::sin, std::sinh,
     std::sqrt, std::tan, std::tanh, std::trunc;
 
+// Element conversion: float to integer truncates, saturates when out of range and turns NaN to 0;
+// integer to integer keeps the low bits; anything to bool asks whether it is not zero.
+template <class To, class From>
+To convert(From a) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return a != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // The limits are powers of two (or one less), so the comparisons are exact in From.
+    if (a != a) return To(0);
+    if (a <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (a >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(a);
+  } else {
+    return static_cast<To>(a);
+  }
+}
+
+// Integer arithmetic wraps around.
+template <class T>
+auto wrapping(T a) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return static_cast<std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>>(a);
+  else
+    return a;
+}
+template <class T>
+T sum(T a, T b) { return T(wrapping(a) + wrapping(b)); }
+template <class T>
+T difference(T a, T b) { return T(wrapping(a) - wrapping(b)); }
+template <class T>
+T product(T a, T b) { return T(wrapping(a) * wrapping(b)); }
+template <class T>
+T negative(T a) {
+  if constexpr (std::is_floating_point_v<T>) return -a;
+  else return difference(T(0), a);
+}
+
 template <class T>
 T absolute(T a) {
   if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
-  return a < T(0) ? T(0) - a : a;
+  else return a < T(0) ? negative(a) : a;
 }
 
 template <class T>
@@ -31,7 +69,7 @@ T divide(T a, T b) {
     return b && a;
   } else {
     if (b == 0) return T(0);
-    if (std::is_signed_v<T> && b == T(-1)) return T(0 - static_cast<std::make_unsigned_t<T>>(a));
+    if (std::is_signed_v<T> && b == T(-1)) return negative(a);
     return a / b;
   }
 }
@@ -57,10 +95,18 @@ T floorDivide(T a, T b) {
   return truncModulo(a, b) != T(0) && (a < T(0)) != (b < T(0)) ? T(quotient - T(1)) : quotient;
 }
 
+// Integers by squaring, modulo 2^bits; a negative exponent truncates the fraction.
 template <class T>
 T power(T a, T b) {
-  return static_cast<T>(std::pow(static_cast<std::conditional_t<std::is_same_v<T, float>, float, double>>(a),
-                                 static_cast<std::conditional_t<std::is_same_v<T, float>, float, double>>(b)));
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::pow(a, b);
+  } else {
+    if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? (b % 2 ? T(-1) : T(1)) : T(0);
+    T result = 1;
+    for (; b != T(0); b = T(b / 2), a = product(a, a))
+      if (b % 2) result = product(result, a);
+    return result;
+  }
 }
 
 // NaN in, NaN out.

@@ -1,6 +1,7 @@
 #include "ir/tensor.h"
 
 #include "ir/dispatch.h"
+#include "ir/scalar_math.h"
 
 namespace camshaft {
 
@@ -22,14 +23,14 @@ double readElement(DataType type, const void* data, int64_t index) {
 int64_t readInteger(DataType type, const void* data, int64_t index) {
   return dispatch(type, [&](auto tag) {
     using T = decltype(tag);
-    return static_cast<int64_t>(static_cast<Compute<T>>(static_cast<const T*>(data)[index]));
+    return scalar::convert<int64_t>(static_cast<Compute<T>>(static_cast<const T*>(data)[index]));
   });
 }
 
 void writeElement(DataType type, void* data, int64_t index, double value) {
   dispatch(type, [&](auto tag) {
     using T = decltype(tag);
-    static_cast<T*>(data)[index] = static_cast<T>(static_cast<Compute<T>>(value));
+    static_cast<T*>(data)[index] = static_cast<T>(scalar::convert<Compute<T>>(value));
   });
 }
 

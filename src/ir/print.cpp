@@ -1,0 +1,166 @@
+// The graph as text; parse.cpp reads it back.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "ir/attrs_text.h"
+#include "ir/dispatch.h"
+#include "ir/graph.h"
+#include "ir/scanner.h"
+
+namespace camshaft {
+namespace {
+
+constexpr int64_t kMaxPrinted = 16;
+
+std::string valueText(const Value* value) { return value ? str("%", quoteName(value->name)) : "_"; }
+
+template <class Values>
+std::string listText(const Values& values) {
+  std::string out;
+  for (const Value* value : values) out += str(out.empty() ? "" : ", ", valueText(value));
+  return str("(", out, ")");
+}
+
+std::string typedText(const Value* value) { return str(valueText(value), ": ", value->type); }
+
+std::string elementText(DataType type, const void* data, int64_t index) {
+  if (isFloat(type)) return realText(readElement(type, data, index));
+  const int64_t integer = readInteger(type, data, index);
+  return type == DataType::kU64 ? std::to_string(static_cast<uint64_t>(integer)) : std::to_string(integer);
+}
+
+// FNV-1a: says whether two constants differ, nothing more.
+std::string digestText(std::span<const std::byte> bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (std::byte b : bytes) hash = (hash ^ static_cast<uint64_t>(b)) * 0x100000001b3;
+  std::string out = "digest:0x";
+  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(hash >> shift) & 15];
+  return out;
+}
+
+std::string hexText(std::span<const std::byte> bytes) {
+  std::string out = "hex:";
+  for (std::byte b : bytes) {
+    out += "0123456789abcdef"[static_cast<int>(b) >> 4];
+    out += "0123456789abcdef"[static_cast<int>(b) & 15];
+  }
+  return out;
+}
+
+bool allBytesRepeat(std::span<const std::byte> bytes, size_t width) {
+  return std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
+}
+
+std::string constantText(const Value& value, bool full) {
+  const DataType type = value.dataType();
+  const std::span<const std::byte> bytes = value.constant->bytes;
+  const int64_t count = numElements(value.shape()).value();
+  if (count == 0) return "[]";
+  if (!isPacked(type)) {
+    if (count <= kMaxPrinted) {
+      std::string out;
+      for (int64_t i = 0; i < count; ++i)
+        out += str(out.empty() ? "" : ", ", elementText(type, bytes.data(), i));
+      return str("[", out, "]");
+    }
+    if (allBytesRepeat(bytes, bytesOf(type, 1))) return "splat " + elementText(type, bytes.data(), 0);
+  }
+  return full ? hexText(bytes) : digestText(bytes);
+}
+
+std::string attributesText(const Node& node) {
+  const AttrTexts defaults = textsOf(*node.op->makeAttrs());
+  std::string out;
+  for (const auto& field : textsOf(*node.attrs)) {
+    if (std::find(defaults.begin(), defaults.end(), field) != defaults.end()) continue;
+    out += str(out.empty() ? "" : ", ", field.first, " = ", field.second);
+  }
+  return out.empty() ? "" : str(" {", out, "}");
+}
+
+std::string nodeText(const Node& node, bool withOrigins) {
+  std::string out;
+  for (const Value* output : node.outputs) out += str(out.empty() ? "" : ", ", typedText(output));
+  if (!node.outputs.empty()) out += " = ";
+  const auto ownEnd = node.inputs.begin() + node.ownInputs();
+  out += str(node.op->name, listText(std::vector<Value*>(node.inputs.begin(), ownEnd)), attributesText(node));
+  if (node.epilogue)
+    out += str(" epilogue", listText(std::vector<Value*>(ownEnd, node.inputs.end())), " {",
+               toString(node.epilogue->expr), "}");
+  if (node.outputs.empty() || node.name != node.outputs[0]->name) out += str(" ", quote(node.name));
+  if (withOrigins && !node.origins.empty()) {
+    out += " from";
+    const char* separator = " ";
+    for (const std::string& origin : node.origins) {
+      out += separator + quote(origin);
+      separator = ", ";
+    }
+  }
+  return out;
+}
+
+std::string symbolsText(const Graph& graph) {
+  const std::map<std::string, SymbolInfo> sorted(graph.symbols.begin(), graph.symbols.end());
+  std::string out;
+  for (const auto& [name, info] : sorted) {
+    out += str(out.empty() ? "symbols " : ", ", name);
+    const DimRange range = info.range;
+    if (range.min == 0 && !range.bounded()) continue;
+    out += str(" in [", range.min, ", ", range.bounded() ? str(range.max) : "inf", "]");
+  }
+  return out.empty() ? "" : out + "\n";
+}
+
+class GraphPrinter {
+ public:
+  GraphPrinter(const Graph& graph, bool full) : graph_(graph), full_(full) {}
+
+  std::string print() {
+    out_ = symbolsText(graph_) + "graph " + quoteName(graph_.name) + "(";
+    const char* separator = "";
+    for (const Value* input : graph_.inputs) {
+      out_ += str(separator, typedText(input));
+      separator = ", ";
+    }
+    out_ += ") {\n";
+    for (const Value* value : graph_.values())
+      if (!graph_.hasUses(value)) constant(value);
+    for (const auto& node : graph_.nodes()) {
+      for (const Value* input : node->inputs) constant(input);
+      out_ += str("  ", nodeText(*node, full_), "\n");
+    }
+    for (const auto& output : graph_.outputs) constant(output.value);
+    returns();
+    return std::move(out_);
+  }
+
+ private:
+  // Constants stand just before their first use.
+  void constant(const Value* value) {
+    if (!value || !value->isConstant() || !printed_.insert(value).second) return;
+    out_ += str("  ", typedText(value), " = constant ", constantText(*value, full_), "\n");
+  }
+  void returns() {
+    out_ += "  return";
+    const char* separator = " ";
+    for (const auto& output : graph_.outputs) {
+      out_ += separator + valueText(output.value);
+      if (output.name != output.value->name) out_ += str(" as ", quote(output.name));
+      separator = ", ";
+    }
+    out_ += "\n}\n";
+  }
+
+  const Graph& graph_;
+  const bool full_;
+  std::set<const Value*> printed_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string toText(const Graph& graph, bool fullConstants) { return GraphPrinter(graph, fullConstants).print(); }
+std::string toText(const Node& node) { return nodeText(node, false); }
+
+}  // namespace camshaft

@@ -1,0 +1,72 @@
+#include "ir/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace camshaft {
+
+Node* producerOf(const Value* value, Op op) {
+  if (!value || !value->producer) return nullptr;
+  Node* node = value->producer;
+  return node->op == op && !node->epilogue ? node : nullptr;
+}
+
+Value* skipThrough(Value* value, Op op) {
+  for (Node* node = producerOf(value, op); node && node->inputs.size() == 1; node = producerOf(value, op))
+    value = node->inputs[0];
+  return value;
+}
+
+Value* otherInput(const Node* node, const Value* one) {
+  if (node->inputs.size() != 2) return nullptr;
+  if (node->inputs[0] == one) return node->inputs[1];
+  return node->inputs[1] == one ? node->inputs[0] : nullptr;
+}
+
+bool onlyUser(const Graph& graph, const Value* value) {
+  return value->users.size() == 1 && !graph.isOutput(value);
+}
+
+Node* onlyUser(const Graph& graph, const Value* value, Op op) {
+  return onlyUser(graph, value) && value->users[0]->op == op ? value->users[0] : nullptr;
+}
+
+bool isScalarConstant(const Value* value, double* number) {
+  if (!value || !value->isConstant() || isPacked(value->dataType())) return false;
+  const auto bytes = value->constant->bytes;
+  const size_t width = bytesOf(value->dataType(), 1);
+  if (bytes.size() < width) return false;
+  if (std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) != 0) return false;
+  if (number) *number = readElement(value->dataType(), bytes.data(), 0);
+  return true;
+}
+
+bool isScalarConstant(const Value* value, double number, double tolerance) {
+  double actual = 0;
+  return isScalarConstant(value, &actual) &&
+         std::fabs(actual - number) <= tolerance * std::max(1.0, std::fabs(number));
+}
+
+void mergeOrigins(Node* to, const Node* from) {
+  const auto add = [to](const std::string& origin) {
+    if (std::find(to->origins.begin(), to->origins.end(), origin) == to->origins.end())
+      to->origins.push_back(origin);
+  };
+  if (from->origins.empty() && !from->name.empty()) add(from->name);
+  for (const std::string& origin : from->origins) add(origin);
+}
+
+void replaceAndErase(Graph& graph, Node* node, Value* replacement) {
+  CAMSHAFT_CHECK(node->outputs.size() == 1, describe(*node), " has more outputs than one to replace");
+  if (replacement->producer && replacement->producer != node) mergeOrigins(replacement->producer, node);
+  graph.replaceUses(node->output(), replacement);
+  graph.eraseIfDead(node);
+}
+
+Node* insertionPointAfter(const Graph& graph, const Value* value) {
+  if (value->producer) return graph.next(value->producer);
+  return graph.nodes().empty() ? nullptr : graph.nodes().front().get();
+}
+
+}  // namespace camshaft
