@@ -1,0 +1,16 @@
+// Small edits that passes share, beside those of ir/rewrite.h.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace camshaft {
+
+// Whoever read `from` reads `to`, which is the same tensor computed in another way: from's
+// producer goes when nothing else needs it, and `to` takes over its name then.
+void replaceValue(Graph& graph, Value* from, Value* to);
+
+// The only reader of the value, however often it reads it; null when there are several or none,
+// or when the value is a graph output.
+Node* soleUser(const Graph& graph, const Value* value);
+
+}  // namespace camshaft

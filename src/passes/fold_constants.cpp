@@ -1,0 +1,142 @@
+// Nodes that read only constants run now, and integer tensors whose elements are known as
+// dimensions become those elements.
+//
+//   %c = Pointwise(%a, %b) {add}, a and b constant   →   constant c
+//   %s = Shape(%x); %d = Gather(%s, 0)               →   %d = DimsTensor() {[n]}, or a constant
+//   BindDims(%d) {k}, d constant [7]                 →   7 wherever k was
+#include <map>
+#include <utility>
+
+#include "ops/evaluate.h"
+#include "ops/ops.h"
+#include "ops/shape.h"
+#include "ops/symbols.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+// Results this much larger than what they are computed from stay computed: an engine file should
+// not store a filled tensor.
+constexpr size_t kMaxGrowth = 4;
+constexpr size_t kMaxFilledBytes = size_t{1} << 20;
+constexpr size_t kMaxGrownBytes = size_t{64} << 20;
+
+static size_t bytesOfStatic(const Value& value) {
+  return bytesOf(value.dataType(), numElements(value.shape()).value());
+}
+
+static bool worthStoring(const Node& node) {
+  size_t in = 0, out = 0;
+  for (const Value* input : node.inputs)
+    if (input) in += bytesOfStatic(*input);
+  for (const Value* output : node.outputs) out += bytesOfStatic(*output);
+  return out <= kMaxGrowth * in || out <= (node.op == &ops::Expand ? kMaxFilledBytes : kMaxGrownBytes);
+}
+
+static bool isFoldable(const Node& node) {
+  if (node.outputs.empty() || hasSymbols(node)) return false;
+  for (const Value* input : node.inputs)
+    if (input && !input->isConstant()) return false;
+  for (const Value* output : node.outputs)
+    if (!isStatic(output->shape())) return false;
+  return worthStoring(node);
+}
+
+static void replaceByConstants(Graph& graph, Node* node) {
+  std::vector<ConstTensorView> inputs;
+  std::vector<HostTensor> empties;  // a constant without elements has no data, yet is present
+  empties.reserve(node->inputs.size());
+  for (const Value* input : node->inputs) {
+    inputs.push_back(input ? input->view() : ConstTensorView{});
+    if (input && inputs.back().count() == 0) inputs.back() = std::as_const(empties.emplace_back(inputs.back())).view();
+  }
+  std::vector<HostTensor> results = evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
+    CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol, " while it is folded");
+  });
+  std::vector<std::pair<Value*, std::string>> constants;  // with the names they take over
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value* output = node->outputs[i];
+    if (!graph.hasUses(output)) continue;
+    Value* constant = graph.addConstant(output->name, {results[i].type, makeShape(results[i].dims)},
+                                        ConstantData::own(std::move(results[i].bytes)));
+    graph.replaceUses(output, constant);
+    constants.emplace_back(constant, output->name);
+  }
+  graph.eraseIfDead(node);
+  for (const auto& [constant, name] : constants) graph.rename(constant, name);
+}
+
+// Elements of a tensor as a constant of its type, when none is symbolic.
+static Value* addConstantDims(Graph& graph, const Value& value, const std::vector<Dim>& dims) {
+  std::vector<std::byte> bytes(bytesOf(value.dataType(), static_cast<int64_t>(dims.size())));
+  for (size_t i = 0; i < dims.size(); ++i)
+    writeElement(value.dataType(), bytes.data(), static_cast<int64_t>(i), static_cast<double>(dims[i].value()));
+  return graph.addConstant(value.name, value.type, ConstantData::own(std::move(bytes)));
+}
+
+static bool replaceByContents(Graph& graph, Node* node) {
+  Value* output = node->output();
+  if (!output->contents || !isInteger(output->dataType()) || output->rank() > 1) return false;
+  if (!graph.hasUses(output)) return false;
+  const std::vector<Dim> dims = *output->contents;
+  Value* known = nullptr;
+  if (isStatic(dims)) {
+    known = addConstantDims(graph, *output, dims);
+  } else {
+    if (node->op == &ops::DimsTensor) return false;
+    DimsTensorAttrs attrs;
+    attrs.values = dims;
+    attrs.scalar = output->rank() == 0;
+    attrs.type = output->dataType();
+    Node* tensor = graph.add(&ops::DimsTensor, node->name, {}, std::move(attrs), node);
+    known = tensor->output();
+  }
+  replaceValue(graph, output, known);
+  return true;
+}
+
+// Symbols that BindDims would read from a constant get their values.
+static bool resolveBoundDims(Graph& graph) {
+  std::map<std::string, Dim> known;
+  for (Node* node : graph.nodeList()) {
+    if (node->op != &ops::BindDims || !node->input(0)->contents) continue;
+    const std::vector<Dim>& values = *node->input(0)->contents;
+    const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
+    if (!isStatic(values)) continue;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      known[symbols[i].symbolName()] = values.at(i);
+      graph.symbols.erase(symbols[i].symbolName());
+    }
+    graph.erase(node);
+  }
+  if (known.empty()) return false;
+  substituteSymbols(graph, [&](const std::string& name) {
+    const auto it = known.find(name);
+    return it == known.end() ? Dim::symbol(name) : it->second;
+  });
+  return true;
+}
+
+static bool foldNodes(Graph& graph) {
+  bool changed = false;
+  for (Node* node : graph.nodeList()) {  // in order, and folding erases only this node and earlier ones
+    graph.inferTypes(node);              // contents of its inputs may have become known
+    if (isFoldable(*node)) {
+      replaceByConstants(graph, node);
+      changed = true;
+    } else if (!node->outputs.empty()) {
+      changed |= replaceByContents(graph, node);
+    }
+  }
+  return changed;
+}
+
+bool foldConstants(Graph& graph, const PassOptions&) {
+  bool changed = false;
+  while (foldNodes(graph) || resolveBoundDims(graph)) changed = true;
+  graph.eraseUnusedConstants();
+  return changed;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,78 @@
+// Pointwise work on the result of a convolution or matrix product rides on that node.
+//
+//   %c = Conv(%x, %w)
+//   %y = Pointwise(%c, %b, %r) {relu(add(add(x0, x1), x2))}     // the only reader of c
+//   →
+//   %y = Conv(%x, %w) epilogue(%b, %r) {relu(add(add(x0, x1), x2))}
+//
+// When two anchors meet (a residual join) the later one takes the work, so that the other's
+// result is there to read. The anchor moves down to where the Pointwise stood; all it reads is
+// computed by then, and nobody reads its result earlier.
+#include <unordered_map>
+
+#include "ir/rewrite.h"
+#include "ops/ops.h"
+#include "passes/bound_expr.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+// Bounds on what a kernel keeps at hand per tile of its result.
+constexpr size_t kMaxInstructions = 64;
+constexpr size_t kMaxExtraInputs = 8;
+
+static bool isAnchor(const Node* node) {
+  return node && (node->op == &ops::Conv || node->op == &ops::ConvTranspose || node->op == &ops::MatMul);
+}
+
+// The anchor of latest order among the producers of the node's inputs that can take the node in.
+static Node* findAnchor(const Graph& graph, const Node* node,
+                        const std::unordered_map<const Node*, int>& order) {
+  Node* best = nullptr;
+  for (const Value* input : node->inputs) {
+    Node* producer = input->producer;
+    if (!isAnchor(producer) || soleUser(graph, input) != node) continue;
+    if (input->shape() != node->output()->shape()) continue;
+    if (!best || order.at(producer) > order.at(best)) best = producer;
+  }
+  return best;
+}
+
+static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
+  Value* result = anchor->output();
+  const BoundExpr fused = simplified(substituted(boundExpr(*node), result, boundEpilogue(*anchor)));
+  // The result must still be read, as input 0.
+  if (fused.inputs.empty() || fused.inputs[0] != result) return false;
+  if (fused.expr.code().size() > kMaxInstructions || fused.inputs.size() > kMaxExtraInputs + 1) return false;
+
+  const int firstInput = anchor->ownInputs();
+  std::vector<Value*> inputs(anchor->inputs.begin(), anchor->inputs.begin() + firstInput);
+  inputs.insert(inputs.end(), fused.inputs.begin() + 1, fused.inputs.end());
+  graph.moveBefore(anchor, node);
+  mergeOrigins(anchor, node);
+  const std::string name = node->output()->name;
+  graph.replaceUses(node->output(), result);
+  graph.erase(node);
+  graph.setInputs(anchor, std::move(inputs));
+  anchor->epilogue = Epilogue{fused.expr, firstInput};
+  graph.rename(result, name);
+  graph.inferTypes(anchor);
+  return true;
+}
+
+bool fuseEpilogues(Graph& graph, const PassOptions&) {
+  std::unordered_map<const Node*, int> order;
+  for (const auto& node : graph.nodes()) order.emplace(node.get(), static_cast<int>(order.size()));
+  bool changed = false;
+  for (Node* node : graph.nodeList()) {
+    if (node->op != &ops::Pointwise || node->epilogue) continue;
+    Node* anchor = findAnchor(graph, node, order);
+    if (!anchor || !fuseInto(graph, anchor, node)) continue;
+    order[anchor] = order.at(node);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,30 @@
+// What a pass is: a free function that rewrites the graph and says whether it changed something.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace camshaft {
+
+struct PassOptions {
+  // Lay images out as [N, spatial..., C] where kernels are faster on that.
+  bool channelsLast = true;
+  // 0: fastest build, 5: longest. Passes that cost build time ask it.
+  int optimizationLevel = 3;
+  // Names of passes not to run.
+  std::set<std::string, std::less<>> disabled;
+};
+
+// A pass leaves the graph valid (verify() holds) and its results as they were, up to rounding.
+// Running it again on its own result changes nothing.
+using PassFunction = bool (*)(Graph& graph, const PassOptions& options);
+
+struct Pass {
+  std::string_view name;
+  PassFunction run;
+};
+
+}  // namespace camshaft

@@ -1,0 +1,18 @@
+// Every pass, in the order of the files that define them; pipeline.cpp says when each runs.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace camshaft {
+
+bool copyOutputs(Graph& graph, const PassOptions& options);
+bool foldBatchNorm(Graph& graph, const PassOptions& options);
+bool foldConstants(Graph& graph, const PassOptions& options);
+bool fuseEpilogues(Graph& graph, const PassOptions& options);
+bool fusePointwise(Graph& graph, const PassOptions& options);
+bool mergeCommon(Graph& graph, const PassOptions& options);
+bool removeDead(Graph& graph, const PassOptions& options);
+bool removeIdentities(Graph& graph, const PassOptions& options);
+bool simplifyPointwise(Graph& graph, const PassOptions& options);
+
+}  // namespace camshaft

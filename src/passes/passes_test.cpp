@@ -1,0 +1,203 @@
+// The text tests of tests/passes: graph in → graph out, for every pass.
+//
+// A file holds cases one after the other:
+//
+//   // pass: fuse_pointwise
+//   graph before(...) { ... }
+//   ---
+//   graph after(...) { ... }
+//
+// The pass must turn the first into the second, find nothing more to do when run again, and both
+// must compute the same on random inputs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "ops/evaluate.h"
+#include "ops/ops.h"
+#include "passes/pipeline.h"
+
+namespace camshaft {
+namespace {
+
+struct Case {
+  std::string name;  // file and line
+  std::string pass, before, after;
+};
+
+std::vector<Case> readCases(const std::filesystem::path& path) {
+  static constexpr std::string_view kHeader = "// pass: ";
+  std::ifstream file(path);
+  std::vector<Case> cases;
+  std::string line, *part = nullptr;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.starts_with(kHeader)) {
+      cases.push_back({str(path.filename().string(), ":", number), line.substr(kHeader.size()), "", ""});
+      part = &cases.back().before;
+    } else if (line == "---" && part) {
+      part = &cases.back().after;
+    } else if (part) {
+      *part += line + "\n";
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> allCases() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(CAMSHAFT_PASS_TESTS))
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Case> cases;
+  for (const auto& path : paths)
+    for (Case& c : readCases(path)) cases.push_back(std::move(c));
+  return cases;
+}
+
+// Small whole numbers for integers, so that they are valid indices more often than not. Symbols
+// without a known range get different sizes.
+std::vector<HostTensor> randomInputs(const Graph& graph) {
+  std::mt19937 random(7);
+  std::map<std::string, int64_t> sizes;
+  const auto sizeOf = [&](const std::string& name) {
+    const int64_t smallest = std::max<int64_t>(2, graph.symbolRange()(name).min);
+    return sizes.try_emplace(name, smallest + static_cast<int64_t>(sizes.size())).first->second;
+  };
+  std::vector<HostTensor> tensors;
+  for (const Value* input : graph.inputs) {
+    Dims dims;
+    for (const Dim& dim : input->shape()) dims.push_back(evaluate(dim, sizeOf));
+    HostTensor tensor(input->dataType(), dims);
+    for (int64_t i = 0; i < tensor.count(); ++i) {
+      const double value = isFloat(tensor.type) ? std::normal_distribution<>()(random)
+                                                : std::uniform_int_distribution<>(0, 1)(random);
+      writeElement(tensor.type, tensor.bytes.data(), i, value);
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+std::vector<HostTensor> evaluateOn(const Graph& graph, const std::vector<HostTensor>& inputs) {
+  std::vector<ConstTensorView> views;
+  for (const HostTensor& input : inputs) views.push_back(input.view());
+  return evaluateGraph(graph, views);
+}
+
+void expectClose(const HostTensor& a, const HostTensor& b) {
+  ASSERT_EQ(a.type, b.type);
+  ASSERT_EQ(a.dims, b.dims);
+  const double tolerance = a.type == DataType::kF16 || a.type == DataType::kBF16 ? 1e-2 : 1e-5;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    const double x = readElement(a.type, a.bytes.data(), i), y = readElement(b.type, b.bytes.data(), i);
+    if (std::isnan(x) && std::isnan(y)) continue;
+    ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::fabs(x))) << "element " << i;
+  }
+}
+
+void expectSameResults(const Graph& before, const Graph& after) {
+  const std::vector<HostTensor> inputs = randomInputs(before);
+  const auto expected = evaluateOn(before, inputs);
+  const auto actual = evaluateOn(after, inputs);
+  ASSERT_EQ(expected.size(), actual.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(before.outputs[i].name, after.outputs[i].name);
+    SCOPED_TRACE(str("output ", before.outputs[i].name));
+    expectClose(expected[i], actual[i]);
+  }
+}
+
+void runCase(const Case& c) {
+  const Pass* pass = findPass(c.pass);
+  ASSERT_NE(pass, nullptr) << "there is no pass '" << c.pass << "'";
+  const Graph before = parseGraph(c.before, findOp);
+  const Graph expected = parseGraph(c.after, findOp);
+  Graph graph = before.clone();
+  const bool changed = pass->run(graph, {});
+  verify(graph, pass->name);
+  EXPECT_EQ(toText(graph), toText(expected));
+  EXPECT_EQ(changed, toText(before) != toText(graph)) << "the pass says otherwise about its changes";
+  expectSameResults(before, graph);
+  EXPECT_FALSE(pass->run(graph, {})) << "the second run changes the graph again to\n" << toText(graph);
+}
+
+TEST(Passes, TextTests) {
+  const std::vector<Case> cases = allCases();
+  ASSERT_FALSE(cases.empty());
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    try {
+      runCase(c);
+    } catch (const Error& error) {
+      ADD_FAILURE() << c.name << ": " << error.message();
+    }
+  }
+}
+
+TEST(Passes, EveryPassHasATextTest) {
+  std::set<std::string> tested;
+  for (const Case& c : allCases()) tested.insert(c.pass);
+  for (const Pass& pass : pipeline()) EXPECT_TRUE(tested.contains(std::string(pass.name))) << pass.name;
+}
+
+// Every text test is also a small graph to run the whole pipeline on.
+TEST(Pipeline, KeepsResults) {
+  for (const Case& c : allCases()) {
+    SCOPED_TRACE(c.name);
+    try {
+      const Graph before = parseGraph(c.before, findOp);
+      Graph after = before.clone();
+      runPipeline(after, {});
+      expectSameResults(before, after);
+    } catch (const Error& error) {
+      ADD_FAILURE() << c.name << ": " << error.message();
+    }
+  }
+}
+
+Graph smallGraph() {
+  return parseGraph("graph g(%x: f32[2]) { %y = Pointwise(%x) {expr = relu(x0:f32)} return %y }", findOp);
+}
+
+TEST(Pipeline, ReportsEachPass) {
+  Graph graph = smallGraph();
+  std::vector<std::string> announced, done;
+  PipelineHooks hooks;
+  hooks.progress = [&](std::string_view pass, int index, int count) {
+    EXPECT_EQ(index, static_cast<int>(announced.size()));
+    EXPECT_EQ(count, static_cast<int>(pipeline().size()));
+    announced.emplace_back(pass);
+    return true;
+  };
+  hooks.passDone = [&](const Graph&, const PassRecord& record) { done.emplace_back(record.name); };
+  const auto records = runPipeline(graph, {.disabled = {"merge_common"}}, hooks);
+  EXPECT_EQ(announced.size(), pipeline().size());
+  EXPECT_EQ(done.size(), records.size());
+  EXPECT_LT(done.size(), announced.size());
+  EXPECT_EQ(std::count(done.begin(), done.end(), "merge_common"), 0);
+}
+
+TEST(Pipeline, StopsWhenCancelled) {
+  Graph graph = smallGraph();
+  PipelineHooks hooks;
+  hooks.progress = [](std::string_view, int index, int) { return index < 1; };
+  EXPECT_THROW(runPipeline(graph, {}, hooks), Error);
+}
+
+TEST(Pipeline, RefusesUnknownPassNames) {
+  Graph graph = smallGraph();
+  try {
+    runPipeline(graph, {.disabled = {"fuse_pointwize"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "there is no pass named 'fuse_pointwize' to switch off; did you mean 'fuse_pointwise'?");
+  }
+}
+
+}  // namespace
+}  // namespace camshaft

@@ -1,0 +1,78 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "passes/passes.h"
+#include "support/error.h"
+
+namespace camshaft {
+
+// The table of contents of the optimiser. Order matters: each group leaves what the next expects.
+static constexpr Pass kPipeline[] = {
+    // Clean up what exporters write, so that later passes see one spelling of each thing.
+    {"remove_dead", removeDead},                // nodes and constants nothing reads
+    {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
+    {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
+    {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
+    {"remove_identities", removeIdentities},    // x*1, casts to the same type that algebra uncovered
+    {"merge_common", mergeCommon},              // the same computation twice becomes one
+
+    // Arithmetic that weights can absorb.
+    {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
+
+    // Form the regions that kernels run whole.
+    {"fuse_pointwise", fusePointwise},          // chains of pointwise nodes become one expression
+    {"fold_batch_norm", foldBatchNorm},         // scale and shift that only fusing brought together
+    {"fuse_epilogues", fuseEpilogues},          // bias, activation, residual ride on their anchor
+    {"merge_common", mergeCommon},              // what rewrites made equal
+    {"remove_dead", removeDead},
+    {"copy_outputs", copyOutputs},  // every graph output gets a computed value of its own
+};
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+const Pass* findPass(std::string_view name) {
+  const auto it = std::find_if(std::begin(kPipeline), std::end(kPipeline),
+                               [&](const Pass& pass) { return pass.name == name; });
+  return it == std::end(kPipeline) ? nullptr : it;
+}
+
+static void checkNames(const PassOptions& options) {
+  std::vector<std::string_view> known;
+  for (const Pass& pass : kPipeline) known.push_back(pass.name);
+  for (const std::string& name : options.disabled) {
+    if (findPass(name)) continue;
+    const std::string suggestion = nearest(name, known);
+    fail(ErrorKind::kInvalidArgument, "there is no pass named '", name, "' to switch off",
+         suggestion.empty() ? "" : str("; did you mean '", suggestion, "'?"));
+  }
+}
+
+static PassRecord runPass(Graph& graph, const Pass& pass, const PassOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  PassRecord record{.name = pass.name, .nodesBefore = graph.nodeCount()};
+  const auto start = Clock::now();
+  record.changed = pass.run(graph, options);
+  record.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  record.nodesAfter = graph.nodeCount();
+  verify(graph, pass.name);
+  return record;
+}
+
+std::vector<PassRecord> runPipeline(Graph& graph, const PassOptions& options, const PipelineHooks& hooks) {
+  checkNames(options);
+  std::vector<PassRecord> records;
+  const int count = static_cast<int>(std::size(kPipeline));
+  for (int i = 0; i < count; ++i) {
+    const Pass& pass = kPipeline[i];
+    if (hooks.progress && !hooks.progress(pass.name, i, count))
+      fail(ErrorKind::kInvalidArgument, "the build was cancelled before pass '", pass.name, "'");
+    if (options.disabled.contains(pass.name)) continue;
+    records.push_back(runPass(graph, pass, options));
+    if (hooks.passDone) hooks.passDone(graph, records.back());
+  }
+  return records;
+}
+
+}  // namespace camshaft
