@@ -32,7 +32,7 @@ install_system_packages() {
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   # shellcheck disable=SC2086  # the names are words on purpose
-  apt-get install -y -qq --no-install-recommends $missing
+  apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
 # python_environment DIR REQUIREMENTS...
