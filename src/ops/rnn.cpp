@@ -84,7 +84,7 @@ class Cell {
     return activations_[which](attrs_.clip > 0 ? std::clamp(x, -attrs_.clip, attrs_.clip) : x);
   }
 
-  // Gates in the order i, o, f, c; peepholes i, o, f.
+  // Gates in the order i, o, f, c; peepholes i, o, f. Clipping bounds the gates, not the cell.
   void stepLstm(const std::vector<double>& fromInput, const std::vector<double>& fromState,
                 std::vector<double>& h, std::vector<double>& c) const {
     for (int64_t j = 0; j < hidden_; ++j) {
@@ -94,7 +94,7 @@ class Cell {
       const double forget = attrs_.inputForget ? 1 - in : activate(0, gate(2) + peephole(2));
       c[j] = forget * c[j] + in * activate(1, gate(3));
       const double out = activate(0, gate(1) + peephole(1));
-      h[j] = out * activate(2, c[j]);
+      h[j] = out * activations_[2](c[j]);
     }
   }
 

@@ -40,7 +40,6 @@ class GridAxis {
     float x = attrs_.alignCorners ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
     x = std::isnan(x) ? -1 : std::clamp(x, -1e9f, 1e9f);
     if (attrs_.mode == GridSampleMode::kNearest) x = std::nearbyint(x);
-    if (attrs_.padding == GridSamplePadding::kBorder) x = std::clamp<float>(x, 0, size_ - 1);
     if (attrs_.padding == GridSamplePadding::kReflection) x = reflect(x);
     const auto left = static_cast<int64_t>(std::floor(x));
     const double ratio = x - left;

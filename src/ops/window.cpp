@@ -5,11 +5,12 @@ namespace camshaft {
 Dim windowCount(const Node& node, const Window& window, const Dim& size, bool ceil) {
   const Dim padded = size + window.padBegin + window.padEnd;
   const Dim room = padded - window.extent();
-  if (room.isConstant() && room.value() < 0)
+  const Dim count = ceil ? min(ceilDiv(room, window.stride) + 1, ceilDiv(size + window.padBegin, window.stride))
+                         : floorDiv(room, window.stride) + 1;
+  if (count.isConstant() && count.value() < 1)
     fail(ErrorKind::kInvalidModel, describe(node), " has a window of ", window.extent(),
          " elements, larger than its padded input of ", padded);
-  if (!ceil) return floorDiv(room, window.stride) + 1;
-  return min(ceilDiv(room, window.stride) + 1, ceilDiv(size + window.padBegin, window.stride));
+  return count;
 }
 
 void requireWindows(const Node& node, int64_t spatialRank,
