@@ -37,3 +37,15 @@ function(camshaft_folder NAME)
     add_test(NAME ${NAME}_test COMMAND ${NAME}_test)
   endif()
 endfunction()
+
+# Generates NAME_generated.h from NAME.fbs for one folder's sources.
+function(camshaft_generate_flatbuffer TARGET SCHEMA)
+  get_filename_component(name ${SCHEMA} NAME_WE)
+  set(dir ${CMAKE_BINARY_DIR}/generated)
+  add_custom_command(
+    OUTPUT ${dir}/${name}_generated.h
+    COMMAND ${FLATC} --cpp --scoped-enums -o ${dir} ${CMAKE_CURRENT_SOURCE_DIR}/${SCHEMA}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${SCHEMA})
+  target_sources(${TARGET} PRIVATE ${dir}/${name}_generated.h)
+  target_include_directories(${TARGET} SYSTEM PRIVATE ${dir} ${FLATBUFFERS_INCLUDE})
+endfunction()

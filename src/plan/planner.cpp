@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "backend/launch.h"
 #include "ops/shape.h"
 #include "plan/dim_program.h"
 #include "plan/memory.h"
@@ -217,6 +218,8 @@ class Planner {
   }
 
   TensorDesc describe(const TensorType& type) {
+    if (type.rank() > kMaxRank)
+      fail(ErrorKind::kUnsupported, "a tensor of type ", type, " has more than ", kMaxRank, " dimensions");
     TensorDesc desc{.type = type.type};
     for (const Dim& dim : type.shape) desc.dims.push_back(dims_.refer(dim));
     return desc;

@@ -127,15 +127,24 @@ void Context::resolveSizes() {
   sizesCurrent_ = true;
 }
 
-bool Context::resolveTensor(const TensorDesc& desc, TensorArg& arg) const {
-  arg.type = desc.type;
-  arg.rank = static_cast<int32_t>(desc.dims.size());
-  bool known = true;
+// Planned memory was checked against the file for fixed sizes; run-time sizes are checked here, so
+// that no engine, however made, leads a kernel out of its memory.
+void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const {
+  arg.type = operand.tensor.type;
+  arg.rank = static_cast<int32_t>(operand.tensor.dims.size());
+  int64_t count = 1;
+  bool overflows = false;
   for (int i = 0; i < arg.rank; ++i) {
-    arg.dims[i] = valueOf(desc.dims[i]);
-    known &= arg.dims[i] != kUnknown;
+    arg.dims[i] = valueOf(operand.tensor.dims[i]);
+    if (arg.dims[i] < 0) return;  // not known yet, or refused when the step runs
+    overflows |= __builtin_mul_overflow(count, arg.dims[i], &count);
   }
-  return known;
+  const int64_t room = operand.place == Place::kArena     ? plan().arenaBytes - operand.offset
+                       : operand.place == Place::kWeights ? static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset
+                                                          : std::numeric_limits<int64_t>::max();
+  if (overflows || count > room || static_cast<int64_t>(bytesOf(arg.type, count)) > room)
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would need more memory than was planned for profile ",
+         profile_, "; the input shapes are outside it or the engine is damaged");
 }
 
 void Context::resolveStep(size_t index) {
@@ -143,11 +152,14 @@ void Context::resolveStep(size_t index) {
   ResolvedStep& resolved = resolved_[index];
   resolved.inputs.resize(step.inputs.size());
   resolved.outputs.resize(step.outputs.size());
-  for (size_t i = 0; i < step.inputs.size(); ++i) resolveTensor(step.inputs[i].tensor, resolved.inputs[i]);
-  for (size_t i = 0; i < step.outputs.size(); ++i) resolveTensor(step.outputs[i].tensor, resolved.outputs[i]);
+  for (size_t i = 0; i < step.inputs.size(); ++i) resolveOperand(step, step.inputs[i], resolved.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i) resolveOperand(step, step.outputs[i], resolved.outputs[i]);
   resolved.dims.resize(step.dimArgs.size());
   for (size_t i = 0; i < step.dimArgs.size(); ++i) resolved.dims[i] = valueOf(step.dimArgs[i]);
-  resolved.workspaceBytes = step.workspace.place == Place::kNone ? 0 : valueOf(step.workspace.tensor.dims[0]);
+  if (step.workspace.place == Place::kNone) return;
+  TensorArg workspace;
+  resolveOperand(step, step.workspace, workspace);
+  resolved.workspaceBytes = workspace.dims[0];
 }
 
 void Context::checkReady() const {

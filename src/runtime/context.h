@@ -57,7 +57,7 @@ class Context {
   int64_t valueOf(const DimRef& dim) const;  // kUnknown when its slot has no value
   void resolveSizes();
   void resolveStep(size_t index);
-  bool resolveTensor(const TensorDesc& desc, TensorArg& arg) const;
+  void resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const;
   void checkReady() const;
   void bindDims(const Step& step, const ResolvedStep& resolved);
   void* addressOf(const Operand& operand, const TensorArg& arg);

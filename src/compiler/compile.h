@@ -1,0 +1,42 @@
+// The compiler: from a Graph to a Plan.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+#include "plan/profile.h"
+#include "support/log.h"
+#include "tuner/timing_cache.h"
+
+namespace camshaft {
+
+// Told how far a build is, phase by phase; phases nest. Returning false cancels the build.
+class BuildProgress {
+ public:
+  virtual ~BuildProgress() = default;
+  virtual void begin(std::string_view phase, std::string_view parent, int steps) = 0;
+  virtual bool advance(std::string_view phase, int step) = 0;
+  virtual void end(std::string_view phase) = 0;
+};
+
+struct CompileOptions {
+  std::string device = "cpu";  // or "reference"
+  std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
+  int optimizationLevel = 3;           // 0 to 5
+  int threads = 0;                     // kernels are timed with; 0: all cores
+  int profilingVerbosity = 0;          // above 0, every layer is timed for the inspector
+  std::set<std::string, std::less<>> disabledPasses;
+  TimingCache* timings = nullptr;      // read and added to; null: a private one
+  BuildProgress* progress = nullptr;
+  Log log;
+  std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass
+};
+
+// Throws Error naming the node or input when the network cannot be built.
+Plan compile(Graph graph, const CompileOptions& options);
+
+}  // namespace camshaft

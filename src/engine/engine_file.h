@@ -1,0 +1,23 @@
+// Plans to bytes and back.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace camshaft {
+
+std::vector<std::byte> writeEngine(const Plan& plan);
+
+// Every index, offset and size is checked before it is believed: a damaged, foreign or hostile
+// file is Error(kInvalidEngine) in one sentence. When `owner` is given the weights stay where they
+// are and share it; without one they are copied, and the bytes may go.
+Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner = nullptr);
+
+Plan readEngineFile(const std::string& path);  // maps the file
+
+}  // namespace camshaft

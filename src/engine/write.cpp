@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine_file.h"
+#include "engine/file_layout.h"
+#include "engine_generated.h"
+#include "support/hash.h"
+
+namespace camshaft {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+template <class T>
+using OffsetVector = Offset<flatbuffers::Vector<Offset<T>>>;
+
+class PlanWriter {
+ public:
+  std::vector<std::byte> write(const Plan& plan) {
+    const auto inputs = list(plan.inputs, &PlanWriter::io);
+    const auto outputs = list(plan.outputs, &PlanWriter::io);
+    const auto profiles = list(plan.profiles, &PlanWriter::profile);
+    const auto name = text(plan.networkName), device = text(plan.device), builtFor = text(plan.builtFor);
+    builder_.Finish(fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles, plan.profilingVerbosity));
+    return bytes();
+  }
+
+  std::vector<std::byte> writeInspection(const Plan& plan) {
+    builder_.Finish(fb::CreateInspection(builder_, list(plan.profiles, &PlanWriter::profileInfo)));
+    return bytes();
+  }
+
+ private:
+  template <class T, class Table>
+  OffsetVector<Table> list(const std::vector<T>& items, Offset<Table> (PlanWriter::*one)(const T&)) {
+    std::vector<Offset<Table>> offsets;
+    for (const T& item : items) offsets.push_back((this->*one)(item));
+    return builder_.CreateVector(offsets);
+  }
+
+  Offset<flatbuffers::String> text(const std::string& value) { return builder_.CreateString(value); }
+
+  OffsetVector<flatbuffers::String> texts(const std::vector<std::string>& values) {
+    return builder_.CreateVectorOfStrings(values);
+  }
+
+  Offset<flatbuffers::Vector<const fb::DimRef*>> dims(const std::vector<DimRef>& values) {
+    std::vector<fb::DimRef> structs;
+    for (const DimRef& dim : values) structs.emplace_back(dim.constant, dim.slot);
+    return builder_.CreateVectorOfStructs(structs);
+  }
+
+  Offset<fb::TensorDesc> tensor(const TensorDesc& desc) {
+    return fb::CreateTensorDesc(builder_, static_cast<uint8_t>(desc.type), dims(desc.dims));
+  }
+
+  Offset<fb::Operand> operand(const Operand& value) {
+    return fb::CreateOperand(builder_, static_cast<uint8_t>(value.place), value.offset, value.index, tensor(value.tensor));
+  }
+
+  Offset<fb::Step> step(const Step& value) {
+    const auto name = text(value.name), kernel = text(value.kernel);
+    const auto params = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.params.data()), value.params.size());
+    const auto inputs = list(value.inputs, &PlanWriter::operand), outputs = list(value.outputs, &PlanWriter::operand);
+    const auto dimArgs = dims(value.dimArgs);
+    const auto workspace = operand(value.workspace);
+    return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs, outputs, dimArgs,
+                          workspace, builder_.CreateVector(value.bindSlots), value.dimBegin, value.dimEnd);
+  }
+
+  Offset<fb::IoTensor> io(const IoTensor& value) {
+    const auto name = text(value.name);
+    const auto desc = tensor(value.tensor);
+    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor, texts(value.dimNames));
+  }
+
+  Offset<fb::InputRange> range(const InputRange& value) {
+    const auto min = builder_.CreateVector(value.min), opt = builder_.CreateVector(value.opt), max = builder_.CreateVector(value.max);
+    return fb::CreateInputRange(builder_, min, opt, max);
+  }
+
+  Offset<fb::Profile> profile(const ProfilePlan& value) {
+    std::vector<fb::DimInstruction> program;
+    for (const DimInstruction& i : value.dimProgram)
+      program.emplace_back(i.constant, i.target, i.a, i.b, static_cast<uint8_t>(i.op));
+    const auto inputs = list(value.inputs, &PlanWriter::range);
+    const auto programVector = builder_.CreateVectorOfStructs(program);
+    const auto steps = list(value.steps, &PlanWriter::step);
+    const auto outputs = list(value.outputs, &PlanWriter::tensor);
+    return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd, steps, outputs,
+                             dims(value.dynamicBuffers), value.arenaBytes);
+  }
+
+  Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {
+    const auto kernel = text(value.kernel), note = text(value.note);
+    return fb::CreateAlternative(builder_, kernel, value.milliseconds, note);
+  }
+
+  Offset<fb::StepInfo> stepInfo(const Step& value) {
+    const auto layerType = text(value.info.layerType), why = text(value.info.why);
+    const auto origins = texts(value.info.origins);
+    const auto alternatives = list(value.info.alternatives, &PlanWriter::alternative);
+    return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives, value.info.milliseconds);
+  }
+
+  Offset<fb::ProfileInfo> profileInfo(const ProfilePlan& value) {
+    return fb::CreateProfileInfo(builder_, list(value.steps, &PlanWriter::stepInfo));
+  }
+
+  std::vector<std::byte> bytes() const {
+    const auto* data = reinterpret_cast<const std::byte*>(builder_.GetBufferPointer());
+    return {data, data + builder_.GetSize()};
+  }
+
+  FlatBufferBuilder builder_;
+};
+
+}  // namespace
+
+std::vector<std::byte> writeEngine(const Plan& plan) {
+  const std::vector<std::byte> table = PlanWriter().write(plan);
+  const std::vector<std::byte> inspection = PlanWriter().writeInspection(plan);
+
+  EngineHeader header;
+  uint64_t end = sizeof header;
+  const auto place = [&end](uint64_t size) {
+    const uint64_t offset = (end + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+    end = offset + size;
+    return EngineSection{offset, size};
+  };
+  header.plan = place(table.size());
+  header.inspection = place(inspection.size());
+  header.weights = place(plan.weights.size());
+  header.fileBytes = end;
+
+  std::vector<std::byte> file(end);
+  const auto put = [&file](const EngineSection& section, std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), file.begin() + static_cast<std::ptrdiff_t>(section.offset));
+  };
+  put(header.plan, table);
+  put(header.inspection, inspection);
+  put(header.weights, plan.weights);
+  std::memcpy(file.data(), &header, sizeof header);
+  header.hash = hashBytes(file);
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,32 @@
+// Picks a kernel for every node.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend/kernel.h"
+#include "plan/planner.h"
+#include "plan/profile.h"
+#include "support/log.h"
+#include "tuner/timing_cache.h"
+
+namespace camshaft {
+
+struct ChooseOptions {
+  std::vector<const BuildBackend*> backends;  // asked first to last
+  int optimizationLevel = 3;  // 0: take the first that fits; above, time the candidates
+  int threads = 1;
+  TimingCache* timings = nullptr;  // never null
+  std::string deviceKey;           // prefix of the timing keys
+  bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
+  Log log;
+  // Called before each node; false cancels the build.
+  std::function<bool(int node, int count)> progress;
+};
+
+// Nodes whose fused region no kernel takes whole are split in the graph and asked again, so the
+// graph may change. The result covers every node that needs a kernel, in graph order.
+std::vector<ChosenKernel> chooseKernels(Graph& graph, const ResolvedProfile& profile,
+                                        const ChooseOptions& options);
+
+}  // namespace camshaft

@@ -1,0 +1,20 @@
+// Times one prepared kernel on the real device with the real sizes.
+#pragma once
+
+#include "backend/kernel.h"
+#include "support/thread_pool.h"
+
+namespace camshaft {
+
+struct MeasureOptions {
+  SymbolValue opt;          // sizes to time
+  double minMilliseconds = 4;  // total time to spend, at least three runs
+  ThreadPool* threads = nullptr;
+};
+
+// Median milliseconds of one launch. Inputs that are constants are read as they are, others are
+// filled with small random numbers (integers with zero, a valid index everywhere).
+double measure(const Node& node, std::string_view runtimeKernel, const Prepared& prepared,
+               const MeasureOptions& options);
+
+}  // namespace camshaft
