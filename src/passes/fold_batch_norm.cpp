@@ -60,9 +60,19 @@ static bool hasFoldableWeights(const Node* node) {
   return !node->hasInput(2) || node->input(2)->isConstant();
 }
 
-static Value* scaledWeights(Graph& graph, const Node& node, const std::vector<double>& scale) {
-  const Value* weights = node.input(1);
-  const WeightLayout layout = layoutOf(node);
+// The constant stands in for the node's input and takes its name when no other node reads that.
+static void setConstantInput(Graph& graph, Node* node, int index, std::vector<std::byte> bytes) {
+  const Value* old = node->input(index);
+  const std::string name = old->name;
+  Value* constant = graph.addConstant(name, old->type, ConstantData::own(std::move(bytes)));
+  graph.setInput(node, index, constant);
+  graph.eraseUnusedConstants();
+  if (!graph.find(name)) graph.rename(constant, name);
+}
+
+static void scaleWeights(Graph& graph, Node* node, const std::vector<double>& scale) {
+  const Value* weights = node->input(1);
+  const WeightLayout layout = layoutOf(*node);
   std::vector<std::byte> bytes(weights->constant->bytes.begin(), weights->constant->bytes.end());
   dispatch(weights->dataType(), [&](auto tag) {
     using T = decltype(tag);
@@ -74,24 +84,33 @@ static Value* scaledWeights(Graph& graph, const Node& node, const std::vector<do
           *element = static_cast<T>(static_cast<Compute<T>>(value * scale[layout.channelOf(o, c)]));
         }
   });
-  return graph.addConstant(weights->name, weights->type, ConstantData::own(std::move(bytes)));
+  setConstantInput(graph, node, 1, std::move(bytes));
 }
 
-static Value* vectorConstant(Graph& graph, const std::string& name, DataType type, const std::vector<double>& values) {
+static std::vector<std::byte> bytesOfVector(DataType type, const std::vector<double>& values) {
   const int64_t count = static_cast<int64_t>(values.size());
   std::vector<std::byte> bytes(bytesOf(type, count));
   for (int64_t i = 0; i < count; ++i) writeElement(type, bytes.data(), i, values[i]);
-  return graph.addConstant(name, {type, {count}}, ConstantData::own(std::move(bytes)));
+  return bytes;
+}
+
+static Value* addVector(Graph& graph, const std::string& name, DataType type, const std::vector<double>& values) {
+  const TensorType vectorType{type, {static_cast<int64_t>(values.size())}};
+  return graph.addConstant(name, vectorType, ConstantData::own(bytesOfVector(type, values)));
 }
 
 static void foldIntoBias(Graph& graph, Node* conv, const ChannelAffine& affine) {
+  const DataType type = conv->output()->dataType();
   const Value* bias = conv->input(2);
-  if (!bias && !affine.shifts()) return;
+  if (!bias) {
+    if (!affine.shifts()) return;
+    Value* added = addVector(graph, conv->name + ".bias", type, affine.shift);
+    return graph.setInputs(conv, {conv->input(0), conv->input(1), added});
+  }
   std::vector<double> folded = affine.shift;
-  for (size_t c = 0; bias && c < folded.size(); ++c)
-    folded[c] += affine.scale[c] * readElement(bias->dataType(), bias->constant->bytes.data(), static_cast<int64_t>(c));
-  Value* constant = vectorConstant(graph, bias ? bias->name : conv->name + ".bias", conv->output()->dataType(), folded);
-  graph.setInputs(conv, {conv->input(0), conv->input(1), constant});
+  for (size_t c = 0; c < folded.size(); ++c)
+    folded[c] += affine.scale[c] * readElement(type, bias->constant->bytes.data(), static_cast<int64_t>(c));
+  setConstantInput(graph, conv, 2, bytesOfVector(type, folded));
 }
 
 // What is left to do after the product itself has been scaled.
@@ -100,7 +119,7 @@ static void keepShift(Graph& graph, Node* pointwise, Value* product, const Chann
   const DataType type = product->dataType();
   BoundExpr shift;
   shift.expr.apply(ScalarOp::kAdd, shift.expr.input(0, type), shift.expr.input(1, type));
-  shift.inputs = {product, vectorConstant(graph, pointwise->name + ".shift", type, affine.shift)};
+  shift.inputs = {product, addVector(graph, pointwise->name + ".shift", type, affine.shift)};
   CAMSHAFT_CHECK(rewritePointwise(graph, pointwise, shift), describe(*pointwise), " changed its shape");
 }
 
@@ -110,7 +129,7 @@ static bool foldInto(Graph& graph, Node* product, Node* pointwise) {
   const auto affine = asChannelAffine(boundExpr(*pointwise), result, channelAxisOf(*product));
   const bool isMatMul = product->op == &ops::MatMul;
   if (!affine || (isMatMul && !affine->scales())) return false;
-  if (affine->scales()) graph.setInput(product, 1, scaledWeights(graph, *product, affine->scale));
+  if (affine->scales()) scaleWeights(graph, product, affine->scale);
   if (isMatMul) {
     keepShift(graph, pointwise, result, *affine);
   } else {

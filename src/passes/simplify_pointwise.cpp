@@ -51,6 +51,7 @@ bool simplifyPointwise(Graph& graph, const PassOptions&) {
   bool changed = false;
   for (Node* node : graph.nodeList())
     if (node->op == &ops::Pointwise && !node->epilogue) changed |= simplifyNode(graph, node);
+  graph.eraseUnusedConstants();
   return changed;
 }
 
