@@ -58,9 +58,9 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
   return 0;
 }
 
-void conv(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
-          const float* input, const float* packed, float* output, const Epilogue& epilogue,
-          ThreadPool& pool, float* workspace) {
+void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
+              const float* input, const float* packed, float* output, const Epilogue& epilogue,
+              ThreadPool& pool, float* workspace) {
   const ConvCall call{shape, extent, input, packed, output, epilogue, pool, workspace};
   if (call.outPixels() <= 0) return;
   switch (algorithm) {

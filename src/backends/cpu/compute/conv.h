@@ -49,8 +49,8 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
 
 // Rows of the epilogue are output pixels over the whole batch, columns output channels; with
 // outPixelStride the residual still uses its own residualStride.
-void conv(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
-          const float* input, const float* packed, float* output, const Epilogue& epilogue,
-          ThreadPool& pool, float* workspace);
+void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
+              const float* input, const float* packed, float* output, const Epilogue& epilogue,
+              ThreadPool& pool, float* workspace);
 
 }  // namespace camshaft::cpu

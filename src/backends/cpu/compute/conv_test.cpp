@@ -65,7 +65,7 @@ double check(ConvAlgorithm algorithm, Problem p) {
   PoisonedBuffer workspace(convWorkspaceFloats(algorithm, s, p.extent, p.threads));
   packConv(algorithm, s, weights.data(), packed.data());
   ThreadPool pool(p.threads);
-  conv(algorithm, s, p.extent, input.data(), packed.data(), output.data(), p.epilogue, pool,
+  convolve(algorithm, s, p.extent, input.data(), packed.data(), output.data(), p.epilogue, pool,
        workspace.data());
   packed.expectMarginsIntact();
   output.expectMarginsIntact();
@@ -193,7 +193,7 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
     packConv(algorithm, shape, weights.data(), packed.data());
     ThreadPool pool(2);
     std::vector<float> plain(input.size()), output(input.size());
-    conv(algorithm, shape, extent, input.data(), packed.data(), plain.data(), {}, pool,
+    convolve(algorithm, shape, extent, input.data(), packed.data(), plain.data(), {}, pool,
          workspace.data());
     Epilogue epilogue;
     epilogue.postContext = output.data();
@@ -204,7 +204,7 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
         for (int64_t j = 0; j < columns; ++j) block[i * stride + j] += 1000.0f;
       }
     };
-    conv(algorithm, shape, extent, input.data(), packed.data(), output.data(), epilogue, pool,
+    convolve(algorithm, shape, extent, input.data(), packed.data(), output.data(), epilogue, pool,
          workspace.data());
     for (size_t i = 0; i < output.size(); ++i) ASSERT_EQ(output[i], plain[i] + 1000.0f) << i;
   }

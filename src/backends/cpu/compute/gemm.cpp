@@ -112,8 +112,8 @@ void runAllWorkersPerBatch(const BatchedGemm& p, const Epilogue& epilogue, Threa
         packPanels(begin, end, p.k, p.n, at.b, p.b.stride, p.b.transposed, packedB);
       });
     }
-    gemm(p.m, p.n, p.k, rowMajorA(p, at.a, scratch), ldaOf(p), packedB, at.c, p.c.stride,
-         at.epilogue, pool);
+    packedGemm(p.m, p.n, p.k, rowMajorA(p, at.a, scratch), ldaOf(p), packedB, at.c, p.c.stride,
+               at.epilogue, pool);
   }
 }
 
@@ -128,8 +128,9 @@ void packB(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed, f
   packPanels(0, ceilDiv(n, gemmGeometry().nr), k, n, b, ldb, transposed, packed);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* packedB,
-          float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool) {
+void packedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                const float* packedB, float* c, int64_t ldc, const Epilogue& epilogue,
+                ThreadPool& pool) {
   if (m == 0 || n == 0) return;
   const Partition grid = partitionGemm(m, n, k, pool.threads());
   auto runTasks = [&](int64_t begin, int64_t end, int) {

@@ -17,9 +17,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-// Steps of k per pass over the rows. A panel this deep (512 KiB at most) stays in L2, from which the
-// tile can be fed at full speed; deeper products add up their passes in C.
-inline constexpr int64_t kMaxDepth = 2048;
+// Steps of k per pass over the rows. A panel this deep (128 KiB at most) and the next stay in L2,
+// from which the tile can be fed at full speed; deeper products add up their passes in C.
+inline constexpr int64_t kMaxDepth = 512;
 
 GemmGeometry geometry() { return {kMaxRows, kPanelWidth, isaName()}; }
 
@@ -112,10 +112,10 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   tile.low = bounds.low;
   tile.high = bounds.high;
   tile.accumulate = !first;
-  // B of the whole block is one stream: each tile fetches its share of what the next pass reads.
-  const bool finalPass = last && column + width == block.columns;
+  // Panels follow each other, so each tile fetches its share of what the next pass will read. Behind
+  // the last panel lie other weights, most likely the next to be read; fetching cannot fault.
   const int64_t passBytes = depth * kPanelWidth * static_cast<int64_t>(sizeof(float));
-  tile.prefetchStep = finalPass ? 0 : kPanelWidth * static_cast<int64_t>(sizeof(float)) / tiles;
+  tile.prefetchStep = passBytes / std::max<int64_t>(1, depth * tiles * kPrefetchesPerStep);
 
   int64_t row = 0;
   for (int64_t t = 0; t < tiles; ++t) {
@@ -127,8 +127,7 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
                         ? epilogue.residual + (block.row + row) * epilogue.residualStride +
                               block.column + column
                         : nullptr;
-    tile.prefetch = reinterpret_cast<const char*>(tile.b) +
-                    (finalPass ? 0 : passBytes + t * (passBytes / tiles));
+    tile.prefetch = reinterpret_cast<const char*>(tile.b) + passBytes + t * (passBytes / tiles);
     if (width % kLanes == 0) {
       kTileFunctions.at[rows - 1][width / kLanes - 1](tile);
     } else {

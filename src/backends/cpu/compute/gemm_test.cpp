@@ -44,7 +44,7 @@ void check(const Problem& p) {
     epilogue.residualStride = ldc;
   }
   ThreadPool pool(p.threads);
-  gemm(p.m, p.n, p.k, a.data(), lda, packed.data(), c.data(), ldc, epilogue, pool);
+  packedGemm(p.m, p.n, p.k, a.data(), lda, packed.data(), c.data(), ldc, epilogue, pool);
   c.expectMarginsIntact();
 
   const double tolerance = 2e-6 * std::sqrt(double(p.k) + 1) + 2e-6;
@@ -104,7 +104,7 @@ TEST_P(GemmTest, ResidualMayBeTheResult) {
   std::vector<float> packed(static_cast<size_t>(packedBFloats(k, n)));
   packB(k, n, b.data(), n, false, packed.data());
   ThreadPool pool(2);
-  gemm(m, n, k, a.data(), k, packed.data(), c.data(), n,
+  packedGemm(m, n, k, a.data(), k, packed.data(), c.data(), n,
        {.residual = c.data(), .residualStride = n}, pool);
   const Problem p{.m = m, .n = n, .k = k};
   for (int64_t i = 0; i < m * n; ++i) {
@@ -118,7 +118,7 @@ TEST_P(GemmTest, KeepsNan) {
   packB(2, 1, b.data(), 1, false, packed.data());
   float c[2];
   ThreadPool pool(1);
-  gemm(2, 1, 2, a.data(), 2, packed.data(), c, 1, {.activation = Activation::kRelu}, pool);
+  packedGemm(2, 1, 2, a.data(), 2, packed.data(), c, 1, {.activation = Activation::kRelu}, pool);
   EXPECT_EQ(c[0], 3.0f);
   EXPECT_TRUE(std::isnan(c[1]));
 }
@@ -130,7 +130,7 @@ TEST_P(GemmTest, PostSeesEveryElementOnceWhenFinished) {
   packB(k, n, b.data(), n, false, packed.data());
   std::vector<float> c(static_cast<size_t>(m * n)), plain = c;
   ThreadPool pool(3);
-  gemm(m, n, k, a.data(), k, packed.data(), plain.data(), n, {}, pool);
+  packedGemm(m, n, k, a.data(), k, packed.data(), plain.data(), n, {}, pool);
   Epilogue addPosition;
   addPosition.post = [](void* context, float* block, int64_t row, int64_t column, int64_t rows,
                         int64_t columns, int64_t stride) {
@@ -142,7 +142,7 @@ TEST_P(GemmTest, PostSeesEveryElementOnceWhenFinished) {
     }
   };
   addPosition.postContext = c.data();
-  gemm(m, n, k, a.data(), k, packed.data(), c.data(), n, addPosition, pool);
+  packedGemm(m, n, k, a.data(), k, packed.data(), c.data(), n, addPosition, pool);
   for (int64_t i = 0; i < m * n; ++i) {
     const size_t at = static_cast<size_t>(i);
     ASSERT_EQ(c[at], plain[at] + static_cast<float>(i / n * 1000 + i % n));

@@ -35,6 +35,8 @@ using TileTag = hn::ScalableTag<float>;
 using TileVector = hn::Vec<TileTag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(TileTag()));
 inline constexpr int kPanelWidth = kMaxVectors * kLanes;
+// With the lines that the hardware fetches in pairs, one per step of k is enough for narrow panels.
+inline constexpr int kPrefetchesPerStep = kPanelWidth > 16 ? 2 : 1;
 
 // C = clamp(scale * A B + bias + residual + (accumulate ? C : 0), low, high). Bias and residual may
 // be null.
@@ -50,12 +52,15 @@ struct Tile {
   int64_t residualStride;
   float scale, low, high;
   bool accumulate;
-  const char* prefetch;  // brought to L2 in the meantime, prefetchStep bytes for each step of k
-  int64_t prefetchStep;
+  const char* prefetch;  // brought to L2 in the meantime
+  int64_t prefetchStep;  // bytes
 };
 
-HWY_INLINE void prefetchToL2(const char* address) {
-  __builtin_prefetch(address, 0, 2);
+// What is due in one step of k.
+HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
+#pragma GCC unroll 2
+  for (int i = 0; i < kPrefetchesPerStep; ++i, address += step) __builtin_prefetch(address, 0, 2);
+  return address;
 }
 
 template <int kRows, int kVectors>
@@ -90,8 +95,8 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
     CAMSHAFT_STEP(2)
     CAMSHAFT_STEP(3)
 #undef CAMSHAFT_STEP
-    prefetchToL2(prefetch);
-    prefetch += 4 * t.prefetchStep;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) prefetch = prefetchToL2(prefetch, t.prefetchStep);
   }
 #endif
 
@@ -106,8 +111,7 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
     }
-    prefetchToL2(prefetch);
-    prefetch += t.prefetchStep;
+    prefetch = prefetchToL2(prefetch, t.prefetchStep);
     ++a;
     b += kPanelWidth;
   }

@@ -9,7 +9,7 @@ namespace camshaft::cpu {
 namespace {
 
 // What a task reads of A in one pass over k stays in L2 beside a panel of B ...
-constexpr int64_t kPassDepth = 2048;
+constexpr int64_t kPassDepth = 512;
 constexpr int64_t kBlockFloats = 64 * 1024;
 // ... but B comes from further away, once per row block, so that blocks are never too low.
 constexpr int64_t kMinBlockRows = 64;
