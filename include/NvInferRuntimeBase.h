@@ -55,6 +55,14 @@ enum class DataType : int32_t {
   kINT4 = 9,
   kFP4 = 10,
   kE8M0 = 11,
+  // Camshaft's own: ONNX types that TensorRT has no name for.
+  kDOUBLE = 64,
+  kINT16 = 65,
+  kUINT16 = 66,
+  kUINT32 = 67,
+  kUINT64 = 68,
+  kFP8E5M2 = 69,
+  kUINT4 = 70,
 };
 template <>
 constexpr int32_t EnumMax<DataType>() noexcept { return 12; }

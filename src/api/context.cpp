@@ -1,0 +1,176 @@
+#include "api/context.h"
+
+#include "api/convert.h"
+
+namespace camshaft::api {
+
+using namespace nvinfer1;
+
+ExecutionContext::ExecutionContext(const Engine& engine, std::unique_ptr<Context> context, const Reporter& reporter)
+    : engine_(engine), context_(std::move(context)), reporter_(reporter), allocators_(engine.plan().outputs.size()) {}
+
+void ExecutionContext::setName(const char* name) noexcept { name_ = name ? name : ""; }
+
+bool ExecutionContext::setOptimizationProfileAsync(int32_t profile, cudaStream_t) noexcept {
+  return guarded(reporter_, false, [&] {
+    context_->setProfile(profile);
+    return true;
+  });
+}
+
+bool ExecutionContext::setInputShape(const char* name, const nvinfer1::Dims& dims) noexcept {
+  return guarded(reporter_, false, [&] {
+    const IoRef io = requireIo(engine_.plan(), name);
+    if (!io.isInput) fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; its shape follows from the inputs");
+    context_->setInputShape(io.index, fromPublic(dims));
+    return true;
+  });
+}
+
+nvinfer1::Dims ExecutionContext::getTensorShape(const char* name) const noexcept {
+  return guarded(reporter_, invalidDims(), [&] {
+    const IoRef io = requireIo(engine_.plan(), name);
+    return toPublic(io.isInput ? context_->inputShape(io.index) : context_->outputShape(io.index));
+  });
+}
+
+nvinfer1::Dims ExecutionContext::getTensorStrides(const char* name) const noexcept {
+  nvinfer1::Dims dims = getTensorShape(name);
+  int64_t stride = 1;
+  for (int32_t i = dims.nbDims - 1; i >= 0; --i) {
+    const int64_t size = dims.d[i];
+    dims.d[i] = stride;
+    stride = size < 0 || stride < 0 ? -1 : stride * size;
+  }
+  return dims;
+}
+
+int32_t ExecutionContext::inferShapes(int32_t maxNames, const char** names) noexcept {
+  int32_t missing = 0;
+  const std::vector<IoTensor>& inputs = engine_.plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<int64_t> dims = context_->inputShape(static_cast<int>(i));
+    if (std::find(dims.begin(), dims.end(), -1) == dims.end()) continue;
+    if (names && missing < maxNames) names[missing] = inputs[i].name.c_str();
+    ++missing;
+  }
+  return missing;
+}
+
+int ExecutionContext::requireOutput(const char* name) const {
+  const IoRef io = requireIo(engine_.plan(), name);
+  if (io.isInput) fail(ErrorKind::kInvalidArgument, "'", name, "' is an input, not an output");
+  return io.index;
+}
+
+bool ExecutionContext::setTensorAddress(const char* name, void* data) noexcept {
+  return guarded(reporter_, false, [&] {
+    const IoRef io = requireIo(engine_.plan(), name);
+    if (io.isInput)
+      context_->setInputAddress(io.index, data);
+    else
+      context_->setOutputAddress(io.index, data);
+    return true;
+  });
+}
+
+const void* ExecutionContext::getTensorAddress(const char* name) const noexcept {
+  return guarded<const void*>(reporter_, nullptr, [&]() -> const void* {
+    const IoRef io = requireIo(engine_.plan(), name);
+    return io.isInput ? context_->inputAddress(io.index) : context_->outputAddress(io.index);
+  });
+}
+
+bool ExecutionContext::setInputTensorAddress(const char* name, const void* data) noexcept {
+  return guarded(reporter_, false, [&] {
+    const IoRef io = requireIo(engine_.plan(), name);
+    if (!io.isInput) fail(ErrorKind::kInvalidArgument, "'", name, "' is an output, not an input");
+    context_->setInputAddress(io.index, data);
+    return true;
+  });
+}
+
+bool ExecutionContext::setOutputTensorAddress(const char* name, void* data) noexcept {
+  return guarded(reporter_, false, [&] {
+    context_->setOutputAddress(requireOutput(name), data);
+    return true;
+  });
+}
+
+void* ExecutionContext::getOutputTensorAddress(const char* name) const noexcept {
+  return guarded<void*>(reporter_, nullptr, [&] { return context_->outputAddress(requireOutput(name)); });
+}
+
+bool ExecutionContext::setOutputAllocator(const char* name, IOutputAllocator* allocator) noexcept {
+  return guarded(reporter_, false, [&] {
+    allocators_[requireOutput(name)] = allocator;
+    context_->setOutputAllocator([this](int output, void* current, int64_t bytes, std::span<const int64_t> dims) -> void* {
+      IOutputAllocator* own = allocators_[output];
+      if (!own) return nullptr;
+      const char* name = engine_.plan().outputs[output].name.c_str();
+      void* memory = own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, nullptr);
+      if (!memory && bytes > 0)
+        fail(ErrorKind::kOutOfMemory, "the output allocator of '", name, "' gave no memory for ", bytes, " bytes");
+      own->notifyShape(name, toPublic(dims));
+      return memory;
+    });
+    return true;
+  });
+}
+
+IOutputAllocator* ExecutionContext::getOutputAllocator(const char* name) const noexcept {
+  return guarded<IOutputAllocator*>(reporter_, nullptr, [&] { return allocators_[requireOutput(name)]; });
+}
+
+int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
+  return guarded(reporter_, int64_t{-1}, [&] {
+    const int output = requireOutput(name);
+    int64_t count = 1;
+    for (int64_t dim : context_->outputShape(output)) {
+      if (dim < 0) return int64_t{-1};
+      count *= dim;
+    }
+    return static_cast<int64_t>(bytesOf(engine_.plan().outputs[output].tensor.type, count));
+  });
+}
+
+void ExecutionContext::run() {
+  lastTimes_.clear();
+  context_->run();
+  if (profiler_ && emitsProfile_) reportToProfiler();
+}
+
+bool ExecutionContext::enqueueV3(cudaStream_t) noexcept {
+  return guarded(reporter_, false, [&] {
+    run();
+    return true;
+  });
+}
+
+bool ExecutionContext::executeV2(void* const* bindings) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (!bindings) fail(ErrorKind::kInvalidArgument, "executeV2 needs one address per input and output, in order");
+    const Plan& plan = engine_.plan();
+    for (size_t i = 0; i < plan.inputs.size(); ++i) context_->setInputAddress(static_cast<int>(i), bindings[i]);
+    for (size_t i = 0; i < plan.outputs.size(); ++i)
+      context_->setOutputAddress(static_cast<int>(i), bindings[plan.inputs.size() + i]);
+    run();
+    return true;
+  });
+}
+
+void ExecutionContext::setProfiler(IProfiler* profiler) noexcept {
+  profiler_ = profiler;
+  if (!profiler) return context_->setStepTimer(nullptr);
+  context_->setStepTimer([this](const Step& step, double milliseconds) {
+    lastTimes_.emplace_back(step.name, static_cast<float>(milliseconds));
+  });
+}
+
+bool ExecutionContext::reportToProfiler() const noexcept {
+  if (!profiler_ || lastTimes_.empty()) return false;
+  for (const auto& [layer, milliseconds] : lastTimes_) profiler_->reportLayerTime(layer.c_str(), milliseconds);
+  return true;
+}
+
+}  // namespace camshaft::api

@@ -1,0 +1,33 @@
+// IEngineInspector: every layer, its origin, its kernel and why.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/report.h"
+#include "runtime/loaded_engine.h"
+
+namespace camshaft::api {
+
+class EngineInspector : public nvinfer1::IEngineInspector {
+ public:
+  EngineInspector(std::shared_ptr<const LoadedEngine> engine, const Reporter& reporter)
+      : engine_(std::move(engine)), reporter_(reporter) {}
+
+  bool setExecutionContext(const nvinfer1::IExecutionContext* context) noexcept override;
+  const nvinfer1::IExecutionContext* getExecutionContext() const noexcept override { return context_; }
+  const char* getLayerInformation(int32_t index, nvinfer1::LayerInformationFormat format) const noexcept override;
+  const char* getEngineInformation(nvinfer1::LayerInformationFormat format) const noexcept override;
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+
+ private:
+  const ProfilePlan& profile() const;
+
+  std::shared_ptr<const LoadedEngine> engine_;
+  Reporter reporter_;
+  const nvinfer1::IExecutionContext* context_ = nullptr;
+  mutable std::string text_;  // what the last call returned
+};
+
+}  // namespace camshaft::api

@@ -1,0 +1,53 @@
+// The one place where exceptions end: into the logger and the error recorder.
+#pragma once
+
+#include <exception>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "NvInferRuntime.h"
+#include "support/error.h"
+#include "support/log.h"
+
+namespace camshaft::api {
+
+// Where an object reports. Each object has its own recorder, inherited from its maker.
+class Reporter {
+ public:
+  explicit Reporter(nvinfer1::ILogger* logger, nvinfer1::IErrorRecorder* recorder = nullptr)
+      : logger_(logger), recorder_(recorder) {}
+
+  nvinfer1::ILogger* logger() const { return logger_; }
+  nvinfer1::IErrorRecorder* recorder() const { return recorder_; }
+  void setRecorder(nvinfer1::IErrorRecorder* recorder);
+
+  void error(nvinfer1::ErrorCode code, const std::string& message) const noexcept;
+  void warning(const std::string& message) const noexcept;
+  Log log() const;  // everything, down to verbose; the user's logger filters
+
+ private:
+  nvinfer1::ILogger* logger_;
+  nvinfer1::IErrorRecorder* recorder_;
+};
+
+nvinfer1::ErrorCode errorCodeOf(ErrorKind kind);
+
+// body(), or `failure` when it throws; the reason goes to the reporter.
+template <class T, class F>
+T guarded(const Reporter& reporter, T failure, F&& body) noexcept {
+  try {
+    return std::forward<F>(body)();
+  } catch (const Error& error) {
+    reporter.error(errorCodeOf(error.kind()), error.message());
+  } catch (const std::bad_alloc&) {
+    reporter.error(nvinfer1::ErrorCode::kFAILED_ALLOCATION, "the machine is out of memory");
+  } catch (const std::exception& error) {
+    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR, str("internal error, please report it: ", error.what()));
+  } catch (...) {
+    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR, "internal error, please report it: an unknown exception");
+  }
+  return failure;
+}
+
+}  // namespace camshaft::api

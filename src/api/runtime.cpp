@@ -1,0 +1,56 @@
+// IRuntime, and how to make one.
+#include "api/engine.h"
+#include "api/report.h"
+#include "engine/engine_file.h"
+#include "support/cpu_info.h"
+
+namespace camshaft::api {
+namespace {
+
+using namespace nvinfer1;
+
+class Runtime : public IRuntime {
+ public:
+  explicit Runtime(ILogger* logger) : reporter_(logger) {}
+
+  void setErrorRecorder(IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  ILogger* getLogger() const noexcept override { return reporter_.logger(); }
+
+  ICudaEngine* deserializeCudaEngine(const void* blob, std::size_t size) noexcept override {
+    return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
+      if (!blob) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngine was given no bytes");
+      Plan plan = readEngine({static_cast<const std::byte*>(blob), size});
+      return new Engine(std::make_shared<LoadedEngine>(std::move(plan)), reporter_, maxThreads_);
+    });
+  }
+
+  bool setMaxThreads(int32_t maxThreads) noexcept override {
+    return guarded(reporter_, false, [&] {
+      if (maxThreads < 1) fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ", maxThreads);
+      maxThreads_ = maxThreads;
+      return true;
+    });
+  }
+  int32_t getMaxThreads() const noexcept override { return maxThreads_; }
+
+ private:
+  Reporter reporter_;
+  int32_t maxThreads_ = usableCores();
+};
+
+}  // namespace
+}  // namespace camshaft::api
+
+extern "C" CAMSHAFT_API void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
+  auto* typed = static_cast<nvinfer1::ILogger*>(logger);
+  const camshaft::api::Reporter reporter(typed);
+  return camshaft::api::guarded<nvinfer1::IRuntime*>(reporter, nullptr, [&]() -> nvinfer1::IRuntime* {
+    if (version != NV_TENSORRT_VERSION)
+      camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
+                     " and the library is ", NV_TENSORRT_VERSION, "; compile it again with this library's headers");
+    return new camshaft::api::Runtime(typed);
+  });
+}
+
+extern "C" CAMSHAFT_API int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }

@@ -1,0 +1,116 @@
+#include "engine/inspect.h"
+
+#include <nlohmann/json.hpp>
+
+#include "support/text.h"
+
+namespace camshaft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<int64_t> knownDims(const TensorDesc& tensor) {
+  std::vector<int64_t> dims;
+  for (const DimRef& dim : tensor.dims) dims.push_back(dim.isConstant() ? dim.constant : -1);
+  return dims;
+}
+
+std::string placeText(const Plan& plan, const Operand& operand) {
+  switch (operand.place) {
+    case Place::kNone: return "-";
+    case Place::kArena: return str("arena+", operand.offset);
+    case Place::kWeights: return str("weights+", operand.offset);
+    case Place::kInput: return plan.inputs[operand.index].name;
+    case Place::kOutput: return plan.outputs[operand.index].name;
+    case Place::kDynamic: return str("dynamic#", operand.index);
+  }
+  return "?";
+}
+
+std::string operandText(const Plan& plan, const Operand& operand) {
+  if (operand.place == Place::kNone) return "-";
+  return str(placeText(plan, operand), ":", operand.tensor.type, "[", join(knownDims(operand.tensor), ","), "]");
+}
+
+std::string operandsText(const Plan& plan, const std::vector<Operand>& operands) {
+  std::vector<std::string> texts;
+  for (const Operand& operand : operands) texts.push_back(operandText(plan, operand));
+  return join(texts, ", ");
+}
+
+Json operandsJson(const Plan& plan, const std::vector<Operand>& operands) {
+  Json list = Json::array();
+  for (const Operand& operand : operands) {
+    if (operand.place == Place::kNone) continue;
+    list.push_back({{"Name", placeText(plan, operand)},
+                    {"Dimensions", knownDims(operand.tensor)},
+                    {"Datatype", std::string(toString(operand.tensor.type))},
+                    {"Format", "Row major linear"},
+                    {"Format/Datatype", str("Row major linear ", operand.tensor.type)}});
+  }
+  return list;
+}
+
+Json stepJson(const Plan& plan, const Step& step) {
+  Json json{{"Name", step.name},
+            {"LayerType", step.info.layerType},
+            {"Inputs", operandsJson(plan, step.inputs)},
+            {"Outputs", operandsJson(plan, step.outputs)},
+            {"TacticName", step.kernel},
+            {"TacticValue", step.kernel},
+            {"Origin", "ONNX"},
+            {"OriginNodes", step.info.origins},
+            {"Why", step.info.why},
+            {"Alternatives", Json::array()}};
+  if (step.info.milliseconds >= 0) json["TimeMs"] = step.info.milliseconds;
+  for (const auto& alternative : step.info.alternatives) {
+    Json entry{{"Kernel", alternative.kernel}, {"Note", alternative.note}};
+    if (alternative.milliseconds >= 0) entry["TimeMs"] = alternative.milliseconds;
+    json["Alternatives"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string layerLine(const Plan& plan, const Step& step) {
+  std::string line = str(step.name, " [", step.info.layerType, "] ", step.kernel, "(", operandsText(plan, step.inputs),
+                         ") -> ", operandsText(plan, step.outputs));
+  if (!step.info.origins.empty()) line += str(" from {", join(step.info.origins, ", "), "}");
+  if (!step.info.why.empty()) line += str("; ", step.info.why);
+  if (step.info.milliseconds >= 0) line += str(", ", step.info.milliseconds, " ms");
+  for (const auto& alternative : step.info.alternatives) {
+    line += str("; not ", alternative.kernel, ": ", alternative.note);
+    if (alternative.milliseconds >= 0) line += str(" (", alternative.milliseconds, " ms)");
+  }
+  return line;
+}
+
+std::string layerJson(const Plan& plan, const Step& step) { return stepJson(plan, step).dump(2); }
+
+std::string engineText(const Plan& plan, const ProfilePlan& profile) {
+  std::string text = str("Engine '", plan.networkName, "' for ", plan.device, " (", plan.builtFor, "), ",
+                         profile.steps.size(), " layers, weights ", plan.weights.size(), " bytes, activations ",
+                         profile.arenaBytes, " bytes\nLayers:\n");
+  for (const Step& step : profile.steps) text += layerLine(plan, step) + "\n";
+  text += "Bindings:\n";
+  for (const auto* tensors : {&plan.inputs, &plan.outputs})
+    for (const IoTensor& tensor : *tensors) text += tensor.name + "\n";
+  return text;
+}
+
+std::string engineJson(const Plan& plan, const ProfilePlan& profile) {
+  Json json{{"Name", plan.networkName},
+            {"Device", plan.device},
+            {"BuiltFor", plan.builtFor},
+            {"WeightsBytes", plan.weights.size()},
+            {"ActivationBytes", profile.arenaBytes},
+            {"Layers", Json::array()},
+            {"Bindings", Json::array()}};
+  for (const Step& step : profile.steps) json["Layers"].push_back(stepJson(plan, step));
+  for (const auto* tensors : {&plan.inputs, &plan.outputs})
+    for (const IoTensor& tensor : *tensors) json["Bindings"].push_back(tensor.name);
+  return json.dump(2);
+}
+
+}  // namespace camshaft

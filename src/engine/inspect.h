@@ -1,0 +1,15 @@
+// What an engine is made of, for people and for machines.
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+
+namespace camshaft {
+
+std::string layerLine(const Plan& plan, const Step& step);
+std::string layerJson(const Plan& plan, const Step& step);
+std::string engineText(const Plan& plan, const ProfilePlan& profile);
+std::string engineJson(const Plan& plan, const ProfilePlan& profile);
+
+}  // namespace camshaft
