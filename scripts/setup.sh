@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs what is missing: the distribution's packages (as root) and a Python environment.
 #
-#   scripts/setup.sh                            everything that building, running and testing need
-#   scripts/setup.sh venv DIR REQUIREMENTS...   only an environment at DIR with these pinned packages
+#   scripts/setup.sh                            what building, running and testing need
+#   scripts/setup.sh venv DIR REQUIREMENTS...   only an environment at DIR with these packages
 #
 # A requirements file named *-models.txt is installed without dependencies. An environment whose
 # interpreter and requirements have not changed is left alone, so a second run takes no time.
@@ -20,8 +20,10 @@ system_packages=(
 install_system_packages() {
   command -v dpkg-query >/dev/null || return 0
   local installed missing
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${system_packages[@]}" 2>/dev/null |
-    sed -n 's/^installed //p' || true)
+  installed=$(
+    dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${system_packages[@]}" 2>/dev/null |
+    sed -n 's/^installed //p' || true
+  )
   missing=$(printf '%s\n' "${system_packages[@]}" | grep -vxF "$installed" | paste -sd' ' || true)
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
@@ -43,7 +45,8 @@ python_environment() {
   [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ] || return 0
   echo "setup: installing Python packages into $venv"
   rm -f "$venv/.installed"
-  if [ ! -x "$venv/bin/pip" ] || [ "$("$venv/bin/python" --version)" != "$(python3 --version)" ]; then
+  if [ ! -x "$venv/bin/pip" ] ||
+    [ "$("$venv/bin/python" --version)" != "$(python3 --version)" ]; then
     python3 -m venv --clear "$venv"
   fi
   for file in "$@"; do

@@ -38,7 +38,7 @@ class Case:
     def dynamo_shapes(self):
         """The axes in the shape of forward's arguments: the named ones, then those of *past."""
         axes = list(self.input_axes.values())
-        named = self.module.named_arguments if hasattr(self.module, "named_arguments") else len(axes)
+        named = getattr(self.module, "named_arguments", len(axes))
         return (*axes[:named], tuple(axes[named:])) if axes[named:] else tuple(axes)
 
 

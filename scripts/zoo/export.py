@@ -2,9 +2,9 @@
 
     export.py [--out zoo] [--force] [PATTERN...]
 
-Writes `<architecture>-<exporter><opset>-<static|dynamic>[-batchnorm].onnx`. Weights are random but seeded, so
-nothing is downloaded and every export of an architecture holds the same ones. What exists already
-is kept unless --force is given; patterns (as in fnmatch) choose some of the files.
+Writes `<architecture>-<exporter><opset>-<static|dynamic>[-batchnorm].onnx`. Weights are random but
+seeded, so nothing is downloaded and every export of an architecture holds the same ones. What
+exists already is kept unless --force is given; patterns (as in fnmatch) choose some of the files.
 """
 
 import argparse
