@@ -25,11 +25,15 @@ constexpr NamedActivation kActivations[] = {
     {"Affine", [](double x, double a, double b) { return a * x + b; }, true, true, 1, 0},
     {"LeakyRelu", [](double x, double a, double) { return x < 0 ? a * x : x; }, true, false, 0.01},
     {"ThresholdedRelu", [](double x, double a, double) { return x > a ? x : 0; }, true, false, 1},
-    {"ScaledTanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, true, true, 1, 1},
-    {"HardSigmoid", [](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }, true, true, 0.2, 0.5},
-    {"Elu", [](double x, double a, double) { return x < 0 ? a * (std::exp(x) - 1) : x; }, true, false, 1},
+    {"ScaledTanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, true, true, 1,
+     1},
+    {"HardSigmoid", [](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); },
+     true, true, 0.2, 0.5},
+    {"Elu", [](double x, double a, double) { return x < 0 ? a * (std::exp(x) - 1) : x; }, true,
+     false, 1},
     {"Softsign", [](double x, double, double) { return x / (1 + std::fabs(x)); }},
-    {"Softplus", [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }},
+    {"Softplus", [](double x, double,
+                    double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }},
 };
 
 const NamedActivation& findActivation(std::string_view name, const std::string& who) {
@@ -70,7 +74,8 @@ int64_t directionsOf(const RecurrentAttrs& attrs) {
   return attrs.direction == RecurrentDirection::kBidirectional ? 2 : 1;
 }
 
-std::vector<Activation> activationsOf(const RecurrentAttrs& attrs, int64_t direction, const std::string& who) {
+std::vector<Activation> activationsOf(const RecurrentAttrs& attrs, int64_t direction,
+                                      const std::string& who) {
   static constexpr size_t kPerDirection[] = {3, 2, 1};
   const size_t perDirection = kPerDirection[static_cast<int>(attrs.kind)];
   const std::vector<std::string_view> names = namesOf(attrs);

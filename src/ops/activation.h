@@ -20,6 +20,7 @@ int64_t directionsOf(const RecurrentAttrs& attrs);
 
 // The functions of one direction, in ONNX's order (f, g, h). Alphas and betas go to the functions
 // that take them, in order. Throws, naming `who`, on unknown names or a wrong count.
-std::vector<Activation> activationsOf(const RecurrentAttrs& attrs, int64_t direction, const std::string& who);
+std::vector<Activation> activationsOf(const RecurrentAttrs& attrs, int64_t direction,
+                                      const std::string& who);
 
 }  // namespace camshaft

@@ -30,13 +30,15 @@ std::vector<TensorType> inferAttention(const Node& node) {
     requireFloat(node, i);
     requireSameType(node, i, 0);
   }
-  const Shape &q = node.inputs[0]->shape(), &k = node.inputs[1]->shape(), &v = node.inputs[2]->shape();
+  const Shape &q = node.inputs[0]->shape(), &k = node.inputs[1]->shape(),
+              &v = node.inputs[2]->shape();
   requireEqual(node, k[0], "batches of keys", q[0], "its queries have");
   requireEqual(node, v[0], "batches of values", q[0], "its queries have");
   requireEqual(node, v[1], "heads of values", k[1], "its keys have");
   requireEqual(node, k[axes.size], "features per key", q[3], "its queries have");
   requireEqual(node, v[2], "values", k[axes.length], "its keys number");
-  if (q[1].isConstant() && k[1].isConstant() && (k[1].value() < 1 || q[1].value() % k[1].value() != 0))
+  if (q[1].isConstant() && k[1].isConstant() &&
+      (k[1].value() < 1 || q[1].value() % k[1].value() != 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", q[1], " query heads, which ", k[1],
          " key heads do not divide");
   if (node.hasInput(3)) requireMask(node, {q[0], q[1], q[2], k[axes.length]});
@@ -64,7 +66,8 @@ class Scores {
       mask_ = readReals(mask);
       maskStrides_ = broadcastStrides(mask.dims, Dims{qDims[0], qDims[1], qDims[2], kLength_});
       if (mask.type == DataType::kBool)
-        for (double& value : mask_) value = value != 0 ? 0 : -std::numeric_limits<double>::infinity();
+        for (double& value : mask_)
+          value = value != 0 ? 0 : -std::numeric_limits<double>::infinity();
     }
   }
 
@@ -100,7 +103,8 @@ class Scores {
   }
 
   double biasOf(const std::array<int64_t, 4>& index) const {
-    if (attrs_.causal && index[3] > index[2] + causalOffset_) return -std::numeric_limits<double>::infinity();
+    if (attrs_.causal && index[3] > index[2] + causalOffset_)
+      return -std::numeric_limits<double>::infinity();
     return mask_.empty() ? 0 : mask_[offsetOf(index, maskStrides_)];
   }
 
@@ -120,7 +124,8 @@ void evaluateAttention(const Evaluation& evaluation) {
   double* row = output.data();
   forEachIndex({y.dims[0], y.dims[1], y.dims[2]}, [&](const Dims& index) {
     const std::vector<double> weights = scores.weights(index[0], index[1], index[2]);
-    const double* values = v.data() + index[0] * vStrides[0] + scores.keyHead(index[1]) * vStrides[1];
+    const double* values =
+        v.data() + index[0] * vStrides[0] + scores.keyHead(index[1]) * vStrides[1];
     for (int64_t key = 0; key < scores.kLength(); ++key)
       for (int64_t i = 0; i < size; ++i) row[i] += weights[key] * values[key * size + i];
     row += size;

@@ -49,7 +49,8 @@ void evaluateConv(const Evaluation& evaluation) {
   const ImageView y(evaluation.outputs[0].dims, attrs.channelsLast);
   const std::vector<double> input = readReals(evaluation.inputs[0]);
   const std::vector<double> weights = readReals(evaluation.inputs[1]);
-  const std::vector<double> bias = hasBias ? readReals(evaluation.inputs[2]) : std::vector<double>();
+  const std::vector<double> bias =
+      hasBias ? readReals(evaluation.inputs[2]) : std::vector<double>();
   std::vector<double> output(evaluation.outputs[0].count());
 
   const Dims& weightDims = evaluation.inputs[1].dims;
@@ -66,7 +67,8 @@ void evaluateConv(const Evaluation& evaluation) {
           const double* taps = &weights[(m * groupInputs + c) * kernelSize];
           for (const Tap& tap : window.taps) sum += image[tap.offset] * taps[tap.kernel];
         }
-        output[n * y.batchStride + m * y.channelStride + offsetOf(window.position, y.spatialStrides)] = sum;
+        output[n * y.batchStride + m * y.channelStride +
+               offsetOf(window.position, y.spatialStrides)] = sum;
       }
     }
   });

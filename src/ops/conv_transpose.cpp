@@ -27,7 +27,8 @@ std::vector<TensorType> inferConvTranspose(const Node& node) {
   for (int64_t i = 0; i < layout.spatialRank(); ++i) {
     const Dim& in = x.shape[layout.spatialAxis(i)];
     spatial.push_back((in - 1) * attrs.strides[i] + attrs.outputPadding[i] +
-                      (weights[i + 2] - 1) * attrs.dilations[i] + 1 - attrs.padsBegin[i] - attrs.padsEnd[i]);
+                      (weights[i + 2] - 1) * attrs.dilations[i] + 1 - attrs.padsBegin[i] -
+                      attrs.padsEnd[i]);
     if (spatial.back().isConstant() && spatial.back().value() < 1)
       fail(ErrorKind::kInvalidModel, describe(node), " pads away its whole output: dimension ", i,
            " of the image would have size ", spatial.back());
@@ -73,6 +74,7 @@ void evaluateConvTranspose(const Evaluation& evaluation) {
 }  // namespace
 
 const OpInfo ops::ConvTranspose = {
-    "ConvTranspose", 2, 3, 1, makeAttrsOf<ConvTransposeAttrs>, inferConvTranspose, evaluateConvTranspose};
+    "ConvTranspose",      2, 3, 1, makeAttrsOf<ConvTransposeAttrs>, inferConvTranspose,
+    evaluateConvTranspose};
 
 }  // namespace camshaft

@@ -29,8 +29,8 @@ Equation parseEquation(const Node& node) {
       equation.operands.back() += c;
   }
   if (static_cast<int>(equation.operands.size()) != node.ownInputs())
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", node.ownInputs(), " inputs where its equation '",
-         text, "' names ", equation.operands.size());
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", node.ownInputs(),
+         " inputs where its equation '", text, "' names ", equation.operands.size());
   return equation;
 }
 
@@ -47,8 +47,8 @@ std::vector<TensorType> inferEinsum(const Node& node) {
       if (isNew) continue;
       if (known->second.isConstant(1)) known->second = size;
       if (!size.isConstant(1) && !mayBeEqual(known->second, size))
-        fail(ErrorKind::kInvalidModel, describe(node), " gives the label '", labels[axis], "' the sizes ",
-             known->second, " and ", size);
+        fail(ErrorKind::kInvalidModel, describe(node), " gives the label '", labels[axis],
+             "' the sizes ", known->second, " and ", size);
       if (!size.isConstant(1)) known->second = moreKnown(known->second, size);
     }
   }
@@ -73,7 +73,8 @@ Dims stridesUnder(const std::string& labels, const std::string& own, const Dims&
 }
 
 template <class Wide>
-std::vector<Wide> contract(const Evaluation& evaluation, std::vector<Wide> (*read)(const ConstTensorView&)) {
+std::vector<Wide> contract(const Evaluation& evaluation,
+                           std::vector<Wide> (*read)(const ConstTensorView&)) {
   const Equation equation = parseEquation(evaluation.node);
   std::string labels = equation.result;
   Dims sizes = evaluation.outputs[0].dims;
@@ -99,7 +100,8 @@ std::vector<Wide> contract(const Evaluation& evaluation, std::vector<Wide> (*rea
   std::vector<Wide> out(evaluation.outputs[0].count());
   forEachIndex(sizes, [&](const Dims& index) {
     Wide product = 1;
-    for (size_t i = 0; i < operands.size(); ++i) product *= operands[i][offsetOf(index, strides[i])];
+    for (size_t i = 0; i < operands.size(); ++i)
+      product *= operands[i][offsetOf(index, strides[i])];
     out[offsetOf(index, outStrides)] += product;
   });
   return out;
@@ -114,6 +116,7 @@ void evaluateEinsum(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Einsum = {"Einsum", 1, -1, 1, makeAttrsOf<EinsumAttrs>, inferEinsum, evaluateEinsum};
+const OpInfo ops::Einsum = {"Einsum",      1, -1, 1, makeAttrsOf<EinsumAttrs>, inferEinsum,
+                            evaluateEinsum};
 
 }  // namespace camshaft

@@ -31,8 +31,8 @@ std::vector<TensorType> inferMatMul(const Node& node) {
   const auto [rows, aInner] = matrixOf(a.shape, attrs.transposeA);
   const auto [bInner, columns] = matrixOf(b.shape, attrs.transposeB);
   if (!mayBeEqual(aInner, bInner))
-    fail(ErrorKind::kInvalidModel, describe(node), " multiplies ", a, " by ", b, " whose inner sizes ",
-         aInner, " and ", bInner, " differ");
+    fail(ErrorKind::kInvalidModel, describe(node), " multiplies ", a, " by ", b,
+         " whose inner sizes ", aInner, " and ", bInner, " differ");
   Shape shape = broadcastShapes(batchOf(a.shape), batchOf(b.shape), describe(node));
   shape.push_back(rows);
   shape.push_back(columns);
@@ -40,7 +40,8 @@ std::vector<TensorType> inferMatMul(const Node& node) {
 }
 
 template <class Wide>
-std::vector<Wide> multiply(const Evaluation& evaluation, const std::vector<Wide>& a, const std::vector<Wide>& b) {
+std::vector<Wide> multiply(const Evaluation& evaluation, const std::vector<Wide>& a,
+                           const std::vector<Wide>& b) {
   const auto& attrs = evaluation.node.as<MatMulAttrs>();
   const Dims &aDims = evaluation.inputs[0].dims, &bDims = evaluation.inputs[1].dims;
   const Dims& outDims = evaluation.outputs[0].dims;
@@ -50,7 +51,8 @@ std::vector<Wide> multiply(const Evaluation& evaluation, const std::vector<Wide>
   const int64_t bInner = attrs.transposeB ? 1 : columns, bColumn = attrs.transposeB ? inner : 1;
 
   const Dims batch = batchOf(outDims);
-  const Dims aBatch = broadcastStrides(batchOf(aDims), batch), bBatch = broadcastStrides(batchOf(bDims), batch);
+  const Dims aBatch = broadcastStrides(batchOf(aDims), batch),
+             bBatch = broadcastStrides(batchOf(bDims), batch);
   std::vector<Wide> out(evaluation.outputs[0].count());
   Wide* row = out.data();
   forEachIndex(batch, [&](const Dims& index) {
@@ -74,6 +76,7 @@ void evaluateMatMul(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::MatMul = {"MatMul", 2, 2, 1, makeAttrsOf<MatMulAttrs>, inferMatMul, evaluateMatMul};
+const OpInfo ops::MatMul = {"MatMul",      2, 2, 1, makeAttrsOf<MatMulAttrs>, inferMatMul,
+                            evaluateMatMul};
 
 }  // namespace camshaft

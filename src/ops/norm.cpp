@@ -12,7 +12,8 @@ namespace camshaft {
 namespace {
 
 // (x - mean) / sqrt(variance + epsilon) of the values at these offsets; without the mean for rms.
-void normalise(std::vector<double>& values, const std::vector<int64_t>& offsets, double epsilon, bool rms) {
+void normalise(std::vector<double>& values, const std::vector<int64_t>& offsets, double epsilon,
+               bool rms) {
   double mean = 0, variance = 0;
   if (!rms)
     for (int64_t at : offsets) mean += values[at] / offsets.size();
@@ -23,7 +24,8 @@ void normalise(std::vector<double>& values, const std::vector<int64_t>& offsets,
 
 // values * scale + bias, with inputs 1 and 2 read through `strides` of the index over x.
 template <class StridesOf>
-void scaleAndShift(const Evaluation& evaluation, std::vector<double>& values, StridesOf&& stridesUnderX) {
+void scaleAndShift(const Evaluation& evaluation, std::vector<double>& values,
+                   StridesOf&& stridesUnderX) {
   const Node& node = evaluation.node;
   for (int input : {1, 2}) {
     if (!node.hasInput(input)) continue;
@@ -57,7 +59,8 @@ void evaluateLayerNorm(const Evaluation& evaluation) {
     for (int64_t i = 0; i < size; ++i) offsets[i] = row * size + i;
     normalise(values, offsets, attrs.epsilon, attrs.rms);
   }
-  scaleAndShift(evaluation, values, [&](const Dims& operand) { return broadcastStrides(operand, dims); });
+  scaleAndShift(evaluation, values,
+                [&](const Dims& operand) { return broadcastStrides(operand, dims); });
   writeReals(evaluation.outputs[0], values);
 }
 
@@ -66,11 +69,12 @@ std::vector<TensorType> inferGroupNorm(const Node& node) {
   const TensorType& x = node.inputs[0]->type;
   requireFloat(node, 0);
   if (x.rank() < 2)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs a batch and a channel dimension and got ", x);
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " needs a batch and a channel dimension and got ", x);
   const Dim& channels = x.shape[ImageLayout{attrs.channelsLast, x.rank()}.channelAxis()];
   if (attrs.groups < 0 || (attrs.groups > 0 && !mayBeEqual(mod(channels, attrs.groups), 0)))
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", channels, " channels, which do not divide into ",
-         attrs.groups, " groups");
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", channels,
+         " channels, which do not divide into ", attrs.groups, " groups");
   for (int input : {1, 2})
     if (node.hasInput(input)) requireShape(node, input, "a scale or bias", {channels});
   return {x};
@@ -107,7 +111,8 @@ std::vector<TensorType> inferLrn(const Node& node) {
   requireFloat(node, 0);
   requireAxis(node, 1);
   if (node.as<LrnAttrs>().size < 1)
-    fail(ErrorKind::kInvalidModel, describe(node), " has size ", node.as<LrnAttrs>().size, ", which must be positive");
+    fail(ErrorKind::kInvalidModel, describe(node), " has size ", node.as<LrnAttrs>().size,
+         ", which must be positive");
   return {node.inputs[0]->type};
 }
 
@@ -120,10 +125,11 @@ void evaluateLrn(const Evaluation& evaluation) {
   forEachRow(view, [&](int64_t first, int64_t step) {
     for (int64_t c = 0; c < view.size; ++c) {
       double squares = 0;
-      for (int64_t i = std::max<int64_t>(0, c - before); i <= std::min(view.size - 1, c + after); ++i)
+      for (int64_t i = std::max<int64_t>(0, c - before); i <= std::min(view.size - 1, c + after);
+           ++i)
         squares += x[first + i * step] * x[first + i * step];
-      y[first + c * step] =
-          x[first + c * step] / std::pow(attrs.bias + attrs.alpha / attrs.size * squares, attrs.beta);
+      y[first + c * step] = x[first + c * step] /
+                            std::pow(attrs.bias + attrs.alpha / attrs.size * squares, attrs.beta);
     }
   });
   writeReals(evaluation.outputs[0], y);

@@ -18,12 +18,14 @@ std::vector<TensorType> inferPool(const Node& node) {
                  {&attrs.padsBegin, &attrs.padsEnd});
   if (attrs.kind != PoolKind::kMax) requireFloat(node, 0);
   if (node.outputs.size() > 1 && attrs.kind != PoolKind::kMax)
-    fail(ErrorKind::kInvalidModel, describe(node), " has an output of indices, which only max pooling gives");
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " has an output of indices, which only max pooling gives");
 
   const std::vector<Window> windows = windowsOf(attrs, attrs.kernel);
   Shape spatial;
   for (int64_t i = 0; i < layout.spatialRank(); ++i)
-    spatial.push_back(windowCount(node, windows[i], x.shape[layout.spatialAxis(i)], attrs.ceilMode));
+    spatial.push_back(
+        windowCount(node, windows[i], x.shape[layout.spatialAxis(i)], attrs.ceilMode));
   const Shape shape = layout.assemble(x.shape[0], x.shape[layout.channelAxis()], spatial);
   std::vector<TensorType> types{{x.type, shape}};
   if (node.outputs.size() > 1) types.push_back({DataType::kI64, shape});
@@ -64,7 +66,8 @@ void maxPool(const Evaluation& evaluation, const PoolAttrs& attrs) {
         int64_t best = window.taps.empty() ? 0 : window.taps[0].offset;
         for (const Tap& tap : window.taps) {
           const bool bestIsNan = valueAt(best) != valueAt(best);
-          if (valueAt(tap.offset) > valueAt(best) || (bestIsNan && valueAt(tap.offset) == valueAt(tap.offset)))
+          if (valueAt(tap.offset) > valueAt(best) ||
+              (bestIsNan && valueAt(tap.offset) == valueAt(tap.offset)))
             best = tap.offset;
         }
         const int64_t to =
@@ -90,7 +93,8 @@ double pooled(const PoolAttrs& attrs, const WindowTaps& window, const double* im
 void evaluatePool(const Evaluation& evaluation) {
   const auto& attrs = evaluation.node.as<PoolAttrs>();
   if (attrs.kind == PoolKind::kMax) {
-    dispatch(evaluation.inputs[0].type, [&](auto tag) { maxPool<decltype(tag)>(evaluation, attrs); });
+    dispatch(evaluation.inputs[0].type,
+             [&](auto tag) { maxPool<decltype(tag)>(evaluation, attrs); });
     return;
   }
   const ImageView x(evaluation.inputs[0].dims, attrs.channelsLast);
@@ -100,7 +104,8 @@ void evaluatePool(const Evaluation& evaluation) {
   forEachWindow(windowsOf(attrs, attrs.kernel), x, y.spatial, [&](const WindowTaps& window) {
     for (int64_t n = 0; n < x.batch; ++n)
       for (int64_t c = 0; c < x.channels; ++c)
-        output[n * y.batchStride + c * y.channelStride + offsetOf(window.position, y.spatialStrides)] =
+        output[n * y.batchStride + c * y.channelStride +
+               offsetOf(window.position, y.spatialStrides)] =
             pooled(attrs, window, &input[n * x.batchStride + c * x.channelStride]);
   });
   writeReals(evaluation.outputs[0], output);

@@ -8,7 +8,9 @@ namespace camshaft {
 enum class PoolKind { kMax, kAverage, kLp };
 
 // Pool(x): layout as Conv. Max pooling may have a second output, the flat index of each maximum
-// (i64, within the whole input tensor, row-major or, if columnMajorIndices, with H and W swapped).
+// (i64, within the whole input as [N, C, spatial...], whatever its layout; if columnMajorIndices,
+// with the order of the spatial dimensions reversed). The first of equal maxima counts, and a NaN
+// is the maximum only of a window without numbers.
 struct PoolAttrs : AttrsOf<PoolAttrs> {
   PoolKind kind = PoolKind::kMax;
   std::vector<int64_t> kernel, strides, dilations, padsBegin, padsEnd;

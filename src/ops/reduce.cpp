@@ -12,7 +12,9 @@ namespace camshaft {
 
 namespace {
 
-bool contains(const std::vector<int64_t>& axes, int64_t axis) { return std::ranges::count(axes, axis) > 0; }
+bool contains(const std::vector<int64_t>& axes, int64_t axis) {
+  return std::ranges::count(axes, axis) > 0;
+}
 
 Shape reducedShape(const Shape& shape, const std::vector<int64_t>& axes, bool keepDims) {
   Shape reduced;
@@ -30,24 +32,31 @@ std::vector<TensorType> inferReduce(const Node& node) {
   const TensorType& x = node.inputs[0]->type;
   for (int64_t axis : attrs.axes) requireAxis(node, axis);
   if (x.type == DataType::kBool && attrs.kind != ReduceKind::kMax && attrs.kind != ReduceKind::kMin)
-    fail(ErrorKind::kInvalidModel, describe(node), " reduces bool elements, which only have a max and a min");
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " reduces bool elements, which only have a max and a min");
   return {{x.type, reducedShape(x.shape, attrs.axes, attrs.keepDims)}};
 }
 
 // What a reduction accumulates in: doubles for floats, 64-bit integers otherwise.
 template <class T>
-using Accumulator = std::conditional_t<std::is_integral_v<T>, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, double>;
+using Accumulator =
+    std::conditional_t<std::is_integral_v<T>,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, double>;
 
 // Sums and products of integers wrap around.
 template <class A>
 A wrapAdd(A a, A b) {
-  if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else return a + b;
+  if constexpr (std::is_integral_v<A>)
+    return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
 }
 template <class A>
 A wrapMul(A a, A b) {
-  if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else return a * b;
+  if constexpr (std::is_integral_v<A>)
+    return static_cast<A>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
 }
 
 // The result over no elements, before finish(): max and min have their type's extremes.
@@ -57,11 +66,15 @@ Accumulator<T> identityOf(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kProd: return 1;
     case ReduceKind::kMax:
-      if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
-      else return -std::numeric_limits<A>::infinity();
+      if constexpr (std::is_integral_v<T>)
+        return std::numeric_limits<T>::lowest();
+      else
+        return -std::numeric_limits<A>::infinity();
     case ReduceKind::kMin:
-      if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::max();
-      else return std::numeric_limits<A>::infinity();
+      if constexpr (std::is_integral_v<T>)
+        return std::numeric_limits<T>::max();
+      else
+        return std::numeric_limits<A>::infinity();
     default: return 0;
   }
 }
@@ -85,18 +98,21 @@ template <class A>
 A finish(ReduceKind kind, A sum, int64_t count, double largest) {
   switch (kind) {
     case ReduceKind::kMean:
-      if constexpr (std::is_integral_v<A>) return count == 0 ? 0 : sum / static_cast<A>(count);
-      else return sum / count;
+      if constexpr (std::is_integral_v<A>)
+        return count == 0 ? 0 : sum / static_cast<A>(count);
+      else
+        return sum / count;
     case ReduceKind::kL2: return static_cast<A>(std::sqrt(static_cast<double>(sum)));
     case ReduceKind::kLogSum: return static_cast<A>(std::log(static_cast<double>(sum)));
-    case ReduceKind::kLogSumExp: return static_cast<A>(std::log(static_cast<double>(sum)) + largest);
+    case ReduceKind::kLogSumExp:
+      return static_cast<A>(std::log(static_cast<double>(sum)) + largest);
     default: return sum;
   }
 }
 
 template <class T, class A>
-std::vector<A> reduceAll(const ConstTensorView& x, ReduceKind kind, const Dims& outStrides, int64_t outCount,
-                         const std::vector<double>& largest) {
+std::vector<A> reduceAll(const ConstTensorView& x, ReduceKind kind, const Dims& outStrides,
+                         int64_t outCount, const std::vector<double>& largest) {
   std::vector<A> sums(outCount, static_cast<A>(identityOf<T>(kind)));
   const T* element = x.as<T>();
   forEachIndex(x.dims, [&](const Dims& index) {
@@ -147,8 +163,8 @@ std::vector<TensorType> inferArgReduce(const Node& node) {
   const Shape& shape = node.inputs[0]->shape();
   requireAxis(node, attrs.axis);
   if (shape[attrs.axis].isConstant(0))
-    fail(ErrorKind::kInvalidModel, describe(node), " looks for an element along dimension ", attrs.axis, " of ",
-         toString(shape), ", which is empty");
+    fail(ErrorKind::kInvalidModel, describe(node), " looks for an element along dimension ",
+         attrs.axis, " of ", toString(shape), ", which is empty");
   return {{DataType::kI64, reducedShape(shape, {attrs.axis}, attrs.keepDims)}};
 }
 
@@ -160,10 +176,13 @@ void evaluateArgReduce(const Evaluation& evaluation) {
   dispatch(x.type, [&](auto tag) {
     using T = decltype(tag);
     forEachRow(view, [&](int64_t first, int64_t step) {
-      auto valueAt = [&](int64_t i) { return static_cast<Compute<T>>(x.as<T>()[first + i * step]); };
+      auto valueAt = [&](int64_t i) {
+        return static_cast<Compute<T>>(x.as<T>()[first + i * step]);
+      };
       int64_t best = 0;
       for (int64_t i = 1; i < view.size; ++i) {
-        const bool isBetter = attrs.largest ? valueAt(i) > valueAt(best) : valueAt(i) < valueAt(best);
+        const bool isBetter =
+            attrs.largest ? valueAt(i) > valueAt(best) : valueAt(i) < valueAt(best);
         if (isBetter || (attrs.selectLast && valueAt(i) == valueAt(best))) best = i;
       }
       *result++ = best;
@@ -177,7 +196,8 @@ std::vector<TensorType> inferCumSum(const Node& node) {
 }
 
 template <class Wide>
-std::vector<Wide> cumulate(const std::vector<Wide>& x, const AxisView& view, const CumSumAttrs& attrs) {
+std::vector<Wide> cumulate(const std::vector<Wide>& x, const AxisView& view,
+                           const CumSumAttrs& attrs) {
   std::vector<Wide> y(x.size());
   forEachRow(view, [&](int64_t first, int64_t step) {
     Wide total = attrs.product ? 1 : 0;
@@ -203,9 +223,11 @@ void evaluateCumSum(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Reduce = {"Reduce", 1, 1, 1, makeAttrsOf<ReduceAttrs>, inferReduce, evaluateReduce};
+const OpInfo ops::Reduce = {"Reduce",      1, 1, 1, makeAttrsOf<ReduceAttrs>, inferReduce,
+                            evaluateReduce};
 const OpInfo ops::ArgReduce = {
     "ArgReduce", 1, 1, 1, makeAttrsOf<ArgReduceAttrs>, inferArgReduce, evaluateArgReduce};
-const OpInfo ops::CumSum = {"CumSum", 1, 1, 1, makeAttrsOf<CumSumAttrs>, inferCumSum, evaluateCumSum};
+const OpInfo ops::CumSum = {"CumSum",      1, 1, 1, makeAttrsOf<CumSumAttrs>, inferCumSum,
+                            evaluateCumSum};
 
 }  // namespace camshaft

@@ -18,21 +18,26 @@ std::vector<TensorType> inferRecurrent(const Node& node) {
   requireFloat(node, kX);
   const Shape& x = node.inputs[kX]->shape();
   const Dim steps = x[attrs.batchFirst ? 1 : 0], batch = x[attrs.batchFirst ? 0 : 1];
-  const int64_t directions = directionsOf(attrs), hidden = attrs.hidden, gates = gatesOf(attrs.kind) * hidden;
-  const Shape state = attrs.batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  const int64_t directions = directionsOf(attrs), hidden = attrs.hidden,
+                gates = gatesOf(attrs.kind) * hidden;
+  const Shape state =
+      attrs.batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   if (hidden < 1)
-    fail(ErrorKind::kInvalidModel, describe(node), " has a hidden size of ", hidden, ", which must be positive");
+    fail(ErrorKind::kInvalidModel, describe(node), " has a hidden size of ", hidden,
+         ", which must be positive");
   requireShape(node, kW, "input weights", {directions, gates, x[2]});
   requireShape(node, kR, "recurrent weights", {directions, gates, hidden});
   if (node.hasInput(kBias)) requireShape(node, kBias, "a bias", {directions, 2 * gates});
   if (node.hasInput(kLengths)) requireShape(node, kLengths, "sequence lengths", {batch});
   if (node.hasInput(kInitialH)) requireShape(node, kInitialH, "an initial state", state);
   if (node.hasInput(kInitialC)) requireShape(node, kInitialC, "an initial cell", state);
-  if (node.hasInput(kPeepholes)) requireShape(node, kPeepholes, "peephole weights", {directions, 3 * hidden});
+  if (node.hasInput(kPeepholes))
+    requireShape(node, kPeepholes, "peephole weights", {directions, 3 * hidden});
   activationsOf(attrs, 0, describe(node));
 
   const DataType type = node.inputs[kX]->dataType();
-  const Shape y = attrs.batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden};
+  const Shape y = attrs.batchFirst ? Shape{batch, steps, directions, hidden}
+                                   : Shape{steps, directions, batch, hidden};
   std::vector<TensorType> types{{type, y}, {type, state}};
   if (attrs.kind == RecurrentKind::kLstm) types.push_back({type, state});
   return types;
@@ -49,7 +54,8 @@ class Cell {
     auto slice = [&](Input input, int64_t size) {
       if (!evaluation.node.hasInput(input)) return std::vector<double>(size);
       const std::vector<double> all = readReals(evaluation.inputs[input]);
-      return std::vector<double>(all.begin() + direction * size, all.begin() + (direction + 1) * size);
+      return std::vector<double>(all.begin() + direction * size,
+                                 all.begin() + (direction + 1) * size);
     };
     inputs_ = evaluation.inputs[kX].dims[2];
     w_ = slice(kW, gates_ * inputs_);
@@ -88,7 +94,9 @@ class Cell {
   void stepLstm(const std::vector<double>& fromInput, const std::vector<double>& fromState,
                 std::vector<double>& h, std::vector<double>& c) const {
     for (int64_t j = 0; j < hidden_; ++j) {
-      auto gate = [&](int64_t g) { return fromInput[g * hidden_ + j] + fromState[g * hidden_ + j]; };
+      auto gate = [&](int64_t g) {
+        return fromInput[g * hidden_ + j] + fromState[g * hidden_ + j];
+      };
       auto peephole = [&](int64_t g) { return peepholes_[g * hidden_ + j] * c[j]; };
       const double in = activate(0, gate(0) + peephole(0));
       const double forget = attrs_.inputForget ? 1 - in : activate(0, gate(2) + peephole(2));
@@ -109,9 +117,10 @@ class Cell {
     }
     for (int64_t j = 0; j < hidden_; ++j) {
       const int64_t row = 2 * hidden_ + j;
-      const double recurrent = attrs_.linearBeforeReset
-                                   ? reset[j] * fromState[row]
-                                   : bias_[gates_ + row] + dot(&r_[row * hidden_], resetState.data(), hidden_);
+      const double recurrent =
+          attrs_.linearBeforeReset
+              ? reset[j] * fromState[row]
+              : bias_[gates_ + row] + dot(&r_[row * hidden_], resetState.data(), hidden_);
       h[j] = (1 - update[j]) * activate(1, fromInput[row] + recurrent) + update[j] * h[j];
     }
   }
@@ -127,19 +136,28 @@ struct Layout {
   bool batchFirst;
   int64_t steps, batch, directions, inputs, hidden;
 
-  int64_t x(int64_t t, int64_t b) const { return (batchFirst ? b * steps + t : t * batch + b) * inputs; }
-  int64_t y(int64_t t, int64_t d, int64_t b) const {
-    return (batchFirst ? (b * steps + t) * directions + d : (t * directions + d) * batch + b) * hidden;
+  int64_t x(int64_t t, int64_t b) const {
+    return (batchFirst ? b * steps + t : t * batch + b) * inputs;
   }
-  int64_t state(int64_t d, int64_t b) const { return (batchFirst ? b * directions + d : d * batch + b) * hidden; }
+  int64_t y(int64_t t, int64_t d, int64_t b) const {
+    return (batchFirst ? (b * steps + t) * directions + d : (t * directions + d) * batch + b) *
+           hidden;
+  }
+  int64_t state(int64_t d, int64_t b) const {
+    return (batchFirst ? b * directions + d : d * batch + b) * hidden;
+  }
 };
 
 void evaluateRecurrent(const Evaluation& evaluation) {
   const Node& node = evaluation.node;
   const auto& attrs = node.as<RecurrentAttrs>();
   const Dims& dims = evaluation.inputs[kX].dims;
-  const Layout layout{attrs.batchFirst, dims[attrs.batchFirst ? 1 : 0], dims[attrs.batchFirst ? 0 : 1],
-                      directionsOf(attrs), dims[2], attrs.hidden};
+  const Layout layout{attrs.batchFirst,
+                      dims[attrs.batchFirst ? 1 : 0],
+                      dims[attrs.batchFirst ? 0 : 1],
+                      directionsOf(attrs),
+                      dims[2],
+                      attrs.hidden};
   const std::vector<double> x = readReals(evaluation.inputs[kX]);
   std::vector<double> y(evaluation.outputs[0].count());
   auto initial = [&](Input input) {
@@ -154,7 +172,8 @@ void evaluateRecurrent(const Evaluation& evaluation) {
     for (int64_t b = 0; b < layout.batch; ++b) {
       const int64_t length =
           node.hasInput(kLengths)
-              ? std::clamp<int64_t>(readInteger(evaluation.inputs[kLengths].type, evaluation.inputs[kLengths].data, b),
+              ? std::clamp<int64_t>(readInteger(evaluation.inputs[kLengths].type,
+                                                evaluation.inputs[kLengths].data, b),
                                     0, layout.steps)
               : layout.steps;
       double* lastH = &finalH[layout.state(d, b)];

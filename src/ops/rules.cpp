@@ -12,14 +12,15 @@ const Dim& moreKnown(const Dim& a, const Dim& b) { return b.isConstant() ? b : a
 void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& want,
                   std::string_view wantWhat) {
   if (!mayBeEqual(have, want))
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", have, " ", haveWhat, " where ", wantWhat,
-         " ", want);
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", have, " ", haveWhat, " where ",
+         wantWhat, " ", want);
 }
 
 void requireRank(const Node& node, int input, std::string_view what, int64_t rank) {
   const TensorType& type = node.inputs[input]->type;
   if (type.rank() != rank)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs ", what, " of rank ", rank, " and got ", type);
+    fail(ErrorKind::kInvalidModel, describe(node), " needs ", what, " of rank ", rank, " and got ",
+         type);
 }
 
 void requireShape(const Node& node, int input, std::string_view what, const Shape& shape) {
@@ -46,7 +47,8 @@ void requireBroadcastsTo(const Node& node, int input, std::string_view what, con
 void requireAxis(const Node& node, int64_t axis) {
   const TensorType& type = node.inputs[0]->type;
   if (axis < 0 || axis >= type.rank())
-    fail(ErrorKind::kInvalidModel, describe(node), " has axis ", axis, " which ", type, " does not have");
+    fail(ErrorKind::kInvalidModel, describe(node), " has axis ", axis, " which ", type,
+         " does not have");
 }
 
 void requireFloat(const Node& node, int input) {
@@ -65,7 +67,8 @@ void requireSameType(const Node& node, int input, int other) {
 
 DataType productType(const Node& node) {
   auto isByte = [](DataType type) { return type == DataType::kI8 || type == DataType::kU8; };
-  if (isByte(node.inputs[0]->dataType()) && isByte(node.inputs[1]->dataType())) return DataType::kI32;
+  if (isByte(node.inputs[0]->dataType()) && isByte(node.inputs[1]->dataType()))
+    return DataType::kI32;
   requireSameType(node, 1, 0);
   return node.inputs[0]->dataType();
 }

@@ -14,10 +14,12 @@ std::vector<TensorType> inferGridSample(const Node& node) {
   const TensorType& x = node.inputs[0]->type;
   const Shape& grid = node.inputs[1]->shape();
   if (x.rank() < 3)
-    fail(ErrorKind::kInvalidModel, describe(node), " samples ", x, " which has no spatial dimensions");
+    fail(ErrorKind::kInvalidModel, describe(node), " samples ", x,
+         " which has no spatial dimensions");
   requireRank(node, 1, "a grid", x.rank());
   requireFloat(node, 1);
-  requireEqual(node, grid.back(), "coordinates per grid point", x.rank() - 2, "its input's spatial dimensions are");
+  requireEqual(node, grid.back(), "coordinates per grid point", x.rank() - 2,
+               "its input's spatial dimensions are");
   requireEqual(node, grid[0], "batches of grid points", x.shape[0], "its input has");
   Shape shape{moreKnown(x.shape[0], grid[0]), x.shape[1]};
   shape.insert(shape.end(), grid.begin() + 1, grid.end() - 1);
@@ -37,7 +39,8 @@ class GridAxis {
 
   // The elements and weights that a coordinate in [-1, 1] stands for.
   std::vector<Tap> taps(float coordinate) const {
-    float x = attrs_.alignCorners ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
+    float x = attrs_.alignCorners ? (coordinate + 1) / 2 * (size_ - 1)
+                                  : ((coordinate + 1) * size_ - 1) / 2;
     x = std::isnan(x) ? -1 : std::clamp(x, -1e9f, 1e9f);
     if (attrs_.mode == GridSampleMode::kNearest) x = std::nearbyint(x);
     if (attrs_.padding == GridSamplePadding::kReflection) x = reflect(x);
@@ -93,7 +96,8 @@ struct WeightedOffset {
   double weight;
 };
 
-std::vector<WeightedOffset> samplesOf(const std::vector<std::vector<GridAxis::Tap>>& taps, const Dims& strides) {
+std::vector<WeightedOffset> samplesOf(const std::vector<std::vector<GridAxis::Tap>>& taps,
+                                      const Dims& strides) {
   Dims counts;
   for (const auto& axis : taps) counts.push_back(static_cast<int64_t>(axis.size()));
   std::vector<WeightedOffset> samples;

@@ -16,13 +16,14 @@ std::vector<TensorType> inferResize(const Node& node) {
   const TensorType& x = node.inputs[0]->type;
   const size_t rank = x.shape.size();
   if (attrs.sizes.size() != rank || attrs.scales.size() != rank)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs one size and one scale for each of ", rank,
-         " dimensions and has ", attrs.sizes.size(), " and ", attrs.scales.size());
+    fail(ErrorKind::kInvalidModel, describe(node), " needs one size and one scale for each of ",
+         rank, " dimensions and has ", attrs.sizes.size(), " and ", attrs.scales.size());
   if (attrs.coordinates == ResizeCoordinates::kCropAndResize && attrs.roi.size() != 2 * rank)
     fail(ErrorKind::kInvalidModel, describe(node), " crops with ", attrs.roi.size(),
          " region bounds where it needs ", 2 * rank);
   if (attrs.antialias && attrs.mode == ResizeMode::kNearest)
-    fail(ErrorKind::kInvalidModel, describe(node), " asks for antialiasing, which nearest sampling does not have");
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " asks for antialiasing, which nearest sampling does not have");
   return {{x.type, attrs.sizes}};
 }
 
@@ -33,7 +34,9 @@ struct Axis {
   double roiStart = 0, roiEnd = 1;
 
   double resizedSize() const { return scale * in; }  // before it was rounded to `out`
-  bool isIdentity() const { return in == out && std::fabs(scale - 1) < 1e-9 && roiStart == 0 && roiEnd == 1; }
+  bool isIdentity() const {
+    return in == out && std::fabs(scale - 1) < 1e-9 && roiStart == 0 && roiEnd == 1;
+  }
 };
 
 // Where output element `x` lies among the input elements.
@@ -50,7 +53,8 @@ double sourcePosition(ResizeCoordinates coordinates, const Axis& axis, double x)
       return axis.in / 2.0 * (1 - axis.out / axis.resizedSize()) + halfPixel;
     case ResizeCoordinates::kCropAndResize: {
       const double width = (axis.roiEnd - axis.roiStart) * last;
-      const double within = axis.resizedSize() == 1 ? width / 2 : x * width / (axis.resizedSize() - 1);
+      const double within =
+          axis.resizedSize() == 1 ? width / 2 : x * width / (axis.resizedSize() - 1);
       return axis.roiStart * last + within;
     }
   }
@@ -77,8 +81,8 @@ bool picksRight(ResizeNearest nearest, double ratio) {
 
 // What one output element is made of along one dimension.
 struct Samples {
-  bool isOutside = false;     // takes the extrapolation value
-  int64_t first = 0;          // index of the first sample, possibly outside the input
+  bool isOutside = false;  // takes the extrapolation value
+  int64_t first = 0;       // index of the first sample, possibly outside the input
   std::vector<double> weights;
 };
 
@@ -111,8 +115,8 @@ Samples samplesAt(const ResizeAttrs& attrs, const Axis& axis, int64_t x) {
   return samples;
 }
 
-std::vector<double> resizeAxis(const ResizeAttrs& attrs, const Axis& axis, const std::vector<double>& x,
-                               const AxisView& view) {
+std::vector<double> resizeAxis(const ResizeAttrs& attrs, const Axis& axis,
+                               const std::vector<double>& x, const AxisView& view) {
   std::vector<double> y(view.outer * axis.out * view.inner);
   for (int64_t position = 0; position < axis.out; ++position) {
     const Samples samples = samplesAt(attrs, axis, position);
@@ -137,8 +141,9 @@ void roundTo(DataType type, std::vector<double>& values) {
     using T = decltype(tag);
     if constexpr (std::is_integral_v<T>)
       for (double& value : values)
-        value = std::clamp(std::nearbyint(value), static_cast<double>(std::numeric_limits<T>::lowest()),
-                           static_cast<double>(std::numeric_limits<T>::max()));
+        value =
+            std::clamp(std::nearbyint(value), static_cast<double>(std::numeric_limits<T>::lowest()),
+                       static_cast<double>(std::numeric_limits<T>::max()));
   });
 }
 
@@ -165,6 +170,7 @@ void evaluateResize(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Resize = {"Resize", 1, 1, 1, makeAttrsOf<ResizeAttrs>, inferResize, evaluateResize};
+const OpInfo ops::Resize = {"Resize",      1, 1, 1, makeAttrsOf<ResizeAttrs>, inferResize,
+                            evaluateResize};
 
 }  // namespace camshaft

@@ -40,6 +40,7 @@ void evaluateSoftmax(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Softmax = {"Softmax", 1, 1, 1, makeAttrsOf<SoftmaxAttrs>, inferSoftmax, evaluateSoftmax};
+const OpInfo ops::Softmax = {"Softmax",      1, 1, 1, makeAttrsOf<SoftmaxAttrs>, inferSoftmax,
+                             evaluateSoftmax};
 
 }  // namespace camshaft

@@ -33,8 +33,12 @@ void writeAll(const TensorView& tensor, std::span<const Wide> values) {
 }  // namespace
 
 std::vector<double> readReals(const ConstTensorView& tensor) { return readAll<double>(tensor); }
-void writeReals(const TensorView& tensor, std::span<const double> values) { writeAll(tensor, values); }
-std::vector<uint64_t> readIntegers(const ConstTensorView& tensor) { return readAll<uint64_t>(tensor); }
+void writeReals(const TensorView& tensor, std::span<const double> values) {
+  writeAll(tensor, values);
+}
+std::vector<uint64_t> readIntegers(const ConstTensorView& tensor) {
+  return readAll<uint64_t>(tensor);
+}
 void writeIntegers(const TensorView& tensor, std::span<const uint64_t> values) {
   writeAll(tensor, values);
 }

@@ -50,7 +50,9 @@ void forEachIndex(const Dims& dims, F&& f) {
 struct AxisView {
   int64_t outer, size, inner;
   AxisView(std::span<const int64_t> dims, int64_t axis)
-      : outer(countOf(dims.first(axis))), size(dims[axis]), inner(countOf(dims.subspan(axis + 1))) {}
+      : outer(countOf(dims.first(axis))),
+        size(dims[axis]),
+        inner(countOf(dims.subspan(axis + 1))) {}
 };
 
 // Calls f(offset of the first element, step between elements) for every row along the axis.

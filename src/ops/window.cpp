@@ -5,8 +5,9 @@ namespace camshaft {
 Dim windowCount(const Node& node, const Window& window, const Dim& size, bool ceil) {
   const Dim padded = size + window.padBegin + window.padEnd;
   const Dim room = padded - window.extent();
-  const Dim count = ceil ? min(ceilDiv(room, window.stride) + 1, ceilDiv(size + window.padBegin, window.stride))
-                         : floorDiv(room, window.stride) + 1;
+  const Dim count =
+      ceil ? min(ceilDiv(room, window.stride) + 1, ceilDiv(size + window.padBegin, window.stride))
+           : floorDiv(room, window.stride) + 1;
   if (count.isConstant() && count.value() < 1)
     fail(ErrorKind::kInvalidModel, describe(node), " has a window of ", window.extent(),
          " elements, larger than its padded input of ", padded);
@@ -17,12 +18,13 @@ void requireWindows(const Node& node, int64_t spatialRank,
                     std::initializer_list<const std::vector<int64_t>*> positive,
                     std::initializer_list<const std::vector<int64_t>*> any) {
   if (spatialRank < 1)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs an input with spatial dimensions and got ",
-         node.inputs[0]->type);
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " needs an input with spatial dimensions and got ", node.inputs[0]->type);
   auto requireLength = [&](const std::vector<int64_t>& list) {
     if (static_cast<int64_t>(list.size()) != spatialRank)
       fail(ErrorKind::kInvalidModel, describe(node), " has ", list.size(),
-           " values in an attribute that needs one for each of ", spatialRank, " spatial dimensions");
+           " values in an attribute that needs one for each of ", spatialRank,
+           " spatial dimensions");
   };
   for (const auto* list : positive) {
     requireLength(*list);

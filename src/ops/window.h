@@ -24,7 +24,8 @@ template <class A>
 std::vector<Window> windowsOf(const A& attrs, std::span<const int64_t> kernel) {
   std::vector<Window> windows(kernel.size());
   for (size_t i = 0; i < kernel.size(); ++i)
-    windows[i] = {kernel[i], attrs.strides[i], attrs.dilations[i], attrs.padsBegin[i], attrs.padsEnd[i]};
+    windows[i] = {kernel[i], attrs.strides[i], attrs.dilations[i], attrs.padsBegin[i],
+                  attrs.padsEnd[i]};
   return windows;
 }
 // Throws unless every list has one entry per spatial dimension and steps are positive.

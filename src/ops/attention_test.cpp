@@ -1,0 +1,72 @@
+#include "ops/test_text.h"
+
+namespace camshaft::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Attention, Infers) {
+  EXPECT_EQ(
+      typeOf(
+          "b, q, k",
+          "%x: f16[b, 8, q, 64], %a: f16[b, 2, k, 64], %b: f16[b, 2, k, 32], %c: bool[b, 1, q, k]",
+          "%y = Attention(%x, %a, %b, %c) return %y"),
+      "f16[b, 8, q, 32]");
+  EXPECT_EQ(typeOf("q, k", "%x: f32[1, 8, q, 64], %a: f32[1, 8, 64, k], %b: f32[1, 8, k, 64]",
+                   "%y = Attention(%x, %a, %b) {transposed_keys = true} return %y"),
+            "f32[1, 8, q, 64]");
+}
+
+TEST(Attention, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(refusalOf("%x: f32[1, 8, 5, 64], %a: f32[1, 3, 7, 64], %b: f32[1, 3, 7, 64]",
+                        "%y = Attention(%x, %a, %b) return %y"),
+              HasSubstr("node 'y' (Attention) has 8 query heads, which 3 key heads do not divide"));
+  EXPECT_THAT(refusalOf("%x: f32[1, 8, 5, 64], %a: f32[1, 8, 7, 32], %b: f32[1, 8, 7, 64]",
+                        "%y = Attention(%x, %a, %b) return %y"),
+              HasSubstr("has 32 features per key where its queries have 64"));
+  EXPECT_THAT(
+      refusalOf("%x: f32[1, 8, 5, 64], %a: f32[1, 8, 7, 64], %b: f32[1, 8, 7, 64], %c: f32[5, 5]",
+                "%y = Attention(%x, %a, %b, %c) return %y"),
+      HasSubstr("has a mask of shape [5, 5] that does not broadcast to [1, 8, 5, 7]"));
+}
+
+TEST(Attention, CausalAlignment) {
+  // Equal scores: each query averages the values it sees.
+  const std::string operands = R"(
+    %x: f32[1, 1, 2, 1] = constant [0, 0]
+    %a: f32[1, 1, 4, 1] = constant [1, 2, 3, 4]
+    %b: f32[1, 1, 4, 1] = constant [2, 4, 6, 8] )";
+  expectValues(operands + "%y = Attention(%x, %a, %b) return %y", {{5, 5}});
+  expectValues(operands + "%y = Attention(%x, %a, %b) {causal = true} return %y", {{2, 3}});
+  expectValues(operands + "%y = Attention(%x, %a, %b) {causal = true, align_end = true} return %y",
+               {{4, 5}});
+}
+
+TEST(Attention, MatchesOnnx) {
+  expectValues(R"(
+    %x: f32[1, 2, 2, 2] = constant [-1.5, -0.75, -1.75, -1.5, -1.25, -0.75, 1.75, -0.5]
+    %a: f32[1, 1, 3, 2] = constant [-1.75, 1.75, 0.25, -1.75, -1.75, -1.75]
+    %b: f32[1, 1, 3, 1] = constant [1.75, 0.25, 0.75]
+    %y = Attention(%x, %a, %b) {scale = 0.5, causal = true, softcap = 2}
+    return %y)",
+               {{1.75, 0.7219756, 1.75, 0.4073994}});
+  expectValues(R"(
+    %x: f32[1, 2, 2, 2] = constant [-1.5, -0.75, -1.75, -1.5, -1.25, -0.75, 1.75, -0.5]
+    %a: f32[1, 1, 3, 2] = constant [-1.75, 1.75, 0.25, -1.75, -1.75, -1.75]
+    %b: f32[1, 1, 3, 1] = constant [1.75, 0.25, 0.75]
+    %c: bool[2, 3] = constant [1, 0, 1, 0, 0, 0]
+    %y = Attention(%x, %a, %b, %c) {scale = 0.5}
+    return %y)",
+               {{0.9620688, 0, 0.9620688, 0}});
+  expectValues(R"(
+    %x: f32[1, 2, 2, 2] = constant [-1.5, -0.75, -1.75, -1.5, -1.25, -0.75, 1.75, -0.5]
+    %a: f32[1, 1, 2, 3] = constant [-1.75, 0.25, -1.75, 1.75, -1.75, -1.75]
+    %b: f32[1, 1, 3, 1] = constant [1.75, 0.25, 0.75]
+    %c: f32[1, 2, 1, 3] = constant [2, -0.5, 1.75, -0.5, 0.75, 1.5]
+    %y = Attention(%x, %a, %b, %c) {scale = 0.5, transposed_keys = true}
+    return %y)",
+               {{0.9938316, 0.8254561, 0.723337, 0.4048797}});
+}
+
+}  // namespace
+}  // namespace camshaft::testing
