@@ -1,0 +1,323 @@
+#include "backends/cpu/kernel_harness.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "backends/cpu/cpu.h"
+#include "ops/evaluate.h"
+#include "ops/ops.h"
+#include "support/thread_pool.h"
+
+namespace camshaft::cpu {
+
+namespace {
+
+constexpr size_t kGuard = 256;
+constexpr std::byte kGuardByte{0xa5};
+
+// Memory with guards on both sides, `shift` bytes off its 64-byte alignment.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(size_t bytes, size_t shift, std::byte filling)
+      : bytes_(bytes), memory_(bytes + 2 * kGuard + 64 + shift, kGuardByte) {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data()) + kGuard;
+    offset_ = kGuard + (64 - address % 64) % 64 + shift;
+    std::fill_n(data(), bytes, filling);
+  }
+  std::byte* data() { return memory_.data() + offset_; }
+  bool guardsIntact() const {
+    const auto isGuard = [](std::byte b) { return b == kGuardByte; };
+    return std::all_of(memory_.begin(), memory_.begin() + offset_, isGuard) &&
+           std::all_of(memory_.begin() + offset_ + bytes_, memory_.end(), isGuard);
+  }
+
+ private:
+  size_t bytes_, offset_;
+  std::vector<std::byte> memory_;
+};
+
+void fillRandom(HostTensor& tensor, std::mt19937& generator, const std::pair<double, double>* range) {
+  std::normal_distribution<double> normal;
+  const bool isReal = isFloat(tensor.type);
+  const double low = range ? range->first : isSigned(tensor.type) ? -20 : 0, high = range ? range->second : 40;
+  std::uniform_real_distribution<double> real(low, high);
+  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low), static_cast<int64_t>(high));
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    double value = isReal ? (range ? real(generator) : normal(generator)) : static_cast<double>(integer(generator));
+    if (tensor.type == DataType::kBool) value = static_cast<int64_t>(generator()) & 1;
+    writeElement(tensor.type, tensor.view().data, i, value);
+  }
+}
+
+double defaultTolerance(DataType type) {
+  switch (type) {
+    case DataType::kF16: return 2e-3;
+    case DataType::kBF16: return 2e-2;
+    case DataType::kF8E4M3:
+    case DataType::kF8E5M2: return 0.3;
+    case DataType::kF64: return 1e-12;
+    default: return 1e-5;
+  }
+}
+
+bool matches(double got, double want, double tolerance) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  return std::fabs(got - want) <= tolerance * (1 + std::fabs(want));
+}
+
+void expectEqual(const HostTensor& want, const TensorArg& got, double tolerance) {
+  ASSERT_EQ(got.type, want.type);
+  for (int64_t i = 0; i < want.count(); ++i) {
+    if (!isFloat(want.type)) {
+      ASSERT_EQ(readInteger(got.type, got.data, i), readInteger(want.type, want.view().data, i)) << "element " << i;
+      continue;
+    }
+    const double a = readElement(got.type, got.data, i), b = readElement(want.type, want.view().data, i);
+    ASSERT_TRUE(matches(a, b, tolerance)) << "element " << i << " is " << a << " and should be " << b;
+  }
+}
+
+// The node under test with the data of one run.
+struct Problem {
+  const Node& node;
+  std::map<std::string, int64_t> sizes;
+  std::vector<HostTensor> inputs;  // parallel to node.inputs
+  std::vector<HostTensor> wanted;
+
+  SymbolValue symbolValue() const {
+    return [this](const std::string& name) {
+      const auto it = sizes.find(name);
+      if (it == sizes.end()) fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
+      return it->second;
+    };
+  }
+};
+
+class Harness {
+ public:
+  explicit Harness(const HarnessCase& testCase) : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
+    for (const std::string& name : case_.constants) makeConstant(graph_.find(name));
+    verify(graph_, "parse");
+  }
+  const Node& node() const { return *graph_.nodes().back(); }
+
+  Problem problem(const std::map<std::string, int64_t>& sizes, bool evaluates) {
+    Problem problem{node(), sizes, {}, {}};
+    std::vector<ConstTensorView> views;
+    for (const Value* value : node().inputs) {
+      if (value && !value->isConstant()) {
+        Dims dims;
+        for (const Dim& dim : value->shape()) dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+        problem.inputs.emplace_back(value->dataType(), dims);
+        fillRandom(problem.inputs.back(), generator_, rangeOf(value->name));
+      } else {
+        problem.inputs.push_back(value ? HostTensor(value->view()) : HostTensor());
+      }
+    }
+    for (size_t i = 0; i < problem.inputs.size(); ++i)
+      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view() : ConstTensorView());
+    if (evaluates) problem.wanted = evaluateNode(node(), views, problem.symbolValue());
+    return problem;
+  }
+
+  Prepared prepare(const Kernel& kernel, int64_t config, int threads) const {
+    PrepareOptions options{.config = config, .threads = threads};
+    const auto valueIn = [](const std::map<std::string, int64_t>& sizes) -> SymbolValue {
+      return [&sizes](const std::string& name) { return sizes.at(name); };
+    };
+    options.opt = [this, valueIn](const Dim& dim) { return camshaft::evaluate(dim, valueIn(case_.sizes.front())); };
+    options.max = [this, valueIn](const Dim& dim) {
+      int64_t largest = 0;
+      for (const auto& sizes : case_.sizes) largest = std::max(largest, camshaft::evaluate(dim, valueIn(sizes)));
+      return largest;
+    };
+    return kernel.prepare(node(), options);
+  }
+
+ private:
+  void makeConstant(Value* input) {
+    ASSERT_NE(input, nullptr);
+    HostTensor data(input->dataType(), staticDims(input->shape()));
+    fillRandom(data, generator_, rangeOf(input->name));
+    const std::string name = input->name;
+    Value* constant = graph_.addConstant(graph_.uniqueName(name + "_data"), input->type, ConstantData::own(data.bytes));
+    graph_.replaceUses(input, constant);
+    graph_.removeInput(input);
+  }
+  const std::pair<double, double>* rangeOf(const std::string& name) const {
+    const auto it = case_.ranges.find(name);
+    return it == case_.ranges.end() ? nullptr : &it->second;
+  }
+
+  const HarnessCase& case_;
+  Graph graph_;
+  std::mt19937 generator_{12345};
+};
+
+class Launch {
+ public:
+  Launch(const Prepared& prepared, std::string_view kernelName, const Problem& problem, size_t misalignment)
+      : problem_(problem), misalignment_(misalignment) {
+    const std::string name = prepared.runtimeKernel.empty() ? std::string(kernelName) : prepared.runtimeKernel;
+    kernel_ = runtimeBackend().find(name);
+    if (!kernel_) throw std::runtime_error("no launcher named " + name);
+    params_ = std::make_unique<GuardedBuffer>(prepared.params.size(), 0, std::byte{0});
+    std::ranges::copy(prepared.params, params_->data());
+    if (kernel_->load) state_ = kernel_->load({params_->data(), prepared.params.size()});
+    for (const StepInput& input : prepared.inputs) addInput(input);
+    for (const HostTensor& wanted : problem.wanted) outputs_.push_back(tensor(wanted.type, wanted.dims));
+    for (const Dim& dim : prepared.dimArgs) dims_.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+    workspaceBytes_ = camshaft::evaluate(prepared.workspaceBytes, problem.symbolValue());
+    workspace_ = std::make_unique<GuardedBuffer>(workspaceBytes_, 0, std::byte{0xff});
+  }
+
+  void writeOver(int nodeInput) {
+    for (size_t i = 0; i < fromNode_.size(); ++i)
+      if (fromNode_[i] == nodeInput) outputs_[0].data = inputs_[i].data;
+  }
+  void addOutput(DataType type, const Dims& dims) { outputs_.push_back(tensor(type, dims)); }
+
+  void run(ThreadPool& pool) {
+    const void* state = kernel_->load ? state_.get() : params_->data();
+    kernel_->launch(state, {.inputs = inputs_,
+                            .outputs = outputs_,
+                            .dims = dims_,
+                            .workspace = workspace_->data(),
+                            .workspaceBytes = workspaceBytes_,
+                            .threads = &pool});
+  }
+
+  void check(double tolerance) const {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const DataType type = problem_.wanted[i].type;
+      expectEqual(problem_.wanted[i], outputs_[i], tolerance < 0 ? defaultTolerance(type) : tolerance);
+    }
+    for (const auto& buffer : buffers_) EXPECT_TRUE(buffer->guardsIntact()) << "memory around a tensor was written";
+    EXPECT_TRUE(workspace_->guardsIntact()) << "memory around the workspace was written";
+  }
+
+ private:
+  TensorArg tensor(DataType type, const Dims& dims) {
+    TensorArg arg{.type = type, .rank = static_cast<int32_t>(dims.size())};
+    std::ranges::copy(dims, arg.dims);
+    const size_t shift = misalignment_ * std::max<size_t>(1, bytesOf(type, 1));
+    buffers_.push_back(std::make_unique<GuardedBuffer>(bytesOf(type, countOf(dims)), shift, std::byte{0xff}));
+    arg.data = buffers_.back()->data();
+    return arg;
+  }
+  void addInput(const StepInput& input) {
+    fromNode_.push_back(input.nodeInput);
+    if (input.nodeInput < 0) {
+      inputs_.push_back(tensor(input.packedType.type, staticDims(input.packedType.shape)));
+      std::memcpy(inputs_.back().data, input.packed.data(), input.packed.size());
+    } else if (!problem_.node.inputs[input.nodeInput]) {
+      inputs_.push_back({});
+    } else {
+      const HostTensor& data = problem_.inputs[input.nodeInput];
+      inputs_.push_back(tensor(data.type, data.dims));
+      std::ranges::copy(data.bytes, static_cast<std::byte*>(inputs_.back().data));
+    }
+  }
+
+  const Problem& problem_;
+  const size_t misalignment_;
+  const RuntimeKernel* kernel_;
+  std::unique_ptr<GuardedBuffer> params_, workspace_;
+  std::shared_ptr<const void> state_;
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+  std::vector<TensorArg> inputs_, outputs_;
+  std::vector<int> fromNode_;
+  std::vector<int64_t> dims_;
+  int64_t workspaceBytes_ = 0;
+};
+
+ThreadPool& poolOf(int threads) {
+  static ThreadPool one(1), two(2), three(3);
+  return threads == 1 ? one : threads == 2 ? two : three;
+}
+
+// Three threads run what was prepared for two: the runtime may have more than the builder knew.
+void runAll(const HarnessCase& testCase, const Kernel& kernel, const Prepared& prepared, const Problem& problem) {
+  for (int threads : {1, 2, 3}) {
+    SCOPED_TRACE(str(kernel.name, ", ", threads, " threads"));
+    Launch launch(prepared, kernel.name, problem, threads - 1);
+    launch.run(poolOf(threads));
+    launch.check(testCase.tolerance);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  for (size_t i = 0; kernel.inPlace && i < problem.node.inputs.size(); ++i) {
+    if (!problem.node.inputs[i] || !kernel.inPlace(problem.node, static_cast<int>(i))) continue;
+    SCOPED_TRACE(str(kernel.name, ", in place of input ", i));
+    Launch launch(prepared, kernel.name, problem, 0);
+    launch.writeOver(static_cast<int>(i));
+    launch.run(poolOf(2));
+    launch.check(testCase.tolerance);
+  }
+}
+
+}  // namespace
+
+void expectKernelsMatch(const HarnessCase& testCase) {
+  SCOPED_TRACE(testCase.graph);
+  Harness harness(testCase);
+  int supporting = 0;
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    if (!testCase.only.empty() && kernel.name != testCase.only) continue;
+    if (!kernel.supports(harness.node())) continue;
+    const std::vector<int64_t> configs =
+        kernel.configurations ? kernel.configurations(harness.node()) : std::vector<int64_t>{0};
+    for (int64_t config : configs) {
+      const Prepared prepared = harness.prepare(kernel, config, 2);
+      if (!prepared.refusal.empty()) continue;
+      ++supporting;
+      for (const auto& sizes : testCase.sizes) {
+        std::string trace = str("config ", config);
+        for (const auto& [name, size] : sizes) trace += str(", ", name, " = ", size);
+        SCOPED_TRACE(trace);
+        runAll(testCase, kernel, prepared, harness.problem(sizes, true));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(supporting, 0) << "no kernel supports the node: " << refusalsOf(testCase.graph);
+}
+
+std::string refusalsOf(const std::string& graph) {
+  const HarnessCase testCase{.graph = graph};
+  const Harness harness(testCase);
+  std::string reasons;
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    const Verdict verdict = kernel.supports(harness.node());
+    reasons += str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
+  }
+  return reasons;
+}
+
+std::string launchErrorOf(const HarnessCase& testCase) {
+  Harness harness(testCase);
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    if (!kernel.supports(harness.node())) continue;
+    const Prepared prepared = harness.prepare(kernel, 0, 1);
+    const Problem problem = harness.problem(testCase.sizes.front(), false);
+    Launch launch(prepared, kernel.name, problem, 0);
+    for (const Value* output : harness.node().outputs) {
+      Dims dims;
+      for (const Dim& dim : output->shape()) dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+      launch.addOutput(output->dataType(), dims);
+    }
+    try {
+      launch.run(poolOf(1));
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "no error";
+  }
+  return "no kernel";
+}
+
+}  // namespace camshaft::cpu

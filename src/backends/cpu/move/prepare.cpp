@@ -1,0 +1,8 @@
+#include "backend/kernel.h"
+#include "backends/cpu/families.h"
+
+namespace camshaft::cpu::move {
+
+std::span<const Kernel> kernels() { return {}; }
+
+}  // namespace camshaft::cpu::move

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "backend/launch.h"
+#include "backends/cpu/families.h"
+#include "backends/cpu/pointwise/broadcast.h"
+#include "backends/cpu/pointwise/executor.h"
+#include "support/error.h"
+#include "support/thread_pool.h"
+
+namespace camshaft::cpu::pointwise {
+
+namespace {
+
+std::shared_ptr<const void> load(std::span<const std::byte> params) {
+  ByteReader reader(params, "a pointwise step");
+  return std::make_shared<Executor>(readProgram(reader));
+}
+
+// One launch. The output is cut into units: pieces of rows that inputs are read along in place, or,
+// when rows are short, pieces of the flat output for which inputs laid out otherwise are gathered.
+class Run {
+ public:
+  Run(const Executor& executor, const LaunchArgs& args)
+      : executor_(executor),
+        broadcast_(args.inputs, args.outputs[0]),
+        out_(static_cast<std::byte*>(args.outputs[0].data)),
+        outWidth_(static_cast<int64_t>(bytesOf(args.outputs[0].type, 1))),
+        count_(args.outputs[0].count()) {
+    constexpr int64_t kShortRow = 64;
+    const int64_t enough = kShortRow * std::min<int64_t>(4, static_cast<int64_t>(executor.cost()) + 1);
+    gathers_ = broadcast_.rank > 1 && broadcast_.rowLength() < enough;
+    length_ = gathers_ ? count_ : broadcast_.rowLength();
+    unitsPerRow_ = (length_ + executor.tile() - 1) / executor.tile();
+  }
+
+  int64_t units() const { return gathers_ ? unitsPerRow_ : unitsPerRow_ * broadcast_.rows(); }
+
+  void work(int64_t begin, int64_t end) const {
+    Scratch scratch;
+    executor_.begin(scratch);
+    TileOperand operands[kMaxInputs];
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t row = unit / unitsPerRow_, first = unit % unitsPerRow_ * executor_.tile();
+      const int64_t count = std::min(executor_.tile(), length_ - first);
+      for (int i = 0; i < broadcast_.inputCount; ++i) operands[i] = operand(scratch, i, row, first, count);
+      executor_.run(scratch, operands, out_ + (row * length_ + first) * outWidth_, count);
+    }
+  }
+
+ private:
+  TileOperand operand(Scratch& scratch, int i, int64_t row, int64_t first, int64_t count) const {
+    const Broadcast::Input& input = broadcast_.inputs[i];
+    if (input.isFlat) return {input.data + (row * length_ + first) * input.width, 1};
+    if (gathers_) {
+      std::byte* to = executor_.gathered(scratch, i);
+      broadcast_.gather(i, first, count, to);
+      return {to, 1};
+    }
+    const int64_t step = input.step(broadcast_.rank);
+    const std::byte* data = input.data + (broadcast_.rowOffset(i, row) + first * step) * input.width;
+    return step == 1 ? TileOperand{data, 1} : executor_.splat(scratch, i, data);
+  }
+
+  const Executor& executor_;
+  const Broadcast broadcast_;
+  std::byte* const out_;
+  const int64_t outWidth_, count_;
+  bool gathers_;
+  int64_t length_, unitsPerRow_;
+};
+
+void launch(const void* state, const LaunchArgs& args) {
+  const Executor& executor = *static_cast<const Executor*>(state);
+  const TensorArg& output = args.outputs[0];
+  CAMSHAFT_CHECK(static_cast<int>(args.inputs.size()) == executor.inputCount() &&
+                     output.type == executor.resultType(),
+                 args.inputs.size(), " inputs and an output of ", output.type);
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    CAMSHAFT_CHECK(args.inputs[i].type == executor.inputType(static_cast<int>(i)), "input ", i, " is ",
+                   args.inputs[i].type);
+  if (output.count() == 0) return;
+
+  const Run run(executor, args);
+  // Below this, waking workers costs more than they save.
+  constexpr double kWorthSharing = 32768;
+  const int64_t units = run.units();
+  const double work = static_cast<double>(output.count()) * (executor.cost() + 1);
+  if (work < 2 * kWorthSharing || args.threads == nullptr) return run.work(0, units);
+  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing * units / work));
+  args.threads->parallelFor(units, grain, [&](int64_t begin, int64_t end, int) { run.work(begin, end); });
+}
+
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/pointwise", load, launch}};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
+
+}  // namespace camshaft::cpu::pointwise

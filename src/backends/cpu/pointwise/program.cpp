@@ -1,0 +1,79 @@
+#include "backends/cpu/pointwise/program.h"
+
+#include "support/error.h"
+
+namespace camshaft::cpu::pointwise {
+
+int arityOf(Opcode op) {
+  switch (op) {
+    case Opcode::kWhere: return 3;
+#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
+  case Opcode::k##Name: return arity;
+#include "ir/scalar_ops.def"
+#undef CAMSHAFT_SCALAR_OP
+    default: return 1;
+  }
+}
+
+bool isComparison(Opcode op) { return op >= Opcode::kEqual && op <= Opcode::kGreaterEqual; }
+
+bool isNarrowFloat(DataType type) {
+  return type == DataType::kF16 || type == DataType::kBF16 || type == DataType::kF8E4M3 ||
+         type == DataType::kF8E5M2;
+}
+
+DataType arithmeticType(DataType type) { return isNarrowFloat(type) ? DataType::kF32 : type; }
+
+void writeProgram(ByteWriter& writer, const Program& program) {
+  writer.writeVector(program.code);
+  writer.writeVector(program.inputs);
+  writer.writeVector(program.constants);
+  writer.write(program.result);
+  writer.write(program.slots);
+}
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) fail(ErrorKind::kInvalidEngine, "the engine holds a pointwise program that is damaged");
+}
+
+void checkSource(const Program& program, const Source& source, bool used) {
+  if (!used) return;
+  const size_t limit = source.where == Where::kInput      ? program.inputs.size()
+                       : source.where == Where::kConstant ? program.constants.size()
+                       : source.where == Where::kSlot     ? static_cast<size_t>(program.slots)
+                                                          : 0;
+  require(source.index >= 0 && static_cast<size_t>(source.index) < limit);
+}
+
+bool isType(DataType type) { return static_cast<int>(type) < kDataTypeCount && !isPacked(type); }
+
+}  // namespace
+
+Program readProgram(ByteReader& reader) {
+  Program program;
+  program.code = reader.readVector<Instruction>();
+  program.inputs = reader.readVector<DataType>();
+  program.constants = reader.readVector<Constant>();
+  program.result = reader.read<DataType>();
+  program.slots = reader.read<int32_t>();
+  require(!program.code.empty() && program.inputs.size() <= kMaxInputs &&
+          program.constants.size() <= kMaxConstants && program.slots >= 0 && program.slots <= kMaxSlots);
+  require(isType(program.result));
+  for (DataType type : program.inputs) require(isType(type));
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    const Instruction& instruction = program.code[i];
+    require(static_cast<int>(instruction.op) < kOpcodeCount);
+    require(isType(instruction.type) && isType(instruction.from));
+    const int arity = arityOf(instruction.op);
+    checkSource(program, instruction.a, true);
+    checkSource(program, instruction.b, arity > 1);
+    checkSource(program, instruction.c, arity > 2);
+    const bool last = i + 1 == program.code.size();
+    require(last ? instruction.target == -1 : instruction.target >= 0 && instruction.target < program.slots);
+  }
+  return program;
+}
+
+}  // namespace camshaft::cpu::pointwise
