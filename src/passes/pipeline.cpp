@@ -27,7 +27,6 @@ static constexpr Pass kPipeline[] = {
     {"fuse_epilogues", fuseEpilogues},          // bias, activation, residual ride on their anchor
     {"merge_common", mergeCommon},              // what rewrites made equal
     {"remove_dead", removeDead},
-    {"copy_outputs", copyOutputs},  // every graph output gets a computed value of its own
 };
 
 std::span<const Pass> pipeline() { return kPipeline; }
