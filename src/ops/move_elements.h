@@ -1,0 +1,34 @@
+// Copies between strided views of two tensors: all that the moving operators do.
+#pragma once
+
+#include "ir/dispatch.h"
+#include "ops/walk.h"
+
+namespace camshaft {
+
+// Where the element at `index` lies: first + index . strides, in elements.
+struct StridedView {
+  int64_t first = 0;
+  Dims strides;
+  int64_t at(const Dims& index) const { return first + offsetOf(index, strides); }
+};
+
+// Calls copy(from, to) with element positions; `copy` moves one element of the given type.
+template <class F>
+void withElementCopy(DataType type, const void* source, void* target, F&& f) {
+  if (isPacked(type))
+    return f([&](int64_t from, int64_t to) { setNibble(target, to, getNibble(source, from)); });
+  dispatchWidth(type, [&](auto tag) {
+    using T = decltype(tag);
+    f([&](int64_t from, int64_t to) { static_cast<T*>(target)[to] = static_cast<const T*>(source)[from]; });
+  });
+}
+
+inline void moveElements(DataType type, const Dims& dims, const void* source, const StridedView& from,
+                         void* target, const StridedView& to) {
+  withElementCopy(type, source, target, [&](auto copy) {
+    forEachIndex(dims, [&](const Dims& index) { copy(from.at(index), to.at(index)); });
+  });
+}
+
+}  // namespace camshaft
