@@ -39,7 +39,7 @@ bool readsInPlace(const ConvShape& shape) {
 // Rows gathered at a time, at most. While B stays in L2, low blocks keep the gathered rows in L1;
 // otherwise B is read once per block, and blocks are as high as the partition makes them.
 int64_t maxGatheredRows(const Product& p) {
-  constexpr int64_t kSmallB = 192 * 1024, kBlockFloats = 12 * 1024, kMinTiles = 4;
+  constexpr int64_t kSmallB = 192 * 1024, kBlockFloats = 5 * 1024, kMinTiles = 4;
   const int64_t mr = gemmGeometry().mr;
   if (p.k * p.n > kSmallB) return maxTaskRows(p.k);
   return std::min(maxTaskRows(p.k), std::max(kMinTiles * mr, kBlockFloats / p.k / mr * mr));

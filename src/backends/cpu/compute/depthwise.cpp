@@ -16,106 +16,133 @@
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-// Output pixels [x, x + kPixels) of one row, which all see the kernel columns [kxBegin, kxEnd).
+// Output pixels [x, x + kPixels) of one row.
 struct Segment {
-  const float* input;  // the image
+  const float* image;
   int64_t y, x;
-  int64_t kxBegin, kxEnd;
   float* output;          // of the first pixel
   const float* residual;  // of the first pixel, or null
 };
 
-// Channels [channel, channel + lanes) of a segment.
-template <int kPixels, class D>
-HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64_t channel) {
+// One row of the kernel over the pixels of a segment whose patches begin in column `left`. With
+// kInside all their columns are inside the image; kTaps is the kernel's width, or 0 for any.
+template <bool kInside, int kTaps, class D, class V, int kPixels>
+HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t left,
+                             const float* weights, V (&sum)[kPixels]) {
   const ConvShape& shape = call.shape;
-  const int64_t stride = call.extent.inPixelStride, channels = shape.outChannels;
-  using V = hn::Vec<D>;
-  V sum[kPixels];
-  const V bias = call.epilogue.bias ? hn::LoadU(d, call.epilogue.bias + channel) : hn::Zero(d);
+  const int64_t taps = kTaps ? kTaps : shape.kernel[1];
+  const uint64_t width = static_cast<uint64_t>(call.extent.width);
+  const int64_t pixelStep = shape.stride[1] * call.extent.inPixelStride;
+  const float* in = line + left * call.extent.inPixelStride;
+#pragma GCC unroll 5
+  for (int64_t kx = 0; kx < taps; ++kx) {
+    const V weight = hn::LoadU(d, weights);
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) sum[p] = hn::Zero(d);
-
-  const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
-  const int64_t pixelStep = shape.stride[1] * stride, tapStep = shape.dilation[1] * stride;
-  for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
-    const int64_t inY = s.y * shape.stride[0] - shape.padBegin[0] + ky * shape.dilation[0];
-    if (inY < 0 || inY >= call.extent.height) continue;
-    const float* in = s.input + (inY * call.extent.width + left) * stride + s.kxBegin * tapStep +
-                      channel;
-    const float* weight = call.packed + (ky * shape.kernel[1] + s.kxBegin) * channels + channel;
-    for (int64_t kx = s.kxBegin; kx < s.kxEnd; ++kx, in += tapStep, weight += channels) {
-      const V w = hn::LoadU(d, weight);
-#pragma GCC unroll 8
-      for (int p = 0; p < kPixels; ++p) {
-        sum[p] = hn::MulAdd(hn::LoadU(d, in + p * pixelStep), w, sum[p]);
+    for (int p = 0; p < kPixels; ++p) {
+      // Unsigned, columns left of the image are beyond its width too.
+      if (kInside || static_cast<uint64_t>(left + p * shape.stride[1]) < width) {
+        sum[p] = hn::MulAdd(hn::LoadU(d, in + p * pixelStep), weight, sum[p]);
       }
     }
+    weights += shape.outChannels;
+    in += shape.dilation[1] * call.extent.inPixelStride;
+    left += shape.dilation[1];
+  }
+}
+
+// Channels [channel, channel + lanes) of a segment.
+template <int kPixels, bool kInside, int kTaps, class D>
+HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64_t channel) {
+  const ConvShape& shape = call.shape;
+  const Epilogue& epilogue = call.epilogue;
+  using V = hn::Vec<D>;
+  V sum[kPixels];
+#pragma GCC unroll 8
+  for (int p = 0; p < kPixels; ++p) sum[p] = hn::Zero(d);
+  const int64_t top = s.y * shape.stride[0] - shape.padBegin[0];
+  const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
+  for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
+    const int64_t y = top + ky * shape.dilation[0];
+    if (y < 0 || y >= call.extent.height) continue;
+    const float* line = s.image + y * call.extent.width * call.extent.inPixelStride + channel;
+    const float* weights = call.packed + ky * shape.kernel[1] * shape.outChannels + channel;
+    addKernelRow<kInside, kTaps>(d, call, line, left, weights, sum);
   }
 
-  const Clamp bounds = clampOf(call.epilogue);
+  const Clamp bounds = clampOf(epilogue);
   const V low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  const V scale = hn::Set(d, call.epilogue.scale);
+  const V scale = hn::Set(d, epilogue.scale);
+  const V bias = epilogue.bias ? hn::LoadU(d, epilogue.bias + channel) : hn::Zero(d);
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) {
     V y = hn::MulAdd(sum[p], scale, bias);
     if (s.residual) {
-      y = hn::Add(y, hn::LoadU(d, s.residual + p * call.epilogue.residualStride + channel));
+      y = hn::Add(y, hn::LoadU(d, s.residual + p * epilogue.residualStride + channel));
     }
     hn::StoreU(clamp(low, high, y), d, s.output + p * call.extent.outPixelStride + channel);
   }
 }
 
 // As many whole vectors of D as fit; the rest is left for narrower ones.
-template <int kPixels, class D>
+template <int kPixels, bool kInside, int kTaps, class D>
 HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (; channel + lanes <= call.shape.outChannels; channel += lanes) {
-    computeVector<kPixels>(d, call, s, channel);
+    computeVector<kPixels, kInside, kTaps>(d, call, s, channel);
   }
   return channel;
 }
 
-template <int kPixels>
-void computeSegment(const ConvCall& call, const Segment& s) {
-  int64_t channel = computeChannels<kPixels>(hn::ScalableTag<float>(), call, s, 0);
-  channel = computeChannels<kPixels>(hn::CappedTag<float, 8>(), call, s, channel);
-  channel = computeChannels<kPixels>(hn::CappedTag<float, 4>(), call, s, channel);
-  computeChannels<kPixels>(hn::CappedTag<float, 1>(), call, s, channel);
+template <int kPixels, bool kInside, int kTaps>
+HWY_NOINLINE void computeSegment(const ConvCall& call, const Segment& s) {
+  int64_t channel = computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, 0);
+  channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 8>(), call, s, channel);
+  channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 4>(), call, s, channel);
+  computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 1>(), call, s, channel);
+}
+
+// Seven divides the widths that are usual in networks.
+constexpr int kPixelsAtOnce = 7;
+
+template <bool kInside>
+void computePixels(const ConvCall& call, const Segment& s) {
+  switch (call.shape.kernel[1]) {
+    case 3:
+      return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
+    case 5:
+      return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
+    default:
+      return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
+  }
 }
 
 // Row `line` of the batch's output rows, counted over all images.
 void computeLine(const ConvCall& call, int64_t line) {
-  constexpr int64_t kPixels = 6;
   const ConvShape& shape = call.shape;
   const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
-  const int64_t image = line / outHeight, firstPixel = line * outWidth;
-  const int64_t width = call.extent.width, taps = shape.kernel[1], dilation = shape.dilation[1];
+  const int64_t width = call.extent.width, span = shape.dilation[1] * (shape.kernel[1] - 1);
   Segment s;
-  s.input = call.input + image * call.extent.height * width * call.extent.inPixelStride;
+  s.image = call.input +
+            line / outHeight * call.extent.height * width * call.extent.inPixelStride;
   s.y = line % outHeight;
-
-  // Pixels [inside, outside) see every column of the kernel.
-  const int64_t last = width - 1 - dilation * (taps - 1) + shape.padBegin[1];
-  const int64_t inside =
-      std::min(outWidth, (shape.padBegin[1] + shape.stride[1] - 1) / shape.stride[1]);
-  const int64_t outside = last < 0 ? inside
-                                   : std::max(inside, std::min(outWidth, last / shape.stride[1] + 1));
-  for (int64_t x = 0; x < outWidth;) {
-    const int64_t left = x * shape.stride[1] - shape.padBegin[1];
-    s.x = x;
-    s.output = call.output + (firstPixel + x) * call.extent.outPixelStride;
+  for (s.x = 0; s.x < outWidth;) {
+    const int64_t pixel = line * outWidth + s.x;
+    s.output = call.output + pixel * call.extent.outPixelStride;
     s.residual = call.epilogue.residual
-                     ? call.epilogue.residual + (firstPixel + x) * call.epilogue.residualStride
+                     ? call.epilogue.residual + pixel * call.epilogue.residualStride
                      : nullptr;
-    s.kxBegin = left >= 0 ? 0 : std::min(taps, (-left + dilation - 1) / dilation);
-    s.kxEnd = left >= width ? 0 : std::min(taps, (width - 1 - left) / dilation + 1);
-    if (x >= inside && x + kPixels <= outside) {
-      computeSegment<kPixels>(call, s);
-      x += kPixels;
+    if (s.x + kPixelsAtOnce <= outWidth) {
+      const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
+      const int64_t right = left + (kPixelsAtOnce - 1) * shape.stride[1] + span;
+      if (left >= 0 && right < width) {
+        computePixels<true>(call, s);
+      } else {
+        computePixels<false>(call, s);
+      }
+      s.x += kPixelsAtOnce;
     } else {
-      computeSegment<1>(call, s);
-      x += 1;
+      computeSegment<1, false, 0>(call, s);
+      s.x += 1;
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/compute/gemm_block.h"
 #include "backends/cpu/compute/partition.h"
+#include "backends/cpu/compute/transpose.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu {
@@ -11,19 +12,6 @@ namespace camshaft::cpu {
 namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// to[j][i] = from[i][j] for rows x columns values of `from`.
-void transpose(const float* from, int64_t fromStride, int64_t rows, int64_t columns, float* to,
-               int64_t toStride) {
-  // Blocks keep both sides within a few cache lines.
-  constexpr int64_t kBlock = 16;
-  for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
-    const int64_t j1 = std::min(columns, j0 + kBlock);
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = j0; j < j1; ++j) to[j * toStride + i] = from[i * fromStride + j];
-    }
-  }
-}
 
 void packPanel(int64_t k, int64_t width, const float* b, int64_t ldb, bool transposed, int64_t nr,
                float* panel) {
