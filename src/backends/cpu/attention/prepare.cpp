@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "backend/kernel.h"
+#include "backends/cpu/attention/params.h"
+#include "backends/cpu/families.h"
+#include "ops/attention.h"
+#include "support/byte_reader.h"
+
+namespace camshaft::cpu::attention {
+namespace {
+
+constexpr int kMask = 3;
+
+Verdict supports(const Node& node) {
+  if (node.epilogue) return Verdict::no("takes no epilogue");
+  if (node.inputs[0]->dataType() != DataType::kF32)
+    return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
+  if (node.hasInput(kMask)) {
+    const DataType mask = node.inputs[kMask]->dataType();
+    if (mask != DataType::kF32 && mask != DataType::kBool) return Verdict::no(str("has no ", mask, " masks"));
+  }
+  return Verdict::yes();
+}
+
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<AttentionAttrs>();
+  const bool hasMask = node.hasInput(kMask);
+  Prepared prepared;
+  const int64_t keyLength = options.max(node.inputs[2]->shape()[2]);
+  const int64_t size = options.max(node.inputs[0]->shape()[3]), valueSize = options.max(node.inputs[2]->shape()[3]);
+  if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded) {
+    prepared.refusal = "needs an upper bound on the number of keys, to plan its workspace";
+    return prepared;
+  }
+  prepared.workspaceBytes =
+      options.threads * buffersFor(keyLength, size, valueSize).total() * static_cast<int64_t>(sizeof(float));
+  for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
+  ByteWriter writer;
+  writer.write(Params{.scale = static_cast<float>(attrs.scale),
+                      .softcap = static_cast<float>(attrs.softcap),
+                      .causal = attrs.causal,
+                      .alignEnd = attrs.alignEnd,
+                      .transposedKeys = attrs.transposedKeys,
+                      .hasMask = hasMask});
+  prepared.params = writer.take();
+  return prepared;
+}
+
+constexpr Kernel kKernels[] = {{.name = kName, .supports = supports, .prepare = prepare}};
+
+}  // namespace
+
+KernelList kernels() { return kKernels; }
+
+}  // namespace camshaft::cpu::attention

@@ -1,0 +1,94 @@
+// Transposed convolution: one matrix product gives what every tap of every input pixel adds, then
+// each output row collects its share.
+#include <algorithm>
+
+#include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/compute/gemm_block.h"
+#include "backends/cpu/conv/state.h"
+#include "backends/cpu/gemm/workspace.h"
+
+namespace camshaft::cpu::conv {
+namespace {
+
+struct Image {
+  const ConvShape& shape;
+  ConvExtent in;
+  int64_t outHeight, outWidth;
+  const float* taps;  // [height][width][kernel height][kernel width][outChannels]
+};
+
+// Adds the taps that kernel column kx puts into one output row; `row` is their input row.
+void addTaps(const Image& image, const float* row, int64_t kx, float* out) {
+  const ConvShape& shape = image.shape;
+  const int64_t channels = shape.outChannels;
+  for (int64_t x = 0; x < image.in.width; ++x) {
+    const int64_t outX = x * shape.stride[1] - shape.padBegin[1] + kx * shape.dilation[1];
+    if (outX < 0 || outX >= image.outWidth) continue;
+    const float* __restrict from = row + x * scatteredColumns(shape) + kx * channels;
+    float* __restrict to = out + outX * channels;
+    for (int64_t c = 0; c < channels; ++c) to[c] += from[c];
+  }
+}
+
+void collectRow(const Image& image, int64_t y, float* out) {
+  const ConvShape& shape = image.shape;
+  std::fill(out, out + image.outWidth * shape.outChannels, 0.0f);
+  for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
+    const int64_t scaled = y + shape.padBegin[0] - ky * shape.dilation[0];
+    if (scaled < 0 || scaled % shape.stride[0] != 0 || scaled / shape.stride[0] >= image.in.height) continue;
+    const int64_t inY = scaled / shape.stride[0];
+    const float* row = image.taps + inY * image.in.width * scatteredColumns(shape) +
+                       ky * shape.kernel[1] * shape.outChannels;
+    for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) addTaps(image, row, kx, out);
+  }
+}
+
+// The epilogue on finished sums; `row` is the first pixel's among all of the batch.
+void finish(const Epilogue& epilogue, float* values, int64_t row, int64_t rows, int64_t columns) {
+  const bool isClip = epilogue.activation == Activation::kClip;
+  for (int64_t i = 0; i < rows; ++i) {
+    float* out = values + i * columns;
+    const float* residual = epilogue.residual ? epilogue.residual + (row + i) * epilogue.residualStride : nullptr;
+    for (int64_t c = 0; c < columns; ++c) {
+      float y = out[c] * epilogue.scale + (epilogue.bias ? epilogue.bias[c] : 0.0f);
+      if (residual) y += residual[c];
+      if (epilogue.activation == Activation::kRelu) y = y < 0 ? 0 : y;
+      if (isClip) y = y < epilogue.low ? epilogue.low : y > epilogue.high ? epilogue.high : y;
+      out[c] = y;
+    }
+  }
+  applyActivation(epilogue.activation, values, rows, columns, columns);
+  if (epilogue.post) epilogue.post(epilogue.postContext, values, row, 0, rows, columns, columns);
+}
+
+}  // namespace
+
+void launchTranspose(const void* opaque, const LaunchArgs& args) {
+  const auto& [shape, epilogueState] = *static_cast<const State*>(opaque);
+  const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
+  if (y.count() == 0) return;
+  const ConvExtent in = extentOf(x), out = extentOf(y);
+  const int64_t columns = scatteredColumns(shape), pixels = in.height * in.width;
+  if (in.inPixelStride != shape.inChannels || out.inPixelStride != shape.outChannels ||
+      weights.count() != packedBFloats(shape.inChannels, columns) ||
+      args.workspaceBytes < static_cast<int64_t>(pixels * columns * sizeof(float)))
+    fail(ErrorKind::kInvalidEngine, "a transposed convolution of the engine does not fit its operands");
+  const LaunchedEpilogue epilogue(epilogueState, args);
+  float* taps = workspaceFloats(args);
+  const Image image{shape, in, out.height, out.width, taps};
+  const int64_t rowFloats = out.width * shape.outChannels;
+  for (int64_t n = 0; n < in.batch; ++n) {
+    packedGemm(pixels, columns, shape.inChannels, x.as<const float>() + n * pixels * shape.inChannels,
+               shape.inChannels, weights.as<const float>(), taps, columns, {}, *args.threads);
+    args.threads->parallelFor(out.height, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t line = n * out.height + row;
+        float* values = y.as<float>() + line * rowFloats;
+        collectRow(image, row, values);
+        finish(epilogue.get(), values, line * out.width, out.width, shape.outChannels);
+      }
+    });
+  }
+}
+
+}  // namespace camshaft::cpu::conv

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <optional>
+
+#include "backend/kernel.h"
+#include "backends/cpu/conv/params.h"
+#include "backends/cpu/families.h"
+#include "backends/cpu/gemm/fused_epilogue.h"
+#include "backends/cpu/gemm/packed_weights.h"
+#include "ops/conv.h"
+
+namespace camshaft::cpu::conv {
+namespace {
+
+constexpr int kBias = 2;
+
+// What both directions need; `A` is ConvAttrs or ConvTransposeAttrs.
+template <class A>
+Verdict supportsOperands(const Node& node) {
+  const auto& attrs = node.as<A>();
+  const Value &x = *node.inputs[0], &weights = *node.inputs[1];
+  if (x.dataType() != DataType::kF32 || weights.dataType() != DataType::kF32)
+    return Verdict::no(str("convolves f32, not ", x.dataType()));
+  if (!attrs.channelsLast) return Verdict::no("needs channels last");
+  if (x.rank() != 3 && x.rank() != 4)
+    return Verdict::no(str("has one or two spatial dimensions, not ", x.rank() - 2));
+  if (!weights.isConstant()) return Verdict::no("needs constant weights, to pack them when building");
+  const auto isNegative = [](int64_t pad) { return pad < 0; };
+  if (std::any_of(attrs.padsBegin.begin(), attrs.padsBegin.end(), isNegative) ||
+      std::any_of(attrs.padsEnd.begin(), attrs.padsEnd.end(), isNegative))
+    return Verdict::no("cannot crop by negative padding");
+  return Verdict::yes();
+}
+
+Verdict supportsEpilogue(const Node& node) {
+  const FusedEpilogue fused = fuseEpilogue(node, kBias);
+  return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
+}
+
+// Without the channels.
+template <class A>
+ConvShape windowOf(const Node& node) {
+  const auto& attrs = node.as<A>();
+  const Shape& weights = node.inputs[1]->shape();
+  const int spatial = static_cast<int>(weights.size()) - 2;
+  ConvShape shape;
+  shape.groups = attrs.groups;
+  for (int i = 0; i < spatial; ++i) {
+    const int axis = 2 - spatial + i;
+    shape.kernel[axis] = weights[i + 2].value();
+    shape.stride[axis] = attrs.strides[i];
+    shape.dilation[axis] = attrs.dilations[i];
+    shape.padBegin[axis] = attrs.padsBegin[i];
+    shape.padEnd[axis] = attrs.padsEnd[i];
+  }
+  return shape;
+}
+
+ConvShape convShape(const Node& node) {
+  ConvShape shape = windowOf<ConvAttrs>(node);
+  const Shape& weights = node.inputs[1]->shape();
+  shape.outChannels = weights[0].value();
+  shape.inChannels = weights[1].value() * shape.groups;
+  return shape;
+}
+
+ConvShape transposeShape(const Node& node) {
+  ConvShape shape = windowOf<ConvTransposeAttrs>(node);
+  const Shape& weights = node.inputs[1]->shape();
+  shape.inChannels = weights[0].value();
+  shape.outChannels = weights[1].value() * shape.groups;
+  return shape;
+}
+
+// The largest image of the profile; none when it has no bound.
+std::optional<ConvExtent> largestExtent(const Node& node, const ConvShape& shape, const PrepareOptions& options) {
+  const Shape& x = node.inputs[0]->shape();
+  ConvExtent extent{.batch = options.max(x[0]),
+                    .height = x.size() == 4 ? options.max(x[1]) : 1,
+                    .width = options.max(x[x.size() - 2]),
+                    .inPixelStride = shape.inChannels,
+                    .outPixelStride = shape.outChannels};
+  if (std::max({extent.batch, extent.height, extent.width}) == DimRange::kUnbounded) return std::nullopt;
+  return extent;
+}
+
+Prepared refused(std::string reason) {
+  Prepared prepared;
+  prepared.refusal = std::move(reason);
+  return prepared;
+}
+constexpr char kNeedsBound[] = "needs an upper bound on the image's size, to plan its workspace";
+
+Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed, int64_t workspaceFloats) {
+  Prepared result;
+  result.inputs = {StepInput::fromNode(0), packedInput(packed)};
+  result.workspaceBytes = workspaceFloats * static_cast<int64_t>(sizeof(float));
+  ByteWriter writer;
+  writeIsa(writer);
+  writer.write(shape);
+  writeEpilogue(fuseEpilogue(node, kBias), result, writer);
+  result.params = writer.take();
+  return result;
+}
+
+template <ConvAlgorithm kAlgorithm>
+Verdict supportsConv(const Node& node) {
+  if (node.op != &ops::Conv) return Verdict::no("is for Conv");
+  if (const Verdict verdict = supportsOperands<ConvAttrs>(node); !verdict) return verdict;
+  const ConvShape shape = convShape(node);
+  if (!convSupports(kAlgorithm, shape))
+    return Verdict::no(kAlgorithm == ConvAlgorithm::kDepthwise
+                           ? "needs one input channel per group"
+                           : "needs a 3x3 kernel, stride 1, no dilation and one group");
+  // The transforms cost more than the products they save.
+  if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
+    return Verdict::no("pays off from 16 channels on");
+  return supportsEpilogue(node);
+}
+
+template <ConvAlgorithm kAlgorithm>
+Prepared prepareConv(const Node& node, const PrepareOptions& options) {
+  const ConvShape shape = convShape(node);
+  const std::optional<ConvExtent> largest = largestExtent(node, shape, options);
+  if (!largest) return refused(kNeedsBound);
+  std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
+  packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
+  return prepared(node, shape, packed, convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads));
+}
+
+Verdict supportsTranspose(const Node& node) {
+  if (node.op != &ops::ConvTranspose) return Verdict::no("is for ConvTranspose");
+  if (const Verdict verdict = supportsOperands<ConvTransposeAttrs>(node); !verdict) return verdict;
+  if (node.as<ConvTransposeAttrs>().groups != 1) return Verdict::no("has no groups");
+  return supportsEpilogue(node);
+}
+
+// [inChannels][outChannels][taps] to [inChannels][taps][outChannels], then packed.
+std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
+  const int64_t taps = shape.kernel[0] * shape.kernel[1], columns = scatteredColumns(shape);
+  std::vector<float> byTap(shape.inChannels * columns);
+  for (int64_t in = 0; in < shape.inChannels; ++in)
+    for (int64_t out = 0; out < shape.outChannels; ++out)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        byTap[in * columns + tap * shape.outChannels + out] = weights[(in * shape.outChannels + out) * taps + tap];
+  std::vector<float> packed(packedBFloats(shape.inChannels, columns));
+  packB(shape.inChannels, columns, byTap.data(), columns, false, packed.data());
+  return packed;
+}
+
+Prepared prepareTranspose(const Node& node, const PrepareOptions& options) {
+  const ConvShape shape = transposeShape(node);
+  const std::optional<ConvExtent> largest = largestExtent(node, shape, options);
+  if (!largest) return refused(kNeedsBound);
+  return prepared(node, shape, packTranspose(shape, node.inputs[1]->view().as<float>()),
+                  largest->height * largest->width * scatteredColumns(shape));
+}
+
+bool inPlace(const Node& node, int input) { return overwritesResidual(node, input, kBias); }
+
+template <ConvAlgorithm kAlgorithm>
+constexpr Kernel entry() {
+  return {.name = kNames[static_cast<int>(kAlgorithm)],
+          .supports = supportsConv<kAlgorithm>,
+          .prepare = prepareConv<kAlgorithm>,
+          .inPlace = inPlace};
+}
+
+constexpr Kernel kKernels[] = {
+    entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kWinograd>(),
+    entry<ConvAlgorithm::kGemm>(),
+    // Adds up its taps in the output, so nothing may be there before.
+    {.name = kTransposeName, .supports = supportsTranspose, .prepare = prepareTranspose},
+};
+
+}  // namespace
+
+KernelList kernels() { return kKernels; }
+
+}  // namespace camshaft::cpu::conv

@@ -1,0 +1,22 @@
+// Run half: what the launchers of convolutions share.
+#pragma once
+
+#include "backend/launch.h"
+#include "backends/cpu/conv/params.h"
+#include "backends/cpu/gemm/epilogue_state.h"
+
+namespace camshaft::cpu::conv {
+
+struct State {
+  ConvShape shape;
+  EpilogueState epilogue;
+};
+
+std::shared_ptr<const void> load(std::span<const std::byte> params);
+
+// Sizes of an image of `channels` channels.
+ConvExtent extentOf(const TensorArg& image);
+
+void launchTranspose(const void* state, const LaunchArgs& args);  // launch_transpose.cpp
+
+}  // namespace camshaft::cpu::conv

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <memory>
+
+#include "backend/launch.h"
+#include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/families.h"
+#include "backends/cpu/gemm/epilogue_state.h"
+#include "backends/cpu/gemm/packed_weights.h"
+#include "backends/cpu/gemm/params.h"
+#include "backends/cpu/gemm/workspace.h"
+
+namespace camshaft::cpu::gemm {
+namespace {
+
+template <class Params>
+struct State {
+  Params params;
+  EpilogueState epilogue;
+};
+
+std::shared_ptr<const void> loadPacked(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes, "the parameters of a matrix product");
+  requireIsa(reader);
+  auto state = std::make_shared<State<PackedParams>>();
+  state->params = reader.read<PackedParams>();
+  state->epilogue = EpilogueState(reader);
+  return state;
+}
+
+void launchPacked(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const State<PackedParams>*>(opaque);
+  const TensorArg &a = args.inputs[0], &weights = args.inputs[1], &out = args.outputs[0];
+  const int64_t k = state.params.k, n = state.params.n;
+  const int64_t m = n == 0 ? 0 : out.count() / n;
+  if (weights.count() != packedBFloats(k, n) || a.count() != m * k)
+    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
+  const LaunchedEpilogue epilogue(state.epilogue, args);
+  packedGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n, epilogue.get(),
+             *args.threads);
+}
+
+std::shared_ptr<const void> loadBatched(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes, "the parameters of a matrix product");
+  auto state = std::make_shared<State<BatchedParams>>();
+  state->params.transposeA = reader.read<bool>();
+  state->params.transposeB = reader.read<bool>();
+  state->epilogue = EpilogueState(reader);
+  return state;
+}
+
+// A dimension of the batch, with the floats between its matrices.
+struct BatchDim {
+  int64_t size, a, b, c;
+};
+
+// Dimensions of the batch with neighbours merged wherever all three strides allow, innermost first.
+struct Batch {
+  BatchDim dims[kMaxRank];
+  int count = 0;
+
+  Batch(const TensorArg& a, const TensorArg& b, const TensorArg& c) {
+    int64_t aStride = matrixSize(a), bStride = matrixSize(b), cStride = matrixSize(c);
+    for (int i = 3; i <= c.rank; ++i) {
+      const int64_t size = c.dims[c.rank - i];
+      const int64_t aSize = i <= a.rank ? a.dims[a.rank - i] : 1, bSize = i <= b.rank ? b.dims[b.rank - i] : 1;
+      if (size != 1) append({size, aSize == 1 ? 0 : aStride, bSize == 1 ? 0 : bStride, cStride});
+      aStride *= aSize;
+      bStride *= bSize;
+      cStride *= size;
+    }
+    while (count < 2) dims[count++] = {1, 0, 0, 0};
+  }
+
+ private:
+  static int64_t matrixSize(const TensorArg& tensor) {
+    return tensor.dims[tensor.rank - 2] * tensor.dims[tensor.rank - 1];
+  }
+  void append(BatchDim dim) {
+    if (count > 0) {
+      BatchDim& inner = dims[count - 1];
+      if (dim.a == inner.a * inner.size && dim.b == inner.b * inner.size && dim.c == inner.c * inner.size) {
+        inner.size *= dim.size;
+        return;
+      }
+    }
+    dims[count++] = dim;
+  }
+};
+
+BatchedGemm productOf(const BatchedParams& params, const LaunchArgs& args, const Batch& batch) {
+  const TensorArg &a = args.inputs[0], &b = args.inputs[1], &c = args.outputs[0];
+  BatchedGemm p;
+  p.m = c.dims[c.rank - 2];
+  p.n = c.dims[c.rank - 1];
+  p.k = a.dims[a.rank - (params.transposeA ? 2 : 1)];
+  p.a = {.data = a.as<const float>(), .stride = a.dims[a.rank - 1], .transposed = params.transposeA};
+  p.b = {.data = b.as<const float>(), .stride = b.dims[b.rank - 1], .transposed = params.transposeB};
+  p.c = {.data = c.as<float>(), .stride = p.n};
+  for (int i = 0; i < 2; ++i) {
+    const BatchDim& dim = batch.dims[1 - i];
+    p.batches[i] = dim.size;
+    p.a.batchStrides[i] = dim.a;
+    p.b.batchStrides[i] = dim.b;
+    p.c.batchStrides[i] = dim.c;
+  }
+  return p;
+}
+
+// Products of the two innermost dimensions of the batch, for every index of the outer ones.
+void multiplyAll(BatchedGemm product, Epilogue epilogue, const Batch& batch, ThreadPool& pool, float* workspace) {
+  int64_t outer = 1;
+  for (int i = 2; i < batch.count; ++i) outer *= batch.dims[i].size;
+  const BatchedGemm first = product;
+  const float* residual = epilogue.residual;
+  for (int64_t flat = 0; flat < outer; ++flat) {
+    int64_t rest = flat, a = 0, b = 0, c = 0;
+    for (int i = 2; i < batch.count; ++i) {
+      const BatchDim& dim = batch.dims[i];
+      const int64_t index = rest % dim.size;
+      rest /= dim.size;
+      a += index * dim.a;
+      b += index * dim.b;
+      c += index * dim.c;
+    }
+    product.a.data = first.a.data + a;
+    product.b.data = first.b.data + b;
+    product.c.data = first.c.data + c;
+    if (residual) epilogue.residual = residual + c;
+    batchedGemm(product, epilogue, pool, workspace);
+  }
+}
+
+void launchBatched(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const State<BatchedParams>*>(opaque);
+  if (args.outputs[0].count() == 0) return;
+  const Batch batch(args.inputs[0], args.inputs[1], args.outputs[0]);
+  const BatchedGemm product = productOf(state.params, args, batch);
+  ThreadPool& pool =
+      threadsWithin(args, [&](int threads) { return batchedGemmWorkspaceFloats(product, threads); });
+  const LaunchedEpilogue epilogue(state.epilogue, args);
+  multiplyAll(product, epilogue.get(), batch, pool, workspaceFloats(args));
+}
+
+constexpr RuntimeKernel kLaunchers[] = {
+    {kPacked, loadPacked, launchPacked},
+    {kBatched, loadBatched, launchBatched},
+};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
+
+}  // namespace camshaft::cpu::gemm

@@ -1,0 +1,19 @@
+// What the two halves of the matrix products agree on.
+#pragma once
+
+#include <cstdint>
+
+namespace camshaft::cpu::gemm {
+
+inline constexpr char kPacked[] = "cpu/gemm_f32_packed";
+inline constexpr char kBatched[] = "cpu/matmul_f32_batched";
+
+// Followed by the epilogue; packed weights have their instruction set in front.
+struct PackedParams {
+  int64_t k = 0, n = 0;
+};
+struct BatchedParams {
+  bool transposeA = false, transposeB = false;
+};
+
+}  // namespace camshaft::cpu::gemm

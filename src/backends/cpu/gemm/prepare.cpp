@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "backend/kernel.h"
+#include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/families.h"
+#include "backends/cpu/gemm/fused_epilogue.h"
+#include "backends/cpu/gemm/packed_weights.h"
+#include "backends/cpu/gemm/params.h"
+#include "ops/matmul.h"
+
+namespace camshaft::cpu::gemm {
+namespace {
+
+Verdict supportsAny(const Node& node) {
+  if (node.inputs[0]->dataType() != DataType::kF32 || node.inputs[1]->dataType() != DataType::kF32)
+    return Verdict::no(str("multiplies f32, not ", node.inputs[0]->dataType(), " by ", node.inputs[1]->dataType()));
+  const FusedEpilogue fused = fuseEpilogue(node);
+  return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
+}
+
+bool isOneMatrix(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end() - 2, [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+Verdict supportsPacked(const Node& node) {
+  const Value& b = *node.inputs[1];
+  if (!b.isConstant()) return Verdict::no("needs a constant second operand, to pack it when building");
+  if (!isOneMatrix(b.shape())) return Verdict::no("needs one matrix as second operand, not a batch of them");
+  if (node.as<MatMulAttrs>().transposeA) return Verdict::no("reads its first operand by rows, not transposed");
+  return supportsAny(node);
+}
+
+Prepared preparePacked(const Node& node, const PrepareOptions&) {
+  const Value& b = *node.inputs[1];
+  const bool transposed = node.as<MatMulAttrs>().transposeB;
+  const int64_t rows = b.shape()[b.rank() - 2].value(), columns = b.shape().back().value();
+  const PackedParams params{.k = transposed ? columns : rows, .n = transposed ? rows : columns};
+  std::vector<float> packed(packedBFloats(params.k, params.n));
+  packB(params.k, params.n, b.view().as<float>(), columns, transposed, packed.data());
+
+  Prepared prepared;
+  prepared.inputs = {StepInput::fromNode(0), packedInput(packed)};
+  ByteWriter writer;
+  writeIsa(writer);
+  writer.write(params);
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+  return prepared;
+}
+
+// The largest product of the profile, as far as its workspace is concerned.
+std::optional<BatchedGemm> largestProduct(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<MatMulAttrs>();
+  const Shape& a = node.inputs[0]->shape();
+  const Shape& result = node.output()->shape();
+  BatchedGemm product;
+  product.m = options.max(result[result.size() - 2]);
+  product.n = options.max(result.back());
+  product.k = options.max(a[a.size() - (attrs.transposeA ? 2 : 1)]);
+  product.a.transposed = attrs.transposeA;
+  product.b.transposed = attrs.transposeB;
+  if (std::max({product.m, product.n, product.k}) == DimRange::kUnbounded) return std::nullopt;
+  return product;
+}
+
+Prepared prepareBatched(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<MatMulAttrs>();
+  Prepared prepared;
+  const std::optional<BatchedGemm> largest = largestProduct(node, options);
+  if (!largest) {
+    prepared.refusal = "packs its second operand into workspace, which needs an upper bound on its sizes";
+    return prepared;
+  }
+  prepared.workspaceBytes = batchedGemmWorkspaceFloats(*largest, options.threads) * static_cast<int64_t>(sizeof(float));
+  prepared.inputs = {StepInput::fromNode(0), StepInput::fromNode(1)};
+  ByteWriter writer;
+  writer.write(BatchedParams{attrs.transposeA, attrs.transposeB});
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+  return prepared;
+}
+
+bool inPlace(const Node& node, int input) { return overwritesResidual(node, input); }
+
+constexpr Kernel kKernels[] = {
+    {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
+    {.name = kBatched, .supports = supportsAny, .prepare = prepareBatched, .inPlace = inPlace},
+};
+
+}  // namespace
+
+KernelList kernels() { return kKernels; }
+
+}  // namespace camshaft::cpu::gemm
