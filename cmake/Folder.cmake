@@ -1,10 +1,10 @@
-# camshaft_folder(NAME [DIR dir] [RECURSE] [DEPS folders...] [LINK targets...])
+# camshaft_folder(NAME [DIR dir] [RECURSE] [EXCLUDE regex] [DEPS folders...] [LINK targets...])
 #
 # One folder of src/ as one object library, camshaft_NAME, with its tests (x_test.cpp beside
 # x.cpp) as one program, NAME_test. DEPS are the folders this one may include, so the include
 # rule of docs/ARCHITECTURE.md is the link graph; scripts/check_includes.py checks it too.
 function(camshaft_folder NAME)
-  cmake_parse_arguments(ARG "RECURSE" "DIR" "DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "RECURSE" "DIR;EXCLUDE" "DEPS;LINK" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
   if(ARG_DIR)
     set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIR})
@@ -14,6 +14,9 @@ function(camshaft_folder NAME)
     set(glob GLOB_RECURSE)
   endif()
   file(${glob} sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  if(ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
+  endif()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

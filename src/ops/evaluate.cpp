@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_map>
 #include <utility>
+#include <utility>
 
 #include "ops/ops.h"
 #include "ops/pointwise.h"

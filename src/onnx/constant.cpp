@@ -1,0 +1,111 @@
+#include "onnx/constant.h"
+
+#include <cstring>
+
+#include "ir/dispatch.h"
+#include "onnx/wire/tensor.h"
+#include "ops/evaluate.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+constexpr int64_t kMaxFolded = 4096;  // elements: shapes, scales and axes, not weights
+constexpr int kMaxDepth = 64;
+
+void writeInteger(DataType type, void* data, size_t i, int64_t value) {
+  dispatch(type, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_integral_v<T>) static_cast<T*>(data)[i] = static_cast<T>(value);
+  });
+}
+
+Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t>& dims, TensorBytes data,
+                const std::shared_ptr<const ModelFiles>& files) {
+  const size_t elementBytes = std::max(1, bitsOf(data.type) / 8);
+  const TensorType type{data.type, makeShape(dims)};
+  if (reinterpret_cast<uintptr_t>(data.bytes.data()) % elementBytes != 0)
+    return graph.addConstant(name, type, ConstantData::own({data.bytes.begin(), data.bytes.end()}));
+  auto shared = std::make_shared<ConstantData>();
+  shared->bytes = data.bytes;
+  shared->owner = data.owner ? data.owner : files;
+  return graph.addConstant(name, type, std::move(shared));
+}
+
+// Nothing when the node's attributes depend on dimensions that are known at run time only.
+std::optional<HostTensor> evaluateNow(const Node& node, std::span<const ConstTensorView> inputs, int output) {
+  struct Unknown {};
+  try {
+    return evaluateNode(node, inputs, [](const std::string&) -> int64_t { throw Unknown(); }).at(output);
+  } catch (const Unknown&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Value* addTensor(Graph& graph, const std::string& name, const wire::Tensor& tensor,
+                 const std::shared_ptr<const ModelFiles>& files) {
+  return addBytes(graph, name, tensor.dims, tensorData(tensor, *files), files);
+}
+
+Value* addTensor(Graph& graph, const std::string& name, const wire::SparseTensor& tensor,
+                 const std::shared_ptr<const ModelFiles>& files) {
+  return addBytes(graph, name, tensor.dims, tensorData(tensor, *files), files);
+}
+
+ConstantFolder::ConstantFolder() = default;
+ConstantFolder::~ConstantFolder() = default;
+
+std::optional<std::vector<double>> ConstantFolder::numbers(const Value* value) {
+  const HostTensor* tensor = fold(value, 0);
+  if (!tensor) return std::nullopt;
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < tensor->count(); ++i)
+    numbers.push_back(readElement(tensor->type, tensor->bytes.data(), i));
+  return numbers;
+}
+
+std::optional<std::vector<int64_t>> ConstantFolder::integers(const Value* value) {
+  const HostTensor* tensor = fold(value, 0);
+  if (!tensor) return std::nullopt;
+  std::vector<int64_t> integers;
+  for (int64_t i = 0; i < tensor->count(); ++i)
+    integers.push_back(readInteger(tensor->type, tensor->bytes.data(), i));
+  return integers;
+}
+
+const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
+  if (const auto it = known_.find(value); it != known_.end()) return it->second.get();
+  if (depth > kMaxDepth || isPacked(value->dataType()) || !isStatic(value->shape())) return nullptr;
+  const Dims dims = staticDims(value->shape());
+  if (countOf(dims) > kMaxFolded) return nullptr;
+
+  auto tensor = std::make_unique<HostTensor>(value->dataType(), dims);
+  if (value->isConstant()) {
+    std::memcpy(tensor->bytes.data(), value->constant->bytes.data(), value->constant->bytes.size());
+  } else if (value->contents && isStatic(*value->contents)) {
+    for (size_t i = 0; i < value->contents->size(); ++i)
+      writeInteger(tensor->type, tensor->bytes.data(), i, (*value->contents)[i].value());
+  } else if (const Node* node = value->producer) {
+    std::vector<ConstTensorView> inputs;
+    for (const Value* input : node->inputs) {
+      if (!input) {
+        inputs.emplace_back();
+        continue;
+      }
+      const HostTensor* folded = fold(input, depth + 1);
+      if (!folded) return nullptr;
+      inputs.push_back(folded->view());
+    }
+    if (inputs.empty()) return nullptr;  // its values come from dimensions, unknown until run time
+    std::optional<HostTensor> result = evaluateNow(*node, inputs, value->index);
+    if (!result) return nullptr;
+    *tensor = std::move(*result);
+  } else {
+    return nullptr;
+  }
+  return known_.emplace(value, std::move(tensor)).first->second.get();
+}
+
+}  // namespace camshaft::onnx::importer

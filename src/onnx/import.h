@@ -1,0 +1,36 @@
+// From an ONNX model to the one Graph. Opset versions, attribute spellings, model-local functions
+// and shape tensors end here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "onnx/wire/read_model.h"
+#include "support/error.h"
+
+namespace camshaft::onnx {
+
+// One reason why a model can't be imported. Node, op and domain are empty and nodeIndex is -1
+// when the problem is the model's or a tensor's rather than one node's.
+struct ImportProblem {
+  ErrorKind kind = ErrorKind::kInvalidModel;
+  std::string message;  // one sentence that names the node or tensor
+  std::string node;
+  std::string op;
+  std::string domain;
+  int nodeIndex = -1;  // position in the model's main graph
+};
+
+// Fills `graph` (which must be empty) and returns every problem found, in model order. A node that
+// can't be imported hides the ones that need its outputs, so each problem is a cause of its own.
+// The graph is usable only when nothing is returned. Constants share the model's bytes.
+std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph);
+
+// The same for callers that want an exception: throws Error with all messages, one per line.
+camshaft::Graph importModel(const LoadedModel& model);
+
+// Whether some version of the operator can be imported; what isSubgraph checks of parsers ask.
+bool isKnownOperator(std::string_view domain, std::string_view name);
+
+}  // namespace camshaft::onnx

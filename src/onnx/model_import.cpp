@@ -1,0 +1,253 @@
+#include "onnx/model_import.h"
+
+#include <algorithm>
+#include <set>
+
+#include "onnx/node_import.h"
+#include "onnx/node_order.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+constexpr int kMaxDepth = 64;              // of functions and branches within each other
+constexpr int64_t kMaxNodes = 2'000'000;  // after expanding functions
+
+std::string describeNode(const wire::Node& node, const Scope& scope, int64_t opset) {
+  const std::string_view domain = canonicalDomain(node.domain);
+  std::string type = domain.empty() ? std::string(node.opType) : str(domain, ".", node.opType);
+  if (opset > 0) type += str(", opset ", opset);
+  return str("node '", scope.prefix, nodeName(node), "' (", type, ")");
+}
+
+}  // namespace
+
+void ModelImport::report(ErrorKind kind, std::string message) {
+  problems_.push_back({.kind = kind, .message = std::move(message)});
+}
+
+void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope, std::string_view message) {
+  ImportProblem problem;
+  problem.kind = kind;
+  problem.message = str(describeNode(node, scope, scope.opset(node.domain)), ": ", message);
+  problem.node = scope.prefix + nodeName(node);
+  problem.op = node.opType;
+  problem.domain = canonicalDomain(node.domain);
+  problem.nodeIndex = mainNode_;
+  problems_.push_back(std::move(problem));
+}
+
+std::vector<ImportProblem> ModelImport::run() {
+  const wire::Model& model = loaded_.model;
+  graph_.name = model.graph.name.empty() ? "graph" : std::string(model.graph.name);
+  Scope scope;
+  scope.opsets = model.opsetImports;
+  checkModel();
+  importInitializers(model.graph, scope);
+  importInputs(model.graph, scope);
+  importNodes(model.graph.nodes, scope);
+  importOutputs(model.graph, scope);
+  return std::move(problems_);
+}
+
+void ModelImport::checkModel() {
+  const wire::Model& model = loaded_.model;
+  std::set<std::string_view> domains;
+  for (const auto& import : model.opsetImports)
+    if (!domains.insert(canonicalDomain(import.domain)).second)
+      report(ErrorKind::kInvalidModel, str("the model imports the opset of domain '", import.domain, "' twice"));
+  // Version 1 of the format had no opset imports: its models are opset 1 by definition.
+  if (model.opsetImports.empty() && model.irVersion >= 3)
+    report(ErrorKind::kInvalidModel, "the model imports no opset: add opset_import when exporting it");
+}
+
+void ModelImport::importInitializers(const wire::Graph& graph, Scope& scope) {
+  const auto add = [&](std::string_view name, const auto& tensor) {
+    if (scope.has(name))
+      return report(ErrorKind::kInvalidModel, str("two initializers are named '", name, "'"));
+    try {
+      scope.values[name] = addTensor(graph_, std::string(name), tensor, loaded_.files);
+    } catch (const Error& error) {
+      scope.poisoned.insert(name);
+      report(error.kind(), error.message());
+    }
+  };
+  for (const auto& tensor : graph.initializers) add(tensor.name, tensor);
+  for (const auto& tensor : graph.sparseInitializers) add(tensor.values.name, tensor);
+}
+
+void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
+  if (graph.outputs.empty()) report(ErrorKind::kInvalidModel, "the model has no outputs");
+  std::set<std::string_view> names;
+  for (const auto& output : graph.outputs) {
+    if (!names.insert(output.name).second)
+      report(ErrorKind::kInvalidModel, str("two outputs are named '", output.name, "'"));
+    if (scope.isPoisoned(output.name)) continue;
+    if (Value* value = scope.find(output.name))
+      graph_.addOutput(std::string(output.name), value);
+    else
+      report(ErrorKind::kInvalidModel, str("output '", output.name, "' is made by no node"));
+  }
+}
+
+void ModelImport::importNodes(const std::vector<wire::Node>& nodes, Scope& scope) {
+  const bool main = scope.depth == 0;
+  const NodeOrder order = orderNodes(nodes, [&](std::string_view name) { return scope.has(name); });
+  for (const std::string_view name : order.duplicates)
+    report(ErrorKind::kInvalidModel, str("tensor '", name, "' is made more than once: names must be unique"));
+  std::vector<bool> ordered(nodes.size(), false);
+  for (const int i : order.order) {
+    if (main) mainNode_ = i;
+    ordered[i] = true;
+    importNode(nodes[i], scope);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!ordered[i]) poison(nodes[i], scope);
+  if (!order.inCycle.empty()) {
+    if (main) mainNode_ = order.inCycle.front();
+    reportNode(ErrorKind::kInvalidModel, nodes[order.inCycle.front()], scope,
+               str("it is part of a cycle of ", order.inCycle.size(), " nodes that need each other's outputs"));
+  }
+  if (main) mainNode_ = -1;
+}
+
+const wire::Function* ModelImport::findFunction(const wire::Node& node) const {
+  for (const auto& function : loaded_.model.functions)
+    if (canonicalDomain(function.domain) == canonicalDomain(node.domain) && function.name == node.opType &&
+        function.overload == node.overload)
+      return &function;
+  return nullptr;
+}
+
+bool ModelImport::hasPoisonedInput(const wire::Node& node, const Scope& scope) const {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](std::string_view name) { return !name.empty() && scope.isPoisoned(name); });
+}
+
+void ModelImport::poison(const wire::Node& node, Scope& scope) {
+  for (const std::string_view output : node.outputs)
+    if (!output.empty()) {
+      scope.values.erase(output);
+      scope.poisoned.insert(output);
+    }
+}
+
+std::string ModelImport::checkOperator(const wire::Node& node, const Scope& scope) const {
+  if (findFunction(node)) return {};
+  int64_t opset = scope.opset(node.domain);
+  if (opset == 0 && scope.opsets.empty()) opset = 1;
+  if (opset == 0 && findOperator(canonicalDomain(node.domain), node.opType, INT64_MAX))
+    return str("the model does not import the opset of its domain '", node.domain, "'");
+  return findOperator(canonicalDomain(node.domain), node.opType, opset)
+             ? std::string()
+             : whyUnknown(canonicalDomain(node.domain), node.opType, opset);
+}
+
+void ModelImport::importNode(const wire::Node& node, Scope& scope) {
+  if (const std::string reason = checkOperator(node, scope); !reason.empty()) {
+    reportNode(ErrorKind::kUnsupported, node, scope, reason);
+    return poison(node, scope);
+  }
+  if (hasPoisonedInput(node, scope)) return poison(node, scope);
+  const size_t problemsBefore = problems_.size();
+  try {
+    for (const std::string_view input : node.inputs)
+      if (!input.empty() && !scope.find(input))
+        fail(ErrorKind::kInvalidModel, "its input '", input, "' is made by no node, input or initializer");
+    if (++imported_ > kMaxNodes) fail(ErrorKind::kUnsupported, "the model expands to more than ", kMaxNodes, " nodes");
+    if (const wire::Function* function = findFunction(node)) {
+      importFunction(*function, node, scope);
+    } else {
+      const int64_t opset = std::max<int64_t>(1, scope.opset(node.domain));
+      importWith(findOperator(canonicalDomain(node.domain), node.opType, opset)->import, node, scope, opset);
+    }
+  } catch (const Error& error) {
+    reportNode(error.kind(), node, scope, error.message());
+  }
+  if (problems_.size() != problemsBefore) poison(node, scope);
+}
+
+void ModelImport::importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset) {
+  const Node* last = graph_.nodes().empty() ? nullptr : graph_.nodes().back().get();
+  NodeImport import(*this, scope, node, opset);
+  function(import);
+  for (const std::string_view output : node.outputs)
+    if (!output.empty() && !scope.values.contains(output))
+      fail(ErrorKind::kUnsupported, "its output '", output, "' is not supported");
+
+  std::vector<Node*> added;
+  Node* next = last ? graph_.next(last) : graph_.nodes().empty() ? nullptr : graph_.nodes().front().get();
+  for (; next; next = graph_.next(next)) {
+    if (next->origins.empty()) next->origins.push_back(import.name());
+    added.push_back(next);
+  }
+  nameOutputs(node, scope, added);
+}
+
+// Values take their ONNX names, which messages, the text form and the inspector show.
+void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope, const std::vector<Node*>& added) {
+  std::set<const Value*> named;
+  for (const std::string_view output : node.outputs) {
+    if (output.empty()) continue;
+    Value* value = scope.values.at(output);
+    const bool fresh = value && value->producer && std::find(added.begin(), added.end(), value->producer) != added.end();
+    const std::string name = scope.prefix + std::string(output);
+    if (fresh && named.insert(value).second && value->name != name) graph_.rename(value, graph_.uniqueName(name));
+  }
+}
+
+void ModelImport::importFunction(const wire::Function& function, const wire::Node& node, Scope& scope) {
+  if (scope.depth >= kMaxDepth) fail(ErrorKind::kInvalidModel, "functions call each other more than ", kMaxDepth, " deep");
+  if (node.inputs.size() > function.inputs.size())
+    fail(ErrorKind::kInvalidModel, "it passes ", node.inputs.size(), " inputs to function '", function.name,
+         "', which takes ", function.inputs.size());
+  const NodeImport caller(*this, scope, node, 0);
+  Scope body;
+  body.depth = scope.depth + 1;
+  body.prefix = caller.name() + "/";
+  body.opsets = function.opsetImports;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (Value* value = caller.optionalInput(static_cast<int>(i))) body.values[function.inputs[i]] = value;
+  for (const std::string_view name : function.attributes)
+    if (const wire::Attribute* given = caller.find(name)) body.functionAttributes[name] = given;
+  for (const wire::Attribute& preset : function.attributesWithDefault) {
+    const wire::Attribute* given = caller.find(preset.name);
+    body.functionAttributes[preset.name] = given ? given : &preset;
+  }
+  // An input the caller left out is an omitted input of the body's nodes too.
+  std::vector<wire::Node> nodes = function.nodes;
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    if (!body.values.contains(function.inputs[i]))
+      for (wire::Node& inner : nodes)
+        std::replace(inner.inputs.begin(), inner.inputs.end(), function.inputs[i], std::string_view{});
+  importNodes(nodes, body);
+
+  for (size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    Value* value = body.find(function.outputs[i]);
+    if (!value && body.isPoisoned(function.outputs[i])) continue;  // reported already
+    if (!value) fail(ErrorKind::kInvalidModel, "function '", function.name, "' never makes its output '", function.outputs[i], "'");
+    scope.values[node.outputs[i]] = value;
+  }
+}
+
+std::vector<Value*> ModelImport::importBranch(const wire::Graph& branch, const Scope& outer, const std::string& name) {
+  if (outer.depth >= kMaxDepth) fail(ErrorKind::kInvalidModel, "branches are nested more than ", kMaxDepth, " deep");
+  Scope scope;
+  scope.parent = &outer;
+  scope.depth = outer.depth + 1;
+  scope.prefix = name + "/";
+  scope.opsets = outer.opsets;
+  scope.functionAttributes = outer.functionAttributes;
+  importInitializers(branch, scope);
+  importNodes(branch.nodes, scope);
+  std::vector<Value*> outputs;
+  for (const auto& output : branch.outputs) {
+    Value* value = scope.find(output.name);
+    if (!value && !scope.isPoisoned(output.name)) fail(ErrorKind::kInvalidModel, "its branch never makes its output '", output.name, "'");
+    outputs.push_back(value);
+  }
+  return outputs;
+}
+
+}  // namespace camshaft::onnx::importer

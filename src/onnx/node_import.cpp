@@ -1,0 +1,162 @@
+#include "onnx/node_import.h"
+
+#include <algorithm>
+
+#include "onnx/constant.h"
+#include "onnx/model_import.h"
+#include "onnx/scope.h"
+#include "onnx/wire/element_type.h"
+#include "ops/move.h"
+#include "ops/pointwise.h"
+#include "ops/shape.h"
+
+namespace camshaft::onnx::importer {
+
+std::string nodeName(const wire::Node& node) {
+  if (!node.name.empty()) return std::string(node.name);
+  for (const std::string_view output : node.outputs)
+    if (!output.empty()) return str(node.opType, "_", output);
+  return std::string(node.opType);
+}
+
+NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node, int64_t opset)
+    : model_(model), scope_(scope), node_(node), name_(scope.prefix + nodeName(node)), opset_(opset) {}
+
+Graph& NodeImport::graph() const { return model_.graph(); }
+
+int NodeImport::inputCount() const {
+  int count = static_cast<int>(node_.inputs.size());
+  while (count > 0 && node_.inputs[count - 1].empty()) --count;
+  return count;
+}
+
+Value* NodeImport::optionalInput(int i) const {
+  if (i >= inputCount() || node_.inputs[i].empty()) return nullptr;
+  return scope_.find(node_.inputs[i]);
+}
+
+Value* NodeImport::input(int i) const {
+  Value* value = optionalInput(i);
+  if (!value) invalid("it lacks its required input ", i);
+  return value;
+}
+
+std::vector<Value*> NodeImport::allInputs() const {
+  std::vector<Value*> values;
+  for (int i = 0; i < inputCount(); ++i) values.push_back(input(i));
+  return values;
+}
+
+std::vector<Dim> NodeImport::dims(int i) const {
+  Value* value = input(i);
+  if (!isInteger(value->dataType()))
+    invalid("input ", i, " ('", value->name, "') must hold integers and is ", value->dataType());
+  if (!value->contents && isStatic(value->shape()))
+    if (const auto known = knownIntegers(value)) return makeShape(*known);
+  return contentsOf(graph(), value, name_);
+}
+
+std::vector<int64_t> NodeImport::constantIntegers(int i, std::string_view what) const {
+  if (auto known = knownIntegers(input(i))) return *known;
+  unsupported("its ", what, " ('", input(i)->name, "') must be a constant: fold it when exporting");
+}
+
+std::vector<double> NodeImport::constantNumbers(int i, std::string_view what) const {
+  if (auto known = knownNumbers(input(i))) return *known;
+  unsupported("its ", what, " ('", input(i)->name, "') must be a constant: fold it when exporting");
+}
+
+std::optional<std::vector<int64_t>> NodeImport::knownIntegers(const Value* value) const {
+  return model_.folder().integers(value);
+}
+
+std::optional<std::vector<double>> NodeImport::knownNumbers(const Value* value) const {
+  return model_.folder().numbers(value);
+}
+
+int64_t NodeImport::axis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank) invalid("axis ", axis, " is outside a tensor of rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+int64_t NodeImport::axisAttribute(std::string_view attribute, int64_t missing, int64_t rank) const {
+  return axis(integer(attribute, missing), rank);
+}
+
+std::vector<int64_t> NodeImport::axes(std::vector<int64_t> axes, int64_t rank) const {
+  for (int64_t& one : axes) one = axis(one, rank);
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) invalid("an axis is given twice");
+  return axes;
+}
+
+Node* NodeImport::addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs, int outputs) const {
+  return graph().addNode(op, name_, std::move(inputs), std::move(attrs), outputs);
+}
+
+Value* NodeImport::unary(ScalarOp op, Value* x) const { return addUnary(graph(), op, name_, x); }
+
+Value* NodeImport::binary(ScalarOp op, Value* a, Value* b) const {
+  if (a->dataType() != b->dataType())
+    invalid("its operands have different types, ", a->dataType(), " and ", b->dataType());
+  return addBinary(graph(), op, name_, a, b);
+}
+
+Value* NodeImport::binary(ScalarOp op, Value* a, double b) const {
+  Expr expr;
+  const int x = expr.input(0, a->dataType());
+  expr.apply(op, x, expr.constant(b, a->dataType()));
+  return pointwise({a}, std::move(expr));
+}
+
+Value* NodeImport::pointwise(std::vector<Value*> inputs, Expr expr) const {
+  return addPointwise(graph(), name_, std::move(inputs), std::move(expr));
+}
+
+Value* NodeImport::cast(Value* x, DataType type) const {
+  return x->dataType() == type ? x : addCast(graph(), name_, x, type);
+}
+
+Value* NodeImport::scalar(DataType type, double value) const {
+  return addScalar(graph(), name_, type, value);
+}
+
+Value* NodeImport::reshape(Value* x, Shape shape) const {
+  if (x->shape() == shape) return x;
+  ReshapeAttrs attrs;
+  attrs.shape = std::move(shape);
+  return add(&ops::Reshape, {x}, std::move(attrs));
+}
+
+Value* NodeImport::transpose(Value* x, std::vector<int64_t> order) const {
+  TransposeAttrs attrs;
+  attrs.order = std::move(order);
+  return add(&ops::Transpose, {x}, std::move(attrs));
+}
+
+Value* NodeImport::expand(Value* x, Shape shape) const {
+  if (x->shape() == shape) return x;
+  ExpandAttrs attrs;
+  attrs.shape = std::move(shape);
+  return add(&ops::Expand, {x}, std::move(attrs));
+}
+
+Value* NodeImport::integerVector(const std::vector<int64_t>& values) const {
+  return graph().addConstant<int64_t>(name_, DataType::kI64, {static_cast<int64_t>(values.size())}, values);
+}
+
+bool NodeImport::wants(int output) const {
+  return output < outputCount() && !node_.outputs[output].empty();
+}
+
+void NodeImport::setOutput(int output, Value* value) {
+  if (wants(output)) scope_.values[node_.outputs[output]] = value;
+}
+
+std::vector<Value*> NodeImport::importBranch(std::string_view attribute) const {
+  const wire::Attribute* found = find(attribute, wire::AttributeType::kGraph);
+  if (!found) invalid("it lacks its subgraph '", attribute, "'");
+  return model_.importBranch(found->graphs.front(), scope_, name_);
+}
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,118 @@
+// What an operator's import function sees of one ONNX node: inputs as values of the graph,
+// attributes by name and type, and the graph to add to.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/names.h"
+#include "support/error.h"
+
+namespace camshaft::onnx::importer {
+
+struct Scope;
+class ModelImport;
+
+class NodeImport {
+ public:
+  NodeImport(ModelImport& model, Scope& scope, const wire::Node& node, int64_t opset);
+
+  Graph& graph() const;
+  const std::string& name() const { return name_; }
+  std::string_view opType() const { return node_.opType; }
+  int64_t opset() const { return opset_; }
+
+  // Inputs. Trailing omitted ones are not counted.
+  int inputCount() const;
+  bool hasInput(int i) const { return optionalInput(i) != nullptr; }
+  Value* optionalInput(int i) const;
+  Value* input(int i) const;  // refuses the node when it is missing
+  std::vector<Value*> allInputs() const;
+
+  // Element values of an integer input as dimensions, read at run time when they must be.
+  std::vector<Dim> dims(int i) const;
+  // Element values that must be known now; `what` names them in the refusal.
+  std::vector<int64_t> constantIntegers(int i, std::string_view what) const;
+  std::vector<double> constantNumbers(int i, std::string_view what) const;
+  std::optional<std::vector<int64_t>> knownIntegers(const Value* value) const;
+  std::optional<std::vector<double>> knownNumbers(const Value* value) const;
+
+  // Attributes. The forms without a default refuse the node when the attribute is missing.
+  bool has(std::string_view attribute) const { return find(attribute) != nullptr; }
+  int64_t integer(std::string_view attribute) const;
+  int64_t integer(std::string_view attribute, int64_t missing) const;
+  bool flag(std::string_view attribute, bool missing = false) const { return integer(attribute, missing) != 0; }
+  double number(std::string_view attribute, double missing) const;
+  std::string text(std::string_view attribute, std::string_view missing) const;
+  std::vector<int64_t> integers(std::string_view attribute, std::vector<int64_t> missing = {}) const;
+  std::vector<double> numbers(std::string_view attribute) const;
+  std::vector<std::string> texts(std::string_view attribute) const;
+  DataType dataType(std::string_view attribute) const;
+  DataType dataType(std::string_view attribute, DataType missing) const;
+  Value* tensor(std::string_view attribute) const;  // as a constant
+  Value* sparseTensor(std::string_view attribute) const;
+  const wire::Attribute* find(std::string_view attribute) const;
+  const wire::Node& wireNode() const { return node_; }
+  // Position in `spellings` of a text attribute; refuses any other spelling.
+  int choice(std::string_view attribute, std::string_view missing,
+             std::initializer_list<std::string_view> spellings) const;
+
+  // Axis in 0..rank-1 from one that may count from the end.
+  int64_t axis(int64_t axis, int64_t rank) const;
+  int64_t axisAttribute(std::string_view attribute, int64_t missing, int64_t rank) const;
+  std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank) const;  // sorted, no repeats
+
+  // Adding to the graph. Nodes get this node's name, and its ONNX name as their origin.
+  template <class A>
+  Node* addNode(Op op, std::vector<Value*> inputs, A attrs, int outputs = -1) const {
+    return addNodeOf(op, std::move(inputs), std::make_unique<A>(std::move(attrs)), outputs);
+  }
+  template <class A>
+  Value* add(Op op, std::vector<Value*> inputs, A attrs) const {
+    return addNode(op, std::move(inputs), std::move(attrs))->output();
+  }
+  Value* unary(ScalarOp op, Value* x) const;
+  Value* binary(ScalarOp op, Value* a, Value* b) const;
+  Value* binary(ScalarOp op, Value* a, double b) const;
+  Value* pointwise(std::vector<Value*> inputs, Expr expr) const;
+  Value* cast(Value* x, DataType type) const;  // x itself when it has the type
+  Value* scalar(DataType type, double value) const;
+  Value* reshape(Value* x, Shape shape) const;  // x itself when it has the shape
+  Value* transpose(Value* x, std::vector<int64_t> order) const;
+  Value* expand(Value* x, Shape shape) const;
+  Value* integerVector(const std::vector<int64_t>& values) const;
+
+  int outputCount() const { return static_cast<int>(node_.outputs.size()); }
+  bool wants(int output) const;  // somebody asked for this output by name
+  void setOutput(int output, Value* value);
+  void setOutput(Value* value) { setOutput(0, value); }
+  // Imports a subgraph attribute in place and returns its outputs.
+  std::vector<Value*> importBranch(std::string_view attribute) const;
+
+  template <class... Args>
+  [[noreturn]] void unsupported(const Args&... args) const {
+    fail(ErrorKind::kUnsupported, str(args...));
+  }
+  template <class... Args>
+  [[noreturn]] void invalid(const Args&... args) const {
+    fail(ErrorKind::kInvalidModel, str(args...));
+  }
+
+ private:
+  Node* addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs, int outputs) const;
+  const wire::Attribute* find(std::string_view attribute, wire::AttributeType type) const;
+
+  ModelImport& model_;
+  Scope& scope_;
+  const wire::Node& node_;
+  std::string name_;
+  int64_t opset_;
+};
+
+// "conv1", or the operator and its output when the node has no name.
+std::string nodeName(const wire::Node& node);
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,106 @@
+// Operators that make tensors from nothing but attributes and sizes.
+#include <cmath>
+#include <numbers>
+
+#include "onnx/constant.h"
+#include "onnx/formula.h"
+#include "onnx/node_import.h"
+#include "onnx/size.h"
+#include "ops/shape.h"
+
+namespace camshaft::onnx::importer {
+
+void importConstant(NodeImport& node) {
+  Graph& graph = node.graph();
+  if (node.has("value")) return node.setOutput(node.tensor("value"));
+  if (node.has("sparse_value")) return node.setOutput(node.sparseTensor("sparse_value"));
+  if (node.has("value_float")) return node.setOutput(node.scalar(DataType::kF32, node.number("value_float", 0)));
+  if (node.has("value_int")) {
+    const int64_t value = node.integer("value_int");
+    return node.setOutput(graph.addConstant<int64_t>(node.name(), DataType::kI64, {}, std::span(&value, 1)));
+  }
+  if (node.has("value_ints")) return node.setOutput(node.integerVector(node.integers("value_ints")));
+  if (node.has("value_floats")) {
+    const std::vector<double> numbers = node.numbers("value_floats");
+    const std::vector<float> values(numbers.begin(), numbers.end());
+    return node.setOutput(graph.addConstant<float>(node.name(), DataType::kF32,
+                                                   {static_cast<int64_t>(values.size())}, values));
+  }
+  if (node.has("value_string") || node.has("value_strings")) node.unsupported("string tensors are not supported");
+  node.invalid("it has no value");
+}
+
+void importConstantOfShape(NodeImport& node) {
+  Value* value = node.has("value") ? node.tensor("value") : node.scalar(DataType::kF32, 0);
+  node.setOutput(node.expand(node.reshape(value, {}), node.dims(0)));
+}
+
+namespace {
+
+Value* counting(const NodeImport& node, Value* start, Value* delta, Dim count) {
+  RangeAttrs attrs;
+  attrs.count = std::move(count);
+  return node.add(&ops::Range, {start, delta}, std::move(attrs));
+}
+
+Value* counting(const NodeImport& node, DataType type, Dim count) {
+  return counting(node, node.scalar(type, 0), node.scalar(type, 1), std::move(count));
+}
+
+// ceil((limit - start) / delta), not below zero.
+Dim rangeCount(const NodeImport& node) {
+  if (isFloat(node.input(0)->dataType())) {
+    const double start = node.constantNumbers(0, "start").at(0), limit = node.constantNumbers(1, "limit").at(0);
+    const double count = std::ceil((limit - start) / node.constantNumbers(2, "delta").at(0));
+    if (!(count < 1e12)) node.invalid("it has ", count, " elements");
+    return static_cast<int64_t>(std::max(count, 0.0));
+  }
+  const int64_t delta = node.constantIntegers(2, "delta").at(0);
+  if (delta == 0) node.invalid("its delta is zero");
+  const Dim start = node.dims(0).at(0), limit = node.dims(1).at(0);
+  const Dim distance = delta > 0 ? limit - start : start - limit;
+  return atLeast(node.graph(), ceilDiv(distance, std::abs(delta)), 0);
+}
+
+}  // namespace
+
+void importRange(NodeImport& node) {
+  Dim count = rangeCount(node);
+  node.setOutput(counting(node, node.reshape(node.input(0), {}), node.reshape(node.input(2), {}), std::move(count)));
+}
+
+void importEyeLike(NodeImport& node) {
+  Value* x = node.input(0);
+  if (x->rank() != 2) node.invalid("its input must have rank 2 and has ", x->rank());
+  Value* rows = node.reshape(counting(node, DataType::kI64, x->shape()[0]), {x->shape()[0], 1});
+  Value* columns = counting(node, DataType::kI64, x->shape()[1]);
+  Formula formula;
+  const Term onDiagonal =
+      formula.input(0, DataType::kI64) + static_cast<double>(node.integer("k", 0)) == formula.input(1, DataType::kI64);
+  cast(onDiagonal, node.dataType("dtype", x->dataType()));
+  node.setOutput(node.pointwise({rows, columns}, formula.take()));
+}
+
+namespace {
+
+// a - b*cos(x) + c*cos(2x) over one period of `size` samples.
+void importWindow(NodeImport& node, double a, double b, double c) {
+  const Dim size = node.dims(0).at(0);
+  Value* position = counting(node, DataType::kF32, size);
+  Value* period = sizeTensor(node, node.flag("periodic", true) ? size : size - 1);
+  Formula formula;
+  const Term at = formula.input(0, DataType::kF32);
+  const Term x = at * (2 * std::numbers::pi) / cast(formula.input(1, DataType::kI64), DataType::kF32);
+  Term window = a - apply(ScalarOp::kCos, x) * b;
+  if (c != 0) window = window + apply(ScalarOp::kCos, x * 2) * c;
+  cast(window, node.dataType("output_datatype", DataType::kF32));
+  node.setOutput(node.pointwise({position, period}, formula.take()));
+}
+
+}  // namespace
+
+void importHannWindow(NodeImport& node) { importWindow(node, 0.5, 0.5, 0); }
+void importHammingWindow(NodeImport& node) { importWindow(node, 25.0 / 46, 1 - 25.0 / 46, 0); }
+void importBlackmanWindow(NodeImport& node) { importWindow(node, 0.42, 0.5, 0.08); }
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,59 @@
+// Matrix products and convolutions of quantised tensors.
+#include "onnx/ops/conv.h"
+#include "onnx/ops/elementwise.h"
+#include "onnx/ops/matmul.h"
+#include "onnx/ops/quantize.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+Value* withoutZeroPoint(const NodeImport& node, Value* x, Value* zeroPoint, DataType type) {
+  x = node.cast(x, type);
+  return zeroPoint ? node.binary(ScalarOp::kSub, x, node.cast(zeroPoint, type)) : x;
+}
+
+// One element per row of a matrix, as a column.
+Value* perRow(const NodeImport& node, Value* operand) {
+  return operand && operand->rank() == 1 ? node.reshape(operand, {operand->shape()[0], 1}) : operand;
+}
+
+// One element per output channel, lined up with weights of this rank.
+Value* perFilter(const NodeImport& node, Value* operand, int64_t rank) {
+  return operand ? alongAxis(node, operand, 0, rank) : nullptr;
+}
+
+}  // namespace
+
+void importMatMulInteger(NodeImport& node) {
+  Value* a = withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), DataType::kI32);
+  Value* b = withoutZeroPoint(node, node.input(1), node.optionalInput(3), DataType::kI32);
+  node.setOutput(multiply(node, a, b));
+}
+
+// Sums of 8-bit products are exact in f32 up to 2^24, more terms than real kernels have.
+void importConvInteger(NodeImport& node) {
+  Value* x = withoutZeroPoint(node, node.input(0), node.optionalInput(2), DataType::kF32);
+  Value* weights = node.input(1);
+  weights = withoutZeroPoint(node, weights, perFilter(node, node.optionalInput(3), weights->rank()), DataType::kF32);
+  node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
+}
+
+void importQLinearMatMul(NodeImport& node) {
+  Value* a = dequantize(node, node.input(0), perRow(node, node.input(1)), perRow(node, node.input(2)));
+  Value* b = dequantize(node, node.input(3), node.input(4), node.input(5));
+  node.setOutput(quantize(node, multiply(node, a, b), node.input(6), node.input(7), node.input(7)->dataType()));
+}
+
+void importQLinearConv(NodeImport& node) {
+  Value *weights = node.input(3), *weightScale = node.input(4);
+  Value* x = dequantize(node, node.input(0), node.input(1), node.input(2));
+  Value* w = dequantize(node, weights, perFilter(node, weightScale, weights->rank()),
+                        perFilter(node, node.input(5), weights->rank()));
+  Value* bias = nullptr;
+  if (node.hasInput(8))
+    bias = dequantize(node, node.input(8), node.binary(ScalarOp::kMul, node.input(1), weightScale), nullptr);
+  node.setOutput(quantize(node, convolve(node, x, w, bias), node.input(6), node.input(7), node.input(7)->dataType()));
+}
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,59 @@
+// Operators of com.microsoft that ONNX Runtime's optimisers write.
+#include "onnx/formula.h"
+#include "onnx/node_import.h"
+#include "ops/matmul.h"
+#include "ops/norm.h"
+
+namespace camshaft::onnx::importer {
+
+void importFusedMatMul(NodeImport& node) {
+  if (node.flag("transBatchA") || node.flag("transBatchB")) node.unsupported("transposed batches are not supported");
+  MatMulAttrs attrs;
+  attrs.transposeA = node.flag("transA");
+  attrs.transposeB = node.flag("transB");
+  Value* product = node.add(&ops::MatMul, {node.input(0), node.input(1)}, attrs);
+  const double alpha = node.number("alpha", 1);
+  node.setOutput(alpha == 1 ? product : node.binary(ScalarOp::kMul, product, alpha));
+}
+
+void importBiasGelu(NodeImport& node) {
+  node.setOutput(node.unary(ScalarOp::kGelu, node.binary(ScalarOp::kAdd, node.input(0), node.input(1))));
+}
+
+void importFastGelu(NodeImport& node) {
+  Value* x = node.input(0);
+  if (node.hasInput(1)) x = node.binary(ScalarOp::kAdd, x, node.input(1));
+  node.setOutput(node.unary(ScalarOp::kGeluTanh, x));
+}
+
+void importQuickGelu(NodeImport& node) {
+  Value* x = node.input(0);
+  Formula formula;
+  const Term term = formula.input(0, x->dataType());
+  term * apply(ScalarOp::kSigmoid, term * node.number("alpha", 1.702));
+  node.setOutput(node.pointwise({x}, formula.take()));
+}
+
+namespace {
+
+// Inputs x, skip, scale, then beta (not for rms) and a bias of x.
+void importSkipNorm(NodeImport& node, bool rms) {
+  Value* sum = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
+  if (Value* bias = node.optionalInput(rms ? 3 : 4)) sum = node.binary(ScalarOp::kAdd, sum, bias);
+  if (node.wants(1) || node.wants(2)) node.unsupported("its mean and deviation outputs are not supported");
+  LayerNormAttrs attrs;
+  attrs.axis = sum->rank() - 1;
+  attrs.epsilon = node.number("epsilon", 1e-12);
+  attrs.rms = rms;
+  std::vector<Value*> inputs{sum, node.input(2)};
+  if (!rms && node.hasInput(3)) inputs.push_back(node.input(3));
+  node.setOutput(0, node.add(&ops::LayerNorm, std::move(inputs), attrs));
+  node.setOutput(3, sum);
+}
+
+}  // namespace
+
+void importSkipLayerNormalization(NodeImport& node) { importSkipNorm(node, false); }
+void importSkipSimplifiedLayerNormalization(NodeImport& node) { importSkipNorm(node, true); }
+
+}  // namespace camshaft::onnx::importer

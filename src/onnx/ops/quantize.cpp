@@ -1,0 +1,116 @@
+#include "onnx/ops/quantize.h"
+
+#include <cmath>
+
+#include "onnx/formula.h"
+#include "onnx/ops/elementwise.h"
+#include "onnx/ops/reduce.h"
+#include "ops/move.h"
+
+namespace camshaft::onnx::importer {
+
+Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int64_t axis, int64_t blockSize) {
+  if (!operand || operand->rank() == 0) return operand;
+  if (operand->rank() == 1 && operand->shape()[0].isConstant(1)) return node.reshape(operand, {});
+  if (blockSize == 0) return alongAxis(node, operand, axis, x->rank());
+  Shape split = operand->shape();
+  split.insert(split.begin() + axis + 1, Dim(1));
+  Shape repeated = split;
+  repeated[axis + 1] = blockSize;
+  Shape merged = operand->shape();
+  merged[axis] = merged[axis] * blockSize;
+  Value* spread = node.reshape(node.expand(node.reshape(operand, split), repeated), merged);
+  if (merged[axis] == x->shape()[axis]) return spread;
+  SliceAttrs slice;  // the last block may be cut short
+  slice.axes = {axis};
+  slice.starts = {0};
+  slice.sizes = {x->shape()[axis]};
+  slice.steps = {1};
+  return node.add(&ops::Slice, {spread}, std::move(slice));
+}
+
+Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint, DataType type) {
+  const DataType compute = isFloat(x->dataType()) ? x->dataType() : DataType::kF32;
+  std::vector<Value*> inputs{x, scale};
+  Formula formula;
+  const Term value = cast(formula.input(0, x->dataType()), compute);
+  Term result = value / cast(formula.input(1, scale->dataType()), compute);
+  if (isInteger(type)) {
+    // Rounded and clamped in f32: half precision does not hold every 16-bit integer.
+    result = apply(ScalarOp::kRound, cast(result, DataType::kF32));
+    if (zeroPoint) {
+      inputs.push_back(zeroPoint);
+      result = result + cast(formula.input(2, type), DataType::kF32);
+    }
+    const int bits = bitsOf(type) - (isSigned(type) ? 1 : 0);
+    const double high = std::ldexp(1.0, bits) - 1;
+    result = smaller(larger(result, isSigned(type) ? -high - 1 : 0), high);
+  }
+  cast(result, type);
+  return node.pointwise(std::move(inputs), formula.take());
+}
+
+Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint) {
+  const DataType type = scale->dataType();
+  std::vector<Value*> inputs{x, scale};
+  Formula formula;
+  // The difference of two integers is exact in f32 up to 24 bits, in f64 beyond.
+  const DataType compute = bitsOf(x->dataType()) == 32 ? DataType::kF64 : DataType::kF32;
+  Term value = cast(formula.input(0, x->dataType()), compute);
+  const Term factor = cast(formula.input(1, type), compute);
+  if (zeroPoint && !isFloat(zeroPoint->dataType())) {
+    inputs.push_back(zeroPoint);
+    value = value - cast(formula.input(2, zeroPoint->dataType()), compute);
+  }
+  cast(value * factor, type);
+  return node.pointwise(std::move(inputs), formula.take());
+}
+
+namespace {
+
+struct Operands {
+  Value *scale, *zeroPoint;
+};
+
+Operands operandsOf(const NodeImport& node, Value* x) {
+  const int64_t blockSize = node.integer("block_size", 0);
+  // The default axis, 1, is meaningless for a vector; then, as for one scale in all, it is not read.
+  const bool perAxis = node.input(1)->rank() > 0 && x->rank() > 1;
+  const int64_t axis = perAxis ? node.axisAttribute("axis", 1, x->rank()) : 0;
+  return {quantizationOperand(node, node.input(1), x, axis, blockSize),
+          quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
+}
+
+}  // namespace
+
+void importQuantizeLinear(NodeImport& node) {
+  Value* x = node.input(0);
+  const auto [scale, zeroPoint] = operandsOf(node, x);
+  const DataType type = zeroPoint ? zeroPoint->dataType() : node.dataType("output_dtype", DataType::kU8);
+  node.setOutput(quantize(node, x, scale, zeroPoint, type));
+}
+
+void importDequantizeLinear(NodeImport& node) {
+  Value* x = node.input(0);
+  const auto [scale, zeroPoint] = operandsOf(node, x);
+  Value* result = dequantize(node, x, scale, zeroPoint);
+  node.setOutput(node.cast(result, node.dataType("output_dtype", result->dataType())));
+}
+
+// Range of x widened to hold zero, mapped to 0..255.
+void importDynamicQuantizeLinear(NodeImport& node) {
+  Value* x = node.input(0);
+  const std::vector<int64_t> all = axisRange(0, x->rank());
+  Value* low = node.binary(ScalarOp::kMin, reduce(node, ReduceKind::kMin, x, all, false), 0.0);
+  Value* high = node.binary(ScalarOp::kMax, reduce(node, ReduceKind::kMax, x, all, false), 0.0);
+  Value* scale = node.binary(ScalarOp::kDiv, node.binary(ScalarOp::kSub, high, low), 255.0);
+  Formula formula;
+  const Term zero = formula.input(0, x->dataType());
+  cast(apply(ScalarOp::kRound, smaller(larger((0.0 - zero) / formula.input(1, x->dataType()), 0), 255)), DataType::kU8);
+  Value* zeroPoint = node.pointwise({low, scale}, formula.take());
+  node.setOutput(0, quantize(node, x, scale, zeroPoint, DataType::kU8));
+  node.setOutput(1, scale);
+  node.setOutput(2, zeroPoint);
+}
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,17 @@
+#include "onnx/node_import.h"
+#include "ops/index.h"
+
+namespace camshaft::onnx::importer {
+
+void importTopK(NodeImport& node) {
+  Value* x = node.input(0);
+  TopKAttrs attrs;
+  attrs.axis = node.axisAttribute("axis", -1, x->rank());
+  attrs.k = node.opset() < 10 ? Dim(node.integer("k")) : node.dims(1).at(0);
+  attrs.largest = node.flag("largest", true);
+  const Node* top = node.addNode(&ops::TopK, {x}, std::move(attrs));
+  node.setOutput(0, top->output(0));
+  node.setOutput(1, top->output(1));
+}
+
+}  // namespace camshaft::onnx::importer

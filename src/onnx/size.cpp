@@ -1,0 +1,53 @@
+#include "onnx/size.h"
+
+#include "ops/shape.h"
+
+namespace camshaft::onnx::importer {
+
+Dim atLeast(const Graph& graph, const Dim& a, const Dim& b) {
+  if (rangeOf(a - b, graph.symbolRange()).min >= 0) return a;
+  const DimRange range = rangeOf(b - a, graph.symbolRange());
+  return range.min >= 0 ? b : max(a, b);
+}
+
+Dim atMost(const Graph& graph, const Dim& a, const Dim& b) {
+  if (rangeOf(b - a, graph.symbolRange()).min >= 0) return a;
+  return rangeOf(a - b, graph.symbolRange()).min >= 0 ? b : min(a, b);
+}
+
+Value* sizeTensor(const NodeImport& node, const Dim& size) {
+  DimsTensorAttrs attrs;
+  attrs.values = {size};
+  attrs.scalar = true;
+  return node.add(&ops::DimsTensor, {}, std::move(attrs));
+}
+
+namespace {
+
+constexpr int64_t kFar = int64_t{1} << 31;  // "to the end", as exporters write it, is beyond this
+
+// A bound as an index into 0..size, before clamping; symbolic bounds are sizes, so not negative.
+Dim fromStart(const Graph& graph, const Dim& bound, const Dim& size) {
+  const bool negative = bound.isConstant() ? bound.value() < 0
+                                           : rangeOf(bound, graph.symbolRange()).max < 0;
+  return negative ? bound + size : bound;
+}
+
+Dim clamped(const Graph& graph, const Dim& bound, const Dim& low, const Dim& high, const Dim& size) {
+  if (bound.isConstant() && bound.value() >= kFar - 1) return high;
+  if (bound.isConstant() && bound.value() <= -kFar + 1) return low;
+  return atLeast(graph, atMost(graph, fromStart(graph, bound, size), high), low);
+}
+
+}  // namespace
+
+SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end, int64_t step) {
+  const Dim low = step > 0 ? 0 : -1;
+  const Dim high = step > 0 ? size : size - 1;
+  const Dim first = clamped(graph, start, step > 0 ? low : Dim(0), high, size);
+  const Dim last = clamped(graph, end, low, high, size);
+  const Dim distance = step > 0 ? last - first : first - last;
+  return {first, atLeast(graph, ceilDiv(distance, step > 0 ? step : -step), 0)};
+}
+
+}  // namespace camshaft::onnx::importer

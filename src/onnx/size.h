@@ -1,0 +1,21 @@
+// Symbolic sizes: bounds that use what is known of the symbols, and sizes as tensors.
+#pragma once
+
+#include "onnx/node_import.h"
+
+namespace camshaft::onnx::importer {
+
+// max(a, b) and min(a, b), simplified where the symbols' ranges decide.
+Dim atLeast(const Graph& graph, const Dim& a, const Dim& b);
+Dim atMost(const Graph& graph, const Dim& a, const Dim& b);
+
+// A rank-0 i64 tensor with the size as its value.
+Value* sizeTensor(const NodeImport& node, const Dim& size);
+
+// x[start:end:step] along a dimension of this size, by Python's rules.
+struct SliceBounds {
+  Dim start, size;
+};
+SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end, int64_t step);
+
+}  // namespace camshaft::onnx::importer
