@@ -48,7 +48,7 @@ double sourcePosition(ResizeCoordinates coordinates, const Axis& axis, double x)
     case ResizeCoordinates::kAsymmetric: return x / axis.scale;
     case ResizeCoordinates::kAlignCorners:
       return axis.resizedSize() == 1 ? 0 : x * last / (axis.resizedSize() - 1);
-    case ResizeCoordinates::kPytorchHalfPixel: return axis.resizedSize() > 1 ? halfPixel : 0;
+    case ResizeCoordinates::kPytorchHalfPixel: return axis.out > 1 ? halfPixel : 0;
     case ResizeCoordinates::kHalfPixelSymmetric:
       return axis.in / 2.0 * (1 - axis.out / axis.resizedSize()) + halfPixel;
     case ResizeCoordinates::kCropAndResize: {
