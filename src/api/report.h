@@ -50,4 +50,16 @@ T guarded(const Reporter& reporter, T failure, F&& body) noexcept {
   return failure;
 }
 
+// What the extern "C" makers do: refuse a caller compiled for another version of the headers.
+template <class Interface, class F>
+Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t expected, F&& make) noexcept {
+  const Reporter reporter(logger);
+  return guarded<Interface*>(reporter, nullptr, [&]() -> Interface* {
+    if (version != expected)
+      fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version, " and the library is ",
+           expected, "; compile it again with this library's headers");
+    return make();
+  });
+}
+
 }  // namespace camshaft::api

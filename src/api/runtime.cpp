@@ -44,13 +44,8 @@ class Runtime : public IRuntime {
 
 extern "C" CAMSHAFT_API void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  const camshaft::api::Reporter reporter(typed);
-  return camshaft::api::guarded<nvinfer1::IRuntime*>(reporter, nullptr, [&]() -> nvinfer1::IRuntime* {
-    if (version != NV_TENSORRT_VERSION)
-      camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
-                     " and the library is ", NV_TENSORRT_VERSION, "; compile it again with this library's headers");
-    return new camshaft::api::Runtime(typed);
-  });
+  return camshaft::api::createChecked<nvinfer1::IRuntime>(typed, version, NV_TENSORRT_VERSION,
+                                                          [&] { return new camshaft::api::Runtime(typed); });
 }
 
 extern "C" CAMSHAFT_API int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }

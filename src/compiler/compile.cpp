@@ -93,7 +93,8 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .threads = options.threads > 0 ? options.threads : usableCores(),
                        .timings = options.timings ? options.timings : &privateTimings,
                        .deviceKey = runtimeBackends().front()->describeDevice(),
-                       .timeSingleCandidates = options.profilingVerbosity > 0,
+                       .workspaceLimit = options.workspaceLimit,
+                       .timeSingleCandidates = options.timeLayers,
                        .log = options.log};
   WeightsBuilder weights;
   for (size_t i = 0; i < profiles.size(); ++i) {

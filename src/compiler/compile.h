@@ -28,7 +28,9 @@ struct CompileOptions {
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
   int optimizationLevel = 3;           // 0 to 5
   int threads = 0;                     // kernels are timed with; 0: all cores
-  int profilingVerbosity = 0;          // above 0, every layer is timed for the inspector
+  int profilingVerbosity = 0;          // recorded in the plan
+  bool timeLayers = false;             // time every layer for the inspector, also where nothing is to choose
+  int64_t workspaceLimit = DimRange::kUnbounded;
   std::set<std::string, std::less<>> disabledPasses;
   TimingCache* timings = nullptr;      // read and added to; null: a private one
   BuildProgress* progress = nullptr;

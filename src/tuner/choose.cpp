@@ -69,6 +69,9 @@ class Chooser {
       }
       for (int64_t config : kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
         Prepared prepared = kernel.prepare(node, prepareOptions(config));
+        const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;
+        if (workspace > options_.workspaceLimit)
+          prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ", options_.workspaceLimit);
         if (!prepared.refusal.empty())
           info.alternatives.push_back({std::string(kernel.name), -1, std::move(prepared.refusal)});
         else

@@ -18,6 +18,7 @@ struct ChooseOptions {
   int threads = 1;
   TimingCache* timings = nullptr;  // never null
   std::string deviceKey;           // prefix of the timing keys
+  int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
   bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
   Log log;
   // Called before each node; false cancels the build.

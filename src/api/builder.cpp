@@ -1,0 +1,127 @@
+// IBuilder, and how to make one.
+#include <memory>
+#include <vector>
+
+#include "api/config.h"
+#include "api/convert.h"
+#include "api/network.h"
+#include "api/report.h"
+#include "compiler/compile.h"
+#include "engine/engine_file.h"
+#include "support/cpu_info.h"
+
+namespace camshaft::api {
+namespace {
+
+using namespace nvinfer1;
+
+// Hands the compiler's phases to the user's monitor.
+class MonitorAdapter : public BuildProgress {
+ public:
+  explicit MonitorAdapter(IProgressMonitor& monitor) : monitor_(monitor) {}
+  void begin(std::string_view phase, std::string_view parent, int steps) override {
+    monitor_.phaseStart(std::string(phase).c_str(), parent.empty() ? nullptr : std::string(parent).c_str(), steps);
+  }
+  bool advance(std::string_view phase, int step) override {
+    return monitor_.stepComplete(std::string(phase).c_str(), step);
+  }
+  void end(std::string_view phase) override { monitor_.phaseFinish(std::string(phase).c_str()); }
+
+ private:
+  IProgressMonitor& monitor_;
+};
+
+// Flags that promise something the engine would not keep.
+void refuseUnkeptFlags(const BuilderConfig& config) {
+  static constexpr std::pair<BuilderFlag, std::string_view> kUnkept[] = {
+      {BuilderFlag::kREFIT, "kREFIT"},
+      {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
+      {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
+      {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
+      {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"},
+      {BuilderFlag::kVERSION_COMPATIBLE, "kVERSION_COMPATIBLE"},
+      {BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, "kERROR_ON_TIMING_CACHE_MISS"},
+      {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
+      {BuilderFlag::kEDITABLE_TIMING_CACHE, "kEDITABLE_TIMING_CACHE"},
+  };
+  for (const auto& [flag, name] : kUnkept)
+    if (config.getFlag(flag)) fail(ErrorKind::kUnsupported, "builder flag ", name, " is not supported yet; clear it");
+}
+
+class Builder : public IBuilder {
+ public:
+  explicit Builder(ILogger* logger) : reporter_(logger) {}
+
+  INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
+    return guarded<INetworkDefinition*>(reporter_, nullptr, [&] {
+      constexpr uint32_t kPlugins = 1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_JIT_PYTHON_PLUGINS) |
+                                    1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
+      if (flags & kPlugins) fail(ErrorKind::kUnsupported, "networks with Python plugins are not supported yet");
+      return new Network(flags, reporter_);
+    });
+  }
+
+  IBuilderConfig* createBuilderConfig() noexcept override {
+    return guarded<IBuilderConfig*>(reporter_, nullptr, [&] { return new BuilderConfig(reporter_); });
+  }
+
+  IOptimizationProfile* createOptimizationProfile() noexcept override {
+    return guarded<IOptimizationProfile*>(reporter_, nullptr, [&] {
+      profiles_.push_back(std::make_unique<OptimizationProfile>(reporter_));
+      return profiles_.back().get();
+    });
+  }
+
+  IHostMemory* buildSerializedNetwork(INetworkDefinition& network, IBuilderConfig& config) noexcept override {
+    return guarded<IHostMemory*>(reporter_, nullptr, [&] {
+      auto& settings = static_cast<BuilderConfig&>(config);
+      refuseUnkeptFlags(settings);
+      if (settings.getDefaultDeviceType() == DeviceType::kDLA)
+        fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
+      CompileOptions options;
+      options.profiles = settings.profiles();
+      options.optimizationLevel = settings.getBuilderOptimizationLevel();
+      options.threads = maxThreads_;
+      options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
+      options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
+      options.workspaceLimit = static_cast<int64_t>(
+          std::min<std::size_t>(settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
+      if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE)) options.timings = &settings.timings()->cache();
+      std::unique_ptr<MonitorAdapter> progress;
+      if (settings.getProgressMonitor()) progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
+      options.progress = progress.get();
+      options.log = reporter_.log();
+      return makeHostMemory(writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
+    });
+  }
+
+  bool isNetworkSupported(const INetworkDefinition& network, const IBuilderConfig&) const noexcept override {
+    return network.getNbOutputs() > 0;
+  }
+  ILogger* getLogger() const noexcept override { return reporter_.logger(); }
+  void setErrorRecorder(IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  bool setMaxThreads(int32_t maxThreads) noexcept override {
+    return guarded(reporter_, false, [&] {
+      if (maxThreads < 1) fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ", maxThreads);
+      maxThreads_ = maxThreads;
+      return true;
+    });
+  }
+  int32_t getMaxThreads() const noexcept override { return maxThreads_; }
+  void reset() noexcept override { maxThreads_ = usableCores(); }
+
+ private:
+  Reporter reporter_;
+  int32_t maxThreads_ = usableCores();
+  std::vector<std::unique_ptr<OptimizationProfile>> profiles_;
+};
+
+}  // namespace
+}  // namespace camshaft::api
+
+extern "C" CAMSHAFT_API void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
+  auto* typed = static_cast<nvinfer1::ILogger*>(logger);
+  return camshaft::api::createChecked<nvinfer1::IBuilder>(typed, version, NV_TENSORRT_VERSION,
+                                                          [&] { return new camshaft::api::Builder(typed); });
+}
