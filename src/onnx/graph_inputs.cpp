@@ -1,4 +1,5 @@
 // Graph inputs: types, and named or unknown dimensions as symbols.
+#include <algorithm>
 #include <cctype>
 #include <map>
 
@@ -18,6 +19,11 @@ std::string symbolName(std::string_view text) {
   return name;
 }
 
+// Some exporters write "?" where nothing is known; two of those need not be equal.
+bool isName(std::string_view param) {
+  return std::any_of(param.begin(), param.end(), [](unsigned char c) { return std::isalnum(c); });
+}
+
 class InputShapes {
  public:
   explicit InputShapes(Graph& graph) : graph_(graph) {}
@@ -26,11 +32,11 @@ class InputShapes {
     Shape shape;
     std::vector<int64_t> numbers;
     for (const wire::Dim& dim : *input.type.shape) {
-      if (dim.value) {
+      if (dim.value && *dim.value != -1) {  // -1: what exporters write for "unknown"
         numbers.push_back(*dim.value);
         shape.push_back(*dim.value);
       } else {
-        shape.push_back(dim.param.empty() ? symbol(str(input.name, ".", shape.size())) : shared(dim.param));
+        shape.push_back(isName(dim.param) ? shared(dim.param) : symbol(str(input.name, ".", shape.size())));
       }
     }
     wire::elementCount(numbers, str("input '", input.name, "'"));
@@ -60,6 +66,10 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
       continue;
     }
     if (scope.has(input.name)) continue;  // an initializer: its value is a constant here
+    if (const auto fixed = options_.fixedInputs.find(std::string(input.name)); fixed != options_.fixedInputs.end()) {
+      scope.values[input.name] = graph_.addConstant(std::string(input.name), fixed->second.type, fixed->second.data);
+      continue;
+    }
     try {
       const std::string what = str("input '", input.name, "'");
       if (input.type.kind != wire::TypeKind::kTensor)

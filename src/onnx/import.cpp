@@ -5,8 +5,9 @@
 
 namespace camshaft::onnx {
 
-std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph) {
-  return importer::ModelImport(model, graph).run();
+std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph,
+                                       const ImportOptions& options) {
+  return importer::ModelImport(model, graph, options).run();
 }
 
 camshaft::Graph importModel(const LoadedModel& model) {

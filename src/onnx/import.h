@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/graph.h"
@@ -22,10 +23,21 @@ struct ImportProblem {
   int nodeIndex = -1;  // position in the model's main graph
 };
 
+// Graph inputs whose values are known now, say axes that a model takes as an input: they become
+// constants, and are no inputs of the graph.
+struct FixedInput {
+  TensorType type;
+  ConstantPtr data;
+};
+struct ImportOptions {
+  std::unordered_map<std::string, FixedInput> fixedInputs;
+};
+
 // Fills `graph` (which must be empty) and returns every problem found, in model order. A node that
 // can't be imported hides the ones that need its outputs, so each problem is a cause of its own.
 // The graph is usable only when nothing is returned. Constants share the model's bytes.
-std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph);
+std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph,
+                                       const ImportOptions& options = {});
 
 // The same for callers that want an exception: throws Error with all messages, one per line.
 camshaft::Graph importModel(const LoadedModel& model);

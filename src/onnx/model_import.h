@@ -16,7 +16,8 @@ namespace camshaft::onnx::importer {
 
 class ModelImport {
  public:
-  ModelImport(const LoadedModel& model, Graph& graph) : loaded_(model), graph_(graph) {}
+  ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options)
+      : loaded_(model), graph_(graph), options_(options) {}
 
   std::vector<ImportProblem> run();
 
@@ -46,6 +47,7 @@ class ModelImport {
 
   const LoadedModel& loaded_;
   Graph& graph_;
+  const ImportOptions& options_;
   ConstantFolder folder_;
   std::vector<ImportProblem> problems_;
   int mainNode_ = -1;  // index of the main graph's node being imported

@@ -47,10 +47,11 @@ std::vector<Value*> NodeImport::allInputs() const {
   return values;
 }
 
-std::vector<Dim> NodeImport::dims(int i) const {
-  Value* value = input(i);
+std::vector<Dim> NodeImport::dims(int i) const { return dims(input(i)); }
+
+std::vector<Dim> NodeImport::dims(Value* value) const {
   if (!isInteger(value->dataType()))
-    invalid("input ", i, " ('", value->name, "') must hold integers and is ", value->dataType());
+    invalid("its input '", value->name, "' must hold integers and is ", value->dataType());
   if (!value->contents && isStatic(value->shape()))
     if (const auto known = knownIntegers(value)) return makeShape(*known);
   return contentsOf(graph(), value, name_);

@@ -1,5 +1,8 @@
 #include "onnx/size.h"
 
+#include <cmath>
+
+#include "ops/pointwise.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
@@ -13,6 +16,23 @@ Dim atLeast(const Graph& graph, const Dim& a, const Dim& b) {
 Dim atMost(const Graph& graph, const Dim& a, const Dim& b) {
   if (rangeOf(b - a, graph.symbolRange()).min >= 0) return a;
   return rangeOf(a - b, graph.symbolRange()).min >= 0 ? b : min(a, b);
+}
+
+std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value* value) {
+  if (value->contents) return value->contents;
+  if (value->producer && value->producer->op == &ops::Pointwise) {
+    const Node& cast = *value->producer;
+    if (cast.as<PointwiseAttrs>().expr.isSingle(ScalarOp::kCast) && isFloat(value->dataType()) && cast.inputs[0]->contents)
+      return cast.inputs[0]->contents;
+  }
+  const auto numbers = node.knownNumbers(value);
+  if (!numbers) return std::nullopt;
+  std::vector<Dim> dims;
+  for (const double number : *numbers) {
+    if (number != std::floor(number) || std::fabs(number) > 1e15) return std::nullopt;
+    dims.push_back(static_cast<int64_t>(number));
+  }
+  return dims;
 }
 
 Value* sizeTensor(const NodeImport& node, const Dim& size) {

@@ -9,6 +9,10 @@ namespace camshaft::onnx::importer {
 Dim atLeast(const Graph& graph, const Dim& a, const Dim& b);
 Dim atMost(const Graph& graph, const Dim& a, const Dim& b);
 
+// Element values as dimensions when they are known to be whole: integers with known contents,
+// those cast to floats, and whole constants.
+std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value* value);
+
 // A rank-0 i64 tensor with the size as its value.
 Value* sizeTensor(const NodeImport& node, const Dim& size);
 

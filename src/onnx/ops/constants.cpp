@@ -47,19 +47,21 @@ Value* counting(const NodeImport& node, DataType type, Dim count) {
   return counting(node, node.scalar(type, 0), node.scalar(type, 1), std::move(count));
 }
 
-// ceil((limit - start) / delta), not below zero.
+// ceil((limit - start) / delta), not below zero: symbolic where the operands are, else computed
+// while running.
 Dim rangeCount(const NodeImport& node) {
-  if (isFloat(node.input(0)->dataType())) {
-    const double start = node.constantNumbers(0, "start").at(0), limit = node.constantNumbers(1, "limit").at(0);
-    const double count = std::ceil((limit - start) / node.constantNumbers(2, "delta").at(0));
-    if (!(count < 1e12)) node.invalid("it has ", count, " elements");
-    return static_cast<int64_t>(std::max(count, 0.0));
+  const auto start = wholeNumbers(node, node.input(0)), limit = wholeNumbers(node, node.input(1));
+  const auto delta = wholeNumbers(node, node.input(2));
+  if (start && limit && delta && delta->at(0).isConstant()) {
+    const int64_t step = delta->at(0).value();
+    if (step == 0) node.invalid("its delta is zero");
+    const Dim distance = step > 0 ? limit->at(0) - start->at(0) : start->at(0) - limit->at(0);
+    return atLeast(node.graph(), ceilDiv(distance, std::abs(step)), 0);
   }
-  const int64_t delta = node.constantIntegers(2, "delta").at(0);
-  if (delta == 0) node.invalid("its delta is zero");
-  const Dim start = node.dims(0).at(0), limit = node.dims(1).at(0);
-  const Dim distance = delta > 0 ? limit - start : start - limit;
-  return atLeast(node.graph(), ceilDiv(distance, std::abs(delta)), 0);
+  Value* distance = node.cast(node.binary(ScalarOp::kSub, node.input(1), node.input(0)), DataType::kF64);
+  Value* steps = node.binary(ScalarOp::kDiv, distance, node.cast(node.input(2), DataType::kF64));
+  Value* count = node.binary(ScalarOp::kMax, node.unary(ScalarOp::kCeil, steps), 0.0);
+  return node.dims(node.reshape(node.cast(count, DataType::kI64), {1})).at(0);
 }
 
 }  // namespace

@@ -29,10 +29,7 @@ void importOneHot(NodeImport& node) {
   if (indices->dataType() != DataType::kI32) indices = node.cast(indices, DataType::kI64);
   OneHotAttrs attrs;
   attrs.axis = node.axisAttribute("axis", -1, indices->rank() + 1);
-  if (isInteger(node.input(1)->dataType()))
-    attrs.depth = node.dims(1).at(0);
-  else
-    attrs.depth = static_cast<int64_t>(node.constantNumbers(1, "depth").at(0));
+  attrs.depth = node.dims(node.cast(node.reshape(node.input(1), {1}), DataType::kI64)).at(0);
   node.setOutput(node.add(&ops::OneHot, {indices, node.input(2)}, std::move(attrs)));
 }
 

@@ -47,7 +47,8 @@ void importSpaceToDepth(NodeImport& node) {
   const Dim block = node.integer("blocksize");
   const Dim height = floorDiv(in[2], block), width = floorDiv(in[3], block);
   Value* split = node.reshape(x, {in[0], in[1], height, block, width, block});
-  Value* moved = node.transpose(split, {0, 3, 5, 1, 2, 4});
+  const bool depthFirst = node.choice("mode", "dcr", {"dcr", "crd"}) == 0;
+  Value* moved = depthFirst ? node.transpose(split, {0, 3, 5, 1, 2, 4}) : node.transpose(split, {0, 1, 3, 5, 2, 4});
   node.setOutput(node.reshape(moved, {in[0], in[1] * block * block, height, width}));
 }
 
