@@ -5,6 +5,7 @@
 //   div(x, 4)                                →  mul(x, 0.25)      only where exact
 //   max(x, 0)                                →  relu(x)
 //   div(1, sqrt(x))                          →  rsqrt(x)
+//   add(2, x), mul(x, exp(x))                →  add(x, 2), mul(exp(x), x): one order of operands
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -19,7 +20,8 @@ namespace {
 class Simplifier {
  public:
   // Index of an instruction that computes this one, whose operands are indices here already.
-  int add(const ScalarInstruction& in) {
+  int add(ScalarInstruction in) {
+    orderOperands(in);
     if (const std::optional<int> folded = foldConstant(in)) return *folded;
     if (const std::optional<int> simpler = rewrite(in)) return *simpler;
     for (size_t i = 0; i < code().size(); ++i)
@@ -51,6 +53,24 @@ class Simplifier {
   int unary(ScalarOp op, int a) { return add({.op = op, .type = at(a).type, .a = a}); }
   int binary(ScalarOp op, int a, int b) { return add({.op = op, .type = at(a).type, .a = a, .b = b}); }
   int constant(double value, DataType type) { return expr_.constant(value, type); }
+
+  // Operands that commute: computed ones first, then inputs, constants last, each by index.
+  void orderOperands(ScalarInstruction& in) const {
+    if (!commutes(in.op)) return;
+    const auto place = [this](int i) {
+      return std::pair(isConst(i) ? 2 : at(i).op == ScalarOp::kInput ? 1 : 0, i);
+    };
+    if (place(in.b) < place(in.a)) std::swap(in.a, in.b);
+  }
+  static bool commutes(ScalarOp op) {
+    switch (op) {
+      case ScalarOp::kAdd: case ScalarOp::kMul: case ScalarOp::kMin: case ScalarOp::kMax:
+      case ScalarOp::kAnd: case ScalarOp::kOr: case ScalarOp::kXor:
+      case ScalarOp::kEqual: case ScalarOp::kNotEqual:
+        return true;
+      default: return false;
+    }
+  }
 
   std::optional<int> foldConstant(const ScalarInstruction& in);
   std::optional<int> rewrite(const ScalarInstruction& in);
@@ -89,7 +109,6 @@ std::optional<int> Simplifier::rewrite(const ScalarInstruction& in) {
       break;
     case ScalarOp::kAdd:
       if (isConst(b, 0)) return a;
-      if (isConst(a, 0)) return b;
       break;
     case ScalarOp::kSub:
       if (isConst(b, 0)) return a;
@@ -97,17 +116,22 @@ std::optional<int> Simplifier::rewrite(const ScalarInstruction& in) {
       break;
     case ScalarOp::kMul:
       if (isConst(b, 1)) return a;
-      if (isConst(a, 1)) return b;
+      break;
+    case ScalarOp::kAnd:
+      if (isConst(b)) return number(b) != 0 ? a : b;
+      break;
+    case ScalarOp::kOr:
+      if (isConst(b)) return number(b) != 0 ? b : a;
       break;
     case ScalarOp::kMax:  // both propagate NaN
       if (isConst(b, 0)) return unary(ScalarOp::kRelu, a);
-      if (isConst(a, 0)) return unary(ScalarOp::kRelu, b);
       break;
     case ScalarOp::kRelu:
       if (at(a).op == ScalarOp::kRelu || at(a).op == ScalarOp::kSigmoid) return a;
       break;
     case ScalarOp::kNeg:
-      if (at(a).op == ScalarOp::kNeg) return at(a).a;
+    case ScalarOp::kNot:
+      if (at(a).op == op) return at(a).a;
       break;
     case ScalarOp::kReciprocal:
       if (at(a).op == ScalarOp::kSqrt) return unary(ScalarOp::kRsqrt, at(a).a);
@@ -189,16 +213,22 @@ BoundExpr extract(const std::vector<ScalarInstruction>& code, int result, const 
 
 BoundExpr simplified(const BoundExpr& bound) {
   Simplifier simplifier;
-  std::vector<int> at(bound.expr.code().size());
-  for (size_t i = 0; i < at.size(); ++i) {
-    ScalarInstruction in = bound.expr.code()[i];
-    if (in.op == ScalarOp::kInput) {  // the first input that reads the same value
-      in.a = static_cast<int>(std::find(bound.inputs.begin(), bound.inputs.end(), bound.inputs.at(in.a)) -
-                              bound.inputs.begin());
-    } else {
-      for (int* operand : {&in.a, &in.b, &in.c})
-        if (*operand >= 0) *operand = at[*operand];
+  const std::vector<ScalarInstruction>& code = bound.expr.code();
+  std::vector<int> at(code.size());
+  // Inputs first, so that their order is that of their index; equal ones are one.
+  for (size_t input = 0; input < bound.inputs.size(); ++input)
+    for (size_t i = 0; i < code.size(); ++i) {
+      if (code[i].op != ScalarOp::kInput || code[i].a != static_cast<int>(input)) continue;
+      const auto first = std::find(bound.inputs.begin(), bound.inputs.end(), bound.inputs[input]);
+      at[i] = simplifier.add({.op = ScalarOp::kInput,
+                              .type = code[i].type,
+                              .a = static_cast<int>(first - bound.inputs.begin())});
     }
+  for (size_t i = 0; i < code.size(); ++i) {
+    ScalarInstruction in = code[i];
+    if (in.op == ScalarOp::kInput) continue;
+    for (int* operand : {&in.a, &in.b, &in.c})
+      if (*operand >= 0) *operand = at[*operand];
     at[i] = simplifier.add(in);
   }
   return extract(simplifier.code(), at.back(), bound.inputs);
