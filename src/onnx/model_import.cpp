@@ -1,7 +1,9 @@
 #include "onnx/model_import.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 #include "onnx/node_import.h"
 #include "onnx/node_order.h"
@@ -163,6 +165,10 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     }
   } catch (const Error& error) {
     reportNode(error.kind(), node, scope, error.message());
+  } catch (const std::out_of_range&) {
+    reportNode(ErrorKind::kInvalidModel, node, scope, "an input or attribute of it has fewer elements than it needs");
+  } catch (const std::bad_alloc&) {
+    reportNode(ErrorKind::kOutOfMemory, node, scope, "there is not enough memory to import it");
   }
   if (problems_.size() != problemsBefore) poison(node, scope);
 }

@@ -69,6 +69,15 @@ void importSwish(NodeImport& node) {
   importFormula(node, [=](Term x) { x * apply(ScalarOp::kSigmoid, x * alpha); });
 }
 
+// a * sigmoid(alpha * a) * b
+void importSwiGLU(NodeImport& node) {
+  Value *a = node.input(0), *b = node.input(1);
+  Formula formula;
+  const Term gate = formula.input(0, a->dataType());
+  gate * apply(ScalarOp::kSigmoid, gate * node.number("alpha", 1)) * formula.input(1, b->dataType());
+  node.setOutput(node.pointwise({a, b}, formula.take()));
+}
+
 void importGelu(NodeImport& node) {
   const bool tanh = node.choice("approximate", "none", {"none", "tanh"}) == 1;
   importUnary(node, tanh ? ScalarOp::kGeluTanh : ScalarOp::kGelu);

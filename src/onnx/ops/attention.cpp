@@ -1,9 +1,12 @@
 #include "ops/attention.h"
 
 #include <cmath>
+#include <limits>
 
-#include "onnx/node_import.h"
+#include "onnx/ops/attention_mask.h"
+#include "ops/matmul.h"
 #include "ops/move.h"
+#include "ops/softmax.h"
 
 namespace camshaft::onnx::importer {
 
@@ -24,26 +27,69 @@ Value* withPast(const NodeImport& node, Value* past, Value* present) {
   return node.add(&ops::Concat, {past, present}, attrs);
 }
 
+double scaleOf(const NodeImport& node, const Dim& size) {
+  if (node.has("scale")) return node.number("scale", 1);
+  if (!size.isConstant()) node.unsupported("its head size must be known");
+  return 1 / std::sqrt(static_cast<double>(size.value()));
+}
+
+// k with each head repeated for the queries that share it.
+Value* repeatHeads(const NodeImport& node, Value* k, const Dim& heads) {
+  const Shape in = k->shape();
+  if (in[1] == heads) return k;
+  Value* grouped = node.reshape(k, {in[0], in[1], 1, in[2], in[3]});
+  return node.reshape(node.expand(grouped, {in[0], in[1], floorDiv(heads, in[1]), in[2], in[3]}),
+                      {in[0], heads, in[2], in[3]});
+}
+
+// What the fourth output shows of the scores: 0 as multiplied, 1 capped, 2 with the mask, 3 as
+// probabilities, where a row without any key is zero.
+Value* scores(const NodeImport& node, Value* q, Value* k, Value* mask, const AttentionAttrs& attrs) {
+  const int64_t mode = node.integer("qk_matmul_output_mode", 0);
+  MatMulAttrs product;
+  product.transposeB = true;
+  Value* result = node.add(&ops::MatMul, {q, repeatHeads(node, k, q->shape()[1])}, product);
+  result = node.binary(ScalarOp::kMul, result, attrs.scale);
+  if (mode >= 1 && attrs.softcap != 0) {
+    result = node.unary(ScalarOp::kTanh, node.binary(ScalarOp::kDiv, result, attrs.softcap));
+    result = node.binary(ScalarOp::kMul, result, attrs.softcap);
+  }
+  if (mode >= 2 && mask) result = node.binary(ScalarOp::kAdd, result, additiveMask(node, mask, q->dataType()));
+  if (mode < 3) return result;
+  SoftmaxAttrs softmax;
+  softmax.axis = 3;
+  Value* weights = node.add(&ops::Softmax, {result}, softmax);
+  Expr zeroed;  // a row without keys is 0/0
+  const int weight = zeroed.input(0, weights->dataType());
+  const int isNumber = zeroed.apply(ScalarOp::kEqual, weight, weight);
+  const int zero = zeroed.constant(0, weights->dataType());
+  zeroed.where(isNumber, weight, zero);
+  return node.pointwise({weights}, std::move(zeroed));
+}
+
 }  // namespace
 
 void importAttention(NodeImport& node) {
   Value* q = splitHeads(node, node.input(0), node.integer("q_num_heads", 0));
   Value* k = splitHeads(node, node.input(1), node.integer("kv_num_heads", 0));
   Value* v = splitHeads(node, node.input(2), node.integer("kv_num_heads", 0));
-  if (node.wants(3)) node.unsupported("its fourth output, the scores of the product, is not supported");
-  if (node.hasInput(6)) node.unsupported("its input nonpad_kv_seqlen is not supported");
+  // Queries and new keys are usually the same tokens; then the last query sees the last key.
+  const bool pairwise = q->shape()[2] == k->shape()[2];
   k = withPast(node, node.optionalInput(4), k);
   v = withPast(node, node.optionalInput(5), v);
-  const Dim size = q->shape()[3];
-  if (!node.has("scale") && !size.isConstant()) node.unsupported("its head size must be known");
 
   AttentionAttrs attrs;
-  attrs.scale = node.has("scale") ? node.number("scale", 1) : 1 / std::sqrt(static_cast<double>(size.value()));
-  attrs.causal = node.flag("is_causal");
-  attrs.alignEnd = node.hasInput(4);
+  attrs.scale = scaleOf(node, q->shape()[3]);
   attrs.softcap = node.number("softcap", 0);
+  AttentionMask mask(node, q->shape()[2], k->shape()[2]);
+  // The operator itself masks the future, unless the lengths differ by sample or are to be shown.
+  const bool explicitCausal = node.hasInput(6) || node.wants(3) || (node.hasInput(4) && !pairwise);
+  attrs.causal = node.flag("is_causal") && !explicitCausal;
+  attrs.alignEnd = node.hasInput(4);
+  if (node.flag("is_causal") && explicitCausal) mask.hideFuture();
   std::vector<Value*> inputs{q, k, v};
-  if (node.hasInput(3)) inputs.push_back(node.input(3));
+  if (Value* combined = mask.combined()) inputs.push_back(combined);
+  Value* shown = node.wants(3) ? scores(node, q, k, inputs.size() > 3 ? inputs[3] : nullptr, attrs) : nullptr;
   Value* y = node.add(&ops::Attention, std::move(inputs), attrs);
   if (node.input(0)->rank() == 3) {
     const Shape heads = y->shape();
@@ -52,6 +98,7 @@ void importAttention(NodeImport& node) {
   node.setOutput(0, y);
   node.setOutput(1, k);
   node.setOutput(2, v);
+  if (shown) node.setOutput(3, shown);
 }
 
 }  // namespace camshaft::onnx::importer

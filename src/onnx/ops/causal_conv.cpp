@@ -1,0 +1,37 @@
+// Depthwise convolution over time that carries its last inputs from call to call.
+#include "onnx/node_import.h"
+#include "ops/conv.h"
+#include "ops/move.h"
+
+namespace camshaft::onnx::importer {
+
+void importCausalConvWithState(NodeImport& node) {
+  Value *x = node.input(0), *weights = node.input(1);
+  if (x->rank() != 3 || weights->rank() != 3 || !isStatic(weights->shape()))
+    node.invalid("its input and weights must have rank 3, the weights a known shape");
+  const Dim history = weights->shape()[2] - 1;
+  Value* past = node.optionalInput(3);
+  if (!past) past = node.expand(node.scalar(x->dataType(), 0), {x->shape()[0], x->shape()[1], history});
+  ConcatAttrs inTime;
+  inTime.axis = 2;
+  Value* whole = node.add(&ops::Concat, {past, x}, inTime);
+
+  ConvAttrs conv;
+  conv.strides = conv.dilations = {1};
+  conv.padsBegin = conv.padsEnd = {0};
+  conv.groups = weights->shape()[0].value();
+  std::vector<Value*> inputs{whole, weights};
+  if (node.hasInput(2)) inputs.push_back(node.input(2));
+  Value* y = node.add(&ops::Conv, std::move(inputs), std::move(conv));
+  const bool swish = node.choice("activation", "none", {"none", "silu", "swish"}) != 0;
+  node.setOutput(0, swish ? node.unary(ScalarOp::kSilu, y) : y);
+
+  SliceAttrs last;
+  last.axes = {2};
+  last.starts = {whole->shape()[2] - history};
+  last.sizes = {history};
+  last.steps = {1};
+  if (node.wants(1)) node.setOutput(1, node.add(&ops::Slice, {whole}, std::move(last)));
+}
+
+}  // namespace camshaft::onnx::importer
