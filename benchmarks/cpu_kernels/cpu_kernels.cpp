@@ -27,13 +27,13 @@ struct ConvLayer {
   int times;
 };
 constexpr ConvLayer kResNet50[] = {
-    {3, 224, 64, 7, 2, 3, 1},    {64, 56, 64, 1, 1, 0, 1},     {64, 56, 64, 3, 1, 1, 3},
-    {64, 56, 256, 1, 1, 0, 4},   {256, 56, 64, 1, 1, 0, 2},    {256, 56, 128, 1, 1, 0, 1},
-    {128, 56, 128, 3, 2, 1, 1},  {128, 28, 512, 1, 1, 0, 4},   {256, 56, 512, 1, 2, 0, 1},
-    {512, 28, 128, 1, 1, 0, 3},  {128, 28, 128, 3, 1, 1, 3},   {512, 28, 256, 1, 1, 0, 1},
-    {256, 28, 256, 3, 2, 1, 1},  {256, 14, 1024, 1, 1, 0, 6},  {512, 28, 1024, 1, 2, 0, 1},
-    {1024, 14, 256, 1, 1, 0, 5}, {256, 14, 256, 3, 1, 1, 5},   {1024, 14, 512, 1, 1, 0, 1},
-    {512, 14, 512, 3, 2, 1, 1},  {512, 7, 2048, 1, 1, 0, 3},   {1024, 14, 2048, 1, 2, 0, 1},
+    {3, 224, 64, 7, 2, 3, 1},    {64, 56, 64, 1, 1, 0, 1},    {64, 56, 64, 3, 1, 1, 3},
+    {64, 56, 256, 1, 1, 0, 4},   {256, 56, 64, 1, 1, 0, 2},   {256, 56, 128, 1, 1, 0, 1},
+    {128, 56, 128, 3, 2, 1, 1},  {128, 28, 512, 1, 1, 0, 4},  {256, 56, 512, 1, 2, 0, 1},
+    {512, 28, 128, 1, 1, 0, 3},  {128, 28, 128, 3, 1, 1, 3},  {512, 28, 256, 1, 1, 0, 1},
+    {256, 28, 256, 3, 2, 1, 1},  {256, 14, 1024, 1, 1, 0, 6}, {512, 28, 1024, 1, 2, 0, 1},
+    {1024, 14, 256, 1, 1, 0, 5}, {256, 14, 256, 3, 1, 1, 5},  {1024, 14, 512, 1, 1, 0, 1},
+    {512, 14, 512, 3, 2, 1, 1},  {512, 7, 2048, 1, 1, 0, 3},  {1024, 14, 2048, 1, 2, 0, 1},
     {2048, 7, 512, 1, 1, 0, 2},  {512, 7, 512, 3, 1, 1, 2},
 };
 
@@ -97,12 +97,13 @@ std::vector<Buffer> copies(const Buffer& packed, int64_t floats) {
 
 double timeConv(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
                 bool withResidual, ThreadPool& pool, int repetitions) {
-  const int64_t outPixels = extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
+  const int64_t outPixels =
+      extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
   const auto input = filled(extent.batch * extent.height * extent.width * shape.inChannels);
   const auto output = filled(outPixels * shape.outChannels);
   const auto residual = filled(outPixels * shape.outChannels), bias = filled(shape.outChannels);
-  const auto weights =
-      filled(shape.outChannels * shape.inChannels / shape.groups * shape.kernel[0] * shape.kernel[1]);
+  const auto weights = filled(shape.outChannels * shape.inChannels / shape.groups *
+                              shape.kernel[0] * shape.kernel[1]);
   const int64_t packedFloats = packedConvFloats(algorithm, shape);
   const auto packed = filled(packedFloats);
   packConv(algorithm, shape, weights.get(), packed.get());
@@ -112,21 +113,25 @@ double timeConv(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExten
   if (withResidual) epilogue.residual = residual.get(), epilogue.residualStride = shape.outChannels;
   return best(repetitions, [&](int i) {
     convolve(algorithm, shape, extent, input.get(), all[static_cast<size_t>(i) % all.size()].get(),
-         output.get(), epilogue, pool, workspace.get());
+             output.get(), epilogue, pool, workspace.get());
   });
 }
 
 double benchmarkResNet(ThreadPool& pool, int repetitions, double peak) {
   double total = 0, totalFlops = 0;
   for (const ConvLayer& l : kResNet50) {
-    const ConvShape shape = {.inChannels = l.in, .outChannels = l.out, .kernel = {l.kernel, l.kernel},
-                             .stride = {l.stride, l.stride}, .padBegin = {l.pad, l.pad},
+    const ConvShape shape = {.inChannels = l.in,
+                             .outChannels = l.out,
+                             .kernel = {l.kernel, l.kernel},
+                             .stride = {l.stride, l.stride},
+                             .padBegin = {l.pad, l.pad},
                              .padEnd = {l.pad, l.pad}};
     const ConvExtent extent = {1, l.size, l.size, l.in, l.out};
     const int64_t outSize = shape.outSize(0, l.size);
     const double flops = 2.0 * double(outSize * outSize * l.out * l.in * l.kernel * l.kernel);
     const bool residual = l.kernel == 1 && l.out == 4 * l.in;
-    const double direct = timeConv(ConvAlgorithm::kGemm, shape, extent, residual, pool, repetitions);
+    const double direct =
+        timeConv(ConvAlgorithm::kGemm, shape, extent, residual, pool, repetitions);
     double fastest = direct;
     std::printf("conv %4d %3d %4d k%d s%d x%d  gemm %7.1f us %6.1f GF/s %3.0f%%", int(l.in),
                 int(l.size), int(l.out), int(l.kernel), int(l.stride), l.times, direct * 1e6,
@@ -141,16 +146,21 @@ double benchmarkResNet(ThreadPool& pool, int repetitions, double peak) {
     total += l.times * fastest;
     totalFlops += l.times * flops;
   }
-  std::printf("ResNet-50 convolutions: %.2f ms, %.1f GF/s\n", total * 1e3, totalFlops / total * 1e-9);
+  std::printf("ResNet-50 convolutions: %.2f ms, %.1f GF/s\n", total * 1e3,
+              totalFlops / total * 1e-9);
   return total;
 }
 
 void benchmarkDepthwise(ThreadPool& pool, int repetitions) {
   for (const DepthwiseLayer& l : kDepthwise) {
     const int64_t pad = l.kernel / 2;
-    const ConvShape shape = {.inChannels = l.channels, .outChannels = l.channels, .groups = l.channels,
-                             .kernel = {l.kernel, l.kernel}, .stride = {l.stride, l.stride},
-                             .padBegin = {pad, pad}, .padEnd = {pad, pad}};
+    const ConvShape shape = {.inChannels = l.channels,
+                             .outChannels = l.channels,
+                             .groups = l.channels,
+                             .kernel = {l.kernel, l.kernel},
+                             .stride = {l.stride, l.stride},
+                             .padBegin = {pad, pad},
+                             .padEnd = {pad, pad}};
     const ConvExtent extent = {1, l.size, l.size, l.channels, l.channels};
     const int64_t outSize = shape.outSize(0, l.size);
     const double flops = 2.0 * double(outSize * outSize * l.channels * l.kernel * l.kernel);
@@ -163,19 +173,20 @@ void benchmarkDepthwise(ThreadPool& pool, int repetitions) {
 double benchmarkBert(ThreadPool& pool, int repetitions, double peak) {
   double total = 0, totalFlops = 0;
   for (const Product& p : kBert) {
-    const auto a = filled(p.m * p.k), c = filled(p.m * p.n), b = filled(p.k * p.n), bias = filled(p.n);
+    const auto a = filled(p.m * p.k), c = filled(p.m * p.n), b = filled(p.k * p.n),
+               bias = filled(p.n);
     const int64_t packedFloats = packedBFloats(p.k, p.n);
     const auto packed = filled(packedFloats);
     packB(p.k, p.n, b.get(), p.n, false, packed.get());
     const auto all = copies(packed, packedFloats);
     const Epilogue epilogue = {.bias = bias.get(), .activation = p.activation};
     const double t = best(repetitions, [&](int i) {
-      packedGemm(p.m, p.n, p.k, a.get(), p.k, all[static_cast<size_t>(i) % all.size()].get(), c.get(), p.n,
-           epilogue, pool);
+      packedGemm(p.m, p.n, p.k, a.get(), p.k, all[static_cast<size_t>(i) % all.size()].get(),
+                 c.get(), p.n, epilogue, pool);
     });
     const double flops = 2.0 * double(p.m * p.n * p.k);
-    std::printf("gemm %4d x %4d x %4d x%d  %7.1f us %6.1f GF/s %3.0f%%\n", int(p.m), int(p.n), int(p.k),
-                p.times, t * 1e6, flops / t * 1e-9, 100 * flops / t / peak);
+    std::printf("gemm %4d x %4d x %4d x%d  %7.1f us %6.1f GF/s %3.0f%%\n", int(p.m), int(p.n),
+                int(p.k), p.times, t * 1e6, flops / t * 1e-9, 100 * flops / t / peak);
     total += p.times * t;
     totalFlops += p.times * flops;
   }
@@ -194,12 +205,11 @@ double benchmarkBert(ThreadPool& pool, int repetitions, double peak) {
   byValues.c = {q.get(), 768, {0, 64}};
   for (const BatchedGemm& p : {byKeys, byValues}) {
     const auto workspace = filled(batchedGemmWorkspaceFloats(p, pool.threads()));
-    const double t = best(repetitions, [&](int) {
-      batchedGemm(p, {.scale = 0.125f}, pool, workspace.get());
-    });
+    const double t =
+        best(repetitions, [&](int) { batchedGemm(p, {.scale = 0.125f}, pool, workspace.get()); });
     const double flops = 2.0 * 12 * double(p.m * p.n * p.k);
-    std::printf("attention 12 x %d x %d x %d x12  %7.1f us %6.1f GF/s %3.0f%%\n", int(p.m), int(p.n),
-                int(p.k), t * 1e6, flops / t * 1e-9, 100 * flops / t / peak);
+    std::printf("attention 12 x %d x %d x %d x12  %7.1f us %6.1f GF/s %3.0f%%\n", int(p.m),
+                int(p.n), int(p.k), t * 1e6, flops / t * 1e-9, 100 * flops / t / peak);
     total += 12 * t;
     totalFlops += 12 * flops;
   }
@@ -237,7 +247,8 @@ int main(int argc, char** argv) {
   }
   ThreadPool pool(threads);
   const double peak = measurePeak(pool);
-  std::printf("%s, %d threads, tile peak %.1f GF/s\n", std::string(isaName()).c_str(), threads, peak * 1e-9);
+  std::printf("%s, %d threads, tile peak %.1f GF/s\n", std::string(isaName()).c_str(), threads,
+              peak * 1e-9);
   benchmarkResNet(pool, repetitions, peak);
   benchmarkDepthwise(pool, repetitions);
   benchmarkBert(pool, repetitions, peak);

@@ -6,10 +6,8 @@ namespace camshaft::cpu {
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm:
-      return true;
-    case ConvAlgorithm::kDepthwise:
-      return shape.inChannels == shape.groups;
+    case ConvAlgorithm::kGemm: return true;
+    case ConvAlgorithm::kDepthwise: return shape.inChannels == shape.groups;
     case ConvAlgorithm::kWinograd:
       for (int axis = 0; axis < 2; ++axis) {
         if (shape.kernel[axis] != 3 || shape.stride[axis] != 1 || shape.dilation[axis] != 1) {
@@ -23,12 +21,9 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
 
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm:
-      return packedGemmConvFloats(shape);
-    case ConvAlgorithm::kDepthwise:
-      return packedDepthwiseFloats(shape);
-    case ConvAlgorithm::kWinograd:
-      return packedWinogradFloats(shape);
+    case ConvAlgorithm::kGemm: return packedGemmConvFloats(shape);
+    case ConvAlgorithm::kDepthwise: return packedDepthwiseFloats(shape);
+    case ConvAlgorithm::kWinograd: return packedWinogradFloats(shape);
   }
   return 0;
 }
@@ -36,24 +31,18 @@ int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
 void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weights,
               float* packed) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm:
-      return packGemmConv(shape, weights, packed);
-    case ConvAlgorithm::kDepthwise:
-      return packDepthwise(shape, weights, packed);
-    case ConvAlgorithm::kWinograd:
-      return packWinograd(shape, weights, packed);
+    case ConvAlgorithm::kGemm: return packGemmConv(shape, weights, packed);
+    case ConvAlgorithm::kDepthwise: return packDepthwise(shape, weights, packed);
+    case ConvAlgorithm::kWinograd: return packWinograd(shape, weights, packed);
   }
 }
 
 int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
                             const ConvExtent& extent, int threads) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm:
-      return gemmConvWorkspaceFloats(shape, extent, threads);
-    case ConvAlgorithm::kDepthwise:
-      return 0;
-    case ConvAlgorithm::kWinograd:
-      return winogradWorkspaceFloats(shape, extent, threads);
+    case ConvAlgorithm::kGemm: return gemmConvWorkspaceFloats(shape, extent, threads);
+    case ConvAlgorithm::kDepthwise: return 0;
+    case ConvAlgorithm::kWinograd: return winogradWorkspaceFloats(shape, extent, threads);
   }
   return 0;
 }
@@ -64,12 +53,9 @@ void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent&
   const ConvCall call{shape, extent, input, packed, output, epilogue, pool, workspace};
   if (call.outPixels() <= 0) return;
   switch (algorithm) {
-    case ConvAlgorithm::kGemm:
-      return gemmConv(call);
-    case ConvAlgorithm::kDepthwise:
-      return depthwiseConv(call);
-    case ConvAlgorithm::kWinograd:
-      return winogradConv(call);
+    case ConvAlgorithm::kGemm: return gemmConv(call);
+    case ConvAlgorithm::kDepthwise: return depthwiseConv(call);
+    case ConvAlgorithm::kWinograd: return winogradConv(call);
   }
 }
 

@@ -31,9 +31,9 @@ struct ConvExtent {
 };
 
 enum class ConvAlgorithm : int32_t {
-  kGemm,      // any convolution
+  kGemm,       // any convolution
   kDepthwise,  // one input channel per group, any multiplier
-  kWinograd,  // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
+  kWinograd,   // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
 };
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);

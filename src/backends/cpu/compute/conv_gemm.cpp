@@ -115,12 +115,11 @@ void gemmConv(const ConvCall& call) {
       gemmBlock(block, call.epilogue);
     }
   };
-  call.pool.parallelFor(shape.groups * grid.tasks(), 1,
-                        [&](int64_t begin, int64_t end, int worker) {
-                          float* buffer =
-                              inPlace ? nullptr : call.workspace + worker * bufferFloats(p);
-                          for (int64_t task = begin; task < end; ++task) runTask(task, buffer);
-                        });
+  call.pool.parallelFor(
+      shape.groups * grid.tasks(), 1, [&](int64_t begin, int64_t end, int worker) {
+        float* buffer = inPlace ? nullptr : call.workspace + worker * bufferFloats(p);
+        for (int64_t task = begin; task < end; ++task) runTask(task, buffer);
+      });
 }
 
 }  // namespace camshaft::cpu

@@ -29,7 +29,8 @@ double exactPixel(const Problem& p, const std::vector<float>& input,
       for (int64_t c = 0; c < inPerGroup; ++c) {
         const int64_t channel = o / outPerGroup * inPerGroup + c;
         sum += double(input[static_cast<size_t>(pixel * p.extent.inPixelStride + channel)]) *
-               weights[static_cast<size_t>(((o * inPerGroup + c) * s.kernel[0] + ky) * s.kernel[1] + kx)];
+               weights[static_cast<size_t>(((o * inPerGroup + c) * s.kernel[0] + ky) * s.kernel[1] +
+                                           kx)];
       }
     }
   }
@@ -39,9 +40,9 @@ double exactPixel(const Problem& p, const std::vector<float>& input,
 // Relative L2 error; the tensors are slices of wider ones, and what is beside them must stay.
 double check(ConvAlgorithm algorithm, Problem p) {
   const ConvShape& s = p.shape;
-  SCOPED_TRACE(testing::Message() << s.inChannels << "->" << s.outChannels << " kernel " << s.kernel[0]
-                                  << "x" << s.kernel[1] << " of " << p.extent.height << "x"
-                                  << p.extent.width << " algorithm " << int(algorithm));
+  SCOPED_TRACE(testing::Message() << s.inChannels << "->" << s.outChannels << " kernel "
+                                  << s.kernel[0] << "x" << s.kernel[1] << " of " << p.extent.height
+                                  << "x" << p.extent.width << " algorithm " << int(algorithm));
   EXPECT_TRUE(convSupports(algorithm, s));
   p.extent.inPixelStride = s.inChannels + 3;
   p.extent.outPixelStride = s.outChannels + 5;
@@ -61,12 +62,13 @@ double check(ConvAlgorithm algorithm, Problem p) {
     p.epilogue.residualStride = residualStride;
   }
 
-  PoisonedBuffer packed(packedConvFloats(algorithm, s)), output(outPixels * p.extent.outPixelStride);
+  PoisonedBuffer packed(packedConvFloats(algorithm, s)),
+      output(outPixels * p.extent.outPixelStride);
   PoisonedBuffer workspace(convWorkspaceFloats(algorithm, s, p.extent, p.threads));
   packConv(algorithm, s, weights.data(), packed.data());
   ThreadPool pool(p.threads);
   convolve(algorithm, s, p.extent, input.data(), packed.data(), output.data(), p.epilogue, pool,
-       workspace.data());
+           workspace.data());
   packed.expectMarginsIntact();
   output.expectMarginsIntact();
   workspace.expectMarginsIntact();
@@ -80,8 +82,9 @@ double check(ConvAlgorithm algorithm, Problem p) {
         EXPECT_TRUE(std::isnan(got));
         continue;
       }
-      double want = p.epilogue.scale * exactPixel(p, input, weights, image,
-                                                  pixel / outWidth % outHeight, pixel % outWidth, o);
+      double want =
+          p.epilogue.scale *
+          exactPixel(p, input, weights, image, pixel / outWidth % outHeight, pixel % outWidth, o);
       if (p.withBias) want += bias[static_cast<size_t>(o)];
       if (p.withResidual) want += residual[static_cast<size_t>(pixel * residualStride + o)];
       want = exactActivation(p.epilogue, want);
@@ -103,8 +106,13 @@ INSTANTIATE_TEST_SUITE_P(Isas, ConvTest, testing::ValuesIn(availableIsas()), isa
 
 ConvShape square(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad,
                  int64_t groups = 1) {
-  return {.inChannels = in, .outChannels = out, .groups = groups, .kernel = {kernel, kernel},
-          .stride = {stride, stride}, .padBegin = {pad, pad}, .padEnd = {pad, pad}};
+  return {.inChannels = in,
+          .outChannels = out,
+          .groups = groups,
+          .kernel = {kernel, kernel},
+          .stride = {stride, stride},
+          .padBegin = {pad, pad},
+          .padEnd = {pad, pad}};
 }
 
 TEST_P(ConvTest, GemmTakesAnyShape) {
@@ -116,8 +124,13 @@ TEST_P(ConvTest, GemmTakesAnyShape) {
   check(gemm, {.shape = square(64, 64, 3, 2, 1), .extent = {1, 14, 14}, .threads = 3});
   check(gemm, {.shape = square(12, 18, 3, 1, 1, 3), .extent = {2, 8, 8}});
   check(gemm, {.shape = square(6, 12, 3, 1, 1, 6), .extent = {1, 8, 8}});
-  ConvShape odd = {.inChannels = 5, .outChannels = 7, .kernel = {2, 5}, .stride = {3, 2},
-                   .dilation = {2, 3}, .padBegin = {0, 4}, .padEnd = {3, 1}};
+  ConvShape odd = {.inChannels = 5,
+                   .outChannels = 7,
+                   .kernel = {2, 5},
+                   .stride = {3, 2},
+                   .dilation = {2, 3},
+                   .padBegin = {0, 4},
+                   .padEnd = {3, 1}};
   check(gemm, {.shape = odd, .extent = {2, 11, 17}});
   odd.padBegin[1] = odd.padEnd[1] = 20;  // whole patches outside the image
   check(gemm, {.shape = odd, .extent = {1, 11, 5}});
@@ -140,10 +153,18 @@ TEST_P(ConvTest, DepthwiseTakesAnyShape) {
       }
     }
   }
-  check(depthwise, {.shape = square(5, 15, 3, 1, 1, 5), .extent = {2, 7, 6},
-                    .epilogue = {.activation = Activation::kRelu}, .withResidual = true});
-  ConvShape odd = {.inChannels = 20, .outChannels = 20, .groups = 20, .kernel = {4, 2},
-                   .stride = {2, 3}, .dilation = {1, 4}, .padBegin = {3, 0}, .padEnd = {0, 5}};
+  check(depthwise, {.shape = square(5, 15, 3, 1, 1, 5),
+                    .extent = {2, 7, 6},
+                    .epilogue = {.activation = Activation::kRelu},
+                    .withResidual = true});
+  ConvShape odd = {.inChannels = 20,
+                   .outChannels = 20,
+                   .groups = 20,
+                   .kernel = {4, 2},
+                   .stride = {2, 3},
+                   .dilation = {1, 4},
+                   .padBegin = {3, 0},
+                   .padEnd = {0, 5}};
   check(depthwise, {.shape = odd, .extent = {1, 9, 33}});
   odd.padBegin[1] = 9;
   check(depthwise, {.shape = odd, .extent = {1, 9, 4}});
@@ -156,16 +177,18 @@ TEST_P(ConvTest, WinogradTakesRaggedTilesAndChannels) {
     check(winograd, {.shape = square(5, 7, 3, 1, pad), .extent = {3, 7, 10}, .withResidual = true});
     check(winograd, {.shape = square(19, 21, 3, 1, pad), .extent = {1, 3, 5}});
   }
-  check(winograd, {.shape = square(8, 70, 3, 1, 1), .extent = {1, 61, 45}, .withResidual = true,
-                   .threads = 3});
+  check(
+      winograd,
+      {.shape = square(8, 70, 3, 1, 1), .extent = {1, 61, 45}, .withResidual = true, .threads = 3});
   ConvShape uneven = square(8, 8, 3, 1, 0);
   uneven.padBegin[0] = 1, uneven.padEnd[1] = 2;
   check(winograd, {.shape = uneven, .extent = {2, 9, 9}});
 }
 
 TEST_P(ConvTest, WinogradStaysAccurate) {
-  const double error = check(ConvAlgorithm::kWinograd, {.shape = square(256, 64, 3, 1, 1),
-                                                        .extent = {1, 14, 14}, .withBias = false});
+  const double error =
+      check(ConvAlgorithm::kWinograd,
+            {.shape = square(256, 64, 3, 1, 1), .extent = {1, 14, 14}, .withBias = false});
   RecordProperty("relativeError", std::to_string(error * 1e6) + "e-6");
 }
 
@@ -173,7 +196,8 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
   for (Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kClip, Activation::kSigmoid,
         Activation::kSilu, Activation::kHardSwish, Activation::kGelu, Activation::kTanh}) {
-    const Epilogue epilogue = {.scale = 0.5f, .activation = activation, .low = -0.5f, .high = 0.75f};
+    const Epilogue epilogue = {
+        .scale = 0.5f, .activation = activation, .low = -0.5f, .high = 0.75f};
     check(ConvAlgorithm::kGemm, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kWinograd, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(21, 21, 3, 1, 1, 21), {1, 7, 6}, epilogue});
@@ -182,7 +206,8 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
 }
 
 TEST_P(ConvTest, PostSeesEveryOutputOnce) {
-  for (auto algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise}) {
+  for (auto algorithm :
+       {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise}) {
     const bool depthwise = algorithm == ConvAlgorithm::kDepthwise;
     const ConvShape shape = square(6, 6, 3, 1, 1, depthwise ? 6 : 1);
     const ConvExtent extent = {2, 9, 7, 6, 6};
@@ -194,7 +219,7 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
     ThreadPool pool(2);
     std::vector<float> plain(input.size()), output(input.size());
     convolve(algorithm, shape, extent, input.data(), packed.data(), plain.data(), {}, pool,
-         workspace.data());
+             workspace.data());
     Epilogue epilogue;
     epilogue.postContext = output.data();
     epilogue.post = [](void* context, float* block, int64_t row, int64_t column, int64_t rows,
@@ -205,7 +230,7 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
       }
     };
     convolve(algorithm, shape, extent, input.data(), packed.data(), output.data(), epilogue, pool,
-         workspace.data());
+             workspace.data());
     for (size_t i = 0; i < output.size(); ++i) ASSERT_EQ(output[i], plain[i] + 1000.0f) << i;
   }
 }

@@ -107,12 +107,9 @@ constexpr int kPixelsAtOnce = 7;
 template <bool kInside>
 void computePixels(const ConvCall& call, const Segment& s) {
   switch (call.shape.kernel[1]) {
-    case 3:
-      return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
-    case 5:
-      return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
-    default:
-      return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
+    case 3: return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
+    case 5: return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
+    default: return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
   }
 }
 
@@ -122,8 +119,7 @@ void computeLine(const ConvCall& call, int64_t line) {
   const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
   const int64_t width = call.extent.width, span = shape.dilation[1] * (shape.kernel[1] - 1);
   Segment s;
-  s.image = call.input +
-            line / outHeight * call.extent.height * width * call.extent.inPixelStride;
+  s.image = call.input + line / outHeight * call.extent.height * width * call.extent.inPixelStride;
   s.y = line % outHeight;
   for (s.x = 0; s.x < outWidth;) {
     const int64_t pixel = line * outWidth + s.x;

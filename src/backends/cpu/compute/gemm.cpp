@@ -11,8 +11,6 @@ namespace camshaft::cpu {
 
 namespace {
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 void packPanel(int64_t k, int64_t width, const float* b, int64_t ldb, bool transposed, int64_t nr,
                float* panel) {
   if (transposed) {
@@ -48,8 +46,8 @@ Matrices matricesAt(const BatchedGemm& p, const Epilogue& epilogue, int64_t batc
   const int64_t i = batch / p.batches[1], j = batch % p.batches[1];
   const int64_t cOffset = i * p.c.batchStrides[0] + j * p.c.batchStrides[1];
   Matrices at = {p.a.data + i * p.a.batchStrides[0] + j * p.a.batchStrides[1],
-                 p.b.data + i * p.b.batchStrides[0] + j * p.b.batchStrides[1],
-                 p.c.data + cOffset, epilogue};
+                 p.b.data + i * p.b.batchStrides[0] + j * p.b.batchStrides[1], p.c.data + cOffset,
+                 epilogue};
   if (at.epilogue.residual) at.epilogue.residual += cOffset;
   return at;
 }
@@ -82,8 +80,14 @@ void runOneBatchPerWorker(const BatchedGemm& p, const Epilogue& epilogue, Thread
     for (int64_t batch = begin; batch < end; ++batch) {
       const Matrices at = matricesAt(p, epilogue, batch);
       packB(p.k, p.n, at.b, p.b.stride, p.b.transposed, packedB);
-      gemmBlock({.rows = p.m, .columns = p.n, .k = p.k, .a = rowMajorA(p, at.a, scratch),
-                 .lda = ldaOf(p), .packedB = packedB, .c = at.c, .ldc = p.c.stride},
+      gemmBlock({.rows = p.m,
+                 .columns = p.n,
+                 .k = p.k,
+                 .a = rowMajorA(p, at.a, scratch),
+                 .lda = ldaOf(p),
+                 .packedB = packedB,
+                 .c = at.c,
+                 .ldc = p.c.stride},
                 at.epilogue);
     }
   });
@@ -116,9 +120,8 @@ void packB(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed, f
   packPanels(0, ceilDiv(n, gemmGeometry().nr), k, n, b, ldb, transposed, packed);
 }
 
-void packedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                const float* packedB, float* c, int64_t ldc, const Epilogue& epilogue,
-                ThreadPool& pool) {
+void packedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* packedB,
+                float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool) {
   if (m == 0 || n == 0) return;
   const Partition grid = partitionGemm(m, n, k, pool.threads());
   auto runTasks = [&](int64_t begin, int64_t end, int) {

@@ -29,9 +29,8 @@ int64_t packedBFloats(int64_t k, int64_t n);
 void packB(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed, float* packed);
 
 // A is [m][k], C is [m][n]; lda and ldc are floats between rows. k may be 0.
-void packedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                const float* packedB, float* c, int64_t ldc, const Epilogue& epilogue,
-                ThreadPool& pool);
+void packedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* packedB,
+                float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool);
 
 // One matrix per batch index (i, j), at data + i * batchStrides[0] + j * batchStrides[1]. A batch
 // stride of 0 broadcasts.

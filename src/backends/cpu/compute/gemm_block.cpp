@@ -46,18 +46,14 @@ void activateBlock(Activation activation, float* values, int64_t rows, int64_t c
   switch (activation) {
     case Activation::kSigmoid:
       return activateRows<Activation::kSigmoid>(values, rows, columns, stride);
-    case Activation::kSilu:
-      return activateRows<Activation::kSilu>(values, rows, columns, stride);
+    case Activation::kSilu: return activateRows<Activation::kSilu>(values, rows, columns, stride);
     case Activation::kHardSwish:
       return activateRows<Activation::kHardSwish>(values, rows, columns, stride);
-    case Activation::kGelu:
-      return activateRows<Activation::kGelu>(values, rows, columns, stride);
-    case Activation::kTanh:
-      return activateRows<Activation::kTanh>(values, rows, columns, stride);
+    case Activation::kGelu: return activateRows<Activation::kGelu>(values, rows, columns, stride);
+    case Activation::kTanh: return activateRows<Activation::kTanh>(values, rows, columns, stride);
     case Activation::kNone:
     case Activation::kRelu:
-    case Activation::kClip:
-      return;
+    case Activation::kClip: return;
   }
 }
 
@@ -112,14 +108,15 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   tile.low = bounds.low;
   tile.high = bounds.high;
   tile.accumulate = !first;
-  // Panels follow each other, so each tile fetches its share of what the next pass will read. Behind
-  // the last panel lie other weights, most likely the next to be read; fetching cannot fault.
+  // Panels follow each other, so each tile fetches its share of what the next pass will read.
+  // Behind the last panel lie other weights, most likely the next to be read; fetching cannot
+  // fault.
   const int64_t passBytes = depth * kPanelWidth * static_cast<int64_t>(sizeof(float));
   tile.prefetchStep = passBytes / std::max<int64_t>(1, depth * tiles * kPrefetchesPerStep);
 
   int64_t row = 0;
   for (int64_t t = 0; t < tiles; ++t) {
-    // Even heights: nine tiles of 14 and one of 2 would run slower than ten of 12 or 13.
+    // Even heights: a last tile of one or two rows would leave the multipliers waiting.
     const int64_t rows = (block.rows - row + (tiles - t) - 1) / (tiles - t);
     tile.a = block.a + row * block.lda + k0;
     tile.c = block.c + row * block.ldc + column;

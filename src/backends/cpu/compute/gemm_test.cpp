@@ -73,7 +73,11 @@ TEST_P(GemmTest, EveryTileHeightAndRaggedWidth) {
 
 TEST_P(GemmTest, EveryDepth) {
   for (int64_t k : {0, 1, 2, 3, 4, 5, 8, 31, 2047, 2048, 2049, 4100}) {
-    check({.m = 9, .n = 70, .k = k, .epilogue = {.activation = Activation::kRelu}, .withBias = true,
+    check({.m = 9,
+           .n = 70,
+           .k = k,
+           .epilogue = {.activation = Activation::kRelu},
+           .withBias = true,
            .withResidual = true});
   }
 }
@@ -82,7 +86,9 @@ TEST_P(GemmTest, EveryActivation) {
   for (Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kClip, Activation::kSigmoid,
         Activation::kSilu, Activation::kHardSwish, Activation::kGelu, Activation::kTanh}) {
-    check({.m = 13, .n = 77, .k = 19,
+    check({.m = 13,
+           .n = 77,
+           .k = 19,
            .epilogue = {.scale = 0.25f, .activation = activation, .low = -0.5f, .high = 0.75f},
            .withBias = true});
   }
@@ -105,7 +111,7 @@ TEST_P(GemmTest, ResidualMayBeTheResult) {
   packB(k, n, b.data(), n, false, packed.data());
   ThreadPool pool(2);
   packedGemm(m, n, k, a.data(), k, packed.data(), c.data(), n,
-       {.residual = c.data(), .residualStride = n}, pool);
+             {.residual = c.data(), .residualStride = n}, pool);
   const Problem p{.m = m, .n = n, .k = k};
   for (int64_t i = 0; i < m * n; ++i) {
     const double want = exactElement(p, a, k, b, n, i / n, i % n) + before[static_cast<size_t>(i)];
@@ -114,7 +120,8 @@ TEST_P(GemmTest, ResidualMayBeTheResult) {
 }
 
 TEST_P(GemmTest, KeepsNan) {
-  std::vector<float> a = {1, 2, NAN, 4}, b = {1, 1}, packed(static_cast<size_t>(packedBFloats(2, 1)));
+  std::vector<float> a = {1, 2, NAN, 4}, b = {1, 1},
+                     packed(static_cast<size_t>(packedBFloats(2, 1)));
   packB(2, 1, b.data(), 1, false, packed.data());
   float c[2];
   ThreadPool pool(1);
@@ -189,9 +196,11 @@ TEST_P(GemmTest, BatchesOfActivations) {
         BatchedGemm p;
         p.m = 21, p.n = 70, p.k = 33;
         p.batches[0] = 2, p.batches[1] = 3;
-        p.a = {.stride = transposedA ? p.m : p.k, .batchStrides = {3 * p.m * p.k, p.m * p.k},
+        p.a = {.stride = transposedA ? p.m : p.k,
+               .batchStrides = {3 * p.m * p.k, p.m * p.k},
                .transposed = transposedA};
-        p.b = {.stride = transposedB ? p.k : p.n, .batchStrides = {3 * p.k * p.n, p.k * p.n},
+        p.b = {.stride = transposedB ? p.k : p.n,
+               .batchStrides = {3 * p.k * p.n, p.k * p.n},
                .transposed = transposedB};
         p.c = {.stride = p.n, .batchStrides = {3 * p.m * p.n, p.m * p.n}};
         checkBatched(p, threads);

@@ -15,7 +15,7 @@ struct Isa {
 
 // Best first, as in Highway's own numbering.
 constexpr Isa kIsas[] = {
-    {HWY_AVX3_DL, "avx512"}, {HWY_AVX3, "avx512"}, {HWY_AVX2, "avx2"},      {HWY_SSE4, "sse4"},
+    {HWY_AVX3_DL, "avx512"}, {HWY_AVX3, "avx512"},    {HWY_AVX2, "avx2"},      {HWY_SSE4, "sse4"},
     {HWY_NEON, "neon"},      {HWY_EMU128, "generic"}, {HWY_SCALAR, "generic"},
 };
 

@@ -63,6 +63,24 @@ HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
   return address;
 }
 
+#if HWY_TARGET == HWY_NEON
+// One step of k, whose values of A are lane kLane of `a`.
+template <int kLane, int kRows, int kVectors>
+HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kRows], const float* b,
+                               TileVector (&sum)[kRows][kVectors]) {
+  float32x4_t bv[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) bv[v] = vld1q_f32(b + v * kLanes);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sum[i][v].raw = vfmaq_laneq_f32(sum[i][v].raw, bv[v], a[i], kLane);
+    }
+  }
+}
+#endif
+
 template <int kRows, int kVectors>
 HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
   const TileTag d;
@@ -79,22 +97,11 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
     float32x4_t av[kRows];
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) av[i] = vld1q_f32(a + i * lda);
-#define CAMSHAFT_STEP(lane)                                                            \
-  {                                                                                    \
-    float32x4_t bv[kVectors];                                                          \
-    _Pragma("GCC unroll 4") for (int v = 0; v < kVectors; ++v) bv[v] = vld1q_f32(b + v * kLanes); \
-    _Pragma("GCC unroll 16") for (int i = 0; i < kRows; ++i) {                         \
-      _Pragma("GCC unroll 4") for (int v = 0; v < kVectors; ++v) {                     \
-        sum[i][v].raw = vfmaq_laneq_f32(sum[i][v].raw, bv[v], av[i], lane);            \
-      }                                                                                \
-    }                                                                                  \
-    b += kPanelWidth;                                                                  \
-  }
-    CAMSHAFT_STEP(0)
-    CAMSHAFT_STEP(1)
-    CAMSHAFT_STEP(2)
-    CAMSHAFT_STEP(3)
-#undef CAMSHAFT_STEP
+    multiplyByLane<0>(av, b, sum);
+    multiplyByLane<1>(av, b + kPanelWidth, sum);
+    multiplyByLane<2>(av, b + 2 * kPanelWidth, sum);
+    multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
+    b += 4 * kPanelWidth;
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) prefetch = prefetchToL2(prefetch, t.prefetchStep);
   }
@@ -140,7 +147,8 @@ HWY_NOINLINE void computeTile(const Tile& t) {
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
-        sum[i][v] = hn::Add(sum[i][v], hn::LoadU(d, t.residual + i * t.residualStride + v * kLanes));
+        sum[i][v] =
+            hn::Add(sum[i][v], hn::LoadU(d, t.residual + i * t.residualStride + v * kLanes));
       }
     }
   }

@@ -19,8 +19,6 @@ constexpr int64_t kMinBlockRows = 64;
 constexpr int64_t kTasksPerWorker = 4;
 constexpr double kMinTaskFlops = 400e3;
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 int64_t maxTaskRows(int64_t k) {
@@ -31,7 +29,8 @@ int64_t maxTaskRows(int64_t k) {
 Partition partitionGemm(int64_t m, int64_t n, int64_t k, int threads) {
   const GemmGeometry tile = gemmGeometry();
   const int64_t tileRows = ceilDiv(m, tile.mr), panels = ceilDiv(n, tile.nr);
-  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   int64_t wanted = 1;
   if (threads > 1 && flops >= 2 * kMinTaskFlops) {
     wanted = std::min(threads * kTasksPerWorker, static_cast<int64_t>(flops / kMinTaskFlops));

@@ -5,6 +5,8 @@
 
 namespace camshaft::cpu {
 
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // A grid of tasks, each a block of whole register tiles: `rows` x `columns` of C but for the last
 // ones. Tasks are numbered column block by column block.
 struct Partition {

@@ -27,8 +27,9 @@ inline std::vector<float> randomFloats(int64_t count, uint32_t seed) {
 class PoisonedBuffer {
  public:
   explicit PoisonedBuffer(int64_t count)
-      : count_(count), memory_(static_cast<size_t>(count + 2 * kMargin),
-                               std::numeric_limits<float>::quiet_NaN()) {}
+      : count_(count),
+        memory_(static_cast<size_t>(count + 2 * kMargin), std::numeric_limits<float>::quiet_NaN()) {
+  }
   float* data() { return memory_.data() + kMargin; }
   float operator[](int64_t i) const { return memory_[static_cast<size_t>(i + kMargin)]; }
   void expectMarginsIntact() const {
@@ -49,7 +50,8 @@ inline double exactActivation(const Epilogue& epilogue, double x) {
   switch (epilogue.activation) {
     case Activation::kNone: return x;
     case Activation::kRelu: return std::max(x, 0.0);
-    case Activation::kClip: return std::min<double>(std::max<double>(x, epilogue.low), epilogue.high);
+    case Activation::kClip:
+      return std::min<double>(std::max<double>(x, epilogue.low), epilogue.high);
     case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
     case Activation::kSilu: return x / (1 + std::exp(-x));
     case Activation::kHardSwish: return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);

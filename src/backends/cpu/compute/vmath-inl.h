@@ -2,9 +2,9 @@
 //
 //   y = vmath::exp(d, x);  // in namespace camshaft::cpu::HWY_NAMESPACE
 //
-// Errors against the exact value: exp and log 2 ulp, tanh and sigmoid 4 ulp, erf 3e-7 absolute (4e-7
-// where the CPU has no fused multiply-add). NaN stays NaN, infinities and denormals behave as in
-// <cmath>. Polynomials interpolate at Chebyshev nodes of the interval named beside them.
+// Errors against the exact value: exp and log 2 ulp, tanh and sigmoid 4 ulp, erf 3e-7 absolute
+// (4e-7 where the CPU has no fused multiply-add). NaN stays NaN, infinities and denormals behave as
+// in <cmath>. Polynomials interpolate at Chebyshev nodes of the interval named beside them.
 
 #include "backends/cpu/compute/simd_targets.h"
 #include "hwy/highway.h"
@@ -84,7 +84,8 @@ HWY_INLINE V log(D d, V x) {
   const V f = hn::Sub(m, hn::Set(d, 1.0f));
   const V s = hn::Div(f, hn::Add(f, hn::Set(d, 2.0f)));
   const V z = hn::Mul(s, s);
-  const V r = hn::Mul(z, horner(d, z, 0.66666666554f, 0.40000122212f, 0.28550778631f, 0.23331614510f));
+  const V r =
+      hn::Mul(z, horner(d, z, 0.66666666554f, 0.40000122212f, 0.28550778631f, 0.23331614510f));
   const V halfSquare = hn::Mul(hn::Mul(f, f), hn::Set(d, 0.5f));
   V y = hn::MulAdd(s, hn::Add(halfSquare, r), hn::Mul(k, hn::Set(d, -2.12194440e-4f)));
   y = hn::Sub(f, hn::Sub(halfSquare, y));

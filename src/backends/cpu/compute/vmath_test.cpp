@@ -64,8 +64,8 @@ std::vector<float> wideRange() {
   for (int i = -200000; i < 200000; ++i) x.push_back(static_cast<float>(i) * 1e-3f);
   for (int i = -20000; i < 20000; ++i) x.push_back(1.0f + static_cast<float>(i) * 1e-5f);
   const float infinity = std::numeric_limits<float>::infinity();
-  for (float special : {0.0f, -0.0f, infinity, -infinity, std::nanf(""), 1e-45f, -1e-45f, 88.72f, 88.73f,
-                        -87.4f, -103.9f, -104.1f, 3.402823e38f, -3.402823e38f}) {
+  for (float special : {0.0f, -0.0f, infinity, -infinity, std::nanf(""), 1e-45f, -1e-45f, 88.72f,
+                        88.73f, -87.4f, -103.9f, -104.1f, 3.402823e38f, -3.402823e38f}) {
     x.push_back(special);
   }
   while (x.size() % 64 != 0) x.push_back(0.5f);

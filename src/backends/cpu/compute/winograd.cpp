@@ -4,6 +4,7 @@
 
 #include "backends/cpu/compute/gemm.h"
 #include "backends/cpu/compute/gemm_block.h"
+#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/compute/winograd_transform.h"
 #include "support/thread_pool.h"
 
@@ -19,7 +20,6 @@ constexpr double kKernelMap[6][3] = {{1.0 / 4, 0, 0},
                                      {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                      {0, 0, 1}};
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t aligned(int64_t floats) { return ceilDiv(floats, 16) * 16; }
 
 // A worker takes a block of tiles through all three steps when there are enough of them, so that
@@ -42,7 +42,8 @@ int64_t sharedBlockTiles(const ConvShape& shape) {
 // The transformed patches of a block of tiles, and the products made of them.
 struct Block {
   Block(const ConvShape& shape, int64_t tiles, float* memory)
-      : patches(memory), patchStride(tiles * shape.inChannels),
+      : patches(memory),
+        patchStride(tiles * shape.inChannels),
         products(memory + aligned(kWinogradPoints * patchStride)),
         productStride(tiles * shape.outChannels) {}
   float* patches;
@@ -60,9 +61,14 @@ int64_t blockFloats(const ConvShape& shape, int64_t tiles) {
 void multiplyPoint(const ConvShape& shape, const float* packed, const Block& block, int64_t tiles,
                    int64_t point, int64_t column, int64_t columns) {
   const int64_t k = shape.inChannels, n = shape.outChannels;
-  gemmBlock({.rows = tiles, .columns = columns, .k = k, .a = block.patches + point * block.patchStride,
-             .lda = k, .packedB = packed + point * packedBFloats(k, n) + column * k,
-             .c = block.products + point * block.productStride + column, .ldc = n},
+  gemmBlock({.rows = tiles,
+             .columns = columns,
+             .k = k,
+             .a = block.patches + point * block.patchStride,
+             .lda = k,
+             .packedB = packed + point * packedBFloats(k, n) + column * k,
+             .c = block.products + point * block.productStride + column,
+             .ldc = n},
             Epilogue());
 }
 
@@ -107,8 +113,8 @@ void runSharedBlocks(const ConvCall& call, const float* zeros, float* memory) {
       }
     });
     call.pool.parallelFor(count, 1, [&](int64_t begin, int64_t end, int) {
-      winogradOutput(call, tile + begin, end - begin,
-                     block.products + begin * shape.outChannels, block.productStride);
+      winogradOutput(call, tile + begin, end - begin, block.products + begin * shape.outChannels,
+                     block.productStride);
     });
   }
 }

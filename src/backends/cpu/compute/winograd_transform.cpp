@@ -51,8 +51,8 @@ HWY_INLINE void outputMap(D d, V x0, V x1, V x2, V x3, V x4, V x5, V* y) {
 constexpr int kPatch = static_cast<int>(kWinogradPatch), kTile = static_cast<int>(kWinogradTile);
 
 template <class D>
-HWY_INLINE int64_t inputChannels(D d, const float* const* pixels, int64_t channel,
-                                 int64_t channels, float* to, int64_t pointStride) {
+HWY_INLINE int64_t inputChannels(D d, const float* const* pixels, int64_t channel, int64_t channels,
+                                 float* to, int64_t pointStride) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   using V = hn::Vec<D>;
   for (; channel + lanes <= channels; channel += lanes) {
@@ -95,8 +95,8 @@ void transformInput(const ConvCall& call, int64_t tile, int64_t count, const flo
             inside ? call.input + ((image * height + y) * width + x) * stride : zeros;
       }
     }
-    int64_t channel = inputChannels(hn::ScalableTag<float>(), pixels, 0, channels, transformed,
-                                    pointStride);
+    int64_t channel =
+        inputChannels(hn::ScalableTag<float>(), pixels, 0, channels, transformed, pointStride);
     channel = inputChannels(hn::CappedTag<float, 4>(), pixels, channel, channels, transformed,
                             pointStride);
     inputChannels(hn::CappedTag<float, 1>(), pixels, channel, channels, transformed, pointStride);
@@ -137,8 +137,8 @@ HWY_INLINE int64_t outputChannels(D d, const ConvCall& call, const OutputTile& t
         const int64_t pixel = tile.pixel + i * width + j;
         V value = hn::MulAdd(y[j], scale, bias);
         if (epilogue.residual) {
-          value = hn::Add(value, hn::LoadU(d, epilogue.residual + pixel * epilogue.residualStride +
-                                                  channel));
+          value = hn::Add(
+              value, hn::LoadU(d, epilogue.residual + pixel * epilogue.residualStride + channel));
         }
         hn::StoreU(clamp(low, high, value), d,
                    call.output + pixel * call.extent.outPixelStride + channel);
@@ -159,8 +159,7 @@ void transformOutput(const ConvCall& call, int64_t tile, int64_t count, const fl
     const int64_t x = inImage % tiles.perRow * kWinogradTile;
     const OutputTile out = {(image * height + y) * width + x, std::min(kWinogradTile, height - y),
                             std::min(kWinogradTile, width - x)};
-    int64_t channel =
-        outputChannels(hn::ScalableTag<float>(), call, out, 0, products, pointStride);
+    int64_t channel = outputChannels(hn::ScalableTag<float>(), call, out, 0, products, pointStride);
     channel = outputChannels(hn::CappedTag<float, 4>(), call, out, channel, products, pointStride);
     outputChannels(hn::CappedTag<float, 1>(), call, out, channel, products, pointStride);
 

@@ -5,8 +5,8 @@
 
 namespace camshaft::cpu {
 
-inline constexpr int64_t kWinogradTile = 4;    // output pixels per side
-inline constexpr int64_t kWinogradPatch = 6;   // input pixels per side
+inline constexpr int64_t kWinogradTile = 4;     // output pixels per side
+inline constexpr int64_t kWinogradPatch = 6;    // input pixels per side
 inline constexpr int64_t kWinogradPoints = 36;  // products per tile and pair of channels
 
 // Tiles cover each image row by row, image after image.
