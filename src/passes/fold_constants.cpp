@@ -3,7 +3,7 @@
 //
 //   %c = Pointwise(%a, %b) {add}, a and b constant   →   constant c
 //   %s = Shape(%x); %d = Gather(%s, 0)               →   %d = DimsTensor() {[n]}, or a constant
-//   BindDims(%d) {k}, d constant [7]                 →   7 wherever k was
+//   BindDims(%d) {k}, d known to hold [2*n]          →   2*n wherever k was
 #include <map>
 #include <utility>
 
@@ -96,26 +96,27 @@ static bool replaceByContents(Graph& graph, Node* node) {
   return true;
 }
 
-// Symbols that BindDims would read from a constant get their values.
+// Symbols that BindDims would read from a tensor of known dimensions are those dimensions. One node
+// at a time, since later ones may be known only through this one's symbols.
 static bool resolveBoundDims(Graph& graph) {
-  std::map<std::string, Dim> known;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::BindDims || !node->input(0)->contents) continue;
-    const std::vector<Dim>& values = *node->input(0)->contents;
+    std::map<std::string, Dim> known;
     const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
-    if (!isStatic(values)) continue;
     for (size_t i = 0; i < symbols.size(); ++i) {
-      known[symbols[i].symbolName()] = values.at(i);
+      known[symbols[i].symbolName()] = node->input(0)->contents->at(i);
       graph.symbols.erase(symbols[i].symbolName());
     }
+    Node* producer = node->input(0)->producer;
     graph.erase(node);
+    if (producer) graph.eraseIfDead(producer);
+    substituteSymbols(graph, [&](const std::string& name) {
+      const auto it = known.find(name);
+      return it == known.end() ? Dim::symbol(name) : it->second;
+    });
+    return true;
   }
-  if (known.empty()) return false;
-  substituteSymbols(graph, [&](const std::string& name) {
-    const auto it = known.find(name);
-    return it == known.end() ? Dim::symbol(name) : it->second;
-  });
-  return true;
+  return false;
 }
 
 static bool foldNodes(Graph& graph) {

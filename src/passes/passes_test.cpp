@@ -11,6 +11,7 @@
 // must compute the same on random inputs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -60,13 +61,14 @@ std::vector<Case> allCases() {
 }
 
 // Small whole numbers for integers, so that they are valid indices more often than not. Symbols
-// without a known range get different sizes.
+// get different sizes where their ranges allow it.
 std::vector<HostTensor> randomInputs(const Graph& graph) {
   std::mt19937 random(7);
   std::map<std::string, int64_t> sizes;
   const auto sizeOf = [&](const std::string& name) {
-    const int64_t smallest = std::max<int64_t>(2, graph.symbolRange()(name).min);
-    return sizes.try_emplace(name, smallest + static_cast<int64_t>(sizes.size())).first->second;
+    const DimRange range = graph.symbolRange()(name);
+    const int64_t size = std::clamp(static_cast<int64_t>(2 + sizes.size()), range.min, range.max);
+    return sizes.try_emplace(name, size).first->second;
   };
   std::vector<HostTensor> tensors;
   for (const Value* input : graph.inputs) {

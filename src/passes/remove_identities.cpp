@@ -109,13 +109,22 @@ static bool transposeToReshape(Graph& graph, Node* node) {
   return true;
 }
 
+// Every dimension is expanded from 1 or not at all, whatever the symbols turn out to be.
+static bool expandsPlainly(const Node& expand) {
+  const Shape& from = expand.input(0)->shape();
+  const Shape& to = expand.output()->shape();
+  for (size_t i = 1; i <= from.size(); ++i)
+    if (!from[from.size() - i].isConstant(1) && from[from.size() - i] != to[to.size() - i]) return false;
+  return true;
+}
+
 // A Pointwise node broadcasts by itself.
 static bool skipExpands(Graph& graph, Node* node) {
   if (node->op != &ops::Pointwise) return false;
   bool changed = false;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     Node* expand = node->inputs[i]->producer;
-    if (!expand || expand->op != &ops::Expand || expand->epilogue) continue;
+    if (!expand || expand->op != &ops::Expand || expand->epilogue || !expandsPlainly(*expand)) continue;
     std::vector<Value*> inputs = node->inputs;
     inputs[i] = expand->input(0);
     if (broadcastShape(inputs, node->name) != node->output()->shape()) continue;
