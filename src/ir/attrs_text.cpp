@@ -24,8 +24,12 @@ class TextVisitor : public AttrVisitor {
   void operator()(std::string_view name, std::string& v) override { add(name, quote(v)); }
   void operator()(std::string_view name, DataType& v) override { add(name, str(v)); }
   void operator()(std::string_view name, Dim& v) override { add(name, toString(v)); }
-  void operator()(std::string_view name, std::vector<int64_t>& v) override { add(name, str("[", join(v, ", "), "]")); }
-  void operator()(std::string_view name, std::vector<double>& v) override { add(name, listText(v, realText)); }
+  void operator()(std::string_view name, std::vector<int64_t>& v) override {
+    add(name, str("[", join(v, ", "), "]"));
+  }
+  void operator()(std::string_view name, std::vector<double>& v) override {
+    add(name, listText(v, realText));
+  }
   void operator()(std::string_view name, std::vector<Dim>& v) override { add(name, toString(v)); }
   void operator()(std::string_view name, Expr& v) override { add(name, toString(v)); }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
@@ -49,9 +53,15 @@ class ParseVisitor : public AttrVisitor {
   }
   void operator()(std::string_view name, DataType& v) override { set(name, v, parseType); }
   void operator()(std::string_view name, Dim& v) override { set(name, v, parseDim); }
-  void operator()(std::string_view name, std::vector<int64_t>& v) override { setList(name, v, parseInteger); }
-  void operator()(std::string_view name, std::vector<double>& v) override { setList(name, v, parseReal); }
-  void operator()(std::string_view name, std::vector<Dim>& v) override { setList(name, v, parseDim); }
+  void operator()(std::string_view name, std::vector<int64_t>& v) override {
+    setList(name, v, parseInteger);
+  }
+  void operator()(std::string_view name, std::vector<double>& v) override {
+    setList(name, v, parseReal);
+  }
+  void operator()(std::string_view name, std::vector<Dim>& v) override {
+    setList(name, v, parseDim);
+  }
   void operator()(std::string_view name, Expr& v) override { set(name, v, parseExpr); }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
     set(name, v, [&](std::string_view text) {
@@ -72,7 +82,8 @@ class ParseVisitor : public AttrVisitor {
 
  private:
   static bool parseBool(std::string_view text) {
-    if (text != "true" && text != "false") fail(ErrorKind::kInvalidArgument, "'", text, "' is neither true nor false");
+    if (text != "true" && text != "false")
+      fail(ErrorKind::kInvalidArgument, "'", text, "' is neither true nor false");
     return text == "true";
   }
   static DataType parseType(std::string_view text) {
@@ -96,7 +107,8 @@ class ParseVisitor : public AttrVisitor {
       if (!text.starts_with('[') || !text.ends_with(']'))
         fail(ErrorKind::kInvalidArgument, "'", text, "' is not a list in brackets");
       std::vector<T> list;
-      for (std::string_view item : splitTopLevel(text.substr(1, text.size() - 2), ',')) list.push_back(parse(item));
+      for (std::string_view item : splitTopLevel(text.substr(1, text.size() - 2), ','))
+        list.push_back(parse(item));
       return list;
     });
   }
@@ -147,10 +159,13 @@ void collectSymbols(const Attrs& attrs, std::set<std::string>& names) {
 
 std::string toString(const Attrs& attrs) {
   std::string out;
-  for (const auto& [name, text] : textsOf(attrs)) out += str(out.empty() ? "" : ", ", name, " = ", text);
+  for (const auto& [name, text] : textsOf(attrs))
+    out += str(out.empty() ? "" : ", ", name, " = ", text);
   return out;
 }
 
-bool equal(const Attrs& a, const Attrs& b) { return typeid(a) == typeid(b) && textsOf(a) == textsOf(b); }
+bool equal(const Attrs& a, const Attrs& b) {
+  return typeid(a) == typeid(b) && textsOf(a) == textsOf(b);
+}
 
 }  // namespace camshaft

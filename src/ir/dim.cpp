@@ -49,7 +49,8 @@ class DimBuilder {
   void add(int64_t constant) { constant_ = checkedAdd(constant_, constant); }
   void add(const Dim::Term& term, int64_t scale = 1) {
     auto [it, isNew] = terms_.try_emplace(keyOf(term.atoms), Dim::Term{term.atoms, 0});
-    it->second.coefficient = checkedAdd(it->second.coefficient, checkedMultiply(term.coefficient, scale));
+    it->second.coefficient =
+        checkedAdd(it->second.coefficient, checkedMultiply(term.coefficient, scale));
   }
   void add(const Dim& dim, int64_t scale = 1) {
     add(checkedMultiply(dim.constantPart(), scale));
@@ -60,7 +61,8 @@ class DimBuilder {
     for (auto& [key, term] : terms_)
       if (term.coefficient != 0) kept.push_back(std::move(term));
     Dim result(constant_);
-    if (!kept.empty()) result.terms_ = std::make_shared<const std::vector<Dim::Term>>(std::move(kept));
+    if (!kept.empty())
+      result.terms_ = std::make_shared<const std::vector<Dim::Term>>(std::move(kept));
     return result;
   }
   static Dim fromAtom(DimAtom atom) {
@@ -165,8 +167,8 @@ Dim::Term leadingTerm(const Dim& dim) {
 }
 
 Dim makeFloorDiv(const Dim& a, const Dim& b) {
-  return DimBuilder::fromAtom({DimAtom::Kind::kFloorDiv,
-                               str("floordiv(", toString(a), ", ", toString(b), ")"), a, b});
+  return DimBuilder::fromAtom(
+      {DimAtom::Kind::kFloorDiv, str("floordiv(", toString(a), ", ", toString(b), ")"), a, b});
 }
 
 // floor((d*q + r) / d) = q + floor(r / d) term by term, for a positive number d. A factor that d
@@ -185,7 +187,8 @@ Dim floorDivByNumber(const Dim& a, int64_t d) {
 
   const int64_t left = a.constantPart() % d;
   DimBuilder reduced;
-  for (const auto& term : symbolic.terms()) reduced.add(Dim::Term{term.atoms, term.coefficient / common});
+  for (const auto& term : symbolic.terms())
+    reduced.add(Dim::Term{term.atoms, term.coefficient / common});
   reduced.add((left < 0 ? left + d : left) / common);
   const Dim remainder = reduced.build();
   const int64_t divisor = d / common;
@@ -208,10 +211,9 @@ Dim makeExtremum(DimAtom::Kind kind, const Dim& a, const Dim& b) {
   if (difference.min >= 0) return isMin ? b : a;
   std::string left = toString(a), right = toString(b);
   const bool swap = right < left;
-  return DimBuilder::fromAtom({kind,
-                               str(isMin ? "min(" : "max(", swap ? right : left, ", ",
-                                   swap ? left : right, ")"),
-                               swap ? b : a, swap ? a : b});
+  return DimBuilder::fromAtom(
+      {kind, str(isMin ? "min(" : "max(", swap ? right : left, ", ", swap ? left : right, ")"),
+       swap ? b : a, swap ? a : b});
 }
 
 }  // namespace
@@ -359,7 +361,8 @@ DimRange rangeOf(const Dim& dim, const SymbolRange& rangeOfSymbol) {
   DimRange sum{dim.constantPart(), dim.constantPart()};
   for (const auto& term : dim.terms()) {
     DimRange product{term.coefficient, term.coefficient};
-    for (const auto& atom : term.atoms) product = multiplyRanges(product, rangeOfAtom(*atom, rangeOfSymbol));
+    for (const auto& atom : term.atoms)
+      product = multiplyRanges(product, rangeOfAtom(*atom, rangeOfSymbol));
     sum.min = addLimits(sum.min, product.min);
     sum.max = addLimits(sum.max, product.max);
   }

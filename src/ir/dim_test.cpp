@@ -64,9 +64,11 @@ TEST(Dim, ExtremaSimplify) {
 
 TEST(Dim, SubstituteSimplifiesAgain) {
   const Dim dim = floorDiv(h + w, 4) + min(h, w);
-  const Dim replaced = substitute(dim, [](const std::string& name) { return name == "h" ? Dim(8) : Dim(4); });
+  const Dim replaced =
+      substitute(dim, [](const std::string& name) { return name == "h" ? Dim(8) : Dim(4); });
   EXPECT_EQ(replaced, Dim(7));
-  EXPECT_EQ(substitute(h * w, [](const std::string&) { return Dim::symbol("k"); }), parseDim("k*k"));
+  EXPECT_EQ(substitute(h * w, [](const std::string&) { return Dim::symbol("k"); }),
+            parseDim("k*k"));
 }
 
 TEST(Dim, RangesFollowTheSymbols) {
@@ -78,13 +80,15 @@ TEST(Dim, RangesFollowTheSymbols) {
   const DimRange open = rangeOf(h - 5, [](const std::string&) { return DimRange{}; });
   EXPECT_EQ(open.min, -5);
   EXPECT_FALSE(open.bounded());
-  EXPECT_FALSE(rangeOf(Dim(3) * h * w - 1, [](const std::string&) { return DimRange{1}; }).bounded());
+  EXPECT_FALSE(
+      rangeOf(Dim(3) * h * w - 1, [](const std::string&) { return DimRange{1}; }).bounded());
 }
 
 TEST(Dim, TextRoundTrips) {
   const Dim smallest = std::numeric_limits<int64_t>::min();
-  for (const Dim& dim : {Dim(0), Dim(-3), h, Dim(-1) * h, Dim(2) * h * w + 4, h * h - w - 7, floorDiv(h + 3, w) * n - 1,
-                         min(h, max(w, 3)), ceilDiv(h, 16), smallest, h + smallest + 1})
+  for (const Dim& dim :
+       {Dim(0), Dim(-3), h, Dim(-1) * h, Dim(2) * h * w + 4, h * h - w - 7,
+        floorDiv(h + 3, w) * n - 1, min(h, max(w, 3)), ceilDiv(h, 16), smallest, h + smallest + 1})
     EXPECT_EQ(parseDim(toString(dim)), dim) << toString(dim);
   EXPECT_EQ(toString(Dim(2) * h * w + 4), "2*h*w + 4");
   EXPECT_EQ(parseDim("  2 * (h+1) "), Dim(2) * h + 2);

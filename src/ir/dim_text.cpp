@@ -50,7 +50,8 @@ class DimParser {
 
  private:
   [[noreturn]] void stop() const {
-    fail(ErrorKind::kInvalidArgument, "'", text_, "' is not a dimension expression (near position ", at_, ")");
+    fail(ErrorKind::kInvalidArgument, "'", text_, "' is not a dimension expression (near position ",
+         at_, ")");
   }
   char peek() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -108,12 +109,14 @@ class DimParser {
     int64_t value = 0;
     for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {
       const int digit = sign * (text_[at_] - '0');
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value)) stop();
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+        stop();
     }
     return value;
   }
   static bool isNameChar(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '#' || c == ':';
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '#' ||
+           c == ':';
   }
 
   static constexpr int kMaxDepth = 200;

@@ -16,7 +16,8 @@ const ScalarOpInfo& infoOf(ScalarOp op) {
       {"const", 0, ScalarDomain::kAny},
       {"cast", 1, ScalarDomain::kAny},
       {"where", 3, ScalarDomain::kAny},
-#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) {text, arity, ScalarDomain::domain},
+#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
+  {text, arity, ScalarDomain::domain},
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
   };
@@ -58,9 +59,7 @@ int Expr::constantInteger(int64_t value, DataType type) {
   return pushConstant({.op = ScalarOp::kConst, .type = type, .integer = value});
 }
 
-int Expr::cast(int a, DataType type) {
-  return push({.op = ScalarOp::kCast, .type = type, .a = a});
-}
+int Expr::cast(int a, DataType type) { return push({.op = ScalarOp::kCast, .type = type, .a = a}); }
 
 int Expr::where(int condition, int a, int b) {
   return push({.op = ScalarOp::kWhere, .type = code_.at(a).type, .a = condition, .b = a, .c = b});

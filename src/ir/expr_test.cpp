@@ -39,20 +39,24 @@ TEST(Expr, ConstantsAreAsTheTypeStoresThem) {
 
 TEST(Expr, ComposedReplacesOneInput) {
   // mul(x0, x1) with x1 := relu(add(x0, x1)), whose inputs become 1 and 0 of the whole.
-  const Expr whole = binary(ScalarOp::kMul).composed(1, parseExpr("relu(add(x0:f32, x1:f32))"), {1, 0}, {0, -1});
+  const Expr whole =
+      binary(ScalarOp::kMul).composed(1, parseExpr("relu(add(x0:f32, x1:f32))"), {1, 0}, {0, -1});
   EXPECT_EQ(toString(whole), "mul(x0:f32, relu(add(x1:f32, x0:f32)))");
   EXPECT_EQ(whole.inputCount(), 2);
 }
 
 TEST(Expr, ComposedSharesTheInnerResult) {
   const Expr square = parseExpr("mul(x0:f32, x0:f32)");
-  EXPECT_EQ(toString(square.composed(0, parseExpr("exp(x0:f32)"), {0}, {-1})), "t0 = exp(x0:f32); mul(t0, t0)");
+  EXPECT_EQ(toString(square.composed(0, parseExpr("exp(x0:f32)"), {0}, {-1})),
+            "t0 = exp(x0:f32); mul(t0, t0)");
 }
 
 TEST(Expr, TextRoundTrips) {
-  for (const char* text : {"x0:f32", "relu(add(x0:f32, x1:f32))", "cast(x0:f32, i8)", "0.1:f32", "-inf:f32", "0.1:f64",
-                           "where(less(x0:i64, 3:i64), x1:f16, 1e-05:f16)", "t0 = exp(x0:f32); div(t0, add(t0, 1:f32))",
-                           "t0 = neg(x0:i32); t1 = mul(t0, t0); sub(t1, max(t1, -9223372036854775808:i32))"}) {
+  for (const char* text :
+       {"x0:f32", "relu(add(x0:f32, x1:f32))", "cast(x0:f32, i8)", "0.1:f32", "-inf:f32", "0.1:f64",
+        "where(less(x0:i64, 3:i64), x1:f16, 1e-05:f16)",
+        "t0 = exp(x0:f32); div(t0, add(t0, 1:f32))",
+        "t0 = neg(x0:i32); t1 = mul(t0, t0); sub(t1, max(t1, -9223372036854775808:i32))"}) {
     const Expr expr = parseExpr(text);
     EXPECT_EQ(parseExpr(toString(expr)), expr) << text;
   }
@@ -61,8 +65,9 @@ TEST(Expr, TextRoundTrips) {
 }
 
 TEST(Expr, BadTextIsRefused) {
-  for (const char* text : {"add(x0:f32)", "nothing(x0:f32)", "x0", "x0:f33", "add(x0:f32, x1:i8)", "add(x0:f32, x1:f32",
-                           "where(x0:f32, x1:f32, x2:f32)", "add(x0:f32, x0:i8)", "t0; x0:f32", "x-1:f32", "input()", ":f32"})
+  for (const char* text : {"add(x0:f32)", "nothing(x0:f32)", "x0", "x0:f33", "add(x0:f32, x1:i8)",
+                           "add(x0:f32, x1:f32", "where(x0:f32, x1:f32, x2:f32)",
+                           "add(x0:f32, x0:i8)", "t0; x0:f32", "x-1:f32", "input()", ":f32"})
     EXPECT_THROW(parseExpr(text), Error) << text;
 }
 

@@ -16,7 +16,8 @@ std::vector<int> operandsOf(const ScalarInstruction& instruction) {
 
 class ExprPrinter {
  public:
-  explicit ExprPrinter(const Expr& expr) : code_(expr.code()), uses_(code_.size(), 0), temporary_(code_.size(), -1) {}
+  explicit ExprPrinter(const Expr& expr)
+      : code_(expr.code()), uses_(code_.size(), 0), temporary_(code_.size(), -1) {}
 
   std::string print() {
     if (code_.empty()) return "";
@@ -38,7 +39,9 @@ class ExprPrinter {
     if (uses_[i]++ > 0) return;
     for (int operand : operandsOf(code_[i])) countUses(operand);
   }
-  std::string reference(int i) const { return temporary_[i] >= 0 ? str("t", temporary_[i]) : body(i); }
+  std::string reference(int i) const {
+    return temporary_[i] >= 0 ? str("t", temporary_[i]) : body(i);
+  }
   std::string body(int i) const {
     const ScalarInstruction& in = code_[i];
     if (in.op == ScalarOp::kInput) return str("x", in.a, ":", in.type);
@@ -106,7 +109,8 @@ class ExprParser {
       if (expr_.code()[at].type != type) stop(text);
       return at;
     }
-    return isFloat(type) ? expr_.constant(parseReal(text), type) : expr_.constantInteger(parseInteger(text), type);
+    return isFloat(type) ? expr_.constant(parseReal(text), type)
+                         : expr_.constantInteger(parseInteger(text), type);
   }
   int call(std::string_view text) {
     const size_t open = text.find('(');

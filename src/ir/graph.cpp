@@ -19,7 +19,9 @@ TensorType Node::resultBeforeEpilogue(int i) const {
 
 std::string toString(const TensorType& type) { return str(type.type, toString(type.shape)); }
 
-std::string describe(const Node& node) { return str("node '", node.name, "' (", node.op->name, ")"); }
+std::string describe(const Node& node) {
+  return str("node '", node.name, "' (", node.op->name, ")");
+}
 
 Value* Graph::newValue(std::string name, TensorType type) {
   name = uniqueName(name);
@@ -59,7 +61,8 @@ Value* Graph::addConstant(std::string name, TensorType type, ConstantPtr data) {
     if (count <= kMaxContents) {
       value->contents.emplace();
       for (int64_t i = 0; i < count; ++i)
-        value->contents->push_back(readInteger(value->dataType(), value->constant->bytes.data(), i));
+        value->contents->push_back(
+            readInteger(value->dataType(), value->constant->bytes.data(), i));
     }
   }
   return value;
@@ -95,7 +98,8 @@ void Graph::inferTypes(Node* node) {
   const int own = node->ownInputs();
   if (own < node->op->minInputs || (node->op->maxInputs >= 0 && own > node->op->maxInputs))
     fail(ErrorKind::kInvalidModel, describe(*node), " has ", own, " inputs where ",
-         node->op->minInputs == node->op->maxInputs ? "" : "at least ", node->op->minInputs, " are needed");
+         node->op->minInputs == node->op->maxInputs ? "" : "at least ", node->op->minInputs,
+         " are needed");
   for (int i = 0; i < node->op->minInputs; ++i)
     if (!node->inputs[i])
       fail(ErrorKind::kInvalidModel, describe(*node), " lacks its required input ", i);
@@ -106,7 +110,8 @@ void Graph::inferTypes(Node* node) {
   for (size_t i = 0; i < types.size(); ++i) node->outputs[i]->type = std::move(types[i]);
   if (!node->outputs.empty()) {
     node->outputs[0]->contents.reset();
-    if (node->op->contents && !node->epilogue) node->outputs[0]->contents = node->op->contents(*node);
+    if (node->op->contents && !node->epilogue)
+      node->outputs[0]->contents = node->op->contents(*node);
   }
 }
 
@@ -184,7 +189,8 @@ void Graph::eraseUnusedConstants() {
 }
 
 bool Graph::isOutput(const Value* value) const {
-  return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.value == value; });
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](const Output& o) { return o.value == value; });
 }
 
 std::string Graph::uniqueName(const std::string& base) {
@@ -240,7 +246,8 @@ std::vector<Value*> Graph::values() const {
   std::vector<Value*> list;
   list.reserve(values_.size());
   for (const auto& [name, value] : values_) list.push_back(value.get());
-  std::sort(list.begin(), list.end(), [](const Value* a, const Value* b) { return a->name < b->name; });
+  std::sort(list.begin(), list.end(),
+            [](const Value* a, const Value* b) { return a->name < b->name; });
   return list;
 }
 
@@ -271,12 +278,14 @@ Graph Graph::clone() const {
       node->outputs.back()->producer = node.get();
     }
     std::vector<Value*> nodeInputs;
-    for (const Value* input : from->inputs) nodeInputs.push_back(input ? copied.at(input) : nullptr);
+    for (const Value* input : from->inputs)
+      nodeInputs.push_back(input ? copied.at(input) : nullptr);
     Node* raw = node.get();
     raw->position_ = copy.nodes_.insert(copy.nodes_.end(), std::move(node));
     copy.setInputs(raw, std::move(nodeInputs));
   }
-  for (const Output& output : outputs) copy.outputs.push_back({output.name, copied.at(output.value)});
+  for (const Output& output : outputs)
+    copy.outputs.push_back({output.name, copied.at(output.value)});
   return copy;
 }
 

@@ -13,7 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Graph, ReplaceUsesMovesEveryUseAndTheOutputs) {
-  Graph graph = parseTest("graph g(%x: f32[4], %y: f32[4]) { %a = Add(%x, %x) %b = Add(%x, %y) return %x as \"same\", %b }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[4], %y: f32[4]) { %a = Add(%x, %x) %b = Add(%x, %y) return %x as \"same\", %b }");
   graph.replaceUses(graph.find("x"), graph.find("y"));
   verify(graph, "replacing");
   EXPECT_EQ(graph.find("y")->users.size(), 4u);
@@ -24,7 +25,8 @@ TEST(Graph, ReplaceUsesMovesEveryUseAndTheOutputs) {
 
 TEST(Graph, EraseIfDeadFollowsDiamonds) {
   // Both inputs of %d lead to %a: it must go once, and only after both.
-  Graph graph = parseTest("graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %a) %d = Add(%c, %a) %e = Copy(%x) return %e }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %a) %d = Add(%c, %a) %e = Copy(%x) return %e }");
   graph.eraseIfDead(graph.find("d")->producer);
   verify(graph, "erasing");
   EXPECT_EQ(graph.nodeCount(), 1u);
@@ -32,7 +34,8 @@ TEST(Graph, EraseIfDeadFollowsDiamonds) {
 }
 
 TEST(Graph, EraseIfDeadKeepsWhatIsUsed) {
-  Graph graph = parseTest("graph g(%x: f32[4], %v: i64[1]) { %a = Copy(%x) %b = Copy(%a) Bind(%v) {symbols = [s]} return %a }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[4], %v: i64[1]) { %a = Copy(%x) %b = Copy(%a) Bind(%v) {symbols = [s]} return %a }");
   graph.eraseIfDead(graph.find("a")->producer);
   EXPECT_EQ(graph.nodeCount(), 3u);
   graph.eraseIfDead(graph.find("b")->producer);
@@ -50,7 +53,8 @@ TEST(Graph, ARefusedNodeLeavesTheGraphAsItWas) {
 }
 
 TEST(Graph, CloneIsEqualAndIndependent) {
-  Graph graph = parseTest("graph g(%x: f32[n]) { %a = Copy(%x) epilogue() {neg(x0:f32)} %b = Add(%a, %x) return %b }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[n]) { %a = Copy(%x) epilogue() {neg(x0:f32)} %b = Add(%a, %x) return %b }");
   Graph copy = graph.clone();
   EXPECT_EQ(toText(copy, true), toText(graph, true));
   copy.replaceUses(copy.find("a"), copy.find("x"));
@@ -71,7 +75,8 @@ TEST(Graph, NamesAndSymbolsAreMadeUnique) {
 }
 
 TEST(Graph, SmallIntegerConstantsHaveContents) {
-  const Graph graph = parseTest("graph g() { %a: i32[2] = constant [3, -1] %b: f32[1] = constant [1] %c: i64[65] = constant splat 1 return }");
+  const Graph graph = parseTest(
+      "graph g() { %a: i32[2] = constant [3, -1] %b: f32[1] = constant [1] %c: i64[65] = constant splat 1 return }");
   EXPECT_THAT(graph.find("a")->contents.value(), ElementsAre(Dim(3), Dim(-1)));
   EXPECT_FALSE(graph.find("b")->contents);
   EXPECT_FALSE(graph.find("c")->contents);
@@ -79,30 +84,45 @@ TEST(Graph, SmallIntegerConstantsHaveContents) {
 
 TEST(Verify, SaysWhichPassBrokeWhat) {
   const auto broken = [](auto damage) {
-    Graph graph = parseTest("graph g(%x: f32[n], %v: i64[1]) { %a = Copy(%x) Bind(%v) {symbols = [s]} %f = Fill() {shape = [s]} %b = Copy(%a) epilogue(%x) {add(x0:f32, x1:f32)} return %b }");
+    Graph graph = parseTest(
+        "graph g(%x: f32[n], %v: i64[1]) { %a = Copy(%x) Bind(%v) {symbols = [s]} %f = Fill() {shape = [s]} %b = Copy(%a) epilogue(%x) {add(x0:f32, x1:f32)} return %b }");
     damage(graph);
     const std::string message = messageOf([&] { verify(graph, "fusing"); });
     return message;
   };
   EXPECT_EQ(broken([](Graph&) {}), "");
-  EXPECT_THAT(broken([](Graph& g) { g.find("a")->users.clear(); }), HasSubstr("after fusing: the list of users of 'a'"));
-  EXPECT_THAT(broken([](Graph& g) { g.moveBefore(g.find("a")->producer, nullptr); }), HasSubstr("reads 'a' before it is computed"));
-  EXPECT_THAT(broken([](Graph& g) { g.find("a")->type.shape = {3}; }), HasSubstr("recorded as f32[3] and infers to f32[n]"));
+  EXPECT_THAT(broken([](Graph& g) { g.find("a")->users.clear(); }),
+              HasSubstr("after fusing: the list of users of 'a'"));
+  EXPECT_THAT(broken([](Graph& g) { g.moveBefore(g.find("a")->producer, nullptr); }),
+              HasSubstr("reads 'a' before it is computed"));
+  EXPECT_THAT(broken([](Graph& g) { g.find("a")->type.shape = {3}; }),
+              HasSubstr("recorded as f32[3] and infers to f32[n]"));
   EXPECT_THAT(broken([](Graph& g) { g.symbols.clear(); }), HasSubstr("'n', which is not declared"));
-  EXPECT_THAT(broken([](Graph& g) { g.moveBefore(g.find("f")->producer, g.nodes().front().get()); }), HasSubstr("uses the dimension 's' before it has a value"));
-  EXPECT_THAT(broken([](Graph& g) { g.find("b")->producer->epilogue->expr = parseExpr("neg(x0:f32)"); }), HasSubstr("reads 1 inputs and has 2"));
-  EXPECT_THAT(broken([](Graph& g) { g.find("b")->producer->epilogue->expr = parseExpr("add(x0:f16, x1:f16)"); }), HasSubstr("reads f16 where the result is f32[n]"));
-  EXPECT_THAT(broken([](Graph& g) { g.outputs.push_back(g.outputs[0]); }), HasSubstr("two outputs are named 'b'"));
-  EXPECT_THAT(broken([](Graph& g) { g.find("a")->name = "other"; }), HasSubstr("filed under another name"));
+  EXPECT_THAT(
+      broken([](Graph& g) { g.moveBefore(g.find("f")->producer, g.nodes().front().get()); }),
+      HasSubstr("uses the dimension 's' before it has a value"));
+  EXPECT_THAT(
+      broken([](Graph& g) { g.find("b")->producer->epilogue->expr = parseExpr("neg(x0:f32)"); }),
+      HasSubstr("reads 1 inputs and has 2"));
+  EXPECT_THAT(broken([](Graph& g) {
+                g.find("b")->producer->epilogue->expr = parseExpr("add(x0:f16, x1:f16)");
+              }),
+              HasSubstr("reads f16 where the result is f32[n]"));
+  EXPECT_THAT(broken([](Graph& g) { g.outputs.push_back(g.outputs[0]); }),
+              HasSubstr("two outputs are named 'b'"));
+  EXPECT_THAT(broken([](Graph& g) { g.find("a")->name = "other"; }),
+              HasSubstr("filed under another name"));
 }
 
 TEST(Verify, EpilogueInputsMustBroadcast) {
-  Graph graph = parseTest("graph g(%x: f32[2, 4], %b: f32[3]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[2, 4], %b: f32[3]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
   EXPECT_THAT(messageOf([&] { verify(graph, "fusing"); }), HasSubstr("does not broadcast"));
 }
 
 TEST(Rewrite, LooksThroughProducers) {
-  Graph graph = parseTest("graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %x) return %c }");
+  Graph graph =
+      parseTest("graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %x) return %c }");
   EXPECT_EQ(skipThrough(graph.find("b"), &kCopy), graph.find("x"));
   EXPECT_EQ(producerOf(graph.find("c"), &kAdd), graph.find("c")->producer);
   EXPECT_EQ(producerOf(graph.find("x"), &kAdd), nullptr);
@@ -114,7 +134,8 @@ TEST(Rewrite, LooksThroughProducers) {
 }
 
 TEST(Rewrite, ScalarConstantsOfAnyRank) {
-  const Graph graph = parseTest("graph g(%x: f32[1]) { %a: f16[2, 2] = constant [0.5, 0.5, 0.5, 0.5] %b: f32[2] = constant [1, 2] %c: f32[0] = constant [] %d: i64[] = constant [3] return }");
+  const Graph graph = parseTest(
+      "graph g(%x: f32[1]) { %a: f16[2, 2] = constant [0.5, 0.5, 0.5, 0.5] %b: f32[2] = constant [1, 2] %c: f32[0] = constant [] %d: i64[] = constant [3] return }");
   double number = 0;
   EXPECT_TRUE(isScalarConstant(graph.find("a"), &number));
   EXPECT_EQ(number, 0.5);
@@ -126,7 +147,8 @@ TEST(Rewrite, ScalarConstantsOfAnyRank) {
 }
 
 TEST(Rewrite, ReplaceAndEraseKeepsOrigins) {
-  Graph graph = parseTest("graph g(%x: f32[4]) { %a = Copy(%x) from \"one\" %b = Copy(%a) from \"one\", \"two\" %c = Copy(%b) return %c }");
+  Graph graph = parseTest(
+      "graph g(%x: f32[4]) { %a = Copy(%x) from \"one\" %b = Copy(%a) from \"one\", \"two\" %c = Copy(%b) return %c }");
   replaceAndErase(graph, graph.find("c")->producer, graph.find("b"));
   replaceAndErase(graph, graph.find("b")->producer, graph.find("a"));
   verify(graph, "replacing");

@@ -27,7 +27,8 @@ std::string typedText(const Value* value) { return str(valueText(value), ": ", v
 std::string elementText(DataType type, const void* data, int64_t index) {
   if (isFloat(type)) return realText(readElement(type, data, index));
   const int64_t integer = readInteger(type, data, index);
-  return type == DataType::kU64 ? std::to_string(static_cast<uint64_t>(integer)) : std::to_string(integer);
+  return type == DataType::kU64 ? std::to_string(static_cast<uint64_t>(integer))
+                                : std::to_string(integer);
 }
 
 // FNV-1a: says whether two constants differ, nothing more.
@@ -64,7 +65,8 @@ std::string constantText(const Value& value, bool full) {
         out += str(out.empty() ? "" : ", ", elementText(type, bytes.data(), i));
       return str("[", out, "]");
     }
-    if (allBytesRepeat(bytes, bytesOf(type, 1))) return "splat " + elementText(type, bytes.data(), 0);
+    if (allBytesRepeat(bytes, bytesOf(type, 1)))
+      return "splat " + elementText(type, bytes.data(), 0);
   }
   return full ? hexText(bytes) : digestText(bytes);
 }
@@ -84,7 +86,8 @@ std::string nodeText(const Node& node, bool withOrigins) {
   for (const Value* output : node.outputs) out += str(out.empty() ? "" : ", ", typedText(output));
   if (!node.outputs.empty()) out += " = ";
   const auto ownEnd = node.inputs.begin() + node.ownInputs();
-  out += str(node.op->name, listText(std::vector<Value*>(node.inputs.begin(), ownEnd)), attributesText(node));
+  out += str(node.op->name, listText(std::vector<Value*>(node.inputs.begin(), ownEnd)),
+             attributesText(node));
   if (node.epilogue)
     out += str(" epilogue", listText(std::vector<Value*>(ownEnd, node.inputs.end())), " {",
                toString(node.epilogue->expr), "}");
@@ -160,7 +163,9 @@ class GraphPrinter {
 
 }  // namespace
 
-std::string toText(const Graph& graph, bool fullConstants) { return GraphPrinter(graph, fullConstants).print(); }
+std::string toText(const Graph& graph, bool fullConstants) {
+  return GraphPrinter(graph, fullConstants).print();
+}
 std::string toText(const Node& node) { return nodeText(node, false); }
 
 }  // namespace camshaft

@@ -13,7 +13,8 @@ Node* producerOf(const Value* value, Op op) {
 }
 
 Value* skipThrough(Value* value, Op op) {
-  for (Node* node = producerOf(value, op); node && node->inputs.size() == 1; node = producerOf(value, op))
+  for (Node* node = producerOf(value, op); node && node->inputs.size() == 1;
+       node = producerOf(value, op))
     value = node->inputs[0];
   return value;
 }
@@ -58,8 +59,10 @@ void mergeOrigins(Node* to, const Node* from) {
 }
 
 void replaceAndErase(Graph& graph, Node* node, Value* replacement) {
-  CAMSHAFT_CHECK(node->outputs.size() == 1, describe(*node), " has more outputs than one to replace");
-  if (replacement->producer && replacement->producer != node) mergeOrigins(replacement->producer, node);
+  CAMSHAFT_CHECK(node->outputs.size() == 1, describe(*node),
+                 " has more outputs than one to replace");
+  if (replacement->producer && replacement->producer != node)
+    mergeOrigins(replacement->producer, node);
   graph.replaceUses(node->output(), replacement);
   graph.eraseIfDead(node);
 }

@@ -21,8 +21,10 @@ To convert(From a) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // The limits are powers of two (or one less), so the comparisons are exact in From.
     if (a != a) return To(0);
-    if (a <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (a >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (a <= static_cast<From>(std::numeric_limits<To>::min()))
+      return std::numeric_limits<To>::min();
+    if (a >= static_cast<From>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(a);
   } else {
     return static_cast<To>(a);
@@ -38,21 +40,31 @@ auto wrapping(T a) {
     return a;
 }
 template <class T>
-T sum(T a, T b) { return T(wrapping(a) + wrapping(b)); }
+T sum(T a, T b) {
+  return T(wrapping(a) + wrapping(b));
+}
 template <class T>
-T difference(T a, T b) { return T(wrapping(a) - wrapping(b)); }
+T difference(T a, T b) {
+  return T(wrapping(a) - wrapping(b));
+}
 template <class T>
-T product(T a, T b) { return T(wrapping(a) * wrapping(b)); }
+T product(T a, T b) {
+  return T(wrapping(a) * wrapping(b));
+}
 template <class T>
 T negative(T a) {
-  if constexpr (std::is_floating_point_v<T>) return -a;
-  else return difference(T(0), a);
+  if constexpr (std::is_floating_point_v<T>)
+    return -a;
+  else
+    return difference(T(0), a);
 }
 
 template <class T>
 T absolute(T a) {
-  if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
-  else return a < T(0) ? negative(a) : a;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fabs(a);
+  else
+    return a < T(0) ? negative(a) : a;
 }
 
 template <class T>
@@ -77,8 +89,10 @@ T divide(T a, T b) {
 template <class T>
 T truncModulo(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return std::fmod(a, b);
-  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bool>) return T(0);
-  else return b == 0 || (std::is_signed_v<T> && b == T(-1)) ? T(0) : T(a % b);
+  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bool>)
+    return T(0);
+  else
+    return b == 0 || (std::is_signed_v<T> && b == T(-1)) ? T(0) : T(a % b);
 }
 
 // The result takes the divisor's sign, as Python's % does.

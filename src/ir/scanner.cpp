@@ -15,8 +15,10 @@ bool isWordChar(char c) { return isAlnum(c) || c == '_' || c == '.' || c == '/' 
 // Where a quoted string that begins at `at` ends (past its closing quote), or npos.
 size_t endOfQuoted(std::string_view text, size_t at) {
   for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') ++at;
-    else if (text[at] == '"') return at + 1;
+    if (text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      return at + 1;
   }
   return std::string_view::npos;
 }
@@ -134,7 +136,8 @@ std::string Scanner::quoted() {
         c = '\n';
       } else if (c == 't') {
         c = '\t';
-      } else if (c == 'x' && i + 2 < end - 1 && hexDigit(text_[i + 1]) >= 0 && hexDigit(text_[i + 2]) >= 0) {
+      } else if (c == 'x' && i + 2 < end - 1 && hexDigit(text_[i + 1]) >= 0 &&
+                 hexDigit(text_[i + 2]) >= 0) {
         c = static_cast<char>(hexDigit(text_[i + 1]) * 16 + hexDigit(text_[i + 2]));
         i += 2;
       }
@@ -159,11 +162,16 @@ std::string quote(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += str('\\', c);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (code < 32 || code == 127) out += str("\\x", "0123456789abcdef"[code >> 4], "0123456789abcdef"[code & 15]);
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += str('\\', c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (code < 32 || code == 127)
+      out += str("\\x", "0123456789abcdef"[code >> 4], "0123456789abcdef"[code & 15]);
+    else
+      out += c;
   }
   return out + '"';
 }
@@ -176,8 +184,10 @@ std::string quoteName(std::string_view name) {
 }
 
 std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -210,7 +220,8 @@ double parseReal(std::string_view text) {
   double wide = 0;
   float single = 0;
   const char* end = text.data() + text.size();
-  const auto result = narrow ? std::from_chars(text.data(), end, single) : std::from_chars(text.data(), end, wide);
+  const auto result =
+      narrow ? std::from_chars(text.data(), end, single) : std::from_chars(text.data(), end, wide);
   if (result.ec != std::errc() || result.ptr != end)
     fail(ErrorKind::kInvalidArgument, "'", whole, "' is not a number");
   return narrow ? single : wide;

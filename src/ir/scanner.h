@@ -15,7 +15,7 @@ class Scanner {
   explicit Scanner(std::string_view text, int firstLine = 1) : text_(text), line_(firstLine) {}
 
   bool atEnd();
-  bool accept(std::string_view symbol);      // punctuation
+  bool accept(std::string_view symbol);       // punctuation
   bool acceptWord(std::string_view keyword);  // a whole word
   void expect(std::string_view symbol);
   char peek();

@@ -48,17 +48,23 @@ struct FillAttrs : AttrsOf<FillAttrs> {
 inline std::vector<TensorType> likeFirst(const Node& node) { return {node.input(0)->type}; }
 inline std::vector<TensorType> sameTypes(const Node& node) {
   if (node.input(0)->type != node.input(1)->type)
-    fail(ErrorKind::kInvalidModel, describe(node), " adds ", node.input(0)->type, " to ", node.input(1)->type);
+    fail(ErrorKind::kInvalidModel, describe(node), " adds ", node.input(0)->type, " to ",
+         node.input(1)->type);
   return {node.input(0)->type};
 }
-inline std::vector<TensorType> twice(const Node& node) { return {node.input(0)->type, node.input(0)->type}; }
+inline std::vector<TensorType> twice(const Node& node) {
+  return {node.input(0)->type, node.input(0)->type};
+}
 inline std::vector<TensorType> nothing(const Node&) { return {}; }
-inline std::vector<TensorType> filled(const Node& node) { return {{DataType::kF32, node.as<FillAttrs>().shape}}; }
+inline std::vector<TensorType> filled(const Node& node) {
+  return {{DataType::kF32, node.as<FillAttrs>().shape}};
+}
 inline void unevaluated(const Evaluation&) {}
 
 inline const OpInfo kAdd{"Add", 2, 2, 1, makeAttrsOf<NoAttrs>, sameTypes, unevaluated};
 inline const OpInfo kCopy{"Copy", 1, 1, 1, makeAttrsOf<NoAttrs>, likeFirst, unevaluated};
-inline const OpInfo kEverything{"Everything", 1, 3, 1, makeAttrsOf<EverythingAttrs>, likeFirst, unevaluated};
+inline const OpInfo kEverything{"Everything", 1,          3, 1, makeAttrsOf<EverythingAttrs>,
+                                likeFirst,    unevaluated};
 inline const OpInfo kTwice{"Twice", 1, 1, 2, makeAttrsOf<NoAttrs>, twice, unevaluated};
 inline const OpInfo kBind{"Bind", 1, 1, 0, makeAttrsOf<BindAttrs>, nothing, unevaluated};
 inline const OpInfo kFill{"Fill", 0, 0, 1, makeAttrsOf<FillAttrs>, filled, unevaluated};

@@ -36,7 +36,8 @@ graph g(%x: f32[n]) {
 }
 
 TEST(Text, DefaultAttributesAndTypesMayBeLeftOut) {
-  const Graph graph = parseTest("graph g(%x: f32[4]) { %y = Everything(%x) {real = 2} // a comment\n return %y }");
+  const Graph graph =
+      parseTest("graph g(%x: f32[4]) { %y = Everything(%x) {real = 2} // a comment\n return %y }");
   EXPECT_EQ(toText(*graph.find("y")->producer), "%y: f32[4] = Everything(%x) {real = 2}");
   EXPECT_TRUE(equal(*graph.find("y")->producer->attrs, *graph.clone().find("y")->producer->attrs));
   EXPECT_FALSE(equal(*graph.find("y")->producer->attrs, EverythingAttrs()));
@@ -60,7 +61,8 @@ TEST(Text, PrintsConstants) {
 }
 
 TEST(Text, LongConstantsPrintAsDigests) {
-  const Graph graph = parseTest("graph g() { %z: u8[17] = constant hex:000102030405060708090a0b0c0d0e0f10 return %z }");
+  const Graph graph = parseTest(
+      "graph g() { %z: u8[17] = constant hex:000102030405060708090a0b0c0d0e0f10 return %z }");
   const std::string text = toText(graph);
   EXPECT_THAT(text, HasSubstr("%z: u8[17] = constant digest:0x"));
   EXPECT_THAT(messageOf([&] { parseTest(text); }), HasSubstr("printed without its constants"));
@@ -73,13 +75,15 @@ TEST(Text, PrintsEpilogues) {
   return %y, %z
 }
 )");
-  const Graph graph = parseTest("graph g(%x: f32[4], %b: f32[4]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
+  const Graph graph = parseTest(
+      "graph g(%x: f32[4], %b: f32[4]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
   EXPECT_EQ(graph.find("y")->producer->ownInputs(), 1);
   EXPECT_EQ(graph.find("b")->users.size(), 1u);
 }
 
 TEST(Text, NodesWithoutOutputsDeclareTheirSymbols) {
-  const Graph graph = parseTest("graph g(%v: i64[1]) { Bind(%v) {symbols = [s]} %f = Fill() {shape = [s, 2]} return %f }");
+  const Graph graph = parseTest(
+      "graph g(%v: i64[1]) { Bind(%v) {symbols = [s]} %f = Fill() {shape = [s, 2]} return %f }");
   verify(graph, "parsing");
   EXPECT_TRUE(graph.symbols.contains("s"));
   EXPECT_EQ(parseTest(toText(graph)).find("f")->type, graph.find("f")->type);
@@ -87,16 +91,26 @@ TEST(Text, NodesWithoutOutputsDeclareTheirSymbols) {
 
 TEST(Text, ErrorsNameTheLineAndTheText) {
   const auto message = [](const char* text) { return messageOf([&] { parseTest(text); }); };
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Nope(%x)\n return %y }"), HasSubstr("line 2: there is no operator 'Nope'"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n\n  %y = Copy(%z)\n return %y }"), HasSubstr("line 3: there is no value %z"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y: f32[5] = Copy(%x)\n return %y }"), HasSubstr("line 2: %y is f32[4], not f32[5]"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %x = Copy(%x)\n return %x }"), HasSubstr("line 2: value %x is defined twice"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Everything(%x) {reel = 3}\n return %y }"), HasSubstr("no attribute 'reel'; did you mean 'real'?"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Everything(%x) {colour = blue}\n return %y }"), HasSubstr("'blue' is not one of: red, green"));
-  EXPECT_THAT(message("graph g(%x: f32[4], %b: f32[5]) {\n  %y = Add(%x, %b)\n return %y }"), HasSubstr("line 2: node 'y' (Add) adds"));
-  EXPECT_THAT(message("graph g(%x: f99[4]) {\n return }"), HasSubstr("line 1: 'f99' is not an element type"));
-  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Copy(%x"), HasSubstr("line 2: expected ')' at 'end of text'"));
-  EXPECT_THAT(message("graph g() {\n %c: f32[3] = constant [1, 2] return }"), HasSubstr("8 bytes where f32[3] needs 12"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Nope(%x)\n return %y }"),
+              HasSubstr("line 2: there is no operator 'Nope'"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n\n  %y = Copy(%z)\n return %y }"),
+              HasSubstr("line 3: there is no value %z"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y: f32[5] = Copy(%x)\n return %y }"),
+              HasSubstr("line 2: %y is f32[4], not f32[5]"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %x = Copy(%x)\n return %x }"),
+              HasSubstr("line 2: value %x is defined twice"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Everything(%x) {reel = 3}\n return %y }"),
+              HasSubstr("no attribute 'reel'; did you mean 'real'?"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Everything(%x) {colour = blue}\n return %y }"),
+              HasSubstr("'blue' is not one of: red, green"));
+  EXPECT_THAT(message("graph g(%x: f32[4], %b: f32[5]) {\n  %y = Add(%x, %b)\n return %y }"),
+              HasSubstr("line 2: node 'y' (Add) adds"));
+  EXPECT_THAT(message("graph g(%x: f99[4]) {\n return }"),
+              HasSubstr("line 1: 'f99' is not an element type"));
+  EXPECT_THAT(message("graph g(%x: f32[4]) {\n  %y = Copy(%x"),
+              HasSubstr("line 2: expected ')' at 'end of text'"));
+  EXPECT_THAT(message("graph g() {\n %c: f32[3] = constant [1, 2] return }"),
+              HasSubstr("8 bytes where f32[3] needs 12"));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class Verifier {
     }
     checkUsers();
     for (const auto& output : graph_.outputs)
-      if (!isComputed(output.value)) stop("output '", output.name, "' is a value that is no longer computed");
+      if (!isComputed(output.value))
+        stop("output '", output.name, "' is a value that is no longer computed");
   }
 
  private:
@@ -44,8 +45,10 @@ class Verifier {
 
   void checkValues() const {
     for (const Value* value : graph_.values()) {
-      if (graph_.find(value->name) != value) stop("value '", value->name, "' is filed under another name");
-      const bool isInput = std::find(graph_.inputs.begin(), graph_.inputs.end(), value) != graph_.inputs.end();
+      if (graph_.find(value->name) != value)
+        stop("value '", value->name, "' is filed under another name");
+      const bool isInput =
+          std::find(graph_.inputs.begin(), graph_.inputs.end(), value) != graph_.inputs.end();
       if (isInput + value->isConstant() + (value->producer != nullptr) != 1)
         stop("value '", value->name, "' must be one of: input, constant, output of a node");
     }
@@ -64,14 +67,16 @@ class Verifier {
   }
 
   void checkDeclared(const std::string& name, const std::string& who) const {
-    if (!graph_.symbols.contains(name)) stop(who, " uses the dimension '", name, "', which is not declared");
+    if (!graph_.symbols.contains(name))
+      stop(who, " uses the dimension '", name, "', which is not declared");
   }
 
   void checkInputs(const Node& node) {
     for (const Value* input : node.inputs) {
       if (!input) continue;
       if (!known_.contains(input)) stop(describe(node), " reads a value that was dropped");
-      if (!isComputed(input)) stop(describe(node), " reads '", input->name, "' before it is computed");
+      if (!isComputed(input))
+        stop(describe(node), " reads '", input->name, "' before it is computed");
       ++uses_[input][&node];
     }
   }
@@ -92,10 +97,12 @@ class Verifier {
     } catch (const Error& error) {
       stop(error.message());
     }
-    if (types.size() != node.outputs.size()) stop(describe(node), " has the wrong number of outputs");
+    if (types.size() != node.outputs.size())
+      stop(describe(node), " has the wrong number of outputs");
     if (node.epilogue && !types.empty()) {
       if (types[0].type != node.epilogue->expr.inputType(0))
-        stop("the epilogue of ", describe(node), " reads ", node.epilogue->expr.inputType(0), " where the result is ", types[0]);
+        stop("the epilogue of ", describe(node), " reads ", node.epilogue->expr.inputType(0),
+             " where the result is ", types[0]);
       types[0].type = node.epilogue->expr.resultType();
     }
     for (size_t i = 0; i < types.size(); ++i)
@@ -109,15 +116,18 @@ class Verifier {
     const Expr& expr = node.epilogue->expr;
     const int extra = static_cast<int>(node.inputs.size()) - node.epilogue->firstInput;
     if (node.outputs.empty() || extra < 0 || expr.inputCount() != extra + 1)
-      stop("the epilogue of ", describe(node), " reads ", expr.inputCount(), " inputs and has ", extra + 1);
+      stop("the epilogue of ", describe(node), " reads ", expr.inputCount(), " inputs and has ",
+           extra + 1);
     for (int i = 0; i < extra; ++i) {
       const Value* input = node.inputs[node.epilogue->firstInput + i];
       if (!input) stop("an input of the epilogue of ", describe(node), " is missing");
       if (input->dataType() != expr.inputType(i + 1))
-        stop("the epilogue of ", describe(node), " reads '", input->name, "' as ", expr.inputType(i + 1));
+        stop("the epilogue of ", describe(node), " reads '", input->name, "' as ",
+             expr.inputType(i + 1));
       if (!broadcastsTo(input->shape(), node.outputs[0]->shape()))
-        stop("'", input->name, "' of shape ", input->shape(), " does not broadcast to the result of ",
-             describe(node), ", ", node.outputs[0]->shape());
+        stop("'", input->name, "' of shape ", input->shape(),
+             " does not broadcast to the result of ", describe(node), ", ",
+             node.outputs[0]->shape());
     }
   }
 
@@ -140,8 +150,10 @@ class Verifier {
       for (const Dim& dim : output->shape()) collectSymbols(dim, names);
     for (const std::string& name : names) {
       checkDeclared(name, describe(node));
-      if (node.outputs.empty()) bound_.insert(name);
-      else if (!bound_.contains(name)) stop(describe(node), " uses the dimension '", name, "' before it has a value");
+      if (node.outputs.empty())
+        bound_.insert(name);
+      else if (!bound_.contains(name))
+        stop(describe(node), " uses the dimension '", name, "' before it has a value");
     }
   }
 

@@ -44,7 +44,8 @@ Known divide(const Dim& a, const Dim& b, bool isReal) {
     const Dim quotient = floorDiv(a, b);
     return quotient * b == a ? Known(quotient) : std::nullopt;
   }
-  if (a.isConstant() && b.isConstant()) return Dim(b.isConstant(-1) ? (Dim(0) - a).value() : a.value() / b.value());
+  if (a.isConstant() && b.isConstant())
+    return Dim(b.isConstant(-1) ? (Dim(0) - a).value() : a.value() / b.value());
   if (rangeOfSizes(a).min < 0 || rangeOfSizes(b).min < 0) return std::nullopt;
   return floorDiv(a, b);
 }
@@ -81,7 +82,10 @@ Known unary(ScalarOp op, const Dim& a) {
     case ScalarOp::kNeg: return Dim(0) - a;
     case ScalarOp::kAbs: return rangeOfSizes(a).min >= 0 ? Known(a) : max(a, Dim(0) - a);
     case ScalarOp::kRelu: return max(a, 0);
-    case ScalarOp::kFloor: case ScalarOp::kCeil: case ScalarOp::kRound: case ScalarOp::kTrunc: return a;
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kTrunc: return a;
     case ScalarOp::kNot: return a.isConstant() ? truth(a.isConstant(0)) : std::nullopt;
     default: return std::nullopt;
   }
@@ -97,7 +101,9 @@ Known binary(ScalarOp op, const Dim& a, const Dim& b, DataType type) {
     case ScalarOp::kMod: return b.isConstant(0) || isFloat(type) ? std::nullopt : Known(mod(a, b));
     case ScalarOp::kMin: return min(a, b);
     case ScalarOp::kMax: return max(a, b);
-    case ScalarOp::kAnd: case ScalarOp::kOr: case ScalarOp::kXor: return logic(op, a, b);
+    case ScalarOp::kAnd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor: return logic(op, a, b);
     default: return compare(op, rangeOfSizes(a - b));
   }
 }
@@ -120,12 +126,18 @@ Known evaluateOnDims(const Expr& expr, const std::vector<Known>& inputs) {
   for (const ScalarInstruction& in : code) {
     const auto operand = [&](int i) { return i >= 0 ? values[i] : std::nullopt; };
     Known result;
-    if (in.op == ScalarOp::kInput) result = inputs[in.a];
-    else if (in.op == ScalarOp::kConst) result = constantOf(in);
-    else if (in.op == ScalarOp::kWhere) result = select(operand(in.a), operand(in.b), operand(in.c));
-    else if (const Known a = operand(in.a), b = operand(in.b); a && in.op == ScalarOp::kCast) result = cast(*a, in.type);
-    else if (a && infoOf(in.op).arity == 1) result = unary(in.op, *a);
-    else if (a && b) result = binary(in.op, *a, *b, code[in.a].type);
+    if (in.op == ScalarOp::kInput)
+      result = inputs[in.a];
+    else if (in.op == ScalarOp::kConst)
+      result = constantOf(in);
+    else if (in.op == ScalarOp::kWhere)
+      result = select(operand(in.a), operand(in.b), operand(in.c));
+    else if (const Known a = operand(in.a), b = operand(in.b); a && in.op == ScalarOp::kCast)
+      result = cast(*a, in.type);
+    else if (a && infoOf(in.op).arity == 1)
+      result = unary(in.op, *a);
+    else if (a && b)
+      result = binary(in.op, *a, *b, code[in.a].type);
     values.push_back(std::move(result));
   }
   return values.back();
@@ -148,7 +160,8 @@ Contents pointwiseContents(const Node& node) {
     for (int64_t i = 0; i < *count; ++i) {
       std::vector<Known> elements;
       for (const Contents& contents : inputs)
-        elements.push_back(contents ? Known(contents->at(contents->size() == 1 ? 0 : i)) : std::nullopt);
+        elements.push_back(contents ? Known(contents->at(contents->size() == 1 ? 0 : i))
+                                    : std::nullopt);
       Known result = evaluateOnDims(node.as<PointwiseAttrs>().expr, elements);
       if (!result) return std::nullopt;
       results.push_back(std::move(*result));

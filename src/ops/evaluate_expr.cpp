@@ -15,14 +15,14 @@ namespace {
 
 template <ScalarOp op>
 struct Definition;
-#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression)           \
-  template <>                                                               \
-  struct Definition<ScalarOp::k##Name> {                                    \
-    static constexpr ScalarDomain kDomain = ScalarDomain::domain;           \
-    template <class T>                                                      \
-    static auto apply([[maybe_unused]] T a, [[maybe_unused]] T b) {         \
-      return expression;                                                    \
-    }                                                                       \
+#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression)   \
+  template <>                                                       \
+  struct Definition<ScalarOp::k##Name> {                            \
+    static constexpr ScalarDomain kDomain = ScalarDomain::domain;   \
+    template <class T>                                              \
+    static auto apply([[maybe_unused]] T a, [[maybe_unused]] T b) { \
+      return expression;                                            \
+    }                                                               \
   };
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
@@ -51,9 +51,12 @@ using Register = std::conditional_t<std::is_same_v<T, Float4E2M1>, float, Comput
 // A result as the element type stores it: narrow floats round after every instruction.
 template <class T, class V>
 Register<T> rounded(V value) {
-  if constexpr (std::is_same_v<T, bool>) return value != V(0);
-  else if constexpr (std::is_same_v<T, Register<T>>) return static_cast<T>(value);
-  else return static_cast<float>(T(static_cast<float>(value)));
+  if constexpr (std::is_same_v<T, bool>)
+    return value != V(0);
+  else if constexpr (std::is_same_v<T, Register<T>>)
+    return static_cast<T>(value);
+  else
+    return static_cast<float>(T(static_cast<float>(value)));
 }
 
 template <class T>
@@ -79,18 +82,22 @@ void applyTyped(const void* left, const void* right, void* result, int64_t count
     const auto* b = static_cast<const Register<T>*>(right);
     auto* to = static_cast<Register<Result>*>(result);
     for (int64_t i = 0; i < count; ++i)
-      to[i] = rounded<Result>(Definition::template apply<V>(static_cast<V>(a[i]), static_cast<V>(b[i])));
+      to[i] = rounded<Result>(
+          Definition::template apply<V>(static_cast<V>(a[i]), static_cast<V>(b[i])));
   } else {
-    fail(ErrorKind::kUnsupported, "scalar operation '", infoOf(op).name, "' is not defined for these elements");
+    fail(ErrorKind::kUnsupported, "scalar operation '", infoOf(op).name,
+         "' is not defined for these elements");
   }
 }
 
-void applyOperation(ScalarOp op, DataType type, const void* a, const void* b, void* result, int64_t count) {
+void applyOperation(ScalarOp op, DataType type, const void* a, const void* b, void* result,
+                    int64_t count) {
   dispatchRegister(type, [&](auto tag) {
     using T = decltype(tag);
     switch (op) {
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
-  case ScalarOp::k##Name: return applyTyped<ScalarOp::k##Name, T>(a, b, result, count);
+  case ScalarOp::k##Name:                                         \
+    return applyTyped<ScalarOp::k##Name, T>(a, b, result, count);
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
       default: CAMSHAFT_CHECK(false, "instruction '", infoOf(op).name, "' is no operation");
@@ -129,13 +136,15 @@ void applyCast(DataType from, const void* a, DataType to, void* result, int64_t 
 void fill(const ScalarInstruction& constant, void* result, int64_t count) {
   dispatchRegister(constant.type, [&](auto tag) {
     using T = decltype(tag);
-    const auto value = isFloat(constant.type) ? rounded<T>(scalar::convert<Register<T>>(constant.real))
-                                              : rounded<T>(scalar::convert<Register<T>>(constant.integer));
+    const auto value = isFloat(constant.type)
+                           ? rounded<T>(scalar::convert<Register<T>>(constant.real))
+                           : rounded<T>(scalar::convert<Register<T>>(constant.integer));
     std::fill_n(static_cast<Register<T>*>(result), count, value);
   });
 }
 
-void select(DataType type, const void* condition, const void* a, const void* b, void* result, int64_t count) {
+void select(DataType type, const void* condition, const void* a, const void* b, void* result,
+            int64_t count) {
   dispatchRegister(type, [&](auto tag) {
     using V = Register<decltype(tag)>;
     const bool* chosen = static_cast<const bool*>(condition);
@@ -148,7 +157,9 @@ void select(DataType type, const void* condition, const void* a, const void* b, 
 class InputReader {
  public:
   InputReader(const ConstTensorView& input, const Dims& outputDims)
-      : input_(input), dims_(outputDims), strides_(broadcastStrides(input.dims, outputDims)),
+      : input_(input),
+        dims_(outputDims),
+        strides_(broadcastStrides(input.dims, outputDims)),
         isDense_(input.dims == outputDims) {}
 
   // Sizes that were taken to be equal may turn out otherwise.
@@ -157,8 +168,8 @@ class InputReader {
     for (size_t i = 1; fits && i <= from.size(); ++i)
       fits = from[from.size() - i] == 1 || from[from.size() - i] == to[to.size() - i];
     if (!fits)
-      fail(ErrorKind::kInvalidArgument, "a tensor of shape [", join(from, ", "), "] does not broadcast to [",
-           join(to, ", "), "]");
+      fail(ErrorKind::kInvalidArgument, "a tensor of shape [", join(from, ", "),
+           "] does not broadcast to [", join(to, ", "), "]");
   }
 
   void load(int64_t first, int64_t count, void* to) const {
@@ -187,7 +198,8 @@ class InputReader {
     }
     Dims index(dims_.size());
     int64_t rest = first;
-    for (size_t axis = dims_.size(); axis-- > 0; rest /= dims_[axis]) index[axis] = rest % dims_[axis];
+    for (size_t axis = dims_.size(); axis-- > 0; rest /= dims_[axis])
+      index[axis] = rest % dims_[axis];
     int64_t offset = offsetOf(index, strides_);
     for (int64_t i = 0; i < count; ++i) {
       offsets[i] = offset;
@@ -211,16 +223,20 @@ void store(const void* from, const TensorView& output, int64_t first, int64_t co
     using T = decltype(tag);
     const auto* values = static_cast<const Register<T>*>(from);
     for (int64_t i = 0; i < count; ++i) {
-      if (!isPacked(output.type)) output.as<T>()[first + i] = T(values[i]);
-      else if constexpr (std::is_same_v<T, Float4E2M1>) setNibble(output.data, first + i, T(values[i]).bits);
-      else setNibble(output.data, first + i, static_cast<uint8_t>(values[i]));
+      if (!isPacked(output.type))
+        output.as<T>()[first + i] = T(values[i]);
+      else if constexpr (std::is_same_v<T, Float4E2M1>)
+        setNibble(output.data, first + i, T(values[i]).bits);
+      else
+        setNibble(output.data, first + i, static_cast<uint8_t>(values[i]));
     }
   });
 }
 
 }  // namespace
 
-void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs, const TensorView& output) {
+void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs,
+                  const TensorView& output) {
   const auto& code = expr.code();
   struct alignas(8) RegisterBlock {
     std::byte bytes[kBlock * 8];
@@ -244,7 +260,8 @@ void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs, con
         case ScalarOp::kConst: fill(in, result, count); break;
         case ScalarOp::kCast: applyCast(code[in.a].type, at(in.a), in.type, result, count); break;
         case ScalarOp::kWhere: select(in.type, at(in.a), at(in.b), at(in.c), result, count); break;
-        default: applyOperation(in.op, code[in.a].type, at(in.a), at(std::max(in.b, 0)), result, count);
+        default:
+          applyOperation(in.op, code[in.a].type, at(in.a), at(std::max(in.b, 0)), result, count);
       }
     }
     store(registers.back().bytes, output, first, count);

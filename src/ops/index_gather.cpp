@@ -29,7 +29,8 @@ void evaluateGather(const Evaluation& evaluation) {
   const int64_t count = indices.count();
   withElementCopy(data.type, data.data, evaluation.outputs[0].data, [&](auto copy) {
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = positionOf(evaluation.node, readInteger(indices.type, indices.data, i), view.size);
+      const int64_t at =
+          positionOf(evaluation.node, readInteger(indices.type, indices.data, i), view.size);
       for (int64_t o = 0; o < view.outer; ++o)
         for (int64_t k = 0; k < view.inner; ++k)
           copy((o * view.size + at) * view.inner + k, (o * count + i) * view.inner + k);
@@ -39,7 +40,8 @@ void evaluateGather(const Evaluation& evaluation) {
 
 Contents gatherContents(const Node& node) {
   const Contents data = knownContents(node.input(0)), indices = node.input(1)->contents;
-  if (!data || !indices || node.input(0)->rank() != 1 || !contentCount(node.output()->type)) return std::nullopt;
+  if (!data || !indices || node.input(0)->rank() != 1 || !contentCount(node.output()->type))
+    return std::nullopt;
   const int64_t size = static_cast<int64_t>(data->size());
   std::vector<Dim> taken;
   for (const Dim& index : *indices) {
@@ -59,8 +61,9 @@ std::vector<TensorType> inferGatherElements(const Node& node) {
   for (int64_t d = 0; d < data.rank(); ++d) {
     const Dim surplus = indices[d] - data.shape[d];
     if (d != axis && surplus.isConstant() && surplus.value() > 0)
-      fail(ErrorKind::kInvalidModel, describe(node), " has more indices than elements in dimension ", d, ": ",
-           toString(indices), " for ", data);
+      fail(ErrorKind::kInvalidModel, describe(node),
+           " has more indices than elements in dimension ", d, ": ", toString(indices), " for ",
+           data);
   }
   return {{data.type, indices}};
 }
@@ -89,9 +92,11 @@ std::vector<TensorType> inferGatherND(const Node& node) {
   const TensorType& indices = node.input(1)->type;
   requireIndices(node, 1);
   if (batch < 0 || batch >= data.rank() || batch >= indices.rank())
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", batch, " batch dimensions for ", data, " and ", indices);
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", batch, " batch dimensions for ", data,
+         " and ", indices);
   for (int64_t d = 0; d < batch; ++d)
-    requireEqual(node, indices.shape[d], str("indices in batch dimension ", d), data.shape[d], "the data has");
+    requireEqual(node, indices.shape[d], str("indices in batch dimension ", d), data.shape[d],
+                 "the data has");
   const int64_t length = tupleLength(node, data.rank() - batch);
   TensorType result{data.type, {indices.shape.begin(), indices.shape.end() - 1}};
   result.shape.insert(result.shape.end(), data.shape.begin() + batch + length, data.shape.end());
@@ -102,19 +107,22 @@ void evaluateGatherND(const Evaluation& evaluation) {
   const auto& data = evaluation.inputs[0];
   const auto& indices = evaluation.inputs[1];
   const int64_t batchDims = evaluation.node.as<GatherNDAttrs>().batchDims;
-  const int64_t length = indices.dims.back(), tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
+  const int64_t length = indices.dims.back(),
+                tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
   const Dims strides = stridesOf(data.dims);
   const int64_t inner = countOf(std::span(data.dims).subspan(batchDims + length));
   const int64_t batches = countOf(std::span(data.dims).first(batchDims));
   const int64_t batchSize = countOf(std::span(data.dims).subspan(batchDims));
   if (!std::equal(data.dims.begin(), data.dims.begin() + batchDims, indices.dims.begin()))
-    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has data and indices of different batch sizes");
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node),
+         " has data and indices of different batch sizes");
   withElementCopy(data.type, data.data, evaluation.outputs[0].data, [&](auto copy) {
     for (int64_t t = 0; t < tuples; ++t) {
       int64_t from = t / (tuples / batches) * batchSize;
       for (int64_t i = 0; i < length; ++i) {
         const int64_t index = readInteger(indices.type, indices.data, t * length + i);
-        from += positionOf(evaluation.node, index, data.dims[batchDims + i]) * strides[batchDims + i];
+        from +=
+            positionOf(evaluation.node, index, data.dims[batchDims + i]) * strides[batchDims + i];
       }
       for (int64_t k = 0; k < inner; ++k) copy(from + k, t * inner + k);
     }
@@ -123,9 +131,12 @@ void evaluateGatherND(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Gather = {"Gather", 2, 2, 1, makeAttrsOf<GatherAttrs>, inferGather, evaluateGather, gatherContents};
-const OpInfo ops::GatherElements = {"GatherElements", 2, 2, 1, makeAttrsOf<GatherElementsAttrs>, inferGatherElements,
-                                    evaluateGatherElements};
-const OpInfo ops::GatherND = {"GatherND", 2, 2, 1, makeAttrsOf<GatherNDAttrs>, inferGatherND, evaluateGatherND};
+const OpInfo ops::Gather = {
+    "Gather", 2, 2, 1, makeAttrsOf<GatherAttrs>, inferGather, evaluateGather, gatherContents};
+const OpInfo ops::GatherElements = {
+    "GatherElements",      2, 2, 1, makeAttrsOf<GatherElementsAttrs>, inferGatherElements,
+    evaluateGatherElements};
+const OpInfo ops::GatherND = {"GatherND",      2, 2, 1, makeAttrsOf<GatherNDAttrs>, inferGatherND,
+                              evaluateGatherND};
 
 }  // namespace camshaft

@@ -10,13 +10,15 @@ namespace camshaft {
 // node, when it is outside.
 inline int64_t positionOf(const Node& node, int64_t index, int64_t size) {
   if (index < -size || index >= size)
-    fail(ErrorKind::kInvalidArgument, describe(node), " has index ", index, " outside of a dimension of ", size);
+    fail(ErrorKind::kInvalidArgument, describe(node), " has index ", index,
+         " outside of a dimension of ", size);
   return index < 0 ? index + size : index;
 }
 
 inline void requireIndices(const Node& node, int input) {
   if (!isInteger(node.inputs[input]->dataType()))
-    fail(ErrorKind::kInvalidModel, describe(node), " needs integer indices and got ", node.inputs[input]->type);
+    fail(ErrorKind::kInvalidModel, describe(node), " needs integer indices and got ",
+         node.inputs[input]->type);
 }
 
 // Length of the index tuples of GatherND and ScatterND, between 1 and `most`.
@@ -25,7 +27,8 @@ inline int64_t tupleLength(const Node& node, int64_t most) {
   const bool isKnown = indices.rank() > 0 && indices.shape.back().isConstant();
   const int64_t length = isKnown ? indices.shape.back().value() : 0;
   if (length < 1 || length > most)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs index tuples of 1 to ", most, " in the last dimension of ", indices);
+    fail(ErrorKind::kInvalidModel, describe(node), " needs index tuples of 1 to ", most,
+         " in the last dimension of ", indices);
   return length;
 }
 

@@ -29,14 +29,16 @@ void withUpdates(const Evaluation& evaluation, ScatterReduction reduction, int64
   const auto& updates = evaluation.inputs[2];
   const auto& y = evaluation.outputs[0];
   if (updates.count() != count)
-    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has ", updates.count(), " updates for ", count, " elements");
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has ", updates.count(),
+         " updates for ", count, " elements");
   if (y.bytes() > 0) std::memcpy(y.data, data.data, y.bytes());
   dispatch(data.type, [&](auto tag) {
     using T = decltype(tag);
     using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
     f([&](int64_t to, int64_t from) {
       T& element = y.as<T>()[to];
-      const V result = combine(reduction, static_cast<V>(element), static_cast<V>(updates.as<T>()[from]));
+      const V result =
+          combine(reduction, static_cast<V>(element), static_cast<V>(updates.as<T>()[from]));
       element = static_cast<T>(result);
     });
   });
@@ -86,7 +88,8 @@ void evaluateScatterND(const Evaluation& evaluation) {
   const auto& indices = evaluation.inputs[1];
   const Dims& dims = evaluation.inputs[0].dims;
   const Dims strides = stridesOf(dims);
-  const int64_t length = indices.dims.back(), tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
+  const int64_t length = indices.dims.back(),
+                tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
   const int64_t inner = countOf(std::span(dims).subspan(length));
   const ScatterReduction reduction = evaluation.node.as<ScatterNDAttrs>().reduction;
   withUpdates(evaluation, reduction, tuples * inner, [&](auto put) {
@@ -103,8 +106,10 @@ void evaluateScatterND(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::ScatterElements = {"ScatterElements", 3, 3, 1, makeAttrsOf<ScatterElementsAttrs>,
-                                     inferScatterElements, evaluateScatterElements};
-const OpInfo ops::ScatterND = {"ScatterND", 3, 3, 1, makeAttrsOf<ScatterNDAttrs>, inferScatterND, evaluateScatterND};
+const OpInfo ops::ScatterElements = {
+    "ScatterElements",      3, 3, 1, makeAttrsOf<ScatterElementsAttrs>, inferScatterElements,
+    evaluateScatterElements};
+const OpInfo ops::ScatterND = {
+    "ScatterND", 3, 3, 1, makeAttrsOf<ScatterNDAttrs>, inferScatterND, evaluateScatterND};
 
 }  // namespace camshaft

@@ -15,7 +15,8 @@ std::vector<TensorType> inferOneHot(const Node& node) {
   const TensorType& indices = node.input(0)->type;
   requireShape(node, 1, "[off, on] values", {2});
   if (attrs.axis < 0 || attrs.axis > indices.rank())
-    fail(ErrorKind::kInvalidModel, describe(node), " has axis ", attrs.axis, " outside of a result of rank ", indices.rank() + 1);
+    fail(ErrorKind::kInvalidModel, describe(node), " has axis ", attrs.axis,
+         " outside of a result of rank ", indices.rank() + 1);
   if (attrs.depth.isConstant() && attrs.depth.value() < 0)
     fail(ErrorKind::kInvalidModel, describe(node), " has a negative depth, ", attrs.depth);
   TensorType result{node.input(1)->dataType(), indices.shape};
@@ -32,7 +33,8 @@ void evaluateOneHot(const Evaluation& evaluation) {
       for (int64_t i = 0; i < view.inner; ++i) {
         int64_t hot = readInteger(indices.type, indices.data, o * view.inner + i);
         if (hot < 0) hot += view.size;  // still outside: no element is on
-        for (int64_t d = 0; d < view.size; ++d) copy(d == hot ? 1 : 0, (o * view.size + d) * view.inner + i);
+        for (int64_t d = 0; d < view.size; ++d)
+          copy(d == hot ? 1 : 0, (o * view.size + d) * view.inner + i);
       }
     }
   });
@@ -43,8 +45,10 @@ std::vector<TensorType> inferTopK(const Node& node) {
   requireAxis(node, attrs.axis);
   TensorType values = node.input(0)->type;
   const Dim surplus = attrs.k - values.shape[attrs.axis];
-  if ((surplus.isConstant() && surplus.value() > 0) || (attrs.k.isConstant() && attrs.k.value() < 0))
-    fail(ErrorKind::kInvalidModel, describe(node), " takes ", attrs.k, " elements of dimension ", attrs.axis, " of ", values);
+  if ((surplus.isConstant() && surplus.value() > 0) ||
+      (attrs.k.isConstant() && attrs.k.value() < 0))
+    fail(ErrorKind::kInvalidModel, describe(node), " takes ", attrs.k, " elements of dimension ",
+         attrs.axis, " of ", values);
   values.shape[attrs.axis] = attrs.k;
   return {values, {DataType::kI64, values.shape}};
 }
@@ -55,7 +59,8 @@ void evaluateTopK(const Evaluation& evaluation) {
   const auto& values = evaluation.outputs[0];
   const AxisView from(x.dims, attrs.axis), to(values.dims, attrs.axis);
   if (to.size > from.size)
-    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " takes ", to.size, " elements of ", from.size);
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " takes ", to.size,
+         " elements of ", from.size);
   std::vector<int64_t> order(from.size);
   dispatch(x.type, [&](auto tag) {
     using T = decltype(tag);
@@ -64,7 +69,9 @@ void evaluateTopK(const Evaluation& evaluation) {
     const auto less = [](V a, V b) { return b != b ? a == a : a < b; };
     for (int64_t o = 0; o < from.outer; ++o) {
       for (int64_t i = 0; i < from.inner; ++i) {
-        const auto at = [&](int64_t k) { return static_cast<V>(x.as<T>()[(o * from.size + k) * from.inner + i]); };
+        const auto at = [&](int64_t k) {
+          return static_cast<V>(x.as<T>()[(o * from.size + k) * from.inner + i]);
+        };
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
           return attrs.largest ? less(at(b), at(a)) : less(at(a), at(b));
@@ -85,7 +92,8 @@ std::vector<TensorType> inferReverseSequence(const Node& node) {
   requireAxis(node, attrs.timeAxis);
   requireIndices(node, 1);
   if (attrs.batchAxis == attrs.timeAxis)
-    fail(ErrorKind::kInvalidModel, describe(node), " has dimension ", attrs.timeAxis, " for both batch and time");
+    fail(ErrorKind::kInvalidModel, describe(node), " has dimension ", attrs.timeAxis,
+         " for both batch and time");
   const TensorType& x = node.input(0)->type;
   requireShape(node, 1, "lengths", {x.shape[attrs.batchAxis]});
   return {x};
@@ -98,13 +106,14 @@ void evaluateReverseSequence(const Evaluation& evaluation) {
   const Dims strides = stridesOf(x.dims);
   const int64_t time = x.dims[attrs.timeAxis];
   if (lengths.count() != x.dims[attrs.batchAxis])
-    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has ", lengths.count(), " lengths for a batch of ",
-         x.dims[attrs.batchAxis]);
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has ", lengths.count(),
+         " lengths for a batch of ", x.dims[attrs.batchAxis]);
   withElementCopy(x.type, x.data, evaluation.outputs[0].data, [&](auto copy) {
     forEachIndex(x.dims, [&](const Dims& index) {
       const int64_t length = readInteger(lengths.type, lengths.data, index[attrs.batchAxis]);
       if (length < 0 || length > time)
-        fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " reverses ", length, " of ", time, " steps");
+        fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " reverses ", length, " of ",
+             time, " steps");
       const int64_t step = index[attrs.timeAxis];
       const int64_t to = offsetOf(index, strides);
       const int64_t source = step < length ? length - 1 - step : step;
@@ -115,9 +124,11 @@ void evaluateReverseSequence(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::OneHot = {"OneHot", 2, 2, 1, makeAttrsOf<OneHotAttrs>, inferOneHot, evaluateOneHot};
+const OpInfo ops::OneHot = {"OneHot",      2, 2, 1, makeAttrsOf<OneHotAttrs>, inferOneHot,
+                            evaluateOneHot};
 const OpInfo ops::TopK = {"TopK", 1, 1, 2, makeAttrsOf<TopKAttrs>, inferTopK, evaluateTopK};
-const OpInfo ops::ReverseSequence = {"ReverseSequence", 2, 2, 1, makeAttrsOf<ReverseSequenceAttrs>,
-                                     inferReverseSequence, evaluateReverseSequence};
+const OpInfo ops::ReverseSequence = {
+    "ReverseSequence",      2, 2, 1, makeAttrsOf<ReverseSequenceAttrs>, inferReverseSequence,
+    evaluateReverseSequence};
 
 }  // namespace camshaft

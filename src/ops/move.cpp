@@ -18,7 +18,8 @@ std::vector<TensorType> inferTranspose(const Node& node) {
   std::vector<int64_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
   bool isPermutation = sorted.size() == x.shape.size();
-  for (size_t i = 0; i < sorted.size(); ++i) isPermutation = isPermutation && sorted[i] == static_cast<int64_t>(i);
+  for (size_t i = 0; i < sorted.size(); ++i)
+    isPermutation = isPermutation && sorted[i] == static_cast<int64_t>(i);
   if (!isPermutation)
     fail(ErrorKind::kInvalidModel, describe(node), " has order [", join(order, ", "),
          "] which is no permutation of the dimensions of ", x);
@@ -32,15 +33,16 @@ void evaluateTranspose(const Evaluation& evaluation) {
   const auto& y = evaluation.outputs[0];
   const Dims strides = stridesOf(x.dims);
   StridedView from;
-  for (int64_t axis : evaluation.node.as<TransposeAttrs>().order) from.strides.push_back(strides[axis]);
+  for (int64_t axis : evaluation.node.as<TransposeAttrs>().order)
+    from.strides.push_back(strides[axis]);
   moveElements(x.type, y.dims, x.data, from, y.data, {0, stridesOf(y.dims)});
 }
 
 void copyAll(const Evaluation& evaluation) {
   const size_t bytes = evaluation.outputs[0].bytes();
   if (bytes != evaluation.inputs[0].bytes())
-    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " cannot give ", evaluation.inputs[0].count(),
-         " elements a shape of ", evaluation.outputs[0].count());
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " cannot give ",
+         evaluation.inputs[0].count(), " elements a shape of ", evaluation.outputs[0].count());
   if (bytes > 0) std::memcpy(evaluation.outputs[0].data, evaluation.inputs[0].data, bytes);
 }
 
@@ -70,9 +72,10 @@ void evaluateExpand(const Evaluation& evaluation) {
   // A symbolic size may turn out to be another than the one it broadcasts to.
   for (size_t i = 1; i <= x.dims.size(); ++i)
     if (x.dims[x.dims.size() - i] != 1 && x.dims[x.dims.size() - i] != y.dims[y.dims.size() - i])
-      fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " cannot broadcast [", join(x.dims, ", "), "] to [",
-           join(y.dims, ", "), "]");
-  moveElements(x.type, y.dims, x.data, {0, broadcastStrides(x.dims, y.dims)}, y.data, {0, stridesOf(y.dims)});
+      fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " cannot broadcast [",
+           join(x.dims, ", "), "] to [", join(y.dims, ", "), "]");
+  moveElements(x.type, y.dims, x.data, {0, broadcastStrides(x.dims, y.dims)}, y.data,
+               {0, stridesOf(y.dims)});
 }
 
 Contents expandContents(const Node& node) {
@@ -96,7 +99,8 @@ std::vector<TensorType> inferConcat(const Node& node) {
         result.shape[d] += other[d];
         continue;
       }
-      requireEqual(node, other[d], str("elements in dimension ", d, " of input ", i), result.shape[d], "the others have");
+      requireEqual(node, other[d], str("elements in dimension ", d, " of input ", i),
+                   result.shape[d], "the others have");
       result.shape[d] = moreKnown(result.shape[d], other[d]);
     }
   }
@@ -111,8 +115,8 @@ void evaluateConcat(const Evaluation& evaluation) {
     Dims expected = y.dims;
     expected[axis] = x.dims[axis];
     if (x.dims != expected)
-      fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " joins [", join(x.dims, ", "), "] into [",
-           join(y.dims, ", "), "]");
+      fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " joins [", join(x.dims, ", "),
+           "] into [", join(y.dims, ", "), "]");
     moveElements(x.type, x.dims, x.data, {0, stridesOf(x.dims)}, y.data, to);
     to.first += x.dims[axis] * to.strides[axis];
   }
@@ -133,10 +137,12 @@ std::vector<TensorType> inferTile(const Node& node) {
   const auto& repeats = node.as<TileAttrs>().repeats;
   TensorType result = node.input(0)->type;
   if (repeats.size() != result.shape.size())
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", repeats.size(), " repeats for ", result);
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", repeats.size(), " repeats for ",
+         result);
   for (size_t i = 0; i < repeats.size(); ++i) {
     if (repeats[i].isConstant() && repeats[i].value() < 0)
-      fail(ErrorKind::kInvalidModel, describe(node), " repeats dimension ", i, " a negative number of times");
+      fail(ErrorKind::kInvalidModel, describe(node), " repeats dimension ", i,
+           " a negative number of times");
     result.shape[i] *= repeats[i];
   }
   return {result};
@@ -166,11 +172,16 @@ Contents tileContents(const Node& node) {
 
 }  // namespace
 
-const OpInfo ops::Transpose = {"Transpose", 1, 1, 1, makeAttrsOf<TransposeAttrs>, inferTranspose, evaluateTranspose,
-                               reshapeContents};
-const OpInfo ops::Reshape = {"Reshape", 1, 1, 1, makeAttrsOf<ReshapeAttrs>, inferReshape, copyAll, reshapeContents};
-const OpInfo ops::Expand = {"Expand", 1, 1, 1, makeAttrsOf<ExpandAttrs>, inferExpand, evaluateExpand, expandContents};
-const OpInfo ops::Concat = {"Concat", 1, -1, 1, makeAttrsOf<ConcatAttrs>, inferConcat, evaluateConcat, concatContents};
-const OpInfo ops::Tile = {"Tile", 1, 1, 1, makeAttrsOf<TileAttrs>, inferTile, evaluateTile, tileContents};
+const OpInfo ops::Transpose = {
+    "Transpose",    1, 1, 1, makeAttrsOf<TransposeAttrs>, inferTranspose, evaluateTranspose,
+    reshapeContents};
+const OpInfo ops::Reshape = {
+    "Reshape", 1, 1, 1, makeAttrsOf<ReshapeAttrs>, inferReshape, copyAll, reshapeContents};
+const OpInfo ops::Expand = {
+    "Expand", 1, 1, 1, makeAttrsOf<ExpandAttrs>, inferExpand, evaluateExpand, expandContents};
+const OpInfo ops::Concat = {
+    "Concat", 1, -1, 1, makeAttrsOf<ConcatAttrs>, inferConcat, evaluateConcat, concatContents};
+const OpInfo ops::Tile = {"Tile",       1,           1, 1, makeAttrsOf<TileAttrs>, inferTile,
+                          evaluateTile, tileContents};
 
 }  // namespace camshaft

@@ -20,12 +20,14 @@ void withElementCopy(DataType type, const void* source, void* target, F&& f) {
     return f([&](int64_t from, int64_t to) { setNibble(target, to, getNibble(source, from)); });
   dispatchWidth(type, [&](auto tag) {
     using T = decltype(tag);
-    f([&](int64_t from, int64_t to) { static_cast<T*>(target)[to] = static_cast<const T*>(source)[from]; });
+    f([&](int64_t from, int64_t to) {
+      static_cast<T*>(target)[to] = static_cast<const T*>(source)[from];
+    });
   });
 }
 
-inline void moveElements(DataType type, const Dims& dims, const void* source, const StridedView& from,
-                         void* target, const StridedView& to) {
+inline void moveElements(DataType type, const Dims& dims, const void* source,
+                         const StridedView& from, void* target, const StridedView& to) {
   withElementCopy(type, source, target, [&](auto copy) {
     forEachIndex(dims, [&](const Dims& index) { copy(from.at(index), to.at(index)); });
   });

@@ -12,13 +12,15 @@ namespace camshaft {
 namespace {
 
 // Checked where all is known, in inference and again when run.
-void requireInside(const Node& node, int64_t axis, int64_t start, int64_t size, int64_t step, int64_t extent) {
+void requireInside(const Node& node, int64_t axis, int64_t start, int64_t size, int64_t step,
+                   int64_t extent) {
   int64_t last = 0;
-  const bool overflows = __builtin_mul_overflow(size - 1, step, &last) || __builtin_add_overflow(start, last, &last);
+  const bool overflows =
+      __builtin_mul_overflow(size - 1, step, &last) || __builtin_add_overflow(start, last, &last);
   const bool isOutside = start < 0 || start >= extent || overflows || last < 0 || last >= extent;
   if (size < 0 || (size > 0 && isOutside))
-    fail(ErrorKind::kInvalidModel, describe(node), " takes ", size, " elements from ", start, " by ", step,
-         " along dimension ", axis, ", which has ", extent);
+    fail(ErrorKind::kInvalidModel, describe(node), " takes ", size, " elements from ", start,
+         " by ", step, " along dimension ", axis, ", which has ", extent);
 }
 
 std::vector<TensorType> inferSlice(const Node& node) {
@@ -26,17 +28,20 @@ std::vector<TensorType> inferSlice(const Node& node) {
   TensorType result = node.input(0)->type;
   const size_t count = attrs.axes.size();
   if (attrs.starts.size() != count || attrs.sizes.size() != count || attrs.steps.size() != count)
-    fail(ErrorKind::kInvalidModel, describe(node), " needs as many starts, sizes and steps as axes");
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " needs as many starts, sizes and steps as axes");
   std::vector<bool> seen(result.shape.size());
   for (size_t i = 0; i < count; ++i) {
     const int64_t axis = attrs.axes[i];
     requireAxis(node, axis);
-    if (seen[axis]) fail(ErrorKind::kInvalidModel, describe(node), " slices dimension ", axis, " twice");
+    if (seen[axis])
+      fail(ErrorKind::kInvalidModel, describe(node), " slices dimension ", axis, " twice");
     seen[axis] = true;
     if (attrs.steps[i] == 0) fail(ErrorKind::kInvalidModel, describe(node), " has a step of 0");
     const Dim& extent = result.shape[axis];
     if (attrs.starts[i].isConstant() && attrs.sizes[i].isConstant() && extent.isConstant())
-      requireInside(node, axis, attrs.starts[i].value(), attrs.sizes[i].value(), attrs.steps[i], extent.value());
+      requireInside(node, axis, attrs.starts[i].value(), attrs.sizes[i].value(), attrs.steps[i],
+                    extent.value());
     result.shape[axis] = attrs.sizes[i];
   }
   return {result};
@@ -73,15 +78,17 @@ std::vector<TensorType> inferPad(const Node& node) {
   const auto& attrs = node.as<PadAttrs>();
   TensorType result = node.input(0)->type;
   if (attrs.begin.size() != result.shape.size() || attrs.end.size() != result.shape.size())
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", attrs.begin.size(), " and ", attrs.end.size(),
-         " pads for ", result);
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", attrs.begin.size(), " and ",
+         attrs.end.size(), " pads for ", result);
   if (node.hasInput(1)) requireSameType(node, 1, 0);
   if (node.hasInput(1) && !mayBeEqual(numElements(node.input(1)->shape()), 1))
-    fail(ErrorKind::kInvalidModel, describe(node), " needs one value to pad with and got ", node.input(1)->type);
+    fail(ErrorKind::kInvalidModel, describe(node), " needs one value to pad with and got ",
+         node.input(1)->type);
   for (size_t i = 0; i < result.shape.size(); ++i) {
     result.shape[i] += attrs.begin[i] + attrs.end[i];
     if (result.shape[i].isConstant() && result.shape[i].value() < 0)
-      fail(ErrorKind::kInvalidModel, describe(node), " crops more of dimension ", i, " than there is");
+      fail(ErrorKind::kInvalidModel, describe(node), " crops more of dimension ", i,
+           " than there is");
   }
   return {result};
 }
@@ -117,7 +124,8 @@ void evaluatePad(const Evaluation& evaluation) {
   std::vector<Dims> sources(y.dims.size());  // per dimension, by output position
   for (size_t d = 0; d < y.dims.size(); ++d) {
     const int64_t begin = evaluation.resolve(attrs.begin[d]);
-    for (int64_t i = 0; i < y.dims[d]; ++i) sources[d].push_back(sourceOf(attrs.mode, i - begin, x.dims[d]));
+    for (int64_t i = 0; i < y.dims[d]; ++i)
+      sources[d].push_back(sourceOf(attrs.mode, i - begin, x.dims[d]));
   }
   const Dims xStrides = stridesOf(x.dims), yStrides = stridesOf(y.dims);
   withElementCopy(x.type, value, y.data, [&](auto copyValue) {
@@ -131,8 +139,10 @@ void evaluatePad(const Evaluation& evaluation) {
           from += source * xStrides[d];
         }
         const int64_t to = offsetOf(index, yStrides);
-        if (isPadding) copyValue(0, to);
-        else copy(from, to);
+        if (isPadding)
+          copyValue(0, to);
+        else
+          copy(from, to);
       });
     });
   });
@@ -164,7 +174,8 @@ void evaluateTrilu(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::Slice = {"Slice", 1, 1, 1, makeAttrsOf<SliceAttrs>, inferSlice, evaluateSlice, sliceContents};
+const OpInfo ops::Slice = {
+    "Slice", 1, 1, 1, makeAttrsOf<SliceAttrs>, inferSlice, evaluateSlice, sliceContents};
 const OpInfo ops::Pad = {"Pad", 1, 2, 1, makeAttrsOf<PadAttrs>, inferPad, evaluatePad};
 const OpInfo ops::Trilu = {"Trilu", 1, 1, 1, makeAttrsOf<TriluAttrs>, inferTrilu, evaluateTrilu};
 

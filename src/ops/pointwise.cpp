@@ -44,10 +44,11 @@ void checkExpr(const Node& node, const Expr& expr) {
     if (in.op <= ScalarOp::kWhere) continue;
     const DataType type = code[in.a].type;
     if (!domainAccepts(infoOf(in.op).domain, type))
-      fail(ErrorKind::kInvalidModel, describe(node), " applies '", infoOf(in.op).name, "' to elements of type ", type);
+      fail(ErrorKind::kInvalidModel, describe(node), " applies '", infoOf(in.op).name,
+           "' to elements of type ", type);
     if (in.b >= 0 && code[in.b].type != type)
-      fail(ErrorKind::kInvalidModel, describe(node), " applies '", infoOf(in.op).name, "' to elements of types ", type,
-           " and ", code[in.b].type);
+      fail(ErrorKind::kInvalidModel, describe(node), " applies '", infoOf(in.op).name,
+           "' to elements of types ", type, " and ", code[in.b].type);
   }
 }
 
@@ -55,14 +56,15 @@ std::vector<TensorType> inferPointwise(const Node& node) {
   const Expr& expr = node.as<PointwiseAttrs>().expr;
   const int count = node.ownInputs();
   if (expr.empty() || expr.inputCount() != count)
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", count, " inputs and an expression of ", expr.inputCount());
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", count, " inputs and an expression of ",
+         expr.inputCount());
   checkExpr(node, expr);
   TensorType result{expr.resultType(), {}};
   for (int i = 0; i < count; ++i) {
     if (!node.inputs[i]) fail(ErrorKind::kInvalidModel, describe(node), " lacks its input ", i);
     if (node.inputs[i]->dataType() != expr.inputType(i))
-      fail(ErrorKind::kInvalidModel, describe(node), " reads input ", i, " as ", expr.inputType(i), " where it is ",
-           node.inputs[i]->type);
+      fail(ErrorKind::kInvalidModel, describe(node), " reads input ", i, " as ", expr.inputType(i),
+           " where it is ", node.inputs[i]->type);
     result.shape = broadcastShapes(result.shape, node.inputs[i]->shape(), describe(node));
   }
   return {result};
@@ -76,19 +78,22 @@ std::vector<TensorType> inferIdentity(const Node& node) { return {node.input(0)-
 
 void evaluateIdentity(const Evaluation& evaluation) {
   if (evaluation.outputs[0].bytes() > 0)
-    std::memcpy(evaluation.outputs[0].data, evaluation.inputs[0].data, evaluation.outputs[0].bytes());
+    std::memcpy(evaluation.outputs[0].data, evaluation.inputs[0].data,
+                evaluation.outputs[0].bytes());
 }
 
 Contents identityContents(const Node& node) { return node.input(0)->contents; }
 
 }  // namespace
 
-const OpInfo ops::Pointwise = {"Pointwise", 0, -1, 1, makeAttrsOf<PointwiseAttrs>, inferPointwise,
-                               evaluatePointwise, pointwiseContents};
-const OpInfo ops::Identity = {"Identity", 1, 1, 1, makeAttrsOf<NoAttrs>, inferIdentity, evaluateIdentity,
-                              identityContents};
+const OpInfo ops::Pointwise = {
+    "Pointwise",      0, -1, 1, makeAttrsOf<PointwiseAttrs>, inferPointwise, evaluatePointwise,
+    pointwiseContents};
+const OpInfo ops::Identity = {
+    "Identity", 1, 1, 1, makeAttrsOf<NoAttrs>, inferIdentity, evaluateIdentity, identityContents};
 
-Value* addPointwise(Graph& graph, const std::string& name, std::vector<Value*> inputs, Expr expr, Node* before) {
+Value* addPointwise(Graph& graph, const std::string& name, std::vector<Value*> inputs, Expr expr,
+                    Node* before) {
   PointwiseAttrs attrs;
   attrs.expr = std::move(expr);
   return graph.add(&ops::Pointwise, name, std::move(inputs), std::move(attrs), before)->output();
@@ -100,7 +105,8 @@ Value* addUnary(Graph& graph, ScalarOp op, const std::string& name, Value* x, No
   return addPointwise(graph, name, {x}, std::move(expr), before);
 }
 
-Value* addBinary(Graph& graph, ScalarOp op, const std::string& name, Value* a, Value* b, Node* before) {
+Value* addBinary(Graph& graph, ScalarOp op, const std::string& name, Value* a, Value* b,
+                 Node* before) {
   Expr expr;
   const int left = expr.input(0, a->dataType());
   const int right = expr.input(1, b->dataType());

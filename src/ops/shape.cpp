@@ -22,15 +22,16 @@ Contents shapeContents(const Node& node) {
 std::vector<TensorType> inferShape(const Node& node) {
   const auto& attrs = node.as<ShapeAttrs>();
   if (attrs.begin < 0 || attrs.begin > attrs.end || attrs.end > node.input(0)->rank())
-    fail(ErrorKind::kInvalidModel, describe(node), " asks for dimensions ", attrs.begin, " to ", attrs.end, " of ",
-         node.input(0)->type);
+    fail(ErrorKind::kInvalidModel, describe(node), " asks for dimensions ", attrs.begin, " to ",
+         attrs.end, " of ", node.input(0)->type);
   return {{DataType::kI64, {attrs.end - attrs.begin}}};
 }
 
 void evaluateShape(const Evaluation& evaluation) {
   const auto& attrs = evaluation.node.as<ShapeAttrs>();
   const Dims& dims = evaluation.inputs[0].dims;
-  std::copy(dims.begin() + attrs.begin, dims.begin() + attrs.end, evaluation.outputs[0].as<int64_t>());
+  std::copy(dims.begin() + attrs.begin, dims.begin() + attrs.end,
+            evaluation.outputs[0].as<int64_t>());
 }
 
 std::vector<TensorType> inferRange(const Node& node) {
@@ -66,8 +67,8 @@ int64_t vectorLength(const Node& node) {
   requireIndices(node, 0);
   const auto count = contentCount(node.input(0)->type);
   if (!count)
-    fail(ErrorKind::kUnsupported, describe(node), " needs a vector of at most ", kMaxContents, " sizes and got ",
-         node.input(0)->type);
+    fail(ErrorKind::kUnsupported, describe(node), " needs a vector of at most ", kMaxContents,
+         " sizes and got ", node.input(0)->type);
   return *count;
 }
 
@@ -88,7 +89,8 @@ std::vector<Number> resolveReshape(const Node& node, const std::vector<Number>& 
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (is(sizes[i], 0) && !allowZero) {
       if (i >= input.size())
-        fail(ErrorKind::kInvalidArgument, describe(node), " copies dimension ", i, " of a tensor of rank ", input.size());
+        fail(ErrorKind::kInvalidArgument, describe(node), " copies dimension ", i,
+             " of a tensor of rank ", input.size());
       sizes[i] = input[i];
     }
     if (is(sizes[i], -1)) {
@@ -106,12 +108,14 @@ void evaluateReshapeDims(const Evaluation& evaluation) {
   const Node& node = evaluation.node;
   const auto& shape = evaluation.inputs[0];
   std::vector<int64_t> requested, input;
-  for (int64_t i = 0; i < shape.count(); ++i) requested.push_back(readInteger(shape.type, shape.data, i));
+  for (int64_t i = 0; i < shape.count(); ++i)
+    requested.push_back(readInteger(shape.type, shape.data, i));
   for (const Dim& dim : node.as<ReshapeDimsAttrs>().input) input.push_back(evaluation.resolve(dim));
   const auto is = [](int64_t size, int64_t value) { return size == value; };
   const auto divide = [&](int64_t total, int64_t known) -> int64_t {
     if (known == 0 || total % known != 0)
-      fail(ErrorKind::kInvalidArgument, describe(node), " cannot divide ", total, " elements by ", known);
+      fail(ErrorKind::kInvalidArgument, describe(node), " cannot divide ", total, " elements by ",
+           known);
     return total / known;
   };
   const auto sizes = resolveReshape(node, requested, input, is, divide);
@@ -133,7 +137,8 @@ Contents reshapeDimsContents(const Node& node) {
 std::vector<TensorType> inferDimsTensor(const Node& node) {
   const auto& attrs = node.as<DimsTensorAttrs>();
   if (attrs.scalar && attrs.values.size() != 1)
-    fail(ErrorKind::kInvalidModel, describe(node), " is a scalar with ", attrs.values.size(), " values");
+    fail(ErrorKind::kInvalidModel, describe(node), " is a scalar with ", attrs.values.size(),
+         " values");
   Shape shape;
   if (!attrs.scalar) shape.push_back(static_cast<int64_t>(attrs.values.size()));
   return {{attrs.type, shape}};
@@ -156,9 +161,11 @@ Contents dimsTensorContents(const Node& node) { return node.as<DimsTensorAttrs>(
 std::vector<TensorType> inferBindDims(const Node& node) {
   const auto& symbols = node.as<BindDimsAttrs>().symbols;
   if (vectorLength(node) != static_cast<int64_t>(symbols.size()))
-    fail(ErrorKind::kInvalidModel, describe(node), " binds ", symbols.size(), " symbols to ", node.input(0)->type);
+    fail(ErrorKind::kInvalidModel, describe(node), " binds ", symbols.size(), " symbols to ",
+         node.input(0)->type);
   for (const Dim& symbol : symbols)
-    if (!symbol.isSymbol()) fail(ErrorKind::kInvalidModel, describe(node), " cannot bind '", symbol, "'");
+    if (!symbol.isSymbol())
+      fail(ErrorKind::kInvalidModel, describe(node), " cannot bind '", symbol, "'");
   return {};
 }
 
@@ -190,21 +197,32 @@ const Node* findBinding(const Graph& graph, const Value* value, const Node* befo
 
 }  // namespace
 
-const OpInfo ops::Shape = {"Shape", 1, 1, 1, makeAttrsOf<ShapeAttrs>, inferShape, evaluateShape, shapeContents};
-const OpInfo ops::Range = {"Range", 2, 2, 1, makeAttrsOf<RangeAttrs>, inferRange, evaluateRange, rangeContents};
-const OpInfo ops::ReshapeDims = {"ReshapeDims", 1, 1, 1, makeAttrsOf<ReshapeDimsAttrs>, inferReshapeDims,
-                                 evaluateReshapeDims, reshapeDimsContents};
-const OpInfo ops::DimsTensor = {"DimsTensor", 0, 0, 1, makeAttrsOf<DimsTensorAttrs>, inferDimsTensor,
-                                evaluateDimsTensor, dimsTensorContents};
-const OpInfo ops::BindDims = {"BindDims", 1, 1, 0, makeAttrsOf<BindDimsAttrs>, inferBindDims, evaluateBindDims};
+const OpInfo ops::Shape = {
+    "Shape", 1, 1, 1, makeAttrsOf<ShapeAttrs>, inferShape, evaluateShape, shapeContents};
+const OpInfo ops::Range = {
+    "Range", 2, 2, 1, makeAttrsOf<RangeAttrs>, inferRange, evaluateRange, rangeContents};
+const OpInfo ops::ReshapeDims = {"ReshapeDims",
+                                 1,
+                                 1,
+                                 1,
+                                 makeAttrsOf<ReshapeDimsAttrs>,
+                                 inferReshapeDims,
+                                 evaluateReshapeDims,
+                                 reshapeDimsContents};
+const OpInfo ops::DimsTensor = {
+    "DimsTensor",      0, 0, 1, makeAttrsOf<DimsTensorAttrs>, inferDimsTensor, evaluateDimsTensor,
+    dimsTensorContents};
+const OpInfo ops::BindDims = {"BindDims",      1, 1, 0, makeAttrsOf<BindDimsAttrs>, inferBindDims,
+                              evaluateBindDims};
 
 std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before) {
   if (const Contents known = knownContents(value)) return *known;
-  if (const Node* binding = findBinding(graph, value, before)) return binding->as<BindDimsAttrs>().symbols;
+  if (const Node* binding = findBinding(graph, value, before))
+    return binding->as<BindDimsAttrs>().symbols;
   const auto count = contentCount(value->type);
   if (!count || !isInteger(value->dataType()))
-    fail(ErrorKind::kUnsupported, who, " needs its sizes from '", value->name, "', which is ", value->type,
-         " where an integer vector of known length is needed");
+    fail(ErrorKind::kUnsupported, who, " needs its sizes from '", value->name, "', which is ",
+         value->type, " where an integer vector of known length is needed");
   BindDimsAttrs attrs;
   const std::string base = symbolBase(value->name);
   for (int64_t i = 0; i < *count; ++i)
@@ -216,7 +234,8 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before) {
   if (isStatic(dims)) {
     const Dims values = staticDims(dims);
-    return graph.addConstant<int64_t>(name, DataType::kI64, {static_cast<int64_t>(values.size())}, values);
+    return graph.addConstant<int64_t>(name, DataType::kI64, {static_cast<int64_t>(values.size())},
+                                      values);
   }
   DimsTensorAttrs attrs;
   attrs.values = dims;
