@@ -3,7 +3,7 @@
 //   symbols n in [1, 32], m
 //   graph main(%x: f32[n, 3]) {            // names that are not words go in quotes: %"a b"
 //     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
-//     %y: f32[n, 3] = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
+//     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
 //     return %y as "logits"
 //   }
 //
@@ -85,19 +85,23 @@ class GraphParser {
   Value* use() {
     const std::string name = valueName();
     Value* value = graph_.find(name);
-    if (!value) here([&] { fail(ErrorKind::kInvalidArgument, "there is no value %", quoteName(name)); });
+    if (!value)
+      here([&] { fail(ErrorKind::kInvalidArgument, "there is no value %", quoteName(name)); });
     return value;
   }
 
   void refuseRedefinition(const std::string& name) {
     if (graph_.find(name))
-      here([&] { fail(ErrorKind::kInvalidArgument, "value %", quoteName(name), " is defined twice"); });
+      here([&] {
+        fail(ErrorKind::kInvalidArgument, "value %", quoteName(name), " is defined twice");
+      });
   }
 
   TensorType type() {
     const std::string name(scan_.rawUntil("["));
     const auto element = parseDataType(name);
-    if (!element) here([&] { fail(ErrorKind::kInvalidArgument, "'", name, "' is not an element type"); });
+    if (!element)
+      here([&] { fail(ErrorKind::kInvalidArgument, "'", name, "' is not an element type"); });
     scan_.expect("[");
     TensorType type{*element, {}};
     const std::string_view dims = scan_.rawUntil("]");
@@ -188,7 +192,8 @@ class GraphParser {
     std::vector<std::byte> bytes(text.size() / 2);
     for (size_t i = 0; i < bytes.size(); ++i) {
       const std::string pair = text.substr(2 * i, 2);
-      if (!std::isxdigit(static_cast<unsigned char>(pair[0])) || !std::isxdigit(static_cast<unsigned char>(pair[1])))
+      if (!std::isxdigit(static_cast<unsigned char>(pair[0])) ||
+          !std::isxdigit(static_cast<unsigned char>(pair[1])))
         scan_.stop("hexadecimal digits");
       bytes[i] = static_cast<std::byte>(std::stoi(pair, nullptr, 16));
     }
@@ -224,7 +229,9 @@ class GraphParser {
     const int line = scan_.line();
     const std::string opName = scan_.word();
     const Op op = findOp_(opName);
-    if (!op) atLine(line, [&] { fail(ErrorKind::kInvalidArgument, "there is no operator '", opName, "'"); });
+    if (!op)
+      atLine(line,
+             [&] { fail(ErrorKind::kInvalidArgument, "there is no operator '", opName, "'"); });
     std::vector<Value*> inputs = operands();
     auto attrs = here([&] { return attributes(op); });
     if (results.empty()) {
@@ -234,7 +241,8 @@ class GraphParser {
     }
     Node* added = atLine(line, [&] {
       if (op->outputs >= 0 && op->outputs != static_cast<int>(results.size()))
-        fail(ErrorKind::kInvalidArgument, opName, " gives ", op->outputs, " values, not ", results.size());
+        fail(ErrorKind::kInvalidArgument, opName, " gives ", op->outputs, " values, not ",
+             results.size());
       return graph_.addNode(op, results.empty() ? opName : results[0].name, std::move(inputs),
                             std::move(attrs), static_cast<int>(results.size()));
     });
@@ -256,7 +264,8 @@ class GraphParser {
     atLine(line, [&] {
       Expr expr = parseExpr(text);
       if (expr.inputCount() != static_cast<int>(extra.size()) + 1)
-        fail(ErrorKind::kInvalidArgument, "the epilogue reads ", expr.inputCount(), " inputs and has ", extra.size() + 1);
+        fail(ErrorKind::kInvalidArgument, "the epilogue reads ", expr.inputCount(),
+             " inputs and has ", extra.size() + 1);
       node->epilogue = Epilogue{std::move(expr), static_cast<int>(node->inputs.size())};
       for (Value* value : extra) graph_.addInputTo(node, value);
       graph_.inferTypes(node);
@@ -268,7 +277,8 @@ class GraphParser {
       const TensorType& inferred = node.outputs[i]->type;
       if (!results[i].type || *results[i].type == inferred) continue;
       atLine(line, [&] {
-        fail(ErrorKind::kInvalidArgument, "%", quoteName(results[i].name), " is ", inferred, ", not ", *results[i].type);
+        fail(ErrorKind::kInvalidArgument, "%", quoteName(results[i].name), " is ", inferred,
+             ", not ", *results[i].type);
       });
     }
   }
@@ -288,6 +298,8 @@ class GraphParser {
 
 }  // namespace
 
-Graph parseGraph(std::string_view text, OpLookup findOp) { return GraphParser(text, findOp).parse(); }
+Graph parseGraph(std::string_view text, OpLookup findOp) {
+  return GraphParser(text, findOp).parse();
+}
 
 }  // namespace camshaft
