@@ -56,6 +56,14 @@ struct ThreadPool::Scope {
 };
 
 thread_local const ThreadPool::Scope* ThreadPool::scope_ = nullptr;
+thread_local const ThreadPool::Limit* ThreadPool::limit_ = nullptr;
+
+int ThreadPool::threads() const {
+  int threads = threads_;
+  for (const Limit* limit = limit_; limit; limit = limit->outer_)
+    if (limit->pool_ == this) threads = std::min(threads, std::max(limit->threads_, 1));
+  return threads;
+}
 
 ThreadPool::ThreadPool(int threads)
     : threads_(std::max(threads, 1)),
@@ -92,9 +100,9 @@ const ThreadPool::Scope* ThreadPool::enclosingScope() const {
 
 void ThreadPool::run(FunctionRef<void(int worker)> body) {
   if (enclosingScope()) {
-    for (int worker = 0; worker < threads_; ++worker) body(worker);
+    for (int worker = 0; worker < threads(); ++worker) body(worker);
   } else {
-    fork(threads_, body);
+    fork(threads(), body);
   }
 }
 
@@ -109,11 +117,12 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain,
   constexpr int64_t kChunksPerWorker = 4;
   grain = std::clamp<int64_t>(grain, 1, count);
   const int64_t grains = (count - 1) / grain + 1;
-  const int64_t chunk = grain * std::max<int64_t>(1, grains / (threads_ * kChunksPerWorker));
+  const int workers = threads();
+  const int64_t chunk = grain * std::max<int64_t>(1, grains / (workers * kChunksPerWorker));
   const int64_t chunks = (count - 1) / chunk + 1;
 
   alignas(64) std::atomic<int64_t> nextChunk{0};
-  fork(static_cast<int>(std::min<int64_t>(chunks, threads_)), [&](int worker) {
+  fork(static_cast<int>(std::min<int64_t>(chunks, workers)), [&](int worker) {
     for (;;) {
       const int64_t index = nextChunk.fetch_add(1, std::memory_order_relaxed);
       if (index >= chunks || hasException_.test(std::memory_order_relaxed)) return;

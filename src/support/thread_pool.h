@@ -29,7 +29,12 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int threads() const { return threads_; }
+  // As many as calls from this thread use.
+  int threads() const;
+
+  // While it lives, calls from this thread, outside of bodies, use at most `threads` workers: for
+  // kernels whose memory was planned for fewer than the pool has.
+  class Limit;
 
   // Calls body(worker) once for each worker, all at the same time; one after the other when
   // nested, so bodies must not wait for each other.
@@ -64,6 +69,21 @@ class ThreadPool {
   alignas(64) std::atomic<int> sleepers_{0};  // workers that need a wake-up call
 
   static thread_local const Scope* scope_;
+  static thread_local const Limit* limit_;
+};
+
+class ThreadPool::Limit {
+ public:
+  Limit(const ThreadPool& pool, int threads) : pool_(&pool), threads_(threads), outer_(limit_) { limit_ = this; }
+  ~Limit() { limit_ = outer_; }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  friend class ThreadPool;
+  const ThreadPool* pool_;
+  const int threads_;
+  const Limit* outer_;
 };
 
 }  // namespace camshaft

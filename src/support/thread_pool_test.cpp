@@ -42,6 +42,22 @@ TEST_P(ThreadPools, ParallelForCoversTheRangeOnce) {
   }
 }
 
+TEST_P(ThreadPools, LimitsHoldForTheirPoolAndTheirLife) {
+  ThreadPool pool(GetParam()), other(GetParam());
+  {
+    const ThreadPool::Limit limit(pool, 2);
+    EXPECT_EQ(pool.threads(), std::min(2, GetParam()));
+    EXPECT_EQ(other.threads(), GetParam());
+    std::atomic<int> calls{0};
+    pool.run([&](int) { ++calls; });
+    EXPECT_EQ(calls, pool.threads());
+    pool.parallelFor(1000, 1, [&](int64_t, int64_t, int worker) { ASSERT_LT(worker, 2); });
+    const ThreadPool::Limit tighter(pool, 0);
+    EXPECT_EQ(pool.threads(), 1);
+  }
+  EXPECT_EQ(pool.threads(), GetParam());
+}
+
 TEST_P(ThreadPools, WakesWorkersThatFellAsleep) {
   ThreadPool pool(GetParam());
   for (int repeat = 0; repeat < 20; ++repeat) {
