@@ -1,48 +1,58 @@
 #include <gtest/gtest.h>
 
+#include "backends/cpu/compute/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
 
 namespace camshaft::cpu {
 namespace {
 
-const std::vector<std::map<std::string, int64_t>> kSizes = {
-    {{"b", 2}, {"q", 70}, {"k", 70}}, {{"b", 1}, {"q", 1}, {"k", 33}}, {{"b", 1}, {"q", 50}, {"k", 17}}, {{"b", 3}, {"q", 5}, {"k", 1}}};
+class AttentionKernels : public IsaTest {};
+INSTANTIATE_TEST_SUITE_P(Isas, AttentionKernels, testing::ValuesIn(availableIsas()), isaTestName);
 
-std::string attentionText(const std::string& attributes, const std::string& mask = "", int heads = 3, int keyHeads = 3,
-                          bool transposed = false) {
+const std::vector<std::map<std::string, int64_t>> kSizes = {{{"b", 2}, {"q", 70}, {"k", 70}},
+                                                            {{"b", 1}, {"q", 1}, {"k", 33}},
+                                                            {{"b", 1}, {"q", 50}, {"k", 17}},
+                                                            {{"b", 3}, {"q", 5}, {"k", 1}}};
+
+std::string attentionText(const std::string& attributes, const std::string& mask = "",
+                          int heads = 3, int keyHeads = 3, bool transposed = false) {
   return str("symbols b, q, k graph g(%q: f32[b, ", heads, ", q, 24], %k: f32[b, ", keyHeads,
-             transposed ? ", 24, k]" : ", k, 24]", ", %v: f32[b, ", keyHeads, ", k, 37]", mask.empty() ? "" : ", %m: ",
-             mask, ") { %y = Attention(%q, %k, %v", mask.empty() ? "" : ", %m", ") {", attributes, "} return %y }");
+             transposed ? ", 24, k]" : ", k, 24]", ", %v: f32[b, ", keyHeads, ", k, 37]",
+             mask.empty() ? "" : ", %m: ", mask, ") { %y = Attention(%q, %k, %v",
+             mask.empty() ? "" : ", %m", ") {", attributes, "} return %y }");
 }
 
-TEST(AttentionKernels, attend) {
+TEST_P(AttentionKernels, attend) {
   expectKernelsMatch(attentionText("scale = 0.2"), kSizes);
   expectKernelsMatch(attentionText("scale = 0.2, transposed_keys = true", "", 3, 3, true), kSizes);
   expectKernelsMatch(attentionText("scale = 0.2, softcap = 1.5"), kSizes);
 }
 
-TEST(AttentionKernels, shareKeyHeads) {
+TEST_P(AttentionKernels, shareKeyHeads) {
   expectKernelsMatch(attentionText("scale = 0.2", "", 6, 2), kSizes);
   expectKernelsMatch(attentionText("scale = 0.2, causal = true", "f32[1, 6, 1, k]", 6, 1), kSizes);
 }
 
-TEST(AttentionKernels, lookBackOnly) {
+TEST_P(AttentionKernels, lookBackOnly) {
   expectKernelsMatch(attentionText("scale = 0.2, causal = true"), kSizes);
   expectKernelsMatch(attentionText("scale = 0.2, causal = true, align_end = true"), kSizes);
 }
 
-TEST(AttentionKernels, mask) {
-  for (const char* shape : {"[b, 3, q, k]", "[q, k]", "[b, 1, 1, k]", "[1, 3, q, 1]", "[b, 1, q, k]", "[1]"})
+TEST_P(AttentionKernels, mask) {
+  for (const char* shape :
+       {"[b, 3, q, k]", "[q, k]", "[b, 1, 1, k]", "[1, 3, q, 1]", "[b, 1, q, k]", "[1]"})
     for (const char* type : {"f32", "bool"})
       expectKernelsMatch(attentionText("scale = 0.2", str(type, shape)), kSizes);
 }
 
-TEST(AttentionKernels, sizesOfTransformers) {
-  expectKernelsMatch("graph g(%q: f32[1, 12, 128, 64], %k: f32[1, 12, 128, 64], %v: f32[1, 12, 128, 64], %m: f32[1, 1, 1, 128]) "
-                     "{ %y = Attention(%q, %k, %v, %m) {scale = 0.125} return %y }");
-  expectKernelsMatch("graph g(%q: f32[1, 2, 197, 64], %k: f32[1, 2, 197, 64], %v: f32[1, 2, 197, 64]) "
-                     "{ %y = Attention(%q, %k, %v) {scale = 0.125, causal = true} return %y }");
+TEST_P(AttentionKernels, sizesOfTransformers) {
+  expectKernelsMatch(
+      "graph g(%q: f32[1, 12, 128, 64], %k: f32[1, 12, 128, 64], %v: f32[1, 12, 128, 64], %m: f32[1, 1, 1, 128]) "
+      "{ %y = Attention(%q, %k, %v, %m) {scale = 0.125} return %y }");
+  expectKernelsMatch(
+      "graph g(%q: f32[1, 2, 197, 64], %k: f32[1, 2, 197, 64], %v: f32[1, 2, 197, 64]) "
+      "{ %y = Attention(%q, %k, %v) {scale = 0.125, causal = true} return %y }");
 }
 
 }  // namespace

@@ -112,10 +112,13 @@ class Worker {
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
     const float* k = p_.k + unit * p_.keys * p_.size;
-    packB(p_.size, p_.keys, k, p_.params.transposedKeys ? p_.keys : p_.size, !p_.params.transposedKeys, keys_);
-    packB(p_.keys, p_.valueSize, p_.v + unit * p_.keys * p_.valueSize, p_.valueSize, false, values_);
+    packB(p_.size, p_.keys, k, p_.params.transposedKeys ? p_.keys : p_.size,
+          !p_.params.transposedKeys, keys_);
+    packB(p_.keys, p_.valueSize, p_.v + unit * p_.keys * p_.valueSize, p_.valueSize, false,
+          values_);
     const int64_t step = blockRows();
-    for (int64_t row = firstRow; row < endRow; row += step) attend(unit, row, std::min(step, endRow - row));
+    for (int64_t row = firstRow; row < endRow; row += step)
+      attend(unit, row, std::min(step, endRow - row));
   }
 
  private:
@@ -124,16 +127,29 @@ class Worker {
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
     const int64_t place = unit * p_.rowsPerUnit() + row;
     float* out = p_.out + place * p_.valueSize;
-    gemmBlock({.rows = rows, .columns = visible, .k = p_.size, .a = p_.q + place * p_.size, .lda = p_.size,
-               .packedB = keys_, .c = scores_, .ldc = stride_},
+    gemmBlock({.rows = rows,
+               .columns = visible,
+               .k = p_.size,
+               .a = p_.q + place * p_.size,
+               .lda = p_.size,
+               .packedB = keys_,
+               .c = scores_,
+               .ldc = stride_},
               {.scale = p_.params.scale});
     float sums[kMaxBlockRows];
-    for (int64_t i = 0; i < rows; ++i) sums[i] = weigh(p_, unit, row + i, scores_ + i * stride_, visible);
+    for (int64_t i = 0; i < rows; ++i)
+      sums[i] = weigh(p_, unit, row + i, scores_ + i * stride_, visible);
     // Panel by panel, because the panels are as deep as there are keys.
     const int64_t width = gemmGeometry().nr;
     for (int64_t column = 0; column < p_.valueSize; column += width)
-      gemmBlock({.rows = rows, .columns = std::min(width, p_.valueSize - column), .k = visible, .a = scores_,
-                 .lda = stride_, .packedB = values_ + column * p_.keys, .c = out + column, .ldc = p_.valueSize},
+      gemmBlock({.rows = rows,
+                 .columns = std::min(width, p_.valueSize - column),
+                 .k = visible,
+                 .a = scores_,
+                 .lda = stride_,
+                 .packedB = values_ + column * p_.keys,
+                 .c = out + column,
+                 .ldc = p_.valueSize},
                 {});
     for (int64_t i = 0; i < rows; ++i)
       scaleRow(out + i * p_.valueSize, p_.valueSize, sums[i] == 0 ? 0.0f : 1 / sums[i]);
@@ -152,10 +168,12 @@ void launch(const void* state, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Problem problem(*static_cast<const Params*>(state), args);
   const int64_t floats = buffersFor(problem.keys, problem.size, problem.valueSize).total();
-  ThreadPool& pool = threadsWithin(args, [&](int threads) { return threads * floats; });
+  const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
+  ThreadPool& pool = *args.threads;
   // Heads are split only when there are too few of them: each part packs the keys again.
   const int64_t rows = problem.rowsPerUnit(), units = problem.units();
-  const int64_t parts = std::clamp<int64_t>(ceilDiv(2 * pool.threads(), units), 1, ceilDiv(rows, blockRows()));
+  const int64_t parts =
+      std::clamp<int64_t>(ceilDiv(2 * pool.threads(), units), 1, ceilDiv(rows, blockRows()));
   const int64_t split = pool.threads() == 1 ? 1 : parts;
   pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
     Worker worker(problem, workspaceFloats(args) + index * floats);

@@ -17,7 +17,8 @@ Verdict supports(const Node& node) {
     return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
   if (node.hasInput(kMask)) {
     const DataType mask = node.inputs[kMask]->dataType();
-    if (mask != DataType::kF32 && mask != DataType::kBool) return Verdict::no(str("has no ", mask, " masks"));
+    if (mask != DataType::kF32 && mask != DataType::kBool)
+      return Verdict::no(str("has no ", mask, " masks"));
   }
   return Verdict::yes();
 }
@@ -27,13 +28,14 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const bool hasMask = node.hasInput(kMask);
   Prepared prepared;
   const int64_t keyLength = options.max(node.inputs[2]->shape()[2]);
-  const int64_t size = options.max(node.inputs[0]->shape()[3]), valueSize = options.max(node.inputs[2]->shape()[3]);
+  const int64_t size = options.max(node.inputs[0]->shape()[3]),
+                valueSize = options.max(node.inputs[2]->shape()[3]);
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded) {
     prepared.refusal = "needs an upper bound on the number of keys, to plan its workspace";
     return prepared;
   }
-  prepared.workspaceBytes =
-      options.threads * buffersFor(keyLength, size, valueSize).total() * static_cast<int64_t>(sizeof(float));
+  prepared.workspaceBytes = options.threads * buffersFor(keyLength, size, valueSize).total() *
+                            static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   ByteWriter writer;
   writer.write(Params{.scale = static_cast<float>(attrs.scale),
@@ -46,7 +48,15 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
-constexpr Kernel kKernels[] = {{.name = kName, .supports = supports, .prepare = prepare}};
+// A block of queries is read before its results are written in the same place.
+bool inPlace(const Node& node, int input) {
+  const Value* queries = node.inputs[0];
+  return input == 0 && std::count(node.inputs.begin(), node.inputs.end(), queries) == 1 &&
+         queries->shape() == node.output()->shape();
+}
+
+constexpr Kernel kKernels[] = {
+    {.name = kName, .supports = supports, .prepare = prepare, .inPlace = inPlace}};
 
 }  // namespace
 

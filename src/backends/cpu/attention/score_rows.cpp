@@ -31,6 +31,16 @@ HWY_INLINE hn::Vec<D> capped(D d, hn::Vec<D> s, float softcap) {
   return hn::Mul(hn::Set(d, softcap), vmath::tanh(d, hn::Mul(s, hn::Set(d, 1 / softcap))));
 }
 
+// e^x for x <= 0, with 0 for what is below f32's normal numbers.
+template <class D, class V>
+HWY_INLINE V expOfNegative(D d, V x) {
+  const V lowest = hn::Set(d, -87.0f);
+  V n;
+  const V y = hn::Add(vmath::expm1Reduced(d, hn::Max(lowest, x), n), hn::Set(d, 1.0f));
+  const V e = hn::Mul(y, vmath::powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), n)));
+  return hn::IfThenElse(hn::Lt(x, lowest), hn::Zero(d), e);
+}
+
 // Caps and masks the scores; returns the largest.
 float maskScores(float* scores, int64_t count, float softcap, const RowMask& mask) {
   const hn::ScalableTag<float> d;
@@ -42,14 +52,16 @@ float maskScores(float* scores, int64_t count, float softcap, const RowMask& mas
   for (; i + lanes <= count; i += lanes) {
     auto s = capped(d, hn::LoadU(d, scores + i), softcap);
     if (mask.added) s = hn::Add(s, hn::LoadU(d, mask.added + i));
-    if (selected) s = hn::IfThenElse(chosen(d, hn::LoadU(db, selected + i)), s, hn::Set(d, kNothing));
+    if (selected)
+      s = hn::IfThenElse(chosen(d, hn::LoadU(db, selected + i)), s, hn::Set(d, kNothing));
     hn::StoreU(s, d, scores + i);
     largest = hn::Max(largest, s);
   }
   if (const size_t rest = static_cast<size_t>(count - i)) {
     auto s = capped(d, loadFirst(d, scores + i, rest), softcap);
     if (mask.added) s = hn::Add(s, loadFirst(d, mask.added + i, rest));
-    if (selected) s = hn::IfThenElse(chosen(d, loadFirst(db, selected + i, rest)), s, hn::Set(d, kNothing));
+    if (selected)
+      s = hn::IfThenElse(chosen(d, loadFirst(db, selected + i, rest)), s, hn::Set(d, kNothing));
     storeFirst(s, d, scores + i, rest);
     largest = hn::Max(largest, loadFirst(d, scores + i, rest, kNothing));
   }
@@ -68,12 +80,12 @@ float weigh(float* scores, int64_t count, float softcap, const RowMask& mask) {
   auto sum = hn::Zero(d);
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto e = vmath::exp(d, hn::Sub(hn::LoadU(d, scores + i), shift));
+    const auto e = expOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), shift));
     hn::StoreU(e, d, scores + i);
     sum = hn::Add(sum, e);
   }
   if (const size_t rest = static_cast<size_t>(count - i)) {
-    const auto e = vmath::exp(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
+    const auto e = expOfNegative(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
     storeFirst(e, d, scores + i, rest);
     sum = hn::Add(sum, e);
   }

@@ -22,7 +22,8 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   requireIsa(reader);
   auto state = std::make_shared<State>();
   state->shape = reader.read<ConvShape>();
-  if (!isSound(state->shape)) fail(ErrorKind::kInvalidEngine, "the engine holds a damaged convolution");
+  if (!isSound(state->shape))
+    fail(ErrorKind::kInvalidEngine, "the engine holds a damaged convolution");
   state->epilogue = EpilogueState(reader);
   return state;
 }
@@ -47,11 +48,11 @@ void launch(const void* opaque, const LaunchArgs& args) {
   if (extent.inPixelStride != shape.inChannels || extent.outPixelStride != shape.outChannels ||
       weights.count() != packedConvFloats(kAlgorithm, shape))
     fail(ErrorKind::kInvalidEngine, "a convolution of the engine does not fit its operands");
-  ThreadPool& pool = threadsWithin(
+  const WorkersWithin limit(
       args, [&](int threads) { return convWorkspaceFloats(kAlgorithm, shape, extent, threads); });
   const LaunchedEpilogue epilogue(epilogueState, args);
   convolve(kAlgorithm, shape, extent, x.as<const float>(), weights.as<const float>(), y.as<float>(),
-           epilogue.get(), pool, workspaceFloats(args));
+           epilogue.get(), *args.threads, workspaceFloats(args));
 }
 
 template <ConvAlgorithm kAlgorithm>

@@ -35,7 +35,8 @@ void collectRow(const Image& image, int64_t y, float* out) {
   std::fill(out, out + image.outWidth * shape.outChannels, 0.0f);
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
     const int64_t scaled = y + shape.padBegin[0] - ky * shape.dilation[0];
-    if (scaled < 0 || scaled % shape.stride[0] != 0 || scaled / shape.stride[0] >= image.in.height) continue;
+    if (scaled < 0 || scaled % shape.stride[0] != 0 || scaled / shape.stride[0] >= image.in.height)
+      continue;
     const int64_t inY = scaled / shape.stride[0];
     const float* row = image.taps + inY * image.in.width * scatteredColumns(shape) +
                        ky * shape.kernel[1] * shape.outChannels;
@@ -48,7 +49,8 @@ void finish(const Epilogue& epilogue, float* values, int64_t row, int64_t rows, 
   const bool isClip = epilogue.activation == Activation::kClip;
   for (int64_t i = 0; i < rows; ++i) {
     float* out = values + i * columns;
-    const float* residual = epilogue.residual ? epilogue.residual + (row + i) * epilogue.residualStride : nullptr;
+    const float* residual =
+        epilogue.residual ? epilogue.residual + (row + i) * epilogue.residualStride : nullptr;
     for (int64_t c = 0; c < columns; ++c) {
       float y = out[c] * epilogue.scale + (epilogue.bias ? epilogue.bias[c] : 0.0f);
       if (residual) y += residual[c];
@@ -72,14 +74,16 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
   if (in.inPixelStride != shape.inChannels || out.inPixelStride != shape.outChannels ||
       weights.count() != packedBFloats(shape.inChannels, columns) ||
       args.workspaceBytes < static_cast<int64_t>(pixels * columns * sizeof(float)))
-    fail(ErrorKind::kInvalidEngine, "a transposed convolution of the engine does not fit its operands");
+    fail(ErrorKind::kInvalidEngine,
+         "a transposed convolution of the engine does not fit its operands");
   const LaunchedEpilogue epilogue(epilogueState, args);
   float* taps = workspaceFloats(args);
   const Image image{shape, in, out.height, out.width, taps};
   const int64_t rowFloats = out.width * shape.outChannels;
   for (int64_t n = 0; n < in.batch; ++n) {
-    packedGemm(pixels, columns, shape.inChannels, x.as<const float>() + n * pixels * shape.inChannels,
-               shape.inChannels, weights.as<const float>(), taps, columns, {}, *args.threads);
+    packedGemm(pixels, columns, shape.inChannels,
+               x.as<const float>() + n * pixels * shape.inChannels, shape.inChannels,
+               weights.as<const float>(), taps, columns, {}, *args.threads);
     args.threads->parallelFor(out.height, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t line = n * out.height + row;

@@ -23,7 +23,8 @@ Verdict supportsOperands(const Node& node) {
   if (!attrs.channelsLast) return Verdict::no("needs channels last");
   if (x.rank() != 3 && x.rank() != 4)
     return Verdict::no(str("has one or two spatial dimensions, not ", x.rank() - 2));
-  if (!weights.isConstant()) return Verdict::no("needs constant weights, to pack them when building");
+  if (!weights.isConstant())
+    return Verdict::no("needs constant weights, to pack them when building");
   const auto isNegative = [](int64_t pad) { return pad < 0; };
   if (std::any_of(attrs.padsBegin.begin(), attrs.padsBegin.end(), isNegative) ||
       std::any_of(attrs.padsEnd.begin(), attrs.padsEnd.end(), isNegative))
@@ -72,14 +73,16 @@ ConvShape transposeShape(const Node& node) {
 }
 
 // The largest image of the profile; none when it has no bound.
-std::optional<ConvExtent> largestExtent(const Node& node, const ConvShape& shape, const PrepareOptions& options) {
+std::optional<ConvExtent> largestExtent(const Node& node, const ConvShape& shape,
+                                        const PrepareOptions& options) {
   const Shape& x = node.inputs[0]->shape();
   ConvExtent extent{.batch = options.max(x[0]),
                     .height = x.size() == 4 ? options.max(x[1]) : 1,
                     .width = options.max(x[x.size() - 2]),
                     .inPixelStride = shape.inChannels,
                     .outPixelStride = shape.outChannels};
-  if (std::max({extent.batch, extent.height, extent.width}) == DimRange::kUnbounded) return std::nullopt;
+  if (std::max({extent.batch, extent.height, extent.width}) == DimRange::kUnbounded)
+    return std::nullopt;
   return extent;
 }
 
@@ -90,7 +93,8 @@ Prepared refused(std::string reason) {
 }
 constexpr char kNeedsBound[] = "needs an upper bound on the image's size, to plan its workspace";
 
-Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed, int64_t workspaceFloats) {
+Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed,
+                  int64_t workspaceFloats) {
   Prepared result;
   result.inputs = {StepInput::fromNode(0), packedInput(packed)};
   result.workspaceBytes = workspaceFloats * static_cast<int64_t>(sizeof(float));
@@ -111,6 +115,10 @@ Verdict supportsConv(const Node& node) {
     return Verdict::no(kAlgorithm == ConvAlgorithm::kDepthwise
                            ? "needs one input channel per group"
                            : "needs a 3x3 kernel, stride 1, no dilation and one group");
+  if (kAlgorithm == ConvAlgorithm::kGemm && shape.groups > 1 &&
+      std::max(shape.inChannels, shape.outChannels) == shape.groups)
+    return Verdict::no(
+        "would multiply by matrices of one column, which the depthwise kernel avoids");
   // The transforms cost more than the products they save.
   if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
     return Verdict::no("pays off from 16 channels on");
@@ -124,7 +132,8 @@ Prepared prepareConv(const Node& node, const PrepareOptions& options) {
   if (!largest) return refused(kNeedsBound);
   std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
   packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
-  return prepared(node, shape, packed, convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads));
+  return prepared(node, shape, packed,
+                  convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads));
 }
 
 Verdict supportsTranspose(const Node& node) {
@@ -141,7 +150,8 @@ std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
   for (int64_t in = 0; in < shape.inChannels; ++in)
     for (int64_t out = 0; out < shape.outChannels; ++out)
       for (int64_t tap = 0; tap < taps; ++tap)
-        byTap[in * columns + tap * shape.outChannels + out] = weights[(in * shape.outChannels + out) * taps + tap];
+        byTap[in * columns + tap * shape.outChannels + out] =
+            weights[(in * shape.outChannels + out) * taps + tap];
   std::vector<float> packed(packedBFloats(shape.inChannels, columns));
   packB(shape.inChannels, columns, byTap.data(), columns, false, packed.data());
   return packed;

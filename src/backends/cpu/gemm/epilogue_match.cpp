@@ -29,8 +29,8 @@ std::optional<AffineForm> affineOf(const ScalarInstruction& i, const AffineForms
   if (i.op == ScalarOp::kConst) return AffineForm{.constant = i.real};
   if (i.op == ScalarOp::kInput)
     return i.a == 0 ? AffineForm{.scale = 1} : AffineForm{.terms = {{i.a, 1.0}}};
-  const bool isBinary = i.op == ScalarOp::kAdd || i.op == ScalarOp::kSub || i.op == ScalarOp::kMul ||
-                        i.op == ScalarOp::kDiv;
+  const bool isBinary = i.op == ScalarOp::kAdd || i.op == ScalarOp::kSub ||
+                        i.op == ScalarOp::kMul || i.op == ScalarOp::kDiv;
   if (!isBinary && i.op != ScalarOp::kNeg) return std::nullopt;
   const std::optional<AffineForm>& a = earlier[i.a];
   if (!a) return std::nullopt;
@@ -41,7 +41,8 @@ std::optional<AffineForm> affineOf(const ScalarInstruction& i, const AffineForms
   if (i.op == ScalarOp::kSub) return combined(*a, *b, -1);
   if (i.op == ScalarOp::kMul && a->isConstant()) return scaled(*b, a->constant);
   if (i.op == ScalarOp::kMul && b->isConstant()) return scaled(*a, b->constant);
-  if (i.op == ScalarOp::kDiv && b->isConstant() && b->constant != 0) return scaled(*a, 1 / b->constant);
+  if (i.op == ScalarOp::kDiv && b->isConstant() && b->constant != 0)
+    return scaled(*a, 1 / b->constant);
   return std::nullopt;
 }
 
@@ -68,7 +69,8 @@ Bounds peelBounds(const Expr& expr, int at) {
       if (expr.code()[bound].op != ScalarOp::kConst) continue;
       const float limit = static_cast<float>(expr.code()[bound].real);
       const Bounds inner = peelBounds(expr, value);
-      if (i.op == ScalarOp::kMin) return {std::min(inner.low, limit), std::min(inner.high, limit), inner.argument};
+      if (i.op == ScalarOp::kMin)
+        return {std::min(inner.low, limit), std::min(inner.high, limit), inner.argument};
       return {std::max(inner.low, limit), std::max(inner.high, limit), inner.argument};
     }
   }
@@ -83,24 +85,31 @@ struct Curve {
 Curve curveAt(const Expr& expr, int at) {
   const ScalarInstruction& i = expr.code()[at];
   switch (i.op) {
-    case ScalarOp::kSigmoid: return {Activation::kSigmoid, i.a};
-    case ScalarOp::kSilu: return {Activation::kSilu, i.a};
-    case ScalarOp::kHardSwish: return {Activation::kHardSwish, i.a};
-    case ScalarOp::kGelu: return {Activation::kGelu, i.a};
-    case ScalarOp::kTanh: return {Activation::kTanh, i.a};
+    case ScalarOp::kSigmoid:
+      return {Activation::kSigmoid, i.a};
+    case ScalarOp::kSilu:
+      return {Activation::kSilu, i.a};
+    case ScalarOp::kHardSwish:
+      return {Activation::kHardSwish, i.a};
+    case ScalarOp::kGelu:
+      return {Activation::kGelu, i.a};
+    case ScalarOp::kTanh:
+      return {Activation::kTanh, i.a};
     case ScalarOp::kMul:
       for (const auto& [value, gate] : {std::pair{i.a, i.b}, std::pair{i.b, i.a}})
         if (expr.code()[gate].op == ScalarOp::kSigmoid && expr.code()[gate].a == value)
           return {Activation::kSilu, value};
       return {};
-    default: return {};
+    default:
+      return {};
   }
 }
 
 // Copies instructions of one expression into another, `at` becoming input 0.
 class RemainderBuilder {
  public:
-  RemainderBuilder(const Expr& from, int at) : from_(from), at_(at), copies_(from.code().size(), -1) {
+  RemainderBuilder(const Expr& from, int at)
+      : from_(from), at_(at), copies_(from.code().size(), -1) {
     const DataType type = from.code()[at].type;
     copies_[at] = rest_.program.input(0, type);
   }
@@ -169,6 +178,8 @@ std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
   return form;
 }
 
-std::optional<Remainder> remainderAfter(const Expr& expr, int at) { return RemainderBuilder(expr, at).build(); }
+std::optional<Remainder> remainderAfter(const Expr& expr, int at) {
+  return RemainderBuilder(expr, at).build();
+}
 
 }  // namespace camshaft::cpu

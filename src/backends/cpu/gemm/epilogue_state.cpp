@@ -8,14 +8,15 @@ namespace {
 Activation readActivation(ByteReader& reader) {
   const int32_t value = reader.read<int32_t>();
   if (value < 0 || value > static_cast<int32_t>(Activation::kTanh))
-    fail(ErrorKind::kInvalidEngine, "the engine asks for activation ", value, ", which does not exist");
+    fail(ErrorKind::kInvalidEngine, "the engine asks for activation ", value,
+         ", which does not exist");
   return static_cast<Activation>(value);
 }
 
 const float* floatsAt(const LaunchArgs& args, int32_t input, int64_t count) {
   if (input < 0) return nullptr;
-  if (static_cast<size_t>(input) >= args.inputs.size() || args.inputs[input].type != DataType::kF32 ||
-      args.inputs[input].count() < count)
+  if (static_cast<size_t>(input) >= args.inputs.size() ||
+      args.inputs[input].type != DataType::kF32 || args.inputs[input].count() < count)
     fail(ErrorKind::kInvalidEngine, "the engine's epilogue reads an operand that is not there");
   return args.inputs[input].as<const float>();
 }
@@ -33,7 +34,8 @@ EpilogueState::EpilogueState(ByteReader& reader) {
   if (reader.read<bool>()) program = pointwise::EpilogueProgram(pointwise::readProgram(reader));
 }
 
-LaunchedEpilogue::LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args) : epilogue_(state.fixed) {
+LaunchedEpilogue::LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args)
+    : epilogue_(state.fixed) {
   const TensorArg& result = args.outputs[0];
   const int64_t columns = result.dims[result.rank - 1];
   epilogue_.bias = floatsAt(args, state.biasInput, columns);

@@ -25,7 +25,8 @@ Spread spreadOf(const Shape& operand, const Shape& result) {
 // when the register epilogue cannot hold it.
 class Registers {
  public:
-  Registers(const Node& node, FusedEpilogue& fused) : node_(node), result_(node.output()->shape()), fused_(fused) {}
+  Registers(const Node& node, FusedEpilogue& fused)
+      : node_(node), result_(node.output()->shape()), fused_(fused) {}
 
   bool take(const AffineForm& form, int ownBias) {
     fused_.scale = static_cast<float>(form.scale);
@@ -49,8 +50,9 @@ class Registers {
       return addToBias([&](int64_t column) { return coefficient * data[column * step]; });
     }
     if (coefficient != 1) return false;
-    int* slot = spread == Spread::kFull ? &fused_.residualInput
-                : spread == Spread::kColumn ? &fused_.biasInput : nullptr;
+    int* slot = spread == Spread::kFull     ? &fused_.residualInput
+                : spread == Spread::kColumn ? &fused_.biasInput
+                                            : nullptr;
     if (!slot || *slot >= 0) return false;
     *slot = input;
     return true;
@@ -83,7 +85,8 @@ bool fuseUpTo(const Node& node, int ownBias, int end, FusedEpilogue& fused) {
   fused.high = head->high;
   if (!Registers(node, fused).take(head->argument, ownBias)) return false;
   fused.program = rest->program;
-  for (int operand : rest->operands) fused.programInputs.push_back(node.epilogue->firstInput + operand - 1);
+  for (int operand : rest->operands)
+    fused.programInputs.push_back(node.epilogue->firstInput + operand - 1);
   return true;
 }
 
@@ -98,7 +101,8 @@ FusedEpilogue fuseEpilogue(const Node& node, int ownBias) {
   FusedEpilogue fused;
   if (ownBias >= 0 && !node.hasInput(ownBias)) ownBias = -1;
   if (!node.epilogue) {
-    if (!Registers(node, fused).take({.scale = 1}, ownBias)) fused.refusal = "its bias is not one f32 value per column";
+    if (!Registers(node, fused).take({.scale = 1}, ownBias))
+      fused.refusal = "its bias is not one f32 value per column";
     return fused;
   }
   const int last = static_cast<int>(node.epilogue->expr.code().size()) - 1;
@@ -125,12 +129,15 @@ void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& w
     prepared.inputs.push_back(std::move(input));
     return static_cast<int32_t>(prepared.inputs.size()) - 1;
   };
-  const auto addNodeInput = [&](int input) { return input < 0 ? -1 : addInput(StepInput::fromNode(input)); };
+  const auto addNodeInput = [&](int input) {
+    return input < 0 ? -1 : addInput(StepInput::fromNode(input));
+  };
   writer.write(fused.scale);
   writer.write(fused.activation);
   writer.write(fused.low);
   writer.write(fused.high);
-  writer.write(fused.bias.empty() ? addNodeInput(fused.biasInput) : addInput(packedInput(fused.bias)));
+  writer.write(fused.bias.empty() ? addNodeInput(fused.biasInput)
+                                  : addInput(packedInput(fused.bias)));
   writer.write(addNodeInput(fused.residualInput));
   writer.write<int32_t>(static_cast<int32_t>(prepared.inputs.size()));
   writer.write(!fused.program.empty());

@@ -14,8 +14,8 @@ namespace camshaft::cpu {
 
 // program(activation(scale * result + bias + residual)), columns being the last dimension.
 //
-//   relu(add(x0, x1))                  -> all of it in registers, whether x1 is a bias or a residual
-//   add(x1, silu(x0))                  -> silu in registers, then add(x0, x1) on the block
+//   relu(add(x0, x1))                  -> all of it in registers, whether x1 is a bias or a
+//   residual add(x1, silu(x0))                  -> silu in registers, then add(x0, x1) on the block
 //   where(less(x0, 0), mul(x0, x1), x0) -> all of it on the block
 struct FusedEpilogue {
   float scale = 1;
@@ -25,7 +25,7 @@ struct FusedEpilogue {
   // Inputs of the node; -1: none.
   int biasInput = -1;
   int residualInput = -1;
-  Expr program;  // input 0 is the block; empty: none
+  Expr program;                    // input 0 is the block; empty: none
   std::vector<int> programInputs;  // the node inputs that are the program's inputs 1, 2, ...
   std::string refusal;             // why the epilogue must be split off; empty: it need not
 };

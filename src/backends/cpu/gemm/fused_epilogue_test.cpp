@@ -9,15 +9,17 @@ namespace {
 
 // Of MatMul [n, 4] x [4, 2] with epilogue operands %bias (constant), %vector and %residual.
 FusedEpilogue fuse(const std::string& operands, const std::string& expression) {
-  Graph graph = parseGraph(str("symbols n graph g(%a: f32[n, 4], %b: f32[4, 2], %vector: f32[2], %residual: f32[n, 2]) "
-                               "{ %bias: f32[2] = [1, -2] %y = MatMul(%a, %b) epilogue(", operands, ") {", expression,
-                               "} return %y }"),
-                           findOp);
+  Graph graph = parseGraph(
+      str("symbols n graph g(%a: f32[n, 4], %b: f32[4, 2], %vector: f32[2], %residual: f32[n, 2]) "
+          "{ %bias: f32[2] = constant [1, -2] %y = MatMul(%a, %b) epilogue(",
+          operands, ") {", expression, "} return %y }"),
+      findOp);
   return fuseEpilogue(*graph.nodes().front());
 }
 
 TEST(FusedEpilogue, holdsAffineActivationsInRegisters) {
-  const FusedEpilogue fused = fuse("%bias, %residual", "relu(add(mul(sub(x0:f32, x1:f32), 3:f32), sub(x2:f32, 1:f32)))");
+  const FusedEpilogue fused =
+      fuse("%bias, %residual", "relu(add(mul(sub(x0:f32, x1:f32), 3:f32), sub(x2:f32, 1:f32)))");
   EXPECT_EQ(fused.refusal, "");
   EXPECT_EQ(fused.activation, Activation::kRelu);
   EXPECT_EQ(fused.scale, 3);
@@ -62,7 +64,9 @@ TEST(FusedEpilogue, refusesOtherElementTypes) {
 
 TEST(FusedEpilogue, overwritesOnlyResidualsReadOnce) {
   const auto overwrites = [](const std::string& text, int input) {
-    Graph graph = parseGraph("graph g(%a: f32[2, 2], %b: f32[2, 2]) { %y = MatMul(%a, %b) " + text + " return %y }", findOp);
+    Graph graph = parseGraph(
+        "graph g(%a: f32[2, 2], %b: f32[2, 2]) { %y = MatMul(%a, %b) " + text + " return %y }",
+        findOp);
     return overwritesResidual(*graph.nodes().front(), input);
   };
   EXPECT_FALSE(overwrites("", 0));

@@ -35,8 +35,8 @@ void launchPacked(const void* opaque, const LaunchArgs& args) {
   if (weights.count() != packedBFloats(k, n) || a.count() != m * k)
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
   const LaunchedEpilogue epilogue(state.epilogue, args);
-  packedGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n, epilogue.get(),
-             *args.threads);
+  packedGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n,
+             epilogue.get(), *args.threads);
 }
 
 std::shared_ptr<const void> loadBatched(std::span<const std::byte> bytes) {
@@ -62,7 +62,8 @@ struct Batch {
     int64_t aStride = matrixSize(a), bStride = matrixSize(b), cStride = matrixSize(c);
     for (int i = 3; i <= c.rank; ++i) {
       const int64_t size = c.dims[c.rank - i];
-      const int64_t aSize = i <= a.rank ? a.dims[a.rank - i] : 1, bSize = i <= b.rank ? b.dims[b.rank - i] : 1;
+      const int64_t aSize = i <= a.rank ? a.dims[a.rank - i] : 1,
+                    bSize = i <= b.rank ? b.dims[b.rank - i] : 1;
       if (size != 1) append({size, aSize == 1 ? 0 : aStride, bSize == 1 ? 0 : bStride, cStride});
       aStride *= aSize;
       bStride *= bSize;
@@ -78,7 +79,8 @@ struct Batch {
   void append(BatchDim dim) {
     if (count > 0) {
       BatchDim& inner = dims[count - 1];
-      if (dim.a == inner.a * inner.size && dim.b == inner.b * inner.size && dim.c == inner.c * inner.size) {
+      if (dim.a == inner.a * inner.size && dim.b == inner.b * inner.size &&
+          dim.c == inner.c * inner.size) {
         inner.size *= dim.size;
         return;
       }
@@ -93,8 +95,10 @@ BatchedGemm productOf(const BatchedParams& params, const LaunchArgs& args, const
   p.m = c.dims[c.rank - 2];
   p.n = c.dims[c.rank - 1];
   p.k = a.dims[a.rank - (params.transposeA ? 2 : 1)];
-  p.a = {.data = a.as<const float>(), .stride = a.dims[a.rank - 1], .transposed = params.transposeA};
-  p.b = {.data = b.as<const float>(), .stride = b.dims[b.rank - 1], .transposed = params.transposeB};
+  p.a = {
+      .data = a.as<const float>(), .stride = a.dims[a.rank - 1], .transposed = params.transposeA};
+  p.b = {
+      .data = b.as<const float>(), .stride = b.dims[b.rank - 1], .transposed = params.transposeB};
   p.c = {.data = c.as<float>(), .stride = p.n};
   for (int i = 0; i < 2; ++i) {
     const BatchDim& dim = batch.dims[1 - i];
@@ -107,7 +111,8 @@ BatchedGemm productOf(const BatchedParams& params, const LaunchArgs& args, const
 }
 
 // Products of the two innermost dimensions of the batch, for every index of the outer ones.
-void multiplyAll(BatchedGemm product, Epilogue epilogue, const Batch& batch, ThreadPool& pool, float* workspace) {
+void multiplyAll(BatchedGemm product, Epilogue epilogue, const Batch& batch, ThreadPool& pool,
+                 float* workspace) {
   int64_t outer = 1;
   for (int i = 2; i < batch.count; ++i) outer *= batch.dims[i].size;
   const BatchedGemm first = product;
@@ -135,10 +140,10 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Batch batch(args.inputs[0], args.inputs[1], args.outputs[0]);
   const BatchedGemm product = productOf(state.params, args, batch);
-  ThreadPool& pool =
-      threadsWithin(args, [&](int threads) { return batchedGemmWorkspaceFloats(product, threads); });
+  const WorkersWithin limit(
+      args, [&](int threads) { return batchedGemmWorkspaceFloats(product, threads); });
   const LaunchedEpilogue epilogue(state.epilogue, args);
-  multiplyAll(product, epilogue.get(), batch, pool, workspaceFloats(args));
+  multiplyAll(product, epilogue.get(), batch, *args.threads, workspaceFloats(args));
 }
 
 constexpr RuntimeKernel kLaunchers[] = {

@@ -1,15 +1,23 @@
 #include <gtest/gtest.h>
 
-#include "backends/cpu/gemm/params.h"
+#include "backend/kernel.h"
+#include "backend/launch.h"
+#include "backends/cpu/compute/test_support.h"
+#include "backends/cpu/families.h"
 #include "backends/cpu/kernel_harness.h"
-#include "support/text.h"
+#include "ops/ops.h"
+#include "support/error.h"
 
 namespace camshaft::cpu {
 namespace {
 
-TEST(MatMulKernels, multiplyByConstantWeights) {
+class MatMulKernels : public IsaTest {};
+INSTANTIATE_TEST_SUITE_P(Isas, MatMulKernels, testing::ValuesIn(availableIsas()), isaTestName);
+
+TEST_P(MatMulKernels, multiplyByConstantWeights) {
   for (const char* b : {"f32[37, 51]", "f32[1, 37, 51]"})
-    expectKernelsMatch({.graph = str("symbols n graph g(%a: f32[n, 3, 37], %b: ", b, ") { %y = MatMul(%a, %b) return %y }"),
+    expectKernelsMatch({.graph = str("symbols n graph g(%a: f32[n, 3, 37], %b: ", b,
+                                     ") { %y = MatMul(%a, %b) return %y }"),
                         .sizes = {{{"n", 5}}, {{"n", 1}}, {{"n", 0}}},
                         .constants = {"b"}});
   expectKernelsMatch({.graph = "symbols n graph g(%a: f32[n, 37], %b: f32[51, 37]) "
@@ -18,30 +26,35 @@ TEST(MatMulKernels, multiplyByConstantWeights) {
                       .constants = {"b"}});
 }
 
-TEST(MatMulKernels, multiplyActivationsOfAllOrientations) {
+TEST_P(MatMulKernels, multiplyActivationsOfAllOrientations) {
   for (const bool ta : {false, true})
     for (const bool tb : {false, true})
-      expectKernelsMatch({.graph = str("symbols n, m graph g(%a: f32[n, ", ta ? "21, m" : "m, 21", "], %b: f32[n, ",
-                                       tb ? "33, 21" : "21, 33", "]) { %y = MatMul(%a, %b) {transpose_a = ", ta,
-                                       ", transpose_b = ", tb, "} return %y }"),
-                          .sizes = {{{"n", 4}, {"m", 17}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 40}}}});
+      expectKernelsMatch(
+          {.graph =
+               str("symbols n, m graph g(%a: f32[n, ", ta ? "21, m" : "m, 21", "], %b: f32[n, ",
+                   tb ? "33, 21" : "21, 33", "]) { %y = MatMul(%a, %b) {transpose_a = ", ta,
+                   ", transpose_b = ", tb, "} return %y }"),
+           .sizes = {{{"n", 4}, {"m", 17}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 40}}}});
 }
 
-TEST(MatMulKernels, broadcastBatches) {
+TEST_P(MatMulKernels, broadcastBatches) {
   const std::pair<const char*, const char*> shapes[] = {
-      {"[2, 3, 5, 7]", "[3, 7, 4]"}, {"[5, 7]", "[2, 3, 7, 4]"},          {"[2, 1, 5, 7]", "[1, 3, 7, 4]"},
-      {"[4, 5, 7]", "[1, 7, 4]"},    {"[2, 1, 3, 5, 7]", "[1, 4, 1, 7, 6]"}, {"[2, 1, 3, 1, 5, 7]", "[3, 1, 2, 7, 6]"}};
+      {"[2, 3, 5, 7]", "[3, 7, 4]"},          {"[5, 7]", "[2, 3, 7, 4]"},
+      {"[2, 1, 5, 7]", "[1, 3, 7, 4]"},       {"[4, 5, 7]", "[1, 7, 4]"},
+      {"[2, 1, 3, 5, 7]", "[1, 4, 1, 7, 6]"}, {"[2, 1, 3, 1, 5, 7]", "[3, 1, 2, 7, 6]"}};
   for (const auto& [a, b] : shapes)
-    expectKernelsMatch(str("graph g(%a: f32", a, ", %b: f32", b, ") { %y = MatMul(%a, %b) return %y }"));
+    expectKernelsMatch(
+        str("graph g(%a: f32", a, ", %b: f32", b, ") { %y = MatMul(%a, %b) return %y }"));
 }
 
-TEST(MatMulKernels, sumOverNothingIsTheBias) {
-  expectKernelsMatch("graph g(%a: f32[3, 0], %b: f32[0, 5], %c: f32[5]) "
-                     "{ %y = MatMul(%a, %b) epilogue(%c) {add(x0:f32, x1:f32)} return %y }");
+TEST_P(MatMulKernels, sumOverNothingIsTheBias) {
+  expectKernelsMatch(
+      "graph g(%a: f32[3, 0], %b: f32[0, 5], %c: f32[5]) "
+      "{ %y = MatMul(%a, %b) epilogue(%c) {add(x0:f32, x1:f32)} return %y }");
 }
 
 // In registers or on finished blocks, whichever a kernel can do.
-TEST(MatMulKernels, applyEpilogues) {
+TEST_P(MatMulKernels, applyEpilogues) {
   const char* expressions[] = {"relu(x0:f32)",
                                "add(x0:f32, x1:f32)",
                                "relu(add(add(x0:f32, x1:f32), x2:f32))",
@@ -65,27 +78,47 @@ TEST(MatMulKernels, applyEpilogues) {
     std::string renamed = text, operands = usesBias ? "%bias" : "";
     if (usesResidual) operands += usesBias ? ", %residual" : "%residual";
     if (usesResidual && !usesBias) renamed.replace(renamed.find("x2"), 2, "x1");
-    const std::string graph = str("symbols n graph g(%a: f32[n, 2, 19], %b: f32[19, 45], %bias: f32[45], "
-                                  "%residual: f32[n, 2, 45]) { %y = MatMul(%a, %b) epilogue(", operands, ") {", renamed,
-                                  "} return %y }");
+    const std::string graph =
+        str("symbols n graph g(%a: f32[n, 2, 19], %b: f32[19, 45], %bias: f32[45], "
+            "%residual: f32[n, 2, 45]) { %y = MatMul(%a, %b) epilogue(",
+            operands, ") {", renamed, "} return %y }");
     for (const std::set<std::string>& constants : {std::set<std::string>{"b", "bias"}, {"b"}, {}})
-      expectKernelsMatch({.graph = graph, .sizes = {{{"n", 9}}, {{"n", 1}}}, .constants = constants});
+      expectKernelsMatch(
+          {.graph = graph, .sizes = {{{"n", 9}}, {{"n", 1}}}, .constants = constants});
   }
 }
 
-TEST(MatMulKernels, addOperandsThatBroadcastOtherwise) {
-  for (const char* operand : {"f32[]", "f32[1, 1]", "f32[6, 1]", "f32[4, 1, 33]", "f32[4, 6, 1]", "i32[33]"})
+TEST_P(MatMulKernels, addOperandsThatBroadcastOtherwise) {
+  for (const char* operand :
+       {"f32[]", "f32[1, 1]", "f32[6, 1]", "f32[4, 1, 33]", "f32[4, 6, 1]", "i32[33]"})
     expectKernelsMatch(str("graph g(%a: f32[4, 6, 8], %b: f32[4, 8, 33], %c: ", operand,
                            ") { %y = MatMul(%a, %b) epilogue(%c) {add(x0:f32, ",
                            operand[0] == 'i' ? "cast(x1:i32, f32)" : "x1:f32", ")} return %y }"));
 }
 
-TEST(MatMulKernels, saysWhyNot) {
-  const std::string refusals = refusalsOf("graph g(%a: f64[2, 3], %b: f64[3, 4]) { %y = MatMul(%a, %b) return %y }");
+TEST_P(MatMulKernels, saysWhyNot) {
+  const std::string refusals =
+      refusalsOf("graph g(%a: f64[2, 3], %b: f64[3, 4]) { %y = MatMul(%a, %b) return %y }");
   EXPECT_NE(refusals.find("multiplies f32, not f64"), refusals.npos) << refusals;
-  EXPECT_NE(refusalsOf("graph g(%a: f32[2, 3], %b: f32[3, 4]) { %y = MatMul(%a, %b) epilogue() {cast(x0:f32, i8)} return %y }")
-                .find("changes the element type"),
-            std::string::npos);
+  EXPECT_NE(
+      refusalsOf(
+          "graph g(%a: f32[2, 3], %b: f32[3, 4]) { %y = MatMul(%a, %b) epilogue() {cast(x0:f32, i8)} return %y }")
+          .find("changes the element type"),
+      std::string::npos);
+}
+
+// Panels of another width would give wrong results without a word.
+TEST_P(MatMulKernels, refuseWeightsPackedForAnotherInstructionSet) {
+  const Graph graph = parseGraph(
+      "graph g(%a: f32[2, 2]) { %b: f32[2, 2] = constant [1, 2, 3, 4] %y = MatMul(%a, %b) return %y }",
+      findOp);
+  const Prepared prepared = gemm::kernels()[0].prepare(*graph.nodes().front(), {});
+  EXPECT_NE(gemm::launchers()[0].load(prepared.params), nullptr);
+  for (const std::string_view isa : availableIsas()) {
+    if (isa == GetParam()) continue;
+    ASSERT_TRUE(setIsa(isa));
+    EXPECT_THROW(gemm::launchers()[0].load(prepared.params), Error);
+  }
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ inline void writeIsa(ByteWriter& writer) { writer.writeString(gemmGeometry().isa
 inline void requireIsa(ByteReader& reader) {
   const std::string built = reader.readString();
   if (built != gemmGeometry().isa)
-    fail(ErrorKind::kInvalidEngine, "the engine was built for CPUs with ", built, " and this one runs ",
-         gemmGeometry().isa, "; build it again on this machine");
+    fail(ErrorKind::kInvalidEngine, "the engine was built for CPUs with ", built,
+         " and this one runs ", gemmGeometry().isa, "; build it again on this machine");
 }
 
 }  // namespace camshaft::cpu

@@ -13,20 +13,31 @@ namespace {
 
 Verdict supportsAny(const Node& node) {
   if (node.inputs[0]->dataType() != DataType::kF32 || node.inputs[1]->dataType() != DataType::kF32)
-    return Verdict::no(str("multiplies f32, not ", node.inputs[0]->dataType(), " by ", node.inputs[1]->dataType()));
+    return Verdict::no(str("multiplies f32, not ", node.inputs[0]->dataType(), " by ",
+                           node.inputs[1]->dataType()));
   const FusedEpilogue fused = fuseEpilogue(node);
   return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
 }
 
 bool isOneMatrix(const Shape& shape) {
-  return std::all_of(shape.begin(), shape.end() - 2, [](const Dim& dim) { return dim.isConstant(1); });
+  return std::all_of(shape.begin(), shape.end() - 2,
+                     [](const Dim& dim) { return dim.isConstant(1); });
 }
 
 Verdict supportsPacked(const Node& node) {
   const Value& b = *node.inputs[1];
-  if (!b.isConstant()) return Verdict::no("needs a constant second operand, to pack it when building");
-  if (!isOneMatrix(b.shape())) return Verdict::no("needs one matrix as second operand, not a batch of them");
-  if (node.as<MatMulAttrs>().transposeA) return Verdict::no("reads its first operand by rows, not transposed");
+  if (!b.isConstant())
+    return Verdict::no("needs a constant second operand, to pack it when building");
+  if (!isOneMatrix(b.shape()))
+    return Verdict::no("needs one matrix as second operand, not a batch of them");
+  if (node.as<MatMulAttrs>().transposeA)
+    return Verdict::no("reads its first operand by rows, not transposed");
+  return supportsAny(node);
+}
+
+Verdict supportsBatched(const Node& node) {
+  if (supportsPacked(node))
+    return Verdict::no("would pack at each run what is packed when building");
   return supportsAny(node);
 }
 
@@ -68,10 +79,12 @@ Prepared prepareBatched(const Node& node, const PrepareOptions& options) {
   Prepared prepared;
   const std::optional<BatchedGemm> largest = largestProduct(node, options);
   if (!largest) {
-    prepared.refusal = "packs its second operand into workspace, which needs an upper bound on its sizes";
+    prepared.refusal =
+        "packs its second operand into workspace, which needs an upper bound on its sizes";
     return prepared;
   }
-  prepared.workspaceBytes = batchedGemmWorkspaceFloats(*largest, options.threads) * static_cast<int64_t>(sizeof(float));
+  prepared.workspaceBytes =
+      batchedGemmWorkspaceFloats(*largest, options.threads) * static_cast<int64_t>(sizeof(float));
   prepared.inputs = {StepInput::fromNode(0), StepInput::fromNode(1)};
   ByteWriter writer;
   writer.write(BatchedParams{attrs.transposeA, attrs.transposeB});
@@ -84,7 +97,7 @@ bool inPlace(const Node& node, int input) { return overwritesResidual(node, inpu
 
 constexpr Kernel kKernels[] = {
     {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
-    {.name = kBatched, .supports = supportsAny, .prepare = prepareBatched, .inPlace = inPlace},
+    {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched, .inPlace = inPlace},
 };
 
 }  // namespace

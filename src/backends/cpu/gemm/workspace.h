@@ -9,19 +9,31 @@
 
 namespace camshaft::cpu {
 
-// The step's threads, or the calling thread alone when `floatsFor(threads)` is more than the
-// workspace that was planned. Throws when even one thread needs more.
-template <class FloatsFor>
-ThreadPool& threadsWithin(const LaunchArgs& args, FloatsFor floatsFor) {
-  const auto fits = [&](int threads) {
-    return static_cast<int64_t>(floatsFor(threads) * sizeof(float)) <= args.workspaceBytes;
-  };
-  if (fits(args.threads->threads())) return *args.threads;
-  if (!fits(1)) fail(ErrorKind::kInvalidEngine, "the engine plans less workspace than its kernels need");
-  static thread_local ThreadPool callingThread(1);
-  return callingThread;
-}
+// While it lives, the step uses as many of its threads as the planned workspace has room for.
+// Throws when there is none for even one.
+class WorkersWithin {
+ public:
+  template <class FloatsFor>
+  WorkersWithin(const LaunchArgs& args, FloatsFor floatsFor)
+      : limit_(*args.threads, fitting(args, floatsFor)) {}
 
-inline float* workspaceFloats(const LaunchArgs& args) { return reinterpret_cast<float*>(args.workspace); }
+ private:
+  template <class FloatsFor>
+  static int fitting(const LaunchArgs& args, FloatsFor floatsFor) {
+    int threads = args.threads->threads();
+    while (threads > 0 &&
+           static_cast<int64_t>(floatsFor(threads) * sizeof(float)) > args.workspaceBytes)
+      --threads;
+    if (threads == 0)
+      fail(ErrorKind::kInvalidEngine, "the engine plans less workspace than its kernels need");
+    return threads;
+  }
+
+  ThreadPool::Limit limit_;
+};
+
+inline float* workspaceFloats(const LaunchArgs& args) {
+  return reinterpret_cast<float*>(args.workspace);
+}
 
 }  // namespace camshaft::cpu

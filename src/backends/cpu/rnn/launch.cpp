@@ -17,7 +17,11 @@ namespace {
 class Direction {
  public:
   Direction(const Params& params, const LaunchArgs& args, int64_t index)
-      : p_(params), args_(args), index_(index), steps_(args.inputs[kX].dims[0]), batch_(args.inputs[kX].dims[1]) {
+      : p_(params),
+        args_(args),
+        index_(index),
+        steps_(args.inputs[kX].dims[0]),
+        batch_(args.inputs[kX].dims[1]) {
     inputWeights_ = floats(kInputWeights) + index * packedInputFloats(p_);
     earlyWeights_ = floats(kRecurrentWeights) + index * packedRecurrentFloats(p_);
     lateWeights_ = earlyWeights_ + packedBFloats(p_.hidden, p_.earlyWidth());
@@ -32,8 +36,8 @@ class Direction {
   void run() {
     loadState(p_.initialH, h_);
     loadState(p_.initialC, c_);
-    packedGemm(steps_ * batch_, p_.width(), p_.inputs, floats(kX), p_.inputs, inputWeights_, gates_, p_.width(),
-               {.bias = bias_}, *args_.threads);
+    packedGemm(steps_ * batch_, p_.width(), p_.inputs, floats(kX), p_.inputs, inputWeights_, gates_,
+               p_.width(), {.bias = bias_}, *args_.threads);
     const bool backwards = p_.reverse || index_ == 1;
     for (int64_t i = 0; i < steps_; ++i) {
       const int64_t step = backwards ? steps_ - 1 - i : i;
@@ -57,14 +61,17 @@ class Direction {
   // As matrix `place` of an output, when there is that output.
   void storeState(const float* state, size_t output, int64_t place) const {
     if (output >= args_.outputs.size() || !args_.outputs[output].data) return;
-    std::copy(state, state + stateFloats(), args_.outputs[output].as<float>() + place * stateFloats());
+    std::copy(state, state + stateFloats(),
+              args_.outputs[output].as<float>() + place * stateFloats());
   }
 
   // out = state * weights + what is there, or + bias when that is given.
-  void multiply(const float* state, const float* weights, int64_t columns, float* out, int64_t stride,
-                const float* bias = nullptr) const {
-    const Epilogue epilogue = bias ? Epilogue{.bias = bias} : Epilogue{.residual = out, .residualStride = stride};
-    packedGemm(batch_, columns, p_.hidden, state, p_.hidden, weights, out, stride, epilogue, *args_.threads);
+  void multiply(const float* state, const float* weights, int64_t columns, float* out,
+                int64_t stride, const float* bias = nullptr) const {
+    const Epilogue epilogue =
+        bias ? Epilogue{.bias = bias} : Epilogue{.residual = out, .residualStride = stride};
+    packedGemm(batch_, columns, p_.hidden, state, p_.hidden, weights, out, stride, epilogue,
+               *args_.threads);
   }
 
   void activate(Activation activation, float* values, int64_t columns, int64_t stride) const {
@@ -137,7 +144,8 @@ void launch(const void* state, const LaunchArgs& args) {
       args.inputs[kInputWeights].count() != params.directions * packedInputFloats(params) ||
       args.inputs[kRecurrentWeights].count() != params.directions * packedRecurrentFloats(params))
     fail(ErrorKind::kInvalidEngine, "a recurrent layer of the engine does not fit its operands");
-  threadsWithin(args, [&](int) { return workspaceFloatsFor(params, x.dims[0], x.dims[1]); });
+  const WorkersWithin limit(args,
+                            [&](int) { return workspaceFloatsFor(params, x.dims[0], x.dims[1]); });
   for (int64_t i = 0; i < params.directions; ++i) Direction(params, args, i).run();
 }
 

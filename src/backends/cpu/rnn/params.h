@@ -13,8 +13,8 @@ inline constexpr char kGruName[] = "cpu/gru_f32";
 // Gates in ONNX's order: i o f c for LSTM, z r h for GRU.
 struct Params {
   int64_t inputs = 0, hidden = 0, gates = 0, directions = 1;
-  int8_t reverse = 0;            // the only direction runs backwards
-  int8_t linearBeforeReset = 0;  // GRU
+  int8_t reverse = 0;                    // the only direction runs backwards
+  int8_t linearBeforeReset = 0;          // GRU
   int32_t initialH = -1, initialC = -1;  // inputs of the step
 
   int64_t width() const { return gates * hidden; }

@@ -12,7 +12,16 @@ namespace camshaft::cpu::rnn {
 namespace {
 
 // Inputs of the operator.
-enum NodeInputs : int { kNodeX, kNodeW, kNodeR, kNodeBias, kNodeLengths, kNodeH, kNodeC, kNodePeepholes };
+enum NodeInputs : int {
+  kNodeX,
+  kNodeW,
+  kNodeR,
+  kNodeBias,
+  kNodeLengths,
+  kNodeH,
+  kNodeC,
+  kNodePeepholes
+};
 
 bool hasDefaultActivations(const RecurrentAttrs& attrs) {
   if (attrs.activations.empty()) return true;
@@ -54,7 +63,8 @@ Params paramsOf(const Node& node) {
 std::vector<float> packInputWeights(const Params& p, const float* w) {
   std::vector<float> packed(p.directions * packedInputFloats(p));
   for (int64_t d = 0; d < p.directions; ++d)
-    packB(p.inputs, p.width(), w + d * p.width() * p.inputs, p.inputs, true, packed.data() + d * packedInputFloats(p));
+    packB(p.inputs, p.width(), w + d * p.width() * p.inputs, p.inputs, true,
+          packed.data() + d * packedInputFloats(p));
   return packed;
 }
 
@@ -77,7 +87,8 @@ struct Biases {
 // The layer's bias is [directions][input's gates, state's gates]. They add up, but for the state's
 // part of h that GRU resets after adding it.
 Biases biasesOf(const Params& p, const Value* value) {
-  Biases biases{std::vector<float>(p.directions * p.width()), std::vector<float>(p.directions * p.hidden)};
+  Biases biases{std::vector<float>(p.directions * p.width()),
+                std::vector<float>(p.directions * p.hidden)};
   if (!value) return biases;
   const float* all = value->view().as<float>();
   for (int64_t d = 0; d < p.directions; ++d) {
@@ -100,7 +111,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
     prepared.refusal = "needs an upper bound on time steps and batch, to plan its workspace";
     return prepared;
   }
-  prepared.workspaceBytes = workspaceFloatsFor(p, steps, batch) * static_cast<int64_t>(sizeof(float));
+  prepared.workspaceBytes =
+      workspaceFloatsFor(p, steps, batch) * static_cast<int64_t>(sizeof(float));
   const Biases biases = biasesOf(p, node.input(kNodeBias));
   prepared.inputs = {StepInput::fromNode(kNodeX),
                      packedInput(packInputWeights(p, node.inputs[kNodeW]->view().as<float>())),
