@@ -1,0 +1,58 @@
+"""Between numpy's element types and the library's."""
+
+import ctypes
+
+import numpy as np
+
+from ._camshaft import DataType
+
+_NUMPY = {
+    DataType.FLOAT: np.float32,
+    DataType.HALF: np.float16,
+    DataType.DOUBLE: np.float64,
+    DataType.INT8: np.int8,
+    DataType.INT16: np.int16,
+    DataType.INT32: np.int32,
+    DataType.INT64: np.int64,
+    DataType.UINT8: np.uint8,
+    DataType.UINT16: np.uint16,
+    DataType.UINT32: np.uint32,
+    DataType.UINT64: np.uint64,
+    DataType.BOOL: np.bool_,
+}
+try:  # numpy itself has no narrow floats
+    import ml_dtypes
+
+    _NUMPY |= {
+        DataType.BF16: ml_dtypes.bfloat16,
+        DataType.FP8: ml_dtypes.float8_e4m3fn,
+        DataType.FP8E5M2: ml_dtypes.float8_e5m2,
+    }
+except ImportError:
+    pass
+_OURS = {np.dtype(value): key for key, value in _NUMPY.items()}
+
+
+def nptype(trt_type):
+    """The numpy type of a :class:`DataType`."""
+    try:
+        return _NUMPY[trt_type]
+    except KeyError:
+        raise TypeError(f"numpy has no type for {trt_type!r}; ml_dtypes adds the narrow floats") from None
+
+
+def _data_type_of(array):
+    try:
+        return _OURS[array.dtype]
+    except KeyError:
+        raise TypeError(f"arrays of {array.dtype} have no DataType") from None
+
+
+def _array_at(address, data_type, count, owner):
+    """A numpy view of memory that ``owner`` keeps alive."""
+    dtype = np.dtype(nptype(data_type))
+    if count == 0 or address == 0:
+        return np.empty(0, dtype)
+    buffer = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    buffer._owner = owner
+    return np.frombuffer(buffer, dtype)

@@ -1,0 +1,241 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+
+namespace trtexec {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+int64_t parseSize(const std::string& flag, const std::string& spec, const std::string& text) {
+  size_t used = 0;
+  int64_t value = -1;
+  try {
+    value = std::stoll(text, &used);
+  } catch (const std::exception&) {
+  }
+  if (used != text.size() || value < 0)
+    throw std::runtime_error(flag + ": '" + text + "' in '" + spec + "' is not a size");
+  return value;
+}
+
+size_t editDistance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearestFlag(const CLI::App& app, const std::string& unknown) {
+  const std::string name = unknown.substr(unknown.find_first_not_of('-') == std::string::npos ? 0 : unknown.find_first_not_of('-'));
+  std::string best;
+  size_t bestDistance = std::max<size_t>(3, name.size() / 2);
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& known : option->get_lnames()) {
+      const size_t distance = editDistance(name, known);
+      if (distance < bestDistance) {
+        best = known;
+        bestDistance = distance;
+      }
+    }
+  return best;
+}
+
+// TensorRT's flags for things that are not here yet, so that scripts learn which and why.
+const std::map<std::string, std::string> kKnownElsewhere = {
+    {"fp16", "16-bit engines come with the CUDA backend; CPU engines are FP32"},
+    {"bf16", "16-bit engines come with the CUDA backend; CPU engines are FP32"},
+    {"int8", "INT8 engines are not built yet"},
+    {"best", "reduced precisions are not built yet"},
+    {"useDLACore", "there is no DLA backend"},
+    {"plugins", "plugins are not loaded yet"},
+    {"staticPlugins", "plugins are not loaded yet"},
+};
+
+struct ProfileText {
+  std::string min, opt, max;
+};
+
+// --profile=N starts the options of profile N, so the shape flags are gathered in order.
+std::vector<ProfileShapes> gatherProfiles(const std::vector<std::string>& args) {
+  std::map<int, ProfileShapes> profiles;
+  int current = 0;
+  for (const std::string& arg : args) {
+    const size_t equals = arg.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string flag = arg.substr(0, equals), value = arg.substr(equals + 1);
+    if (flag == "--profile") current = static_cast<int>(parseSize(flag, value, value));
+    if (flag == "--minShapes") profiles[current].min = parseShapes(flag, value);
+    if (flag == "--optShapes") profiles[current].opt = parseShapes(flag, value);
+    if (flag == "--maxShapes") profiles[current].max = parseShapes(flag, value);
+  }
+  std::vector<ProfileShapes> list;
+  for (auto& [index, profile] : profiles) list.push_back(std::move(profile));
+  // As trtexec does, what is left out is taken from what is given.
+  for (ProfileShapes& profile : list) {
+    const ShapeMap given = !profile.opt.empty() ? profile.opt : !profile.max.empty() ? profile.max : profile.min;
+    for (ShapeMap* part : {&profile.min, &profile.opt, &profile.max})
+      for (const auto& [name, dims] : given) part->try_emplace(name, dims);
+  }
+  return list;
+}
+
+std::map<std::string, double> parsePools(const std::string& text) {
+  std::map<std::string, double> pools;
+  for (const std::string& item : split(text, ',')) {
+    const size_t colon = item.find(':');
+    const std::string name = item.substr(0, colon);
+    if (colon == std::string::npos || (name != "workspace" && name != "tacticSharedMem" && name.rfind("dla", 0) != 0))
+      throw std::runtime_error("--memPoolSize: '" + item + "' is not pool:size with a pool such as workspace");
+    std::string size = item.substr(colon + 1);
+    double factor = 1;  // MiB
+    const std::map<char, double> suffixes = {{'B', 1.0 / 1048576}, {'K', 1.0 / 1024}, {'M', 1}, {'G', 1024}};
+    if (!size.empty() && suffixes.contains(size.back())) {
+      factor = suffixes.at(size.back());
+      size.pop_back();
+    }
+    pools[name] = std::stod(size) * factor;
+  }
+  return pools;
+}
+
+std::map<std::string, std::string> parsePairs(const std::string& flag, const std::string& text) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& item : split(text, ',')) {
+    const size_t colon = item.rfind(':');
+    if (colon == std::string::npos || colon == 0 || colon + 1 == item.size())
+      throw std::runtime_error(flag + ": '" + item + "' is not name:file");
+    pairs[item.substr(0, colon)] = item.substr(colon + 1);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+ShapeMap parseShapes(const std::string& flag, const std::string& text) {
+  ShapeMap shapes;
+  for (const std::string& item : split(text, ',')) {
+    const size_t colon = item.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+      throw std::runtime_error(flag + ": '" + item + "' is not name:1x3x224x224");
+    std::vector<int64_t>& dims = shapes[item.substr(0, colon)];
+    const std::string sizes = item.substr(colon + 1);
+    if (sizes == "scalar") continue;
+    for (const std::string& size : split(sizes, 'x')) dims.push_back(parseSize(flag, item, size));
+  }
+  return shapes;
+}
+
+ParseResult parseOptions(int argc, char** argv, Options& options) {
+  CLI::App app{"Builds an engine from an ONNX model, or loads one, and times it.", "trtexec"};
+  app.set_help_flag("-h,--help", "Print this help");
+  app.option_defaults()->always_capture_default(false);
+  std::string memPools, shapes, loadInputs, percentiles, profileText, unusedShapes;
+
+  const char* model = "Model and engine";
+  app.add_option("--onnx", options.onnx, "ONNX model to build")->group(model);
+  app.add_option("--saveEngine", options.saveEngine, "Write the engine to this file")->group(model);
+  app.add_option("--loadEngine", options.loadEngine, "Run this engine instead of building one")->group(model);
+
+  const char* build = "Build";
+  app.add_option("--minShapes", unusedShapes, "Smallest shapes of the profile: name:1x3x224x224,other:1x8")->group(build);
+  app.add_option("--optShapes", unusedShapes, "Shapes kernels are chosen for")->group(build);
+  app.add_option("--maxShapes", unusedShapes, "Largest shapes, what memory is planned for")->group(build);
+  app.add_option("--profile", profileText, "The shape flags after this one belong to profile N (repeatable)")->take_last()->group(build);
+  for (const char* repeatable : {"--minShapes", "--optShapes", "--maxShapes"}) app.get_option(repeatable)->take_last();
+  app.add_option("--builderOptimizationLevel", options.optimizationLevel, "0 builds fastest, 5 runs fastest (default 3)")->check(CLI::Range(0, 5))->group(build);
+  app.add_option("--timingCacheFile", options.timingCacheFile, "Load kernel timings from and save them to this file")->group(build);
+  app.add_option("--memPoolSize", memPools, "Memory limits in MiB (or with B, K, M, G): workspace:512")->group(build);
+  app.add_option("--profilingVerbosity", options.profilingVerbosity, "What the engine remembers of its layers: layer_names_only, detailed or none")
+      ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))->group(build);
+  app.add_flag("--skipInference", options.skipInference, "Stop once the engine is built")->group(build);
+
+  const char* inference = "Inference";
+  app.add_option("--shapes", shapes, "Input shapes to run: name:1x3x224x224")->group(inference);
+  app.add_option("--loadInputs", loadInputs, "Raw input values from files: name:file,...; others are random")->group(inference);
+  app.add_option("--iterations", options.iterations, "Run at least this often (default 10)")->check(CLI::NonNegativeNumber)->group(inference);
+  app.add_option("--duration", options.durationS, "Run at least this many seconds (default 3)")->check(CLI::NonNegativeNumber)->group(inference);
+  app.add_option("--warmUp", options.warmUpMs, "Milliseconds to run before timing (default 200)")->check(CLI::NonNegativeNumber)->group(inference);
+  app.add_option("--infStreams", options.streams, "Contexts that run at the same time (default 1)")->check(CLI::PositiveNumber)->group(inference);
+  app.add_flag("--threads", options.threads, "One host thread per stream")->group(inference);
+  app.add_option("--useProfile", options.useProfile, "Optimisation profile to run with (default 0)")->check(CLI::NonNegativeNumber)->group(inference);
+  app.add_option("--device", options.device, "Device to use (default 0)")->check(CLI::NonNegativeNumber)->group(inference);
+
+  const char* report = "Reporting";
+  app.add_option("--avgRuns", options.avgRuns, "Runs per line of the trace (default 10)")->check(CLI::PositiveNumber)->group(report);
+  app.add_option("--percentile", percentiles, "Percentiles to report (default 90,95,99)")->group(report);
+  app.add_flag("--dumpLayerInfo", options.dumpLayerInfo, "Print every layer: kernel, origin, why")->group(report);
+  app.add_flag("--dumpProfile", options.dumpProfile, "Print the time of every layer")->group(report);
+  app.add_flag("--dumpOutput", options.dumpOutput, "Print the outputs of the last run")->group(report);
+  app.add_option("--exportLayerInfo", options.exportLayerInfo, "Write the layers to this JSON file")->group(report);
+  app.add_option("--exportProfile", options.exportProfile, "Write the layers' times to this JSON file")->group(report);
+  app.add_option("--exportTimes", options.exportTimes, "Write every run's times to this JSON file")->group(report);
+  app.add_option("--exportOutput", options.exportOutput, "Write the outputs of the last run to this JSON file")->group(report);
+  app.add_flag("--verbose", options.verbose, "Log everything")->group(report);
+  app.allow_extras();
+
+  std::vector<std::string> args(argv + 1, argv + argc);
+  for (int i = 0; i < argc; ++i) options.commandLine += std::string(i ? " " : "") + argv[i];
+  try {
+    app.parse(argc, argv);
+    bool ok = true;
+    for (const std::string& extra : app.remaining()) {
+      const std::string flag = extra.substr(0, extra.find('='));
+      const auto known = kKnownElsewhere.find(flag.rfind("--", 0) == 0 ? flag.substr(2) : flag);
+      const std::string nearest = nearestFlag(app, flag);
+      std::cerr << "trtexec: unknown option '" << flag << "'"
+                << (known != kKnownElsewhere.end() ? ": " + known->second
+                    : nearest.empty()              ? "; see --help"
+                                                   : "; did you mean --" + nearest + "?")
+                << "\n";
+      ok = false;
+    }
+    if (!ok) return ParseResult::kError;
+    options.profiles = gatherProfiles(args);
+    options.shapes = parseShapes("--shapes", shapes);
+    options.memPoolMiB = parsePools(memPools);
+    options.loadInputs = parsePairs("--loadInputs", loadInputs);
+    if (!percentiles.empty()) {
+      options.percentiles.clear();
+      for (const std::string& p : split(percentiles, ',')) {
+        const double value = std::stod(p);
+        if (value < 0 || value > 100) throw std::runtime_error("--percentile: " + p + " is not between 0 and 100");
+        options.percentiles.push_back(value);
+      }
+    }
+    if (options.onnx.empty() == options.loadEngine.empty())
+      throw std::runtime_error(options.onnx.empty() ? "give a model with --onnx=FILE or an engine with --loadEngine=FILE"
+                                                    : "--onnx and --loadEngine exclude each other");
+    if (options.profiles.empty() && !options.shapes.empty() && !options.onnx.empty())
+      options.profiles.push_back({options.shapes, options.shapes, options.shapes});
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return ParseResult::kHelp;
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "trtexec: " << error.what() << "\n";
+    return ParseResult::kError;
+  } catch (const std::exception& error) {
+    std::cerr << "trtexec: " << error.what() << "\n";
+    return ParseResult::kError;
+  }
+  return ParseResult::kRun;
+}
+
+}  // namespace trtexec
