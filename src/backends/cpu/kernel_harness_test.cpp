@@ -41,6 +41,10 @@ class GuardedBuffer {
 };
 
 void fillRandom(HostTensor& tensor, std::mt19937& generator, const std::pair<double, double>* range) {
+  if (isPacked(tensor.type)) {
+    for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(generator());
+    return;
+  }
   std::normal_distribution<double> normal;
   const bool isReal = isFloat(tensor.type);
   const double low = range ? range->first : isSigned(tensor.type) ? -20 : 0, high = range ? range->second : 40;
@@ -72,6 +76,10 @@ bool matches(double got, double want, double tolerance) {
 
 void expectEqual(const HostTensor& want, const TensorArg& got, double tolerance) {
   ASSERT_EQ(got.type, want.type);
+  if (isPacked(want.type)) {
+    ASSERT_EQ(std::memcmp(got.data, want.view().data, want.bytes.size()), 0);
+    return;
+  }
   for (int64_t i = 0; i < want.count(); ++i) {
     if (!isFloat(want.type)) {
       ASSERT_EQ(readInteger(got.type, got.data, i), readInteger(want.type, want.view().data, i)) << "element " << i;

@@ -23,6 +23,9 @@ constexpr Entry kTable[] = {
     {&ops::Expand, move::kernels},         {&ops::Slice, move::kernels},
     {&ops::Concat, move::kernels},         {&ops::Pad, move::kernels},
     {&ops::Tile, move::kernels},           {&ops::Gather, index::kernels},
+    {&ops::GatherElements, index::kernels}, {&ops::GatherND, index::kernels},
+    {&ops::ScatterElements, index::kernels}, {&ops::ScatterND, index::kernels},
+    {&ops::OneHot, index::kernels},        {&ops::TopK, index::kernels},
     {&ops::Resize, sample::kernels},       {&ops::Recurrent, rnn::kernels},
 };
 

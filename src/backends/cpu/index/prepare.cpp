@@ -1,8 +1,100 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/index/params.h"
+#include "backends/cpu/refusals.h"
+#include "ops/index.h"
+#include "support/byte_reader.h"
 
 namespace camshaft::cpu::index {
 
-std::span<const Kernel> kernels() { return {}; }
+namespace {
+
+template <class Params>
+Prepared preparedWith(const Node& node, const Params& params) {
+  ByteWriter writer;
+  writer.write(params);
+  Prepared prepared;
+  prepared.params = writer.take();
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+Verdict accepts(const Node& node, Op op, int indicesInput) {
+  if (Verdict verdict = acceptsPlain(node, op); !verdict) return verdict;
+  if (isPacked(node.output()->dataType())) return Verdict::no("elements share bytes");
+  const DataType indices = node.inputs[indicesInput]->dataType();
+  if (indices != DataType::kI32 && indices != DataType::kI64) return Verdict::no("needs i32 or i64 indices");
+  return Verdict::yes();
+}
+
+Verdict supportsGather(const Node& node) { return accepts(node, &ops::Gather, 1); }
+Prepared prepareGather(const Node& node, const PrepareOptions&) {
+  return preparedWith(node, AxisParams{node.as<GatherAttrs>().axis});
+}
+
+Verdict supportsGatherElements(const Node& node) { return accepts(node, &ops::GatherElements, 1); }
+Prepared prepareGatherElements(const Node& node, const PrepareOptions&) {
+  return preparedWith(node, AxisParams{node.as<GatherElementsAttrs>().axis});
+}
+
+Verdict supportsGatherND(const Node& node) { return accepts(node, &ops::GatherND, 1); }
+Prepared prepareGatherND(const Node& node, const PrepareOptions&) {
+  return preparedWith(node, GatherNDParams{node.as<GatherNDAttrs>().batchDims});
+}
+
+template <class A>
+Verdict acceptsScatter(const Node& node, Op op) {
+  if (Verdict verdict = accepts(node, op, 1); !verdict) return verdict;
+  return node.as<A>().reduction == ScatterReduction::kNone ? Verdict::yes() : Verdict::no("only replaces elements");
+}
+
+Verdict supportsScatterElements(const Node& node) {
+  return acceptsScatter<ScatterElementsAttrs>(node, &ops::ScatterElements);
+}
+Prepared prepareScatterElements(const Node& node, const PrepareOptions&) {
+  return preparedWith(node, AxisParams{node.as<ScatterElementsAttrs>().axis});
+}
+
+Verdict supportsScatterND(const Node& node) { return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND); }
+Prepared prepareScatterND(const Node& node, const PrepareOptions&) {
+  Prepared prepared;
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+bool updatesInPlace(const Node&, int input) { return input == 0; }
+
+Verdict supportsOneHot(const Node& node) { return accepts(node, &ops::OneHot, 0); }
+Prepared prepareOneHot(const Node& node, const PrepareOptions&) {
+  return preparedWith(node, AxisParams{node.as<OneHotAttrs>().axis});
+}
+
+Verdict supportsTopK(const Node& node) {
+  if (Verdict verdict = acceptsPlain(node, &ops::TopK); !verdict) return verdict;
+  const DataType type = node.input(0)->dataType();
+  if (type != DataType::kF32 && type != DataType::kI32 && type != DataType::kI64)
+    return Verdict::no("only f32, i32 and i64");
+  return Verdict::yes();
+}
+Prepared prepareTopK(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<TopKAttrs>();
+  Prepared prepared = preparedWith(node, TopKParams{static_cast<int32_t>(attrs.axis), attrs.largest});
+  prepared.workspaceBytes = node.input(0)->shape()[attrs.axis] * static_cast<int64_t>(sizeof(int64_t)) * options.threads;
+  return prepared;
+}
+
+constexpr Kernel kKernels[] = {
+    {"cpu/gather", supportsGather, prepareGather},
+    {"cpu/gather_elements", supportsGatherElements, prepareGatherElements},
+    {"cpu/gather_nd", supportsGatherND, prepareGatherND},
+    {"cpu/scatter_elements", supportsScatterElements, prepareScatterElements, nullptr, updatesInPlace},
+    {"cpu/scatter_nd", supportsScatterND, prepareScatterND, nullptr, updatesInPlace},
+    {"cpu/one_hot", supportsOneHot, prepareOneHot},
+    {"cpu/top_k", supportsTopK, prepareTopK},
+};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
 
 }  // namespace camshaft::cpu::index

@@ -1,8 +1,124 @@
 #include "backend/launch.h"
+
 #include "backends/cpu/families.h"
+#include "backends/cpu/move/launch_pad.h"
+#include "backends/cpu/move/params.h"
+#include "backends/cpu/move/strided_copy.h"
+#include "support/error.h"
 
 namespace camshaft::cpu::move {
 
-std::span<const RuntimeKernel> launchers() { return {}; }
+namespace {
+
+StridedCopy copyBetween(const TensorArg& from, const TensorArg& to) {
+  return {.from = from.as<const std::byte>(),
+          .to = to.as<std::byte>(),
+          .width = static_cast<int64_t>(bytesOf(from.type, 1))};
+}
+
+void launchCopy(const void*, const LaunchArgs& args) {
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  if (x.count() != y.count())
+    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] cannot take the shape [",
+         join(y.shape(), ", "), "]");
+  if (x.data == y.data) return;
+  StridedCopy copy = copyBetween(x, y);
+  copy.width = 1;
+  copy.addDim(static_cast<int64_t>(bytesOf(x.type, x.count())), 1, 1);
+  copy.run(args.threads);
+}
+
+void launchTranspose(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const TransposeParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  const Strides from(x), to(y);
+  StridedCopy copy = copyBetween(x, y);
+  for (int i = 0; i < params.rank; ++i) copy.addDim(y.dims[i], from[params.order[i]], to[i]);
+  copy.run(args.threads);
+}
+
+void launchExpand(const void*, const LaunchArgs& args) {
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  const Strides from(x), to(y);
+  StridedCopy copy = copyBetween(x, y);
+  const int skipped = y.rank - x.rank;
+  for (int i = 0; i < y.rank; ++i) {
+    const int axis = i - skipped;
+    const bool moves = axis >= 0 && x.dims[axis] != 1;
+    if (moves && x.dims[axis] != y.dims[i])
+      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] does not expand to [",
+           join(y.shape(), ", "), "]");
+    copy.addDim(y.dims[i], moves ? from[axis] : 0, to[i]);
+  }
+  copy.run(args.threads);
+}
+
+void launchTile(const void*, const LaunchArgs& args) {
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  if (y.count() == 0) return;
+  const Strides from(x), to(y);
+  StridedCopy copy = copyBetween(x, y);
+  for (int i = 0; i < y.rank; ++i) {
+    copy.addDim(y.dims[i] / x.dims[i], 0, to[i] * x.dims[i]);
+    copy.addDim(x.dims[i], from[i], to[i]);
+  }
+  copy.run(args.threads);
+}
+
+void launchSlice(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const SliceParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  if (y.count() == 0) return;
+  Strides from(x);
+  const Strides to(y);
+  StridedCopy copy = copyBetween(x, y);
+  for (int i = 0; i < params.count; ++i) {
+    const int axis = params.axes[i];
+    const int64_t start = args.dims[i], end = start + (y.dims[axis] - 1) * params.steps[i], size = x.dims[axis];
+    if (start < 0 || start >= size || end < 0 || end >= size)
+      fail(ErrorKind::kInvalidArgument, "a slice takes elements ", start, " to ", end, " of ", size);
+    copy.from += start * from[axis] * copy.width;
+    from.at[axis] *= params.steps[i];
+  }
+  for (int i = 0; i < y.rank; ++i) copy.addDim(y.dims[i], from[i], to[i]);
+  copy.run(args.threads);
+}
+
+// Each input is one run of bytes per index over the dimensions before the axis.
+void launchConcat(const void* state, const LaunchArgs& args) {
+  const int axis = static_cast<const ConcatParams*>(state)->axis;
+  const TensorArg& y = args.outputs[0];
+  int64_t outer = 1, cell = 1;
+  for (int i = 0; i < axis; ++i) outer *= y.dims[i];
+  for (int i = axis + 1; i < y.rank; ++i) cell *= y.dims[i];
+  int64_t begin = 0;
+  for (const TensorArg& x : args.inputs) {
+    if (begin + x.dims[axis] > y.dims[axis] || x.count() != outer * cell * x.dims[axis])
+      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] is no part of [",
+           join(y.shape(), ", "), "] along dimension ", axis);
+    StridedCopy copy = copyBetween(x, y);
+    copy.to += begin * cell * copy.width;
+    copy.addDim(outer, x.dims[axis] * cell, y.dims[axis] * cell);
+    copy.addDim(x.dims[axis] * cell, 1, 1);
+    copy.run(args.threads);
+    begin += x.dims[axis];
+  }
+}
+
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/copy", nullptr, launchCopy},         {"cpu/transpose", nullptr, launchTranspose},
+    {"cpu/expand", nullptr, launchExpand},     {"cpu/tile", nullptr, launchTile},
+    {"cpu/slice", nullptr, launchSlice},       {"cpu/concat", nullptr, launchConcat},
+    {"cpu/pad", nullptr, launchPad},
+};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
 }  // namespace camshaft::cpu::move

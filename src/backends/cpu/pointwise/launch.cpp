@@ -2,10 +2,10 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/pointwise/broadcast.h"
 #include "backends/cpu/pointwise/executor.h"
 #include "support/error.h"
-#include "support/thread_pool.h"
 
 namespace camshaft::cpu::pointwise {
 
@@ -81,13 +81,10 @@ void launch(const void* state, const LaunchArgs& args) {
   if (output.count() == 0) return;
 
   const Run run(executor, args);
-  // Below this, waking workers costs more than they save.
-  constexpr double kWorthSharing = 32768;
   const int64_t units = run.units();
   const double work = static_cast<double>(output.count()) * (executor.cost() + 1);
-  if (work < 2 * kWorthSharing || args.threads == nullptr) return run.work(0, units);
-  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing * units / work));
-  args.threads->parallelFor(units, grain, [&](int64_t begin, int64_t end, int) { run.work(begin, end); });
+  parallelItems(args.threads, units, work / static_cast<double>(units),
+                [&](int64_t begin, int64_t end) { run.work(begin, end); });
 }
 
 constexpr RuntimeKernel kLaunchers[] = {{"cpu/pointwise", load, launch}};

@@ -79,13 +79,13 @@ TEST(Pointwise, LongExpressions) {
   expectKernelsMatch(pointwise("%x: f32[n, m]", "%x",
                                "cast(min(max(add(round(div(x0:f32, 0.05:f32)), 128:f32), 0:f32), 255:f32), u8)"),
                      kSizes);
-  expectKernelsMatch(pointwise("%x: f16[n, m], %y: f32[m]", "%x, %y",
+  expectKernelsMatch(pointwise("%x: f16[n, m], %b: f32[m]", "%x, %b",
                                "cast(add(cast(relu(x0:f16), f32), x1:f32), bf16)"),
                      kSizes);
 }
 
 TEST(Pointwise, CopiesAndConstants) {
-  expectKernelsMatch(pointwise("%x: f32[n, 1], %y: f32[1, m]", "%x, %y", "where(greater(x1:f32, 0:f32), x0:f32, x1:f32)"),
+  expectKernelsMatch(pointwise("%x: f32[n, 1], %b: f32[1, m]", "%x, %b", "where(greater(x1:f32, 0:f32), x0:f32, x1:f32)"),
                      kSizes);
   expectKernelsMatch(pointwise("%x: f32[n, m]", "%x", "x0:f32"), kSizes);
 }

@@ -9,12 +9,10 @@
 #include "backends/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace camshaft::cpu::HWY_NAMESPACE {
+namespace camshaft::cpu::pointwise::HWY_NAMESPACE {
 
-using pointwise::Opcode;
-using pointwise::TileArgs;
-using pointwise::TileFunction;
-using pointwise::TileOperand;
+using namespace camshaft::cpu::HWY_NAMESPACE;  // vmath, loadFirst, ...
+
 using F32 = hn::ScalableTag<float>;
 using VF32 = hn::Vec<F32>;
 using U8 = hn::Rebind<uint8_t, F32>;  // one byte for each lane of F32
@@ -192,21 +190,18 @@ TileFunction loopOf(Opcode op) {
 }
 #undef CAMSHAFT_VECTOR_OPS
 
-}  // namespace camshaft::cpu::HWY_NAMESPACE
+}  // namespace camshaft::cpu::pointwise::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace camshaft::cpu {
+namespace camshaft::cpu::pointwise {
 
 HWY_EXPORT(loopOf);
-
-namespace pointwise {
 
 TileFunction vectorLoop(const Instruction& instruction) {
   if (instruction.type != DataType::kF32) return nullptr;
   return HWY_DYNAMIC_DISPATCH(loopOf)(instruction.op);
 }
 
-}  // namespace pointwise
-}  // namespace camshaft::cpu
+}  // namespace camshaft::cpu::pointwise
 #endif  // HWY_ONCE

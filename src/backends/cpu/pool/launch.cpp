@@ -1,8 +1,123 @@
 #include "backend/launch.h"
+
+#include <algorithm>
+#include <limits>
+
 #include "backends/cpu/families.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/pool/params.h"
+#include "backends/cpu/pool/taps.h"
 
 namespace camshaft::cpu::pool {
 
-std::span<const RuntimeKernel> launchers() { return {}; }
+namespace {
+
+struct Image {
+  int64_t batches, channels, height, width;
+
+  Image(const TensorArg& tensor, const PoolParams& params) {
+    const int first = params.channelsLast ? 1 : 2;
+    batches = tensor.dims[0];
+    channels = tensor.dims[params.channelsLast ? tensor.rank - 1 : 1];
+    height = params.spatialRank == 2 ? tensor.dims[first] : 1;
+    width = tensor.dims[first + params.spatialRank - 1];
+  }
+};
+
+struct Pooling {
+  const PoolParams& params;
+  Image in, out;
+  const float* x;
+  float* y;
+
+  const Window& vertical() const { return params.windows[0]; }
+  const Window& horizontal() const { return params.windows[1]; }
+
+  float factorOf(const TapRange& rows, const TapRange& columns) const {
+    const int64_t count =
+        params.countIncludePad ? rows.withPadding * columns.withPadding : rows.count() * columns.count();
+    return count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
+  }
+
+  // One row of output pixels with all their channels.
+  void rowOfPixels(int64_t batch, int64_t row) const {
+    const TapRange rows(vertical(), row, in.height);
+    const int64_t firstRow = row * vertical().stride - vertical().padBegin;
+    float* to = y + (batch * out.height + row) * out.width * out.channels;
+    for (int64_t column = 0; column < out.width; ++column, to += out.channels) {
+      const TapRange columns(horizontal(), column, in.width);
+      if (rows.count() == 0 || columns.count() == 0) {
+        std::fill(to, to + out.channels, 0.0f);
+        continue;
+      }
+      const int64_t r = firstRow + rows.begin * vertical().dilation;
+      const int64_t c = column * horizontal().stride - horizontal().padBegin + columns.begin * horizontal().dilation;
+      const WindowTaps taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
+                            .rows = rows.count(),
+                            .columns = columns.count(),
+                            .rowStride = vertical().dilation * in.width * in.channels,
+                            .columnStride = horizontal().dilation * in.channels};
+      if (params.average) averageOverChannels(taps, in.channels, factorOf(rows, columns), to);
+      else maxOverChannels(taps, in.channels, to);
+    }
+  }
+
+  // Outputs [begin, end) of a row for which tap `tap` lies inside.
+  void columnsOfTap(int64_t tap, int64_t& begin, int64_t& end) const {
+    const int64_t first = tap * horizontal().dilation - horizontal().padBegin, stride = horizontal().stride;
+    begin = first >= 0 ? 0 : std::min(out.width, (-first + stride - 1) / stride);
+    end = first >= in.width ? begin : std::clamp((in.width - first + stride - 1) / stride, begin, out.width);
+  }
+
+  // One row of one channel: tap by tap into the whole row.
+  void rowOfPlane(int64_t plane, int64_t row) const {
+    const TapRange rows(vertical(), row, in.height);
+    float* to = y + (plane * out.height + row) * out.width;
+    std::fill(to, to + out.width, params.average ? 0.0f : std::numeric_limits<float>::quiet_NaN());
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
+      const int64_t r = row * vertical().stride - vertical().padBegin + i * vertical().dilation;
+      const float* from = x + (plane * in.height + r) * in.width;
+      for (int64_t j = 0; j < horizontal().kernel; ++j) {
+        int64_t begin, end;
+        columnsOfTap(j, begin, end);
+        const int64_t c = begin * horizontal().stride - horizontal().padBegin + j * horizontal().dilation;
+        if (begin == end) continue;
+        (params.average ? addInto : maxInto)(to + begin, from + c, horizontal().stride, end - begin);
+      }
+    }
+    for (int64_t column = 0; column < out.width; ++column) {
+      const TapRange columns(horizontal(), column, in.width);
+      if (rows.count() == 0 || columns.count() == 0) to[column] = 0;
+      else if (params.average) to[column] *= factorOf(rows, columns);
+    }
+  }
+};
+
+void launch(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const PoolParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  if (y.count() == 0) return;
+  const Pooling pooling{params, Image(x, params), Image(y, params), x.as<float>(), y.as<float>()};
+  const int64_t height = pooling.out.height;
+  const double taps = static_cast<double>(params.windows[0].kernel * params.windows[1].kernel);
+  if (params.channelsLast) {
+    const double work = taps / 2 * static_cast<double>(pooling.out.width * pooling.out.channels);
+    parallelItems(args.threads, pooling.out.batches * height, work, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) pooling.rowOfPixels(i / height, i % height);
+    });
+    return;
+  }
+  const double work = taps * static_cast<double>(pooling.out.width) + 16;
+  parallelItems(args.threads, pooling.out.batches * pooling.out.channels * height, work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) pooling.rowOfPlane(i / height, i % height);
+  });
+}
+
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", nullptr, launch}};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
 }  // namespace camshaft::cpu::pool

@@ -1,8 +1,46 @@
+#include "ops/pool.h"
+
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/pool/params.h"
+#include "backends/cpu/refusals.h"
+#include "support/byte_reader.h"
 
 namespace camshaft::cpu::pool {
 
-std::span<const Kernel> kernels() { return {}; }
+namespace {
+
+Verdict supports(const Node& node) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::Pool); !verdict) return verdict;
+  const auto& attrs = node.as<PoolAttrs>();
+  if (attrs.kind == PoolKind::kLp) return Verdict::no("no Lp pooling");
+  if (node.outputs.size() > 1) return Verdict::no("gives no indices");
+  if (attrs.kernel.size() > 2) return Verdict::no("only one or two spatial dimensions");
+  return Verdict::yes();
+}
+
+Prepared prepare(const Node& node, const PrepareOptions&) {
+  const auto& attrs = node.as<PoolAttrs>();
+  const size_t spatialRank = attrs.kernel.size();
+  PoolParams params{.spatialRank = static_cast<int32_t>(spatialRank),
+                    .average = attrs.kind == PoolKind::kAverage,
+                    .countIncludePad = attrs.countIncludePad,
+                    .channelsLast = attrs.channelsLast};
+  for (size_t i = 0; i < spatialRank; ++i)
+    params.windows[2 - spatialRank + i] = {attrs.kernel[i], attrs.strides[i], attrs.dilations[i], attrs.padsBegin[i],
+                                           attrs.padsEnd[i]};
+  ByteWriter writer;
+  writer.write(params);
+  Prepared prepared;
+  prepared.params = writer.take();
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+constexpr Kernel kKernels[] = {{"cpu/pool_f32", supports, prepare}};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
 
 }  // namespace camshaft::cpu::pool

@@ -1,8 +1,188 @@
 #include "backend/launch.h"
+
+#include <algorithm>
+
 #include "backends/cpu/families.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/reduce/params.h"
+#include "backends/cpu/reduce/rows.h"
 
 namespace camshaft::cpu::reduce {
 
-std::span<const RuntimeKernel> launchers() { return {}; }
+namespace {
+
+// Dimensions of one sort (kept or reduced), neighbours merged where they lie together.
+struct Group {
+  int rank = 0;
+  int64_t dims[kMaxRank], strides[kMaxRank];
+
+  // Dimensions come from the last to the first.
+  void addOuter(int64_t size, int64_t stride, bool touchesPrevious) {
+    if (touchesPrevious) {
+      dims[rank - 1] *= size;
+      return;
+    }
+    dims[rank] = size;
+    strides[rank++] = stride;
+  }
+  int64_t count(int from = 0) const {
+    int64_t product = 1;
+    for (int i = from; i < rank; ++i) product *= dims[i];
+    return product;
+  }
+  // Offset of position `index`, counted from the innermost dimension `from`.
+  int64_t offset(int64_t index, int from = 0) const {
+    int64_t offset = 0;
+    for (int i = from; i < rank; ++i) {
+      offset += index % dims[i] * strides[i];
+      index /= dims[i];
+    }
+    return offset;
+  }
+};
+
+struct Problem {
+  Group kept, reduced;
+  bool endsReduced = false;  // the last dimension is a reduced one
+};
+
+Problem problemOf(const TensorArg& x, uint32_t axes) {
+  Problem problem;
+  int64_t stride = 1;
+  int previous = -1;  // sort of the dimension just inside
+  for (int i = x.rank - 1; i >= 0; --i) {
+    if (x.dims[i] == 1) continue;
+    const int sort = static_cast<int>((axes >> i) & 1);
+    if (previous < 0) problem.endsReduced = sort == 1;
+    (sort ? problem.reduced : problem.kept).addOuter(x.dims[i], stride, sort == previous);
+    stride *= x.dims[i];
+    previous = sort;
+  }
+  return problem;
+}
+
+// Each result is made of rows of the input.
+void reduceRows(const Problem& problem, Kind kind, const float* x, float* y, ThreadPool* pool) {
+  const Group& reduced = problem.reduced;
+  const int64_t length = reduced.dims[0], rows = reduced.count(1), count = reduced.count();
+  parallelItems(pool, problem.kept.count(), static_cast<double>(count) / 2 + 8, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* from = x + problem.kept.offset(i);
+      double total = identityOf(kind);
+      for (int64_t row = 0; row < rows; ++row)
+        total = combine(kind, total, reduceRow(kind, from + reduced.offset(row, 1), length));
+      y[i] = static_cast<float>(finish(kind, total, count));
+    }
+  });
+}
+
+// Neighbouring results are made of neighbouring columns.
+void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, ThreadPool* pool) {
+  const Group& kept = problem.kept;
+  const Group& reduced = problem.reduced;
+  const int64_t inner = kept.dims[0], outer = kept.count(1), count = reduced.count();
+  const int64_t rows = reduced.rank > 0 ? reduced.dims[0] : 1, stride = reduced.rank > 0 ? reduced.strides[0] : 0;
+  const int64_t repeats = reduced.rank > 0 ? reduced.count(1) : 1;
+  const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
+  const double work = static_cast<double>(count * std::min(inner, kColumnBlock)) / 2 + 32;
+  parallelItems(pool, outer * blocks, work, [&](int64_t begin, int64_t end) {
+    double totals[kColumnBlock];
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t column = unit % blocks * kColumnBlock, columns = std::min(kColumnBlock, inner - column);
+      const float* from = x + kept.offset(unit / blocks, 1) + column;
+      std::fill(totals, totals + columns, identityOf(kind));
+      for (int64_t repeat = 0; repeat < repeats; ++repeat)
+        for (int64_t row = 0; row < rows; row += kStepsInF32)
+          reduceColumns(kind, from + reduced.offset(repeat, 1) + row * stride, std::min(kStepsInF32, rows - row),
+                        stride, columns, totals);
+      float* to = y + unit / blocks * inner + column;
+      for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<float>(finish(kind, totals[c], count));
+    }
+  });
+}
+
+void launchReduce(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ReduceParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  float* y = args.outputs[0].as<float>();
+  const int64_t results = args.outputs[0].count();
+  if (results == 0) return;
+  if (x.count() == 0) {
+    std::fill(y, y + results, static_cast<float>(finish(params.kind, identityOf(params.kind), 0)));
+    return;
+  }
+  Problem problem = problemOf(x, params.axes);
+  if (problem.kept.rank + problem.reduced.rank == 0) problem.kept.addOuter(1, 1, false);
+  if (problem.endsReduced) reduceRows(problem, params.kind, x.as<float>(), y, args.threads);
+  else reduceInner(problem, params.kind, x.as<float>(), y, args.threads);
+}
+
+// Position of the first (or last) best element; a NaN in front wins, later ones do not count.
+struct ArgSearch {
+  bool largest, selectLast;
+
+  bool isBetter(float x, float best) const {
+    return (largest ? x > best : x < best) || (selectLast && x == best);
+  }
+
+  int64_t row(const float* x, int64_t count) const {
+    float best = x[0];
+    if (best != best) return 0;
+    for (int64_t i = 1; i < count; ++i) best = (largest ? x[i] > best : x[i] < best) ? x[i] : best;
+    int64_t at = selectLast ? count - 1 : 0;
+    while (x[at] != best) at += selectLast ? -1 : 1;
+    return at;
+  }
+
+  void columns(const float* x, int64_t size, int64_t stride, int64_t count, int64_t* positions) const {
+    float best[kColumnBlock];
+    for (int64_t c = 0; c < count; ++c) {
+      best[c] = x[c];
+      positions[c] = 0;
+    }
+    for (int64_t i = 1; i < size; ++i) {
+      for (int64_t c = 0; c < count; ++c) {
+        const float value = x[i * stride + c];
+        if (!isBetter(value, best[c])) continue;
+        best[c] = value;
+        positions[c] = i;
+      }
+    }
+  }
+};
+
+void launchArgReduce(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ArgReduceParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  if (x.count() == 0) return;
+  const float* from = x.as<float>();
+  int64_t* to = args.outputs[0].as<int64_t>();
+  const ArgSearch search{params.largest != 0, params.selectLast != 0};
+  const int64_t size = x.dims[params.axis];
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < params.axis; ++i) outer *= x.dims[i];
+  for (int i = params.axis + 1; i < x.rank; ++i) inner *= x.dims[i];
+  if (inner == 1) {
+    parallelItems(args.threads, outer, static_cast<double>(size), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = search.row(from + i * size, size);
+    });
+    return;
+  }
+  const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
+  parallelItems(args.threads, outer * blocks, static_cast<double>(2 * size * kColumnBlock), [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t column = unit % blocks * kColumnBlock;
+      search.columns(from + unit / blocks * size * inner + column, size, inner, std::min(kColumnBlock, inner - column),
+                     to + unit / blocks * inner + column);
+    }
+  });
+}
+
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/reduce_f32", nullptr, launchReduce},
+                                        {"cpu/arg_reduce_f32", nullptr, launchArgReduce}};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
 }  // namespace camshaft::cpu::reduce

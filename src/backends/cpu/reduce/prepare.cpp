@@ -1,8 +1,50 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/reduce/params.h"
+#include "backends/cpu/refusals.h"
+#include "ops/reduce.h"
+#include "support/byte_reader.h"
 
 namespace camshaft::cpu::reduce {
 
-std::span<const Kernel> kernels() { return {}; }
+namespace {
+
+template <class Params>
+Prepared preparedWith(const Node& node, const Params& params) {
+  ByteWriter writer;
+  writer.write(params);
+  Prepared prepared;
+  prepared.params = writer.take();
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+Verdict supportsReduce(const Node& node) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::Reduce); !verdict) return verdict;
+  if (node.as<ReduceAttrs>().kind == ReduceKind::kLogSumExp) return Verdict::no("no log-sum-exp");
+  return Verdict::yes();
+}
+
+Prepared prepareReduce(const Node& node, const PrepareOptions&) {
+  static_assert(static_cast<int>(ReduceKind::kLogSum) == static_cast<int>(Kind::kLogSum));
+  const auto& attrs = node.as<ReduceAttrs>();
+  ReduceParams params{static_cast<Kind>(attrs.kind), 0};
+  for (int64_t axis : attrs.axes) params.axes |= uint32_t{1} << axis;
+  return preparedWith(node, params);
+}
+
+Verdict supportsArgReduce(const Node& node) { return acceptsPlainF32(node, &ops::ArgReduce); }
+
+Prepared prepareArgReduce(const Node& node, const PrepareOptions&) {
+  const auto& attrs = node.as<ArgReduceAttrs>();
+  return preparedWith(node, ArgReduceParams{static_cast<int32_t>(attrs.axis), attrs.largest, attrs.selectLast});
+}
+
+constexpr Kernel kKernels[] = {{"cpu/reduce_f32", supportsReduce, prepareReduce},
+                               {"cpu/arg_reduce_f32", supportsArgReduce, prepareArgReduce}};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
 
 }  // namespace camshaft::cpu::reduce

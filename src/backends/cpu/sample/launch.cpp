@@ -1,8 +1,154 @@
 #include "backend/launch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "backends/cpu/families.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/sample/blend.h"
+#include "backends/cpu/sample/params.h"
+#include "support/error.h"
 
 namespace camshaft::cpu::sample {
 
-std::span<const RuntimeKernel> launchers() { return {}; }
+namespace {
+
+// Where output position `x` lies among the input positions.
+double sourcePosition(Coordinates coordinates, double scale, int64_t in, int64_t out, double x) {
+  const double resized = scale * static_cast<double>(in);  // before it was rounded to `out`
+  const double halfPixel = (x + 0.5) / scale - 0.5;
+  switch (coordinates) {
+    case Coordinates::kHalfPixel: return halfPixel;
+    case Coordinates::kAsymmetric: return x / scale;
+    case Coordinates::kAlignCorners: return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
+    case Coordinates::kPytorchHalfPixel: return resized == 1 ? -0.5 : halfPixel;
+    case Coordinates::kHalfPixelSymmetric:
+      return static_cast<double>(in) / 2 * (1 - static_cast<double>(out) / resized) + halfPixel;
+  }
+  return halfPixel;
+}
+
+bool picksRight(Nearest nearest, double ratio) {
+  switch (nearest) {
+    case Nearest::kRoundPreferFloor: return ratio > 0.5;
+    case Nearest::kRoundPreferCeil: return ratio >= 0.5;
+    case Nearest::kFloor: return ratio == 1;
+    case Nearest::kCeil: return true;
+  }
+  return false;
+}
+
+void fillBlends(const ResizeParams& params, double scale, int64_t in, int64_t out, Blend* blends) {
+  if (scale == 0) scale = static_cast<double>(out) / static_cast<double>(in);
+  const auto inside = [&](int64_t at) { return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1)); };
+  for (int64_t x = 0; x < out; ++x) {
+    const double position = sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
+    // The left neighbour is strictly left of the position, which lies `ratio` in (0, 1] after it.
+    const int64_t left = static_cast<int64_t>(std::ceil(position)) - 1;
+    const double ratio = position - static_cast<double>(left);
+    if (params.linear) {
+      blends[x] = {inside(left), inside(left + 1), static_cast<float>(ratio)};
+    } else {
+      const int32_t at = inside(left + picksRight(params.nearest, ratio));
+      blends[x] = {at, at, 0};
+    }
+  }
+}
+
+// The tensors as [outer, height, width, inner].
+struct Resize {
+  int64_t outer = 1, inHeight = 1, inWidth = 1, outHeight = 1, outWidth = 1, inner = 1;
+  const Blend* rows;
+  const Blend* columns;
+
+  // Pixels of `width` bytes, copied.
+  void nearestRow(const std::byte* x, std::byte* y, size_t width, int64_t row) const {
+    const int64_t source = row / outHeight * inHeight + rows[row % outHeight].left;
+    const std::byte* from = x + static_cast<size_t>(source * inWidth) * width;
+    std::byte* to = y + static_cast<size_t>(row * outWidth) * width;
+    switch (width) {
+      case 1: return pick<uint8_t>(from, to);
+      case 2: return pick<uint16_t>(from, to);
+      case 4: return pick<uint32_t>(from, to);
+      case 8: return pick<uint64_t>(from, to);
+      default:
+        for (int64_t i = 0; i < outWidth; ++i)
+          std::memcpy(to + static_cast<size_t>(i) * width, from + static_cast<size_t>(columns[i].left) * width, width);
+    }
+  }
+  template <class T>
+  void pick(const std::byte* from, std::byte* to) const {
+    for (int64_t i = 0; i < outWidth; ++i)
+      reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[columns[i].left];
+  }
+
+  static float between(float a, float b, float weight) {
+    return weight == 0 ? a : weight == 1 ? b : a + weight * (b - a);
+  }
+
+  void linearRow(const float* x, float* y, int64_t row) const {
+    const Blend& vertical = rows[row % outHeight];
+    const float* image = x + row / outHeight * inHeight * inWidth * inner;
+    const float* top = image + vertical.left * inWidth * inner;
+    const float* low = image + vertical.right * inWidth * inner;
+    float* to = y + row * outWidth * inner;
+    for (int64_t i = 0; i < outWidth; ++i) {
+      const Blend& horizontal = columns[i];
+      const int64_t left = horizontal.left * inner, right = horizontal.right * inner;
+      const float weight = horizontal.rightWeight;
+      if (inner == 1)
+        to[i] = between(between(top[left], top[right], weight), between(low[left], low[right], weight),
+                        vertical.rightWeight);
+      else
+        blendCorners(top + left, top + right, low + left, low + right, weight, vertical.rightWeight, to + i * inner,
+                     inner);
+    }
+  }
+};
+
+void launch(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ResizeParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  const TensorArg& y = args.outputs[0];
+  if (y.count() == 0) return;
+  if (x.count() == 0)
+    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] has nothing to resize");
+  Resize resize;
+  const int last = params.axis + params.axes - 1;
+  for (int i = 0; i < params.axis; ++i) resize.outer *= x.dims[i];
+  for (int i = last + 1; i < x.rank; ++i) resize.inner *= x.dims[i];
+  resize.inWidth = x.dims[last];
+  resize.outWidth = y.dims[last];
+  if (params.axes == 2) {
+    resize.inHeight = x.dims[params.axis];
+    resize.outHeight = y.dims[params.axis];
+  }
+  CAMSHAFT_CHECK(args.workspaceBytes >= static_cast<int64_t>(sizeof(Blend)) * (resize.outWidth + resize.outHeight),
+                 args.workspaceBytes, " bytes of workspace");
+  Blend* columns = reinterpret_cast<Blend*>(args.workspace);
+  Blend* rows = columns + resize.outWidth;
+  fillBlends(params, params.scales[params.axes - 1], resize.inWidth, resize.outWidth, columns);
+  if (params.axes == 2) fillBlends(params, params.scales[0], resize.inHeight, resize.outHeight, rows);
+  else *rows = {0, 0, 0};
+  resize.columns = columns;
+  resize.rows = rows;
+
+  const size_t width = bytesOf(x.type, 1) * static_cast<size_t>(resize.inner);
+  const double pixelWork = params.linear ? 2.0 * static_cast<double>(resize.inner) + 4 : static_cast<double>(width) / 16 + 1;
+  parallelItems(args.threads, resize.outer * resize.outHeight, pixelWork * static_cast<double>(resize.outWidth),
+                [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      if (params.linear) resize.linearRow(x.as<float>(), y.as<float>(), row);
+      else resize.nearestRow(x.as<std::byte>(), y.as<std::byte>(), width, row);
+    }
+  });
+}
+
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", nullptr, launch}};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
 }  // namespace camshaft::cpu::sample

@@ -1,8 +1,72 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/refusals.h"
+#include "backends/cpu/sample/params.h"
+#include "ops/sample.h"
+#include "support/byte_reader.h"
 
 namespace camshaft::cpu::sample {
 
-std::span<const Kernel> kernels() { return {}; }
+namespace {
+
+// The dimensions that change, as [first, last]; empty when first > last.
+struct Resized {
+  int first, last = -1;
+  explicit Resized(const Node& node) {
+    const auto& attrs = node.as<ResizeAttrs>();
+    const Shape& x = node.input(0)->shape();
+    first = static_cast<int>(x.size());
+    for (int i = 0; i < static_cast<int>(x.size()); ++i) {
+      if (attrs.sizes[i] == x[i] && (attrs.scales[i] == 0 || attrs.scales[i] == 1)) continue;
+      first = std::min(first, i);
+      last = i;
+    }
+  }
+};
+
+Verdict supports(const Node& node) {
+  if (Verdict verdict = acceptsPlain(node, &ops::Resize); !verdict) return verdict;
+  const auto& attrs = node.as<ResizeAttrs>();
+  const DataType type = node.output()->dataType();
+  if (attrs.mode == ResizeMode::kCubic) return Verdict::no("no cubic sampling");
+  if (attrs.antialias || attrs.excludeOutside) return Verdict::no("neither antialiasing nor excluding the outside");
+  if (attrs.coordinates == ResizeCoordinates::kCropAndResize) return Verdict::no("does not crop");
+  if (attrs.mode == ResizeMode::kLinear && type != DataType::kF32) return Verdict::no("linear sampling only in f32");
+  if (isPacked(type)) return Verdict::no("elements share bytes");
+  const Resized resized(node);
+  if (resized.first > resized.last) return Verdict::no("resizes no dimension");
+  if (resized.last - resized.first > 1) return Verdict::no("resizes more than two neighbouring dimensions");
+  return Verdict::yes();
+}
+
+Prepared prepare(const Node& node, const PrepareOptions&) {
+  static_assert(static_cast<int>(ResizeCoordinates::kHalfPixelSymmetric) ==
+                static_cast<int>(Coordinates::kHalfPixelSymmetric));
+  static_assert(static_cast<int>(ResizeNearest::kCeil) == static_cast<int>(Nearest::kCeil));
+  const auto& attrs = node.as<ResizeAttrs>();
+  const Resized resized(node);
+  ResizeParams params{.axis = resized.first,
+                      .axes = resized.last - resized.first + 1,
+                      .linear = attrs.mode == ResizeMode::kLinear,
+                      .coordinates = static_cast<Coordinates>(attrs.coordinates),
+                      .nearest = static_cast<Nearest>(attrs.nearest)};
+  Prepared prepared;
+  for (int i = 0; i < params.axes; ++i) {
+    params.scales[i] = attrs.scales[params.axis + i];
+    prepared.workspaceBytes += attrs.sizes[params.axis + i] * static_cast<int64_t>(sizeof(Blend));
+  }
+  prepared.workspaceBytes += static_cast<int64_t>(sizeof(Blend));  // for a dimension that is not there
+  ByteWriter writer;
+  writer.write(params);
+  prepared.params = writer.take();
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+constexpr Kernel kKernels[] = {{"cpu/resize", supports, prepare}};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
 
 }  // namespace camshaft::cpu::sample

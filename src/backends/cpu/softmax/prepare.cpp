@@ -1,8 +1,36 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/refusals.h"
+#include "backends/cpu/softmax/params.h"
+#include "ops/softmax.h"
+#include "support/byte_reader.h"
 
 namespace camshaft::cpu::softmax {
 
-std::span<const Kernel> kernels() { return {}; }
+namespace {
+
+Verdict supports(const Node& node) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::Softmax); !verdict) return verdict;
+  if (node.as<SoftmaxAttrs>().kind == SoftmaxKind::kHardmax) return Verdict::no("no hardmax");
+  return Verdict::yes();
+}
+
+Prepared prepare(const Node& node, const PrepareOptions&) {
+  const auto& attrs = node.as<SoftmaxAttrs>();
+  ByteWriter writer;
+  writer.write(SoftmaxParams{static_cast<int32_t>(attrs.axis), attrs.kind == SoftmaxKind::kLogSoftmax});
+  Prepared prepared;
+  prepared.params = writer.take();
+  prepared.inputs = allInputs(node);
+  return prepared;
+}
+
+bool inPlace(const Node&, int) { return true; }
+
+constexpr Kernel kKernels[] = {{"cpu/softmax_f32", supports, prepare, nullptr, inPlace}};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
 
 }  // namespace camshaft::cpu::softmax

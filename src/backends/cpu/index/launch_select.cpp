@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <numeric>
+
+#include "backends/cpu/index/indices.h"
+#include "backends/cpu/index/launchers.h"
+#include "backends/cpu/index/params.h"
+#include "backends/cpu/parallel.h"
+
+namespace camshaft::cpu::index {
+
+void launchOneHot(const void* state, const LaunchArgs& args) {
+  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  const TensorArg& y = args.outputs[0];
+  const Indices indices(args.inputs[0]);
+  const size_t width = bytesOf(y.type, 1);
+  const std::byte* off = args.inputs[1].as<const std::byte>();
+  std::byte* to = y.as<std::byte>();
+  const int64_t outer = countOf(y.dims, 0, axis), depth = y.dims[axis], inner = countOf(y.dims, axis + 1, y.rank);
+  parallelItems(args.threads, outer, static_cast<double>(depth * inner), [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o) {
+      std::byte* block = to + static_cast<size_t>(o * depth * inner) * width;
+      for (int64_t i = 0; i < depth * inner; ++i) copyBytes(block + static_cast<size_t>(i) * width, off, width);
+      for (int64_t i = 0; i < inner; ++i) {
+        const int64_t index = indices[o * inner + i], hot = index < 0 ? index + depth : index;
+        if (hot < 0 || hot >= depth) continue;  // no element is on
+        copyBytes(block + static_cast<size_t>(hot * inner + i) * width, off + width, width);
+      }
+    }
+  });
+}
+
+namespace {
+
+// Rows [begin, end) of [outer, size, inner], with room for `size` positions.
+struct TopK {
+  const LaunchArgs& args;
+  bool largest;
+  int64_t size, k, inner;
+
+  template <class T>
+  void rows(int64_t begin, int64_t end, int64_t* order) const {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* x = args.inputs[0].as<T>() + row / inner * size * inner + row % inner;
+      const int64_t at = row / inner * k * inner + row % inner;
+      // NaN counts as larger than every number; of equal elements the earlier comes first.
+      const auto less = [](T a, T b) { return b != b ? a == a : a < b; };
+      const auto before = [&](int64_t a, int64_t b) {
+        const T first = x[a * inner], second = x[b * inner];
+        if (largest ? less(second, first) : less(first, second)) return true;
+        if (largest ? less(first, second) : less(second, first)) return false;
+        return a < b;
+      };
+      std::iota(order, order + size, int64_t{0});
+      if (k < size) std::nth_element(order, order + k, order + size, before);
+      std::sort(order, order + k, before);
+      for (int64_t i = 0; i < k; ++i) {
+        args.outputs[0].as<T>()[at + i * inner] = x[order[i] * inner];
+        args.outputs[1].as<int64_t>()[at + i * inner] = order[i];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void launchTopK(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const TopKParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  const int64_t k = args.outputs[0].dims[params.axis], size = x.dims[params.axis];
+  if (k < 0 || k > size) fail(ErrorKind::kInvalidArgument, "the ", k, " best of ", size, " elements were asked for");
+  if (args.outputs[0].count() == 0) return;
+  const TopK topK{args, params.largest != 0, size, k, countOf(x.dims, params.axis + 1, x.rank)};
+  const int64_t rows = x.count() / size, rooms = args.workspaceBytes / (size * static_cast<int64_t>(sizeof(int64_t)));
+  CAMSHAFT_CHECK(rooms >= 1, args.workspaceBytes, " bytes of workspace");
+  // Each part of the rows has room of its own in the workspace, whoever works on it.
+  const int64_t parts = std::min(rows, rooms);
+  parallelItems(args.threads, parts, 10.0 * static_cast<double>(size * rows) / static_cast<double>(parts),
+                [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      int64_t* order = reinterpret_cast<int64_t*>(args.workspace) + part * size;
+      const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
+      if (x.type == DataType::kF32) topK.rows<float>(first, last, order);
+      else if (x.type == DataType::kI32) topK.rows<int32_t>(first, last, order);
+      else topK.rows<int64_t>(first, last, order);
+    }
+  });
+}
+
+}  // namespace camshaft::cpu::index

@@ -1,0 +1,22 @@
+// Shares work among threads when it is worth waking them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "support/thread_pool.h"
+
+namespace camshaft::cpu {
+
+// Calls body(begin, end) for parts of [0, count). `workPerItem` is in additions of an element or
+// so; below some ten microseconds of them everything runs on the calling thread.
+template <class Body>
+void parallelItems(ThreadPool* pool, int64_t count, double workPerItem, Body&& body) {
+  constexpr double kWorthSharing = 32768;
+  if (count <= 0) return;
+  if (!pool || workPerItem * static_cast<double>(count) < 2 * kWorthSharing) return body(int64_t{0}, count);
+  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing / std::max(workPerItem, 1.0)));
+  pool->parallelFor(count, grain, [&](int64_t begin, int64_t end, int) { body(begin, end); });
+}
+
+}  // namespace camshaft::cpu

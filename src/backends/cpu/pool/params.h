@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace camshaft::cpu::pool {
+
+// Along one dimension, window o has its tap k at o*stride - padBegin + k*dilation.
+struct Window {
+  int64_t kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
+};
+
+struct PoolParams {
+  Window windows[2];  // H and W; a single spatial dimension is W
+  int32_t spatialRank;
+  int32_t average;
+  int32_t countIncludePad;
+  int32_t channelsLast;
+};
+
+}  // namespace camshaft::cpu::pool

@@ -1,0 +1,126 @@
+#include "backends/cpu/pool/taps.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/pool/taps.cpp"
+#include "backends/cpu/compute/simd_targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::pool::HWY_NAMESPACE {
+
+using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, ...
+using F32 = hn::ScalableTag<float>;
+using VF32 = hn::Vec<F32>;
+
+struct MaxOf {
+  static HWY_INLINE VF32 join(VF32 best, VF32 x) {
+    return hn::IfThenElse(hn::Or(hn::Gt(x, best), hn::IsNaN(best)), x, best);
+  }
+  static HWY_INLINE float join(float best, float x) { return x > best || best != best ? x : best; }
+};
+struct SumOf {
+  static HWY_INLINE VF32 join(VF32 total, VF32 x) { return hn::Add(total, x); }
+  static HWY_INLINE float join(float total, float x) { return total + x; }
+};
+
+// Two vectors of channels through all taps.
+template <class Join>
+HWY_INLINE void twoVectors(const WindowTaps& taps, VF32& v0, VF32& v1) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d);
+  v0 = hn::LoadU(d, taps.x);
+  v1 = hn::LoadU(d, taps.x + lanes);
+  for (int64_t i = 0; i < taps.rows; ++i) {
+    for (int64_t j = i == 0 ? 1 : 0; j < taps.columns; ++j) {
+      const float* x = taps.x + i * taps.rowStride + j * taps.columnStride;
+      v0 = Join::join(v0, hn::LoadU(d, x));
+      v1 = Join::join(v1, hn::LoadU(d, x + lanes));
+    }
+  }
+}
+
+template <class Join>
+HWY_INLINE VF32 oneVector(const WindowTaps& taps, size_t n) {
+  const F32 d;
+  const bool whole = n == hn::Lanes(d);
+  VF32 v = whole ? hn::LoadU(d, taps.x) : loadFirst(d, taps.x, n);
+  for (int64_t i = 0; i < taps.rows; ++i) {
+    for (int64_t j = i == 0 ? 1 : 0; j < taps.columns; ++j) {
+      const float* x = taps.x + i * taps.rowStride + j * taps.columnStride;
+      v = Join::join(v, whole ? hn::LoadU(d, x) : loadFirst(d, x, n));
+    }
+  }
+  return v;
+}
+
+template <class Join>
+HWY_INLINE void overChannels(WindowTaps taps, size_t channels, float factor, float* y) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d);
+  const VF32 times = hn::Set(d, factor);
+  const float* first = taps.x;
+  size_t c = 0;
+  for (; c + 2 * lanes <= channels; c += 2 * lanes) {
+    taps.x = first + c;
+    VF32 v0, v1;
+    twoVectors<Join>(taps, v0, v1);
+    hn::StoreU(hn::Mul(v0, times), d, y + c);
+    hn::StoreU(hn::Mul(v1, times), d, y + c + lanes);
+  }
+  for (; c < channels; c += lanes) {
+    taps.x = first + c;
+    const size_t n = channels - c < lanes ? channels - c : lanes;
+    const VF32 v = hn::Mul(oneVector<Join>(taps, n), times);
+    if (n == lanes) hn::StoreU(v, d, y + c);
+    else storeFirst(v, d, y + c, n);
+  }
+}
+
+void maxChannels(const WindowTaps& taps, int64_t channels, float* y) {
+  overChannels<MaxOf>(taps, static_cast<size_t>(channels), 1.0f, y);
+}
+void averageChannels(const WindowTaps& taps, int64_t channels, float factor, float* y) {
+  overChannels<SumOf>(taps, static_cast<size_t>(channels), factor, y);
+}
+
+template <class Join>
+HWY_INLINE void joinInto(float* y, const float* x, int64_t stride, int64_t count) {
+  const F32 d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  if (stride == 1)
+    for (; i + lanes <= count; i += lanes) hn::StoreU(Join::join(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
+  for (; i < count; ++i) y[i] = Join::join(y[i], x[i * stride]);
+}
+
+void maxRow(float* y, const float* x, int64_t stride, int64_t count) { joinInto<MaxOf>(y, x, stride, count); }
+void addRow(float* y, const float* x, int64_t stride, int64_t count) { joinInto<SumOf>(y, x, stride, count); }
+
+}  // namespace camshaft::cpu::pool::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu::pool {
+
+HWY_EXPORT(maxChannels);
+HWY_EXPORT(averageChannels);
+HWY_EXPORT(maxRow);
+HWY_EXPORT(addRow);
+
+void maxOverChannels(const WindowTaps& taps, int64_t channels, float* y) {
+  HWY_DYNAMIC_DISPATCH(maxChannels)(taps, channels, y);
+}
+void averageOverChannels(const WindowTaps& taps, int64_t channels, float factor, float* y) {
+  HWY_DYNAMIC_DISPATCH(averageChannels)(taps, channels, factor, y);
+}
+void maxInto(float* y, const float* x, int64_t stride, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(maxRow)(y, x, stride, count);
+}
+void addInto(float* y, const float* x, int64_t stride, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(addRow)(y, x, stride, count);
+}
+
+}  // namespace camshaft::cpu::pool
+#endif  // HWY_ONCE
