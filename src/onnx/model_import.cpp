@@ -165,8 +165,8 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     }
   } catch (const Error& error) {
     reportNode(error.kind(), node, scope, error.message());
-  } catch (const std::out_of_range&) {
-    reportNode(ErrorKind::kInvalidModel, node, scope, "an input or attribute of it has fewer elements than it needs");
+  } catch (const std::logic_error&) {  // out of range, or longer than memory
+    reportNode(ErrorKind::kInvalidModel, node, scope, "an input or attribute of it does not have the number of elements it needs");
   } catch (const std::bad_alloc&) {
     reportNode(ErrorKind::kOutOfMemory, node, scope, "there is not enough memory to import it");
   }

@@ -41,6 +41,12 @@ Value* NodeImport::input(int i) const {
   return value;
 }
 
+Value* NodeImport::input(int i, int64_t rank) const {
+  Value* value = input(i);
+  if (value->rank() != rank) invalid("its input '", value->name, "' must have rank ", rank, " and has ", value->rank());
+  return value;
+}
+
 std::vector<Value*> NodeImport::allInputs() const {
   std::vector<Value*> values;
   for (int i = 0; i < inputCount(); ++i) values.push_back(input(i));

@@ -30,6 +30,7 @@ class NodeImport {
   bool hasInput(int i) const { return optionalInput(i) != nullptr; }
   Value* optionalInput(int i) const;
   Value* input(int i) const;  // refuses the node when it is missing
+  Value* input(int i, int64_t rank) const;  // refuses any other rank
   std::vector<Value*> allInputs() const;
 
   // Element values of an integer input as dimensions, read at run time when they must be.

@@ -37,6 +37,7 @@ double scaleOf(const NodeImport& node, const Dim& size) {
 Value* repeatHeads(const NodeImport& node, Value* k, const Dim& heads) {
   const Shape in = k->shape();
   if (in[1] == heads) return k;
+  if (in[1].isConstant(0)) node.invalid("it has no key heads");
   Value* grouped = node.reshape(k, {in[0], in[1], 1, in[2], in[3]});
   return node.reshape(node.expand(grouped, {in[0], in[1], floorDiv(heads, in[1]), in[2], in[3]}),
                       {in[0], heads, in[2], in[3]});

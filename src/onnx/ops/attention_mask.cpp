@@ -21,6 +21,7 @@ Value* counting(const NodeImport& node, const Dim& count) {
 
 // A mask shorter than the keys hides the rest.
 Value* padded(const NodeImport& node, Value* mask, const Dim& keys) {
+  if (mask->rank() == 0) return mask;
   const Dim missing = keys - mask->shape().back();
   if (missing.isConstant(0) || mask->shape().back().isConstant(1)) return mask;
   PadAttrs attrs;
@@ -52,6 +53,7 @@ void AttentionMask::placeQueries() {
   if (const Value* past = node_.optionalInput(4)) {
     positions_ = node_.binary(ScalarOp::kAdd, positions_, sizeTensor(node_, past->shape()[2]));
   } else if (Value* lengths = node_.optionalInput(6)) {
+    lengths = node_.input(6, 1);
     lengths = node_.reshape(node_.cast(lengths, DataType::kI64), {lengths->shape()[0], 1, 1, 1});
     compareKeys(ScalarOp::kLess, lengths, 0);
     Value* offset = node_.binary(ScalarOp::kSub, lengths, sizeTensor(node_, queryCount_));

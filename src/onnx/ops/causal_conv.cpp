@@ -6,9 +6,9 @@
 namespace camshaft::onnx::importer {
 
 void importCausalConvWithState(NodeImport& node) {
-  Value *x = node.input(0), *weights = node.input(1);
-  if (x->rank() != 3 || weights->rank() != 3 || !isStatic(weights->shape()))
-    node.invalid("its input and weights must have rank 3, the weights a known shape");
+  Value *x = node.input(0, 3), *weights = node.input(1, 3);
+  if (!isStatic(weights->shape()) || weights->shape()[2].value() < 1)
+    node.invalid("its weights must have a known shape and a kernel of at least 1");
   const Dim history = weights->shape()[2] - 1;
   Value* past = node.optionalInput(3);
   if (!past) past = node.expand(node.scalar(x->dataType(), 0), {x->shape()[0], x->shape()[1], history});

@@ -72,8 +72,7 @@ void importRange(NodeImport& node) {
 }
 
 void importEyeLike(NodeImport& node) {
-  Value* x = node.input(0);
-  if (x->rank() != 2) node.invalid("its input must have rank 2 and has ", x->rank());
+  Value* x = node.input(0, 2);
   Value* rows = node.reshape(counting(node, DataType::kI64, x->shape()[0]), {x->shape()[0], 1});
   Value* columns = counting(node, DataType::kI64, x->shape()[1]);
   Formula formula;

@@ -10,6 +10,8 @@ namespace {
 // Loss per label: -logProbability[label] * weight[label], 0 where the label is to be ignored.
 void importLikelihood(NodeImport& node, Value* logs, Value* labels, Value* weights) {
   const DataType type = logs->dataType();
+  if (labels->rank() < 1 || labels->rank() + 1 != logs->rank())
+    node.invalid("its labels have rank ", labels->rank(), " and its scores rank ", logs->rank());
   labels = node.cast(labels, DataType::kI64);
   Shape column = labels->shape();
   column.insert(column.begin() + 1, Dim(1));

@@ -20,8 +20,7 @@ Value* multiply(const NodeImport& node, Value* a, Value* b) {
 void importMatMul(NodeImport& node) { node.setOutput(multiply(node, node.input(0), node.input(1))); }
 
 void importGemm(NodeImport& node) {
-  Value *a = node.input(0), *b = node.input(1);
-  if (a->rank() != 2 || b->rank() != 2) node.invalid("its operands must have rank 2");
+  Value *a = node.input(0, 2), *b = node.input(1, 2);
   MatMulAttrs attrs;
   attrs.transposeA = node.flag("transA");
   attrs.transposeB = node.flag("transB");

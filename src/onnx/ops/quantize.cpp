@@ -13,6 +13,8 @@ Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int
   if (!operand || operand->rank() == 0) return operand;
   if (operand->rank() == 1 && operand->shape()[0].isConstant(1)) return node.reshape(operand, {});
   if (blockSize == 0) return alongAxis(node, operand, axis, x->rank());
+  if (blockSize < 0 || operand->rank() != x->rank())
+    node.invalid("blocks need a positive block_size and a scale of rank ", x->rank());
   Shape split = operand->shape();
   split.insert(split.begin() + axis + 1, Dim(1));
   Shape repeated = split;

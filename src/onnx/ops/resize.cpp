@@ -29,6 +29,7 @@ void setScales(const NodeImport& node, const Shape& shape, const std::vector<int
     if (attrs.coordinates == ResizeCoordinates::kCropAndResize && shape[axes[i]].isConstant()) {
       const size_t rank = shape.size();
       const double part = attrs.roi[axes[i] + rank] - attrs.roi[axes[i]];
+      if (!(part >= 0 && part < 1e6)) node.invalid("its region of interest has a size of ", part);
       size = static_cast<int64_t>(std::floor(static_cast<double>(shape[axes[i]].value()) * part * scales[i]));
     }
     attrs.sizes[axes[i]] = size;
@@ -41,7 +42,7 @@ void keepAspectRatio(const NodeImport& node, const Shape& shape, const std::vect
                      ResizeAttrs& attrs) {
   double scale = larger ? 0 : 1e30;
   for (const int64_t axis : axes) {
-    if (!shape[axis].isConstant() || !attrs.sizes[axis].isConstant())
+    if (!shape[axis].isConstant() || !attrs.sizes[axis].isConstant() || shape[axis].isConstant(0))
       node.unsupported("keep_aspect_ratio_policy needs known sizes");
     const double one = static_cast<double>(attrs.sizes[axis].value()) / static_cast<double>(shape[axis].value());
     scale = larger ? std::max(scale, one) : std::min(scale, one);

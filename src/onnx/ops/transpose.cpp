@@ -20,9 +20,10 @@ void importTranspose(NodeImport& node) {
 namespace {
 
 Value* imageInput(const NodeImport& node) {
-  Value* x = node.input(0);
-  if (x->rank() != 4) node.invalid("its input must have rank 4 and has ", x->rank());
-  if (node.integer("blocksize") <= 0) node.invalid("its blocksize must be positive");
+  Value* x = node.input(0, 4);
+  constexpr int64_t kMaxBlock = 1 << 15;
+  const int64_t block = node.integer("blocksize");
+  if (block <= 0 || block > kMaxBlock) node.invalid("its blocksize must be between 1 and ", kMaxBlock);
   return x;
 }
 

@@ -1,5 +1,7 @@
 #include "onnx/ops/window.h"
 
+#include <algorithm>
+
 namespace camshaft::onnx::importer {
 
 std::vector<int64_t> kernelOf(const NodeImport& node, const Value* x, const Value* weights) {
@@ -12,6 +14,8 @@ std::vector<int64_t> kernelOf(const NodeImport& node, const Value* x, const Valu
 }
 
 namespace {
+
+constexpr int64_t kMaxReach = 1 << 30;  // so that their products stay within 64 bits
 
 std::vector<int64_t> perAxis(const NodeImport& node, std::string_view attribute, size_t count, int64_t missing) {
   std::vector<int64_t> values = node.integers(attribute, std::vector<int64_t>(count, missing));
@@ -36,9 +40,12 @@ Window windowOf(const NodeImport& node, std::vector<int64_t> kernel) {
   window.padsBegin.assign(pads.begin(), pads.begin() + rank);
   window.padsEnd.assign(pads.begin() + rank, pads.end());
   window.ceilMode = node.flag("ceil_mode");
-  for (size_t i = 0; i < rank; ++i)
-    if (window.kernel[i] <= 0 || window.strides[i] <= 0 || window.dilations[i] <= 0)
-      node.invalid("its kernel, strides and dilations must be positive");
+  const auto within = [&](const std::vector<int64_t>& values, int64_t least) {
+    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v >= least && v <= kMaxReach; });
+  };
+  if (!within(window.kernel, 1) || !within(window.strides, 1) || !within(window.dilations, 1) ||
+      !within(pads, -kMaxReach))
+    node.invalid("its kernel, strides and dilations must be positive, and these and its pads at most ", kMaxReach);
   return window;
 }
 
