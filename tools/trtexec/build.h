@@ -1,0 +1,19 @@
+// Getting an engine: from an ONNX model or from a file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "NvInfer.h"
+#include "options.h"
+#include "report.h"
+
+namespace trtexec {
+
+// Both throw std::runtime_error when the library reported the reason already.
+std::vector<char> buildEngine(const Options& options, ConsoleLogger& log);
+std::unique_ptr<nvinfer1::ICudaEngine> loadEngine(nvinfer1::IRuntime& runtime, const std::vector<char>& bytes, ConsoleLogger& log);
+std::vector<char> readFile(const std::string& path);
+
+}  // namespace trtexec

@@ -1,0 +1,91 @@
+// trtexec: build an engine from ONNX or load one, run it, report times. Exit code 0 when all of it
+// worked, 1 otherwise.
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "build.h"
+#include "inference.h"
+#include "options.h"
+#include "report.h"
+
+namespace {
+
+using namespace trtexec;
+
+constexpr int kVersion = NV_TENSORRT_VERSION;
+
+void announce(ConsoleLogger& log, const char* state, const Options& options) {
+  log.info("&&&& " + std::string(state) + " TensorRT.trtexec [TensorRT v" + std::to_string(kVersion) + "] [Camshaft] # " + options.commandLine);
+}
+
+void inspect(nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
+  if (!options.dumpLayerInfo && options.exportLayerInfo.empty()) return;
+  const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
+  if (options.dumpLayerInfo)
+    log.info("Layer Information:\n" + std::string(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kONELINE)));
+  if (!options.exportLayerInfo.empty())
+    writeFile(options.exportLayerInfo, inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
+}
+
+void profile(Stream& stream, const Options& options, ConsoleLogger& log) {
+  if (!options.dumpProfile && options.exportProfile.empty()) return;
+  LayerProfiler profiler;
+  stream.context().setProfiler(&profiler);
+  for (int i = 0; i < std::max(options.iterations, 10); ++i) stream.run();
+  stream.context().setProfiler(nullptr);
+  if (options.dumpProfile) profiler.print(log);
+  if (!options.exportProfile.empty()) profiler.exportJson(options.exportProfile);
+}
+
+void run(const Options& options, ConsoleLogger& log) {
+  std::vector<char> bytes = options.loadEngine.empty() ? buildEngine(options, log) : readFile(options.loadEngine);
+  if (!options.saveEngine.empty()) writeFile(options.saveEngine, {bytes.data(), bytes.size()});
+  const std::unique_ptr<nvinfer1::IRuntime> runtime(nvinfer1::createInferRuntime(log));
+  if (options.streams > 1) {
+    // Streams share the cores instead of fighting for them.
+    const auto cores = static_cast<int32_t>(runtime->getMaxThreads());
+    runtime->setMaxThreads(std::max(1, cores / options.streams));
+  }
+  const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, bytes, log);
+  bytes = {};
+  inspect(*engine, options, log);
+  if (options.skipInference) return log.info("Skipped inference phase since --skipInference is added.");
+
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (int i = 0; i < options.streams; ++i) streams.push_back(std::make_unique<Stream>(*engine, options, log, i == 0));
+  log.info("Created execution context with device memory size: " +
+           std::to_string(static_cast<double>(engine->getDeviceMemorySizeV2()) / 1048576) + " MiB");
+  log.info("Starting inference");
+  const TimedRuns timed = timeStreams(streams, options, log);
+  printSummary(log, timed.runs, timed.wallMs, options);
+  if (!options.exportTimes.empty()) exportTimes(options.exportTimes, timed.runs);
+  profile(*streams.front(), options, log);
+  if (options.dumpOutput) streams.front()->printOutputs(log);
+  if (!options.exportOutput.empty()) writeFile(options.exportOutput, streams.front()->outputsJson());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  switch (parseOptions(argc, argv, options)) {
+    case ParseResult::kHelp: return 0;
+    case ParseResult::kError: return 1;
+    case ParseResult::kRun: break;
+  }
+  ConsoleLogger log(options.verbose);
+  announce(log, "RUNNING", options);
+  try {
+    if (options.device != 0) throw std::runtime_error("--device=" + std::to_string(options.device) + ": this machine has one CPU device, 0");
+    log.info("TensorRT version: " + std::to_string(NV_TENSORRT_MAJOR) + "." + std::to_string(NV_TENSORRT_MINOR) + "." + std::to_string(NV_TENSORRT_PATCH) + " (API of Camshaft)");
+    run(options, log);
+  } catch (const std::exception& error) {
+    // An empty message: the library has logged the reason.
+    if (*error.what()) log.error(error.what());
+    announce(log, "FAILED", options);
+    return 1;
+  }
+  announce(log, "PASSED", options);
+  return 0;
+}

@@ -1,0 +1,56 @@
+// What trtexec prints and exports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "NvInfer.h"
+#include "options.h"
+
+namespace trtexec {
+
+// Lines as "[11/15/2026-03:51:00] [I] message" on stdout, warnings and errors on stderr.
+class ConsoleLogger : public nvinfer1::ILogger {
+ public:
+  explicit ConsoleLogger(bool verbose) : verbose_(verbose) {}
+  void log(Severity severity, const char* message) noexcept override;
+  void info(const std::string& message) { log(Severity::kINFO, message.c_str()); }
+  void warning(const std::string& message) { log(Severity::kWARNING, message.c_str()); }
+  void error(const std::string& message) { log(Severity::kERROR, message.c_str()); }
+  void verbose(const std::string& message) { log(Severity::kVERBOSE, message.c_str()); }
+
+ private:
+  bool verbose_;
+};
+
+// One run, in milliseconds since timing began. On the CPU there are no transfers.
+struct RunTimes {
+  double startEnqueue, endEnqueue;
+  double startCompute, endCompute;
+  double compute() const { return endCompute - startCompute; }
+  double enqueue() const { return endEnqueue - startEnqueue; }
+};
+
+void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs, const Options& options);
+void exportTimes(const std::string& path, const std::vector<RunTimes>& runs);
+
+// Collects the times of layers over all runs.
+class LayerProfiler : public nvinfer1::IProfiler {
+ public:
+  void reportLayerTime(const char* layer, float ms) noexcept override;
+  void print(ConsoleLogger& log) const;
+  void exportJson(const std::string& path) const;
+
+ private:
+  struct Layer {
+    std::string name;
+    std::vector<float> times;
+  };
+  size_t iterations() const { return layers_.empty() ? 0 : layers_.front().times.size(); }
+  std::vector<Layer> layers_;  // in order of first appearance
+  size_t next_ = 0;            // layers report in the same order each run
+};
+
+void writeFile(const std::string& path, const std::string& text);  // throws with the path
+
+}  // namespace trtexec
