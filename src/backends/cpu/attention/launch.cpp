@@ -65,6 +65,8 @@ Problem::Problem(const Params& params, const LaunchArgs& args) : params(params) 
          " heads of keys, which do not fit");
   causalOffset = params.alignEnd ? keys - queries : 0;
   if (!params.hasMask) return;
+  if (args.inputs.size() < 4 || args.inputs[3].rank > 4)
+    fail(ErrorKind::kInvalidEngine, "the engine masks attention with a tensor that does not fit");
   mask = args.inputs[3];
   int64_t stride = 1;
   for (int i = 0; i < mask.rank; ++i) {

@@ -53,6 +53,17 @@ TEST_P(MatMulKernels, sumOverNothingIsTheBias) {
       "{ %y = MatMul(%a, %b) epilogue(%c) {add(x0:f32, x1:f32)} return %y }");
 }
 
+// Deep enough to be added up in several passes, over a residual that may be the result's memory.
+TEST_P(MatMulKernels, addUpDeepProducts) {
+  for (const std::set<std::string>& constants : {std::set<std::string>{"b"}, {}})
+    expectKernelsMatch(
+        {.graph = "graph g(%a: f32[9, 2500], %b: f32[2500, 40], %c: f32[40], %r: f32[9, 40]) "
+                  "{ %y = MatMul(%a, %b) epilogue(%c, %r) "
+                  "{silu(add(add(x0:f32, x1:f32), x2:f32))} return %y }",
+         .constants = constants,
+         .ranges = {{"b", {-0.05, 0.05}}}});
+}
+
 // In registers or on finished blocks, whichever a kernel can do.
 TEST_P(MatMulKernels, applyEpilogues) {
   const char* expressions[] = {"relu(x0:f32)",
