@@ -11,7 +11,8 @@ void replaceValue(Graph& graph, Value* from, Value* to) {
   if (to->producer) mergeOrigins(to->producer, from->producer);
   graph.replaceUses(from, to);
   graph.eraseIfDead(from->producer);
-  if (!graph.find(name)) graph.rename(to, name);
+  const bool isInput = std::find(graph.inputs.begin(), graph.inputs.end(), to) != graph.inputs.end();
+  if (!isInput && !graph.find(name)) graph.rename(to, name);  // users call inputs by their names
 }
 
 Node* soleUser(const Graph& graph, const Value* value) {

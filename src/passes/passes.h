@@ -5,6 +5,7 @@
 
 namespace camshaft {
 
+bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
@@ -12,6 +13,8 @@ bool fusePointwise(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
 bool removeDead(Graph& graph, const PassOptions& options);
 bool removeIdentities(Graph& graph, const PassOptions& options);
+bool simplifyGathers(Graph& graph, const PassOptions& options);
 bool simplifyPointwise(Graph& graph, const PassOptions& options);
+bool sinkTransposes(Graph& graph, const PassOptions& options);
 
 }  // namespace camshaft

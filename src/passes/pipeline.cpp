@@ -14,12 +14,18 @@ static constexpr Pass kPipeline[] = {
     {"remove_dead", removeDead},                // nodes and constants nothing reads
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
+    {"simplify_gathers", simplifyGathers},      // gathers at constant places become slices
     {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
     {"remove_identities", removeIdentities},    // x*1, casts to the same type that algebra uncovered
     {"merge_common", mergeCommon},              // the same computation twice becomes one
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
+
+    // Lay tensors out as kernels like them.
+    {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
+    {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
+    {"remove_identities", removeIdentities},  // reshapes of reshapes that this leaves
 
     // Form the regions that kernels run whole.
     {"fuse_pointwise", fusePointwise},          // chains of pointwise nodes become one expression
