@@ -9,12 +9,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "backends/cpu/compute/conv.h"
 #include "backends/cpu/compute/gemm.h"
 #include "backends/cpu/compute/isa.h"
+#include "backends/cpu/compute/split_gemm.h"
 #include "support/thread_pool.h"
 
 namespace {
@@ -170,6 +172,19 @@ void benchmarkDepthwise(ThreadPool& pool, int repetitions) {
   }
 }
 
+double timeSplitGemm(const Product& p, const Epilogue& epilogue, ThreadPool& pool,
+                     int repetitions) {
+  const auto a = filled(p.m * p.k), c = filled(p.m * p.n), b = filled(p.k * p.n);
+  const int64_t packedFloats = splitPackedBFloats(p.k, p.n);
+  const auto packed = filled(packedFloats), workspace = filled(splitGemmWorkspaceFloats(p.m, p.k));
+  splitPackB(p.k, p.n, b.get(), p.n, false, packed.get());
+  const auto all = copies(packed, packedFloats);
+  return best(repetitions, [&](int i) {
+    splitGemm(p.m, p.n, p.k, a.get(), p.k, all[static_cast<size_t>(i) % all.size()].get(), c.get(),
+              p.n, epilogue, pool, workspace.get());
+  });
+}
+
 double benchmarkBert(ThreadPool& pool, int repetitions, double peak) {
   double total = 0, totalFlops = 0;
   for (const Product& p : kBert) {
@@ -185,8 +200,13 @@ double benchmarkBert(ThreadPool& pool, int repetitions, double peak) {
                  c.get(), p.n, epilogue, pool);
     });
     const double flops = 2.0 * double(p.m * p.n * p.k);
-    std::printf("gemm %4d x %4d x %4d x%d  %7.1f us %6.1f GF/s %3.0f%%\n", int(p.m), int(p.n),
+    std::printf("gemm %4d x %4d x %4d x%d  %7.1f us %6.1f GF/s %3.0f%%", int(p.m), int(p.n),
                 int(p.k), p.times, t * 1e6, flops / t * 1e-9, 100 * flops / t / peak);
+    if (hasSplitGemm()) {
+      const double split = timeSplitGemm(p, epilogue, pool, repetitions);
+      std::printf("   split bf16 %7.1f us %6.1f GF/s", split * 1e6, flops / split * 1e-9);
+    }
+    std::printf("\n");
     total += p.times * t;
     totalFlops += p.times * flops;
   }

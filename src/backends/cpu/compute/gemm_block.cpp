@@ -57,6 +57,38 @@ void activateBlock(Activation activation, float* values, int64_t rows, int64_t c
   }
 }
 
+void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t columns,
+                    int64_t row, int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
+  const TileTag d;
+  const Clamp bounds = clampOf(epilogue);
+  const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
+  const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* from = products + i * stride;
+    const float* residual = epilogue.residual
+                                ? epilogue.residual + (row + i) * epilogue.residualStride + column
+                                : nullptr;
+    float* to = c + (row + i) * ldc + column;
+    int64_t j = 0;
+    for (; j + kLanes <= columns; j += kLanes) {
+      TileVector y = hn::LoadU(d, from + j);
+      if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
+      if (residual) y = hn::Add(y, hn::LoadU(d, residual + j));
+      hn::StoreU(clamp(low, high, y), d, to + j);
+    }
+    for (; j < columns; ++j) {
+      float y = from[j] + (bias ? bias[j] : 0.0f) + (residual ? residual[j] : 0.0f);
+      y = y < bounds.low ? bounds.low : y;
+      to[j] = y > bounds.high ? bounds.high : y;
+    }
+  }
+  float* block = c + row * ldc + column;
+  activateBlock(epilogue.activation, block, rows, columns, ldc);
+  if (epilogue.post) {
+    epilogue.post(epilogue.postContext, block, row, column, rows, columns, ldc);
+  }
+}
+
 // A tile whose last vector reaches beyond the matrix is computed in a buffer of whole vectors.
 void computeRaggedTile(const Tile& tile, int rows, int columns) {
   const int vectors = (columns + kLanes - 1) / kLanes;
@@ -163,11 +195,18 @@ namespace camshaft::cpu {
 HWY_EXPORT(geometry);
 HWY_EXPORT(computeBlock);
 HWY_EXPORT(activateBlock);
+HWY_EXPORT(finishProducts);
 
 GemmGeometry gemmGeometry() { return HWY_DYNAMIC_DISPATCH(geometry)(); }
 
 void gemmBlock(const GemmBlock& block, const Epilogue& epilogue) {
   HWY_DYNAMIC_DISPATCH(computeBlock)(block, epilogue);
+}
+
+void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                 int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
+  HWY_DYNAMIC_DISPATCH(finishProducts)
+  (products, stride, rows, columns, row, column, c, ldc, epilogue);
 }
 
 void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,

@@ -1,0 +1,139 @@
+#include "backends/cpu/compute/split_tile.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/compute/split_gemm.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CAMSHAFT_AMX \
+  __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512vl,avx512bf16")))
+
+namespace camshaft::cpu {
+
+namespace {
+
+constexpr int64_t kTileBytes = 1024;
+
+// AMX and AVX-512 BF16 in the CPU, and permission for the large registers from the kernel.
+bool detect() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512bw")) return false;
+  unsigned a, b, c, d;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
+  if ((d & kAmxBf16) == 0 || (d & kAmxTile) == 0) return false;
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// Palette 1: eight tiles of 16 rows of 64 bytes. Constant memory, since the intrinsic does not tell
+// the compiler that it reads all of it.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, startRow = 0, reserved[14] = {};
+  uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+const TileConfig kTileConfig;
+
+CAMSHAFT_AMX void configureTiles() { _tile_loadconfig(&kTileConfig); }
+CAMSHAFT_AMX void releaseTiles() { _tile_release(); }
+
+}  // namespace
+
+bool hasSplitGemm() {
+  static const bool available = detect();
+  return available;
+}
+
+SplitTileScope::SplitTileScope() { configureTiles(); }
+SplitTileScope::~SplitTileScope() { releaseTiles(); }
+
+CAMSHAFT_AMX void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float scale,
+                            float* split) {
+  constexpr __mmask16 kAll = 0xffff;  // the unmasked forms warn in GCC 12
+  const __m512 factor = _mm512_set1_ps(scale), infinity = _mm512_set1_ps(__builtin_inff());
+  auto* to = reinterpret_cast<char*>(split);
+  for (int64_t step = 0; step < k; step += kSplitDepth, to += 4 * kTileBytes) {
+    for (int64_t i = 0; i < kSplitRows; ++i) {
+      for (int64_t half = 0; half < 2; ++half) {
+        const int64_t left = std::clamp<int64_t>(k - step - half * 16, 0, 16);
+        const __mmask16 mask =
+            i < rows ? static_cast<__mmask16>((1u << left) - 1) : static_cast<__mmask16>(0);
+        const float* from = a + i * lda + step + half * 16;
+        const __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(mask, mask ? from : a), factor);
+        const __m256i high = (__m256i)_mm512_cvtneps_pbh(x);
+        const __m512 rounded = _mm512_castsi512_ps(
+            _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, high), 16));
+        const __mmask16 finite = _mm512_cmp_ps_mask(_mm512_abs_ps(rounded), infinity, _CMP_LT_OQ);
+        const __m256i low = (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_sub_ps(finite, x, rounded));
+        char* at = to + i / 16 * kTileBytes + i % 16 * 64 + half * 32;
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), high);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(at + 2 * kTileBytes), low);
+      }
+    }
+  }
+}
+
+CAMSHAFT_AMX void multiplySplit(const float* splitA, const float* packedB, int64_t steps,
+                                const char* ahead, int64_t aheadBytes, float* products) {
+  const auto* a = reinterpret_cast<const char*>(splitA);
+  const auto* b = reinterpret_cast<const char*>(packedB);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  // A step of both operands is high top, high bottom, low top, low bottom, a tile each; for B top
+  // and bottom are left and right. Tiles 0 to 3 gather the results.
+  for (int64_t i = 0; i < steps; ++i, a += 4 * kTileBytes, b += 4 * kTileBytes) {
+    for (int64_t line = 0; line < aheadBytes; line += 64) __builtin_prefetch(ahead + line, 0, 2);
+    ahead += aheadBytes;
+    _tile_loadd(4, a, 64);
+    _tile_loadd(5, a + kTileBytes, 64);
+    _tile_loadd(6, b + 2 * kTileBytes, 64);
+    _tile_loadd(7, b + 3 * kTileBytes, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+    _tile_loadd(6, b, 64);
+    _tile_loadd(7, b + kTileBytes, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+    _tile_loadd(4, a + 2 * kTileBytes, 64);
+    _tile_loadd(5, a + 3 * kTileBytes, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  constexpr int64_t kRowBytes = kSplitColumns * 4;
+  _tile_stored(0, products, kRowBytes);
+  _tile_stored(1, products + 16, kRowBytes);
+  _tile_stored(2, products + 16 * kSplitColumns, kRowBytes);
+  _tile_stored(3, products + 16 * kSplitColumns + 16, kRowBytes);
+}
+
+}  // namespace camshaft::cpu
+
+#else
+
+namespace camshaft::cpu {
+
+// Never called where hasSplitGemm() is false.
+bool hasSplitGemm() { return false; }
+SplitTileScope::SplitTileScope() = default;
+SplitTileScope::~SplitTileScope() = default;
+void splitRows(const float*, int64_t, int64_t, int64_t, float, float*) {}
+void multiplySplit(const float*, const float*, int64_t, const char*, int64_t, float*) {}
+
+}  // namespace camshaft::cpu
+
+#endif
