@@ -11,10 +11,13 @@ bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
+bool recogniseGelu(Graph& graph, const PassOptions& options);
+bool recogniseNorm(Graph& graph, const PassOptions& options);
 bool removeDead(Graph& graph, const PassOptions& options);
 bool removeIdentities(Graph& graph, const PassOptions& options);
 bool simplifyGathers(Graph& graph, const PassOptions& options);
 bool simplifyPointwise(Graph& graph, const PassOptions& options);
 bool sinkTransposes(Graph& graph, const PassOptions& options);
+bool unflattenProducts(Graph& graph, const PassOptions& options);
 
 }  // namespace camshaft

@@ -18,6 +18,10 @@ static constexpr Pass kPipeline[] = {
     {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
     {"remove_identities", removeIdentities},    // x*1, casts to the same type that algebra uncovered
     {"merge_common", mergeCommon},              // the same computation twice becomes one
+    {"unflatten_products", unflattenProducts},  // products over flattened rows take them as they are
+
+    // Recognise what exporters spell as many nodes.
+    {"recognise_norm", recogniseNorm},  // LayerNorm, RMSNorm, GroupNorm
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
@@ -29,6 +33,7 @@ static constexpr Pass kPipeline[] = {
 
     // Form the regions that kernels run whole.
     {"fuse_pointwise", fusePointwise},          // chains of pointwise nodes become one expression
+    {"recognise_gelu", recogniseGelu},          // GELU, SiLU and hard-swish within expressions
     {"fold_batch_norm", foldBatchNorm},         // scale and shift that only fusing brought together
     {"fuse_epilogues", fuseEpilogues},          // bias, activation, residual ride on their anchor
     {"merge_common", mergeCommon},              // what rewrites made equal
