@@ -20,8 +20,8 @@ void writeInteger(DataType type, void* data, size_t i, int64_t value) {
   });
 }
 
-Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t>& dims, TensorBytes data,
-                const std::shared_ptr<const ModelFiles>& files) {
+Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t>& dims,
+                TensorBytes data, const std::shared_ptr<const ModelFiles>& files) {
   const size_t elementBytes = std::max(1, bitsOf(data.type) / 8);
   const TensorType type{data.type, makeShape(dims)};
   if (reinterpret_cast<uintptr_t>(data.bytes.data()) % elementBytes != 0)
@@ -33,10 +33,12 @@ Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t
 }
 
 // Nothing when the node's attributes depend on dimensions that are known at run time only.
-std::optional<HostTensor> evaluateNow(const Node& node, std::span<const ConstTensorView> inputs, int output) {
+std::optional<HostTensor> evaluateNow(const Node& node, std::span<const ConstTensorView> inputs,
+                                      int output) {
   struct Unknown {};
   try {
-    return evaluateNode(node, inputs, [](const std::string&) -> int64_t { throw Unknown(); }).at(output);
+    return evaluateNode(node, inputs, [](const std::string&) -> int64_t { throw Unknown(); })
+        .at(output);
   } catch (const Unknown&) {
     return std::nullopt;
   }

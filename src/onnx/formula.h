@@ -22,8 +22,12 @@ class Formula {
   Term apply(ScalarOp op, Term a) { return {this, expr_.apply(op, a.at)}; }
   Term apply(ScalarOp op, Term a, Term b) { return {this, expr_.apply(op, a.at, b.at)}; }
   Term apply(ScalarOp op, Term a, double b) { return apply(op, a, number(b, typeOf(a))); }
-  Term cast(Term a, DataType type) { return typeOf(a) == type ? a : Term{this, expr_.cast(a.at, type)}; }
-  Term where(Term condition, Term a, Term b) { return {this, expr_.where(condition.at, a.at, b.at)}; }
+  Term cast(Term a, DataType type) {
+    return typeOf(a) == type ? a : Term{this, expr_.cast(a.at, type)};
+  }
+  Term where(Term condition, Term a, Term b) {
+    return {this, expr_.where(condition.at, a.at, b.at)};
+  }
   // The expression, whose result is the term made last.
   Expr take() { return std::move(expr_); }
 
@@ -38,11 +42,11 @@ inline Term where(Term condition, Term a, double b) {
 }
 inline Term cast(Term a, DataType type) { return a.formula->cast(a, type); }
 
-#define CAMSHAFT_TERM_OPERATOR(spelling, op)                                                       \
-  inline Term spelling(Term a, Term b) { return a.formula->apply(ScalarOp::op, a, b); }            \
-  inline Term spelling(Term a, double b) { return a.formula->apply(ScalarOp::op, a, b); }          \
-  inline Term spelling(double a, Term b) {                                                         \
-    return b.formula->apply(ScalarOp::op, b.formula->number(a, b.formula->typeOf(b)), b);          \
+#define CAMSHAFT_TERM_OPERATOR(spelling, op)                                              \
+  inline Term spelling(Term a, Term b) { return a.formula->apply(ScalarOp::op, a, b); }   \
+  inline Term spelling(Term a, double b) { return a.formula->apply(ScalarOp::op, a, b); } \
+  inline Term spelling(double a, Term b) {                                                \
+    return b.formula->apply(ScalarOp::op, b.formula->number(a, b.formula->typeOf(b)), b); \
   }
 CAMSHAFT_TERM_OPERATOR(operator+, kAdd)
 CAMSHAFT_TERM_OPERATOR(operator-, kSub)

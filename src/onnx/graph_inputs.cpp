@@ -14,8 +14,10 @@ namespace {
 // Symbol names are [A-Za-z_][A-Za-z0-9_.]*, so that dimensions can be written as text.
 std::string symbolName(std::string_view text) {
   std::string name;
-  for (const unsigned char c : text) name += std::isalnum(c) || c == '_' || c == '.' ? static_cast<char>(c) : '_';
-  if (name.empty() || !(std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_')) name = "d" + name;
+  for (const unsigned char c : text)
+    name += std::isalnum(c) || c == '_' || c == '.' ? static_cast<char>(c) : '_';
+  if (name.empty() || !(std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_'))
+    name = "d" + name;
   return name;
 }
 
@@ -36,7 +38,8 @@ class InputShapes {
         numbers.push_back(*dim.value);
         shape.push_back(*dim.value);
       } else {
-        shape.push_back(isName(dim.param) ? shared(dim.param) : symbol(str(input.name, ".", shape.size())));
+        shape.push_back(isName(dim.param) ? shared(dim.param)
+                                          : symbol(str(input.name, ".", shape.size())));
       }
     }
     wire::elementCount(numbers, str("input '", input.name, "'"));
@@ -66,16 +69,20 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
       continue;
     }
     if (scope.has(input.name)) continue;  // an initializer: its value is a constant here
-    if (const auto fixed = options_.fixedInputs.find(std::string(input.name)); fixed != options_.fixedInputs.end()) {
-      scope.values[input.name] = graph_.addConstant(std::string(input.name), fixed->second.type, fixed->second.data);
+    if (const auto fixed = options_.fixedInputs.find(std::string(input.name));
+        fixed != options_.fixedInputs.end()) {
+      scope.values[input.name] =
+          graph_.addConstant(std::string(input.name), fixed->second.type, fixed->second.data);
       continue;
     }
     try {
       const std::string what = str("input '", input.name, "'");
       if (input.type.kind != wire::TypeKind::kTensor)
-        fail(ErrorKind::kUnsupported, what, " is a ", wire::toString(input.type.kind), ": only dense tensors can be inputs");
+        fail(ErrorKind::kUnsupported, what, " is a ", wire::toString(input.type.kind),
+             ": only dense tensors can be inputs");
       if (!input.type.shape)
-        fail(ErrorKind::kUnsupported, what, " has no shape: give it one of known rank when exporting");
+        fail(ErrorKind::kUnsupported, what,
+             " has no shape: give it one of known rank when exporting");
       TensorType type{dataTypeOf(input.type.elementType, what), shapes.shapeOf(input)};
       scope.values[input.name] = graph_.addInput(std::string(input.name), std::move(type));
     } catch (const Error& error) {

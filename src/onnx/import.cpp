@@ -15,7 +15,8 @@ camshaft::Graph importModel(const LoadedModel& model) {
   const std::vector<ImportProblem> problems = importModel(model, graph);
   if (problems.empty()) return graph;
   std::string message;
-  for (const ImportProblem& problem : problems) message += (message.empty() ? "" : "\n") + problem.message;
+  for (const ImportProblem& problem : problems)
+    message += (message.empty() ? "" : "\n") + problem.message;
   throw Error(problems.front().kind, std::move(message));
 }
 

@@ -36,7 +36,10 @@ std::vector<float> run(const camshaft::Graph& graph, const Dims& dims, std::vect
 
 TEST(Import, NamesValuesAndNodesAsTheModelDoes) {
   TestModel model;
-  model.input("x", {"batch", 3}).node({"Relu", {"x"}, {"hidden"}, {}, "act"}).node({"Exp", {"hidden"}, {"y"}}).output("y");
+  model.input("x", {"batch", 3})
+      .node({"Relu", {"x"}, {"hidden"}, {}, "act"})
+      .node({"Exp", {"hidden"}, {"y"}})
+      .output("y");
   const camshaft::Graph graph = imported(model);
   ASSERT_EQ(graph.nodeCount(), 2u);
   EXPECT_EQ(graph.nodes().front()->name, "act");
@@ -49,7 +52,11 @@ TEST(Import, NamesValuesAndNodesAsTheModelDoes) {
 
 TEST(Import, SharesNamedDimensionsAndInventsUnknownOnes) {
   TestModel model;
-  model.input("a", {"n", ""}).input("b", {"n", "2*k"}).input("c", {int64_t{-1}, "?", "?"}).node({"Identity", {"a"}, {"y"}}).output("y");
+  model.input("a", {"n", ""})
+      .input("b", {"n", "2*k"})
+      .input("c", {int64_t{-1}, "?", "?"})
+      .node({"Identity", {"a"}, {"y"}})
+      .output("y");
   const camshaft::Graph graph = imported(model);
   EXPECT_EQ(toString(graph.inputs[0]->shape()), "[n, a.1]");
   EXPECT_EQ(toString(graph.inputs[1]->shape()), "[n, d2_k]");
@@ -65,7 +72,9 @@ TEST(Import, ReportsEveryUnknownOperatorWithTheNearestName) {
                                   .node({"Exp", {"b"}, {"y"}})
                                   .output("y"));
   ASSERT_EQ(texts.size(), 2u);
-  EXPECT_EQ(texts[0], "node 'first' (Relux, opset 17): this operator is not supported; the nearest known name is Relu");
+  EXPECT_EQ(texts[0],
+            "node 'first' (Relux, opset 17): this operator is not supported; the nearest known "
+            "name is Relu");
   EXPECT_THAT(texts[1], HasSubstr("node 'second' (Sigmod, opset 17)"));
   EXPECT_THAT(texts[1], HasSubstr("Sigmoid"));
 }
@@ -97,31 +106,47 @@ TEST(Import, NamesANodeOfACycle) {
                                   .node({"Add", {"x", "c"}, {"a"}, {}, "one"})
                                   .node({"Exp", {"a"}, {"c"}, {}, "two"})
                                   .output("c"));
-  EXPECT_THAT(texts, ElementsAre(HasSubstr("node 'one' (Add, opset 17): it is part of a cycle of 2 nodes")));
+  EXPECT_THAT(
+      texts,
+      ElementsAre(HasSubstr("node 'one' (Add, opset 17): it is part of a cycle of 2 nodes")));
 }
 
 TEST(Import, RefusesWhatIsMissingOrDouble) {
   EXPECT_THAT(messages(TestModel().input("x", {2}).node({"Add", {"x", "w"}, {"y"}}).output("y")),
               ElementsAre(HasSubstr("its input 'w' is made by no node, input or initializer")));
-  EXPECT_THAT(messages(TestModel().input("x", {2}).output("z")), ElementsAre("output 'z' is made by no node"));
+  EXPECT_THAT(messages(TestModel().input("x", {2}).output("z")),
+              ElementsAre("output 'z' is made by no node"));
   EXPECT_THAT(messages(TestModel().input("x", {2}).input("x", {2}).output("x")),
               ElementsAre("two inputs are named 'x'"));
-  EXPECT_THAT(messages(TestModel().input("x", {2}).node({"Exp", {"x"}, {"y"}}).node({"Neg", {"x"}, {"y"}}).output("y")),
+  EXPECT_THAT(messages(TestModel()
+                           .input("x", {2})
+                           .node({"Exp", {"x"}, {"y"}})
+                           .node({"Neg", {"x"}, {"y"}})
+                           .output("y")),
               ElementsAre(HasSubstr("tensor 'y' is made more than once")));
-  EXPECT_THAT(messages(TestModel(0).input("x", {2}).output("x")), ElementsAre(HasSubstr("imports no opset")));
+  EXPECT_THAT(messages(TestModel(0).input("x", {2}).output("x")),
+              ElementsAre(HasSubstr("imports no opset")));
 }
 
 TEST(Import, RefusesInputsItHasNoTypeFor) {
-  EXPECT_THAT(messages(TestModel().sequenceInput("s").node({"SequenceLength", {"s"}, {"y"}}).output("y")),
-              ElementsAre(HasSubstr("input 's' is a sequence"), HasSubstr("sequences of tensors are not supported")));
-  EXPECT_THAT(messages(TestModel().input("x", {int64_t{-7}}).output("x")), ElementsAre(HasSubstr("input 'x'")));
+  EXPECT_THAT(
+      messages(TestModel().sequenceInput("s").node({"SequenceLength", {"s"}, {"y"}}).output("y")),
+      ElementsAre(HasSubstr("input 's' is a sequence"),
+                  HasSubstr("sequences of tensors are not supported")));
+  EXPECT_THAT(messages(TestModel().input("x", {int64_t{-7}}).output("x")),
+              ElementsAre(HasSubstr("input 'x'")));
   const int64_t huge = int64_t{1} << 40;
-  EXPECT_THAT(messages(TestModel().input("x", {huge, huge}).output("x")), ElementsAre(HasSubstr("input 'x'")));
-  EXPECT_THAT(messages(TestModel().input("x", {2}, 8).output("x")), ElementsAre(HasSubstr("STRING")));
+  EXPECT_THAT(messages(TestModel().input("x", {huge, huge}).output("x")),
+              ElementsAre(HasSubstr("input 'x'")));
+  EXPECT_THAT(messages(TestModel().input("x", {2}, 8).output("x")),
+              ElementsAre(HasSubstr("STRING")));
 }
 
 TEST(Import, NamesTheAttributeThatIsWrong) {
-  EXPECT_THAT(messages(TestModel().input("x", {2}).node({"Elu", {"x"}, {"y"}, {{"alpha", int64_t{1}}}}).output("y")),
+  EXPECT_THAT(messages(TestModel()
+                           .input("x", {2})
+                           .node({"Elu", {"x"}, {"y"}, {{"alpha", int64_t{1}}}})
+                           .output("y")),
               ElementsAre(HasSubstr("its attribute 'alpha' must be of type")));
   EXPECT_THAT(messages(TestModel().input("x", {2}).node({"Cast", {"x"}, {"y"}}).output("y")),
               ElementsAre(HasSubstr("it lacks its required attribute 'to'")));
@@ -129,16 +154,26 @@ TEST(Import, NamesTheAttributeThatIsWrong) {
 
 TEST(Import, PicksTheFormOfTheModelsOpset) {
   TestModel old(9);
-  old.input("x", {"n", 6}).node({"Slice", {"x"}, {"y"}, {{"starts", std::vector<int64_t>{1}}, {"ends", std::vector<int64_t>{-1}}, {"axes", std::vector<int64_t>{1}}}});
+  old.input("x", {"n", 6})
+      .node({"Slice",
+             {"x"},
+             {"y"},
+             {{"starts", std::vector<int64_t>{1}},
+              {"ends", std::vector<int64_t>{-1}},
+              {"axes", std::vector<int64_t>{1}}}});
   old.output("y");
   EXPECT_EQ(toString(imported(old).outputs[0].value->type), "f32[n, 4]");
-  EXPECT_THAT(messages(TestModel(17).input("x", {2}).node({"Gelu", {"x"}, {"y"}}).output("y")),
-              ElementsAre(HasSubstr("this operator exists since opset 20 and the model imports opset 17")));
+  EXPECT_THAT(
+      messages(TestModel(17).input("x", {2}).node({"Gelu", {"x"}, {"y"}}).output("y")),
+      ElementsAre(HasSubstr("this operator exists since opset 20 and the model imports opset 17")));
 }
 
 TEST(Import, FoldsShapeArithmeticIntoSymbols) {
   TestModel model;
-  model.input("x", {"n", "s", 12}).integers("two", {2}).integers("four", {4}).integers("minusOne", {-1});
+  model.input("x", {"n", "s", 12})
+      .integers("two", {2})
+      .integers("four", {4})
+      .integers("minusOne", {-1});
   model.node({"Shape", {"x"}, {"shape"}, {{"end", int64_t{2}}}});
   model.node({"Concat", {"shape", "four", "minusOne"}, {"target"}, {{"axis", int64_t{0}}}});
   model.node({"Reshape", {"x", "target"}, {"y"}}).output("y");
@@ -147,8 +182,11 @@ TEST(Import, FoldsShapeArithmeticIntoSymbols) {
 
 TEST(Import, ExpandsFunctionsWithTheirAttributes) {
   TestModel model;
-  model.function("Leak", {"a"}, {"b"}, {"dim"}, {{"ReduceSum", {"a"}, {"b"}, {{"keepdims", {}, "dim"}}, "sum"}});
-  model.input("x", {2, 2}).node({"Leak", {"x"}, {"y"}, {{"dim", int64_t{0}}}, "call", "local"}).output("y");
+  model.function("Leak", {"a"}, {"b"}, {"dim"},
+                 {{"ReduceSum", {"a"}, {"b"}, {{"keepdims", {}, "dim"}}, "sum"}});
+  model.input("x", {2, 2})
+      .node({"Leak", {"x"}, {"y"}, {{"dim", int64_t{0}}}, "call", "local"})
+      .output("y");
   const camshaft::Graph graph = imported(model);
   EXPECT_EQ(graph.nodes().front()->name, "call/sum");
   EXPECT_EQ(graph.outputs[0].value->rank(), 0);
@@ -166,7 +204,11 @@ TEST(Import, StopsFunctionsThatCallThemselves) {
 
 TEST(Import, TakesInitializersAsConstants) {
   TestModel model;
-  model.input("x", {2}).input("w", {2}).floats("w", {2}, {10, 20}).node({"Mul", {"x", "w"}, {"y"}}).output("y");
+  model.input("x", {2})
+      .input("w", {2})
+      .floats("w", {2}, {10, 20})
+      .node({"Mul", {"x", "w"}, {"y"}})
+      .output("y");
   const camshaft::Graph graph = imported(model);
   ASSERT_EQ(graph.inputs.size(), 1u);
   ASSERT_TRUE(graph.find("w")->isConstant());
@@ -175,7 +217,10 @@ TEST(Import, TakesInitializersAsConstants) {
 
 TEST(Import, FixesInputsToGivenValues) {
   TestModel model(18);
-  model.input("x", {2, 3}).input("axes", {1}, kInt64Code).node({"ReduceSum", {"x", "axes"}, {"y"}, {{"keepdims", int64_t{0}}}}).output("y");
+  model.input("x", {2, 3})
+      .input("axes", {1}, kInt64Code)
+      .node({"ReduceSum", {"x", "axes"}, {"y"}, {{"keepdims", int64_t{0}}}})
+      .output("y");
   EXPECT_THAT(messages(model), ElementsAre(HasSubstr("its axes ('axes') must be a constant")));
   const int64_t axis = 1;
   ImportOptions options;
@@ -188,11 +233,16 @@ TEST(Import, FixesInputsToGivenValues) {
 
 TEST(Import, ReadsSliceBoundsAtRunTime) {
   TestModel model;
-  model.input("x", {6}).input("from", {1}, kInt64Code).integers("to", {INT64_MAX}).node({"Slice", {"x", "from", "to"}, {"y"}}).output("y");
+  model.input("x", {6})
+      .input("from", {1}, kInt64Code)
+      .integers("to", {INT64_MAX})
+      .node({"Slice", {"x", "from", "to"}, {"y"}})
+      .output("y");
   const camshaft::Graph graph = imported(model);
   const std::vector<float> x{0, 1, 2, 3, 4, 5};
   for (const int64_t from : {int64_t{2}, int64_t{-4}}) {
-    const ConstTensorView inputs[] = {{DataType::kF32, {6}, x.data()}, {DataType::kI64, {1}, &from}};
+    const ConstTensorView inputs[] = {{DataType::kF32, {6}, x.data()},
+                                      {DataType::kI64, {1}, &from}};
     EXPECT_THAT(evaluateGraph(graph, inputs).at(0).dims, ElementsAre(4)) << from;
   }
 }

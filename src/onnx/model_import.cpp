@@ -12,7 +12,7 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-constexpr int kMaxDepth = 64;              // of functions and branches within each other
+constexpr int kMaxDepth = 64;             // of functions and branches within each other
 constexpr int64_t kMaxNodes = 2'000'000;  // after expanding functions
 
 std::string describeNode(const wire::Node& node, const Scope& scope, int64_t opset) {
@@ -28,7 +28,8 @@ void ModelImport::report(ErrorKind kind, std::string message) {
   problems_.push_back({.kind = kind, .message = std::move(message)});
 }
 
-void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope, std::string_view message) {
+void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope,
+                             std::string_view message) {
   ImportProblem problem;
   problem.kind = kind;
   problem.message = str(describeNode(node, scope, scope.opset(node.domain)), ": ", message);
@@ -57,10 +58,12 @@ void ModelImport::checkModel() {
   std::set<std::string_view> domains;
   for (const auto& import : model.opsetImports)
     if (!domains.insert(canonicalDomain(import.domain)).second)
-      report(ErrorKind::kInvalidModel, str("the model imports the opset of domain '", import.domain, "' twice"));
+      report(ErrorKind::kInvalidModel,
+             str("the model imports the opset of domain '", import.domain, "' twice"));
   // Version 1 of the format had no opset imports: its models are opset 1 by definition.
   if (model.opsetImports.empty() && model.irVersion >= 3)
-    report(ErrorKind::kInvalidModel, "the model imports no opset: add opset_import when exporting it");
+    report(ErrorKind::kInvalidModel,
+           "the model imports no opset: add opset_import when exporting it");
 }
 
 void ModelImport::importInitializers(const wire::Graph& graph, Scope& scope) {
@@ -96,7 +99,8 @@ void ModelImport::importNodes(const std::vector<wire::Node>& nodes, Scope& scope
   const bool main = scope.depth == 0;
   const NodeOrder order = orderNodes(nodes, [&](std::string_view name) { return scope.has(name); });
   for (const std::string_view name : order.duplicates)
-    report(ErrorKind::kInvalidModel, str("tensor '", name, "' is made more than once: names must be unique"));
+    report(ErrorKind::kInvalidModel,
+           str("tensor '", name, "' is made more than once: names must be unique"));
   std::vector<bool> ordered(nodes.size(), false);
   for (const int i : order.order) {
     if (main) mainNode_ = i;
@@ -108,22 +112,24 @@ void ModelImport::importNodes(const std::vector<wire::Node>& nodes, Scope& scope
   if (!order.inCycle.empty()) {
     if (main) mainNode_ = order.inCycle.front();
     reportNode(ErrorKind::kInvalidModel, nodes[order.inCycle.front()], scope,
-               str("it is part of a cycle of ", order.inCycle.size(), " nodes that need each other's outputs"));
+               str("it is part of a cycle of ", order.inCycle.size(),
+                   " nodes that need each other's outputs"));
   }
   if (main) mainNode_ = -1;
 }
 
 const wire::Function* ModelImport::findFunction(const wire::Node& node) const {
   for (const auto& function : loaded_.model.functions)
-    if (canonicalDomain(function.domain) == canonicalDomain(node.domain) && function.name == node.opType &&
-        function.overload == node.overload)
+    if (canonicalDomain(function.domain) == canonicalDomain(node.domain) &&
+        function.name == node.opType && function.overload == node.overload)
       return &function;
   return nullptr;
 }
 
 bool ModelImport::hasPoisonedInput(const wire::Node& node, const Scope& scope) const {
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](std::string_view name) { return !name.empty() && scope.isPoisoned(name); });
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](std::string_view name) {
+    return !name.empty() && scope.isPoisoned(name);
+  });
 }
 
 void ModelImport::poison(const wire::Node& node, Scope& scope) {
@@ -155,25 +161,30 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
   try {
     for (const std::string_view input : node.inputs)
       if (!input.empty() && !scope.find(input))
-        fail(ErrorKind::kInvalidModel, "its input '", input, "' is made by no node, input or initializer");
-    if (++imported_ > kMaxNodes) fail(ErrorKind::kUnsupported, "the model expands to more than ", kMaxNodes, " nodes");
+        fail(ErrorKind::kInvalidModel, "its input '", input,
+             "' is made by no node, input or initializer");
+    if (++imported_ > kMaxNodes)
+      fail(ErrorKind::kUnsupported, "the model expands to more than ", kMaxNodes, " nodes");
     if (const wire::Function* function = findFunction(node)) {
       importFunction(*function, node, scope);
     } else {
       const int64_t opset = std::max<int64_t>(1, scope.opset(node.domain));
-      importWith(findOperator(canonicalDomain(node.domain), node.opType, opset)->import, node, scope, opset);
+      importWith(findOperator(canonicalDomain(node.domain), node.opType, opset)->import, node,
+                 scope, opset);
     }
   } catch (const Error& error) {
     reportNode(error.kind(), node, scope, error.message());
   } catch (const std::logic_error&) {  // out of range, or longer than memory
-    reportNode(ErrorKind::kInvalidModel, node, scope, "an input or attribute of it does not have the number of elements it needs");
+    reportNode(ErrorKind::kInvalidModel, node, scope,
+               "an input or attribute of it does not have the number of elements it needs");
   } catch (const std::bad_alloc&) {
     reportNode(ErrorKind::kOutOfMemory, node, scope, "there is not enough memory to import it");
   }
   if (problems_.size() != problemsBefore) poison(node, scope);
 }
 
-void ModelImport::importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset) {
+void ModelImport::importWith(ImportFunction function, const wire::Node& node, Scope& scope,
+                             int64_t opset) {
   const Node* last = graph_.nodes().empty() ? nullptr : graph_.nodes().back().get();
   NodeImport import(*this, scope, node, opset);
   function(import);
@@ -182,7 +193,9 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
       fail(ErrorKind::kUnsupported, "its output '", output, "' is not supported");
 
   std::vector<Node*> added;
-  Node* next = last ? graph_.next(last) : graph_.nodes().empty() ? nullptr : graph_.nodes().front().get();
+  Node* next = last                     ? graph_.next(last)
+               : graph_.nodes().empty() ? nullptr
+                                        : graph_.nodes().front().get();
   for (; next; next = graph_.next(next)) {
     if (next->origins.empty()) next->origins.push_back(import.name());
     added.push_back(next);
@@ -191,29 +204,35 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
 }
 
 // Values take their ONNX names, which messages, the text form and the inspector show.
-void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope, const std::vector<Node*>& added) {
+void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope,
+                              const std::vector<Node*>& added) {
   std::set<const Value*> named;
   for (const std::string_view output : node.outputs) {
     if (output.empty()) continue;
     Value* value = scope.values.at(output);
-    const bool fresh = value && value->producer && std::find(added.begin(), added.end(), value->producer) != added.end();
+    const bool fresh = value && value->producer &&
+                       std::find(added.begin(), added.end(), value->producer) != added.end();
     const std::string name = scope.prefix + std::string(output);
-    if (fresh && named.insert(value).second && value->name != name) graph_.rename(value, graph_.uniqueName(name));
+    if (fresh && named.insert(value).second && value->name != name)
+      graph_.rename(value, graph_.uniqueName(name));
   }
 }
 
-void ModelImport::importFunction(const wire::Function& function, const wire::Node& node, Scope& scope) {
-  if (scope.depth >= kMaxDepth) fail(ErrorKind::kInvalidModel, "functions call each other more than ", kMaxDepth, " deep");
+void ModelImport::importFunction(const wire::Function& function, const wire::Node& node,
+                                 Scope& scope) {
+  if (scope.depth >= kMaxDepth)
+    fail(ErrorKind::kInvalidModel, "functions call each other more than ", kMaxDepth, " deep");
   if (node.inputs.size() > function.inputs.size())
-    fail(ErrorKind::kInvalidModel, "it passes ", node.inputs.size(), " inputs to function '", function.name,
-         "', which takes ", function.inputs.size());
+    fail(ErrorKind::kInvalidModel, "it passes ", node.inputs.size(), " inputs to function '",
+         function.name, "', which takes ", function.inputs.size());
   const NodeImport caller(*this, scope, node, 0);
   Scope body;
   body.depth = scope.depth + 1;
   body.prefix = caller.name() + "/";
   body.opsets = function.opsetImports;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (Value* value = caller.optionalInput(static_cast<int>(i))) body.values[function.inputs[i]] = value;
+    if (Value* value = caller.optionalInput(static_cast<int>(i)))
+      body.values[function.inputs[i]] = value;
   for (const std::string_view name : function.attributes)
     if (const wire::Attribute* given = caller.find(name)) body.functionAttributes[name] = given;
   for (const wire::Attribute& preset : function.attributesWithDefault) {
@@ -225,20 +244,25 @@ void ModelImport::importFunction(const wire::Function& function, const wire::Nod
   for (size_t i = 0; i < function.inputs.size(); ++i)
     if (!body.values.contains(function.inputs[i]))
       for (wire::Node& inner : nodes)
-        std::replace(inner.inputs.begin(), inner.inputs.end(), function.inputs[i], std::string_view{});
+        std::replace(inner.inputs.begin(), inner.inputs.end(), function.inputs[i],
+                     std::string_view{});
   importNodes(nodes, body);
 
   for (size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     Value* value = body.find(function.outputs[i]);
     if (!value && body.isPoisoned(function.outputs[i])) continue;  // reported already
-    if (!value) fail(ErrorKind::kInvalidModel, "function '", function.name, "' never makes its output '", function.outputs[i], "'");
+    if (!value)
+      fail(ErrorKind::kInvalidModel, "function '", function.name, "' never makes its output '",
+           function.outputs[i], "'");
     scope.values[node.outputs[i]] = value;
   }
 }
 
-std::vector<Value*> ModelImport::importBranch(const wire::Graph& branch, const Scope& outer, const std::string& name) {
-  if (outer.depth >= kMaxDepth) fail(ErrorKind::kInvalidModel, "branches are nested more than ", kMaxDepth, " deep");
+std::vector<Value*> ModelImport::importBranch(const wire::Graph& branch, const Scope& outer,
+                                              const std::string& name) {
+  if (outer.depth >= kMaxDepth)
+    fail(ErrorKind::kInvalidModel, "branches are nested more than ", kMaxDepth, " deep");
   Scope scope;
   scope.parent = &outer;
   scope.depth = outer.depth + 1;
@@ -250,7 +274,8 @@ std::vector<Value*> ModelImport::importBranch(const wire::Graph& branch, const S
   std::vector<Value*> outputs;
   for (const auto& output : branch.outputs) {
     Value* value = scope.find(output.name);
-    if (!value && !scope.isPoisoned(output.name)) fail(ErrorKind::kInvalidModel, "its branch never makes its output '", output.name, "'");
+    if (!value && !scope.isPoisoned(output.name))
+      fail(ErrorKind::kInvalidModel, "its branch never makes its output '", output.name, "'");
     outputs.push_back(value);
   }
   return outputs;

@@ -25,7 +25,8 @@ class ModelImport {
   ConstantFolder& folder() { return folder_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
   // Imports a branch's nodes where they stand; throws Error when any of them can't be.
-  std::vector<Value*> importBranch(const wire::Graph& branch, const Scope& outer, const std::string& name);
+  std::vector<Value*> importBranch(const wire::Graph& branch, const Scope& outer,
+                                   const std::string& name);
 
  private:
   void checkModel();
@@ -43,7 +44,8 @@ class ModelImport {
   bool hasPoisonedInput(const wire::Node& node, const Scope& scope) const;
   void poison(const wire::Node& node, Scope& scope);
   void report(ErrorKind kind, std::string message);
-  void reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope, std::string_view message);
+  void reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope,
+                  std::string_view message);
 
   const LoadedModel& loaded_;
   Graph& graph_;

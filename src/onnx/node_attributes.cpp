@@ -19,7 +19,8 @@ const wire::Attribute* NodeImport::find(std::string_view attribute) const {
   return nullptr;
 }
 
-const wire::Attribute* NodeImport::find(std::string_view attribute, wire::AttributeType type) const {
+const wire::Attribute* NodeImport::find(std::string_view attribute,
+                                        wire::AttributeType type) const {
   const wire::Attribute* found = find(attribute);
   if (found && found->type != type)
     invalid("its attribute '", attribute, "' must be of type ", wire::toString(type), " and is ",
@@ -47,14 +48,16 @@ std::string NodeImport::text(std::string_view attribute, std::string_view missin
   return std::string(found ? found->s : missing);
 }
 
-std::vector<int64_t> NodeImport::integers(std::string_view attribute, std::vector<int64_t> missing) const {
+std::vector<int64_t> NodeImport::integers(std::string_view attribute,
+                                          std::vector<int64_t> missing) const {
   const wire::Attribute* found = find(attribute, wire::AttributeType::kInts);
   return found ? found->ints : std::move(missing);
 }
 
 std::vector<double> NodeImport::numbers(std::string_view attribute) const {
   const wire::Attribute* found = find(attribute, wire::AttributeType::kFloats);
-  return found ? std::vector<double>(found->floats.begin(), found->floats.end()) : std::vector<double>{};
+  return found ? std::vector<double>(found->floats.begin(), found->floats.end())
+               : std::vector<double>{};
 }
 
 std::vector<std::string> NodeImport::texts(std::string_view attribute) const {
@@ -64,7 +67,8 @@ std::vector<std::string> NodeImport::texts(std::string_view attribute) const {
 }
 
 DataType NodeImport::dataType(std::string_view attribute) const {
-  return dataTypeOf(static_cast<int32_t>(integer(attribute)), str("its attribute '", attribute, "'"));
+  return dataTypeOf(static_cast<int32_t>(integer(attribute)),
+                    str("its attribute '", attribute, "'"));
 }
 
 DataType NodeImport::dataType(std::string_view attribute, DataType missing) const {
@@ -90,8 +94,8 @@ int NodeImport::choice(std::string_view attribute, std::string_view missing,
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto it = std::find(spellings.begin(), spellings.end(), spelled);
   if (it == spellings.end())
-    invalid("its attribute '", attribute, "' is '", text(attribute, missing), "', which is none of ",
-            join(spellings, ", "));
+    invalid("its attribute '", attribute, "' is '", text(attribute, missing),
+            "', which is none of ", join(spellings, ", "));
   return static_cast<int>(it - spellings.begin());
 }
 

@@ -20,7 +20,11 @@ std::string nodeName(const wire::Node& node) {
 }
 
 NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node, int64_t opset)
-    : model_(model), scope_(scope), node_(node), name_(scope.prefix + nodeName(node)), opset_(opset) {}
+    : model_(model),
+      scope_(scope),
+      node_(node),
+      name_(scope.prefix + nodeName(node)),
+      opset_(opset) {}
 
 Graph& NodeImport::graph() const { return model_.graph(); }
 
@@ -43,7 +47,8 @@ Value* NodeImport::input(int i) const {
 
 Value* NodeImport::input(int i, int64_t rank) const {
   Value* value = input(i);
-  if (value->rank() != rank) invalid("its input '", value->name, "' must have rank ", rank, " and has ", value->rank());
+  if (value->rank() != rank)
+    invalid("its input '", value->name, "' must have rank ", rank, " and has ", value->rank());
   return value;
 }
 
@@ -97,7 +102,8 @@ std::vector<int64_t> NodeImport::axes(std::vector<int64_t> axes, int64_t rank) c
   return axes;
 }
 
-Node* NodeImport::addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs, int outputs) const {
+Node* NodeImport::addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs,
+                            int outputs) const {
   return graph().addNode(op, name_, std::move(inputs), std::move(attrs), outputs);
 }
 
@@ -149,7 +155,8 @@ Value* NodeImport::expand(Value* x, Shape shape) const {
 }
 
 Value* NodeImport::integerVector(const std::vector<int64_t>& values) const {
-  return graph().addConstant<int64_t>(name_, DataType::kI64, {static_cast<int64_t>(values.size())}, values);
+  return graph().addConstant<int64_t>(name_, DataType::kI64, {static_cast<int64_t>(values.size())},
+                                      values);
 }
 
 bool NodeImport::wants(int output) const {

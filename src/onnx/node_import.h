@@ -29,7 +29,7 @@ class NodeImport {
   int inputCount() const;
   bool hasInput(int i) const { return optionalInput(i) != nullptr; }
   Value* optionalInput(int i) const;
-  Value* input(int i) const;  // refuses the node when it is missing
+  Value* input(int i) const;                // refuses the node when it is missing
   Value* input(int i, int64_t rank) const;  // refuses any other rank
   std::vector<Value*> allInputs() const;
 
@@ -46,10 +46,13 @@ class NodeImport {
   bool has(std::string_view attribute) const { return find(attribute) != nullptr; }
   int64_t integer(std::string_view attribute) const;
   int64_t integer(std::string_view attribute, int64_t missing) const;
-  bool flag(std::string_view attribute, bool missing = false) const { return integer(attribute, missing) != 0; }
+  bool flag(std::string_view attribute, bool missing = false) const {
+    return integer(attribute, missing) != 0;
+  }
   double number(std::string_view attribute, double missing) const;
   std::string text(std::string_view attribute, std::string_view missing) const;
-  std::vector<int64_t> integers(std::string_view attribute, std::vector<int64_t> missing = {}) const;
+  std::vector<int64_t> integers(std::string_view attribute,
+                                std::vector<int64_t> missing = {}) const;
   std::vector<double> numbers(std::string_view attribute) const;
   std::vector<std::string> texts(std::string_view attribute) const;
   DataType dataType(std::string_view attribute) const;
@@ -104,7 +107,8 @@ class NodeImport {
   }
 
  private:
-  Node* addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs, int outputs) const;
+  Node* addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs,
+                  int outputs) const;
   const wire::Attribute* find(std::string_view attribute, wire::AttributeType type) const;
 
   ModelImport& model_;

@@ -20,8 +20,10 @@ void collectReads(const wire::Node& node, std::vector<std::string_view>& names) 
 }
 
 // Follows unfinished producers until one comes back: that stretch is a cycle.
-std::vector<int> findCycle(const std::vector<std::vector<int>>& needs, const std::vector<int>& waiting) {
-  const auto start = std::find_if(waiting.begin(), waiting.end(), [](int count) { return count > 0; });
+std::vector<int> findCycle(const std::vector<std::vector<int>>& needs,
+                           const std::vector<int>& waiting) {
+  const auto start =
+      std::find_if(waiting.begin(), waiting.end(), [](int count) { return count > 0; });
   if (start == waiting.end()) return {};
   std::vector<int> path;
   int at = static_cast<int>(start - waiting.begin());
@@ -29,7 +31,8 @@ std::vector<int> findCycle(const std::vector<std::vector<int>>& needs, const std
     const auto seen = std::find(path.begin(), path.end(), at);
     if (seen != path.end()) return {seen, path.end()};
     path.push_back(at);
-    at = *std::find_if(needs[at].begin(), needs[at].end(), [&](int other) { return waiting[other] > 0; });
+    at = *std::find_if(needs[at].begin(), needs[at].end(),
+                       [&](int other) { return waiting[other] > 0; });
   }
 }
 

@@ -11,8 +11,8 @@
 namespace camshaft::onnx::importer {
 
 struct NodeOrder {
-  std::vector<int> order;       // indices; the model's own order wherever that is possible
-  std::vector<int> inCycle;     // nodes that wait for each other, in cycle order; empty: no cycle
+  std::vector<int> order;    // indices; the model's own order wherever that is possible
+  std::vector<int> inCycle;  // nodes that wait for each other, in cycle order; empty: no cycle
   std::vector<std::string_view> duplicates;  // names that two nodes produce
 };
 

@@ -80,13 +80,16 @@ std::string whyUnknown(std::string_view domain, std::string_view name, int64_t o
   for (const OperatorEntry& entry : kOperators) {
     if (entry.domain != domain) continue;
     if (entry.name == name)
-      return str("this operator exists since opset ", entry.sinceVersion, " and the model imports opset ", opset);
+      return str("this operator exists since opset ", entry.sinceVersion,
+                 " and the model imports opset ", opset);
     names.push_back(entry.name);
   }
   if (names.empty())
-    return str("nothing is known of operators of domain '", domain, "': the model must define it as a function");
+    return str("nothing is known of operators of domain '", domain,
+               "': the model must define it as a function");
   const std::string similar = nearest(name, names);
-  return str("this operator is not supported", similar.empty() ? "" : str("; the nearest known name is ", similar));
+  return str("this operator is not supported",
+             similar.empty() ? "" : str("; the nearest known name is ", similar));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -22,7 +22,8 @@ std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value
   if (value->contents) return value->contents;
   if (value->producer && value->producer->op == &ops::Pointwise) {
     const Node& cast = *value->producer;
-    if (cast.as<PointwiseAttrs>().expr.isSingle(ScalarOp::kCast) && isFloat(value->dataType()) && cast.inputs[0]->contents)
+    if (cast.as<PointwiseAttrs>().expr.isSingle(ScalarOp::kCast) && isFloat(value->dataType()) &&
+        cast.inputs[0]->contents)
       return cast.inputs[0]->contents;
   }
   const auto numbers = node.knownNumbers(value);
@@ -48,12 +49,13 @@ constexpr int64_t kFar = int64_t{1} << 31;  // "to the end", as exporters write 
 
 // A bound as an index into 0..size, before clamping; symbolic bounds are sizes, so not negative.
 Dim fromStart(const Graph& graph, const Dim& bound, const Dim& size) {
-  const bool negative = bound.isConstant() ? bound.value() < 0
-                                           : rangeOf(bound, graph.symbolRange()).max < 0;
+  const bool negative =
+      bound.isConstant() ? bound.value() < 0 : rangeOf(bound, graph.symbolRange()).max < 0;
   return negative ? bound + size : bound;
 }
 
-Dim clamped(const Graph& graph, const Dim& bound, const Dim& low, const Dim& high, const Dim& size) {
+Dim clamped(const Graph& graph, const Dim& bound, const Dim& low, const Dim& high,
+            const Dim& size) {
   if (bound.isConstant() && bound.value() >= kFar - 1) return high;
   if (bound.isConstant() && bound.value() <= -kFar + 1) return low;
   return atLeast(graph, atMost(graph, fromStart(graph, bound, size), high), low);
@@ -61,7 +63,8 @@ Dim clamped(const Graph& graph, const Dim& bound, const Dim& low, const Dim& hig
 
 }  // namespace
 
-SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end, int64_t step) {
+SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end,
+                        int64_t step) {
   const Dim low = step > 0 ? 0 : -1;
   const Dim high = step > 0 ? size : size - 1;
   const Dim first = clamped(graph, start, step > 0 ? low : Dim(0), high, size);

@@ -20,6 +20,7 @@ Value* sizeTensor(const NodeImport& node, const Dim& size);
 struct SliceBounds {
   Dim start, size;
 };
-SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end, int64_t step);
+SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end,
+                        int64_t step);
 
 }  // namespace camshaft::onnx::importer

@@ -54,8 +54,10 @@ class TestModel {
     Message shape;
     for (const auto& dim : dims) {
       Message encoded;
-      if (const auto* number = std::get_if<int64_t>(&dim)) encoded.varint(1, *number);
-      else if (!std::get<std::string>(dim).empty()) encoded.bytes(2, std::get<std::string>(dim));
+      if (const auto* number = std::get_if<int64_t>(&dim))
+        encoded.varint(1, *number);
+      else if (!std::get<std::string>(dim).empty())
+        encoded.bytes(2, std::get<std::string>(dim));
       shape.message(1, encoded);
     }
     const Message tensor = Message().varint(1, type).message(2, shape);
@@ -63,7 +65,8 @@ class TestModel {
     return *this;
   }
   TestModel& sequenceInput(const std::string& name) {
-    const Message element = Message().message(1, Message().message(1, Message().varint(1, kFloatCode)));
+    const Message element =
+        Message().message(1, Message().message(1, Message().varint(1, kFloatCode)));
     graph_.message(11, Message().bytes(1, name).message(2, Message().message(4, element)));
     return *this;
   }
@@ -72,7 +75,8 @@ class TestModel {
     graph_.message(5, tensorMessage(name, kInt64Code, dims).packed(7, values));
     return *this;
   }
-  TestModel& floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {
+  TestModel& floats(const std::string& name, const std::vector<int64_t>& dims,
+                    const std::vector<float>& values) {
     std::string raw(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
     graph_.message(5, tensorMessage(name, kFloatCode, dims).bytes(9, raw));
     return *this;
@@ -86,9 +90,13 @@ class TestModel {
     return *this;
   }
   TestModel& function(const std::string& name, const std::vector<std::string>& inputs,
-                      const std::vector<std::string>& outputs, const std::vector<std::string>& attributes,
+                      const std::vector<std::string>& outputs,
+                      const std::vector<std::string>& attributes,
                       const std::vector<TestNode>& nodes) {
-    Message message = Message().bytes(1, name).bytes(10, "local").message(9, Message().bytes(1, "").varint(2, opset_));
+    Message message = Message()
+                          .bytes(1, name)
+                          .bytes(10, "local")
+                          .message(9, Message().bytes(1, "").varint(2, opset_));
     message.message(9, Message().bytes(1, "local").varint(2, 1));
     for (const auto& input : inputs) message.bytes(4, input);
     for (const auto& output : outputs) message.bytes(5, output);

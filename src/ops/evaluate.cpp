@@ -61,7 +61,8 @@ using SymbolValues = std::unordered_map<std::string, int64_t>;
 SymbolValue lookup(const SymbolValues& values) {
   return [&values](const std::string& name) {
     const auto it = values.find(name);
-    if (it == values.end()) fail(ErrorKind::kInvalidArgument, "dimension '", name, "' has no value yet");
+    if (it == values.end())
+      fail(ErrorKind::kInvalidArgument, "dimension '", name, "' has no value yet");
     return it->second;
   };
 }
@@ -75,23 +76,24 @@ void bindInput(const Value& declared, const ConstTensorView& given, SymbolValues
     const Dim& dim = declared.shape()[i];
     if (dim.isSymbol()) values.try_emplace(dim.symbolName(), given.dims[i]);
     if (evaluate(dim, lookup(values)) != given.dims[i])
-      fail(ErrorKind::kInvalidArgument, "input '", declared.name, "' is declared as ", declared.type,
-           " and was given ", given.dims[i], " as dimension ", i);
+      fail(ErrorKind::kInvalidArgument, "input '", declared.name, "' is declared as ",
+           declared.type, " and was given ", given.dims[i], " as dimension ", i);
   }
 }
 
 void bindDims(const Node& node, const ConstTensorView& vector, SymbolValues& values) {
   const auto& symbols = node.as<BindDimsAttrs>().symbols;
   for (size_t i = 0; i < symbols.size(); ++i)
-    values[symbols[i].symbolName()] = readInteger(vector.type, vector.data, static_cast<int64_t>(i));
+    values[symbols[i].symbolName()] =
+        readInteger(vector.type, vector.data, static_cast<int64_t>(i));
 }
 
 }  // namespace
 
 std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstTensorView> inputs) {
   if (inputs.size() != graph.inputs.size())
-    fail(ErrorKind::kInvalidArgument, "the graph has ", graph.inputs.size(), " inputs and ", inputs.size(),
-         " were given");
+    fail(ErrorKind::kInvalidArgument, "the graph has ", graph.inputs.size(), " inputs and ",
+         inputs.size(), " were given");
   SymbolValues symbols;
   std::unordered_map<const Value*, HostTensor> computed;
   for (size_t i = 0; i < inputs.size(); ++i) {

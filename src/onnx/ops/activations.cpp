@@ -37,7 +37,8 @@ void importSelu(NodeImport& node) {
 
 void importCelu(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
-  importFormula(node, [=](Term x) { larger(x, 0) + smaller((exponential(x / alpha) - 1) * alpha, 0); });
+  importFormula(node,
+                [=](Term x) { larger(x, 0) + smaller((exponential(x / alpha) - 1) * alpha, 0); });
 }
 
 void importThresholdedRelu(NodeImport& node) {
@@ -51,7 +52,7 @@ void importHardSigmoid(NodeImport& node) {
 }
 
 void importMish(NodeImport& node) {
-  importFormula(node, [](Term x) { x * apply(ScalarOp::kTanh, apply(ScalarOp::kSoftplus, x)); });
+  importFormula(node, [](Term x) { x* apply(ScalarOp::kTanh, apply(ScalarOp::kSoftplus, x)); });
 }
 
 void importSoftsign(NodeImport& node) {
@@ -60,13 +61,14 @@ void importSoftsign(NodeImport& node) {
 
 void importShrink(NodeImport& node) {
   const double bias = node.number("bias", 0), lambda = node.number("lambd", 0.5);
-  importFormula(node, [=](Term x) { where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)); });
+  importFormula(node,
+                [=](Term x) { where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)); });
 }
 
 void importSwish(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
   if (alpha == 1) return importUnary(node, ScalarOp::kSilu);
-  importFormula(node, [=](Term x) { x * apply(ScalarOp::kSigmoid, x * alpha); });
+  importFormula(node, [=](Term x) { x* apply(ScalarOp::kSigmoid, x * alpha); });
 }
 
 // a * sigmoid(alpha * a) * b
@@ -74,7 +76,7 @@ void importSwiGLU(NodeImport& node) {
   Value *a = node.input(0), *b = node.input(1);
   Formula formula;
   const Term gate = formula.input(0, a->dataType());
-  gate * apply(ScalarOp::kSigmoid, gate * node.number("alpha", 1)) * formula.input(1, b->dataType());
+  gate* apply(ScalarOp::kSigmoid, gate * node.number("alpha", 1)) * formula.input(1, b->dataType());
   node.setOutput(node.pointwise({a, b}, formula.take()));
 }
 
@@ -89,7 +91,8 @@ void importIsNaN(NodeImport& node) {
 
 void importIsInf(NodeImport& node) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const bool positive = node.flag("detect_positive", true), negative = node.flag("detect_negative", true);
+  const bool positive = node.flag("detect_positive", true),
+             negative = node.flag("detect_negative", true);
   importFormula(node, [=](Term x) {
     if (positive && negative) return apply(ScalarOp::kAbs, x) == kInfinity;
     if (positive || negative) return x == (positive ? kInfinity : -kInfinity);

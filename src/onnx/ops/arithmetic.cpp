@@ -3,7 +3,9 @@
 
 namespace camshaft::onnx::importer {
 
-void importMod(NodeImport& node) { importBinary(node, node.flag("fmod") ? ScalarOp::kFmod : ScalarOp::kMod); }
+void importMod(NodeImport& node) {
+  importBinary(node, node.flag("fmod") ? ScalarOp::kFmod : ScalarOp::kMod);
+}
 
 void importBitShift(NodeImport& node) {
   const bool left = node.choice("direction", "", {"left", "right"}) == 0;

@@ -15,9 +15,11 @@ namespace {
 // [batch, length, heads * size] as [batch, heads, length, size].
 Value* splitHeads(const NodeImport& node, Value* x, int64_t heads) {
   if (x->rank() == 4) return x;
-  if (x->rank() != 3 || heads <= 0) node.invalid("its operands need rank 4, or rank 3 with q_num_heads and kv_num_heads");
+  if (x->rank() != 3 || heads <= 0)
+    node.invalid("its operands need rank 4, or rank 3 with q_num_heads and kv_num_heads");
   const Shape& in = x->shape();
-  return node.transpose(node.reshape(x, {in[0], in[1], heads, floorDiv(in[2], heads)}), {0, 2, 1, 3});
+  return node.transpose(node.reshape(x, {in[0], in[1], heads, floorDiv(in[2], heads)}),
+                        {0, 2, 1, 3});
 }
 
 Value* withPast(const NodeImport& node, Value* past, Value* present) {
@@ -45,7 +47,8 @@ Value* repeatHeads(const NodeImport& node, Value* k, const Dim& heads) {
 
 // What the fourth output shows of the scores: 0 as multiplied, 1 capped, 2 with the mask, 3 as
 // probabilities, where a row without any key is zero.
-Value* scores(const NodeImport& node, Value* q, Value* k, Value* mask, const AttentionAttrs& attrs) {
+Value* scores(const NodeImport& node, Value* q, Value* k, Value* mask,
+              const AttentionAttrs& attrs) {
   const int64_t mode = node.integer("qk_matmul_output_mode", 0);
   MatMulAttrs product;
   product.transposeB = true;
@@ -55,7 +58,8 @@ Value* scores(const NodeImport& node, Value* q, Value* k, Value* mask, const Att
     result = node.unary(ScalarOp::kTanh, node.binary(ScalarOp::kDiv, result, attrs.softcap));
     result = node.binary(ScalarOp::kMul, result, attrs.softcap);
   }
-  if (mode >= 2 && mask) result = node.binary(ScalarOp::kAdd, result, additiveMask(node, mask, q->dataType()));
+  if (mode >= 2 && mask)
+    result = node.binary(ScalarOp::kAdd, result, additiveMask(node, mask, q->dataType()));
   if (mode < 3) return result;
   SoftmaxAttrs softmax;
   softmax.axis = 3;
@@ -90,7 +94,8 @@ void importAttention(NodeImport& node) {
   if (node.flag("is_causal") && explicitCausal) mask.hideFuture();
   std::vector<Value*> inputs{q, k, v};
   if (Value* combined = mask.combined()) inputs.push_back(combined);
-  Value* shown = node.wants(3) ? scores(node, q, k, inputs.size() > 3 ? inputs[3] : nullptr, attrs) : nullptr;
+  Value* shown =
+      node.wants(3) ? scores(node, q, k, inputs.size() > 3 ? inputs[3] : nullptr, attrs) : nullptr;
   Value* y = node.add(&ops::Attention, std::move(inputs), attrs);
   if (node.input(0)->rank() == 3) {
     const Shape heads = y->shape();

@@ -16,7 +16,8 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 Value* counting(const NodeImport& node, const Dim& count) {
   RangeAttrs attrs;
   attrs.count = count;
-  return node.add(&ops::Range, {node.scalar(DataType::kI64, 0), node.scalar(DataType::kI64, 1)}, attrs);
+  return node.add(&ops::Range, {node.scalar(DataType::kI64, 0), node.scalar(DataType::kI64, 1)},
+                  attrs);
 }
 
 // A mask shorter than the keys hides the rest.
@@ -28,14 +29,17 @@ Value* padded(const NodeImport& node, Value* mask, const Dim& keys) {
   attrs.begin.assign(static_cast<size_t>(mask->rank()), Dim(0));
   attrs.end = attrs.begin;
   attrs.end.back() = missing;
-  return node.add(&ops::Pad, {mask, node.scalar(mask->dataType(), isFloat(mask->dataType()) ? kHidden : 0)}, attrs);
+  return node.add(&ops::Pad,
+                  {mask, node.scalar(mask->dataType(), isFloat(mask->dataType()) ? kHidden : 0)},
+                  attrs);
 }
 
 }  // namespace
 
 AttentionMask::AttentionMask(const NodeImport& node, const Dim& queries, const Dim& keys)
     : node_(node), queryCount_(queries), keyCount_(keys) {
-  const int64_t left = node.integer("left_window_size", -1), right = node.integer("right_window_size", -1);
+  const int64_t left = node.integer("left_window_size", -1),
+                right = node.integer("right_window_size", -1);
   if (left >= 0 || right >= 0 || node.hasInput(6)) placeQueries();
   if (left >= 0) compareKeys(ScalarOp::kGreaterEqual, positions_, -left);
   if (right >= 0) compareKeys(ScalarOp::kLessEqual, positions_, right);

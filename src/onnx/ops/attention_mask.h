@@ -20,8 +20,9 @@ class AttentionMask {
 
   const NodeImport& node_;
   Dim queryCount_, keyCount_;
-  Value* keys_ = nullptr;       // 0, 1, ..., [keys]
-  Value* positions_ = nullptr;  // of the queries among the keys, [queries, 1] or [batch, 1, queries, 1]
+  Value* keys_ = nullptr;  // 0, 1, ..., [keys]
+  Value* positions_ =
+      nullptr;  // of the queries among the keys, [queries, 1] or [batch, 1, queries, 1]
   Value* allowed_ = nullptr;
 };
 

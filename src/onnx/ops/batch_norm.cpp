@@ -17,7 +17,8 @@ Value* normalize(const NodeImport& node, Value* x, Value* mean, Value* variance)
   Formula offsetFormula;
   const Term bias = offsetFormula.input(0, type);
   bias - offsetFormula.input(1, type) * offsetFormula.input(2, type);
-  Value* offset = node.pointwise({node.cast(node.input(2), type), mean, factor}, offsetFormula.take());
+  Value* offset =
+      node.pointwise({node.cast(node.input(2), type), mean, factor}, offsetFormula.take());
   Value* scaled = node.binary(ScalarOp::kMul, x, alongAxis(node, factor, 1, x->rank()));
   return node.binary(ScalarOp::kAdd, scaled, alongAxis(node, offset, 1, x->rank()));
 }
@@ -26,7 +27,7 @@ Value* blend(const NodeImport& node, Value* running, Value* current) {
   const double momentum = node.number("momentum", 0.9);
   Formula formula;
   const Term old = formula.input(0, running->dataType());
-  old * momentum + cast(formula.input(1, current->dataType()), running->dataType()) * (1 - momentum);
+  old* momentum + cast(formula.input(1, current->dataType()), running->dataType()) * (1 - momentum);
   return node.pointwise({running, current}, formula.take());
 }
 
@@ -37,7 +38,8 @@ void importTraining(NodeImport& node) {
   axes.erase(axes.begin() + 1);
   Value* mean = reduce(node, ReduceKind::kMean, x, axes, true);
   Value* centred = node.binary(ScalarOp::kSub, x, mean);
-  Value* variance = reduce(node, ReduceKind::kMean, node.binary(ScalarOp::kMul, centred, centred), axes, false);
+  Value* variance =
+      reduce(node, ReduceKind::kMean, node.binary(ScalarOp::kMul, centred, centred), axes, false);
   mean = node.reshape(mean, {x->shape()[1]});
   node.setOutput(0, normalize(node, x, mean, variance));
   if (node.wants(1)) node.setOutput(1, blend(node, node.input(3), mean));
@@ -49,10 +51,13 @@ void importTraining(NodeImport& node) {
 void importBatchNormalization(NodeImport& node) {
   Value* x = node.input(0);
   if (x->rank() < 2) node.invalid("its input must have rank 2 or more and has ", x->rank());
-  if (!node.flag("spatial", true)) node.unsupported("statistics per activation (spatial = 0) are not supported");
+  if (!node.flag("spatial", true))
+    node.unsupported("statistics per activation (spatial = 0) are not supported");
   if (node.flag("training_mode")) return importTraining(node);
-  if (node.wants(1)) node.unsupported("training outputs are not supported: export the model for inference");
-  node.setOutput(normalize(node, x, node.cast(node.input(3), x->dataType()), node.cast(node.input(4), x->dataType())));
+  if (node.wants(1))
+    node.unsupported("training outputs are not supported: export the model for inference");
+  node.setOutput(normalize(node, x, node.cast(node.input(3), x->dataType()),
+                           node.cast(node.input(4), x->dataType())));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -7,7 +7,8 @@ namespace camshaft::onnx::importer {
 
 void importExpand(NodeImport& node) {
   Value* x = node.input(0);
-  node.setOutput(node.expand(x, broadcastShapes(x->shape(), node.dims(1), str("node '", node.name(), "'"))));
+  node.setOutput(
+      node.expand(x, broadcastShapes(x->shape(), node.dims(1), str("node '", node.name(), "'"))));
 }
 
 void importTile(NodeImport& node) {

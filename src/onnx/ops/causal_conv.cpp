@@ -11,7 +11,8 @@ void importCausalConvWithState(NodeImport& node) {
     node.invalid("its weights must have a known shape and a kernel of at least 1");
   const Dim history = weights->shape()[2] - 1;
   Value* past = node.optionalInput(3);
-  if (!past) past = node.expand(node.scalar(x->dataType(), 0), {x->shape()[0], x->shape()[1], history});
+  if (!past)
+    past = node.expand(node.scalar(x->dataType(), 0), {x->shape()[0], x->shape()[1], history});
   ConcatAttrs inTime;
   inTime.axis = 2;
   Value* whole = node.add(&ops::Concat, {past, x}, inTime);

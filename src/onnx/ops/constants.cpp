@@ -14,19 +14,23 @@ void importConstant(NodeImport& node) {
   Graph& graph = node.graph();
   if (node.has("value")) return node.setOutput(node.tensor("value"));
   if (node.has("sparse_value")) return node.setOutput(node.sparseTensor("sparse_value"));
-  if (node.has("value_float")) return node.setOutput(node.scalar(DataType::kF32, node.number("value_float", 0)));
+  if (node.has("value_float"))
+    return node.setOutput(node.scalar(DataType::kF32, node.number("value_float", 0)));
   if (node.has("value_int")) {
     const int64_t value = node.integer("value_int");
-    return node.setOutput(graph.addConstant<int64_t>(node.name(), DataType::kI64, {}, std::span(&value, 1)));
+    return node.setOutput(
+        graph.addConstant<int64_t>(node.name(), DataType::kI64, {}, std::span(&value, 1)));
   }
-  if (node.has("value_ints")) return node.setOutput(node.integerVector(node.integers("value_ints")));
+  if (node.has("value_ints"))
+    return node.setOutput(node.integerVector(node.integers("value_ints")));
   if (node.has("value_floats")) {
     const std::vector<double> numbers = node.numbers("value_floats");
     const std::vector<float> values(numbers.begin(), numbers.end());
     return node.setOutput(graph.addConstant<float>(node.name(), DataType::kF32,
                                                    {static_cast<int64_t>(values.size())}, values));
   }
-  if (node.has("value_string") || node.has("value_strings")) node.unsupported("string tensors are not supported");
+  if (node.has("value_string") || node.has("value_strings"))
+    node.unsupported("string tensors are not supported");
   node.invalid("it has no value");
 }
 
@@ -58,7 +62,8 @@ Dim rangeCount(const NodeImport& node) {
     const Dim distance = step > 0 ? limit->at(0) - start->at(0) : start->at(0) - limit->at(0);
     return atLeast(node.graph(), ceilDiv(distance, std::abs(step)), 0);
   }
-  Value* distance = node.cast(node.binary(ScalarOp::kSub, node.input(1), node.input(0)), DataType::kF64);
+  Value* distance =
+      node.cast(node.binary(ScalarOp::kSub, node.input(1), node.input(0)), DataType::kF64);
   Value* steps = node.binary(ScalarOp::kDiv, distance, node.cast(node.input(2), DataType::kF64));
   Value* count = node.binary(ScalarOp::kMax, node.unary(ScalarOp::kCeil, steps), 0.0);
   return node.dims(node.reshape(node.cast(count, DataType::kI64), {1})).at(0);
@@ -68,7 +73,8 @@ Dim rangeCount(const NodeImport& node) {
 
 void importRange(NodeImport& node) {
   Dim count = rangeCount(node);
-  node.setOutput(counting(node, node.reshape(node.input(0), {}), node.reshape(node.input(2), {}), std::move(count)));
+  node.setOutput(counting(node, node.reshape(node.input(0), {}), node.reshape(node.input(2), {}),
+                          std::move(count)));
 }
 
 void importEyeLike(NodeImport& node) {
@@ -77,7 +83,8 @@ void importEyeLike(NodeImport& node) {
   Value* columns = counting(node, DataType::kI64, x->shape()[1]);
   Formula formula;
   const Term onDiagonal =
-      formula.input(0, DataType::kI64) + static_cast<double>(node.integer("k", 0)) == formula.input(1, DataType::kI64);
+      formula.input(0, DataType::kI64) + static_cast<double>(node.integer("k", 0)) ==
+      formula.input(1, DataType::kI64);
   cast(onDiagonal, node.dataType("dtype", x->dataType()));
   node.setOutput(node.pointwise({rows, columns}, formula.take()));
 }
@@ -91,7 +98,8 @@ void importWindow(NodeImport& node, double a, double b, double c) {
   Value* period = sizeTensor(node, node.flag("periodic", true) ? size : size - 1);
   Formula formula;
   const Term at = formula.input(0, DataType::kF32);
-  const Term x = at * (2 * std::numbers::pi) / cast(formula.input(1, DataType::kI64), DataType::kF32);
+  const Term x =
+      at * (2 * std::numbers::pi) / cast(formula.input(1, DataType::kI64), DataType::kF32);
   Term window = a - apply(ScalarOp::kCos, x) * b;
   if (c != 0) window = window + apply(ScalarOp::kCos, x * 2) * c;
   cast(window, node.dataType("output_datatype", DataType::kF32));

@@ -26,16 +26,20 @@ void importConv(NodeImport& node) {
 namespace {
 
 // Pads that make the output as large as asked, or stride times the input for auto_pad SAME.
-void fitOutput(const NodeImport& node, const Shape& input, const Window& window, ConvTransposeAttrs& attrs) {
+void fitOutput(const NodeImport& node, const Shape& input, const Window& window,
+               ConvTransposeAttrs& attrs) {
   const std::vector<int64_t> asked = node.integers("output_shape");
-  const int mode = node.choice("auto_pad", "notset", {"notset", "same_upper", "same_lower", "valid", ""});
+  const int mode =
+      node.choice("auto_pad", "notset", {"notset", "same_upper", "same_lower", "valid", ""});
   const bool same = mode == 1 || mode == 2;
   if (asked.empty() && !same) return;
-  const size_t skipped = asked.size() > window.kernel.size() ? asked.size() - window.kernel.size() : 0;
+  const size_t skipped =
+      asked.size() > window.kernel.size() ? asked.size() - window.kernel.size() : 0;
   for (int64_t i = 0; i < window.rank(); ++i) {
     const Dim& size = input[2 + i];
     const Dim target = asked.empty() ? size * window.strides[i] : Dim(asked[skipped + i]);
-    const Dim total = (size - 1) * window.strides[i] + attrs.outputPadding[i] + window.extent(i) - target;
+    const Dim total =
+        (size - 1) * window.strides[i] + attrs.outputPadding[i] + window.extent(i) - target;
     if (!total.isConstant())
       node.unsupported("its output_shape needs a known size for dimension ", 2 + i);
     const int64_t pad = std::max<int64_t>(total.value(), 0);
@@ -56,9 +60,11 @@ void importConvTranspose(NodeImport& node) {
   attrs.dilations = window.dilations;
   attrs.padsBegin = window.padsBegin;
   attrs.padsEnd = window.padsEnd;
-  attrs.outputPadding = node.integers("output_padding", std::vector<int64_t>(window.kernel.size(), 0));
+  attrs.outputPadding =
+      node.integers("output_padding", std::vector<int64_t>(window.kernel.size(), 0));
   attrs.groups = node.integer("group", 1);
-  if (attrs.outputPadding.size() != window.kernel.size()) node.invalid("its output_padding has the wrong length");
+  if (attrs.outputPadding.size() != window.kernel.size())
+    node.invalid("its output_padding has the wrong length");
   fitOutput(node, x->shape(), window, attrs);
   std::vector<Value*> inputs{x, weights};
   if (node.hasInput(2)) inputs.push_back(node.input(2));

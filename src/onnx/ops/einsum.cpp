@@ -15,8 +15,10 @@ constexpr std::string_view kEllipsis = "...";
 std::vector<std::string> splitTerms(const std::string& text) {
   std::vector<std::string> terms(1);
   for (const char c : text) {
-    if (c == ',') terms.emplace_back();
-    else terms.back() += c;
+    if (c == ',')
+      terms.emplace_back();
+    else
+      terms.back() += c;
   }
   return terms;
 }
@@ -25,7 +27,8 @@ std::vector<std::string> splitTerms(const std::string& text) {
 std::string freeLabels(const std::string& equation, size_t count) {
   std::string labels;
   for (char c = 'A'; c <= 'z' && labels.size() < count; ++c)
-    if (std::isalpha(static_cast<unsigned char>(c)) && equation.find(c) == std::string::npos) labels += c;
+    if (std::isalpha(static_cast<unsigned char>(c)) && equation.find(c) == std::string::npos)
+      labels += c;
   return labels;
 }
 
@@ -35,8 +38,10 @@ std::string implicitOutput(const std::vector<std::string>& terms) {
   bool hasEllipsis = false;
   for (const std::string& term : terms)
     for (const char c : term) {
-      if (c == '.') hasEllipsis = true;
-      else ++uses[c];
+      if (c == '.')
+        hasEllipsis = true;
+      else
+        ++uses[c];
     }
   std::string output = hasEllipsis ? std::string(kEllipsis) : std::string();
   for (const auto& [label, count] : uses)
@@ -52,16 +57,19 @@ void importEinsum(NodeImport& node) {
   std::erase(equation, ' ');
   const size_t arrow = equation.find("->");
   std::vector<std::string> terms = splitTerms(equation.substr(0, arrow));
-  std::string output = arrow == std::string::npos ? implicitOutput(terms) : equation.substr(arrow + 2);
+  std::string output =
+      arrow == std::string::npos ? implicitOutput(terms) : equation.substr(arrow + 2);
   if (terms.size() != inputs.size())
-    node.invalid("its equation '", equation, "' has ", terms.size(), " terms for ", inputs.size(), " inputs");
+    node.invalid("its equation '", equation, "' has ", terms.size(), " terms for ", inputs.size(),
+                 " inputs");
 
   size_t widest = 0;
   std::vector<size_t> covered(terms.size(), 0);
   for (size_t i = 0; i < terms.size(); ++i) {
     if (terms[i].find(kEllipsis) == std::string::npos) continue;
     const size_t labels = terms[i].size() - kEllipsis.size();
-    if (static_cast<size_t>(inputs[i]->rank()) < labels) node.invalid("its equation has more labels than input ", i, " has dimensions");
+    if (static_cast<size_t>(inputs[i]->rank()) < labels)
+      node.invalid("its equation has more labels than input ", i, " has dimensions");
     covered[i] = static_cast<size_t>(inputs[i]->rank()) - labels;
     widest = std::max(widest, covered[i]);
   }
@@ -73,7 +81,8 @@ void importEinsum(NodeImport& node) {
   for (size_t i = 0; i < terms.size(); ++i) {
     resolve(terms[i], covered[i]);
     if (std::set<char>(terms[i].begin(), terms[i].end()).size() != terms[i].size())
-      node.unsupported("its equation '", equation, "' repeats a label within one operand, which is not supported");
+      node.unsupported("its equation '", equation,
+                       "' repeats a label within one operand, which is not supported");
   }
   resolve(output, widest);
   EinsumAttrs attrs;

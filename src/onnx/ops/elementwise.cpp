@@ -11,7 +11,8 @@ void importUnary(NodeImport& node, ScalarOp op) {
 Value* broadcastOperand(const NodeImport& node, Value* a, Value* b) {
   if (node.opset() >= 7 || !node.flag("broadcast") || b->rank() == 0 || !node.has("axis")) return b;
   const int64_t start = node.axisAttribute("axis", 0, a->rank());
-  if (start + b->rank() > a->rank()) node.invalid("its second operand does not fit at axis ", start);
+  if (start + b->rank() > a->rank())
+    node.invalid("its second operand does not fit at axis ", start);
   Shape shape = b->shape();
   shape.insert(shape.end(), static_cast<size_t>(a->rank() - start - b->rank()), Dim(1));
   return node.reshape(b, std::move(shape));

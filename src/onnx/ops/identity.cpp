@@ -9,7 +9,8 @@ void importDropout(NodeImport& node) {
   Value* x = node.input(0);
   if (node.opset() >= 12 && node.hasInput(2)) {
     const auto training = node.knownIntegers(node.input(2));
-    const auto ratio = node.hasInput(1) ? node.knownNumbers(node.input(1)) : std::vector<double>{0.5};
+    const auto ratio =
+        node.hasInput(1) ? node.knownNumbers(node.input(1)) : std::vector<double>{0.5};
     if (!training || (training->at(0) != 0 && (!ratio || ratio->at(0) != 0)))
       node.unsupported("training mode draws random numbers: export the model for inference");
   }

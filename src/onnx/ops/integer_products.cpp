@@ -15,7 +15,8 @@ Value* withoutZeroPoint(const NodeImport& node, Value* x, Value* zeroPoint, Data
 
 // One element per row of a matrix, as a column.
 Value* perRow(const NodeImport& node, Value* operand) {
-  return operand && operand->rank() == 1 ? node.reshape(operand, {operand->shape()[0], 1}) : operand;
+  return operand && operand->rank() == 1 ? node.reshape(operand, {operand->shape()[0], 1})
+                                         : operand;
 }
 
 // One element per output channel, lined up with weights of this rank.
@@ -26,7 +27,8 @@ Value* perFilter(const NodeImport& node, Value* operand, int64_t rank) {
 }  // namespace
 
 void importMatMulInteger(NodeImport& node) {
-  Value* a = withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), DataType::kI32);
+  Value* a =
+      withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), DataType::kI32);
   Value* b = withoutZeroPoint(node, node.input(1), node.optionalInput(3), DataType::kI32);
   node.setOutput(multiply(node, a, b));
 }
@@ -35,14 +37,17 @@ void importMatMulInteger(NodeImport& node) {
 void importConvInteger(NodeImport& node) {
   Value* x = withoutZeroPoint(node, node.input(0), node.optionalInput(2), DataType::kF32);
   Value* weights = node.input(1);
-  weights = withoutZeroPoint(node, weights, perFilter(node, node.optionalInput(3), weights->rank()), DataType::kF32);
+  weights = withoutZeroPoint(node, weights, perFilter(node, node.optionalInput(3), weights->rank()),
+                             DataType::kF32);
   node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
 }
 
 void importQLinearMatMul(NodeImport& node) {
-  Value* a = dequantize(node, node.input(0), perRow(node, node.input(1)), perRow(node, node.input(2)));
+  Value* a =
+      dequantize(node, node.input(0), perRow(node, node.input(1)), perRow(node, node.input(2)));
   Value* b = dequantize(node, node.input(3), node.input(4), node.input(5));
-  node.setOutput(quantize(node, multiply(node, a, b), node.input(6), node.input(7), node.input(7)->dataType()));
+  node.setOutput(quantize(node, multiply(node, a, b), node.input(6), node.input(7),
+                          node.input(7)->dataType()));
 }
 
 void importQLinearConv(NodeImport& node) {
@@ -52,8 +57,10 @@ void importQLinearConv(NodeImport& node) {
                         perFilter(node, node.input(5), weights->rank()));
   Value* bias = nullptr;
   if (node.hasInput(8))
-    bias = dequantize(node, node.input(8), node.binary(ScalarOp::kMul, node.input(1), weightScale), nullptr);
-  node.setOutput(quantize(node, convolve(node, x, w, bias), node.input(6), node.input(7), node.input(7)->dataType()));
+    bias = dequantize(node, node.input(8), node.binary(ScalarOp::kMul, node.input(1), weightScale),
+                      nullptr);
+  node.setOutput(quantize(node, convolve(node, x, w, bias), node.input(6), node.input(7),
+                          node.input(7)->dataType()));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -17,7 +17,9 @@ Value* multiply(const NodeImport& node, Value* a, Value* b) {
   return node.reshape(product, std::move(shape));
 }
 
-void importMatMul(NodeImport& node) { node.setOutput(multiply(node, node.input(0), node.input(1))); }
+void importMatMul(NodeImport& node) {
+  node.setOutput(multiply(node, node.input(0), node.input(1)));
+}
 
 void importGemm(NodeImport& node) {
   Value *a = node.input(0, 2), *b = node.input(1, 2);

@@ -7,7 +7,8 @@
 namespace camshaft::onnx::importer {
 
 void importFusedMatMul(NodeImport& node) {
-  if (node.flag("transBatchA") || node.flag("transBatchB")) node.unsupported("transposed batches are not supported");
+  if (node.flag("transBatchA") || node.flag("transBatchB"))
+    node.unsupported("transposed batches are not supported");
   MatMulAttrs attrs;
   attrs.transposeA = node.flag("transA");
   attrs.transposeB = node.flag("transB");
@@ -17,7 +18,8 @@ void importFusedMatMul(NodeImport& node) {
 }
 
 void importBiasGelu(NodeImport& node) {
-  node.setOutput(node.unary(ScalarOp::kGelu, node.binary(ScalarOp::kAdd, node.input(0), node.input(1))));
+  node.setOutput(
+      node.unary(ScalarOp::kGelu, node.binary(ScalarOp::kAdd, node.input(0), node.input(1))));
 }
 
 void importFastGelu(NodeImport& node) {
@@ -30,7 +32,7 @@ void importQuickGelu(NodeImport& node) {
   Value* x = node.input(0);
   Formula formula;
   const Term term = formula.input(0, x->dataType());
-  term * apply(ScalarOp::kSigmoid, term * node.number("alpha", 1.702));
+  term* apply(ScalarOp::kSigmoid, term * node.number("alpha", 1.702));
   node.setOutput(node.pointwise({x}, formula.take()));
 }
 
@@ -40,7 +42,8 @@ namespace {
 void importSkipNorm(NodeImport& node, bool rms) {
   Value* sum = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
   if (Value* bias = node.optionalInput(rms ? 3 : 4)) sum = node.binary(ScalarOp::kAdd, sum, bias);
-  if (node.wants(1) || node.wants(2)) node.unsupported("its mean and deviation outputs are not supported");
+  if (node.wants(1) || node.wants(2))
+    node.unsupported("its mean and deviation outputs are not supported");
   LayerNormAttrs attrs;
   attrs.axis = sum->rank() - 1;
   attrs.epsilon = node.number("epsilon", 1e-12);

@@ -27,7 +27,8 @@ void importGroupNormalization(NodeImport& node) {
   GroupNormAttrs attrs;
   attrs.groups = node.integer("num_groups");
   attrs.epsilon = node.number("epsilon", 1e-5);
-  if (attrs.groups <= 0 || x->rank() < 2) node.invalid("it needs a positive num_groups and an input of rank 2 or more");
+  if (attrs.groups <= 0 || x->rank() < 2)
+    node.invalid("it needs a positive num_groups and an input of rank 2 or more");
   if (node.opset() < 21) {
     scale = perChannel(node, scale, attrs.groups, x->shape()[1]);
     bias = perChannel(node, bias, attrs.groups, x->shape()[1]);
@@ -43,8 +44,8 @@ void setStatistics(NodeImport& node, Value* x, int64_t axis, double epsilon) {
   x = node.cast(x, stash);
   Value* mean = reduce(node, ReduceKind::kMean, x, axisRange(axis, x->rank()));
   Value* centred = node.binary(ScalarOp::kSub, x, mean);
-  Value* variance =
-      reduce(node, ReduceKind::kMean, node.binary(ScalarOp::kMul, centred, centred), axisRange(axis, x->rank()));
+  Value* variance = reduce(node, ReduceKind::kMean, node.binary(ScalarOp::kMul, centred, centred),
+                           axisRange(axis, x->rank()));
   node.setOutput(1, mean);
   node.setOutput(2, node.unary(ScalarOp::kRsqrt, node.binary(ScalarOp::kAdd, variance, epsilon)));
 }
@@ -68,7 +69,8 @@ void importRMSNormalization(NodeImport& node) {
   attrs.axis = node.axisAttribute("axis", -1, x->rank());
   attrs.epsilon = node.number("epsilon", 1e-5);
   attrs.rms = true;
-  Value* normalized = node.add(&ops::LayerNorm, {x, node.cast(node.input(1), x->dataType())}, attrs);
+  Value* normalized =
+      node.add(&ops::LayerNorm, {x, node.cast(node.input(1), x->dataType())}, attrs);
   node.setOutput(node.cast(normalized, node.input(1)->dataType()));
 }
 
@@ -85,7 +87,8 @@ void importLpNormalization(NodeImport& node) {
   Value* x = node.input(0);
   const int64_t p = node.integer("p", 2);
   if (p != 1 && p != 2) node.invalid("its p must be 1 or 2 and is ", p);
-  Value* norm = reduce(node, p == 1 ? ReduceKind::kL1 : ReduceKind::kL2, x, {node.axisAttribute("axis", -1, x->rank())});
+  Value* norm = reduce(node, p == 1 ? ReduceKind::kL1 : ReduceKind::kL2, x,
+                       {node.axisAttribute("axis", -1, x->rank())});
   // A row of zeros has norm 0 and stays zero.
   Value* isZero = node.cast(node.binary(ScalarOp::kEqual, norm, 0.0), x->dataType());
   node.setOutput(node.binary(ScalarOp::kDiv, x, node.binary(ScalarOp::kAdd, norm, isZero)));
@@ -97,7 +100,8 @@ void importMeanVarianceNormalization(NodeImport& node) {
   const std::vector<int64_t> axes = node.axes(node.integers("axes", {0, 2, 3}), x->rank());
   Value* mean = reduce(node, ReduceKind::kMean, x, axes);
   Value* meanOfSquares = reduce(node, ReduceKind::kMean, node.binary(ScalarOp::kMul, x, x), axes);
-  Value* variance = node.binary(ScalarOp::kSub, meanOfSquares, node.binary(ScalarOp::kMul, mean, mean));
+  Value* variance =
+      node.binary(ScalarOp::kSub, meanOfSquares, node.binary(ScalarOp::kMul, mean, mean));
   Value* deviation = node.binary(ScalarOp::kAdd, node.unary(ScalarOp::kSqrt, variance), 1e-9);
   node.setOutput(node.binary(ScalarOp::kDiv, node.binary(ScalarOp::kSub, x, mean), deviation));
 }

@@ -6,12 +6,14 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-void importPads(NodeImport& node, const std::vector<Dim>& pads, std::vector<int64_t> axes, Value* value) {
+void importPads(NodeImport& node, const std::vector<Dim>& pads, std::vector<int64_t> axes,
+                Value* value) {
   Value* x = node.input(0);
   if (pads.size() != axes.size() * 2)
     node.invalid("it has ", pads.size(), " pads for ", axes.size(), " dimensions");
   PadAttrs attrs;
-  attrs.mode = static_cast<PadMode>(node.choice("mode", "constant", {"constant", "reflect", "edge", "wrap"}));
+  attrs.mode = static_cast<PadMode>(
+      node.choice("mode", "constant", {"constant", "reflect", "edge", "wrap"}));
   attrs.begin.assign(static_cast<size_t>(x->rank()), Dim(0));
   attrs.end = attrs.begin;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -20,7 +22,8 @@ void importPads(NodeImport& node, const std::vector<Dim>& pads, std::vector<int6
     attrs.end[axis] = pads[i + axes.size()];
   }
   std::vector<Value*> inputs{x};
-  if (value && attrs.mode == PadMode::kConstant) inputs.push_back(node.cast(node.reshape(value, {}), x->dataType()));
+  if (value && attrs.mode == PadMode::kConstant)
+    inputs.push_back(node.cast(node.reshape(value, {}), x->dataType()));
   node.setOutput(node.add(&ops::Pad, std::move(inputs), std::move(attrs)));
 }
 
@@ -29,12 +32,14 @@ void importPads(NodeImport& node, const std::vector<Dim>& pads, std::vector<int6
 void importPad1(NodeImport& node) {
   const std::vector<int64_t> pads = node.integers(node.opset() < 2 ? "paddings" : "pads");
   Value* x = node.input(0);
-  importPads(node, makeShape(pads), axisRange(0, x->rank()), node.scalar(x->dataType(), node.number("value", 0)));
+  importPads(node, makeShape(pads), axisRange(0, x->rank()),
+             node.scalar(x->dataType(), node.number("value", 0)));
 }
 
 void importPad(NodeImport& node) {
   const int64_t rank = node.input(0)->rank();
-  const std::vector<int64_t> axes = node.hasInput(3) ? node.constantIntegers(3, "axes") : axisRange(0, rank);
+  const std::vector<int64_t> axes =
+      node.hasInput(3) ? node.constantIntegers(3, "axes") : axisRange(0, rank);
   importPads(node, node.dims(1), axes, node.optionalInput(2));
 }
 
@@ -43,7 +48,8 @@ void importCenterCropPad(NodeImport& node) {
   Value* x = node.input(0);
   const std::vector<Dim> sizes = node.dims(1);
   const std::vector<int64_t> axes = node.integers("axes", axisRange(0, x->rank()));
-  if (sizes.size() != axes.size()) node.invalid("it has ", sizes.size(), " sizes for ", axes.size(), " axes");
+  if (sizes.size() != axes.size())
+    node.invalid("it has ", sizes.size(), " sizes for ", axes.size(), " axes");
   PadAttrs pad;
   pad.begin.assign(static_cast<size_t>(x->rank()), Dim(0));
   pad.end = pad.begin;

@@ -12,7 +12,8 @@ PoolAttrs poolOf(const NodeImport& node, PoolKind kind) {
   Value* x = node.input(0);
   Window window = windowOf(node, {});
   if (window.rank() + 2 != x->rank())
-    node.invalid("its kernel has ", window.rank(), " dimensions and its input has rank ", x->rank());
+    node.invalid("its kernel has ", window.rank(), " dimensions and its input has rank ",
+                 x->rank());
   padSame(node, window, x->shape());
   PoolAttrs attrs;
   attrs.kind = kind;
@@ -30,7 +31,8 @@ PoolAttrs poolOf(const NodeImport& node, PoolKind kind) {
 void importMaxPool(NodeImport& node) {
   PoolAttrs attrs = poolOf(node, PoolKind::kMax);
   attrs.columnMajorIndices = node.integer("storage_order", 0) == 1;
-  const Node* pool = node.addNode(&ops::Pool, {node.input(0)}, std::move(attrs), node.wants(1) ? 2 : 1);
+  const Node* pool =
+      node.addNode(&ops::Pool, {node.input(0)}, std::move(attrs), node.wants(1) ? 2 : 1);
   node.setOutput(0, pool->output(0));
   if (node.wants(1)) node.setOutput(1, pool->output(1));
 }
@@ -56,13 +58,19 @@ Value* overSpace(const NodeImport& node, ReduceKind kind, Value* x) {
 
 }  // namespace
 
-void importGlobalAveragePool(NodeImport& node) { node.setOutput(overSpace(node, ReduceKind::kMean, node.input(0))); }
-void importGlobalMaxPool(NodeImport& node) { node.setOutput(overSpace(node, ReduceKind::kMax, node.input(0))); }
+void importGlobalAveragePool(NodeImport& node) {
+  node.setOutput(overSpace(node, ReduceKind::kMean, node.input(0)));
+}
+void importGlobalMaxPool(NodeImport& node) {
+  node.setOutput(overSpace(node, ReduceKind::kMax, node.input(0)));
+}
 
 void importGlobalLpPool(NodeImport& node) {
   Value* x = node.input(0);
-  const double p = node.opset() < 2 ? node.number("p", 2) : static_cast<double>(node.integer("p", 2));
-  if (p == 1 || p == 2) return node.setOutput(overSpace(node, p == 1 ? ReduceKind::kL1 : ReduceKind::kL2, x));
+  const double p =
+      node.opset() < 2 ? node.number("p", 2) : static_cast<double>(node.integer("p", 2));
+  if (p == 1 || p == 2)
+    return node.setOutput(overSpace(node, p == 1 ? ReduceKind::kL1 : ReduceKind::kL2, x));
   Value* powers = node.binary(ScalarOp::kPow, node.unary(ScalarOp::kAbs, x), p);
   node.setOutput(node.binary(ScalarOp::kPow, overSpace(node, ReduceKind::kSum, powers), 1 / p));
 }

@@ -9,7 +9,8 @@
 
 namespace camshaft::onnx::importer {
 
-Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int64_t axis, int64_t blockSize) {
+Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int64_t axis,
+                           int64_t blockSize) {
   if (!operand || operand->rank() == 0) return operand;
   if (operand->rank() == 1 && operand->shape()[0].isConstant(1)) return node.reshape(operand, {});
   if (blockSize == 0) return alongAxis(node, operand, axis, x->rank());
@@ -76,7 +77,8 @@ struct Operands {
 
 Operands operandsOf(const NodeImport& node, Value* x) {
   const int64_t blockSize = node.integer("block_size", 0);
-  // The default axis, 1, is meaningless for a vector; then, as for one scale in all, it is not read.
+  // The default axis, 1, is meaningless for a vector; then, as for one scale in all, it is not
+  // read.
   const bool perAxis = node.input(1)->rank() > 0 && x->rank() > 1;
   const int64_t axis = perAxis ? node.axisAttribute("axis", 1, x->rank()) : 0;
   return {quantizationOperand(node, node.input(1), x, axis, blockSize),
@@ -88,7 +90,8 @@ Operands operandsOf(const NodeImport& node, Value* x) {
 void importQuantizeLinear(NodeImport& node) {
   Value* x = node.input(0);
   const auto [scale, zeroPoint] = operandsOf(node, x);
-  const DataType type = zeroPoint ? zeroPoint->dataType() : node.dataType("output_dtype", DataType::kU8);
+  const DataType type =
+      zeroPoint ? zeroPoint->dataType() : node.dataType("output_dtype", DataType::kU8);
   node.setOutput(quantize(node, x, scale, zeroPoint, type));
 }
 
@@ -108,7 +111,9 @@ void importDynamicQuantizeLinear(NodeImport& node) {
   Value* scale = node.binary(ScalarOp::kDiv, node.binary(ScalarOp::kSub, high, low), 255.0);
   Formula formula;
   const Term zero = formula.input(0, x->dataType());
-  cast(apply(ScalarOp::kRound, smaller(larger((0.0 - zero) / formula.input(1, x->dataType()), 0), 255)), DataType::kU8);
+  cast(apply(ScalarOp::kRound,
+             smaller(larger((0.0 - zero) / formula.input(1, x->dataType()), 0), 255)),
+       DataType::kU8);
   Value* zeroPoint = node.pointwise({low, scale}, formula.take());
   node.setOutput(0, quantize(node, x, scale, zeroPoint, DataType::kU8));
   node.setOutput(1, scale);

@@ -23,7 +23,8 @@ void importRecurrent(NodeImport& node, RecurrentKind kind) {
   attrs.inputForget = node.flag("input_forget");
   attrs.batchFirst = node.integer("layout", 0) == 1;
   std::vector<Value*> inputs;
-  for (int i = 0; i < node.inputCount(); ++i) inputs.push_back(i < 3 ? node.input(i) : node.optionalInput(i));
+  for (int i = 0; i < node.inputCount(); ++i)
+    inputs.push_back(i < 3 ? node.input(i) : node.optionalInput(i));
   const int outputs = kind == RecurrentKind::kLstm ? 3 : 2;
   const Node* layer = node.addNode(&ops::Recurrent, std::move(inputs), std::move(attrs), outputs);
   for (int i = 0; i < outputs; ++i) node.setOutput(i, layer->output(i));

@@ -9,7 +9,8 @@ std::vector<int64_t> axisRange(int64_t begin, int64_t end) {
   return axes;
 }
 
-Value* reduce(const NodeImport& node, ReduceKind kind, Value* x, std::vector<int64_t> axes, bool keepDims) {
+Value* reduce(const NodeImport& node, ReduceKind kind, Value* x, std::vector<int64_t> axes,
+              bool keepDims) {
   ReduceAttrs attrs;
   attrs.kind = kind;
   attrs.axes = std::move(axes);

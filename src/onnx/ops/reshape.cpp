@@ -23,13 +23,15 @@ Dim remainingSize(const Shape& from, const Shape& others) {
   return floorDiv(numElements(dividend), divisor);
 }
 
-Shape resolve(const NodeImport& node, const Shape& from, const std::vector<Dim>& wanted, bool allowZero) {
+Shape resolve(const NodeImport& node, const Shape& from, const std::vector<Dim>& wanted,
+              bool allowZero) {
   Shape shape, others;
   int unknown = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim dim = wanted[i];
     if (dim.isConstant(0) && !allowZero) {
-      if (i >= from.size()) node.invalid("its shape copies dimension ", i, " of a tensor of rank ", from.size());
+      if (i >= from.size())
+        node.invalid("its shape copies dimension ", i, " of a tensor of rank ", from.size());
       dim = from[i];
     }
     if (dim.isConstant(-1)) {
@@ -54,7 +56,8 @@ void importReshape(NodeImport& node) {
   Value* x = node.input(0);
   const bool allowZero = node.flag("allowzero");
   if (node.opset() < 5)
-    return node.setOutput(node.reshape(x, resolve(node, x->shape(), makeShape(node.integers("shape")), false)));
+    return node.setOutput(
+        node.reshape(x, resolve(node, x->shape(), makeShape(node.integers("shape")), false)));
   Value* wanted = node.input(1);
   if (wanted->contents || node.knownIntegers(wanted))
     return node.setOutput(node.reshape(x, resolve(node, x->shape(), node.dims(1), allowZero)));
@@ -68,10 +71,12 @@ void importReshape(NodeImport& node) {
 void importFlatten(NodeImport& node) {
   Value* x = node.input(0);
   int64_t axis = node.integer("axis", 1);
-  if (axis < -x->rank() || axis > x->rank()) node.invalid("axis ", axis, " is outside a tensor of rank ", x->rank());
+  if (axis < -x->rank() || axis > x->rank())
+    node.invalid("axis ", axis, " is outside a tensor of rank ", x->rank());
   if (axis < 0) axis += x->rank();
   const auto middle = x->shape().begin() + axis;
-  node.setOutput(node.reshape(x, {numElements({x->shape().begin(), middle}), numElements({middle, x->shape().end()})}));
+  node.setOutput(node.reshape(
+      x, {numElements({x->shape().begin(), middle}), numElements({middle, x->shape().end()})}));
 }
 
 namespace {
@@ -100,7 +105,8 @@ void importSqueeze(NodeImport& node) {
   Shape shape;
   for (int64_t i = 0; i < x->rank(); ++i) {
     const bool removed = std::binary_search(axes.begin(), axes.end(), i);
-    if (!removed) shape.push_back(x->shape()[i]);
+    if (!removed)
+      shape.push_back(x->shape()[i]);
     else if (x->shape()[i].isConstant() && !x->shape()[i].isConstant(1))
       node.invalid("it squeezes dimension ", i, ", which has size ", x->shape()[i]);
   }

@@ -40,7 +40,8 @@ void importRotaryEmbedding(NodeImport& node) {
   if (x->rank() == 4) {
     x = node.transpose(x, {0, 2, 1, 3});
   } else {
-    if (x->rank() != 3 || heads <= 0) node.invalid("its input needs rank 4, or rank 3 with num_heads");
+    if (x->rank() != 3 || heads <= 0)
+      node.invalid("its input needs rank 4, or rank 3 with num_heads");
     x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
   }
   const Dim size = x->shape()[3];
@@ -61,12 +62,15 @@ void importRotaryEmbedding(NodeImport& node) {
     column.push_back(1);
     Shape whole = newReal->shape();
     whole.back() = rotated;
-    y = node.reshape(concatLast(node, {node.reshape(newReal, column), node.reshape(newImaginary, column)}), whole);
+    y = node.reshape(
+        concatLast(node, {node.reshape(newReal, column), node.reshape(newImaginary, column)}),
+        whole);
   } else {
     y = concatLast(node, {newReal, newImaginary});
   }
   if (!(rotated == size)) y = concatLast(node, {y, part(node, x, rotated, size - rotated, 1)});
-  node.setOutput(input->rank() == 4 ? node.transpose(y, {0, 2, 1, 3}) : node.reshape(y, input->shape()));
+  node.setOutput(input->rank() == 4 ? node.transpose(y, {0, 2, 1, 3})
+                                    : node.reshape(y, input->shape()));
 }
 
 }  // namespace camshaft::onnx::importer

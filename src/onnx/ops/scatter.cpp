@@ -7,7 +7,8 @@ namespace camshaft::onnx::importer {
 namespace {
 
 ScatterReduction reductionOf(const NodeImport& node) {
-  return static_cast<ScatterReduction>(node.choice("reduction", "none", {"none", "add", "mul", "min", "max"}));
+  return static_cast<ScatterReduction>(
+      node.choice("reduction", "none", {"none", "add", "mul", "min", "max"}));
 }
 
 }  // namespace

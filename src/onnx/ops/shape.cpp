@@ -17,6 +17,8 @@ void importShape(NodeImport& node) {
   node.setOutput(node.add(&ops::Shape, {x}, attrs));
 }
 
-void importSize(NodeImport& node) { node.setOutput(sizeTensor(node, numElements(node.input(0)->shape()))); }
+void importSize(NodeImport& node) {
+  node.setOutput(sizeTensor(node, numElements(node.input(0)->shape())));
+}
 
 }  // namespace camshaft::onnx::importer

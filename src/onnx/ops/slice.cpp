@@ -20,7 +20,8 @@ Value* slice(const NodeImport& node, const std::vector<Dim>& starts, const std::
   for (size_t i = 0; i < axes.size(); ++i) {
     if (steps[i] == 0) node.invalid("its step along axis ", axes[i], " is zero");
     const int64_t axis = node.axis(axes[i], x->rank());
-    const SliceBounds bounds = sliceBounds(node.graph(), x->shape()[axis], starts[i], ends[i], steps[i]);
+    const SliceBounds bounds =
+        sliceBounds(node.graph(), x->shape()[axis], starts[i], ends[i], steps[i]);
     if (bounds.start.isConstant(0) && steps[i] == 1 && bounds.size == x->shape()[axis]) continue;
     attrs.axes.push_back(axis);
     attrs.starts.push_back(bounds.start);
@@ -35,7 +36,8 @@ Value* slice(const NodeImport& node, const std::vector<Dim>& starts, const std::
 void importSlice1(NodeImport& node) {
   const std::vector<int64_t> starts = node.integers("starts");
   node.setOutput(slice(node, makeShape(starts), makeShape(node.integers("ends")),
-                       node.integers("axes", axisRange(0, static_cast<int64_t>(starts.size()))), std::vector<int64_t>(starts.size(), 1)));
+                       node.integers("axes", axisRange(0, static_cast<int64_t>(starts.size()))),
+                       std::vector<int64_t>(starts.size(), 1)));
 }
 
 namespace {
@@ -43,7 +45,8 @@ namespace {
 // Bounds read at run time may count from the end, which symbolic dimensions can't tell: they are
 // resolved as tensors first. For negative steps -1 is "before the first element", so the dimension
 // bound is one more than the index.
-std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds, const std::vector<int64_t>& axes, int64_t low) {
+std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds,
+                               const std::vector<int64_t>& axes, int64_t low) {
   Value* x = node.input(0);
   std::vector<Dim> sizes;
   for (const int64_t axis : axes) sizes.push_back(x->shape()[node.axis(axis, x->rank())]);
@@ -51,7 +54,8 @@ std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds, const std:
   Formula formula;
   const Term bound = cast(formula.input(0, bounds->dataType()), DataType::kI64);
   const Term size = formula.input(1, DataType::kI64);
-  larger(where(bound < 0, bound + size, bound), static_cast<double>(low)) - static_cast<double>(low);
+  larger(where(bound < 0, bound + size, bound), static_cast<double>(low)) -
+      static_cast<double>(low);
   std::vector<Dim> resolved = node.dims(node.pointwise({bounds, sizeVector}, formula.take()));
   for (Dim& dim : resolved) dim += low;
   return resolved;
@@ -61,11 +65,14 @@ std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds, const std:
 
 void importSlice(NodeImport& node) {
   Value *starts = node.input(1), *ends = node.input(2);
-  if (starts->rank() != 1 || !starts->shape()[0].isConstant()) node.invalid("its starts must be a vector of known length");
+  if (starts->rank() != 1 || !starts->shape()[0].isConstant())
+    node.invalid("its starts must be a vector of known length");
   const int64_t count = starts->shape()[0].value();
   const auto axes = node.hasInput(3) ? node.constantIntegers(3, "axes") : axisRange(0, count);
-  const auto steps = node.hasInput(4) ? node.constantIntegers(4, "steps") : std::vector<int64_t>(axes.size(), 1);
-  const bool backwards = std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; });
+  const auto steps =
+      node.hasInput(4) ? node.constantIntegers(4, "steps") : std::vector<int64_t>(axes.size(), 1);
+  const bool backwards =
+      std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; });
   const auto boundsOf = [&](Value* bounds, int64_t low) {
     const bool known = bounds->contents || node.knownIntegers(bounds);
     return known ? node.dims(bounds) : runtimeBounds(node, bounds, axes, low);

@@ -19,7 +19,8 @@ void importAlong(NodeImport& node, SoftmaxKind kind) {
   }
   attrs.axis = 1;
   const auto middle = x->shape().begin() + axis;
-  Value* flat = node.reshape(x, {numElements({x->shape().begin(), middle}), numElements({middle, x->shape().end()})});
+  Value* flat = node.reshape(
+      x, {numElements({x->shape().begin(), middle}), numElements({middle, x->shape().end()})});
   node.setOutput(node.reshape(node.add(&ops::Softmax, {flat}, attrs), x->shape()));
 }
 

@@ -8,7 +8,8 @@ namespace {
 
 // Equal parts; since opset 18 the last one may be smaller.
 std::vector<Dim> equalParts(const NodeImport& node, const Dim& size, int64_t count) {
-  if (count != node.outputCount()) node.invalid("it splits into ", count, " parts and has ", node.outputCount(), " outputs");
+  if (count != node.outputCount())
+    node.invalid("it splits into ", count, " parts and has ", node.outputCount(), " outputs");
   if (node.opset() < 18 && size.isConstant() && size.value() % count != 0)
     node.invalid("it splits ", size, " elements into ", count, " equal parts");
   const Dim part = node.opset() < 18 ? floorDiv(size, count) : ceilDiv(size, count);
@@ -44,7 +45,8 @@ void importSplit(NodeImport& node) {
     start += parts[i];
   }
   if (start.isConstant() && x->shape()[axis].isConstant() && !(start == x->shape()[axis]))
-    node.invalid("its parts sum up to ", start, " where dimension ", axis, " has ", x->shape()[axis]);
+    node.invalid("its parts sum up to ", start, " where dimension ", axis, " has ",
+                 x->shape()[axis]);
 }
 
 }  // namespace camshaft::onnx::importer

@@ -23,7 +23,8 @@ Value* imageInput(const NodeImport& node) {
   Value* x = node.input(0, 4);
   constexpr int64_t kMaxBlock = 1 << 15;
   const int64_t block = node.integer("blocksize");
-  if (block <= 0 || block > kMaxBlock) node.invalid("its blocksize must be between 1 and ", kMaxBlock);
+  if (block <= 0 || block > kMaxBlock)
+    node.invalid("its blocksize must be between 1 and ", kMaxBlock);
   return x;
 }
 
@@ -37,9 +38,10 @@ void importDepthToSpace(NodeImport& node) {
   const bool depthFirst = node.choice("mode", "dcr", {"dcr", "crd"}) == 0;
   Value* split = depthFirst ? node.reshape(x, {in[0], block, block, channels, in[2], in[3]})
                             : node.reshape(x, {in[0], channels, block, block, in[2], in[3]});
-  const std::vector<int64_t> order = depthFirst ? std::vector<int64_t>{0, 3, 4, 1, 5, 2}
-                                                : std::vector<int64_t>{0, 1, 4, 2, 5, 3};
-  node.setOutput(node.reshape(node.transpose(split, order), {in[0], channels, in[2] * block, in[3] * block}));
+  const std::vector<int64_t> order =
+      depthFirst ? std::vector<int64_t>{0, 3, 4, 1, 5, 2} : std::vector<int64_t>{0, 1, 4, 2, 5, 3};
+  node.setOutput(
+      node.reshape(node.transpose(split, order), {in[0], channels, in[2] * block, in[3] * block}));
 }
 
 void importSpaceToDepth(NodeImport& node) {
@@ -49,7 +51,8 @@ void importSpaceToDepth(NodeImport& node) {
   const Dim height = floorDiv(in[2], block), width = floorDiv(in[3], block);
   Value* split = node.reshape(x, {in[0], in[1], height, block, width, block});
   const bool depthFirst = node.choice("mode", "dcr", {"dcr", "crd"}) == 0;
-  Value* moved = depthFirst ? node.transpose(split, {0, 3, 5, 1, 2, 4}) : node.transpose(split, {0, 1, 3, 5, 2, 4});
+  Value* moved = depthFirst ? node.transpose(split, {0, 3, 5, 1, 2, 4})
+                            : node.transpose(split, {0, 1, 3, 5, 2, 4});
   node.setOutput(node.reshape(moved, {in[0], in[1] * block * block, height, width}));
 }
 

@@ -20,7 +20,8 @@ void importMax(NodeImport& node) { node.setOutput(combine(node, ScalarOp::kMax))
 void importMin(NodeImport& node) { node.setOutput(combine(node, ScalarOp::kMin)); }
 void importMean(NodeImport& node) {
   Value* sum = combine(node, ScalarOp::kAdd);
-  node.setOutput(node.inputCount() == 1 ? sum : node.binary(ScalarOp::kDiv, sum, node.inputCount()));
+  node.setOutput(node.inputCount() == 1 ? sum
+                                        : node.binary(ScalarOp::kDiv, sum, node.inputCount()));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -5,7 +5,8 @@ namespace camshaft::onnx::importer {
 
 void importWhere(NodeImport& node) {
   Value *condition = node.input(0), *a = node.input(1), *b = node.input(2);
-  if (condition->dataType() != DataType::kBool) node.invalid("its condition must be bool and is ", condition->dataType());
+  if (condition->dataType() != DataType::kBool)
+    node.invalid("its condition must be bool and is ", condition->dataType());
   if (a->dataType() != b->dataType())
     node.invalid("its choices have different types, ", a->dataType(), " and ", b->dataType());
   Formula formula;

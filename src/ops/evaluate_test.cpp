@@ -1,0 +1,37 @@
+#include "ops/evaluate.h"
+
+#include "ops/test_text.h"
+
+namespace camshaft {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::numbersOf;
+using testing::parseBody;
+
+HostTensor floats(Dims dims, std::vector<float> values) {
+  return HostTensor(ConstTensorView(DataType::kF32, std::move(dims), values.data()));
+}
+
+TEST(EvaluateGraph, AppliesTheEpilogueWithItsOwnInputs) {
+  const Graph graph = parseBody(
+      "%y = MatMul(%a, %a) epilogue(%b) {cast(relu(add(x0:f32, x1:f32)), i32)}\nreturn %y",
+      "%a: f32[2, 2], %b: f32[2]");
+  const HostTensor a = floats({2, 2}, {1, 2, 3, 4}), b = floats({2}, {-8, 0.5f});
+  const ConstTensorView inputs[] = {a.view(), b.view()};
+  const HostTensor y = evaluateGraph(graph, inputs).at(0);
+  EXPECT_EQ(y.type, DataType::kI32);
+  EXPECT_THAT(numbersOf(y), ElementsAre(0, 10, 7, 22));
+}
+
+TEST(EvaluateGraph, TakesSymbolsFromInputsAndRefusesWhatContradictsThem) {
+  const Graph graph = parseBody("%y = Concat(%a, %b) {axis = 0}\nreturn %y",
+                                "%a: f32[n], %b: f32[n]", "symbols n");
+  const HostTensor two = floats({2}, {1, 2}), three = floats({3}, {1, 2, 3});
+  const ConstTensorView equal[] = {two.view(), two.view()}, unequal[] = {two.view(), three.view()};
+  EXPECT_THAT(evaluateGraph(graph, equal).at(0).dims, ElementsAre(4));
+  EXPECT_THROW(evaluateGraph(graph, unequal), Error);
+}
+
+}  // namespace
+}  // namespace camshaft
