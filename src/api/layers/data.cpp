@@ -1,0 +1,76 @@
+#include "api/layers/data.h"
+
+#include <algorithm>
+
+#include "ops/index.h"
+#include "ops/move.h"
+#include "ops/shape.h"
+
+namespace camshaft::api {
+
+using nvinfer1::GatherMode;
+
+std::vector<Value*> ConstantParams::emit(Emission& at) const {
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t size) { return size < 0; }))
+    at.invalid("has a constant of dimensions [", join(dims, ", "), "]");
+  if (weights.empty() && countOf(dims) == 0)
+    return {at.graph.addConstant(at.name, {weights.type, makeShape(dims)}, ConstantData::own({}))};
+  return {weights.constant(at, "constant", weights.type, dims)};
+}
+
+std::vector<Value*> ShapeParams::emit(Emission& at) const {
+  ShapeAttrs attrs;
+  attrs.end = at.input(0)->rank();
+  return {at.add(&ops::Shape, {at.input(0)}, std::move(attrs))};
+}
+
+std::vector<Value*> ConcatenationParams::emit(Emission& at) const {
+  for (size_t i = 0; i < at.inputs.size(); ++i) at.input(i);
+  ConcatAttrs attrs;
+  attrs.axis = axisIn(at, axis, at.input(0)->rank());
+  return {at.add(&ops::Concat, at.inputs, std::move(attrs))};
+}
+
+void ConcatenationParams::read(const Node& node) { axis = node.as<ConcatAttrs>().axis; }
+
+std::vector<Value*> GatherParams::emit(Emission& at) const {
+  Value *data = at.input(0), *indices = at.input(1);
+  if (mode == GatherMode::kND) {
+    GatherNDAttrs attrs;
+    attrs.batchDims = elementWiseDims;
+    return {at.add(&ops::GatherND, {data, indices}, std::move(attrs))};
+  }
+  if (mode != GatherMode::kDEFAULT && mode != GatherMode::kELEMENT)
+    at.invalid("was given an unknown gather mode ", static_cast<int>(mode));
+  if (elementWiseDims != 0) at.unsupported("shares ", elementWiseDims, " dimensions of data and indices; only kND can");
+  const int64_t resolved = axisIn(at, axis, data->rank());
+  if (mode == GatherMode::kELEMENT) {
+    GatherElementsAttrs attrs;
+    attrs.axis = resolved;
+    return {at.add(&ops::GatherElements, {data, indices}, std::move(attrs))};
+  }
+  GatherAttrs attrs;
+  attrs.axis = resolved;
+  return {at.add(&ops::Gather, {data, indices}, std::move(attrs))};
+}
+
+void GatherParams::read(const Node& node) {
+  if (node.op == &ops::Gather) {
+    mode = GatherMode::kDEFAULT, axis = node.as<GatherAttrs>().axis;
+  } else if (node.op == &ops::GatherElements) {
+    mode = GatherMode::kELEMENT, axis = node.as<GatherElementsAttrs>().axis;
+  } else {
+    mode = GatherMode::kND, elementWiseDims = node.as<GatherNDAttrs>().batchDims;
+  }
+}
+
+std::vector<Value*> OneHotParams::emit(Emission& at) const {
+  const std::vector<Dim> depth = at.dims(2);
+  if (depth.size() != 1) at.invalid("needs one depth and its input 2 holds ", depth.size());
+  OneHotAttrs attrs;
+  attrs.axis = axisIn(at, axis, at.input(0)->rank() + 1);
+  attrs.depth = depth[0];
+  return {at.add(&ops::OneHot, {at.input(0), at.input(1)}, std::move(attrs))};
+}
+
+}  // namespace camshaft::api

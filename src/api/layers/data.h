@@ -1,0 +1,86 @@
+// Layers that make, join and pick data.
+#pragma once
+
+#include "api/convert.h"
+#include "api/layers/layer.h"
+
+namespace camshaft::api {
+
+struct ConstantParams {
+  static constexpr auto kType = nvinfer1::LayerType::kCONSTANT;
+  static constexpr int32_t kMaxInputs = 0;
+  camshaft::Dims dims;
+  WeightsCopy weights;
+  std::vector<Value*> emit(Emission& at) const;
+};
+
+class ConstantLayer : public LayerOf<nvinfer1::IConstantLayer, ConstantParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setWeights(nvinfer1::Weights weights) noexcept override {
+    change([&](Params& params) { params.weights = WeightsCopy(weights); });
+  }
+  nvinfer1::Weights getWeights() const noexcept override { return params_.weights.view(); }
+  void setDimensions(const nvinfer1::Dims& dims) noexcept override {
+    change([&](Params& params) { params.dims = fromPublic(dims); });
+  }
+  nvinfer1::Dims getDimensions() const noexcept override { return toPublic(params_.dims); }
+};
+
+struct ShapeParams {
+  static constexpr auto kType = nvinfer1::LayerType::kSHAPE;
+  static constexpr int32_t kMaxInputs = 1;
+  std::vector<Value*> emit(Emission& at) const;
+};
+using ShapeLayer = LayerOf<nvinfer1::IShapeLayer, ShapeParams>;
+
+struct ConcatenationParams {
+  static constexpr auto kType = nvinfer1::LayerType::kCONCATENATION;
+  static constexpr int32_t kMaxInputs = 1 << 16;
+  int64_t axis = 0;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class ConcatenationLayer : public LayerOf<nvinfer1::IConcatenationLayer, ConcatenationParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setAxis(int32_t axis) noexcept override { set(&Params::axis, axis); }
+  int32_t getAxis() const noexcept override { return static_cast<int32_t>(params_.axis); }
+};
+
+struct GatherParams {
+  static constexpr auto kType = nvinfer1::LayerType::kGATHER;
+  static constexpr int32_t kMaxInputs = 2;
+  nvinfer1::GatherMode mode = nvinfer1::GatherMode::kDEFAULT;
+  int64_t axis = 0, elementWiseDims = 0;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class GatherLayer : public LayerOf<nvinfer1::IGatherLayer, GatherParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setGatherAxis(int32_t axis) noexcept override { set(&Params::axis, axis); }
+  int32_t getGatherAxis() const noexcept override { return static_cast<int32_t>(params_.axis); }
+  void setNbElementWiseDims(int32_t dims) noexcept override { set(&Params::elementWiseDims, dims); }
+  int32_t getNbElementWiseDims() const noexcept override { return static_cast<int32_t>(params_.elementWiseDims); }
+  void setMode(nvinfer1::GatherMode mode) noexcept override { set(&Params::mode, mode); }
+  nvinfer1::GatherMode getMode() const noexcept override { return params_.mode; }
+};
+
+struct OneHotParams {
+  static constexpr auto kType = nvinfer1::LayerType::kONE_HOT;
+  static constexpr int32_t kMaxInputs = 3;
+  int64_t axis = -1;
+  std::vector<Value*> emit(Emission& at) const;
+};
+
+class OneHotLayer : public LayerOf<nvinfer1::IOneHotLayer, OneHotParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setAxis(int32_t axis) noexcept override { set(&Params::axis, axis); }
+  int32_t getAxis() const noexcept override { return static_cast<int32_t>(params_.axis); }
+};
+
+}  // namespace camshaft::api

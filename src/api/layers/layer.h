@@ -1,0 +1,103 @@
+// What all layers share: parameters that emit nodes, and the transaction that changes them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "NvInfer.h"
+#include "api/layers/emit.h"
+#include "api/report.h"
+
+namespace camshaft::api {
+
+class Network;
+class Tensor;
+
+// A layer as its network keeps it: the nodes it stands for and the tensors around them.
+class LayerCore {
+ public:
+  LayerCore(Network& network, nvinfer1::LayerType type, std::string name)
+      : network(network), type(type), name(std::move(name)) {}
+  virtual ~LayerCore() = default;
+
+  virtual nvinfer1::ILayer* interface() = 0;
+  // Adds the layer's nodes, from its parameters, and returns its outputs.
+  virtual std::vector<Value*> emit(Emission& at) const = 0;
+  virtual int32_t maxInputs() const = 0;
+  // Takes the parameters from the node again, after a change of symbols; for parsed layers.
+  virtual void readAgain() = 0;
+
+  Network& network;
+  nvinfer1::LayerType type;
+  std::string name, metadata;
+  std::string problem;            // what it still lacks before a build; empty: nothing
+  std::vector<Tensor*> inputs;    // null: absent
+  std::vector<Tensor*> outputs;
+  std::vector<Node*> nodes;       // in order; none for a constant
+  bool parsed = false;            // made from the one node it stands for, and not edited since
+  int64_t serial = -1;            // order of addition; -1 for a parsed one
+
+  // What every ILayer does, without its template.
+  void setName(const char* text) noexcept;
+  void setMetadata(const char* text) noexcept;
+  nvinfer1::ITensor* input(int32_t index) const;
+  nvinfer1::ITensor* output(int32_t index) const;
+  void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept;
+  const Reporter& reporter() const;
+  void rebuild(const std::function<void()>& undo);
+};
+
+// Interface I over parameters P, a copyable struct with
+//   static constexpr nvinfer1::LayerType kType; static constexpr int32_t kMaxInputs;
+//   std::vector<Value*> emit(Emission& at) const;
+//   void read(const Node& node);  // when a node of a parsed model can be such a layer
+template <class I, class P>
+class LayerOf : public I, public LayerCore {
+ public:
+  using Params = P;
+  LayerOf(Network& network, std::string name, P params)
+      : LayerCore(network, P::kType, std::move(name)), params_(std::move(params)) {}
+
+  nvinfer1::ILayer* interface() override { return this; }
+  std::vector<Value*> emit(Emission& at) const override { return params_.emit(at); }
+  int32_t maxInputs() const override { return P::kMaxInputs; }
+  void readAgain() override {
+    if constexpr (requires(P& params, const Node& node) { params.read(node); }) params_.read(*nodes.front());
+  }
+
+  nvinfer1::LayerType getType() const noexcept override { return type; }
+  void setName(const char* text) noexcept override { LayerCore::setName(text); }
+  const char* getName() const noexcept override { return name.c_str(); }
+  int32_t getNbInputs() const noexcept override { return static_cast<int32_t>(inputs.size()); }
+  nvinfer1::ITensor* getInput(int32_t index) const noexcept override { return input(index); }
+  int32_t getNbOutputs() const noexcept override { return static_cast<int32_t>(outputs.size()); }
+  nvinfer1::ITensor* getOutput(int32_t index) const noexcept override { return output(index); }
+  void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept override { LayerCore::setInput(index, tensor); }
+  void setMetadata(const char* text) noexcept override { LayerCore::setMetadata(text); }
+  const char* getMetadata() const noexcept override { return metadata.c_str(); }
+
+ protected:
+  // f(params) and what follows from it; on failure all is as before and the reason is reported.
+  template <class F>
+  bool change(F&& f) noexcept {
+    return guarded(reporter(), false, [&] {
+      P next = params_;
+      f(next);
+      std::swap(params_, next);
+      rebuild([&] { std::swap(params_, next); });
+      return true;
+    });
+  }
+  // change() of one field.
+  template <class Field, class V>
+  bool set(Field field, V&& value) noexcept {
+    return change([&](P& params) { params.*field = std::forward<V>(value); });
+  }
+
+  P params_;
+};
+
+}  // namespace camshaft::api

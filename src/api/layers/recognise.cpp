@@ -1,0 +1,108 @@
+#include "api/layers/recognise.h"
+
+#include "api/layers/data.h"
+#include "api/layers/pointwise.h"
+#include "api/layers/product.h"
+#include "api/layers/reduce.h"
+#include "api/layers/resize.h"
+#include "api/layers/shuffle.h"
+#include "api/layers/slice.h"
+#include "api/layers/window.h"
+#include "api/network.h"
+#include "ops/norm.h"
+#include "ops/pool.h"
+#include "ops/shape.h"
+#include "ops/softmax.h"
+
+namespace camshaft::api {
+namespace {
+
+// Any operator without a layer class: its inputs can be replaced, its attributes stay.
+struct OperatorParams {
+  static constexpr auto kType = nvinfer1::LayerType::kCAMSHAFT_OPERATOR;
+  static constexpr int32_t kMaxInputs = 1 << 16;
+  Op op = nullptr;
+  std::shared_ptr<const Attrs> attrs;
+  int outputs = 1;
+
+  void read(const Node& node) {
+    op = node.op;
+    attrs = node.attrs->clone();
+    outputs = static_cast<int>(node.outputs.size());
+  }
+  std::vector<Value*> emit(Emission& at) const {
+    return at.graph.addNode(op, at.name, at.inputs, attrs->clone(), outputs, at.before)->outputs;
+  }
+};
+using OperatorLayer = LayerOf<nvinfer1::ILayer, OperatorParams>;
+
+template <class L>
+std::unique_ptr<LayerCore> make(Network& network, const Node& node) {
+  typename L::Params params;
+  if constexpr (requires { params.read(node); }) params.read(node);
+  return std::make_unique<L>(network, node.name, std::move(params));
+}
+
+bool isNormalization(const Node& node) {
+  if (!node.hasInput(1) || !node.hasInput(2)) return false;
+  if (node.op == &ops::LayerNorm) return !node.as<LayerNormAttrs>().rms;
+  const auto& attrs = node.as<GroupNormAttrs>();
+  return attrs.groups > 1 && !attrs.channelsLast;
+}
+
+bool isPooling(const Node& node) {
+  const auto& attrs = node.as<PoolAttrs>();
+  return attrs.kind != PoolKind::kLp && node.outputs.size() == 1 && !attrs.channelsLast;
+}
+
+// Null when no layer class describes the node in full.
+std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
+  if (node.epilogue) return nullptr;
+  const Op op = node.op;
+  if (op == &ops::Pointwise) return pointwiseLayerFor(network, node);
+  if (op == &ops::Identity) return make<IdentityLayer>(network, node);
+  if (op == &ops::Conv) return make<ConvolutionLayer>(network, node);
+  if (op == &ops::ConvTranspose) return make<DeconvolutionLayer>(network, node);
+  if (op == &ops::Pool && isPooling(node)) return make<PoolingLayer>(network, node);
+  if (op == &ops::MatMul) return make<MatrixMultiplyLayer>(network, node);
+  if (op == &ops::Einsum) return make<EinsumLayer>(network, node);
+  if (op == &ops::Reduce && ReduceParams::hasOperation(node.as<ReduceAttrs>().kind)) return make<ReduceLayer>(network, node);
+  if (op == &ops::Softmax && node.as<SoftmaxAttrs>().kind == SoftmaxKind::kSoftmax) return make<SoftMaxLayer>(network, node);
+  if ((op == &ops::LayerNorm || op == &ops::GroupNorm) && isNormalization(node)) return make<NormalizationLayer>(network, node);
+  if (op == &ops::Transpose || op == &ops::Reshape) return make<ShuffleLayer>(network, node);
+  if (op == &ops::Slice) return make<SliceLayer>(network, node);
+  if (op == &ops::Concat) return make<ConcatenationLayer>(network, node);
+  if (op == &ops::Gather || op == &ops::GatherElements || op == &ops::GatherND) return make<GatherLayer>(network, node);
+  if (op == &ops::TopK) return make<TopKLayer>(network, node);
+  if (op == &ops::Resize && ResizeParams::canRead(node.as<ResizeAttrs>())) return make<ResizeLayer>(network, node);
+  if (op == &ops::Shape && node.as<ShapeAttrs>().begin == 0 && node.as<ShapeAttrs>().end == node.input(0)->rank())
+    return make<ShapeLayer>(network, node);
+  return nullptr;
+}
+
+// Constant kernels and biases are the layer's weights, not inputs.
+bool isWeight(const LayerCore& layer, size_t input, const Value* value) {
+  return input > 0 && value && value->isConstant() &&
+         (layer.type == nvinfer1::LayerType::kCONVOLUTION || layer.type == nvinfer1::LayerType::kDECONVOLUTION);
+}
+
+}  // namespace
+
+std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
+  std::unique_ptr<LayerCore> layer = specialLayer(network, *node);
+  if (!layer) {
+    layer = make<OperatorLayer>(network, *node);
+    layer->metadata = node->op->name;
+  }
+  for (size_t i = 0; i < node->inputs.size(); ++i) {
+    Value* input = node->inputs[i];
+    layer->inputs.push_back(input && !isWeight(*layer, i, input) ? network.tensorOf(input) : nullptr);
+  }
+  while (!layer->inputs.empty() && !layer->inputs.back()) layer->inputs.pop_back();
+  for (Value* output : node->outputs) layer->outputs.push_back(network.tensorOf(output));
+  layer->nodes = {node};
+  layer->parsed = true;
+  return layer;
+}
+
+}  // namespace camshaft::api

@@ -1,0 +1,126 @@
+#include "api/layers/slice.h"
+
+#include "api/convert.h"
+#include "api/tensor.h"
+#include "ops/move.h"
+
+namespace camshaft::api {
+
+using nvinfer1::SampleMode;
+
+namespace {
+
+std::optional<PadMode> padModeOf(SampleMode mode) {
+  switch (mode) {
+    case SampleMode::kWRAP: return PadMode::kWrap;
+    case SampleMode::kCLAMP: return PadMode::kEdge;
+    case SampleMode::kFILL: return PadMode::kConstant;
+    case SampleMode::kREFLECT: return PadMode::kReflect;
+    default: return std::nullopt;
+  }
+}
+
+// What the slice takes, per axis; starts move when the data is padded first.
+struct Cut {
+  std::vector<int64_t> axes, steps;
+  std::vector<Dim> starts, sizes;
+};
+
+Cut cutOf(Emission& at, const SliceParams& params) {
+  const int64_t rank = at.input(0)->rank();
+  const auto part = [&](size_t input, const std::vector<Dim>& given) { return at.has(input) ? at.dims(input) : given; };
+  Cut cut{{}, {}, part(1, params.start), part(2, params.size)};
+  const std::vector<Dim> axes = at.has(5) || params.axes ? part(5, params.axes.value_or(std::vector<Dim>{})) : std::vector<Dim>{};
+  const bool all = !at.has(5) && !params.axes;
+  const size_t count = all ? rank : axes.size();
+  const std::vector<Dim> steps = part(3, params.stride);
+  if (cut.starts.size() != count || cut.sizes.size() != count || steps.size() != count)
+    at.invalid("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ", cut.sizes.size(),
+               " sizes and ", steps.size(), " strides");
+  for (size_t i = 0; i < count; ++i) {
+    if (!steps[i].isConstant() || steps[i].isConstant(0)) at.invalid("needs a constant stride other than 0");
+    if (!all && !axes[i].isConstant()) at.unsupported("needs its axes as constants");
+    if (cut.sizes[i].isConstant() && cut.sizes[i].value() < 0) at.invalid("has a slice of size ", cut.sizes[i]);
+    cut.steps.push_back(steps[i].value());
+    cut.axes.push_back(all ? static_cast<int64_t>(i) : axisIn(at, axes[i].value(), rank));
+  }
+  return cut;
+}
+
+Dim lastOf(const Cut& cut, size_t i) { return cut.starts[i] + (cut.sizes[i] - 1) * Dim(cut.steps[i]); }
+
+void requireInside(const Emission& at, const Cut& cut) {
+  for (size_t i = 0; i < cut.axes.size(); ++i) {
+    const Dim &size = at.input(0)->shape()[cut.axes[i]], last = lastOf(cut, i);
+    if (!size.isConstant() || cut.sizes[i].isConstant(0)) continue;
+    for (const Dim& end : {cut.starts[i], last})
+      if (end.isConstant() && (end.value() < 0 || end.value() >= size.value()))
+        at.invalid("reads element ", end, " of dimension ", cut.axes[i], ", which has ", size);
+  }
+}
+
+// Data with what the slice reads outside of it.
+Value* padded(Emission& at, Cut& cut, PadMode mode) {
+  Value* x = at.input(0);
+  PadAttrs attrs;
+  attrs.mode = mode;
+  attrs.begin = attrs.end = std::vector<Dim>(x->rank(), Dim(0));
+  for (size_t i = 0; i < cut.axes.size(); ++i) {
+    const Dim last = lastOf(cut, i);
+    const Dim low = min(cut.starts[i], last), high = max(cut.starts[i], last);
+    attrs.begin[cut.axes[i]] = max(Dim(0) - low, 0);
+    attrs.end[cut.axes[i]] = max(high + 1 - x->shape()[cut.axes[i]], 0);
+    cut.starts[i] += attrs.begin[cut.axes[i]];
+  }
+  std::vector<Value*> operands{x};
+  if (mode == PadMode::kConstant && at.has(4)) operands.push_back(at.reshape(at.input(4), {}));
+  return at.add(&ops::Pad, std::move(operands), std::move(attrs));
+}
+
+}  // namespace
+
+std::vector<Value*> SliceParams::emit(Emission& at) const {
+  if (mode < SampleMode::kSTRICT_BOUNDS || mode > SampleMode::kREFLECT)
+    at.invalid("was given an unknown sample mode ", static_cast<int>(mode));
+  Cut cut = cutOf(at, *this);
+  Value* x = at.input(0);
+  if (const auto pad = padModeOf(mode)) x = padded(at, cut, *pad);
+  else requireInside(at, cut);
+  SliceAttrs attrs;
+  attrs.axes = std::move(cut.axes);
+  attrs.starts = std::move(cut.starts);
+  attrs.sizes = std::move(cut.sizes);
+  attrs.steps = std::move(cut.steps);
+  return {at.add(&ops::Slice, {x}, std::move(attrs))};
+}
+
+void SliceParams::read(const Node& node) {
+  const auto& attrs = node.as<SliceAttrs>();
+  start = attrs.starts;
+  size = attrs.sizes;
+  stride.assign(attrs.steps.begin(), attrs.steps.end());
+  axes.emplace(attrs.axes.begin(), attrs.axes.end());
+}
+
+void SliceLayer::setDims(std::vector<Dim> Params::*field, const Dims& dims) noexcept {
+  change([&](Params& params) { params.*field = makeShape(fromPublic(dims)); });
+}
+
+nvinfer1::Dims SliceLayer::view(size_t input, const std::vector<Dim>& values) const noexcept {
+  return guarded(reporter(), invalidDims(), [&] {
+    return inputs.size() > input && inputs[input] ? invalidDims() : publicDims(values);
+  });
+}
+
+void SliceLayer::setAxes(const Dims& dims) noexcept {
+  change([&](Params& params) { params.axes = makeShape(fromPublic(dims)); });
+}
+
+nvinfer1::Dims SliceLayer::getAxes() const noexcept {
+  if (params_.axes || (inputs.size() > 5 && inputs[5])) return view(5, params_.axes.value_or(std::vector<Dim>{}));
+  nvinfer1::Dims all = inputs[0]->getDimensions();
+  for (int32_t i = 0; i < all.nbDims; ++i) all.d[i] = i;
+  return all;
+}
+
+}  // namespace camshaft::api

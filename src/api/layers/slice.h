@@ -1,0 +1,41 @@
+// Slice: a window with steps, which may reach outside the data.
+#pragma once
+
+#include <optional>
+
+#include "api/layers/layer.h"
+
+namespace camshaft::api {
+
+// Inputs 1 to 5 (start, size, stride, fill value, axes) take precedence over the fields.
+struct SliceParams {
+  static constexpr auto kType = nvinfer1::LayerType::kSLICE;
+  static constexpr int32_t kMaxInputs = 6;
+  std::vector<Dim> start, size, stride;
+  std::optional<std::vector<Dim>> axes;  // none: all
+  nvinfer1::SampleMode mode = nvinfer1::SampleMode::kSTRICT_BOUNDS;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class SliceLayer : public LayerOf<nvinfer1::ISliceLayer, SliceParams> {
+ public:
+  using LayerOf::LayerOf;
+  using Dims = nvinfer1::Dims;
+  void setStart(const Dims& dims) noexcept override { setDims(&Params::start, dims); }
+  Dims getStart() const noexcept override { return view(1, params_.start); }
+  void setSize(const Dims& dims) noexcept override { setDims(&Params::size, dims); }
+  Dims getSize() const noexcept override { return view(2, params_.size); }
+  void setStride(const Dims& dims) noexcept override { setDims(&Params::stride, dims); }
+  Dims getStride() const noexcept override { return view(3, params_.stride); }
+  void setMode(nvinfer1::SampleMode mode) noexcept override { set(&Params::mode, mode); }
+  nvinfer1::SampleMode getMode() const noexcept override { return params_.mode; }
+  void setAxes(const Dims& dims) noexcept override;
+  Dims getAxes() const noexcept override;
+
+ private:
+  void setDims(std::vector<Dim> Params::*field, const Dims& dims) noexcept;
+  Dims view(size_t input, const std::vector<Dim>& values) const noexcept;
+};
+
+}  // namespace camshaft::api

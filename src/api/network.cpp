@@ -1,0 +1,185 @@
+#include "api/network.h"
+
+#include <algorithm>
+
+#include "api/convert.h"
+#include "api/layers/recognise.h"
+#include "ops/shape.h"
+#include "ops/symbols.h"
+
+namespace camshaft::api {
+
+using nvinfer1::ITensor;
+
+Network::Network(nvinfer1::NetworkDefinitionCreationFlags flags, const Reporter& reporter)
+    : flags_(flags), reporter_(reporter) {}
+
+Network::~Network() = default;
+
+void Network::setGraph(Graph graph) {
+  graph_ = std::move(graph);
+  listing_.clear();
+}
+
+namespace {
+
+// Bindings that edits left behind: no node reads their symbols any more.
+void eraseUnreadBindings(Graph& graph) {
+  std::set<std::string> read;
+  for (const auto& node : graph.nodes()) read.merge(symbolsRead(*node));
+  for (Node* node : graph.nodeList()) {
+    if (node->op != &ops::BindDims) continue;
+    const auto& symbols = node->as<BindDimsAttrs>().symbols;
+    if (std::none_of(symbols.begin(), symbols.end(), [&](const Dim& s) { return read.contains(s.symbolName()); }))
+      graph.erase(node);
+  }
+}
+
+}  // namespace
+
+Graph Network::graphToBuild() const {
+  for (const auto& layer : layers_)
+    if (!layer->problem.empty()) fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' ", layer->problem);
+  Graph copy = graph_.clone();
+  auto copied = copy.nodes().begin();
+  for (const auto& node : graph_.nodes()) {
+    const auto layer = layerOfNode_.find(node.get());
+    if (layer != layerOfNode_.end() && !layer->second->metadata.empty() && layer->second->metadata != node->op->name) {
+      if ((*copied)->origins.empty()) (*copied)->origins.push_back((*copied)->name);
+      (*copied)->origins.push_back(layer->second->metadata);
+    }
+    ++copied;
+  }
+  eraseUnreadBindings(copy);
+  copy.eraseUnusedConstants();
+  return copy;
+}
+
+Tensor* Network::tensorOf(Value* value) {
+  Tensor*& tensor = tensorOfValue_[value];
+  if (!tensor) tensor = tensors_.emplace_back(std::make_unique<Tensor>(*this, value)).get();
+  return tensor;
+}
+
+Tensor* Network::own(ITensor& tensor) const {
+  auto& own = static_cast<Tensor&>(tensor);
+  if (&own.network() != this) fail(ErrorKind::kInvalidArgument, "tensor '", own.getName(), "' belongs to another network");
+  if (!own.value()) fail(ErrorKind::kInvalidArgument, "a tensor that was removed from the network is used again");
+  return &own;
+}
+
+LayerCore* Network::layerOf(Node* node) {
+  if (!node || node->op == &ops::BindDims) return nullptr;
+  LayerCore*& layer = layerOfNode_[node];
+  if (!layer) layer = layers_.emplace_back(layerFor(*this, node)).get();
+  return layer;
+}
+
+LayerCore* Network::producerOf(const Tensor& tensor) {
+  if (tensor.value()->producer) return layerOf(tensor.value()->producer);
+  for (const auto& layer : layers_)
+    if (std::find(layer->outputs.begin(), layer->outputs.end(), &tensor) != layer->outputs.end()) return layer.get();
+  return nullptr;
+}
+
+void Network::setName(const char* name) noexcept {
+  guarded(reporter_, false, [&] {
+    graph_.name = name ? name : "";
+    return true;
+  });
+}
+
+ITensor* Network::addInput(const char* name, nvinfer1::DataType type, const nvinfer1::Dims& dims) noexcept {
+  return guarded<ITensor*>(reporter_, nullptr, [&] {
+    if (!name || !*name) fail(ErrorKind::kInvalidArgument, "addInput needs a name for the input");
+    if (graph_.find(name)) fail(ErrorKind::kInvalidArgument, "the network already has a tensor named '", name, "'");
+    const auto elementType = fromPublic(type);
+    if (!elementType) fail(ErrorKind::kInvalidArgument, "input '", name, "' has an unknown type ", static_cast<int>(type));
+    Shape shape;
+    for (int64_t size : fromPublic(dims)) {
+      if (size < -1) fail(ErrorKind::kInvalidArgument, "input '", name, "' has a dimension of size ", size);
+      shape.push_back(size < 0 ? graph_.newSymbol(defaultSymbol(name, static_cast<int64_t>(shape.size()))) : Dim(size));
+    }
+    return tensorOf(graph_.addInput(name, {*elementType, std::move(shape)}));
+  });
+}
+
+void Network::markOutput(ITensor& tensor) noexcept {
+  guarded(reporter_, false, [&] {
+    Value* value = own(tensor)->value();
+    if (!graph_.isOutput(value)) graph_.addOutput(value->name, value);
+    return true;
+  });
+}
+
+void Network::unmarkOutput(ITensor& tensor) noexcept {
+  guarded(reporter_, false, [&] {
+    Value* value = own(tensor)->value();
+    if (std::erase_if(graph_.outputs, [&](const Graph::Output& output) { return output.value == value; }) == 0)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is no output of the network");
+    return true;
+  });
+}
+
+void Network::removeTensor(ITensor& tensor) noexcept {
+  guarded(reporter_, false, [&] {
+    Tensor* own = this->own(tensor);
+    Value* value = own->value();
+    if (graph_.hasUses(value))
+      fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is still read by a layer or marked as an output");
+    if (own->isNetworkInput()) {
+      tensorOfValue_.erase(value);
+      own->bind(nullptr);
+      graph_.removeInput(value);
+      return true;
+    }
+    LayerCore* layer = producerOf(*own);
+    if (!layer) fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is a constant of the model, which no layer made");
+    tensorOfValue_.erase(value);
+    own->bind(nullptr);
+    const bool last = std::none_of(layer->outputs.begin(), layer->outputs.end(), [](Tensor* t) { return t->value(); });
+    if (last) eraseLayer(*layer);
+    return true;
+  });
+}
+
+const std::vector<LayerCore*>& Network::listing() const {
+  if (!listing_.empty()) return listing_;
+  auto& self = const_cast<Network&>(*this);  // objects are made when first asked for
+  std::vector<LayerCore*> constants;
+  for (const auto& layer : layers_)
+    if (layer->nodes.empty()) constants.push_back(layer.get());
+  auto constant = constants.begin();
+  std::unordered_set<const LayerCore*> listed;
+  for (Node* node : graph_.nodeList()) {
+    LayerCore* layer = self.layerOf(node);
+    if (!layer || !listed.insert(layer).second) continue;
+    while (constant != constants.end() && (*constant)->serial < layer->serial) listing_.push_back(*constant++);
+    listing_.push_back(layer);
+  }
+  listing_.insert(listing_.end(), constant, constants.end());
+  return listing_;
+}
+
+int32_t Network::getNbLayers() const noexcept {
+  return guarded(reporter_, int32_t{0}, [&] { return static_cast<int32_t>(listing().size()); });
+}
+
+nvinfer1::ILayer* Network::getLayer(int32_t index) const noexcept {
+  return guarded<nvinfer1::ILayer*>(reporter_, nullptr, [&]() -> nvinfer1::ILayer* {
+    return index >= 0 && index < getNbLayers() ? listing()[index]->interface() : nullptr;
+  });
+}
+
+ITensor* Network::getInput(int32_t index) const noexcept {
+  if (index < 0 || index >= getNbInputs()) return nullptr;
+  return guarded<ITensor*>(reporter_, nullptr, [&] { return const_cast<Network*>(this)->tensorOf(graph_.inputs[index]); });
+}
+
+ITensor* Network::getOutput(int32_t index) const noexcept {
+  if (index < 0 || index >= getNbOutputs()) return nullptr;
+  return guarded<ITensor*>(reporter_, nullptr,
+                           [&] { return const_cast<Network*>(this)->tensorOf(graph_.outputs[index].value); });
+}
+
+}  // namespace camshaft::api

@@ -1,0 +1,148 @@
+// INetworkDefinition: a graph seen as layers and tensors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "NvInfer.h"
+#include "api/layers/layer.h"
+#include "api/report.h"
+#include "api/tensor.h"
+#include "ir/graph.h"
+
+namespace camshaft::api {
+
+class Network : public nvinfer1::INetworkDefinition {
+ public:
+  Network(nvinfer1::NetworkDefinitionCreationFlags flags, const Reporter& reporter);
+  ~Network() override;
+
+  Graph& graph() { return graph_; }
+  void setGraph(Graph graph);  // of an empty network: what the parser read
+  void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
+  // A copy for one build. Throws when a layer still lacks something it needs.
+  Graph graphToBuild() const;
+
+  // For tensors and layers.
+  const Reporter& reporter() const { return reporter_; }
+  Tensor* tensorOf(Value* value);                   // the one object for this value
+  Tensor* own(nvinfer1::ITensor& tensor) const;     // throws when it is not of this network
+  LayerCore* layerOf(Node* node);                   // null for a node that only binds dimensions
+  LayerCore* producerOf(const Tensor& tensor);      // null for an input
+  // Emits the layer again after its parameters changed, and everything the change reaches. On
+  // failure `undo` restores the parameters, the graph is as it was, and the error goes on. After a
+  // change of inputs the nodes may need another order.
+  void rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder = false);
+  void setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor);
+  void setInputShape(Tensor& input, const Shape& shape);
+  void nameDimension(Tensor& input, int32_t index, const std::string& symbol);
+
+  void setName(const char* name) noexcept override;
+  const char* getName() const noexcept override { return graph_.name.c_str(); }
+  nvinfer1::NetworkDefinitionCreationFlags getFlags() const noexcept override { return flags_; }
+  bool getFlag(nvinfer1::NetworkDefinitionCreationFlag flag) const noexcept override {
+    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
+  }
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+
+  nvinfer1::ITensor* addInput(const char* name, nvinfer1::DataType type, const nvinfer1::Dims& dims) noexcept override;
+  void markOutput(nvinfer1::ITensor& tensor) noexcept override;
+  void unmarkOutput(nvinfer1::ITensor& tensor) noexcept override;
+  void removeTensor(nvinfer1::ITensor& tensor) noexcept override;
+
+  int32_t getNbLayers() const noexcept override;
+  nvinfer1::ILayer* getLayer(int32_t index) const noexcept override;
+  int32_t getNbInputs() const noexcept override { return static_cast<int32_t>(graph_.inputs.size()); }
+  nvinfer1::ITensor* getInput(int32_t index) const noexcept override;
+  int32_t getNbOutputs() const noexcept override { return static_cast<int32_t>(graph_.outputs.size()); }
+  nvinfer1::ITensor* getOutput(int32_t index) const noexcept override;
+
+  nvinfer1::IConvolutionLayer* addConvolutionNd(nvinfer1::ITensor& input, int64_t maps, const nvinfer1::Dims& kernelSize,
+                                                nvinfer1::Weights kernel, nvinfer1::Weights bias) noexcept override;
+  nvinfer1::IDeconvolutionLayer* addDeconvolutionNd(nvinfer1::ITensor& input, int64_t maps, nvinfer1::Dims kernelSize,
+                                                    nvinfer1::Weights kernel, nvinfer1::Weights bias) noexcept override;
+  nvinfer1::IPoolingLayer* addPoolingNd(nvinfer1::ITensor& input, nvinfer1::PoolingType type,
+                                        const nvinfer1::Dims& windowSize) noexcept override;
+  nvinfer1::IActivationLayer* addActivation(nvinfer1::ITensor& input, nvinfer1::ActivationType type) noexcept override;
+  nvinfer1::IParametricReLULayer* addParametricReLU(nvinfer1::ITensor& input, nvinfer1::ITensor& slope) noexcept override;
+  nvinfer1::IScaleLayer* addScale(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode, nvinfer1::Weights shift,
+                                  nvinfer1::Weights scale, nvinfer1::Weights power) noexcept override;
+  nvinfer1::IScaleLayer* addScaleNd(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode, nvinfer1::Weights shift,
+                                    nvinfer1::Weights scale, nvinfer1::Weights power,
+                                    int32_t channelAxis) noexcept override;
+  nvinfer1::IElementWiseLayer* addElementWise(nvinfer1::ITensor& input1, nvinfer1::ITensor& input2,
+                                              nvinfer1::ElementWiseOperation op) noexcept override;
+  nvinfer1::IUnaryLayer* addUnary(nvinfer1::ITensor& input, nvinfer1::UnaryOperation op) noexcept override;
+  nvinfer1::ISelectLayer* addSelect(nvinfer1::ITensor& condition, nvinfer1::ITensor& thenInput,
+                                    nvinfer1::ITensor& elseInput) noexcept override;
+  nvinfer1::ICastLayer* addCast(nvinfer1::ITensor& input, nvinfer1::DataType toType) noexcept override;
+  nvinfer1::ISoftMaxLayer* addSoftMax(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::INormalizationLayer* addNormalization(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                                  nvinfer1::ITensor& bias, uint32_t axesMask) noexcept override;
+  nvinfer1::INormalizationLayer* addNormalizationV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                                    nvinfer1::ITensor& bias, uint32_t axesMask) noexcept override;
+  nvinfer1::IReduceLayer* addReduce(nvinfer1::ITensor& input, nvinfer1::ReduceOperation op, uint32_t axes,
+                                    bool keepDimensions) noexcept override;
+  nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
+                                uint32_t axes) noexcept override;
+  nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k, uint32_t axes,
+                                nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::ICumulativeLayer* addCumulative(nvinfer1::ITensor& input, nvinfer1::ITensor& axis,
+                                            nvinfer1::CumulativeOperation op, bool exclusive,
+                                            bool reverse) noexcept override;
+  nvinfer1::IMatrixMultiplyLayer* addMatrixMultiply(nvinfer1::ITensor& input0, nvinfer1::MatrixOperation op0,
+                                                    nvinfer1::ITensor& input1,
+                                                    nvinfer1::MatrixOperation op1) noexcept override;
+  nvinfer1::IEinsumLayer* addEinsum(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
+                                    const char* equation) noexcept override;
+  nvinfer1::IConstantLayer* addConstant(const nvinfer1::Dims& dims, nvinfer1::Weights weights) noexcept override;
+  nvinfer1::IIdentityLayer* addIdentity(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::IShapeLayer* addShape(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::IConcatenationLayer* addConcatenation(nvinfer1::ITensor* const* inputs, int32_t nbInputs) noexcept override;
+  nvinfer1::IShuffleLayer* addShuffle(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::ISqueezeLayer* addSqueeze(nvinfer1::ITensor& input, nvinfer1::ITensor& axes) noexcept override;
+  nvinfer1::IUnsqueezeLayer* addUnsqueeze(nvinfer1::ITensor& input, nvinfer1::ITensor& axes) noexcept override;
+  nvinfer1::ISliceLayer* addSlice(nvinfer1::ITensor& input, const nvinfer1::Dims& start, const nvinfer1::Dims& size,
+                                  const nvinfer1::Dims& stride) noexcept override;
+  nvinfer1::IGatherLayer* addGather(nvinfer1::ITensor& data, nvinfer1::ITensor& indices, int32_t axis) noexcept override;
+  nvinfer1::IGatherLayer* addGatherV2(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
+                                      nvinfer1::GatherMode mode) noexcept override;
+  nvinfer1::IOneHotLayer* addOneHot(nvinfer1::ITensor& indices, nvinfer1::ITensor& values, nvinfer1::ITensor& depth,
+                                    int32_t axis) noexcept override;
+  nvinfer1::IResizeLayer* addResize(nvinfer1::ITensor& input) noexcept override;
+
+ private:
+  using ValueSet = std::unordered_set<const Value*>;
+
+  // network_add.cpp: a new layer of class L, or null with the reason reported.
+  template <class L, class MakeParams>
+  L* add(const char* kind, const std::vector<nvinfer1::ITensor*>& inputs, MakeParams&& makeParams) noexcept;
+
+  // network_edit.cpp
+  void attach(LayerCore& layer);  // emits a new layer
+  void emitAgain(LayerCore& layer, ValueSet& changed);
+  void refresh(ValueSet changed);
+  void replaceOutput(LayerCore& layer, size_t index, Value* value, ValueSet& changed);
+  void sortNodes();
+  void eraseLayer(LayerCore& layer);
+
+  const std::vector<LayerCore*>& listing() const;
+
+  nvinfer1::NetworkDefinitionCreationFlags flags_;
+  Reporter reporter_;
+  Graph graph_{};
+  std::vector<std::shared_ptr<const void>> kept_;
+  std::vector<std::unique_ptr<Tensor>> tensors_;
+  std::unordered_map<const Value*, Tensor*> tensorOfValue_;
+  std::vector<std::unique_ptr<LayerCore>> layers_;
+  std::unordered_map<const Node*, LayerCore*> layerOfNode_;
+  int64_t nextSerial_ = 0;
+  mutable std::vector<LayerCore*> listing_;  // empty: to be worked out
+};
+
+}  // namespace camshaft::api

@@ -1,0 +1,220 @@
+// The add* methods: parameters from arguments, then one way to add.
+#include "api/layers/data.h"
+#include "api/layers/pointwise.h"
+#include "api/layers/product.h"
+#include "api/layers/reduce.h"
+#include "api/layers/resize.h"
+#include "api/layers/shuffle.h"
+#include "api/layers/slice.h"
+#include "api/layers/window.h"
+#include "api/network.h"
+
+namespace camshaft::api {
+
+using namespace nvinfer1;
+
+template <class L, class MakeParams>
+L* Network::add(const char* kind, const std::vector<ITensor*>& inputs, MakeParams&& makeParams) noexcept {
+  return guarded<L*>(reporter_, nullptr, [&] {
+    auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
+    for (ITensor* input : inputs) {
+      if (!input) fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
+      layer->inputs.push_back(own(*input));
+    }
+    attach(*layer);
+    L* raw = layer.get();
+    layers_.push_back(std::move(layer));
+    return raw;
+  });
+}
+
+namespace {
+
+// max(0, rank - 3): the channels of an image, where softmax and concatenation start.
+int64_t channelAxisOf(const ITensor& tensor) { return std::max(0, tensor.getDimensions().nbDims - 3); }
+
+std::vector<ITensor*> listOf(ITensor* const* tensors, int32_t count) {
+  return tensors && count > 0 ? std::vector<ITensor*>(tensors, tensors + count) : std::vector<ITensor*>{nullptr};
+}
+
+}  // namespace
+
+IConvolutionLayer* Network::addConvolutionNd(ITensor& input, int64_t maps, const nvinfer1::Dims& kernelSize,
+                                             Weights kernel, Weights bias) noexcept {
+  return add<ConvolutionLayer>("convolution", {&input}, [&] {
+    ConvolutionParams params;
+    params.start(input, maps, kernelSize, kernel, bias);
+    return params;
+  });
+}
+
+IDeconvolutionLayer* Network::addDeconvolutionNd(ITensor& input, int64_t maps, nvinfer1::Dims kernelSize,
+                                                 Weights kernel, Weights bias) noexcept {
+  return add<DeconvolutionLayer>("deconvolution", {&input}, [&] {
+    DeconvolutionParams params;
+    params.start(input, maps, kernelSize, kernel, bias);
+    return params;
+  });
+}
+
+IPoolingLayer* Network::addPoolingNd(ITensor& input, PoolingType type, const nvinfer1::Dims& windowSize) noexcept {
+  return add<PoolingLayer>("pooling", {&input}, [&] {
+    PoolingParams params;
+    params.start(windowSize);
+    params.pooling = type;
+    return params;
+  });
+}
+
+IActivationLayer* Network::addActivation(ITensor& input, ActivationType type) noexcept {
+  return add<ActivationLayer>("activation", {&input}, [&] { return ActivationParams{type}; });
+}
+
+IParametricReLULayer* Network::addParametricReLU(ITensor& input, ITensor& slope) noexcept {
+  return add<ParametricReLULayer>("parametric_relu", {&input, &slope}, [] { return ParametricReLUParams{}; });
+}
+
+IScaleLayer* Network::addScale(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power) noexcept {
+  return addScaleNd(input, mode, shift, scale, power, static_cast<int32_t>(channelAxisOf(input)));
+}
+
+IScaleLayer* Network::addScaleNd(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power,
+                                 int32_t channelAxis) noexcept {
+  return add<ScaleLayer>("scale", {&input}, [&] {
+    ScaleParams params;
+    params.mode = mode;
+    params.shift = WeightsCopy(shift);
+    params.scale = WeightsCopy(scale);
+    params.power = WeightsCopy(power);
+    params.channelAxis = channelAxis;
+    return params;
+  });
+}
+
+IElementWiseLayer* Network::addElementWise(ITensor& input1, ITensor& input2, ElementWiseOperation op) noexcept {
+  return add<ElementWiseLayer>("elementwise", {&input1, &input2}, [&] { return ElementWiseParams{op}; });
+}
+
+IUnaryLayer* Network::addUnary(ITensor& input, UnaryOperation op) noexcept {
+  return add<UnaryLayer>("unary", {&input}, [&] { return UnaryParams{op}; });
+}
+
+ISelectLayer* Network::addSelect(ITensor& condition, ITensor& thenInput, ITensor& elseInput) noexcept {
+  return add<SelectLayer>("select", {&condition, &thenInput, &elseInput}, [] { return SelectParams{}; });
+}
+
+ICastLayer* Network::addCast(ITensor& input, nvinfer1::DataType toType) noexcept {
+  return add<CastLayer>("cast", {&input}, [&] { return CastParams{toType}; });
+}
+
+ISoftMaxLayer* Network::addSoftMax(ITensor& input) noexcept {
+  return add<SoftMaxLayer>("softmax", {&input}, [&] { return SoftMaxParams{1u << channelAxisOf(input)}; });
+}
+
+INormalizationLayer* Network::addNormalization(ITensor& input, ITensor& scale, ITensor& bias, uint32_t axesMask) noexcept {
+  return add<NormalizationLayer>("normalization", {&input, &scale, &bias}, [&] {
+    NormalizationParams params;
+    params.axes = axesMask;
+    return params;
+  });
+}
+
+INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale, ITensor& bias, uint32_t axesMask) noexcept {
+  return add<NormalizationLayer>("normalization", {&input, &scale, &bias}, [&] {
+    NormalizationParams params;
+    params.axes = axesMask;
+    params.perChannel = true;
+    return params;
+  });
+}
+
+IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t axes, bool keepDimensions) noexcept {
+  return add<ReduceLayer>("reduce", {&input}, [&] { return ReduceParams{op, axes, keepDimensions}; });
+}
+
+ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes) noexcept {
+  return addTopK(input, op, k, axes, nvinfer1::DataType::kINT32);
+}
+
+ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes,
+                             nvinfer1::DataType indicesType) noexcept {
+  return add<TopKLayer>("topk", {&input}, [&] { return TopKParams{op, Dim(k), axes, indicesType}; });
+}
+
+ICumulativeLayer* Network::addCumulative(ITensor& input, ITensor& axis, CumulativeOperation op, bool exclusive,
+                                         bool reverse) noexcept {
+  return add<CumulativeLayer>("cumulative", {&input, &axis}, [&] { return CumulativeParams{op, exclusive, reverse}; });
+}
+
+IMatrixMultiplyLayer* Network::addMatrixMultiply(ITensor& input0, MatrixOperation op0, ITensor& input1,
+                                                 MatrixOperation op1) noexcept {
+  return add<MatrixMultiplyLayer>("matrix_multiply", {&input0, &input1}, [&] { return MatrixMultiplyParams{{op0, op1}}; });
+}
+
+IEinsumLayer* Network::addEinsum(ITensor* const* inputs, int32_t nbInputs, const char* equation) noexcept {
+  return guarded<IEinsumLayer*>(reporter_, nullptr, [&] {
+    return add<EinsumLayer>("einsum", listOf(inputs, nbInputs), [&] { return EinsumParams{equation ? equation : ""}; });
+  });
+}
+
+IConstantLayer* Network::addConstant(const nvinfer1::Dims& dims, Weights weights) noexcept {
+  return add<ConstantLayer>("constant", {}, [&] { return ConstantParams{fromPublic(dims), WeightsCopy(weights)}; });
+}
+
+IIdentityLayer* Network::addIdentity(ITensor& input) noexcept {
+  return add<IdentityLayer>("identity", {&input}, [] { return IdentityParams{}; });
+}
+
+IShapeLayer* Network::addShape(ITensor& input) noexcept {
+  return add<ShapeLayer>("shape", {&input}, [] { return ShapeParams{}; });
+}
+
+IConcatenationLayer* Network::addConcatenation(ITensor* const* inputs, int32_t nbInputs) noexcept {
+  return guarded<IConcatenationLayer*>(reporter_, nullptr, [&] {
+    const std::vector<ITensor*> list = listOf(inputs, nbInputs);
+    return add<ConcatenationLayer>("concatenation", list, [&] {
+      return ConcatenationParams{list[0] ? channelAxisOf(*list[0]) : 0};
+    });
+  });
+}
+
+IShuffleLayer* Network::addShuffle(ITensor& input) noexcept {
+  return add<ShuffleLayer>("shuffle", {&input}, [] { return ShuffleParams{}; });
+}
+
+ISqueezeLayer* Network::addSqueeze(ITensor& input, ITensor& axes) noexcept {
+  return add<SqueezeLayer>("squeeze", {&input, &axes}, [] { return SqueezeParams{}; });
+}
+
+IUnsqueezeLayer* Network::addUnsqueeze(ITensor& input, ITensor& axes) noexcept {
+  return add<UnsqueezeLayer>("unsqueeze", {&input, &axes}, [] { return UnsqueezeParams{}; });
+}
+
+ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start, const nvinfer1::Dims& size,
+                               const nvinfer1::Dims& stride) noexcept {
+  return add<SliceLayer>("slice", {&input}, [&] {
+    SliceParams params;
+    params.start = makeShape(fromPublic(start));
+    params.size = makeShape(fromPublic(size));
+    params.stride = makeShape(fromPublic(stride));
+    return params;
+  });
+}
+
+IGatherLayer* Network::addGather(ITensor& data, ITensor& indices, int32_t axis) noexcept {
+  return add<GatherLayer>("gather", {&data, &indices}, [&] { return GatherParams{GatherMode::kDEFAULT, axis, 0}; });
+}
+
+IGatherLayer* Network::addGatherV2(ITensor& data, ITensor& indices, GatherMode mode) noexcept {
+  return add<GatherLayer>("gather", {&data, &indices}, [&] { return GatherParams{mode, 0, 0}; });
+}
+
+IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) noexcept {
+  return add<OneHotLayer>("one_hot", {&indices, &values, &depth}, [&] { return OneHotParams{axis}; });
+}
+
+IResizeLayer* Network::addResize(ITensor& input) noexcept {
+  return add<ResizeLayer>("resize", {&input}, [] { return ResizeParams{}; });
+}
+
+}  // namespace camshaft::api

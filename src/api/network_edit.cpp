@@ -1,0 +1,256 @@
+// Edits: a layer emitted again, and what follows from it downstream.
+#include <algorithm>
+
+#include "api/network.h"
+#include "ops/shape.h"
+#include "ops/symbols.h"
+
+namespace camshaft::api {
+
+namespace {
+
+Node* lastBefore(const Graph& graph, const Node* before) {
+  Node* found = nullptr;
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    if (!before || found == before) return it->get();
+    found = it->get();
+  }
+  return nullptr;
+}
+
+// The nodes after `last` (null: from the first) and before `before` (null: to the end).
+std::vector<Node*> nodesBetween(const Graph& graph, const Node* last, const Node* before) {
+  std::vector<Node*> nodes;
+  Node* node = last ? graph.next(last) : graph.nodeCount() ? graph.nodes().front().get() : nullptr;
+  for (; node && node != before; node = graph.next(node)) nodes.push_back(node);
+  return nodes;
+}
+
+struct Emitted {
+  std::vector<Value*> outputs;
+  std::vector<Node*> nodes;
+  std::string problem;
+};
+
+// A failed emission leaves the graph as it was. An output of a layer is never one of its inputs: a
+// layer that changes nothing becomes an Identity.
+Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
+  Emission at{graph, layer.name, {}, before, {}};
+  for (const Tensor* input : layer.inputs) at.inputs.push_back(input ? input->value() : nullptr);
+  const Node* last = lastBefore(graph, before);
+  Emitted result;
+  try {
+    result.outputs = layer.emit(at);
+    for (Value*& output : result.outputs)
+      if (std::find(at.inputs.begin(), at.inputs.end(), output) != at.inputs.end())
+        output = at.add(&ops::Identity, {output}, NoAttrs{});
+  } catch (...) {
+    const std::vector<Node*> made = nodesBetween(graph, last, before);
+    std::for_each(made.rbegin(), made.rend(), [&](Node* node) { graph.erase(node); });
+    throw;
+  }
+  result.nodes = nodesBetween(graph, last, before);
+  // Bindings may be shared by layers, so they belong to none.
+  std::erase_if(result.nodes, [](const Node* node) { return node->op == &ops::BindDims; });
+  result.problem = std::move(at.problem);
+  return result;
+}
+
+bool reads(const Node& node, const std::unordered_set<const Value*>& values) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Value* v) { return v && values.contains(v); });
+}
+
+}  // namespace
+
+void Network::attach(LayerCore& layer) {
+  Emitted made = emit(graph_, layer, nullptr);
+  layer.nodes = std::move(made.nodes);
+  layer.problem = std::move(made.problem);
+  layer.serial = nextSerial_++;
+  for (size_t i = 0; i < made.outputs.size(); ++i) {
+    graph_.rename(made.outputs[i], graph_.uniqueName(str(layer.name, "_output", i ? str("_", i) : "")));
+    layer.outputs.push_back(tensorOf(made.outputs[i]));
+  }
+  for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
+  listing_.clear();
+}
+
+void Network::emitAgain(LayerCore& layer, ValueSet& changed) {
+  Emitted made = emit(graph_, layer, layer.nodes.empty() ? nullptr : layer.nodes.front());
+  for (size_t i = 0; i < made.outputs.size(); ++i) replaceOutput(layer, i, made.outputs[i], changed);
+  for (Node* node : layer.nodes) layerOfNode_.erase(node);
+  std::for_each(layer.nodes.rbegin(), layer.nodes.rend(), [&](Node* node) { graph_.erase(node); });
+  layer.nodes = std::move(made.nodes);
+  layer.problem = std::move(made.problem);
+  layer.parsed = false;
+  for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
+}
+
+void Network::replaceOutput(LayerCore& layer, size_t index, Value* value, ValueSet& changed) {
+  Tensor* tensor = layer.outputs[index];
+  Value* old = tensor->value();
+  if (!old) return;  // removed by the user
+  graph_.replaceUses(old, value);
+  const std::string name = old->name;
+  graph_.rename(old, graph_.uniqueName(name + ".replaced"));
+  graph_.rename(value, name);
+  tensorOfValue_.erase(old);
+  tensorOfValue_[value] = tensor;
+  tensor->bind(value);
+  if (old->type != value->type || old->contents != value->contents) changed.insert(value);
+}
+
+// Every node that reads a changed value, in order: a layer that has parameters is emitted again (its
+// sizes may follow from its input's), any other node has its types inferred again.
+void Network::refresh(ValueSet changed) {
+  if (changed.empty()) return;
+  std::unordered_set<const Node*> replaced;
+  for (Node* node : graph_.nodeList()) {
+    if (replaced.contains(node) || !reads(*node, changed)) continue;
+    const auto found = layerOfNode_.find(node);
+    if (found != layerOfNode_.end() && !found->second->parsed) {
+      replaced.insert(found->second->nodes.begin(), found->second->nodes.end());
+      emitAgain(*found->second, changed);
+      continue;
+    }
+    std::vector<std::pair<TensorType, std::optional<std::vector<Dim>>>> before;
+    for (const Value* output : node->outputs) before.emplace_back(output->type, output->contents);
+    graph_.inferTypes(node);
+    for (size_t i = 0; i < node->outputs.size(); ++i)
+      if (node->outputs[i]->type != before[i].first || node->outputs[i]->contents != before[i].second)
+        changed.insert(node->outputs[i]);
+  }
+}
+
+void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder) {
+  listing_.clear();
+  const bool wasParsed = layer.parsed;
+  ValueSet changed;
+  try {
+    emitAgain(layer, changed);
+  } catch (...) {
+    undo();
+    throw;
+  }
+  if (reorder) sortNodes();
+  try {
+    refresh(changed);
+  } catch (...) {
+    undo();
+    ValueSet back;
+    emitAgain(layer, back);
+    layer.parsed = wasParsed;
+    for (const Tensor* output : layer.outputs)
+      if (output->value()) back.insert(output->value());
+    refresh(back);
+    throw;
+  }
+}
+
+namespace {
+
+// Whether the value is computed from a node of this layer.
+bool dependsOn(const Value* value, const LayerCore& layer) {
+  std::vector<const Node*> pending{value->producer};
+  std::unordered_set<const Node*> seen{nullptr};
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (std::find(layer.nodes.begin(), layer.nodes.end(), node) != layer.nodes.end()) return true;
+    for (const Value* input : node->inputs)
+      if (input) pending.push_back(input->producer);
+  }
+  return false;
+}
+
+}  // namespace
+
+void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor) {
+  Tensor* input = own(tensor);
+  if (index < 0 || index > layer.maxInputs() - 1)
+    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' has no input ", index);
+  if (dependsOn(input->value(), layer))
+    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' cannot read '", input->getName(),
+         "', which is computed from its own output");
+  std::vector<Tensor*> old = layer.inputs;
+  if (layer.inputs.size() <= static_cast<size_t>(index)) layer.inputs.resize(index + 1);
+  layer.inputs[index] = input;
+  rebuild(layer, [&] { std::swap(layer.inputs, old); }, true);
+}
+
+// Restores an order that computes everything before its use, moving as little as possible. There is
+// no cycle: setLayerInput lets none in.
+void Network::sortNodes() {
+  std::unordered_map<std::string, Node*> binder;
+  for (const auto& node : graph_.nodes())
+    if (node->op == &ops::BindDims)
+      for (const Dim& symbol : node->as<BindDimsAttrs>().symbols) binder[symbol.symbolName()] = node.get();
+  std::vector<Node*> order;
+  std::unordered_set<const Node*> placed;
+  const std::function<void(Node*)> place = [&](Node* node) {
+    if (!node || !placed.insert(node).second) return;
+    for (const Value* input : node->inputs)
+      if (input) place(input->producer);
+    for (const std::string& symbol : symbolsRead(*node))
+      if (const auto it = binder.find(symbol); it != binder.end()) place(it->second);
+    order.push_back(node);
+  };
+  for (Node* node : graph_.nodeList()) place(node);
+  for (Node* node : order) graph_.moveBefore(node, nullptr);
+  listing_.clear();
+}
+
+void Network::setInputShape(Tensor& input, const Shape& shape) {
+  std::unordered_map<std::string, Dim> renamed;
+  const Shape old = input.value()->shape();
+  if (old.size() == shape.size())
+    for (size_t i = 0; i < old.size(); ++i)
+      if (old[i].isSymbol() && !(old[i] == shape[i])) renamed.emplace(old[i].symbolName(), shape[i]);
+
+  std::vector<std::pair<Node*, std::unique_ptr<Attrs>>> attrs;  // of nodes that refresh() keeps
+  for (const auto& node : graph_.nodes()) {
+    const auto layer = layerOfNode_.find(node.get());
+    if (layer == layerOfNode_.end() || layer->second->parsed) attrs.emplace_back(node.get(), node->attrs->clone());
+  }
+  std::vector<TensorType> types;
+  for (const Value* value : graph_.inputs) types.push_back(value->type);
+  const auto refreshAll = [&] { refresh(ValueSet(graph_.inputs.begin(), graph_.inputs.end())); };
+  listing_.clear();
+  try {
+    for (const Dim& dim : shape)
+      if (dim.isSymbol()) graph_.symbols.try_emplace(dim.symbolName());
+    if (!renamed.empty())
+      substituteSymbols(graph_, [&](const std::string& name) {
+        const auto it = renamed.find(name);
+        return it == renamed.end() ? Dim::symbol(name) : it->second;
+      });
+    input.value()->type.shape = shape;
+    refreshAll();
+  } catch (...) {
+    for (auto& [node, saved] : attrs) node->attrs = std::move(saved);
+    for (size_t i = 0; i < types.size(); ++i) graph_.inputs[i]->type = types[i];
+    refreshAll();
+    throw;
+  }
+  for (auto& layer : layers_)
+    if (layer->parsed) layer->readAgain();
+}
+
+void Network::nameDimension(Tensor& input, int32_t index, const std::string& symbol) {
+  Shape shape = input.value()->shape();
+  if (shape[index].isConstant())
+    fail(ErrorKind::kInvalidArgument, "dimension ", index, " of input '", input.getName(),
+         "' is fixed; only a run-time dimension has a name");
+  shape[index] = Dim::symbol(symbol);
+  setInputShape(input, shape);
+}
+
+void Network::eraseLayer(LayerCore& layer) {
+  for (Node* node : layer.nodes) layerOfNode_.erase(node);
+  std::for_each(layer.nodes.rbegin(), layer.nodes.rend(), [&](Node* node) { graph_.erase(node); });
+  listing_.clear();
+  std::erase_if(layers_, [&](const auto& owned) { return owned.get() == &layer; });
+}
+
+}  // namespace camshaft::api

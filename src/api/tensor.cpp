@@ -1,0 +1,113 @@
+#include "api/tensor.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "api/convert.h"
+#include "api/network.h"
+#include "ops/shape.h"
+
+namespace camshaft::api {
+
+namespace {
+
+bool readsAsDims(const Node* user) { return user->op == &ops::BindDims || user->op == &ops::ReshapeDims; }
+
+}  // namespace
+
+// Dimension names appear in the text form of graphs, so only letters, digits, '_' and '.' stay.
+std::string symbolNamed(const std::string& text) {
+  std::string symbol = text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) ? "_" : "";
+  for (char c : text) symbol += std::isalnum(static_cast<unsigned char>(c)) || c == '.' ? c : '_';
+  return symbol;
+}
+
+std::string defaultSymbol(const std::string& input, int64_t index) { return symbolNamed(str(input, ".", index)); }
+
+nvinfer1::Dims publicDims(const Shape& shape) {
+  camshaft::Dims sizes;
+  for (const Dim& dim : shape) sizes.push_back(dim.isConstant() ? dim.value() : -1);
+  return toPublic(sizes);
+}
+
+void Tensor::setName(const char* name) noexcept {
+  guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    if (!name || !*name) fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' was given no name");
+    Graph& graph = network_.graph();
+    const Value* taken = graph.find(name);
+    if (taken && taken != value_)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' cannot be named '", name,
+           "', which another tensor of the network is");
+    for (Graph::Output& output : graph.outputs)
+      if (output.value == value_) output.name = name;
+    graph.rename(value_, name);
+    return true;
+  });
+}
+
+const char* Tensor::getName() const noexcept { return value_ ? value_->name.c_str() : ""; }
+
+void Tensor::setDimensions(const nvinfer1::Dims& dims) noexcept {
+  guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    if (!isNetworkInput())
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' is no input, so its dimensions follow from its layer");
+    const std::vector<int64_t> sizes = fromPublic(dims);
+    Shape shape;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] < -1)
+        fail(ErrorKind::kInvalidArgument, "input '", value_->name, "' was given dimension ", i, " of size ", sizes[i]);
+      const bool keep = sizes[i] < 0 && i < value_->shape().size() && !value_->shape()[i].isConstant();
+      shape.push_back(sizes[i] >= 0 ? Dim(sizes[i])
+                      : keep        ? value_->shape()[i]
+                                    : Dim::symbol(defaultSymbol(value_->name, static_cast<int64_t>(i))));
+    }
+    network_.setInputShape(*this, shape);
+    return true;
+  });
+}
+
+nvinfer1::Dims Tensor::getDimensions() const noexcept {
+  return guarded(network_.reporter(), invalidDims(), [&] { return value_ ? publicDims(value_->shape()) : invalidDims(); });
+}
+
+nvinfer1::DataType Tensor::getType() const noexcept {
+  return value_ ? toPublic(value_->dataType()) : nvinfer1::DataType::kFLOAT;
+}
+
+bool Tensor::isNetworkInput() const noexcept {
+  const auto& inputs = network_.graph().inputs;
+  return value_ && std::find(inputs.begin(), inputs.end(), value_) != inputs.end();
+}
+
+bool Tensor::isNetworkOutput() const noexcept { return value_ && network_.graph().isOutput(value_); }
+
+bool Tensor::isShapeTensor() const noexcept {
+  return value_ && (value_->contents || std::any_of(value_->users.begin(), value_->users.end(), readsAsDims));
+}
+
+bool Tensor::isExecutionTensor() const noexcept {
+  return value_ && (!isShapeTensor() || isNetworkOutput() ||
+                    !std::all_of(value_->users.begin(), value_->users.end(), readsAsDims));
+}
+
+void Tensor::setDimensionName(int32_t index, const char* name) noexcept {
+  guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    if (!isNetworkInput()) fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' is no input to name dimensions of");
+    if (index < 0 || index >= value_->rank())
+      fail(ErrorKind::kInvalidArgument, "input '", value_->name, "' has no dimension ", index);
+    network_.nameDimension(*this, index, name && *name ? symbolNamed(name) : defaultSymbol(value_->name, index));
+    return true;
+  });
+}
+
+const char* Tensor::getDimensionName(int32_t index) const noexcept {
+  if (!isNetworkInput() || index < 0 || index >= value_->rank()) return nullptr;
+  const Dim& dim = value_->shape()[index];
+  if (!dim.isSymbol() || dim.symbolName() == defaultSymbol(value_->name, index)) return nullptr;
+  return dim.symbolName().c_str();
+}
+
+}  // namespace camshaft::api

@@ -1,0 +1,46 @@
+// ITensor: a value of the network's graph.
+#pragma once
+
+#include <string>
+
+#include "NvInferLayerBase.h"
+#include "ir/graph.h"
+
+namespace camshaft::api {
+
+class Network;
+
+// Stays the same object when an edit replaces the value behind it.
+class Tensor : public nvinfer1::ITensor {
+ public:
+  Tensor(Network& network, Value* value) : network_(network), value_(value) {}
+
+  Network& network() const { return network_; }
+  Value* value() const { return value_; }  // null once the tensor was removed
+  void bind(Value* value) { value_ = value; }
+
+  void setName(const char* name) noexcept override;
+  const char* getName() const noexcept override;
+  void setDimensions(const nvinfer1::Dims& dims) noexcept override;
+  nvinfer1::Dims getDimensions() const noexcept override;
+  nvinfer1::DataType getType() const noexcept override;
+  bool isNetworkInput() const noexcept override;
+  bool isNetworkOutput() const noexcept override;
+  bool isShapeTensor() const noexcept override;
+  bool isExecutionTensor() const noexcept override;
+  void setDimensionName(int32_t index, const char* name) noexcept override;
+  const char* getDimensionName(int32_t index) const noexcept override;
+
+ private:
+  Network& network_;
+  Value* value_;
+};
+
+// The symbols of a run-time dimension that was not named, and of any text used as a name.
+std::string defaultSymbol(const std::string& input, int64_t index);
+std::string symbolNamed(const std::string& text);
+
+// Sizes as the public API shows them: -1 where a dimension is not a number.
+nvinfer1::Dims publicDims(const Shape& shape);
+
+}  // namespace camshaft::api
