@@ -1,0 +1,151 @@
+"""Camshaft beside its peers: build, load and run times, memory and accuracy.
+
+    python benchmarks/compare.py [MODEL...] [--peers camshaft onnxruntime ...] [--threads 2]
+
+MODEL is an ONNX file or the beginning of a name in zoo/. Every figure comes from a fresh process,
+peers in turn, `--rounds` times; latencies are medians. The table goes to the terminal, and with
+all numbers to build/benchmarks.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+
+ROOT = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from models import inputs  # noqa: E402
+from peers import PEERS  # noqa: E402
+
+DEFAULT = ("resnet50-dynamo20-static", "bert_base-dynamo20-static",
+           "mobilenet_v3_large-dynamo20-static", "efficientnet_b0-dynamo20-static",
+           "convnext_tiny-dynamo20-static", "vit_b_16-dynamo20-static", "swin_t-dynamo20-static",
+           "gpt2-dynamo20-static")
+BASELINE = "onnxruntime"  # errors and ratios are against this peer
+COLUMNS = ("model", "peer", "latency", f"vs {BASELINE}", "build", "load", "file", "memory", "error")
+
+
+def find(name):
+    """The path of a model given as a file or as the beginning of a zoo name."""
+    if pathlib.Path(name).exists():
+        return pathlib.Path(name).resolve()
+    found = sorted((ROOT / "zoo").glob(f"{name}*.onnx"), key=lambda path: "dynamo20-static" not in path.name)
+    if not found:
+        raise SystemExit(f"{name} is neither a file nor in zoo/ (`make zoo` makes those)")
+    return found[0]
+
+
+def feeds_for(path, dims):
+    """Inputs for the model; unknown dimensions are named on the command line."""
+    model = onnx.load(path, load_external_data=False)
+    try:
+        return inputs.feeds(model, dims)
+    except KeyError as missing:
+        raise SystemExit(f"{path.name} has a dimension {missing}: add --dims {missing}=SIZE".replace("'", ""))
+
+
+def measure(what, peer, model, folder, options):
+    """The JSON of one process, or the reason it gave none."""
+    command = [sys.executable, ROOT / "benchmarks" / "measure.py", what, peer, model, folder,
+               str(options.threads), str(options.seconds)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0:
+        return json.loads(done.stdout.splitlines()[-1])
+    lines = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()
+    return {"failure": lines[-1]}
+
+
+def compare(model, options):
+    """{peer: figures} for one model."""
+    with tempfile.TemporaryDirectory() as folder:
+        numpy.savez(pathlib.Path(folder) / "feeds.npz", **feeds_for(model, options.dims))
+        figures = {peer: measure("build", peer, model, folder, options) for peer in options.peers}
+        working = [peer for peer in options.peers if "failure" not in figures[peer]]
+        for peer in working:
+            figures[peer] |= measure("load", peer, model, folder, options) | {"times": []}
+        for _ in range(options.rounds):
+            for peer in working:
+                result = measure("run", peer, model, folder, options)
+                figures[peer]["times"] += result.pop("times", [])
+                figures[peer] |= result
+        add_errors(figures, pathlib.Path(folder))
+        if options.profile and "camshaft" in working:
+            figures["camshaft"] |= measure("profile", "camshaft", model, folder, options)
+    return figures
+
+
+def add_errors(figures, folder):
+    """The worst relative L2 distance of an output to the baseline's."""
+    if not (folder / f"{BASELINE}.npz").exists():
+        return
+    expected = dict(numpy.load(folder / f"{BASELINE}.npz"))
+    for peer in figures:
+        if (folder / f"{peer}.npz").exists():
+            ours = numpy.load(folder / f"{peer}.npz")
+            figures[peer]["error"] = max(
+                float(numpy.linalg.norm(ours[name].astype(float) - value) / numpy.linalg.norm(value))
+                for name, value in expected.items())
+
+
+def row(model, peer, figures, baseline):
+    if "failure" in figures:
+        return [model, peer, f"failed: {figures['failure'][:120]}"] + [""] * (len(COLUMNS) - 3)
+    median = statistics.median(figures["times"])
+    return [model, peer, f"{median * 1e3:.2f} ms", f"{baseline / median:.2f}×" if baseline else "",
+            f"{figures['build']:.2f} s", f"{figures['load'] * 1e3:.0f} ms", f"{figures['size'] / 1e6:.0f} MB",
+            f"{figures['memory'] / 1e6:.0f} MB", f"{figures['error']:.1e}" if "error" in figures else ""]
+
+
+def table(results):
+    rows = [list(COLUMNS), ["---"] * 2 + ["---:"] * (len(COLUMNS) - 2)]
+    for model, figures in results.items():
+        times = figures.get(BASELINE, {}).get("times")
+        baseline = statistics.median(times) if times else None
+        rows += [row(model, peer, figures[peer], baseline) for peer in figures]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+def slowest_layers(figures, count=15):
+    layers = sorted(figures["layers"], key=lambda layer: -layer[2])
+    total = sum(ms for *_, ms in layers)
+    lines = [f"  {ms:8.3f} ms {ms / total:6.1%}  {kernel:28} {name[:70]}" for name, kernel, ms in layers[:count]]
+    return "\n".join([f"  {total:8.3f} ms in {len(layers)} layers", *lines])
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("models", nargs="*", default=DEFAULT)
+    arguments.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--seconds", type=float, default=2, help="of running, per process")
+    arguments.add_argument("--rounds", type=int, default=2, help="processes per peer, in turn")
+    arguments.add_argument("--dims", nargs="+", default=["batch=1"], metavar="NAME=SIZE",
+                           help="sizes of dynamic dimensions")
+    arguments.add_argument("--profile", action="store_true", help="also our slowest layers")
+    arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "benchmarks")
+    options = arguments.parse_args()
+    options.dims = {name: int(size) for name, size in (item.split("=") for item in options.dims)}
+
+    results = {}
+    for name in options.models:
+        path = find(name)
+        print(f"{path.stem} …", file=sys.stderr, flush=True)
+        results[path.stem] = figures = compare(path, options)
+        print(table({path.stem: figures}) + "\n", flush=True)
+        if "layers" in figures.get("camshaft", {}):
+            print(slowest_layers(figures["camshaft"]) + "\n", flush=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "compare.json").write_text(json.dumps(results, indent=1))
+    (options.out / "compare.md").write_text(table(results) + "\n")
+    print(f"Written to {options.out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""One measurement of one peer, in this process alone; compare.py starts it and reads its JSON.
+
+    python benchmarks/measure.py build|load|run|profile PEER MODEL FOLDER THREADS SECONDS
+
+FOLDER holds feeds.npz and receives the peer's artefact and its outputs.
+"""
+
+import collections
+import json
+import pathlib
+import resource
+import statistics
+import sys
+import time
+
+import numpy
+from peers import PEERS, artefact_of
+
+WARM_UP = 0.3  # of the measured time
+
+
+def timed(function, *arguments):
+    start = time.perf_counter()
+    result = function(*arguments)
+    return result, time.perf_counter() - start
+
+
+def run_for(run, feeds, seconds):
+    """Latencies of at least five runs, for `seconds`, after warming up."""
+    end = time.perf_counter() + seconds * WARM_UP
+    run(feeds)
+    while time.perf_counter() < end:
+        run(feeds)
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
+        times.append(timed(run, feeds)[1])
+    return times
+
+
+def build(peer, model, artefact, feeds, threads, **_):
+    _, seconds = timed(peer.build, model, artefact, feeds, threads)
+    result = {"build": seconds, "build_memory": peak_memory()}
+    if hasattr(peer, "keep"):
+        peer.keep(model, artefact, feeds, threads)
+    return result | {"size": artefact.stat().st_size}
+
+
+def load(peer, model, artefact, threads, **_):
+    return {"load": timed(peer.load, model, artefact, threads)[1]}
+
+
+def run(peer, model, artefact, feeds, threads, seconds, outputs, **_):
+    function = peer.open(model, artefact, threads)
+    times = run_for(function, feeds, seconds)
+    numpy.savez(outputs, **function(feeds))
+    return {"times": times, "memory": peak_memory()}
+
+
+def profile(peer, artefact, feeds, threads, **_):
+    """Median milliseconds of each of our layers over 20 runs."""
+    import camshaft as trt
+
+    class Times(trt.IProfiler):
+        def __init__(self):
+            trt.IProfiler.__init__(self)
+            self.layers = collections.defaultdict(list)
+
+        def report_layer_time(self, layer_name, ms):
+            self.layers[layer_name].append(ms)
+
+    context = peer.context(artefact, threads)
+    trt.infer(context, feeds)
+    context.profiler = times = Times()
+    for _ in range(20):
+        trt.infer(context, feeds)
+    inspector = context.engine.create_engine_inspector()
+    information = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))
+    kernels = {layer["Name"]: layer.get("TacticName", "") for layer in information["Layers"]
+               if isinstance(layer, dict)}
+    return {"layers": [[name, kernels.get(name, ""), statistics.median(ms) * len(ms) / 20]
+                       for name, ms in times.layers.items()]}
+
+
+def peak_memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def main():
+    what, name, model, folder, threads, seconds = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    with numpy.load(folder / "feeds.npz") as stored:
+        feeds = dict(stored)
+    result = globals()[what](peer=PEERS[name], model=pathlib.Path(model), feeds=feeds,
+                             artefact=artefact_of(folder, name), threads=int(threads),
+                             seconds=float(seconds), outputs=folder / f"{name}.npz")
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""Engines from ONNX models in one call, for tests."""
+
+import numpy
+
+import camshaft as trt
+
+
+def build(model, shapes=(), level=1, threads=2, logger=None):
+    """An engine of `model` (bytes or a path) for any of `shapes`, dicts of shape by input.
+
+    One profile covers them all: smallest and largest size per dimension, the first one as optimum.
+    """
+    logger = logger or trt.Logger(trt.Logger.WARNING)
+    builder = trt.Builder(logger)
+    builder.max_threads = threads
+    network = builder.create_network()
+    parser = trt.OnnxParser(network, logger)
+    parsed = parser.parse(model) if isinstance(model, bytes) else parser.parse_from_file(str(model))
+    assert parsed, "\n".join(parser.get_error(i).desc() for i in range(parser.num_errors))
+    config = builder.create_builder_config()
+    config.default_device_type = trt.DeviceType.CPU
+    config.builder_optimization_level = level
+    profile = builder.create_optimization_profile()
+    for name in shapes[0] if shapes else ():
+        sizes = [shape[name] for shape in shapes]
+        profile.set_shape(name, min=numpy.min(sizes, axis=0), opt=sizes[0],
+                          max=numpy.max(sizes, axis=0))
+    config.add_optimization_profile(profile)
+    plan = builder.build_serialized_network(network, config)
+    runtime = trt.Runtime(logger)
+    runtime.max_threads = threads
+    return runtime.deserialize_cuda_engine(plan)

@@ -1,0 +1,89 @@
+"""Whole models against ONNX Runtime: one engine per model, several shapes each.
+
+By default one variant of each architecture and axes; `pytest --all` takes every one.
+"""
+
+import numpy
+import onnxruntime
+import pytest
+from building import build
+from models import inputs, regenerate, wheels
+
+import camshaft as trt
+
+# Chosen so that both exporters, old and new opsets, and dynamic and static axes are all there.
+DEFAULT = {
+    "bert_base-dynamo20-dynamic", "bert_base-legacy11-static",
+    "convnext_tiny-dynamo18-dynamic",
+    "efficientnet_b0-dynamo23-dynamic",
+    "gpt2-legacy14-dynamic", "gpt2_past-dynamo20-dynamic",
+    "mobilenet_v3_large-legacy15-dynamic-batchnorm",
+    "resnet50-dynamo20-static", "resnet50-legacy13-dynamic",
+    "swin_t-dynamo23-dynamic", "swin_t-legacy12-static",
+    "vit_b_16-dynamo23-static", "vit_b_16-legacy17-dynamic",
+}
+TOLERANCE = 1e-4  # relative L2
+
+
+def pytest_generate_tests(metafunc):
+    if "exported" in metafunc.fixturenames:
+        everything = metafunc.config.getoption("--all")
+        metafunc.parametrize("exported", [name for name in regenerate.names()
+                                          if everything or name in DEFAULT])
+
+
+def test_exported_model_agrees_with_onnxruntime(exported):
+    model = regenerate.load(exported)
+    feeds = [inputs.feeds(model, dims, seed) for seed, dims in enumerate(inputs.dims(exported))]
+    check(model.SerializeToString(), feeds)
+
+
+@pytest.mark.parametrize("wheel", wheels.MODELS.values(), ids=wheels.MODELS)
+def test_wheel_model_agrees_with_onnxruntime(wheel):
+    check(wheel.path.read_bytes(), [wheel.feeds(shape, seed) for seed, shape in enumerate(wheel.shapes)])
+
+
+def check(model, feeds):
+    engine = build(model, [{name: array.shape for name, array in feed.items()} for feed in feeds])
+    context = engine.create_execution_context()
+    session = peer(model)
+    names = [output.name for output in session.get_outputs()]
+    for feed in [*feeds, feeds[0]]:  # the first shape again: nothing of the others may linger
+        ours = run_poisoned(context, feed)
+        for name, theirs in zip(names, session.run(names, feed)):
+            assert_close(name, ours[name], theirs)
+
+
+def run_poisoned(context, feed):
+    """The outputs, each written over a pattern that no model would leave unnoticed."""
+    engine = context.engine
+    kept, outputs = [], {}
+    for name in (engine.get_tensor_name(i) for i in range(engine.num_io_tensors)):
+        if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
+            kept.append(numpy.ascontiguousarray(feed[name]))
+            assert context.set_input_shape(name, kept[-1].shape)
+            assert context.set_tensor_address(name, kept[-1].ctypes.data)
+    for name in (engine.get_tensor_name(i) for i in range(engine.num_io_tensors)):
+        if engine.get_tensor_mode(name) == trt.TensorIOMode.OUTPUT:
+            outputs[name] = numpy.empty(context.get_tensor_shape(name),
+                                        trt.nptype(engine.get_tensor_dtype(name)))
+            outputs[name].view(numpy.uint8).fill(0xFF)  # NaN in floats, -1 in integers
+            assert context.set_tensor_address(name, outputs[name].ctypes.data)
+    assert context.execute_async_v3(0)
+    return outputs
+
+
+def peer(model):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 2
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def assert_close(name, ours, theirs):
+    assert ours.shape == theirs.shape and ours.dtype == theirs.dtype, name
+    if theirs.dtype.kind != "f":
+        numpy.testing.assert_array_equal(ours, theirs, err_msg=name)
+        return
+    error = numpy.linalg.norm(ours.astype(numpy.float64) - theirs) / numpy.linalg.norm(theirs)
+    assert error < TOLERANCE, f"{name}: relative error {error:.2e}"

@@ -1,0 +1,103 @@
+"""Runs one case through the Python API and compares its outputs as the suite does."""
+
+import numpy
+import onnx
+from onnx import numpy_helper
+
+import camshaft as trt
+
+PASSED = "passed"
+PASSED_FIXED = "passed with shape inputs fixed"  # inputs that decide the structure became constants
+
+
+class Refused(Exception):
+    """The parser's or builder's reasons against a model."""
+
+
+def check(case):
+    """PASSED or PASSED_FIXED; raises with the reason otherwise."""
+    model = case.model()
+    data_sets = case.data_sets(model)
+    try:
+        compare_all(case, model, data_sets)
+        return PASSED
+    except Refused:
+        fixed = fix_shape_inputs(model, data_sets)
+        if fixed is None:
+            raise
+        compare_all(case, *fixed)
+        return PASSED_FIXED
+
+
+def compare_all(case, model, data_sets):
+    names = input_names(model)
+    feeds = [dict(zip(names, inputs)) for inputs, _ in data_sets]
+    engine = build(model, feeds)
+    for feed, (_, expected) in zip(feeds, data_sets):
+        context = engine.create_execution_context()
+        outputs = trt.infer(context, feed)
+        compare([outputs[value.name] for value in model.graph.output], expected,
+                case.suite.rtol, case.suite.atol)
+
+
+def build(model, feeds):
+    """An engine for these inputs, whose shapes are the profile where the model leaves them open."""
+    logger = trt.Logger(trt.Logger.INTERNAL_ERROR)
+    builder = trt.Builder(logger)
+    builder.max_threads = 1
+    network = builder.create_network()
+    parser = trt.OnnxParser(network, logger)
+    if not parser.parse(model.SerializeToString()):
+        raise Refused("; ".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
+    config = builder.create_builder_config()
+    config.default_device_type = trt.DeviceType.CPU
+    config.builder_optimization_level = 0
+    profile = builder.create_optimization_profile()
+    for i in range(network.num_inputs):
+        tensor = network.get_input(i)
+        if -1 in tensor.shape:
+            shapes = [numpy.shape(feed[tensor.name]) for feed in feeds]
+            profile.set_shape(tensor.name, min=numpy.min(shapes, axis=0), opt=shapes[0],
+                              max=numpy.max(shapes, axis=0))
+    config.add_optimization_profile(profile)
+    try:
+        plan = builder.build_serialized_network(network, config)
+    except trt.Error as error:
+        raise Refused(str(error)) from None
+    runtime = trt.Runtime(logger)
+    runtime.max_threads = 1
+    return runtime.deserialize_cuda_engine(plan)
+
+
+def input_names(model):
+    weights = {tensor.name for tensor in model.graph.initializer}
+    return [value.name for value in model.graph.input if value.name not in weights]
+
+
+def fix_shape_inputs(model, data_sets):
+    """The model with small integer inputs as constants: axes, sizes, pads. None without any."""
+    inputs, expected = data_sets[0]
+    names = input_names(model)
+    fixed = {name: value for name, value in zip(names, inputs)
+             if isinstance(value, numpy.ndarray) and value.ndim <= 1 and value.size <= 16
+             and (value.dtype in (numpy.int32, numpy.int64, bool) or value.size == 1)}
+    if not fixed or len(data_sets) > 1 or len(fixed) == len(names):
+        return None
+    copy = onnx.ModelProto.FromString(model.SerializeToString())
+    for value in list(copy.graph.input):
+        if value.name in fixed:
+            copy.graph.input.remove(value)
+            copy.graph.initializer.append(numpy_helper.from_array(fixed[value.name], value.name))
+    kept = [value for name, value in zip(names, inputs) if name not in fixed]
+    return copy, [(kept, expected)]
+
+
+def compare(outputs, expected, rtol, atol):
+    for index, (ours, theirs) in enumerate(zip(outputs, expected, strict=True)):
+        theirs = numpy.asarray(theirs)
+        assert ours.shape == theirs.shape, f"output {index} has shape {ours.shape}, not {theirs.shape}"
+        assert ours.dtype == theirs.dtype, f"output {index} is {ours.dtype}, not {theirs.dtype}"
+        if theirs.dtype.kind == "V" or theirs.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+            rtol = max(rtol, 2**-6) if theirs.dtype.name == "bfloat16" else rtol
+            ours, theirs = ours.astype(numpy.float32), theirs.astype(numpy.float32)
+        numpy.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=f"output {index}")
