@@ -3,22 +3,15 @@
 #include <limits>
 
 #include "onnx/formula.h"
+#include "onnx/ops/range.h"
 #include "onnx/size.h"
 #include "ops/move.h"
-#include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
 
 namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
-
-Value* counting(const NodeImport& node, const Dim& count) {
-  RangeAttrs attrs;
-  attrs.count = count;
-  return node.add(&ops::Range, {node.scalar(DataType::kI64, 0), node.scalar(DataType::kI64, 1)},
-                  attrs);
-}
 
 // A mask shorter than the keys hides the rest.
 Value* padded(const NodeImport& node, Value* mask, const Dim& keys) {
@@ -52,8 +45,8 @@ void AttentionMask::hideFuture() {
 
 // Queries come after the past, or end where the sample's valid keys do.
 void AttentionMask::placeQueries() {
-  keys_ = counting(node_, keyCount_);
-  positions_ = node_.reshape(counting(node_, queryCount_), {queryCount_, 1});
+  keys_ = counting(node_, DataType::kI64, keyCount_);
+  positions_ = node_.reshape(counting(node_, DataType::kI64, queryCount_), {queryCount_, 1});
   if (const Value* past = node_.optionalInput(4)) {
     positions_ = node_.binary(ScalarOp::kAdd, positions_, sizeTensor(node_, past->shape()[2]));
   } else if (Value* lengths = node_.optionalInput(6)) {

@@ -29,6 +29,16 @@ void importCast1(NodeImport& node) {
 
 void importCast(NodeImport& node) { convert(node, node.dataType("to")); }
 
+// Between integers of one width the bits stay as they are in a conversion too.
+void importBitCast(NodeImport& node) {
+  const DataType from = node.input(0)->dataType(), to = node.dataType("to");
+  if (bitsOf(from) != bitsOf(to))
+    node.invalid("it reinterprets ", from, " as ", to, ", which has another width");
+  if (from != to && (isFloat(from) || isFloat(to) || to == DataType::kBool))
+    node.unsupported("reinterpreting ", from, " as ", to, " is not supported");
+  node.setOutput(node.cast(node.input(0), to));
+}
+
 void importCastLike(NodeImport& node) { convert(node, node.input(1)->dataType()); }
 
 }  // namespace camshaft::onnx::importer

@@ -4,7 +4,7 @@
 
 #include "onnx/constant.h"
 #include "onnx/formula.h"
-#include "onnx/node_import.h"
+#include "onnx/ops/range.h"
 #include "onnx/size.h"
 #include "ops/shape.h"
 
@@ -39,8 +39,6 @@ void importConstantOfShape(NodeImport& node) {
   node.setOutput(node.expand(node.reshape(value, {}), node.dims(0)));
 }
 
-namespace {
-
 Value* counting(const NodeImport& node, Value* start, Value* delta, Dim count) {
   RangeAttrs attrs;
   attrs.count = std::move(count);
@@ -50,6 +48,8 @@ Value* counting(const NodeImport& node, Value* start, Value* delta, Dim count) {
 Value* counting(const NodeImport& node, DataType type, Dim count) {
   return counting(node, node.scalar(type, 0), node.scalar(type, 1), std::move(count));
 }
+
+namespace {
 
 // ceil((limit - start) / delta), not below zero: symbolic where the operands are, else computed
 // while running.
