@@ -1,0 +1,22 @@
+"""Models small enough to know what they compute."""
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def perceptron(batch="batch"):
+    """relu(x · w + b) as an ONNX file, with its weights."""
+    random = numpy.random.default_rng(3)
+    w = random.standard_normal((4, 3), dtype=numpy.float32)
+    b = random.standard_normal(3, dtype=numpy.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["h"], name="dense"),
+         helper.make_node("Relu", ["h"], ["y"], name="rectify")],
+        "perceptron",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 3])],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    onnx.checker.check_model(model)
+    return model.SerializeToString(), lambda x: numpy.maximum(x @ w + b, 0)
