@@ -11,6 +11,7 @@ bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
+bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);
 bool recogniseNorm(Graph& graph, const PassOptions& options);
 bool removeDead(Graph& graph, const PassOptions& options);

@@ -21,7 +21,11 @@ static constexpr Pass kPipeline[] = {
     {"unflatten_products", unflattenProducts},  // products over flattened rows take them as they are
 
     // Recognise what exporters spell as many nodes.
-    {"recognise_norm", recogniseNorm},  // LayerNorm, RMSNorm, GroupNorm
+    {"recognise_norm", recogniseNorm},            // LayerNorm, RMSNorm, GroupNorm
+    {"recognise_attention", recogniseAttention},  // softmax between two matrix products, with its masks
+    {"fold_constants", foldConstants},            // masks that this combined
+    {"remove_identities", removeIdentities},
+    {"merge_common", mergeCommon},                // the same mask for every layer
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
