@@ -1,6 +1,5 @@
 # Everything comes from the distribution's packages; scripts/setup.sh names them.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -1,0 +1,28 @@
+# What users find after `cmake --install`: headers, both libraries, trtexec, find_package(Camshaft)
+# with targets Camshaft::camshaft and Camshaft::runtime, and camshaft.pc.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(camshaft_runtime_lib PROPERTIES EXPORT_NAME runtime)
+foreach(library camshaft camshaft_runtime_lib)
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/camshaft>)
+endforeach()
+install(TARGETS camshaft camshaft_runtime_lib trtexec EXPORT CamshaftTargets
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/camshaft)
+
+set(packageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Camshaft)
+install(EXPORT CamshaftTargets NAMESPACE Camshaft:: DESTINATION ${packageDir})
+configure_package_config_file(cmake/CamshaftConfig.cmake.in ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake
+                              INSTALL_DESTINATION ${packageDir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/camshaft.pc.in ${CMAKE_BINARY_DIR}/camshaft.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake ${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake
+        DESTINATION ${packageDir})
+install(FILES ${CMAKE_BINARY_DIR}/camshaft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(CAMSHAFT_TESTS)
+  add_test(NAME consumer
+           COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check.sh ${CMAKE_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+endif()
