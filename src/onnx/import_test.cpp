@@ -93,6 +93,21 @@ TEST(Import, ListsCausesAndNotTheirConsequences) {
   EXPECT_THAT(problems[0].message, HasSubstr("axis 3 is outside a tensor of rank 1"));
 }
 
+TEST(Import, HidesBranchesThatReadWhatFailed) {
+  const Message reads = Message()
+                            .message(1, TestNode{"Exp", {"a"}, {"inner"}}.encode())
+                            .message(12, Message().bytes(1, "inner"));
+  EXPECT_THAT(messages(TestModel()
+                           .input("x", {2})
+                           .integers("yes", {1})
+                           .node({"Cast", {"yes"}, {"always"}, {{"to", int64_t{9}}}})
+                           .node({"Softmax", {"x"}, {"a"}, {{"axis", int64_t{5}}}, "bad"})
+                           .node({"If", {"always"}, {"b"}, {{"then_branch", reads}}})
+                           .node({"Neg", {"b"}, {"y"}})
+                           .output("y")),
+              ElementsAre(HasSubstr("node 'bad'")));
+}
+
 TEST(Import, SortsNodesThatAreOutOfOrder) {
   TestModel model;
   model.input("x", {2}).node({"Neg", {"h"}, {"y"}}).node({"Exp", {"x"}, {"h"}}).output("y");

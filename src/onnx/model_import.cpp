@@ -180,7 +180,11 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
   } catch (const std::bad_alloc&) {
     reportNode(ErrorKind::kOutOfMemory, node, scope, "there is not enough memory to import it");
   }
-  if (problems_.size() != problemsBefore) poison(node, scope);
+  // A branch may fail silently, by reading what an earlier problem already spoilt.
+  const bool incomplete =
+      std::any_of(node.outputs.begin(), node.outputs.end(),
+                  [&](std::string_view name) { return !name.empty() && !scope.find(name); });
+  if (problems_.size() != problemsBefore || incomplete) poison(node, scope);
 }
 
 void ModelImport::importWith(ImportFunction function, const wire::Node& node, Scope& scope,

@@ -14,7 +14,7 @@ inline constexpr int64_t kFloatCode = 1, kInt64Code = 7;
 
 struct TestAttribute {
   std::string name;
-  std::variant<int64_t, float, std::string, std::vector<int64_t>> value;
+  std::variant<int64_t, float, std::string, std::vector<int64_t>, Message> value;  // a graph
   std::string reference;  // to an attribute of the function around it
 
   Message encode() const {
@@ -23,6 +23,7 @@ struct TestAttribute {
     if (const auto* i = std::get_if<int64_t>(&value)) return message.varint(3, *i).varint(20, 2);
     if (const auto* f = std::get_if<float>(&value)) return message.fixed(2, *f).varint(20, 1);
     if (const auto* s = std::get_if<std::string>(&value)) return message.bytes(4, *s).varint(20, 3);
+    if (const auto* g = std::get_if<Message>(&value)) return message.message(6, *g).varint(20, 5);
     return message.varints(8, std::get<std::vector<int64_t>>(value)).varint(20, 7);
   }
 };
