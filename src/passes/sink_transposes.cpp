@@ -243,6 +243,7 @@ void Sinking::replaceReaders(Node* node) {
     const std::string name = reader->output()->name;
     mergeOrigins(stored->producer, reader);
     graph_.replaceUses(reader->output(), stored);
+    std::erase(members_, reader);  // a self-inverse order both seeds and cancels
     graph_.erase(reader);
     graph_.rename(stored, name);
   }
