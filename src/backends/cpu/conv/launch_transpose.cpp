@@ -44,25 +44,6 @@ void collectRow(const Image& image, int64_t y, float* out) {
   }
 }
 
-// The epilogue on finished sums; `row` is the first pixel's among all of the batch.
-void finish(const Epilogue& epilogue, float* values, int64_t row, int64_t rows, int64_t columns) {
-  const bool isClip = epilogue.activation == Activation::kClip;
-  for (int64_t i = 0; i < rows; ++i) {
-    float* out = values + i * columns;
-    const float* residual =
-        epilogue.residual ? epilogue.residual + (row + i) * epilogue.residualStride : nullptr;
-    for (int64_t c = 0; c < columns; ++c) {
-      float y = out[c] * epilogue.scale + (epilogue.bias ? epilogue.bias[c] : 0.0f);
-      if (residual) y += residual[c];
-      if (epilogue.activation == Activation::kRelu) y = y < 0 ? 0 : y;
-      if (isClip) y = y < epilogue.low ? epilogue.low : y > epilogue.high ? epilogue.high : y;
-      out[c] = y;
-    }
-  }
-  applyActivation(epilogue.activation, values, rows, columns, columns);
-  if (epilogue.post) epilogue.post(epilogue.postContext, values, row, 0, rows, columns, columns);
-}
-
 }  // namespace
 
 void launchTranspose(const void* opaque, const LaunchArgs& args) {
@@ -83,13 +64,15 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
   for (int64_t n = 0; n < in.batch; ++n) {
     packedGemm(pixels, columns, shape.inChannels,
                x.as<const float>() + n * pixels * shape.inChannels, shape.inChannels,
-               weights.as<const float>(), taps, columns, {}, *args.threads);
+               weights.as<const float>(), taps, columns, {.scale = epilogue.get().scale},
+               *args.threads);
     args.threads->parallelFor(out.height, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t line = n * out.height + row;
-        float* values = y.as<float>() + line * rowFloats;
-        collectRow(image, row, values);
-        finish(epilogue.get(), values, line * out.width, out.width, shape.outChannels);
+        float* sums = y.as<float>() + line * rowFloats;
+        collectRow(image, row, sums);
+        finishBlock(sums, shape.outChannels, out.width, shape.outChannels, line * out.width, 0,
+                    y.as<float>(), shape.outChannels, epilogue.get());
       }
     });
   }

@@ -1,6 +1,9 @@
 // Run half: what the launchers of convolutions share.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "backend/launch.h"
 #include "backends/cpu/conv/params.h"
 #include "backends/cpu/gemm/epilogue_state.h"
@@ -14,7 +17,7 @@ struct State {
 
 std::shared_ptr<const void> load(std::span<const std::byte> params);
 
-// Sizes of an image of `channels` channels.
+// Sizes of an image; inPixelStride is its number of channels.
 ConvExtent extentOf(const TensorArg& image);
 
 void launchTranspose(const void* state, const LaunchArgs& args);  // launch_transpose.cpp
