@@ -22,6 +22,7 @@
 #include "ops/matmul.h"
 #include "ops/move.h"
 #include "ops/ops.h"
+#include "passes/edit.h"
 #include "passes/minimum_cut.h"
 #include "passes/passes.h"
 #include "passes/permuted_node.h"
@@ -79,6 +80,7 @@ class Sinking {
   void findCandidates();
   bool addCandidate(Node* node, int index);
   void chooseSides();
+  bool readsOnlyTransposes(const Node& node) const;
   void addCosts(MinimumCut& cut, const Value* value);
   int pointOf(const Node* node) const {  // readers that are no candidates want the value as it is
     return candidates_.contains(node) ? points_.at(node) : MinimumCut::kSource;
@@ -172,6 +174,8 @@ void Sinking::addCosts(MinimumCut& cut, const Value* value) {
     const auto candidate = candidates_.find(reader);
     if (cancels(reader, value)) {
       readers.insert(MinimumCut::kSink);
+    } else if (isTranspose(reader)) {
+      continue;  // merges with the transpose the value would need
     } else if (storable) {
       readers.insert(pointOf(reader));
     } else if (candidate != candidates_.end() && readsMoving(*reader, value)) {
@@ -193,15 +197,22 @@ void Sinking::addCosts(MinimumCut& cut, const Value* value) {
   }
 }
 
+// Every operand is a transpose that nobody else reads, or moves for free: running the node before
+// them puts no new transpose in front of it, so the preference can't go back and forth.
+bool Sinking::readsOnlyTransposes(const Node& node) const {
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Value* input) {
+    return isSeed(input->producer) ? soleUser(graph_, input) == &node
+                                   : costOf(input, candidates_.at(&node).operandOrder) < kCostPerByte;
+  });
+}
+
 void Sinking::chooseSides() {
   MinimumCut cut;
   for (Node* node : members_) {
     if (isSeed(node)) continue;
     const int point = points_[node] = cut.addPoint();
-    if (node->op != &ops::Pointwise) continue;
-    const bool followsTranspose = std::any_of(node->inputs.begin(), node->inputs.end(),
-                                              [&](const Value* input) { return isSeed(input->producer); });
-    if (followsTranspose) cut.addEdge(point, MinimumCut::kSink, kPointwiseAfterCost);
+    if (node->op == &ops::Pointwise && readsOnlyTransposes(*node))
+      cut.addEdge(point, MinimumCut::kSink, kPointwiseAfterCost);
   }
   for (const Value* value : graph_.values()) addCosts(cut, value);
   const std::vector<bool> onSinkSide = cut.solve();
@@ -315,8 +326,9 @@ static bool sinkEachOrder(Graph& graph) {
 }
 
 bool sinkTransposes(Graph& graph, const PassOptions&) {
+  constexpr int kMaxRounds = 64;  // each moves fewer bytes than the last, so a few do
   bool changed = false, again = true;
-  while (again) {
+  for (int round = 0; again && round < kMaxRounds; ++round) {
     again = mergeTransposes(graph);
     again |= foldIntoMatMul(graph);
     again |= sinkEachOrder(graph);
