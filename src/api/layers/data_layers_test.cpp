@@ -1,0 +1,159 @@
+// Layers that move data, with constant and run-time shapes.
+#include <gmock/gmock.h>
+
+#include "api/test_client.h"
+
+namespace camshaft::api {
+namespace {
+
+using namespace nvinfer1;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+TEST(DataLayers, ShuffleTransposesReshapesTransposes) {
+  Client client;
+  auto* shuffle = client.network->addShuffle(*client.input("x", Dims3(2, 3, 2)));
+  EXPECT_THAT(listOf(shuffle->getOutput(0)->getDimensions()), ElementsAre(2, 3, 2));
+  shuffle->setReshapeDimensions(Dims2(0, -1));
+  shuffle->setFirstTranspose({{1, 0, 2}});
+  shuffle->setSecondTranspose({{1, 0}});
+  EXPECT_THAT(listOf(shuffle->getOutput(0)->getDimensions()), ElementsAre(4, 3));
+  EXPECT_EQ(shuffle->getFirstTranspose().order[0], 1);
+  client.output(shuffle->getOutput(0), "y");
+  const std::vector<float> data = iota(12);
+  // transposed [3,2,2]: 0 1 6 7 | 2 3 8 9 | 4 5 10 11; as [3,4]; then columns
+  EXPECT_THAT(client.run({{"x", Dims3(2, 3, 2), data.data()}}), ElementsAre(0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11));
+}
+
+TEST(DataLayers, ShuffleToAShapeFromAnotherTensor) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(-1, 4));
+  auto* shape = client.network->addShape(*x);
+  ITensor* first = client.network->addGather(*shape->getOutput(0), *client.integers({0}), 0)->getOutput(0);
+  ITensor* parts[] = {first, client.integers({2, -1})};
+  auto* wanted = client.network->addConcatenation(parts, 2);
+  ASSERT_TRUE(wanted);
+  EXPECT_TRUE(wanted->getOutput(0)->isShapeTensor());
+  auto* shuffle = client.network->addShuffle(*x);
+  shuffle->setInput(1, *wanted->getOutput(0));
+  EXPECT_EQ(shuffle->getReshapeDimensions().nbDims, -1);
+  EXPECT_THAT(listOf(shuffle->getOutput(0)->getDimensions()), ElementsAre(-1, 2, 2));
+  client.output(shuffle->getOutput(0), "y");
+  const std::vector<float> data = iota(12);
+  EXPECT_EQ(client.run({{"x", Dims2(3, 4), data.data()}}), data);
+  EXPECT_THAT(listOf(client.shape), ElementsAre(3, 2, 2));
+}
+
+TEST(DataLayers, ShuffleToAShapeKnownAtRunTimeOnly) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 6));
+  ITensor* wanted = client.input("shape", {1, {2}}, DataType::kINT64);
+  auto* shuffle = client.network->addShuffle(*x);
+  shuffle->setInput(1, *wanted);
+  ASSERT_TRUE(client.logger.errors.empty()) << client.logger.errors.back();
+  client.output(shuffle->getOutput(0), "y");
+  const std::vector<float> data = iota(12);
+  const std::vector<int64_t> sizes{-1, 3};
+  auto* profile = client.builder->createOptimizationProfile();
+  const std::vector<int64_t> least{1, 1}, usual{4, 3}, most{12, 12};
+  profile->setShapeValuesV2("shape", OptProfileSelector::kMIN, least.data(), 2);
+  profile->setShapeValuesV2("shape", OptProfileSelector::kOPT, usual.data(), 2);
+  profile->setShapeValuesV2("shape", OptProfileSelector::kMAX, most.data(), 2);
+  client.config->addOptimizationProfile(profile);
+  const auto engine = client.build();
+  ASSERT_TRUE(engine) << client.logger.errors.back();
+}
+
+TEST(DataLayers, SqueezeAndUnsqueeze) {
+  Client client;
+  ITensor* x = client.input("x", Dims3(1, 2, 1));
+  auto* squeezed = client.network->addSqueeze(*x, *client.integers({0, -1}));
+  EXPECT_THAT(listOf(squeezed->getOutput(0)->getDimensions()), ElementsAre(2));
+  auto* unsqueezed = client.network->addUnsqueeze(*squeezed->getOutput(0), *client.integers({-1, 0}));
+  EXPECT_THAT(listOf(unsqueezed->getOutput(0)->getDimensions()), ElementsAre(1, 2, 1));
+}
+
+TEST(DataLayers, SliceInsideAndOutside) {
+  const std::vector<float> data = iota(6);
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 3));
+  client.output(client.network->addSlice(*x, Dims2(1, 2), Dims2(2, 2), Dims2(-1, -2))->getOutput(0), "back");
+  auto* filled = client.network->addSlice(*x, Dims2(0, 0), Dims2(2, 3), Dims2(1, 1));
+  filled->setMode(SampleMode::kFILL);
+  filled->setStart(Dims2(0, -1));
+  filled->setSize(Dims2(1, 5));
+  client.output(filled->getOutput(0), "filled");
+  auto* tensors = client.network->addSlice(*x, {0, {}}, {0, {}}, {0, {}});
+  EXPECT_FALSE(tensors);
+  auto* runtime = client.network->addSlice(*x, Dims2(0, 0), Dims2(1, 1), Dims2(1, 1));
+  runtime->setInput(1, *client.integers({1, 1}));
+  runtime->setInput(2, *client.integers({1, 2}));
+  EXPECT_EQ(runtime->getStart().nbDims, -1);
+  client.output(runtime->getOutput(0), "runtime");
+  const std::vector<Feed> feeds{{"x", Dims2(2, 3), data.data()}};
+  EXPECT_THAT(client.run(feeds, "back"), ElementsAre(5, 3, 2, 0));
+  EXPECT_THAT(client.run(feeds, "filled"), ElementsAre(0, 0, 1, 2, 0));
+  EXPECT_THAT(client.run(feeds, "runtime"), ElementsAre(4, 5));
+}
+
+TEST(DataLayers, GatherModesAndOneHot) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 3));
+  ITensor* picks = client.integers({1, 0, 1});
+  client.output(client.network->addGather(*x, *picks, 0)->getOutput(0), "rows");
+  const std::vector<int64_t> places{0, 2, 1, 1};
+  ITensor* places22 = client.network->addConstant(Dims2(2, 2), weightsOf(places))->getOutput(0);
+  auto* elements = client.network->addGatherV2(*x, *places22, GatherMode::kELEMENT);
+  elements->setGatherAxis(1);
+  client.output(elements->getOutput(0), "elements");
+  auto* points = client.network->addGatherV2(*x, *client.network->addConstant(Dims2(1, 2), weightsOf(std::vector<int64_t>{1, 2}))->getOutput(0), GatherMode::kND);
+  client.output(points->getOutput(0), "points");
+  const std::vector<float> offOn{0, 9};
+  ITensor* values = client.network->addConstant({1, {2}}, weightsOf(offOn))->getOutput(0);
+  auto* oneHot = client.network->addOneHot(*picks, *values, *client.integers({2}), -1);
+  ASSERT_TRUE(oneHot);
+  client.output(oneHot->getOutput(0), "hot");
+  const std::vector<float> data = iota(6);
+  const std::vector<Feed> feeds{{"x", Dims2(2, 3), data.data()}};
+  EXPECT_THAT(client.run(feeds, "rows"), ElementsAre(3, 4, 5, 0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(client.run(feeds, "elements"), ElementsAre(0, 2, 4, 4));
+  EXPECT_THAT(client.run(feeds, "points"), ElementsAre(5));
+  EXPECT_THAT(client.run(feeds, "hot"), ElementsAre(0, 9, 9, 0, 0, 9));
+}
+
+TEST(DataLayers, ResizeByScalesAndDimensions) {
+  Client client;
+  ITensor* x = client.input("x", Dims4(1, 1, 1, 2));
+  auto* nearest = client.network->addResize(*x);
+  const float scales[] = {1, 1, 2, 2};
+  nearest->setScales(scales, 4);
+  EXPECT_EQ(nearest->getScales(0, nullptr), 4);
+  client.output(nearest->getOutput(0), "nearest");
+  auto* linear = client.network->addResize(*x);
+  linear->setResizeMode(InterpolationMode::kLINEAR);
+  linear->setCoordinateTransformation(ResizeCoordinateTransformation::kALIGN_CORNERS);
+  linear->setOutputDimensions(Dims4(1, 1, 1, 3));
+  client.output(linear->getOutput(0), "linear");
+  const std::vector<float> data{2, 6};
+  const std::vector<Feed> feeds{{"x", Dims4(1, 1, 1, 2), data.data()}};
+  EXPECT_THAT(client.run(feeds, "nearest"), ElementsAre(2, 2, 6, 6, 2, 2, 6, 6));
+  EXPECT_THAT(client.run(feeds, "linear"), ElementsAre(2, 4, 6));
+}
+
+TEST(DataLayers, ConstantsCanBeReplaced) {
+  Client client;
+  ITensor* x = client.input("x", {1, {2}});
+  const std::vector<float> ones{1, 1}, tens{10, 10};
+  auto* constant = client.network->addConstant({1, {2}}, weightsOf(ones));
+  auto* sum = client.network->addElementWise(*x, *constant->getOutput(0), ElementWiseOperation::kSUM);
+  client.output(sum->getOutput(0), "y");
+  constant->setWeights(weightsOf(tens));
+  const std::vector<float> data{1, 2};
+  EXPECT_THAT(client.run({{"x", {1, {2}}, data.data()}}), ElementsAre(11, 12));
+  EXPECT_EQ(client.network->getNbLayers(), 2);
+  EXPECT_EQ(client.network->getLayer(0), constant);
+  EXPECT_EQ(client.network->getLayer(1), sum);
+}
+
+}  // namespace
+}  // namespace camshaft::api
