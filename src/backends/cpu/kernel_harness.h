@@ -28,10 +28,12 @@ struct HarnessCase {
 };
 
 // Every kernel of the CPU backend that supports the node, in every configuration, with 1, 2 and 3
-// threads, on memory that is poisoned, unaligned and guarded on both sides, and in place where the
-// kernel allows it. Fails the test when no kernel supports the node or a result differs.
+// threads and on every instruction set of this machine, on memory that is poisoned, unaligned and
+// guarded on both sides, and in place where the kernel allows it. Fails the test when no kernel
+// supports the node or a result differs.
 void expectKernelsMatch(const HarnessCase& testCase);
-inline void expectKernelsMatch(const std::string& graph, std::vector<std::map<std::string, int64_t>> sizes = {{}}) {
+inline void expectKernelsMatch(const std::string& graph,
+                               std::vector<std::map<std::string, int64_t>> sizes = {{}}) {
   expectKernelsMatch(HarnessCase{.graph = graph, .sizes = std::move(sizes)});
 }
 

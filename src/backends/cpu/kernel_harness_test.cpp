@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "backends/cpu/compute/isa.h"
 #include "backends/cpu/cpu.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
@@ -40,18 +41,24 @@ class GuardedBuffer {
   std::vector<std::byte> memory_;
 };
 
-void fillRandom(HostTensor& tensor, std::mt19937& generator, const std::pair<double, double>* range) {
+void fillRandom(HostTensor& tensor, std::mt19937& generator,
+                const std::pair<double, double>* range) {
   if (isPacked(tensor.type)) {
     for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(generator());
     return;
   }
   std::normal_distribution<double> normal;
   const bool isReal = isFloat(tensor.type);
-  const double low = range ? range->first : isSigned(tensor.type) ? -20 : 0, high = range ? range->second : 40;
+  const double low = range                   ? range->first
+                     : isSigned(tensor.type) ? -20
+                                             : 0,
+               high = range ? range->second : 40;
   std::uniform_real_distribution<double> real(low, high);
-  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low), static_cast<int64_t>(high));
+  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low),
+                                                 static_cast<int64_t>(high));
   for (int64_t i = 0; i < tensor.count(); ++i) {
-    double value = isReal ? (range ? real(generator) : normal(generator)) : static_cast<double>(integer(generator));
+    double value = isReal ? (range ? real(generator) : normal(generator))
+                          : static_cast<double>(integer(generator));
     if (tensor.type == DataType::kBool) value = static_cast<int64_t>(generator()) & 1;
     writeElement(tensor.type, tensor.view().data, i, value);
   }
@@ -82,11 +89,14 @@ void expectEqual(const HostTensor& want, const TensorArg& got, double tolerance)
   }
   for (int64_t i = 0; i < want.count(); ++i) {
     if (!isFloat(want.type)) {
-      ASSERT_EQ(readInteger(got.type, got.data, i), readInteger(want.type, want.view().data, i)) << "element " << i;
+      ASSERT_EQ(readInteger(got.type, got.data, i), readInteger(want.type, want.view().data, i))
+          << "element " << i;
       continue;
     }
-    const double a = readElement(got.type, got.data, i), b = readElement(want.type, want.view().data, i);
-    ASSERT_TRUE(matches(a, b, tolerance)) << "element " << i << " is " << a << " and should be " << b;
+    const double a = readElement(got.type, got.data, i),
+                 b = readElement(want.type, want.view().data, i);
+    ASSERT_TRUE(matches(a, b, tolerance))
+        << "element " << i << " is " << a << " and should be " << b;
   }
 }
 
@@ -100,7 +110,8 @@ struct Problem {
   SymbolValue symbolValue() const {
     return [this](const std::string& name) {
       const auto it = sizes.find(name);
-      if (it == sizes.end()) fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
+      if (it == sizes.end())
+        fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
       return it->second;
     };
   }
@@ -108,7 +119,8 @@ struct Problem {
 
 class Harness {
  public:
-  explicit Harness(const HarnessCase& testCase) : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
+  explicit Harness(const HarnessCase& testCase)
+      : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
     for (const std::string& name : case_.constants) makeConstant(graph_.find(name));
     verify(graph_, "parse");
   }
@@ -120,7 +132,8 @@ class Harness {
     for (const Value* value : node().inputs) {
       if (value && !value->isConstant()) {
         Dims dims;
-        for (const Dim& dim : value->shape()) dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+        for (const Dim& dim : value->shape())
+          dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
         problem.inputs.emplace_back(value->dataType(), dims);
         fillRandom(problem.inputs.back(), generator_, rangeOf(value->name));
       } else {
@@ -128,7 +141,8 @@ class Harness {
       }
     }
     for (size_t i = 0; i < problem.inputs.size(); ++i)
-      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view() : ConstTensorView());
+      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view()
+                                       : ConstTensorView());
     if (evaluates) problem.wanted = evaluateNode(node(), views, problem.symbolValue());
     return problem;
   }
@@ -138,10 +152,13 @@ class Harness {
     const auto valueIn = [](const std::map<std::string, int64_t>& sizes) -> SymbolValue {
       return [&sizes](const std::string& name) { return sizes.at(name); };
     };
-    options.opt = [this, valueIn](const Dim& dim) { return camshaft::evaluate(dim, valueIn(case_.sizes.front())); };
+    options.opt = [this, valueIn](const Dim& dim) {
+      return camshaft::evaluate(dim, valueIn(case_.sizes.front()));
+    };
     options.max = [this, valueIn](const Dim& dim) {
       int64_t largest = 0;
-      for (const auto& sizes : case_.sizes) largest = std::max(largest, camshaft::evaluate(dim, valueIn(sizes)));
+      for (const auto& sizes : case_.sizes)
+        largest = std::max(largest, camshaft::evaluate(dim, valueIn(sizes)));
       return largest;
     };
     return kernel.prepare(node(), options);
@@ -153,7 +170,8 @@ class Harness {
     HostTensor data(input->dataType(), staticDims(input->shape()));
     fillRandom(data, generator_, rangeOf(input->name));
     const std::string name = input->name;
-    Value* constant = graph_.addConstant(graph_.uniqueName(name + "_data"), input->type, ConstantData::own(data.bytes));
+    Value* constant = graph_.addConstant(graph_.uniqueName(name + "_data"), input->type,
+                                         ConstantData::own(data.bytes));
     graph_.replaceUses(input, constant);
     graph_.removeInput(input);
   }
@@ -169,17 +187,21 @@ class Harness {
 
 class Launch {
  public:
-  Launch(const Prepared& prepared, std::string_view kernelName, const Problem& problem, size_t misalignment)
+  Launch(const Prepared& prepared, std::string_view kernelName, const Problem& problem,
+         size_t misalignment)
       : problem_(problem), misalignment_(misalignment) {
-    const std::string name = prepared.runtimeKernel.empty() ? std::string(kernelName) : prepared.runtimeKernel;
+    const std::string name =
+        prepared.runtimeKernel.empty() ? std::string(kernelName) : prepared.runtimeKernel;
     kernel_ = runtimeBackend().find(name);
     if (!kernel_) throw std::runtime_error("no launcher named " + name);
     params_ = std::make_unique<GuardedBuffer>(prepared.params.size(), 0, std::byte{0});
     std::ranges::copy(prepared.params, params_->data());
     if (kernel_->load) state_ = kernel_->load({params_->data(), prepared.params.size()});
     for (const StepInput& input : prepared.inputs) addInput(input);
-    for (const HostTensor& wanted : problem.wanted) outputs_.push_back(tensor(wanted.type, wanted.dims));
-    for (const Dim& dim : prepared.dimArgs) dims_.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+    for (const HostTensor& wanted : problem.wanted)
+      outputs_.push_back(tensor(wanted.type, wanted.dims));
+    for (const Dim& dim : prepared.dimArgs)
+      dims_.push_back(camshaft::evaluate(dim, problem.symbolValue()));
     workspaceBytes_ = camshaft::evaluate(prepared.workspaceBytes, problem.symbolValue());
     workspace_ = std::make_unique<GuardedBuffer>(workspaceBytes_, 0, std::byte{0xff});
   }
@@ -203,9 +225,11 @@ class Launch {
   void check(double tolerance) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const DataType type = problem_.wanted[i].type;
-      expectEqual(problem_.wanted[i], outputs_[i], tolerance < 0 ? defaultTolerance(type) : tolerance);
+      expectEqual(problem_.wanted[i], outputs_[i],
+                  tolerance < 0 ? defaultTolerance(type) : tolerance);
     }
-    for (const auto& buffer : buffers_) EXPECT_TRUE(buffer->guardsIntact()) << "memory around a tensor was written";
+    for (const auto& buffer : buffers_)
+      EXPECT_TRUE(buffer->guardsIntact()) << "memory around a tensor was written";
     EXPECT_TRUE(workspace_->guardsIntact()) << "memory around the workspace was written";
   }
 
@@ -214,7 +238,8 @@ class Launch {
     TensorArg arg{.type = type, .rank = static_cast<int32_t>(dims.size())};
     std::ranges::copy(dims, arg.dims);
     const size_t shift = misalignment_ * std::max<size_t>(1, bytesOf(type, 1));
-    buffers_.push_back(std::make_unique<GuardedBuffer>(bytesOf(type, countOf(dims)), shift, std::byte{0xff}));
+    buffers_.push_back(
+        std::make_unique<GuardedBuffer>(bytesOf(type, countOf(dims)), shift, std::byte{0xff}));
     arg.data = buffers_.back()->data();
     return arg;
   }
@@ -249,17 +274,25 @@ ThreadPool& poolOf(int threads) {
   return threads == 1 ? one : threads == 2 ? two : three;
 }
 
+void runOnce(const HarnessCase& testCase, const Kernel& kernel, const Prepared& prepared,
+             const Problem& problem, int threads) {
+  SCOPED_TRACE(str(kernel.name, ", ", threads, " threads, ", isaName()));
+  Launch launch(prepared, kernel.name, problem, threads - 1);
+  launch.run(poolOf(threads));
+  launch.check(testCase.tolerance);
+}
+
 // Three threads run what was prepared for two: the runtime may have more than the builder knew.
-void runAll(const HarnessCase& testCase, const Kernel& kernel, const Prepared& prepared, const Problem& problem) {
+void runEveryWay(const HarnessCase& testCase, const Kernel& kernel, const Prepared& prepared,
+                 const Problem& problem) {
   for (int threads : {1, 2, 3}) {
-    SCOPED_TRACE(str(kernel.name, ", ", threads, " threads"));
-    Launch launch(prepared, kernel.name, problem, threads - 1);
-    launch.run(poolOf(threads));
-    launch.check(testCase.tolerance);
+    runOnce(testCase, kernel, prepared, problem, threads);
     if (testing::Test::HasFatalFailure()) return;
   }
   for (size_t i = 0; kernel.inPlace && i < problem.node.inputs.size(); ++i) {
-    if (!problem.node.inputs[i] || !kernel.inPlace(problem.node, static_cast<int>(i))) continue;
+    const Value* input = problem.node.inputs[i];
+    if (!input || input->isConstant() || !kernel.inPlace(problem.node, static_cast<int>(i)))
+      continue;
     SCOPED_TRACE(str(kernel.name, ", in place of input ", i));
     Launch launch(prepared, kernel.name, problem, 0);
     launch.writeOver(static_cast<int>(i));
@@ -268,11 +301,42 @@ void runAll(const HarnessCase& testCase, const Kernel& kernel, const Prepared& p
   }
 }
 
+struct RestoreIsa {
+  std::string_view isa;
+  explicit RestoreIsa(std::string_view isa) : isa(isa) {}
+  ~RestoreIsa() { setIsa(isa); }
+};
+
+// All problems with one kernel in one configuration; false when it refuses after all.
+bool runKernel(const HarnessCase& testCase, const Harness& harness, const Kernel& kernel,
+               int64_t config, const std::vector<Problem>& problems) {
+  const std::string_view chosen = isaName();
+  std::vector<std::string_view> isas = availableIsas();
+  if (chosen != isas.front()) isas = {chosen};  // a test of this instruction set alone
+  for (std::string_view isa : isas) {
+    const RestoreIsa restore(chosen);
+    setIsa(isa);
+    const Prepared prepared = harness.prepare(kernel, config, 2);
+    if (!prepared.refusal.empty()) return false;
+    for (const Problem& problem : problems) {
+      std::string trace = str("config ", config);
+      for (const auto& [name, size] : problem.sizes) trace += str(", ", name, " = ", size);
+      SCOPED_TRACE(trace);
+      if (isa == chosen) runEveryWay(testCase, kernel, prepared, problem);
+      else runOnce(testCase, kernel, prepared, problem, 1);
+      if (testing::Test::HasFatalFailure()) return true;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void expectKernelsMatch(const HarnessCase& testCase) {
   SCOPED_TRACE(testCase.graph);
   Harness harness(testCase);
+  std::vector<Problem> problems;
+  for (const auto& sizes : testCase.sizes) problems.push_back(harness.problem(sizes, true));
   int supporting = 0;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     if (!testCase.only.empty() && kernel.name != testCase.only) continue;
@@ -280,16 +344,8 @@ void expectKernelsMatch(const HarnessCase& testCase) {
     const std::vector<int64_t> configs =
         kernel.configurations ? kernel.configurations(harness.node()) : std::vector<int64_t>{0};
     for (int64_t config : configs) {
-      const Prepared prepared = harness.prepare(kernel, config, 2);
-      if (!prepared.refusal.empty()) continue;
-      ++supporting;
-      for (const auto& sizes : testCase.sizes) {
-        std::string trace = str("config ", config);
-        for (const auto& [name, size] : sizes) trace += str(", ", name, " = ", size);
-        SCOPED_TRACE(trace);
-        runAll(testCase, kernel, prepared, harness.problem(sizes, true));
-        if (testing::Test::HasFatalFailure()) return;
-      }
+      supporting += runKernel(testCase, harness, kernel, config, problems);
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
   EXPECT_GT(supporting, 0) << "no kernel supports the node: " << refusalsOf(testCase.graph);
@@ -301,7 +357,8 @@ std::string refusalsOf(const std::string& graph) {
   std::string reasons;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     const Verdict verdict = kernel.supports(harness.node());
-    reasons += str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
+    reasons +=
+        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
   }
   return reasons;
 }
@@ -315,7 +372,8 @@ std::string launchErrorOf(const HarnessCase& testCase) {
     Launch launch(prepared, kernel.name, problem, 0);
     for (const Value* output : harness.node().outputs) {
       Dims dims;
-      for (const Dim& dim : output->shape()) dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
+      for (const Dim& dim : output->shape())
+        dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
       launch.addOutput(output->dataType(), dims);
     }
     try {

@@ -14,8 +14,10 @@ template <class Body>
 void parallelItems(ThreadPool* pool, int64_t count, double workPerItem, Body&& body) {
   constexpr double kWorthSharing = 32768;
   if (count <= 0) return;
-  if (!pool || workPerItem * static_cast<double>(count) < 2 * kWorthSharing) return body(int64_t{0}, count);
-  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing / std::max(workPerItem, 1.0)));
+  if (!pool || workPerItem * static_cast<double>(count) < 2 * kWorthSharing)
+    return body(int64_t{0}, count);
+  const int64_t grain =
+      std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing / std::max(workPerItem, 1.0)));
   pool->parallelFor(count, grain, [&](int64_t begin, int64_t end, int) { body(begin, end); });
 }
 

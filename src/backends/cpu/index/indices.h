@@ -10,7 +10,8 @@ namespace camshaft::cpu::index {
 
 class Indices {
  public:
-  explicit Indices(const TensorArg& tensor) : data_(tensor.data), isWide_(tensor.type == DataType::kI64) {}
+  explicit Indices(const TensorArg& tensor)
+      : data_(tensor.data), isWide_(tensor.type == DataType::kI64) {}
   int64_t operator[](int64_t i) const {
     return isWide_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
   }
@@ -18,7 +19,8 @@ class Indices {
   int64_t position(int64_t i, int64_t size) const {
     const int64_t index = (*this)[i], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size)
-      fail(ErrorKind::kInvalidArgument, "index ", index, " lies outside of a dimension of size ", size);
+      fail(ErrorKind::kInvalidArgument, "index ", index, " lies outside of a dimension of size ",
+           size);
     return at;
   }
 

@@ -13,31 +13,36 @@ namespace {
 void launchGather(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
   const TensorArg& data = args.inputs[0];
+  requireAxis(data, axis);
   const Indices indices(args.inputs[1]);
-  const int64_t outer = countOf(data.dims, 0, axis), size = data.dims[axis], count = args.inputs[1].count();
+  const int64_t outer = countOf(data.dims, 0, axis), size = data.dims[axis],
+                count = args.inputs[1].count();
   const size_t cell = bytesOf(data.type, countOf(data.dims, axis + 1, data.rank));
   if (cell == 0) return;
   const std::byte* from = data.as<const std::byte>();
   std::byte* to = args.outputs[0].as<std::byte>();
-  parallelItems(args.threads, outer * count, static_cast<double>(cell) / 16 + 3, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t source = i / count * size + indices.position(i % count, size);
-      copyBytes(to + static_cast<size_t>(i) * cell, from + static_cast<size_t>(source) * cell, cell);
-    }
-  });
+  parallelItems(args.threads, outer * count, static_cast<double>(cell) / 16 + 3,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t source = i / count * size + indices.position(i % count, size);
+                    copyBytes(to + static_cast<size_t>(i) * cell,
+                              from + static_cast<size_t>(source) * cell, cell);
+                  }
+                });
 }
 
 void launchGatherElements(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
   const TensorArg& data = args.inputs[0];
   const TensorArg& shape = args.inputs[1];
+  requireAxis(data, axis);
   const Indices indices(shape);
   int64_t strides[kMaxRank];
   for (int i = 0; i < data.rank; ++i) {
     strides[i] = countOf(data.dims, i + 1, data.rank);
     if (i != axis && shape.dims[i] > data.dims[i])
-      fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(shape.shape(), ", "), "] reach outside of [",
-           join(data.shape(), ", "), "]");
+      fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(shape.shape(), ", "),
+           "] reach outside of [", join(data.shape(), ", "), "]");
   }
   const size_t width = bytesOf(data.type, 1);
   const std::byte* from = data.as<const std::byte>();
@@ -47,7 +52,8 @@ void launchGatherElements(const void* state, const LaunchArgs& args) {
       int64_t source = indices.position(i, data.dims[axis]) * strides[axis];
       for (int64_t d = shape.rank - 1, rest = i; d >= 0; rest /= shape.dims[d--])
         if (d != axis) source += rest % shape.dims[d] * strides[d];
-      copyBytes(to + static_cast<size_t>(i) * width, from + static_cast<size_t>(source) * width, width);
+      copyBytes(to + static_cast<size_t>(i) * width, from + static_cast<size_t>(source) * width,
+                width);
     }
   });
 }
@@ -58,35 +64,38 @@ void launchGatherND(const void* state, const LaunchArgs& args) {
   const TensorArg& shape = args.inputs[1];
   const Indices indices(shape);
   const int length = static_cast<int>(shape.dims[shape.rank - 1]);
-  const int64_t tuples = countOf(shape.dims, 0, shape.rank - 1), batches = countOf(data.dims, 0, batchDims);
+  const int64_t tuples = countOf(shape.dims, 0, shape.rank - 1),
+                batches = countOf(data.dims, 0, batchDims);
   if (countOf(shape.dims, 0, batchDims) != batches || batchDims + length > data.rank)
-    fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(shape.shape(), ", "), "] do not fit data of sizes [",
-         join(data.shape(), ", "), "]");
+    fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(shape.shape(), ", "),
+         "] do not fit data of sizes [", join(data.shape(), ", "), "]");
   const size_t cell = bytesOf(data.type, countOf(data.dims, batchDims + length, data.rank));
   if (cell == 0 || tuples == 0) return;
   const std::byte* from = data.as<const std::byte>();
   std::byte* to = args.outputs[0].as<std::byte>();
   const int64_t tuplesPerBatch = tuples / batches;
-  parallelItems(args.threads, tuples, static_cast<double>(cell) / 16 + 6, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t source = t / tuplesPerBatch;
-      for (int i = 0; i < length; ++i) {
-        const int64_t size = data.dims[batchDims + i];
-        source = source * size + indices.position(t * length + i, size);
-      }
-      copyBytes(to + static_cast<size_t>(t) * cell, from + static_cast<size_t>(source) * cell, cell);
-    }
-  });
+  parallelItems(args.threads, tuples, static_cast<double>(cell) / 16 + 6,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t t = begin; t < end; ++t) {
+                    int64_t source = t / tuplesPerBatch;
+                    for (int i = 0; i < length; ++i) {
+                      const int64_t size = data.dims[batchDims + i];
+                      source = source * size + indices.position(t * length + i, size);
+                    }
+                    copyBytes(to + static_cast<size_t>(t) * cell,
+                              from + static_cast<size_t>(source) * cell, cell);
+                  }
+                });
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/gather", nullptr, launchGather},
-    {"cpu/gather_elements", nullptr, launchGatherElements},
-    {"cpu/gather_nd", nullptr, launchGatherND},
-    {"cpu/scatter_elements", nullptr, launchScatterElements},
+    {"cpu/gather", loadParams<AxisParams>, launchGather},
+    {"cpu/gather_elements", loadParams<AxisParams>, launchGatherElements},
+    {"cpu/gather_nd", loadParams<GatherNDParams>, launchGatherND},
+    {"cpu/scatter_elements", loadParams<AxisParams>, launchScatterElements},
     {"cpu/scatter_nd", nullptr, launchScatterND},
-    {"cpu/one_hot", nullptr, launchOneHot},
-    {"cpu/top_k", nullptr, launchTopK},
+    {"cpu/one_hot", loadParams<AxisParams>, launchOneHot},
+    {"cpu/top_k", loadParams<TopKParams>, launchTopK},
 };
 
 }  // namespace

@@ -10,13 +10,15 @@ namespace {
 std::byte* startFromData(const LaunchArgs& args) {
   const TensorArg& data = args.inputs[0];
   const TensorArg& result = args.outputs[0];
-  if (data.data != result.data && data.count() > 0) std::memcpy(result.data, data.data, bytesOf(data.type, data.count()));
+  if (data.data != result.data && data.count() > 0)
+    std::memcpy(result.data, data.data, bytesOf(data.type, data.count()));
   return result.as<std::byte>();
 }
 
 [[noreturn]] void failSizes(const LaunchArgs& args) {
-  fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(args.inputs[1].shape(), ", "), "] and updates of [",
-       join(args.inputs[2].shape(), ", "), "] do not fit data of [", join(args.inputs[0].shape(), ", "), "]");
+  fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(args.inputs[1].shape(), ", "),
+       "] and updates of [", join(args.inputs[2].shape(), ", "), "] do not fit data of [",
+       join(args.inputs[0].shape(), ", "), "]");
 }
 
 }  // namespace
@@ -26,11 +28,13 @@ void launchScatterElements(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
   const TensorArg& shape = args.inputs[1];
   const TensorArg& result = args.outputs[0];
+  requireAxis(result, axis);
   const Indices indices(shape);
   int64_t strides[kMaxRank];
   for (int i = 0; i < result.rank; ++i) {
     strides[i] = countOf(result.dims, i + 1, result.rank);
-    if ((i != axis && shape.dims[i] > result.dims[i]) || shape.dims[i] != args.inputs[2].dims[i]) failSizes(args);
+    if ((i != axis && shape.dims[i] > result.dims[i]) || shape.dims[i] != args.inputs[2].dims[i])
+      failSizes(args);
   }
   const size_t width = bytesOf(result.type, 1);
   const std::byte* from = args.inputs[2].as<const std::byte>();
@@ -39,7 +43,8 @@ void launchScatterElements(const void* state, const LaunchArgs& args) {
     int64_t target = indices.position(i, result.dims[axis]) * strides[axis];
     for (int64_t d = shape.rank - 1, rest = i; d >= 0; rest /= shape.dims[d--])
       if (d != axis) target += rest % shape.dims[d] * strides[d];
-    copyBytes(to + static_cast<size_t>(target) * width, from + static_cast<size_t>(i) * width, width);
+    copyBytes(to + static_cast<size_t>(target) * width, from + static_cast<size_t>(i) * width,
+              width);
   }
 }
 
@@ -49,7 +54,8 @@ void launchScatterND(const void*, const LaunchArgs& args) {
   const Indices indices(shape);
   const int length = static_cast<int>(shape.dims[shape.rank - 1]);
   if (length > result.rank) failSizes(args);
-  const int64_t tuples = countOf(shape.dims, 0, shape.rank - 1), inner = countOf(result.dims, length, result.rank);
+  const int64_t tuples = countOf(shape.dims, 0, shape.rank - 1),
+                inner = countOf(result.dims, length, result.rank);
   if (args.inputs[2].count() != tuples * inner) failSizes(args);
   const size_t cell = bytesOf(result.type, inner);
   const std::byte* from = args.inputs[2].as<const std::byte>();

@@ -11,22 +11,26 @@ namespace camshaft::cpu::index {
 void launchOneHot(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
   const TensorArg& y = args.outputs[0];
+  requireAxis(y, axis);
   const Indices indices(args.inputs[0]);
   const size_t width = bytesOf(y.type, 1);
   const std::byte* off = args.inputs[1].as<const std::byte>();
   std::byte* to = y.as<std::byte>();
-  const int64_t outer = countOf(y.dims, 0, axis), depth = y.dims[axis], inner = countOf(y.dims, axis + 1, y.rank);
-  parallelItems(args.threads, outer, static_cast<double>(depth * inner), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o) {
-      std::byte* block = to + static_cast<size_t>(o * depth * inner) * width;
-      for (int64_t i = 0; i < depth * inner; ++i) copyBytes(block + static_cast<size_t>(i) * width, off, width);
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t index = indices[o * inner + i], hot = index < 0 ? index + depth : index;
-        if (hot < 0 || hot >= depth) continue;  // no element is on
-        copyBytes(block + static_cast<size_t>(hot * inner + i) * width, off + width, width);
-      }
-    }
-  });
+  const int64_t outer = countOf(y.dims, 0, axis), depth = y.dims[axis],
+                inner = countOf(y.dims, axis + 1, y.rank);
+  parallelItems(
+      args.threads, outer, static_cast<double>(depth * inner), [&](int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o) {
+          std::byte* block = to + static_cast<size_t>(o * depth * inner) * width;
+          for (int64_t i = 0; i < depth * inner; ++i)
+            copyBytes(block + static_cast<size_t>(i) * width, off, width);
+          for (int64_t i = 0; i < inner; ++i) {
+            const int64_t index = indices[o * inner + i], hot = index < 0 ? index + depth : index;
+            if (hot < 0 || hot >= depth) continue;  // no element is on
+            copyBytes(block + static_cast<size_t>(hot * inner + i) * width, off + width, width);
+          }
+        }
+      });
 }
 
 namespace {
@@ -66,24 +70,28 @@ struct TopK {
 void launchTopK(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const TopKParams*>(state);
   const TensorArg& x = args.inputs[0];
+  requireAxis(x, params.axis);
   const int64_t k = args.outputs[0].dims[params.axis], size = x.dims[params.axis];
-  if (k < 0 || k > size) fail(ErrorKind::kInvalidArgument, "the ", k, " best of ", size, " elements were asked for");
+  if (k < 0 || k > size)
+    fail(ErrorKind::kInvalidArgument, "the ", k, " best of ", size, " elements were asked for");
   if (args.outputs[0].count() == 0) return;
   const TopK topK{args, params.largest != 0, size, k, countOf(x.dims, params.axis + 1, x.rank)};
-  const int64_t rows = x.count() / size, rooms = args.workspaceBytes / (size * static_cast<int64_t>(sizeof(int64_t)));
+  const int64_t rows = x.count() / size,
+                rooms = args.workspaceBytes / (size * static_cast<int64_t>(sizeof(int64_t)));
   CAMSHAFT_CHECK(rooms >= 1, args.workspaceBytes, " bytes of workspace");
   // Each part of the rows has room of its own in the workspace, whoever works on it.
   const int64_t parts = std::min(rows, rooms);
-  parallelItems(args.threads, parts, 10.0 * static_cast<double>(size * rows) / static_cast<double>(parts),
+  parallelItems(args.threads, parts,
+                10.0 * static_cast<double>(size * rows) / static_cast<double>(parts),
                 [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) {
-      int64_t* order = reinterpret_cast<int64_t*>(args.workspace) + part * size;
-      const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
-      if (x.type == DataType::kF32) topK.rows<float>(first, last, order);
-      else if (x.type == DataType::kI32) topK.rows<int32_t>(first, last, order);
-      else topK.rows<int64_t>(first, last, order);
-    }
-  });
+                  for (int64_t part = begin; part < end; ++part) {
+                    int64_t* order = reinterpret_cast<int64_t*>(args.workspace) + part * size;
+                    const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
+                    if (x.type == DataType::kF32) topK.rows<float>(first, last, order);
+                    else if (x.type == DataType::kI32) topK.rows<int32_t>(first, last, order);
+                    else topK.rows<int64_t>(first, last, order);
+                  }
+                });
 }
 
 }  // namespace camshaft::cpu::index

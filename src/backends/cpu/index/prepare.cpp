@@ -1,29 +1,18 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/index/params.h"
-#include "backends/cpu/refusals.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/index.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::index {
 
 namespace {
 
-template <class Params>
-Prepared preparedWith(const Node& node, const Params& params) {
-  ByteWriter writer;
-  writer.write(params);
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  return prepared;
-}
-
 Verdict accepts(const Node& node, Op op, int indicesInput) {
-  if (Verdict verdict = acceptsPlain(node, op); !verdict) return verdict;
-  if (isPacked(node.output()->dataType())) return Verdict::no("elements share bytes");
+  if (Verdict verdict = acceptsPlainBytes(node, op); !verdict) return verdict;
   const DataType indices = node.inputs[indicesInput]->dataType();
-  if (indices != DataType::kI32 && indices != DataType::kI64) return Verdict::no("needs i32 or i64 indices");
+  if (indices != DataType::kI32 && indices != DataType::kI64)
+    return Verdict::no("needs i32 or i64 indices");
   return Verdict::yes();
 }
 
@@ -45,7 +34,8 @@ Prepared prepareGatherND(const Node& node, const PrepareOptions&) {
 template <class A>
 Verdict acceptsScatter(const Node& node, Op op) {
   if (Verdict verdict = accepts(node, op, 1); !verdict) return verdict;
-  return node.as<A>().reduction == ScatterReduction::kNone ? Verdict::yes() : Verdict::no("only replaces elements");
+  return node.as<A>().reduction == ScatterReduction::kNone ? Verdict::yes()
+                                                           : Verdict::no("only replaces elements");
 }
 
 Verdict supportsScatterElements(const Node& node) {
@@ -55,11 +45,8 @@ Prepared prepareScatterElements(const Node& node, const PrepareOptions&) {
   return preparedWith(node, AxisParams{node.as<ScatterElementsAttrs>().axis});
 }
 
-Verdict supportsScatterND(const Node& node) { return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND); }
-Prepared prepareScatterND(const Node& node, const PrepareOptions&) {
-  Prepared prepared;
-  prepared.inputs = allInputs(node);
-  return prepared;
+Verdict supportsScatterND(const Node& node) {
+  return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND);
 }
 
 bool updatesInPlace(const Node&, int input) { return input == 0; }
@@ -78,8 +65,10 @@ Verdict supportsTopK(const Node& node) {
 }
 Prepared prepareTopK(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<TopKAttrs>();
-  Prepared prepared = preparedWith(node, TopKParams{static_cast<int32_t>(attrs.axis), attrs.largest});
-  prepared.workspaceBytes = node.input(0)->shape()[attrs.axis] * static_cast<int64_t>(sizeof(int64_t)) * options.threads;
+  Prepared prepared =
+      preparedWith(node, TopKParams{static_cast<int32_t>(attrs.axis), attrs.largest});
+  prepared.workspaceBytes =
+      node.input(0)->shape()[attrs.axis] * static_cast<int64_t>(sizeof(int64_t)) * options.threads;
   return prepared;
 }
 
@@ -87,8 +76,9 @@ constexpr Kernel kKernels[] = {
     {"cpu/gather", supportsGather, prepareGather},
     {"cpu/gather_elements", supportsGatherElements, prepareGatherElements},
     {"cpu/gather_nd", supportsGatherND, prepareGatherND},
-    {"cpu/scatter_elements", supportsScatterElements, prepareScatterElements, nullptr, updatesInPlace},
-    {"cpu/scatter_nd", supportsScatterND, prepareScatterND, nullptr, updatesInPlace},
+    {"cpu/scatter_elements", supportsScatterElements, prepareScatterElements, nullptr,
+     updatesInPlace},
+    {"cpu/scatter_nd", supportsScatterND, preparedWithout, nullptr, updatesInPlace},
     {"cpu/one_hot", supportsOneHot, prepareOneHot},
     {"cpu/top_k", supportsTopK, prepareTopK},
 };

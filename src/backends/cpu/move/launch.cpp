@@ -20,8 +20,8 @@ void launchCopy(const void*, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
   if (x.count() != y.count())
-    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] cannot take the shape [",
-         join(y.shape(), ", "), "]");
+    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "),
+         "] cannot take the shape [", join(y.shape(), ", "), "]");
   if (x.data == y.data) return;
   StridedCopy copy = copyBetween(x, y);
   copy.width = 1;
@@ -33,6 +33,7 @@ void launchTranspose(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const TransposeParams*>(state);
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
+  requireAxis(x, params.rank - 1);
   const Strides from(x), to(y);
   StridedCopy copy = copyBetween(x, y);
   for (int i = 0; i < params.rank; ++i) copy.addDim(y.dims[i], from[params.order[i]], to[i]);
@@ -49,8 +50,8 @@ void launchExpand(const void*, const LaunchArgs& args) {
     const int axis = i - skipped;
     const bool moves = axis >= 0 && x.dims[axis] != 1;
     if (moves && x.dims[axis] != y.dims[i])
-      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] does not expand to [",
-           join(y.shape(), ", "), "]");
+      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "),
+           "] does not expand to [", join(y.shape(), ", "), "]");
     copy.addDim(y.dims[i], moves ? from[axis] : 0, to[i]);
   }
   copy.run(args.threads);
@@ -79,9 +80,12 @@ void launchSlice(const void* state, const LaunchArgs& args) {
   StridedCopy copy = copyBetween(x, y);
   for (int i = 0; i < params.count; ++i) {
     const int axis = params.axes[i];
-    const int64_t start = args.dims[i], end = start + (y.dims[axis] - 1) * params.steps[i], size = x.dims[axis];
+    requireAxis(x, axis);
+    const int64_t start = args.dims[i], end = start + (y.dims[axis] - 1) * params.steps[i],
+                  size = x.dims[axis];
     if (start < 0 || start >= size || end < 0 || end >= size)
-      fail(ErrorKind::kInvalidArgument, "a slice takes elements ", start, " to ", end, " of ", size);
+      fail(ErrorKind::kInvalidArgument, "a slice takes elements ", start, " to ", end, " of ",
+           size);
     copy.from += start * from[axis] * copy.width;
     from.at[axis] *= params.steps[i];
   }
@@ -93,14 +97,15 @@ void launchSlice(const void* state, const LaunchArgs& args) {
 void launchConcat(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<const ConcatParams*>(state)->axis;
   const TensorArg& y = args.outputs[0];
+  requireAxis(y, axis);
   int64_t outer = 1, cell = 1;
   for (int i = 0; i < axis; ++i) outer *= y.dims[i];
   for (int i = axis + 1; i < y.rank; ++i) cell *= y.dims[i];
   int64_t begin = 0;
   for (const TensorArg& x : args.inputs) {
     if (begin + x.dims[axis] > y.dims[axis] || x.count() != outer * cell * x.dims[axis])
-      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] is no part of [",
-           join(y.shape(), ", "), "] along dimension ", axis);
+      fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "),
+           "] is no part of [", join(y.shape(), ", "), "] along dimension ", axis);
     StridedCopy copy = copyBetween(x, y);
     copy.to += begin * cell * copy.width;
     copy.addDim(outer, x.dims[axis] * cell, y.dims[axis] * cell);
@@ -111,10 +116,13 @@ void launchConcat(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/copy", nullptr, launchCopy},         {"cpu/transpose", nullptr, launchTranspose},
-    {"cpu/expand", nullptr, launchExpand},     {"cpu/tile", nullptr, launchTile},
-    {"cpu/slice", nullptr, launchSlice},       {"cpu/concat", nullptr, launchConcat},
-    {"cpu/pad", nullptr, launchPad},
+    {"cpu/copy", nullptr, launchCopy},
+    {"cpu/transpose", loadParams<TransposeParams>, launchTranspose},
+    {"cpu/expand", nullptr, launchExpand},
+    {"cpu/tile", nullptr, launchTile},
+    {"cpu/slice", loadParams<SliceParams>, launchSlice},
+    {"cpu/concat", loadParams<ConcatParams>, launchConcat},
+    {"cpu/pad", loadParams<PadParams>, launchPad},
 };
 
 }  // namespace

@@ -78,7 +78,8 @@ struct Padding {
     const int64_t end = std::clamp<int64_t>(begin[last] + in[last], first, out[last]);
     copyCells(source, target, 0, first);
     if (end > first)
-      std::memcpy(target + static_cast<size_t>(first) * cell, source + static_cast<size_t>(first - begin[last]) * cell,
+      std::memcpy(target + static_cast<size_t>(first) * cell,
+                  source + static_cast<size_t>(first - begin[last]) * cell,
                   static_cast<size_t>(end - first) * cell);
     copyCells(source, target, end, out[last]);
   }
@@ -92,14 +93,16 @@ void launchPad(const void* state, const LaunchArgs& args) {
   if (y.count() == 0) return;
   Padding padding{.mode = static_cast<const PadParams*>(state)->mode};
   if (padding.mode != PadMode::kConstant && x.count() == 0)
-    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] has no elements to pad with");
+    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "),
+         "] has no elements to pad with");
 
   padding.from = x.as<const std::byte>();
   padding.to = y.as<std::byte>();
   const size_t width = bytesOf(x.type, 1);
   padding.cell = width;
   padding.rank = x.rank;
-  while (padding.rank > 1 && args.dims[padding.rank - 1] == 0 && x.dims[padding.rank - 1] == y.dims[padding.rank - 1])
+  while (padding.rank > 1 && args.dims[padding.rank - 1] == 0 &&
+         x.dims[padding.rank - 1] == y.dims[padding.rank - 1])
     padding.cell *= static_cast<size_t>(x.dims[--padding.rank]);
   for (int i = 0; i < padding.rank; ++i) {
     padding.in[i] = x.dims[i];
@@ -118,7 +121,9 @@ void launchPad(const void* state, const LaunchArgs& args) {
 
   int64_t rows = 1;
   for (int i = 0; i + 1 < padding.rank; ++i) rows *= padding.out[i];
-  const double rowWork = static_cast<double>(padding.out[padding.rank - 1]) * static_cast<double>(padding.cell) / 16 + 10;
+  const double rowWork =
+      static_cast<double>(padding.out[padding.rank - 1]) * static_cast<double>(padding.cell) / 16 +
+      10;
   parallelItems(args.threads, rows, rowWork, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) padding.row(i);
   });

@@ -3,13 +3,18 @@
 
 #include <cstdint>
 
-#include "backend/launch.h"
+#include "backends/cpu/load_params.h"
 
 namespace camshaft::cpu::move {
 
 struct TransposeParams {
   int32_t rank;
   int32_t order[kMaxRank];
+  bool isValid() const {
+    for (int32_t axis : order)
+      if (!isAxis(axis)) return false;
+    return rank >= 0 && rank <= kMaxRank;
+  }
 };
 
 // Starts are the kernel's run-time numbers.
@@ -17,10 +22,16 @@ struct SliceParams {
   int32_t count;
   int32_t axes[kMaxRank];
   int64_t steps[kMaxRank];
+  bool isValid() const {
+    for (int32_t axis : axes)
+      if (!isAxis(axis)) return false;
+    return count >= 0 && count <= kMaxRank;
+  }
 };
 
 struct ConcatParams {
   int32_t axis;
+  bool isValid() const { return isAxis(axis); }
 };
 
 enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
@@ -28,6 +39,7 @@ enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 // How much goes before each dimension is in the kernel's run-time numbers.
 struct PadParams {
   PadMode mode;
+  bool isValid() const { return mode >= PadMode::kConstant && mode <= PadMode::kWrap; }
 };
 
 }  // namespace camshaft::cpu::move

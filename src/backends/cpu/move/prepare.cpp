@@ -1,43 +1,19 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/move/params.h"
-#include "backends/cpu/refusals.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/move.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::move {
 
 namespace {
-
-template <class Params>
-Prepared preparedWith(const Node& node, const Params& params, std::vector<Dim> dimArgs = {}) {
-  ByteWriter writer;
-  writer.write(params);
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  prepared.dimArgs = std::move(dimArgs);
-  return prepared;
-}
-
-Prepared preparePlain(const Node& node, const PrepareOptions&) {
-  Prepared prepared;
-  prepared.inputs = allInputs(node);
-  return prepared;
-}
-
-// A node that moves whole bytes.
-Verdict acceptsBytes(const Node& node, Op op) {
-  if (Verdict verdict = acceptsPlain(node, op); !verdict) return verdict;
-  return isPacked(node.output()->dataType()) ? Verdict::no("elements share bytes") : Verdict::yes();
-}
 
 Verdict supportsCopy(const Node& node) {
   return acceptsPlain(node, node.op == &ops::Reshape ? &ops::Reshape : &ops::Identity);
 }
 bool copiesInPlace(const Node&, int) { return true; }
 
-Verdict supportsTranspose(const Node& node) { return acceptsBytes(node, &ops::Transpose); }
+Verdict supportsTranspose(const Node& node) { return acceptsPlainBytes(node, &ops::Transpose); }
 Prepared prepareTranspose(const Node& node, const PrepareOptions&) {
   const auto& order = node.as<TransposeAttrs>().order;
   TransposeParams params{.rank = static_cast<int32_t>(order.size())};
@@ -45,10 +21,10 @@ Prepared prepareTranspose(const Node& node, const PrepareOptions&) {
   return preparedWith(node, params);
 }
 
-Verdict supportsExpand(const Node& node) { return acceptsBytes(node, &ops::Expand); }
-Verdict supportsTile(const Node& node) { return acceptsBytes(node, &ops::Tile); }
+Verdict supportsExpand(const Node& node) { return acceptsPlainBytes(node, &ops::Expand); }
+Verdict supportsTile(const Node& node) { return acceptsPlainBytes(node, &ops::Tile); }
 
-Verdict supportsSlice(const Node& node) { return acceptsBytes(node, &ops::Slice); }
+Verdict supportsSlice(const Node& node) { return acceptsPlainBytes(node, &ops::Slice); }
 Prepared prepareSlice(const Node& node, const PrepareOptions&) {
   const auto& attrs = node.as<SliceAttrs>();
   SliceParams params{.count = static_cast<int32_t>(attrs.axes.size())};
@@ -59,12 +35,12 @@ Prepared prepareSlice(const Node& node, const PrepareOptions&) {
   return preparedWith(node, params, attrs.starts);
 }
 
-Verdict supportsConcat(const Node& node) { return acceptsBytes(node, &ops::Concat); }
+Verdict supportsConcat(const Node& node) { return acceptsPlainBytes(node, &ops::Concat); }
 Prepared prepareConcat(const Node& node, const PrepareOptions&) {
   return preparedWith(node, ConcatParams{static_cast<int32_t>(node.as<ConcatAttrs>().axis)});
 }
 
-Verdict supportsPad(const Node& node) { return acceptsBytes(node, &ops::Pad); }
+Verdict supportsPad(const Node& node) { return acceptsPlainBytes(node, &ops::Pad); }
 Prepared preparePad(const Node& node, const PrepareOptions&) {
   static_assert(static_cast<int>(camshaft::PadMode::kWrap) == static_cast<int>(PadMode::kWrap));
   const auto& attrs = node.as<PadAttrs>();
@@ -72,10 +48,10 @@ Prepared preparePad(const Node& node, const PrepareOptions&) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"cpu/copy", supportsCopy, preparePlain, nullptr, copiesInPlace},
+    {"cpu/copy", supportsCopy, preparedWithout, nullptr, copiesInPlace},
     {"cpu/transpose", supportsTranspose, prepareTranspose},
-    {"cpu/expand", supportsExpand, preparePlain},
-    {"cpu/tile", supportsTile, preparePlain},
+    {"cpu/expand", supportsExpand, preparedWithout},
+    {"cpu/tile", supportsTile, preparedWithout},
     {"cpu/slice", supportsSlice, prepareSlice},
     {"cpu/concat", supportsConcat, prepareConcat},
     {"cpu/pad", supportsPad, preparePad},

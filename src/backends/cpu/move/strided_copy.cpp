@@ -25,7 +25,8 @@ void simplify(StridedCopy& copy) {
     if (copy.dims[i] == 1) eraseDim(copy, i);
   for (int i = copy.rank - 2; i >= 0; --i) {
     const int64_t next = copy.dims[i + 1];
-    if (copy.fromStrides[i] != copy.fromStrides[i + 1] * next || copy.toStrides[i] != copy.toStrides[i + 1] * next)
+    if (copy.fromStrides[i] != copy.fromStrides[i + 1] * next ||
+        copy.toStrides[i] != copy.toStrides[i + 1] * next)
       continue;
     copy.dims[i + 1] *= copy.dims[i];
     eraseDim(copy, i);
@@ -65,7 +66,8 @@ class Walker {
 };
 
 template <class T>
-void copyRow(const std::byte* source, std::byte* target, int64_t count, int64_t fromStride, int64_t toStride) {
+void copyRow(const std::byte* source, std::byte* target, int64_t count, int64_t fromStride,
+             int64_t toStride) {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
   if (toStride != 1) {
@@ -95,21 +97,26 @@ RowCopy rowCopy(int64_t width) {
 }
 
 // Moving one element costs about a quarter of computing one.
-double workOf(int64_t elements, int64_t width) { return static_cast<double>(elements * width) / 16; }
+double workOf(int64_t elements, int64_t width) {
+  return static_cast<double>(elements * width) / 16;
+}
 
 void copyRows(const StridedCopy& copy, ThreadPool* pool) {
   const int last = copy.rank - 1;
   const RowCopy copyOne = rowCopy(copy.width);
-  const int64_t length = copy.dims[last], fromStride = copy.fromStrides[last], toStride = copy.toStrides[last];
+  const int64_t length = copy.dims[last], fromStride = copy.fromStrides[last],
+                toStride = copy.toStrides[last];
   int64_t rows = 1;
   for (int i = 0; i < last; ++i) rows *= copy.dims[i];
   if (rows == 1) {
     constexpr int64_t kPiece = 4096;
-    parallelItems(pool, (length + kPiece - 1) / kPiece, workOf(kPiece, copy.width), [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * kPiece, count = std::min(end * kPiece, length) - first;
-      copyOne(copy.from + first * fromStride * copy.width, copy.to + first * toStride * copy.width, count, fromStride,
-              toStride);
-    });
+    parallelItems(pool, (length + kPiece - 1) / kPiece, workOf(kPiece, copy.width),
+                  [&](int64_t begin, int64_t end) {
+                    const int64_t first = begin * kPiece,
+                                  count = std::min(end * kPiece, length) - first;
+                    copyOne(copy.from + first * fromStride * copy.width,
+                            copy.to + first * toStride * copy.width, count, fromStride, toStride);
+                  });
     return;
   }
   parallelItems(pool, rows, workOf(length, copy.width) + 4, [&](int64_t begin, int64_t end) {
@@ -122,7 +129,8 @@ void copyRows(const StridedCopy& copy, ThreadPool* pool) {
 // The dimension along which the source is contiguous, when the target is along the last.
 int transposedDim(const StridedCopy& copy) {
   const int last = copy.rank - 1;
-  if (copy.toStrides[last] != 1 || copy.fromStrides[last] == 1 || copy.fromStrides[last] == 0) return -1;
+  if (copy.toStrides[last] != 1 || copy.fromStrides[last] == 1 || copy.fromStrides[last] == 0)
+    return -1;
   if (copy.dims[last] < 4) return -1;
   for (int i = 0; i < last; ++i)
     if (copy.fromStrides[i] == 1 && copy.dims[i] >= 4) return i;
@@ -141,13 +149,14 @@ void copyTransposed(StridedCopy& copy, int axis, ThreadPool* pool) {
   for (int i = 0; i < last; ++i) matrices *= copy.dims[i];
   parallelItems(pool, matrices * strips, 2 * workOf(rows * std::min(kStrip, columns), copy.width),
                 [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const Walker walker(copy, last, unit / strips);
-      const int64_t first = unit % strips * kStrip;
-      transposeBlock(walker.from() + first * copy.width, fromStride, walker.to() + first * toStride * copy.width,
-                     toStride, rows, std::min(kStrip, columns - first), copy.width);
-    }
-  });
+                  for (int64_t unit = begin; unit < end; ++unit) {
+                    const Walker walker(copy, last, unit / strips);
+                    const int64_t first = unit % strips * kStrip;
+                    transposeBlock(walker.from() + first * copy.width, fromStride,
+                                   walker.to() + first * toStride * copy.width, toStride, rows,
+                                   std::min(kStrip, columns - first), copy.width);
+                  }
+                });
 }
 
 }  // namespace

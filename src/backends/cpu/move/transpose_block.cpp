@@ -14,14 +14,16 @@ namespace camshaft::cpu::move::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
-void transposePlain(const T* from, int64_t fromStride, T* to, int64_t toStride, int64_t rows, int64_t columns) {
+void transposePlain(const T* from, int64_t fromStride, T* to, int64_t toStride, int64_t rows,
+                    int64_t columns) {
   for (int64_t c = 0; c < columns; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * toStride + r] = from[r * fromStride + c];
 }
 
 #if HWY_TARGET != HWY_SCALAR
 // 4x4 elements of 32 bits in four 128-bit vectors.
-HWY_INLINE void transpose4x4(const uint32_t* from, int64_t fromStride, uint32_t* to, int64_t toStride) {
+HWY_INLINE void transpose4x4(const uint32_t* from, int64_t fromStride, uint32_t* to,
+                             int64_t toStride) {
   const hn::FixedTag<uint32_t, 4> d;
   const hn::FixedTag<uint64_t, 2> pairs;
   const auto row0 = hn::LoadU(d, from), row1 = hn::LoadU(d, from + fromStride);
@@ -36,28 +38,31 @@ HWY_INLINE void transpose4x4(const uint32_t* from, int64_t fromStride, uint32_t*
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * toStride);
 }
 
-void transposeTile(const uint32_t* from, int64_t fromStride, uint32_t* to, int64_t toStride, int64_t rows,
-                   int64_t columns) {
+void transposeTile(const uint32_t* from, int64_t fromStride, uint32_t* to, int64_t toStride,
+                   int64_t rows, int64_t columns) {
   const int64_t evenRows = rows / 4 * 4, evenColumns = columns / 4 * 4;
   for (int64_t c = 0; c < evenColumns; c += 4)
     for (int64_t r = 0; r < evenRows; r += 4)
       transpose4x4(from + r * fromStride + c, fromStride, to + c * toStride + r, toStride);
   if (evenColumns < columns)
-    transposePlain(from + evenColumns, fromStride, to + evenColumns * toStride, toStride, rows, columns - evenColumns);
+    transposePlain(from + evenColumns, fromStride, to + evenColumns * toStride, toStride, rows,
+                   columns - evenColumns);
   if (evenRows < rows)
-    transposePlain(from + evenRows * fromStride, fromStride, to + evenRows, toStride, rows - evenRows, evenColumns);
+    transposePlain(from + evenRows * fromStride, fromStride, to + evenRows, toStride,
+                   rows - evenRows, evenColumns);
 }
 #endif
 
 template <class T>
-void transposeTile(const T* from, int64_t fromStride, T* to, int64_t toStride, int64_t rows, int64_t columns) {
+void transposeTile(const T* from, int64_t fromStride, T* to, int64_t toStride, int64_t rows,
+                   int64_t columns) {
   transposePlain(from, fromStride, to, toStride, rows, columns);
 }
 
 // Tile by tile, so that the lines of both sides stay in cache while they are half used.
 template <class T>
-void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target, int64_t toStride, int64_t rows,
-                 int64_t columns) {
+void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target, int64_t toStride,
+                 int64_t rows, int64_t columns) {
   constexpr int64_t kTile = 64 / sizeof(T) * 2;
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
@@ -67,8 +72,8 @@ void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target,
                     std::min(kTile, rows - r), std::min(kTile, columns - c));
 }
 
-void transpose(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride, int64_t rows,
-               int64_t columns, int64_t width) {
+void transpose(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride,
+               int64_t rows, int64_t columns, int64_t width) {
   switch (width) {
     case 1: return transposeAs<uint8_t>(from, fromStride, to, toStride, rows, columns);
     case 2: return transposeAs<uint16_t>(from, fromStride, to, toStride, rows, columns);
@@ -85,8 +90,8 @@ namespace camshaft::cpu::move {
 
 HWY_EXPORT(transpose);
 
-void transposeBlock(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride, int64_t rows,
-                    int64_t columns, int64_t width) {
+void transposeBlock(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride,
+                    int64_t rows, int64_t columns, int64_t width) {
   HWY_DYNAMIC_DISPATCH(transpose)(from, fromStride, to, toStride, rows, columns, width);
 }
 

@@ -6,8 +6,9 @@
 
 namespace camshaft::cpu::move {
 
-// to[c * toStride + r] = from[r * fromStride + c] for elements of `width` bytes; strides in elements.
-void transposeBlock(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride, int64_t rows,
-                    int64_t columns, int64_t width);
+// to[c * toStride + r] = from[r * fromStride + c] for elements of `width` bytes; strides in
+// elements.
+void transposeBlock(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride,
+                    int64_t rows, int64_t columns, int64_t width);
 
 }  // namespace camshaft::cpu::move

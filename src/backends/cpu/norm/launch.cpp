@@ -17,8 +17,8 @@ constexpr double kWorkPerElement = 2;
 const float* operand(const LaunchArgs& args, size_t input, int64_t count) {
   if (args.inputs.size() <= input || !args.inputs[input].data) return nullptr;
   if (args.inputs[input].count() != count)
-    fail(ErrorKind::kInvalidArgument, "a normalisation has ", args.inputs[input].count(), " scales or biases for ",
-         count, " elements");
+    fail(ErrorKind::kInvalidArgument, "a normalisation has ", args.inputs[input].count(),
+         " scales or biases for ", count, " elements");
   return args.inputs[input].as<float>();
 }
 
@@ -30,6 +30,7 @@ void launchLayerNorm(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const LayerNormParams*>(state);
   const TensorArg& x = args.inputs[0];
   if (x.count() == 0) return;
+  requireAxis(x, params.axis);
   int64_t rows = 1, size = 1;
   for (int i = 0; i < params.axis; ++i) rows *= x.dims[i];
   for (int i = params.axis; i < x.rank; ++i) size *= x.dims[i];
@@ -37,14 +38,18 @@ void launchLayerNorm(const void* state, const LaunchArgs& args) {
   const float* bias = operand(args, 2, size);
   const float* from = x.as<float>();
   float* to = args.outputs[0].as<float>();
-  parallelItems(args.threads, rows, kWorkPerElement * static_cast<double>(size), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const float* values = from + row * size;
-      const float mean = params.rms ? 0.0f : static_cast<float>(sumOfRow(values, size) / static_cast<double>(size));
-      const float factor = factorOf(squaresOfRow(values, size, mean), size, params.epsilon);
-      normaliseRow(values, to + row * size, size, mean, factor, scale, bias);
-    }
-  });
+  parallelItems(
+      args.threads, rows, kWorkPerElement * static_cast<double>(size),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const float* values = from + row * size;
+          const float mean =
+              params.rms ? 0.0f
+                         : static_cast<float>(sumOfRow(values, size) / static_cast<double>(size));
+          const float factor = factorOf(squaresOfRow(values, size, mean), size, params.epsilon);
+          normaliseRow(values, to + row * size, size, mean, factor, scale, bias);
+        }
+      });
 }
 
 struct GroupNorm {
@@ -67,7 +72,8 @@ struct GroupNorm {
     for (int64_t c = 0; c < groupChannels; ++c) {
       const int64_t image = at + c * space;
       const float factorHere = factor * scaleOf(first + c), biasHere = biasOf(first + c);
-      for (int64_t i = 0; i < space; ++i) y[image + i] = (x[image + i] - mean) * factorHere + biasHere;
+      for (int64_t i = 0; i < space; ++i)
+        y[image + i] = (x[image + i] - mean) * factorHere + biasHere;
     }
   }
 
@@ -100,14 +106,16 @@ struct GroupNorm {
       squaresOfColumns(x + base + c, space, channels, columns, means, totals);
       for (int64_t i = 0; i < columns; ++i) groupTotals[groupOf(c + i)] += totals[i];
     });
-    for (int64_t g = 0; g < groups; ++g) groupFactors[g] = factorOf(groupTotals[g], groupChannels * space, epsilon);
+    for (int64_t g = 0; g < groups; ++g)
+      groupFactors[g] = factorOf(groupTotals[g], groupChannels * space, epsilon);
     forBlocks([&](int64_t c, int64_t columns) {
       for (int64_t i = 0; i < columns; ++i) {
         means[i] = groupMeans[groupOf(c + i)];
         factors[i] = groupFactors[groupOf(c + i)] * scaleOf(c + i);
         biases[i] = biasOf(c + i);
       }
-      normaliseColumns(x + base + c, y + base + c, space, channels, columns, means, factors, biases);
+      normaliseColumns(x + base + c, y + base + c, space, channels, columns, means, factors,
+                       biases);
     });
   }
 };
@@ -116,6 +124,7 @@ void launchGroupNorm(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const GroupNormParams*>(state);
   const TensorArg& x = args.inputs[0];
   if (x.count() == 0) return;
+  requireAxis(x, 1);
   const int64_t batches = x.dims[0], channels = x.dims[params.channelsLast ? x.rank - 1 : 1];
   const int64_t groups = params.groups == 0 ? channels : params.groups;
   if (channels % groups != 0)
@@ -137,16 +146,18 @@ void launchGroupNorm(const void* state, const LaunchArgs& args) {
   }
   const int64_t atOnce = std::max<int64_t>(1, kColumnBlock / norm.groupChannels);
   const int64_t units = (groups + atOnce - 1) / atOnce;
-  parallelItems(args.threads, batches * units, groupWork * static_cast<double>(atOnce), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t group = i % units * atOnce;
-      norm.interleaved(i / units, group, std::min(atOnce, groups - group));
-    }
-  });
+  parallelItems(args.threads, batches * units, groupWork * static_cast<double>(atOnce),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t group = i % units * atOnce;
+                    norm.interleaved(i / units, group, std::min(atOnce, groups - group));
+                  }
+                });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/layer_norm_f32", nullptr, launchLayerNorm},
-                                        {"cpu/group_norm_f32", nullptr, launchGroupNorm}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm},
+    {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm}};
 
 }  // namespace
 

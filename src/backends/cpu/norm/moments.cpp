@@ -50,14 +50,16 @@ HWY_INLINE double sumRow(const float* x, size_t count, float meanValue) {
   return total;
 }
 
-double sumOf(const float* x, int64_t count) { return sumRow<Plain>(x, static_cast<size_t>(count), 0.0f); }
+double sumOf(const float* x, int64_t count) {
+  return sumRow<Plain>(x, static_cast<size_t>(count), 0.0f);
+}
 double squaresOf(const float* x, int64_t count, float mean) {
   return sumRow<Squared>(x, static_cast<size_t>(count), mean);
 }
 
 template <class Step>
-HWY_INLINE void sumColumns(const float* x, int64_t rows, int64_t stride, size_t columns, const float* means,
-                           double* totals) {
+HWY_INLINE void sumColumns(const float* x, int64_t rows, int64_t stride, size_t columns,
+                           const float* means, double* totals) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   alignas(64) float sums[hn::MaxLanes(d)];
@@ -80,7 +82,8 @@ HWY_INLINE void sumColumns(const float* x, int64_t rows, int64_t stride, size_t 
 void sumsOf(const float* x, int64_t rows, int64_t stride, int64_t columns, double* totals) {
   sumColumns<Plain>(x, rows, stride, static_cast<size_t>(columns), nullptr, totals);
 }
-void squareSumsOf(const float* x, int64_t rows, int64_t stride, int64_t columns, const float* means, double* totals) {
+void squareSumsOf(const float* x, int64_t rows, int64_t stride, int64_t columns, const float* means,
+                  double* totals) {
   sumColumns<Squared>(x, rows, stride, static_cast<size_t>(columns), means, totals);
 }
 
@@ -104,8 +107,8 @@ void scaleRow(const float* x, float* y, int64_t count, float mean, float factor,
   storeFirst(v, d, y + i, n);
 }
 
-void scaleColumns(const float* x, float* y, int64_t rows, int64_t stride, int64_t columns, const float* means,
-                  const float* factors, const float* biases) {
+void scaleColumns(const float* x, float* y, int64_t rows, int64_t stride, int64_t columns,
+                  const float* means, const float* factors, const float* biases) {
   const F32 d;
   const size_t lanes = hn::Lanes(d), total = static_cast<size_t>(columns);
   for (int64_t r = 0; r < rows; ++r, x += stride, y += stride) {
@@ -117,7 +120,8 @@ void scaleColumns(const float* x, float* y, int64_t rows, int64_t stride, int64_
     if (c == total) continue;
     const size_t n = total - c;
     const VF32 v = hn::Sub(loadFirst(d, x + c, n), loadFirst(d, means + c, n));
-    storeFirst(hn::MulAdd(v, loadFirst(d, factors + c, n), loadFirst(d, biases + c, n)), d, y + c, n);
+    storeFirst(hn::MulAdd(v, loadFirst(d, factors + c, n), loadFirst(d, biases + c, n)), d, y + c,
+               n);
   }
 }
 
@@ -141,16 +145,16 @@ double squaresOfRow(const float* x, int64_t count, float mean) {
 void sumOfColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, double* totals) {
   HWY_DYNAMIC_DISPATCH(sumsOf)(x, rows, stride, columns, totals);
 }
-void squaresOfColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, const float* means,
-                      double* totals) {
+void squaresOfColumns(const float* x, int64_t rows, int64_t stride, int64_t columns,
+                      const float* means, double* totals) {
   HWY_DYNAMIC_DISPATCH(squareSumsOf)(x, rows, stride, columns, means, totals);
 }
-void normaliseRow(const float* x, float* y, int64_t count, float mean, float factor, const float* scale,
-                  const float* bias) {
+void normaliseRow(const float* x, float* y, int64_t count, float mean, float factor,
+                  const float* scale, const float* bias) {
   HWY_DYNAMIC_DISPATCH(scaleRow)(x, y, count, mean, factor, scale, bias);
 }
-void normaliseColumns(const float* x, float* y, int64_t rows, int64_t stride, int64_t columns, const float* means,
-                      const float* factors, const float* biases) {
+void normaliseColumns(const float* x, float* y, int64_t rows, int64_t stride, int64_t columns,
+                      const float* means, const float* factors, const float* biases) {
   HWY_DYNAMIC_DISPATCH(scaleColumns)(x, y, rows, stride, columns, means, factors, biases);
 }
 

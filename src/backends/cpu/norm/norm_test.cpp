@@ -12,35 +12,43 @@ TEST(LayerNorm, WithAndWithoutScaleAndBias) {
   for (const char* attributes : {"axis = 2", "axis = 2, rms = true, epsilon = 1e-6"})
     for (int64_t size : {1, 7, 16, 129, 768}) {
       const std::string width = std::to_string(size);
-      const std::string inputs =
-          "symbols n graph g(%x: f32[2, n, " + width + "], %s: f32[" + width + "], %b: f32[" + width + "]) { %y = LayerNorm(";
+      const std::string inputs = "symbols n graph g(%x: f32[2, n, " + width + "], %s: f32[" +
+                                 width + "], %b: f32[" + width + "]) { %y = LayerNorm(";
       for (const char* operands : {"%x", "%x, %s", "%x, %s, %b", "%x, _, %b"})
         expectKernelsMatch(inputs + operands + ") {" + attributes + "} return %y }", sizes);
     }
 }
 
 TEST(LayerNorm, SeveralDimensionsAndLargeMeans) {
-  expectKernelsMatch({.graph = "graph g(%x: f32[5, 3, 70], %s: f32[3, 70]) { %y = LayerNorm(%x, %s) {axis = 1} return %y }",
+  expectKernelsMatch({.graph = "graph g(%x: f32[5, 3, 70], %s: f32[3, 70]) { %y = LayerNorm(%x, "
+                               "%s) {axis = 1} return %y }",
                       .ranges = {{"x", {100, 101}}},
                       .tolerance = 1e-4});
-  EXPECT_NE(refusalsOf("graph g(%x: f32[5, 3, 7], %s: f32[7]) { %y = LayerNorm(%x, %s) {axis = 1} return %y }")
-                .find("shaped like the normalised dimensions"),
-            std::string::npos);
+  EXPECT_NE(
+      refusalsOf(
+          "graph g(%x: f32[5, 3, 7], %s: f32[7]) { %y = LayerNorm(%x, %s) {axis = 1} return %y }")
+          .find("shaped like the normalised dimensions"),
+      std::string::npos);
 }
 
 TEST(GroupNorm, BothLayouts) {
   const Sizes sizes = {{{"n", 1}, {"h", 1}}, {{"n", 2}, {"h", 7}}, {{"n", 1}, {"h", 40}}};
   for (const char* groups : {"0", "1", "2", "6", "12"}) {
     const std::string attributes = std::string("{groups = ") + groups;
-    expectKernelsMatch("symbols n, h graph g(%x: f32[n, 12, h, 5], %s: f32[12], %b: f32[12]) { %y = GroupNorm(%x, %s, %b) " +
-                           attributes + "} return %y }",
-                       sizes);
-    expectKernelsMatch("symbols n, h graph g(%x: f32[n, h, 5, 12], %s: f32[12], %b: f32[12]) { %y = GroupNorm(%x, %s, %b) " +
-                           attributes + ", channels_last = true} return %y }",
-                       sizes);
+    expectKernelsMatch(
+        "symbols n, h graph g(%x: f32[n, 12, h, 5], %s: f32[12], %b: f32[12]) { %y = GroupNorm(%x, "
+        "%s, %b) " +
+            attributes + "} return %y }",
+        sizes);
+    expectKernelsMatch(
+        "symbols n, h graph g(%x: f32[n, h, 5, 12], %s: f32[12], %b: f32[12]) { %y = GroupNorm(%x, "
+        "%s, %b) " +
+            attributes + ", channels_last = true} return %y }",
+        sizes);
   }
   for (const char* groups : {"1", "2", "32", "160"})
-    expectKernelsMatch(std::string("symbols n, h graph g(%x: f32[n, h, h, 160]) { %y = GroupNorm(%x) {channels_last = true, groups = ") +
+    expectKernelsMatch(std::string("symbols n, h graph g(%x: f32[n, h, h, 160]) { %y = "
+                                   "GroupNorm(%x) {channels_last = true, groups = ") +
                            groups + "} return %y }",
                        sizes);
 }

@@ -1,30 +1,20 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/norm/params.h"
-#include "backends/cpu/refusals.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/norm.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::norm {
 
 namespace {
-
-template <class Params>
-Prepared preparedWith(const Node& node, const Params& params) {
-  ByteWriter writer;
-  writer.write(params);
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  return prepared;
-}
 
 // Whether an operand is shaped like the normalised dimensions, so that every row uses all of it.
 bool coversRow(const Node& node, int input) {
   Shape operand = node.inputs[input]->shape();
   const Shape& x = node.inputs[0]->shape();
   const Shape row(x.begin() + node.as<LayerNormAttrs>().axis, x.end());
-  while (operand.size() > row.size() && operand.front().isConstant(1)) operand.erase(operand.begin());
+  while (operand.size() > row.size() && operand.front().isConstant(1))
+    operand.erase(operand.begin());
   return operand == row;
 }
 
@@ -38,7 +28,8 @@ Verdict supportsLayerNorm(const Node& node) {
 
 Prepared prepareLayerNorm(const Node& node, const PrepareOptions&) {
   const auto& attrs = node.as<LayerNormAttrs>();
-  return preparedWith(node, LayerNormParams{static_cast<int32_t>(attrs.axis), attrs.rms, attrs.epsilon});
+  return preparedWith(node,
+                      LayerNormParams{static_cast<int32_t>(attrs.axis), attrs.rms, attrs.epsilon});
 }
 
 Verdict supportsGroupNorm(const Node& node) { return acceptsPlainF32(node, &ops::GroupNorm); }
@@ -50,8 +41,9 @@ Prepared prepareGroupNorm(const Node& node, const PrepareOptions&) {
 
 bool inPlace(const Node&, int input) { return input == 0; }
 
-constexpr Kernel kKernels[] = {{"cpu/layer_norm_f32", supportsLayerNorm, prepareLayerNorm, nullptr, inPlace},
-                               {"cpu/group_norm_f32", supportsGroupNorm, prepareGroupNorm, nullptr, inPlace}};
+constexpr Kernel kKernels[] = {
+    {"cpu/layer_norm_f32", supportsLayerNorm, prepareLayerNorm, nullptr, inPlace},
+    {"cpu/group_norm_f32", supportsGroupNorm, prepareGroupNorm, nullptr, inPlace}};
 
 }  // namespace
 

@@ -40,7 +40,8 @@ void copyOrFill(const std::byte* from, std::byte* to, int64_t count, int64_t ste
   }
 }
 
-void copyRow(const Broadcast::Input& input, int64_t offset, int64_t step, int64_t count, std::byte* to) {
+void copyRow(const Broadcast::Input& input, int64_t offset, int64_t step, int64_t count,
+             std::byte* to) {
   const std::byte* from = input.data + offset * input.width;
   switch (input.width) {
     case 1: return copyOrFill<uint8_t>(from, to, count, step);

@@ -12,7 +12,8 @@ namespace {
 
 // ScalarOp and Opcode list the operations of scalar_ops.def in the same order.
 Opcode opcodeOf(ScalarOp op) {
-  constexpr int kFirstScalar = static_cast<int>(ScalarOp::kNeg), kFirst = static_cast<int>(Opcode::kNeg);
+  constexpr int kFirstScalar = static_cast<int>(ScalarOp::kNeg),
+                kFirst = static_cast<int>(Opcode::kNeg);
   return static_cast<Opcode>(static_cast<int>(op) - kFirstScalar + kFirst);
 }
 
@@ -52,7 +53,8 @@ class Compiler {
     switch (in.op) {
       case ScalarOp::kInput: {
         const Source input{Where::kInput, static_cast<int16_t>(in.a)};
-        return isNarrowFloat(in.type) ? emit({.op = Opcode::kWiden, .from = in.type, .a = input}) : input;
+        return isNarrowFloat(in.type) ? emit({.op = Opcode::kWiden, .from = in.type, .a = input})
+                                      : input;
       }
       case ScalarOp::kConst:
         program_.constants.push_back(constantOf(in));
@@ -74,15 +76,20 @@ class Compiler {
 
   Source convert(Source value, DataType from, DataType to) {
     if (arithmeticType(from) != arithmeticType(to))
-      value = emit({.op = Opcode::kConvert, .type = arithmeticType(to), .from = arithmeticType(from), .a = value});
-    return isNarrowFloat(to) && from != to ? emit({.op = Opcode::kLimit, .type = to, .a = value}) : value;
+      value = emit({.op = Opcode::kConvert,
+                    .type = arithmeticType(to),
+                    .from = arithmeticType(from),
+                    .a = value});
+    return isNarrowFloat(to) && from != to ? emit({.op = Opcode::kLimit, .type = to, .a = value})
+                                           : value;
   }
 
   // Makes the result what the last instruction gives.
   void finish(DataType type, Source value) {
     if (isNarrowFloat(type)) {
       emit({.op = Opcode::kNarrow, .type = type, .a = value});
-    } else if (value.where != Where::kSlot || value.index + 1 != static_cast<int>(program_.code.size())) {
+    } else if (value.where != Where::kSlot ||
+               value.index + 1 != static_cast<int>(program_.code.size())) {
       emit({.op = Opcode::kCopy, .type = type, .a = value});
     }
   }
@@ -137,7 +144,8 @@ class Compiler {
       forEachSlot(in, [&](int16_t& value) {
         const int16_t slot = slotOf[value];
         std::vector<int16_t>& list = type[value] == type[i] ? free : dying;
-        if (lastUse[value] == i && std::ranges::count(free, slot) + std::ranges::count(dying, slot) == 0)
+        if (lastUse[value] == i &&
+            std::ranges::count(free, slot) + std::ranges::count(dying, slot) == 0)
           list.push_back(slot);
         value = slot;
       });
@@ -162,10 +170,13 @@ std::string whyNotCompiled(const Expr& expr) {
   if (expr.code().size() > 10000) return "the expression is too long";
   if (expr.inputCount() > kMaxInputs) return str("more than ", kMaxInputs, " inputs");
   const Program program = compile(expr);
-  if (program.constants.size() > kMaxConstants) return str("more than ", kMaxConstants, " constants");
-  if (program.slots > kMaxSlots) return str("more than ", kMaxSlots, " intermediate results at once");
+  if (program.constants.size() > kMaxConstants)
+    return str("more than ", kMaxConstants, " constants");
+  if (program.slots > kMaxSlots)
+    return str("more than ", kMaxSlots, " intermediate results at once");
   for (const Instruction& instruction : program.code)
-    if (!tileFunction(instruction)) return str("an operation that ", instruction.type, " elements do not have");
+    if (!tileFunction(instruction))
+      return str("an operation that ", instruction.type, " elements do not have");
   return "";
 }
 

@@ -1,9 +1,9 @@
 // An expression that rides on the result of a matrix product or convolution: compute/epilogue.h's
 // post() hook over a pointwise program.
 //
-//   build half   program = compile(node.epilogue->expr); writeProgram(writer, program);   // compile.h
-//   load()       state->epilogue = EpilogueProgram(readProgram(reader));
-//   launch()     BoundEpilogue bound(state->epilogue, args.inputs.subspan(firstInput), args.outputs[0]);
+//   build half   program = compile(node.epilogue->expr); writeProgram(writer, program);   //
+//   compile.h load()       state->epilogue = EpilogueProgram(readProgram(reader)); launch()
+//   BoundEpilogue bound(state->epilogue, args.inputs.subspan(firstInput), args.outputs[0]);
 //                epilogue.post = BoundEpilogue::post; epilogue.postContext = &bound;
 #pragma once
 
@@ -37,7 +37,8 @@ class EpilogueProgram {
 // Lives on the launching thread's stack and is shared by the workers.
 class BoundEpilogue {
  public:
-  BoundEpilogue(const EpilogueProgram& program, std::span<const TensorArg> operands, const TensorArg& result);
+  BoundEpilogue(const EpilogueProgram& program, std::span<const TensorArg> operands,
+                const TensorArg& result);
 
   // For Epilogue::post, with a BoundEpilogue as context. Where the block lies is told from its
   // address, so batches of matrices work too.
@@ -46,9 +47,10 @@ class BoundEpilogue {
 
  private:
   void apply(float* block, int64_t rows, int64_t columns, int64_t stride) const;
-  void applyRow(Scratch& scratch, float* values, int64_t row, int64_t column, int64_t columns) const;
-  void applyShortRows(Scratch& scratch, float* block, int64_t row, int64_t column, int64_t rows, int64_t columns,
-                      int64_t stride) const;
+  void applyRow(Scratch& scratch, float* values, int64_t row, int64_t column,
+                int64_t columns) const;
+  void applyShortRows(Scratch& scratch, float* block, int64_t row, int64_t column, int64_t rows,
+                      int64_t columns, int64_t stride) const;
 
   const Executor& executor_;
   const float* result_;

@@ -28,13 +28,15 @@ TensorArg argOf(std::vector<float>& data, const Dims& dims) {
 // Applies the expression to [2, rows, columns] block by block and compares with evaluateExpr.
 void check(int64_t rows, int64_t columns, int64_t blockRows, int64_t blockColumns) {
   SCOPED_TRACE(str(rows, " x ", columns, " in blocks of ", blockRows, " x ", blockColumns));
-  const Expr expr = parseExpr("mul(relu(add(add(x0:f32, x1:f32), mul(x2:f32, x3:f32))), add(x4:f32, 2:f32))");
+  const Expr expr =
+      parseExpr("mul(relu(add(add(x0:f32, x1:f32), mul(x2:f32, x3:f32))), add(x4:f32, 2:f32))");
   ASSERT_EQ(whyNotEpilogue(expr), "");
   const Dims resultDims{2, rows, columns};
   std::vector<Dims> dims = {{columns}, {rows, 1}, {2, rows, columns}, {}};
   std::vector<float> result = randomFloats(2 * rows * columns, 1);
   std::vector<std::vector<float>> data;
-  for (const Dims& d : dims) data.push_back(randomFloats(countOf(d), static_cast<uint32_t>(data.size()) + 2));
+  for (const Dims& d : dims)
+    data.push_back(randomFloats(countOf(d), static_cast<uint32_t>(data.size()) + 2));
 
   std::vector<float> want(result.size());
   std::vector<ConstTensorView> views{{DataType::kF32, resultDims, result.data()}};

@@ -64,15 +64,18 @@ Executor::Executor(Program program) : program_(std::move(program)) {
   for (const Instruction& instruction : program_.code) {
     const TileFunction function = tileFunction(instruction);
     if (!function)
-      fail(ErrorKind::kInvalidEngine, "the engine holds a pointwise operation that elements of type ",
-           instruction.type, " do not have");
+      fail(ErrorKind::kInvalidEngine,
+           "the engine holds a pointwise operation that elements of type ", instruction.type,
+           " do not have");
     width = std::max({width, bytesOf(instruction.type, 1), bytesOf(instruction.from, 1)});
     steps_.push_back({function, instruction});
     cost_ += costOf(instruction.op);
   }
   const int64_t splats = static_cast<int64_t>(program_.constants.size() + program_.inputs.size());
-  const int64_t tiles = std::max<int64_t>(1, static_cast<int64_t>(program_.inputs.size()) + program_.slots);
-  const int64_t room = (kScratchBytes - splats * kSplatBytes) / (tiles * static_cast<int64_t>(width));
+  const int64_t tiles =
+      std::max<int64_t>(1, static_cast<int64_t>(program_.inputs.size()) + program_.slots);
+  const int64_t room =
+      (kScratchBytes - splats * kSplatBytes) / (tiles * static_cast<int64_t>(width));
   tile_ = std::min(kMaxTile, room / 64 * 64);
   slotBytes_ = tile_ * static_cast<int64_t>(width);
 }

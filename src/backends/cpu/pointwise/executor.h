@@ -39,13 +39,14 @@ struct Scratch {
 
 class Executor {
  public:
-  explicit Executor(Program program);  // throws Error(kInvalidEngine) on operations that do not exist
+  explicit Executor(
+      Program program);  // throws Error(kInvalidEngine) on operations that do not exist
 
   int inputCount() const { return static_cast<int>(program_.inputs.size()); }
   DataType inputType(int i) const { return program_.inputs[i]; }
   DataType resultType() const { return program_.result; }
-  int64_t tile() const { return tile_; }    // elements at most in one run()
-  double cost() const { return cost_; }     // of one element, in additions or so
+  int64_t tile() const { return tile_; }  // elements at most in one run()
+  double cost() const { return cost_; }   // of one element, in additions or so
 
   void begin(Scratch& scratch) const;  // once, before the first run()
   // The element at `data` for all lanes, in the scratch space of input i.

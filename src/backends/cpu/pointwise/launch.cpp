@@ -27,7 +27,8 @@ class Run {
         outWidth_(static_cast<int64_t>(bytesOf(args.outputs[0].type, 1))),
         count_(args.outputs[0].count()) {
     constexpr int64_t kShortRow = 64;
-    const int64_t enough = kShortRow * std::min<int64_t>(4, static_cast<int64_t>(executor.cost()) + 1);
+    const int64_t enough =
+        kShortRow * std::min<int64_t>(4, static_cast<int64_t>(executor.cost()) + 1);
     gathers_ = broadcast_.rank > 1 && broadcast_.rowLength() < enough;
     length_ = gathers_ ? count_ : broadcast_.rowLength();
     unitsPerRow_ = (length_ + executor.tile() - 1) / executor.tile();
@@ -42,7 +43,8 @@ class Run {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t row = unit / unitsPerRow_, first = unit % unitsPerRow_ * executor_.tile();
       const int64_t count = std::min(executor_.tile(), length_ - first);
-      for (int i = 0; i < broadcast_.inputCount; ++i) operands[i] = operand(scratch, i, row, first, count);
+      for (int i = 0; i < broadcast_.inputCount; ++i)
+        operands[i] = operand(scratch, i, row, first, count);
       executor_.run(scratch, operands, out_ + (row * length_ + first) * outWidth_, count);
     }
   }
@@ -57,7 +59,8 @@ class Run {
       return {to, 1};
     }
     const int64_t step = input.step(broadcast_.rank);
-    const std::byte* data = input.data + (broadcast_.rowOffset(i, row) + first * step) * input.width;
+    const std::byte* data =
+        input.data + (broadcast_.rowOffset(i, row) + first * step) * input.width;
     return step == 1 ? TileOperand{data, 1} : executor_.splat(scratch, i, data);
   }
 
@@ -76,8 +79,8 @@ void launch(const void* state, const LaunchArgs& args) {
                      output.type == executor.resultType(),
                  args.inputs.size(), " inputs and an output of ", output.type);
   for (size_t i = 0; i < args.inputs.size(); ++i)
-    CAMSHAFT_CHECK(args.inputs[i].type == executor.inputType(static_cast<int>(i)), "input ", i, " is ",
-                   args.inputs[i].type);
+    CAMSHAFT_CHECK(args.inputs[i].type == executor.inputType(static_cast<int>(i)), "input ", i,
+                   " is ", args.inputs[i].type);
   if (output.count() == 0) return;
 
   const Run run(executor, args);

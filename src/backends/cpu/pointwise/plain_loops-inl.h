@@ -74,29 +74,26 @@ struct ConvertTo {
 
 // One struct per operation, with the definition's a and b. Arithmetic on bool is that of small
 // integers, then asked whether it is not zero.
-#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression)                                \
-  template <class Element>                                                                       \
-  struct Name##Of {                                                                              \
-    static constexpr bool kExists = isIn<Element>(Domain::domain);                               \
-    using Result = std::conditional_t<Domain::domain == Domain::kCompare, bool, Element>;        \
-    using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;               \
-    static Result apply([[maybe_unused]] Element left, [[maybe_unused]] Element right = {}) {    \
-      using namespace scalar;                                                                    \
-      [[maybe_unused]] const T a = static_cast<T>(left), b = static_cast<T>(right);              \
-      return static_cast<Result>(expression);                                                    \
-    }                                                                                            \
+#define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression)                             \
+  template <class Element>                                                                    \
+  struct Name##Of {                                                                           \
+    static constexpr bool kExists = isIn<Element>(Domain::domain);                            \
+    using Result = std::conditional_t<Domain::domain == Domain::kCompare, bool, Element>;     \
+    using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;            \
+    static Result apply([[maybe_unused]] Element left, [[maybe_unused]] Element right = {}) { \
+      using namespace scalar;                                                                 \
+      [[maybe_unused]] const T a = static_cast<T>(left), b = static_cast<T>(right);           \
+      return static_cast<Result>(expression);                                                 \
+    }                                                                                         \
   };
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
 
 template <template <class> class F, class T, int arity>
 TileFunction loopFor() {
-  if constexpr (!F<T>::kExists)
-    return nullptr;
-  else if constexpr (arity == 1)
-    return unaryLoop<F<T>, T, typename F<T>::Result>;
-  else
-    return binaryLoop<F<T>, T, typename F<T>::Result>;
+  if constexpr (!F<T>::kExists) return nullptr;
+  else if constexpr (arity == 1) return unaryLoop<F<T>, T, typename F<T>::Result>;
+  else return binaryLoop<F<T>, T, typename F<T>::Result>;
 }
 
 template <class From>
@@ -124,7 +121,8 @@ TileFunction plainLoopOf(const Instruction& instruction) {
     case Opcode::kWhere: return whereLoop<T>;
     case Opcode::kConvert: return conversionFrom<T>(instruction.type);
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
-  case Opcode::k##Name: return loopFor<Name##Of, T, arity>();
+  case Opcode::k##Name:                                           \
+    return loopFor<Name##Of, T, arity>();
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
     default: return nullptr;

@@ -9,10 +9,8 @@ template <class Narrow>
 void widenLoop(const TileArgs& args) {
   const Narrow* a = static_cast<const Narrow*>(args.a.data);
   float* out = static_cast<float*>(args.out);
-  if (args.a.step == 0)
-    std::fill(out, out + args.count, static_cast<float>(*a));
-  else
-    convertToFloat(a, out, static_cast<size_t>(args.count));
+  if (args.a.step == 0) std::fill(out, out + args.count, static_cast<float>(*a));
+  else convertToFloat(a, out, static_cast<size_t>(args.count));
 }
 
 template <class Narrow>
@@ -27,10 +25,8 @@ struct LimitTo {
 template <class Narrow>
 void narrowLoop(const TileArgs& args) {
   const float* a = static_cast<const float*>(args.a.data);
-  if (args.a.step == 0)
-    unaryLoop<NarrowTo<Narrow>, float, Narrow>(args);
-  else
-    convertFromFloat(a, static_cast<Narrow*>(args.out), static_cast<size_t>(args.count));
+  if (args.a.step == 0) unaryLoop<NarrowTo<Narrow>, float, Narrow>(args);
+  else convertFromFloat(a, static_cast<Narrow*>(args.out), static_cast<size_t>(args.count));
 }
 
 template <class Narrow>

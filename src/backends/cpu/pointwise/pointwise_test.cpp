@@ -5,37 +5,47 @@
 namespace camshaft::cpu {
 namespace {
 
-std::string pointwise(const std::string& inputs, const std::string& operands, const std::string& expr) {
-  return "symbols n, m graph g(" + inputs + ") { %y = Pointwise(" + operands + ") {expr = " + expr + "} return %y }";
+std::string pointwise(const std::string& inputs, const std::string& operands,
+                      const std::string& expr) {
+  return "symbols n, m graph g(" + inputs + ") { %y = Pointwise(" + operands + ") {expr = " + expr +
+         "} return %y }";
 }
 std::string unary(const std::string& type, const std::string& op) {
   return pointwise("%x: " + type + "[n, 7]", "%x", op + "(x0:" + type + ")");
 }
-std::string binary(const std::string& a, const std::string& b, const std::string& type, const std::string& op) {
-  return pointwise("%a: " + type + a + ", %b: " + type + b, "%a, %b", op + "(x0:" + type + ", x1:" + type + ")");
+std::string binary(const std::string& a, const std::string& b, const std::string& type,
+                   const std::string& op) {
+  return pointwise("%a: " + type + a + ", %b: " + type + b, "%a, %b",
+                   op + "(x0:" + type + ", x1:" + type + ")");
 }
 
 using Sizes = std::vector<std::map<std::string, int64_t>>;
-const Sizes kSizes = {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 311}, {"m", 70}}, {{"n", 13}, {"m", 1200}}};
+const Sizes kSizes = {
+    {{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 311}, {"m", 70}}, {{"n", 13}, {"m", 1200}}};
 
 TEST(Pointwise, UnaryFloat) {
-  for (const char* op : {"neg", "abs", "sign", "relu", "floor", "ceil", "round", "trunc", "reciprocal", "exp", "sin", "cos",
-                         "tan", "atan", "sinh", "cosh", "tanh", "asinh", "erf", "sigmoid", "softplus", "silu", "gelu",
-                         "gelu_tanh", "hard_swish"})
-    for (const char* type : {"f32", "f16", "bf16", "f64"}) expectKernelsMatch(unary(type, op), kSizes);
+  for (const char* op :
+       {"neg",   "abs",        "sign",      "relu",      "floor", "ceil",    "round",
+        "trunc", "reciprocal", "exp",       "sin",       "cos",   "tan",     "atan",
+        "sinh",  "cosh",       "tanh",      "asinh",     "erf",   "sigmoid", "softplus",
+        "silu",  "gelu",       "gelu_tanh", "hard_swish"})
+    for (const char* type : {"f32", "f16", "bf16", "f64"})
+      expectKernelsMatch(unary(type, op), kSizes);
 }
 
 TEST(Pointwise, UnaryFloatOfPositives) {
   for (const char* op : {"sqrt", "rsqrt", "log", "softplus", "asin", "acos", "atanh"})
-    expectKernelsMatch({.graph = unary("f32", op), .sizes = kSizes, .ranges = {{"x", {0.01, 0.99}}}});
+    expectKernelsMatch(
+        {.graph = unary("f32", op), .sizes = kSizes, .ranges = {{"x", {0.01, 0.99}}}});
   expectKernelsMatch({.graph = unary("f32", "acosh"), .sizes = kSizes, .ranges = {{"x", {1, 9}}}});
-  expectKernelsMatch({.graph = unary("f32", "softplus"), .sizes = kSizes, .ranges = {{"x", {-30, 30}}}});
+  expectKernelsMatch(
+      {.graph = unary("f32", "softplus"), .sizes = kSizes, .ranges = {{"x", {-30, 30}}}});
 }
 
 TEST(Pointwise, IntegersAndBool) {
   for (const char* type : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
-    for (const char* op : {"add", "sub", "mul", "div", "floor_div", "mod", "fmod", "min", "max", "bit_and", "bit_or",
-                           "bit_xor", "equal", "less", "greater_equal"})
+    for (const char* op : {"add", "sub", "mul", "div", "floor_div", "mod", "fmod", "min", "max",
+                           "bit_and", "bit_or", "bit_xor", "equal", "less", "greater_equal"})
       expectKernelsMatch(binary("[n, m]", "[m]", type, op), kSizes);
   for (const char* op : {"and", "or", "xor", "equal"})
     expectKernelsMatch(binary("[n, m]", "[n, 1]", "bool", op), kSizes);
@@ -44,20 +54,29 @@ TEST(Pointwise, IntegersAndBool) {
 }
 
 TEST(Pointwise, BinaryFloat) {
-  for (const char* op : {"add", "sub", "mul", "div", "min", "max", "equal", "not_equal", "less", "less_equal", "greater",
-                         "greater_equal"}) {
+  for (const char* op : {"add", "sub", "mul", "div", "min", "max", "equal", "not_equal", "less",
+                         "less_equal", "greater", "greater_equal"}) {
     expectKernelsMatch(binary("[n, m]", "[n, m]", "f32", op), kSizes);
     expectKernelsMatch(binary("[n, m]", "[]", "f32", op), kSizes);
   }
-  expectKernelsMatch({.graph = binary("[n, m]", "[m]", "f32", "pow"), .sizes = kSizes, .ranges = {{"a", {0, 3}}}});
-  expectKernelsMatch({.graph = binary("[n, m]", "[m]", "f32", "mod"), .sizes = kSizes, .ranges = {{"b", {1, 3}}}});
+  expectKernelsMatch(
+      {.graph = binary("[n, m]", "[m]", "f32", "pow"), .sizes = kSizes, .ranges = {{"a", {0, 3}}}});
+  expectKernelsMatch(
+      {.graph = binary("[n, m]", "[m]", "f32", "mod"), .sizes = kSizes, .ranges = {{"b", {1, 3}}}});
 }
 
 TEST(Pointwise, Broadcasting) {
   for (const char* type : {"f32", "f16", "i64"}) {
-    for (auto [a, b] : {std::pair{"[n, m]", "[m]"}, {"[n, m]", "[n, 1]"}, {"[n, 1]", "[1, m]"}, {"[]", "[n, m]"},
-                        {"[2, n, 3, 4]", "[n, 1, 1]"}, {"[2, n, m, 1]", "[1, n, 1, 5]"}, {"[m, 1, n]", "[1, 3, 1]"},
-                        {"[2, n, 1, m]", "[2, 1, 3, m]"}, {"[n, 3]", "[3]"}, {"[]", "[]"}})
+    for (auto [a, b] : {std::pair{"[n, m]", "[m]"},
+                        {"[n, m]", "[n, 1]"},
+                        {"[n, 1]", "[1, m]"},
+                        {"[]", "[n, m]"},
+                        {"[2, n, 3, 4]", "[n, 1, 1]"},
+                        {"[2, n, m, 1]", "[1, n, 1, 5]"},
+                        {"[m, 1, n]", "[1, 3, 1]"},
+                        {"[2, n, 1, m]", "[2, 1, 3, m]"},
+                        {"[n, 3]", "[3]"},
+                        {"[]", "[]"}})
       expectKernelsMatch(binary(a, b, type, "sub"), kSizes);
   }
 }
@@ -71,21 +90,24 @@ TEST(Pointwise, Casts) {
 }
 
 TEST(Pointwise, LongExpressions) {
-  expectKernelsMatch(pointwise("%x: f32[n, m], %s: f32[m], %c: bool[n, 1]", "%x, %s, %c",
-                               "t0 = mul(x0:f32, x1:f32); t1 = add(t0, 1.5:f32); "
-                               "where(x2:bool, mul(t0, sigmoid(t1)), sub(max(t1, x0:f32), tanh(t0)))"),
-                     kSizes);
+  expectKernelsMatch(
+      pointwise("%x: f32[n, m], %s: f32[m], %c: bool[n, 1]", "%x, %s, %c",
+                "t0 = mul(x0:f32, x1:f32); t1 = add(t0, 1.5:f32); "
+                "where(x2:bool, mul(t0, sigmoid(t1)), sub(max(t1, x0:f32), tanh(t0)))"),
+      kSizes);
   // Quantise: rounded, shifted, clamped and cast.
-  expectKernelsMatch(pointwise("%x: f32[n, m]", "%x",
-                               "cast(min(max(add(round(div(x0:f32, 0.05:f32)), 128:f32), 0:f32), 255:f32), u8)"),
-                     kSizes);
+  expectKernelsMatch(
+      pointwise("%x: f32[n, m]", "%x",
+                "cast(min(max(add(round(div(x0:f32, 0.05:f32)), 128:f32), 0:f32), 255:f32), u8)"),
+      kSizes);
   expectKernelsMatch(pointwise("%x: f16[n, m], %b: f32[m]", "%x, %b",
                                "cast(add(cast(relu(x0:f16), f32), x1:f32), bf16)"),
                      kSizes);
 }
 
 TEST(Pointwise, CopiesAndConstants) {
-  expectKernelsMatch(pointwise("%x: f32[n, 1], %b: f32[1, m]", "%x, %b", "where(greater(x1:f32, 0:f32), x0:f32, x1:f32)"),
+  expectKernelsMatch(pointwise("%x: f32[n, 1], %b: f32[1, m]", "%x, %b",
+                               "where(greater(x1:f32, 0:f32), x0:f32, x1:f32)"),
                      kSizes);
   expectKernelsMatch(pointwise("%x: f32[n, m]", "%x", "x0:f32"), kSizes);
 }
@@ -94,7 +116,8 @@ TEST(Pointwise, RefusesShapesThatDoNotBroadcast) {
   const std::string message =
       launchErrorOf({.graph = binary("[n]", "[m]", "f32", "add"), .sizes = {{{"n", 3}, {"m", 4}}}});
   EXPECT_NE(message.find("does not broadcast"), std::string::npos) << message;
-  EXPECT_NE(refusalsOf(pointwise("%x: i4[8]", "%x", "cast(x0:i4, f32)")).find("4-bit"), std::string::npos);
+  EXPECT_NE(refusalsOf(pointwise("%x: i4[8]", "%x", "cast(x0:i4, f32)")).find("4-bit"),
+            std::string::npos);
 }
 
 }  // namespace

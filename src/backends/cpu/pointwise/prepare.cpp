@@ -13,7 +13,8 @@ Expr wholeExpr(const Node& node) {
   if (!node.epilogue) return expr;
   std::vector<int> inner(expr.inputCount()), outer(node.epilogue->expr.inputCount());
   for (size_t i = 0; i < inner.size(); ++i) inner[i] = static_cast<int>(i);
-  for (size_t i = 1; i < outer.size(); ++i) outer[i] = node.epilogue->firstInput + static_cast<int>(i) - 1;
+  for (size_t i = 1; i < outer.size(); ++i)
+    outer[i] = node.epilogue->firstInput + static_cast<int>(i) - 1;
   return node.epilogue->expr.composed(0, expr, inner, outer);
 }
 
@@ -32,7 +33,9 @@ Prepared prepare(const Node& node, const PrepareOptions&) {
 }
 
 // Tile by tile, all of an input that moves with the output is read before it is written over.
-bool inPlace(const Node& node, int input) { return node.inputs[input]->type == node.output()->type; }
+bool inPlace(const Node& node, int input) {
+  return node.inputs[input]->type == node.output()->type;
+}
 
 constexpr Kernel kKernels[] = {{"cpu/pointwise", supports, prepare, nullptr, inPlace}};
 

@@ -8,7 +8,8 @@ int arityOf(Opcode op) {
   switch (op) {
     case Opcode::kWhere: return 3;
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
-  case Opcode::k##Name: return arity;
+  case Opcode::k##Name:                                           \
+    return arity;
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
     default: return 1;
@@ -35,7 +36,8 @@ void writeProgram(ByteWriter& writer, const Program& program) {
 namespace {
 
 void require(bool condition) {
-  if (!condition) fail(ErrorKind::kInvalidEngine, "the engine holds a pointwise program that is damaged");
+  if (!condition)
+    fail(ErrorKind::kInvalidEngine, "the engine holds a pointwise program that is damaged");
 }
 
 void checkSource(const Program& program, const Source& source, bool used) {
@@ -59,7 +61,8 @@ Program readProgram(ByteReader& reader) {
   program.result = reader.read<DataType>();
   program.slots = reader.read<int32_t>();
   require(!program.code.empty() && program.inputs.size() <= kMaxInputs &&
-          program.constants.size() <= kMaxConstants && program.slots >= 0 && program.slots <= kMaxSlots);
+          program.constants.size() <= kMaxConstants && program.slots >= 0 &&
+          program.slots <= kMaxSlots);
   require(isType(program.result));
   for (DataType type : program.inputs) require(isType(type));
   for (size_t i = 0; i < program.code.size(); ++i) {
@@ -71,7 +74,8 @@ Program readProgram(ByteReader& reader) {
     checkSource(program, instruction.b, arity > 1);
     checkSource(program, instruction.c, arity > 2);
     const bool last = i + 1 == program.code.size();
-    require(last ? instruction.target == -1 : instruction.target >= 0 && instruction.target < program.slots);
+    require(last ? instruction.target == -1
+                 : instruction.target >= 0 && instruction.target < program.slots);
   }
   return program;
 }

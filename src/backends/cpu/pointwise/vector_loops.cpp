@@ -63,7 +63,8 @@ void compareLoop(const TileArgs& args) {
   }
   if (i == count) return;
   const size_t n = count - i;
-  const auto mask = hn::RebindMask(integers, F::apply(d, load(d, args.a, i, n), load(d, args.b, i, n)));
+  const auto mask =
+      hn::RebindMask(integers, F::apply(d, load(d, args.a, i, n), load(d, args.b, i, n)));
   storeFirst(hn::DemoteTo(bytes, hn::IfThenElseZero(mask, one)), bytes, out + i, n);
 }
 
@@ -104,7 +105,8 @@ HWY_INLINE VF32 clamp01(F32 d, VF32 x) {
 
 HWY_INLINE VF32 sign(F32 d, VF32 x) {
   const VF32 zero = hn::Zero(d), one = hn::Set(d, 1.0f);
-  return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one), hn::IfThenElseZero(hn::Lt(x, zero), one));
+  return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
+                 hn::IfThenElseZero(hn::Lt(x, zero), one));
 }
 
 HWY_INLINE VF32 geluTanhInner(F32 d, VF32 x) {
@@ -117,77 +119,79 @@ HWY_INLINE VF32 halfTimesOnePlus(F32 d, VF32 x, VF32 y) {
 }
 
 // UNARY(opcode, vector expression of d and a), and so on.
-#define CAMSHAFT_VECTOR_OPS(UNARY, BINARY, COMPARE)                                                     \
-  UNARY(Neg, hn::Neg(a))                                                                                \
-  UNARY(Abs, hn::Abs(a))                                                                                \
-  UNARY(Sign, sign(d, a))                                                                               \
-  UNARY(Relu, hn::IfThenElse(hn::Lt(a, hn::Zero(d)), hn::Zero(d), a))                                   \
-  UNARY(Floor, hn::Floor(a))                                                                            \
-  UNARY(Ceil, hn::Ceil(a))                                                                              \
-  UNARY(Round, hn::Round(a))                                                                            \
-  UNARY(Trunc, hn::Trunc(a))                                                                            \
-  UNARY(Sqrt, hn::Sqrt(a))                                                                              \
-  UNARY(Rsqrt, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(a)))                                                  \
-  UNARY(Reciprocal, hn::Div(hn::Set(d, 1.0f), a))                                                       \
-  UNARY(Exp, vmath::exp(d, a))                                                                          \
-  UNARY(Log, vmath::log(d, a))                                                                          \
-  UNARY(Tanh, vmath::tanh(d, a))                                                                        \
-  UNARY(Erf, vmath::erf(d, a))                                                                          \
-  UNARY(Sigmoid, vmath::sigmoid(d, a))                                                                  \
-  UNARY(Softplus, hn::Add(hn::IfThenZeroElse(hn::Lt(a, hn::Zero(d)), a),                                \
-                          log1p(d, vmath::exp(d, hn::Neg(hn::Abs(a))))))                                \
-  UNARY(Silu, hn::Mul(a, vmath::sigmoid(d, a)))                                                         \
-  UNARY(Gelu, halfTimesOnePlus(d, a, vmath::erf(d, hn::Mul(a, hn::Set(d, 0.70710678f)))))               \
-  UNARY(GeluTanh, halfTimesOnePlus(d, a, vmath::tanh(d, geluTanhInner(d, a))))                          \
-  UNARY(HardSwish,                                                                                      \
-        hn::Mul(a, clamp01(d, hn::MulAdd(a, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f)))))               \
-  BINARY(Add, hn::Add(a, b))                                                                            \
-  BINARY(Sub, hn::Sub(a, b))                                                                            \
-  BINARY(Mul, hn::Mul(a, b))                                                                            \
-  BINARY(Div, hn::Div(a, b))                                                                            \
-  BINARY(FloorDiv, hn::Floor(hn::Div(a, b)))                                                            \
-  BINARY(Min, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b))                                 \
-  BINARY(Max, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b))                                 \
-  COMPARE(Equal, hn::Eq(a, b))                                                                          \
-  COMPARE(NotEqual, hn::Ne(a, b))                                                                       \
-  COMPARE(Less, hn::Lt(a, b))                                                                           \
-  COMPARE(LessEqual, hn::Le(a, b))                                                                      \
-  COMPARE(Greater, hn::Gt(a, b))                                                                        \
+#define CAMSHAFT_VECTOR_OPS(UNARY, BINARY, COMPARE)                                       \
+  UNARY(Neg, hn::Neg(a))                                                                  \
+  UNARY(Abs, hn::Abs(a))                                                                  \
+  UNARY(Sign, sign(d, a))                                                                 \
+  UNARY(Relu, hn::IfThenElse(hn::Lt(a, hn::Zero(d)), hn::Zero(d), a))                     \
+  UNARY(Floor, hn::Floor(a))                                                              \
+  UNARY(Ceil, hn::Ceil(a))                                                                \
+  UNARY(Round, hn::Round(a))                                                              \
+  UNARY(Trunc, hn::Trunc(a))                                                              \
+  UNARY(Sqrt, hn::Sqrt(a))                                                                \
+  UNARY(Rsqrt, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(a)))                                    \
+  UNARY(Reciprocal, hn::Div(hn::Set(d, 1.0f), a))                                         \
+  UNARY(Exp, vmath::exp(d, a))                                                            \
+  UNARY(Log, vmath::log(d, a))                                                            \
+  UNARY(Tanh, vmath::tanh(d, a))                                                          \
+  UNARY(Erf, vmath::erf(d, a))                                                            \
+  UNARY(Sigmoid, vmath::sigmoid(d, a))                                                    \
+  UNARY(Softplus, hn::Add(hn::IfThenZeroElse(hn::Lt(a, hn::Zero(d)), a),                  \
+                          log1p(d, vmath::exp(d, hn::Neg(hn::Abs(a))))))                  \
+  UNARY(Silu, hn::Mul(a, vmath::sigmoid(d, a)))                                           \
+  UNARY(Gelu, halfTimesOnePlus(d, a, vmath::erf(d, hn::Mul(a, hn::Set(d, 0.70710678f))))) \
+  UNARY(GeluTanh, halfTimesOnePlus(d, a, vmath::tanh(d, geluTanhInner(d, a))))            \
+  UNARY(HardSwish,                                                                        \
+        hn::Mul(a, clamp01(d, hn::MulAdd(a, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f))))) \
+  BINARY(Add, hn::Add(a, b))                                                              \
+  BINARY(Sub, hn::Sub(a, b))                                                              \
+  BINARY(Mul, hn::Mul(a, b))                                                              \
+  BINARY(Div, hn::Div(a, b))                                                              \
+  BINARY(FloorDiv, hn::Floor(hn::Div(a, b)))                                              \
+  BINARY(Min, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b))                   \
+  BINARY(Max, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b))                   \
+  COMPARE(Equal, hn::Eq(a, b))                                                            \
+  COMPARE(NotEqual, hn::Ne(a, b))                                                         \
+  COMPARE(Less, hn::Lt(a, b))                                                             \
+  COMPARE(LessEqual, hn::Le(a, b))                                                        \
+  COMPARE(Greater, hn::Gt(a, b))                                                          \
   COMPARE(GreaterEqual, hn::Ge(a, b))
 
-#define CAMSHAFT_UNARY(Name, expression)                                    \
-  struct Name##Vector {                                                     \
+#define CAMSHAFT_UNARY(Name, expression)                                                \
+  struct Name##Vector {                                                                 \
     static HWY_INLINE VF32 apply([[maybe_unused]] F32 d, VF32 a) { return expression; } \
   };
-#define CAMSHAFT_BINARY(Name, expression)                                           \
-  struct Name##Vector {                                                             \
+#define CAMSHAFT_BINARY(Name, expression)                                                       \
+  struct Name##Vector {                                                                         \
     static HWY_INLINE VF32 apply([[maybe_unused]] F32 d, VF32 a, VF32 b) { return expression; } \
   };
-#define CAMSHAFT_COMPARE(Name, expression)                                                      \
-  struct Name##Vector {                                                                         \
-    static HWY_INLINE hn::Mask<F32> apply([[maybe_unused]] F32 d, VF32 a, VF32 b) { return expression; } \
+#define CAMSHAFT_COMPARE(Name, expression)                                          \
+  struct Name##Vector {                                                             \
+    static HWY_INLINE hn::Mask<F32> apply([[maybe_unused]] F32 d, VF32 a, VF32 b) { \
+      return expression;                                                            \
+    }                                                                               \
   };
 CAMSHAFT_VECTOR_OPS(CAMSHAFT_UNARY, CAMSHAFT_BINARY, CAMSHAFT_COMPARE)
 #undef CAMSHAFT_UNARY
 #undef CAMSHAFT_BINARY
 #undef CAMSHAFT_COMPARE
 
-TileFunction loopOf(Opcode op) {
-  switch (op) {
-    case Opcode::kWhere: return whereLoop;
 #define CAMSHAFT_UNARY(Name, expression) \
   case Opcode::k##Name: return unaryLoop<Name##Vector>;
 #define CAMSHAFT_BINARY(Name, expression) \
   case Opcode::k##Name: return binaryLoop<Name##Vector>;
 #define CAMSHAFT_COMPARE(Name, expression) \
   case Opcode::k##Name: return compareLoop<Name##Vector>;
+TileFunction loopOf(Opcode op) {
+  switch (op) {
+    case Opcode::kWhere: return whereLoop;
     CAMSHAFT_VECTOR_OPS(CAMSHAFT_UNARY, CAMSHAFT_BINARY, CAMSHAFT_COMPARE)
-#undef CAMSHAFT_UNARY
-#undef CAMSHAFT_BINARY
-#undef CAMSHAFT_COMPARE
     default: return nullptr;
   }
 }
+#undef CAMSHAFT_UNARY
+#undef CAMSHAFT_BINARY
+#undef CAMSHAFT_COMPARE
 #undef CAMSHAFT_VECTOR_OPS
 
 }  // namespace camshaft::cpu::pointwise::HWY_NAMESPACE

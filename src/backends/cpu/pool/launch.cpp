@@ -34,8 +34,8 @@ struct Pooling {
   const Window& horizontal() const { return params.windows[1]; }
 
   float factorOf(const TapRange& rows, const TapRange& columns) const {
-    const int64_t count =
-        params.countIncludePad ? rows.withPadding * columns.withPadding : rows.count() * columns.count();
+    const int64_t count = params.countIncludePad ? rows.withPadding * columns.withPadding
+                                                 : rows.count() * columns.count();
     return count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
   }
 
@@ -51,7 +51,8 @@ struct Pooling {
         continue;
       }
       const int64_t r = firstRow + rows.begin * vertical().dilation;
-      const int64_t c = column * horizontal().stride - horizontal().padBegin + columns.begin * horizontal().dilation;
+      const int64_t c = column * horizontal().stride - horizontal().padBegin +
+                        columns.begin * horizontal().dilation;
       const WindowTaps taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
                             .rows = rows.count(),
                             .columns = columns.count(),
@@ -64,9 +65,12 @@ struct Pooling {
 
   // Outputs [begin, end) of a row for which tap `tap` lies inside.
   void columnsOfTap(int64_t tap, int64_t& begin, int64_t& end) const {
-    const int64_t first = tap * horizontal().dilation - horizontal().padBegin, stride = horizontal().stride;
+    const int64_t first = tap * horizontal().dilation - horizontal().padBegin,
+                  stride = horizontal().stride;
     begin = first >= 0 ? 0 : std::min(out.width, (-first + stride - 1) / stride);
-    end = first >= in.width ? begin : std::clamp((in.width - first + stride - 1) / stride, begin, out.width);
+    end = first >= in.width
+              ? begin
+              : std::clamp((in.width - first + stride - 1) / stride, begin, out.width);
   }
 
   // One row of one channel: tap by tap into the whole row.
@@ -80,9 +84,11 @@ struct Pooling {
       for (int64_t j = 0; j < horizontal().kernel; ++j) {
         int64_t begin, end;
         columnsOfTap(j, begin, end);
-        const int64_t c = begin * horizontal().stride - horizontal().padBegin + j * horizontal().dilation;
+        const int64_t c =
+            begin * horizontal().stride - horizontal().padBegin + j * horizontal().dilation;
         if (begin == end) continue;
-        (params.average ? addInto : maxInto)(to + begin, from + c, horizontal().stride, end - begin);
+        (params.average ? addInto : maxInto)(to + begin, from + c, horizontal().stride,
+                                             end - begin);
       }
     }
     for (int64_t column = 0; column < out.width; ++column) {
@@ -97,24 +103,28 @@ void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const PoolParams*>(state);
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
+  requireAxis(x, params.spatialRank + 1);
   if (y.count() == 0) return;
   const Pooling pooling{params, Image(x, params), Image(y, params), x.as<float>(), y.as<float>()};
   const int64_t height = pooling.out.height;
   const double taps = static_cast<double>(params.windows[0].kernel * params.windows[1].kernel);
   if (params.channelsLast) {
     const double work = taps / 2 * static_cast<double>(pooling.out.width * pooling.out.channels);
-    parallelItems(args.threads, pooling.out.batches * height, work, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) pooling.rowOfPixels(i / height, i % height);
-    });
+    parallelItems(args.threads, pooling.out.batches * height, work,
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i)
+                      pooling.rowOfPixels(i / height, i % height);
+                  });
     return;
   }
   const double work = taps * static_cast<double>(pooling.out.width) + 16;
-  parallelItems(args.threads, pooling.out.batches * pooling.out.channels * height, work, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) pooling.rowOfPlane(i / height, i % height);
-  });
+  parallelItems(args.threads, pooling.out.batches * pooling.out.channels * height, work,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) pooling.rowOfPlane(i / height, i % height);
+                });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", nullptr, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", loadParams<PoolParams>, launch}};
 
 }  // namespace
 

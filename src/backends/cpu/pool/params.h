@@ -2,11 +2,14 @@
 
 #include <cstdint>
 
+#include "backends/cpu/load_params.h"
+
 namespace camshaft::cpu::pool {
 
 // Along one dimension, window o has its tap k at o*stride - padBegin + k*dilation.
 struct Window {
   int64_t kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
+  bool isValid() const { return kernel > 0 && stride > 0 && dilation > 0; }
 };
 
 struct PoolParams {
@@ -15,6 +18,9 @@ struct PoolParams {
   int32_t average;
   int32_t countIncludePad;
   int32_t channelsLast;
+  bool isValid() const {
+    return (spatialRank == 1 || spatialRank == 2) && windows[0].isValid() && windows[1].isValid();
+  }
 };
 
 }  // namespace camshaft::cpu::pool

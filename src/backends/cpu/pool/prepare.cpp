@@ -3,8 +3,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/pool/params.h"
-#include "backends/cpu/refusals.h"
-#include "support/byte_reader.h"
+#include "backends/cpu/prepare_common.h"
 
 namespace camshaft::cpu::pool {
 
@@ -27,14 +26,9 @@ Prepared prepare(const Node& node, const PrepareOptions&) {
                     .countIncludePad = attrs.countIncludePad,
                     .channelsLast = attrs.channelsLast};
   for (size_t i = 0; i < spatialRank; ++i)
-    params.windows[2 - spatialRank + i] = {attrs.kernel[i], attrs.strides[i], attrs.dilations[i], attrs.padsBegin[i],
-                                           attrs.padsEnd[i]};
-  ByteWriter writer;
-  writer.write(params);
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  return prepared;
+    params.windows[2 - spatialRank + i] = {attrs.kernel[i], attrs.strides[i], attrs.dilations[i],
+                                           attrs.padsBegin[i], attrs.padsEnd[i]};
+  return preparedWith(node, params);
 }
 
 constexpr Kernel kKernels[] = {{"cpu/pool_f32", supports, prepare}};

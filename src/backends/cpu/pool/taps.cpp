@@ -91,12 +91,17 @@ HWY_INLINE void joinInto(float* y, const float* x, int64_t stride, int64_t count
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   if (stride == 1)
-    for (; i + lanes <= count; i += lanes) hn::StoreU(Join::join(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
+    for (; i + lanes <= count; i += lanes)
+      hn::StoreU(Join::join(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
   for (; i < count; ++i) y[i] = Join::join(y[i], x[i * stride]);
 }
 
-void maxRow(float* y, const float* x, int64_t stride, int64_t count) { joinInto<MaxOf>(y, x, stride, count); }
-void addRow(float* y, const float* x, int64_t stride, int64_t count) { joinInto<SumOf>(y, x, stride, count); }
+void maxRow(float* y, const float* x, int64_t stride, int64_t count) {
+  joinInto<MaxOf>(y, x, stride, count);
+}
+void addRow(float* y, const float* x, int64_t stride, int64_t count) {
+  joinInto<SumOf>(y, x, stride, count);
+}
 
 }  // namespace camshaft::cpu::pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -16,10 +16,11 @@ struct TapRange {
   TapRange(const Window& window, int64_t position, int64_t size) {
     const int64_t first = position * window.stride - window.padBegin;
     begin = first >= 0 ? 0 : (-first + window.dilation - 1) / window.dilation;
-    end = std::clamp<int64_t>((size - first + window.dilation - 1) / window.dilation, 0, window.kernel);
+    end = std::clamp<int64_t>((size - first + window.dilation - 1) / window.dilation, 0,
+                              window.kernel);
     begin = std::min(begin, end);
-    withPadding =
-        std::clamp<int64_t>((size + window.padEnd - first + window.dilation - 1) / window.dilation, 0, window.kernel);
+    withPadding = std::clamp<int64_t>(
+        (size + window.padEnd - first + window.dilation - 1) / window.dilation, 0, window.kernel);
   }
   int64_t count() const { return end - begin; }
 };

@@ -65,15 +65,17 @@ Problem problemOf(const TensorArg& x, uint32_t axes) {
 void reduceRows(const Problem& problem, Kind kind, const float* x, float* y, ThreadPool* pool) {
   const Group& reduced = problem.reduced;
   const int64_t length = reduced.dims[0], rows = reduced.count(1), count = reduced.count();
-  parallelItems(pool, problem.kept.count(), static_cast<double>(count) / 2 + 8, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const float* from = x + problem.kept.offset(i);
-      double total = identityOf(kind);
-      for (int64_t row = 0; row < rows; ++row)
-        total = combine(kind, total, reduceRow(kind, from + reduced.offset(row, 1), length));
-      y[i] = static_cast<float>(finish(kind, total, count));
-    }
-  });
+  parallelItems(pool, problem.kept.count(), static_cast<double>(count) / 2 + 8,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const float* from = x + problem.kept.offset(i);
+                    double total = identityOf(kind);
+                    for (int64_t row = 0; row < rows; ++row)
+                      total = combine(kind, total,
+                                      reduceRow(kind, from + reduced.offset(row, 1), length));
+                    y[i] = static_cast<float>(finish(kind, total, count));
+                  }
+                });
 }
 
 // Neighbouring results are made of neighbouring columns.
@@ -81,22 +83,25 @@ void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, Th
   const Group& kept = problem.kept;
   const Group& reduced = problem.reduced;
   const int64_t inner = kept.dims[0], outer = kept.count(1), count = reduced.count();
-  const int64_t rows = reduced.rank > 0 ? reduced.dims[0] : 1, stride = reduced.rank > 0 ? reduced.strides[0] : 0;
+  const int64_t rows = reduced.rank > 0 ? reduced.dims[0] : 1,
+                stride = reduced.rank > 0 ? reduced.strides[0] : 0;
   const int64_t repeats = reduced.rank > 0 ? reduced.count(1) : 1;
   const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
   const double work = static_cast<double>(count * std::min(inner, kColumnBlock)) / 2 + 32;
   parallelItems(pool, outer * blocks, work, [&](int64_t begin, int64_t end) {
     double totals[kColumnBlock];
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t column = unit % blocks * kColumnBlock, columns = std::min(kColumnBlock, inner - column);
+      const int64_t column = unit % blocks * kColumnBlock,
+                    columns = std::min(kColumnBlock, inner - column);
       const float* from = x + kept.offset(unit / blocks, 1) + column;
       std::fill(totals, totals + columns, identityOf(kind));
       for (int64_t repeat = 0; repeat < repeats; ++repeat)
         for (int64_t row = 0; row < rows; row += kStepsInF32)
-          reduceColumns(kind, from + reduced.offset(repeat, 1) + row * stride, std::min(kStepsInF32, rows - row),
-                        stride, columns, totals);
+          reduceColumns(kind, from + reduced.offset(repeat, 1) + row * stride,
+                        std::min(kStepsInF32, rows - row), stride, columns, totals);
       float* to = y + unit / blocks * inner + column;
-      for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<float>(finish(kind, totals[c], count));
+      for (int64_t c = 0; c < columns; ++c)
+        to[c] = static_cast<float>(finish(kind, totals[c], count));
     }
   });
 }
@@ -134,7 +139,8 @@ struct ArgSearch {
     return at;
   }
 
-  void columns(const float* x, int64_t size, int64_t stride, int64_t count, int64_t* positions) const {
+  void columns(const float* x, int64_t size, int64_t stride, int64_t count,
+               int64_t* positions) const {
     float best[kColumnBlock];
     for (int64_t c = 0; c < count; ++c) {
       best[c] = x[c];
@@ -154,6 +160,7 @@ struct ArgSearch {
 void launchArgReduce(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ArgReduceParams*>(state);
   const TensorArg& x = args.inputs[0];
+  requireAxis(x, params.axis);
   if (x.count() == 0) return;
   const float* from = x.as<float>();
   int64_t* to = args.outputs[0].as<int64_t>();
@@ -169,17 +176,20 @@ void launchArgReduce(const void* state, const LaunchArgs& args) {
     return;
   }
   const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
-  parallelItems(args.threads, outer * blocks, static_cast<double>(2 * size * kColumnBlock), [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t column = unit % blocks * kColumnBlock;
-      search.columns(from + unit / blocks * size * inner + column, size, inner, std::min(kColumnBlock, inner - column),
-                     to + unit / blocks * inner + column);
-    }
-  });
+  parallelItems(args.threads, outer * blocks, static_cast<double>(2 * size * kColumnBlock),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t unit = begin; unit < end; ++unit) {
+                    const int64_t column = unit % blocks * kColumnBlock;
+                    search.columns(from + unit / blocks * size * inner + column, size, inner,
+                                   std::min(kColumnBlock, inner - column),
+                                   to + unit / blocks * inner + column);
+                  }
+                });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/reduce_f32", nullptr, launchReduce},
-                                        {"cpu/arg_reduce_f32", nullptr, launchArgReduce}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/reduce_f32", loadParams<ReduceParams>, launchReduce},
+    {"cpu/arg_reduce_f32", loadParams<ArgReduceParams>, launchArgReduce}};
 
 }  // namespace
 

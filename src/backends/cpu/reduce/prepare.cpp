@@ -1,23 +1,12 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/prepare_common.h"
 #include "backends/cpu/reduce/params.h"
-#include "backends/cpu/refusals.h"
 #include "ops/reduce.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::reduce {
 
 namespace {
-
-template <class Params>
-Prepared preparedWith(const Node& node, const Params& params) {
-  ByteWriter writer;
-  writer.write(params);
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  return prepared;
-}
 
 Verdict supportsReduce(const Node& node) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::Reduce); !verdict) return verdict;
@@ -37,7 +26,8 @@ Verdict supportsArgReduce(const Node& node) { return acceptsPlainF32(node, &ops:
 
 Prepared prepareArgReduce(const Node& node, const PrepareOptions&) {
   const auto& attrs = node.as<ArgReduceAttrs>();
-  return preparedWith(node, ArgReduceParams{static_cast<int32_t>(attrs.axis), attrs.largest, attrs.selectLast});
+  return preparedWith(
+      node, ArgReduceParams{static_cast<int32_t>(attrs.axis), attrs.largest, attrs.selectLast});
 }
 
 constexpr Kernel kKernels[] = {{"cpu/reduce_f32", supportsReduce, prepareReduce},

@@ -6,51 +6,62 @@ namespace camshaft::cpu {
 namespace {
 
 using Sizes = std::vector<std::map<std::string, int64_t>>;
-const Sizes kSizes = {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 37}, {"m", 70}}, {{"n", 9}, {"m", 600}}};
+const Sizes kSizes = {
+    {{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 37}, {"m", 70}}, {{"n", 9}, {"m", 600}}};
 
 std::string reduction(const std::string& shape, const std::string& attributes) {
-  return "symbols n, m graph g(%x: f32" + shape + ") { %y = Reduce(%x) {" + attributes + "} return %y }";
+  return "symbols n, m graph g(%x: f32" + shape + ") { %y = Reduce(%x) {" + attributes +
+         "} return %y }";
 }
 
 TEST(Reduce, EveryKindAndPlaceOfAxes) {
   for (const char* kind : {"sum", "mean", "max", "min", "l1", "l2", "sum_square"})
-    for (const char* axes : {"[]", "[0]", "[1]", "[2]", "[3]", "[1, 2]", "[0, 2]", "[1, 3]", "[2, 3]", "[0, 1, 2, 3]", "[0, 3]"})
-      expectKernelsMatch(reduction("[2, n, 3, m]", std::string("kind = ") + kind + ", axes = " + axes), kSizes);
+    for (const char* axes : {"[]", "[0]", "[1]", "[2]", "[3]", "[1, 2]", "[0, 2]", "[1, 3]",
+                             "[2, 3]", "[0, 1, 2, 3]", "[0, 3]"})
+      expectKernelsMatch(
+          reduction("[2, n, 3, m]", std::string("kind = ") + kind + ", axes = " + axes), kSizes);
 }
 
 TEST(Reduce, ProductAndLogSum) {
   for (const char* kind : {"prod", "log_sum"})
     for (const char* axes : {"[0]", "[1]"})
-      expectKernelsMatch({.graph = reduction("[n, m]", std::string("kind = ") + kind + ", axes = " + axes),
-                          .sizes = kSizes,
-                          .ranges = {{"x", {0.9, 1.1}}},
-                          .tolerance = 1e-4});
+      expectKernelsMatch(
+          {.graph = reduction("[n, m]", std::string("kind = ") + kind + ", axes = " + axes),
+           .sizes = kSizes,
+           .ranges = {{"x", {0.9, 1.1}}},
+           .tolerance = 1e-4});
 }
 
 TEST(Reduce, LongSumsStayExact) {
   for (const char* axes : {"[0]", "[1]", "[0, 1]"})
-    expectKernelsMatch({.graph = reduction("[n, m]", std::string("keep_dims = false, kind = mean, axes = ") + axes),
-                        .sizes = {{{"n", 3}, {"m", 200000}}, {{"n", 200000}, {"m", 3}}},
-                        .ranges = {{"x", {100, 101}}},
-                        .tolerance = 1e-6});
+    expectKernelsMatch(
+        {.graph =
+             reduction("[n, m]", std::string("keep_dims = false, kind = mean, axes = ") + axes),
+         .sizes = {{{"n", 3}, {"m", 200000}}, {{"n", 200000}, {"m", 3}}},
+         .ranges = {{"x", {100, 101}}},
+         .tolerance = 1e-6});
 }
 
 TEST(Reduce, Empty) {
   for (const char* kind : {"sum", "max", "mean"})
-    expectKernelsMatch(reduction("[n, m]", std::string("kind = ") + kind + ", axes = [1]"), {{{"n", 4}, {"m", 0}}});
+    expectKernelsMatch(reduction("[n, m]", std::string("kind = ") + kind + ", axes = [1]"),
+                       {{{"n", 4}, {"m", 0}}});
 }
 
 TEST(Reduce, ArgReduce) {
-  for (const char* type : {"largest = true", "largest = false", "largest = true, select_last = true"})
+  for (const char* type :
+       {"largest = true", "largest = false", "largest = true, select_last = true"})
     for (const char* axis : {"0", "1", "2"})
-      expectKernelsMatch({.graph = std::string("symbols n, m graph g(%x: f32[2, n, m]) { %y = ArgReduce(%x) {") + type +
-                                   ", axis = " + axis + "} return %y }",
-                          .sizes = kSizes});
+      expectKernelsMatch(
+          {.graph = std::string("symbols n, m graph g(%x: f32[2, n, m]) { %y = ArgReduce(%x) {") +
+                    type + ", axis = " + axis + "} return %y }",
+           .sizes = kSizes});
 }
 
 TEST(Reduce, SaysWhatItDoesNotDo) {
-  EXPECT_NE(refusalsOf("graph g(%x: i32[9]) { %y = Reduce(%x) {axes = [0]} return %y }").find("only f32"),
-            std::string::npos);
+  EXPECT_NE(
+      refusalsOf("graph g(%x: i32[9]) { %y = Reduce(%x) {axes = [0]} return %y }").find("only f32"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -75,14 +75,16 @@ double row(Kind kind, const float* x, int64_t count) {
   alignas(64) float lanes[hn::MaxLanes(d)];
   double total = identityOf(kind);
   for (int64_t i = 0; i < count; i += piece) {
-    hn::Store(accumulate<Step>(x + i, static_cast<size_t>(count - i < piece ? count - i : piece)), d, lanes);
+    hn::Store(accumulate<Step>(x + i, static_cast<size_t>(count - i < piece ? count - i : piece)),
+              d, lanes);
     for (size_t lane = 0; lane < hn::Lanes(d); ++lane) total = combine(kind, total, lanes[lane]);
   }
   return total;
 }
 
 template <class Step>
-HWY_INLINE void columnVectors(Kind kind, const float* x, int64_t rows, int64_t stride, size_t columns, double* totals) {
+HWY_INLINE void columnVectors(Kind kind, const float* x, int64_t rows, int64_t stride,
+                              size_t columns, double* totals) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   alignas(64) float results[hn::MaxLanes(d)];
@@ -96,14 +98,16 @@ HWY_INLINE void columnVectors(Kind kind, const float* x, int64_t rows, int64_t s
         total1 = Step::add(total1, hn::LoadU(d, x + (r + 1) * stride + c));
       }
     }
-    for (; r < rows; ++r) total0 = Step::add(total0, loadFirst(d, x + r * stride + c, n, Step::kNeutral));
+    for (; r < rows; ++r)
+      total0 = Step::add(total0, loadFirst(d, x + r * stride + c, n, Step::kNeutral));
     hn::Store(Step::join(total0, total1), d, results);
     for (size_t i = 0; i < n; ++i) totals[c + i] = combine(kind, totals[c + i], results[i]);
   }
 }
 
 template <class Step>
-void columns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
+void columns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
+             double* totals) {
   columnVectors<Step>(kind, x, rows, stride, static_cast<size_t>(count), totals);
 }
 
@@ -119,7 +123,8 @@ double rowOf(Kind kind, const float* x, int64_t count) {
   }
 }
 
-void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
+void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
+               double* totals) {
   switch (kind) {
     case Kind::kMax: return columns<MaxStep>(kind, x, rows, stride, count, totals);
     case Kind::kMin: return columns<MinStep>(kind, x, rows, stride, count, totals);
@@ -167,9 +172,12 @@ double finish(Kind kind, double total, int64_t count) {
   }
 }
 
-double reduceRow(Kind kind, const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(rowOf)(kind, x, count); }
+double reduceRow(Kind kind, const float* x, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(rowOf)(kind, x, count);
+}
 
-void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
+void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
+                   double* totals) {
   HWY_DYNAMIC_DISPATCH(columnsOf)(kind, x, rows, stride, count, totals);
 }
 

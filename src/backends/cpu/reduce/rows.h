@@ -18,7 +18,7 @@ double finish(Kind kind, double total, int64_t count);
 // Partial result of a row, without finish().
 double reduceRow(Kind kind, const float* x, int64_t count);
 // totals[c] = combine(totals[c], partial result of column c), for rows that lie `stride` apart.
-void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t columns, double* totals);
-
+void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t columns,
+                   double* totals);
 
 }  // namespace camshaft::cpu::reduce

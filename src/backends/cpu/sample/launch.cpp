@@ -21,7 +21,8 @@ double sourcePosition(Coordinates coordinates, double scale, int64_t in, int64_t
   switch (coordinates) {
     case Coordinates::kHalfPixel: return halfPixel;
     case Coordinates::kAsymmetric: return x / scale;
-    case Coordinates::kAlignCorners: return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
+    case Coordinates::kAlignCorners:
+      return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
     case Coordinates::kPytorchHalfPixel: return resized == 1 ? -0.5 : halfPixel;
     case Coordinates::kHalfPixelSymmetric:
       return static_cast<double>(in) / 2 * (1 - static_cast<double>(out) / resized) + halfPixel;
@@ -41,9 +42,12 @@ bool picksRight(Nearest nearest, double ratio) {
 
 void fillBlends(const ResizeParams& params, double scale, int64_t in, int64_t out, Blend* blends) {
   if (scale == 0) scale = static_cast<double>(out) / static_cast<double>(in);
-  const auto inside = [&](int64_t at) { return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1)); };
+  const auto inside = [&](int64_t at) {
+    return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1));
+  };
   for (int64_t x = 0; x < out; ++x) {
-    const double position = sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
+    const double position =
+        sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
     // The left neighbour is strictly left of the position, which lies `ratio` in (0, 1] after it.
     const int64_t left = static_cast<int64_t>(std::ceil(position)) - 1;
     const double ratio = position - static_cast<double>(left);
@@ -74,7 +78,8 @@ struct Resize {
       case 8: return pick<uint64_t>(from, to);
       default:
         for (int64_t i = 0; i < outWidth; ++i)
-          std::memcpy(to + static_cast<size_t>(i) * width, from + static_cast<size_t>(columns[i].left) * width, width);
+          std::memcpy(to + static_cast<size_t>(i) * width,
+                      from + static_cast<size_t>(columns[i].left) * width, width);
     }
   }
   template <class T>
@@ -98,11 +103,11 @@ struct Resize {
       const int64_t left = horizontal.left * inner, right = horizontal.right * inner;
       const float weight = horizontal.rightWeight;
       if (inner == 1)
-        to[i] = between(between(top[left], top[right], weight), between(low[left], low[right], weight),
-                        vertical.rightWeight);
+        to[i] = between(between(top[left], top[right], weight),
+                        between(low[left], low[right], weight), vertical.rightWeight);
       else
-        blendCorners(top + left, top + right, low + left, low + right, weight, vertical.rightWeight, to + i * inner,
-                     inner);
+        blendCorners(top + left, top + right, low + left, low + right, weight, vertical.rightWeight,
+                     to + i * inner, inner);
     }
   }
 };
@@ -113,7 +118,9 @@ void launch(const void* state, const LaunchArgs& args) {
   const TensorArg& y = args.outputs[0];
   if (y.count() == 0) return;
   if (x.count() == 0)
-    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "), "] has nothing to resize");
+    fail(ErrorKind::kInvalidArgument, "a tensor of sizes [", join(x.shape(), ", "),
+         "] has nothing to resize");
+  requireAxis(x, params.axis + params.axes - 1);
   Resize resize;
   const int last = params.axis + params.axes - 1;
   for (int i = 0; i < params.axis; ++i) resize.outer *= x.dims[i];
@@ -124,28 +131,31 @@ void launch(const void* state, const LaunchArgs& args) {
     resize.inHeight = x.dims[params.axis];
     resize.outHeight = y.dims[params.axis];
   }
-  CAMSHAFT_CHECK(args.workspaceBytes >= static_cast<int64_t>(sizeof(Blend)) * (resize.outWidth + resize.outHeight),
+  CAMSHAFT_CHECK(args.workspaceBytes >=
+                     static_cast<int64_t>(sizeof(Blend)) * (resize.outWidth + resize.outHeight),
                  args.workspaceBytes, " bytes of workspace");
   Blend* columns = reinterpret_cast<Blend*>(args.workspace);
   Blend* rows = columns + resize.outWidth;
   fillBlends(params, params.scales[params.axes - 1], resize.inWidth, resize.outWidth, columns);
-  if (params.axes == 2) fillBlends(params, params.scales[0], resize.inHeight, resize.outHeight, rows);
+  if (params.axes == 2)
+    fillBlends(params, params.scales[0], resize.inHeight, resize.outHeight, rows);
   else *rows = {0, 0, 0};
   resize.columns = columns;
   resize.rows = rows;
 
   const size_t width = bytesOf(x.type, 1) * static_cast<size_t>(resize.inner);
-  const double pixelWork = params.linear ? 2.0 * static_cast<double>(resize.inner) + 4 : static_cast<double>(width) / 16 + 1;
-  parallelItems(args.threads, resize.outer * resize.outHeight, pixelWork * static_cast<double>(resize.outWidth),
-                [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      if (params.linear) resize.linearRow(x.as<float>(), y.as<float>(), row);
-      else resize.nearestRow(x.as<std::byte>(), y.as<std::byte>(), width, row);
-    }
-  });
+  const double pixelWork = params.linear ? 2.0 * static_cast<double>(resize.inner) + 4
+                                         : static_cast<double>(width) / 16 + 1;
+  parallelItems(args.threads, resize.outer * resize.outHeight,
+                pixelWork * static_cast<double>(resize.outWidth), [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) {
+                    if (params.linear) resize.linearRow(x.as<float>(), y.as<float>(), row);
+                    else resize.nearestRow(x.as<std::byte>(), y.as<std::byte>(), width, row);
+                  }
+                });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", nullptr, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", loadParams<ResizeParams>, launch}};
 
 }  // namespace
 

@@ -2,10 +2,18 @@
 
 #include <cstdint>
 
+#include "backends/cpu/load_params.h"
+
 namespace camshaft::cpu::sample {
 
 // As ops/sample.h has them.
-enum class Coordinates : int32_t { kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kHalfPixelSymmetric };
+enum class Coordinates : int32_t {
+  kHalfPixel,
+  kAsymmetric,
+  kAlignCorners,
+  kPytorchHalfPixel,
+  kHalfPixelSymmetric
+};
 enum class Nearest : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
 // Dimensions `axis` and `axis` + 1 are resized, or `axis` alone when `axes` is 1.
@@ -17,6 +25,7 @@ struct ResizeParams {
   Coordinates coordinates;
   Nearest nearest;
   int32_t padding = 0;
+  bool isValid() const { return isAxis(axis) && (axes == 1 || axes == 2); }
 };
 
 // What one output position is made of along one dimension: input positions, and how much the

@@ -1,9 +1,8 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/refusals.h"
+#include "backends/cpu/prepare_common.h"
 #include "backends/cpu/sample/params.h"
 #include "ops/sample.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::sample {
 
@@ -25,17 +24,19 @@ struct Resized {
 };
 
 Verdict supports(const Node& node) {
-  if (Verdict verdict = acceptsPlain(node, &ops::Resize); !verdict) return verdict;
+  if (Verdict verdict = acceptsPlainBytes(node, &ops::Resize); !verdict) return verdict;
   const auto& attrs = node.as<ResizeAttrs>();
   const DataType type = node.output()->dataType();
   if (attrs.mode == ResizeMode::kCubic) return Verdict::no("no cubic sampling");
-  if (attrs.antialias || attrs.excludeOutside) return Verdict::no("neither antialiasing nor excluding the outside");
+  if (attrs.antialias || attrs.excludeOutside)
+    return Verdict::no("neither antialiasing nor excluding the outside");
   if (attrs.coordinates == ResizeCoordinates::kCropAndResize) return Verdict::no("does not crop");
-  if (attrs.mode == ResizeMode::kLinear && type != DataType::kF32) return Verdict::no("linear sampling only in f32");
-  if (isPacked(type)) return Verdict::no("elements share bytes");
+  if (attrs.mode == ResizeMode::kLinear && type != DataType::kF32)
+    return Verdict::no("linear sampling only in f32");
   const Resized resized(node);
   if (resized.first > resized.last) return Verdict::no("resizes no dimension");
-  if (resized.last - resized.first > 1) return Verdict::no("resizes more than two neighbouring dimensions");
+  if (resized.last - resized.first > 1)
+    return Verdict::no("resizes more than two neighbouring dimensions");
   return Verdict::yes();
 }
 
@@ -50,16 +51,13 @@ Prepared prepare(const Node& node, const PrepareOptions&) {
                       .linear = attrs.mode == ResizeMode::kLinear,
                       .coordinates = static_cast<Coordinates>(attrs.coordinates),
                       .nearest = static_cast<Nearest>(attrs.nearest)};
-  Prepared prepared;
+  Dim positions = 1;  // for a dimension that is not there
   for (int i = 0; i < params.axes; ++i) {
     params.scales[i] = attrs.scales[params.axis + i];
-    prepared.workspaceBytes += attrs.sizes[params.axis + i] * static_cast<int64_t>(sizeof(Blend));
+    positions += attrs.sizes[params.axis + i];
   }
-  prepared.workspaceBytes += static_cast<int64_t>(sizeof(Blend));  // for a dimension that is not there
-  ByteWriter writer;
-  writer.write(params);
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
+  Prepared prepared = preparedWith(node, params);
+  prepared.workspaceBytes = positions * static_cast<int64_t>(sizeof(Blend));
   return prepared;
 }
 

@@ -14,6 +14,7 @@ constexpr double kWorkPerElement = 10;
 void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const SoftmaxParams*>(state);
   const TensorArg& x = args.inputs[0];
+  requireAxis(x, params.axis);
   const float* from = x.as<float>();
   float* to = args.outputs[0].as<float>();
   if (x.count() == 0) return;
@@ -26,20 +27,23 @@ void launch(const void* state, const LaunchArgs& args) {
   const double work = kWorkPerElement * static_cast<double>(size);
   if (inner == 1) {
     parallelItems(args.threads, outer, work, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) softmaxRow(from + i * size, to + i * size, size, logarithm);
+      for (int64_t i = begin; i < end; ++i)
+        softmaxRow(from + i * size, to + i * size, size, logarithm);
     });
     return;
   }
   const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
   parallelItems(args.threads, outer * blocks, work * kColumnBlock, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t column = unit % blocks * kColumnBlock, at = unit / blocks * size * inner + column;
-      softmaxColumns(from + at, to + at, size, inner, std::min(kColumnBlock, inner - column), logarithm);
+      const int64_t column = unit % blocks * kColumnBlock,
+                    at = unit / blocks * size * inner + column;
+      softmaxColumns(from + at, to + at, size, inner, std::min(kColumnBlock, inner - column),
+                     logarithm);
     }
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/softmax_f32", nullptr, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/softmax_f32", loadParams<SoftmaxParams>, launch}};
 
 }  // namespace
 

@@ -1,9 +1,8 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/refusals.h"
+#include "backends/cpu/prepare_common.h"
 #include "backends/cpu/softmax/params.h"
 #include "ops/softmax.h"
-#include "support/byte_reader.h"
 
 namespace camshaft::cpu::softmax {
 
@@ -17,12 +16,8 @@ Verdict supports(const Node& node) {
 
 Prepared prepare(const Node& node, const PrepareOptions&) {
   const auto& attrs = node.as<SoftmaxAttrs>();
-  ByteWriter writer;
-  writer.write(SoftmaxParams{static_cast<int32_t>(attrs.axis), attrs.kind == SoftmaxKind::kLogSoftmax});
-  Prepared prepared;
-  prepared.params = writer.take();
-  prepared.inputs = allInputs(node);
-  return prepared;
+  return preparedWith(node, SoftmaxParams{static_cast<int32_t>(attrs.axis),
+                                          attrs.kind == SoftmaxKind::kLogSoftmax});
 }
 
 bool inPlace(const Node&, int) { return true; }

@@ -66,16 +66,19 @@ void row(const float* x, float* y, int64_t length, bool logarithm) {
     const auto by = hn::Set(d, shift), rest = hn::Set(d, std::log(sum));
     for (; i + lanes <= count; i += lanes)
       hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, x + i), by), rest), d, y + i);
-    if (i < count) storeFirst(hn::Sub(hn::Sub(loadFirst(d, x + i, count - i), by), rest), d, y + i, count - i);
+    if (i < count)
+      storeFirst(hn::Sub(hn::Sub(loadFirst(d, x + i, count - i), by), rest), d, y + i, count - i);
   } else {
     const auto scale = hn::Set(d, 1.0f / sum);
-    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, y + i), scale), d, y + i);
+    for (; i + lanes <= count; i += lanes)
+      hn::StoreU(hn::Mul(hn::LoadU(d, y + i), scale), d, y + i);
     if (i < count) storeFirst(hn::Mul(loadFirst(d, y + i, count - i), scale), d, y + i, count - i);
   }
 }
 
 // Whole vectors of columns; `n` of the lanes are in use.
-HWY_INLINE void columnVector(const float* x, float* y, int64_t size, int64_t stride, size_t n, bool logarithm) {
+HWY_INLINE void columnVector(const float* x, float* y, int64_t size, int64_t stride, size_t n,
+                             bool logarithm) {
   const F32 d;
   const bool whole = n == hn::Lanes(d);
   auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
@@ -101,10 +104,12 @@ HWY_INLINE void columnVector(const float* x, float* y, int64_t size, int64_t str
   }
 }
 
-void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t count, bool logarithm) {
+void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t count,
+             bool logarithm) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(F32()));
   for (int64_t c = 0; c < count; c += lanes)
-    columnVector(x + c, y + c, size, stride, static_cast<size_t>(c + lanes <= count ? lanes : count - c), logarithm);
+    columnVector(x + c, y + c, size, stride,
+                 static_cast<size_t>(c + lanes <= count ? lanes : count - c), logarithm);
 }
 
 }  // namespace camshaft::cpu::softmax::HWY_NAMESPACE
@@ -120,7 +125,8 @@ void softmaxRow(const float* x, float* y, int64_t count, bool logarithm) {
   HWY_DYNAMIC_DISPATCH(row)(x, y, count, logarithm);
 }
 
-void softmaxColumns(const float* x, float* y, int64_t size, int64_t stride, int64_t count, bool logarithm) {
+void softmaxColumns(const float* x, float* y, int64_t size, int64_t stride, int64_t count,
+                    bool logarithm) {
   HWY_DYNAMIC_DISPATCH(columns)(x, y, size, stride, count, logarithm);
 }
 

@@ -10,9 +10,10 @@ TEST(Softmax, EveryAxisAndKind) {
       {{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 7}, {"m", 130}}, {{"n", 70}, {"m", 17}}};
   for (const char* kind : {"softmax", "log_softmax"})
     for (const char* axis : {"0", "1", "2"})
-      expectKernelsMatch(std::string("symbols n, m graph g(%x: f32[2, n, m]) { %y = Softmax(%x) {axis = ") + axis +
-                             ", kind = " + kind + "} return %y }",
-                         sizes);
+      expectKernelsMatch(
+          std::string("symbols n, m graph g(%x: f32[2, n, m]) { %y = Softmax(%x) {axis = ") + axis +
+              ", kind = " + kind + "} return %y }",
+          sizes);
 }
 
 TEST(Softmax, LargeValuesDoNotOverflow) {
@@ -21,9 +22,11 @@ TEST(Softmax, LargeValuesDoNotOverflow) {
 }
 
 TEST(Softmax, SaysWhatItDoesNotDo) {
-  EXPECT_EQ(refusalsOf("graph g(%x: f32[9]) { %y = Softmax(%x) {axis = 0, kind = hardmax} return %y }"),
-            "cpu/softmax_f32: no hardmax");
-  EXPECT_EQ(refusalsOf("graph g(%x: f16[9]) { %y = Softmax(%x) {axis = 0} return %y }"), "cpu/softmax_f32: only f32");
+  EXPECT_EQ(
+      refusalsOf("graph g(%x: f32[9]) { %y = Softmax(%x) {axis = 0, kind = hardmax} return %y }"),
+      "cpu/softmax_f32: no hardmax");
+  EXPECT_EQ(refusalsOf("graph g(%x: f16[9]) { %y = Softmax(%x) {axis = 0} return %y }"),
+            "cpu/softmax_f32: only f32");
 }
 
 }  // namespace
