@@ -10,6 +10,7 @@ bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
+bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
 bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);

@@ -1,5 +1,6 @@
 #include "passes/permuted_node.h"
 
+#include "ops/matmul.h"
 #include "ops/move.h"
 #include "ops/norm.h"
 #include "ops/ops.h"
@@ -70,9 +71,18 @@ std::vector<ReshapeGroup> groupsOf(const Shape& in, const Shape& out) {
   return groups;
 }
 
-// Groups of dimensions that stand together in the stored tensor too are reshaped there.
-std::optional<PermutedNode> permutedReshape(const Node& node, const Permutation& order) {
-  const Shape &in = node.input(0)->shape(), &out = node.output()->shape();
+// Groups of dimensions that stand together in the stored tensor too are reshaped there. Dimensions
+// of size 1 stand wherever it suits.
+std::optional<PermutedNode> permutedReshape(const Node& node, const Permutation& fullOrder) {
+  Shape in;
+  std::vector<int64_t> ones;
+  for (int64_t i = 0; i < node.input(0)->rank(); ++i) {
+    const Dim& size = node.input(0)->shape()[i];
+    if (size.isConstant(1)) ones.push_back(i);
+    else in.push_back(size);
+  }
+  const Permutation order = withoutAxes(fullOrder, ones);
+  const Shape& out = node.output()->shape();
   std::vector<ReshapeGroup> groups = groupsOf(in, out);
   if (groups.empty()) return std::nullopt;
   for (const ReshapeGroup& group : groups)
@@ -82,7 +92,7 @@ std::optional<PermutedNode> permutedReshape(const Node& node, const Permutation&
   std::sort(groups.begin(), groups.end(), [&](const ReshapeGroup& a, const ReshapeGroup& b) {
     return order[a.inBegin] < order[b.inBegin];
   });
-  PermutedNode result{nullptr, order, Permutation(out.size())};
+  PermutedNode result{nullptr, fullOrder, Permutation(out.size())};
   auto attrs = std::make_unique<ReshapeAttrs>();
   for (const ReshapeGroup& group : groups)
     for (size_t o = group.outBegin; o < group.outEnd; ++o) {
@@ -124,6 +134,10 @@ bool mapAttrs(const Node& node, Attrs& attrs, const Permutation& order) {
     resize.sizes = stored(resize.sizes, order);
     resize.scales = stored(resize.scales, order);
     return resize.roi.empty();
+  }
+  if (node.op == &ops::MatMul) {  // rows of a product with one matrix, in any order
+    return node.input(1)->rank() == 2 && !node.as<MatMulAttrs>().transposeA && order.size() > 1 &&
+           order.back() == static_cast<int64_t>(order.size()) - 1;
   }
   if (node.op == &ops::LayerNorm) {
     // The normalised dimensions must stay last, in their order, with all that scale and bias span.

@@ -33,6 +33,7 @@ static constexpr Pass kPipeline[] = {
     // Lay tensors out as kernels like them.
     {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
+    {"hoist_reshapes", hoistReshapes},        // reshapes no longer part products from what follows them
     {"remove_identities", removeIdentities},  // reshapes of reshapes that this leaves
 
     // Form the regions that kernels run whole.

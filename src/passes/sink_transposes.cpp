@@ -74,13 +74,13 @@ class Sinking {
   }
 
  private:
-  // Bytes count first, then pointwise work after a transpose, then nodes that reshape.
-  static constexpr int64_t kCostPerByte = 1 << 16, kPointwiseAfterCost = 1 << 8, kReshapeCost = 1;
+  // Bytes count first, then nodes that would rather be before a transpose, then nodes that reshape.
+  static constexpr int64_t kCostPerByte = 1 << 16, kOrderCost = 1 << 8, kReshapeCost = 1;
 
   void findCandidates();
   bool addCandidate(Node* node, int index);
   void chooseSides();
-  bool readsOnlyTransposes(const Node& node) const;
+  bool prefersBeforeTranspose(const Node& node) const;
   void addCosts(MinimumCut& cut, const Value* value);
   int pointOf(const Node* node) const {  // readers that are no candidates want the value as it is
     return candidates_.contains(node) ? points_.at(node) : MinimumCut::kSource;
@@ -197,12 +197,16 @@ void Sinking::addCosts(MinimumCut& cut, const Value* value) {
   }
 }
 
-// Every operand is a transpose that nobody else reads, or moves for free: running the node before
-// them puts no new transpose in front of it, so the preference can't go back and forth.
-bool Sinking::readsOnlyTransposes(const Node& node) const {
+// Pointwise work wants to be beside the node it fuses with, a reshape beside another. Only where
+// every operand is a transpose that nobody else reads, or moves for free: then no new transpose
+// comes to stand in front of the node, and the preference can't go back and forth.
+bool Sinking::prefersBeforeTranspose(const Node& node) const {
+  const bool reshapes = node.op == &ops::Reshape;
+  if (node.op != &ops::Pointwise && !reshapes) return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Value* input) {
-    return isSeed(input->producer) ? soleUser(graph_, input) == &node
-                                   : costOf(input, candidates_.at(&node).operandOrder) < kCostPerByte;
+    if (!isSeed(input->producer)) return costOf(input, candidates_.at(&node).operandOrder) < kCostPerByte;
+    const bool meetsReshape = producerOf(input->producer->input(0), &ops::Reshape) != nullptr;
+    return soleUser(graph_, input) == &node && (!reshapes || meetsReshape);
   });
 }
 
@@ -211,8 +215,7 @@ void Sinking::chooseSides() {
   for (Node* node : members_) {
     if (isSeed(node)) continue;
     const int point = points_[node] = cut.addPoint();
-    if (node->op == &ops::Pointwise && readsOnlyTransposes(*node))
-      cut.addEdge(point, MinimumCut::kSink, kPointwiseAfterCost);
+    if (prefersBeforeTranspose(*node)) cut.addEdge(point, MinimumCut::kSink, kOrderCost);
   }
   for (const Value* value : graph_.values()) addCosts(cut, value);
   const std::vector<bool> onSinkSide = cut.solve();

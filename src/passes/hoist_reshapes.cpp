@@ -1,0 +1,74 @@
+// A reshape of a product's rows moves in front of the product, so that what follows can ride on it.
+//
+//   %m = MatMul(%x, %w)                             // x [n*s, k], w [k, c]
+//   %b = Pointwise(%m, %bias) {add}                 // bias [c]
+//   %r = Reshape(%b) [n, s, c]
+//   %y = Pointwise(%r, %residual) {add}
+//   →
+//   %r = Reshape(%x) [n, s, k]
+//   %m = MatMul(%r, %w)
+//   %b = Pointwise(%m, %bias) {add}
+//   %y = Pointwise(%b, %residual) {add}
+#include <algorithm>
+
+#include "ir/rewrite.h"
+#include "ops/matmul.h"
+#include "ops/move.h"
+#include "ops/ops.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+// Varies along the last dimension at most, whatever rows it is broadcast to.
+static bool sameForAllRows(const Value* value, size_t rank) {
+  const Shape& shape = value->shape();
+  return shape.size() <= rank && (shape.empty() || std::all_of(shape.begin(), shape.end() - 1, [](const Dim& dim) {
+           return dim.isConstant(1);
+         }));
+}
+
+// The product behind a chain of pointwise nodes that treat all rows alike; null when there is none.
+static Node* productBehind(const Graph& graph, const Value* value, size_t rank) {
+  if (!soleUser(graph, value)) return nullptr;
+  if (Node* product = producerOf(value, &ops::MatMul))
+    return product->input(1)->rank() == 2 && !product->as<MatMulAttrs>().transposeA ? product : nullptr;
+  const Node* node = producerOf(value, &ops::Pointwise);
+  Node* product = nullptr;
+  for (const Value* input : node ? node->inputs : std::vector<Value*>{}) {
+    if (sameForAllRows(input, rank) && input->shape() != value->shape()) continue;
+    if (product || input->shape() != value->shape()) return nullptr;
+    product = productBehind(graph, input, rank);
+    if (!product) return nullptr;
+  }
+  return product;
+}
+
+static Shape withLast(Shape shape, const Dim& last) {
+  shape.back() = last;
+  return shape;
+}
+
+static bool hoist(Graph& graph, Node* reshape) {
+  Value *value = reshape->input(0), *result = reshape->output();
+  if (value->rank() < 2 || result->rank() < 2 || value->shape().back() != result->shape().back()) return false;
+  Node* product = productBehind(graph, value, static_cast<size_t>(result->rank()));
+  if (!product) return false;
+
+  ReshapeAttrs attrs;
+  attrs.shape = withLast(result->shape(), product->input(0)->shape().back());
+  Node* before = graph.add(&ops::Reshape, reshape->name, {product->input(0)}, std::move(attrs), product);
+  graph.setInput(product, 0, before->output());
+  for (Node* node = product; node != reshape; node = soleUser(graph, node->output())) graph.inferTypes(node);
+  replaceValue(graph, result, value);
+  return true;
+}
+
+bool hoistReshapes(Graph& graph, const PassOptions&) {
+  bool changed = false;
+  for (Node* node : graph.nodeList())  // erases this node only
+    if (node->op == &ops::Reshape && !node->epilogue) changed |= hoist(graph, node);
+  return changed;
+}
+
+}  // namespace camshaft
