@@ -84,6 +84,7 @@ class Builder : public IBuilder {
       options.threads = maxThreads_;
       options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
       options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
+      options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
       options.workspaceLimit = static_cast<int64_t>(
           std::min<std::size_t>(settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
       if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE)) options.timings = &settings.timings()->cache();

@@ -44,6 +44,7 @@ struct Prepared {
 struct PrepareOptions {
   int64_t config = 0;  // one of configurations()
   int threads = 1;
+  bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
   std::function<int64_t(const Dim&)> opt;  // the size to optimise for, under the profile
   std::function<int64_t(const Dim&)> max;  // its upper bound, or DimRange::kUnbounded
 };

@@ -91,6 +91,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   ChooseOptions choose{.backends = backends,
                        .optimizationLevel = options.optimizationLevel,
                        .threads = options.threads > 0 ? options.threads : usableCores(),
+                       .allowTf32 = options.allowTf32,
                        .timings = options.timings ? options.timings : &privateTimings,
                        .deviceKey = runtimeBackends().front()->describeDevice(),
                        .workspaceLimit = options.workspaceLimit,

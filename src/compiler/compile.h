@@ -30,6 +30,7 @@ struct CompileOptions {
   int threads = 0;                     // kernels are timed with; 0: all cores
   int profilingVerbosity = 0;          // recorded in the plan
   bool timeLayers = false;             // time every layer for the inspector, also where nothing is to choose
+  bool allowTf32 = true;
   int64_t workspaceLimit = DimRange::kUnbounded;
   std::set<std::string, std::less<>> disabledPasses;
   TimingCache* timings = nullptr;      // read and added to; null: a private one

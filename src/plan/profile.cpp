@@ -57,6 +57,11 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
       const Dim& dim = input->shape()[i];
       if (dim.isConstant()) continue;
       const std::string& symbol = dim.symbolName();
+      // Shape arithmetic was folded under the declared range; sizes below it would break it.
+      const int64_t least = graph.symbolRange()(symbol).min;
+      if (range.min[i] < least)
+        fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input->name, "' must be at least ", least,
+             " and the profile allows ", range.min[i]);
       const auto [known, isNew] = resolved.ranges.try_emplace(symbol, DimRange{range.min[i], range.max[i]});
       if (isNew) {
         resolved.opt[symbol] = range.opt[i];

@@ -36,6 +36,7 @@ class Chooser {
   PrepareOptions prepareOptions(int64_t config) const {
     return {.config = config,
             .threads = options_.threads,
+            .allowTf32 = options_.allowTf32,
             .opt = [this](const Dim& dim) { return evaluate(dim, opt_); },
             .max = [this](const Dim& dim) { return rangeOf(dim, range_).max; }};
   }

@@ -16,6 +16,7 @@ struct ChooseOptions {
   std::vector<const BuildBackend*> backends;  // asked first to last
   int optimizationLevel = 3;  // 0: take the first that fits; above, time the candidates
   int threads = 1;
+  bool allowTf32 = true;
   TimingCache* timings = nullptr;  // never null
   std::string deviceKey;           // prefix of the timing keys
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors

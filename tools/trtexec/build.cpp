@@ -68,6 +68,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
   config->setBuilderOptimizationLevel(options.optimizationLevel);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));
+  if (options.noTF32) config->clearFlag(BuilderFlag::kTF32);
   setPools(options, *config);
   addProfiles(options, *builder, *config);
 

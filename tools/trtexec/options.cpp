@@ -165,6 +165,7 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.add_option("--memPoolSize", memPools, "Memory limits in MiB (or with B, K, M, G): workspace:512")->group(build);
   app.add_option("--profilingVerbosity", options.profilingVerbosity, "What the engine remembers of its layers: layer_names_only, detailed or none")
       ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))->group(build);
+  app.add_flag("--noTF32", options.noTF32, "Keep f32 products at full precision")->group(build);
   app.add_flag("--skipInference", options.skipInference, "Stop once the engine is built")->group(build);
 
   const char* inference = "Inference";

@@ -23,6 +23,7 @@ struct Options {
   std::string timingCacheFile;
   std::map<std::string, double> memPoolMiB;
   std::string profilingVerbosity = "layer_names_only";
+  bool noTF32 = false;
   bool skipInference = false;
   // inference
   ShapeMap shapes;

@@ -3,6 +3,7 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/compute/split_gemm.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm/packed_weights.h"
@@ -27,13 +28,42 @@ std::shared_ptr<const void> loadPacked(std::span<const std::byte> bytes) {
   return state;
 }
 
+// Rows of the product, once the operands are known to fit it.
+int64_t rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFloats) {
+  const int64_t m = params.n == 0 ? 0 : args.outputs[0].count() / params.n;
+  if (args.inputs[1].count() != packedFloats || args.inputs[0].count() != m * params.k)
+    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
+  return m;
+}
+
+std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
+  if (!hasSplitGemm())
+    fail(ErrorKind::kInvalidEngine, "the engine was built for a CPU with bf16 tiles (AMX), which this one "
+                                    "lacks; build it again on this machine");
+  ByteReader reader(bytes, "the parameters of a matrix product");
+  auto state = std::make_shared<State<PackedParams>>();
+  state->params = reader.read<PackedParams>();
+  state->epilogue = EpilogueState(reader);
+  return state;
+}
+
+void launchSplit(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const State<PackedParams>*>(opaque);
+  const TensorArg &a = args.inputs[0], &weights = args.inputs[1], &out = args.outputs[0];
+  const int64_t k = state.params.k, n = state.params.n;
+  const int64_t m = rowsOf(state.params, args, splitPackedBFloats(k, n));
+  if (splitGemmWorkspaceFloats(m, k) * static_cast<int64_t>(sizeof(float)) > args.workspaceBytes)
+    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine has too little workspace");
+  const LaunchedEpilogue epilogue(state.epilogue, args);
+  splitGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n,
+            epilogue.get(), *args.threads, workspaceFloats(args));
+}
+
 void launchPacked(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<PackedParams>*>(opaque);
   const TensorArg &a = args.inputs[0], &weights = args.inputs[1], &out = args.outputs[0];
   const int64_t k = state.params.k, n = state.params.n;
-  const int64_t m = n == 0 ? 0 : out.count() / n;
-  if (weights.count() != packedBFloats(k, n) || a.count() != m * k)
-    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
+  const int64_t m = rowsOf(state.params, args, packedBFloats(k, n));
   const LaunchedEpilogue epilogue(state.epilogue, args);
   packedGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n,
              epilogue.get(), *args.threads);
@@ -147,6 +177,7 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
+    {kSplit, loadSplit, launchSplit},
     {kPacked, loadPacked, launchPacked},
     {kBatched, loadBatched, launchBatched},
 };

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/kernel.h"
 #include "backend/launch.h"
+#include "backends/cpu/compute/split_gemm.h"
 #include "backends/cpu/compute/test_support.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/params.h"
 #include "backends/cpu/kernel_harness.h"
 #include "ops/ops.h"
 #include "support/error.h"
@@ -14,16 +18,27 @@ namespace {
 class MatMulKernels : public IsaTest {};
 INSTANTIATE_TEST_SUITE_P(Isas, MatMulKernels, testing::ValuesIn(availableIsas()), isaTestName);
 
+// Every kernel, to the precision it promises.
+void expectProductsMatch(HarnessCase testCase) {
+  if (!testCase.constants.contains("b")) return expectKernelsMatch(testCase);
+  testCase.only = gemm::kPacked;
+  expectKernelsMatch(testCase);
+  if (!hasSplitGemm()) return;
+  testCase.only = gemm::kSplit;
+  testCase.tolerance = 3e-4;
+  expectKernelsMatch(testCase);
+}
+
 TEST_P(MatMulKernels, multiplyByConstantWeights) {
   for (const char* b : {"f32[37, 51]", "f32[1, 37, 51]"})
-    expectKernelsMatch({.graph = str("symbols n graph g(%a: f32[n, 3, 37], %b: ", b,
-                                     ") { %y = MatMul(%a, %b) return %y }"),
-                        .sizes = {{{"n", 5}}, {{"n", 1}}, {{"n", 0}}},
-                        .constants = {"b"}});
-  expectKernelsMatch({.graph = "symbols n graph g(%a: f32[n, 37], %b: f32[51, 37]) "
-                               "{ %y = MatMul(%a, %b) {transpose_b = true} return %y }",
-                      .sizes = {{{"n", 70}}, {{"n", 1}}},
-                      .constants = {"b"}});
+    expectProductsMatch({.graph = str("symbols n graph g(%a: f32[n, 3, 37], %b: ", b,
+                                      ") { %y = MatMul(%a, %b) return %y }"),
+                         .sizes = {{{"n", 5}}, {{"n", 1}}, {{"n", 0}}},
+                         .constants = {"b"}});
+  expectProductsMatch({.graph = "symbols n graph g(%a: f32[n, 37], %b: f32[51, 37]) "
+                                "{ %y = MatMul(%a, %b) {transpose_b = true} return %y }",
+                       .sizes = {{{"n", 70}}, {{"n", 1}}},
+                       .constants = {"b"}});
 }
 
 TEST_P(MatMulKernels, multiplyActivationsOfAllOrientations) {
@@ -56,7 +71,7 @@ TEST_P(MatMulKernels, sumOverNothingIsTheBias) {
 // Deep enough to be added up in several passes, over a residual that may be the result's memory.
 TEST_P(MatMulKernels, addUpDeepProducts) {
   for (const std::set<std::string>& constants : {std::set<std::string>{"b"}, {}})
-    expectKernelsMatch(
+    expectProductsMatch(
         {.graph = "graph g(%a: f32[9, 2500], %b: f32[2500, 40], %c: f32[40], %r: f32[9, 40]) "
                   "{ %y = MatMul(%a, %b) epilogue(%c, %r) "
                   "{silu(add(add(x0:f32, x1:f32), x2:f32))} return %y }",
@@ -94,7 +109,7 @@ TEST_P(MatMulKernels, applyEpilogues) {
             "%residual: f32[n, 2, 45]) { %y = MatMul(%a, %b) epilogue(",
             operands, ") {", renamed, "} return %y }");
     for (const std::set<std::string>& constants : {std::set<std::string>{"b", "bias"}, {"b"}, {}})
-      expectKernelsMatch(
+      expectProductsMatch(
           {.graph = graph, .sizes = {{{"n", 9}}, {{"n", 1}}}, .constants = constants});
   }
 }
@@ -123,12 +138,15 @@ TEST_P(MatMulKernels, refuseWeightsPackedForAnotherInstructionSet) {
   const Graph graph = parseGraph(
       "graph g(%a: f32[2, 2]) { %b: f32[2, 2] = constant [1, 2, 3, 4] %y = MatMul(%a, %b) return %y }",
       findOp);
-  const Prepared prepared = gemm::kernels()[0].prepare(*graph.nodes().front(), {});
-  EXPECT_NE(gemm::launchers()[0].load(prepared.params), nullptr);
+  const auto findNamed = [](auto list) {
+    return *std::ranges::find(list, gemm::kPacked, [](const auto& entry) { return entry.name; });
+  };
+  const Prepared prepared = findNamed(gemm::kernels()).prepare(*graph.nodes().front(), {});
+  EXPECT_NE(findNamed(gemm::launchers()).load(prepared.params), nullptr);
   for (const std::string_view isa : availableIsas()) {
     if (isa == GetParam()) continue;
     ASSERT_TRUE(setIsa(isa));
-    EXPECT_THROW(gemm::launchers()[0].load(prepared.params), Error);
+    EXPECT_THROW(findNamed(gemm::launchers()).load(prepared.params), Error);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "backend/kernel.h"
 #include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/compute/split_gemm.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/fused_epilogue.h"
 #include "backends/cpu/gemm/packed_weights.h"
@@ -41,16 +42,56 @@ Verdict supportsBatched(const Node& node) {
   return supportsAny(node);
 }
 
-Prepared preparePacked(const Node& node, const PrepareOptions&) {
-  const Value& b = *node.inputs[1];
-  const bool transposed = node.as<MatMulAttrs>().transposeB;
-  const int64_t rows = b.shape()[b.rank() - 2].value(), columns = b.shape().back().value();
-  const PackedParams params{.k = transposed ? columns : rows, .n = transposed ? rows : columns};
-  std::vector<float> packed(packedBFloats(params.k, params.n));
-  packB(params.k, params.n, b.view().as<float>(), columns, transposed, packed.data());
+Verdict supportsSplit(const Node& node) {
+  return hasSplitGemm() ? supportsPacked(node) : Verdict::no("needs a CPU with bf16 tiles (AMX)");
+}
 
+PackedParams packedParams(const Node& node) {
+  const Shape& b = node.inputs[1]->shape();
+  const int64_t rows = b[b.size() - 2].value(), columns = b.back().value();
+  const bool transposed = node.as<MatMulAttrs>().transposeB;
+  return {.k = transposed ? columns : rows, .n = transposed ? rows : columns};
+}
+
+using Pack = void (*)(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed, float* packed);
+
+StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
+  const Value& b = *node.inputs[1];
+  const PackedParams params = packedParams(node);
+  std::vector<float> packed(floats);
+  pack(params.k, params.n, b.view().as<float>(), b.shape().back().value(),
+       node.as<MatMulAttrs>().transposeB, packed.data());
+  return packedInput(packed);
+}
+
+Prepared prepareSplit(const Node& node, const PrepareOptions& options) {
   Prepared prepared;
-  prepared.inputs = {StepInput::fromNode(0), packedInput(packed)};
+  if (!options.allowTf32) {
+    prepared.refusal = "splits f32 into bf16 pairs, and the build does not allow TF32";
+    return prepared;
+  }
+  const PackedParams params = packedParams(node);
+  const Shape& result = node.output()->shape();
+  const int64_t rows = options.max(numElements(Shape(result.begin(), result.end() - 1)));
+  if (rows == DimRange::kUnbounded) {
+    prepared.refusal = "splits its first operand into workspace, which needs an upper bound on its rows";
+    return prepared;
+  }
+  prepared.inputs = {StepInput::fromNode(0),
+                     packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB)};
+  prepared.workspaceBytes = splitGemmWorkspaceFloats(rows, params.k) * static_cast<int64_t>(sizeof(float));
+  ByteWriter writer;
+  writer.write(params);
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+  return prepared;
+}
+
+Prepared preparePacked(const Node& node, const PrepareOptions&) {
+  const PackedParams params = packedParams(node);
+  Prepared prepared;
+  prepared.inputs = {StepInput::fromNode(0),
+                     packSecondOperand(node, packedBFloats(params.k, params.n), packB)};
   ByteWriter writer;
   writeIsa(writer);
   writer.write(params);
@@ -96,6 +137,7 @@ Prepared prepareBatched(const Node& node, const PrepareOptions& options) {
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input); }
 
 constexpr Kernel kKernels[] = {
+    {.name = kSplit, .supports = supportsSplit, .prepare = prepareSplit, .inPlace = inPlace},
     {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
     {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched, .inPlace = inPlace},
 };
