@@ -31,6 +31,7 @@ static constexpr Pass kPipeline[] = {
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
 
     // Lay tensors out as kernels like them.
+    {"fuse_pointwise", fusePointwise},        // one reader of a transpose instead of several
     {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
     {"hoist_reshapes", hoistReshapes},        // reshapes no longer part products from what follows them
