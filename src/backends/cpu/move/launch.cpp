@@ -74,6 +74,7 @@ void launchSlice(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const SliceParams*>(state);
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
+  CAMSHAFT_CHECK(static_cast<int>(args.dims.size()) == params.count, args.dims.size(), " starts");
   if (y.count() == 0) return;
   Strides from(x);
   const Strides to(y);

@@ -90,6 +90,7 @@ struct Padding {
 void launchPad(const void* state, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
+  CAMSHAFT_CHECK(static_cast<int>(args.dims.size()) == x.rank, args.dims.size(), " pads");
   if (y.count() == 0) return;
   Padding padding{.mode = static_cast<const PadParams*>(state)->mode};
   if (padding.mode != PadMode::kConstant && x.count() == 0)

@@ -131,7 +131,6 @@ int transposedDim(const StridedCopy& copy) {
   const int last = copy.rank - 1;
   if (copy.toStrides[last] != 1 || copy.fromStrides[last] == 1 || copy.fromStrides[last] == 0)
     return -1;
-  if (copy.dims[last] < 4) return -1;
   for (int i = 0; i < last; ++i)
     if (copy.fromStrides[i] == 1 && copy.dims[i] >= 4) return i;
   return -1;

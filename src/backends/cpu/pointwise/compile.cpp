@@ -87,6 +87,11 @@ class Compiler {
   // Makes the result what the last instruction gives.
   void finish(DataType type, Source value) {
     if (isNarrowFloat(type)) {
+      // Storing rounds by itself.
+      if (value.where == Where::kSlot) {
+        const Instruction& producer = program_.code[value.index];
+        if (producer.op == Opcode::kLimit && producer.type == type) value = producer.a;
+      }
       emit({.op = Opcode::kNarrow, .type = type, .a = value});
     } else if (value.where != Where::kSlot ||
                value.index + 1 != static_cast<int>(program_.code.size())) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "backends/cpu/pointwise/loops.h"
@@ -68,7 +69,15 @@ template <class To>
 struct ConvertTo {
   template <class From>
   static To apply(From a) {
-    return scalar::convert<To>(a);
+    // Without branches, so that it vectorises, where 32 bits hold every result.
+    if constexpr (std::is_floating_point_v<From> && isIn<To>(Domain::kInteger) && sizeof(To) < 4) {
+      constexpr From kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
+      const From number = a == a ? a : From(0);
+      const From above = number < kLow ? kLow : number;
+      return static_cast<To>(static_cast<int32_t>(above > kHigh ? kHigh : above));
+    } else {
+      return scalar::convert<To>(a);
+    }
   }
 };
 

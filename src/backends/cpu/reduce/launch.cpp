@@ -126,14 +126,27 @@ void launchReduce(const void* state, const LaunchArgs& args) {
 struct ArgSearch {
   bool largest, selectLast;
 
+  bool isStrictlyBetter(float x, float best) const { return largest ? x > best : x < best; }
   bool isBetter(float x, float best) const {
-    return (largest ? x > best : x < best) || (selectLast && x == best);
+    return isStrictlyBetter(x, best) || (selectLast && x == best);
   }
 
   int64_t row(const float* x, int64_t count) const {
     float best = x[0];
     if (best != best) return 0;
-    for (int64_t i = 1; i < count; ++i) best = (largest ? x[i] > best : x[i] < best) ? x[i] : best;
+    // Several candidates at a time, which compilers turn into vectors.
+    constexpr int64_t kLanes = 16;
+    float candidates[kLanes];
+    std::fill(candidates, candidates + kLanes, best);
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        const float value = largest ? x[i + lane] : -x[i + lane];
+        const float before = largest ? candidates[lane] : -candidates[lane];
+        candidates[lane] = value > before ? x[i + lane] : candidates[lane];
+      }
+    for (float candidate : candidates) best = isStrictlyBetter(candidate, best) ? candidate : best;
+    for (; i < count; ++i) best = isStrictlyBetter(x[i], best) ? x[i] : best;
     int64_t at = selectLast ? count - 1 : 0;
     while (x[at] != best) at += selectLast ? -1 : 1;
     return at;
