@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
+#include "ops/evaluate.h"
 
 namespace camshaft {
 
@@ -13,6 +14,18 @@ void replaceValue(Graph& graph, Value* from, Value* to) {
   graph.eraseIfDead(from->producer);
   const bool isInput = std::find(graph.inputs.begin(), graph.inputs.end(), to) != graph.inputs.end();
   if (!isInput && !graph.find(name)) graph.rename(to, name);  // users call inputs by their names
+}
+
+Value* foldNow(Graph& graph, Node* node) {
+  std::vector<ConstTensorView> inputs;
+  for (const Value* input : node->inputs) inputs.push_back(input->view());
+  std::vector<HostTensor> results = evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
+    CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol, " while it is folded");
+  });
+  const TensorType type = node->output()->type;
+  const std::string name = node->inputs[0]->name;
+  graph.erase(node);
+  return graph.addConstant(name, type, ConstantData::own(std::move(results[0].bytes)));
 }
 
 Node* soleUser(const Graph& graph, const Value* value) {

@@ -9,6 +9,9 @@ namespace camshaft {
 // producer goes when nothing else needs it, and `to` takes over its name then.
 void replaceValue(Graph& graph, Value* from, Value* to);
 
+// Runs a node of constants now: its only output as a constant, named after its first input.
+Value* foldNow(Graph& graph, Node* node);
+
 // The only reader of the value, however often it reads it; null when there are several or none,
 // or when the value is a graph output.
 Node* soleUser(const Graph& graph, const Value* value);

@@ -12,6 +12,7 @@ bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
+bool mergeSiblings(Graph& graph, const PassOptions& options);
 bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);
 bool recogniseNorm(Graph& graph, const PassOptions& options);

@@ -26,6 +26,7 @@ static constexpr Pass kPipeline[] = {
     {"fold_constants", foldConstants},            // masks that this combined
     {"remove_identities", removeIdentities},
     {"merge_common", mergeCommon},                // the same mask for every layer
+    {"merge_siblings", mergeSiblings},            // products of one input with several weights
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias

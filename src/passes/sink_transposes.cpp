@@ -18,7 +18,6 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
-#include "ops/evaluate.h"
 #include "ops/matmul.h"
 #include "ops/move.h"
 #include "ops/ops.h"
@@ -48,12 +47,7 @@ static Value* addTransposed(Graph& graph, const std::string& name, Value* x, con
   TransposeAttrs attrs;
   attrs.order = order;
   Node* transpose = graph.add(&ops::Transpose, name, {x}, std::move(attrs), before);
-  if (!x->isConstant()) return transpose->output();
-  const ConstTensorView view = x->view();
-  std::vector<HostTensor> result = evaluateNode(*transpose, {&view, 1}, [](const std::string&) { return int64_t{0}; });
-  const TensorType type = transpose->output()->type;
-  graph.erase(transpose);
-  return graph.addConstant(x->name, type, ConstantData::own(std::move(result[0].bytes)));
+  return x->isConstant() ? foldNow(graph, transpose) : transpose->output();
 }
 
 namespace {

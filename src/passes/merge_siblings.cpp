@@ -1,0 +1,109 @@
+// Matrix products of one input with several weights, as of queries, keys and values, become one.
+//
+//   %q = MatMul(%x, %wq) + %bq          %m = MatMul(%x, [wq wk]) + [bq bk]
+//   %k = MatMul(%x, %wk) + %bk     →    %q = Slice(%m), %k = Slice(%m)
+//
+// The input is read and packed once, and one larger product divides better among cores; but each
+// part is copied once more. So only where reshapes follow, and only in builds that ask for the most
+// (optimisation level 5) until the gain is measured to be worth the copies.
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "ir/rewrite.h"
+#include "ops/matmul.h"
+#include "ops/move.h"
+#include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+constexpr int kLevelThatMerges = 5;
+
+namespace {
+
+struct Sibling {
+  Node* product;
+  Value* bias;    // null: none
+  Value* result;  // of the product, or of the addition of its bias
+};
+
+}  // namespace
+
+static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
+  if (node->op != &ops::MatMul || node->epilogue || node->as<MatMulAttrs>().transposeA) return std::nullopt;
+  if (!node->input(1)->isConstant() || node->input(1)->rank() != 2) return std::nullopt;
+  Sibling sibling{node, nullptr, node->output()};
+  const Node* add = soleUser(graph, sibling.result);
+  if (add && add->op == &ops::Pointwise && !add->epilogue && add->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) {
+    Value* bias = otherInput(add, sibling.result);
+    if (!bias || !bias->isConstant() || bias->rank() != 1 || bias->shape()[0] != sibling.result->shape().back())
+      return std::nullopt;
+    sibling.bias = bias;
+    sibling.result = add->output();
+  }
+  const Node* reader = soleUser(graph, sibling.result);
+  return reader && reader->op == &ops::Reshape ? std::optional(sibling) : std::nullopt;
+}
+
+static Value* concatenated(Graph& graph, const std::string& name, std::vector<Value*> constants, int64_t axis, Node* before) {
+  ConcatAttrs attrs;
+  attrs.axis = axis;
+  return foldNow(graph, graph.add(&ops::Concat, name, std::move(constants), std::move(attrs), before));
+}
+
+static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
+  Node* first = siblings.front().product;
+  const MatMulAttrs attrs = first->as<MatMulAttrs>();
+  std::vector<Value*> weights, biases;
+  for (const Sibling& sibling : siblings) {
+    weights.push_back(sibling.product->input(1));
+    biases.push_back(sibling.bias);
+  }
+  Value* matrix = concatenated(graph, weights[0]->name, weights, attrs.transposeB ? 0 : 1, first);
+  Node* product = graph.add(&ops::MatMul, first->name, {first->input(0), matrix}, attrs, first);
+  Value* sum = product->output();
+  if (biases[0])
+    sum = addBinary(graph, ScalarOp::kAdd, first->name, sum, concatenated(graph, biases[0]->name, biases, 0, first), first);
+
+  Dim start = 0;
+  std::vector<Value*> parts;
+  for (const Sibling& sibling : siblings) {
+    mergeOrigins(product, sibling.product);
+    SliceAttrs slice;
+    slice.axes = {sum->rank() - 1};
+    slice.starts = {start};
+    slice.sizes = {sibling.result->shape().back()};
+    slice.steps = {1};
+    start += slice.sizes[0];
+    parts.push_back(graph.add(&ops::Slice, sibling.product->name, {sum}, std::move(slice), first)->output());
+  }
+  for (size_t i = 0; i < parts.size(); ++i) replaceValue(graph, siblings[i].result, parts[i]);
+}
+
+bool mergeSiblings(Graph& graph, const PassOptions& options) {
+  if (options.optimizationLevel < kLevelThatMerges) return false;
+  // Keyed by what must agree, in the order of the graph.
+  std::map<std::tuple<const Value*, bool, bool>, size_t> groupOf;
+  std::vector<std::vector<Sibling>> groups;
+  for (Node* node : graph.nodeList()) {
+    const std::optional<Sibling> sibling = asSibling(graph, node);
+    if (!sibling) continue;
+    const auto key = std::tuple{static_cast<const Value*>(node->input(0)), node->as<MatMulAttrs>().transposeB, sibling->bias != nullptr};
+    const auto [it, isNew] = groupOf.try_emplace(key, groups.size());
+    if (isNew) groups.emplace_back();
+    groups[it->second].push_back(*sibling);
+  }
+  bool changed = false;
+  for (const std::vector<Sibling>& group : groups) {
+    if (group.size() < 2) continue;
+    merge(graph, group);
+    changed = true;
+  }
+  graph.eraseUnusedConstants();
+  return changed;
+}
+
+}  // namespace camshaft
