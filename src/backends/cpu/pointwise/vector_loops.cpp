@@ -1,5 +1,7 @@
 #include "backends/cpu/pointwise/loops.h"
 
+#include <limits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pointwise/vector_loops.cpp"
 #include "backends/cpu/compute/simd_targets.h"
@@ -89,6 +91,32 @@ void whereLoop(const TileArgs& args) {
   storeFirst(hn::IfThenElse(mask, load(d, args.b, i, n), load(d, args.c, i, n)), d, out + i, n);
 }
 
+// To 8-bit integers, saturating; NaN becomes 0.
+template <class Byte>
+void convertLoop(const TileArgs& args) {
+  const F32 d;
+  const hn::Rebind<Byte, F32> bytes;
+  const hn::RebindToSigned<F32> integers;
+  const size_t lanes = hn::Lanes(d), count = args.count;
+  const VF32 low = hn::Set(d, std::numeric_limits<Byte>::min());
+  const VF32 high = hn::Set(d, std::numeric_limits<Byte>::max());
+  Byte* out = static_cast<Byte*>(args.out);
+  for (size_t i = 0; i < count; i += lanes) {
+    const size_t n = count - i < lanes ? count - i : lanes;
+    const VF32 a = n == lanes ? load(d, args.a, i) : load(d, args.a, i, n);
+    const VF32 number = hn::IfThenZeroElse(hn::IsNaN(a), a);
+    const VF32 inside = hn::Min(hn::Max(number, low), high);
+    const auto narrow = hn::DemoteTo(bytes, hn::ConvertTo(integers, inside));
+    if (n == lanes) hn::StoreU(narrow, bytes, out + i);
+    else storeFirst(narrow, bytes, out + i, n);
+  }
+}
+
+TileFunction conversionTo(DataType type) {
+  if (type == DataType::kU8) return convertLoop<uint8_t>;
+  return type == DataType::kI8 ? convertLoop<int8_t> : nullptr;
+}
+
 // log(1 + e) for e in [0, 1], exact in the last places also for small e.
 HWY_INLINE VF32 log1p(F32 d, VF32 e) {
   const VF32 one = hn::Set(d, 1.0f);
@@ -151,7 +179,7 @@ HWY_INLINE VF32 halfTimesOnePlus(F32 d, VF32 x, VF32 y) {
   BINARY(Min, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b))                   \
   BINARY(Max, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b))                   \
   COMPARE(Equal, hn::Eq(a, b))                                                            \
-  COMPARE(NotEqual, hn::Ne(a, b))                                                         \
+  COMPARE(NotEqual, hn::Not(hn::Eq(a, b))) /* Ne is false of NaN with AVX-512 */           \
   COMPARE(Less, hn::Lt(a, b))                                                             \
   COMPARE(LessEqual, hn::Le(a, b))                                                        \
   COMPARE(Greater, hn::Gt(a, b))                                                          \
@@ -201,8 +229,11 @@ HWY_AFTER_NAMESPACE();
 namespace camshaft::cpu::pointwise {
 
 HWY_EXPORT(loopOf);
+HWY_EXPORT(conversionTo);
 
 TileFunction vectorLoop(const Instruction& instruction) {
+  if (instruction.op == Opcode::kConvert && instruction.from == DataType::kF32)
+    return HWY_DYNAMIC_DISPATCH(conversionTo)(instruction.type);
   if (instruction.type != DataType::kF32) return nullptr;
   return HWY_DYNAMIC_DISPATCH(loopOf)(instruction.op);
 }
