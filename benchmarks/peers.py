@@ -10,7 +10,11 @@ import pathlib
 
 
 class Camshaft:
-    """Engine file built for this machine; profile of exactly the measured shapes."""
+    """Engine file built for this machine; profile of exactly the measured shapes. By default f32
+    products may be as coarse as TF32's, as in TensorRT."""
+
+    def __init__(self, tf32=True):
+        self.tf32 = tf32
 
     def build(self, model, artefact, feeds, threads):
         import camshaft as trt
@@ -25,6 +29,8 @@ class Camshaft:
         config = builder.create_builder_config()
         config.default_device_type = trt.DeviceType.CPU
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+        if not self.tf32:
+            config.clear_flag(trt.BuilderFlag.TF32)
         profile = builder.create_optimization_profile()
         for name, array in feeds.items():
             profile.set_shape(name, min=array.shape, opt=array.shape, max=array.shape)
@@ -109,6 +115,7 @@ class OpenVino:
 
 PEERS = {
     "camshaft": Camshaft(),
+    "camshaft-f32": Camshaft(tf32=False),
     "onnxruntime": OnnxRuntime(),
     "openvino-f32": OpenVino("f32"),
     "openvino": OpenVino(),

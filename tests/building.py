@@ -5,10 +5,11 @@ import numpy
 import camshaft as trt
 
 
-def build(model, shapes=(), level=1, threads=2, logger=None):
+def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
     """An engine of `model` (bytes or a path) for any of `shapes`, dicts of shape by input.
 
     One profile covers them all: smallest and largest size per dimension, the first one as optimum.
+    Without `tf32` products are computed in f32 throughout.
     """
     logger = logger or trt.Logger(trt.Logger.WARNING)
     builder = trt.Builder(logger)
@@ -20,6 +21,8 @@ def build(model, shapes=(), level=1, threads=2, logger=None):
     config = builder.create_builder_config()
     config.default_device_type = trt.DeviceType.CPU
     config.builder_optimization_level = level
+    if not tf32:
+        config.clear_flag(trt.BuilderFlag.TF32)
     profile = builder.create_optimization_profile()
     for name in shapes[0] if shapes else ():
         sizes = [shape[name] for shape in shapes]

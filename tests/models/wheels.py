@@ -58,7 +58,7 @@ MODELS = {
         # Which way up a line of text is.
         WheelModel("rapidocr_cls", "rapidocr_onnxruntime",
                    "models/ch_ppocr_mobile_v2.0_cls_infer.onnx", "x",
-                   ((1, 3, 48, 192), (6, 3, 48, 192), (2, 3, 32, 100))),
+                   ((1, 3, 48, 192), (6, 3, 48, 192), (2, 3, 48, 100))),
         # File type from the first and last 1,024 bytes.
         WheelModel("magika", "magika", "models/standard_v3_3/model.onnx", "bytes",
                    ((1, 2048), (3, 2048), (16, 2048))),

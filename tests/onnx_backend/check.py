@@ -1,5 +1,7 @@
 """Runs one case through the Python API and compares its outputs as the suite does."""
 
+import re
+
 import numpy
 import onnx
 from onnx import numpy_helper
@@ -7,7 +9,7 @@ from onnx import numpy_helper
 import camshaft as trt
 
 PASSED = "passed"
-PASSED_FIXED = "passed with shape inputs fixed"  # inputs that decide the structure became constants
+PASSED_FIXED = "passed with inputs fixed"  # those that must be constants: axes, pads, scales
 
 
 class Refused(Exception):
@@ -18,15 +20,17 @@ def check(case):
     """PASSED or PASSED_FIXED; raises with the reason otherwise."""
     model = case.model()
     data_sets = case.data_sets(model)
-    try:
-        compare_all(case, model, data_sets)
-        return PASSED
-    except Refused:
-        fixed = fix_shape_inputs(model, data_sets)
-        if fixed is None:
-            raise
-        compare_all(case, *fixed)
-        return PASSED_FIXED
+    result = PASSED
+    while True:
+        try:
+            compare_all(case, model, data_sets)
+            return result
+        except Refused as refused:
+            wanted = inputs_to_fix(model, data_sets[0][0], str(refused))
+            if not wanted or len(data_sets) > 1:
+                raise
+            model, data_sets = fix_inputs(model, data_sets[0], wanted)
+            result = PASSED_FIXED
 
 
 def compare_all(case, model, data_sets):
@@ -74,22 +78,26 @@ def input_names(model):
     return [value.name for value in model.graph.input if value.name not in weights]
 
 
-def fix_shape_inputs(model, data_sets):
-    """The model with small integer inputs as constants: axes, sizes, pads. None without any."""
-    inputs, expected = data_sets[0]
+def inputs_to_fix(model, inputs, refusal):
+    """The inputs that the refusal asks to be constants, else all that look like axes or sizes."""
     names = input_names(model)
-    fixed = {name: value for name, value in zip(names, inputs)
-             if isinstance(value, numpy.ndarray) and value.ndim <= 1 and value.size <= 16
-             and (value.dtype in (numpy.int32, numpy.int64, bool) or value.size == 1)}
-    if not fixed or len(data_sets) > 1 or len(fixed) == len(names):
-        return None
+    named = set(re.findall(r"\('([^']+)'\) must be a constant", refusal)) & set(names)
+    return named or {name for name, value in zip(names, inputs) if isinstance(value, numpy.ndarray)
+                     and value.ndim <= 1 and value.size <= 16 and value.dtype.kind in "ib"}
+
+
+def fix_inputs(model, data_set, wanted):
+    """The model with these inputs as constants, and the data that are left."""
+    inputs, expected = data_set
     copy = onnx.ModelProto.FromString(model.SerializeToString())
-    for value in list(copy.graph.input):
-        if value.name in fixed:
-            copy.graph.input.remove(value)
-            copy.graph.initializer.append(numpy_helper.from_array(fixed[value.name], value.name))
-    kept = [value for name, value in zip(names, inputs) if name not in fixed]
-    return copy, [(kept, expected)]
+    left = []
+    for name, value in zip(input_names(model), inputs):
+        if name not in wanted:
+            left.append(value)
+            continue
+        copy.graph.input.remove(next(v for v in copy.graph.input if v.name == name))
+        copy.graph.initializer.append(numpy_helper.from_array(value, name))
+    return copy, [(left, expected)]
 
 
 def compare(outputs, expected, rtol, atol):

@@ -46,8 +46,8 @@ def summary(chosen, results):
             continue
         how = collections.Counter(results[name][0] for name in names)
         passed = sum(count for result, count in how.items() if result)
-        fixed = how["passed with shape inputs fixed"]
-        note = f" ({fixed} of them with axes, sizes or pads as constants instead of inputs)" if fixed else ""
+        fixed = how["passed with inputs fixed"]
+        note = f" ({fixed} of them with axes, pads or scales as constants instead of inputs)" if fixed else ""
         lines.append(f"{passed} of {len(names)} {kind} tests pass{note}")
     return lines
 

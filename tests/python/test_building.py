@@ -34,9 +34,11 @@ def test_config_settings_read_back(config):
     assert (config.builder_optimization_level, config.avg_timing_iterations) == (4, 3)
     assert config.profiling_verbosity == trt.ProfilingVerbosity.DETAILED
     config.set_flag(trt.BuilderFlag.DEBUG)
-    assert config.get_flag(trt.BuilderFlag.DEBUG) and config.flags == 1 << int(trt.BuilderFlag.DEBUG)
+    assert config.get_flag(trt.BuilderFlag.DEBUG)
+    assert config.flags == 1 << int(trt.BuilderFlag.DEBUG) | 1 << int(trt.BuilderFlag.TF32)  # on by default
     config.clear_flag(trt.BuilderFlag.DEBUG)
-    assert config.flags == 0
+    config.flags = 0
+    assert not config.get_flag(trt.BuilderFlag.TF32)
 
 
 def test_timing_cache_survives_serialisation(builder, config, parsed):
@@ -193,4 +195,4 @@ def test_error_recorder_subclass_counts(builder, config):
     with pytest.raises(trt.Error):
         builder.build_serialized_network(builder.create_network(), config)
     assert recorder.num_errors() > 0
-    assert isinstance(recorder.get_error_code(0), trt.ErrorCode) and recorder.get_error_desc(0)
+    assert isinstance(recorder.get_error_code(0), trt.ErrorCodeTRT) and recorder.get_error_desc(0)

@@ -44,7 +44,7 @@ def test_ultralytics_export_and_predict(tmp_path):
         bindings[name] = numpy.empty(shape, trt.nptype(model.get_tensor_dtype(name)))
     bindings["x"][:] = x
     assert context.execute_v2([array.ctypes.data for array in bindings.values()])
-    numpy.testing.assert_allclose(bindings["y"], perceptron()[1](x), rtol=1e-5, atol=1e-6)
+    numpy.testing.assert_allclose(bindings["y"], perceptron()[1](x), rtol=1e-4, atol=1e-5)
 
 
 def test_polygraphy_like_inspection():

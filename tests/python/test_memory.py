@@ -24,7 +24,7 @@ def test_two_hundred_engines_leave_nothing_behind(logger):
         return trt.infer(engine.create_execution_context(), {"x": x})["y"]
 
     for _ in range(50):  # allocators and caches reach their size
-        numpy.testing.assert_allclose(one(), reference(x), rtol=1e-5, atol=1e-6)
+        numpy.testing.assert_allclose(one(), reference(x), rtol=1e-4, atol=1e-5)
     gc.collect()
     before = resident_bytes()
     for _ in range(200):

@@ -31,7 +31,7 @@ def test_convolutional_network_from_numpy(network, build):
     image = normal(1, 2, 6, 6)
     full = numpy.maximum(numpy.einsum("oc,nchw->nohw", kernel[:, :, 0, 0], image) + bias[:, None, None], 0)
     expected = full.reshape(1, 3, 3, 2, 3, 2).max((3, 5))
-    numpy.testing.assert_allclose(run(build(network), x=image)["y"], expected, rtol=1e-5, atol=1e-6)
+    numpy.testing.assert_allclose(run(build(network), x=image)["y"], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_weights_may_go_once_they_are_added(network, build):
@@ -116,7 +116,7 @@ def test_parsed_network_can_be_edited(parsed, builder, config, build):
     config.add_optimization_profile(profile)
     x = normal(3, 4)
     got = run(build(parsed), x=x)
-    numpy.testing.assert_allclose(got["twice"], 2 * perceptron()[1](x), rtol=1e-5, atol=1e-6)
+    numpy.testing.assert_allclose(got["twice"], 2 * perceptron()[1](x), rtol=1e-4, atol=1e-5)
 
 
 def test_layer_properties_read_back(network):

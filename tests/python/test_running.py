@@ -37,7 +37,7 @@ def test_every_size_inside_the_profile_runs(engine):
     context = engine.create_execution_context()
     for size in (1, 8, 3, 2, 8):
         numpy.testing.assert_allclose(trt.infer(context, {"x": batch(size)})["y"],
-                                      reference(batch(size)), rtol=1e-5, atol=1e-6)
+                                      reference(batch(size)), rtol=1e-4, atol=1e-5)
 
 
 def test_sizes_outside_are_refused(engine):
@@ -62,7 +62,7 @@ def test_profiles_switch(engine):
     assert context.active_optimization_profile == 1
     assert not context.set_input_shape("x", (4, 4))
     numpy.testing.assert_allclose(trt.infer(context, {"x": batch(20)})["y"], reference(batch(20)),
-                                  rtol=1e-5, atol=1e-6)
+                                  rtol=1e-4, atol=1e-5)
 
 
 def test_raw_addresses_as_in_ultralytics(engine):
@@ -72,7 +72,7 @@ def test_raw_addresses_as_in_ultralytics(engine):
     assert context.set_tensor_address("x", x.ctypes.data) and context.set_tensor_address("y", y.ctypes.data)
     assert context.get_tensor_address("y") == y.ctypes.data
     assert context.execute_async_v3(0)
-    numpy.testing.assert_allclose(y, reference(x), rtol=1e-5, atol=1e-6)
+    numpy.testing.assert_allclose(y, reference(x), rtol=1e-4, atol=1e-5)
     z = numpy.empty_like(y)
     assert context.execute_v2([x.ctypes.data, z.ctypes.data])
     numpy.testing.assert_array_equal(z, y)
@@ -153,7 +153,7 @@ def test_contexts_of_one_engine_run_in_threads(engine):
         context = engine.create_execution_context()
         for i in range(50):
             x = batch(1 + (seed + i) % 8, seed)
-            if not numpy.allclose(trt.infer(context, {"x": x})["y"], reference(x), rtol=1e-5, atol=1e-6):
+            if not numpy.allclose(trt.infer(context, {"x": x})["y"], reference(x), rtol=1e-4, atol=1e-5):
                 failures.append((seed, i))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
@@ -169,7 +169,7 @@ def test_objects_keep_what_they_need_alive(engine):
     assert context.engine.num_io_tensors == 2
     del engine
     numpy.testing.assert_allclose(trt.infer(context, {"x": batch(2)})["y"], reference(batch(2)),
-                                  rtol=1e-5, atol=1e-6)
+                                  rtol=1e-4, atol=1e-5)
 
 
 def test_with_statements_as_older_clients_write_them(engine, logger, tmp_path):
