@@ -30,7 +30,8 @@ void eraseUnreadBindings(Graph& graph) {
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::BindDims) continue;
     const auto& symbols = node->as<BindDimsAttrs>().symbols;
-    if (std::none_of(symbols.begin(), symbols.end(), [&](const Dim& s) { return read.contains(s.symbolName()); }))
+    if (std::none_of(symbols.begin(), symbols.end(),
+                     [&](const Dim& s) { return read.contains(s.symbolName()); }))
       graph.erase(node);
   }
 }
@@ -39,12 +40,14 @@ void eraseUnreadBindings(Graph& graph) {
 
 Graph Network::graphToBuild() const {
   for (const auto& layer : layers_)
-    if (!layer->problem.empty()) fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' ", layer->problem);
+    if (!layer->problem.empty())
+      fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' ", layer->problem);
   Graph copy = graph_.clone();
   auto copied = copy.nodes().begin();
   for (const auto& node : graph_.nodes()) {
     const auto layer = layerOfNode_.find(node.get());
-    if (layer != layerOfNode_.end() && !layer->second->metadata.empty() && layer->second->metadata != node->op->name) {
+    if (layer != layerOfNode_.end() && !layer->second->metadata.empty() &&
+        layer->second->metadata != node->op->name) {
       if ((*copied)->origins.empty()) (*copied)->origins.push_back((*copied)->name);
       (*copied)->origins.push_back(layer->second->metadata);
     }
@@ -63,8 +66,10 @@ Tensor* Network::tensorOf(Value* value) {
 
 Tensor* Network::own(ITensor& tensor) const {
   auto& own = static_cast<Tensor&>(tensor);
-  if (&own.network() != this) fail(ErrorKind::kInvalidArgument, "tensor '", own.getName(), "' belongs to another network");
-  if (!own.value()) fail(ErrorKind::kInvalidArgument, "a tensor that was removed from the network is used again");
+  if (&own.network() != this)
+    fail(ErrorKind::kInvalidArgument, "tensor '", own.getName(), "' belongs to another network");
+  if (!own.value())
+    fail(ErrorKind::kInvalidArgument, "a tensor that was removed from the network is used again");
   return &own;
 }
 
@@ -78,7 +83,8 @@ LayerCore* Network::layerOf(Node* node) {
 LayerCore* Network::producerOf(const Tensor& tensor) {
   if (tensor.value()->producer) return layerOf(tensor.value()->producer);
   for (const auto& layer : layers_)
-    if (std::find(layer->outputs.begin(), layer->outputs.end(), &tensor) != layer->outputs.end()) return layer.get();
+    if (std::find(layer->outputs.begin(), layer->outputs.end(), &tensor) != layer->outputs.end())
+      return layer.get();
   return nullptr;
 }
 
@@ -89,16 +95,23 @@ void Network::setName(const char* name) noexcept {
   });
 }
 
-ITensor* Network::addInput(const char* name, nvinfer1::DataType type, const nvinfer1::Dims& dims) noexcept {
+ITensor* Network::addInput(const char* name, nvinfer1::DataType type,
+                           const nvinfer1::Dims& dims) noexcept {
   return guarded<ITensor*>(reporter_, nullptr, [&] {
     if (!name || !*name) fail(ErrorKind::kInvalidArgument, "addInput needs a name for the input");
-    if (graph_.find(name)) fail(ErrorKind::kInvalidArgument, "the network already has a tensor named '", name, "'");
+    if (graph_.find(name))
+      fail(ErrorKind::kInvalidArgument, "the network already has a tensor named '", name, "'");
     const auto elementType = fromPublic(type);
-    if (!elementType) fail(ErrorKind::kInvalidArgument, "input '", name, "' has an unknown type ", static_cast<int>(type));
+    if (!elementType)
+      fail(ErrorKind::kInvalidArgument, "input '", name, "' has an unknown type ",
+           static_cast<int>(type));
     Shape shape;
     for (int64_t size : fromPublic(dims)) {
-      if (size < -1) fail(ErrorKind::kInvalidArgument, "input '", name, "' has a dimension of size ", size);
-      shape.push_back(size < 0 ? graph_.newSymbol(defaultSymbol(name, static_cast<int64_t>(shape.size()))) : Dim(size));
+      if (size < -1)
+        fail(ErrorKind::kInvalidArgument, "input '", name, "' has a dimension of size ", size);
+      shape.push_back(
+          size < 0 ? graph_.newSymbol(defaultSymbol(name, static_cast<int64_t>(shape.size())))
+                   : Dim(size));
     }
     return tensorOf(graph_.addInput(name, {*elementType, std::move(shape)}));
   });
@@ -115,7 +128,8 @@ void Network::markOutput(ITensor& tensor) noexcept {
 void Network::unmarkOutput(ITensor& tensor) noexcept {
   guarded(reporter_, false, [&] {
     Value* value = own(tensor)->value();
-    if (std::erase_if(graph_.outputs, [&](const Graph::Output& output) { return output.value == value; }) == 0)
+    if (std::erase_if(graph_.outputs,
+                      [&](const Graph::Output& output) { return output.value == value; }) == 0)
       fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is no output of the network");
     return true;
   });
@@ -126,7 +140,8 @@ void Network::removeTensor(ITensor& tensor) noexcept {
     Tensor* own = this->own(tensor);
     Value* value = own->value();
     if (graph_.hasUses(value))
-      fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is still read by a layer or marked as an output");
+      fail(ErrorKind::kInvalidArgument, "tensor '", value->name,
+           "' is still read by a layer or marked as an output");
     if (own->isNetworkInput()) {
       tensorOfValue_.erase(value);
       own->bind(nullptr);
@@ -134,10 +149,13 @@ void Network::removeTensor(ITensor& tensor) noexcept {
       return true;
     }
     LayerCore* layer = producerOf(*own);
-    if (!layer) fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is a constant of the model, which no layer made");
+    if (!layer)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value->name,
+           "' is a constant of the model, which no layer made");
     tensorOfValue_.erase(value);
     own->bind(nullptr);
-    const bool last = std::none_of(layer->outputs.begin(), layer->outputs.end(), [](Tensor* t) { return t->value(); });
+    const bool last = std::none_of(layer->outputs.begin(), layer->outputs.end(),
+                                   [](Tensor* t) { return t->value(); });
     if (last) eraseLayer(*layer);
     return true;
   });
@@ -154,7 +172,8 @@ const std::vector<LayerCore*>& Network::listing() const {
   for (Node* node : graph_.nodeList()) {
     LayerCore* layer = self.layerOf(node);
     if (!layer || !listed.insert(layer).second) continue;
-    while (constant != constants.end() && (*constant)->serial < layer->serial) listing_.push_back(*constant++);
+    while (constant != constants.end() && (*constant)->serial < layer->serial)
+      listing_.push_back(*constant++);
     listing_.push_back(layer);
   }
   listing_.insert(listing_.end(), constant, constants.end());
@@ -173,13 +192,16 @@ nvinfer1::ILayer* Network::getLayer(int32_t index) const noexcept {
 
 ITensor* Network::getInput(int32_t index) const noexcept {
   if (index < 0 || index >= getNbInputs()) return nullptr;
-  return guarded<ITensor*>(reporter_, nullptr, [&] { return const_cast<Network*>(this)->tensorOf(graph_.inputs[index]); });
+  return guarded<ITensor*>(reporter_, nullptr, [&] {
+    return const_cast<Network*>(this)->tensorOf(graph_.inputs[index]);
+  });
 }
 
 ITensor* Network::getOutput(int32_t index) const noexcept {
   if (index < 0 || index >= getNbOutputs()) return nullptr;
-  return guarded<ITensor*>(reporter_, nullptr,
-                           [&] { return const_cast<Network*>(this)->tensorOf(graph_.outputs[index].value); });
+  return guarded<ITensor*>(reporter_, nullptr, [&] {
+    return const_cast<Network*>(this)->tensorOf(graph_.outputs[index].value);
+  });
 }
 
 }  // namespace camshaft::api

@@ -29,10 +29,10 @@ class Network : public nvinfer1::INetworkDefinition {
 
   // For tensors and layers.
   const Reporter& reporter() const { return reporter_; }
-  Tensor* tensorOf(Value* value);                   // the one object for this value
-  Tensor* own(nvinfer1::ITensor& tensor) const;     // throws when it is not of this network
-  LayerCore* layerOf(Node* node);                   // null for a node that only binds dimensions
-  LayerCore* producerOf(const Tensor& tensor);      // null for an input
+  Tensor* tensorOf(Value* value);                // the one object for this value
+  Tensor* own(nvinfer1::ITensor& tensor) const;  // throws when it is not of this network
+  LayerCore* layerOf(Node* node);                // null for a node that only binds dimensions
+  LayerCore* producerOf(const Tensor& tensor);   // null for an input
   // Emits the layer again after its parameters changed, and everything the change reaches. On
   // failure `undo` restores the parameters, the graph is as it was, and the error goes on. After a
   // change of inputs the nodes may need another order.
@@ -47,87 +47,117 @@ class Network : public nvinfer1::INetworkDefinition {
   bool getFlag(nvinfer1::NetworkDefinitionCreationFlag flag) const noexcept override {
     return (flags_ >> static_cast<uint32_t>(flag)) & 1;
   }
-  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
-  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override {
+    return reporter_.recorder();
+  }
 
-  nvinfer1::ITensor* addInput(const char* name, nvinfer1::DataType type, const nvinfer1::Dims& dims) noexcept override;
+  nvinfer1::ITensor* addInput(const char* name, nvinfer1::DataType type,
+                              const nvinfer1::Dims& dims) noexcept override;
   void markOutput(nvinfer1::ITensor& tensor) noexcept override;
   void unmarkOutput(nvinfer1::ITensor& tensor) noexcept override;
   void removeTensor(nvinfer1::ITensor& tensor) noexcept override;
 
   int32_t getNbLayers() const noexcept override;
   nvinfer1::ILayer* getLayer(int32_t index) const noexcept override;
-  int32_t getNbInputs() const noexcept override { return static_cast<int32_t>(graph_.inputs.size()); }
+  int32_t getNbInputs() const noexcept override {
+    return static_cast<int32_t>(graph_.inputs.size());
+  }
   nvinfer1::ITensor* getInput(int32_t index) const noexcept override;
-  int32_t getNbOutputs() const noexcept override { return static_cast<int32_t>(graph_.outputs.size()); }
+  int32_t getNbOutputs() const noexcept override {
+    return static_cast<int32_t>(graph_.outputs.size());
+  }
   nvinfer1::ITensor* getOutput(int32_t index) const noexcept override;
 
-  nvinfer1::IConvolutionLayer* addConvolutionNd(nvinfer1::ITensor& input, int64_t maps, const nvinfer1::Dims& kernelSize,
-                                                nvinfer1::Weights kernel, nvinfer1::Weights bias) noexcept override;
-  nvinfer1::IDeconvolutionLayer* addDeconvolutionNd(nvinfer1::ITensor& input, int64_t maps, nvinfer1::Dims kernelSize,
-                                                    nvinfer1::Weights kernel, nvinfer1::Weights bias) noexcept override;
+  nvinfer1::IConvolutionLayer* addConvolutionNd(nvinfer1::ITensor& input, int64_t maps,
+                                                const nvinfer1::Dims& kernelSize,
+                                                nvinfer1::Weights kernel,
+                                                nvinfer1::Weights bias) noexcept override;
+  nvinfer1::IDeconvolutionLayer* addDeconvolutionNd(nvinfer1::ITensor& input, int64_t maps,
+                                                    nvinfer1::Dims kernelSize,
+                                                    nvinfer1::Weights kernel,
+                                                    nvinfer1::Weights bias) noexcept override;
   nvinfer1::IPoolingLayer* addPoolingNd(nvinfer1::ITensor& input, nvinfer1::PoolingType type,
                                         const nvinfer1::Dims& windowSize) noexcept override;
-  nvinfer1::IActivationLayer* addActivation(nvinfer1::ITensor& input, nvinfer1::ActivationType type) noexcept override;
-  nvinfer1::IParametricReLULayer* addParametricReLU(nvinfer1::ITensor& input, nvinfer1::ITensor& slope) noexcept override;
-  nvinfer1::IScaleLayer* addScale(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode, nvinfer1::Weights shift,
-                                  nvinfer1::Weights scale, nvinfer1::Weights power) noexcept override;
-  nvinfer1::IScaleLayer* addScaleNd(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode, nvinfer1::Weights shift,
-                                    nvinfer1::Weights scale, nvinfer1::Weights power,
-                                    int32_t channelAxis) noexcept override;
+  nvinfer1::IActivationLayer* addActivation(nvinfer1::ITensor& input,
+                                            nvinfer1::ActivationType type) noexcept override;
+  nvinfer1::IParametricReLULayer* addParametricReLU(nvinfer1::ITensor& input,
+                                                    nvinfer1::ITensor& slope) noexcept override;
+  nvinfer1::IScaleLayer* addScale(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode,
+                                  nvinfer1::Weights shift, nvinfer1::Weights scale,
+                                  nvinfer1::Weights power) noexcept override;
+  nvinfer1::IScaleLayer* addScaleNd(nvinfer1::ITensor& input, nvinfer1::ScaleMode mode,
+                                    nvinfer1::Weights shift, nvinfer1::Weights scale,
+                                    nvinfer1::Weights power, int32_t channelAxis) noexcept override;
   nvinfer1::IElementWiseLayer* addElementWise(nvinfer1::ITensor& input1, nvinfer1::ITensor& input2,
                                               nvinfer1::ElementWiseOperation op) noexcept override;
-  nvinfer1::IUnaryLayer* addUnary(nvinfer1::ITensor& input, nvinfer1::UnaryOperation op) noexcept override;
+  nvinfer1::IUnaryLayer* addUnary(nvinfer1::ITensor& input,
+                                  nvinfer1::UnaryOperation op) noexcept override;
   nvinfer1::ISelectLayer* addSelect(nvinfer1::ITensor& condition, nvinfer1::ITensor& thenInput,
                                     nvinfer1::ITensor& elseInput) noexcept override;
-  nvinfer1::ICastLayer* addCast(nvinfer1::ITensor& input, nvinfer1::DataType toType) noexcept override;
+  nvinfer1::ICastLayer* addCast(nvinfer1::ITensor& input,
+                                nvinfer1::DataType toType) noexcept override;
   nvinfer1::ISoftMaxLayer* addSoftMax(nvinfer1::ITensor& input) noexcept override;
-  nvinfer1::INormalizationLayer* addNormalization(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
-                                                  nvinfer1::ITensor& bias, uint32_t axesMask) noexcept override;
-  nvinfer1::INormalizationLayer* addNormalizationV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
-                                                    nvinfer1::ITensor& bias, uint32_t axesMask) noexcept override;
-  nvinfer1::IReduceLayer* addReduce(nvinfer1::ITensor& input, nvinfer1::ReduceOperation op, uint32_t axes,
-                                    bool keepDimensions) noexcept override;
+  nvinfer1::INormalizationLayer* addNormalization(nvinfer1::ITensor& input,
+                                                  nvinfer1::ITensor& scale, nvinfer1::ITensor& bias,
+                                                  uint32_t axesMask) noexcept override;
+  nvinfer1::INormalizationLayer* addNormalizationV2(nvinfer1::ITensor& input,
+                                                    nvinfer1::ITensor& scale,
+                                                    nvinfer1::ITensor& bias,
+                                                    uint32_t axesMask) noexcept override;
+  nvinfer1::IReduceLayer* addReduce(nvinfer1::ITensor& input, nvinfer1::ReduceOperation op,
+                                    uint32_t axes, bool keepDimensions) noexcept override;
   nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
                                 uint32_t axes) noexcept override;
-  nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k, uint32_t axes,
-                                nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
+                                uint32_t axes, nvinfer1::DataType indicesType) noexcept override;
   nvinfer1::ICumulativeLayer* addCumulative(nvinfer1::ITensor& input, nvinfer1::ITensor& axis,
                                             nvinfer1::CumulativeOperation op, bool exclusive,
                                             bool reverse) noexcept override;
-  nvinfer1::IMatrixMultiplyLayer* addMatrixMultiply(nvinfer1::ITensor& input0, nvinfer1::MatrixOperation op0,
-                                                    nvinfer1::ITensor& input1,
-                                                    nvinfer1::MatrixOperation op1) noexcept override;
+  nvinfer1::IMatrixMultiplyLayer* addMatrixMultiply(
+      nvinfer1::ITensor& input0, nvinfer1::MatrixOperation op0, nvinfer1::ITensor& input1,
+      nvinfer1::MatrixOperation op1) noexcept override;
   nvinfer1::IEinsumLayer* addEinsum(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
                                     const char* equation) noexcept override;
-  nvinfer1::IConstantLayer* addConstant(const nvinfer1::Dims& dims, nvinfer1::Weights weights) noexcept override;
+  nvinfer1::IConstantLayer* addConstant(const nvinfer1::Dims& dims,
+                                        nvinfer1::Weights weights) noexcept override;
   nvinfer1::IIdentityLayer* addIdentity(nvinfer1::ITensor& input) noexcept override;
   nvinfer1::IShapeLayer* addShape(nvinfer1::ITensor& input) noexcept override;
-  nvinfer1::IConcatenationLayer* addConcatenation(nvinfer1::ITensor* const* inputs, int32_t nbInputs) noexcept override;
+  nvinfer1::IConcatenationLayer* addConcatenation(nvinfer1::ITensor* const* inputs,
+                                                  int32_t nbInputs) noexcept override;
   nvinfer1::IShuffleLayer* addShuffle(nvinfer1::ITensor& input) noexcept override;
-  nvinfer1::ISqueezeLayer* addSqueeze(nvinfer1::ITensor& input, nvinfer1::ITensor& axes) noexcept override;
-  nvinfer1::IUnsqueezeLayer* addUnsqueeze(nvinfer1::ITensor& input, nvinfer1::ITensor& axes) noexcept override;
-  nvinfer1::ISliceLayer* addSlice(nvinfer1::ITensor& input, const nvinfer1::Dims& start, const nvinfer1::Dims& size,
+  nvinfer1::ISqueezeLayer* addSqueeze(nvinfer1::ITensor& input,
+                                      nvinfer1::ITensor& axes) noexcept override;
+  nvinfer1::IUnsqueezeLayer* addUnsqueeze(nvinfer1::ITensor& input,
+                                          nvinfer1::ITensor& axes) noexcept override;
+  nvinfer1::ISliceLayer* addSlice(nvinfer1::ITensor& input, const nvinfer1::Dims& start,
+                                  const nvinfer1::Dims& size,
                                   const nvinfer1::Dims& stride) noexcept override;
-  nvinfer1::IGatherLayer* addGather(nvinfer1::ITensor& data, nvinfer1::ITensor& indices, int32_t axis) noexcept override;
+  nvinfer1::IGatherLayer* addGather(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
+                                    int32_t axis) noexcept override;
   nvinfer1::IGatherLayer* addGatherV2(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
                                       nvinfer1::GatherMode mode) noexcept override;
-  nvinfer1::IOneHotLayer* addOneHot(nvinfer1::ITensor& indices, nvinfer1::ITensor& values, nvinfer1::ITensor& depth,
-                                    int32_t axis) noexcept override;
+  nvinfer1::IOneHotLayer* addOneHot(nvinfer1::ITensor& indices, nvinfer1::ITensor& values,
+                                    nvinfer1::ITensor& depth, int32_t axis) noexcept override;
   nvinfer1::IResizeLayer* addResize(nvinfer1::ITensor& input) noexcept override;
 
  private:
-  using ValueSet = std::unordered_set<const Value*>;
+  using Changes =
+      std::unordered_map<const Value*, Shape>;  // values of another type, and their old shapes
 
   // network_add.cpp: a new layer of class L, or null with the reason reported.
   template <class L, class MakeParams>
-  L* add(const char* kind, const std::vector<nvinfer1::ITensor*>& inputs, MakeParams&& makeParams) noexcept;
+  L* add(const char* kind, const std::vector<nvinfer1::ITensor*>& inputs,
+         MakeParams&& makeParams) noexcept;
 
   // network_edit.cpp
   void attach(LayerCore& layer);  // emits a new layer
-  void emitAgain(LayerCore& layer, ValueSet& changed);
-  void refresh(ValueSet changed);
-  void replaceOutput(LayerCore& layer, size_t index, Value* value, ValueSet& changed);
+  void emitAgain(LayerCore& layer, Changes& changed);
+  void refresh(Changes changed);
+  void applyInputShape(Tensor& input, const Shape& shape);
+  void replaceOutput(LayerCore& layer, size_t index, Value* value, Changes& changed);
   void sortNodes();
   void eraseLayer(LayerCore& layer);
 

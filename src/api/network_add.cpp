@@ -14,11 +14,13 @@ namespace camshaft::api {
 using namespace nvinfer1;
 
 template <class L, class MakeParams>
-L* Network::add(const char* kind, const std::vector<ITensor*>& inputs, MakeParams&& makeParams) noexcept {
+L* Network::add(const char* kind, const std::vector<ITensor*>& inputs,
+                MakeParams&& makeParams) noexcept {
   return guarded<L*>(reporter_, nullptr, [&] {
     auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
     for (ITensor* input : inputs) {
-      if (!input) fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
+      if (!input)
+        fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
       layer->inputs.push_back(own(*input));
     }
     attach(*layer);
@@ -31,16 +33,20 @@ L* Network::add(const char* kind, const std::vector<ITensor*>& inputs, MakeParam
 namespace {
 
 // max(0, rank - 3): the channels of an image, where softmax and concatenation start.
-int64_t channelAxisOf(const ITensor& tensor) { return std::max(0, tensor.getDimensions().nbDims - 3); }
+int64_t channelAxisOf(const ITensor& tensor) {
+  return std::max(0, tensor.getDimensions().nbDims - 3);
+}
 
 std::vector<ITensor*> listOf(ITensor* const* tensors, int32_t count) {
-  return tensors && count > 0 ? std::vector<ITensor*>(tensors, tensors + count) : std::vector<ITensor*>{nullptr};
+  return tensors && count > 0 ? std::vector<ITensor*>(tensors, tensors + count)
+                              : std::vector<ITensor*>{nullptr};
 }
 
 }  // namespace
 
-IConvolutionLayer* Network::addConvolutionNd(ITensor& input, int64_t maps, const nvinfer1::Dims& kernelSize,
-                                             Weights kernel, Weights bias) noexcept {
+IConvolutionLayer* Network::addConvolutionNd(ITensor& input, int64_t maps,
+                                             const nvinfer1::Dims& kernelSize, Weights kernel,
+                                             Weights bias) noexcept {
   return add<ConvolutionLayer>("convolution", {&input}, [&] {
     ConvolutionParams params;
     params.start(input, maps, kernelSize, kernel, bias);
@@ -48,8 +54,9 @@ IConvolutionLayer* Network::addConvolutionNd(ITensor& input, int64_t maps, const
   });
 }
 
-IDeconvolutionLayer* Network::addDeconvolutionNd(ITensor& input, int64_t maps, nvinfer1::Dims kernelSize,
-                                                 Weights kernel, Weights bias) noexcept {
+IDeconvolutionLayer* Network::addDeconvolutionNd(ITensor& input, int64_t maps,
+                                                 nvinfer1::Dims kernelSize, Weights kernel,
+                                                 Weights bias) noexcept {
   return add<DeconvolutionLayer>("deconvolution", {&input}, [&] {
     DeconvolutionParams params;
     params.start(input, maps, kernelSize, kernel, bias);
@@ -57,7 +64,8 @@ IDeconvolutionLayer* Network::addDeconvolutionNd(ITensor& input, int64_t maps, n
   });
 }
 
-IPoolingLayer* Network::addPoolingNd(ITensor& input, PoolingType type, const nvinfer1::Dims& windowSize) noexcept {
+IPoolingLayer* Network::addPoolingNd(ITensor& input, PoolingType type,
+                                     const nvinfer1::Dims& windowSize) noexcept {
   return add<PoolingLayer>("pooling", {&input}, [&] {
     PoolingParams params;
     params.start(windowSize);
@@ -71,15 +79,17 @@ IActivationLayer* Network::addActivation(ITensor& input, ActivationType type) no
 }
 
 IParametricReLULayer* Network::addParametricReLU(ITensor& input, ITensor& slope) noexcept {
-  return add<ParametricReLULayer>("parametric_relu", {&input, &slope}, [] { return ParametricReLUParams{}; });
+  return add<ParametricReLULayer>("parametric_relu", {&input, &slope},
+                                  [] { return ParametricReLUParams{}; });
 }
 
-IScaleLayer* Network::addScale(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power) noexcept {
+IScaleLayer* Network::addScale(ITensor& input, ScaleMode mode, Weights shift, Weights scale,
+                               Weights power) noexcept {
   return addScaleNd(input, mode, shift, scale, power, static_cast<int32_t>(channelAxisOf(input)));
 }
 
-IScaleLayer* Network::addScaleNd(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power,
-                                 int32_t channelAxis) noexcept {
+IScaleLayer* Network::addScaleNd(ITensor& input, ScaleMode mode, Weights shift, Weights scale,
+                                 Weights power, int32_t channelAxis) noexcept {
   return add<ScaleLayer>("scale", {&input}, [&] {
     ScaleParams params;
     params.mode = mode;
@@ -91,16 +101,20 @@ IScaleLayer* Network::addScaleNd(ITensor& input, ScaleMode mode, Weights shift, 
   });
 }
 
-IElementWiseLayer* Network::addElementWise(ITensor& input1, ITensor& input2, ElementWiseOperation op) noexcept {
-  return add<ElementWiseLayer>("elementwise", {&input1, &input2}, [&] { return ElementWiseParams{op}; });
+IElementWiseLayer* Network::addElementWise(ITensor& input1, ITensor& input2,
+                                           ElementWiseOperation op) noexcept {
+  return add<ElementWiseLayer>("elementwise", {&input1, &input2},
+                               [&] { return ElementWiseParams{op}; });
 }
 
 IUnaryLayer* Network::addUnary(ITensor& input, UnaryOperation op) noexcept {
   return add<UnaryLayer>("unary", {&input}, [&] { return UnaryParams{op}; });
 }
 
-ISelectLayer* Network::addSelect(ITensor& condition, ITensor& thenInput, ITensor& elseInput) noexcept {
-  return add<SelectLayer>("select", {&condition, &thenInput, &elseInput}, [] { return SelectParams{}; });
+ISelectLayer* Network::addSelect(ITensor& condition, ITensor& thenInput,
+                                 ITensor& elseInput) noexcept {
+  return add<SelectLayer>("select", {&condition, &thenInput, &elseInput},
+                          [] { return SelectParams{}; });
 }
 
 ICastLayer* Network::addCast(ITensor& input, nvinfer1::DataType toType) noexcept {
@@ -108,10 +122,12 @@ ICastLayer* Network::addCast(ITensor& input, nvinfer1::DataType toType) noexcept
 }
 
 ISoftMaxLayer* Network::addSoftMax(ITensor& input) noexcept {
-  return add<SoftMaxLayer>("softmax", {&input}, [&] { return SoftMaxParams{1u << channelAxisOf(input)}; });
+  return add<SoftMaxLayer>("softmax", {&input},
+                           [&] { return SoftMaxParams{1u << channelAxisOf(input)}; });
 }
 
-INormalizationLayer* Network::addNormalization(ITensor& input, ITensor& scale, ITensor& bias, uint32_t axesMask) noexcept {
+INormalizationLayer* Network::addNormalization(ITensor& input, ITensor& scale, ITensor& bias,
+                                               uint32_t axesMask) noexcept {
   return add<NormalizationLayer>("normalization", {&input, &scale, &bias}, [&] {
     NormalizationParams params;
     params.axes = axesMask;
@@ -119,7 +135,8 @@ INormalizationLayer* Network::addNormalization(ITensor& input, ITensor& scale, I
   });
 }
 
-INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale, ITensor& bias, uint32_t axesMask) noexcept {
+INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale, ITensor& bias,
+                                                 uint32_t axesMask) noexcept {
   return add<NormalizationLayer>("normalization", {&input, &scale, &bias}, [&] {
     NormalizationParams params;
     params.axes = axesMask;
@@ -128,8 +145,11 @@ INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale,
   });
 }
 
-IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t axes, bool keepDimensions) noexcept {
-  return add<ReduceLayer>("reduce", {&input}, [&] { return ReduceParams{op, axes, keepDimensions}; });
+IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t axes,
+                                 bool keepDimensions) noexcept {
+  return add<ReduceLayer>("reduce", {&input}, [&] {
+    return ReduceParams{op, axes, keepDimensions};
+  });
 }
 
 ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes) noexcept {
@@ -138,27 +158,37 @@ ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32
 
 ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes,
                              nvinfer1::DataType indicesType) noexcept {
-  return add<TopKLayer>("topk", {&input}, [&] { return TopKParams{op, Dim(k), axes, indicesType}; });
+  return add<TopKLayer>("topk", {&input}, [&] {
+    return TopKParams{op, Dim(k), axes, indicesType};
+  });
 }
 
-ICumulativeLayer* Network::addCumulative(ITensor& input, ITensor& axis, CumulativeOperation op, bool exclusive,
-                                         bool reverse) noexcept {
-  return add<CumulativeLayer>("cumulative", {&input, &axis}, [&] { return CumulativeParams{op, exclusive, reverse}; });
+ICumulativeLayer* Network::addCumulative(ITensor& input, ITensor& axis, CumulativeOperation op,
+                                         bool exclusive, bool reverse) noexcept {
+  return add<CumulativeLayer>("cumulative", {&input, &axis}, [&] {
+    return CumulativeParams{op, exclusive, reverse};
+  });
 }
 
-IMatrixMultiplyLayer* Network::addMatrixMultiply(ITensor& input0, MatrixOperation op0, ITensor& input1,
-                                                 MatrixOperation op1) noexcept {
-  return add<MatrixMultiplyLayer>("matrix_multiply", {&input0, &input1}, [&] { return MatrixMultiplyParams{{op0, op1}}; });
+IMatrixMultiplyLayer* Network::addMatrixMultiply(ITensor& input0, MatrixOperation op0,
+                                                 ITensor& input1, MatrixOperation op1) noexcept {
+  return add<MatrixMultiplyLayer>("matrix_multiply", {&input0, &input1}, [&] {
+    return MatrixMultiplyParams{{op0, op1}};
+  });
 }
 
-IEinsumLayer* Network::addEinsum(ITensor* const* inputs, int32_t nbInputs, const char* equation) noexcept {
+IEinsumLayer* Network::addEinsum(ITensor* const* inputs, int32_t nbInputs,
+                                 const char* equation) noexcept {
   return guarded<IEinsumLayer*>(reporter_, nullptr, [&] {
-    return add<EinsumLayer>("einsum", listOf(inputs, nbInputs), [&] { return EinsumParams{equation ? equation : ""}; });
+    return add<EinsumLayer>("einsum", listOf(inputs, nbInputs),
+                            [&] { return EinsumParams{equation ? equation : ""}; });
   });
 }
 
 IConstantLayer* Network::addConstant(const nvinfer1::Dims& dims, Weights weights) noexcept {
-  return add<ConstantLayer>("constant", {}, [&] { return ConstantParams{fromPublic(dims), WeightsCopy(weights)}; });
+  return add<ConstantLayer>("constant", {}, [&] {
+    return ConstantParams{fromPublic(dims), WeightsCopy(weights)};
+  });
 }
 
 IIdentityLayer* Network::addIdentity(ITensor& input) noexcept {
@@ -190,8 +220,8 @@ IUnsqueezeLayer* Network::addUnsqueeze(ITensor& input, ITensor& axes) noexcept {
   return add<UnsqueezeLayer>("unsqueeze", {&input, &axes}, [] { return UnsqueezeParams{}; });
 }
 
-ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start, const nvinfer1::Dims& size,
-                               const nvinfer1::Dims& stride) noexcept {
+ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start,
+                               const nvinfer1::Dims& size, const nvinfer1::Dims& stride) noexcept {
   return add<SliceLayer>("slice", {&input}, [&] {
     SliceParams params;
     params.start = makeShape(fromPublic(start));
@@ -202,15 +232,19 @@ ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start, cons
 }
 
 IGatherLayer* Network::addGather(ITensor& data, ITensor& indices, int32_t axis) noexcept {
-  return add<GatherLayer>("gather", {&data, &indices}, [&] { return GatherParams{GatherMode::kDEFAULT, axis, 0}; });
+  return add<GatherLayer>("gather", {&data, &indices}, [&] {
+    return GatherParams{GatherMode::kDEFAULT, axis, 0};
+  });
 }
 
 IGatherLayer* Network::addGatherV2(ITensor& data, ITensor& indices, GatherMode mode) noexcept {
   return add<GatherLayer>("gather", {&data, &indices}, [&] { return GatherParams{mode, 0, 0}; });
 }
 
-IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) noexcept {
-  return add<OneHotLayer>("one_hot", {&indices, &values, &depth}, [&] { return OneHotParams{axis}; });
+IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& depth,
+                                 int32_t axis) noexcept {
+  return add<OneHotLayer>("one_hot", {&indices, &values, &depth},
+                          [&] { return OneHotParams{axis}; });
 }
 
 IResizeLayer* Network::addResize(ITensor& input) noexcept {

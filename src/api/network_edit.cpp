@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/network.h"
+#include "ops/move.h"
 #include "ops/shape.h"
 #include "ops/symbols.h"
 
@@ -56,8 +57,10 @@ Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
   return result;
 }
 
-bool reads(const Node& node, const std::unordered_set<const Value*>& values) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Value* v) { return v && values.contains(v); });
+template <class Values>
+bool reads(const Node& node, const Values& values) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](const Value* v) { return v && values.contains(v); });
 }
 
 }  // namespace
@@ -68,16 +71,18 @@ void Network::attach(LayerCore& layer) {
   layer.problem = std::move(made.problem);
   layer.serial = nextSerial_++;
   for (size_t i = 0; i < made.outputs.size(); ++i) {
-    graph_.rename(made.outputs[i], graph_.uniqueName(str(layer.name, "_output", i ? str("_", i) : "")));
+    graph_.rename(made.outputs[i],
+                  graph_.uniqueName(str(layer.name, "_output", i ? str("_", i) : "")));
     layer.outputs.push_back(tensorOf(made.outputs[i]));
   }
   for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
   listing_.clear();
 }
 
-void Network::emitAgain(LayerCore& layer, ValueSet& changed) {
+void Network::emitAgain(LayerCore& layer, Changes& changed) {
   Emitted made = emit(graph_, layer, layer.nodes.empty() ? nullptr : layer.nodes.front());
-  for (size_t i = 0; i < made.outputs.size(); ++i) replaceOutput(layer, i, made.outputs[i], changed);
+  for (size_t i = 0; i < made.outputs.size(); ++i)
+    replaceOutput(layer, i, made.outputs[i], changed);
   for (Node* node : layer.nodes) layerOfNode_.erase(node);
   std::for_each(layer.nodes.rbegin(), layer.nodes.rend(), [&](Node* node) { graph_.erase(node); });
   layer.nodes = std::move(made.nodes);
@@ -86,7 +91,7 @@ void Network::emitAgain(LayerCore& layer, ValueSet& changed) {
   for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
 }
 
-void Network::replaceOutput(LayerCore& layer, size_t index, Value* value, ValueSet& changed) {
+void Network::replaceOutput(LayerCore& layer, size_t index, Value* value, Changes& changed) {
   Tensor* tensor = layer.outputs[index];
   Value* old = tensor->value();
   if (!old) return;  // removed by the user
@@ -97,12 +102,33 @@ void Network::replaceOutput(LayerCore& layer, size_t index, Value* value, ValueS
   tensorOfValue_.erase(old);
   tensorOfValue_[value] = tensor;
   tensor->bind(value);
-  if (old->type != value->type || old->contents != value->contents) changed.insert(value);
+  if (old->type != value->type || old->contents != value->contents)
+    changed.emplace(value, old->shape());
 }
 
-// Every node that reads a changed value, in order: a layer that has parameters is emitted again (its
-// sizes may follow from its input's), any other node has its types inferred again.
-void Network::refresh(ValueSet changed) {
+namespace {
+
+// A model's Reshape, whose sizes were worked out for `old`, for an input of another shape: leading
+// sizes equal to the old input's are copied from the new one, and what then is too much or too
+// little goes into the first size after them, as a -1 there would have it.
+void followInput(Node& reshape, const Shape& old) {
+  Shape& sizes = reshape.as<ReshapeAttrs>().shape;
+  const Shape& now = reshape.input(0)->shape();
+  if (numElements(now) == numElements(sizes) || old.size() != now.size()) return;
+  size_t copied = 0;
+  for (; copied < std::min(sizes.size(), old.size()) && sizes[copied] == old[copied]; ++copied)
+    sizes[copied] = now[copied];
+  if (copied == sizes.size() || numElements(now) == numElements(sizes)) return;
+  const Shape rest(now.begin() + static_cast<int64_t>(copied), now.end());
+  const Dim others = numElements({sizes.begin() + static_cast<int64_t>(copied) + 1, sizes.end()});
+  if (!others.isConstant(0)) sizes[copied] = floorDiv(numElements(rest), others);
+}
+
+}  // namespace
+
+// Every node that reads a changed value, in order: a layer that has parameters is emitted again
+// (its sizes may follow from its input's), any other node has its types inferred again.
+void Network::refresh(Changes changed) {
   if (changed.empty()) return;
   std::unordered_set<const Node*> replaced;
   for (Node* node : graph_.nodeList()) {
@@ -115,17 +141,19 @@ void Network::refresh(ValueSet changed) {
     }
     std::vector<std::pair<TensorType, std::optional<std::vector<Dim>>>> before;
     for (const Value* output : node->outputs) before.emplace_back(output->type, output->contents);
+    if (node->op == &ops::Reshape) followInput(*node, changed.at(node->input(0)));
     graph_.inferTypes(node);
     for (size_t i = 0; i < node->outputs.size(); ++i)
-      if (node->outputs[i]->type != before[i].first || node->outputs[i]->contents != before[i].second)
-        changed.insert(node->outputs[i]);
+      if (node->outputs[i]->type != before[i].first ||
+          node->outputs[i]->contents != before[i].second)
+        changed.emplace(node->outputs[i], before[i].first.shape);
   }
 }
 
 void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder) {
   listing_.clear();
   const bool wasParsed = layer.parsed;
-  ValueSet changed;
+  Changes changed;
   try {
     emitAgain(layer, changed);
   } catch (...) {
@@ -137,11 +165,9 @@ void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool 
     refresh(changed);
   } catch (...) {
     undo();
-    ValueSet back;
+    Changes back;
     emitAgain(layer, back);
     layer.parsed = wasParsed;
-    for (const Tensor* output : layer.outputs)
-      if (output->value()) back.insert(output->value());
     refresh(back);
     throw;
   }
@@ -176,7 +202,8 @@ void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& 
   std::vector<Tensor*> old = layer.inputs;
   if (layer.inputs.size() <= static_cast<size_t>(index)) layer.inputs.resize(index + 1);
   layer.inputs[index] = input;
-  rebuild(layer, [&] { std::swap(layer.inputs, old); }, true);
+  rebuild(
+      layer, [&] { std::swap(layer.inputs, old); }, true);
 }
 
 // Restores an order that computes everything before its use, moving as little as possible. There is
@@ -185,7 +212,8 @@ void Network::sortNodes() {
   std::unordered_map<std::string, Node*> binder;
   for (const auto& node : graph_.nodes())
     if (node->op == &ops::BindDims)
-      for (const Dim& symbol : node->as<BindDimsAttrs>().symbols) binder[symbol.symbolName()] = node.get();
+      for (const Dim& symbol : node->as<BindDimsAttrs>().symbols)
+        binder[symbol.symbolName()] = node.get();
   std::vector<Node*> order;
   std::unordered_set<const Node*> placed;
   const std::function<void(Node*)> place = [&](Node* node) {
@@ -199,51 +227,6 @@ void Network::sortNodes() {
   for (Node* node : graph_.nodeList()) place(node);
   for (Node* node : order) graph_.moveBefore(node, nullptr);
   listing_.clear();
-}
-
-void Network::setInputShape(Tensor& input, const Shape& shape) {
-  std::unordered_map<std::string, Dim> renamed;
-  const Shape old = input.value()->shape();
-  if (old.size() == shape.size())
-    for (size_t i = 0; i < old.size(); ++i)
-      if (old[i].isSymbol() && !(old[i] == shape[i])) renamed.emplace(old[i].symbolName(), shape[i]);
-
-  std::vector<std::pair<Node*, std::unique_ptr<Attrs>>> attrs;  // of nodes that refresh() keeps
-  for (const auto& node : graph_.nodes()) {
-    const auto layer = layerOfNode_.find(node.get());
-    if (layer == layerOfNode_.end() || layer->second->parsed) attrs.emplace_back(node.get(), node->attrs->clone());
-  }
-  std::vector<TensorType> types;
-  for (const Value* value : graph_.inputs) types.push_back(value->type);
-  const auto refreshAll = [&] { refresh(ValueSet(graph_.inputs.begin(), graph_.inputs.end())); };
-  listing_.clear();
-  try {
-    for (const Dim& dim : shape)
-      if (dim.isSymbol()) graph_.symbols.try_emplace(dim.symbolName());
-    if (!renamed.empty())
-      substituteSymbols(graph_, [&](const std::string& name) {
-        const auto it = renamed.find(name);
-        return it == renamed.end() ? Dim::symbol(name) : it->second;
-      });
-    input.value()->type.shape = shape;
-    refreshAll();
-  } catch (...) {
-    for (auto& [node, saved] : attrs) node->attrs = std::move(saved);
-    for (size_t i = 0; i < types.size(); ++i) graph_.inputs[i]->type = types[i];
-    refreshAll();
-    throw;
-  }
-  for (auto& layer : layers_)
-    if (layer->parsed) layer->readAgain();
-}
-
-void Network::nameDimension(Tensor& input, int32_t index, const std::string& symbol) {
-  Shape shape = input.value()->shape();
-  if (shape[index].isConstant())
-    fail(ErrorKind::kInvalidArgument, "dimension ", index, " of input '", input.getName(),
-         "' is fixed; only a run-time dimension has a name");
-  shape[index] = Dim::symbol(symbol);
-  setInputShape(input, shape);
 }
 
 void Network::eraseLayer(LayerCore& layer) {

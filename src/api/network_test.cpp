@@ -30,7 +30,8 @@ Message node(const std::string& op, const std::string& name, const std::vector<s
   return message.bytes(2, output).bytes(3, name).bytes(4, op);
 }
 
-Message tensor(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {
+Message tensor(const std::string& name, const std::vector<int64_t>& dims,
+               const std::vector<float>& values) {
   return Message().packed(1, dims).varint(2, 1).packed(4, values).bytes(8, name);
 }
 
@@ -53,7 +54,8 @@ struct ParsedClient : Client {
   std::unique_ptr<nvonnxparser::IParser> parser{nvonnxparser::createParser(*network, logger)};
   ParsedClient() {
     const std::string model = smallModel();
-    EXPECT_TRUE(parser->parse(model.data(), model.size())) << (logger.errors.empty() ? "" : logger.errors.back());
+    EXPECT_TRUE(parser->parse(model.data(), model.size()))
+        << (logger.errors.empty() ? "" : logger.errors.back());
   }
   ILayer* named(const std::string& name) {
     for (int32_t i = 0; i < network->getNbLayers(); ++i)
@@ -89,7 +91,8 @@ TEST(ParsedNetwork, IsListedAsLayers) {
 
 TEST(ParsedNetwork, RunsAsEdited) {
   ParsedClient client;
-  static_cast<IActivationLayer*>(client.named("relu"))->setActivationType(ActivationType::kLEAKY_RELU);
+  static_cast<IActivationLayer*>(client.named("relu"))
+      ->setActivationType(ActivationType::kLEAKY_RELU);
   static_cast<IActivationLayer*>(client.named("relu"))->setAlpha(10);
   static_cast<IElementWiseLayer*>(client.named("mul"))->setOperation(ElementWiseOperation::kSUM);
   ITensor* between = client.named("conv")->getOutput(0);
@@ -107,7 +110,8 @@ TEST(ParsedNetwork, RunsAsEdited) {
 TEST(ParsedNetwork, InputOfALayerCanBeReplaced) {
   ParsedClient client;
   ITensor* x = client.network->getInput(0);
-  auto* negative = client.network->addUnary(*x, UnaryOperation::kNEG);  // added last, read by the first
+  auto* negative =
+      client.network->addUnary(*x, UnaryOperation::kNEG);  // added last, read by the first
   client.named("conv")->setInput(0, *negative->getOutput(0));
   EXPECT_EQ(client.network->getLayer(0), negative);
   client.named("conv")->setInput(0, *client.named("mul")->getOutput(0));
@@ -134,6 +138,44 @@ TEST(ParsedNetwork, DimensionsOfInputsCanChange) {
   EXPECT_TRUE(client.reported("no input"));
 }
 
+// y = Reshape(x, [1, 4]) + b for x [1, 2, 2]: exported for one image.
+std::string fixedBatchModel(const std::vector<int64_t>& biasDims) {
+  Message graph;
+  graph.message(1, node("Flatten", "flatten", {"x"}, "f"));
+  graph.message(1, node("Concat", "concat", {"f", "b"}, "y")
+                       .message(5, Message().bytes(1, "axis").varint(3, 1).varint(20, 2)));
+  graph.bytes(2, "fixed");
+  graph.message(5, tensor("b", biasDims, std::vector<float>(biasDims[0] * biasDims[1], 1)));
+  graph.message(11, valueInfo("x", {size(1), size(2), size(2)}));
+  graph.message(12, valueInfo("y", {size(1), size(4 + biasDims[1])}));
+  return Message().varint(1, 8).message(7, graph).message(8, Message().varint(2, 17)).encoded();
+}
+
+TEST(ParsedNetwork, AFixedBatchCanBeOpenedOrIsRefused) {
+  const auto parse = [](Client& client, const std::string& model) {
+    std::unique_ptr<nvonnxparser::IParser> parser(
+        nvonnxparser::createParser(*client.network, client.logger));
+    ASSERT_TRUE(parser->parse(model.data(), model.size())) << client.logger.errors.back();
+  };
+  Client stuck;  // what is appended is one row, whatever the batch
+  parse(stuck, fixedBatchModel({1, 2}));
+  stuck.network->getInput(0)->setDimensions(Dims3(-1, 2, 2));
+  EXPECT_TRUE(stuck.reported("cannot be left to run time"));
+  EXPECT_THAT(listOf(stuck.network->getInput(0)->getDimensions()), ElementsAre(1, 2, 2));
+
+  Client client;
+  parse(client, fixedBatchModel({1, 2}));
+  client.network->unmarkOutput(*client.network->getOutput(0));
+  ITensor* flat = client.network->getLayer(0)->getOutput(0);
+  client.network->removeTensor(*client.network->getLayer(1)->getOutput(0));
+  client.output(flat, "y");
+  client.network->getInput(0)->setDimensions(Dims3(-1, 2, 2));
+  EXPECT_TRUE(client.logger.errors.empty()) << client.logger.errors.back();
+  EXPECT_THAT(listOf(flat->getDimensions()), ElementsAre(-1, 4));
+  const std::vector<float> data = iota(12);
+  EXPECT_EQ(client.run({{"x", Dims3(3, 2, 2), data.data()}}), data);
+}
+
 TEST(ParsedNetwork, OperatorsWithoutALayerClassNameThemselves) {
   Client client;
   const std::vector<float> data = iota(4);
@@ -142,21 +184,26 @@ TEST(ParsedNetwork, OperatorsWithoutALayerClassNameThemselves) {
   graph.message(11, valueInfo("x", {size(4)})).message(12, valueInfo("y", {size(4)}));
   Message model;
   model.varint(1, 8).message(7, graph).message(8, Message().varint(2, 17));
-  std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*client.network, client.logger));
+  std::unique_ptr<nvonnxparser::IParser> parser(
+      nvonnxparser::createParser(*client.network, client.logger));
   ASSERT_TRUE(parser->parse(model.encoded().data(), model.encoded().size()));
   ASSERT_EQ(client.network->getNbLayers(), 1);
   ILayer* layer = client.network->getLayer(0);
   EXPECT_EQ(layer->getType(), LayerType::kCAMSHAFT_OPERATOR);
   EXPECT_STREQ(layer->getMetadata(), "Pointwise");
-  ITensor* doubled = client.network->addElementWise(*client.network->getInput(0), *client.network->getInput(0),
-                                                    ElementWiseOperation::kSUM)->getOutput(0);
+  ITensor* doubled = client.network
+                         ->addElementWise(*client.network->getInput(0),
+                                          *client.network->getInput(0), ElementWiseOperation::kSUM)
+                         ->getOutput(0);
   layer->setInput(0, *doubled);
-  EXPECT_THAT(client.run({{"x", {1, {4}}, data.data()}}), ElementsAre(0, testing::FloatEq(2 * 5.f / 6), 4, 6));
+  EXPECT_THAT(client.run({{"x", {1, {4}}, data.data()}}),
+              ElementsAre(0, testing::FloatEq(2 * 5.f / 6), 4, 6));
 }
 
 TEST(ParsedNetwork, ModelErrorsAreCollected) {
   Client client;
-  std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*client.network, client.logger));
+  std::unique_ptr<nvonnxparser::IParser> parser(
+      nvonnxparser::createParser(*client.network, client.logger));
   EXPECT_FALSE(parser->parse("nonsense", 8));
   ASSERT_GE(parser->getNbErrors(), 1);
   EXPECT_STRNE(parser->getError(0)->desc(), "");
@@ -169,7 +216,8 @@ TEST(Network, AnEditReachesWhatFollows) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 1, 8, 8));
   const std::vector<float> kernel(9, 1.f);
-  auto* conv = client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), noWeights());
+  auto* conv =
+      client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), noWeights());
   auto* relu = client.network->addActivation(*conv->getOutput(0), ActivationType::kRELU);
   auto* flat = client.network->addShuffle(*relu->getOutput(0));
   flat->setReshapeDimensions(Dims2(1, -1));
@@ -245,7 +293,8 @@ TEST(NetworkErrors, AreReportedAndChangeNothing) {
   ITensor* operands[] = {x};
   EXPECT_FALSE(network.addEinsum(operands, 1, "...i->i"));
   EXPECT_TRUE(client.reported("ellipsis"));
-  EXPECT_FALSE(network.addMatrixMultiply(*x, MatrixOperation::kNONE, *whole, MatrixOperation::kNONE));
+  EXPECT_FALSE(
+      network.addMatrixMultiply(*x, MatrixOperation::kNONE, *whole, MatrixOperation::kNONE));
   EXPECT_TRUE(client.reported("matrix_multiply"));
 
   auto* softmax = network.addSoftMax(*x);

@@ -18,7 +18,8 @@ void describeModel(Client& client) {
   std::vector<float> weights(16 * 8);
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) * 0.1f - 0.3f;
   ITensor* w = client.network->addConstant(Dims2(16, 8), weightsOf(weights))->getOutput(0);
-  auto* product = client.network->addMatrixMultiply(*x, MatrixOperation::kNONE, *w, MatrixOperation::kNONE);
+  auto* product =
+      client.network->addMatrixMultiply(*x, MatrixOperation::kNONE, *w, MatrixOperation::kNONE);
   product->setName("dense");
   auto* relu = client.network->addActivation(*product->getOutput(0), ActivationType::kRELU);
   auto* softmax = client.network->addSoftMax(*relu->getOutput(0));
@@ -34,7 +35,9 @@ void describeModel(Client& client) {
 class Monitor : public IProgressMonitor {
  public:
   explicit Monitor(int allowed) : allowed_(allowed) {}
-  void phaseStart(const char* name, const char*, int32_t) noexcept override { open.push_back(name); }
+  void phaseStart(const char* name, const char*, int32_t) noexcept override {
+    open.push_back(name);
+  }
   bool stepComplete(const char*, int32_t) noexcept override { return ++steps <= allowed_; }
   void phaseFinish(const char* name) noexcept override {
     EXPECT_EQ(open.back(), name);
@@ -76,7 +79,8 @@ TEST(Building, TimingCacheGoesRoundTrip) {
   const std::unique_ptr<ITimingCache> empty(client.config->createTimingCache(nullptr, 0));
   const std::unique_ptr<IHostMemory> emptyBytes(empty->serialize());
   EXPECT_GT(bytes->size(), emptyBytes->size()) << "the build measured something";
-  const std::unique_ptr<ITimingCache> again(client.config->createTimingCache(bytes->data(), bytes->size()));
+  const std::unique_ptr<ITimingCache> again(
+      client.config->createTimingCache(bytes->data(), bytes->size()));
   ASSERT_TRUE(again);
   const std::unique_ptr<IHostMemory> bytesAgain(again->serialize());
   ASSERT_EQ(bytes->size(), bytesAgain->size());
@@ -144,11 +148,13 @@ TEST(Running, InspectorSpeaksJson) {
   const auto engine = client.build();
   ASSERT_TRUE(engine);
   const std::unique_ptr<IEngineInspector> inspector(engine->createEngineInspector());
-  const auto json = nlohmann::json::parse(inspector->getEngineInformation(LayerInformationFormat::kJSON));
+  const auto json =
+      nlohmann::json::parse(inspector->getEngineInformation(LayerInformationFormat::kJSON));
   ASSERT_TRUE(json.contains("Layers")) << json.dump(1);
   EXPECT_EQ(static_cast<int32_t>(json["Layers"].size()), engine->getNbLayers());
   EXPECT_NE(json.dump().find("dense"), std::string::npos);
-  EXPECT_FALSE(std::string(inspector->getLayerInformation(0, LayerInformationFormat::kONELINE)).empty());
+  EXPECT_FALSE(
+      std::string(inspector->getLayerInformation(0, LayerInformationFormat::kONELINE)).empty());
 }
 
 TEST(Running, ContextsInTwoThreadsAgree) {

@@ -11,7 +11,9 @@ namespace camshaft::api {
 
 namespace {
 
-bool readsAsDims(const Node* user) { return user->op == &ops::BindDims || user->op == &ops::ReshapeDims; }
+bool readsAsDims(const Node* user) {
+  return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
+}
 
 }  // namespace
 
@@ -22,7 +24,9 @@ std::string symbolNamed(const std::string& text) {
   return symbol;
 }
 
-std::string defaultSymbol(const std::string& input, int64_t index) { return symbolNamed(str(input, ".", index)); }
+std::string defaultSymbol(const std::string& input, int64_t index) {
+  return symbolNamed(str(input, ".", index));
+}
 
 nvinfer1::Dims publicDims(const Shape& shape) {
   camshaft::Dims sizes;
@@ -33,7 +37,8 @@ nvinfer1::Dims publicDims(const Shape& shape) {
 void Tensor::setName(const char* name) noexcept {
   guarded(network_.reporter(), false, [&] {
     network_.own(*this);
-    if (!name || !*name) fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' was given no name");
+    if (!name || !*name)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' was given no name");
     Graph& graph = network_.graph();
     const Value* taken = graph.find(name);
     if (taken && taken != value_)
@@ -52,16 +57,19 @@ void Tensor::setDimensions(const nvinfer1::Dims& dims) noexcept {
   guarded(network_.reporter(), false, [&] {
     network_.own(*this);
     if (!isNetworkInput())
-      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' is no input, so its dimensions follow from its layer");
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name,
+           "' is no input, so its dimensions follow from its layer");
     const std::vector<int64_t> sizes = fromPublic(dims);
     Shape shape;
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] < -1)
-        fail(ErrorKind::kInvalidArgument, "input '", value_->name, "' was given dimension ", i, " of size ", sizes[i]);
-      const bool keep = sizes[i] < 0 && i < value_->shape().size() && !value_->shape()[i].isConstant();
+        fail(ErrorKind::kInvalidArgument, "input '", value_->name, "' was given dimension ", i,
+             " of size ", sizes[i]);
+      const bool keep =
+          sizes[i] < 0 && i < value_->shape().size() && !value_->shape()[i].isConstant();
       shape.push_back(sizes[i] >= 0 ? Dim(sizes[i])
                       : keep        ? value_->shape()[i]
-                                    : Dim::symbol(defaultSymbol(value_->name, static_cast<int64_t>(i))));
+                             : Dim::symbol(defaultSymbol(value_->name, static_cast<int64_t>(i))));
     }
     network_.setInputShape(*this, shape);
     return true;
@@ -69,7 +77,8 @@ void Tensor::setDimensions(const nvinfer1::Dims& dims) noexcept {
 }
 
 nvinfer1::Dims Tensor::getDimensions() const noexcept {
-  return guarded(network_.reporter(), invalidDims(), [&] { return value_ ? publicDims(value_->shape()) : invalidDims(); });
+  return guarded(network_.reporter(), invalidDims(),
+                 [&] { return value_ ? publicDims(value_->shape()) : invalidDims(); });
 }
 
 nvinfer1::DataType Tensor::getType() const noexcept {
@@ -81,10 +90,13 @@ bool Tensor::isNetworkInput() const noexcept {
   return value_ && std::find(inputs.begin(), inputs.end(), value_) != inputs.end();
 }
 
-bool Tensor::isNetworkOutput() const noexcept { return value_ && network_.graph().isOutput(value_); }
+bool Tensor::isNetworkOutput() const noexcept {
+  return value_ && network_.graph().isOutput(value_);
+}
 
 bool Tensor::isShapeTensor() const noexcept {
-  return value_ && (value_->contents || std::any_of(value_->users.begin(), value_->users.end(), readsAsDims));
+  return value_ &&
+         (value_->contents || std::any_of(value_->users.begin(), value_->users.end(), readsAsDims));
 }
 
 bool Tensor::isExecutionTensor() const noexcept {
@@ -95,10 +107,13 @@ bool Tensor::isExecutionTensor() const noexcept {
 void Tensor::setDimensionName(int32_t index, const char* name) noexcept {
   guarded(network_.reporter(), false, [&] {
     network_.own(*this);
-    if (!isNetworkInput()) fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' is no input to name dimensions of");
+    if (!isNetworkInput())
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name,
+           "' is no input to name dimensions of");
     if (index < 0 || index >= value_->rank())
       fail(ErrorKind::kInvalidArgument, "input '", value_->name, "' has no dimension ", index);
-    network_.nameDimension(*this, index, name && *name ? symbolNamed(name) : defaultSymbol(value_->name, index));
+    network_.nameDimension(*this, index,
+                           name && *name ? symbolNamed(name) : defaultSymbol(value_->name, index));
     return true;
   });
 }

@@ -55,13 +55,18 @@ inline int64_t countOf(const nvinfer1::Dims& dims) {
   return std::accumulate(dims.d, dims.d + dims.nbDims, int64_t{1}, std::multiplies<>());
 }
 
-inline std::vector<int64_t> listOf(const nvinfer1::Dims& dims) { return {dims.d, dims.d + std::max(dims.nbDims, 0)}; }
+inline std::vector<int64_t> listOf(const nvinfer1::Dims& dims) {
+  return {dims.d, dims.d + std::max(dims.nbDims, 0)};
+}
 
 template <class T>
-nvinfer1::Weights weightsOf(const std::vector<T>& values, nvinfer1::DataType type = nvinfer1::DataType::kFLOAT) {
+nvinfer1::Weights weightsOf(const std::vector<T>& values,
+                            nvinfer1::DataType type = nvinfer1::DataType::kFLOAT) {
   return {type, values.data(), static_cast<int64_t>(values.size())};
 }
-inline nvinfer1::Weights weightsOf(const std::vector<int64_t>& values) { return weightsOf(values, nvinfer1::DataType::kINT64); }
+inline nvinfer1::Weights weightsOf(const std::vector<int64_t>& values) {
+  return weightsOf(values, nvinfer1::DataType::kINT64);
+}
 inline nvinfer1::Weights noWeights() { return {nvinfer1::DataType::kFLOAT, nullptr, 0}; }
 
 inline std::vector<float> iota(int64_t count, float first = 0) {
@@ -92,7 +97,8 @@ struct Client {
     return network->addInput(name, type, dims);
   }
   nvinfer1::ITensor* integers(const std::vector<int64_t>& values) {
-    return network->addConstant({1, {static_cast<int64_t>(values.size())}}, weightsOf(values))->getOutput(0);
+    return network->addConstant({1, {static_cast<int64_t>(values.size())}}, weightsOf(values))
+        ->getOutput(0);
   }
   void output(nvinfer1::ITensor* tensor, const char* name) {
     tensor->setName(name);
@@ -102,7 +108,8 @@ struct Client {
   std::unique_ptr<nvinfer1::ICudaEngine> build() {
     std::unique_ptr<nvinfer1::IHostMemory> file(builder->buildSerializedNetwork(*network, *config));
     if (!file) return nullptr;
-    return std::unique_ptr<nvinfer1::ICudaEngine>(runtime->deserializeCudaEngine(file->data(), file->size()));
+    return std::unique_ptr<nvinfer1::ICudaEngine>(
+        runtime->deserializeCudaEngine(file->data(), file->size()));
   }
 
   // Builds and runs; all outputs' bytes, and their dimensions in `shapes`.
@@ -117,7 +124,8 @@ struct Client {
   }
 
   template <class T = float>
-  std::vector<T> runEngine(nvinfer1::ICudaEngine& engine, const std::vector<Feed>& feeds, const char* wanted = "y") {
+  std::vector<T> runEngine(nvinfer1::ICudaEngine& engine, const std::vector<Feed>& feeds,
+                           const char* wanted = "y") {
     const std::unique_ptr<nvinfer1::IExecutionContext> context(engine.createExecutionContext());
     for (const Feed& feed : feeds) {
       EXPECT_TRUE(context->setInputShape(feed.name, feed.dims)) << feed.name;
@@ -142,7 +150,8 @@ struct Client {
   // Whether the last call reported exactly one error, to logger and recorder, that has this in it.
   bool reported(const std::string& part) {
     const bool once = logger.errors.size() == 1 && recorder.getNbErrors() == 1;
-    const bool found = once && logger.errors[0].find(part) != std::string::npos && logger.errors[0] == recorder.getErrorDesc(0);
+    const bool found = once && logger.errors[0].find(part) != std::string::npos &&
+                       logger.errors[0] == recorder.getErrorDesc(0);
     if (!found)
       for (const std::string& error : logger.errors) ADD_FAILURE() << "reported: " << error;
     logger.errors.clear();

@@ -42,7 +42,8 @@ std::vector<Value*> GatherParams::emit(Emission& at) const {
   }
   if (mode != GatherMode::kDEFAULT && mode != GatherMode::kELEMENT)
     at.invalid("was given an unknown gather mode ", static_cast<int>(mode));
-  if (elementWiseDims != 0) at.unsupported("shares ", elementWiseDims, " dimensions of data and indices; only kND can");
+  if (elementWiseDims != 0)
+    at.unsupported("shares ", elementWiseDims, " dimensions of data and indices; only kND can");
   const int64_t resolved = axisIn(at, axis, data->rank());
   if (mode == GatherMode::kELEMENT) {
     GatherElementsAttrs attrs;

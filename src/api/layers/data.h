@@ -64,7 +64,9 @@ class GatherLayer : public LayerOf<nvinfer1::IGatherLayer, GatherParams> {
   void setGatherAxis(int32_t axis) noexcept override { set(&Params::axis, axis); }
   int32_t getGatherAxis() const noexcept override { return static_cast<int32_t>(params_.axis); }
   void setNbElementWiseDims(int32_t dims) noexcept override { set(&Params::elementWiseDims, dims); }
-  int32_t getNbElementWiseDims() const noexcept override { return static_cast<int32_t>(params_.elementWiseDims); }
+  int32_t getNbElementWiseDims() const noexcept override {
+    return static_cast<int32_t>(params_.elementWiseDims);
+  }
   void setMode(nvinfer1::GatherMode mode) noexcept override { set(&Params::mode, mode); }
   nvinfer1::GatherMode getMode() const noexcept override { return params_.mode; }
 };

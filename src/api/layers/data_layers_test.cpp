@@ -22,14 +22,16 @@ TEST(DataLayers, ShuffleTransposesReshapesTransposes) {
   client.output(shuffle->getOutput(0), "y");
   const std::vector<float> data = iota(12);
   // transposed [3,2,2]: 0 1 6 7 | 2 3 8 9 | 4 5 10 11; as [3,4]; then columns
-  EXPECT_THAT(client.run({{"x", Dims3(2, 3, 2), data.data()}}), ElementsAre(0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11));
+  EXPECT_THAT(client.run({{"x", Dims3(2, 3, 2), data.data()}}),
+              ElementsAre(0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11));
 }
 
 TEST(DataLayers, ShuffleToAShapeFromAnotherTensor) {
   Client client;
   ITensor* x = client.input("x", Dims2(-1, 4));
   auto* shape = client.network->addShape(*x);
-  ITensor* first = client.network->addGather(*shape->getOutput(0), *client.integers({0}), 0)->getOutput(0);
+  ITensor* first =
+      client.network->addGather(*shape->getOutput(0), *client.integers({0}), 0)->getOutput(0);
   ITensor* parts[] = {first, client.integers({2, -1})};
   auto* wanted = client.network->addConcatenation(parts, 2);
   ASSERT_TRUE(wanted);
@@ -69,7 +71,8 @@ TEST(DataLayers, SqueezeAndUnsqueeze) {
   ITensor* x = client.input("x", Dims3(1, 2, 1));
   auto* squeezed = client.network->addSqueeze(*x, *client.integers({0, -1}));
   EXPECT_THAT(listOf(squeezed->getOutput(0)->getDimensions()), ElementsAre(2));
-  auto* unsqueezed = client.network->addUnsqueeze(*squeezed->getOutput(0), *client.integers({-1, 0}));
+  auto* unsqueezed =
+      client.network->addUnsqueeze(*squeezed->getOutput(0), *client.integers({-1, 0}));
   EXPECT_THAT(listOf(unsqueezed->getOutput(0)->getDimensions()), ElementsAre(1, 2, 1));
 }
 
@@ -77,7 +80,8 @@ TEST(DataLayers, SliceInsideAndOutside) {
   const std::vector<float> data = iota(6);
   Client client;
   ITensor* x = client.input("x", Dims2(2, 3));
-  client.output(client.network->addSlice(*x, Dims2(1, 2), Dims2(2, 2), Dims2(-1, -2))->getOutput(0), "back");
+  client.output(client.network->addSlice(*x, Dims2(1, 2), Dims2(2, 2), Dims2(-1, -2))->getOutput(0),
+                "back");
   auto* filled = client.network->addSlice(*x, Dims2(0, 0), Dims2(2, 3), Dims2(1, 1));
   filled->setMode(SampleMode::kFILL);
   filled->setStart(Dims2(0, -1));
@@ -106,7 +110,11 @@ TEST(DataLayers, GatherModesAndOneHot) {
   auto* elements = client.network->addGatherV2(*x, *places22, GatherMode::kELEMENT);
   elements->setGatherAxis(1);
   client.output(elements->getOutput(0), "elements");
-  auto* points = client.network->addGatherV2(*x, *client.network->addConstant(Dims2(1, 2), weightsOf(std::vector<int64_t>{1, 2}))->getOutput(0), GatherMode::kND);
+  auto* points = client.network->addGatherV2(
+      *x,
+      *client.network->addConstant(Dims2(1, 2), weightsOf(std::vector<int64_t>{1, 2}))
+           ->getOutput(0),
+      GatherMode::kND);
   client.output(points->getOutput(0), "points");
   const std::vector<float> offOn{0, 9};
   ITensor* values = client.network->addConstant({1, {2}}, weightsOf(offOn))->getOutput(0);
@@ -145,7 +153,8 @@ TEST(DataLayers, ConstantsCanBeReplaced) {
   ITensor* x = client.input("x", {1, {2}});
   const std::vector<float> ones{1, 1}, tens{10, 10};
   auto* constant = client.network->addConstant({1, {2}}, weightsOf(ones));
-  auto* sum = client.network->addElementWise(*x, *constant->getOutput(0), ElementWiseOperation::kSUM);
+  auto* sum =
+      client.network->addElementWise(*x, *constant->getOutput(0), ElementWiseOperation::kSUM);
   client.output(sum->getOutput(0), "y");
   constant->setWeights(weightsOf(tens));
   const std::vector<float> data{1, 2};

@@ -43,12 +43,14 @@ std::vector<Dim> Emission::dims(size_t i) { return contentsOf(graph, input(i), w
 
 std::vector<int64_t> Emission::constants(size_t i, std::string_view what) {
   const Contents known = knownContents(input(i));
-  if (!known || !isStatic(*known)) unsupported("needs its ", what, " as constants, and '", input(i)->name, "' is not one");
+  if (!known || !isStatic(*known))
+    unsupported("needs its ", what, " as constants, and '", input(i)->name, "' is not one");
   return staticDims(*known);
 }
 
 int64_t axisIn(const Emission& at, int64_t axis, int64_t rank) {
-  if (axis < -rank || axis >= rank) at.invalid("was given axis ", axis, " of a tensor of rank ", rank);
+  if (axis < -rank || axis >= rank)
+    at.invalid("was given axis ", axis, " of a tensor of rank ", rank);
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -73,29 +75,39 @@ int64_t onlyAxis(const Emission& at, uint32_t mask) {
 
 WeightsCopy::WeightsCopy(const nvinfer1::Weights& weights) : count(weights.count) {
   if (count < 0 || (count > 0 && !weights.values))
-    fail(ErrorKind::kInvalidArgument, "weights of count ", count, weights.values ? "" : " without values", " were given");
+    fail(ErrorKind::kInvalidArgument, "weights of count ", count,
+         weights.values ? "" : " without values", " were given");
   const auto own = fromPublic(weights.type);
   if (own) type = *own;
   if (count == 0) return;
-  if (!own) fail(ErrorKind::kInvalidArgument, "weights of unknown type ", static_cast<int>(weights.type), " were given");
+  if (!own)
+    fail(ErrorKind::kInvalidArgument, "weights of unknown type ", static_cast<int>(weights.type),
+         " were given");
   const auto* bytes = static_cast<const std::byte*>(weights.values);
   data = ConstantData::own(std::vector<std::byte>(bytes, bytes + bytesOf(type, count)));
 }
 
 WeightsCopy::WeightsCopy(const Value* constant)
-    : type(constant->dataType()), data(constant->constant), count(numElements(constant->shape()).value()) {}
+    : type(constant->dataType()),
+      data(constant->constant),
+      count(numElements(constant->shape()).value()) {}
 
-nvinfer1::Weights WeightsCopy::view() const { return {toPublic(type), data ? data->bytes.data() : nullptr, count}; }
+nvinfer1::Weights WeightsCopy::view() const {
+  return {toPublic(type), data ? data->bytes.data() : nullptr, count};
+}
 
-Value* WeightsCopy::constant(Emission& at, std::string_view what, DataType as, const camshaft::Dims& dims) const {
+Value* WeightsCopy::constant(Emission& at, std::string_view what, DataType as,
+                             const camshaft::Dims& dims) const {
   if (count != countOf(dims))
-    at.invalid("has ", count, " ", what, " weights where [", join(dims, ", "), "] needs ", countOf(dims));
+    at.invalid("has ", count, " ", what, " weights where [", join(dims, ", "), "] needs ",
+               countOf(dims));
   ConstantPtr converted = data;
   if (as != type) {
     if (!isFloat(as) || !isFloat(type) || isPacked(as) || isPacked(type))
       at.invalid("has ", what, " weights of type ", type, " where its input is ", as);
     std::vector<std::byte> bytes(bytesOf(as, count));
-    for (int64_t i = 0; i < count; ++i) writeElement(as, bytes.data(), i, readElement(type, data->bytes.data(), i));
+    for (int64_t i = 0; i < count; ++i)
+      writeElement(as, bytes.data(), i, readElement(type, data->bytes.data(), i));
     converted = ConstantData::own(std::move(bytes));
   }
   return at.graph.addConstant(str(at.name, ".", what), {as, makeShape(dims)}, std::move(converted));

@@ -39,12 +39,14 @@ struct Emission {
     return node(op, std::move(operands), std::move(attrs))->output();
   }
   Value* pointwise(std::vector<Value*> operands, Expr expr);
-  Value* cast(Value* x, DataType type);          // x itself when it has the type
-  Value* reshape(Value* x, Shape shape);         // x itself when it has the shape
-  Value* transpose(Value* x, std::vector<int64_t> order);  // x itself when the order changes nothing
+  Value* cast(Value* x, DataType type);   // x itself when it has the type
+  Value* reshape(Value* x, Shape shape);  // x itself when it has the shape
+  Value* transpose(Value* x,
+                   std::vector<int64_t> order);  // x itself when the order changes nothing
   // Elements of input i as sizes, bound at run time when they are not known before.
   std::vector<Dim> dims(size_t i);
-  std::vector<int64_t> constants(size_t i, std::string_view what);  // throws unless they are numbers
+  std::vector<int64_t> constants(size_t i,
+                                 std::string_view what);  // throws unless they are numbers
 };
 
 // 0 <= axis < rank; a negative axis counts from the end.
@@ -65,7 +67,8 @@ struct WeightsCopy {
   bool empty() const { return count == 0; }
   nvinfer1::Weights view() const;
   // As a constant of this type (converted between floating types) and shape, which must fit.
-  Value* constant(Emission& at, std::string_view what, DataType as, const camshaft::Dims& dims) const;
+  Value* constant(Emission& at, std::string_view what, DataType as,
+                  const camshaft::Dims& dims) const;
 };
 
 }  // namespace camshaft::api

@@ -33,12 +33,12 @@ class LayerCore {
   Network& network;
   nvinfer1::LayerType type;
   std::string name, metadata;
-  std::string problem;            // what it still lacks before a build; empty: nothing
-  std::vector<Tensor*> inputs;    // null: absent
+  std::string problem;          // what it still lacks before a build; empty: nothing
+  std::vector<Tensor*> inputs;  // null: absent
   std::vector<Tensor*> outputs;
-  std::vector<Node*> nodes;       // in order; none for a constant
-  bool parsed = false;            // made from the one node it stands for, and not edited since
-  int64_t serial = -1;            // order of addition; -1 for a parsed one
+  std::vector<Node*> nodes;  // in order; none for a constant
+  bool parsed = false;       // made from the one node it stands for, and not edited since
+  int64_t serial = -1;       // order of addition; -1 for a parsed one
 
   // What every ILayer does, without its template.
   void setName(const char* text) noexcept;
@@ -65,7 +65,8 @@ class LayerOf : public I, public LayerCore {
   std::vector<Value*> emit(Emission& at) const override { return params_.emit(at); }
   int32_t maxInputs() const override { return P::kMaxInputs; }
   void readAgain() override {
-    if constexpr (requires(P& params, const Node& node) { params.read(node); }) params_.read(*nodes.front());
+    if constexpr (requires(P & params, const Node& node) { params.read(node); })
+      params_.read(*nodes.front());
   }
 
   nvinfer1::LayerType getType() const noexcept override { return type; }
@@ -75,7 +76,9 @@ class LayerOf : public I, public LayerCore {
   nvinfer1::ITensor* getInput(int32_t index) const noexcept override { return input(index); }
   int32_t getNbOutputs() const noexcept override { return static_cast<int32_t>(outputs.size()); }
   nvinfer1::ITensor* getOutput(int32_t index) const noexcept override { return output(index); }
-  void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept override { LayerCore::setInput(index, tensor); }
+  void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept override {
+    LayerCore::setInput(index, tensor);
+  }
   void setMetadata(const char* text) noexcept override { LayerCore::setMetadata(text); }
   const char* getMetadata() const noexcept override { return metadata.c_str(); }
 

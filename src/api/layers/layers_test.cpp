@@ -18,7 +18,8 @@ TEST(Layers, ConvolutionReluPoolingFullyConnected) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 1, 4, 4));
   const std::vector<float> kernel(9, 1.f), bias{-40.f};
-  auto* conv = client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), weightsOf(bias));
+  auto* conv =
+      client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), weightsOf(bias));
   ASSERT_TRUE(conv);
   conv->setPaddingNd(DimsHW(1, 1));
   auto* relu = client.network->addActivation(*conv->getOutput(0), ActivationType::kRELU);
@@ -28,32 +29,36 @@ TEST(Layers, ConvolutionReluPoolingFullyConnected) {
   flat->setReshapeDimensions(Dims2(0, -1));
   const std::vector<float> dense{1, 0, 0, 1, 1, 1, 1, 1};
   ITensor* weights = client.network->addConstant(Dims2(2, 4), weightsOf(dense))->getOutput(0);
-  auto* product = client.network->addMatrixMultiply(*flat->getOutput(0), MatrixOperation::kNONE, *weights,
-                                                    MatrixOperation::kTRANSPOSE);
+  auto* product = client.network->addMatrixMultiply(*flat->getOutput(0), MatrixOperation::kNONE,
+                                                    *weights, MatrixOperation::kTRANSPOSE);
   client.output(product->getOutput(0), "y");
   const std::vector<float> data = iota(16);
   // 3x3 sums: interior 45 54 81 90; borders e.g. bottom row 66..; minus 40, clamped, maxima of 2x2.
-  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 4, 4), data.data()}}), ElementsAre(5 + 50, 5 + 14 + 41 + 50));
+  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 4, 4), data.data()}}),
+              ElementsAre(5 + 50, 5 + 14 + 41 + 50));
 }
 
 TEST(Layers, SamePaddingAndStrides) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 1, 5, 5));
   const std::vector<float> kernel(9, 1.f);
-  auto* conv = client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), noWeights());
+  auto* conv =
+      client.network->addConvolutionNd(*x, 1, DimsHW(3, 3), weightsOf(kernel), noWeights());
   conv->setStrideNd(DimsHW(2, 2));
   conv->setPaddingMode(PaddingMode::kSAME_UPPER);
   client.output(conv->getOutput(0), "y");
   EXPECT_THAT(listOf(conv->getOutput(0)->getDimensions()), ElementsAre(1, 1, 3, 3));
   const std::vector<float> ones(25, 1.f);
-  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 5, 5), ones.data()}}), ElementsAre(4, 6, 4, 6, 9, 6, 4, 6, 4));
+  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 5, 5), ones.data()}}),
+              ElementsAre(4, 6, 4, 6, 9, 6, 4, 6, 4));
 }
 
 TEST(Layers, GroupedConvolutionTakesItsGroupsAfterItsWeights) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 2, 1, 2));
   const std::vector<float> kernel{10, 100};
-  auto* conv = client.network->addConvolutionNd(*x, 2, DimsHW(1, 1), weightsOf(kernel), noWeights());
+  auto* conv =
+      client.network->addConvolutionNd(*x, 2, DimsHW(1, 1), weightsOf(kernel), noWeights());
   ASSERT_TRUE(conv);
   client.output(conv->getOutput(0), "y");
   EXPECT_FALSE(client.build());  // two weights are too few for one group
@@ -73,15 +78,17 @@ TEST(Layers, KernelAsInput) {
   EXPECT_EQ(conv->getNbInputs(), 2);
   client.output(conv->getOutput(0), "y");
   const std::vector<float> data{1, 2, 3}, kernel{10, 1};
-  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 1, 3), data.data()}, {"k", Dims4(1, 1, 1, 2), kernel.data()}}),
-              ElementsAre(12, 23));
+  EXPECT_THAT(
+      client.run({{"x", Dims4(1, 1, 1, 3), data.data()}, {"k", Dims4(1, 1, 1, 2), kernel.data()}}),
+      ElementsAre(12, 23));
 }
 
 TEST(Layers, Deconvolution) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 1, 1, 2));
   const std::vector<float> kernel{1, 10};
-  auto* deconv = client.network->addDeconvolutionNd(*x, 1, DimsHW(1, 2), weightsOf(kernel), noWeights());
+  auto* deconv =
+      client.network->addDeconvolutionNd(*x, 1, DimsHW(1, 2), weightsOf(kernel), noWeights());
   deconv->setStrideNd(DimsHW(1, 2));
   client.output(deconv->getOutput(0), "y");
   const std::vector<float> data{3, 4};
@@ -104,7 +111,8 @@ TEST(Layers, ElementWiseWithDynamicBatchAndProfile) {
   ASSERT_TRUE(engine);
   const std::vector<float> left = iota(12), right{10, 20, 30};
   for (int64_t batch : {1, 2, 4}) {
-    const auto y = client.runEngine(*engine, {{"a", Dims2(batch, 3), left.data()}, {"b", Dims2(1, 3), right.data()}});
+    const auto y = client.runEngine(
+        *engine, {{"a", Dims2(batch, 3), left.data()}, {"b", Dims2(1, 3), right.data()}});
     ASSERT_EQ(y.size(), static_cast<size_t>(batch * 3));
     EXPECT_EQ(y[3 * batch - 1], 3 * batch - 1 + 30);
   }
@@ -139,7 +147,8 @@ TEST(Layers, EveryActivation) {
   for (int32_t i = 0; i < EnumMax<ActivationType>(); ++i) {
     SCOPED_TRACE(i);
     Client client;
-    auto* layer = client.network->addActivation(*client.input("x", {1, {7}}), static_cast<ActivationType>(i));
+    auto* layer =
+        client.network->addActivation(*client.input("x", {1, {7}}), static_cast<ActivationType>(i));
     layer->setAlpha(0.5f);
     layer->setBeta(2.f);
     client.output(layer->getOutput(0), "y");
@@ -152,7 +161,8 @@ TEST(Layers, EveryActivation) {
 TEST(Layers, EveryElementWiseAndUnaryOperationBuilds) {
   Client client;
   ITensor* x = client.input("x", {1, {4}});
-  ITensor* flags = client.network->addElementWise(*x, *x, ElementWiseOperation::kEQUAL)->getOutput(0);
+  ITensor* flags =
+      client.network->addElementWise(*x, *x, ElementWiseOperation::kEQUAL)->getOutput(0);
   for (int32_t i = 0; i < EnumMax<ElementWiseOperation>(); ++i) {
     const auto op = static_cast<ElementWiseOperation>(i);
     const bool logic = op >= ElementWiseOperation::kAND && op <= ElementWiseOperation::kXOR;
@@ -175,7 +185,8 @@ TEST(Layers, ScaleSelectCastPreluIdentity) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 2, 1, 2));
   const std::vector<float> scale{2, 3}, shift{1, -1}, power{2, 1}, slope{0.5f};
-  auto* scaled = client.network->addScale(*x, ScaleMode::kCHANNEL, weightsOf(shift), weightsOf(scale), weightsOf(power));
+  auto* scaled = client.network->addScale(*x, ScaleMode::kCHANNEL, weightsOf(shift),
+                                          weightsOf(scale), weightsOf(power));
   ASSERT_TRUE(scaled);
   ITensor* slopes = client.network->addConstant(Dims4(1, 1, 1, 1), weightsOf(slope))->getOutput(0);
   auto* prelu = client.network->addParametricReLU(*scaled->getOutput(0), *slopes);
@@ -186,13 +197,15 @@ TEST(Layers, ScaleSelectCastPreluIdentity) {
   client.output(whole->getOutput(0), "y");
   const std::vector<float> data{1, -2, 4, -3};
   // scaled: 9, 9, 11, -10; prelu: 9, 9, 11, -5; where x > 0.5: 9, -2, 11, -3
-  EXPECT_THAT(client.run<int32_t>({{"x", Dims4(1, 2, 1, 2), data.data()}}), ElementsAre(9, -2, 11, -3));
+  EXPECT_THAT(client.run<int32_t>({{"x", Dims4(1, 2, 1, 2), data.data()}}),
+              ElementsAre(9, -2, 11, -3));
 }
 
 TEST(Layers, ReduceTopKSoftMaxCumulative) {
   Client client;
   ITensor* x = client.input("x", Dims2(2, 3));
-  client.output(client.network->addReduce(*x, ReduceOperation::kAVG, 1u << 1, false)->getOutput(0), "mean");
+  client.output(client.network->addReduce(*x, ReduceOperation::kAVG, 1u << 1, false)->getOutput(0),
+                "mean");
   auto* best = client.network->addTopK(*x, TopKOperation::kMAX, 2, 1u << 1);
   EXPECT_EQ(best->getOutput(1)->getType(), DataType::kINT32);
   client.output(best->getOutput(0), "best");
@@ -239,11 +252,13 @@ TEST(Layers, MatrixMultiplyWithVectorsAndEinsum) {
   Client client;
   ITensor* m = client.input("m", Dims2(2, 3));
   ITensor* v = client.input("v", {1, {3}});
-  auto* product = client.network->addMatrixMultiply(*m, MatrixOperation::kNONE, *v, MatrixOperation::kVECTOR);
+  auto* product =
+      client.network->addMatrixMultiply(*m, MatrixOperation::kNONE, *v, MatrixOperation::kVECTOR);
   ASSERT_TRUE(product);
   EXPECT_THAT(listOf(product->getOutput(0)->getDimensions()), ElementsAre(2));
   client.output(product->getOutput(0), "y");
-  auto* dot = client.network->addMatrixMultiply(*v, MatrixOperation::kVECTOR, *v, MatrixOperation::kVECTOR);
+  auto* dot =
+      client.network->addMatrixMultiply(*v, MatrixOperation::kVECTOR, *v, MatrixOperation::kVECTOR);
   EXPECT_EQ(dot->getOutput(0)->getDimensions().nbDims, 0);
   client.output(dot->getOutput(0), "dot");
   ITensor* operands[] = {m, v};

@@ -17,8 +17,10 @@ namespace {
 
 // The operations that are one scalar operation; others are formulas below.
 constexpr std::pair<ActivationType, ScalarOp> kActivations[] = {
-    {ActivationType::kRELU, ScalarOp::kRelu},     {ActivationType::kSIGMOID, ScalarOp::kSigmoid},
-    {ActivationType::kTANH, ScalarOp::kTanh},     {ActivationType::kGELU_ERF, ScalarOp::kGelu},
+    {ActivationType::kRELU, ScalarOp::kRelu},
+    {ActivationType::kSIGMOID, ScalarOp::kSigmoid},
+    {ActivationType::kTANH, ScalarOp::kTanh},
+    {ActivationType::kGELU_ERF, ScalarOp::kGelu},
     {ActivationType::kGELU_TANH, ScalarOp::kGeluTanh},
 };
 
@@ -38,13 +40,20 @@ constexpr std::pair<UnaryOperation, ScalarOp> kUnaries[] = {
 };
 
 constexpr std::pair<ElementWiseOperation, ScalarOp> kElementWise[] = {
-    {ElementWiseOperation::kSUM, ScalarOp::kAdd},     {ElementWiseOperation::kPROD, ScalarOp::kMul},
-    {ElementWiseOperation::kMAX, ScalarOp::kMax},     {ElementWiseOperation::kMIN, ScalarOp::kMin},
-    {ElementWiseOperation::kSUB, ScalarOp::kSub},     {ElementWiseOperation::kDIV, ScalarOp::kDiv},
-    {ElementWiseOperation::kPOW, ScalarOp::kPow},     {ElementWiseOperation::kFLOOR_DIV, ScalarOp::kFloorDiv},
-    {ElementWiseOperation::kAND, ScalarOp::kAnd},     {ElementWiseOperation::kOR, ScalarOp::kOr},
-    {ElementWiseOperation::kXOR, ScalarOp::kXor},     {ElementWiseOperation::kEQUAL, ScalarOp::kEqual},
-    {ElementWiseOperation::kGREATER, ScalarOp::kGreater}, {ElementWiseOperation::kLESS, ScalarOp::kLess},
+    {ElementWiseOperation::kSUM, ScalarOp::kAdd},
+    {ElementWiseOperation::kPROD, ScalarOp::kMul},
+    {ElementWiseOperation::kMAX, ScalarOp::kMax},
+    {ElementWiseOperation::kMIN, ScalarOp::kMin},
+    {ElementWiseOperation::kSUB, ScalarOp::kSub},
+    {ElementWiseOperation::kDIV, ScalarOp::kDiv},
+    {ElementWiseOperation::kPOW, ScalarOp::kPow},
+    {ElementWiseOperation::kFLOOR_DIV, ScalarOp::kFloorDiv},
+    {ElementWiseOperation::kAND, ScalarOp::kAnd},
+    {ElementWiseOperation::kOR, ScalarOp::kOr},
+    {ElementWiseOperation::kXOR, ScalarOp::kXor},
+    {ElementWiseOperation::kEQUAL, ScalarOp::kEqual},
+    {ElementWiseOperation::kGREATER, ScalarOp::kGreater},
+    {ElementWiseOperation::kLESS, ScalarOp::kLess},
 };
 
 template <class E, size_t N>
@@ -67,13 +76,17 @@ bool writeActivation(Formula& f, Term x, ActivationType type, double alpha, doub
   switch (type) {
     case ActivationType::kLEAKY_RELU: branch(x * alpha, x); return true;
     case ActivationType::kELU: branch((exponential(x) - 1.0) * alpha, x); return true;
-    case ActivationType::kSELU: branch((exponential(x) - 1.0) * (alpha * beta), x * beta); return true;
+    case ActivationType::kSELU:
+      branch((exponential(x) - 1.0) * (alpha * beta), x * beta);
+      return true;
     case ActivationType::kSOFTSIGN: x / (apply(ScalarOp::kAbs, x) + 1.0); return true;
     case ActivationType::kSOFTPLUS: apply(ScalarOp::kSoftplus, x * beta) * alpha; return true;
     case ActivationType::kCLIP: larger(smaller(x, beta), alpha); return true;
     case ActivationType::kHARD_SIGMOID: larger(smaller(x * alpha + beta, 1.0), 0.0); return true;
     case ActivationType::kSCALED_TANH: apply(ScalarOp::kTanh, x * beta) * alpha; return true;
-    case ActivationType::kTHRESHOLDED_RELU: where(x > alpha, x, f.number(0, f.typeOf(x))); return true;
+    case ActivationType::kTHRESHOLDED_RELU:
+      where(x > alpha, x, f.number(0, f.typeOf(x)));
+      return true;
     default: return false;
   }
 }
@@ -113,8 +126,8 @@ std::vector<Value*> ElementWiseParams::emit(Emission& at) const {
   if (!op) at.invalid("was given an unknown elementwise operation ", static_cast<int>(operation));
   Value *a = at.input(0), *b = at.input(1);
   if (a->dataType() != b->dataType())
-    at.invalid("combines '", a->name, "' of type ", a->dataType(), " with '", b->name, "' of type ", b->dataType(),
-               "; cast one of them");
+    at.invalid("combines '", a->name, "' of type ", a->dataType(), " with '", b->name, "' of type ",
+               b->dataType(), "; cast one of them");
   return {addBinary(at.graph, *op, at.name, a, b, at.before)};
 }
 
@@ -126,17 +139,21 @@ std::vector<Value*> CastParams::emit(Emission& at) const {
 
 std::vector<Value*> SelectParams::emit(Emission& at) const {
   Value *condition = at.input(0), *a = at.input(1), *b = at.input(2);
-  if (condition->dataType() != DataType::kBool) at.invalid("needs a condition of type bool and got ", condition->type);
-  if (a->dataType() != b->dataType()) at.invalid("chooses between types ", a->dataType(), " and ", b->dataType());
+  if (condition->dataType() != DataType::kBool)
+    at.invalid("needs a condition of type bool and got ", condition->type);
+  if (a->dataType() != b->dataType())
+    at.invalid("chooses between types ", a->dataType(), " and ", b->dataType());
   Formula f;
-  const Term c = f.input(0, DataType::kBool), x = f.input(1, a->dataType()), y = f.input(2, b->dataType());
+  const Term c = f.input(0, DataType::kBool), x = f.input(1, a->dataType()),
+             y = f.input(2, b->dataType());
   where(c, x, y);
   return {at.pointwise({condition, a, b}, f.take())};
 }
 
 std::vector<Value*> ParametricReLUParams::emit(Emission& at) const {
   Value *x = at.input(0), *slope = at.input(1);
-  if (x->dataType() != slope->dataType()) at.invalid("has a slope of type ", slope->dataType(), " for ", x->type);
+  if (x->dataType() != slope->dataType())
+    at.invalid("has a slope of type ", slope->dataType(), " for ", x->type);
   Formula f;
   const Term a = f.input(0, x->dataType()), b = f.input(1, slope->dataType());
   where(a < 0.0, a * b, a);
@@ -145,9 +162,12 @@ std::vector<Value*> ParametricReLUParams::emit(Emission& at) const {
 
 camshaft::Dims ScaleParams::weightDims(const Emission& at) const {
   const Shape& shape = at.input(0)->shape();
-  const int64_t axis = mode == nvinfer1::ScaleMode::kUNIFORM ? 0 : axisIn(at, channelAxis, at.input(0)->rank());
+  const int64_t axis =
+      mode == nvinfer1::ScaleMode::kUNIFORM ? 0 : axisIn(at, channelAxis, at.input(0)->rank());
   if (mode == nvinfer1::ScaleMode::kUNIFORM) return {};
-  const Shape covered(shape.begin() + axis, mode == nvinfer1::ScaleMode::kCHANNEL ? shape.begin() + axis + 1 : shape.end());
+  const Shape covered(shape.begin() + axis, mode == nvinfer1::ScaleMode::kCHANNEL
+                                                ? shape.begin() + axis + 1
+                                                : shape.end());
   if (!isStatic(covered)) at.unsupported("needs fixed sizes where its weights apply");
   camshaft::Dims dims = staticDims(covered);
   dims.resize(shape.size() - axis, 1);
@@ -183,12 +203,15 @@ std::unique_ptr<LayerCore> pointwiseLayerFor(Network& network, const Node& node)
   const int operands[] = {in.a, in.b, in.c};
   for (size_t i = 0; i < inputs && i < 3; ++i)
     if (operands[i] != static_cast<int>(i)) return nullptr;
-  if (in.op == ScalarOp::kCast) return std::make_unique<CastLayer>(network, node.name, CastParams{toPublic(in.type)});
-  if (in.op == ScalarOp::kWhere) return std::make_unique<SelectLayer>(network, node.name, SelectParams{});
+  if (in.op == ScalarOp::kCast)
+    return std::make_unique<CastLayer>(network, node.name, CastParams{toPublic(in.type)});
+  if (in.op == ScalarOp::kWhere)
+    return std::make_unique<SelectLayer>(network, node.name, SelectParams{});
   if (const auto type = operationOf(kActivations, in.op))
     return std::make_unique<ActivationLayer>(network, node.name, ActivationParams{*type});
   if (in.op == ScalarOp::kSoftplus)
-    return std::make_unique<ActivationLayer>(network, node.name, ActivationParams{ActivationType::kSOFTPLUS, 1, 1});
+    return std::make_unique<ActivationLayer>(network, node.name,
+                                             ActivationParams{ActivationType::kSOFTPLUS, 1, 1});
   if (const auto operation = operationOf(kUnaries, in.op))
     return std::make_unique<UnaryLayer>(network, node.name, UnaryParams{*operation});
   if (const auto operation = operationOf(kElementWise, in.op))

@@ -16,8 +16,12 @@ struct ActivationParams {
 class ActivationLayer : public LayerOf<nvinfer1::IActivationLayer, ActivationParams> {
  public:
   using LayerOf::LayerOf;
-  void setActivationType(nvinfer1::ActivationType type) noexcept override { set(&Params::activation, type); }
-  nvinfer1::ActivationType getActivationType() const noexcept override { return params_.activation; }
+  void setActivationType(nvinfer1::ActivationType type) noexcept override {
+    set(&Params::activation, type);
+  }
+  nvinfer1::ActivationType getActivationType() const noexcept override {
+    return params_.activation;
+  }
   void setAlpha(float alpha) noexcept override { set(&Params::alpha, alpha); }
   void setBeta(float beta) noexcept override { set(&Params::beta, beta); }
   float getAlpha() const noexcept override { return params_.alpha; }
@@ -34,7 +38,9 @@ struct UnaryParams {
 class UnaryLayer : public LayerOf<nvinfer1::IUnaryLayer, UnaryParams> {
  public:
   using LayerOf::LayerOf;
-  void setOperation(nvinfer1::UnaryOperation operation) noexcept override { set(&Params::operation, operation); }
+  void setOperation(nvinfer1::UnaryOperation operation) noexcept override {
+    set(&Params::operation, operation);
+  }
   nvinfer1::UnaryOperation getOperation() const noexcept override { return params_.operation; }
 };
 
@@ -48,8 +54,12 @@ struct ElementWiseParams {
 class ElementWiseLayer : public LayerOf<nvinfer1::IElementWiseLayer, ElementWiseParams> {
  public:
   using LayerOf::LayerOf;
-  void setOperation(nvinfer1::ElementWiseOperation operation) noexcept override { set(&Params::operation, operation); }
-  nvinfer1::ElementWiseOperation getOperation() const noexcept override { return params_.operation; }
+  void setOperation(nvinfer1::ElementWiseOperation operation) noexcept override {
+    set(&Params::operation, operation);
+  }
+  nvinfer1::ElementWiseOperation getOperation() const noexcept override {
+    return params_.operation;
+  }
 };
 
 struct CastParams {
@@ -83,7 +93,9 @@ using ParametricReLULayer = LayerOf<nvinfer1::IParametricReLULayer, ParametricRe
 struct IdentityParams {
   static constexpr auto kType = nvinfer1::LayerType::kIDENTITY;
   static constexpr int32_t kMaxInputs = 1;
-  std::vector<Value*> emit(Emission& at) const { return {at.add(&ops::Identity, {at.input(0)}, NoAttrs{})}; }
+  std::vector<Value*> emit(Emission& at) const {
+    return {at.add(&ops::Identity, {at.input(0)}, NoAttrs{})};
+  }
 };
 using IdentityLayer = LayerOf<nvinfer1::IIdentityLayer, IdentityParams>;
 
@@ -105,11 +117,17 @@ class ScaleLayer : public LayerOf<nvinfer1::IScaleLayer, ScaleParams> {
   using LayerOf::LayerOf;
   void setMode(nvinfer1::ScaleMode mode) noexcept override { set(&Params::mode, mode); }
   nvinfer1::ScaleMode getMode() const noexcept override { return params_.mode; }
-  void setShift(nvinfer1::Weights weights) noexcept override { setWeights(&Params::shift, weights); }
+  void setShift(nvinfer1::Weights weights) noexcept override {
+    setWeights(&Params::shift, weights);
+  }
   nvinfer1::Weights getShift() const noexcept override { return params_.shift.view(); }
-  void setScale(nvinfer1::Weights weights) noexcept override { setWeights(&Params::scale, weights); }
+  void setScale(nvinfer1::Weights weights) noexcept override {
+    setWeights(&Params::scale, weights);
+  }
   nvinfer1::Weights getScale() const noexcept override { return params_.scale.view(); }
-  void setPower(nvinfer1::Weights weights) noexcept override { setWeights(&Params::power, weights); }
+  void setPower(nvinfer1::Weights weights) noexcept override {
+    setWeights(&Params::power, weights);
+  }
   nvinfer1::Weights getPower() const noexcept override { return params_.power.view(); }
   int32_t getChannelAxis() const noexcept override { return params_.channelAxis; }
   void setChannelAxis(int32_t axis) noexcept override { set(&Params::channelAxis, axis); }

@@ -40,7 +40,8 @@ void MatrixMultiplyParams::read(const Node& node) {
 
 void MatrixMultiplyLayer::setOperation(int32_t index, MatrixOperation operation) noexcept {
   change([&](Params& params) {
-    if (index != 0 && index != 1) fail(ErrorKind::kInvalidArgument, "layer '", name, "' has operands 0 and 1, not ", index);
+    if (index != 0 && index != 1)
+      fail(ErrorKind::kInvalidArgument, "layer '", name, "' has operands 0 and 1, not ", index);
     params.operations[index] = operation;
   });
 }
@@ -51,7 +52,8 @@ namespace {
 std::string explicitEquation(const Emission& at, std::string equation) {
   std::erase(equation, ' ');
   if (equation.empty()) at.invalid("has no equation");
-  if (equation.find('.') != std::string::npos) at.unsupported("has an ellipsis in its equation; spell the labels out");
+  if (equation.find('.') != std::string::npos)
+    at.unsupported("has an ellipsis in its equation; spell the labels out");
   if (equation.find("->") != std::string::npos) return equation;
   std::map<char, int> counts;
   for (char label : equation)

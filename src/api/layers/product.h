@@ -17,7 +17,9 @@ class MatrixMultiplyLayer : public LayerOf<nvinfer1::IMatrixMultiplyLayer, Matri
  public:
   using LayerOf::LayerOf;
   void setOperation(int32_t index, nvinfer1::MatrixOperation operation) noexcept override;
-  nvinfer1::MatrixOperation getOperation(int32_t index) const noexcept override { return params_.operations[index == 1]; }
+  nvinfer1::MatrixOperation getOperation(int32_t index) const noexcept override {
+    return params_.operations[index == 1];
+  }
 };
 
 struct EinsumParams {

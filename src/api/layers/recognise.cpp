@@ -66,16 +66,22 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   if (op == &ops::Pool && isPooling(node)) return make<PoolingLayer>(network, node);
   if (op == &ops::MatMul) return make<MatrixMultiplyLayer>(network, node);
   if (op == &ops::Einsum) return make<EinsumLayer>(network, node);
-  if (op == &ops::Reduce && ReduceParams::hasOperation(node.as<ReduceAttrs>().kind)) return make<ReduceLayer>(network, node);
-  if (op == &ops::Softmax && node.as<SoftmaxAttrs>().kind == SoftmaxKind::kSoftmax) return make<SoftMaxLayer>(network, node);
-  if ((op == &ops::LayerNorm || op == &ops::GroupNorm) && isNormalization(node)) return make<NormalizationLayer>(network, node);
+  if (op == &ops::Reduce && ReduceParams::hasOperation(node.as<ReduceAttrs>().kind))
+    return make<ReduceLayer>(network, node);
+  if (op == &ops::Softmax && node.as<SoftmaxAttrs>().kind == SoftmaxKind::kSoftmax)
+    return make<SoftMaxLayer>(network, node);
+  if ((op == &ops::LayerNorm || op == &ops::GroupNorm) && isNormalization(node))
+    return make<NormalizationLayer>(network, node);
   if (op == &ops::Transpose || op == &ops::Reshape) return make<ShuffleLayer>(network, node);
   if (op == &ops::Slice) return make<SliceLayer>(network, node);
   if (op == &ops::Concat) return make<ConcatenationLayer>(network, node);
-  if (op == &ops::Gather || op == &ops::GatherElements || op == &ops::GatherND) return make<GatherLayer>(network, node);
+  if (op == &ops::Gather || op == &ops::GatherElements || op == &ops::GatherND)
+    return make<GatherLayer>(network, node);
   if (op == &ops::TopK) return make<TopKLayer>(network, node);
-  if (op == &ops::Resize && ResizeParams::canRead(node.as<ResizeAttrs>())) return make<ResizeLayer>(network, node);
-  if (op == &ops::Shape && node.as<ShapeAttrs>().begin == 0 && node.as<ShapeAttrs>().end == node.input(0)->rank())
+  if (op == &ops::Resize && ResizeParams::canRead(node.as<ResizeAttrs>()))
+    return make<ResizeLayer>(network, node);
+  if (op == &ops::Shape && node.as<ShapeAttrs>().begin == 0 &&
+      node.as<ShapeAttrs>().end == node.input(0)->rank())
     return make<ShapeLayer>(network, node);
   return nullptr;
 }
@@ -83,7 +89,8 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
 // Constant kernels and biases are the layer's weights, not inputs.
 bool isWeight(const LayerCore& layer, size_t input, const Value* value) {
   return input > 0 && value && value->isConstant() &&
-         (layer.type == nvinfer1::LayerType::kCONVOLUTION || layer.type == nvinfer1::LayerType::kDECONVOLUTION);
+         (layer.type == nvinfer1::LayerType::kCONVOLUTION ||
+          layer.type == nvinfer1::LayerType::kDECONVOLUTION);
 }
 
 }  // namespace
@@ -96,7 +103,8 @@ std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
   }
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     Value* input = node->inputs[i];
-    layer->inputs.push_back(input && !isWeight(*layer, i, input) ? network.tensorOf(input) : nullptr);
+    layer->inputs.push_back(input && !isWeight(*layer, i, input) ? network.tensorOf(input)
+                                                                 : nullptr);
   }
   while (!layer->inputs.empty() && !layer->inputs.back()) layer->inputs.pop_back();
   for (Value* output : node->outputs) layer->outputs.push_back(network.tensorOf(output));

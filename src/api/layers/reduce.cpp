@@ -24,7 +24,8 @@ Value* NormalizationParams::channelVector(Emission& at, size_t input, int64_t ch
   const Dim count = numElements(x->shape());
   if (count.isConstant(channels)) return at.reshape(x, {channels});
   if (perChannel || !count.isConstant(groups))
-    at.invalid("needs ", perChannel ? channels : groups, " elements in its input ", input, " and got ", x->type);
+    at.invalid("needs ", perChannel ? channels : groups, " elements in its input ", input,
+               " and got ", x->type);
   ExpandAttrs expand;
   expand.shape = {groups, channels / groups};
   Value* perGroup = at.add(&ops::Expand, {at.reshape(x, {groups, 1})}, std::move(expand));
@@ -41,12 +42,17 @@ std::vector<Value*> NormalizationParams::emit(Emission& at) const {
     GroupNormAttrs attrs;
     attrs.groups = groups;
     attrs.epsilon = epsilon;
-    return {at.add(&ops::GroupNorm, {x, channelVector(at, 1, channels), channelVector(at, 2, channels)}, std::move(attrs))};
+    return {at.add(&ops::GroupNorm,
+                   {x, channelVector(at, 1, channels), channelVector(at, 2, channels)},
+                   std::move(attrs))};
   }
   const std::vector<int64_t> list = axesOf(axes);
-  if (list.empty() || list.back() >= x->rank()) at.invalid("normalises over axes that ", x->type, " lacks");
-  if (list.back() != x->rank() - 1 || list.back() - list.front() + 1 != static_cast<int64_t>(list.size()))
-    at.unsupported("normalises over axes [", join(list, ", "), "]; only the last ones, without gaps, are supported");
+  if (list.empty() || list.back() >= x->rank())
+    at.invalid("normalises over axes that ", x->type, " lacks");
+  if (list.back() != x->rank() - 1 ||
+      list.back() - list.front() + 1 != static_cast<int64_t>(list.size()))
+    at.unsupported("normalises over axes [", join(list, ", "),
+                   "]; only the last ones, without gaps, are supported");
   LayerNormAttrs attrs;
   attrs.axis = list.front();
   attrs.epsilon = epsilon;
@@ -77,8 +83,8 @@ void NormalizationLayer::setComputePrecision(nvinfer1::DataType type) noexcept {
 namespace {
 
 constexpr std::pair<ReduceOperation, ReduceKind> kReductions[] = {
-    {ReduceOperation::kSUM, ReduceKind::kSum}, {ReduceOperation::kPROD, ReduceKind::kProd},
-    {ReduceOperation::kMAX, ReduceKind::kMax}, {ReduceOperation::kMIN, ReduceKind::kMin},
+    {ReduceOperation::kSUM, ReduceKind::kSum},  {ReduceOperation::kPROD, ReduceKind::kProd},
+    {ReduceOperation::kMAX, ReduceKind::kMax},  {ReduceOperation::kMIN, ReduceKind::kMin},
     {ReduceOperation::kAVG, ReduceKind::kMean},
 };
 
@@ -125,10 +131,13 @@ std::vector<Value*> TopKParams::emit(Emission& at) const {
     attrs.k = given[0];
   }
   const Dim& size = x->shape()[attrs.axis];
-  if (attrs.k.isConstant() && (attrs.k.value() < 1 || (size.isConstant() && attrs.k.value() > size.value())))
+  if (attrs.k.isConstant() &&
+      (attrs.k.value() < 1 || (size.isConstant() && attrs.k.value() > size.value())))
     at.invalid("cannot take the best ", attrs.k, " of ", size, " elements");
   Node* node = at.node(&ops::TopK, {x}, std::move(attrs));
-  return {node->output(0), at.cast(node->output(1), indices == nvinfer1::DataType::kINT32 ? DataType::kI32 : DataType::kI64)};
+  return {node->output(0),
+          at.cast(node->output(1),
+                  indices == nvinfer1::DataType::kINT32 ? DataType::kI32 : DataType::kI64)};
 }
 
 void TopKParams::read(const Node& node) {

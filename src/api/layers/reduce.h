@@ -46,7 +46,9 @@ class NormalizationLayer : public LayerOf<nvinfer1::INormalizationLayer, Normali
   void setNbGroups(int64_t groups) noexcept override { set(&Params::groups, groups); }
   int64_t getNbGroups() const noexcept override { return params_.groups; }
   void setComputePrecision(nvinfer1::DataType type) noexcept override;
-  nvinfer1::DataType getComputePrecision() const noexcept override { return nvinfer1::DataType::kFLOAT; }
+  nvinfer1::DataType getComputePrecision() const noexcept override {
+    return nvinfer1::DataType::kFLOAT;
+  }
   bool isV2() const noexcept override { return params_.perChannel; }
 };
 
@@ -64,7 +66,9 @@ struct ReduceParams {
 class ReduceLayer : public LayerOf<nvinfer1::IReduceLayer, ReduceParams> {
  public:
   using LayerOf::LayerOf;
-  void setOperation(nvinfer1::ReduceOperation operation) noexcept override { set(&Params::operation, operation); }
+  void setOperation(nvinfer1::ReduceOperation operation) noexcept override {
+    set(&Params::operation, operation);
+  }
   nvinfer1::ReduceOperation getOperation() const noexcept override { return params_.operation; }
   void setReduceAxes(uint32_t axes) noexcept override { set(&Params::axes, axes); }
   uint32_t getReduceAxes() const noexcept override { return params_.axes; }
@@ -86,13 +90,19 @@ struct TopKParams {
 class TopKLayer : public LayerOf<nvinfer1::ITopKLayer, TopKParams> {
  public:
   using LayerOf::LayerOf;
-  void setOperation(nvinfer1::TopKOperation operation) noexcept override { set(&Params::operation, operation); }
+  void setOperation(nvinfer1::TopKOperation operation) noexcept override {
+    set(&Params::operation, operation);
+  }
   nvinfer1::TopKOperation getOperation() const noexcept override { return params_.operation; }
   void setK(int32_t k) noexcept override { set(&Params::k, Dim(k)); }
-  int32_t getK() const noexcept override { return params_.k.isConstant() ? static_cast<int32_t>(params_.k.value()) : -1; }
+  int32_t getK() const noexcept override {
+    return params_.k.isConstant() ? static_cast<int32_t>(params_.k.value()) : -1;
+  }
   void setReduceAxes(uint32_t axes) noexcept override { set(&Params::axes, axes); }
   uint32_t getReduceAxes() const noexcept override { return params_.axes; }
-  bool setIndicesType(nvinfer1::DataType type) noexcept override { return set(&Params::indices, type); }
+  bool setIndicesType(nvinfer1::DataType type) noexcept override {
+    return set(&Params::indices, type);
+  }
   nvinfer1::DataType getIndicesType() const noexcept override { return params_.indices; }
 };
 

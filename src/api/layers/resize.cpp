@@ -47,13 +47,15 @@ A publicOf(const std::pair<A, B> (&table)[N], B value) {
 
 // floor(size * scale); a symbolic size needs a scale that is a fraction with a small divisor.
 Dim scaled(const Emission& at, const Dim& size, double scale) {
-  if (size.isConstant()) return static_cast<int64_t>(std::floor(static_cast<double>(size.value()) * scale));
+  if (size.isConstant())
+    return static_cast<int64_t>(std::floor(static_cast<double>(size.value()) * scale));
   for (int64_t divisor = 1; divisor <= 1024; ++divisor) {
     const double numerator = scale * static_cast<double>(divisor);
     if (std::abs(numerator - std::round(numerator)) < 1e-6 * numerator)
       return floorDiv(size * Dim(std::llround(numerator)), divisor);
   }
-  at.unsupported("cannot scale the run-time size ", size, " by ", scale, "; set the output dimensions instead");
+  at.unsupported("cannot scale the run-time size ", size, " by ", scale,
+                 "; set the output dimensions instead");
 }
 
 }  // namespace
@@ -85,7 +87,8 @@ std::vector<Value*> ResizeParams::emit(Emission& at) const {
   if (static_cast<int64_t>(attrs.sizes.size()) != x->rank())
     at.invalid("was given ", attrs.sizes.size(), " output dimensions for ", x->type);
   for (const Dim& size : attrs.sizes)
-    if (size.isConstant() && size.value() < 1) at.invalid("was given an output dimension of ", size);
+    if (size.isConstant() && size.value() < 1)
+      at.invalid("was given an output dimension of ", size);
   return {at.add(&ops::Resize, {x}, std::move(attrs))};
 }
 
@@ -102,9 +105,12 @@ void ResizeParams::read(const Node& node) {
   rounding = publicOf(kRoundings, attrs.nearest);
   cubicCoefficient = static_cast<float>(attrs.cubicCoefficient);
   excludeOutside = attrs.excludeOutside;
-  const bool hasScales = std::all_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale > 0; });
-  if (hasScales) scales.assign(attrs.scales.begin(), attrs.scales.end());
-  else sizes = attrs.sizes;
+  const bool hasScales =
+      std::all_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale > 0; });
+  if (hasScales)
+    scales.assign(attrs.scales.begin(), attrs.scales.end());
+  else
+    sizes = attrs.sizes;
 }
 
 void ResizeLayer::setOutputDimensions(const nvinfer1::Dims& dims) noexcept {
@@ -123,7 +129,8 @@ nvinfer1::Dims ResizeLayer::getOutputDimensions() const noexcept {
 
 void ResizeLayer::setScales(const float* scales, int32_t count) noexcept {
   change([&](Params& params) {
-    if (!scales || count < 1) fail(ErrorKind::kInvalidArgument, "layer '", name, "' was given no scales");
+    if (!scales || count < 1)
+      fail(ErrorKind::kInvalidArgument, "layer '", name, "' was given no scales");
     params.scales.assign(scales, scales + count);
     params.sizes.clear();
   });

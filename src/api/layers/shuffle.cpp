@@ -21,7 +21,9 @@ Value* transposed(Emission& at, Value* x, const std::optional<Permutation>& orde
   std::vector<int64_t> sorted = axes, all(axes.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 0);
-  if (sorted != all) at.invalid("was given [", join(axes, ", "), "], which is no order of ", axes.size(), " dimensions");
+  if (sorted != all)
+    at.invalid("was given [", join(axes, ", "), "], which is no order of ", axes.size(),
+               " dimensions");
   return at.transpose(x, std::move(axes));
 }
 
@@ -38,13 +40,17 @@ Shape resolved(const Emission& at, const Shape& from, Shape shape, bool zeroCopi
       continue;
     }
     if (shape[i].isConstant(0) && zeroCopies) {
-      if (i >= from.size()) at.invalid("copies dimension ", i, " of a tensor of rank ", from.size());
+      if (i >= from.size())
+        at.invalid("copies dimension ", i, " of a tensor of rank ", from.size());
       shape[i] = from[i];
     }
-    if (shape[i].isConstant() && shape[i].value() < 0) at.invalid("has a reshape dimension of ", shape[i]);
+    if (shape[i].isConstant() && shape[i].value() < 0)
+      at.invalid("has a reshape dimension of ", shape[i]);
     const auto same = std::find(rest.begin(), rest.end(), shape[i]);
-    if (same != rest.end()) rest.erase(same);
-    else divisor *= shape[i];
+    if (same != rest.end())
+      rest.erase(same);
+    else
+      divisor *= shape[i];
   }
   if (unknown) {
     if (divisor.isConstant(0)) at.invalid("has both a 0 and a -1 among its reshape dimensions");

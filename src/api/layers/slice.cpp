@@ -28,26 +28,34 @@ struct Cut {
 
 Cut cutOf(Emission& at, const SliceParams& params) {
   const int64_t rank = at.input(0)->rank();
-  const auto part = [&](size_t input, const std::vector<Dim>& given) { return at.has(input) ? at.dims(input) : given; };
+  const auto part = [&](size_t input, const std::vector<Dim>& given) {
+    return at.has(input) ? at.dims(input) : given;
+  };
   Cut cut{{}, {}, part(1, params.start), part(2, params.size)};
-  const std::vector<Dim> axes = at.has(5) || params.axes ? part(5, params.axes.value_or(std::vector<Dim>{})) : std::vector<Dim>{};
+  const std::vector<Dim> axes = at.has(5) || params.axes
+                                    ? part(5, params.axes.value_or(std::vector<Dim>{}))
+                                    : std::vector<Dim>{};
   const bool all = !at.has(5) && !params.axes;
   const size_t count = all ? rank : axes.size();
   const std::vector<Dim> steps = part(3, params.stride);
   if (cut.starts.size() != count || cut.sizes.size() != count || steps.size() != count)
-    at.invalid("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ", cut.sizes.size(),
-               " sizes and ", steps.size(), " strides");
+    at.invalid("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ",
+               cut.sizes.size(), " sizes and ", steps.size(), " strides");
   for (size_t i = 0; i < count; ++i) {
-    if (!steps[i].isConstant() || steps[i].isConstant(0)) at.invalid("needs a constant stride other than 0");
+    if (!steps[i].isConstant() || steps[i].isConstant(0))
+      at.invalid("needs a constant stride other than 0");
     if (!all && !axes[i].isConstant()) at.unsupported("needs its axes as constants");
-    if (cut.sizes[i].isConstant() && cut.sizes[i].value() < 0) at.invalid("has a slice of size ", cut.sizes[i]);
+    if (cut.sizes[i].isConstant() && cut.sizes[i].value() < 0)
+      at.invalid("has a slice of size ", cut.sizes[i]);
     cut.steps.push_back(steps[i].value());
     cut.axes.push_back(all ? static_cast<int64_t>(i) : axisIn(at, axes[i].value(), rank));
   }
   return cut;
 }
 
-Dim lastOf(const Cut& cut, size_t i) { return cut.starts[i] + (cut.sizes[i] - 1) * Dim(cut.steps[i]); }
+Dim lastOf(const Cut& cut, size_t i) {
+  return cut.starts[i] + (cut.sizes[i] - 1) * Dim(cut.steps[i]);
+}
 
 void requireInside(const Emission& at, const Cut& cut) {
   for (size_t i = 0; i < cut.axes.size(); ++i) {
@@ -84,8 +92,10 @@ std::vector<Value*> SliceParams::emit(Emission& at) const {
     at.invalid("was given an unknown sample mode ", static_cast<int>(mode));
   Cut cut = cutOf(at, *this);
   Value* x = at.input(0);
-  if (const auto pad = padModeOf(mode)) x = padded(at, cut, *pad);
-  else requireInside(at, cut);
+  if (const auto pad = padModeOf(mode))
+    x = padded(at, cut, *pad);
+  else
+    requireInside(at, cut);
   SliceAttrs attrs;
   attrs.axes = std::move(cut.axes);
   attrs.starts = std::move(cut.starts);
@@ -117,7 +127,8 @@ void SliceLayer::setAxes(const Dims& dims) noexcept {
 }
 
 nvinfer1::Dims SliceLayer::getAxes() const noexcept {
-  if (params_.axes || (inputs.size() > 5 && inputs[5])) return view(5, params_.axes.value_or(std::vector<Dim>{}));
+  if (params_.axes || (inputs.size() > 5 && inputs[5]))
+    return view(5, params_.axes.value_or(std::vector<Dim>{}));
   nvinfer1::Dims all = inputs[0]->getDimensions();
   for (int32_t i = 0; i < all.nbDims; ++i) all.d[i] = i;
   return all;

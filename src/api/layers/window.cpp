@@ -9,14 +9,15 @@ namespace camshaft::api {
 using nvinfer1::PaddingMode;
 using nvinfer1::PoolingType;
 
-std::vector<int64_t> windowSizes(const std::string& layer, std::string_view what, const nvinfer1::Dims& dims,
-                                 size_t rank, int64_t least) {
+std::vector<int64_t> windowSizes(const std::string& layer, std::string_view what,
+                                 const nvinfer1::Dims& dims, size_t rank, int64_t least) {
   std::vector<int64_t> sizes = fromPublic(dims);
   if (sizes.size() != rank)
-    fail(ErrorKind::kInvalidArgument, "layer '", layer, "' has ", rank, " spatial dimensions and was given a ", what,
-         " of ", sizes.size());
+    fail(ErrorKind::kInvalidArgument, "layer '", layer, "' has ", rank,
+         " spatial dimensions and was given a ", what, " of ", sizes.size());
   for (int64_t size : sizes)
-    if (size < least) fail(ErrorKind::kInvalidArgument, "layer '", layer, "' was given a ", what, " of ", size);
+    if (size < least)
+      fail(ErrorKind::kInvalidArgument, "layer '", layer, "' was given a ", what, " of ", size);
   return sizes;
 }
 
@@ -27,11 +28,13 @@ void WindowParams::start(const nvinfer1::Dims& kernelSize) {
 }
 
 void WindowParams::check(const Emission& at) const {
-  if (kernel.empty() || kernel.size() > 3) at.invalid("has a window of ", kernel.size(), " dimensions; 1 to 3 are possible");
+  if (kernel.empty() || kernel.size() > 3)
+    at.invalid("has a window of ", kernel.size(), " dimensions; 1 to 3 are possible");
   for (int64_t size : kernel)
     if (size < 1) at.invalid("has a window of size ", size);
   if (at.input(0)->rank() != static_cast<int64_t>(kernel.size()) + 2)
-    at.invalid("needs an input of rank ", kernel.size() + 2, " (batch, channels, space) and got ", at.input(0)->type);
+    at.invalid("needs an input of rank ", kernel.size() + 2, " (batch, channels, space) and got ",
+               at.input(0)->type);
 }
 
 // SAME: the output has ceil(in/stride) elements, so the padding is
@@ -43,7 +46,8 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> WindowParams::pads(const E
     const Window window{kernel[i], strides[i], dilations[i], begin[i], end[i]};
     const Dim& in = at.input(0)->shape()[i + 2];
     if (!in.isConstant() && window.stride != 1)
-      at.unsupported("needs a fixed size of dimension ", i + 2, " for its padding mode; set the padding explicitly");
+      at.unsupported("needs a fixed size of dimension ", i + 2,
+                     " for its padding mode; set the padding explicitly");
     if (padding == PaddingMode::kEXPLICIT_ROUND_UP) {
       if (window.stride == 1) continue;
       const int64_t rest = (in.value() + begin[i] + end[i] - window.extent()) % window.stride;
@@ -61,8 +65,9 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> WindowParams::pads(const E
   return {begin, end};
 }
 
-void KernelParams::start(const nvinfer1::ITensor& input, int64_t outputMaps, const nvinfer1::Dims& kernelSize,
-                         const nvinfer1::Weights& kernelGiven, const nvinfer1::Weights& bias) {
+void KernelParams::start(const nvinfer1::ITensor& input, int64_t outputMaps,
+                         const nvinfer1::Dims& kernelSize, const nvinfer1::Weights& kernelGiven,
+                         const nvinfer1::Weights& bias) {
   WindowParams::start(kernelSize);
   maps = outputMaps;
   kernelWeights = WeightsCopy(kernelGiven);
@@ -70,11 +75,12 @@ void KernelParams::start(const nvinfer1::ITensor& input, int64_t outputMaps, con
   const nvinfer1::Dims dims = input.getDimensions();
   const int64_t ungrouped = maps * countOf(kernel) * (dims.nbDims > 1 ? dims.d[1] : 0);
   if (!kernelWeights.empty() && ungrouped > 0 && ungrouped % kernelWeights.count)
-    fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' with ", maps, " maps of [",
-         join(kernel, ", "), "] needs ", ungrouped, " kernel weights and got ", kernelWeights.count);
+    fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' with ", maps,
+         " maps of [", join(kernel, ", "), "] needs ", ungrouped, " kernel weights and got ",
+         kernelWeights.count);
   if (!biasWeights.empty() && biasWeights.count != maps)
-    fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' has ", maps, " maps and ",
-         biasWeights.count, " bias weights");
+    fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' has ", maps,
+         " maps and ", biasWeights.count, " bias weights");
 }
 
 namespace {
@@ -86,13 +92,14 @@ Value* zeros(Emission& at, std::string_view what, DataType type, const camshaft:
 }
 
 // Weights, or an input, or zeros with the problem noted.
-Value* operand(Emission& at, std::string_view what, size_t input, const WeightsCopy& weights, const camshaft::Dims& dims) {
+Value* operand(Emission& at, std::string_view what, size_t input, const WeightsCopy& weights,
+               const camshaft::Dims& dims) {
   if (at.has(input) && weights.empty()) return at.input(input);
   const DataType type = at.input(0)->dataType();
   if (weights.count == countOf(dims)) return weights.constant(at, what, type, dims);
   at.problem = weights.empty() ? str("has no ", what, ": give it weights or set input ", input)
-                               : str("has ", weights.count, " ", what, " weights where [", join(dims, ", "), "] needs ",
-                                     countOf(dims));
+                               : str("has ", weights.count, " ", what, " weights where [",
+                                     join(dims, ", "), "] needs ", countOf(dims));
   return zeros(at, what, type, dims);
 }
 
@@ -104,19 +111,22 @@ std::vector<Value*> KernelParams::operands(Emission& at, bool transposed) const 
   if (!channels.isConstant()) at.unsupported("needs a fixed number of channels");
   if (maps < 1) at.invalid("was given ", maps, " output maps");
   if (groups < 1 || channels.value() % groups || maps % groups)
-    at.invalid("cannot divide ", channels, " channels and ", maps, " output maps into ", groups, " groups");
+    at.invalid("cannot divide ", channels, " channels and ", maps, " output maps into ", groups,
+               " groups");
   camshaft::Dims dims = transposed ? camshaft::Dims{channels.value(), maps / groups}
                                    : camshaft::Dims{maps, channels.value() / groups};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
   std::vector<Value*> operands{at.input(0), operand(at, "kernel", 1, kernelWeights, dims)};
-  if (!biasWeights.empty() || at.has(2)) operands.push_back(operand(at, "bias", 2, biasWeights, {maps}));
+  if (!biasWeights.empty() || at.has(2))
+    operands.push_back(operand(at, "bias", 2, biasWeights, {maps}));
   return operands;
 }
 
 template <class A>
 void KernelParams::readFrom(const Node& node) {
   const A& attrs = node.as<A>();
-  strides = attrs.strides, dilations = attrs.dilations, padsBegin = attrs.padsBegin, padsEnd = attrs.padsEnd;
+  strides = attrs.strides, dilations = attrs.dilations, padsBegin = attrs.padsBegin,
+  padsEnd = attrs.padsEnd;
   groups = attrs.groups;
   if (node.input(1)->isConstant()) kernelWeights = WeightsCopy(node.input(1));
   if (node.hasInput(2) && node.input(2)->isConstant()) biasWeights = WeightsCopy(node.input(2));
@@ -145,7 +155,8 @@ std::vector<Value*> DeconvolutionParams::emit(Emission& at) const {
   attrs.dilations = dilations;
   attrs.padsBegin = padsBegin;
   attrs.padsEnd = padsEnd;
-  attrs.outputPadding = outputPadding.empty() ? std::vector<int64_t>(kernel.size(), 0) : outputPadding;
+  attrs.outputPadding =
+      outputPadding.empty() ? std::vector<int64_t>(kernel.size(), 0) : outputPadding;
   attrs.groups = groups;
   if (padding == PaddingMode::kSAME_UPPER || padding == PaddingMode::kSAME_LOWER) {
     for (size_t i = 0; i < kernel.size(); ++i) {
@@ -167,7 +178,8 @@ void DeconvolutionParams::read(const Node& node) {
 std::vector<Value*> PoolingParams::emit(Emission& at) const {
   check(at);
   if (pooling == PoolingType::kMAX_AVERAGE_BLEND)
-    at.unsupported("blends maximum and average, which is not supported; use two pooling layers and add them");
+    at.unsupported(
+        "blends maximum and average, which is not supported; use two pooling layers and add them");
   if (pooling != PoolingType::kMAX && pooling != PoolingType::kAVERAGE)
     at.invalid("was given an unknown pooling type ", static_cast<int>(pooling));
   PoolAttrs attrs;
@@ -176,7 +188,8 @@ std::vector<Value*> PoolingParams::emit(Emission& at) const {
   attrs.strides = strides;
   attrs.dilations = dilations;
   attrs.ceilMode = padding == PaddingMode::kEXPLICIT_ROUND_UP;
-  std::tie(attrs.padsBegin, attrs.padsEnd) = attrs.ceilMode ? std::pair(padsBegin, padsEnd) : pads(at);
+  std::tie(attrs.padsBegin, attrs.padsEnd) =
+      attrs.ceilMode ? std::pair(padsBegin, padsEnd) : pads(at);
   attrs.countIncludePad = !excludesPadding;
   return {at.node(&ops::Pool, {at.input(0)}, std::move(attrs), 1)->output()};
 }

@@ -59,8 +59,8 @@ struct PoolingParams : WindowParams {
 };
 
 // Dims given to a setter: one per spatial dimension and none below `least`.
-std::vector<int64_t> windowSizes(const std::string& layer, std::string_view what, const nvinfer1::Dims& dims,
-                                 size_t rank, int64_t least);
+std::vector<int64_t> windowSizes(const std::string& layer, std::string_view what,
+                                 const nvinfer1::Dims& dims, size_t rank, int64_t least);
 
 template <class I, class P>
 class WindowLayer : public LayerOf<I, P> {
@@ -70,9 +70,13 @@ class WindowLayer : public LayerOf<I, P> {
 
   void setStrideNd(const Dims& dims) noexcept override { setSizes(&P::strides, "stride", dims, 1); }
   Dims getStrideNd() const noexcept override { return view(this->params_.strides); }
-  void setPrePadding(const Dims& dims) noexcept override { setSizes(&P::padsBegin, "padding", dims, 0); }
+  void setPrePadding(const Dims& dims) noexcept override {
+    setSizes(&P::padsBegin, "padding", dims, 0);
+  }
   Dims getPrePadding() const noexcept override { return view(this->params_.padsBegin); }
-  void setPostPadding(const Dims& dims) noexcept override { setSizes(&P::padsEnd, "padding", dims, 0); }
+  void setPostPadding(const Dims& dims) noexcept override {
+    setSizes(&P::padsEnd, "padding", dims, 0);
+  }
   Dims getPostPadding() const noexcept override { return view(this->params_.padsEnd); }
   void setPaddingNd(const Dims& dims) noexcept override {
     this->change([&](P& params) {
@@ -81,14 +85,18 @@ class WindowLayer : public LayerOf<I, P> {
     });
   }
   Dims getPaddingNd() const noexcept override;
-  void setPaddingMode(nvinfer1::PaddingMode mode) noexcept override { this->set(&P::padding, mode); }
+  void setPaddingMode(nvinfer1::PaddingMode mode) noexcept override {
+    this->set(&P::padding, mode);
+  }
   nvinfer1::PaddingMode getPaddingMode() const noexcept override { return this->params_.padding; }
 
  protected:
   static Dims view(const std::vector<int64_t>& sizes);
   template <class Field>
   void setSizes(Field field, std::string_view what, const Dims& dims, int64_t least) noexcept {
-    this->change([&](P& params) { params.*field = windowSizes(this->name, what, dims, params.kernel.size(), least); });
+    this->change([&](P& params) {
+      params.*field = windowSizes(this->name, what, dims, params.kernel.size(), least);
+    });
   }
 };
 
@@ -103,9 +111,13 @@ class KernelLayer : public WindowLayer<I, P> {
   int64_t getNbOutputMaps() const noexcept override { return this->params_.maps; }
   void setNbGroups(int64_t groups) noexcept override { this->set(&P::groups, groups); }
   int64_t getNbGroups() const noexcept override { return this->params_.groups; }
-  void setKernelSizeNd(const Dims& dims) noexcept override { this->setSizes(&P::kernel, "kernel size", dims, 1); }
+  void setKernelSizeNd(const Dims& dims) noexcept override {
+    this->setSizes(&P::kernel, "kernel size", dims, 1);
+  }
   Dims getKernelSizeNd() const noexcept override { return this->view(this->params_.kernel); }
-  void setDilationNd(const Dims& dims) noexcept override { this->setSizes(&P::dilations, "dilation", dims, 1); }
+  void setDilationNd(const Dims& dims) noexcept override {
+    this->setSizes(&P::dilations, "dilation", dims, 1);
+  }
   Dims getDilationNd() const noexcept override { return this->view(this->params_.dilations); }
   void setKernelWeights(Weights weights) noexcept override {
     this->change([&](P& params) { params.kernelWeights = WeightsCopy(weights); });
@@ -123,7 +135,9 @@ using DeconvolutionLayer = KernelLayer<nvinfer1::IDeconvolutionLayer, Deconvolut
 class PoolingLayer : public WindowLayer<nvinfer1::IPoolingLayer, PoolingParams> {
  public:
   using WindowLayer::WindowLayer;
-  void setPoolingType(nvinfer1::PoolingType type) noexcept override { set(&PoolingParams::pooling, type); }
+  void setPoolingType(nvinfer1::PoolingType type) noexcept override {
+    set(&PoolingParams::pooling, type);
+  }
   nvinfer1::PoolingType getPoolingType() const noexcept override { return params_.pooling; }
   void setWindowSizeNd(const nvinfer1::Dims& dims) noexcept override {
     setSizes(&PoolingParams::kernel, "window size", dims, 1);
@@ -131,7 +145,9 @@ class PoolingLayer : public WindowLayer<nvinfer1::IPoolingLayer, PoolingParams> 
   nvinfer1::Dims getWindowSizeNd() const noexcept override { return view(params_.kernel); }
   void setBlendFactor(float factor) noexcept override { set(&PoolingParams::blend, factor); }
   float getBlendFactor() const noexcept override { return params_.blend; }
-  void setAverageCountExcludesPadding(bool excludes) noexcept override { set(&PoolingParams::excludesPadding, excludes); }
+  void setAverageCountExcludesPadding(bool excludes) noexcept override {
+    set(&PoolingParams::excludesPadding, excludes);
+  }
   bool getAverageCountExcludesPadding() const noexcept override { return params_.excludesPadding; }
 };
 
