@@ -1,8 +1,8 @@
 # camshaft_folder(NAME [DIR dir] [RECURSE] [EXCLUDE regex] [DEPS folders...] [LINK targets...])
 #
-# One folder of src/ as one object library, camshaft_NAME, with its tests (x_test.cpp beside
-# x.cpp) as one program, NAME_test. DEPS are the folders this one may include, so the include
-# rule of docs/ARCHITECTURE.md is the link graph; scripts/check_includes.py checks it too.
+# One folder of src/ as one static library, camshaft_NAME, with its tests (x_test.cpp beside
+# x.cpp) as one program, NAME_test. DEPS are the folders this one may include, as
+# docs/ARCHITECTURE.md rules and scripts/check_includes.py checks.
 function(camshaft_folder NAME)
   cmake_parse_arguments(ARG "RECURSE" "DIR;EXCLUDE" "DEPS;LINK" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})

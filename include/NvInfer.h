@@ -115,7 +115,8 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
 
 using BuilderFlags = uint32_t;
 
-// Bit numbers of BuilderFlags. Acting today: kDISABLE_TIMING_CACHE.
+// Bit numbers of BuilderFlags. Acting today: kTF32 (f32 products may run at TF32's precision or
+// better), kDISABLE_TIMING_CACHE.
 // Refused by a build, because they ask for something that is not there yet: kREFIT,
 // kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kSAFETY_SCOPE,
 // kVERSION_COMPATIBLE, kERROR_ON_TIMING_CACHE_MISS, kWEIGHT_STREAMING, kEDITABLE_TIMING_CACHE.
@@ -161,8 +162,8 @@ constexpr int32_t EnumMax<BuilderFlag>() noexcept { return 29; }
 class CAMSHAFT_API ITimingCache : public INoCopy {
  public:
   virtual IHostMemory* serialize() const noexcept = 0;
-  // Adds the entries of inputCache. False, and nothing added, when it comes from another machine or
-  // version, unless ignoreMismatch says to take it all the same.
+  // Adds the entries of inputCache. Entries name the machine they were measured on, so caches of
+  // different machines mix without harm and ignoreMismatch changes nothing.
   virtual bool combine(const ITimingCache& inputCache, bool ignoreMismatch) noexcept = 0;
   // Forgets everything.
   virtual bool reset() noexcept = 0;
@@ -211,7 +212,8 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   virtual void setFlag(BuilderFlag builderFlag) noexcept = 0;
   virtual bool getFlag(BuilderFlag builderFlag) const noexcept = 0;
 
-  // Where the engine runs. Default: kGPU when a driver and the CUDA backend are there, else kCPU.
+  // Where the engine is to run. Default: kGPU, which builds for the CPU, saying so in the log, where
+  // there is no GPU backend.
   virtual void setDefaultDeviceType(DeviceType deviceType) noexcept = 0;
   virtual DeviceType getDefaultDeviceType() const noexcept = 0;
 
@@ -255,7 +257,7 @@ class CAMSHAFT_API IBuilder : public INoCopy {
   // The engine file, or null with the reason reported.
   virtual IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
                                               IBuilderConfig& config) noexcept = 0;
-  // Whether that would get as far as choosing kernels; the reasons against are reported.
+  // Whether the network has what a build needs: at least one output.
   virtual bool isNetworkSupported(const INetworkDefinition& network,
                                   const IBuilderConfig& config) const noexcept = 0;
 

@@ -146,6 +146,9 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   // Reads the `size` bytes at `blob`, which may be freed afterwards. Null when they are damaged,
   // are not an engine file, or were built for another machine; the message says which.
   virtual ICudaEngine* deserializeCudaEngine(const void* blob, std::size_t size) noexcept = 0;
+  // Camshaft's own: the same from a file, which is mapped and not copied, so that engines load
+  // faster and processes share their weights. The file must not change while the engine lives.
+  virtual ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept = 0;
 
   // Most threads, the caller's included, that engines loaded from now on use to run; at least 1.
   virtual bool setMaxThreads(int32_t maxThreads) noexcept = 0;
@@ -199,8 +202,8 @@ constexpr int32_t EnumMax<ProfilingVerbosity>() noexcept { return 3; }
 
 // Who allocates a context's scratch memory, and when.
 enum class ExecutionContextAllocationStrategy : int32_t {
-  kSTATIC = 0,             // once, enough for any profile
-  kON_PROFILE_CHANGE = 1,  // enough for the current profile
+  kSTATIC = 0,             // grows when a profile needs more, never shrinks
+  kON_PROFILE_CHANGE = 1,  // the same
   kUSER_MANAGED = 2,       // by the caller: not available yet, creating such a context fails
 };
 template <>
@@ -343,7 +346,7 @@ template <>
 constexpr int32_t EnumMax<LayerInformationFormat>() noexcept { return 2; }
 
 // Tells what an engine is made of: per layer its origin, kernel, why it was chosen, its time and
-// the alternatives tried, as far as the profiling verbosity kept them. Must end before its engine.
+// the alternatives tried. Must end before its engine.
 // A returned text lives until the next call on the same inspector; one thread at a time uses it.
 class CAMSHAFT_API IEngineInspector : public INoCopy {
  public:

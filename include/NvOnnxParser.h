@@ -57,7 +57,7 @@ class CAMSHAFT_API IParserError {
   virtual ErrorCode code() const noexcept = 0;
   // One sentence for the user.
   virtual const char* desc() const noexcept = 0;
-  // Place in Camshaft's source that found the problem.
+  // Empty and 0: messages say what to do, not which line of Camshaft found it.
   virtual const char* file() const noexcept = 0;
   virtual int line() const noexcept = 0;
   virtual const char* func() const noexcept = 0;

@@ -138,6 +138,10 @@ void bindRuntime(nb::module_& m) {
       .def(nb::new_([](ILogger& logger) { return checked("Runtime", [&] { return createInferRuntime(remembering(logger)); }); }),
            "logger"_a, nb::keep_alive<0, 1>())
       .def("deserialize_cuda_engine", &deserialize, "serialized_engine"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
+      .def("deserialize_cuda_engine_from_file", [](IRuntime& self, nb::object path) {
+             const std::string text = nb::cast<std::string>(nb::str(path));
+             return checked("deserialize_cuda_engine_from_file", [&] { return self.deserializeCudaEngineFromFile(text.c_str()); });
+           }, "path"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
       .def_prop_rw("max_threads", &IRuntime::getMaxThreads, [](IRuntime& self, int32_t threads) { self.setMaxThreads(threads); })
       .def_prop_rw("error_recorder", &IRuntime::getErrorRecorder, &IRuntime::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()));
   bindEngine(m);

@@ -78,10 +78,13 @@ class Builder : public IBuilder {
       refuseUnkeptFlags(settings);
       if (settings.getDefaultDeviceType() == DeviceType::kDLA)
         fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
+      if (settings.getDefaultDeviceType() == DeviceType::kGPU)
+        reporter_.log().info("there is no GPU backend in this build; the engine is built for the CPU");
       CompileOptions options;
       options.profiles = settings.profiles();
       options.optimizationLevel = settings.getBuilderOptimizationLevel();
       options.threads = maxThreads_;
+      options.timingRuns = settings.getAvgTimingIterations();
       options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
       options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
       options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);

@@ -25,6 +25,13 @@ class Runtime : public IRuntime {
     });
   }
 
+  ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept override {
+    return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
+      if (!path) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
+      return new Engine(std::make_shared<LoadedEngine>(readEngineFile(path)), reporter_, maxThreads_);
+    });
+  }
+
   bool setMaxThreads(int32_t maxThreads) noexcept override {
     return guarded(reporter_, false, [&] {
       if (maxThreads < 1) fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ", maxThreads);

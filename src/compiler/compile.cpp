@@ -25,6 +25,9 @@ class Phase {
     if (progress_) progress_->end(name_);
   }
   bool advance(int step) const { return !progress_ || progress_->advance(name_, step); }
+  void finishStep(int step) const {
+    if (!advance(step)) fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
+  }
 
  private:
   BuildProgress* progress_;
@@ -81,7 +84,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
   optimize(graph, options, *backends.front());
-  whole.advance(0);
+  whole.finishStep(0);
   separateOutputs(graph);
   verify(graph, "separate outputs");
   plan.inputs = describeInputs(graph);
@@ -95,12 +98,13 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .timings = options.timings ? options.timings : &privateTimings,
                        .deviceKey = runtimeBackends().front()->describeDevice(),
                        .workspaceLimit = options.workspaceLimit,
+                       .timingRuns = options.timingRuns,
                        .timeSingleCandidates = options.timeLayers,
                        .log = options.log};
   WeightsBuilder weights;
   for (size_t i = 0; i < profiles.size(); ++i) {
     plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, weights));
-    whole.advance(1 + static_cast<int>(i));
+    whole.finishStep(1 + static_cast<int>(i));
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   plan.weights = *bytes;

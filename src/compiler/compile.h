@@ -29,6 +29,7 @@ struct CompileOptions {
   int optimizationLevel = 3;           // 0 to 5
   int threads = 0;                     // kernels are timed with; 0: all cores
   int profilingVerbosity = 0;          // recorded in the plan
+  int timingRuns = 1;                  // at least this many launches per candidate
   bool timeLayers = false;             // time every layer for the inspector, also where nothing is to choose
   bool allowTf32 = true;
   int64_t workspaceLimit = DimRange::kUnbounded;

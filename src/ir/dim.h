@@ -66,7 +66,7 @@ struct DimAtom {
   Dim a, b;         // operands, unless a symbol
 };
 
-// "2*h*w + 4", "floordiv(h + 3, 4)", "min(n, 100)"; parseDim reads it back.
+// "2*h*w + 4", "floordiv(h + 3, 4)", "min(100, n)"; parseDim reads it back.
 std::string toString(const Dim& dim);
 Dim parseDim(std::string_view text);
 

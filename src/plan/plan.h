@@ -56,7 +56,7 @@ enum class StepKind : uint8_t {
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
 };
 
-// What the inspector shows of a step, kept apart so that the runtime need not read it.
+// What the inspector shows of a step; running does not look at it.
 struct StepInfo {
   std::string layerType;  // IR operator
   std::vector<std::string> origins;  // ONNX nodes
@@ -113,7 +113,7 @@ struct ProfilePlan {
 struct Plan {
   std::string networkName;
   std::string device;   // "cpu", "cuda"
-  std::string builtFor; // the machine, in words; empty when it runs anywhere
+  std::string builtFor; // the machine the kernels were chosen on, in words
   std::vector<IoTensor> inputs;
   std::vector<IoTensor> outputs;
   std::vector<ProfilePlan> profiles;

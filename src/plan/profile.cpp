@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/shape.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -34,6 +35,24 @@ void checkRange(const Value& input, const InputRange& range) {
     if (dim.isConstant() && (range.min[i] != dim.value() || range.max[i] != dim.value()))
       fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input.name, "' is fixed to ", dim,
            " and the profile asks for ", range.min[i], " to ", range.max[i]);
+  }
+}
+
+// A profile may bound the values of shape tensors: those of the dimensions bound to them.
+void boundShapeValues(const Graph& graph, const ShapeProfile& profile, ResolvedProfile& resolved) {
+  for (const auto& node : graph.nodes()) {
+    if (node->op != &ops::BindDims) continue;
+    const auto given = profile.shapeValues.find(node->input(0)->name);
+    if (given == profile.shapeValues.end()) continue;
+    const InputRange& range = given->second;
+    const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
+    if (range.max.size() != symbols.size())
+      fail(ErrorKind::kInvalidArgument, "the profile gives shape tensor '", given->first, "' ", range.max.size(),
+           " values where it has ", symbols.size());
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      resolved.ranges[symbols[i].symbolName()] = {range.min[i], range.max[i]};
+      resolved.opt[symbols[i].symbolName()] = range.opt[i];
+    }
   }
 }
 
@@ -81,6 +100,7 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
     if (guessedAny) guessed.push_back(input->name);
     resolved.inputs.push_back(std::move(range));
   }
+  boundShapeValues(graph, profile, resolved);
   return resolved;
 }
 

@@ -26,7 +26,7 @@ struct ResolvedProfile {
 
 // Throws Error naming the input when the profile contradicts the graph: min > max, a fixed
 // dimension given another size, one symbol with two ranges. Inputs the profile does not mention
-// get min 1, opt 1 for the first dimension and 128 otherwise, and a max of 4 times opt; their names are added to `guessed`.
+// get bounds guessed from where the dimension stands; their names are added to `guessed`.
 ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
                                std::vector<std::string>& guessed);
 

@@ -35,9 +35,16 @@ int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
 }  // namespace
 
 LoadedEngine::LoadedEngine(Plan plan) : plan_(std::move(plan)) {
-  for (const ProfilePlan& profile : plan_.profiles) {
-    std::vector<LoadedStep>& steps = steps_.emplace_back();
-    for (const Step& step : profile.steps) steps.push_back(load(step));
+  try {
+    for (const ProfilePlan& profile : plan_.profiles) {
+      std::vector<LoadedStep>& steps = steps_.emplace_back();
+      for (const Step& step : profile.steps) steps.push_back(load(step));
+    }
+  } catch (const Error& error) {
+    const std::string here = runtimeBackends().front()->describeDevice();
+    if (here == plan_.builtFor) throw;
+    fail(error.kind(), error.message(), " (it was built for ", plan_.builtFor, "; this machine is ", here,
+         "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tuner/choose.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/pointwise.h"
 #include "support/error.h"
@@ -31,6 +32,7 @@ class Chooser {
     int64_t config;
     Prepared prepared;
     double milliseconds = -1;
+    std::string failure;  // why it could not be timed
   };
 
   PrepareOptions prepareOptions(int64_t config) const {
@@ -69,10 +71,7 @@ class Chooser {
         continue;
       }
       for (int64_t config : kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
-        Prepared prepared = kernel.prepare(node, prepareOptions(config));
-        const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;
-        if (workspace > options_.workspaceLimit)
-          prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ", options_.workspaceLimit);
+        Prepared prepared = prepare(kernel, node, config);
         if (!prepared.refusal.empty())
           info.alternatives.push_back({std::string(kernel.name), -1, std::move(prepared.refusal)});
         else
@@ -82,38 +81,79 @@ class Chooser {
     return candidates;
   }
 
+  // A candidate that fails is one candidate less, with its reason.
+  Prepared prepare(const Kernel& kernel, const Node& node, int64_t config) const {
+    Prepared prepared;
+    try {
+      prepared = kernel.prepare(node, prepareOptions(config));
+    } catch (const Error& error) {
+      prepared.refusal = error.message();
+    }
+    const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;
+    if (workspace > options_.workspaceLimit)
+      prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ", options_.workspaceLimit);
+    return prepared;
+  }
+
   ChosenKernel choose(const Node& node, std::vector<Candidate> candidates, StepInfo info) {
     const bool timed = options_.optimizationLevel > 0 && (candidates.size() > 1 || options_.timeSingleCandidates);
-    size_t best = 0;
-    if (timed) {
-      for (size_t i = 0; i < candidates.size(); ++i) {
-        candidates[i].milliseconds = timeOf(node, candidates[i]);
-        if (candidates[i].milliseconds < candidates[best].milliseconds) best = i;
-      }
-    }
-    info.milliseconds = candidates[best].milliseconds;
+    if (timed) timeAll(node, candidates);
+    // The list's order breaks ties, so equal times choose equally.
+    const auto best = std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+      return a.failure.empty() != b.failure.empty() ? a.failure.empty() : a.milliseconds < b.milliseconds;
+    });
+    if (!best->failure.empty()) fail(ErrorKind::kUnsupported, describe(node), " has no kernel that runs: ", best->failure);
+    info.milliseconds = best->milliseconds;
     info.why = candidates.size() == 1 ? "the only kernel that takes this layer"
                : timed ? str("fastest of ", candidates.size(), " measured")
                        : "first in the list; nothing is timed at optimisation level 0";
-    for (size_t i = 0; i < candidates.size(); ++i)
-      if (i != best)
-        info.alternatives.push_back({nameOf(candidates[i]), candidates[i].milliseconds, timed ? "slower" : "not timed"});
-    return {&node, candidates[best].kernel, std::move(candidates[best].prepared), std::move(info)};
+    for (const Candidate& candidate : candidates) {
+      if (&candidate == &*best) continue;
+      const std::string note = !candidate.failure.empty() ? candidate.failure : timed ? "slower" : "not timed";
+      info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, note});
+    }
+    return {&node, best->kernel, std::move(best->prepared), std::move(info)};
+  }
+
+  // Two rounds over all candidates, the better of each one's times: a disturbance of the machine
+  // meets several candidates instead of deciding against one.
+  void timeAll(const Node& node, std::vector<Candidate>& candidates) {
+    const int rounds = candidates.size() > 1 ? 2 : 1;
+    std::vector<std::string> keys;
+    for (Candidate& candidate : candidates) {
+      keys.push_back(str(options_.deviceKey, "|", options_.threads, "|", nameOf(candidate), "|", problemOf(node)));
+      if (const auto known = options_.timings->find(keys.back())) candidate.milliseconds = *known;
+    }
+    const auto isKnown = [](const Candidate& candidate) { return candidate.milliseconds >= 0; };
+    if (std::all_of(candidates.begin(), candidates.end(), isKnown)) return;
+    for (Candidate& candidate : candidates) candidate.milliseconds = -1;
+    for (int round = 0; round < rounds; ++round)
+      for (Candidate& candidate : candidates) timeOnce(node, candidate);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (!candidates[i].failure.empty()) continue;
+      options_.timings->insert(keys[i], candidates[i].milliseconds);
+      options_.log.verbose(describe(node), ": ", nameOf(candidates[i]), " takes ", candidates[i].milliseconds, " ms");
+    }
+  }
+
+  void timeOnce(const Node& node, Candidate& candidate) {
+    if (!candidate.failure.empty()) return;
+    // Each level doubles the time spent on a candidate.
+    const double budget = std::ldexp(0.5, options_.optimizationLevel) / 2;
+    const Prepared& prepared = candidate.prepared;
+    const std::string_view name = prepared.runtimeKernel.empty() ? candidate.kernel->name : std::string_view(prepared.runtimeKernel);
+    try {
+      const double milliseconds = measure(node, name, prepared,
+                                          {.opt = opt_, .minMilliseconds = budget, .minRuns = std::max(2, options_.timingRuns), .threads = &threads_});
+      candidate.milliseconds = candidate.milliseconds < 0 ? milliseconds : std::min(candidate.milliseconds, milliseconds);
+    } catch (const Error& error) {
+      candidate.failure = error.message();
+    }
   }
 
   static std::string nameOf(const Candidate& candidate) {
     return candidate.config == 0 ? std::string(candidate.kernel->name)
                                  : str(candidate.kernel->name, "#", candidate.config);
-  }
-
-  double timeOf(const Node& node, const Candidate& candidate) {
-    const std::string key = str(options_.deviceKey, "|", options_.threads, "|", nameOf(candidate), "|", problemOf(node));
-    if (const auto known = options_.timings->find(key)) return *known;
-    const std::string_view name = candidate.prepared.runtimeKernel.empty() ? candidate.kernel->name : std::string_view(candidate.prepared.runtimeKernel);
-    const double milliseconds = measure(node, name, candidate.prepared, {.opt = opt_, .threads = &threads_});
-    options_.timings->insert(key, milliseconds);
-    options_.log.verbose(describe(node), ": ", nameOf(candidate), " takes ", milliseconds, " ms");
-    return milliseconds;
   }
 
   // What decides the time: operator, attributes, epilogue, and the sizes to optimise for.
@@ -160,7 +200,7 @@ class Chooser {
   }
 
   void reportFallback(const Node& node, const StepInfo& info) const {
-    options_.log.verbose(describe(node), " runs on the slow reference kernel (", reasons(info), ")");
+    options_.log.info(describe(node), " has no fast kernel and runs on the reference one (", reasons(info), ")");
   }
 
   Graph& graph_;

@@ -20,6 +20,7 @@ struct ChooseOptions {
   TimingCache* timings = nullptr;  // never null
   std::string deviceKey;           // prefix of the timing keys
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
+  int timingRuns = 1;                 // at least this many launches per candidate
   bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
   Log log;
   // Called before each node; false cancels the build.

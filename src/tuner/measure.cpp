@@ -90,7 +90,8 @@ double measure(const Node& node, std::string_view runtimeKernel, const Prepared&
   kernel->launch(statePointer, args);  // warm caches and threads
   std::vector<double> times;
   const Stopwatch total;
-  while (times.size() < 3 || (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
+  const auto minRuns = static_cast<size_t>(options.minRuns);
+  while (times.size() < minRuns || (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
     const Stopwatch watch;
     kernel->launch(statePointer, args);
     times.push_back(watch.milliseconds());

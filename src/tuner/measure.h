@@ -8,7 +8,8 @@ namespace camshaft {
 
 struct MeasureOptions {
   SymbolValue opt;          // sizes to time
-  double minMilliseconds = 4;  // total time to spend, at least three runs
+  double minMilliseconds = 4;  // total time to spend
+  int minRuns = 3;
   ThreadPool* threads = nullptr;
 };
 

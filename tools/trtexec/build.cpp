@@ -95,9 +95,12 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   return {data, data + engine->size()};
 }
 
-std::unique_ptr<ICudaEngine> loadEngine(IRuntime& runtime, const std::vector<char>& bytes, ConsoleLogger& log) {
+std::unique_ptr<ICudaEngine> loadEngine(IRuntime& runtime, const Options& options,
+                                        const std::vector<char>& built, ConsoleLogger& log) {
   const auto start = Clock::now();
-  std::unique_ptr<ICudaEngine> engine(runtime.deserializeCudaEngine(bytes.data(), bytes.size()));
+  std::unique_ptr<ICudaEngine> engine(options.loadEngine.empty()
+                                          ? runtime.deserializeCudaEngine(built.data(), built.size())
+                                          : runtime.deserializeCudaEngineFromFile(options.loadEngine.c_str()));
   if (!engine) throw std::runtime_error("");
   log.info("Engine deserialized in " + std::to_string(secondsSince(start)) + " sec.");
   return engine;

@@ -39,7 +39,8 @@ void profile(Stream& stream, const Options& options, ConsoleLogger& log) {
 }
 
 void run(const Options& options, ConsoleLogger& log) {
-  std::vector<char> bytes = options.loadEngine.empty() ? buildEngine(options, log) : readFile(options.loadEngine);
+  std::vector<char> bytes;
+  if (options.loadEngine.empty()) bytes = buildEngine(options, log);
   if (!options.saveEngine.empty()) writeFile(options.saveEngine, {bytes.data(), bytes.size()});
   const std::unique_ptr<nvinfer1::IRuntime> runtime(nvinfer1::createInferRuntime(log));
   if (options.streams > 1) {
@@ -47,7 +48,7 @@ void run(const Options& options, ConsoleLogger& log) {
     const auto cores = static_cast<int32_t>(runtime->getMaxThreads());
     runtime->setMaxThreads(std::max(1, cores / options.streams));
   }
-  const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, bytes, log);
+  const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, options, bytes, log);
   bytes = {};
   inspect(*engine, options, log);
   if (options.skipInference) return log.info("Skipped inference phase since --skipInference is added.");

@@ -13,10 +13,21 @@ struct Isa {
   std::string_view name;
 };
 
-// Best first, as in Highway's own numbering.
+// Best first, as in Highway's own numbering. Versions differ in how many kinds of AVX-512 and NEON
+// they tell apart; tiles and packed weights are the same for all of a kind.
 constexpr Isa kIsas[] = {
+#ifdef HWY_AVX3_SPR
+    {HWY_AVX3_SPR, "avx512"},
+#endif
+#ifdef HWY_AVX3_ZEN4
+    {HWY_AVX3_ZEN4, "avx512"},
+#endif
     {HWY_AVX3_DL, "avx512"}, {HWY_AVX3, "avx512"},    {HWY_AVX2, "avx2"},      {HWY_SSE4, "sse4"},
-    {HWY_NEON, "neon"},      {HWY_EMU128, "generic"}, {HWY_SCALAR, "generic"},
+    {HWY_NEON, "neon"},
+#ifdef HWY_NEON_WITHOUT_AES
+    {HWY_NEON_WITHOUT_AES, "neon"},
+#endif
+    {HWY_EMU128, "generic"}, {HWY_SCALAR, "generic"},
 };
 
 int64_t runnableTargets() {
@@ -46,7 +57,8 @@ std::vector<std::string_view> availableIsas() {
   hwy::SetSupportedTargetsForTest(0);
   std::vector<std::string_view> names;
   for (const Isa& isa : kIsas) {
-    if (runnableTargets() & isa.target) names.push_back(isa.name);
+    const bool isNew = names.empty() || names.back() != isa.name;
+    if (isNew && (runnableTargets() & isa.target)) names.push_back(isa.name);
   }
   hwy::SetSupportedTargetsForTest(current);
   hwy::GetChosenTarget().Update(current);
