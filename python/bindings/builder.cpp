@@ -74,7 +74,7 @@ void bindConfig(nb::module_& m) {
       .def_prop_ro("num_optimization_profiles", &IBuilderConfig::getNbOptimizationProfiles)
       .def("create_timing_cache", [](const IBuilderConfig& self, nb::bytes serialized) {
              return checked("create_timing_cache", [&] { return self.createTimingCache(serialized.c_str(), serialized.size()); });
-           }, "serialized_timing_cache"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
+           }, "serialized_timing_cache"_a, nb::rv_policy::take_ownership)
       .def("set_timing_cache", &IBuilderConfig::setTimingCache, "cache"_a, "ignore_mismatch"_a, nb::keep_alive<1, 2>())
       .def("get_timing_cache", &IBuilderConfig::getTimingCache, nb::rv_policy::reference_internal);
 }

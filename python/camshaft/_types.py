@@ -33,6 +33,19 @@ except ImportError:
 _OURS = {np.dtype(value): key for key, value in _NUMPY.items()}
 
 
+_BITS = {DataType.INT4: 4, DataType.UINT4: 4, DataType.FP4: 4, DataType.E8M0: 8, DataType.FP8: 8,
+         DataType.FP8E5M2: 8, DataType.BF16: 16}
+
+
+def _itemsize(data_type):
+    """Bytes per element; half a byte for 4-bit types."""
+    bits = _BITS.get(data_type) or np.dtype(_NUMPY[data_type]).itemsize * 8
+    return bits // 8 if bits % 8 == 0 else bits / 8
+
+
+DataType.itemsize = property(_itemsize)
+
+
 def nptype(trt_type):
     """The numpy type of a :class:`DataType`."""
     try:

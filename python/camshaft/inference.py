@@ -60,8 +60,10 @@ def infer(context, inputs):
         dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
         shape = context.get_tensor_shape(name)
         if -1 in shape:
-            results[name] = _GrowingOutput(dtype)
-            context.set_output_allocator(name, results[name])
+            results[name] = context.get_output_allocator(name)
+            if not isinstance(results[name], _GrowingOutput):
+                results[name] = _GrowingOutput(dtype)
+                context.set_output_allocator(name, results[name])
         else:
             results[name] = np.empty(shape, dtype)
             context.set_tensor_address(name, results[name].ctypes.data)

@@ -104,14 +104,13 @@ void* ExecutionContext::getOutputTensorAddress(const char* name) const noexcept 
 bool ExecutionContext::setOutputAllocator(const char* name, IOutputAllocator* allocator) noexcept {
   return guarded(reporter_, false, [&] {
     allocators_[requireOutput(name)] = allocator;
-    context_->setOutputAllocator([this](int output, void* current, int64_t bytes, std::span<const int64_t> dims) -> void* {
+    context_->setOutputAllocator([this](int output, void* current, int64_t bytes, std::span<const int64_t>) -> void* {
       IOutputAllocator* own = allocators_[output];
       if (!own) return nullptr;
       const char* name = engine_.plan().outputs[output].name.c_str();
       void* memory = own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, nullptr);
       if (!memory && bytes > 0)
         fail(ErrorKind::kOutOfMemory, "the output allocator of '", name, "' gave no memory for ", bytes, " bytes");
-      own->notifyShape(name, toPublic(dims));
       return memory;
     });
     return true;
@@ -137,6 +136,12 @@ int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
 void ExecutionContext::run() {
   lastTimes_.clear();
   context_->run();
+  // An output may share its memory with a tensor of another shape: its own is known at the end.
+  for (size_t i = 0; i < allocators_.size(); ++i) {
+    const char* name = engine_.plan().outputs[i].name.c_str();
+    if (allocators_[i]) allocators_[i]->notifyShape(name, toPublic(context_->outputShape(static_cast<int>(i))));
+  }
+  context_->forgetRunSizes();
   if (profiler_ && emitsProfile_) reportToProfiler();
 }
 

@@ -1,5 +1,6 @@
 #include "api/inspector.h"
 
+#include "api/context.h"
 #include "engine/inspect.h"
 
 namespace camshaft::api {
@@ -15,13 +16,24 @@ const ProfilePlan& EngineInspector::profile() const {
   return engine_->plan().profiles[context_ ? context_->getOptimizationProfile() : 0];
 }
 
+// With a context, the step with its dimensions as they are for the current input shapes.
+Step EngineInspector::shown(Step step) const {
+  if (!context_) return step;
+  const Context& context = static_cast<const ExecutionContext*>(context_)->context();
+  for (std::vector<Operand>* operands : {&step.inputs, &step.outputs})
+    for (Operand& operand : *operands)
+      for (DimRef& dim : operand.tensor.dims)
+        if (const int64_t size = context.sizeOf(dim); size >= 0) dim = {.constant = size};
+  return step;
+}
+
 const char* EngineInspector::getLayerInformation(int32_t index, LayerInformationFormat format) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
     const std::vector<Step>& steps = profile().steps;
     if (index < 0 || static_cast<size_t>(index) >= steps.size())
       fail(ErrorKind::kInvalidArgument, "there is no layer ", index, "; the engine has ", steps.size());
     const Plan& plan = engine_->plan();
-    text_ = format == LayerInformationFormat::kJSON ? layerJson(plan, steps[index]) : layerLine(plan, steps[index]);
+    text_ = format == LayerInformationFormat::kJSON ? layerJson(plan, shown(steps[index])) : layerLine(plan, shown(steps[index]));
     return text_.c_str();
   });
 }
@@ -29,7 +41,9 @@ const char* EngineInspector::getLayerInformation(int32_t index, LayerInformation
 const char* EngineInspector::getEngineInformation(LayerInformationFormat format) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
     const Plan& plan = engine_->plan();
-    text_ = format == LayerInformationFormat::kJSON ? engineJson(plan, profile()) : engineText(plan, profile());
+    ProfilePlan current = profile();
+    for (Step& step : current.steps) step = shown(std::move(step));
+    text_ = format == LayerInformationFormat::kJSON ? engineJson(plan, current) : engineText(plan, current);
     return text_.c_str();
   });
 }

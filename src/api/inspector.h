@@ -23,6 +23,7 @@ class EngineInspector : public nvinfer1::IEngineInspector {
 
  private:
   const ProfilePlan& profile() const;
+  Step shown(Step step) const;
 
   std::shared_ptr<const LoadedEngine> engine_;
   Reporter reporter_;

@@ -88,11 +88,13 @@ std::vector<int64_t> Context::inputShape(int input) const {
 
 std::vector<int64_t> Context::outputShape(int output) const {
   std::vector<int64_t> dims;
-  for (const DimRef& dim : plan().outputs[output].dims) {
-    const int64_t value = valueOf(dim);
-    dims.push_back(value == kUnknown ? -1 : value);
-  }
+  for (const DimRef& dim : plan().outputs[output].dims) dims.push_back(sizeOf(dim));
   return dims;
+}
+
+int64_t Context::sizeOf(const DimRef& dim) const {
+  const int64_t value = valueOf(dim);
+  return value == kUnknown ? -1 : value;
 }
 
 int64_t Context::valueOf(const DimRef& dim) const {
@@ -236,7 +238,15 @@ void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs
   args.workspaceBytes = resolved.workspaceBytes;
 }
 
+void Context::forgetRunSizes() {
+  const auto reads = [](const Step& step) { return step.kind == StepKind::kBindDims; };
+  if (std::none_of(plan().steps.begin(), plan().steps.end(), reads)) return;
+  sizesCurrent_ = false;
+  resolveSizes();
+}
+
 void Context::run() {
+  forgetRunSizes();
   resolveSizes();
   checkReady();
   const std::vector<LoadedEngine::LoadedStep>& loaded = engine_->steps(profile_);

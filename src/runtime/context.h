@@ -40,10 +40,13 @@ class Context {
   // -1 for a dimension that is not known yet: its input shape is not set, or only a run decides it.
   std::vector<int64_t> inputShape(int input) const;
   std::vector<int64_t> outputShape(int output) const;
+  int64_t sizeOf(const DimRef& dim) const;  // of any tensor, likewise
   // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
   int64_t arenaBytes() const { return plan().arenaBytes; }
 
   void run();
+  // Sizes that the last run read from its data are unknown again, as they are before every run.
+  void forgetRunSizes();
 
  private:
   struct ResolvedStep {
