@@ -46,10 +46,36 @@ def write(cases, failures, partial):
             file.write(f"\n== {reason}\n" + "".join(f"{name}\n" for name in sorted(groups[reason])))
 
 
-NARROW = {TensorProto.INT4, TensorProto.UINT4, TensorProto.INT2, TensorProto.UINT2,
-          TensorProto.FLOAT4E2M1}
-UNSIGNED_ZERO = {TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ, TensorProto.FLOAT8E8M0}
-COMPLEX = {TensorProto.COMPLEX64, TensorProto.COMPLEX128}
+SUB_BYTE = {TensorProto.INT4, TensorProto.UINT4, TensorProto.INT2, TensorProto.UINT2,
+            TensorProto.FLOAT4E2M1}
+REASON_BY_TYPE = (
+    ("strings are not tensors of numbers", {TensorProto.STRING}),
+    ("complex numbers", {TensorProto.COMPLEX64, TensorProto.COMPLEX128}),
+    ("types of 4 or 2 bits: not yet fed from numpy, which has one element per byte", SUB_BYTE),
+    ("fp8 without negative zero (fnuz), and powers of two (e8m0)",
+     {TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ, TensorProto.FLOAT8E8M0}),
+)
+SEQUENCES = "sequences, optionals and maps are not tensors"
+REASON_BY_OPERATOR = (
+    (SEQUENCES, "SequenceConstruct SequenceEmpty SplitToSequence OptionalGetElement OptionalHasElement"),
+    ("strings are not tensors of numbers", "TfIdfVectorizer StringNormalizer"),
+    ("images are decoded before they reach the model", "ImageDecoder"),
+    ("control flow decided at run time: If, Loop and Scan", "If Loop Scan"),
+    ("engines draw no random numbers",
+     "RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli Multinomial Dropout"),
+    ("the size of the output depends on data, not yet supported",
+     "Compress NonMaxSuppression NonZero Unique"),
+    ("operators not yet implemented: signal processing", "DFT STFT MelWeightMatrix"),
+    ("operators not yet implemented: attention variants", "LinearAttention FlexAttention"),
+    ("operators not yet implemented: vision", "Col2Im DeformConv MaxUnpool RoiAlign"),
+    ("operators not yet implemented: others", "Det TensorScatter"),
+    ("bits of floats read as integers, or the other way", "BitCast"),
+    ("einsum over a diagonal", "Einsum"),
+)
+REASON_BY_DOMAIN = {
+    "ai.onnx.preview.training": "training operators",
+    "ai.onnx.ml": "ai.onnx.ml: classical machine learning",
+}
 
 
 def reason_for(model, failure):
@@ -58,33 +84,32 @@ def reason_for(model, failure):
         return f"bug: {first_sentence(failure)}"
     graph = model.graph
     values = [*graph.input, *graph.output, *graph.value_info]
-    if any(not value.type.HasField("tensor_type") for value in values if value.type.WhichOneof("value")):
-        return "sequences, optionals and maps are not tensors"
-    types = {value.type.tensor_type.elem_type for value in values}
-    types |= {tensor.data_type for tensor in graph.initializer}
-    types |= {attribute.t.data_type for node in graph.node for attribute in node.attribute
-              if attribute.type == onnx.AttributeProto.TENSOR}
-    types |= {attribute.i for node in graph.node for attribute in node.attribute
-              if node.op_type == "Cast" and attribute.name == "to"}
-    if TensorProto.STRING in types:
-        return "strings are not tensors of numbers"
-    if types & COMPLEX:
-        return "complex numbers"
-    if types & NARROW:
-        return "types of 4 or 2 bits: numpy has one element per byte"
-    if types & UNSIGNED_ZERO:
-        return "fp8 without negative zero, and powers of two (e8m0)"
-    if any("training" in node.domain for node in graph.node):
-        return "training operators"
-    if any(node.domain == "ai.onnx.ml" for node in graph.node):
-        return "ai.onnx.ml: classical machine learning"
+    if any(value.type.WhichOneof("value") not in (None, "tensor_type") for value in values):
+        return SEQUENCES
+    types = element_types(graph, values)
+    for reason, unsupported in REASON_BY_TYPE:
+        if types & unsupported:
+            return reason
+    for node in graph.node:
+        if node.domain in REASON_BY_DOMAIN:
+            return REASON_BY_DOMAIN[node.domain]
+    if "without saturation" in failure:
+        return "casts to fp8 without saturation"
     operators = {node.op_type for node in graph.node}
-    if operators & {"If", "Loop", "Scan"}:
-        return "control flow: If, Loop and Scan"
-    if operators & {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
-                    "Bernoulli", "Multinomial"}:
-        return "random numbers"
+    for reason, unsupported in REASON_BY_OPERATOR:
+        if operators & set(unsupported.split()):
+            return reason
     return first_sentence(failure)
+
+
+def element_types(graph, values):
+    attributes = [(node.op_type, attribute) for node in graph.node for attribute in node.attribute]
+    return ({value.type.tensor_type.elem_type for value in values}
+            | {tensor.data_type for tensor in graph.initializer}
+            | {attribute.t.data_type for _, attribute in attributes
+               if attribute.type == onnx.AttributeProto.TENSOR}
+            | {attribute.i for operator, attribute in attributes
+               if operator == "Cast" and attribute.name == "to"})
 
 
 def first_sentence(failure):
