@@ -11,6 +11,7 @@
 #include "backends/cpu/compute/gemm_block.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/operands.h"
 #include "support/byte_reader.h"
 
 namespace camshaft::cpu::attention {
@@ -166,6 +167,30 @@ std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
   return std::make_shared<Params>(ByteReader(bytes, "the parameters of attention").read<Params>());
 }
 
+bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {
+  if (!isThere(mask) || mask.rank > 4) return false;
+  if (mask.type != DataType::kF32 && mask.type != DataType::kBool) return false;
+  for (int i = 0; i < mask.rank; ++i) {
+    const int64_t size = mask.dims[mask.rank - 1 - i];
+    if (size != 1 && size != scores[3 - i]) return false;
+  }
+  return true;
+}
+
+bool fits(const void* state, const LaunchArgs& args) {
+  if (!hasOperands(args, 3)) return false;
+  for (int i = 0; i < 3; ++i)
+    if (args.inputs[i].rank != 4 || !isF32(args.inputs[i])) return false;
+  const TensorArg &q = args.inputs[0], &k = args.inputs[1], &v = args.inputs[2];
+  const TensorArg& out = args.outputs[0];
+  const int64_t results[] = {q.dims[0], q.dims[1], q.dims[2], v.dims[3]};
+  if (!isF32(out) || !std::ranges::equal(out.shape(), results)) return false;
+  if (k.dims[0] != q.dims[0] || v.dims[0] != q.dims[0] || k.dims[1] != v.dims[1]) return false;
+  const int64_t scores[] = {q.dims[0], q.dims[1], q.dims[2], v.dims[2]};
+  const auto& params = *static_cast<const Params*>(state);
+  return !params.hasMask || (args.inputs.size() > 3 && fitsMask(args.inputs[3], scores));
+}
+
 void launch(const void* state, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Problem problem(*static_cast<const Params*>(state), args);
@@ -186,7 +211,7 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{kName, load, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{kName, load, launch, fits}};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // The algorithms behind conv.h, one file each. Same contracts as there.
 #pragma once
 
+#include <vector>
+
 #include "backends/cpu/compute/conv.h"
 
 namespace camshaft::cpu {
@@ -21,10 +23,20 @@ struct ConvCall {
   int64_t outPixels() const { return extent.batch * outHeight() * outWidth(); }
 };
 
+// 1x1, stride 1, no padding: every output pixel reads one input pixel.
+bool isPointwise(const ConvShape& shape);
+// One group's weights [n][channels][taps] as [n][taps][channels], the order of gathered patches.
+std::vector<float> tapsFirst(const ConvShape& shape, const float* weights);
+
 int64_t packedGemmConvFloats(const ConvShape& shape);
 void packGemmConv(const ConvShape& shape, const float* weights, float* packed);
 int64_t gemmConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
 void gemmConv(const ConvCall& call);
+
+int64_t packedSplitConvFloats(const ConvShape& shape);
+void packSplitConv(const ConvShape& shape, const float* weights, float* packed);
+int64_t splitConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent);
+void splitConv(const ConvCall& call);
 
 int64_t packedDepthwiseFloats(const ConvShape& shape);
 void packDepthwise(const ConvShape& shape, const float* weights, float* packed);

@@ -26,16 +26,6 @@ Product productOf(const ConvShape& shape, const ConvExtent& extent) {
           shape.kernel[0] * shape.kernel[1] * (shape.inChannels / shape.groups)};
 }
 
-bool readsInPlace(const ConvShape& shape) {
-  for (int axis : {0, 1}) {
-    if (shape.kernel[axis] != 1 || shape.stride[axis] != 1 || shape.padBegin[axis] != 0 ||
-        shape.padEnd[axis] != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Rows gathered at a time, at most. While B stays in L2, low blocks keep the gathered rows in L1;
 // otherwise B is read once per block, and blocks are as high as the partition makes them.
 int64_t maxGatheredRows(const Product& p) {
@@ -58,24 +48,14 @@ int64_t packedGemmConvFloats(const ConvShape& shape) {
 
 void packGemmConv(const ConvShape& shape, const float* weights, float* packed) {
   const Product p = productOf(shape, {});
-  const int64_t channels = shape.inChannels / shape.groups;
-  const int64_t taps = shape.kernel[0] * shape.kernel[1];
-  std::vector<float> channelsLast(static_cast<size_t>(p.n * p.k));
   for (int64_t group = 0; group < shape.groups; ++group) {
-    const float* from = weights + group * p.n * p.k;
-    for (int64_t i = 0; i < p.n * channels; ++i) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t out = i / channels, channel = i % channels;
-        channelsLast[static_cast<size_t>((out * taps + tap) * channels + channel)] =
-            from[i * taps + tap];
-      }
-    }
-    packB(p.k, p.n, channelsLast.data(), p.k, true, packed + group * packedBFloats(p.k, p.n));
+    const std::vector<float> rows = tapsFirst(shape, weights + group * p.n * p.k);
+    packB(p.k, p.n, rows.data(), p.k, true, packed + group * packedBFloats(p.k, p.n));
   }
 }
 
 int64_t gemmConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads) {
-  if (readsInPlace(shape)) return 0;
+  if (isPointwise(shape)) return 0;
   const Product p = productOf(shape, extent);
   return threads * bufferFloats(p);
 }
@@ -84,7 +64,7 @@ void gemmConv(const ConvCall& call) {
   const ConvShape& shape = call.shape;
   const Product p = productOf(shape, call.extent);
   const Partition grid = partitionGemm(p.m, p.n, p.k, call.pool.threads());
-  const bool inPlace = readsInPlace(shape);
+  const bool inPlace = isPointwise(shape);
   const int64_t channels = shape.inChannels / shape.groups;
   const int64_t rowsAtOnce = inPlace ? grid.rows : std::min(grid.rows, maxGatheredRows(p));
 

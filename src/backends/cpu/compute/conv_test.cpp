@@ -192,6 +192,15 @@ TEST_P(ConvTest, WinogradStaysAccurate) {
   RecordProperty("relativeError", std::to_string(error * 1e6) + "e-6");
 }
 
+TEST_P(ConvTest, SplitTakesAnyShapeOfOneGroup) {
+  const auto split = ConvAlgorithm::kSplit;
+  if (!convSupports(split, square(1, 1, 1, 1, 0))) GTEST_SKIP() << "this CPU has no bf16 tiles";
+  check(split, {.shape = square(37, 51, 1, 1, 0), .extent = {2, 7, 9}, .withResidual = true});
+  check(split, {.shape = square(64, 33, 1, 2, 0), .extent = {1, 9, 8}});
+  check(split, {.shape = square(3, 20, 7, 2, 3), .extent = {1, 31, 30}, .threads = 3});
+  check(split, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
+}
+
 TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
   for (Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kClip, Activation::kSigmoid,

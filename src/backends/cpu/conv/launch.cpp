@@ -2,16 +2,20 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/operands.h"
 
 namespace camshaft::cpu::conv {
 namespace {
 
 bool isSound(const ConvShape& shape) {
+  constexpr int64_t kMost = int64_t{1} << 24;  // far from overflowing any product of two
+  const auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
   for (int axis : {0, 1})
-    if (shape.kernel[axis] < 1 || shape.stride[axis] < 1 || shape.dilation[axis] < 1 ||
-        shape.padBegin[axis] < 0 || shape.padEnd[axis] < 0)
+    if (!isSize(shape.kernel[axis]) || !isSize(shape.stride[axis]) ||
+        !isSize(shape.dilation[axis]) || shape.padBegin[axis] < 0 || shape.padEnd[axis] < 0 ||
+        shape.padBegin[axis] > kMost || shape.padEnd[axis] > kMost)
       return false;
-  return shape.groups > 0 && shape.inChannels > 0 && shape.outChannels > 0 &&
+  return isSize(shape.groups) && isSize(shape.inChannels) && isSize(shape.outChannels) &&
          shape.inChannels % shape.groups == 0 && shape.outChannels % shape.groups == 0;
 }
 
@@ -36,7 +40,23 @@ ConvExtent extentOf(const TensorArg& image) {
           .inPixelStride = image.dims[image.rank - 1]};
 }
 
+bool areImages(const LaunchArgs& args) {
+  if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  return isF32(x) && isF32(args.inputs[1]) && isF32(y) && (x.rank == 3 || x.rank == 4) &&
+         y.rank == x.rank && x.dims[0] == y.dims[0];
+}
+
 namespace {
+
+template <ConvAlgorithm kAlgorithm>
+bool fits(const void* opaque, const LaunchArgs& args) {
+  const ConvShape& shape = static_cast<const State*>(opaque)->shape;
+  if (!areImages(args) || !convSupports(kAlgorithm, shape)) return false;
+  if (args.outputs[0].count() == 0) return true;
+  const ConvExtent in = extentOf(args.inputs[0]), out = extentOf(args.outputs[0]);
+  return shape.outSize(0, in.height) == out.height && shape.outSize(1, in.width) == out.width;
+}
 
 template <ConvAlgorithm kAlgorithm>
 void launch(const void* opaque, const LaunchArgs& args) {
@@ -48,6 +68,9 @@ void launch(const void* opaque, const LaunchArgs& args) {
   if (extent.inPixelStride != shape.inChannels || extent.outPixelStride != shape.outChannels ||
       weights.count() != packedConvFloats(kAlgorithm, shape))
     fail(ErrorKind::kInvalidEngine, "a convolution of the engine does not fit its operands");
+  if (!convSupports(kAlgorithm, shape))
+    fail(ErrorKind::kInvalidEngine,
+         "a convolution of the engine cannot run on this CPU; build it again here");
   const WorkersWithin limit(
       args, [&](int threads) { return convWorkspaceFloats(kAlgorithm, shape, extent, threads); });
   const LaunchedEpilogue epilogue(epilogueState, args);
@@ -57,14 +80,16 @@ void launch(const void* opaque, const LaunchArgs& args) {
 
 template <ConvAlgorithm kAlgorithm>
 constexpr RuntimeKernel entry() {
-  return {kNames[static_cast<int>(kAlgorithm)], load, launch<kAlgorithm>};
+  return {kNames[static_cast<int>(kAlgorithm)], load, launch<kAlgorithm>, fits<kAlgorithm>};
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kSplit>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
-    {kTransposeName, load, launchTranspose},
+    {kTransposeName, load, launchTranspose,
+     [](const void*, const LaunchArgs& args) { return areImages(args); }},
 };
 
 }  // namespace

@@ -106,15 +106,17 @@ Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<fl
   return result;
 }
 
+// What convSupports() asks for, by ConvAlgorithm.
+constexpr const char* kNeeds[] = {"", "needs one input channel per group",
+                                  "needs a 3x3 kernel, stride 1, no dilation and one group",
+                                  "needs one group and a CPU with bf16 tiles (AMX)"};
+
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
   if (const Verdict verdict = supportsOperands<ConvAttrs>(node); !verdict) return verdict;
   const ConvShape shape = convShape(node);
-  if (!convSupports(kAlgorithm, shape))
-    return Verdict::no(kAlgorithm == ConvAlgorithm::kDepthwise
-                           ? "needs one input channel per group"
-                           : "needs a 3x3 kernel, stride 1, no dilation and one group");
+  if (!convSupports(kAlgorithm, shape)) return Verdict::no(kNeeds[static_cast<int>(kAlgorithm)]);
   if (kAlgorithm == ConvAlgorithm::kGemm && shape.groups > 1 &&
       std::max(shape.inChannels, shape.outChannels) == shape.groups)
     return Verdict::no(
@@ -130,6 +132,14 @@ Prepared prepareConv(const Node& node, const PrepareOptions& options) {
   const ConvShape shape = convShape(node);
   const std::optional<ConvExtent> largest = largestExtent(node, shape, options);
   if (!largest) return refused(kNeedsBound);
+  if (kAlgorithm == ConvAlgorithm::kSplit) {
+    if (!options.allowTf32)
+      return refused("splits f32 into bf16 pairs, and the build does not allow TF32");
+    // It gathers and splits the whole image at once; beyond the caches that only costs memory.
+    constexpr int64_t kMostFloats = 16 << 20;
+    if (convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads) > kMostFloats)
+      return refused("would need more than 64 MiB of workspace");
+  }
   std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
   packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
   return prepared(node, shape, packed,
@@ -177,6 +187,7 @@ constexpr Kernel entry() {
 
 constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kSplit>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
     // Adds up its taps in the output, so nothing may be there before.

@@ -20,6 +20,9 @@ std::shared_ptr<const void> load(std::span<const std::byte> params);
 // Sizes of an image; inPixelStride is its number of channels.
 ConvExtent extentOf(const TensorArg& image);
 
+// Input, packed weights and output of one batch, whatever comes after them.
+bool areImages(const LaunchArgs& args);
+
 void launchTranspose(const void* state, const LaunchArgs& args);  // launch_transpose.cpp
 
 }  // namespace camshaft::cpu::conv

@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/operands.h"
 
 namespace camshaft::cpu::gemm {
 namespace {
@@ -26,6 +27,16 @@ std::shared_ptr<const void> loadPacked(std::span<const std::byte> bytes) {
   state->params = reader.read<PackedParams>();
   state->epilogue = EpilogueState(reader);
   return state;
+}
+
+bool fitsPacked(const void* opaque, const LaunchArgs& args) {
+  const PackedParams& params = static_cast<const State<PackedParams>*>(opaque)->params;
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost) return false;
+  if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
+  const TensorArg& out = args.outputs[0];
+  return isF32(args.inputs[0]) && isF32(args.inputs[1]) && isF32(out) && out.rank > 0 &&
+         out.dims[out.rank - 1] == params.n;
 }
 
 // Rows of the product, once the operands are known to fit it.
@@ -165,6 +176,25 @@ void multiplyAll(BatchedGemm product, Epilogue epilogue, const Batch& batch, Thr
   }
 }
 
+bool broadcasts(const TensorArg& from, const TensorArg& to) {
+  if (from.rank < 2 || from.rank > to.rank) return false;
+  for (int i = 3; i <= from.rank; ++i) {
+    const int64_t size = from.dims[from.rank - i];
+    if (size != 1 && size != to.dims[to.rank - i]) return false;
+  }
+  return true;
+}
+
+bool fitsBatched(const void* opaque, const LaunchArgs& args) {
+  const BatchedParams& params = static_cast<const State<BatchedParams>*>(opaque)->params;
+  if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
+  const TensorArg &a = args.inputs[0], &b = args.inputs[1], &c = args.outputs[0];
+  if (!isF32(a) || !isF32(b) || !isF32(c) || !broadcasts(a, c) || !broadcasts(b, c)) return false;
+  const auto size = [](const TensorArg& t, bool column) { return t.dims[t.rank - 2 + column]; };
+  return size(a, params.transposeA) == size(c, false) && size(b, !params.transposeB) == size(c, true) &&
+         size(a, !params.transposeA) == size(b, params.transposeB);
+}
+
 void launchBatched(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<BatchedParams>*>(opaque);
   if (args.outputs[0].count() == 0) return;
@@ -177,9 +207,9 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {kSplit, loadSplit, launchSplit},
-    {kPacked, loadPacked, launchPacked},
-    {kBatched, loadBatched, launchBatched},
+    {kSplit, loadSplit, launchSplit, fitsPacked},
+    {kPacked, loadPacked, launchPacked, fitsPacked},
+    {kBatched, loadBatched, launchBatched, fitsBatched},
 };
 
 }  // namespace

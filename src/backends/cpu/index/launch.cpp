@@ -4,11 +4,20 @@
 #include "backends/cpu/index/indices.h"
 #include "backends/cpu/index/launchers.h"
 #include "backends/cpu/index/params.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 
 namespace camshaft::cpu::index {
 
 namespace {
+
+bool fitsGather(const void* state, const LaunchArgs& args) {
+  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  if (!hasOperands(args, 2) || !isIndex(args.inputs[1]) || axis >= args.inputs[0].rank) return false;
+  const TensorArg &data = args.inputs[0], &y = args.outputs[0];
+  return sameType(data, y) && y.count() == countOf(data.dims, 0, axis) * args.inputs[1].count() *
+                                               countOf(data.dims, axis + 1, data.rank);
+}
 
 void launchGather(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
@@ -29,6 +38,11 @@ void launchGather(const void* state, const LaunchArgs& args) {
                               from + static_cast<size_t>(source) * cell, cell);
                   }
                 });
+}
+
+bool fitsGatherElements(const void*, const LaunchArgs& args) {
+  return hasOperands(args, 2) && isIndex(args.inputs[1]) && sameType(args.inputs[0], args.outputs[0]) &&
+         args.inputs[0].rank == args.inputs[1].rank && sameSizes(args.inputs[1], args.outputs[0]);
 }
 
 void launchGatherElements(const void* state, const LaunchArgs& args) {
@@ -56,6 +70,16 @@ void launchGatherElements(const void* state, const LaunchArgs& args) {
                 width);
     }
   });
+}
+
+bool fitsGatherND(const void* state, const LaunchArgs& args) {
+  const int64_t batchDims = static_cast<const GatherNDParams*>(state)->batchDims;
+  if (!hasOperands(args, 2) || !isIndex(args.inputs[1])) return false;
+  const TensorArg &data = args.inputs[0], &shape = args.inputs[1], &y = args.outputs[0];
+  if (!sameType(data, y) || batchDims >= shape.rank) return false;
+  const int64_t taken = batchDims + shape.dims[shape.rank - 1];
+  return taken <= data.rank && y.count() == countOf(shape.dims, 0, shape.rank - 1) *
+                                                countOf(data.dims, static_cast<int>(taken), data.rank);
 }
 
 void launchGatherND(const void* state, const LaunchArgs& args) {
@@ -89,13 +113,13 @@ void launchGatherND(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/gather", loadParams<AxisParams>, launchGather},
-    {"cpu/gather_elements", loadParams<AxisParams>, launchGatherElements},
-    {"cpu/gather_nd", loadParams<GatherNDParams>, launchGatherND},
-    {"cpu/scatter_elements", loadParams<AxisParams>, launchScatterElements},
-    {"cpu/scatter_nd", nullptr, launchScatterND},
-    {"cpu/one_hot", loadParams<AxisParams>, launchOneHot},
-    {"cpu/top_k", loadParams<TopKParams>, launchTopK},
+    {"cpu/gather", loadParams<AxisParams>, launchGather, fitsGather},
+    {"cpu/gather_elements", loadParams<AxisParams>, launchGatherElements, fitsGatherElements},
+    {"cpu/gather_nd", loadParams<GatherNDParams>, launchGatherND, fitsGatherND},
+    {"cpu/scatter_elements", loadParams<AxisParams>, launchScatterElements, fitsScatterElements},
+    {"cpu/scatter_nd", nullptr, launchScatterND, fitsScatterND},
+    {"cpu/one_hot", loadParams<AxisParams>, launchOneHot, fitsOneHot},
+    {"cpu/top_k", loadParams<TopKParams>, launchTopK, fitsTopK},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "backends/cpu/index/indices.h"
 #include "backends/cpu/index/launchers.h"
 #include "backends/cpu/index/params.h"
+#include "backends/cpu/operands.h"
 
 namespace camshaft::cpu::index {
 
@@ -21,7 +22,23 @@ std::byte* startFromData(const LaunchArgs& args) {
        join(args.inputs[0].shape(), ", "), "]");
 }
 
+bool fitsScatter(const LaunchArgs& args) {
+  if (!hasOperands(args, 3) || !isIndex(args.inputs[1])) return false;
+  const TensorArg& result = args.outputs[0];
+  return sameSizes(args.inputs[0], result) && sameType(args.inputs[0], result) &&
+         sameType(args.inputs[2], result);
+}
+
 }  // namespace
+
+bool fitsScatterElements(const void*, const LaunchArgs& args) {
+  return fitsScatter(args) && args.inputs[1].rank == args.outputs[0].rank &&
+         args.inputs[2].rank == args.outputs[0].rank;
+}
+
+bool fitsScatterND(const void*, const LaunchArgs& args) {
+  return fitsScatter(args) && args.inputs[1].rank > 0;
+}
 
 // In order, so that of several updates of one place the last stays.
 void launchScatterElements(const void* state, const LaunchArgs& args) {

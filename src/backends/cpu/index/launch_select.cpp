@@ -4,9 +4,18 @@
 #include "backends/cpu/index/indices.h"
 #include "backends/cpu/index/launchers.h"
 #include "backends/cpu/index/params.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 
 namespace camshaft::cpu::index {
+
+bool fitsOneHot(const void* state, const LaunchArgs& args) {
+  const int64_t axis = static_cast<const AxisParams*>(state)->axis;
+  if (!hasOperands(args, 2) || !isIndex(args.inputs[0]) || axis >= args.outputs[0].rank) return false;
+  const TensorArg &values = args.inputs[1], &y = args.outputs[0];
+  return sameType(values, y) && values.count() == 2 &&
+         y.count() == args.inputs[0].count() * y.dims[axis];
+}
 
 void launchOneHot(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
@@ -66,6 +75,14 @@ struct TopK {
 };
 
 }  // namespace
+
+bool fitsTopK(const void* state, const LaunchArgs& args) {
+  const int64_t axis = static_cast<const TopKParams*>(state)->axis;
+  if (!hasOperands(args, 1, 2)) return false;
+  const TensorArg &x = args.inputs[0], &values = args.outputs[0], &positions = args.outputs[1];
+  return (isF32(x) || isIndex(x)) && sameType(x, values) && positions.type == DataType::kI64 &&
+         sameSizes(x, values, axis) && sameSizes(values, positions);
+}
 
 void launchTopK(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const TopKParams*>(state);

@@ -4,9 +4,13 @@
 
 namespace camshaft::cpu::index {
 
+bool fitsScatterElements(const void* state, const LaunchArgs& args);
 void launchScatterElements(const void* state, const LaunchArgs& args);  // launch_scatter.cpp
+bool fitsScatterND(const void* state, const LaunchArgs& args);
 void launchScatterND(const void* state, const LaunchArgs& args);
+bool fitsOneHot(const void* state, const LaunchArgs& args);
 void launchOneHot(const void* state, const LaunchArgs& args);  // launch_select.cpp
+bool fitsTopK(const void* state, const LaunchArgs& args);
 void launchTopK(const void* state, const LaunchArgs& args);
 
 }  // namespace camshaft::cpu::index

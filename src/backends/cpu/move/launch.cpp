@@ -1,9 +1,12 @@
 #include "backend/launch.h"
 
+#include <algorithm>
+
 #include "backends/cpu/families.h"
 #include "backends/cpu/move/launch_pad.h"
 #include "backends/cpu/move/params.h"
 #include "backends/cpu/move/strided_copy.h"
+#include "backends/cpu/operands.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::move {
@@ -14,6 +17,15 @@ StridedCopy copyBetween(const TensorArg& from, const TensorArg& to) {
   return {.from = from.as<const std::byte>(),
           .to = to.as<std::byte>(),
           .width = static_cast<int64_t>(bytesOf(from.type, 1))};
+}
+
+bool fitsMove(const LaunchArgs& args) {
+  return hasOperands(args, 1) && sameType(args.inputs[0], args.outputs[0]);
+}
+
+bool fitsCopy(const void*, const LaunchArgs& args) {
+  return args.inputs.size() == 1 && args.outputs.size() == 1 && isThere(args.inputs[0]) &&
+         isThere(args.outputs[0]) && sameType(args.inputs[0], args.outputs[0]);
 }
 
 void launchCopy(const void*, const LaunchArgs& args) {
@@ -29,6 +41,16 @@ void launchCopy(const void*, const LaunchArgs& args) {
   copy.run(args.threads);
 }
 
+bool fitsTranspose(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const TransposeParams*>(state);
+  if (!fitsMove(args)) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  if (x.rank != params.rank || y.rank != params.rank) return false;
+  for (int i = 0; i < y.rank; ++i)
+    if (y.dims[i] != x.dims[params.order[i]]) return false;
+  return true;
+}
+
 void launchTranspose(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const TransposeParams*>(state);
   const TensorArg& x = args.inputs[0];
@@ -38,6 +60,10 @@ void launchTranspose(const void* state, const LaunchArgs& args) {
   StridedCopy copy = copyBetween(x, y);
   for (int i = 0; i < params.rank; ++i) copy.addDim(y.dims[i], from[params.order[i]], to[i]);
   copy.run(args.threads);
+}
+
+bool fitsExpand(const void*, const LaunchArgs& args) {
+  return fitsMove(args) && args.inputs[0].rank <= args.outputs[0].rank;
 }
 
 void launchExpand(const void*, const LaunchArgs& args) {
@@ -57,6 +83,14 @@ void launchExpand(const void*, const LaunchArgs& args) {
   copy.run(args.threads);
 }
 
+bool fitsTile(const void*, const LaunchArgs& args) {
+  if (!fitsMove(args) || args.inputs[0].rank != args.outputs[0].rank) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  for (int i = 0; i < y.rank; ++i)
+    if (x.dims[i] == 0 ? y.dims[i] != 0 : y.dims[i] % x.dims[i] != 0) return false;
+  return true;
+}
+
 void launchTile(const void*, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
@@ -68,6 +102,25 @@ void launchTile(const void*, const LaunchArgs& args) {
     copy.addDim(x.dims[i], from[i], to[i]);
   }
   copy.run(args.threads);
+}
+
+bool fitsSlice(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const SliceParams*>(state);
+  if (!fitsMove(args) || static_cast<int>(args.dims.size()) != params.count) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  if (x.rank != y.rank) return false;
+  for (int i = 0; i < y.rank; ++i) {
+    const int32_t* end = params.axes + params.count;
+    if (std::find(params.axes, end, i) == end && x.dims[i] != y.dims[i]) return false;
+  }
+  // The last element taken, which the launch looks at, is a number.
+  for (int i = 0; i < params.count; ++i) {
+    if (params.axes[i] >= y.rank) return false;
+    int64_t last;
+    if (__builtin_mul_overflow(y.dims[params.axes[i]] - 1, params.steps[i], &last)) return false;
+    if (__builtin_add_overflow(last, args.dims[i], &last)) return false;
+  }
+  return true;
 }
 
 void launchSlice(const void* state, const LaunchArgs& args) {
@@ -94,6 +147,14 @@ void launchSlice(const void* state, const LaunchArgs& args) {
   copy.run(args.threads);
 }
 
+bool fitsConcat(const void* state, const LaunchArgs& args) {
+  const int axis = static_cast<const ConcatParams*>(state)->axis;
+  if (!hasOperands(args, args.inputs.size()) || axis >= args.outputs[0].rank) return false;
+  return std::all_of(args.inputs.begin(), args.inputs.end(), [&](const TensorArg& x) {
+    return sameType(x, args.outputs[0]) && x.rank == args.outputs[0].rank;
+  });
+}
+
 // Each input is one run of bytes per index over the dimensions before the axis.
 void launchConcat(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<const ConcatParams*>(state)->axis;
@@ -117,13 +178,13 @@ void launchConcat(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/copy", nullptr, launchCopy},
-    {"cpu/transpose", loadParams<TransposeParams>, launchTranspose},
-    {"cpu/expand", nullptr, launchExpand},
-    {"cpu/tile", nullptr, launchTile},
-    {"cpu/slice", loadParams<SliceParams>, launchSlice},
-    {"cpu/concat", loadParams<ConcatParams>, launchConcat},
-    {"cpu/pad", loadParams<PadParams>, launchPad},
+    {"cpu/copy", nullptr, launchCopy, fitsCopy},
+    {"cpu/transpose", loadParams<TransposeParams>, launchTranspose, fitsTranspose},
+    {"cpu/expand", nullptr, launchExpand, fitsExpand},
+    {"cpu/tile", nullptr, launchTile, fitsTile},
+    {"cpu/slice", loadParams<SliceParams>, launchSlice, fitsSlice},
+    {"cpu/concat", loadParams<ConcatParams>, launchConcat, fitsConcat},
+    {"cpu/pad", loadParams<PadParams>, launchPad, fitsPad},
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "backends/cpu/move/launch_pad.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "backends/cpu/move/params.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "support/error.h"
 
@@ -86,6 +88,16 @@ struct Padding {
 };
 
 }  // namespace
+
+bool fitsPad(const void*, const LaunchArgs& args) {
+  if (!hasOperands(args, 1)) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  if (!sameType(x, y) || x.rank != y.rank || static_cast<int>(args.dims.size()) != x.rank) return false;
+  for (int64_t begin : args.dims)
+    if (std::abs(begin) > (int64_t{1} << 48)) return false;
+  const bool hasValue = args.inputs.size() > 1 && args.inputs[1].data;
+  return !hasValue || (sameType(x, args.inputs[1]) && args.inputs[1].count() == 1);
+}
 
 void launchPad(const void* state, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];

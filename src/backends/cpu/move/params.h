@@ -11,9 +11,13 @@ struct TransposeParams {
   int32_t rank;
   int32_t order[kMaxRank];
   bool isValid() const {
-    for (int32_t axis : order)
-      if (!isAxis(axis)) return false;
-    return rank >= 0 && rank <= kMaxRank;
+    if (rank < 0 || rank > kMaxRank) return false;
+    uint32_t seen = 0;
+    for (int i = 0; i < rank; ++i) {
+      if (!isAxis(order[i])) return false;
+      seen |= 1u << order[i];
+    }
+    return seen == (1u << rank) - 1;
   }
 };
 
@@ -23,9 +27,13 @@ struct SliceParams {
   int32_t axes[kMaxRank];
   int64_t steps[kMaxRank];
   bool isValid() const {
-    for (int32_t axis : axes)
-      if (!isAxis(axis)) return false;
-    return count >= 0 && count <= kMaxRank;
+    if (count < 0 || count > kMaxRank) return false;
+    uint32_t seen = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!isAxis(axes[i]) || (seen & (1u << axes[i]))) return false;
+      seen |= 1u << axes[i];
+    }
+    return true;
   }
 };
 

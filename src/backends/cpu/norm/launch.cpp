@@ -5,6 +5,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/norm/moments.h"
 #include "backends/cpu/norm/params.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "support/error.h"
 
@@ -20,6 +21,10 @@ const float* operand(const LaunchArgs& args, size_t input, int64_t count) {
     fail(ErrorKind::kInvalidArgument, "a normalisation has ", args.inputs[input].count(),
          " scales or biases for ", count, " elements");
   return args.inputs[input].as<float>();
+}
+
+bool fits(const void*, const LaunchArgs& args) {
+  return hasF32Operands(args, 1) && sameSizes(args.inputs[0], args.outputs[0]);
 }
 
 float factorOf(double squares, int64_t count, double epsilon) {
@@ -156,8 +161,8 @@ void launchGroupNorm(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm},
-    {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm}};
+    {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm, fits},
+    {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm, fits}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/pool/params.h"
 #include "backends/cpu/pool/taps.h"
@@ -99,6 +100,15 @@ struct Pooling {
   }
 };
 
+bool fits(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const PoolParams*>(state);
+  if (!hasF32Operands(args, 1)) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  const int channels = params.channelsLast ? x.rank - 1 : 1;
+  return x.rank == params.spatialRank + 2 && y.rank == x.rank && x.dims[0] == y.dims[0] &&
+         x.dims[channels] == y.dims[channels];
+}
+
 void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const PoolParams*>(state);
   const TensorArg& x = args.inputs[0];
@@ -124,7 +134,7 @@ void launch(const void* state, const LaunchArgs& args) {
                 });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", loadParams<PoolParams>, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", loadParams<PoolParams>, launch, fits}};
 
 }  // namespace
 

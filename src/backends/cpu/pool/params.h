@@ -9,7 +9,14 @@ namespace camshaft::cpu::pool {
 // Along one dimension, window o has its tap k at o*stride - padBegin + k*dilation.
 struct Window {
   int64_t kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
-  bool isValid() const { return kernel > 0 && stride > 0 && dilation > 0; }
+  bool isValid() const {
+    constexpr int64_t kMost = int64_t{1} << 24;  // far from overflowing any product of two
+    for (int64_t size : {kernel, stride, dilation})
+      if (size < 1 || size > kMost) return false;
+    for (int64_t pad : {padBegin, padEnd})
+      if (pad < -kMost || pad > kMost) return false;
+    return true;
+  }
 };
 
 struct PoolParams {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/reduce/params.h"
 #include "backends/cpu/reduce/rows.h"
@@ -106,6 +107,15 @@ void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, Th
   });
 }
 
+bool fitsReduce(const void* state, const LaunchArgs& args) {
+  if (!hasF32Operands(args, 1)) return false;
+  const uint32_t axes = static_cast<const ReduceParams*>(state)->axes;
+  int64_t results = 1;
+  for (int i = 0; i < args.inputs[0].rank; ++i)
+    if (!((axes >> i) & 1)) results *= args.inputs[0].dims[i];
+  return args.outputs[0].count() == results;
+}
+
 void launchReduce(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ReduceParams*>(state);
   const TensorArg& x = args.inputs[0];
@@ -170,6 +180,13 @@ struct ArgSearch {
   }
 };
 
+bool fitsArgReduce(const void* state, const LaunchArgs& args) {
+  const int axis = static_cast<const ArgReduceParams*>(state)->axis;
+  if (!hasOperands(args, 1) || !isF32(args.inputs[0]) || axis >= args.inputs[0].rank) return false;
+  const TensorArg& y = args.outputs[0];
+  return y.type == DataType::kI64 && y.count() * args.inputs[0].dims[axis] == args.inputs[0].count();
+}
+
 void launchArgReduce(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ArgReduceParams*>(state);
   const TensorArg& x = args.inputs[0];
@@ -201,8 +218,8 @@ void launchArgReduce(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/reduce_f32", loadParams<ReduceParams>, launchReduce},
-    {"cpu/arg_reduce_f32", loadParams<ArgReduceParams>, launchArgReduce}};
+    {"cpu/reduce_f32", loadParams<ReduceParams>, launchReduce, fitsReduce},
+    {"cpu/arg_reduce_f32", loadParams<ArgReduceParams>, launchArgReduce, fitsArgReduce}};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/rnn/params.h"
 
 namespace camshaft::cpu::rnn {
@@ -131,10 +132,29 @@ std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
   ByteReader reader(bytes, "the parameters of a recurrent layer");
   requireIsa(reader);
   auto params = std::make_shared<Params>(reader.read<Params>());
-  if (params->inputs < 0 || params->hidden < 1 || (params->gates != 3 && params->gates != 4) ||
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (params->inputs < 0 || params->hidden < 1 || params->inputs > kMost ||
+      params->hidden > kMost || (params->gates != 3 && params->gates != 4) ||
       (params->directions != 1 && params->directions != 2))
     fail(ErrorKind::kInvalidEngine, "the engine holds a damaged recurrent layer");
   return params;
+}
+
+bool fits(const void* state, const LaunchArgs& args) {
+  const Params& p = *static_cast<const Params*>(state);
+  if (!hasF32Operands(args, kLateBias + 1) || args.inputs[kX].rank != 3) return false;
+  const int64_t steps = args.inputs[kX].dims[0], batch = args.inputs[kX].dims[1];
+  const int64_t states = p.directions * batch * p.hidden;
+  for (int32_t initial : {p.initialH, p.initialC}) {
+    if (initial < 0) continue;
+    if (static_cast<size_t>(initial) >= args.inputs.size()) return false;
+    if (!isF32(args.inputs[initial]) || args.inputs[initial].count() != states) return false;
+  }
+  for (size_t i = 0; i < args.outputs.size(); ++i)
+    if (!isF32(args.outputs[i]) || args.outputs[i].count() != (i == 0 ? steps * states : states))
+      return false;
+  return args.inputs[kBias].count() == p.directions * p.width() &&
+         args.inputs[kLateBias].count() == p.directions * p.hidden;
 }
 
 void launch(const void* state, const LaunchArgs& args) {
@@ -149,7 +169,7 @@ void launch(const void* state, const LaunchArgs& args) {
   for (int64_t i = 0; i < params.directions; ++i) Direction(params, args, i).run();
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{kLstmName, load, launch}, {kGruName, load, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{kLstmName, load, launch, fits}, {kGruName, load, launch, fits}};
 
 }  // namespace
 

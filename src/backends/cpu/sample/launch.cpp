@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/sample/blend.h"
 #include "backends/cpu/sample/params.h"
@@ -46,8 +47,11 @@ void fillBlends(const ResizeParams& params, double scale, int64_t in, int64_t ou
     return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1));
   };
   for (int64_t x = 0; x < out; ++x) {
-    const double position =
+    const double exact =
         sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
+    // Far outside is outside; NaN, which no sound scale gives, counts as left of everything.
+    constexpr double kFar = 1e15;
+    const double position = exact > -kFar ? std::min(exact, kFar) : -kFar;
     // The left neighbour is strictly left of the position, which lies `ratio` in (0, 1] after it.
     const int64_t left = static_cast<int64_t>(std::ceil(position)) - 1;
     const double ratio = position - static_cast<double>(left);
@@ -112,6 +116,16 @@ struct Resize {
   }
 };
 
+bool fits(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ResizeParams*>(state);
+  if (!hasOperands(args, 1)) return false;
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  if (x.rank != y.rank || !sameType(x, y) || (params.linear && !isF32(x))) return false;
+  for (int i = 0; i < x.rank; ++i)
+    if ((i < params.axis || i >= params.axis + params.axes) && x.dims[i] != y.dims[i]) return false;
+  return true;
+}
+
 void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ResizeParams*>(state);
   const TensorArg& x = args.inputs[0];
@@ -155,7 +169,7 @@ void launch(const void* state, const LaunchArgs& args) {
                 });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", loadParams<ResizeParams>, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", loadParams<ResizeParams>, launch, fits}};
 
 }  // namespace
 

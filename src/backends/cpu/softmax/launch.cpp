@@ -1,6 +1,7 @@
 #include "backend/launch.h"
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/softmax/params.h"
 #include "backends/cpu/softmax/rows.h"
@@ -10,6 +11,10 @@ namespace camshaft::cpu::softmax {
 namespace {
 
 constexpr double kWorkPerElement = 10;
+
+bool fits(const void*, const LaunchArgs& args) {
+  return hasF32Operands(args, 1) && sameSizes(args.inputs[0], args.outputs[0]);
+}
 
 void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const SoftmaxParams*>(state);
@@ -43,7 +48,7 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/softmax_f32", loadParams<SoftmaxParams>, launch}};
+constexpr RuntimeKernel kLaunchers[] = {{"cpu/softmax_f32", loadParams<SoftmaxParams>, launch, fits}};
 
 }  // namespace
 
