@@ -27,6 +27,9 @@ try:  # numpy itself has no narrow floats
         DataType.BF16: ml_dtypes.bfloat16,
         DataType.FP8: ml_dtypes.float8_e4m3fn,
         DataType.FP8E5M2: ml_dtypes.float8_e5m2,
+        DataType.INT4: ml_dtypes.int4,
+        DataType.UINT4: ml_dtypes.uint4,
+        DataType.FP4: ml_dtypes.float4_e2m1fn,
     }
 except ImportError:
     pass
@@ -44,6 +47,33 @@ def _itemsize(data_type):
 
 
 DataType.itemsize = property(_itemsize)
+
+
+def _pack(array):
+    """The bytes of an array as the library reads them: 4-bit elements in pairs, low half first."""
+    if not _is_half_byte(array.dtype):
+        return array
+    halves = np.append(array.reshape(-1).view(np.uint8) & 15, np.uint8(0))[: (array.size + 1) // 2 * 2]
+    return halves[0::2] | halves[1::2] << 4
+
+
+def _unpack(packed, dtype, shape):
+    """The array in memory that the library wrote; numpy keeps 4-bit elements a byte each."""
+    if not _is_half_byte(dtype):
+        return packed.view(dtype).reshape(shape)
+    halves = np.stack([packed & 15, packed >> 4], 1).reshape(-1)[: int(np.prod(shape))]
+    if dtype == _NUMPY[DataType.INT4]:
+        halves = (halves.astype(np.int8) ^ 8) - 8  # sign of the lower half
+    return halves.astype(np.uint8).view(dtype).reshape(shape)
+
+
+def _is_half_byte(dtype):
+    return _itemsize(_OURS[np.dtype(dtype)]) == 0.5
+
+
+def _bytes_of(dtype, shape):
+    count = int(np.prod(shape, dtype=np.int64))
+    return (count + 1) // 2 if _is_half_byte(dtype) else count * dtype.itemsize
 
 
 def nptype(trt_type):

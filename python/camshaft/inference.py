@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._camshaft import IOutputAllocator, TensorIOMode
-from ._types import nptype
+from ._types import _bytes_of, _pack, _unpack, nptype
 
 
 class _GrowingOutput(IOutputAllocator):
@@ -24,9 +24,20 @@ class _GrowingOutput(IOutputAllocator):
 
     def array(self):
         address = self.buffer.ctypes.data
-        count = int(np.prod(self.shape, dtype=np.int64))
         start = -address % 64
-        return self.buffer[start : start + count * self.dtype.itemsize].view(self.dtype).reshape(self.shape).copy()
+        written = self.buffer[start : start + _bytes_of(self.dtype, self.shape)].copy()
+        return _unpack(written, self.dtype, self.shape)
+
+
+class _FixedOutput:
+    """Memory for an output whose shape is known beforehand."""
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = dtype, tuple(shape)
+        self.buffer = np.empty(_bytes_of(dtype, shape), np.uint8)
+
+    def array(self):
+        return _unpack(self.buffer, self.dtype, self.shape)
 
 
 def infer(context, inputs):
@@ -52,8 +63,8 @@ def infer(context, inputs):
         if not context.set_input_shape(name, array.shape):
             low, _, high = engine.get_tensor_profile_shape(name, context.active_optimization_profile)
             raise ValueError(f"input '{name}' has shape {array.shape}, outside the profile's {low} to {high}")
-        context.set_tensor_address(name, array.ctypes.data)
-        kept.append(array)
+        kept.append(_pack(array))
+        context.set_tensor_address(name, kept[-1].ctypes.data)
 
     results = {}
     for name in names[len(wanted) :]:
@@ -65,7 +76,7 @@ def infer(context, inputs):
                 results[name] = _GrowingOutput(dtype)
                 context.set_output_allocator(name, results[name])
         else:
-            results[name] = np.empty(shape, dtype)
-            context.set_tensor_address(name, results[name].ctypes.data)
+            results[name] = _FixedOutput(dtype, shape)
+            context.set_tensor_address(name, results[name].buffer.ctypes.data)
     context.execute_async_v3(0)
-    return {name: r.array() if isinstance(r, _GrowingOutput) else r for name, r in results.items()}
+    return {name: result.array() for name, result in results.items()}

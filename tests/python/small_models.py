@@ -20,3 +20,12 @@ def perceptron(batch="batch"):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
     onnx.checker.check_model(model)
     return model.SerializeToString(), lambda x: numpy.maximum(x @ w + b, 0)
+
+
+def one_node(operator, inputs, output, **attributes):
+    """A model of one node, from {name: (type, shape)} and the output's (type, shape)."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph([helper.make_node(operator, list(inputs), ["y"], **attributes)], operator,
+                              [value(name, *of) for name, of in inputs.items()], [value("y", *output)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return model.SerializeToString()
