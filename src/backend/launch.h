@@ -51,6 +51,9 @@ struct RuntimeKernel {
   std::string_view name;  // "cpu/gemm_f32"
   std::shared_ptr<const void> (*load)(std::span<const std::byte> params) = nullptr;
   void (*launch)(const void* state, const LaunchArgs& args) = nullptr;
+  // Whether number, types and sizes of the operands are such that launch() stays inside them, asked
+  // before the first launch at new sizes: engine files are not trusted. Null: any will do.
+  bool (*fits)(const void* state, const LaunchArgs& args) = nullptr;
 };
 
 }  // namespace camshaft

@@ -71,6 +71,9 @@ Json stepJson(const Plan& plan, const Step& step) {
   return json;
 }
 
+// Names come from model and engine files and may be no UTF-8.
+std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
 }  // namespace
 
 std::string layerLine(const Plan& plan, const Step& step) {
@@ -86,7 +89,7 @@ std::string layerLine(const Plan& plan, const Step& step) {
   return line;
 }
 
-std::string layerJson(const Plan& plan, const Step& step) { return stepJson(plan, step).dump(2); }
+std::string layerJson(const Plan& plan, const Step& step) { return toText(stepJson(plan, step)); }
 
 std::string engineText(const Plan& plan, const ProfilePlan& profile) {
   std::string text = str("Engine '", plan.networkName, "' for ", plan.device, " (", plan.builtFor, "), ",
@@ -110,7 +113,7 @@ std::string engineJson(const Plan& plan, const ProfilePlan& profile) {
   for (const Step& step : profile.steps) json["Layers"].push_back(stepJson(plan, step));
   for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const IoTensor& tensor : *tensors) json["Bindings"].push_back(tensor.name);
-  return json.dump(2);
+  return toText(json);
 }
 
 }  // namespace camshaft

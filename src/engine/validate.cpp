@@ -1,6 +1,7 @@
 #include "engine/validate.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "support/error.h"
 
@@ -16,6 +17,7 @@ class Validator {
   void run() {
     require(!plan_.profiles.empty(), "it has no profile");
     for (const IoTensor& input : plan_.inputs) checkDims(input.tensor, "an input");
+    for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
     for (const ProfilePlan& profile : plan_.profiles) checkProfile(profile);
   }
 
@@ -26,7 +28,7 @@ class Validator {
 
   void checkProfile(const ProfilePlan& profile) {
     profile_ = &profile;
-    require(profile.slotCount >= 0 && profile.slotCount < (1 << 24), "its slot count is out of range");
+    checkSlots(profile);
     require(profile.inputs.size() == plan_.inputs.size(), "a profile lacks inputs");
     require(profile.outputs.size() == plan_.outputs.size(), "a profile lacks outputs");
     require(profile.arenaBytes >= 0 && profile.arenaBytes < (int64_t{1} << 46), "its arena size is out of range");
@@ -47,6 +49,23 @@ class Validator {
     for (const Step& step : profile.steps) checkStep(step, programSize);
   }
 
+  // Every slot is written by one input dimension, bound element or instruction, so that a size once
+  // known stays what it is. Inputs may share one.
+  void checkSlots(const ProfilePlan& profile) {
+    std::vector<int32_t> inputSlots, others;
+    for (const IoTensor& input : plan_.inputs)
+      for (const DimRef& dim : input.tensor.dims)
+        if (!dim.isConstant()) inputSlots.push_back(dim.slot);
+    for (const DimInstruction& instruction : profile.dimProgram) others.push_back(instruction.target);
+    for (const Step& step : profile.steps) others.insert(others.end(), step.bindSlots.begin(), step.bindSlots.end());
+    std::sort(inputSlots.begin(), inputSlots.end());
+    inputSlots.erase(std::unique(inputSlots.begin(), inputSlots.end()), inputSlots.end());
+    others.insert(others.end(), inputSlots.begin(), inputSlots.end());
+    std::sort(others.begin(), others.end());
+    require(std::adjacent_find(others.begin(), others.end()) == others.end(), "a dimension slot is written twice");
+    require(profile.slotCount >= 0 && static_cast<size_t>(profile.slotCount) <= others.size(), "its slot count is out of range");
+  }
+
   void checkInstruction(const DimInstruction& instruction) {
     require(instruction.op <= DimOp::kMax, "a dimension instruction is unknown");
     require(isSlot(instruction.target), "a dimension slot is out of range");
@@ -64,7 +83,7 @@ class Validator {
     checkOperand(step.workspace);
     if (step.workspace.place != Place::kNone) {
       require(step.workspace.place == Place::kArena || step.workspace.place == Place::kDynamic, "a workspace is misplaced");
-      require(step.workspace.tensor.dims.size() == 1, "a workspace has no size");
+      require(step.workspace.tensor.dims.size() == 1 && step.workspace.tensor.type == DataType::kU8, "a workspace has no size");
     }
     for (const DimRef& dim : step.dimArgs) checkDim(dim);
     for (int32_t slot : step.bindSlots) require(isSlot(slot), "a bind slot is out of range");
@@ -73,7 +92,7 @@ class Validator {
   }
 
   void checkBind(const Step& step) {
-    require(step.inputs.size() == 1, "a bind step has no input");
+    require(step.inputs.size() == 1 && step.inputs[0].place != Place::kNone, "a bind step has no input");
     const TensorDesc& tensor = step.inputs[0].tensor;
     require(tensor.type == DataType::kI64 || tensor.type == DataType::kI32, "a bind step reads no integers");
     int64_t count = 1;
@@ -100,7 +119,7 @@ class Validator {
   // Whether the operand lies in `size` bytes; sizes only known at run time are bounded by the
   // profile the arena was planned for.
   static bool fits(const Operand& operand, int64_t size) {
-    if (operand.offset < 0 || operand.offset > size) return false;
+    if (operand.offset < 0 || operand.offset > size || operand.offset % 64 != 0) return false;
     int64_t count = 1;
     for (const DimRef& dim : operand.tensor.dims) {
       if (!dim.isConstant()) return true;

@@ -39,6 +39,17 @@ std::set<std::string> symbolsRead(const Node& node) {
   return names;
 }
 
+std::set<std::string> symbolsOf(const Node& node) {
+  std::set<std::string> symbols = symbolsRead(node);
+  const auto addAll = [&](const std::vector<Value*>& values) {
+    for (const Value* value : values)
+      for (const Dim& dim : value ? value->shape() : Shape()) collectSymbols(dim, symbols);
+  };
+  addAll(node.inputs);
+  addAll(node.outputs);
+  return symbols;
+}
+
 bool hasSymbols(const Node& node) { return !symbolsRead(node).empty(); }
 
 void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {

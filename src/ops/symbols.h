@@ -10,6 +10,8 @@ namespace camshaft {
 
 // Names of the symbols in the node's attributes. A BindDims counts none: it defines its symbols.
 std::set<std::string> symbolsRead(const Node& node);
+// These and the symbols in the shapes of its inputs and outputs.
+std::set<std::string> symbolsOf(const Node& node);
 bool hasSymbols(const Node& node);
 
 // Replaces symbols in every attribute and graph input, then infers all types again.

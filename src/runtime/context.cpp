@@ -15,17 +15,30 @@ int64_t readIndex(const TensorArg& tensor, int64_t i) {
   return tensor.type == DataType::kI32 ? tensor.as<int32_t>()[i] : tensor.as<int64_t>()[i];
 }
 
+// Larger than any tensor that fits in memory, and far from overflowing in bytes.
+constexpr int64_t kMostElements = int64_t{1} << 46;
+
 int64_t floorDivide(int64_t a, int64_t b) {
   if (b == 0) return kUnknown;
+  if (b == -1) return -a;  // a is never kUnknown, the only number whose negative overflows
   const int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+// Bytes of a tensor; -1 when a size is not known or they are more than fit anywhere.
+int64_t bytesAt(DataType type, std::span<const int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return -1;
+  return count > kMostElements ? -1 : static_cast<int64_t>(bytesOf(type, count));
+}
+
 int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
+  int64_t result;
   switch (instruction.op) {
     case DimOp::kConstant: return instruction.constant;
-    case DimOp::kAdd: return a + b;
-    case DimOp::kMultiply: return a * b;
+    case DimOp::kAdd: return __builtin_add_overflow(a, b, &result) ? kUnknown : result;
+    case DimOp::kMultiply: return __builtin_mul_overflow(a, b, &result) ? kUnknown : result;
     case DimOp::kFloorDivide: return floorDivide(a, b);
     case DimOp::kMin: return std::min(a, b);
     case DimOp::kMax: return std::max(a, b);
@@ -39,6 +52,7 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads)
     : engine_(std::move(engine)), threads_(threads) {
   inputs_.resize(engine_->plan().inputs.size());
   outputs_.resize(engine_->plan().outputs.size());
+  outputBytes_.resize(engine_->plan().outputs.size());
   setProfile(0);
 }
 
@@ -129,22 +143,43 @@ void Context::resolveSizes() {
   sizesCurrent_ = true;
 }
 
+// Bytes behind the operand's first, as far as they are known before a run.
+int64_t Context::roomFor(const Operand& operand) const {
+  constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
+  const Plan& whole = engine_->plan();
+  switch (operand.place) {
+    case Place::kArena: return plan().arenaBytes - operand.offset;
+    case Place::kWeights: return static_cast<int64_t>(whole.weights.size()) - operand.offset;
+    case Place::kInput: {
+      if (!inputShapes_[operand.index]) return kAnything;
+      return bytesAt(whole.inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
+    }
+    case Place::kOutput: {
+      const int64_t bytes = bytesAt(plan().outputs[operand.index].type, outputShape(operand.index));
+      return bytes < 0 ? kAnything : bytes;  // the run decides
+    }
+    case Place::kNone:
+    case Place::kDynamic: break;
+  }
+  return kAnything;
+}
+
 // Planned memory was checked against the file for fixed sizes; run-time sizes are checked here, so
 // that no engine, however made, leads a kernel out of its memory.
 void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const {
   arg.type = operand.tensor.type;
   arg.rank = static_cast<int32_t>(operand.tensor.dims.size());
-  int64_t count = 1;
-  bool overflows = false;
+  int64_t volume = 1;  // with empty dimensions taken as 1, so that no stride overflows either
+  bool isEmpty = false, isKnown = true, overflows = false;
   for (int i = 0; i < arg.rank; ++i) {
     arg.dims[i] = valueOf(operand.tensor.dims[i]);
-    if (arg.dims[i] < 0) return;  // not known yet, or refused when the step runs
-    overflows |= __builtin_mul_overflow(count, arg.dims[i], &count);
+    isKnown &= arg.dims[i] >= 0;  // or refused when the step runs
+    isEmpty |= arg.dims[i] == 0;
+    overflows |= __builtin_mul_overflow(volume, std::max<int64_t>(arg.dims[i], 1), &volume);
   }
-  const int64_t room = operand.place == Place::kArena     ? plan().arenaBytes - operand.offset
-                       : operand.place == Place::kWeights ? static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset
-                                                          : std::numeric_limits<int64_t>::max();
-  if (overflows || count > room || static_cast<int64_t>(bytesOf(arg.type, count)) > room)
+  if (!isKnown) return;
+  const bool isTooLarge = overflows || volume > kMostElements;
+  if (isTooLarge || (!isEmpty && operand.place != Place::kNone && static_cast<int64_t>(bytesOf(arg.type, volume)) > roomFor(operand)))
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would need more memory than was planned for profile ",
          profile_, "; the input shapes are outside it or the engine is damaged");
 }
@@ -152,6 +187,7 @@ void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg
 void Context::resolveStep(size_t index) {
   const Step& step = plan().steps[index];
   ResolvedStep& resolved = resolved_[index];
+  resolved.checked = false;
   resolved.inputs.resize(step.inputs.size());
   resolved.outputs.resize(step.outputs.size());
   for (size_t i = 0; i < step.inputs.size(); ++i) resolveOperand(step, step.inputs[i], resolved.inputs[i]);
@@ -203,7 +239,7 @@ void* Context::outputMemory(int output, const TensorArg& arg) {
   return outputs_[output];
 }
 
-void* Context::addressOf(const Operand& operand, const TensorArg& arg) {
+void* Context::addressOf(const Operand& operand) {
   switch (operand.place) {
     case Place::kNone: return nullptr;
     case Place::kArena: return arena_.data() + operand.offset;
@@ -211,31 +247,67 @@ void* Context::addressOf(const Operand& operand, const TensorArg& arg) {
     case Place::kWeights: return const_cast<std::byte*>(engine_->plan().weights.data()) + operand.offset;
     case Place::kInput: return const_cast<void*>(inputs_[operand.index]);
     case Place::kOutput: return outputs_[operand.index];
-    case Place::kDynamic: {
-      AlignedBuffer& buffer = dynamic_[operand.index];
-      buffer.reserve(std::max<size_t>(bytesOf(arg.type, arg.count()), 1));
-      return buffer.data();
-    }
+    case Place::kDynamic: return dynamic_[operand.index].data();
   }
   return nullptr;
 }
 
-void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
-  for (size_t i = 0; i < step.inputs.size(); ++i)
-    resolved.inputs[i].data = addressOf(step.inputs[i], resolved.inputs[i]);
+void Context::requireSizes(const Step& step, const TensorArg& arg) const {
+  for (int64_t dim : arg.shape())
+    if (dim < 0)
+      fail(ErrorKind::kInvalidArgument, "layer '", step.name,
+           "' would work on a tensor of negative size at these input shapes or values");
+}
+
+// Memory whose size the run decides is made before any address is taken: making it moves it.
+void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
+  const auto reserve = [&](const Operand& operand, int64_t bytes) {
+    if (operand.place == Place::kDynamic) dynamic_[operand.index].reserve(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  };
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const Operand& operand = step.outputs[i];
-    TensorArg& arg = resolved.outputs[i];
-    for (int d = 0; d < arg.rank; ++d)
-      if (arg.dims[d] < 0)
-        fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would write a tensor of negative size at these input shapes or values");
-    if (operand.place == Place::kOutput) outputs_[operand.index] = outputMemory(operand.index, arg);
-    arg.data = addressOf(operand, arg);
+    const TensorArg& arg = resolved.outputs[i];
+    requireSizes(step, arg);
+    const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
+    reserve(operand, bytes);
+    if (operand.place != Place::kOutput) continue;
+    outputs_[operand.index] = outputMemory(operand.index, arg);
+    outputBytes_[operand.index] = bytes;
   }
+  reserve(step.workspace, resolved.workspaceBytes);
+}
+
+// What is read from memory that the run made must have been written in full.
+void Context::requireWritten(const Step& step, const Operand& operand, const TensorArg& arg) const {
+  const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
+  const int64_t written = operand.place == Place::kOutput    ? outputBytes_[operand.index]
+                          : operand.place == Place::kDynamic ? static_cast<int64_t>(dynamic_[operand.index].size())
+                                                             : bytes;
+  if (bytes > written)
+    fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' reads a tensor before it is written; the engine is damaged");
+}
+
+void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
+  makeRoom(step, resolved);
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    requireSizes(step, resolved.inputs[i]);
+    requireWritten(step, step.inputs[i], resolved.inputs[i]);
+    resolved.inputs[i].data = addressOf(step.inputs[i]);
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) resolved.outputs[i].data = addressOf(step.outputs[i]);
   if (step.workspace.place == Place::kNone) return;
-  TensorArg workspace{.type = DataType::kU8, .rank = 1, .dims = {resolved.workspaceBytes}};
-  args.workspace = static_cast<std::byte*>(addressOf(step.workspace, workspace));
+  if (resolved.workspaceBytes < 0)
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' has a workspace of negative size at these input shapes or values");
+  args.workspace = static_cast<std::byte*>(addressOf(step.workspace));
   args.workspaceBytes = resolved.workspaceBytes;
+}
+
+void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded, const LaunchArgs& args) const {
+  if (!loaded.kernel->fits || loaded.kernel->fits(loaded.state.get(), args)) return;
+  std::string shapes;
+  for (const TensorArg& input : args.inputs) shapes += str(shapes.empty() ? "" : ", ", input.type, "[", join(input.shape(), ", "), "]");
+  fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' cannot run on tensors of these types and sizes (", shapes,
+       "): the input shapes do not suit the network, or the engine is damaged");
 }
 
 void Context::forgetRunSizes() {
@@ -249,6 +321,7 @@ void Context::run() {
   forgetRunSizes();
   resolveSizes();
   checkReady();
+  std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
   const std::vector<LoadedEngine::LoadedStep>& loaded = engine_->steps(profile_);
   for (size_t i = 0; i < loaded.size(); ++i) {
     const Step& step = plan().steps[i];
@@ -262,6 +335,8 @@ void Context::run() {
     args.inputs = resolved.inputs;
     args.outputs = resolved.outputs;
     args.dims = resolved.dims;
+    if (!resolved.checked) checkLaunch(step, loaded[i], args);
+    resolved.checked = true;
     const Stopwatch watch;
     loaded[i].kernel->launch(loaded[i].state.get(), args);
     if (timer_) timer_(step, watch.milliseconds());

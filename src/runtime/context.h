@@ -53,6 +53,7 @@ class Context {
     std::vector<TensorArg> inputs, outputs;
     std::vector<int64_t> dims;
     int64_t workspaceBytes = 0;
+    bool checked = false;  // the kernel takes operands of these sizes
   };
 
   const ProfilePlan& plan() const { return engine_->plan().profiles[profile_]; }
@@ -63,7 +64,12 @@ class Context {
   void resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const;
   void checkReady() const;
   void bindDims(const Step& step, const ResolvedStep& resolved);
-  void* addressOf(const Operand& operand, const TensorArg& arg);
+  int64_t roomFor(const Operand& operand) const;
+  void requireSizes(const Step& step, const TensorArg& arg) const;
+  void requireWritten(const Step& step, const Operand& operand, const TensorArg& arg) const;
+  void makeRoom(const Step& step, const ResolvedStep& resolved);
+  void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded, const LaunchArgs& args) const;
+  void* addressOf(const Operand& operand);
   void* outputMemory(int output, const TensorArg& arg);
   void placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args);
 
@@ -75,6 +81,7 @@ class Context {
   std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  std::vector<int64_t> outputBytes_;  // written there by the current run
   OutputAllocator allocator_;
   StepTimer timer_;
   std::vector<int64_t> slots_;

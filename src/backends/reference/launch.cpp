@@ -18,7 +18,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   state->graph = parseGraph({reinterpret_cast<const char*>(params.data()), params.size()}, findOp);
   if (state->graph.nodeCount() != 1)
     fail(ErrorKind::kInvalidEngine, "a reference step holds ", state->graph.nodeCount(), " nodes instead of one");
-  std::set<std::string> symbols = symbolsRead(*state->graph.nodes().front());
+  const std::set<std::string> symbols = symbolsOf(*state->graph.nodes().front());
   state->symbols.assign(symbols.begin(), symbols.end());
   return state;
 }
@@ -27,21 +27,48 @@ TensorView viewOf(const TensorArg& arg) {
   return {arg.type, Dims(arg.dims, arg.dims + arg.rank), arg.data};
 }
 
+SymbolValue valuesIn(const State& state, const LaunchArgs& args) {
+  return [&](const std::string& name) -> int64_t {
+    for (size_t i = 0; i < state.symbols.size(); ++i)
+      if (state.symbols[i] == name) return args.dims[i];
+    CAMSHAFT_CHECK(false, "no value for dimension '", name, "'");
+  };
+}
+
+bool isOfType(const TensorArg& arg, const TensorType& type, const SymbolValue& symbolValue) {
+  if (arg.type != type.type || arg.rank != type.rank() || (!arg.data && arg.count() != 0)) return false;
+  for (int i = 0; i < arg.rank; ++i)
+    if (evaluate(type.shape[i], symbolValue) != arg.dims[i]) return false;
+  return true;
+}
+
+// The operands are of the types the node was built for.
+bool fits(const void* opaque, const LaunchArgs& args) {
+  const State& state = *static_cast<const State*>(opaque);
+  const Node& node = *state.graph.nodes().front();
+  if (args.dims.size() != state.symbols.size() || args.inputs.size() != node.inputs.size() ||
+      args.outputs.size() != node.outputs.size())
+    return false;
+  const SymbolValue symbolValue = valuesIn(state, args);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] ? args.inputs[i].data != nullptr : !isOfType(args.inputs[i], node.inputs[i]->type, symbolValue))
+      return false;
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!isOfType(args.outputs[i], node.outputs[i]->type, symbolValue)) return false;
+  return true;
+}
+
 void launch(const void* opaque, const LaunchArgs& args) {
   const State& state = *static_cast<const State*>(opaque);
   std::vector<ConstTensorView> inputs;
   for (const TensorArg& arg : args.inputs) inputs.push_back(viewOf(arg));
   std::vector<TensorView> outputs;
   for (const TensorArg& arg : args.outputs) outputs.push_back(viewOf(arg));
-  const auto symbolValue = [&](const std::string& name) -> int64_t {
-    for (size_t i = 0; i < state.symbols.size(); ++i)
-      if (state.symbols[i] == name) return args.dims[i];
-    CAMSHAFT_CHECK(false, "no value for dimension '", name, "'");
-  };
-  evaluateNode(*state.graph.nodes().front(), inputs, outputs, symbolValue);
+  evaluateNode(*state.graph.nodes().front(), inputs, outputs, valuesIn(state, args));
 }
 
-constexpr RuntimeKernel kEvaluate{"reference/evaluate", load, launch};
+constexpr RuntimeKernel kEvaluate{"reference/evaluate", load, launch, fits};
 
 const RuntimeKernel* find(std::string_view name) { return name == kEvaluate.name ? &kEvaluate : nullptr; }
 std::string describeDevice() { return "reference"; }

@@ -14,13 +14,7 @@ Graph isolate(const Node& node) {
   std::vector<Value*> inputs;
   for (size_t i = 0; i < node.inputs.size(); ++i)
     inputs.push_back(node.inputs[i] ? graph.addInput(str("x", i), node.inputs[i]->type) : nullptr);
-  const auto declare = [&](const Shape& shape) {
-    std::set<std::string> symbols;
-    for (const Dim& dim : shape) collectSymbols(dim, symbols);
-    for (const std::string& symbol : symbols) graph.symbols.try_emplace(symbol);
-  };
-  for (const Value* input : graph.inputs) declare(input->shape());
-  for (const std::string& symbol : symbolsRead(node)) graph.symbols.try_emplace(symbol);
+  for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
 
   std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
   Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(), static_cast<int>(node.outputs.size()));
@@ -43,7 +37,7 @@ Prepared prepare(const Node& node, const PrepareOptions&) {
   const auto bytes = std::as_bytes(std::span(text));
   prepared.params.assign(bytes.begin(), bytes.end());
   prepared.inputs = allInputs(node);
-  for (const std::string& symbol : symbolsRead(node)) prepared.dimArgs.push_back(Dim::symbol(symbol));
+  for (const std::string& symbol : symbolsOf(node)) prepared.dimArgs.push_back(Dim::symbol(symbol));
   return prepared;
 }
 

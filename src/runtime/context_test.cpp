@@ -1,0 +1,160 @@
+#include "runtime/context.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/error.h"
+
+namespace camshaft {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Copies its input, [n, 3] with n of the profile's range, to its output by way of the arena.
+Plan copyPlan() {
+  const TensorDesc tensor{DataType::kF32, {{.slot = 0}, {.constant = 3}}};
+  Plan plan;
+  plan.inputs = {{.name = "x", .tensor = tensor, .dimNames = {"n", ""}}};
+  plan.outputs = {{.name = "y", .tensor = tensor, .isInput = false, .dimNames = {"n", ""}}};
+  for (int64_t most : {4, 100}) {
+    ProfilePlan& profile = plan.profiles.emplace_back();
+    profile.inputs = {{{1, 3}, {2, 3}, {most, 3}}};
+    profile.slotCount = 1;
+    profile.outputs = {tensor};
+    profile.arenaBytes = most * 12;
+    const Operand input{.place = Place::kInput, .index = 0, .tensor = tensor};
+    const Operand middle{.place = Place::kArena, .tensor = tensor};
+    const Operand output{.place = Place::kOutput, .index = 0, .tensor = tensor};
+    profile.steps.push_back({.name = "in", .kernel = "cpu/copy", .inputs = {input}, .outputs = {middle}});
+    profile.steps.push_back({.name = "out", .kernel = "cpu/copy", .inputs = {middle}, .outputs = {output}});
+  }
+  return plan;
+}
+
+std::shared_ptr<const LoadedEngine> load(Plan plan) { return std::make_shared<LoadedEngine>(std::move(plan)); }
+
+template <class F>
+std::string messageOf(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "";
+}
+
+void setRows(Context& context, int64_t rows) {
+  const int64_t shape[] = {rows, 3};
+  context.setInputShape(0, shape);
+}
+
+std::vector<float> counting(int64_t count) {
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(i + 1);
+  return values;
+}
+
+TEST(Context, FollowsShapesAndProfiles) {
+  Context context(load(copyPlan()), 1);
+  EXPECT_FALSE(context.allShapesSet());
+  EXPECT_THAT(context.outputShape(0), ElementsAre(-1, 3));
+  const std::vector<float> x = counting(300);
+  std::vector<float> y(300);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  for (const auto& [profile, rows] : {std::pair{0, 4}, {0, 1}, {1, 100}, {1, 2}, {0, 3}}) {
+    if (profile != context.profile()) context.setProfile(profile);
+    setRows(context, rows);
+    EXPECT_THAT(context.outputShape(0), ElementsAre(rows, 3));
+    std::fill(y.begin(), y.end(), 0.0f);
+    context.run();
+    EXPECT_TRUE(std::equal(y.begin(), y.begin() + rows * 3, x.begin())) << rows;
+    EXPECT_TRUE(std::all_of(y.begin() + rows * 3, y.end(), [](float v) { return v == 0; })) << rows;
+  }
+}
+
+TEST(Context, NamesWhatIsMissingOrWrong) {
+  Context context(load(copyPlan()), 1);
+  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("shape of input 'x' is not set"));
+  EXPECT_THAT(messageOf([&] { setRows(context, 5); }), HasSubstr("dimension 0 of input 'x' is 5 and profile 0 allows 1 to 4"));
+  EXPECT_THAT(messageOf([&] { context.setInputShape(0, std::vector<int64_t>{3}); }), HasSubstr("has 2 dimensions, not 1"));
+  EXPECT_THAT(messageOf([&] { context.setProfile(2); }), HasSubstr("profile 2 does not exist; the engine has 2"));
+  setRows(context, 2);
+  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("input 'x' has no address"));
+  const std::vector<float> x = counting(6);
+  context.setInputAddress(0, x.data());
+  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("output 'y' has no address"));
+}
+
+TEST(Context, AsksTheAllocatorForOutputs) {
+  Context context(load(copyPlan()), 1);
+  const std::vector<float> x = counting(6);
+  std::vector<float> memory(6);
+  setRows(context, 2);
+  context.setInputAddress(0, x.data());
+  context.setOutputAllocator([&](int output, void*, int64_t bytes, std::span<const int64_t> dims) -> void* {
+    EXPECT_EQ(output, 0);
+    EXPECT_EQ(bytes, 24);
+    EXPECT_THAT(dims, ElementsAre(2, 3));
+    return memory.data();
+  });
+  context.run();
+  EXPECT_EQ(memory, x);
+  EXPECT_EQ(context.outputAddress(0), memory.data());
+}
+
+TEST(Context, ReportsTheTimeOfEveryStep) {
+  Context context(load(copyPlan()), 1);
+  const std::vector<float> x = counting(3);
+  std::vector<float> y(3);
+  setRows(context, 1);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  std::vector<std::string> steps;
+  context.setStepTimer([&](const Step& step, double milliseconds) {
+    EXPECT_GE(milliseconds, 0);
+    steps.push_back(step.name);
+  });
+  context.run();
+  EXPECT_THAT(steps, ElementsAre("in", "out"));
+}
+
+TEST(Context, OperandsThatDoNotFitAreRefusedBeforeTheLaunch) {
+  Plan plan = copyPlan();
+  plan.profiles[0].steps[0].inputs[0].tensor.type = DataType::kI32;
+  Context context(load(std::move(plan)), 1);
+  const std::vector<float> x = counting(6);
+  std::vector<float> y(6);
+  setRows(context, 2);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("layer 'in' cannot run on tensors of these types and sizes (i32[2, 3])"));
+}
+
+TEST(Context, TensorsLargerThanTheirMemoryAreRefused) {
+  for (const Place place : {Place::kArena, Place::kInput, Place::kOutput}) {
+    Plan plan = copyPlan();
+    for (Step& step : plan.profiles[0].steps)
+      for (Operand* operand : {&step.inputs[0], &step.outputs[0]})
+        if (operand->place == place) operand->tensor.dims[1].constant = 1000;
+    Context context(load(std::move(plan)), 1);
+    EXPECT_THAT(messageOf([&] { setRows(context, 2); }), HasSubstr("more memory than was planned for profile 0"));
+  }
+}
+
+TEST(LoadedEngine, NamesTheKernelThatIsMissing) {
+  Plan plan = copyPlan();
+  plan.profiles[1].steps[1].kernel = "cpu/telepathy";
+  EXPECT_THAT(messageOf([&] { load(std::move(plan)); }), HasSubstr("layer 'out' runs on kernel 'cpu/telepathy'"));
+}
+
+TEST(LoadedEngine, FindsTensorsByName) {
+  const auto engine = load(copyPlan());
+  EXPECT_EQ(engine->findInput("x"), 0);
+  EXPECT_EQ(engine->findInput("y"), -1);
+  EXPECT_EQ(engine->findOutput("y"), 0);
+}
+
+}  // namespace
+}  // namespace camshaft
