@@ -36,7 +36,8 @@ def find(name):
     """The path of a model given as a file or as the beginning of a zoo name."""
     if pathlib.Path(name).exists():
         return pathlib.Path(name).resolve()
-    found = sorted((ROOT / "zoo").glob(f"{name}*.onnx"), key=lambda path: "dynamo20-static" not in path.name)
+    found = sorted((ROOT / "zoo").glob(f"{name}*.onnx"),
+                   key=lambda path: "dynamo20-static" not in path.name)
     if not found:
         raise SystemExit(f"{name} is neither a file nor in zoo/ (`make zoo` makes those)")
     return found[0]
@@ -48,7 +49,8 @@ def feeds_for(path, dims):
     try:
         return inputs.feeds(model, dims)
     except KeyError as missing:
-        raise SystemExit(f"{path.name} has a dimension {missing}: add --dims {missing}=SIZE".replace("'", ""))
+        name = missing.args[0]
+        raise SystemExit(f"{path.name} has a dimension {name}: add --dims {name}=SIZE") from None
 
 
 def measure(what, peer, model, folder, options):
@@ -89,9 +91,12 @@ def add_errors(figures, folder):
     for peer in figures:
         if (folder / f"{peer}.npz").exists():
             ours = numpy.load(folder / f"{peer}.npz")
-            figures[peer]["error"] = max(
-                float(numpy.linalg.norm(ours[name].astype(float) - value) / numpy.linalg.norm(value))
-                for name, value in expected.items())
+            figures[peer]["error"] = max(distance(ours[name], value)
+                                         for name, value in expected.items())
+
+
+def distance(ours, theirs):
+    return float(numpy.linalg.norm(ours.astype(float) - theirs) / numpy.linalg.norm(theirs))
 
 
 def row(model, peer, figures, baseline):
@@ -99,8 +104,9 @@ def row(model, peer, figures, baseline):
         return [model, peer, f"failed: {figures['failure'][:120]}"] + [""] * (len(COLUMNS) - 3)
     median = statistics.median(figures["times"])
     return [model, peer, f"{median * 1e3:.2f} ms", f"{baseline / median:.2f}×" if baseline else "",
-            f"{figures['build']:.2f} s", f"{figures['load'] * 1e3:.0f} ms", f"{figures['size'] / 1e6:.0f} MB",
-            f"{figures['memory'] / 1e6:.0f} MB", f"{figures['error']:.1e}" if "error" in figures else ""]
+            f"{figures['build']:.2f} s", f"{figures['load'] * 1e3:.0f} ms",
+            f"{figures['size'] / 1e6:.0f} MB", f"{figures['memory'] / 1e6:.0f} MB",
+            f"{figures['error']:.1e}" if "error" in figures else ""]
 
 
 def table(results):
@@ -115,7 +121,8 @@ def table(results):
 def slowest_layers(figures, count=15):
     layers = sorted(figures["layers"], key=lambda layer: -layer[2])
     total = sum(ms for *_, ms in layers)
-    lines = [f"  {ms:8.3f} ms {ms / total:6.1%}  {kernel:28} {name[:70]}" for name, kernel, ms in layers[:count]]
+    lines = [f"  {ms:8.3f} ms {ms / total:6.1%}  {kernel:28} {name[:70]}"
+             for name, kernel, ms in layers[:count]]
     return "\n".join([f"  {total:8.3f} ms in {len(layers)} layers", *lines])
 
 

@@ -25,7 +25,8 @@ class Camshaft:
         network = builder.create_network()
         parser = trt.OnnxParser(network, logger)
         if not parser.parse_from_file(str(model)):
-            raise RuntimeError("\n".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
+            errors = [parser.get_error(i).desc() for i in range(parser.num_errors)]
+            raise RuntimeError("\n".join(errors))
         config = builder.create_builder_config()
         config.default_device_type = trt.DeviceType.CPU
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
@@ -65,7 +66,8 @@ class OnnxRuntime:
         if save_as:
             options.optimized_model_filepath = str(save_as)
             options.add_session_config_entry("session.save_model_format", "ORT")
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(model), options,
+                                               providers=["CPUExecutionProvider"])
         names = [output.name for output in session.get_outputs()]
         return lambda feeds: dict(zip(names, session.run(names, feeds)))
 
@@ -105,7 +107,8 @@ class OpenVino:
     def load(self, model, artefact, threads):
         import openvino
 
-        compiled = openvino.Core().import_model(artefact.read_bytes(), "CPU", self.settings(threads))
+        core = openvino.Core()
+        compiled = core.import_model(artefact.read_bytes(), "CPU", self.settings(threads))
         request = compiled.create_infer_request()
         names = [output.get_any_name() for output in compiled.outputs]
         return lambda feeds: dict(zip(names, request.infer(feeds).values()))

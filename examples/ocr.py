@@ -83,7 +83,7 @@ def read(page, contexts):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    arguments.add_argument("picture", nargs="?", help="a picture of text; without it, a sample page")
+    arguments.add_argument("picture", nargs="?", help="a picture of text; else a sample page")
     arguments.add_argument("--threads", type=int, default=os.cpu_count())
     options = arguments.parse_args()
     page = Image.open(options.picture).convert("RGB") if options.picture else picture.page()
@@ -95,15 +95,17 @@ def main():
         engines[task], built = build(task, options.threads)
         contexts[task], loaded = load(engines[task], options.threads)
         seconds[task] = built, loaded
-        print(f"{built:.1f} s, {engines[task].stat().st_size / 1e6:.1f} MB; loaded in {loaded * 1e3:.0f} ms")
+        size = engines[task].stat().st_size / 1e6
+        print(f"{built:.1f} s, {size:.1f} MB; loaded in {loaded * 1e3:.0f} ms")
 
     print(f"\nText on the page ({page.width}×{page.height} pixels):\n")
     found = list(read(page, contexts))
     for text, confidence in found:
         print(f"  {confidence:4.0%}  {text}")
     if not options.picture:
-        same = difflib.SequenceMatcher(None, "\n".join(picture.TEXT), "\n".join(t for t, _ in found))
-        print(f"\n{same.ratio():.1%} of the characters are what stands there.")
+        read_text, true_text = "\n".join(text for text, _ in found), "\n".join(picture.TEXT)
+        right = difflib.SequenceMatcher(None, true_text, read_text).ratio()
+        print(f"\n{right:.1%} of the characters are what stands there.")
     del contexts
     print()
     ocr_latency.print_table(engines, seconds, options.threads)

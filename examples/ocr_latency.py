@@ -33,8 +33,9 @@ def camshaft_runner(task, engine, threads):
 
     runtime = trt.Runtime(trt.Logger(trt.Logger.ERROR))
     runtime.max_threads = threads
-    context = runtime.deserialize_cuda_engine(pathlib.Path(engine).read_bytes()).create_execution_context()
-    return lambda x: list(trt.infer(context, {"x": x}).values())[0]
+    loaded = runtime.deserialize_cuda_engine(pathlib.Path(engine).read_bytes())
+    context = loaded.create_execution_context()
+    return lambda x: next(iter(trt.infer(context, {"x": x}).values()))
 
 
 def onnxruntime_runner(task, engine, threads):
@@ -82,14 +83,15 @@ def print_table(engines, seconds, threads):
         for _ in range(ROUNDS):
             for peer in PEERS:
                 runs[peer].append(in_own_process(peer, task, engine, threads))
-        median = {peer: statistics.median(t for run in runs[peer] for t in run["times"]) for peer in PEERS}
-        load = {peer: min(run["load"] for run in runs[peer]) for peer in PEERS}
+        ours, theirs = (statistics.median(t for run in runs[peer] for t in run["times"]) * 1e3
+                        for peer in PEERS)
+        their_load = min(run["load"] for run in runs["onnxruntime"]) * 1e3
         norms = [run["norm"] for several in runs.values() for run in several]
         assert numpy.ptp(norms) < 1e-3 * max(norms), f"the peers disagree on {task}: {norms}"
         built, loaded = seconds[task]
-        print(f"  {task:12} {'×'.join(map(str, SHAPES[task])):15} {median['camshaft'] * 1e3:7.1f} ms"
-              f" {median['onnxruntime'] * 1e3:10.1f} ms {median['onnxruntime'] / median['camshaft']:9.2f}×"
-              f" {built:6.1f} s {loaded * 1e3:4.0f} ms {load['onnxruntime'] * 1e3:6.0f} ms")
+        shape = "×".join(map(str, SHAPES[task]))
+        print(f"  {task:12} {shape:15} {ours:7.1f} ms {theirs:10.1f} ms {theirs / ours:9.2f}×"
+              f" {built:6.1f} s {loaded * 1e3:4.0f} ms {their_load:6.0f} ms")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,8 @@ def _pack(array):
     """The bytes of an array as the library reads them: 4-bit elements in pairs, low half first."""
     if not _is_half_byte(array.dtype):
         return array
-    halves = np.append(array.reshape(-1).view(np.uint8) & 15, np.uint8(0))[: (array.size + 1) // 2 * 2]
+    halves = np.zeros((array.size + 1) // 2 * 2, np.uint8)
+    halves[: array.size] = array.reshape(-1).view(np.uint8) & 15
     return halves[0::2] | halves[1::2] << 4
 
 
@@ -81,7 +82,7 @@ def nptype(trt_type):
     try:
         return _NUMPY[trt_type]
     except KeyError:
-        raise TypeError(f"numpy has no type for {trt_type!r}; ml_dtypes adds the narrow floats") from None
+        raise TypeError(f"numpy has no type for {trt_type!r}; ml_dtypes adds narrow ones") from None
 
 
 def _data_type_of(array):

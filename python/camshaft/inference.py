@@ -51,18 +51,21 @@ def infer(context, inputs):
     if missing := [name for name in wanted if name not in inputs]:
         raise ValueError(f"no array was given for input {', '.join(map(repr, missing))}")
     if unknown := [name for name in inputs if name not in wanted]:
-        raise ValueError(f"{', '.join(map(repr, unknown))} is no input of the engine; it has {', '.join(wanted)}")
+        raise ValueError(f"{', '.join(map(repr, unknown))} is no input of the engine, which has"
+                         f" {', '.join(wanted)}")
 
     kept = []  # arrays the run reads and writes
     for name in wanted:
         dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
         array = np.asarray(inputs[name])
         if not np.can_cast(array.dtype, dtype, "safe"):
-            raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}; convert the array first")
+            raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}: convert the array")
         array = np.require(array, dtype, ["C", "A"])
         if not context.set_input_shape(name, array.shape):
-            low, _, high = engine.get_tensor_profile_shape(name, context.active_optimization_profile)
-            raise ValueError(f"input '{name}' has shape {array.shape}, outside the profile's {low} to {high}")
+            profile = context.active_optimization_profile
+            low, _, high = engine.get_tensor_profile_shape(name, profile)
+            raise ValueError(f"input '{name}' has shape {array.shape}, outside the profile's"
+                             f" {low} to {high}")
         kept.append(_pack(array))
         context.set_tensor_address(name, kept[-1].ctypes.data)
 

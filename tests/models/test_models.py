@@ -23,7 +23,8 @@ DEFAULT = {
     "vit_b_16-dynamo23-static", "vit_b_16-legacy17-dynamic",
 }
 # Where the faster products that TF32 allows are checked too, with what they may lose.
-TF32 = ("bert_base-dynamo20-dynamic", "mobilenet_v3_large-legacy15-dynamic-batchnorm", "resnet50-dynamo20-static")
+TF32 = ("bert_base-dynamo20-dynamic", "mobilenet_v3_large-legacy15-dynamic-batchnorm",
+        "resnet50-dynamo20-static")
 TOLERANCE, TF32_TOLERANCE = 1e-4, 1e-3  # relative L2
 
 
@@ -49,7 +50,8 @@ def test_tf32_stays_close(exported_for_tf32):
 
 @pytest.mark.parametrize("wheel", wheels.MODELS.values(), ids=wheels.MODELS)
 def test_wheel_model_agrees_with_onnxruntime(wheel):
-    check(wheel.path.read_bytes(), [wheel.feeds(shape, seed) for seed, shape in enumerate(wheel.shapes)])
+    feeds = [wheel.feeds(shape, seed) for seed, shape in enumerate(wheel.shapes)]
+    check(wheel.path.read_bytes(), feeds)
 
 
 def check(model, feeds, tf32=False, tolerance=TOLERANCE):

@@ -45,7 +45,7 @@ class Case:
         from onnx.backend.test.runner import Runner
 
         weights = {tensor.name for tensor in model.graph.initializer}
-        inputs = [Runner.generate_dummy_data(value, seed=0, name=self.suite.model_name, random=False)
+        inputs = [Runner.generate_dummy_data(value, name=self.suite.model_name)
                   for value in model.graph.input if value.name not in weights]
         prefix = os.path.splitext(self._path())[0]
         return inputs, [value_in(f"{prefix}_output_{i}.pb", value.type)
@@ -58,7 +58,8 @@ def load(kinds=KINDS):
         warnings.simplefilter("ignore")
         from onnx.backend.test.loader import load_model_tests
 
-        cases = [Case(kind, suite.name, suite) for kind in kinds for suite in load_model_tests(kind=kind)]
+        cases = [Case(kind, suite.name, suite)
+                 for kind in kinds for suite in load_model_tests(kind=kind)]
     return sorted(cases, key=lambda case: (KINDS.index(case.kind), case.name))
 
 

@@ -104,9 +104,9 @@ def fix_inputs(model, data_set, wanted):
 def compare(outputs, expected, rtol, atol):
     for index, (ours, theirs) in enumerate(zip(outputs, expected, strict=True)):
         theirs = numpy.asarray(theirs)
-        assert ours.shape == theirs.shape, f"output {index} has shape {ours.shape}, not {theirs.shape}"
-        assert ours.dtype == theirs.dtype, f"output {index} is {ours.dtype}, not {theirs.dtype}"
-        if theirs.dtype.kind == "V" or theirs.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        assert ours.shape == theirs.shape, f"output {index}: {ours.shape}, not {theirs.shape}"
+        assert ours.dtype == theirs.dtype, f"output {index}: {ours.dtype}, not {theirs.dtype}"
+        if theirs.dtype.type.__module__ == "ml_dtypes":  # numpy cannot compare these by itself
             rtol = max(rtol, 2**-6) if theirs.dtype.name == "bfloat16" else rtol
             ours, theirs = ours.astype(numpy.float32), theirs.astype(numpy.float32)
         numpy.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=f"output {index}")

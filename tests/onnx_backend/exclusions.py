@@ -54,9 +54,12 @@ REASON_BY_TYPE = (
     ("fp8 without negative zero (fnuz), and powers of two (e8m0)",
      {TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ, TensorProto.FLOAT8E8M0}),
 )
+WIDE_VALUES = ("casts of values beyond 4 bits, which ONNX leaves open: ours saturate, the suite's"
+               " wrap")
 SEQUENCES = "sequences, optionals and maps are not tensors"
 REASON_BY_OPERATOR = (
-    (SEQUENCES, "SequenceConstruct SequenceEmpty SplitToSequence OptionalGetElement OptionalHasElement"),
+    (SEQUENCES, "SequenceConstruct SequenceEmpty SplitToSequence OptionalGetElement"
+                " OptionalHasElement"),
     ("strings are not tensors of numbers", "TfIdfVectorizer StringNormalizer"),
     ("images are decoded before they reach the model", "ImageDecoder"),
     ("control flow decided at run time: If, Loop and Scan", "If Loop Scan"),
@@ -83,7 +86,7 @@ def reason_for(model, failure):
     values = [*graph.input, *graph.output, *graph.value_info]
     casts = all(node.op_type in ("Cast", "CastLike") for node in graph.node)
     if casts and graph.output[0].type.tensor_type.elem_type in FOUR_BITS:
-        return "casts of values beyond 4 bits, which ONNX leaves open: ours saturate, the suite's wrap"
+        return WIDE_VALUES
     if failure.startswith(("crash", "hang", "AssertionError")):
         return f"bug: {first_sentence(failure)}"
     if any(value.type.WhichOneof("value") not in (None, "tensor_type") for value in values):

@@ -47,8 +47,9 @@ def summary(chosen, results):
         how = collections.Counter(results[name][0] for name in names)
         passed = sum(count for result, count in how.items() if result)
         fixed = how["passed with inputs fixed"]
-        note = f" ({fixed} of them with axes, pads or scales as constants instead of inputs)" if fixed else ""
-        lines.append(f"{passed} of {len(names)} {kind} tests pass{note}")
+        lines.append(f"{passed} of {len(names)} {kind} tests pass")
+        if fixed:
+            lines[-1] += f" ({fixed} of them with axes, pads or scales as constants, not inputs)"
     return lines
 
 
@@ -69,7 +70,8 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     if options.update:
-        exclusions.write({case.name: case for case in chosen}, failures, partial=options.only != "*")
+        by_name = {case.name: case for case in chosen}
+        exclusions.write(by_name, failures, partial=options.only != "*")
     excluded = exclusions.read()
     unexpected = sorted(set(failures) - set(excluded))
     stale = sorted(set(excluded) & set(results) - set(failures))

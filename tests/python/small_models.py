@@ -25,7 +25,9 @@ def perceptron(batch="batch"):
 def one_node(operator, inputs, output, **attributes):
     """A model of one node, from {name: (type, shape)} and the output's (type, shape)."""
     value = helper.make_tensor_value_info
-    graph = helper.make_graph([helper.make_node(operator, list(inputs), ["y"], **attributes)], operator,
-                              [value(name, *of) for name, of in inputs.items()], [value("y", *output)])
+    node = helper.make_node(operator, list(inputs), ["y"], **attributes)
+    graph = helper.make_graph([node], operator,
+                              [value(name, *of) for name, of in inputs.items()],
+                              [value("y", *output)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     return model.SerializeToString()

@@ -35,7 +35,8 @@ def test_config_settings_read_back(config):
     assert config.profiling_verbosity == trt.ProfilingVerbosity.DETAILED
     config.set_flag(trt.BuilderFlag.DEBUG)
     assert config.get_flag(trt.BuilderFlag.DEBUG)
-    assert config.flags == 1 << int(trt.BuilderFlag.DEBUG) | 1 << int(trt.BuilderFlag.TF32)  # on by default
+    on_by_default = 1 << int(trt.BuilderFlag.TF32)
+    assert config.flags == 1 << int(trt.BuilderFlag.DEBUG) | on_by_default
     config.clear_flag(trt.BuilderFlag.DEBUG)
     config.flags = 0
     assert not config.get_flag(trt.BuilderFlag.TF32)
@@ -135,9 +136,8 @@ def test_parser_names_every_offending_node(network, logger):
 
     nodes = [helper.make_node("Nonsense", ["x"], ["a"], name="first"),
              helper.make_node("Folly", ["x"], ["b"], name="second")]
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "bad", [value("x", TensorProto.FLOAT, [1])],
-                              [value("a", TensorProto.FLOAT, [1]), value("b", TensorProto.FLOAT, [1])])
+    x, a, b = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xab")
+    graph = helper.make_graph(nodes, "bad", [x], [a, b])
     parser = trt.OnnxParser(network, logger)
     assert not parser.parse(helper.make_model(graph).SerializeToString())
     errors = [parser.get_error(i) for i in range(parser.num_errors)]
@@ -162,7 +162,8 @@ def test_logger_subclass_receives_messages():
     collector = Collector()
     with pytest.raises(trt.Error) as caught:
         trt.Runtime(collector).deserialize_cuda_engine(b"not an engine")
-    errors = [text for severity, text in collector.messages if severity == trt.ILogger.Severity.ERROR]
+    errors = [text for severity, text in collector.messages
+              if severity == trt.ILogger.Severity.ERROR]
     assert errors and errors[0] in str(caught.value)
 
 

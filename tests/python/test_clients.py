@@ -20,7 +20,8 @@ def test_ultralytics_export_and_predict(tmp_path):
     path.write_bytes(perceptron()[0])
     assert parser.parse_from_file(str(path))
     inputs = [network.get_input(i) for i in range(network.num_inputs)]
-    assert [(tensor.name, tensor.shape[-1], tensor.dtype) for tensor in inputs] == [("x", 4, trt.float32)]
+    described = [(tensor.name, tensor.shape[-1], tensor.dtype) for tensor in inputs]
+    assert described == [("x", 4, trt.float32)]
     profile = builder.create_optimization_profile()
     for tensor in inputs:
         profile.set_shape(tensor.name, min=(1, 4), opt=(2, 4), max=(4, 4))
@@ -55,7 +56,8 @@ def test_polygraphy_like_inspection():
     assert parser.parse(perceptron()[0])
     described = [(layer.name, layer.type.name,
                   [layer.get_input(i).name for i in range(layer.num_inputs) if layer.get_input(i)],
-                  [layer.get_output(i).shape for i in range(layer.num_outputs)]) for layer in network]
+                  [layer.get_output(i).shape for i in range(layer.num_outputs)])
+                 for layer in network]
     assert described
     config = builder.create_builder_config()
     cache = config.create_timing_cache(b"")

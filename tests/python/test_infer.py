@@ -23,15 +23,17 @@ def test_outputs_sized_by_data_follow_each_run():
 @pytest.mark.parametrize("count", [1, 6, 7])
 def test_four_bit_elements_travel_in_pairs(name, count):
     narrow = numpy.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
-    onnx_type = getattr(TensorProto, name.upper())
+    wide_type, narrow_type = TensorProto.INT8, getattr(TensorProto, name.upper())
     x = (numpy.arange(count) - (3 if name == "int4" else 0)).astype(numpy.int8)
-    widen = build(one_node("Cast", {"x": (onnx_type, [count])}, (TensorProto.INT8, [count]), to=TensorProto.INT8))
-    shrink = build(one_node("Cast", {"x": (TensorProto.INT8, [count])}, (onnx_type, [count]), to=onnx_type))
-    narrowed = trt.infer(shrink.create_execution_context(), {"x": x})["y"]
+
+    def cast(array, source, target):
+        model = one_node("Cast", {"x": (source, [count])}, (target, [count]), to=target)
+        return trt.infer(build(model).create_execution_context(), {"x": array})["y"]
+
+    narrowed = cast(x, wide_type, narrow_type)
     assert narrowed.dtype == narrow
     numpy.testing.assert_array_equal(narrowed.astype(numpy.int8), x)
-    widened = trt.infer(widen.create_execution_context(), {"x": x.astype(narrow)})["y"]
-    numpy.testing.assert_array_equal(widened, x)
+    numpy.testing.assert_array_equal(cast(x.astype(narrow), narrow_type, wide_type), x)
 
 
 def test_scalars():

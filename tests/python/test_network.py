@@ -29,8 +29,8 @@ def test_convolutional_network_from_numpy(network, build):
     assert network.get_output(0).shape == (1, 3, 3, 3)
 
     image = normal(1, 2, 6, 6)
-    full = numpy.maximum(numpy.einsum("oc,nchw->nohw", kernel[:, :, 0, 0], image) + bias[:, None, None], 0)
-    expected = full.reshape(1, 3, 3, 2, 3, 2).max((3, 5))
+    convolved = numpy.einsum("oc,nchw->nohw", kernel[:, :, 0, 0], image) + bias[:, None, None]
+    expected = numpy.maximum(convolved, 0).reshape(1, 3, 3, 2, 3, 2).max((3, 5))
     numpy.testing.assert_allclose(run(build(network), x=image)["y"], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -49,7 +49,8 @@ def test_weights_may_go_once_they_are_added(network, build):
 
 def test_attention_like_network(network, build):
     q = network.add_input("q", trt.float32, (2, 5, 8))
-    scores = network.add_matrix_multiply(q, trt.MatrixOperation.NONE, q, trt.MatrixOperation.TRANSPOSE)
+    scores = network.add_matrix_multiply(q, trt.MatrixOperation.NONE, q,
+                                         trt.MatrixOperation.TRANSPOSE)
     softmax = network.add_softmax(scores.get_output(0))
     softmax.axes = 1 << 2
     mixed = network.add_matrix_multiply(softmax.get_output(0), trt.MatrixOperation.NONE, q,
@@ -95,7 +96,8 @@ def test_slice_gather_concatenation_and_topk(network, build):
 def test_layers_are_listed_with_their_own_classes(parsed):
     assert len(parsed) == parsed.num_layers > 0
     layers = list(parsed)
-    assert [layer.name for layer in layers] == [parsed.get_layer(i).name for i in range(len(parsed))]
+    by_index = [parsed.get_layer(i).name for i in range(parsed.num_layers)]
+    assert [layer.name for layer in layers] == by_index
     assert any(isinstance(layer, trt.IActivationLayer) for layer in layers)
     assert parsed[-1].get_output(0).name == "y" and parsed[-1].num_outputs == 1
     with pytest.raises(IndexError):

@@ -69,7 +69,8 @@ def test_raw_addresses_as_in_ultralytics(engine):
     context = engine.create_execution_context()
     x, y = batch(2), numpy.full((2, 3), numpy.nan, numpy.float32)
     context.set_input_shape("x", x.shape)
-    assert context.set_tensor_address("x", x.ctypes.data) and context.set_tensor_address("y", y.ctypes.data)
+    assert context.set_tensor_address("x", x.ctypes.data)
+    assert context.set_tensor_address("y", y.ctypes.data)
     assert context.get_tensor_address("y") == y.ctypes.data
     assert context.execute_async_v3(0)
     numpy.testing.assert_allclose(y, reference(x), rtol=1e-4, atol=1e-5)
@@ -153,7 +154,8 @@ def test_contexts_of_one_engine_run_in_threads(engine):
         context = engine.create_execution_context()
         for i in range(50):
             x = batch(1 + (seed + i) % 8, seed)
-            if not numpy.allclose(trt.infer(context, {"x": x})["y"], reference(x), rtol=1e-4, atol=1e-5):
+            y = trt.infer(context, {"x": x})["y"]
+            if not numpy.allclose(y, reference(x), rtol=1e-4, atol=1e-5):
                 failures.append((seed, i))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]

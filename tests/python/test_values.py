@@ -80,7 +80,8 @@ def test_package_is_typed():
     folder = pathlib.Path(trt.__file__).parent
     assert (folder / "py.typed").exists()
     stub = (folder / "_camshaft.pyi").read_text()
-    for name in ("class Builder", "class IExecutionContext", "def set_input_shape", "class DataType"):
+    for name in ("class Builder", "class IExecutionContext", "def set_input_shape",
+                 "class DataType"):
         assert name in stub
 
 
