@@ -18,14 +18,8 @@ ErrorCode errorCodeOf(ErrorKind kind) {
   return ErrorCode::kUNSPECIFIED_ERROR;
 }
 
-void Reporter::setRecorder(nvinfer1::IErrorRecorder* recorder) {
-  if (recorder) recorder->incRefCount();
-  if (recorder_) recorder_->decRefCount();
-  recorder_ = recorder;
-}
-
 void Reporter::error(ErrorCode code, const std::string& message) const noexcept {
-  if (recorder_) recorder_->reportError(code, message.c_str());
+  if (recorder()) recorder()->reportError(code, message.c_str());
   if (logger_)
     logger_->log(code == ErrorCode::kINTERNAL_ERROR ? ILogger::Severity::kINTERNAL_ERROR : ILogger::Severity::kERROR,
                  message.c_str());

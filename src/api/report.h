@@ -12,15 +12,34 @@
 
 namespace camshaft::api {
 
+// Counted use of a user's recorder, from construction to destruction.
+class RecorderUse {
+ public:
+  explicit RecorderUse(nvinfer1::IErrorRecorder* recorder = nullptr) : recorder_(recorder) {
+    if (recorder_) recorder_->incRefCount();
+  }
+  RecorderUse(const RecorderUse& other) : RecorderUse(other.recorder_) {}
+  RecorderUse& operator=(RecorderUse other) {
+    std::swap(recorder_, other.recorder_);
+    return *this;
+  }
+  ~RecorderUse() {
+    if (recorder_) recorder_->decRefCount();
+  }
+  nvinfer1::IErrorRecorder* get() const { return recorder_; }
+
+ private:
+  nvinfer1::IErrorRecorder* recorder_;
+};
+
 // Where an object reports. Each object has its own recorder, inherited from its maker.
 class Reporter {
  public:
-  explicit Reporter(nvinfer1::ILogger* logger, nvinfer1::IErrorRecorder* recorder = nullptr)
-      : logger_(logger), recorder_(recorder) {}
+  explicit Reporter(nvinfer1::ILogger* logger) : logger_(logger) {}
 
   nvinfer1::ILogger* logger() const { return logger_; }
-  nvinfer1::IErrorRecorder* recorder() const { return recorder_; }
-  void setRecorder(nvinfer1::IErrorRecorder* recorder);
+  nvinfer1::IErrorRecorder* recorder() const { return recorder_.get(); }
+  void setRecorder(nvinfer1::IErrorRecorder* recorder) { recorder_ = RecorderUse(recorder); }
 
   void error(nvinfer1::ErrorCode code, const std::string& message) const noexcept;
   void warning(const std::string& message) const noexcept;
@@ -28,7 +47,7 @@ class Reporter {
 
  private:
   nvinfer1::ILogger* logger_;
-  nvinfer1::IErrorRecorder* recorder_;
+  RecorderUse recorder_;
 };
 
 nvinfer1::ErrorCode errorCodeOf(ErrorKind kind);
