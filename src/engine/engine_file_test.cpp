@@ -1,0 +1,158 @@
+#include "engine/engine_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "engine/inspect.h"
+#include "support/error.h"
+
+namespace camshaft {
+namespace {
+
+using ::testing::HasSubstr;
+
+// x[n, 2] times 16 bytes of weights, twice, and a bind step.
+Plan samplePlan() {
+  static const std::vector<std::byte> weights(128, std::byte{7});
+  const TensorDesc tensor{DataType::kF32, {{.slot = 0}, {.constant = 2}}};
+  Plan plan;
+  plan.networkName = "sample";
+  plan.device = "cpu";
+  plan.builtFor = "a test";
+  plan.inputs = {{.name = "x", .tensor = tensor, .dimNames = {"n", ""}},
+                 {.name = "s", .tensor = {DataType::kI64, {{.constant = 1}}}, .isShapeTensor = true, .dimNames = {""}}};
+  plan.outputs = {{.name = "y", .tensor = tensor, .isInput = false, .dimNames = {"n", ""}}};
+  plan.weights = weights;
+  ProfilePlan& profile = plan.profiles.emplace_back();
+  profile.inputs = {{{1, 2}, {2, 2}, {4, 2}}, {{1}, {1}, {1}}};
+  profile.slotCount = 4;
+  profile.dimProgram = {{DimOp::kConstant, 1, -1, -1, 2}, {DimOp::kMultiply, 3, 2, 1}};
+  profile.firstPhaseEnd = 1;
+  profile.outputs = {tensor};
+  profile.dynamicBuffers = {{.slot = 3}};
+  profile.arenaBytes = 192;
+  Step bind{.kind = StepKind::kBindDims, .name = "bind"};
+  bind.inputs = {{.place = Place::kInput, .index = 1, .tensor = plan.inputs[1].tensor}};
+  bind.bindSlots = {2};
+  bind.dimBegin = 1;
+  bind.dimEnd = 2;
+  Step step{.name = "product", .kernel = "cpu/x", .params = {std::byte{1}, std::byte{2}}};
+  step.inputs = {{.place = Place::kInput, .index = 0, .tensor = tensor},
+                 {.place = Place::kWeights, .offset = 64, .tensor = {DataType::kF32, {{.constant = 4}}}},
+                 {}};
+  step.outputs = {{.place = Place::kOutput, .index = 0, .tensor = tensor}};
+  step.dimArgs = {{.slot = 3}, {.constant = -5}};
+  step.workspace = {.place = Place::kArena, .offset = 64, .tensor = {DataType::kU8, {{.constant = 128}}}};
+  step.info = {.layerType = "MatMul", .origins = {"/layer/MatMul"}, .why = "fastest of 2 measured", .milliseconds = 0.25};
+  step.info.alternatives = {{"cpu/slow", 0.5, "slower"}, {"cpu/odd", -1, "needs even sizes"}};
+  profile.steps = {bind, step};
+  return plan;
+}
+
+TEST(EngineFile, KeepsEveryField) {
+  const Plan plan = samplePlan();
+  const std::vector<std::byte> bytes = writeEngine(plan);
+  const Plan read = readEngine(bytes);
+  EXPECT_EQ(writeEngine(read), bytes);
+  EXPECT_EQ(engineJson(read, read.profiles[0]), engineJson(plan, plan.profiles[0]));
+  const Step &a = plan.profiles[0].steps[1], &b = read.profiles[0].steps[1];
+  EXPECT_EQ(b.params, a.params);
+  EXPECT_EQ(b.dimArgs, a.dimArgs);
+  EXPECT_EQ(b.inputs[1].offset, a.inputs[1].offset);
+  EXPECT_EQ(b.inputs[2].place, Place::kNone);
+  EXPECT_EQ(read.inputs[1].isShapeTensor, true);
+  EXPECT_EQ(read.profiles[0].steps[0].bindSlots, plan.profiles[0].steps[0].bindSlots);
+  EXPECT_TRUE(std::equal(read.weights.begin(), read.weights.end(), plan.weights.begin(), plan.weights.end()));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(read.weights.data()) % 64, 0u);
+}
+
+TEST(EngineFile, ChecksWhatItReads) {
+  struct Damage {
+    const char* expected;
+    std::function<void(Plan&, ProfilePlan&, Step&)> change;
+  };
+  const Damage damages[] = {
+      {"it has no profile", [](Plan& p, ProfilePlan&, Step&) { p.profiles.clear(); }},
+      {"a profile lacks inputs", [](Plan&, ProfilePlan& p, Step&) { p.inputs.pop_back(); }},
+      {"a profile lacks outputs", [](Plan&, ProfilePlan& p, Step&) { p.outputs.clear(); }},
+      {"arena size is out of range", [](Plan&, ProfilePlan& p, Step&) { p.arenaBytes = -1; }},
+      {"rank is wrong", [](Plan&, ProfilePlan& p, Step&) { p.inputs[0].max.push_back(1); }},
+      {"bounds are inverted", [](Plan&, ProfilePlan& p, Step&) { p.inputs[0].min[0] = 9; }},
+      {"lacks dimension names", [](Plan& p, ProfilePlan&, Step&) { p.inputs[0].dimNames.pop_back(); }},
+      {"slot count is out of range", [](Plan&, ProfilePlan& p, Step&) { p.slotCount = 1 << 20; }},
+      {"slot is written twice", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].target = 0; }},
+      {"slot is out of range", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].a = 99; }},
+      {"instruction is unknown", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].op = static_cast<DimOp>(6); }},
+      {"dimension program is cut", [](Plan&, ProfilePlan& p, Step&) { p.firstPhaseEnd = 3; }},
+      {"element type is unknown", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.type = static_cast<DataType>(18); }},
+      {"too many dimensions", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.dims.resize(9); }},
+      {"outside the weights", [](Plan&, ProfilePlan&, Step& s) { s.inputs[1].offset = 128; }},
+      {"outside the weights", [](Plan&, ProfilePlan&, Step& s) { s.inputs[1].offset = 4; }},
+      {"outside the arena", [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.dims[0].constant = 129; }},
+      {"names no input", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].index = 2; }},
+      {"names no output", [](Plan&, ProfilePlan&, Step& s) { s.outputs[0].index = -1; }},
+      {"names no buffer", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0] = {.place = Place::kDynamic, .index = 1}; }},
+      {"unknown place", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].place = static_cast<Place>(6); }},
+      {"read-only memory", [](Plan&, ProfilePlan&, Step& s) { s.outputs[0] = s.inputs[1]; }},
+      {"a workspace is misplaced", [](Plan&, ProfilePlan&, Step& s) { s.workspace = s.inputs[1]; }},
+      {"a workspace has no size", [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.type = DataType::kI8; }},
+      {"unknown kind", [](Plan&, ProfilePlan&, Step& s) { s.kind = static_cast<StepKind>(2); }},
+      {"a bind step has no input", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].place = Place::kNone; }},
+      {"reads no integers", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.type = DataType::kF32; }},
+      {"reads past its input", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0].constant = 0; }},
+      {"size is not fixed", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0] = {.slot = 0}; }},
+      {"bind slot is out of range", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].bindSlots[0] = -1; }},
+  };
+  for (const Damage& damage : damages) {
+    Plan plan = samplePlan();
+    damage.change(plan, plan.profiles[0], plan.profiles[0].steps[1]);
+    try {
+      readEngine(writeEngine(plan));
+      ADD_FAILURE() << "not noticed: " << damage.expected;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidEngine);
+      EXPECT_THAT(error.message(), HasSubstr(damage.expected));
+    }
+  }
+}
+
+TEST(Inspect, JsonSaysHowEveryLayerRuns) {
+  const Plan plan = samplePlan();
+  const auto json = nlohmann::json::parse(engineJson(plan, plan.profiles[0]));
+  EXPECT_EQ(json["Name"], "sample");
+  EXPECT_EQ(json["WeightsBytes"], 128);
+  EXPECT_EQ(json["Bindings"], (nlohmann::json{"x", "s", "y"}));
+  ASSERT_EQ(json["Layers"].size(), 2u);
+  const auto& layer = json["Layers"][1];
+  EXPECT_EQ(layer["Name"], "product");
+  EXPECT_EQ(layer["LayerType"], "MatMul");
+  EXPECT_EQ(layer["TacticName"], "cpu/x");
+  EXPECT_EQ(layer["OriginNodes"][0], "/layer/MatMul");
+  EXPECT_EQ(layer["TimeMs"], 0.25);
+  EXPECT_EQ(layer["Inputs"].size(), 2u);  // the one left out is not listed
+  EXPECT_EQ(layer["Inputs"][0]["Dimensions"], (nlohmann::json{-1, 2}));
+  EXPECT_EQ(layer["Alternatives"][0]["TimeMs"], 0.5);
+  EXPECT_FALSE(layer["Alternatives"][1].contains("TimeMs"));
+  EXPECT_EQ(nlohmann::json::parse(layerJson(plan, plan.profiles[0].steps[1])), layer);
+}
+
+TEST(Inspect, TextNamesKernelReasonAndAlternatives) {
+  const Plan plan = samplePlan();
+  const std::string text = engineText(plan, plan.profiles[0]);
+  for (const char* part : {"Engine 'sample' for cpu (a test), 2 layers", "product [MatMul] cpu/x(x:f32[-1,2], weights+64:f32[4], -)",
+                           "from {/layer/MatMul}", "fastest of 2 measured, 0.25 ms", "not cpu/odd: needs even sizes"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(Inspect, NamesThatAreNoTextStayReadable) {
+  Plan plan = samplePlan();
+  plan.profiles[0].steps[1].name = "bad \xff\xfe name";
+  EXPECT_TRUE(nlohmann::json::accept(engineJson(plan, plan.profiles[0])));
+  EXPECT_TRUE(nlohmann::json::accept(layerJson(plan, plan.profiles[0].steps[1])));
+}
+
+}  // namespace
+}  // namespace camshaft
