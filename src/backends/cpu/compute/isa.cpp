@@ -23,6 +23,9 @@ constexpr Isa kIsas[] = {
     {HWY_AVX3_ZEN4, "avx512"},
 #endif
     {HWY_AVX3_DL, "avx512"}, {HWY_AVX3, "avx512"},    {HWY_AVX2, "avx2"},      {HWY_SSE4, "sse4"},
+#ifdef HWY_NEON_BF16
+    {HWY_NEON_BF16, "neon"},
+#endif
     {HWY_NEON, "neon"},
 #ifdef HWY_NEON_WITHOUT_AES
     {HWY_NEON_WITHOUT_AES, "neon"},

@@ -13,6 +13,12 @@
 #define CAMSHAFT_CPU_MICRO_KERNEL_INL_H_
 #endif
 
+// Highway's versions differ in how many kinds of NEON they tell apart; to the preprocessor a kind
+// that this one lacks is 0, which no target is.
+#define CAMSHAFT_NEON_TILES                                 \
+  (HWY_TARGET == HWY_NEON_BF16 || HWY_TARGET == HWY_NEON || \
+   HWY_TARGET == HWY_NEON_WITHOUT_AES)
+
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
@@ -23,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // L1 cache has ways would evict each other.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr int kMaxRows = 7, kMaxVectors = 4;
-#elif HWY_TARGET == HWY_NEON
+#elif CAMSHAFT_NEON_TILES
 inline constexpr int kMaxRows = 8, kMaxVectors = 2;
 #elif HWY_TARGET == HWY_SCALAR
 inline constexpr int kMaxRows = 4, kMaxVectors = 4;
@@ -63,7 +69,7 @@ HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
   return address;
 }
 
-#if HWY_TARGET == HWY_NEON
+#if CAMSHAFT_NEON_TILES
 // One step of k, whose values of A are lane kLane of `a`.
 template <int kLane, int kRows, int kVectors>
 HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kRows], const float* b,
@@ -90,7 +96,7 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
   const char* prefetch = t.prefetch;
   int64_t k = t.k;
 
-#if HWY_TARGET == HWY_NEON
+#if CAMSHAFT_NEON_TILES
   // Four steps at a time: one load of A serves four products by lane.
 #pragma GCC unroll 1
   for (; k >= 4; k -= 4, a += 4) {
