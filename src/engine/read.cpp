@@ -44,8 +44,16 @@ uint64_t hashWithout(std::span<const std::byte> bytes, EngineHeader header) {
 
 std::string toText(const flatbuffers::String* text) { return text ? text->str() : std::string(); }
 
+// The verifier leaves this out for the elements of vectors. Empty ones are written anywhere.
+template <class T>
+void requireAligned(const flatbuffers::Vector<T>* values) {
+  constexpr size_t kAlignment = alignof(std::remove_pointer_t<T>);
+  if (values && values->size() > 0 && reinterpret_cast<uintptr_t>(values->Data()) % kAlignment != 0) damaged("a table is misaligned");
+}
+
 template <class T>
 std::vector<T> toVector(const flatbuffers::Vector<T>* values) {
+  requireAligned(values);
   return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
 }
 
@@ -66,6 +74,7 @@ auto toList(const flatbuffers::Vector<flatbuffers::Offset<Table>>* values, F&& o
 
 std::vector<DimRef> toDims(const flatbuffers::Vector<const fb::DimRef*>* values) {
   std::vector<DimRef> dims;
+  requireAligned(values);
   if (values)
     for (const fb::DimRef* dim : *values) dims.push_back({dim->constant(), dim->slot()});
   return dims;
@@ -110,6 +119,7 @@ ProfilePlan toProfile(const fb::Profile* table) {
     return InputRange{toVector(range->min()), toVector(range->opt()), toVector(range->max())};
   });
   profile.slotCount = table->slot_count();
+  requireAligned(table->dim_program());
   if (table->dim_program())
     for (const fb::DimInstruction* i : *table->dim_program())
       profile.dimProgram.push_back({static_cast<DimOp>(i->op()), i->target(), i->a(), i->b(), i->constant()});

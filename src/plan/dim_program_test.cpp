@@ -51,7 +51,7 @@ TEST(DimProgram, SharesWhatWasComputedBefore) {
   const int32_t size = builder.size();
   EXPECT_EQ(builder.refer(parseDim("floordiv(n, 2) + 1")), first);
   EXPECT_EQ(builder.size(), size);
-  builder.refer(parseDim("floordiv(n, 2) + 2"));
+  builder.refer(parseDim("floordiv(n, 2) + 5"));
   EXPECT_EQ(builder.size(), size + 2);  // the number and the sum
 }
 

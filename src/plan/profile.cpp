@@ -10,14 +10,20 @@ namespace {
 
 // Bounds for a dynamic input nobody described: batch sizes are small, spatial sizes and lengths
 // are not. Only memory planning and tuning depend on them.
-InputRange guessRange(const Shape& shape) {
+InputRange guessRange(const Shape& shape, const SymbolRange& rangeOfSymbol) {
   InputRange range;
   for (size_t i = 0; i < shape.size(); ++i) {
     const bool fixed = shape[i].isConstant();
-    const int64_t opt = fixed ? shape[i].value() : i == 0 ? 1 : 224;
-    range.min.push_back(fixed ? opt : 1);
-    range.opt.push_back(opt);
-    range.max.push_back(fixed ? opt : i == 0 ? 32 : 4 * opt);
+    if (fixed) {
+      for (auto* bound : {&range.min, &range.opt, &range.max}) bound->push_back(shape[i].value());
+      continue;
+    }
+    const DimRange declared = rangeOfSymbol(shape[i].symbolName());
+    const auto inside = [&](int64_t size) { return std::clamp(size, declared.min, declared.max); };
+    const int64_t opt = i == 0 ? 1 : 224;
+    range.min.push_back(inside(1));
+    range.opt.push_back(inside(opt));
+    range.max.push_back(inside(i == 0 ? 32 : 4 * opt));
   }
   return range;
 }
@@ -69,7 +75,7 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
   for (const Value* input : graph.inputs) {
     const auto given = profile.inputs.find(input->name);
     const bool isGuess = given == profile.inputs.end();
-    InputRange range = isGuess ? guessRange(input->shape()) : given->second;
+    InputRange range = isGuess ? guessRange(input->shape(), graph.symbolRange()) : given->second;
     checkRange(*input, range);
     bool guessedAny = false;
     for (size_t i = 0; i < input->shape().size(); ++i) {

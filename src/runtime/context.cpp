@@ -279,6 +279,9 @@ void Context::requireRoom(const Step& step, const Operand& operand, const Tensor
 }
 
 void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
+  for (int64_t number : resolved.dims)
+    if (number < -kMostElements || number > kMostElements)  // kUnknown too
+      fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' has a size out of range at these input shapes or values");
   makeRoom(step, resolved);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireSizes(step, resolved.inputs[i]);
