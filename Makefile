@@ -17,8 +17,9 @@ build: setup build/build.ninja  ## build/bin/trtexec, build/lib/libcamshaft.so a
 run: build  ## read the text of a picture with a trained model, beside ONNX Runtime
 	@$(PYTHON) examples/ocr.py
 
-test: build  ## all tests: C++ ones, then Python ones
+test: build  ## all tests: C++ ones, those that read what comes from outside under sanitizers, Python ones
 	@ctest --preset release -j $(JOBS)
+	@$(MAKE) --no-print-directory asan
 	@$(PYTHON) -m pytest -q tests
 
 dev asan ubsan tsan cuda: %: setup build-%/build.ninja  ## build and C++ tests with that preset

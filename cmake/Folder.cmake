@@ -1,3 +1,12 @@
+# `make test` runs these folders' tests again under the sanitizers (`make asan`): where bytes from
+# outside are read, and where what they say is planned and run.
+set(CAMSHAFT_SANITIZED onnx_wire onnx plan tuner engine runtime compiler api)
+add_custom_target(sanitized_tests)
+function(camshaft_sanitized_test NAME)
+  add_dependencies(sanitized_tests ${NAME})
+  set_tests_properties(${NAME} PROPERTIES LABELS sanitized)
+endfunction()
+
 # camshaft_folder(NAME [DIR dir] [RECURSE] [EXCLUDE regex] [DEPS folders...] [LINK targets...])
 #
 # One folder of src/ as one static library, camshaft_NAME, with its tests (x_test.cpp beside
@@ -38,6 +47,9 @@ function(camshaft_folder NAME)
     add_executable(${NAME}_test ${tests})
     target_link_libraries(${NAME}_test PRIVATE ${target} GTest::gtest_main GTest::gmock)
     add_test(NAME ${NAME}_test COMMAND ${NAME}_test)
+    if(NAME IN_LIST CAMSHAFT_SANITIZED)
+      camshaft_sanitized_test(${NAME}_test)
+    endif()
   endif()
 endfunction()
 
