@@ -107,6 +107,10 @@ class TestModel {
     return *this;
   }
 
+  const std::string& bytes() {
+    load();
+    return bytes_;
+  }
   LoadedModel load() {
     Message model = modelWith(graph_);
     if (opset_ > 0) model.message(8, Message().bytes(1, "").varint(2, opset_));
