@@ -242,6 +242,14 @@ void Context::requireSizes(const Step& step, const TensorArg& arg) const {
            "' would work on a tensor of negative size at these input shapes or values");
 }
 
+// Where an output's shape is known beforehand, callers have made room for that much.
+void Context::requireOutputHolds(const Step& step, int output, int64_t bytes) const {
+  const int64_t known = bytesAt(plan().outputs[output].type, outputShape(output));
+  if (known >= 0 && bytes > known)
+    fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' writes ", bytes, " bytes to output '",
+         engine_->plan().outputs[output].name, "', which has ", known, "; the engine is damaged");
+}
+
 // Memory whose size the run decides is made before any address is taken: making it moves it.
 void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
   const auto reserve = [&](const Operand& operand, int64_t bytes) {
@@ -254,11 +262,7 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
     const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
     reserve(operand, bytes);
     if (operand.place != Place::kOutput) continue;
-    // Where the shape is known beforehand, callers have made room for that much.
-    const int64_t known = bytesAt(plan().outputs[operand.index].type, outputShape(operand.index));
-    if (known >= 0 && bytes > known)
-      fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' writes ", bytes, " bytes to output '",
-           engine_->plan().outputs[operand.index].name, "', which has ", known, "; the engine is damaged");
+    if (!resolved.checked) requireOutputHolds(step, operand.index, bytes);
     outputs_[operand.index] = outputMemory(operand.index, arg);
     outputBytes_[operand.index] = bytes;
   }
