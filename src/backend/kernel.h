@@ -49,7 +49,7 @@ struct PrepareOptions {
   std::function<int64_t(const Dim&)> max;  // its upper bound, or DimRange::kUnbounded
 };
 
-// A kernel at build time. Lists are explicit arrays, plainest last.
+// A kernel at build time. Lists are explicit arrays, best guess first; the order breaks ties.
 struct Kernel {
   std::string_view name;  // "cpu/gemm_f32"; its specification
   Verdict (*supports)(const Node& node);

@@ -98,10 +98,7 @@ class Chooser {
   ChosenKernel choose(const Node& node, std::vector<Candidate> candidates, StepInfo info) {
     const bool timed = options_.optimizationLevel > 0 && (candidates.size() > 1 || options_.timeSingleCandidates);
     if (timed) timeAll(node, candidates);
-    // The list's order breaks ties, so equal times choose equally.
-    const auto best = std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.failure.empty() != b.failure.empty() ? a.failure.empty() : a.milliseconds < b.milliseconds;
-    });
+    const auto best = fastest(candidates);
     if (!best->failure.empty()) fail(ErrorKind::kUnsupported, describe(node), " has no kernel that runs: ", best->failure);
     info.milliseconds = best->milliseconds;
     info.why = candidates.size() == 1 ? "the only kernel that takes this layer"
@@ -113,6 +110,20 @@ class Chooser {
       info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, note});
     }
     return {&node, best->kernel, std::move(best->prepared), std::move(info)};
+  }
+
+  // The first of the list that is within the noise of the fastest: so builds repeat, and kernels
+  // that trade precision, which stand after those that do not, must really be faster.
+  static std::vector<Candidate>::iterator fastest(std::vector<Candidate>& candidates) {
+    constexpr double kNoise = 1.05;
+    const auto isBetter = [](const Candidate& a, const Candidate& b) {
+      return a.failure.empty() != b.failure.empty() ? a.failure.empty() : a.milliseconds < b.milliseconds;
+    };
+    const auto best = std::min_element(candidates.begin(), candidates.end(), isBetter);
+    const double limit = best->milliseconds < 0 ? best->milliseconds : best->milliseconds * kNoise;
+    return std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+      return candidate.failure == best->failure && candidate.milliseconds <= limit;
+    });
   }
 
   // Two rounds over all candidates, the better of each one's times: a disturbance of the machine

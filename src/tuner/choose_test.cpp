@@ -76,7 +76,8 @@ TEST(Choose, TimesCandidatesAndRemembers) {
   EXPECT_EQ(timings.size(), 2u);
   EXPECT_GE(chosen[0].info.milliseconds, 0);
   ASSERT_EQ(chosen[0].info.alternatives.size(), 1u);
-  EXPECT_GE(chosen[0].info.alternatives[0].milliseconds, chosen[0].info.milliseconds);
+  // Within the noise the first of the list is taken, so it may be a little slower.
+  EXPECT_GE(chosen[0].info.alternatives[0].milliseconds * 1.06, chosen[0].info.milliseconds);
 }
 
 TEST(Choose, KnownTimesDecideWithoutMeasuring) {

@@ -1,5 +1,6 @@
 // The kernel families. Each folder has a build half (prepare*.cpp: what it supports, packing) that
-// lists its kernels, plainest last, and a run half (launch*.cpp) that lists their launchers.
+// lists its kernels, best guess first and those that trade precision last, and a run half
+// (launch*.cpp) that lists their launchers.
 #pragma once
 
 #include <span>

@@ -187,9 +187,9 @@ constexpr Kernel entry() {
 
 constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kDepthwise>(),
-    entry<ConvAlgorithm::kSplit>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
+    entry<ConvAlgorithm::kSplit>(),
     // Adds up its taps in the output, so nothing may be there before.
     {.name = kTransposeName, .supports = supportsTranspose, .prepare = prepareTranspose},
 };

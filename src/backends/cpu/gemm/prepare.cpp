@@ -137,8 +137,8 @@ Prepared prepareBatched(const Node& node, const PrepareOptions& options) {
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input); }
 
 constexpr Kernel kKernels[] = {
-    {.name = kSplit, .supports = supportsSplit, .prepare = prepareSplit, .inPlace = inPlace},
     {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
+    {.name = kSplit, .supports = supportsSplit, .prepare = prepareSplit, .inPlace = inPlace},
     {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched, .inPlace = inPlace},
 };
 
