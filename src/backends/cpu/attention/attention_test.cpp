@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/attention/score_rows.h"
 #include "backends/cpu/compute/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
@@ -44,6 +48,19 @@ TEST_P(AttentionKernels, mask) {
        {"[b, 3, q, k]", "[q, k]", "[b, 1, 1, k]", "[1, 3, q, 1]", "[b, 1, q, k]", "[1]"})
     for (const char* type : {"f32", "bool"})
       expectKernelsMatch(attentionText("scale = 0.2", str(type, shape)), kSizes);
+}
+
+TEST_P(AttentionKernels, keepNan) {
+  constexpr float kMasked = -std::numeric_limits<float>::infinity();
+  for (const float others : {1.0f, kMasked, NAN}) {
+    std::vector<float> scores(70, others);
+    scores[3] = NAN;
+    EXPECT_TRUE(std::isnan(attention::weighRow(scores.data(), 70, 0, {}))) << others;
+    EXPECT_TRUE(std::isnan(scores[3])) << others;
+  }
+  std::vector<float> masked(70, kMasked);
+  EXPECT_EQ(attention::weighRow(masked.data(), 70, 0, {}), 0.0f);
+  EXPECT_EQ(masked, std::vector<float>(70, 0.0f));
 }
 
 TEST_P(AttentionKernels, sizesOfTransformers) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/attention/score_rows.cpp"
@@ -31,17 +32,19 @@ HWY_INLINE hn::Vec<D> capped(D d, hn::Vec<D> s, float softcap) {
   return hn::Mul(hn::Set(d, softcap), vmath::tanh(d, hn::Mul(s, hn::Set(d, 1 / softcap))));
 }
 
-// e^x for x <= 0, with 0 for what is below f32's normal numbers.
+// e^x for x <= 0, with 0 for what is below f32's normal numbers. NaN stays NaN.
 template <class D, class V>
 HWY_INLINE V expOfNegative(D d, V x) {
   const V lowest = hn::Set(d, -87.0f);
+  const auto vanishes = hn::Lt(x, lowest);
   V n;
-  const V y = hn::Add(vmath::expm1Reduced(d, hn::Max(lowest, x), n), hn::Set(d, 1.0f));
+  const V bounded = hn::IfThenElse(vanishes, lowest, x);
+  const V y = hn::Add(vmath::expm1Reduced(d, bounded, n), hn::Set(d, 1.0f));
   const V e = hn::Mul(y, vmath::powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), n)));
-  return hn::IfThenElse(hn::Lt(x, lowest), hn::Zero(d), e);
+  return hn::IfThenZeroElse(vanishes, e);
 }
 
-// Caps and masks the scores; returns the largest.
+// Caps and masks the scores; returns the largest, which may or may not be NaN where there is one.
 float maskScores(float* scores, int64_t count, float softcap, const RowMask& mask) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<uint8_t, decltype(d)> db;
@@ -68,14 +71,17 @@ float maskScores(float* scores, int64_t count, float softcap, const RowMask& mas
   return hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 
+// No weights, unless there is NaN among the scores.
+float weighNothing(float* scores, int64_t count) {
+  std::replace(scores, scores + count, kNothing, 0.0f);
+  return std::accumulate(scores, scores + count, 0.0f);
+}
+
 float weigh(float* scores, int64_t count, float softcap, const RowMask& mask) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const float largest = maskScores(scores, count, softcap, mask);
-  if (largest == kNothing) {
-    std::fill(scores, scores + count, 0.0f);
-    return 0;
-  }
+  if (largest == kNothing) return weighNothing(scores, count);
   const auto shift = hn::Set(d, largest);
   auto sum = hn::Zero(d);
   int64_t i = 0;

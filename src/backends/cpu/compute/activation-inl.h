@@ -32,14 +32,14 @@ inline bool isClamp(Activation activation) {
          activation == Activation::kClip;
 }
 
-// Passes NaN on: so do Arm's minimum and maximum, and x86's in the second operand, but not the
-// portable ones.
+// Passes NaN on, as x86's minimum and maximum do with their second operand; elsewhere Highway's may
+// prefer the number.
 template <class V>
 HWY_INLINE V clamp(V low, V high, V x) {
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Min(hn::Max(x, low), high));
-#else
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   return hn::Min(high, hn::Max(low, x));
+#else
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Min(hn::Max(x, low), high));
 #endif
 }
 
