@@ -43,7 +43,7 @@ class Camshaft:
 
         runtime = trt.Runtime(trt.Logger(trt.Logger.WARNING))
         runtime.max_threads = threads
-        return runtime.deserialize_cuda_engine(artefact.read_bytes()).create_execution_context()
+        return runtime.deserialize_cuda_engine_from_file(artefact).create_execution_context()
 
     def load(self, model, artefact, threads):
         import camshaft as trt

@@ -61,7 +61,7 @@ def load(path, threads):
     start = time.perf_counter()
     runtime = trt.Runtime(trt.Logger(trt.Logger.WARNING))
     runtime.max_threads = threads
-    context = runtime.deserialize_cuda_engine(path.read_bytes()).create_execution_context()
+    context = runtime.deserialize_cuda_engine_from_file(path).create_execution_context()
     return context, time.perf_counter() - start
 
 

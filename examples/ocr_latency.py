@@ -33,7 +33,7 @@ def camshaft_runner(task, engine, threads):
 
     runtime = trt.Runtime(trt.Logger(trt.Logger.ERROR))
     runtime.max_threads = threads
-    loaded = runtime.deserialize_cuda_engine(pathlib.Path(engine).read_bytes())
+    loaded = runtime.deserialize_cuda_engine_from_file(engine)
     context = loaded.create_execution_context()
     return lambda x: next(iter(trt.infer(context, {"x": x}).values()))
 
