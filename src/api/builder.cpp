@@ -20,7 +20,8 @@ class MonitorAdapter : public BuildProgress {
  public:
   explicit MonitorAdapter(IProgressMonitor& monitor) : monitor_(monitor) {}
   void begin(std::string_view phase, std::string_view parent, int steps) override {
-    monitor_.phaseStart(std::string(phase).c_str(), parent.empty() ? nullptr : std::string(parent).c_str(), steps);
+    monitor_.phaseStart(std::string(phase).c_str(),
+                        parent.empty() ? nullptr : std::string(parent).c_str(), steps);
   }
   bool advance(std::string_view phase, int step) override {
     return monitor_.stepComplete(std::string(phase).c_str(), step);
@@ -45,7 +46,8 @@ void refuseUnkeptFlags(const BuilderConfig& config) {
       {BuilderFlag::kEDITABLE_TIMING_CACHE, "kEDITABLE_TIMING_CACHE"},
   };
   for (const auto& [flag, name] : kUnkept)
-    if (config.getFlag(flag)) fail(ErrorKind::kUnsupported, "builder flag ", name, " is not supported yet; clear it");
+    if (config.getFlag(flag))
+      fail(ErrorKind::kUnsupported, "builder flag ", name, " is not supported yet; clear it");
 }
 
 class Builder : public IBuilder {
@@ -54,15 +56,18 @@ class Builder : public IBuilder {
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
     return guarded<INetworkDefinition*>(reporter_, nullptr, [&] {
-      constexpr uint32_t kPlugins = 1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_JIT_PYTHON_PLUGINS) |
-                                    1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
-      if (flags & kPlugins) fail(ErrorKind::kUnsupported, "networks with Python plugins are not supported yet");
+      constexpr uint32_t kPlugins =
+          1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_JIT_PYTHON_PLUGINS) |
+          1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
+      if (flags & kPlugins)
+        fail(ErrorKind::kUnsupported, "networks with Python plugins are not supported yet");
       return new Network(flags, reporter_);
     });
   }
 
   IBuilderConfig* createBuilderConfig() noexcept override {
-    return guarded<IBuilderConfig*>(reporter_, nullptr, [&] { return new BuilderConfig(reporter_); });
+    return guarded<IBuilderConfig*>(reporter_, nullptr,
+                                    [&] { return new BuilderConfig(reporter_); });
   }
 
   IOptimizationProfile* createOptimizationProfile() noexcept override {
@@ -72,14 +77,16 @@ class Builder : public IBuilder {
     });
   }
 
-  IHostMemory* buildSerializedNetwork(INetworkDefinition& network, IBuilderConfig& config) noexcept override {
+  IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
+                                      IBuilderConfig& config) noexcept override {
     return guarded<IHostMemory*>(reporter_, nullptr, [&] {
       auto& settings = static_cast<BuilderConfig&>(config);
       refuseUnkeptFlags(settings);
       if (settings.getDefaultDeviceType() == DeviceType::kDLA)
         fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
       if (settings.getDefaultDeviceType() == DeviceType::kGPU)
-        reporter_.log().info("there is no GPU backend in this build; the engine is built for the CPU");
+        reporter_.log().info(
+            "there is no GPU backend in this build; the engine is built for the CPU");
       CompileOptions options;
       options.profiles = settings.profiles();
       options.optimizationLevel = settings.getBuilderOptimizationLevel();
@@ -88,26 +95,34 @@ class Builder : public IBuilder {
       options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
       options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
       options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
-      options.workspaceLimit = static_cast<int64_t>(
-          std::min<std::size_t>(settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
-      if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE)) options.timings = &settings.timings()->cache();
+      options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
+          settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
+      if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
+        options.timings = &settings.timings()->cache();
       std::unique_ptr<MonitorAdapter> progress;
-      if (settings.getProgressMonitor()) progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
+      if (settings.getProgressMonitor())
+        progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
       options.progress = progress.get();
       options.log = reporter_.log();
-      return makeHostMemory(writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
+      return makeHostMemory(
+          writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
     });
   }
 
-  bool isNetworkSupported(const INetworkDefinition& network, const IBuilderConfig&) const noexcept override {
+  bool isNetworkSupported(const INetworkDefinition& network,
+                          const IBuilderConfig&) const noexcept override {
     return network.getNbOutputs() > 0;
   }
   ILogger* getLogger() const noexcept override { return reporter_.logger(); }
-  void setErrorRecorder(IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  void setErrorRecorder(IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
   IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
   bool setMaxThreads(int32_t maxThreads) noexcept override {
     return guarded(reporter_, false, [&] {
-      if (maxThreads < 1) fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ", maxThreads);
+      if (maxThreads < 1)
+        fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ",
+             maxThreads);
       maxThreads_ = maxThreads;
       return true;
     });
@@ -126,6 +141,6 @@ class Builder : public IBuilder {
 
 extern "C" CAMSHAFT_API void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  return camshaft::api::createChecked<nvinfer1::IBuilder>(typed, version, NV_TENSORRT_VERSION,
-                                                          [&] { return new camshaft::api::Builder(typed); });
+  return camshaft::api::createChecked<nvinfer1::IBuilder>(
+      typed, version, NV_TENSORRT_VERSION, [&] { return new camshaft::api::Builder(typed); });
 }

@@ -20,13 +20,15 @@ void BuilderConfig::reset() noexcept {
 
 void BuilderConfig::setBuilderOptimizationLevel(int32_t level) noexcept {
   if (level < 0 || level > 5)
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT, str("the optimisation level must be 0 to 5, not ", level));
+    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
+                           str("the optimisation level must be 0 to 5, not ", level));
   level_ = level;
 }
 
 void BuilderConfig::setAvgTimingIterations(int32_t iterations) noexcept {
   if (iterations < 1)
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT, str("at least 1 timing iteration is needed, not ", iterations));
+    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
+                           str("at least 1 timing iteration is needed, not ", iterations));
   avgTiming_ = iterations;
 }
 
@@ -34,12 +36,15 @@ void BuilderConfig::setMemoryPoolLimit(MemoryPoolType pool, std::size_t size) no
   pools_[static_cast<size_t>(pool)] = size;
 }
 
-std::size_t BuilderConfig::getMemoryPoolLimit(MemoryPoolType pool) const noexcept { return pools_[static_cast<size_t>(pool)]; }
+std::size_t BuilderConfig::getMemoryPoolLimit(MemoryPoolType pool) const noexcept {
+  return pools_[static_cast<size_t>(pool)];
+}
 
 int32_t BuilderConfig::addOptimizationProfile(const IOptimizationProfile* profile) noexcept {
   return guarded(reporter_, int32_t{-1}, [&] {
     if (!profile || !profile->isValid())
-      fail(ErrorKind::kInvalidArgument, "the profile is incomplete: every input in it needs min <= opt <= max of equal rank");
+      fail(ErrorKind::kInvalidArgument,
+           "the profile is incomplete: every input in it needs min <= opt <= max of equal rank");
     profiles_.push_back(static_cast<const OptimizationProfile*>(profile)->profile());
     return static_cast<int32_t>(profiles_.size()) - 1;
   });

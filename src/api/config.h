@@ -21,9 +21,15 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   void reset() noexcept override;
   void setFlags(nvinfer1::BuilderFlags flags) noexcept override { flags_ = flags; }
   nvinfer1::BuilderFlags getFlags() const noexcept override { return flags_; }
-  void clearFlag(nvinfer1::BuilderFlag flag) noexcept override { flags_ &= ~(1u << static_cast<uint32_t>(flag)); }
-  void setFlag(nvinfer1::BuilderFlag flag) noexcept override { flags_ |= 1u << static_cast<uint32_t>(flag); }
-  bool getFlag(nvinfer1::BuilderFlag flag) const noexcept override { return (flags_ >> static_cast<uint32_t>(flag)) & 1; }
+  void clearFlag(nvinfer1::BuilderFlag flag) noexcept override {
+    flags_ &= ~(1u << static_cast<uint32_t>(flag));
+  }
+  void setFlag(nvinfer1::BuilderFlag flag) noexcept override {
+    flags_ |= 1u << static_cast<uint32_t>(flag);
+  }
+  bool getFlag(nvinfer1::BuilderFlag flag) const noexcept override {
+    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
+  }
   void setDefaultDeviceType(nvinfer1::DeviceType device) noexcept override { device_ = device; }
   nvinfer1::DeviceType getDefaultDeviceType() const noexcept override { return device_; }
   void setBuilderOptimizationLevel(int32_t level) noexcept override;
@@ -32,13 +38,22 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   int32_t getAvgTimingIterations() const noexcept override { return avgTiming_; }
   void setMemoryPoolLimit(nvinfer1::MemoryPoolType pool, std::size_t size) noexcept override;
   std::size_t getMemoryPoolLimit(nvinfer1::MemoryPoolType pool) const noexcept override;
-  void setProfilingVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override { verbosity_ = verbosity; }
-  nvinfer1::ProfilingVerbosity getProfilingVerbosity() const noexcept override { return verbosity_; }
-  void setProgressMonitor(nvinfer1::IProgressMonitor* monitor) noexcept override { monitor_ = monitor; }
+  void setProfilingVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override {
+    verbosity_ = verbosity;
+  }
+  nvinfer1::ProfilingVerbosity getProfilingVerbosity() const noexcept override {
+    return verbosity_;
+  }
+  void setProgressMonitor(nvinfer1::IProgressMonitor* monitor) noexcept override {
+    monitor_ = monitor;
+  }
   nvinfer1::IProgressMonitor* getProgressMonitor() const noexcept override { return monitor_; }
   int32_t addOptimizationProfile(const nvinfer1::IOptimizationProfile* profile) noexcept override;
-  int32_t getNbOptimizationProfiles() const noexcept override { return static_cast<int32_t>(profiles_.size()); }
-  nvinfer1::ITimingCache* createTimingCache(const void* blob, std::size_t size) const noexcept override;
+  int32_t getNbOptimizationProfiles() const noexcept override {
+    return static_cast<int32_t>(profiles_.size());
+  }
+  nvinfer1::ITimingCache* createTimingCache(const void* blob,
+                                            std::size_t size) const noexcept override;
   bool setTimingCache(const nvinfer1::ITimingCache& cache, bool ignoreMismatch) noexcept override;
   const nvinfer1::ITimingCache* getTimingCache() const noexcept override { return timings_; }
 

@@ -6,8 +6,12 @@ namespace camshaft::api {
 
 using namespace nvinfer1;
 
-ExecutionContext::ExecutionContext(const Engine& engine, std::unique_ptr<Context> context, const Reporter& reporter)
-    : engine_(engine), context_(std::move(context)), reporter_(reporter), allocators_(engine.plan().outputs.size()) {}
+ExecutionContext::ExecutionContext(const Engine& engine, std::unique_ptr<Context> context,
+                                   const Reporter& reporter)
+    : engine_(engine),
+      context_(std::move(context)),
+      reporter_(reporter),
+      allocators_(engine.plan().outputs.size()) {}
 
 void ExecutionContext::setName(const char* name) noexcept { name_ = name ? name : ""; }
 
@@ -21,7 +25,9 @@ bool ExecutionContext::setOptimizationProfileAsync(int32_t profile, cudaStream_t
 bool ExecutionContext::setInputShape(const char* name, const nvinfer1::Dims& dims) noexcept {
   return guarded(reporter_, false, [&] {
     const IoRef io = requireIo(engine_.plan(), name);
-    if (!io.isInput) fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; its shape follows from the inputs");
+    if (!io.isInput)
+      fail(ErrorKind::kInvalidArgument, "'", name,
+           "' is an output; its shape follows from the inputs");
     context_->setInputShape(io.index, fromPublic(dims));
     return true;
   });
@@ -98,27 +104,32 @@ bool ExecutionContext::setOutputTensorAddress(const char* name, void* data) noex
 }
 
 void* ExecutionContext::getOutputTensorAddress(const char* name) const noexcept {
-  return guarded<void*>(reporter_, nullptr, [&] { return context_->outputAddress(requireOutput(name)); });
+  return guarded<void*>(reporter_, nullptr,
+                        [&] { return context_->outputAddress(requireOutput(name)); });
 }
 
 bool ExecutionContext::setOutputAllocator(const char* name, IOutputAllocator* allocator) noexcept {
   return guarded(reporter_, false, [&] {
     allocators_[requireOutput(name)] = allocator;
-    context_->setOutputAllocator([this](int output, void* current, int64_t bytes, std::span<const int64_t>) -> void* {
-      IOutputAllocator* own = allocators_[output];
-      if (!own) return nullptr;
-      const char* name = engine_.plan().outputs[output].name.c_str();
-      void* memory = own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, nullptr);
-      if (!memory && bytes > 0)
-        fail(ErrorKind::kOutOfMemory, "the output allocator of '", name, "' gave no memory for ", bytes, " bytes");
-      return memory;
-    });
+    context_->setOutputAllocator(
+        [this](int output, void* current, int64_t bytes, std::span<const int64_t>) -> void* {
+          IOutputAllocator* own = allocators_[output];
+          if (!own) return nullptr;
+          const char* name = engine_.plan().outputs[output].name.c_str();
+          void* memory =
+              own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, nullptr);
+          if (!memory && bytes > 0)
+            fail(ErrorKind::kOutOfMemory, "the output allocator of '", name,
+                 "' gave no memory for ", bytes, " bytes");
+          return memory;
+        });
     return true;
   });
 }
 
 IOutputAllocator* ExecutionContext::getOutputAllocator(const char* name) const noexcept {
-  return guarded<IOutputAllocator*>(reporter_, nullptr, [&] { return allocators_[requireOutput(name)]; });
+  return guarded<IOutputAllocator*>(reporter_, nullptr,
+                                    [&] { return allocators_[requireOutput(name)]; });
 }
 
 int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
@@ -139,7 +150,8 @@ void ExecutionContext::run() {
   // An output may share its memory with a tensor of another shape: its own is known at the end.
   for (size_t i = 0; i < allocators_.size(); ++i) {
     const char* name = engine_.plan().outputs[i].name.c_str();
-    if (allocators_[i]) allocators_[i]->notifyShape(name, toPublic(context_->outputShape(static_cast<int>(i))));
+    if (allocators_[i])
+      allocators_[i]->notifyShape(name, toPublic(context_->outputShape(static_cast<int>(i))));
   }
   context_->forgetRunSizes();
   if (profiler_ && emitsProfile_) reportToProfiler();
@@ -154,9 +166,12 @@ bool ExecutionContext::enqueueV3(cudaStream_t) noexcept {
 
 bool ExecutionContext::executeV2(void* const* bindings) noexcept {
   return guarded(reporter_, false, [&] {
-    if (!bindings) fail(ErrorKind::kInvalidArgument, "executeV2 needs one address per input and output, in order");
+    if (!bindings)
+      fail(ErrorKind::kInvalidArgument,
+           "executeV2 needs one address per input and output, in order");
     const Plan& plan = engine_.plan();
-    for (size_t i = 0; i < plan.inputs.size(); ++i) context_->setInputAddress(static_cast<int>(i), bindings[i]);
+    for (size_t i = 0; i < plan.inputs.size(); ++i)
+      context_->setInputAddress(static_cast<int>(i), bindings[i]);
     for (size_t i = 0; i < plan.outputs.size(); ++i)
       context_->setOutputAddress(static_cast<int>(i), bindings[plan.inputs.size() + i]);
     run();
@@ -174,7 +189,8 @@ void ExecutionContext::setProfiler(IProfiler* profiler) noexcept {
 
 bool ExecutionContext::reportToProfiler() const noexcept {
   if (!profiler_ || lastTimes_.empty()) return false;
-  for (const auto& [layer, milliseconds] : lastTimes_) profiler_->reportLayerTime(layer.c_str(), milliseconds);
+  for (const auto& [layer, milliseconds] : lastTimes_)
+    profiler_->reportLayerTime(layer.c_str(), milliseconds);
   return true;
 }
 

@@ -13,15 +13,20 @@ namespace camshaft::api {
 
 class ExecutionContext : public nvinfer1::IExecutionContext {
  public:
-  ExecutionContext(const Engine& engine, std::unique_ptr<Context> context, const Reporter& reporter);
+  ExecutionContext(const Engine& engine, std::unique_ptr<Context> context,
+                   const Reporter& reporter);
 
   const Context& context() const { return *context_; }
 
   const nvinfer1::ICudaEngine& getEngine() const noexcept override { return engine_; }
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override { return name_.c_str(); }
-  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
-  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override {
+    return reporter_.recorder();
+  }
   void setDebugSync(bool sync) noexcept override { debugSync_ = sync; }
   bool getDebugSync() const noexcept override { return debugSync_; }
 
@@ -40,7 +45,8 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   bool setInputTensorAddress(const char* name, const void* data) noexcept override;
   bool setOutputTensorAddress(const char* name, void* data) noexcept override;
   void* getOutputTensorAddress(const char* name) const noexcept override;
-  bool setOutputAllocator(const char* name, nvinfer1::IOutputAllocator* allocator) noexcept override;
+  bool setOutputAllocator(const char* name,
+                          nvinfer1::IOutputAllocator* allocator) noexcept override;
   nvinfer1::IOutputAllocator* getOutputAllocator(const char* name) const noexcept override;
   int64_t getMaxOutputSize(const char* name) const noexcept override;
 

@@ -16,8 +16,9 @@ nvinfer1::DataType toPublic(DataType type);
 std::optional<DataType> fromPublic(nvinfer1::DataType type);
 
 nvinfer1::Dims toPublic(std::span<const int64_t> dims);
-nvinfer1::Dims invalidDims();                      // nbDims -1, what getters return for an unknown name
-std::vector<int64_t> fromPublic(const nvinfer1::Dims& dims);  // throws Error when nbDims is out of range
+nvinfer1::Dims invalidDims();  // nbDims -1, what getters return for an unknown name
+std::vector<int64_t> fromPublic(
+    const nvinfer1::Dims& dims);  // throws Error when nbDims is out of range
 
 // Bytes handed to the caller.
 nvinfer1::IHostMemory* makeHostMemory(std::vector<std::byte> bytes);

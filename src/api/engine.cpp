@@ -15,7 +15,8 @@ IoRef findIo(const Plan& plan, const char* name) {
   if (!name) return {};
   for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (size_t i = 0; i < tensors->size(); ++i)
-      if ((*tensors)[i].name == name) return {&(*tensors)[i], static_cast<int>(i), tensors == &plan.inputs};
+      if ((*tensors)[i].name == name)
+        return {&(*tensors)[i], static_cast<int>(i), tensors == &plan.inputs};
   return {};
 }
 
@@ -26,29 +27,37 @@ IoRef requireIo(const Plan& plan, const char* name) {
   for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const IoTensor& tensor : *tensors) names.push_back(tensor.name);
   const std::string suggestion = name ? nearest(name, names) : "";
-  fail(ErrorKind::kInvalidArgument, "'", name ? name : "(null)", "' is no input or output of the engine",
-       suggestion.empty() ? str("; it has ", join(names, ", ")) : str("; did you mean '", suggestion, "'?"));
+  fail(ErrorKind::kInvalidArgument, "'", name ? name : "(null)",
+       "' is no input or output of the engine",
+       suggestion.empty() ? str("; it has ", join(names, ", "))
+                          : str("; did you mean '", suggestion, "'?"));
 }
 
 Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads)
     : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {}
 
-int32_t Engine::getNbLayers() const noexcept { return static_cast<int32_t>(plan().profiles[0].steps.size()); }
-
-IHostMemory* Engine::serialize() const noexcept {
-  return guarded<IHostMemory*>(reporter_, nullptr, [&] { return makeHostMemory(writeEngine(plan())); });
+int32_t Engine::getNbLayers() const noexcept {
+  return static_cast<int32_t>(plan().profiles[0].steps.size());
 }
 
-IExecutionContext* Engine::createExecutionContext(ExecutionContextAllocationStrategy strategy) noexcept {
+IHostMemory* Engine::serialize() const noexcept {
+  return guarded<IHostMemory*>(reporter_, nullptr,
+                               [&] { return makeHostMemory(writeEngine(plan())); });
+}
+
+IExecutionContext* Engine::createExecutionContext(
+    ExecutionContextAllocationStrategy strategy) noexcept {
   return guarded<IExecutionContext*>(reporter_, nullptr, [&]() -> IExecutionContext* {
     if (strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED)
-      fail(ErrorKind::kUnsupported, "contexts with user-managed memory are not available yet; use kSTATIC");
+      fail(ErrorKind::kUnsupported,
+           "contexts with user-managed memory are not available yet; use kSTATIC");
     return new ExecutionContext(*this, std::make_unique<Context>(loaded_, threads_), reporter_);
   });
 }
 
 IEngineInspector* Engine::createEngineInspector() const noexcept {
-  return guarded<IEngineInspector*>(reporter_, nullptr, [&] { return new EngineInspector(loaded_, reporter_); });
+  return guarded<IEngineInspector*>(reporter_, nullptr,
+                                    [&] { return new EngineInspector(loaded_, reporter_); });
 }
 
 ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
@@ -63,7 +72,8 @@ const char* Engine::getIOTensorName(int32_t index) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
     const auto inputs = static_cast<int32_t>(plan().inputs.size());
     if (index < 0 || index >= getNbIOTensors())
-      fail(ErrorKind::kInvalidArgument, "there is no I/O tensor ", index, "; the engine has ", getNbIOTensors());
+      fail(ErrorKind::kInvalidArgument, "there is no I/O tensor ", index, "; the engine has ",
+           getNbIOTensors());
     return (index < inputs ? plan().inputs[index] : plan().outputs[index - inputs]).name.c_str();
   });
 }
@@ -76,13 +86,15 @@ TensorIOMode Engine::getTensorIOMode(const char* name) const noexcept {
 nvinfer1::Dims Engine::getTensorShape(const char* name) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
     std::vector<int64_t> dims;
-    for (const DimRef& dim : requireIo(plan(), name).tensor->tensor.dims) dims.push_back(dim.isConstant() ? dim.constant : -1);
+    for (const DimRef& dim : requireIo(plan(), name).tensor->tensor.dims)
+      dims.push_back(dim.isConstant() ? dim.constant : -1);
     return toPublic(dims);
   });
 }
 
 nvinfer1::DataType Engine::getTensorDataType(const char* name) const noexcept {
-  return guarded(reporter_, nvinfer1::DataType::kFLOAT, [&] { return toPublic(requireIo(plan(), name).tensor->tensor.type); });
+  return guarded(reporter_, nvinfer1::DataType::kFLOAT,
+                 [&] { return toPublic(requireIo(plan(), name).tensor->tensor.type); });
 }
 
 bool Engine::isShapeInferenceIO(const char* name) const noexcept {
@@ -90,7 +102,9 @@ bool Engine::isShapeInferenceIO(const char* name) const noexcept {
 }
 
 int32_t Engine::getTensorBytesPerComponent(const char* name) const noexcept {
-  return guarded(reporter_, int32_t{-1}, [&] { return static_cast<int32_t>(bitsOf(requireIo(plan(), name).tensor->tensor.type) / 8); });
+  return guarded(reporter_, int32_t{-1}, [&] {
+    return static_cast<int32_t>(bitsOf(requireIo(plan(), name).tensor->tensor.type) / 8);
+  });
 }
 
 const char* Engine::getTensorFormatDesc(const char* name) const noexcept {
@@ -100,12 +114,15 @@ const char* Engine::getTensorFormatDesc(const char* name) const noexcept {
   });
 }
 
-nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile, OptProfileSelector select) const noexcept {
+nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
+                                       OptProfileSelector select) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
     const IoRef io = requireIo(plan(), name);
-    if (!io.isInput) fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; profiles describe inputs");
+    if (!io.isInput)
+      fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; profiles describe inputs");
     if (profile < 0 || profile >= getNbOptimizationProfiles())
-      fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ", getNbOptimizationProfiles());
+      fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
+           getNbOptimizationProfiles());
     const InputRange& range = plan().profiles[profile].inputs[io.index];
     return toPublic(select == OptProfileSelector::kMIN   ? range.min
                     : select == OptProfileSelector::kOPT ? range.opt
@@ -115,7 +132,8 @@ nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile, OptPro
 
 int64_t Engine::getDeviceMemorySizeV2() const noexcept {
   int64_t largest = 0;
-  for (const ProfilePlan& profile : plan().profiles) largest = std::max(largest, profile.arenaBytes);
+  for (const ProfilePlan& profile : plan().profiles)
+    largest = std::max(largest, profile.arenaBytes);
   return largest;
 }
 

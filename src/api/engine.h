@@ -30,41 +30,69 @@ class Engine : public nvinfer1::ICudaEngine {
   const char* getName() const noexcept override { return plan().networkName.c_str(); }
   int32_t getNbLayers() const noexcept override;
   nvinfer1::IHostMemory* serialize() const noexcept override;
-  nvinfer1::IExecutionContext* createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy strategy) noexcept override;
+  nvinfer1::IExecutionContext* createExecutionContext(
+      nvinfer1::ExecutionContextAllocationStrategy strategy) noexcept override;
   nvinfer1::IEngineInspector* createEngineInspector() const noexcept override;
   nvinfer1::ProfilingVerbosity getProfilingVerbosity() const noexcept override;
-  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
-  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override {
+    return reporter_.recorder();
+  }
 
   int32_t getNbIOTensors() const noexcept override;
   const char* getIOTensorName(int32_t index) const noexcept override;
   nvinfer1::TensorIOMode getTensorIOMode(const char* name) const noexcept override;
   nvinfer1::Dims getTensorShape(const char* name) const noexcept override;
   nvinfer1::DataType getTensorDataType(const char* name) const noexcept override;
-  nvinfer1::TensorLocation getTensorLocation(const char*) const noexcept override { return nvinfer1::TensorLocation::kHOST; }
+  nvinfer1::TensorLocation getTensorLocation(const char*) const noexcept override {
+    return nvinfer1::TensorLocation::kHOST;
+  }
   bool isShapeInferenceIO(const char* name) const noexcept override;
 
   // Every tensor is linear: one component per element, no vectorised dimension.
   int32_t getTensorBytesPerComponent(const char* name) const noexcept override;
-  int32_t getTensorBytesPerComponent(const char* name, int32_t) const noexcept override { return getTensorBytesPerComponent(name); }
+  int32_t getTensorBytesPerComponent(const char* name, int32_t) const noexcept override {
+    return getTensorBytesPerComponent(name);
+  }
   int32_t getTensorComponentsPerElement(const char*) const noexcept override { return -1; }
   int32_t getTensorComponentsPerElement(const char*, int32_t) const noexcept override { return -1; }
-  nvinfer1::TensorFormat getTensorFormat(const char*) const noexcept override { return nvinfer1::TensorFormat::kLINEAR; }
-  nvinfer1::TensorFormat getTensorFormat(const char*, int32_t) const noexcept override { return nvinfer1::TensorFormat::kLINEAR; }
+  nvinfer1::TensorFormat getTensorFormat(const char*) const noexcept override {
+    return nvinfer1::TensorFormat::kLINEAR;
+  }
+  nvinfer1::TensorFormat getTensorFormat(const char*, int32_t) const noexcept override {
+    return nvinfer1::TensorFormat::kLINEAR;
+  }
   const char* getTensorFormatDesc(const char* name) const noexcept override;
-  const char* getTensorFormatDesc(const char* name, int32_t) const noexcept override { return getTensorFormatDesc(name); }
+  const char* getTensorFormatDesc(const char* name, int32_t) const noexcept override {
+    return getTensorFormatDesc(name);
+  }
   int32_t getTensorVectorizedDim(const char*) const noexcept override { return -1; }
   int32_t getTensorVectorizedDim(const char*, int32_t) const noexcept override { return -1; }
 
-  int32_t getNbOptimizationProfiles() const noexcept override { return static_cast<int32_t>(plan().profiles.size()); }
-  nvinfer1::Dims getProfileShape(const char* name, int32_t profile, nvinfer1::OptProfileSelector select) const noexcept override;
+  int32_t getNbOptimizationProfiles() const noexcept override {
+    return static_cast<int32_t>(plan().profiles.size());
+  }
+  nvinfer1::Dims getProfileShape(const char* name, int32_t profile,
+                                 nvinfer1::OptProfileSelector select) const noexcept override;
   // Values of shape tensors are not bounded by profiles here: null.
-  const int32_t* getProfileTensorValues(const char*, int32_t, nvinfer1::OptProfileSelector) const noexcept override { return nullptr; }
-  const int64_t* getProfileTensorValuesV2(const char*, int32_t, nvinfer1::OptProfileSelector) const noexcept override { return nullptr; }
+  const int32_t* getProfileTensorValues(const char*, int32_t,
+                                        nvinfer1::OptProfileSelector) const noexcept override {
+    return nullptr;
+  }
+  const int64_t* getProfileTensorValuesV2(const char*, int32_t,
+                                          nvinfer1::OptProfileSelector) const noexcept override {
+    return nullptr;
+  }
 
-  size_t getDeviceMemorySize() const noexcept override { return static_cast<size_t>(getDeviceMemorySizeV2()); }
+  size_t getDeviceMemorySize() const noexcept override {
+    return static_cast<size_t>(getDeviceMemorySizeV2());
+  }
   int64_t getDeviceMemorySizeV2() const noexcept override;
-  size_t getDeviceMemorySizeForProfile(int32_t profile) const noexcept override { return static_cast<size_t>(getDeviceMemorySizeForProfileV2(profile)); }
+  size_t getDeviceMemorySizeForProfile(int32_t profile) const noexcept override {
+    return static_cast<size_t>(getDeviceMemorySizeForProfileV2(profile));
+  }
   int64_t getDeviceMemorySizeForProfileV2(int32_t profile) const noexcept override;
 
  private:

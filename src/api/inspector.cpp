@@ -27,13 +27,16 @@ Step EngineInspector::shown(Step step) const {
   return step;
 }
 
-const char* EngineInspector::getLayerInformation(int32_t index, LayerInformationFormat format) const noexcept {
+const char* EngineInspector::getLayerInformation(int32_t index,
+                                                 LayerInformationFormat format) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
     const std::vector<Step>& steps = profile().steps;
     if (index < 0 || static_cast<size_t>(index) >= steps.size())
-      fail(ErrorKind::kInvalidArgument, "there is no layer ", index, "; the engine has ", steps.size());
+      fail(ErrorKind::kInvalidArgument, "there is no layer ", index, "; the engine has ",
+           steps.size());
     const Plan& plan = engine_->plan();
-    text_ = format == LayerInformationFormat::kJSON ? layerJson(plan, shown(steps[index])) : layerLine(plan, shown(steps[index]));
+    text_ = format == LayerInformationFormat::kJSON ? layerJson(plan, shown(steps[index]))
+                                                    : layerLine(plan, shown(steps[index]));
     return text_.c_str();
   });
 }
@@ -43,7 +46,8 @@ const char* EngineInspector::getEngineInformation(LayerInformationFormat format)
     const Plan& plan = engine_->plan();
     ProfilePlan current = profile();
     for (Step& step : current.steps) step = shown(std::move(step));
-    text_ = format == LayerInformationFormat::kJSON ? engineJson(plan, current) : engineText(plan, current);
+    text_ = format == LayerInformationFormat::kJSON ? engineJson(plan, current)
+                                                    : engineText(plan, current);
     return text_.c_str();
   });
 }

@@ -15,11 +15,18 @@ class EngineInspector : public nvinfer1::IEngineInspector {
       : engine_(std::move(engine)), reporter_(reporter) {}
 
   bool setExecutionContext(const nvinfer1::IExecutionContext* context) noexcept override;
-  const nvinfer1::IExecutionContext* getExecutionContext() const noexcept override { return context_; }
-  const char* getLayerInformation(int32_t index, nvinfer1::LayerInformationFormat format) const noexcept override;
+  const nvinfer1::IExecutionContext* getExecutionContext() const noexcept override {
+    return context_;
+  }
+  const char* getLayerInformation(int32_t index,
+                                  nvinfer1::LayerInformationFormat format) const noexcept override;
   const char* getEngineInformation(nvinfer1::LayerInformationFormat format) const noexcept override;
-  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
-  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override {
+    return reporter_.recorder();
+  }
 
  private:
   const ProfilePlan& profile() const;

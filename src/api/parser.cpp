@@ -19,11 +19,16 @@ using ParserErrorCode = nvonnxparser::ErrorCode;
 ParserErrorCode parserCodeOf(const onnx::ImportProblem& problem) {
   const bool ofNode = problem.nodeIndex >= 0;
   switch (problem.kind) {
-    case ErrorKind::kUnsupported: return ofNode ? ParserErrorCode::kUNSUPPORTED_NODE : ParserErrorCode::kUNSUPPORTED_GRAPH;
-    case ErrorKind::kOutOfMemory: return ParserErrorCode::kMEM_ALLOC_FAILED;
-    case ErrorKind::kInternal: return ParserErrorCode::kINTERNAL_ERROR;
-    case ErrorKind::kIo: return ParserErrorCode::kMODEL_DESERIALIZE_FAILED;
-    default: return ofNode ? ParserErrorCode::kINVALID_NODE : ParserErrorCode::kINVALID_GRAPH;
+    case ErrorKind::kUnsupported:
+      return ofNode ? ParserErrorCode::kUNSUPPORTED_NODE : ParserErrorCode::kUNSUPPORTED_GRAPH;
+    case ErrorKind::kOutOfMemory:
+      return ParserErrorCode::kMEM_ALLOC_FAILED;
+    case ErrorKind::kInternal:
+      return ParserErrorCode::kINTERNAL_ERROR;
+    case ErrorKind::kIo:
+      return ParserErrorCode::kMODEL_DESERIALIZE_FAILED;
+    default:
+      return ofNode ? ParserErrorCode::kINVALID_NODE : ParserErrorCode::kINVALID_GRAPH;
   }
 }
 
@@ -63,7 +68,8 @@ class Parser : public nvonnxparser::IParser {
       auto copy = std::make_shared<const std::vector<std::byte>>(begin, begin + size);
       network_.keepAlive(copy);
       return import([&] {
-        return onnx::readModelBytes(*copy, modelPath ? std::optional(folderOf(modelPath)) : std::nullopt);
+        return onnx::readModelBytes(*copy,
+                                    modelPath ? std::optional(folderOf(modelPath)) : std::nullopt);
       });
     });
   }
@@ -75,7 +81,9 @@ class Parser : public nvonnxparser::IParser {
     });
   }
 
-  bool supportsOperator(const char* name) const noexcept override { return name && onnx::isKnownOperator("", name); }
+  bool supportsOperator(const char* name) const noexcept override {
+    return name && onnx::isKnownOperator("", name);
+  }
   int getNbErrors() const noexcept override { return static_cast<int>(errors_.size()); }
   const nvonnxparser::IParserError* getError(int index) const noexcept override {
     return index >= 0 && index < getNbErrors() ? errors_[index].get() : nullptr;
@@ -84,9 +92,15 @@ class Parser : public nvonnxparser::IParser {
 
   void setFlags(OnnxParserFlags flags) noexcept override { flags_ = flags; }
   OnnxParserFlags getFlags() const noexcept override { return flags_; }
-  void clearFlag(OnnxParserFlag flag) noexcept override { flags_ &= ~(1u << static_cast<uint32_t>(flag)); }
-  void setFlag(OnnxParserFlag flag) noexcept override { flags_ |= 1u << static_cast<uint32_t>(flag); }
-  bool getFlag(OnnxParserFlag flag) const noexcept override { return (flags_ >> static_cast<uint32_t>(flag)) & 1; }
+  void clearFlag(OnnxParserFlag flag) noexcept override {
+    flags_ &= ~(1u << static_cast<uint32_t>(flag));
+  }
+  void setFlag(OnnxParserFlag flag) noexcept override {
+    flags_ |= 1u << static_cast<uint32_t>(flag);
+  }
+  bool getFlag(OnnxParserFlag flag) const noexcept override {
+    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
+  }
 
  private:
   template <class Read>
@@ -120,12 +134,14 @@ class Parser : public nvonnxparser::IParser {
 }  // namespace
 }  // namespace camshaft::api
 
-extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* logger, int version) noexcept {
+extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* logger,
+                                                          int version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  return camshaft::api::createChecked<nvonnxparser::IParser>(typed, version, NV_ONNX_PARSER_VERSION, [&] {
-    auto* definition = static_cast<nvinfer1::INetworkDefinition*>(network);
-    return new camshaft::api::Parser(static_cast<camshaft::api::Network&>(*definition), typed);
-  });
+  return camshaft::api::createChecked<nvonnxparser::IParser>(
+      typed, version, NV_ONNX_PARSER_VERSION, [&] {
+        auto* definition = static_cast<nvinfer1::INetworkDefinition*>(network);
+        return new camshaft::api::Parser(static_cast<camshaft::api::Network&>(*definition), typed);
+      });
 }
 
 extern "C" CAMSHAFT_API int getNvOnnxParserVersion() noexcept { return NV_ONNX_PARSER_VERSION; }

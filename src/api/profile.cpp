@@ -9,10 +9,13 @@ using namespace nvinfer1;
 namespace {
 
 std::vector<int64_t>& part(InputRange& range, OptProfileSelector select) {
-  return select == OptProfileSelector::kMIN ? range.min : select == OptProfileSelector::kOPT ? range.opt : range.max;
+  return select == OptProfileSelector::kMIN   ? range.min
+         : select == OptProfileSelector::kOPT ? range.opt
+                                              : range.max;
 }
 
-const std::vector<int64_t>* find(const std::map<std::string, InputRange>& ranges, const char* input, OptProfileSelector select) {
+const std::vector<int64_t>* find(const std::map<std::string, InputRange>& ranges, const char* input,
+                                 OptProfileSelector select) {
   const auto it = ranges.find(input ? input : "");
   return it == ranges.end() ? nullptr : &part(const_cast<InputRange&>(it->second), select);
 }
@@ -26,34 +29,41 @@ bool complete(const InputRange& range) {
 
 }  // namespace
 
-bool OptimizationProfile::setDimensions(const char* input, OptProfileSelector select, const nvinfer1::Dims& dims) noexcept {
+bool OptimizationProfile::setDimensions(const char* input, OptProfileSelector select,
+                                        const nvinfer1::Dims& dims) noexcept {
   return guarded(reporter_, false, [&] {
     if (!input) fail(ErrorKind::kInvalidArgument, "setDimensions was given no input name");
     std::vector<int64_t> sizes = fromPublic(dims);
     for (int64_t size : sizes)
-      if (size < 0) fail(ErrorKind::kInvalidArgument, "a profile's sizes must not be negative; input '", input, "' was given ", size);
+      if (size < 0)
+        fail(ErrorKind::kInvalidArgument, "a profile's sizes must not be negative; input '", input,
+             "' was given ", size);
     part(profile_.inputs[input], select) = std::move(sizes);
     return true;
   });
 }
 
-nvinfer1::Dims OptimizationProfile::getDimensions(const char* input, OptProfileSelector select) const noexcept {
+nvinfer1::Dims OptimizationProfile::getDimensions(const char* input,
+                                                  OptProfileSelector select) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
     const auto* sizes = find(profile_.inputs, input, select);
     return sizes ? toPublic(*sizes) : invalidDims();
   });
 }
 
-bool OptimizationProfile::setShapeValues(const char* input, OptProfileSelector select, const int32_t* values, int32_t count) noexcept {
+bool OptimizationProfile::setShapeValues(const char* input, OptProfileSelector select,
+                                         const int32_t* values, int32_t count) noexcept {
   return guarded(reporter_, false, [&] {
     const std::vector<int64_t> wide(values, values + count);
     return setShapeValuesV2(input, select, wide.data(), count);
   });
 }
 
-bool OptimizationProfile::setShapeValuesV2(const char* input, OptProfileSelector select, const int64_t* values, int32_t count) noexcept {
+bool OptimizationProfile::setShapeValuesV2(const char* input, OptProfileSelector select,
+                                           const int64_t* values, int32_t count) noexcept {
   return guarded(reporter_, false, [&] {
-    if (!input || !values || count < 0) fail(ErrorKind::kInvalidArgument, "setShapeValues needs an input name and its values");
+    if (!input || !values || count < 0)
+      fail(ErrorKind::kInvalidArgument, "setShapeValues needs an input name and its values");
     part(profile_.shapeValues[input], select).assign(values, values + count);
     return true;
   });
@@ -64,7 +74,8 @@ int32_t OptimizationProfile::getNbShapeValues(const char* input) const noexcept 
   return values ? static_cast<int32_t>(values->size()) : -1;
 }
 
-const int64_t* OptimizationProfile::getShapeValuesV2(const char* input, OptProfileSelector select) const noexcept {
+const int64_t* OptimizationProfile::getShapeValuesV2(const char* input,
+                                                     OptProfileSelector select) const noexcept {
   const auto* values = find(profile_.shapeValues, input, select);
   return values ? values->data() : nullptr;
 }

@@ -7,13 +7,20 @@ using nvinfer1::ILogger;
 
 ErrorCode errorCodeOf(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInvalidArgument: return ErrorCode::kINVALID_ARGUMENT;
-    case ErrorKind::kInvalidModel: return ErrorCode::kINVALID_ARGUMENT;
-    case ErrorKind::kUnsupported: return ErrorCode::kUNSUPPORTED_STATE;
-    case ErrorKind::kInvalidEngine: return ErrorCode::kINVALID_ARGUMENT;
-    case ErrorKind::kOutOfMemory: return ErrorCode::kFAILED_ALLOCATION;
-    case ErrorKind::kIo: return ErrorCode::kFAILED_INITIALIZATION;
-    case ErrorKind::kInternal: return ErrorCode::kINTERNAL_ERROR;
+    case ErrorKind::kInvalidArgument:
+      return ErrorCode::kINVALID_ARGUMENT;
+    case ErrorKind::kInvalidModel:
+      return ErrorCode::kINVALID_ARGUMENT;
+    case ErrorKind::kUnsupported:
+      return ErrorCode::kUNSUPPORTED_STATE;
+    case ErrorKind::kInvalidEngine:
+      return ErrorCode::kINVALID_ARGUMENT;
+    case ErrorKind::kOutOfMemory:
+      return ErrorCode::kFAILED_ALLOCATION;
+    case ErrorKind::kIo:
+      return ErrorCode::kFAILED_INITIALIZATION;
+    case ErrorKind::kInternal:
+      return ErrorCode::kINTERNAL_ERROR;
   }
   return ErrorCode::kUNSPECIFIED_ERROR;
 }
@@ -21,7 +28,8 @@ ErrorCode errorCodeOf(ErrorKind kind) {
 void Reporter::error(ErrorCode code, const std::string& message) const noexcept {
   if (recorder()) recorder()->reportError(code, message.c_str());
   if (logger_)
-    logger_->log(code == ErrorCode::kINTERNAL_ERROR ? ILogger::Severity::kINTERNAL_ERROR : ILogger::Severity::kERROR,
+    logger_->log(code == ErrorCode::kINTERNAL_ERROR ? ILogger::Severity::kINTERNAL_ERROR
+                                                    : ILogger::Severity::kERROR,
                  message.c_str());
 }
 

@@ -62,21 +62,24 @@ T guarded(const Reporter& reporter, T failure, F&& body) noexcept {
   } catch (const std::bad_alloc&) {
     reporter.error(nvinfer1::ErrorCode::kFAILED_ALLOCATION, "the machine is out of memory");
   } catch (const std::exception& error) {
-    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR, str("internal error, please report it: ", error.what()));
+    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR,
+                   str("internal error, please report it: ", error.what()));
   } catch (...) {
-    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR, "internal error, please report it: an unknown exception");
+    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR,
+                   "internal error, please report it: an unknown exception");
   }
   return failure;
 }
 
 // What the extern "C" makers do: refuse a caller compiled for another version of the headers.
 template <class Interface, class F>
-Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t expected, F&& make) noexcept {
+Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t expected,
+                         F&& make) noexcept {
   const Reporter reporter(logger);
   return guarded<Interface*>(reporter, nullptr, [&]() -> Interface* {
     if (version != expected)
-      fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version, " and the library is ",
-           expected, "; compile it again with this library's headers");
+      fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
+           " and the library is ", expected, "; compile it again with this library's headers");
     return make();
   });
 }

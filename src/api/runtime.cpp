@@ -13,7 +13,9 @@ class Runtime : public IRuntime {
  public:
   explicit Runtime(ILogger* logger) : reporter_(logger) {}
 
-  void setErrorRecorder(IErrorRecorder* recorder) noexcept override { reporter_.setRecorder(recorder); }
+  void setErrorRecorder(IErrorRecorder* recorder) noexcept override {
+    reporter_.setRecorder(recorder);
+  }
   IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
   ILogger* getLogger() const noexcept override { return reporter_.logger(); }
 
@@ -27,14 +29,18 @@ class Runtime : public IRuntime {
 
   ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept override {
     return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
-      if (!path) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
-      return new Engine(std::make_shared<LoadedEngine>(readEngineFile(path)), reporter_, maxThreads_);
+      if (!path)
+        fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
+      return new Engine(std::make_shared<LoadedEngine>(readEngineFile(path)), reporter_,
+                        maxThreads_);
     });
   }
 
   bool setMaxThreads(int32_t maxThreads) noexcept override {
     return guarded(reporter_, false, [&] {
-      if (maxThreads < 1) fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ", maxThreads);
+      if (maxThreads < 1)
+        fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ",
+             maxThreads);
       maxThreads_ = maxThreads;
       return true;
     });
@@ -51,8 +57,8 @@ class Runtime : public IRuntime {
 
 extern "C" CAMSHAFT_API void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  return camshaft::api::createChecked<nvinfer1::IRuntime>(typed, version, NV_TENSORRT_VERSION,
-                                                          [&] { return new camshaft::api::Runtime(typed); });
+  return camshaft::api::createChecked<nvinfer1::IRuntime>(
+      typed, version, NV_TENSORRT_VERSION, [&] { return new camshaft::api::Runtime(typed); });
 }
 
 extern "C" CAMSHAFT_API int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }

@@ -5,7 +5,8 @@
 namespace camshaft::api {
 
 nvinfer1::IHostMemory* TimingCacheView::serialize() const noexcept {
-  return guarded<nvinfer1::IHostMemory*>(reporter_, nullptr, [&] { return makeHostMemory(cache_.serialize()); });
+  return guarded<nvinfer1::IHostMemory*>(reporter_, nullptr,
+                                         [&] { return makeHostMemory(cache_.serialize()); });
 }
 
 bool TimingCacheView::combine(const nvinfer1::ITimingCache& other, bool) noexcept {

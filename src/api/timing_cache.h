@@ -9,7 +9,8 @@ namespace camshaft::api {
 
 class TimingCacheView : public nvinfer1::ITimingCache {
  public:
-  TimingCacheView(std::span<const std::byte> serialized, const Reporter& reporter) : cache_(serialized), reporter_(reporter) {}
+  TimingCacheView(std::span<const std::byte> serialized, const Reporter& reporter)
+      : cache_(serialized), reporter_(reporter) {}
   TimingCache& cache() { return cache_; }
 
   nvinfer1::IHostMemory* serialize() const noexcept override;

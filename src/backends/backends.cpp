@@ -7,7 +7,8 @@
 namespace camshaft {
 
 std::span<const RuntimeBackend* const> runtimeBackends() {
-  static const RuntimeBackend* const kBackends[] = {&cpu::runtimeBackend(), &reference::runtimeBackend()};
+  static const RuntimeBackend* const kBackends[] = {&cpu::runtimeBackend(),
+                                                    &reference::runtimeBackend()};
   return kBackends;
 }
 

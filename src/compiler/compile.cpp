@@ -26,7 +26,8 @@ class Phase {
   }
   bool advance(int step) const { return !progress_ || progress_->advance(name_, step); }
   void finishStep(int step) const {
-    if (!advance(step)) fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
+    if (!advance(step))
+      fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
   }
 
  private:
@@ -37,7 +38,8 @@ class Phase {
 constexpr std::string_view kWhole = "Building the engine";
 
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend) {
-  const Phase phase(options.progress, "Optimising the graph", kWhole, static_cast<int>(pipeline().size()));
+  const Phase phase(options.progress, "Optimising the graph", kWhole,
+                    static_cast<int>(pipeline().size()));
   const PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
                                 .optimizationLevel = options.optimizationLevel,
                                 .disabled = options.disabledPasses};
@@ -45,24 +47,27 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
       .progress = [&](std::string_view, int index, int) { return phase.advance(index); },
       .passDone =
           [&](const Graph& after, const PassRecord& record) {
-            options.log.verbose("pass ", record.name, ": ", record.nodesBefore, " to ", record.nodesAfter,
-                                " nodes in ", record.milliseconds, " ms");
+            options.log.verbose("pass ", record.name, ": ", record.nodesBefore, " to ",
+                                record.nodesAfter, " nodes in ", record.milliseconds, " ms");
             if (options.dump) options.dump(record.name, after);
           },
   };
   runPipeline(graph, passOptions, hooks);
 }
 
-ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index, const CompileOptions& options,
-                         ChooseOptions choose, WeightsBuilder& weights) {
+ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
+                         const CompileOptions& options, ChooseOptions choose,
+                         WeightsBuilder& weights) {
   std::vector<std::string> guessed;
   const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
   for (size_t i = 0; i < graph.inputs.size(); ++i)
     if (std::count(guessed.begin(), guessed.end(), graph.inputs[i]->name) > 0)
-      options.log.warning("input '", graph.inputs[i]->name, "' has run-time dimensions that profile ", index,
+      options.log.warning("input '", graph.inputs[i]->name,
+                          "' has run-time dimensions that profile ", index,
                           " does not bound; guessed ", join(resolved.inputs[i].max, "x"),
                           " as its largest shape (set min, opt and max to choose)");
-  const Phase phase(options.progress, str("Choosing kernels for profile ", index), kWhole, static_cast<int>(graph.nodeCount()));
+  const Phase phase(options.progress, str("Choosing kernels for profile ", index), kWhole,
+                    static_cast<int>(graph.nodeCount()));
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
   return planProfile(graph, resolved, std::move(chosen), weights);
@@ -73,9 +78,12 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index, co
 Plan compile(Graph graph, const CompileOptions& options) {
   const Stopwatch watch;
   if (graph.outputs.empty())
-    fail(ErrorKind::kInvalidModel, "the network has no outputs; mark at least one tensor as output");
-  const std::vector<ShapeProfile> profiles = options.profiles.empty() ? std::vector<ShapeProfile>(1) : options.profiles;
-  const Phase whole(options.progress, std::string(kWhole), "", 1 + static_cast<int>(profiles.size()));
+    fail(ErrorKind::kInvalidModel,
+         "the network has no outputs; mark at least one tensor as output");
+  const std::vector<ShapeProfile> profiles =
+      options.profiles.empty() ? std::vector<ShapeProfile>(1) : options.profiles;
+  const Phase whole(options.progress, std::string(kWhole), "",
+                    1 + static_cast<int>(profiles.size()));
   const std::vector<const BuildBackend*> backends = buildBackends(options.device);
 
   Plan plan;
@@ -103,15 +111,17 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .log = options.log};
   WeightsBuilder weights;
   for (size_t i = 0; i < profiles.size(); ++i) {
-    plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, weights));
+    plan.profiles.push_back(
+        buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, weights));
     whole.finishStep(1 + static_cast<int>(i));
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   plan.weights = *bytes;
   plan.weightsOwner = std::move(bytes);
   plan.builtFor = runtimeBackends().front()->describeDevice();
-  options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ", watch.milliseconds() / 1000, " s: weights ",
-                   plan.weights.size() / 1024, " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");
+  options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
+                   watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,
+                   " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");
   return plan;
 }
 

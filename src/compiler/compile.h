@@ -24,17 +24,17 @@ class BuildProgress {
 };
 
 struct CompileOptions {
-  std::string device = "cpu";  // or "reference"
+  std::string device = "cpu";          // or "reference"
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
   int optimizationLevel = 3;           // 0 to 5
   int threads = 0;                     // kernels are timed with; 0: all cores
   int profilingVerbosity = 0;          // recorded in the plan
   int timingRuns = 1;                  // at least this many launches per candidate
-  bool timeLayers = false;             // time every layer for the inspector, also where nothing is to choose
+  bool timeLayers = false;  // time every layer for the inspector, also where nothing is to choose
   bool allowTf32 = true;
   int64_t workspaceLimit = DimRange::kUnbounded;
   std::set<std::string, std::less<>> disabledPasses;
-  TimingCache* timings = nullptr;      // read and added to; null: a private one
+  TimingCache* timings = nullptr;  // read and added to; null: a private one
   BuildProgress* progress = nullptr;
   Log log;
   std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass

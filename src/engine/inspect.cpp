@@ -17,19 +17,26 @@ std::vector<int64_t> knownDims(const TensorDesc& tensor) {
 
 std::string placeText(const Plan& plan, const Operand& operand) {
   switch (operand.place) {
-    case Place::kNone: return "-";
-    case Place::kArena: return str("arena+", operand.offset);
-    case Place::kWeights: return str("weights+", operand.offset);
-    case Place::kInput: return plan.inputs[operand.index].name;
-    case Place::kOutput: return plan.outputs[operand.index].name;
-    case Place::kDynamic: return str("dynamic#", operand.index);
+    case Place::kNone:
+      return "-";
+    case Place::kArena:
+      return str("arena+", operand.offset);
+    case Place::kWeights:
+      return str("weights+", operand.offset);
+    case Place::kInput:
+      return plan.inputs[operand.index].name;
+    case Place::kOutput:
+      return plan.outputs[operand.index].name;
+    case Place::kDynamic:
+      return str("dynamic#", operand.index);
   }
   return "?";
 }
 
 std::string operandText(const Plan& plan, const Operand& operand) {
   if (operand.place == Place::kNone) return "-";
-  return str(placeText(plan, operand), ":", operand.tensor.type, "[", join(knownDims(operand.tensor), ","), "]");
+  return str(placeText(plan, operand), ":", operand.tensor.type, "[",
+             join(knownDims(operand.tensor), ","), "]");
 }
 
 std::string operandsText(const Plan& plan, const std::vector<Operand>& operands) {
@@ -72,13 +79,16 @@ Json stepJson(const Plan& plan, const Step& step) {
 }
 
 // Names come from model and engine files and may be no UTF-8.
-std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+std::string toText(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
 std::string layerLine(const Plan& plan, const Step& step) {
-  std::string line = str(step.name, " [", step.info.layerType, "] ", step.kernel, "(", operandsText(plan, step.inputs),
-                         ") -> ", operandsText(plan, step.outputs));
+  std::string line =
+      str(step.name, " [", step.info.layerType, "] ", step.kernel, "(",
+          operandsText(plan, step.inputs), ") -> ", operandsText(plan, step.outputs));
   if (!step.info.origins.empty()) line += str(" from {", join(step.info.origins, ", "), "}");
   if (!step.info.why.empty()) line += str("; ", step.info.why);
   if (step.info.milliseconds >= 0) line += str(", ", step.info.milliseconds, " ms");
@@ -92,9 +102,9 @@ std::string layerLine(const Plan& plan, const Step& step) {
 std::string layerJson(const Plan& plan, const Step& step) { return toText(stepJson(plan, step)); }
 
 std::string engineText(const Plan& plan, const ProfilePlan& profile) {
-  std::string text = str("Engine '", plan.networkName, "' for ", plan.device, " (", plan.builtFor, "), ",
-                         profile.steps.size(), " layers, weights ", plan.weights.size(), " bytes, activations ",
-                         profile.arenaBytes, " bytes\nLayers:\n");
+  std::string text = str("Engine '", plan.networkName, "' for ", plan.device, " (", plan.builtFor,
+                         "), ", profile.steps.size(), " layers, weights ", plan.weights.size(),
+                         " bytes, activations ", profile.arenaBytes, " bytes\nLayers:\n");
   for (const Step& step : profile.steps) text += layerLine(plan, step) + "\n";
   text += "Bindings:\n";
   for (const auto* tensors : {&plan.inputs, &plan.outputs})

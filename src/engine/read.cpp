@@ -19,17 +19,21 @@ namespace {
 EngineHeader readHeader(std::span<const std::byte> bytes) {
   EngineHeader header;
   if (bytes.size() < sizeof header)
-    fail(ErrorKind::kInvalidEngine, "the engine is ", bytes.size(), " bytes long, too short to be one");
+    fail(ErrorKind::kInvalidEngine, "the engine is ", bytes.size(),
+         " bytes long, too short to be one");
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != kEngineMagic)
-    fail(ErrorKind::kInvalidEngine, "this is not a Camshaft engine (TensorRT plans and ONNX files must be built first: trtexec --onnx=model.onnx --saveEngine=model.engine)");
+    fail(ErrorKind::kInvalidEngine,
+         "this is not a Camshaft engine (TensorRT plans and ONNX files must be built first: "
+         "trtexec --onnx=model.onnx --saveEngine=model.engine)");
   if (header.format != kEngineFormat)
-    fail(ErrorKind::kInvalidEngine, "the engine has format ", header.format, " and this version reads format ",
-         kEngineFormat, "; build it again with this version");
+    fail(ErrorKind::kInvalidEngine, "the engine has format ", header.format,
+         " and this version reads format ", kEngineFormat, "; build it again with this version");
   if (header.fileBytes != bytes.size())
     damaged(str("it should be ", header.fileBytes, " bytes long and is ", bytes.size()));
   for (const EngineSection& section : {header.plan, header.weights, header.inspection})
-    if (section.offset % kSectionAlignment != 0 || section.offset > bytes.size() || section.size > bytes.size() - section.offset)
+    if (section.offset % kSectionAlignment != 0 || section.offset > bytes.size() ||
+        section.size > bytes.size() - section.offset)
       damaged("a section lies outside the file");
   return header;
 }
@@ -48,7 +52,8 @@ std::string toText(const flatbuffers::String* text) { return text ? text->str() 
 template <class T>
 void requireAligned(const flatbuffers::Vector<T>* values) {
   constexpr size_t kAlignment = alignof(std::remove_pointer_t<T>);
-  if (values && values->size() > 0 && reinterpret_cast<uintptr_t>(values->Data()) % kAlignment != 0) damaged("a table is misaligned");
+  if (values && values->size() > 0 && reinterpret_cast<uintptr_t>(values->Data()) % kAlignment != 0)
+    damaged("a table is misaligned");
 }
 
 template <class T>
@@ -57,7 +62,8 @@ std::vector<T> toVector(const flatbuffers::Vector<T>* values) {
   return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
 }
 
-std::vector<std::string> toTexts(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* values) {
+std::vector<std::string> toTexts(
+    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* values) {
   std::vector<std::string> texts;
   if (values)
     for (const auto* text : *values) texts.push_back(text->str());
@@ -87,7 +93,8 @@ TensorDesc toTensor(const fb::TensorDesc* table) {
 
 Operand toOperand(const fb::Operand* table) {
   if (!table) return {};
-  return {static_cast<Place>(table->place()), table->offset(), table->index(), toTensor(table->tensor())};
+  return {static_cast<Place>(table->place()), table->offset(), table->index(),
+          toTensor(table->tensor())};
 }
 
 Step toStep(const fb::Step* table) {
@@ -110,7 +117,8 @@ Step toStep(const fb::Step* table) {
 }
 
 IoTensor toIo(const fb::IoTensor* table) {
-  return {toText(table->name()), toTensor(table->tensor()), table->is_input(), table->is_shape_tensor(), toTexts(table->dim_names())};
+  return {toText(table->name()), toTensor(table->tensor()), table->is_input(),
+          table->is_shape_tensor(), toTexts(table->dim_names())};
 }
 
 ProfilePlan toProfile(const fb::Profile* table) {
@@ -122,7 +130,8 @@ ProfilePlan toProfile(const fb::Profile* table) {
   requireAligned(table->dim_program());
   if (table->dim_program())
     for (const fb::DimInstruction* i : *table->dim_program())
-      profile.dimProgram.push_back({static_cast<DimOp>(i->op()), i->target(), i->a(), i->b(), i->constant()});
+      profile.dimProgram.push_back(
+          {static_cast<DimOp>(i->op()), i->target(), i->a(), i->b(), i->constant()});
   profile.firstPhaseEnd = table->first_phase_end();
   profile.steps = toList(table->steps(), toStep);
   profile.outputs = toList(table->outputs(), toTensor);
@@ -132,17 +141,21 @@ ProfilePlan toProfile(const fb::Profile* table) {
 }
 
 void readInspection(const fb::Inspection* table, Plan& plan) {
-  if (!table->profiles() || table->profiles()->size() != plan.profiles.size()) damaged("its inspection record is incomplete");
+  if (!table->profiles() || table->profiles()->size() != plan.profiles.size())
+    damaged("its inspection record is incomplete");
   for (size_t p = 0; p < plan.profiles.size(); ++p) {
     const auto* steps = table->profiles()->Get(static_cast<uint32_t>(p))->steps();
-    if (!steps || steps->size() != plan.profiles[p].steps.size()) damaged("its inspection record is incomplete");
+    if (!steps || steps->size() != plan.profiles[p].steps.size())
+      damaged("its inspection record is incomplete");
     for (size_t s = 0; s < steps->size(); ++s) {
       const fb::StepInfo* info = steps->Get(static_cast<uint32_t>(s));
       plan.profiles[p].steps[s].info = {
           toText(info->layer_type()), toTexts(info->origins()), toText(info->why()),
-          toList(info->alternatives(), [](const fb::Alternative* a) {
-            return StepInfo::Alternative{toText(a->kernel()), a->milliseconds(), toText(a->note())};
-          }),
+          toList(info->alternatives(),
+                 [](const fb::Alternative* a) {
+                   return StepInfo::Alternative{toText(a->kernel()), a->milliseconds(),
+                                                toText(a->note())};
+                 }),
           info->milliseconds()};
     }
   }
@@ -150,7 +163,8 @@ void readInspection(const fb::Inspection* table, Plan& plan) {
 
 // A verified root table. The verifier wants aligned memory, so the (small) section is copied.
 template <class Table>
-const Table* root(std::span<const std::byte> bytes, const EngineSection& section, AlignedBuffer& copy) {
+const Table* root(std::span<const std::byte> bytes, const EngineSection& section,
+                  AlignedBuffer& copy) {
   copy = AlignedBuffer(section.size);
   std::memcpy(copy.data(), bytes.data() + section.offset, section.size);
   const auto* data = reinterpret_cast<const uint8_t*>(copy.data());

@@ -23,7 +23,8 @@ class Validator {
 
  private:
   static void require(bool holds, std::string_view what) {
-    if (!holds) fail(ErrorKind::kInvalidEngine, "the engine is damaged: ", what, "; build it again");
+    if (!holds)
+      fail(ErrorKind::kInvalidEngine, "the engine is damaged: ", what, "; build it again");
   }
 
   void checkProfile(const ProfilePlan& profile) {
@@ -31,20 +32,24 @@ class Validator {
     checkSlots(profile);
     require(profile.inputs.size() == plan_.inputs.size(), "a profile lacks inputs");
     require(profile.outputs.size() == plan_.outputs.size(), "a profile lacks outputs");
-    require(profile.arenaBytes >= 0 && profile.arenaBytes < (int64_t{1} << 46), "its arena size is out of range");
+    require(profile.arenaBytes >= 0 && profile.arenaBytes < (int64_t{1} << 46),
+            "its arena size is out of range");
     for (size_t i = 0; i < profile.inputs.size(); ++i) {
       const InputRange& range = profile.inputs[i];
       const size_t rank = plan_.inputs[i].tensor.dims.size();
-      require(range.min.size() == rank && range.opt.size() == rank && range.max.size() == rank, "a profile's rank is wrong");
+      require(range.min.size() == rank && range.opt.size() == rank && range.max.size() == rank,
+              "a profile's rank is wrong");
       for (size_t d = 0; d < rank; ++d)
-        require(0 <= range.min[d] && range.min[d] <= range.max[d], "a profile's bounds are inverted");
+        require(0 <= range.min[d] && range.min[d] <= range.max[d],
+                "a profile's bounds are inverted");
       for (const DimRef& dim : plan_.inputs[i].tensor.dims) checkDim(dim);
       require(plan_.inputs[i].dimNames.size() == rank, "an input lacks dimension names");
     }
     for (const TensorDesc& output : profile.outputs) checkDims(output, "an output");
     for (const DimRef& dim : profile.dynamicBuffers) checkDim(dim);
     const auto programSize = static_cast<int64_t>(profile.dimProgram.size());
-    require(profile.firstPhaseEnd >= 0 && profile.firstPhaseEnd <= programSize, "its dimension program is cut");
+    require(profile.firstPhaseEnd >= 0 && profile.firstPhaseEnd <= programSize,
+            "its dimension program is cut");
     for (const DimInstruction& instruction : profile.dimProgram) checkInstruction(instruction);
     for (const Step& step : profile.steps) checkStep(step, programSize);
   }
@@ -56,21 +61,26 @@ class Validator {
     for (const IoTensor& input : plan_.inputs)
       for (const DimRef& dim : input.tensor.dims)
         if (!dim.isConstant()) inputSlots.push_back(dim.slot);
-    for (const DimInstruction& instruction : profile.dimProgram) others.push_back(instruction.target);
-    for (const Step& step : profile.steps) others.insert(others.end(), step.bindSlots.begin(), step.bindSlots.end());
+    for (const DimInstruction& instruction : profile.dimProgram)
+      others.push_back(instruction.target);
+    for (const Step& step : profile.steps)
+      others.insert(others.end(), step.bindSlots.begin(), step.bindSlots.end());
     std::sort(inputSlots.begin(), inputSlots.end());
     inputSlots.erase(std::unique(inputSlots.begin(), inputSlots.end()), inputSlots.end());
     others.insert(others.end(), inputSlots.begin(), inputSlots.end());
     std::sort(others.begin(), others.end());
-    require(std::adjacent_find(others.begin(), others.end()) == others.end(), "a dimension slot is written twice");
-    require(profile.slotCount >= 0 && static_cast<size_t>(profile.slotCount) <= others.size(), "its slot count is out of range");
+    require(std::adjacent_find(others.begin(), others.end()) == others.end(),
+            "a dimension slot is written twice");
+    require(profile.slotCount >= 0 && static_cast<size_t>(profile.slotCount) <= others.size(),
+            "its slot count is out of range");
   }
 
   void checkInstruction(const DimInstruction& instruction) {
     require(instruction.op <= DimOp::kMax, "a dimension instruction is unknown");
     require(isSlot(instruction.target), "a dimension slot is out of range");
     const bool isConstant = instruction.op == DimOp::kConstant;
-    require(isConstant ? instruction.a == -1 && instruction.b == -1 : isSlot(instruction.a) && isSlot(instruction.b),
+    require(isConstant ? instruction.a == -1 && instruction.b == -1
+                       : isSlot(instruction.a) && isSlot(instruction.b),
             "a dimension slot is out of range");
   }
 
@@ -79,40 +89,56 @@ class Validator {
     for (const Operand& input : step.inputs) checkOperand(input);
     for (const Operand& output : step.outputs) {
       checkOperand(output);
-      require(output.place != Place::kWeights && output.place != Place::kInput, "a step writes to read-only memory");
+      require(output.place != Place::kWeights && output.place != Place::kInput,
+              "a step writes to read-only memory");
     }
     checkOperand(step.workspace);
     if (step.workspace.place != Place::kNone) {
-      require(step.workspace.place == Place::kArena || step.workspace.place == Place::kDynamic, "a workspace is misplaced");
-      require(step.workspace.tensor.dims.size() == 1 && step.workspace.tensor.type == DataType::kU8, "a workspace has no size");
+      require(step.workspace.place == Place::kArena || step.workspace.place == Place::kDynamic,
+              "a workspace is misplaced");
+      require(step.workspace.tensor.dims.size() == 1 && step.workspace.tensor.type == DataType::kU8,
+              "a workspace has no size");
     }
     for (const DimRef& dim : step.dimArgs) checkDim(dim);
     for (int32_t slot : step.bindSlots) require(isSlot(slot), "a bind slot is out of range");
-    require(0 <= step.dimBegin && step.dimBegin <= step.dimEnd && step.dimEnd <= programSize, "its dimension program is cut");
+    require(0 <= step.dimBegin && step.dimBegin <= step.dimEnd && step.dimEnd <= programSize,
+            "its dimension program is cut");
     if (step.kind == StepKind::kBindDims) checkBind(step);
   }
 
   void checkBind(const Step& step) {
-    require(step.inputs.size() == 1 && step.inputs[0].place != Place::kNone, "a bind step has no input");
+    require(step.inputs.size() == 1 && step.inputs[0].place != Place::kNone,
+            "a bind step has no input");
     const TensorDesc& tensor = step.inputs[0].tensor;
-    require(tensor.type == DataType::kI64 || tensor.type == DataType::kI32, "a bind step reads no integers");
+    require(tensor.type == DataType::kI64 || tensor.type == DataType::kI32,
+            "a bind step reads no integers");
     int64_t count = 1;
     for (const DimRef& dim : tensor.dims) {
-      require(dim.isConstant() && dim.constant >= 0 && dim.constant <= 4096, "a bind step's size is not fixed");
+      require(dim.isConstant() && dim.constant >= 0 && dim.constant <= 4096,
+              "a bind step's size is not fixed");
       count *= dim.constant;
     }
-    require(count >= static_cast<int64_t>(step.bindSlots.size()), "a bind step reads past its input");
+    require(count >= static_cast<int64_t>(step.bindSlots.size()),
+            "a bind step reads past its input");
   }
 
   void checkOperand(const Operand& operand) {
     checkDims(operand.tensor, "an operand");
     switch (operand.place) {
-      case Place::kNone: return;
-      case Place::kArena: return require(fits(operand, profile_->arenaBytes), "an operand lies outside the arena");
-      case Place::kWeights: return require(fits(operand, static_cast<int64_t>(plan_.weights.size())), "an operand lies outside the weights");
-      case Place::kInput: return require(isIndex(operand.index, plan_.inputs.size()), "an operand names no input");
-      case Place::kOutput: return require(isIndex(operand.index, plan_.outputs.size()), "an operand names no output");
-      case Place::kDynamic: return require(isIndex(operand.index, profile_->dynamicBuffers.size()), "an operand names no buffer");
+      case Place::kNone:
+        return;
+      case Place::kArena:
+        return require(fits(operand, profile_->arenaBytes), "an operand lies outside the arena");
+      case Place::kWeights:
+        return require(fits(operand, static_cast<int64_t>(plan_.weights.size())),
+                       "an operand lies outside the weights");
+      case Place::kInput:
+        return require(isIndex(operand.index, plan_.inputs.size()), "an operand names no input");
+      case Place::kOutput:
+        return require(isIndex(operand.index, plan_.outputs.size()), "an operand names no output");
+      case Place::kDynamic:
+        return require(isIndex(operand.index, profile_->dynamicBuffers.size()),
+                       "an operand names no buffer");
     }
     require(false, "an operand is in an unknown place");
   }
@@ -142,7 +168,9 @@ class Validator {
   }
 
   bool isSlot(int32_t slot) const { return slot >= 0 && slot < profile_->slotCount; }
-  static bool isIndex(int32_t index, size_t size) { return index >= 0 && static_cast<size_t>(index) < size; }
+  static bool isIndex(int32_t index, size_t size) {
+    return index >= 0 && static_cast<size_t>(index) < size;
+  }
 
   const Plan& plan_;
   const ProfilePlan* profile_ = nullptr;

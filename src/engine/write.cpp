@@ -20,8 +20,10 @@ class PlanWriter {
     const auto inputs = list(plan.inputs, &PlanWriter::io);
     const auto outputs = list(plan.outputs, &PlanWriter::io);
     const auto profiles = list(plan.profiles, &PlanWriter::profile);
-    const auto name = text(plan.networkName), device = text(plan.device), builtFor = text(plan.builtFor);
-    builder_.Finish(fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles, plan.profilingVerbosity));
+    const auto name = text(plan.networkName), device = text(plan.device),
+               builtFor = text(plan.builtFor);
+    builder_.Finish(fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
+                                   plan.profilingVerbosity));
     return bytes();
   }
 
@@ -32,13 +34,16 @@ class PlanWriter {
 
  private:
   template <class T, class Table>
-  OffsetVector<Table> list(const std::vector<T>& items, Offset<Table> (PlanWriter::*one)(const T&)) {
+  OffsetVector<Table> list(const std::vector<T>& items,
+                           Offset<Table> (PlanWriter::*one)(const T&)) {
     std::vector<Offset<Table>> offsets;
     for (const T& item : items) offsets.push_back((this->*one)(item));
     return builder_.CreateVector(offsets);
   }
 
-  Offset<flatbuffers::String> text(const std::string& value) { return builder_.CreateString(value); }
+  Offset<flatbuffers::String> text(const std::string& value) {
+    return builder_.CreateString(value);
+  }
 
   OffsetVector<flatbuffers::String> texts(const std::vector<std::string>& values) {
     return builder_.CreateVectorOfStrings(values);
@@ -55,27 +60,33 @@ class PlanWriter {
   }
 
   Offset<fb::Operand> operand(const Operand& value) {
-    return fb::CreateOperand(builder_, static_cast<uint8_t>(value.place), value.offset, value.index, tensor(value.tensor));
+    return fb::CreateOperand(builder_, static_cast<uint8_t>(value.place), value.offset, value.index,
+                             tensor(value.tensor));
   }
 
   Offset<fb::Step> step(const Step& value) {
     const auto name = text(value.name), kernel = text(value.kernel);
-    const auto params = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.params.data()), value.params.size());
-    const auto inputs = list(value.inputs, &PlanWriter::operand), outputs = list(value.outputs, &PlanWriter::operand);
+    const auto params = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.params.data()),
+                                              value.params.size());
+    const auto inputs = list(value.inputs, &PlanWriter::operand),
+               outputs = list(value.outputs, &PlanWriter::operand);
     const auto dimArgs = dims(value.dimArgs);
     const auto workspace = operand(value.workspace);
-    return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs, outputs, dimArgs,
-                          workspace, builder_.CreateVector(value.bindSlots), value.dimBegin, value.dimEnd);
+    return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
+                          outputs, dimArgs, workspace, builder_.CreateVector(value.bindSlots),
+                          value.dimBegin, value.dimEnd);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {
     const auto name = text(value.name);
     const auto desc = tensor(value.tensor);
-    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor, texts(value.dimNames));
+    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor,
+                              texts(value.dimNames));
   }
 
   Offset<fb::InputRange> range(const InputRange& value) {
-    const auto min = builder_.CreateVector(value.min), opt = builder_.CreateVector(value.opt), max = builder_.CreateVector(value.max);
+    const auto min = builder_.CreateVector(value.min), opt = builder_.CreateVector(value.opt),
+               max = builder_.CreateVector(value.max);
     return fb::CreateInputRange(builder_, min, opt, max);
   }
 
@@ -87,8 +98,8 @@ class PlanWriter {
     const auto programVector = builder_.CreateVectorOfStructs(program);
     const auto steps = list(value.steps, &PlanWriter::step);
     const auto outputs = list(value.outputs, &PlanWriter::tensor);
-    return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd, steps, outputs,
-                             dims(value.dynamicBuffers), value.arenaBytes);
+    return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
+                             steps, outputs, dims(value.dynamicBuffers), value.arenaBytes);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {
@@ -100,7 +111,8 @@ class PlanWriter {
     const auto layerType = text(value.info.layerType), why = text(value.info.why);
     const auto origins = texts(value.info.origins);
     const auto alternatives = list(value.info.alternatives, &PlanWriter::alternative);
-    return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives, value.info.milliseconds);
+    return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives,
+                              value.info.milliseconds);
   }
 
   Offset<fb::ProfileInfo> profileInfo(const ProfilePlan& value) {
@@ -135,7 +147,8 @@ std::vector<std::byte> writeEngine(const Plan& plan) {
 
   std::vector<std::byte> file(end);
   const auto put = [&file](const EngineSection& section, std::span<const std::byte> bytes) {
-    std::copy(bytes.begin(), bytes.end(), file.begin() + static_cast<std::ptrdiff_t>(section.offset));
+    std::copy(bytes.begin(), bytes.end(),
+              file.begin() + static_cast<std::ptrdiff_t>(section.offset));
   };
   put(header.plan, table);
   put(header.inspection, inspection);

@@ -49,7 +49,8 @@ Shape broadcastShape(const std::vector<Value*>& inputs, const std::string& who) 
 }
 
 bool rewritePointwise(Graph& graph, Node* node, const BoundExpr& bound) {
-  if (bound.inputs.empty() || broadcastShape(bound.inputs, node->name) != node->output()->shape()) return false;
+  if (bound.inputs.empty() || broadcastShape(bound.inputs, node->name) != node->output()->shape())
+    return false;
   node->as<PointwiseAttrs>().expr = bound.expr;
   graph.setInputs(node, bound.inputs);
   graph.inferTypes(node);

@@ -36,9 +36,10 @@ std::vector<double> map(const std::vector<double>& a, F f) {
 }
 
 // A constant that varies along the channel dimension only, one entry per channel.
-std::optional<std::vector<double>> perChannel(const Value& value, const Shape& shape, int64_t channelAxis,
-                                              int64_t channels) {
-  if (!value.isConstant() || !isFloat(value.dataType()) || isPacked(value.dataType())) return std::nullopt;
+std::optional<std::vector<double>> perChannel(const Value& value, const Shape& shape,
+                                              int64_t channelAxis, int64_t channels) {
+  if (!value.isConstant() || !isFloat(value.dataType()) || isPacked(value.dataType()))
+    return std::nullopt;
   const int64_t offset = static_cast<int64_t>(shape.size()) - value.rank();
   if (offset < 0) return std::nullopt;
   for (int64_t i = 0; i < value.rank(); ++i)
@@ -56,9 +57,12 @@ Term negated(const Term& a) { return {negate(a.scale), negate(a.shift)}; }
 
 Term sum(const Term& a, const Term& b) {
   Term out;
-  if (a.isConstant()) out.scale = b.scale;
-  else if (b.isConstant()) out.scale = a.scale;
-  else out.scale = combine(a.scale, b.scale, std::plus<>());
+  if (a.isConstant())
+    out.scale = b.scale;
+  else if (b.isConstant())
+    out.scale = a.scale;
+  else
+    out.scale = combine(a.scale, b.scale, std::plus<>());
   out.shift = combine(a.shift, b.shift, std::plus<>());
   return out;
 }
@@ -73,18 +77,25 @@ Term scaled(const Term& a, const std::vector<double>& factor) {
 // The functions that spell out a normalisation's constants, as in scale / sqrt(variance + epsilon).
 std::optional<Term> constantFunction(ScalarOp op, const Term& a) {
   switch (op) {
-    case ScalarOp::kSqrt: return Term{{}, map(a.shift, [](double v) { return std::sqrt(v); })};
-    case ScalarOp::kRsqrt: return Term{{}, map(a.shift, [](double v) { return 1 / std::sqrt(v); })};
-    case ScalarOp::kReciprocal: return Term{{}, map(a.shift, [](double v) { return 1 / v; })};
-    default: return std::nullopt;
+    case ScalarOp::kSqrt:
+      return Term{{}, map(a.shift, [](double v) { return std::sqrt(v); })};
+    case ScalarOp::kRsqrt:
+      return Term{{}, map(a.shift, [](double v) { return 1 / std::sqrt(v); })};
+    case ScalarOp::kReciprocal:
+      return Term{{}, map(a.shift, [](double v) { return 1 / v; })};
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<Term> apply(ScalarOp op, const Term& a, const Term* b) {
   switch (op) {
-    case ScalarOp::kNeg: return negated(a);
-    case ScalarOp::kAdd: return sum(a, *b);
-    case ScalarOp::kSub: return sum(a, negated(*b));
+    case ScalarOp::kNeg:
+      return negated(a);
+    case ScalarOp::kAdd:
+      return sum(a, *b);
+    case ScalarOp::kSub:
+      return sum(a, negated(*b));
     case ScalarOp::kMul:
       if (b->isConstant()) return scaled(a, b->shift);
       if (a.isConstant()) return scaled(*b, a.shift);
@@ -92,13 +103,15 @@ std::optional<Term> apply(ScalarOp op, const Term& a, const Term* b) {
     case ScalarOp::kDiv:
       if (!b->isConstant()) return std::nullopt;
       return scaled(a, map(b->shift, [](double v) { return 1 / v; }));
-    default: return a.isConstant() && !b ? constantFunction(op, a) : std::nullopt;
+    default:
+      return a.isConstant() && !b ? constantFunction(op, a) : std::nullopt;
   }
 }
 
 }  // namespace
 
-std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value* x, int64_t channelAxis) {
+std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value* x,
+                                             int64_t channelAxis) {
   if (!x->shape()[channelAxis].isConstant()) return std::nullopt;
   const int64_t channels = x->shape()[channelAxis].value();
   std::vector<Term> terms;

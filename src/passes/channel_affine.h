@@ -17,6 +17,7 @@ struct ChannelAffine {
 
 // The expression as a function of `x`, when it is affine in it with coefficients that are constant
 // and vary only along dimension `channelAxis` of x.
-std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value* x, int64_t channelAxis);
+std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value* x,
+                                             int64_t channelAxis);
 
 }  // namespace camshaft

@@ -36,7 +36,8 @@ static bool gainsFromChannelsLast(Node& node) {
   return !hasWeights || node.input(1)->isConstant();
 }
 
-static Node* addTranspose(Graph& graph, const Node& around, Value* x, Permutation order, Node* before) {
+static Node* addTranspose(Graph& graph, const Node& around, Value* x, Permutation order,
+                          Node* before) {
   TransposeAttrs attrs;
   attrs.order = std::move(order);
   return graph.add(&ops::Transpose, around.name, {x}, std::move(attrs), before);

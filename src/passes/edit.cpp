@@ -12,16 +12,19 @@ void replaceValue(Graph& graph, Value* from, Value* to) {
   if (to->producer) mergeOrigins(to->producer, from->producer);
   graph.replaceUses(from, to);
   graph.eraseIfDead(from->producer);
-  const bool isInput = std::find(graph.inputs.begin(), graph.inputs.end(), to) != graph.inputs.end();
+  const bool isInput =
+      std::find(graph.inputs.begin(), graph.inputs.end(), to) != graph.inputs.end();
   if (!isInput && !graph.find(name)) graph.rename(to, name);  // users call inputs by their names
 }
 
 Value* foldNow(Graph& graph, Node* node) {
   std::vector<ConstTensorView> inputs;
   for (const Value* input : node->inputs) inputs.push_back(input->view());
-  std::vector<HostTensor> results = evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
-    CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol, " while it is folded");
-  });
+  std::vector<HostTensor> results =
+      evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
+        CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol,
+                       " while it is folded");
+      });
   const TensorType type = node->output()->type;
   const std::string name = node->inputs[0]->name;
   graph.erase(node);
@@ -31,7 +34,8 @@ Value* foldNow(Graph& graph, Node* node) {
 Node* soleUser(const Graph& graph, const Value* value) {
   if (value->users.empty() || graph.isOutput(value)) return nullptr;
   Node* user = value->users.front();
-  const bool alone = std::all_of(value->users.begin(), value->users.end(), [&](Node* n) { return n == user; });
+  const bool alone =
+      std::all_of(value->users.begin(), value->users.end(), [&](Node* n) { return n == user; });
   return alone ? user : nullptr;
 }
 

@@ -1,9 +1,8 @@
 // Scale and shift per channel, after a product with constant weights, go into weights and bias.
 //
 //   %c = Conv(%x, %w, %b)
-//   %y = Pointwise(%c, %s, %t) {add(mul(x0, x1), x2)}     // the only reader of c; s, t [1, M, 1, 1]
-//   →
-//   %y = Conv(%x, w*s, b*s + t)
+//   %y = Pointwise(%c, %s, %t) {add(mul(x0, x1), x2)}     // the only reader of c; s, t [1, M, 1,
+//   1] → %y = Conv(%x, w*s, b*s + t)
 //
 // MatMul has no bias: its weights take the scale, and the shift stays as an addition.
 #include "ir/dispatch.h"
@@ -25,7 +24,9 @@ struct WeightLayout {
   int64_t outer = 1, channels = 1, inner = 1;
   int64_t outerPerGroup = 0;  // 0: one group
 
-  int64_t channelOf(int64_t o, int64_t c) const { return outerPerGroup ? o / outerPerGroup * channels + c : c; }
+  int64_t channelOf(int64_t o, int64_t c) const {
+    return outerPerGroup ? o / outerPerGroup * channels + c : c;
+  }
 };
 
 }  // namespace
@@ -33,7 +34,8 @@ struct WeightLayout {
 static int64_t channelAxisOf(const Node& node) {
   const int64_t rank = node.output()->rank();
   if (node.op == &ops::Conv) return node.as<ConvAttrs>().channelsLast ? rank - 1 : 1;
-  if (node.op == &ops::ConvTranspose) return node.as<ConvTransposeAttrs>().channelsLast ? rank - 1 : 1;
+  if (node.op == &ops::ConvTranspose)
+    return node.as<ConvTransposeAttrs>().channelsLast ? rank - 1 : 1;
   return rank - 1;
 }
 
@@ -54,7 +56,8 @@ static bool hasFoldableWeights(const Node* node) {
   const bool convolves = node->op == &ops::Conv || node->op == &ops::ConvTranspose;
   if (!convolves && node->op != &ops::MatMul) return false;
   const Value* weights = node->input(1);
-  if (!weights->isConstant() || !isFloat(weights->dataType()) || isPacked(weights->dataType())) return false;
+  if (!weights->isConstant() || !isFloat(weights->dataType()) || isPacked(weights->dataType()))
+    return false;
   // A scaled copy of weights that others read as well would not pay for itself.
   if (!convolves && weights->users.size() > 1) return false;
   return !node->hasInput(2) || node->input(2)->isConstant();
@@ -94,7 +97,8 @@ static std::vector<std::byte> bytesOfVector(DataType type, const std::vector<dou
   return bytes;
 }
 
-static Value* addVector(Graph& graph, const std::string& name, DataType type, const std::vector<double>& values) {
+static Value* addVector(Graph& graph, const std::string& name, DataType type,
+                        const std::vector<double>& values) {
   const TensorType vectorType{type, {static_cast<int64_t>(values.size())}};
   return graph.addConstant(name, vectorType, ConstantData::own(bytesOfVector(type, values)));
 }
@@ -109,7 +113,8 @@ static void foldIntoBias(Graph& graph, Node* conv, const ChannelAffine& affine) 
   }
   std::vector<double> folded = affine.shift;
   for (size_t c = 0; c < folded.size(); ++c)
-    folded[c] += affine.scale[c] * readElement(type, bias->constant->bytes.data(), static_cast<int64_t>(c));
+    folded[c] +=
+        affine.scale[c] * readElement(type, bias->constant->bytes.data(), static_cast<int64_t>(c));
   setConstantInput(graph, conv, 2, bytesOfVector(type, folded));
 }
 
@@ -120,7 +125,8 @@ static void keepShift(Graph& graph, Node* pointwise, Value* product, const Chann
   BoundExpr shift;
   shift.expr.apply(ScalarOp::kAdd, shift.expr.input(0, type), shift.expr.input(1, type));
   shift.inputs = {product, addVector(graph, pointwise->name + ".shift", type, affine.shift)};
-  CAMSHAFT_CHECK(rewritePointwise(graph, pointwise, shift), describe(*pointwise), " changed its shape");
+  CAMSHAFT_CHECK(rewritePointwise(graph, pointwise, shift), describe(*pointwise),
+                 " changed its shape");
 }
 
 static bool foldInto(Graph& graph, Node* product, Node* pointwise) {

@@ -31,7 +31,8 @@ static bool worthStoring(const Node& node) {
   for (const Value* input : node.inputs)
     if (input) in += bytesOfStatic(*input);
   for (const Value* output : node.outputs) out += bytesOfStatic(*output);
-  return out <= kMaxGrowth * in || out <= (node.op == &ops::Expand ? kMaxFilledBytes : kMaxGrownBytes);
+  return out <= kMaxGrowth * in ||
+         out <= (node.op == &ops::Expand ? kMaxFilledBytes : kMaxGrownBytes);
 }
 
 static bool isFoldable(const Node& node) {
@@ -49,11 +50,14 @@ static void replaceByConstants(Graph& graph, Node* node) {
   empties.reserve(node->inputs.size());
   for (const Value* input : node->inputs) {
     inputs.push_back(input ? input->view() : ConstTensorView{});
-    if (input && inputs.back().count() == 0) inputs.back() = std::as_const(empties.emplace_back(inputs.back())).view();
+    if (input && inputs.back().count() == 0)
+      inputs.back() = std::as_const(empties.emplace_back(inputs.back())).view();
   }
-  std::vector<HostTensor> results = evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
-    CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol, " while it is folded");
-  });
+  std::vector<HostTensor> results =
+      evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
+        CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol,
+                       " while it is folded");
+      });
   std::vector<std::pair<Value*, std::string>> constants;  // with the names they take over
   for (size_t i = 0; i < results.size(); ++i) {
     Value* output = node->outputs[i];
@@ -71,7 +75,8 @@ static void replaceByConstants(Graph& graph, Node* node) {
 static Value* addConstantDims(Graph& graph, const Value& value, const std::vector<Dim>& dims) {
   std::vector<std::byte> bytes(bytesOf(value.dataType(), static_cast<int64_t>(dims.size())));
   for (size_t i = 0; i < dims.size(); ++i)
-    writeElement(value.dataType(), bytes.data(), static_cast<int64_t>(i), static_cast<double>(dims[i].value()));
+    writeElement(value.dataType(), bytes.data(), static_cast<int64_t>(i),
+                 static_cast<double>(dims[i].value()));
   return graph.addConstant(value.name, value.type, ConstantData::own(std::move(bytes)));
 }
 
@@ -121,8 +126,9 @@ static bool resolveBoundDims(Graph& graph) {
 
 static bool foldNodes(Graph& graph) {
   bool changed = false;
-  for (Node* node : graph.nodeList()) {  // in order, and folding erases only this node and earlier ones
-    graph.inferTypes(node);              // contents of its inputs may have become known
+  for (Node* node :
+       graph.nodeList()) {   // in order, and folding erases only this node and earlier ones
+    graph.inferTypes(node);  // contents of its inputs may have become known
     if (isFoldable(*node)) {
       replaceByConstants(graph, node);
       changed = true;

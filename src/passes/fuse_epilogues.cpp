@@ -23,7 +23,8 @@ constexpr size_t kMaxInstructions = 64;
 constexpr size_t kMaxExtraInputs = 8;
 
 static bool isAnchor(const Node* node) {
-  return node && (node->op == &ops::Conv || node->op == &ops::ConvTranspose || node->op == &ops::MatMul);
+  return node &&
+         (node->op == &ops::Conv || node->op == &ops::ConvTranspose || node->op == &ops::MatMul);
 }
 
 // The anchor of latest order among the producers of the node's inputs that can take the node in.
@@ -44,7 +45,8 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   const BoundExpr fused = simplified(substituted(boundExpr(*node), result, boundEpilogue(*anchor)));
   // The result must still be read, as input 0.
   if (fused.inputs.empty() || fused.inputs[0] != result) return false;
-  if (fused.expr.code().size() > kMaxInstructions || fused.inputs.size() > kMaxExtraInputs + 1) return false;
+  if (fused.expr.code().size() > kMaxInstructions || fused.inputs.size() > kMaxExtraInputs + 1)
+    return false;
 
   const int firstInput = anchor->ownInputs();
   std::vector<Value*> inputs(anchor->inputs.begin(), anchor->inputs.begin() + firstInput);

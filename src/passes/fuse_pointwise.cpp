@@ -19,7 +19,9 @@ namespace camshaft {
 constexpr size_t kMaxInstructions = 64;
 constexpr size_t kMaxInputs = 8;
 
-static bool isPointwise(const Node* node) { return node && node->op == &ops::Pointwise && !node->epilogue; }
+static bool isPointwise(const Node* node) {
+  return node && node->op == &ops::Pointwise && !node->epilogue;
+}
 
 static bool fuseProducer(Graph& graph, Node* node, Value* input) {
   Node* producer = input->producer;

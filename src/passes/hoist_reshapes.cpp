@@ -23,16 +23,17 @@ namespace camshaft {
 // Varies along the last dimension at most, whatever rows it is broadcast to.
 static bool sameForAllRows(const Value* value, size_t rank) {
   const Shape& shape = value->shape();
-  return shape.size() <= rank && (shape.empty() || std::all_of(shape.begin(), shape.end() - 1, [](const Dim& dim) {
-           return dim.isConstant(1);
-         }));
+  return shape.size() <= rank &&
+         (shape.empty() || std::all_of(shape.begin(), shape.end() - 1,
+                                       [](const Dim& dim) { return dim.isConstant(1); }));
 }
 
 // The product behind a chain of pointwise nodes that treat all rows alike; null when there is none.
 static Node* productBehind(const Graph& graph, const Value* value, size_t rank) {
   if (!soleUser(graph, value)) return nullptr;
   if (Node* product = producerOf(value, &ops::MatMul))
-    return product->input(1)->rank() == 2 && !product->as<MatMulAttrs>().transposeA ? product : nullptr;
+    return product->input(1)->rank() == 2 && !product->as<MatMulAttrs>().transposeA ? product
+                                                                                    : nullptr;
   const Node* node = producerOf(value, &ops::Pointwise);
   Node* product = nullptr;
   for (const Value* input : node ? node->inputs : std::vector<Value*>{}) {
@@ -51,15 +52,18 @@ static Shape withLast(Shape shape, const Dim& last) {
 
 static bool hoist(Graph& graph, Node* reshape) {
   Value *value = reshape->input(0), *result = reshape->output();
-  if (value->rank() < 2 || result->rank() < 2 || value->shape().back() != result->shape().back()) return false;
+  if (value->rank() < 2 || result->rank() < 2 || value->shape().back() != result->shape().back())
+    return false;
   Node* product = productBehind(graph, value, static_cast<size_t>(result->rank()));
   if (!product) return false;
 
   ReshapeAttrs attrs;
   attrs.shape = withLast(result->shape(), product->input(0)->shape().back());
-  Node* before = graph.add(&ops::Reshape, reshape->name, {product->input(0)}, std::move(attrs), product);
+  Node* before =
+      graph.add(&ops::Reshape, reshape->name, {product->input(0)}, std::move(attrs), product);
   graph.setInput(product, 0, before->output());
-  for (Node* node = product; node != reshape; node = soleUser(graph, node->output())) graph.inferTypes(node);
+  for (Node* node = product; node != reshape; node = soleUser(graph, node->output()))
+    graph.inferTypes(node);
   replaceValue(graph, result, value);
   return true;
 }

@@ -23,7 +23,8 @@ static bool mergeConstants(Graph& graph) {
     if (!value->isConstant() || value->constant->bytes.size() > kMaxComparedBytes) continue;
     const auto bytes = value->constant->bytes;
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const auto [it, isNew] = first.try_emplace({value->dataType(), toString(value->shape()), text}, value);
+    const auto [it, isNew] =
+        first.try_emplace({value->dataType(), toString(value->shape()), text}, value);
     if (isNew || !graph.hasUses(value)) continue;
     graph.replaceUses(value, it->second);
     changed = true;
@@ -51,7 +52,8 @@ static bool mergeNodes(Graph& graph) {
     const auto [it, isNew] = first.try_emplace(keyOf(*node), node);
     if (isNew) continue;
     Node* kept = it->second;
-    for (size_t i = 0; i < node->outputs.size(); ++i) graph.replaceUses(node->outputs[i], kept->outputs[i]);
+    for (size_t i = 0; i < node->outputs.size(); ++i)
+      graph.replaceUses(node->outputs[i], kept->outputs[i]);
     mergeOrigins(kept, node);
     graph.erase(node);
     changed = true;

@@ -33,13 +33,16 @@ struct Sibling {
 }  // namespace
 
 static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
-  if (node->op != &ops::MatMul || node->epilogue || node->as<MatMulAttrs>().transposeA) return std::nullopt;
+  if (node->op != &ops::MatMul || node->epilogue || node->as<MatMulAttrs>().transposeA)
+    return std::nullopt;
   if (!node->input(1)->isConstant() || node->input(1)->rank() != 2) return std::nullopt;
   Sibling sibling{node, nullptr, node->output()};
   const Node* add = soleUser(graph, sibling.result);
-  if (add && add->op == &ops::Pointwise && !add->epilogue && add->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) {
+  if (add && add->op == &ops::Pointwise && !add->epilogue &&
+      add->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) {
     Value* bias = otherInput(add, sibling.result);
-    if (!bias || !bias->isConstant() || bias->rank() != 1 || bias->shape()[0] != sibling.result->shape().back())
+    if (!bias || !bias->isConstant() || bias->rank() != 1 ||
+        bias->shape()[0] != sibling.result->shape().back())
       return std::nullopt;
     sibling.bias = bias;
     sibling.result = add->output();
@@ -48,10 +51,12 @@ static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
   return reader && reader->op == &ops::Reshape ? std::optional(sibling) : std::nullopt;
 }
 
-static Value* concatenated(Graph& graph, const std::string& name, std::vector<Value*> constants, int64_t axis, Node* before) {
+static Value* concatenated(Graph& graph, const std::string& name, std::vector<Value*> constants,
+                           int64_t axis, Node* before) {
   ConcatAttrs attrs;
   attrs.axis = axis;
-  return foldNow(graph, graph.add(&ops::Concat, name, std::move(constants), std::move(attrs), before));
+  return foldNow(graph,
+                 graph.add(&ops::Concat, name, std::move(constants), std::move(attrs), before));
 }
 
 static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
@@ -66,7 +71,8 @@ static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
   Node* product = graph.add(&ops::MatMul, first->name, {first->input(0), matrix}, attrs, first);
   Value* sum = product->output();
   if (biases[0])
-    sum = addBinary(graph, ScalarOp::kAdd, first->name, sum, concatenated(graph, biases[0]->name, biases, 0, first), first);
+    sum = addBinary(graph, ScalarOp::kAdd, first->name, sum,
+                    concatenated(graph, biases[0]->name, biases, 0, first), first);
 
   Dim start = 0;
   std::vector<Value*> parts;
@@ -78,7 +84,8 @@ static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
     slice.sizes = {sibling.result->shape().back()};
     slice.steps = {1};
     start += slice.sizes[0];
-    parts.push_back(graph.add(&ops::Slice, sibling.product->name, {sum}, std::move(slice), first)->output());
+    parts.push_back(
+        graph.add(&ops::Slice, sibling.product->name, {sum}, std::move(slice), first)->output());
   }
   for (size_t i = 0; i < parts.size(); ++i) replaceValue(graph, siblings[i].result, parts[i]);
 }
@@ -91,7 +98,8 @@ bool mergeSiblings(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodeList()) {
     const std::optional<Sibling> sibling = asSibling(graph, node);
     if (!sibling) continue;
-    const auto key = std::tuple{static_cast<const Value*>(node->input(0)), node->as<MatMulAttrs>().transposeB, sibling->bias != nullptr};
+    const auto key = std::tuple{static_cast<const Value*>(node->input(0)),
+                                node->as<MatMulAttrs>().transposeB, sibling->bias != nullptr};
     const auto [it, isNew] = groupOf.try_emplace(key, groups.size());
     if (isNew) groups.emplace_back();
     groups[it->second].push_back(*sibling);

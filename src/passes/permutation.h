@@ -32,7 +32,9 @@ std::vector<T> permuted(const std::vector<T>& perDimension, const Permutation& o
   return result;
 }
 
-inline bool isIdentity(const Permutation& order) { return std::is_sorted(order.begin(), order.end()); }
+inline bool isIdentity(const Permutation& order) {
+  return std::is_sorted(order.begin(), order.end());
+}
 
 // Under an order that leaves the added leading dimensions where they are.
 inline Permutation withLeadingDims(const Permutation& order, size_t rank) {

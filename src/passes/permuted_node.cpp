@@ -23,10 +23,12 @@ std::vector<T> stored(const std::vector<T>& perDimension, const Permutation& ord
 Permutation withoutAxes(const Permutation& order, const std::vector<int64_t>& axes) {
   Permutation kept;
   for (size_t i = 0; i < order.size(); ++i)
-    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end()) kept.push_back(order[i]);
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end())
+      kept.push_back(order[i]);
   Permutation sorted = kept;
   std::sort(sorted.begin(), sorted.end());
-  for (int64_t& axis : kept) axis = std::lower_bound(sorted.begin(), sorted.end(), axis) - sorted.begin();
+  for (int64_t& axis : kept)
+    axis = std::lower_bound(sorted.begin(), sorted.end(), axis) - sorted.begin();
   return kept;
 }
 
@@ -49,12 +51,16 @@ std::vector<ReshapeGroup> groupsOf(const Shape& in, const Shape& out) {
     Dim left = 1, right = 1;
     do {
       // The shorter side takes one more: the smaller number, else the one that has taken less.
-      const bool takesIn = i < in.size() && (o >= out.size() || (left.isConstant() && right.isConstant()
-                                                                     ? left.value() <= right.value()
-                                                                     : i - group.inBegin <= o - group.outBegin));
-      if (takesIn) left *= in[i++];
-      else if (o < out.size()) right *= out[o++];
-      else return {};
+      const bool takesIn =
+          i < in.size() && (o >= out.size() || (left.isConstant() && right.isConstant()
+                                                    ? left.value() <= right.value()
+                                                    : i - group.inBegin <= o - group.outBegin));
+      if (takesIn)
+        left *= in[i++];
+      else if (o < out.size())
+        right *= out[o++];
+      else
+        return {};
       if (i > group.inBegin && o > group.outBegin && left == right) break;
     } while (i < in.size() || o < out.size());
     if (left != right) return {};
@@ -78,8 +84,10 @@ std::optional<PermutedNode> permutedReshape(const Node& node, const Permutation&
   std::vector<int64_t> ones;
   for (int64_t i = 0; i < node.input(0)->rank(); ++i) {
     const Dim& size = node.input(0)->shape()[i];
-    if (size.isConstant(1)) ones.push_back(i);
-    else in.push_back(size);
+    if (size.isConstant(1))
+      ones.push_back(i);
+    else
+      in.push_back(size);
   }
   const Permutation order = withoutAxes(fullOrder, ones);
   const Shape& out = node.output()->shape();
@@ -152,7 +160,8 @@ bool mapAttrs(const Node& node, Attrs& attrs, const Permutation& order) {
 }
 
 template <class A>
-std::optional<PermutedNode> permutedReduce(const Node& node, const Permutation& order, std::vector<int64_t> axes,
+std::optional<PermutedNode> permutedReduce(const Node& node, const Permutation& order,
+                                           std::vector<int64_t> axes,
                                            void (*setAxes)(A&, std::vector<int64_t>)) {
   PermutedNode result{node.attrs->clone(), order, order};
   auto& attrs = static_cast<A&>(*result.attrs);
@@ -173,11 +182,13 @@ std::optional<PermutedNode> permutedNode(const Node& node, int index, const Perm
   if (node.epilogue || node.outputs.size() != 1 || !operandMoves(node, index)) return std::nullopt;
   if (node.op == &ops::Reshape) return permutedReshape(node, order);
   if (node.op == &ops::Reduce)
-    return permutedReduce<ReduceAttrs>(node, order, node.as<ReduceAttrs>().axes,
-                                       [](ReduceAttrs& attrs, std::vector<int64_t> axes) { attrs.axes = std::move(axes); });
+    return permutedReduce<ReduceAttrs>(
+        node, order, node.as<ReduceAttrs>().axes,
+        [](ReduceAttrs& attrs, std::vector<int64_t> axes) { attrs.axes = std::move(axes); });
   if (node.op == &ops::ArgReduce)
-    return permutedReduce<ArgReduceAttrs>(node, order, {node.as<ArgReduceAttrs>().axis},
-                                          [](ArgReduceAttrs& attrs, std::vector<int64_t> axes) { attrs.axis = axes[0]; });
+    return permutedReduce<ArgReduceAttrs>(
+        node, order, {node.as<ArgReduceAttrs>().axis},
+        [](ArgReduceAttrs& attrs, std::vector<int64_t> axes) { attrs.axis = axes[0]; });
   const auto rank = static_cast<size_t>(node.output()->rank());
   const Permutation full = withLeadingDims(order, rank);
   std::unique_ptr<Attrs> attrs = node.attrs->clone();

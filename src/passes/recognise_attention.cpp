@@ -40,7 +40,8 @@ struct Scores {
 
 }  // namespace
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* x, const Shape& shape, Node* before) {
+static Value* addReshape(Graph& graph, const std::string& name, Value* x, const Shape& shape,
+                         Node* before) {
   if (x->shape() == shape) return x;
   ReshapeAttrs attrs;
   attrs.shape = shape;
@@ -53,7 +54,9 @@ static Value* unscaled(Value* value, double& scale) {
   if (!node || node->inputs.size() != 1) return nullptr;
   const auto& code = node->as<PointwiseAttrs>().expr.code();
   const ScalarInstruction& last = code.back();
-  if (code.size() != 3 || code[last.a].op != ScalarOp::kInput || last.b < 0 || code[last.b].op != ScalarOp::kConst) return nullptr;
+  if (code.size() != 3 || code[last.a].op != ScalarOp::kInput || last.b < 0 ||
+      code[last.b].op != ScalarOp::kConst)
+    return nullptr;
   if (last.op != ScalarOp::kMul && last.op != ScalarOp::kDiv) return nullptr;
   scale = last.op == ScalarOp::kMul ? scale * code[last.b].real : scale / code[last.b].real;
   return node->inputs[0];
@@ -66,10 +69,14 @@ static std::optional<std::pair<Value*, Mask>> chosen(const Node& node) {
   const BoundExpr bound = boundExpr(node);
   const auto& code = bound.expr.code();
   const ScalarInstruction& last = code.back();
-  if (last.op != ScalarOp::kWhere || bound.inputs.size() != 2 || code[last.a].op != ScalarOp::kInput) return std::nullopt;
+  if (last.op != ScalarOp::kWhere || bound.inputs.size() != 2 ||
+      code[last.a].op != ScalarOp::kInput)
+    return std::nullopt;
   const bool keepsWhenTrue = code[last.b].op == ScalarOp::kInput;
-  const ScalarInstruction &kept = code[keepsWhenTrue ? last.b : last.c], &low = code[keepsWhenTrue ? last.c : last.b];
-  if (kept.op != ScalarOp::kInput || low.op != ScalarOp::kConst || low.real > kLow) return std::nullopt;
+  const ScalarInstruction &kept = code[keepsWhenTrue ? last.b : last.c],
+                          &low = code[keepsWhenTrue ? last.c : last.b];
+  if (kept.op != ScalarOp::kInput || low.op != ScalarOp::kConst || low.real > kLow)
+    return std::nullopt;
   Mask mask{bound.inputs[code[last.a].a], {}, {}};
   const int condition = mask.expr.input(0, DataType::kBool);
   const int zero = mask.expr.constant(0, low.type), lowest = mask.expr.constant(low.real, low.type);
@@ -91,10 +98,13 @@ static bool followMask(const Graph& graph, Value* inner, Mask mask, Scores& scor
 static bool followWindows(const Graph& graph, Value* value, Scores& scores) {
   const Node* join = producerOf(value, &ops::Reshape);
   const Node* sum = join ? producerOf(join->input(0), &ops::Pointwise) : nullptr;
-  if (!sum || !sum->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd) || !soleUser(graph, sum->output())) return false;
+  if (!sum || !sum->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd) ||
+      !soleUser(graph, sum->output()))
+    return false;
   const Shape& windows = sum->output()->shape();
-  const bool splitsBatch = windows.size() == value->shape().size() + 1 && windows.size() > 3 &&
-                           std::equal(windows.begin() + 2, windows.end(), value->shape().begin() + 1);
+  const bool splitsBatch =
+      windows.size() == value->shape().size() + 1 && windows.size() > 3 &&
+      std::equal(windows.begin() + 2, windows.end(), value->shape().begin() + 1);
   if (!splitsBatch) return false;
   for (int i : {0, 1}) {
     const Node* split = producerOf(sum->inputs[i], &ops::Reshape);
@@ -117,10 +127,12 @@ static bool followScores(const Graph& graph, Value* value, Scores& scores) {
     return false;
   }
   if (const auto where = chosen(*node))
-    return where->first->shape() == value->shape() && followMask(graph, where->first, where->second, scores);
+    return where->first->shape() == value->shape() &&
+           followMask(graph, where->first, where->second, scores);
   if (!node->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) return false;
   for (int i : {0, 1})
-    if (node->inputs[i]->shape() == value->shape() && followMask(graph, node->inputs[i], {node->inputs[1 - i], {}, {}}, scores))
+    if (node->inputs[i]->shape() == value->shape() &&
+        followMask(graph, node->inputs[i], {node->inputs[1 - i], {}, {}}, scores))
       return true;
   return false;
 }
@@ -141,8 +153,10 @@ static Value* weightsOf(const Graph& graph, Node* softmax) {
   for (Node* user : result->users) {
     if (user->op != &ops::Pointwise || user->epilogue || user->inputs.size() != 2) continue;
     const Node* isNaN = producerOf(otherInput(user, result), &ops::Pointwise);
-    if (!isNaN || isNaN->inputs != std::vector<Value*>{result} || result->users.size() > 3) continue;
-    const BoundExpr bound = simplified(substituted(boundExpr(*user), isNaN->output(), boundExpr(*isNaN)));
+    if (!isNaN || isNaN->inputs != std::vector<Value*>{result} || result->users.size() > 3)
+      continue;
+    const BoundExpr bound =
+        simplified(substituted(boundExpr(*user), isNaN->output(), boundExpr(*isNaN)));
     if (toString(bound.expr) == toString(zeroWhereNaN(result).expr)) return user->output();
   }
   return nullptr;
@@ -165,14 +179,18 @@ static Value* uprightKeys(Graph& graph, Value* k, Node* before) {
   if (reshape) {
     const Shape &in = transpose->output()->shape(), &out = k->shape();
     const bool keepsMatrices = out.size() >= 2 && std::equal(in.end() - 2, in.end(), out.end() - 2);
-    return keepsMatrices && swapsLastTwo(order) ? addReshape(graph, reshape->name, transpose->input(0), shape, before) : nullptr;
+    return keepsMatrices && swapsLastTwo(order)
+               ? addReshape(graph, reshape->name, transpose->input(0), shape, before)
+               : nullptr;
   }
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   if (isIdentity(order)) return transpose->input(0);
   if (!soleUser(graph, transpose->output())) return nullptr;
   TransposeAttrs attrs;
   attrs.order = order;
-  return graph.add(&ops::Transpose, transpose->name, {transpose->input(0)}, std::move(attrs), before)->output();
+  return graph
+      .add(&ops::Transpose, transpose->name, {transpose->input(0)}, std::move(attrs), before)
+      ->output();
 }
 
 static Shape withRank4(const Shape& shape) {
@@ -200,18 +218,26 @@ static Value* addMask(Graph& graph, const Mask& mask, const std::string& name, N
 }
 
 static bool sameBatches(const Value* a, const Value* b) {
-  return a->rank() == b->rank() && std::equal(a->shape().begin(), a->shape().end() - 2, b->shape().begin());
+  return a->rank() == b->rank() &&
+         std::equal(a->shape().begin(), a->shape().end() - 2, b->shape().begin());
 }
 
 static bool recognise(Graph& graph, Node* softmax) {
   const auto& softmaxAttrs = softmax->as<SoftmaxAttrs>();
-  if (softmaxAttrs.kind != SoftmaxKind::kSoftmax || softmaxAttrs.axis != softmax->output()->rank() - 1) return false;
+  if (softmaxAttrs.kind != SoftmaxKind::kSoftmax ||
+      softmaxAttrs.axis != softmax->output()->rank() - 1)
+    return false;
   Value* weights = weightsOf(graph, softmax);
   Node* product = weights ? soleUser(graph, weights) : nullptr;
-  if (!product || product->op != &ops::MatMul || product->epilogue || product->input(0) != weights) return false;
-  if (product->input(1) == weights || product->as<MatMulAttrs>().transposeA || product->as<MatMulAttrs>().transposeB) return false;
+  if (!product || product->op != &ops::MatMul || product->epilogue || product->input(0) != weights)
+    return false;
+  if (product->input(1) == weights || product->as<MatMulAttrs>().transposeA ||
+      product->as<MatMulAttrs>().transposeB)
+    return false;
   Scores scores;
-  if (!followScores(graph, softmax->input(0), scores) || scores.product->as<MatMulAttrs>().transposeA) return false;
+  if (!followScores(graph, softmax->input(0), scores) ||
+      scores.product->as<MatMulAttrs>().transposeA)
+    return false;
 
   AttentionAttrs attrs;
   attrs.scale = scores.scale;
@@ -219,7 +245,8 @@ static bool recognise(Graph& graph, Node* softmax) {
   Value *q = scores.product->input(0), *k = scores.product->input(1), *v = product->input(1);
   while (Value* inner = unscaled(q, attrs.scale)) q = inner;
   while (Value* inner = unscaled(k, attrs.scale)) k = inner;
-  if (q->rank() > 4 || !sameBatches(q, k) || !sameBatches(q, v) || !isFloat(q->dataType())) return false;
+  if (q->rank() > 4 || !sameBatches(q, k) || !sameBatches(q, v) || !isFloat(q->dataType()))
+    return false;
 
   if (attrs.transposedKeys)
     if (Value* upright = uprightKeys(graph, k, product)) {
@@ -227,17 +254,21 @@ static bool recognise(Graph& graph, Node* softmax) {
       attrs.transposedKeys = false;
     }
   std::vector<Value*> inputs;
-  for (Value* operand : {q, k, v}) inputs.push_back(addReshape(graph, operand->name, operand, withRank4(operand->shape()), product));
+  for (Value* operand : {q, k, v})
+    inputs.push_back(
+        addReshape(graph, operand->name, operand, withRank4(operand->shape()), product));
   Value* sum = nullptr;
   for (const Mask& mask : scores.masks) {
     Value* next = addMask(graph, mask, softmax->name, product);
     sum = sum ? addBinary(graph, ScalarOp::kAdd, softmax->name, sum, next, product) : next;
   }
   if (sum) inputs.push_back(sum);
-  Node* attention = graph.add(&ops::Attention, product->name, std::move(inputs), std::move(attrs), product);
+  Node* attention =
+      graph.add(&ops::Attention, product->name, std::move(inputs), std::move(attrs), product);
   mergeOrigins(attention, softmax);
-  replaceValue(graph, product->output(),
-               addReshape(graph, product->name, attention->output(), product->output()->shape(), product));
+  replaceValue(
+      graph, product->output(),
+      addReshape(graph, product->name, attention->output(), product->output()->shape(), product));
   return true;
 }
 

@@ -49,7 +49,8 @@ class Matcher {
   };
   // The activation that instruction i is, and of what.
   std::optional<Match> match(int i) const {
-    if (!isFloat(code_[i].type) || (code_[i].op != ScalarOp::kMul && code_[i].op != ScalarOp::kDiv)) return std::nullopt;
+    if (!isFloat(code_[i].type) || (code_[i].op != ScalarOp::kMul && code_[i].op != ScalarOp::kDiv))
+      return std::nullopt;
     const Product product = productOf(i);
     for (int factor : product.factors) {
       const Product rest = product.without(factor);
@@ -97,7 +98,8 @@ class Matcher {
   // The instruction that is this product, with no factor of its own.
   std::optional<int> instructionOf(const std::vector<int>& factors) const {
     for (size_t i = 0; i < code_.size(); ++i)
-      if (!factors.empty() && equals(productOf(static_cast<int>(i)), 1, factors)) return static_cast<int>(i);
+      if (!factors.empty() && equals(productOf(static_cast<int>(i)), 1, factors))
+        return static_cast<int>(i);
     return std::nullopt;
   }
 
@@ -105,20 +107,25 @@ class Matcher {
     const ScalarInstruction& in = at(gate);
     if (in.op == ScalarOp::kSigmoid) {
       const Product x = productOf(in.a);
-      return equals(rest, x.coefficient, x.factors) ? std::optional(Match{ScalarOp::kSilu, in.a}) : std::nullopt;
+      return equals(rest, x.coefficient, x.factors) ? std::optional(Match{ScalarOp::kSilu, in.a})
+                                                    : std::nullopt;
     }
     if (const auto found = matchGelu(in, rest)) return found;
     return matchHardSwish(gate, rest);
   }
 
   std::optional<Match> matchGelu(const ScalarInstruction& sum, const Product& rest) const {
-    if (sum.op != ScalarOp::kAdd || !isConst(sum.b) || at(sum.b).real != 1 || !isNear(rest.coefficient, 0.5)) return std::nullopt;
+    if (sum.op != ScalarOp::kAdd || !isConst(sum.b) || at(sum.b).real != 1 ||
+        !isNear(rest.coefficient, 0.5))
+      return std::nullopt;
     const std::optional<int> x = instructionOf(rest.factors);
     if (!x) return std::nullopt;
     const ScalarInstruction& gate = at(sum.a);
-    if (gate.op == ScalarOp::kErf && equals(productOf(gate.a), std::numbers::sqrt2 / 2, rest.factors))
+    if (gate.op == ScalarOp::kErf &&
+        equals(productOf(gate.a), std::numbers::sqrt2 / 2, rest.factors))
       return Match{ScalarOp::kGelu, *x};
-    if (gate.op == ScalarOp::kTanh && isTanhArgument(gate.a, rest.factors)) return Match{ScalarOp::kGeluTanh, *x};
+    if (gate.op == ScalarOp::kTanh && isTanhArgument(gate.a, rest.factors))
+      return Match{ScalarOp::kGeluTanh, *x};
     return std::nullopt;
   }
 
@@ -142,7 +149,8 @@ class Matcher {
     const auto sum = sumOf(inner);
     if (!sum || !sum->second.factors.empty()) return std::nullopt;
     const double c = rest.coefficient;
-    const bool matches = equals(sum->first, 1 / (6 * c), rest.factors) && isNear(c * sum->second.coefficient, 0.5) && isNear(c * high, 1);
+    const bool matches = equals(sum->first, 1 / (6 * c), rest.factors) &&
+                         isNear(c * sum->second.coefficient, 0.5) && isNear(c * high, 1);
     const std::optional<int> x = matches ? instructionOf(rest.factors) : std::nullopt;
     return x ? std::optional(Match{ScalarOp::kHardSwish, *x}) : std::nullopt;
   }
@@ -173,12 +181,19 @@ std::optional<Expr> withActivations(const Expr& expr) {
     const auto match = matcher.match(static_cast<int>(i));
     found |= match.has_value();
     const auto at = [&](int operand) { return operand < 0 ? -1 : moved[operand]; };
-    if (match) moved.push_back(result.apply(match->op, moved[match->x]));
-    else if (in.op == ScalarOp::kInput) moved.push_back(result.input(in.a, in.type));
-    else if (in.op == ScalarOp::kConst) moved.push_back(isFloat(in.type) ? result.constant(in.real, in.type) : result.constantInteger(in.integer, in.type));
-    else if (in.op == ScalarOp::kCast) moved.push_back(result.cast(at(in.a), in.type));
-    else if (in.op == ScalarOp::kWhere) moved.push_back(result.where(at(in.a), at(in.b), at(in.c)));
-    else moved.push_back(result.apply(in.op, at(in.a), at(in.b)));
+    if (match)
+      moved.push_back(result.apply(match->op, moved[match->x]));
+    else if (in.op == ScalarOp::kInput)
+      moved.push_back(result.input(in.a, in.type));
+    else if (in.op == ScalarOp::kConst)
+      moved.push_back(isFloat(in.type) ? result.constant(in.real, in.type)
+                                       : result.constantInteger(in.integer, in.type));
+    else if (in.op == ScalarOp::kCast)
+      moved.push_back(result.cast(at(in.a), in.type));
+    else if (in.op == ScalarOp::kWhere)
+      moved.push_back(result.where(at(in.a), at(in.b), at(in.c)));
+    else
+      moved.push_back(result.apply(in.op, at(in.a), at(in.b)));
   }
   return found ? std::optional(std::move(result)) : std::nullopt;
 }

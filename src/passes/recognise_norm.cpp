@@ -38,7 +38,8 @@ struct Normalised {
 // A mean over the last dimensions that keeps them.
 static Node* trailingMean(const Value* value) {
   Node* reduce = producerOf(value, &ops::Reduce);
-  if (!reduce || reduce->as<ReduceAttrs>().kind != ReduceKind::kMean || !reduce->as<ReduceAttrs>().keepDims)
+  if (!reduce || reduce->as<ReduceAttrs>().kind != ReduceKind::kMean ||
+      !reduce->as<ReduceAttrs>().keepDims)
     return nullptr;
   const auto& axes = reduce->as<ReduceAttrs>().axes;
   if (axes.empty() || axes.back() != value->rank() - 1) return nullptr;
@@ -49,7 +50,8 @@ static Node* trailingMean(const Value* value) {
 static Value* squared(const Node* node) {
   if (!node || node->inputs.size() != 1) return nullptr;
   const auto& code = node->as<PointwiseAttrs>().expr.code();
-  const bool isSquare = code.size() == 2 && code[1].op == ScalarOp::kMul && code[1].a == 0 && code[1].b == 0;
+  const bool isSquare =
+      code.size() == 2 && code[1].op == ScalarOp::kMul && code[1].a == 0 && code[1].b == 0;
   return isSquare ? node->inputs[0] : nullptr;
 }
 
@@ -58,26 +60,31 @@ static Value* centredFrom(const Value* d, const std::vector<int64_t>& axes) {
   const Node* sub = producerOf(d, &ops::Pointwise);
   if (!sub || !sub->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kSub)) return nullptr;
   const Node* mean = trailingMean(sub->inputs[1]);
-  const bool matches = mean && mean->as<ReduceAttrs>().axes == axes && mean->input(0) == sub->inputs[0];
+  const bool matches =
+      mean && mean->as<ReduceAttrs>().axes == axes && mean->input(0) == sub->inputs[0];
   return matches ? sub->inputs[0] : nullptr;
 }
 
 // Epsilon, when the expression is d / sqrt(variance + epsilon) in any of its spellings.
-static std::optional<double> epsilonOf(const BoundExpr& bound, const Value* d, const Value* variance) {
+static std::optional<double> epsilonOf(const BoundExpr& bound, const Value* d,
+                                       const Value* variance) {
   const auto& code = bound.expr.code();
   const auto isInput = [&](int i, const Value* value) {
     return code[i].op == ScalarOp::kInput && bound.inputs[code[i].a] == value;
   };
   const ScalarInstruction& last = code.back();
   int root = -1;
-  if (last.op == ScalarOp::kDiv && isInput(last.a, d) && code[last.b].op == ScalarOp::kSqrt) root = last.b;
+  if (last.op == ScalarOp::kDiv && isInput(last.a, d) && code[last.b].op == ScalarOp::kSqrt)
+    root = last.b;
   if (last.op == ScalarOp::kMul)
     for (const auto& [x, factor] : {std::pair{last.a, last.b}, std::pair{last.b, last.a}})
       if (isInput(x, d) && code[factor].op == ScalarOp::kRsqrt) root = factor;
   if (root < 0) return std::nullopt;
   const ScalarInstruction& sum = code[code[root].a];
-  if (sum.op == ScalarOp::kInput) return isInput(code[root].a, variance) ? std::optional(0.0) : std::nullopt;
-  if (sum.op != ScalarOp::kAdd || code[sum.b].op != ScalarOp::kConst || !isInput(sum.a, variance)) return std::nullopt;
+  if (sum.op == ScalarOp::kInput)
+    return isInput(code[root].a, variance) ? std::optional(0.0) : std::nullopt;
+  if (sum.op != ScalarOp::kAdd || code[sum.b].op != ScalarOp::kConst || !isInput(sum.a, variance))
+    return std::nullopt;
   return code[sum.b].real;
 }
 
@@ -89,7 +96,8 @@ static std::optional<Normalised> matchFrom(const Graph& graph, Node* meanOfSquar
   Value* variance = meanOfSquares->output();
   Node* node = nullptr;
   std::optional<BoundExpr> chain;
-  for (Value* at = variance; !node || std::find(node->inputs.begin(), node->inputs.end(), d) == node->inputs.end();
+  for (Value* at = variance;
+       !node || std::find(node->inputs.begin(), node->inputs.end(), d) == node->inputs.end();
        at = node->output()) {
     node = soleUser(graph, at);
     if (!node || node->op != &ops::Pointwise || node->epilogue) return std::nullopt;
@@ -109,7 +117,8 @@ static bool recogniseLayerNorm(Graph& graph, Node* node) {
   if (node->op != &ops::Reduce || trailingMean(node->output()) != node) return false;
   const std::optional<Normalised> found = matchFrom(graph, node);
   if (!found) return false;
-  Node* norm = graph.add(&ops::LayerNorm, found->result->name, {found->x}, found->attrs, found->result);
+  Node* norm =
+      graph.add(&ops::LayerNorm, found->result->name, {found->x}, found->attrs, found->result);
   replaceValue(graph, found->result->output(), norm->output());
   return true;
 }
@@ -118,7 +127,9 @@ static bool recogniseLayerNorm(Graph& graph, Node* node) {
 static Value* combinedWith(const Graph& graph, const Value* value, ScalarOp op, Node** reader) {
   *reader = soleUser(graph, value);
   if (!*reader || (*reader)->op != &ops::Pointwise || (*reader)->epilogue) return nullptr;
-  if (!(*reader)->as<PointwiseAttrs>().expr.isSingle(op) || (*reader)->output()->shape() != value->shape()) return nullptr;
+  if (!(*reader)->as<PointwiseAttrs>().expr.isSingle(op) ||
+      (*reader)->output()->shape() != value->shape())
+    return nullptr;
   Value* other = otherInput(*reader, value);
   return other && other->isConstant() ? other : nullptr;
 }
@@ -135,8 +146,11 @@ static Value* perChannel(Graph& graph, Value* constant, int64_t rank, const Dim&
 
 static Value* asParameter(Graph& graph, const Node& norm, Value* constant) {
   const Value* x = norm.input(0);
-  if (norm.op == &ops::LayerNorm) return constant->rank() <= x->rank() - norm.as<LayerNormAttrs>().axis ? constant : nullptr;
-  return norm.as<GroupNormAttrs>().channelsLast ? nullptr : perChannel(graph, constant, x->rank(), x->shape()[1]);
+  if (norm.op == &ops::LayerNorm)
+    return constant->rank() <= x->rank() - norm.as<LayerNormAttrs>().axis ? constant : nullptr;
+  return norm.as<GroupNormAttrs>().channelsLast
+             ? nullptr
+             : perChannel(graph, constant, x->rank(), x->shape()[1]);
 }
 
 // Scale and bias that follow become the normalisation's own.
@@ -164,7 +178,9 @@ static bool isNeutral(const Node& norm) {
 
 // Instance normalisation of groups laid out as channels is group normalisation.
 static bool recogniseGroupNorm(Graph& graph, Node* node) {
-  if (node->op != &ops::GroupNorm || node->epilogue || node->as<GroupNormAttrs>().groups != 0 || !isNeutral(*node)) return false;
+  if (node->op != &ops::GroupNorm || node->epilogue || node->as<GroupNormAttrs>().groups != 0 ||
+      !isNeutral(*node))
+    return false;
   const Node* split = producerOf(node->input(0), &ops::Reshape);
   Node* join = soleUser(graph, node->output());
   if (!split || !join || join->op != &ops::Reshape || join->epilogue) return false;

@@ -50,7 +50,8 @@ static bool removeUnusedBindings(Graph& graph) {
     if (!collected) inUse = symbolsInUse(graph);
     collected = true;
     if (bindsAny(*node, inUse)) continue;
-    for (const Dim& symbol : node->as<BindDimsAttrs>().symbols) graph.symbols.erase(symbol.symbolName());
+    for (const Dim& symbol : node->as<BindDimsAttrs>().symbols)
+      graph.symbols.erase(symbol.symbolName());
     graph.erase(node);
     changed = true;
   }

@@ -20,13 +20,15 @@
 namespace camshaft {
 
 static bool allEqual(const std::vector<Dim>& dims, int64_t value) {
-  return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.isConstant(value); });
+  return std::all_of(dims.begin(), dims.end(),
+                     [&](const Dim& dim) { return dim.isConstant(value); });
 }
 
 static bool takesAll(const Node& slice) {
   const auto& attrs = slice.as<SliceAttrs>();
   return allEqual(attrs.starts, 0) && slice.input(0)->shape() == slice.output()->shape() &&
-         std::all_of(attrs.steps.begin(), attrs.steps.end(), [](int64_t step) { return step == 1; });
+         std::all_of(attrs.steps.begin(), attrs.steps.end(),
+                     [](int64_t step) { return step == 1; });
 }
 
 static bool reducesNothing(const Node& reduce) {
@@ -67,8 +69,12 @@ static Value* sameAs(const Node& node) {
       node.op == &ops::Slice)
     return x;
   if (node.op == &ops::Transpose)
-    return std::is_sorted(node.as<TransposeAttrs>().order.begin(), node.as<TransposeAttrs>().order.end()) ? x : nullptr;
-  if (node.op == &ops::Pointwise) return node.as<PointwiseAttrs>().expr.code().size() == 1 ? x : nullptr;
+    return std::is_sorted(node.as<TransposeAttrs>().order.begin(),
+                          node.as<TransposeAttrs>().order.end())
+               ? x
+               : nullptr;
+  if (node.op == &ops::Pointwise)
+    return node.as<PointwiseAttrs>().expr.code().size() == 1 ? x : nullptr;
   if (node.op == &ops::Concat) return node.inputs.size() == 1 ? x : nullptr;
   if (node.op == &ops::Tile) return allEqual(node.as<TileAttrs>().repeats, 1) ? x : nullptr;
   if (node.op == &ops::Pad) {
@@ -114,7 +120,8 @@ static bool expandsPlainly(const Node& expand) {
   const Shape& from = expand.input(0)->shape();
   const Shape& to = expand.output()->shape();
   for (size_t i = 1; i <= from.size(); ++i)
-    if (!from[from.size() - i].isConstant(1) && from[from.size() - i] != to[to.size() - i]) return false;
+    if (!from[from.size() - i].isConstant(1) && from[from.size() - i] != to[to.size() - i])
+      return false;
   return true;
 }
 
@@ -124,7 +131,8 @@ static bool skipExpands(Graph& graph, Node* node) {
   bool changed = false;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     Node* expand = node->inputs[i]->producer;
-    if (!expand || expand->op != &ops::Expand || expand->epilogue || !expandsPlainly(*expand)) continue;
+    if (!expand || expand->op != &ops::Expand || expand->epilogue || !expandsPlainly(*expand))
+      continue;
     std::vector<Value*> inputs = node->inputs;
     inputs[i] = expand->input(0);
     if (broadcastShape(inputs, node->name) != node->output()->shape()) continue;

@@ -32,12 +32,17 @@ class Simplifier {
   // The builders of Expr, driven by an instruction.
   static int append(Expr& expr, const ScalarInstruction& in) {
     switch (in.op) {
-      case ScalarOp::kInput: return expr.input(in.a, in.type);
+      case ScalarOp::kInput:
+        return expr.input(in.a, in.type);
       case ScalarOp::kConst:
-        return isFloat(in.type) ? expr.constant(in.real, in.type) : expr.constantInteger(in.integer, in.type);
-      case ScalarOp::kCast: return expr.cast(in.a, in.type);
-      case ScalarOp::kWhere: return expr.where(in.a, in.b, in.c);
-      default: return expr.apply(in.op, in.a, in.b);
+        return isFloat(in.type) ? expr.constant(in.real, in.type)
+                                : expr.constantInteger(in.integer, in.type);
+      case ScalarOp::kCast:
+        return expr.cast(in.a, in.type);
+      case ScalarOp::kWhere:
+        return expr.where(in.a, in.b, in.c);
+      default:
+        return expr.apply(in.op, in.a, in.b);
     }
   }
 
@@ -51,7 +56,9 @@ class Simplifier {
     return isFloat(at(i).type) ? at(i).real : static_cast<double>(at(i).integer);
   }
   int unary(ScalarOp op, int a) { return add({.op = op, .type = at(a).type, .a = a}); }
-  int binary(ScalarOp op, int a, int b) { return add({.op = op, .type = at(a).type, .a = a, .b = b}); }
+  int binary(ScalarOp op, int a, int b) {
+    return add({.op = op, .type = at(a).type, .a = a, .b = b});
+  }
   int constant(double value, DataType type) { return expr_.constant(value, type); }
 
   // Operands that commute: computed ones first, then inputs, constants last, each by index.
@@ -64,11 +71,18 @@ class Simplifier {
   }
   static bool commutes(ScalarOp op) {
     switch (op) {
-      case ScalarOp::kAdd: case ScalarOp::kMul: case ScalarOp::kMin: case ScalarOp::kMax:
-      case ScalarOp::kAnd: case ScalarOp::kOr: case ScalarOp::kXor:
-      case ScalarOp::kEqual: case ScalarOp::kNotEqual:
+      case ScalarOp::kAdd:
+      case ScalarOp::kMul:
+      case ScalarOp::kMin:
+      case ScalarOp::kMax:
+      case ScalarOp::kAnd:
+      case ScalarOp::kOr:
+      case ScalarOp::kXor:
+      case ScalarOp::kEqual:
+      case ScalarOp::kNotEqual:
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -102,7 +116,8 @@ std::optional<int> Simplifier::foldConstant(const ScalarInstruction& in) {
 std::optional<int> Simplifier::rewrite(const ScalarInstruction& in) {
   const auto [op, type, a, b, c, real, integer] = in;
   switch (op) {
-    case ScalarOp::kCast: return rewriteCast(in);
+    case ScalarOp::kCast:
+      return rewriteCast(in);
     case ScalarOp::kWhere:
       if (b == c) return b;
       if (isConst(a)) return number(a) != 0 ? b : c;
@@ -136,9 +151,12 @@ std::optional<int> Simplifier::rewrite(const ScalarInstruction& in) {
     case ScalarOp::kReciprocal:
       if (at(a).op == ScalarOp::kSqrt) return unary(ScalarOp::kRsqrt, at(a).a);
       break;
-    case ScalarOp::kDiv: return rewriteDivision(a, b);
-    case ScalarOp::kPow: return rewritePower(a, b);
-    default: break;
+    case ScalarOp::kDiv:
+      return rewriteDivision(a, b);
+    case ScalarOp::kPow:
+      return rewritePower(a, b);
+    default:
+      break;
   }
   return std::nullopt;
 }
@@ -148,7 +166,8 @@ std::optional<int> Simplifier::rewriteCast(const ScalarInstruction& in) {
   const ScalarInstruction& from = at(in.a);
   if (from.type == in.type) return in.a;
   if (from.op != ScalarOp::kCast || at(from.a).type != in.type) return std::nullopt;
-  const bool sameKind = isFloat(from.type) == isFloat(in.type) && isSigned(from.type) == isSigned(in.type);
+  const bool sameKind =
+      isFloat(from.type) == isFloat(in.type) && isSigned(from.type) == isSigned(in.type);
   const bool wider = bitsOf(from.type) >= 2 * bitsOf(in.type);
   const bool fromBool = in.type == DataType::kBool;
   if (fromBool || (sameKind && wider)) return from.a;
@@ -182,7 +201,8 @@ std::optional<int> Simplifier::rewritePower(int a, int b) {
 }
 
 // Only what instruction `result` needs, its inputs first and renumbered.
-BoundExpr extract(const std::vector<ScalarInstruction>& code, int result, const std::vector<Value*>& inputs) {
+BoundExpr extract(const std::vector<ScalarInstruction>& code, int result,
+                  const std::vector<Value*>& inputs) {
   std::vector<bool> needed(code.size());
   needed[result] = true;
   for (int i = result; i >= 0; --i) {

@@ -1,9 +1,11 @@
 // A Gather at constant, evenly spaced positions is a Slice, which other passes see through and
 // kernels read in place.
 //
-//   %y = Gather(%x, 2) {axis = 1}           →  %s = Slice(%x) {axes = [1], starts = [2], sizes = [1]}
+//   %y = Gather(%x, 2) {axis = 1}           →  %s = Slice(%x) {axes = [1], starts = [2], sizes =
+//   [1]}
 //                                              %y = Reshape(%s) to the shape without dimension 1
-//   %y = Gather(%x, [1, 3, 5]) {axis = 0}   →  %y = Slice(%x) {axes = [0], starts = [1], sizes = [3], steps = [2]}
+//   %y = Gather(%x, [1, 3, 5]) {axis = 0}   →  %y = Slice(%x) {axes = [0], starts = [1], sizes =
+//   [3], steps = [2]}
 #include <optional>
 
 #include "ops/index.h"
@@ -33,7 +35,8 @@ static std::optional<Progression> progressionOf(const Value& indices) {
   if (found.count > 1) found.step = at(1) - at(0);
   if (found.step == 0) return std::nullopt;
   for (int64_t i = 1; i < found.count; ++i)
-    if (at(i) != found.first + i * found.step || (at(i) < 0) != (found.first < 0)) return std::nullopt;
+    if (at(i) != found.first + i * found.step || (at(i) < 0) != (found.first < 0))
+      return std::nullopt;
   return found;
 }
 
@@ -44,7 +47,8 @@ static bool replaceBySlice(Graph& graph, Node* gather) {
   const int64_t axis = gather->as<GatherAttrs>().axis;
   SliceAttrs attrs;
   attrs.axes = {axis};
-  attrs.starts = {progression->first < 0 ? x->shape()[axis] + progression->first : Dim(progression->first)};
+  attrs.starts = {progression->first < 0 ? x->shape()[axis] + progression->first
+                                         : Dim(progression->first)};
   attrs.sizes = {progression->count};
   attrs.steps = {progression->step};
   Value* taken = graph.add(&ops::Slice, gather->name, {x}, std::move(attrs), gather)->output();

@@ -28,7 +28,8 @@ static BoundExpr elementOf(const Value& constant) {
 }
 
 // The shape does not need this input: the others broadcast to it by themselves.
-static bool shapeStandsWithout(const std::vector<Value*>& inputs, const Value* without, const Node& node) {
+static bool shapeStandsWithout(const std::vector<Value*>& inputs, const Value* without,
+                               const Node& node) {
   std::vector<Value*> others;
   std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(others),
                [&](const Value* input) { return input != without; });

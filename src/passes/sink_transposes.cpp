@@ -28,11 +28,16 @@
 
 namespace camshaft {
 
-static const Permutation& orderOf(const Node& transpose) { return transpose.as<TransposeAttrs>().order; }
+static const Permutation& orderOf(const Node& transpose) {
+  return transpose.as<TransposeAttrs>().order;
+}
 
-static bool isTranspose(const Node* node) { return node && node->op == &ops::Transpose && !node->epilogue; }
+static bool isTranspose(const Node* node) {
+  return node && node->op == &ops::Transpose && !node->epilogue;
+}
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before) {
+static Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape,
+                         Node* before) {
   if (x->shape() == shape) return x;
   ReshapeAttrs attrs;
   attrs.shape = std::move(shape);
@@ -40,7 +45,8 @@ static Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape 
 }
 
 // Transpose(x), as a Reshape where that does it; a constant is transposed now.
-static Value* addTransposed(Graph& graph, const std::string& name, Value* x, const Permutation& order, Node* before) {
+static Value* addTransposed(Graph& graph, const std::string& name, Value* x,
+                            const Permutation& order, Node* before) {
   if (isIdentity(order)) return x;
   if (movesNothing(order, x->shape()) && !x->isConstant())
     return addReshape(graph, name, x, permuted(x->shape(), order), before);
@@ -55,7 +61,9 @@ namespace {
 // One order: which nodes could run on operands stored before that transpose, and which should.
 class Sinking {
  public:
-  Sinking(Graph& graph, const Permutation& order) : graph_(graph), order_(order) { findCandidates(); }
+  Sinking(Graph& graph, const Permutation& order) : graph_(graph), order_(order) {
+    findCandidates();
+  }
 
   bool run() {
     chooseSides();
@@ -81,7 +89,8 @@ class Sinking {
   }
   bool isSeed(const Node* node) const { return isTranspose(node) && orderOf(*node) == order_; }
   bool cancels(const Node* reader, const Value* value) const {
-    return isTranspose(reader) && orders_.contains(value) && orderOf(*reader) == inverseOf(orders_.at(value));
+    return isTranspose(reader) && orders_.contains(value) &&
+           orderOf(*reader) == inverseOf(orders_.at(value));
   }
   static bool isReshape(const Value* value, const Permutation& order) {
     return movesNothing(inverseOf(order), extended(value->shape(), order.size()));
@@ -136,7 +145,8 @@ bool Sinking::addCandidate(Node* node, int index) {
   std::optional<PermutedNode> permuted = permutedNode(*node, index, orders_.at(node->input(index)));
   if (!permuted) return false;
   for (int i = 0; i < node->ownInputs(); ++i)
-    if (operandMoves(*node, i) && orders_.contains(node->input(i)) && !storedAs(node->input(i), permuted->operandOrder))
+    if (operandMoves(*node, i) && orders_.contains(node->input(i)) &&
+        !storedAs(node->input(i), permuted->operandOrder))
       return false;  // two orders meet
   if (!isIdentity(permuted->outputOrder)) orders_[node->output()] = permuted->outputOrder;
   candidates_.emplace(node, std::move(*permuted));
@@ -154,7 +164,8 @@ int64_t Sinking::costOf(const Value* value, const Permutation& order) const {
     const DimRange range = rangeOfSymbol(name);
     return std::clamp(kTypicalSize, range.min, std::max(range.min, range.max));
   });
-  return kCostPerByte * static_cast<int64_t>(bytesOf(value->dataType(), std::max<int64_t>(count, 1)));
+  return kCostPerByte *
+         static_cast<int64_t>(bytesOf(value->dataType(), std::max<int64_t>(count, 1)));
 }
 
 // What a reader on the other side than the value's producer costs. Source: as in the graph now,
@@ -198,7 +209,8 @@ bool Sinking::prefersBeforeTranspose(const Node& node) const {
   const bool reshapes = node.op == &ops::Reshape;
   if (node.op != &ops::Pointwise && !reshapes) return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Value* input) {
-    if (!isSeed(input->producer)) return costOf(input, candidates_.at(&node).operandOrder) < kCostPerByte;
+    if (!isSeed(input->producer))
+      return costOf(input, candidates_.at(&node).operandOrder) < kCostPerByte;
     const bool meetsReshape = producerOf(input->producer->input(0), &ops::Reshape) != nullptr;
     return soleUser(graph_, input) == &node && (!reshapes || meetsReshape);
   });
@@ -227,8 +239,10 @@ Value* Sinking::operand(Node* node, int index, const Permutation& order) {
   if (converted) return converted;
   const Shape full = extended(value->shape(), order.size());
   if (!value->isConstant() && isReshape(value, order))
-    return converted = addReshape(graph_, value->name, value, permuted(full, inverseOf(order)), node);
-  Value* fullRank = value->isConstant() ? graph_.addConstant(value->name, {value->dataType(), full}, value->constant)
+    return converted =
+               addReshape(graph_, value->name, value, permuted(full, inverseOf(order)), node);
+  Value* fullRank = value->isConstant() ? graph_.addConstant(value->name, {value->dataType(), full},
+                                                             value->constant)
                                         : addReshape(graph_, value->name, value, full, node);
   return converted = addTransposed(graph_, value->name, fullRank, inverseOf(order), node);
 }
@@ -238,7 +252,8 @@ void Sinking::addStored(Node* node) {
   std::vector<Value*> inputs;
   for (int i = 0; i < static_cast<int>(node->inputs.size()); ++i)
     inputs.push_back(operand(node, i, permuted.operandOrder));
-  Node* stored = graph_.addNode(node->op, node->name, std::move(inputs), std::move(permuted.attrs), 1, node);
+  Node* stored =
+      graph_.addNode(node->op, node->name, std::move(inputs), std::move(permuted.attrs), 1, node);
   mergeOrigins(stored, node);
   stored_[node->output()] = stored->output();
 }
@@ -256,11 +271,14 @@ void Sinking::replaceReaders(Node* node) {
     graph_.rename(stored, name);
   }
   const std::set<const Node*> gone(sunk_.begin(), sunk_.end());
-  const bool isRead = graph_.isOutput(value) || std::any_of(value->users.begin(), value->users.end(),
-                                                           [&](const Node* n) { return !gone.contains(n); });
+  const bool isRead =
+      graph_.isOutput(value) || std::any_of(value->users.begin(), value->users.end(),
+                                            [&](const Node* n) { return !gone.contains(n); });
   if (!isRead) return;
   const auto order = orders_.find(value);
-  Value* plain = order == orders_.end() ? stored : addTransposed(graph_, node->name, stored, order->second, node);
+  Value* plain = order == orders_.end()
+                     ? stored
+                     : addTransposed(graph_, node->name, stored, order->second, node);
   const std::string name = value->name;
   graph_.replaceUses(value, plain);
   graph_.rename(value, graph_.uniqueName(name + "_replaced"));

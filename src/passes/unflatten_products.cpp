@@ -55,7 +55,8 @@ static bool unflatten(Graph& graph, Node* reshape) {
   if (chain.empty()) return false;
   Node* product = chain.front();
   Node* flatten = producerOf(product->input(0), &ops::Reshape);
-  if (!flatten || product->as<MatMulAttrs>().transposeA || product->input(1)->rank() != 2) return false;
+  if (!flatten || product->as<MatMulAttrs>().transposeA || product->input(1)->rank() != 2)
+    return false;
   Value* x = flatten->input(0);
   if (x->rank() < 3) return false;
 

@@ -24,7 +24,9 @@ int32_t DimProgramBuilder::slotOf(const Dim& dim) {
   const std::string key = toString(dim);
   if (const auto it = slots_.find(key); it != slots_.end()) return it->second;
   int32_t sum = -1;
-  const auto accumulate = [&](int32_t slot) { sum = sum < 0 ? slot : emit(DimOp::kAdd, sum, slot); };
+  const auto accumulate = [&](int32_t slot) {
+    sum = sum < 0 ? slot : emit(DimOp::kAdd, sum, slot);
+  };
   for (const auto& term : dim.terms()) {
     int32_t product = -1;
     for (const auto& atom : term.atoms) {
@@ -47,7 +49,8 @@ int32_t DimProgramBuilder::slotOf(const Dim& dim) {
 
 int32_t DimProgramBuilder::slotOfAtom(const DimAtom& atom) {
   if (const auto it = slots_.find(atom.key); it != slots_.end()) return it->second;
-  CAMSHAFT_CHECK(atom.kind != DimAtom::Kind::kSymbol, "dimension '", atom.key, "' is used before it is bound");
+  CAMSHAFT_CHECK(atom.kind != DimAtom::Kind::kSymbol, "dimension '", atom.key,
+                 "' is used before it is bound");
   const int32_t a = slotOf(atom.a), b = slotOf(atom.b);
   const DimOp op = atom.kind == DimAtom::Kind::kFloorDiv ? DimOp::kFloorDivide
                    : atom.kind == DimAtom::Kind::kMin    ? DimOp::kMin

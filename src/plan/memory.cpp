@@ -8,7 +8,9 @@ namespace {
 bool aliveTogether(const BufferLifetime& a, const BufferLifetime& b) {
   return a.firstStep <= b.lastStep && b.firstStep <= a.lastStep;
 }
-int64_t alignUp(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
+int64_t alignUp(int64_t bytes) {
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
 }  // namespace
 
 int64_t placeBuffers(std::vector<BufferLifetime>& buffers) {
@@ -30,9 +32,10 @@ int64_t placeBuffers(std::vector<BufferLifetime>& buffers) {
     }
     buffer.offset = offset;
     arenaBytes = std::max(arenaBytes, offset + bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), &buffer,
-                                   [](const auto* a, const auto* b) { return a->offset < b->offset; }),
-                  &buffer);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), &buffer,
+                         [](const auto* a, const auto* b) { return a->offset < b->offset; }),
+        &buffer);
   }
   return arenaBytes;
 }

@@ -26,7 +26,8 @@ const Value* storageOf(const Value* value) {
 
 Dim byteSize(const TensorType& type) {
   const Dim count = numElements(type.shape);
-  return isPacked(type.type) ? ceilDiv(count * bitsOf(type.type), 8) : count * Dim(bitsOf(type.type) / 8);
+  return isPacked(type.type) ? ceilDiv(count * bitsOf(type.type), 8)
+                             : count * Dim(bitsOf(type.type) / 8);
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const auto [offset, size] = it->second;
-    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0) return offset;
+    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0)
+      return offset;
   }
   bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
   const int64_t offset = static_cast<int64_t>(bytes_.size());
@@ -91,7 +93,8 @@ class Planner {
       if (isView(*node)) continue;
       Draft draft{node.get()};
       if (needsKernel(*node)) {
-        CAMSHAFT_CHECK(next < chosen_.size() && chosen_[next].node == node.get(), "kernels out of order at ", camshaft::describe(*node));
+        CAMSHAFT_CHECK(next < chosen_.size() && chosen_[next].node == node.get(),
+                       "kernels out of order at ", camshaft::describe(*node));
         draft.chosen = &chosen_[next++];
       }
       drafts_.push_back(std::move(draft));
@@ -133,7 +136,8 @@ class Planner {
       std::erase_if(all, [&](const Dim& dim) {
         std::set<std::string> symbols;
         collectSymbols(dim, symbols);
-        if (!std::all_of(symbols.begin(), symbols.end(), [&](const auto& name) { return dims_.isDefined(name); }))
+        if (!std::all_of(symbols.begin(), symbols.end(),
+                         [&](const auto& name) { return dims_.isDefined(name); }))
           return false;
         dims_.refer(dim);
         return true;
@@ -162,7 +166,8 @@ class Planner {
     for (size_t i = 0; i < graph_.inputs.size(); ++i)
       places_[graph_.inputs[i]] = {.place = Place::kInput, .index = static_cast<int32_t>(i)};
     for (size_t i = 0; i < graph_.outputs.size(); ++i)
-      places_[storageOf(graph_.outputs[i].value)] = {.place = Place::kOutput, .index = static_cast<int32_t>(i)};
+      places_[storageOf(graph_.outputs[i].value)] = {.place = Place::kOutput,
+                                                     .index = static_cast<int32_t>(i)};
 
     std::map<const Value*, int> lastUse;
     for (size_t i = 0; i < drafts_.size(); ++i)
@@ -192,7 +197,8 @@ class Planner {
   }
 
   // The arena buffer of an input that dies here and that the kernel may overwrite, or -1.
-  int inPlaceBuffer(const Draft& draft, const Value* output, int step, const std::map<const Value*, int>& lastUse) const {
+  int inPlaceBuffer(const Draft& draft, const Value* output, int step,
+                    const std::map<const Value*, int>& lastUse) const {
     if (!draft.chosen || !draft.chosen->kernel->inPlace || output->index != 0) return -1;
     const std::vector<Value*>& inputs = draft.node->inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -200,7 +206,9 @@ class Planner {
       const Value* storage = storageOf(inputs[i]);
       const auto buffer = bufferOf_.find(storage);
       if (buffer == bufferOf_.end() || lastUse.at(storage) != step) continue;
-      if (std::count_if(inputs.begin(), inputs.end(), [&](const Value* v) { return v && storageOf(v) == storage; }) != 1) continue;
+      if (std::count_if(inputs.begin(), inputs.end(),
+                        [&](const Value* v) { return v && storageOf(v) == storage; }) != 1)
+        continue;
       if (byteSize(inputs[i]->type) == byteSize(output->type)) return buffer->second;
     }
     return -1;
@@ -209,7 +217,8 @@ class Planner {
   void addBuffer(const void* key, const Dim& bytes, int first, int last) {
     const int64_t bound = upperBound(bytes);
     if (bound == DimRange::kUnbounded) {
-      places_[key] = {.place = Place::kDynamic, .index = static_cast<int32_t>(plan_.dynamicBuffers.size())};
+      places_[key] = {.place = Place::kDynamic,
+                      .index = static_cast<int32_t>(plan_.dynamicBuffers.size())};
       plan_.dynamicBuffers.push_back(dims_.refer(bytes));
       return;
     }
@@ -219,7 +228,8 @@ class Planner {
 
   TensorDesc describe(const TensorType& type) {
     if (type.rank() > kMaxRank)
-      fail(ErrorKind::kUnsupported, "a tensor of type ", type, " has more than ", kMaxRank, " dimensions");
+      fail(ErrorKind::kUnsupported, "a tensor of type ", type, " has more than ", kMaxRank,
+           " dimensions");
     TensorDesc desc{.type = type.type};
     for (const Dim& dim : type.shape) desc.dims.push_back(dims_.refer(dim));
     return desc;
@@ -252,19 +262,23 @@ class Planner {
       return step;
     }
     Prepared& prepared = draft.chosen->prepared;
-    step.kernel = prepared.runtimeKernel.empty() ? std::string(draft.chosen->kernel->name) : prepared.runtimeKernel;
+    step.kernel = prepared.runtimeKernel.empty() ? std::string(draft.chosen->kernel->name)
+                                                 : prepared.runtimeKernel;
     step.params = std::move(prepared.params);
     for (const StepInput& input : prepared.inputs) {
       if (input.nodeInput >= 0) {
         step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput]));
       } else {
-        step.inputs.push_back({.place = Place::kWeights, .offset = weights_.add(input.packed), .tensor = describe(input.packedType)});
+        step.inputs.push_back({.place = Place::kWeights,
+                               .offset = weights_.add(input.packed),
+                               .tensor = describe(input.packedType)});
       }
     }
     for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
     if (!prepared.workspaceBytes.isConstant(0)) {
       step.workspace = places_.at(&draft);
-      step.workspace.tensor = {.type = DataType::kU8, .dims = {dims_.refer(prepared.workspaceBytes)}};
+      step.workspace.tensor = {.type = DataType::kU8,
+                               .dims = {dims_.refer(prepared.workspaceBytes)}};
     }
     step.info = std::move(draft.chosen->info);
     return step;
@@ -290,7 +304,8 @@ ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
 }
 
 namespace {
-IoTensor describeIo(const std::string& name, const Value& value, DimProgramBuilder& dims, bool isInput) {
+IoTensor describeIo(const std::string& name, const Value& value, DimProgramBuilder& dims,
+                    bool isInput) {
   IoTensor io{.name = name, .isInput = isInput};
   io.tensor.type = value.dataType();
   for (const Dim& dim : value.shape()) {
@@ -309,9 +324,10 @@ std::vector<IoTensor> describeInputs(const Graph& graph) {
   std::vector<IoTensor> inputs;
   for (const Value* input : graph.inputs) {
     inputs.push_back(describeIo(input->name, *input, dims, true));
-    inputs.back().isShapeTensor = std::any_of(input->users.begin(), input->users.end(), [](const Node* user) {
-      return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
-    });
+    inputs.back().isShapeTensor =
+        std::any_of(input->users.begin(), input->users.end(), [](const Node* user) {
+          return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
+        });
   }
   return inputs;
 }
@@ -319,7 +335,8 @@ std::vector<IoTensor> describeInputs(const Graph& graph) {
 std::vector<IoTensor> describeOutputs(const Graph& graph) {
   DimProgramBuilder dims;
   std::vector<IoTensor> outputs;
-  for (const auto& output : graph.outputs) outputs.push_back(describeIo(output.name, *output.value, dims, false));
+  for (const auto& output : graph.outputs)
+    outputs.push_back(describeIo(output.name, *output.value, dims, false));
   return outputs;
 }
 

@@ -31,16 +31,17 @@ InputRange guessRange(const Shape& shape, const SymbolRange& rangeOfSymbol) {
 void checkRange(const Value& input, const InputRange& range) {
   const size_t rank = input.shape().size();
   if (range.min.size() != rank || range.opt.size() != rank || range.max.size() != rank)
-    fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name, "' has ", range.opt.size(),
-         " dimensions where the input has ", rank, " (", input.type, ")");
+    fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name, "' has ",
+         range.opt.size(), " dimensions where the input has ", rank, " (", input.type, ")");
   for (size_t i = 0; i < rank; ++i) {
     if (range.min[i] < 0 || range.min[i] > range.opt[i] || range.opt[i] > range.max[i])
-      fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name, "' needs 0 <= min <= opt <= max in dimension ",
-           i, " and has ", range.min[i], ", ", range.opt[i], ", ", range.max[i]);
+      fail(ErrorKind::kInvalidArgument, "the profile of input '", input.name,
+           "' needs 0 <= min <= opt <= max in dimension ", i, " and has ", range.min[i], ", ",
+           range.opt[i], ", ", range.max[i]);
     const Dim& dim = input.shape()[i];
     if (dim.isConstant() && (range.min[i] != dim.value() || range.max[i] != dim.value()))
-      fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input.name, "' is fixed to ", dim,
-           " and the profile asks for ", range.min[i], " to ", range.max[i]);
+      fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input.name,
+           "' is fixed to ", dim, " and the profile asks for ", range.min[i], " to ", range.max[i]);
   }
 }
 
@@ -53,8 +54,8 @@ void boundShapeValues(const Graph& graph, const ShapeProfile& profile, ResolvedP
     const InputRange& range = given->second;
     const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
     if (range.max.size() != symbols.size())
-      fail(ErrorKind::kInvalidArgument, "the profile gives shape tensor '", given->first, "' ", range.max.size(),
-           " values where it has ", symbols.size());
+      fail(ErrorKind::kInvalidArgument, "the profile gives shape tensor '", given->first, "' ",
+           range.max.size(), " values where it has ", symbols.size());
     for (size_t i = 0; i < symbols.size(); ++i) {
       resolved.ranges[symbols[i].symbolName()] = {range.min[i], range.max[i]};
       resolved.opt[symbols[i].symbolName()] = range.opt[i];
@@ -70,7 +71,9 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
   for (const auto& [name, range] : profile.inputs) {
     const bool known = std::any_of(graph.inputs.begin(), graph.inputs.end(),
                                    [&](const Value* input) { return input->name == name; });
-    if (!known) fail(ErrorKind::kInvalidArgument, "the profile describes '", name, "', which is not an input of the network");
+    if (!known)
+      fail(ErrorKind::kInvalidArgument, "the profile describes '", name,
+           "', which is not an input of the network");
   }
   for (const Value* input : graph.inputs) {
     const auto given = profile.inputs.find(input->name);
@@ -85,9 +88,10 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
       // Shape arithmetic was folded under the declared range; sizes below it would break it.
       const int64_t least = graph.symbolRange()(symbol).min;
       if (range.min[i] < least)
-        fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input->name, "' must be at least ", least,
-             " and the profile allows ", range.min[i]);
-      const auto [known, isNew] = resolved.ranges.try_emplace(symbol, DimRange{range.min[i], range.max[i]});
+        fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", input->name,
+             "' must be at least ", least, " and the profile allows ", range.min[i]);
+      const auto [known, isNew] =
+          resolved.ranges.try_emplace(symbol, DimRange{range.min[i], range.max[i]});
       if (isNew) {
         resolved.opt[symbol] = range.opt[i];
         guessedAny |= isGuess;
@@ -96,11 +100,13 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
         range.max[i] = known->second.max;
         range.opt[i] = resolved.opt[symbol];
       } else {  // two inputs share the dimension: what both allow
-        known->second = {std::max(known->second.min, range.min[i]), std::min(known->second.max, range.max[i])};
+        known->second = {std::max(known->second.min, range.min[i]),
+                         std::min(known->second.max, range.max[i])};
         if (known->second.min > known->second.max)
-          fail(ErrorKind::kInvalidArgument, "the profile gives dimension '", symbol, "' of input '", input->name,
-               "' a range that another input with the same dimension excludes");
-        resolved.opt[symbol] = std::clamp(resolved.opt[symbol], known->second.min, known->second.max);
+          fail(ErrorKind::kInvalidArgument, "the profile gives dimension '", symbol, "' of input '",
+               input->name, "' a range that another input with the same dimension excludes");
+        resolved.opt[symbol] =
+            std::clamp(resolved.opt[symbol], known->second.min, known->second.max);
       }
     }
     if (guessedAny) guessed.push_back(input->name);

@@ -36,12 +36,18 @@ int64_t bytesAt(DataType type, std::span<const int64_t> dims) {
 int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
   int64_t result;
   switch (instruction.op) {
-    case DimOp::kConstant: return instruction.constant;
-    case DimOp::kAdd: return __builtin_add_overflow(a, b, &result) ? kUnknown : result;
-    case DimOp::kMultiply: return __builtin_mul_overflow(a, b, &result) ? kUnknown : result;
-    case DimOp::kFloorDivide: return floorDivide(a, b);
-    case DimOp::kMin: return std::min(a, b);
-    case DimOp::kMax: return std::max(a, b);
+    case DimOp::kConstant:
+      return instruction.constant;
+    case DimOp::kAdd:
+      return __builtin_add_overflow(a, b, &result) ? kUnknown : result;
+    case DimOp::kMultiply:
+      return __builtin_mul_overflow(a, b, &result) ? kUnknown : result;
+    case DimOp::kFloorDivide:
+      return floorDivide(a, b);
+    case DimOp::kMin:
+      return std::min(a, b);
+    case DimOp::kMax:
+      return std::max(a, b);
   }
   return kUnknown;
 }
@@ -59,7 +65,8 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads)
 void Context::setProfile(int profile) {
   const Plan& whole = engine_->plan();
   if (profile < 0 || profile >= static_cast<int>(whole.profiles.size()))
-    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ", whole.profiles.size());
+    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
+         whole.profiles.size());
   profile_ = profile;
   arena_.reserve(static_cast<size_t>(plan().arenaBytes));
   dynamic_.resize(plan().dynamicBuffers.size());
@@ -77,12 +84,14 @@ void Context::setInputShape(int input, std::span<const int64_t> dims) {
   const IoTensor& io = engine_->plan().inputs[input];
   const InputRange& range = plan().inputs[input];
   if (dims.size() != range.max.size())
-    fail(ErrorKind::kInvalidArgument, "input '", io.name, "' has ", range.max.size(), " dimensions, not ", dims.size());
+    fail(ErrorKind::kInvalidArgument, "input '", io.name, "' has ", range.max.size(),
+         " dimensions, not ", dims.size());
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] < range.min[i] || dims[i] > range.max[i])
       fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", io.name, "' is ", dims[i],
            " and profile ", profile_, " allows ", range.min[i], " to ", range.max[i]);
-  if (inputShapes_[input] && std::equal(dims.begin(), dims.end(), inputShapes_[input]->begin(), inputShapes_[input]->end()))
+  if (inputShapes_[input] && std::equal(dims.begin(), dims.end(), inputShapes_[input]->begin(),
+                                        inputShapes_[input]->end()))
     return;
   inputShapes_[input].emplace(dims.begin(), dims.end());
   sizesCurrent_ = false;
@@ -90,13 +99,15 @@ void Context::setInputShape(int input, std::span<const int64_t> dims) {
 }
 
 bool Context::allShapesSet() const {
-  return std::all_of(inputShapes_.begin(), inputShapes_.end(), [](const auto& shape) { return shape.has_value(); });
+  return std::all_of(inputShapes_.begin(), inputShapes_.end(),
+                     [](const auto& shape) { return shape.has_value(); });
 }
 
 std::vector<int64_t> Context::inputShape(int input) const {
   if (inputShapes_[input]) return *inputShapes_[input];
   std::vector<int64_t> dims;
-  for (const DimRef& dim : engine_->plan().inputs[input].tensor.dims) dims.push_back(dim.isConstant() ? dim.constant : -1);
+  for (const DimRef& dim : engine_->plan().inputs[input].tensor.dims)
+    dims.push_back(dim.isConstant() ? dim.constant : -1);
   return dims;
 }
 
@@ -121,7 +132,8 @@ void Context::runProgram(int32_t begin, int32_t end) {
     const DimInstruction& instruction = plan().dimProgram[i];
     const int64_t a = instruction.a < 0 ? 0 : slots_[instruction.a];
     const int64_t b = instruction.b < 0 ? 0 : slots_[instruction.b];
-    slots_[instruction.target] = a == kUnknown || b == kUnknown ? kUnknown : apply(instruction, a, b);
+    slots_[instruction.target] =
+        a == kUnknown || b == kUnknown ? kUnknown : apply(instruction, a, b);
   }
 }
 
@@ -159,12 +171,14 @@ void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg
   if (!isKnown) return;
   const bool isTooLarge = overflows || volume > kMostElements;
   const int64_t bytes = isEmpty || isTooLarge ? 0 : static_cast<int64_t>(bytesOf(arg.type, volume));
-  const bool isOutside = (operand.place == Place::kArena && bytes > plan().arenaBytes - operand.offset) ||
-                         (operand.place == Place::kWeights &&
-                          bytes > static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset);
+  const bool isOutside =
+      (operand.place == Place::kArena && bytes > plan().arenaBytes - operand.offset) ||
+      (operand.place == Place::kWeights &&
+       bytes > static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset);
   if (isTooLarge || isOutside)
-    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' would need more memory than was planned for profile ",
-         profile_, "; the input shapes are outside it or the engine is damaged");
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name,
+         "' would need more memory than was planned for profile ", profile_,
+         "; the input shapes are outside it or the engine is damaged");
 }
 
 void Context::resolveStep(size_t index) {
@@ -173,8 +187,10 @@ void Context::resolveStep(size_t index) {
   resolved.checked = false;
   resolved.inputs.resize(step.inputs.size());
   resolved.outputs.resize(step.outputs.size());
-  for (size_t i = 0; i < step.inputs.size(); ++i) resolveOperand(step, step.inputs[i], resolved.inputs[i]);
-  for (size_t i = 0; i < step.outputs.size(); ++i) resolveOperand(step, step.outputs[i], resolved.outputs[i]);
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    resolveOperand(step, step.inputs[i], resolved.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    resolveOperand(step, step.outputs[i], resolved.outputs[i]);
   resolved.dims.resize(step.dimArgs.size());
   for (size_t i = 0; i < step.dimArgs.size(); ++i) resolved.dims[i] = valueOf(step.dimArgs[i]);
   if (step.workspace.place == Place::kNone) return;
@@ -188,16 +204,20 @@ void Context::checkReady() const {
   for (size_t i = 0; i < whole.inputs.size(); ++i) {
     const IoTensor& io = whole.inputs[i];
     if (!inputShapes_[i])
-      fail(ErrorKind::kInvalidArgument, "the shape of input '", io.name, "' is not set; call setInputShape first");
+      fail(ErrorKind::kInvalidArgument, "the shape of input '", io.name,
+           "' is not set; call setInputShape first");
     for (size_t d = 0; d < io.tensor.dims.size(); ++d) {
       const int32_t slot = io.tensor.dims[d].slot;
       if (slot >= 0 && slots_[slot] != (*inputShapes_[i])[d])
-        fail(ErrorKind::kInvalidArgument, "dimension ", d, " of input '", io.name, "' is ", (*inputShapes_[i])[d],
-             ", but dimension '", io.dimNames[d], "' is ", slots_[slot], " in another input; they must be equal");
+        fail(ErrorKind::kInvalidArgument, "dimension ", d, " of input '", io.name, "' is ",
+             (*inputShapes_[i])[d], ", but dimension '", io.dimNames[d], "' is ", slots_[slot],
+             " in another input; they must be equal");
     }
-    const bool isEmpty = std::find(inputShapes_[i]->begin(), inputShapes_[i]->end(), 0) != inputShapes_[i]->end();
+    const bool isEmpty =
+        std::find(inputShapes_[i]->begin(), inputShapes_[i]->end(), 0) != inputShapes_[i]->end();
     if (!inputs_[i] && !isEmpty)
-      fail(ErrorKind::kInvalidArgument, "input '", io.name, "' has no address; call setTensorAddress first");
+      fail(ErrorKind::kInvalidArgument, "input '", io.name,
+           "' has no address; call setTensorAddress first");
   }
 }
 
@@ -224,13 +244,19 @@ void* Context::outputMemory(int output, const TensorArg& arg) {
 
 void* Context::addressOf(const Operand& operand) {
   switch (operand.place) {
-    case Place::kNone: return nullptr;
-    case Place::kArena: return arena_.data() + operand.offset;
+    case Place::kNone:
+      return nullptr;
+    case Place::kArena:
+      return arena_.data() + operand.offset;
     // Weights and inputs are read only by contract; kernels see one pointer type.
-    case Place::kWeights: return const_cast<std::byte*>(engine_->plan().weights.data()) + operand.offset;
-    case Place::kInput: return const_cast<void*>(inputs_[operand.index]);
-    case Place::kOutput: return outputs_[operand.index];
-    case Place::kDynamic: return dynamic_[operand.index].data();
+    case Place::kWeights:
+      return const_cast<std::byte*>(engine_->plan().weights.data()) + operand.offset;
+    case Place::kInput:
+      return const_cast<void*>(inputs_[operand.index]);
+    case Place::kOutput:
+      return outputs_[operand.index];
+    case Place::kDynamic:
+      return dynamic_[operand.index].data();
   }
   return nullptr;
 }
@@ -253,7 +279,8 @@ void Context::requireOutputHolds(const Step& step, int output, int64_t bytes) co
 // Memory whose size the run decides is made before any address is taken: making it moves it.
 void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
   const auto reserve = [&](const Operand& operand, int64_t bytes) {
-    if (operand.place == Place::kDynamic) dynamic_[operand.index].reserve(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+    if (operand.place == Place::kDynamic)
+      dynamic_[operand.index].reserve(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
   };
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const Operand& operand = step.outputs[i];
@@ -274,37 +301,45 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
 void Context::requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const {
   const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
   int64_t room = bytes;
-  if (operand.place == Place::kInput) room = bytesAt(engine_->plan().inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
+  if (operand.place == Place::kInput)
+    room = bytesAt(engine_->plan().inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
   if (operand.place == Place::kOutput) room = outputBytes_[operand.index];
   if (operand.place == Place::kDynamic) room = static_cast<int64_t>(dynamic_[operand.index].size());
   if (bytes > room)
-    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' takes a tensor of ", bytes, " bytes from one of ", room,
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' takes a tensor of ", bytes,
+         " bytes from one of ", room,
          "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
 void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
   for (int64_t number : resolved.dims)
     if (number < -kMostElements || number > kMostElements)  // kUnknown too
-      fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' has a size out of range at these input shapes or values");
+      fail(ErrorKind::kInvalidArgument, "layer '", step.name,
+           "' has a size out of range at these input shapes or values");
   makeRoom(step, resolved);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireSizes(step, resolved.inputs[i]);
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
     resolved.inputs[i].data = addressOf(step.inputs[i]);
   }
-  for (size_t i = 0; i < step.outputs.size(); ++i) resolved.outputs[i].data = addressOf(step.outputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    resolved.outputs[i].data = addressOf(step.outputs[i]);
   if (step.workspace.place == Place::kNone) return;
   if (resolved.workspaceBytes < 0)
-    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' has a workspace of negative size at these input shapes or values");
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name,
+         "' has a workspace of negative size at these input shapes or values");
   args.workspace = static_cast<std::byte*>(addressOf(step.workspace));
   args.workspaceBytes = resolved.workspaceBytes;
 }
 
-void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded, const LaunchArgs& args) const {
+void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
+                          const LaunchArgs& args) const {
   if (!loaded.kernel->fits || loaded.kernel->fits(loaded.state.get(), args)) return;
   std::string shapes;
-  for (const TensorArg& input : args.inputs) shapes += str(shapes.empty() ? "" : ", ", input.type, "[", join(input.shape(), ", "), "]");
-  fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' cannot run on tensors of these types and sizes (", shapes,
+  for (const TensorArg& input : args.inputs)
+    shapes += str(shapes.empty() ? "" : ", ", input.type, "[", join(input.shape(), ", "), "]");
+  fail(ErrorKind::kInvalidArgument, "layer '", step.name,
+       "' cannot run on tensors of these types and sizes (", shapes,
        "): the input shapes do not suit the network, or the engine is damaged");
 }
 

@@ -18,7 +18,8 @@ namespace camshaft {
 class Context {
  public:
   // Called when an output's size is known only now; returns where to write it (at least `bytes`).
-  using OutputAllocator = std::function<void*(int output, void* current, int64_t bytes, std::span<const int64_t> dims)>;
+  using OutputAllocator =
+      std::function<void*(int output, void* current, int64_t bytes, std::span<const int64_t> dims)>;
   using StepTimer = std::function<void(const Step& step, double milliseconds)>;
 
   Context(std::shared_ptr<const LoadedEngine> engine, int threads);
@@ -68,7 +69,8 @@ class Context {
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
   void makeRoom(const Step& step, const ResolvedStep& resolved);
-  void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded, const LaunchArgs& args) const;
+  void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
+                   const LaunchArgs& args) const;
   void* addressOf(const Operand& operand);
   void* outputMemory(int output, const TensorArg& arg);
   void placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args);

@@ -43,12 +43,14 @@ LoadedEngine::LoadedEngine(Plan plan) : plan_(std::move(plan)) {
   } catch (const Error& error) {
     const std::string here = runtimeBackends().front()->describeDevice();
     if (here == plan_.builtFor) throw;
-    fail(error.kind(), error.message(), " (it was built for ", plan_.builtFor, "; this machine is ", here,
-         "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
+    fail(error.kind(), error.message(), " (it was built for ", plan_.builtFor, "; this machine is ",
+         here, "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
 }
 
 int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_.inputs, name); }
-int LoadedEngine::findOutput(std::string_view name) const { return findByName(plan_.outputs, name); }
+int LoadedEngine::findOutput(std::string_view name) const {
+  return findByName(plan_.outputs, name);
+}
 
 }  // namespace camshaft

@@ -13,13 +13,17 @@ namespace {
 class Chooser {
  public:
   Chooser(Graph& graph, const ResolvedProfile& profile, const ChooseOptions& options)
-      : graph_(graph), options_(options), opt_(profile.optValue(graph)), range_(profile.rangeOfSymbol(graph)),
+      : graph_(graph),
+        options_(options),
+        opt_(profile.optValue(graph)),
+        range_(profile.rangeOfSymbol(graph)),
         threads_(options.threads) {}
 
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (options_.progress && !options_.progress(static_cast<int>(i), static_cast<int>(nodes.size())))
+      if (options_.progress &&
+          !options_.progress(static_cast<int>(i), static_cast<int>(nodes.size())))
         fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
       if (needsKernel(*nodes[i])) chooseOrSplit(nodes[i]);
     }
@@ -62,7 +66,8 @@ class Chooser {
     fail(ErrorKind::kUnsupported, describe(*node), " has no kernel: ", reasons(info));
   }
 
-  std::vector<Candidate> candidatesOf(const Node& node, const BuildBackend& backend, StepInfo& info) const {
+  std::vector<Candidate> candidatesOf(const Node& node, const BuildBackend& backend,
+                                      StepInfo& info) const {
     std::vector<Candidate> candidates;
     for (const Kernel& kernel : backend.kernelsFor(node)) {
       Verdict verdict = kernel.supports(node);
@@ -70,7 +75,8 @@ class Chooser {
         info.alternatives.push_back({std::string(kernel.name), -1, std::move(verdict.reason)});
         continue;
       }
-      for (int64_t config : kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
+      for (int64_t config :
+           kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
         Prepared prepared = prepare(kernel, node, config);
         if (!prepared.refusal.empty())
           info.alternatives.push_back({std::string(kernel.name), -1, std::move(prepared.refusal)});
@@ -91,22 +97,27 @@ class Chooser {
     }
     const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;
     if (workspace > options_.workspaceLimit)
-      prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ", options_.workspaceLimit);
+      prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ",
+                             options_.workspaceLimit);
     return prepared;
   }
 
   ChosenKernel choose(const Node& node, std::vector<Candidate> candidates, StepInfo info) {
-    const bool timed = options_.optimizationLevel > 0 && (candidates.size() > 1 || options_.timeSingleCandidates);
+    const bool timed =
+        options_.optimizationLevel > 0 && (candidates.size() > 1 || options_.timeSingleCandidates);
     if (timed) timeAll(node, candidates);
     const auto best = fastest(candidates);
-    if (!best->failure.empty()) fail(ErrorKind::kUnsupported, describe(node), " has no kernel that runs: ", best->failure);
+    if (!best->failure.empty())
+      fail(ErrorKind::kUnsupported, describe(node), " has no kernel that runs: ", best->failure);
     info.milliseconds = best->milliseconds;
     info.why = candidates.size() == 1 ? "the only kernel that takes this layer"
-               : timed ? str("fastest of ", candidates.size(), " measured")
+               : timed                ? str("fastest of ", candidates.size(), " measured")
                        : "first in the list; nothing is timed at optimisation level 0";
     for (const Candidate& candidate : candidates) {
       if (&candidate == &*best) continue;
-      const std::string note = !candidate.failure.empty() ? candidate.failure : timed ? "slower" : "not timed";
+      const std::string note = !candidate.failure.empty() ? candidate.failure
+                               : timed                    ? "slower"
+                                                          : "not timed";
       info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, note});
     }
     return {&node, best->kernel, std::move(best->prepared), std::move(info)};
@@ -117,7 +128,8 @@ class Chooser {
   static std::vector<Candidate>::iterator fastest(std::vector<Candidate>& candidates) {
     constexpr double kNoise = 1.05;
     const auto isBetter = [](const Candidate& a, const Candidate& b) {
-      return a.failure.empty() != b.failure.empty() ? a.failure.empty() : a.milliseconds < b.milliseconds;
+      return a.failure.empty() != b.failure.empty() ? a.failure.empty()
+                                                    : a.milliseconds < b.milliseconds;
     };
     const auto best = std::min_element(candidates.begin(), candidates.end(), isBetter);
     const double limit = best->milliseconds < 0 ? best->milliseconds : best->milliseconds * kNoise;
@@ -132,7 +144,8 @@ class Chooser {
     const int rounds = candidates.size() > 1 ? 2 : 1;
     std::vector<std::string> keys;
     for (Candidate& candidate : candidates) {
-      keys.push_back(str(options_.deviceKey, "|", options_.threads, "|", nameOf(candidate), "|", problemOf(node)));
+      keys.push_back(str(options_.deviceKey, "|", options_.threads, "|", nameOf(candidate), "|",
+                         problemOf(node)));
       if (const auto known = options_.timings->find(keys.back())) candidate.milliseconds = *known;
     }
     const auto isKnown = [](const Candidate& candidate) { return candidate.milliseconds >= 0; };
@@ -143,7 +156,8 @@ class Chooser {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!candidates[i].failure.empty()) continue;
       options_.timings->insert(keys[i], candidates[i].milliseconds);
-      options_.log.verbose(describe(node), ": ", nameOf(candidates[i]), " takes ", candidates[i].milliseconds, " ms");
+      options_.log.verbose(describe(node), ": ", nameOf(candidates[i]), " takes ",
+                           candidates[i].milliseconds, " ms");
     }
   }
 
@@ -152,11 +166,18 @@ class Chooser {
     // Each level doubles the time spent on a candidate.
     const double budget = std::ldexp(0.5, options_.optimizationLevel) / 2;
     const Prepared& prepared = candidate.prepared;
-    const std::string_view name = prepared.runtimeKernel.empty() ? candidate.kernel->name : std::string_view(prepared.runtimeKernel);
+    const std::string_view name = prepared.runtimeKernel.empty()
+                                      ? candidate.kernel->name
+                                      : std::string_view(prepared.runtimeKernel);
     try {
       const double milliseconds = measure(node, name, prepared,
-                                          {.opt = opt_, .minMilliseconds = budget, .minRuns = std::max(2, options_.timingRuns), .threads = &threads_});
-      candidate.milliseconds = candidate.milliseconds < 0 ? milliseconds : std::min(candidate.milliseconds, milliseconds);
+                                          {.opt = opt_,
+                                           .minMilliseconds = budget,
+                                           .minRuns = std::max(2, options_.timingRuns),
+                                           .threads = &threads_});
+      candidate.milliseconds = candidate.milliseconds < 0
+                                   ? milliseconds
+                                   : std::min(candidate.milliseconds, milliseconds);
     } catch (const Error& error) {
       candidate.failure = error.message();
     }
@@ -193,11 +214,13 @@ class Chooser {
     attrs.expr = std::move(epilogue.expr);
     // Readers move over first: the pointwise node itself reads the anchor's output.
     std::vector<Node*> readers = node->output()->users;
-    Node* pointwise = graph_.add(&ops::Pointwise, str(node->name, ".epilogue"), {extra}, std::move(attrs), graph_.next(node));
+    Node* pointwise = graph_.add(&ops::Pointwise, str(node->name, ".epilogue"), {extra},
+                                 std::move(attrs), graph_.next(node));
     pointwise->origins = node->origins;
     for (Node* reader : readers)
       for (size_t i = 0; i < reader->inputs.size(); ++i)
-        if (reader->inputs[i] == node->output()) graph_.setInput(reader, static_cast<int>(i), pointwise->output());
+        if (reader->inputs[i] == node->output())
+          graph_.setInput(reader, static_cast<int>(i), pointwise->output());
     for (auto& output : graph_.outputs)
       if (output.value == node->output()) output.value = pointwise->output();
     return pointwise;
@@ -211,7 +234,8 @@ class Chooser {
   }
 
   void reportFallback(const Node& node, const StepInfo& info) const {
-    options_.log.info(describe(node), " has no fast kernel and runs on the reference one (", reasons(info), ")");
+    options_.log.info(describe(node), " has no fast kernel and runs on the reference one (",
+                      reasons(info), ")");
   }
 
   Graph& graph_;

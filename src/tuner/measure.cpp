@@ -29,7 +29,8 @@ class Bench {
     std::memset(buffer.data(), 0, buffer.size());
     if (arg.type == DataType::kF32) {
       std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
-      for (int64_t i = 0; i < arg.count(); ++i) reinterpret_cast<float*>(buffer.data())[i] = uniform(random_);
+      for (int64_t i = 0; i < arg.count(); ++i)
+        reinterpret_cast<float*>(buffer.data())[i] = uniform(random_);
     }
     arg.data = buffer.data();
     return arg;
@@ -79,19 +80,22 @@ double measure(const Node& node, std::string_view runtimeKernel, const Prepared&
     else if (!value)
       inputs.emplace_back();
     else
-      inputs.push_back(value->isConstant() ? bench.fixed(value->type, value->constant->bytes) : bench.scratch(value->type));
+      inputs.push_back(value->isConstant() ? bench.fixed(value->type, value->constant->bytes)
+                                           : bench.scratch(value->type));
   }
   for (const Value* output : node.outputs) outputs.push_back(bench.scratch(output->type));
   std::vector<int64_t> dims;
   for (const Dim& dim : prepared.dimArgs) dims.push_back(evaluate(dim, options.opt));
   const int64_t workspaceBytes = evaluate(prepared.workspaceBytes, options.opt);
-  const LaunchArgs args{inputs, outputs, dims, bench.workspace(workspaceBytes), workspaceBytes, options.threads};
+  const LaunchArgs args{inputs,         outputs,        dims, bench.workspace(workspaceBytes),
+                        workspaceBytes, options.threads};
 
   kernel->launch(statePointer, args);  // warm caches and threads
   std::vector<double> times;
   const Stopwatch total;
   const auto minRuns = static_cast<size_t>(options.minRuns);
-  while (times.size() < minRuns || (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
+  while (times.size() < minRuns ||
+         (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
     const Stopwatch watch;
     kernel->launch(statePointer, args);
     times.push_back(watch.milliseconds());

@@ -13,10 +13,12 @@ TimingCache::TimingCache(std::span<const std::byte> serialized) {
   if (serialized.empty()) return;
   ByteReader reader(serialized, "the timing cache");
   if (reader.read<uint64_t>() != kMagic)
-    fail(ErrorKind::kInvalidArgument, "these bytes are not a Camshaft timing cache; delete the file and build again");
+    fail(ErrorKind::kInvalidArgument,
+         "these bytes are not a Camshaft timing cache; delete the file and build again");
   const uint64_t hash = reader.read<uint64_t>();
   if (hash != hashBytes(serialized.subspan(reader.position())))
-    fail(ErrorKind::kInvalidArgument, "the timing cache is damaged; delete the file and build again");
+    fail(ErrorKind::kInvalidArgument,
+         "the timing cache is damaged; delete the file and build again");
   for (uint64_t left = reader.read<uint64_t>(); left > 0; --left) {
     std::string key = reader.readString();
     entries_[std::move(key)] = reader.read<double>();

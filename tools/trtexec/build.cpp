@@ -16,10 +16,13 @@ namespace {
 using namespace nvinfer1;
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 Dims toDims(const std::string& name, const std::vector<int64_t>& sizes) {
-  if (sizes.size() > static_cast<size_t>(Dims::MAX_DIMS)) throw std::runtime_error("input '" + name + "' is given more than 8 dimensions");
+  if (sizes.size() > static_cast<size_t>(Dims::MAX_DIMS))
+    throw std::runtime_error("input '" + name + "' is given more than 8 dimensions");
   Dims dims{};
   dims.nbDims = static_cast<int32_t>(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) dims.d[i] = sizes[i];
@@ -30,10 +33,13 @@ void addProfiles(const Options& options, IBuilder& builder, IBuilderConfig& conf
   for (const ProfileShapes& shapes : options.profiles) {
     IOptimizationProfile* profile = builder.createOptimizationProfile();
     const std::pair<const ShapeMap*, OptProfileSelector> parts[] = {
-        {&shapes.min, OptProfileSelector::kMIN}, {&shapes.opt, OptProfileSelector::kOPT}, {&shapes.max, OptProfileSelector::kMAX}};
+        {&shapes.min, OptProfileSelector::kMIN},
+        {&shapes.opt, OptProfileSelector::kOPT},
+        {&shapes.max, OptProfileSelector::kMAX}};
     for (const auto& [map, select] : parts)
       for (const auto& [name, sizes] : *map)
-        if (!profile->setDimensions(name.c_str(), select, toDims(name, sizes))) throw std::runtime_error("");
+        if (!profile->setDimensions(name.c_str(), select, toDims(name, sizes)))
+          throw std::runtime_error("");
     if (config.addOptimizationProfile(profile) < 0) throw std::runtime_error("");
   }
 }
@@ -41,11 +47,14 @@ void addProfiles(const Options& options, IBuilder& builder, IBuilderConfig& conf
 void setPools(const Options& options, IBuilderConfig& config) {
   const auto workspace = options.memPoolMiB.find("workspace");
   if (workspace != options.memPoolMiB.end())
-    config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, static_cast<size_t>(workspace->second * 1048576));
+    config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE,
+                              static_cast<size_t>(workspace->second * 1048576));
 }
 
 ProfilingVerbosity verbosityOf(const std::string& name) {
-  return name == "detailed" ? ProfilingVerbosity::kDETAILED : name == "none" ? ProfilingVerbosity::kNONE : ProfilingVerbosity::kLAYER_NAMES_ONLY;
+  return name == "detailed" ? ProfilingVerbosity::kDETAILED
+         : name == "none"   ? ProfilingVerbosity::kNONE
+                            : ProfilingVerbosity::kLAYER_NAMES_ONLY;
 }
 
 }  // namespace
@@ -62,7 +71,8 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*network, log));
   log.info("Start parsing network model.");
   auto start = Clock::now();
-  if (!parser->parseFromFile(options.onnx.c_str(), static_cast<int>(ILogger::Severity::kINFO))) throw std::runtime_error("");
+  if (!parser->parseFromFile(options.onnx.c_str(), static_cast<int>(ILogger::Severity::kINFO)))
+    throw std::runtime_error("");
   log.info("Finished parsing network model. Parse time: " + std::to_string(secondsSince(start)));
 
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
@@ -98,9 +108,10 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
 std::unique_ptr<ICudaEngine> loadEngine(IRuntime& runtime, const Options& options,
                                         const std::vector<char>& built, ConsoleLogger& log) {
   const auto start = Clock::now();
-  std::unique_ptr<ICudaEngine> engine(options.loadEngine.empty()
-                                          ? runtime.deserializeCudaEngine(built.data(), built.size())
-                                          : runtime.deserializeCudaEngineFromFile(options.loadEngine.c_str()));
+  std::unique_ptr<ICudaEngine> engine(
+      options.loadEngine.empty()
+          ? runtime.deserializeCudaEngine(built.data(), built.size())
+          : runtime.deserializeCudaEngineFromFile(options.loadEngine.c_str()));
   if (!engine) throw std::runtime_error("");
   log.info("Engine deserialized in " + std::to_string(secondsSince(start)) + " sec.");
   return engine;

@@ -14,8 +14,10 @@ namespace trtexec {
 // Both throw std::runtime_error when the library reported the reason already.
 std::vector<char> buildEngine(const Options& options, ConsoleLogger& log);
 // From --loadEngine's file when given, else from the bytes just built.
-std::unique_ptr<nvinfer1::ICudaEngine> loadEngine(nvinfer1::IRuntime& runtime, const Options& options,
-                                                  const std::vector<char>& built, ConsoleLogger& log);
+std::unique_ptr<nvinfer1::ICudaEngine> loadEngine(nvinfer1::IRuntime& runtime,
+                                                  const Options& options,
+                                                  const std::vector<char>& built,
+                                                  ConsoleLogger& log);
 std::vector<char> readFile(const std::string& path);
 
 }  // namespace trtexec

@@ -39,6 +39,7 @@ struct TimedRuns {
 };
 
 // Warms up, then runs all streams until both --iterations and --duration are reached.
-TimedRuns timeStreams(std::vector<std::unique_ptr<Stream>>& streams, const Options& options, ConsoleLogger& log);
+TimedRuns timeStreams(std::vector<std::unique_ptr<Stream>>& streams, const Options& options,
+                      ConsoleLogger& log);
 
 }  // namespace trtexec

@@ -16,16 +16,19 @@ using namespace trtexec;
 constexpr int kVersion = NV_TENSORRT_VERSION;
 
 void announce(ConsoleLogger& log, const char* state, const Options& options) {
-  log.info("&&&& " + std::string(state) + " TensorRT.trtexec [TensorRT v" + std::to_string(kVersion) + "] [Camshaft] # " + options.commandLine);
+  log.info("&&&& " + std::string(state) + " TensorRT.trtexec [TensorRT v" +
+           std::to_string(kVersion) + "] [Camshaft] # " + options.commandLine);
 }
 
 void inspect(nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
   if (!options.dumpLayerInfo && options.exportLayerInfo.empty()) return;
   const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
   if (options.dumpLayerInfo)
-    log.info("Layer Information:\n" + std::string(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kONELINE)));
+    log.info("Layer Information:\n" + std::string(inspector->getEngineInformation(
+                                          nvinfer1::LayerInformationFormat::kONELINE)));
   if (!options.exportLayerInfo.empty())
-    writeFile(options.exportLayerInfo, inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
+    writeFile(options.exportLayerInfo,
+              inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
 }
 
 void profile(Stream& stream, const Options& options, ConsoleLogger& log) {
@@ -51,10 +54,12 @@ void run(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, options, bytes, log);
   bytes = {};
   inspect(*engine, options, log);
-  if (options.skipInference) return log.info("Skipped inference phase since --skipInference is added.");
+  if (options.skipInference)
+    return log.info("Skipped inference phase since --skipInference is added.");
 
   std::vector<std::unique_ptr<Stream>> streams;
-  for (int i = 0; i < options.streams; ++i) streams.push_back(std::make_unique<Stream>(*engine, options, log, i == 0));
+  for (int i = 0; i < options.streams; ++i)
+    streams.push_back(std::make_unique<Stream>(*engine, options, log, i == 0));
   log.info("Created execution context with device memory size: " +
            std::to_string(static_cast<double>(engine->getDeviceMemorySizeV2()) / 1048576) + " MiB");
   log.info("Starting inference");
@@ -63,7 +68,8 @@ void run(const Options& options, ConsoleLogger& log) {
   if (!options.exportTimes.empty()) exportTimes(options.exportTimes, timed.runs);
   profile(*streams.front(), options, log);
   if (options.dumpOutput) streams.front()->printOutputs(log);
-  if (!options.exportOutput.empty()) writeFile(options.exportOutput, streams.front()->outputsJson());
+  if (!options.exportOutput.empty())
+    writeFile(options.exportOutput, streams.front()->outputsJson());
 }
 
 }  // namespace
@@ -71,15 +77,22 @@ void run(const Options& options, ConsoleLogger& log) {
 int main(int argc, char** argv) {
   Options options;
   switch (parseOptions(argc, argv, options)) {
-    case ParseResult::kHelp: return 0;
-    case ParseResult::kError: return 1;
-    case ParseResult::kRun: break;
+    case ParseResult::kHelp:
+      return 0;
+    case ParseResult::kError:
+      return 1;
+    case ParseResult::kRun:
+      break;
   }
   ConsoleLogger log(options.verbose);
   announce(log, "RUNNING", options);
   try {
-    if (options.device != 0) throw std::runtime_error("--device=" + std::to_string(options.device) + ": this machine has one CPU device, 0");
-    log.info("TensorRT version: " + std::to_string(NV_TENSORRT_MAJOR) + "." + std::to_string(NV_TENSORRT_MINOR) + "." + std::to_string(NV_TENSORRT_PATCH) + " (API of Camshaft)");
+    if (options.device != 0)
+      throw std::runtime_error("--device=" + std::to_string(options.device) +
+                               ": this machine has one CPU device, 0");
+    log.info("TensorRT version: " + std::to_string(NV_TENSORRT_MAJOR) + "." +
+             std::to_string(NV_TENSORRT_MINOR) + "." + std::to_string(NV_TENSORRT_PATCH) +
+             " (API of Camshaft)");
     run(options, log);
   } catch (const std::exception& error) {
     // An empty message: the library has logged the reason.

@@ -44,7 +44,8 @@ size_t editDistance(const std::string& a, const std::string& b) {
 }
 
 std::string nearestFlag(const CLI::App& app, const std::string& unknown) {
-  const std::string name = unknown.substr(unknown.find_first_not_of('-') == std::string::npos ? 0 : unknown.find_first_not_of('-'));
+  const std::string name = unknown.substr(
+      unknown.find_first_not_of('-') == std::string::npos ? 0 : unknown.find_first_not_of('-'));
   std::string best;
   size_t bestDistance = std::max<size_t>(3, name.size() / 2);
   for (const CLI::Option* option : app.get_options())
@@ -90,7 +91,9 @@ std::vector<ProfileShapes> gatherProfiles(const std::vector<std::string>& args) 
   for (auto& [index, profile] : profiles) list.push_back(std::move(profile));
   // As trtexec does, what is left out is taken from what is given.
   for (ProfileShapes& profile : list) {
-    const ShapeMap given = !profile.opt.empty() ? profile.opt : !profile.max.empty() ? profile.max : profile.min;
+    const ShapeMap given = !profile.opt.empty()   ? profile.opt
+                           : !profile.max.empty() ? profile.max
+                                                  : profile.min;
     for (ShapeMap* part : {&profile.min, &profile.opt, &profile.max})
       for (const auto& [name, dims] : given) part->try_emplace(name, dims);
   }
@@ -102,11 +105,14 @@ std::map<std::string, double> parsePools(const std::string& text) {
   for (const std::string& item : split(text, ',')) {
     const size_t colon = item.find(':');
     const std::string name = item.substr(0, colon);
-    if (colon == std::string::npos || (name != "workspace" && name != "tacticSharedMem" && name.rfind("dla", 0) != 0))
-      throw std::runtime_error("--memPoolSize: '" + item + "' is not pool:size with a pool such as workspace");
+    if (colon == std::string::npos ||
+        (name != "workspace" && name != "tacticSharedMem" && name.rfind("dla", 0) != 0))
+      throw std::runtime_error("--memPoolSize: '" + item +
+                               "' is not pool:size with a pool such as workspace");
     std::string size = item.substr(colon + 1);
     double factor = 1;  // MiB
-    const std::map<char, double> suffixes = {{'B', 1.0 / 1048576}, {'K', 1.0 / 1024}, {'M', 1}, {'G', 1024}};
+    const std::map<char, double> suffixes = {
+        {'B', 1.0 / 1048576}, {'K', 1.0 / 1024}, {'M', 1}, {'G', 1024}};
     if (!size.empty() && suffixes.contains(size.back())) {
       factor = suffixes.at(size.back());
       size.pop_back();
@@ -152,43 +158,87 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   const char* model = "Model and engine";
   app.add_option("--onnx", options.onnx, "ONNX model to build")->group(model);
   app.add_option("--saveEngine", options.saveEngine, "Write the engine to this file")->group(model);
-  app.add_option("--loadEngine", options.loadEngine, "Run this engine instead of building one")->group(model);
+  app.add_option("--loadEngine", options.loadEngine, "Run this engine instead of building one")
+      ->group(model);
 
   const char* build = "Build";
-  app.add_option("--minShapes", unusedShapes, "Smallest shapes of the profile: name:1x3x224x224,other:1x8")->group(build);
+  app.add_option("--minShapes", unusedShapes,
+                 "Smallest shapes of the profile: name:1x3x224x224,other:1x8")
+      ->group(build);
   app.add_option("--optShapes", unusedShapes, "Shapes kernels are chosen for")->group(build);
-  app.add_option("--maxShapes", unusedShapes, "Largest shapes, what memory is planned for")->group(build);
-  app.add_option("--profile", profileText, "The shape flags after this one belong to profile N (repeatable)")->take_last()->group(build);
-  for (const char* repeatable : {"--minShapes", "--optShapes", "--maxShapes"}) app.get_option(repeatable)->take_last();
-  app.add_option("--builderOptimizationLevel", options.optimizationLevel, "0 builds fastest, 5 runs fastest (default 3)")->check(CLI::Range(0, 5))->group(build);
-  app.add_option("--timingCacheFile", options.timingCacheFile, "Load kernel timings from and save them to this file")->group(build);
-  app.add_option("--memPoolSize", memPools, "Memory limits in MiB (or with B, K, M, G): workspace:512")->group(build);
-  app.add_option("--profilingVerbosity", options.profilingVerbosity, "What the engine remembers of its layers: layer_names_only, detailed or none")
-      ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))->group(build);
+  app.add_option("--maxShapes", unusedShapes, "Largest shapes, what memory is planned for")
+      ->group(build);
+  app.add_option("--profile", profileText,
+                 "The shape flags after this one belong to profile N (repeatable)")
+      ->take_last()
+      ->group(build);
+  for (const char* repeatable : {"--minShapes", "--optShapes", "--maxShapes"})
+    app.get_option(repeatable)->take_last();
+  app.add_option("--builderOptimizationLevel", options.optimizationLevel,
+                 "0 builds fastest, 5 runs fastest (default 3)")
+      ->check(CLI::Range(0, 5))
+      ->group(build);
+  app.add_option("--timingCacheFile", options.timingCacheFile,
+                 "Load kernel timings from and save them to this file")
+      ->group(build);
+  app.add_option("--memPoolSize", memPools,
+                 "Memory limits in MiB (or with B, K, M, G): workspace:512")
+      ->group(build);
+  app.add_option("--profilingVerbosity", options.profilingVerbosity,
+                 "What the engine remembers of its layers: layer_names_only, detailed or none")
+      ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))
+      ->group(build);
   app.add_flag("--noTF32", options.noTF32, "Keep f32 products at full precision")->group(build);
-  app.add_flag("--skipInference", options.skipInference, "Stop once the engine is built")->group(build);
+  app.add_flag("--skipInference", options.skipInference, "Stop once the engine is built")
+      ->group(build);
 
   const char* inference = "Inference";
   app.add_option("--shapes", shapes, "Input shapes to run: name:1x3x224x224")->group(inference);
-  app.add_option("--loadInputs", loadInputs, "Raw input values from files: name:file,...; others are random")->group(inference);
-  app.add_option("--iterations", options.iterations, "Run at least this often (default 10)")->check(CLI::NonNegativeNumber)->group(inference);
-  app.add_option("--duration", options.durationS, "Run at least this many seconds (default 3)")->check(CLI::NonNegativeNumber)->group(inference);
-  app.add_option("--warmUp", options.warmUpMs, "Milliseconds to run before timing (default 200)")->check(CLI::NonNegativeNumber)->group(inference);
-  app.add_option("--infStreams", options.streams, "Contexts that run at the same time (default 1)")->check(CLI::PositiveNumber)->group(inference);
+  app.add_option("--loadInputs", loadInputs,
+                 "Raw input values from files: name:file,...; others are random")
+      ->group(inference);
+  app.add_option("--iterations", options.iterations, "Run at least this often (default 10)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inference);
+  app.add_option("--duration", options.durationS, "Run at least this many seconds (default 3)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inference);
+  app.add_option("--warmUp", options.warmUpMs, "Milliseconds to run before timing (default 200)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inference);
+  app.add_option("--infStreams", options.streams, "Contexts that run at the same time (default 1)")
+      ->check(CLI::PositiveNumber)
+      ->group(inference);
   app.add_flag("--threads", options.threads, "One host thread per stream")->group(inference);
-  app.add_option("--useProfile", options.useProfile, "Optimisation profile to run with (default 0)")->check(CLI::NonNegativeNumber)->group(inference);
-  app.add_option("--device", options.device, "Device to use (default 0)")->check(CLI::NonNegativeNumber)->group(inference);
+  app.add_option("--useProfile", options.useProfile, "Optimisation profile to run with (default 0)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inference);
+  app.add_option("--device", options.device, "Device to use (default 0)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(inference);
 
   const char* report = "Reporting";
-  app.add_option("--avgRuns", options.avgRuns, "Runs per line of the trace (default 10)")->check(CLI::PositiveNumber)->group(report);
-  app.add_option("--percentile", percentiles, "Percentiles to report (default 90,95,99)")->group(report);
-  app.add_flag("--dumpLayerInfo", options.dumpLayerInfo, "Print every layer: kernel, origin, why")->group(report);
-  app.add_flag("--dumpProfile", options.dumpProfile, "Print the time of every layer")->group(report);
-  app.add_flag("--dumpOutput", options.dumpOutput, "Print the outputs of the last run")->group(report);
-  app.add_option("--exportLayerInfo", options.exportLayerInfo, "Write the layers to this JSON file")->group(report);
-  app.add_option("--exportProfile", options.exportProfile, "Write the layers' times to this JSON file")->group(report);
-  app.add_option("--exportTimes", options.exportTimes, "Write every run's times to this JSON file")->group(report);
-  app.add_option("--exportOutput", options.exportOutput, "Write the outputs of the last run to this JSON file")->group(report);
+  app.add_option("--avgRuns", options.avgRuns, "Runs per line of the trace (default 10)")
+      ->check(CLI::PositiveNumber)
+      ->group(report);
+  app.add_option("--percentile", percentiles, "Percentiles to report (default 90,95,99)")
+      ->group(report);
+  app.add_flag("--dumpLayerInfo", options.dumpLayerInfo, "Print every layer: kernel, origin, why")
+      ->group(report);
+  app.add_flag("--dumpProfile", options.dumpProfile, "Print the time of every layer")
+      ->group(report);
+  app.add_flag("--dumpOutput", options.dumpOutput, "Print the outputs of the last run")
+      ->group(report);
+  app.add_option("--exportLayerInfo", options.exportLayerInfo, "Write the layers to this JSON file")
+      ->group(report);
+  app.add_option("--exportProfile", options.exportProfile,
+                 "Write the layers' times to this JSON file")
+      ->group(report);
+  app.add_option("--exportTimes", options.exportTimes, "Write every run's times to this JSON file")
+      ->group(report);
+  app.add_option("--exportOutput", options.exportOutput,
+                 "Write the outputs of the last run to this JSON file")
+      ->group(report);
   app.add_flag("--verbose", options.verbose, "Log everything")->group(report);
   app.allow_extras();
 
@@ -217,13 +267,15 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       options.percentiles.clear();
       for (const std::string& p : split(percentiles, ',')) {
         const double value = std::stod(p);
-        if (value < 0 || value > 100) throw std::runtime_error("--percentile: " + p + " is not between 0 and 100");
+        if (value < 0 || value > 100)
+          throw std::runtime_error("--percentile: " + p + " is not between 0 and 100");
         options.percentiles.push_back(value);
       }
     }
     if (options.onnx.empty() == options.loadEngine.empty())
-      throw std::runtime_error(options.onnx.empty() ? "give a model with --onnx=FILE or an engine with --loadEngine=FILE"
-                                                    : "--onnx and --loadEngine exclude each other");
+      throw std::runtime_error(
+          options.onnx.empty() ? "give a model with --onnx=FILE or an engine with --loadEngine=FILE"
+                               : "--onnx and --loadEngine exclude each other");
     if (options.profiles.empty() && !options.shapes.empty() && !options.onnx.empty())
       options.profiles.push_back({options.shapes, options.shapes, options.shapes});
   } catch (const CLI::CallForHelp&) {

@@ -37,9 +37,10 @@ std::string statistics(std::vector<double> values, const std::vector<double>& pe
   std::string text = "min = ";
   const double middle = median(values), average = mean(values);
   std::sort(values.begin(), values.end());
-  text += number(values.front()) + " ms, max = " + number(values.back()) + " ms, mean = " + number(average) +
-          " ms, median = " + number(middle) + " ms";
-  for (double p : percentiles) text += ", percentile(" + number(p) + "%) = " + number(percentileOf(values, p)) + " ms";
+  text += number(values.front()) + " ms, max = " + number(values.back()) +
+          " ms, mean = " + number(average) + " ms, median = " + number(middle) + " ms";
+  for (double p : percentiles)
+    text += ", percentile(" + number(p) + "%) = " + number(percentileOf(values, p)) + " ms";
   return text;
 }
 
@@ -65,17 +66,20 @@ void ConsoleLogger::log(Severity severity, const char* message) noexcept {
   std::fflush(stream);
 }
 
-void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs, const Options& options) {
+void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
+                  const Options& options) {
   log.info("");
   log.info("=== Trace details ===");
   log.info("Trace averages of " + std::to_string(options.avgRuns) + " runs:");
   const auto group = static_cast<size_t>(options.avgRuns);
   for (size_t begin = 0; begin + group <= runs.size(); begin += group) {
-    const std::vector<RunTimes> part(runs.begin() + static_cast<std::ptrdiff_t>(begin), runs.begin() + static_cast<std::ptrdiff_t>(begin + group));
+    const std::vector<RunTimes> part(runs.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     runs.begin() + static_cast<std::ptrdiff_t>(begin + group));
     const double compute = mean(collect(part, [](const RunTimes& r) { return r.compute(); }));
     const double enqueue = mean(collect(part, [](const RunTimes& r) { return r.enqueue(); }));
-    log.info("Average on " + std::to_string(options.avgRuns) + " runs - GPU latency: " + number(compute) +
-             " ms - Host latency: " + number(compute) + " ms (enqueue " + number(enqueue) + " ms)");
+    log.info("Average on " + std::to_string(options.avgRuns) +
+             " runs - GPU latency: " + number(compute) + " ms - Host latency: " + number(compute) +
+             " ms (enqueue " + number(enqueue) + " ms)");
   }
   const std::vector<double> compute = collect(runs, [](const RunTimes& r) { return r.compute(); });
   const std::vector<double> enqueue = collect(runs, [](const RunTimes& r) { return r.enqueue(); });
@@ -89,16 +93,21 @@ void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double 
   log.info("GPU Compute Time: " + statistics(compute, options.percentiles));
   log.info("D2H Latency: " + statistics(none, options.percentiles));
   log.info("Total Host Walltime: " + number(wallMs / 1000) + " s");
-  log.info("Total GPU Compute Time: " + number(std::accumulate(compute.begin(), compute.end(), 0.0) / 1000) + " s");
+  log.info("Total GPU Compute Time: " +
+           number(std::accumulate(compute.begin(), compute.end(), 0.0) / 1000) + " s");
   const double average = mean(compute);
   double variance = 0;
   for (double value : compute) variance += (value - average) * (value - average);
   const double spread = std::sqrt(variance / static_cast<double>(compute.size())) / average;
   if (spread > 0.025)
-    log.warning("Times vary by " + number(spread * 100) + " % of their mean; another program may be using the machine.");
+    log.warning("Times vary by " + number(spread * 100) +
+                " % of their mean; another program may be using the machine.");
   log.info("Explanations of the performance metrics are printed in the verbose logs.");
-  log.verbose("Latency is H2D + GPU compute + D2H; on the CPU device there are no transfers and compute is the whole run. "
-              "Enqueue time is what enqueueV3 takes to return. Throughput is runs by wall time, all streams together.");
+  log.verbose(
+      "Latency is H2D + GPU compute + D2H; on the CPU device there are no transfers and compute is "
+      "the whole run. "
+      "Enqueue time is what enqueueV3 takes to return. Throughput is runs by wall time, all "
+      "streams together.");
 }
 
 void writeFile(const std::string& path, const std::string& text) {
@@ -110,18 +119,26 @@ void writeFile(const std::string& path, const std::string& text) {
 void exportTimes(const std::string& path, const std::vector<RunTimes>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const RunTimes& r : runs)
-    list.push_back({{"startEnqMs", r.startEnqueue}, {"endEnqMs", r.endEnqueue},
-                    {"startH2dMs", r.startCompute}, {"endH2dMs", r.startCompute},
-                    {"startComputeMs", r.startCompute}, {"endComputeMs", r.endCompute},
-                    {"startD2hMs", r.endCompute}, {"endD2hMs", r.endCompute},
-                    {"h2dMs", 0.0}, {"computeMs", r.compute()}, {"d2hMs", 0.0}, {"latencyMs", r.compute()}});
+    list.push_back({{"startEnqMs", r.startEnqueue},
+                    {"endEnqMs", r.endEnqueue},
+                    {"startH2dMs", r.startCompute},
+                    {"endH2dMs", r.startCompute},
+                    {"startComputeMs", r.startCompute},
+                    {"endComputeMs", r.endCompute},
+                    {"startD2hMs", r.endCompute},
+                    {"endD2hMs", r.endCompute},
+                    {"h2dMs", 0.0},
+                    {"computeMs", r.compute()},
+                    {"d2hMs", 0.0},
+                    {"latencyMs", r.compute()}});
   writeFile(path, list.dump(2));
 }
 
 void LayerProfiler::reportLayerTime(const char* layer, float ms) noexcept {
   if (next_ < layers_.size() && layers_[next_].name == layer) {
     layers_[next_].times.push_back(ms);
-  } else if (!layers_.empty() && layers_.front().name == layer && layers_.front().times.size() == iterations()) {
+  } else if (!layers_.empty() && layers_.front().name == layer &&
+             layers_.front().times.size() == iterations()) {
     next_ = 0;
     layers_[0].times.push_back(ms);
   } else {
@@ -133,10 +150,12 @@ void LayerProfiler::reportLayerTime(const char* layer, float ms) noexcept {
 
 void LayerProfiler::print(ConsoleLogger& log) const {
   double total = 0;
-  for (const Layer& layer : layers_) total += std::accumulate(layer.times.begin(), layer.times.end(), 0.0);
+  for (const Layer& layer : layers_)
+    total += std::accumulate(layer.times.begin(), layer.times.end(), 0.0);
   const auto row = [&](const std::string& name, double sum, double count, double middle) {
     char text[96];
-    std::snprintf(text, sizeof text, "%12.4f %12.4f %12.4f %8.1f   ", sum, sum / count, middle, total > 0 ? sum / total * 100 : 0);
+    std::snprintf(text, sizeof text, "%12.4f %12.4f %12.4f %8.1f   ", sum, sum / count, middle,
+                  total > 0 ? sum / total * 100 : 0);
     log.info(text + name);
   };
   log.info("");
@@ -146,21 +165,26 @@ void LayerProfiler::print(ConsoleLogger& log) const {
   for (const Layer& layer : layers_) {
     const std::vector<double> times(layer.times.begin(), layer.times.end());
     medians += median(times);
-    row(layer.name, std::accumulate(times.begin(), times.end(), 0.0), static_cast<double>(times.size()), median(times));
+    row(layer.name, std::accumulate(times.begin(), times.end(), 0.0),
+        static_cast<double>(times.size()), median(times));
   }
   row("Total", total, static_cast<double>(std::max<size_t>(1, iterations())), medians);
 }
 
 void LayerProfiler::exportJson(const std::string& path) const {
   double total = 0;
-  for (const Layer& layer : layers_) total += std::accumulate(layer.times.begin(), layer.times.end(), 0.0);
+  for (const Layer& layer : layers_)
+    total += std::accumulate(layer.times.begin(), layer.times.end(), 0.0);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   list.push_back({{"count", iterations()}});
   for (const Layer& layer : layers_) {
     const std::vector<double> times(layer.times.begin(), layer.times.end());
     const double sum = std::accumulate(times.begin(), times.end(), 0.0);
-    list.push_back({{"name", layer.name}, {"timeMs", sum}, {"averageMs", sum / static_cast<double>(times.size())},
-                    {"medianMs", median(times)}, {"percentage", total > 0 ? sum / total * 100 : 0}});
+    list.push_back({{"name", layer.name},
+                    {"timeMs", sum},
+                    {"averageMs", sum / static_cast<double>(times.size())},
+                    {"medianMs", median(times)},
+                    {"percentage", total > 0 ? sum / total * 100 : 0}});
   }
   writeFile(path, list.dump(2));
 }

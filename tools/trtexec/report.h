@@ -31,7 +31,8 @@ struct RunTimes {
   double enqueue() const { return endEnqueue - startEnqueue; }
 };
 
-void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs, const Options& options);
+void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
+                  const Options& options);
 void exportTimes(const std::string& path, const std::vector<RunTimes>& runs);
 
 // Collects the times of layers over all runs.

@@ -17,7 +17,8 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   auto state = std::make_shared<State>();
   state->graph = parseGraph({reinterpret_cast<const char*>(params.data()), params.size()}, findOp);
   if (state->graph.nodeCount() != 1)
-    fail(ErrorKind::kInvalidEngine, "a reference step holds ", state->graph.nodeCount(), " nodes instead of one");
+    fail(ErrorKind::kInvalidEngine, "a reference step holds ", state->graph.nodeCount(),
+         " nodes instead of one");
   const std::set<std::string> symbols = symbolsOf(*state->graph.nodes().front());
   state->symbols.assign(symbols.begin(), symbols.end());
   return state;
@@ -36,7 +37,8 @@ SymbolValue valuesIn(const State& state, const LaunchArgs& args) {
 }
 
 bool isOfType(const TensorArg& arg, const TensorType& type, const SymbolValue& symbolValue) {
-  if (arg.type != type.type || arg.rank != type.rank() || (!arg.data && arg.count() != 0)) return false;
+  if (arg.type != type.type || arg.rank != type.rank() || (!arg.data && arg.count() != 0))
+    return false;
   for (int i = 0; i < arg.rank; ++i)
     if (evaluate(type.shape[i], symbolValue) != arg.dims[i]) return false;
   return true;
@@ -51,7 +53,8 @@ bool fits(const void* opaque, const LaunchArgs& args) {
     return false;
   const SymbolValue symbolValue = valuesIn(state, args);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (!node.inputs[i] ? args.inputs[i].data != nullptr : !isOfType(args.inputs[i], node.inputs[i]->type, symbolValue))
+    if (!node.inputs[i] ? args.inputs[i].data != nullptr
+                        : !isOfType(args.inputs[i], node.inputs[i]->type, symbolValue))
       return false;
   }
   for (size_t i = 0; i < node.outputs.size(); ++i)
@@ -70,7 +73,9 @@ void launch(const void* opaque, const LaunchArgs& args) {
 
 constexpr RuntimeKernel kEvaluate{"reference/evaluate", load, launch, fits};
 
-const RuntimeKernel* find(std::string_view name) { return name == kEvaluate.name ? &kEvaluate : nullptr; }
+const RuntimeKernel* find(std::string_view name) {
+  return name == kEvaluate.name ? &kEvaluate : nullptr;
+}
 std::string describeDevice() { return "reference"; }
 
 }  // namespace

@@ -17,7 +17,8 @@ Graph isolate(const Node& node) {
   for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
 
   std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
-  Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(), static_cast<int>(node.outputs.size()));
+  Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(),
+                             static_cast<int>(node.outputs.size()));
   if (node.epilogue) {
     graph.setInputs(copy, inputs);
     copy->epilogue = node.epilogue;
