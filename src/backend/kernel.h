@@ -35,6 +35,7 @@ struct StepInput {
 struct Prepared {
   std::string runtimeKernel;        // defaults to the kernel's name
   std::vector<std::byte> params;    // plain bytes for the run-time half
+  std::string source;               // device code to compile; the engine stores what comes out
   std::vector<StepInput> inputs;
   std::vector<Dim> dimArgs;         // numbers needed at run time
   Dim workspaceBytes = 0;
@@ -68,6 +69,9 @@ struct BuildBackend {
   // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
   KernelList (*kernelsFor)(const Node& node);
   bool prefersChannelsLast;
+  // Device code for Prepared::source, many at once; the engine stores it. Throws Error with the
+  // compiler's message. Null: the backend has no code of its own.
+  std::vector<std::vector<std::byte>> (*compile)(std::span<const std::string> sources) = nullptr;
 };
 
 // Node inputs as they are, in order.

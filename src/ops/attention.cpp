@@ -1,5 +1,6 @@
 #include "ops/attention.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -11,82 +12,143 @@ namespace camshaft {
 
 namespace {
 
-// Of k, wherever transposedKeys puts them.
-struct KeyAxes {
-  int length, size;
-  explicit KeyAxes(const AttentionAttrs& attrs)
-      : length(attrs.transposedKeys ? 3 : 2), size(attrs.transposedKeys ? 2 : 3) {}
-};
+HeadsView headsFirst(const Shape& shape, bool transposed) {
+  HeadsView view{.batch = shape[0],
+                 .heads = shape[1],
+                 .length = shape[transposed ? 3 : 2],
+                 .size = shape[transposed ? 2 : 3]};
+  view.featureStride = transposed ? view.length : Dim(1);
+  view.tokenStride = transposed ? Dim(1) : view.size;
+  view.headStride = view.length * view.size;
+  view.batchStride = view.heads * view.headStride;
+  return view;
+}
+
+HeadsView tokens(const Shape& shape, int64_t heads, int64_t size, int64_t offset) {
+  return {.batch = shape[0],
+          .heads = heads,
+          .length = shape[1],
+          .size = size,
+          .batchStride = shape[1] * shape[2],
+          .headStride = size,
+          .tokenStride = shape[2],
+          .featureStride = 1,
+          .offset = offset};
+}
 
 void requireMask(const Node& node, const Shape& scores) {
   if (node.inputs[3]->dataType() != DataType::kBool) requireFloat(node, 3);
   requireBroadcastsTo(node, 3, "a mask", scores);
 }
 
-std::vector<TensorType> inferAttention(const Node& node) {
-  const KeyAxes axes(node.as<AttentionAttrs>());
+void requireColumns(const Node& node, int input, const HeadsView& view) {
+  const Dim end = view.offset + view.heads * view.size;
+  const Dim& width = node.inputs[input]->shape()[2];
+  if (end.isConstant() && width.isConstant() && end.value() > width.value())
+    fail(ErrorKind::kInvalidModel, describe(node), " reads columns up to ", end, " of '",
+         node.inputs[input]->name, "', which has ", width);
+}
+
+void requireTokens(const Node& node) {
+  const auto& attrs = node.as<AttentionAttrs>();
+  if (attrs.kvHeads < 1 || attrs.size < 1 || attrs.valueSize < 1)
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " reads tokens and needs positive kv_heads, size and value_size");
+  if (!attrs.offsets.empty() && (attrs.offsets.size() != 3 || std::ranges::min(attrs.offsets) < 0))
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " needs three offsets that are not negative, of queries, keys and values");
+}
+
+void requireOperands(const Node& node) {
+  const auto& attrs = node.as<AttentionAttrs>();
+  if (attrs.readsTokens()) requireTokens(node);
   for (int i = 0; i < 3; ++i) {
-    requireRank(node, i, "queries, keys and values", 4);
+    if (!attrs.readsTokens() || node.inputs[i]->rank() != 3)
+      requireRank(node, i, "queries, keys and values", 4);
     requireFloat(node, i);
     requireSameType(node, i, 0);
   }
-  const Shape &q = node.inputs[0]->shape(), &k = node.inputs[1]->shape(),
-              &v = node.inputs[2]->shape();
-  requireEqual(node, k[0], "batches of keys", q[0], "its queries have");
-  requireEqual(node, v[0], "batches of values", q[0], "its queries have");
-  requireEqual(node, v[1], "heads of values", k[1], "its keys have");
-  requireEqual(node, k[axes.size], "features per key", q[3], "its queries have");
-  requireEqual(node, v[2], "values", k[axes.length], "its keys number");
-  if (q[1].isConstant() && k[1].isConstant() &&
-      (k[1].value() < 1 || q[1].value() % k[1].value() != 0))
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", q[1], " query heads, which ", k[1],
-         " key heads do not divide");
-  if (node.hasInput(3)) requireMask(node, {q[0], q[1], q[2], k[axes.length]});
-  return {{node.inputs[0]->dataType(), {q[0], q[1], q[2], v[3]}}};
 }
+
+std::vector<TensorType> inferAttention(const Node& node) {
+  requireOperands(node);
+  const auto [q, k, v, out] = attentionGeometry(node);
+  const HeadsView* views[] = {&q, &k, &v};
+  for (int i = 0; i < 3; ++i)
+    if (node.inputs[i]->rank() == 3) requireColumns(node, i, *views[i]);
+  requireEqual(node, k.batch, "batches of keys", q.batch, "its queries have");
+  requireEqual(node, v.batch, "batches of values", q.batch, "its queries have");
+  requireEqual(node, v.heads, "heads of values", k.heads, "its keys have");
+  requireEqual(node, k.size, "features per key", q.size, "its queries have");
+  requireEqual(node, v.length, "values", k.length, "its keys number");
+  if (q.heads.isConstant() && k.heads.isConstant() &&
+      (k.heads.value() < 1 || q.heads.value() % k.heads.value() != 0))
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", q.heads, " query heads, which ",
+         k.heads, " key heads do not divide");
+  if (node.hasInput(3)) requireMask(node, {q.batch, q.heads, q.length, k.length});
+  const Shape result = node.as<AttentionAttrs>().readsTokens()
+                           ? Shape{q.batch, q.length, q.heads * v.size}
+                           : Shape{q.batch, q.heads, q.length, v.size};
+  return {{node.inputs[0]->dataType(), result}};
+}
+
+// A HeadsView in numbers.
+struct Places {
+  int64_t batch, heads, length, size;
+  int64_t batchStride, headStride, tokenStride, featureStride, offset;
+  explicit Places(const HeadsView& view)
+      : batch(view.batch.value()),
+        heads(view.heads.value()),
+        length(view.length.value()),
+        size(view.size.value()),
+        batchStride(view.batchStride.value()),
+        headStride(view.headStride.value()),
+        tokenStride(view.tokenStride.value()),
+        featureStride(view.featureStride.value()),
+        offset(view.offset.value()) {}
+  int64_t at(int64_t batch, int64_t head, int64_t token) const {
+    return offset + batch * batchStride + head * headStride + token * tokenStride;
+  }
+};
 
 // Everything about the scores of one node but the query they belong to.
 class Scores {
  public:
-  explicit Scores(const Evaluation& evaluation)
+  Scores(const Evaluation& evaluation, const AttentionGeometry& geometry)
       : attrs_(evaluation.node.as<AttentionAttrs>()),
         q_(readReals(evaluation.inputs[0])),
-        k_(readReals(evaluation.inputs[1])) {
-    const Dims &qDims = evaluation.inputs[0].dims, &kDims = evaluation.inputs[1].dims;
-    const KeyAxes axes(attrs_);
-    qStrides_ = stridesOf(qDims);
-    kStrides_ = stridesOf(kDims);
-    std::swap(kStrides_[2], kStrides_[axes.length]);
-    size_ = qDims[3];
-    kLength_ = kDims[axes.length];
-    group_ = std::max<int64_t>(1, qDims[1] / std::max<int64_t>(1, kDims[1]));
-    causalOffset_ = attrs_.alignEnd ? kLength_ - qDims[2] : 0;
+        k_(readReals(evaluation.inputs[1])),
+        qView_(geometry.q),
+        kView_(geometry.k) {
+    group_ = std::max<int64_t>(1, qView_.heads / std::max<int64_t>(1, kView_.heads));
+    causalOffset_ = attrs_.alignEnd ? kView_.length - qView_.length : 0;
     if (evaluation.node.hasInput(3)) {
       const ConstTensorView& mask = evaluation.inputs[3];
       mask_ = readReals(mask);
-      maskStrides_ = broadcastStrides(mask.dims, Dims{qDims[0], qDims[1], qDims[2], kLength_});
+      maskStrides_ = broadcastStrides(
+          mask.dims, Dims{qView_.batch, qView_.heads, qView_.length, kView_.length});
       if (mask.type == DataType::kBool)
         for (double& value : mask_)
           value = value != 0 ? 0 : -std::numeric_limits<double>::infinity();
     }
   }
 
-  int64_t kLength() const { return kLength_; }
+  int64_t kLength() const { return kView_.length; }
   int64_t keyHead(int64_t head) const { return head / group_; }
 
   // softmax over the keys; all zero when the mask leaves none.
   std::vector<double> weights(int64_t batch, int64_t head, int64_t query) const {
-    std::vector<double> weights(kLength_);
+    std::vector<double> weights(kLength());
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     bool anyKey = false;
-    for (int64_t key = 0; key < kLength_; ++key) {
+    for (int64_t key = 0; key < kLength(); ++key) {
       const double bias = biasOf({batch, head, query, key});
       const bool masked = bias == -std::numeric_limits<double>::infinity();
       anyKey |= !masked;
       weights[key] = masked ? bias : score(batch, head, query, key) + bias;
       largest = std::max(largest, weights[key]);
     }
-    if (!anyKey) return std::vector<double>(kLength_);
+    if (!anyKey) return std::vector<double>(kLength());
     for (double& weight : weights) sum += weight = std::exp(weight - largest);
     for (double& weight : weights) weight /= sum;
     return weights;
@@ -94,10 +156,11 @@ class Scores {
 
  private:
   double score(int64_t batch, int64_t head, int64_t query, int64_t key) const {
-    const double* q = &q_[batch * qStrides_[0] + head * qStrides_[1] + query * qStrides_[2]];
-    const double* k = &k_[batch * kStrides_[0] + keyHead(head) * kStrides_[1] + key * kStrides_[2]];
+    const double* q = q_.data() + qView_.at(batch, head, query);
+    const double* k = k_.data() + kView_.at(batch, keyHead(head), key);
     double sum = 0;
-    for (int64_t i = 0; i < size_; ++i) sum += q[i] * k[i * kStrides_[3]];
+    for (int64_t i = 0; i < qView_.size; ++i)
+      sum += q[i * qView_.featureStride] * k[i * kView_.featureStride];
     sum *= attrs_.scale;
     return attrs_.softcap == 0 ? sum : attrs_.softcap * std::tanh(sum / attrs_.softcap);
   }
@@ -110,30 +173,55 @@ class Scores {
 
   const AttentionAttrs& attrs_;
   std::vector<double> q_, k_, mask_;
-  Dims qStrides_, kStrides_, maskStrides_;
-  int64_t size_, kLength_, group_, causalOffset_;
+  const Places qView_, kView_;
+  Dims maskStrides_;
+  int64_t group_, causalOffset_;
 };
 
 void evaluateAttention(const Evaluation& evaluation) {
-  const Scores scores(evaluation);
+  const AttentionGeometry geometry = attentionGeometry(
+      evaluation.node.as<AttentionAttrs>(), makeShape(evaluation.inputs[0].dims),
+      makeShape(evaluation.inputs[1].dims), makeShape(evaluation.inputs[2].dims));
+  const Scores scores(evaluation, geometry);
   const std::vector<double> v = readReals(evaluation.inputs[2]);
-  const TensorView& y = evaluation.outputs[0];
-  const Dims vStrides = stridesOf(evaluation.inputs[2].dims);
-  const int64_t size = y.dims[3];
-  std::vector<double> output(y.count());
-  double* row = output.data();
-  forEachIndex({y.dims[0], y.dims[1], y.dims[2]}, [&](const Dims& index) {
+  const Places vView(geometry.v), out(geometry.out);
+  std::vector<double> output(evaluation.outputs[0].count());
+  forEachIndex({out.batch, out.heads, out.length}, [&](const Dims& index) {
     const std::vector<double> weights = scores.weights(index[0], index[1], index[2]);
-    const double* values =
-        v.data() + index[0] * vStrides[0] + scores.keyHead(index[1]) * vStrides[1];
-    for (int64_t key = 0; key < scores.kLength(); ++key)
-      for (int64_t i = 0; i < size; ++i) row[i] += weights[key] * values[key * size + i];
-    row += size;
+    double* row = output.data() + out.at(index[0], index[1], index[2]);
+    for (int64_t key = 0; key < scores.kLength(); ++key) {
+      const double* value = v.data() + vView.at(index[0], scores.keyHead(index[1]), key);
+      for (int64_t i = 0; i < out.size; ++i) row[i] += weights[key] * value[i];
+    }
   });
-  writeReals(y, output);
+  writeReals(evaluation.outputs[0], output);
 }
 
 }  // namespace
+
+AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q, const Shape& k,
+                                    const Shape& v) {
+  const auto offset = [&](int i) { return attrs.offsets.empty() ? 0 : attrs.offsets[i]; };
+  const auto view = [&](const Shape& shape, int i, int64_t heads, int64_t size) {
+    return shape.size() == 3 ? tokens(shape, heads, size, offset(i))
+                             : headsFirst(shape, i == 1 && attrs.transposedKeys);
+  };
+  AttentionGeometry geometry{.q = view(q, 0, attrs.heads, attrs.size),
+                             .k = view(k, 1, attrs.kvHeads, attrs.size),
+                             .v = view(v, 2, attrs.kvHeads, attrs.valueSize),
+                             .out = {}};
+  const HeadsView& queries = geometry.q;
+  const Dim &valueSize = geometry.v.size, width = queries.heads * valueSize;
+  geometry.out = {.batch = queries.batch,
+                  .heads = queries.heads,
+                  .length = queries.length,
+                  .size = valueSize,
+                  .batchStride = queries.length * width,
+                  .headStride = attrs.readsTokens() ? valueSize : queries.length * valueSize,
+                  .tokenStride = attrs.readsTokens() ? width : valueSize,
+                  .featureStride = 1};
+  return geometry;
+}
 
 const OpInfo ops::Attention = {
     "Attention", 3, 4, 1, makeAttrsOf<AttentionAttrs>, inferAttention, evaluateAttention};

@@ -9,19 +9,51 @@ namespace camshaft {
 // k and v may have fewer heads (grouped queries: heads % kvHeads == 0). The mask is added when
 // floating and selects when bool; it broadcasts to [batch, heads, qLength, kLength]. Causal: query
 // i sees keys up to i + kLength - qLength when alignEnd, up to i otherwise.
+//
+// With `heads` given, operands of rank 3 are tokens, [batch, length, width], as matrix products
+// leave them: the heads of one token stand side by side from column offsets[operand] on, so that q,
+// k and v may be parts of one tensor. The result is tokens too, [batch, length, heads * valueSize].
+// Operands of rank 4 (a cache of keys) stay as above.
 struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   double scale = 1;
   bool causal = false;
   bool alignEnd = false;
   double softcap = 0;  // 0: none; else scores become softcap * tanh(scores / softcap)
   bool transposedKeys = false;  // k is [batch, heads, size, length]
+  int64_t heads = 0, kvHeads = 0;      // 0: all operands have rank 4
+  int64_t size = 0, valueSize = 0;     // of a head of q and k, of v, where they are tokens
+  std::vector<int64_t> offsets;        // first columns of q, k and v; empty: 0
+  bool readsTokens() const { return heads > 0; }
   void fields(AttrVisitor& visit) override {
     visit("scale", scale);
     visit("causal", causal);
     visit("align_end", alignEnd);
     visit("softcap", softcap);
     visit("transposed_keys", transposedKeys);
+    visit("heads", heads);
+    visit("kv_heads", kvHeads);
+    visit("size", size);
+    visit("value_size", valueSize);
+    visit("offsets", offsets);
   }
 };
+
+// One operand as elements apart: [batch][head][token][feature], whichever way it is stored.
+struct HeadsView {
+  Dim batch, heads, length, size;
+  Dim batchStride, headStride, tokenStride, featureStride;
+  Dim offset = 0;
+};
+
+// What kernels need to know; for concrete shapes, all numbers.
+struct AttentionGeometry {
+  HeadsView q, k, v, out;
+};
+AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q, const Shape& k,
+                                    const Shape& v);
+inline AttentionGeometry attentionGeometry(const Node& attention) {
+  return attentionGeometry(attention.as<AttentionAttrs>(), attention.inputs[0]->shape(),
+                           attention.inputs[1]->shape(), attention.inputs[2]->shape());
+}
 
 }  // namespace camshaft

@@ -1,0 +1,117 @@
+#include "backends/cuda/codegen/kernel_text.h"
+
+#include <algorithm>
+
+#include "backends/cuda/generated_params.h"
+#include "support/byte_reader.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr std::string_view kStorageTypes[kDataTypeCount] = {
+    "float", "f16", "bf16", "double", "signed char", "short", "int", "long long",
+    "unsigned char", "unsigned short", "unsigned", "unsigned long long", "bool",
+    "f8e4m3", "f8e5m2", "", "", ""};
+
+bool mayExceedInt(const Node& node, const PrepareOptions& options) {
+  constexpr int64_t kMostElements = (int64_t{1} << 31) - (1 << 20);  // room for a grid's last block
+  const auto isLarge = [&](const Value* value) {
+    return value && options.max(numElements(value->shape())) > kMostElements;
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), isLarge);
+}
+
+}  // namespace
+
+std::string_view storageType(DataType type) { return kStorageTypes[static_cast<int>(type)]; }
+
+std::string_view computeType(DataType type) {
+  return isFloat(type) && bitsOf(type) < 32 ? "float" : storageType(type);
+}
+
+bool isMultiple(const Dim& dim, int64_t factor) {
+  if (dim.isConstant()) return dim.value() % factor == 0;
+  if (dim.constantPart() % factor != 0) return false;
+  return std::all_of(dim.terms().begin(), dim.terms().end(),
+                     [&](const Dim::Term& term) { return term.coefficient % factor == 0; });
+}
+
+KernelText::KernelText(std::string name, const Node& node, const PrepareOptions& options)
+    : name_(std::move(name)), node_(node), isWide_(mayExceedInt(node, options)) {}
+
+void KernelText::input(const std::string& name, int nodeInput) {
+  const Value* value =
+      nodeInput < static_cast<int>(node_.inputs.size()) ? node_.inputs[nodeInput] : nullptr;
+  if (!value) return;
+  inputs_.push_back({str("const ", storageType(value->dataType()), "* __restrict__"), name});
+  prepared_.inputs.push_back(StepInput::fromNode(nodeInput));
+}
+
+void KernelText::packedInput(const std::string& name, TensorType type,
+                             std::vector<std::byte> bytes) {
+  inputs_.push_back({str("const ", storageType(type.type), "* __restrict__"), name});
+  prepared_.inputs.push_back(StepInput::fromBytes(std::move(type), std::move(bytes)));
+}
+
+void KernelText::output(const std::string& name, int nodeOutput) {
+  outputs_.push_back({str(storageType(node_.outputs[nodeOutput]->dataType()), "*"), name});
+}
+
+void KernelText::workspace(const std::string& name, Dim bytes) {
+  workspaceName_ = name;
+  prepared_.workspaceBytes = std::move(bytes);
+}
+
+std::string KernelText::size(const Dim& dim) {
+  if (dim.isConstant()) return str(dim.value(), isWide_ ? "ll" : "");
+  const auto known = std::find(sizes_.begin(), sizes_.end(), dim);
+  const auto index = known - sizes_.begin();
+  if (known == sizes_.end()) sizes_.push_back(dim);
+  return str("size", index);
+}
+
+void KernelText::constant(std::string_view name, int64_t value) {
+  functions += str("static constexpr int ", name, " = ", value, ";\n");
+}
+
+void KernelText::include(std::string_view deviceFile) {
+  if (std::find(included_.begin(), included_.end(), deviceFile) != included_.end()) return;
+  included_.emplace_back(deviceFile);
+  functions += deviceSource(deviceFile);
+}
+
+// A generated kernel waits for the kernel before it, which may still be running (programmatic
+// dependent launch), and lets the next one start: both cost nothing where they have no effect.
+Prepared KernelText::prepared(const LaunchShape& shape) {
+  std::string parameters, sizes;
+  const auto add = [&](const Parameter& parameter) {
+    parameters += str(parameters.empty() ? "" : ", ", parameter.type, " ", parameter.name);
+  };
+  for (const Parameter& parameter : inputs_) add(parameter);
+  for (const Parameter& parameter : outputs_) add(parameter);
+  if (!workspaceName_.empty()) add({"void*", workspaceName_});
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    add({"long long", str("wide", i)});
+    sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
+  }
+  prepared_.source =
+      str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
+          "using Index = ", isWide_ ? "long long" : "int", ";\n",
+          functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_,
+          "(", parameters, ") {\n  waitForPrevious();\n  letNextStart();\n", sizes, body, "}\n");
+  prepared_.runtimeKernel = str("cuda/", name_);
+  prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
+  prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());
+  ByteWriter writer;
+  writer.write(GeneratedParams{.block = static_cast<uint32_t>(shape.block),
+                               .sharedBytes = static_cast<uint32_t>(shape.sharedBytes),
+                               .cluster = static_cast<uint32_t>(shape.cluster),
+                               .hasWorkspace = !workspaceName_.empty()});
+  prepared_.params = writer.take();
+  return std::move(prepared_);
+}
+
+}  // namespace camshaft::cuda

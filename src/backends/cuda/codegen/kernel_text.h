@@ -1,0 +1,85 @@
+// One generated kernel: its text, its operands and the shape of its launch. Sizes known while
+// building are printed into the text as numbers; the others become parameters.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/kernel.h"
+
+namespace camshaft::cuda {
+
+// Names of element types in device code (device/prelude.cuh): as stored, and as computed with.
+std::string_view storageType(DataType type);
+std::string_view computeType(DataType type);  // float for the floats narrower than 32 bits
+inline bool isPrintable(DataType type) { return !isPacked(type); }
+
+struct LaunchShape {
+  Dim grid[3] = {1, 1, 1};
+  int block = 256;
+  int sharedBytes = 0;  // dynamic shared memory
+  int cluster = 1;      // blocks along x that are scheduled together
+};
+
+// Used as: name the operands, append to `body`, call prepared(). The kernel is
+//   extern "C" __global__ void NAME(const T0* x0, ..., U* y, ..., [void* workspace,] sizes...)
+// with the operands and sizes in the order they were asked for.
+class KernelText {
+ public:
+  // `name` says what the kernel does and for which types: it is what profilers and the inspector show.
+  KernelText(std::string name, const Node& node, const PrepareOptions& options);
+
+  void input(const std::string& name, int nodeInput);  // nothing when the node leaves it out
+  void packedInput(const std::string& name, TensorType type, std::vector<std::byte> bytes);
+  void output(const std::string& name, int nodeOutput = 0);
+  void workspace(const std::string& name, Dim bytes);
+
+  // A size as text: "768", or the name of the parameter that holds it (of type Index).
+  std::string size(const Dim& dim);
+
+  // `Index` in device code is int, or long long when a tensor of the node may be too large for it.
+  bool isWide() const { return isWide_; }
+
+  void constant(std::string_view name, int64_t value);  // static constexpr int before the kernel
+  void include(std::string_view deviceFile);            // text of a file of device/, once
+
+  std::string functions;  // what stands before the kernel
+  std::string body;
+
+  Prepared prepared(const LaunchShape& shape);
+
+ private:
+  struct Parameter {
+    std::string type, name;
+  };
+  std::string name_;
+  const Node& node_;
+  bool isWide_ = false;
+  std::vector<std::string> included_;
+  std::vector<Parameter> inputs_, outputs_;
+  std::string workspaceName_;
+  std::vector<Dim> sizes_;
+  Prepared prepared_;
+};
+
+// Appends the statements that compute `expr` from values of the given names (of the inputs'
+// compute types) and returns the name of the result. `prefix` keeps names of several expressions apart.
+std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
+                      std::string_view prefix, std::string& body);
+// Why an expression cannot be printed; empty when it can.
+std::string whyNotPrinted(const Expr& expr);
+// One number as text of a compute type.
+std::string literal(double value, DataType type);
+
+// Whether a size is a multiple of `factor` whatever its symbols are.
+bool isMultiple(const Dim& dim, int64_t factor);
+
+// The scalar operations as device functions, op::Add<T>(a, b) and so on.
+std::string_view scalarFunctions();
+
+// Text of a file of device/, embedded in the library ("prelude.cuh").
+std::string_view deviceSource(std::string_view file);
+
+}  // namespace camshaft::cuda

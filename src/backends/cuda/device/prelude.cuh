@@ -1,0 +1,179 @@
+// What every generated kernel begins with: element types, conversions, vectors, warp and block
+// reductions. Plain C++ wherever the emulator of the tests has to run it.
+#ifndef CAMSHAFT_EMULATOR
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned;
+using uint64_t = unsigned long long;
+using size_t = decltype(sizeof(0));
+
+// What scalar_math.h takes from the standard library.
+namespace std {
+using ::acos, ::acosh, ::asin, ::asinh, ::atan, ::atanh, ::ceil, ::cos, ::cosh, ::erf, ::exp,
+    ::fabs, ::floor, ::fmod, ::log, ::log1p, ::pow, ::rint, ::sin, ::sinh, ::sqrt, ::tan, ::tanh,
+    ::trunc;
+template <class A, class B> constexpr bool is_same_v = false;
+template <class A> constexpr bool is_same_v<A, A> = true;
+template <class T> constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
+template <class T> constexpr bool is_integral_v = !is_floating_point_v<T>;
+template <class T> constexpr bool is_signed_v = T(-1) < T(0);
+template <bool condition, class A, class B> struct conditional { using type = A; };
+template <class A, class B> struct conditional<false, A, B> { using type = B; };
+template <bool condition, class A, class B>
+using conditional_t = typename conditional<condition, A, B>::type;
+template <class T>
+using make_unsigned_t =
+    conditional_t<sizeof(T) == 1, unsigned char,
+                  conditional_t<sizeof(T) == 2, unsigned short,
+                                conditional_t<sizeof(T) == 4, unsigned, unsigned long long>>>;
+template <class T> struct numeric_limits {
+  static constexpr T max() { return is_signed_v<T> ? T(~(1ull << (sizeof(T) * 8 - 1))) : T(~0ull); }
+  static constexpr T min() { return is_signed_v<T> ? T(1ull << (sizeof(T) * 8 - 1)) : T(0); }
+};
+}  // namespace std
+#endif
+
+// Narrow floats are stored as bits and computed with as float.
+struct f16 { unsigned short bits; };
+struct bf16 { unsigned short bits; };
+struct f8e4m3 { unsigned char bits; };
+struct f8e5m2 { unsigned char bits; };
+
+#ifdef CAMSHAFT_EMULATOR
+float halfToFloat(unsigned short bits);   // the emulator defines these four
+unsigned short floatToHalf(float value);
+float float8ToFloat(unsigned char bits, bool e4m3);
+unsigned char floatToFloat8(float value, bool e4m3);
+inline float toCompute(f16 a) { return halfToFloat(a.bits); }
+inline void assign(f16& to, float a) { to.bits = floatToHalf(a); }
+inline float toCompute(f8e4m3 a) { return float8ToFloat(a.bits, true); }
+inline float toCompute(f8e5m2 a) { return float8ToFloat(a.bits, false); }
+inline void assign(f8e4m3& to, float a) { to.bits = floatToFloat8(a, true); }
+inline void assign(f8e5m2& to, float a) { to.bits = floatToFloat8(a, false); }
+inline void waitForPrevious() {}
+inline void letNextStart() {}
+#else
+__device__ __forceinline__ float toCompute(f16 a) {
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(a.bits));
+  return result;
+}
+__device__ __forceinline__ void assign(f16& to, float a) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(a));
+}
+#if __CUDA_ARCH__ >= 890
+__device__ __forceinline__ float lowHalf(unsigned pair) {
+  return toCompute(f16{static_cast<unsigned short>(pair)});
+}
+__device__ __forceinline__ float toCompute(f8e4m3 a) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(a.bits)));
+  return lowHalf(pair);
+}
+__device__ __forceinline__ float toCompute(f8e5m2 a) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(a.bits)));
+  return lowHalf(pair);
+}
+__device__ __forceinline__ void assign(f8e4m3& to, float a) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(a));
+  to.bits = static_cast<unsigned char>(pair);
+}
+__device__ __forceinline__ void assign(f8e5m2& to, float a) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(a));
+  to.bits = static_cast<unsigned char>(pair);
+}
+#endif
+// Programmatic dependent launch: memory of the kernels before is visible after the wait.
+__device__ __forceinline__ void waitForPrevious() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void letNextStart() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+#endif
+
+__device__ __forceinline__ float toCompute(bf16 a) {
+  return __uint_as_float(static_cast<unsigned>(a.bits) << 16);
+}
+__device__ __forceinline__ void assign(bf16& to, float a) {
+  const unsigned bits = __float_as_uint(a);
+  to.bits = a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+template <class T> __device__ __forceinline__ T toCompute(T a) { return a; }
+template <class T> __device__ __forceinline__ void assign(T& to, T a) { to = a; }
+
+template <class S> struct ComputeOf { using type = S; };
+template <> struct ComputeOf<f16> { using type = float; };
+template <> struct ComputeOf<bf16> { using type = float; };
+template <> struct ComputeOf<f8e4m3> { using type = float; };
+template <> struct ComputeOf<f8e5m2> { using type = float; };
+template <class S> using Compute = typename ComputeOf<S>::type;
+
+template <class S> __device__ __forceinline__ S toStorage(Compute<S> a) {
+  S result;
+  assign(result, a);
+  return result;
+}
+template <class S> __device__ __forceinline__ float rounded(float a) {
+  return toCompute(toStorage<S>(a));
+}
+
+// N elements moved by as few instructions as their alignment, at most 16 bytes, allows.
+template <class S, int N> struct alignas(sizeof(S) * N < 16 ? sizeof(S) * N : 16) Vector {
+  S v[N];
+};
+template <int N, class S> __device__ __forceinline__ Vector<S, N> loadVector(const S* from) {
+  return *reinterpret_cast<const Vector<S, N>*>(from);
+}
+template <int N, class S>
+__device__ __forceinline__ void storeVector(S* to, const Vector<S, N>& values) {
+  *reinterpret_cast<Vector<S, N>*>(to) = values;
+}
+
+// Reductions by all threads of a warp or block; every thread gets the result. `combine` is a
+// functor on (T, T). blockReduce needs kWarps * sizeof(T) bytes of shared memory at `scratch`,
+// free again when it returns.
+template <class T, class F> __device__ __forceinline__ T warpReduce(T value, F combine) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
+template <int kThreads, class T, class F>
+__device__ __forceinline__ T blockReduce(T value, F combine, T* scratch) {
+  value = warpReduce(value, combine);
+  constexpr int kWarps = kThreads / 32;
+  if constexpr (kWarps > 1) {
+    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = scratch[0];
+#pragma unroll
+    for (int i = 1; i < kWarps; ++i) value = combine(value, scratch[i]);
+    __syncthreads();
+  }
+  return value;
+}
+struct Sum {
+  template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
+struct Largest {
+  template <class T> __device__ __forceinline__ T operator()(T a, T b) const {
+    return a != a || a > b ? a : b;
+  }
+};
+struct Smallest {
+  template <class T> __device__ __forceinline__ T operator()(T a, T b) const {
+    return a != a || a < b ? a : b;
+  }
+};

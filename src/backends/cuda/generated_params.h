@@ -1,0 +1,17 @@
+// Parameters of a generated kernel, written when it is printed and read by its launcher.
+#pragma once
+
+#include <cstdint>
+
+namespace camshaft::cuda {
+
+// The entry point's name is the step's kernel name without "cuda/". Its arguments are the step's
+// inputs and outputs, the workspace if it has one, then the numbers after the three of the grid.
+struct GeneratedParams {
+  uint32_t block = 0;        // threads
+  uint32_t sharedBytes = 0;  // dynamic shared memory
+  uint32_t cluster = 1;      // blocks along x that are scheduled together
+  uint32_t hasWorkspace = 0;
+};
+
+}  // namespace camshaft::cuda

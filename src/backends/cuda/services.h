@@ -1,0 +1,42 @@
+// What the build half asks of the run half: facts about the device, compiled code, and what the
+// vendor's libraries offer for a problem.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace camshaft::cuda {
+
+struct GemmProblem;
+struct ConvProblem;
+struct AttentionProblem;
+struct LibraryPlan;
+
+// What kernels are built for: the device at hand, or one named for a build without it.
+struct Target {
+  int sm = 90;  // compute capability, 10 * major + minor
+  int multiprocessors = 132;
+  int64_t sharedBytesPerBlock = 227 << 10;
+  bool isPresent = false;  // a device of this kind is here, so kernels can be timed
+  std::string name;        // "NVIDIA H200, sm_90, driver 580.159"
+};
+
+class Services {
+ public:
+  virtual ~Services() = default;
+  virtual const Target& target() const = 0;
+  // One binary per source, compiled in parallel. Throws Error with the compiler's first message.
+  virtual std::vector<std::vector<std::byte>> compile(std::span<const std::string> sources) = 0;
+  // What the libraries offer, best guess first, at most `most`; empty without device or library.
+  virtual std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) = 0;
+  virtual std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) = 0;
+  virtual std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int most) = 0;
+};
+
+// Those of the loaded library. Throws Error naming what is missing when there is none.
+Services& services();
+
+}  // namespace camshaft::cuda

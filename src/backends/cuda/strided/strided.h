@@ -1,0 +1,38 @@
+// Kernels in which every output element is an expression of input elements at affine positions:
+// pointwise groups, transposes, slices and broadcasts, with whatever rides on them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/cuda/codegen/kernel_text.h"
+
+namespace camshaft::cuda {
+
+// Where input `nodeInput` is read for the output element at coordinates c: offset + strides . c.
+struct StridedOperand {
+  int nodeInput = 0;
+  Dim offset = 0;
+  std::vector<Dim> strides;  // one per output dimension, in elements
+};
+
+// What a node of this family computes. Operand i is input i of the expression.
+struct StridedProblem {
+  Shape shape;  // of the output
+  std::vector<StridedOperand> operands;
+  Expr expr;
+};
+
+// Row-major strides.
+std::vector<Dim> contiguousStrides(const Shape& shape);
+// Strides of `from`, broadcast to `to` as NumPy does.
+std::vector<Dim> broadcastStrides(const Shape& from, const Shape& to);
+
+// The node's problem with its epilogue composed into the expression.
+StridedProblem stridedProblemOf(const Node& node);
+bool isStrided(const Node& node);
+
+// Drops dimensions of size 1 and joins neighbours that every operand walks as one.
+void collapse(StridedProblem& problem);
+
+}  // namespace camshaft::cuda
