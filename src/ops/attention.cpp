@@ -179,9 +179,9 @@ class Scores {
 };
 
 void evaluateAttention(const Evaluation& evaluation) {
-  const AttentionGeometry geometry = attentionGeometry(
-      evaluation.node.as<AttentionAttrs>(), makeShape(evaluation.inputs[0].dims),
-      makeShape(evaluation.inputs[1].dims), makeShape(evaluation.inputs[2].dims));
+  const AttentionGeometry geometry =
+      attentionGeometry(evaluation.node.as<AttentionAttrs>(), makeShape(evaluation.inputs[0].dims),
+                        makeShape(evaluation.inputs[1].dims), makeShape(evaluation.inputs[2].dims));
   const Scores scores(evaluation, geometry);
   const std::vector<double> v = readReals(evaluation.inputs[2]);
   const Places vView(geometry.v), out(geometry.out);
@@ -221,6 +221,11 @@ AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q,
                   .tokenStride = attrs.readsTokens() ? width : valueSize,
                   .featureStride = 1};
   return geometry;
+}
+
+AttentionGeometry attentionGeometry(const Node& attention) {
+  return attentionGeometry(attention.as<AttentionAttrs>(), attention.inputs[0]->shape(),
+                           attention.inputs[1]->shape(), attention.inputs[2]->shape());
 }
 
 const OpInfo ops::Attention = {

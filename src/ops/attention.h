@@ -18,11 +18,11 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   double scale = 1;
   bool causal = false;
   bool alignEnd = false;
-  double softcap = 0;  // 0: none; else scores become softcap * tanh(scores / softcap)
-  bool transposedKeys = false;  // k is [batch, heads, size, length]
-  int64_t heads = 0, kvHeads = 0;      // 0: all operands have rank 4
-  int64_t size = 0, valueSize = 0;     // of a head of q and k, of v, where they are tokens
-  std::vector<int64_t> offsets;        // first columns of q, k and v; empty: 0
+  double softcap = 0;               // 0: none; else scores become softcap * tanh(scores / softcap)
+  bool transposedKeys = false;      // k is [batch, heads, size, length]
+  int64_t heads = 0, kvHeads = 0;   // 0: all operands have rank 4
+  int64_t size = 0, valueSize = 0;  // of a head of q and k, of v, where they are tokens
+  std::vector<int64_t> offsets;     // first columns of q, k and v; empty: 0
   bool readsTokens() const { return heads > 0; }
   void fields(AttrVisitor& visit) override {
     visit("scale", scale);
@@ -51,9 +51,6 @@ struct AttentionGeometry {
 };
 AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q, const Shape& k,
                                     const Shape& v);
-inline AttentionGeometry attentionGeometry(const Node& attention) {
-  return attentionGeometry(attention.as<AttentionAttrs>(), attention.inputs[0]->shape(),
-                           attention.inputs[1]->shape(), attention.inputs[2]->shape());
-}
+AttentionGeometry attentionGeometry(const Node& attention);
 
 }  // namespace camshaft

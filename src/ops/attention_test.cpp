@@ -30,6 +30,45 @@ TEST(Attention, RefusesWhatDoesNotFit) {
       HasSubstr("has a mask of shape [5, 5] that does not broadcast to [1, 8, 5, 7]"));
 }
 
+TEST(Attention, InfersTokens) {
+  EXPECT_EQ(typeOf("b, s", "%x: f16[b, s, 2304], %c: f32[1, 1, s]",
+                   "%y = Attention(%x, %x, %x, %c) {heads = 12, kv_heads = 12, size = 64, "
+                   "value_size = 64, offsets = [0, 768, 1536]} return %y"),
+            "f16[b, s, 768]");
+  EXPECT_EQ(typeOf("b, s, t", "%x: f32[b, s, 64], %k: f32[b, 2, t, 16], %v: f32[b, 2, t, 8]",
+                   "%y = Attention(%x, %k, %v) {heads = 4, kv_heads = 2, size = 16, "
+                   "value_size = 8} return %y"),
+            "f32[b, s, 32]");
+}
+
+TEST(Attention, RefusesTokensThatDoNotFit) {
+  EXPECT_THAT(refusalOf("%x: f32[1, 5, 64]", "%y = Attention(%x, %x, %x) return %y"),
+              HasSubstr("queries, keys and values"));
+  EXPECT_THAT(refusalOf("%x: f32[1, 5, 64]",
+                        "%y = Attention(%x, %x, %x) {heads = 2, kv_heads = 2, size = 16, "
+                        "value_size = 16, offsets = [0, 32, 48]} return %y"),
+              HasSubstr("reads columns up to 80 of 'x', which has 64"));
+  EXPECT_THAT(
+      refusalOf("%x: f32[1, 5, 64]", "%y = Attention(%x, %x, %x) {heads = 2, size = 16} return %y"),
+      HasSubstr("needs positive kv_heads, size and value_size"));
+}
+
+// Two heads of size 1, [q0 q1 k0 k1 v0 v1] per token: the same as with heads apart.
+TEST(Attention, ReadsPackedTokens) {
+  const std::string heads = R"(
+    %q: f32[1, 2, 2, 1] = constant [1, 3, 2, 4]
+    %k: f32[1, 2, 2, 1] = constant [0.5, -1, 1, 0.25]
+    %v: f32[1, 2, 2, 1] = constant [10, 30, 20, 40]
+    %y = Attention(%q, %k, %v) {causal = true}
+    %t = Transpose(%y) {order = [0, 2, 1, 3]} %z = Reshape(%t) {shape = [4]} )";
+  const std::string packed = R"(
+    %x: f32[1, 2, 6] = constant [1, 2, 0.5, 1, 10, 20, 3, 4, -1, 0.25, 30, 40]
+    %a = Attention(%x, %x, %x) {causal = true, heads = 2, kv_heads = 2, size = 1, value_size = 1, offsets = [0, 2, 4]}
+    %b = Reshape(%a) {shape = [4]} )";
+  expectValues(heads + packed + "%d = Pointwise(%z, %b) {expr = sub(x0:f32, x1:f32)} return %d",
+               {{0, 0, 0, 0}});
+}
+
 TEST(Attention, CausalAlignment) {
   // Equal scores: each query averages the values it sees.
   const std::string operands = R"(

@@ -45,7 +45,9 @@ std::string constantText(const ScalarInstruction& constant) {
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
 std::string castText(const std::string& a, DataType from, DataType to) {
   if (from == to) return a;
-  const std::string value = str("scalar::convert<", computeType(to), ">(", a, ")");
+  const std::string value = computeType(from) == computeType(to)
+                                ? a
+                                : str("op::convert<", computeType(to), ">(", a, ")");
   const bool isNarrow = computeType(to) != storageType(to);
   return isNarrow ? str("rounded<", storageType(to), ">(", value, ")") : value;
 }
