@@ -63,7 +63,8 @@ void requireOperands(const Node& node) {
   const auto& attrs = node.as<AttentionAttrs>();
   if (attrs.readsTokens()) requireTokens(node);
   for (int i = 0; i < 3; ++i) {
-    if (!attrs.readsTokens() || node.inputs[i]->rank() != 3)
+    const bool mayBeTokens = attrs.readsTokens() && !(i == 1 && attrs.transposedKeys);
+    if (!mayBeTokens || node.inputs[i]->rank() != 3)
       requireRank(node, i, "queries, keys and values", 4);
     requireFloat(node, i);
     requireSameType(node, i, 0);

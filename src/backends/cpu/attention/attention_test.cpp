@@ -50,6 +50,26 @@ TEST_P(AttentionKernels, mask) {
       expectKernelsMatch(attentionText("scale = 0.2", str(type, shape)), kSizes);
 }
 
+TEST_P(AttentionKernels, readTokens) {
+  // All from one product, groups of heads, and keys from a cache.
+  expectKernelsMatch(
+      "symbols b, q graph g(%x: f32[b, q, 300]) { %y = Attention(%x, %x, %x) {scale = 0.2, "
+      "causal = true, heads = 3, kv_heads = 3, size = 24, value_size = 37, "
+      "offsets = [2, 75, 150]} return %y }",
+      {{{"b", 2}, {"q", 70}}, {{"b", 1}, {"q", 1}}});
+  const std::string grouped = "{scale = 0.2, heads = 6, kv_heads = 2, size = 24, value_size = 37}";
+  expectKernelsMatch(
+      "symbols b, q, k graph g(%q: f32[b, q, 144], %k: f32[b, k, 48], "
+      "%v: f32[b, k, 74], %m: f32[b, 6, q, k]) { %y = Attention(%q, %k, %v, %m) " +
+          grouped + " return %y }",
+      kSizes);
+  expectKernelsMatch(
+      "symbols b, q, k graph g(%q: f32[b, q, 144], %k: f32[b, 2, k, 24], "
+      "%v: f32[b, 2, k, 37]) { %y = Attention(%q, %k, %v) " +
+          grouped + " return %y }",
+      kSizes);
+}
+
 TEST_P(AttentionKernels, keepNan) {
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   for (const float others : {1.0f, kMasked, NAN}) {
@@ -65,7 +85,8 @@ TEST_P(AttentionKernels, keepNan) {
 
 TEST_P(AttentionKernels, sizesOfTransformers) {
   expectKernelsMatch(
-      "graph g(%q: f32[1, 12, 128, 64], %k: f32[1, 12, 128, 64], %v: f32[1, 12, 128, 64], %m: f32[1, 1, 1, 128]) "
+      "graph g(%q: f32[1, 12, 128, 64], %k: f32[1, 12, 128, 64], %v: f32[1, 12, 128, 64], %m: "
+      "f32[1, 1, 1, 128]) "
       "{ %y = Attention(%q, %k, %v, %m) {scale = 0.125} return %y }");
   expectKernelsMatch(
       "graph g(%q: f32[1, 2, 197, 64], %k: f32[1, 2, 197, 64], %v: f32[1, 2, 197, 64]) "

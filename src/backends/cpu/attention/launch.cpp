@@ -25,10 +25,50 @@ int64_t aligned(int64_t floats) { return ceilDiv(floats, 16) * 16; }
 constexpr int64_t kMaxBlockRows = 64;
 int64_t blockRows() { return std::min(kMaxBlockRows, 6 * gemmGeometry().mr); }
 
-// Queries are rows [batch][key head][head of the group][query]: those that share a key head lie
-// together.
+// An operand or the result as [batch][head][token][feature], whichever way it is stored.
+struct Heads {
+  int64_t batch, heads, length, size;
+  int64_t batchStride, headStride, tokenStride;
+  int64_t offset = 0;
+  int64_t at(int64_t batch, int64_t head, int64_t token) const {
+    return offset + batch * batchStride + head * headStride + token * tokenStride;
+  }
+};
+
+Heads tokens(const TensorArg& arg, int64_t heads, int64_t size, int64_t offset) {
+  return {.batch = arg.dims[0],
+          .heads = heads,
+          .length = arg.dims[1],
+          .size = size,
+          .batchStride = arg.dims[1] * arg.dims[2],
+          .headStride = size,
+          .tokenStride = arg.dims[2],
+          .offset = offset};
+}
+
+// tokenStride is the distance of rows, which are features where the keys are transposed.
+Heads headsFirst(const TensorArg& arg, bool transposed) {
+  return {.batch = arg.dims[0],
+          .heads = arg.dims[1],
+          .length = arg.dims[transposed ? 3 : 2],
+          .size = arg.dims[transposed ? 2 : 3],
+          .batchStride = arg.dims[1] * arg.dims[2] * arg.dims[3],
+          .headStride = arg.dims[2] * arg.dims[3],
+          .tokenStride = arg.dims[3]};
+}
+
+Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
+  const TensorArg& arg = args.inputs[i];
+  if (arg.rank == 4) return headsFirst(arg, i == 1 && params.transposedKeys);
+  return tokens(arg, i == 0 ? params.heads : params.kvHeads,
+                i == 2 ? params.valueSize : params.size, params.offsets[i]);
+}
+
+// Queries are rows [batch][key head][head of the group][query]: those that share a key head are
+// taken together.
 struct Problem {
   int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
+  Heads qHeads, kHeads, vHeads, outHeads;
   const float *q, *k, *v;
   float* out;
   TensorArg mask;
@@ -39,6 +79,16 @@ struct Problem {
   Problem(const Params& params, const LaunchArgs& args);
   int64_t units() const { return batch * keyHeads; }
   int64_t rowsPerUnit() const { return heads / keyHeads * queries; }
+  // Rows from this one on that lie at equal distances, in q and in the result.
+  int64_t evenRows(int64_t row) const {
+    const bool headsFollow = qHeads.headStride == queries * qHeads.tokenStride &&
+                             outHeads.headStride == queries * outHeads.tokenStride;
+    return headsFollow ? rowsPerUnit() - row : queries - row % queries;
+  }
+  int64_t placeOf(const Heads& heads, int64_t unit, int64_t row) const {
+    const int64_t group = this->heads / keyHeads;
+    return heads.at(unit / keyHeads, unit % keyHeads * group + row / queries, row % queries);
+  }
 
   // Keys that row `row` of a unit may see.
   int64_t visibleKeys(int64_t row) const {
@@ -49,19 +99,23 @@ struct Problem {
 };
 
 Problem::Problem(const Params& params, const LaunchArgs& args) : params(params) {
-  const TensorArg &qArg = args.inputs[0], &kArg = args.inputs[1], &vArg = args.inputs[2];
-  batch = qArg.dims[0];
-  heads = qArg.dims[1];
-  queries = qArg.dims[2];
-  size = qArg.dims[3];
-  keyHeads = vArg.dims[1];
-  keys = vArg.dims[2];
-  valueSize = vArg.dims[3];
-  q = qArg.as<const float>();
-  k = kArg.as<const float>();
-  v = vArg.as<const float>();
+  qHeads = operandOf(params, args, 0);
+  kHeads = operandOf(params, args, 1);
+  vHeads = operandOf(params, args, 2);
+  batch = qHeads.batch;
+  heads = qHeads.heads;
+  queries = qHeads.length;
+  size = qHeads.size;
+  keyHeads = vHeads.heads;
+  keys = vHeads.length;
+  valueSize = vHeads.size;
+  outHeads = params.heads > 0 ? tokens(args.outputs[0], heads, valueSize, 0)
+                              : headsFirst(args.outputs[0], false);
+  q = args.inputs[0].as<const float>();
+  k = args.inputs[1].as<const float>();
+  v = args.inputs[2].as<const float>();
   out = args.outputs[0].as<float>();
-  if (keyHeads < 1 || heads % keyHeads != 0 || kArg.count() != batch * keyHeads * keys * size)
+  if (keyHeads < 1 || heads % keyHeads != 0 || kHeads.length != keys || kHeads.size != size)
     fail(ErrorKind::kInvalidArgument, "attention over ", heads, " heads of queries has ", keyHeads,
          " heads of keys, which do not fit");
   causalOffset = params.alignEnd ? keys - queries : 0;
@@ -114,27 +168,29 @@ class Worker {
   }
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
-    const float* k = p_.k + unit * p_.keys * p_.size;
-    packB(p_.size, p_.keys, k, p_.params.transposedKeys ? p_.keys : p_.size,
+    const int64_t batch = unit / p_.keyHeads, head = unit % p_.keyHeads;
+    packB(p_.size, p_.keys, p_.k + p_.kHeads.at(batch, head, 0), p_.kHeads.tokenStride,
           !p_.params.transposedKeys, keys_);
-    packB(p_.keys, p_.valueSize, p_.v + unit * p_.keys * p_.valueSize, p_.valueSize, false,
+    packB(p_.keys, p_.valueSize, p_.v + p_.vHeads.at(batch, head, 0), p_.vHeads.tokenStride, false,
           values_);
     const int64_t step = blockRows();
-    for (int64_t row = firstRow; row < endRow; row += step)
-      attend(unit, row, std::min(step, endRow - row));
+    for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
+      rows = std::min({step, endRow - row, p_.evenRows(row)});
+      attend(unit, row, rows);
+    }
   }
 
  private:
   void attend(int64_t unit, int64_t row, int64_t rows) {
     int64_t visible = 0;
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
-    const int64_t place = unit * p_.rowsPerUnit() + row;
-    float* out = p_.out + place * p_.valueSize;
+    float* out = p_.out + p_.placeOf(p_.outHeads, unit, row);
+    const int64_t outStride = p_.outHeads.tokenStride;
     gemmBlock({.rows = rows,
                .columns = visible,
                .k = p_.size,
-               .a = p_.q + place * p_.size,
-               .lda = p_.size,
+               .a = p_.q + p_.placeOf(p_.qHeads, unit, row),
+               .lda = p_.qHeads.tokenStride,
                .packedB = keys_,
                .c = scores_,
                .ldc = stride_},
@@ -152,10 +208,10 @@ class Worker {
                  .lda = stride_,
                  .packedB = values_ + column * p_.keys,
                  .c = out + column,
-                 .ldc = p_.valueSize},
+                 .ldc = outStride},
                 {});
     for (int64_t i = 0; i < rows; ++i)
-      scaleRow(out + i * p_.valueSize, p_.valueSize, sums[i] == 0 ? 0.0f : 1 / sums[i]);
+      scaleRow(out + i * outStride, p_.valueSize, sums[i] == 0 ? 0.0f : 1 / sums[i]);
   }
 
   const Problem& p_;
@@ -177,17 +233,32 @@ bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {
   return true;
 }
 
+bool fitsHeads(const TensorArg& arg, const Params& params, int i) {
+  if (!isF32(arg)) return false;
+  if (arg.rank == 4) return true;
+  const int64_t heads = i == 0 ? params.heads : params.kvHeads,
+                size = i == 2 ? params.valueSize : params.size, offset = params.offsets[i];
+  if (arg.rank != 3 || heads < 1 || size < 1 || offset < 0 || (i == 1 && params.transposedKeys))
+    return false;
+  const int64_t width = arg.dims[2];
+  return offset <= width && size <= width && heads <= (width - offset) / size;
+}
+
 bool fits(const void* state, const LaunchArgs& args) {
   if (!hasOperands(args, 3)) return false;
-  for (int i = 0; i < 3; ++i)
-    if (args.inputs[i].rank != 4 || !isF32(args.inputs[i])) return false;
-  const TensorArg &q = args.inputs[0], &k = args.inputs[1], &v = args.inputs[2];
-  const TensorArg& out = args.outputs[0];
-  const int64_t results[] = {q.dims[0], q.dims[1], q.dims[2], v.dims[3]};
-  if (!isF32(out) || !std::ranges::equal(out.shape(), results)) return false;
-  if (k.dims[0] != q.dims[0] || v.dims[0] != q.dims[0] || k.dims[1] != v.dims[1]) return false;
-  const int64_t scores[] = {q.dims[0], q.dims[1], q.dims[2], v.dims[2]};
   const auto& params = *static_cast<const Params*>(state);
+  for (int i = 0; i < 3; ++i)
+    if (!fitsHeads(args.inputs[i], params, i)) return false;
+  const Heads q = operandOf(params, args, 0), k = operandOf(params, args, 1),
+              v = operandOf(params, args, 2);
+  const TensorArg& out = args.outputs[0];
+  const int64_t apart[] = {q.batch, q.heads, q.length, v.size},
+                together[] = {q.batch, q.length, q.heads * v.size};
+  const bool fitsOut = params.heads > 0 ? std::ranges::equal(out.shape(), together)
+                                        : std::ranges::equal(out.shape(), apart);
+  if (!isF32(out) || !fitsOut) return false;
+  if (k.batch != q.batch || v.batch != q.batch || k.heads != v.heads) return false;
+  const int64_t scores[] = {q.batch, q.heads, q.length, v.length};
   return !params.hasMask || (args.inputs.size() > 3 && fitsMask(args.inputs[3], scores));
 }
 

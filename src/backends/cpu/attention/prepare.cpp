@@ -27,9 +27,9 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<AttentionAttrs>();
   const bool hasMask = node.hasInput(kMask);
   Prepared prepared;
-  const int64_t keyLength = options.max(node.inputs[2]->shape()[2]);
-  const int64_t size = options.max(node.inputs[0]->shape()[3]),
-                valueSize = options.max(node.inputs[2]->shape()[3]);
+  const AttentionGeometry geometry = attentionGeometry(node);
+  const int64_t keyLength = options.max(geometry.k.length), size = options.max(geometry.q.size),
+                valueSize = options.max(geometry.v.size);
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded) {
     prepared.refusal = "needs an upper bound on the number of keys, to plan its workspace";
     return prepared;
@@ -38,12 +38,18 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
                             static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   ByteWriter writer;
-  writer.write(Params{.scale = static_cast<float>(attrs.scale),
-                      .softcap = static_cast<float>(attrs.softcap),
-                      .causal = attrs.causal,
-                      .alignEnd = attrs.alignEnd,
-                      .transposedKeys = attrs.transposedKeys,
-                      .hasMask = hasMask});
+  Params params{.scale = static_cast<float>(attrs.scale),
+                .softcap = static_cast<float>(attrs.softcap),
+                .causal = attrs.causal,
+                .alignEnd = attrs.alignEnd,
+                .transposedKeys = attrs.transposedKeys,
+                .hasMask = hasMask,
+                .heads = attrs.heads,
+                .kvHeads = attrs.kvHeads,
+                .size = attrs.size,
+                .valueSize = attrs.valueSize};
+  std::copy(attrs.offsets.begin(), attrs.offsets.end(), params.offsets);
+  writer.write(params);
   prepared.params = writer.take();
   return prepared;
 }
