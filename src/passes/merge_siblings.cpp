@@ -3,9 +3,10 @@
 //   %q = MatMul(%x, %wq) + %bq          %m = MatMul(%x, [wq wk]) + [bq bk]
 //   %k = MatMul(%x, %wk) + %bk     →    %q = Slice(%m), %k = Slice(%m)
 //
-// The input is read and packed once, and one larger product divides better among cores; but each
-// part is copied once more. So only where reshapes follow, and only in builds that ask for the most
-// (optimisation level 5) until the gain is measured to be worth the copies.
+// The input is read and packed once, and one larger product divides better among cores. Attention
+// reads the parts in place (attend_tokens). Elsewhere each part is copied once more: so only where
+// reshapes follow, and only in builds that ask for the most (optimisation level 5) until the gain
+// is measured to be worth the copies.
 #include <map>
 #include <optional>
 #include <tuple>
@@ -20,23 +21,33 @@
 
 namespace camshaft {
 
-constexpr int kLevelThatMerges = 5;
+constexpr int kLevelThatCopies = 5;
 
 namespace {
 
 struct Sibling {
   Node* product;
-  Value* bias;    // null: none
-  Value* result;  // of the product, or of the addition of its bias
+  Value* bias;            // null: none
+  Value* result;          // of the product, or of the addition of its bias
+  const Node* attention;  // what reads it as heads; null: something else does
 };
 
 }  // namespace
+
+// The attention that reads the value through reshapes and transposes alone.
+static const Node* attentionAfter(const Graph& graph, const Value* value) {
+  const Node* reader = soleUser(graph, value);
+  while (reader && !reader->epilogue &&
+         (reader->op == &ops::Reshape || reader->op == &ops::Transpose))
+    reader = soleUser(graph, reader->output());
+  return reader && reader->op == &ops::Attention ? reader : nullptr;
+}
 
 static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
   if (node->op != &ops::MatMul || node->epilogue || node->as<MatMulAttrs>().transposeA)
     return std::nullopt;
   if (!node->input(1)->isConstant() || node->input(1)->rank() != 2) return std::nullopt;
-  Sibling sibling{node, nullptr, node->output()};
+  Sibling sibling{node, nullptr, node->output(), nullptr};
   const Node* add = soleUser(graph, sibling.result);
   if (add && add->op == &ops::Pointwise && !add->epilogue &&
       add->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) {
@@ -47,6 +58,7 @@ static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
     sibling.bias = bias;
     sibling.result = add->output();
   }
+  sibling.attention = attentionAfter(graph, sibling.result);
   const Node* reader = soleUser(graph, sibling.result);
   return reader && reader->op == &ops::Reshape ? std::optional(sibling) : std::nullopt;
 }
@@ -91,14 +103,14 @@ static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
 }
 
 bool mergeSiblings(Graph& graph, const PassOptions& options) {
-  if (options.optimizationLevel < kLevelThatMerges) return false;
   // Keyed by what must agree, in the order of the graph.
-  std::map<std::tuple<const Value*, bool, bool>, size_t> groupOf;
+  std::map<std::tuple<const Value*, const Node*, bool, bool>, size_t> groupOf;
   std::vector<std::vector<Sibling>> groups;
   for (Node* node : graph.nodeList()) {
     const std::optional<Sibling> sibling = asSibling(graph, node);
     if (!sibling) continue;
-    const auto key = std::tuple{static_cast<const Value*>(node->input(0)),
+    if (!sibling->attention && options.optimizationLevel < kLevelThatCopies) continue;
+    const auto key = std::tuple{static_cast<const Value*>(node->input(0)), sibling->attention,
                                 node->as<MatMulAttrs>().transposeB, sibling->bias != nullptr};
     const auto [it, isNew] = groupOf.try_emplace(key, groups.size());
     if (isNew) groups.emplace_back();

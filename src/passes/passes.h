@@ -5,6 +5,7 @@
 
 namespace camshaft {
 
+bool attendTokens(Graph& graph, const PassOptions& options);
 bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);

@@ -27,6 +27,9 @@ static constexpr Pass kPipeline[] = {
     {"remove_identities", removeIdentities},
     {"merge_common", mergeCommon},                // the same mask for every layer
     {"merge_siblings", mergeSiblings},            // products of one input with several weights
+    {"attend_tokens", attendTokens},              // attention reads what products leave, in place
+    {"remove_identities", removeIdentities},      // reshapes of reshapes around it
+    {"unflatten_products", unflattenProducts},    // products that these stood behind
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
