@@ -273,6 +273,7 @@ Graph Graph::clone() const {
     node->attrs = from->attrs->clone();
     node->epilogue = from->epilogue;
     node->origins = from->origins;
+    node->precision = from->precision;
     for (const Value* output : from->outputs) {
       node->outputs.push_back(copied.at(output));
       node->outputs.back()->producer = node.get();

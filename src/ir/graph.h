@@ -42,6 +42,17 @@ struct Epilogue {
   int firstInput = 0;
 };
 
+// What the user asked of a node's arithmetic. Set before the passes, acted on by lower_precision.
+struct PrecisionRequest {
+  std::optional<DataType> compute;
+  std::vector<std::optional<DataType>> outputs;  // storage of output i; may list fewer than there are
+
+  bool empty() const { return !compute && outputs.empty(); }
+  std::optional<DataType> output(size_t i) const {
+    return i < outputs.size() ? outputs[i] : std::nullopt;
+  }
+};
+
 struct Node {
   std::string name;  // of the ONNX node or layer it came from, unique names not required
   Op op = nullptr;
@@ -50,6 +61,7 @@ struct Node {
   std::vector<Value*> outputs;
   std::optional<Epilogue> epilogue;
   std::vector<std::string> origins;  // names of the ONNX nodes whose work this node does
+  PrecisionRequest precision;
 
   // Inputs of the operator itself, without the epilogue's.
   int ownInputs() const { return epilogue ? epilogue->firstInput : static_cast<int>(inputs.size()); }

@@ -4,6 +4,7 @@
 //   graph main(%x: f32[n, 3]) {            // names that are not words go in quotes: %"a b"
 //     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
 //     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
+//     %z = Op(%y) precision(f16 -> f32)    // asked for: arithmetic, storage of outputs; _ is neither
 //     return %y as "logits"
 //   }
 //
@@ -247,6 +248,7 @@ class GraphParser {
                             std::move(attrs), static_cast<int>(results.size()));
     });
     if (scan_.acceptWord("epilogue")) epilogue(added, line);
+    if (scan_.acceptWord("precision")) precision(added);
     for (size_t i = 0; i < results.size(); ++i) graph_.rename(added->outputs[i], results[i].name);
     if (scan_.peek() == '"') added->name = scan_.quoted();
     if (scan_.acceptWord("from")) {
@@ -270,6 +272,24 @@ class GraphParser {
       for (Value* value : extra) graph_.addInputTo(node, value);
       graph_.inferTypes(node);
     });
+  }
+
+  void precision(Node* node) {
+    const auto requested = [&]() -> std::optional<DataType> {
+      if (scan_.acceptWord("_")) return std::nullopt;
+      const std::string name = scan_.word();
+      const auto type = parseDataType(name);
+      if (!type)
+        here([&] { fail(ErrorKind::kInvalidArgument, "'", name, "' is not an element type"); });
+      return type;
+    };
+    scan_.expect("(");
+    node->precision.compute = requested();
+    if (scan_.accept("->")) {
+      do node->precision.outputs.push_back(requested());
+      while (scan_.accept(","));
+    }
+    scan_.expect(")");
   }
 
   void checkTypes(const Node& node, const std::vector<Result>& results, int line) {

@@ -81,6 +81,20 @@ std::string attributesText(const Node& node) {
   return out.empty() ? "" : str(" {", out, "}");
 }
 
+// "precision(f16 -> f32, _)": the type to compute in, then those of the outputs.
+std::string precisionText(const PrecisionRequest& request) {
+  const auto typeText = [](std::optional<DataType> type) {
+    return type ? std::string(toString(*type)) : "_";
+  };
+  std::string out = typeText(request.compute);
+  const char* separator = " -> ";
+  for (const std::optional<DataType>& type : request.outputs) {
+    out += separator + typeText(type);
+    separator = ", ";
+  }
+  return str(" precision(", out, ")");
+}
+
 std::string nodeText(const Node& node, bool withOrigins) {
   std::string out;
   for (const Value* output : node.outputs) out += str(out.empty() ? "" : ", ", typedText(output));
@@ -91,6 +105,7 @@ std::string nodeText(const Node& node, bool withOrigins) {
   if (node.epilogue)
     out += str(" epilogue", listText(std::vector<Value*>(ownEnd, node.inputs.end())), " {",
                toString(node.epilogue->expr), "}");
+  if (!node.precision.empty()) out += precisionText(node.precision);
   if (node.outputs.empty() || node.name != node.outputs[0]->name) out += str(" ", quote(node.name));
   if (withOrigins && !node.origins.empty()) {
     out += " from";

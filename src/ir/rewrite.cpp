@@ -56,6 +56,7 @@ void mergeOrigins(Node* to, const Node* from) {
   };
   if (from->origins.empty() && !from->name.empty()) add(from->name);
   for (const std::string& origin : from->origins) add(origin);
+  if (from->precision.compute == DataType::kF32) to->precision.compute = DataType::kF32;
 }
 
 void replaceAndErase(Graph& graph, Node* node, Value* replacement) {

@@ -22,7 +22,8 @@ bool isScalarConstant(const Value* value, double* number = nullptr);
 // The same, and that number is close to `number` to a float's precision.
 bool isScalarConstant(const Value* value, double number, double tolerance = 1e-6);
 
-// Adds the origins of `from` (its name when it has none) to those of `to`, without repeats.
+// Adds the origins of `from` (its name when it has none) to those of `to`, without repeats. Where
+// `from` was asked to compute in f32, so is `to`.
 void mergeOrigins(Node* to, const Node* from);
 // Every use of the node's only output reads `replacement`; the node goes, with producers that die.
 // Its origins move to the replacement's producer.

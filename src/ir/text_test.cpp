@@ -81,6 +81,22 @@ TEST(Text, PrintsEpilogues) {
   EXPECT_EQ(graph.find("b")->users.size(), 1u);
 }
 
+TEST(Text, PrintsPrecisionRequests) {
+  const std::string text = R"(graph g(%x: f32[4]) {
+  %a: f32[4] = Everything(%x) precision(f16)
+  %b: f32[4] = Everything(%a) {real = 2} precision(_ -> bf16) "named"
+  %c: f32[4] = Everything(%b) precision(f16 -> f32)
+  return %c
+}
+)";
+  expectFixedPoint(text);
+  EXPECT_EQ(toText(parseTest(text).clone()), text);
+  EXPECT_THAT(messageOf([&] {
+                parseTest("graph g(%x: f32[4]) { %a = Everything(%x) precision(half) return %a }");
+              }),
+              HasSubstr("'half' is not an element type"));
+}
+
 TEST(Text, NodesWithoutOutputsDeclareTheirSymbols) {
   const Graph graph = parseTest(
       "graph g(%v: i64[1]) { Bind(%v) {symbols = [s]} %f = Fill() {shape = [s, 2]} return %f }");

@@ -15,6 +15,7 @@
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
+#include "passes/precision_rules.h"
 
 namespace camshaft {
 
@@ -31,7 +32,8 @@ static bool gainsFromChannelsLast(Node& node) {
   const bool* layout = layoutOf(node);
   if (!layout || *layout || node.epilogue || node.outputs.size() != 1) return false;
   const Value* x = node.input(0);
-  if (x->dataType() != DataType::kF32 || x->rank() < 3 || x->rank() > 4) return false;
+  const bool isImage = x->dataType() == DataType::kF32 || is16Bit(x->dataType());
+  if (!isImage || x->rank() < 3 || x->rank() > 4) return false;
   const bool hasWeights = node.op == &ops::Conv || node.op == &ops::ConvTranspose;
   return !hasWeights || node.input(1)->isConstant();
 }

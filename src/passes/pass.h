@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ir/graph.h"
+#include "support/log.h"
 
 namespace camshaft {
 
@@ -14,6 +15,9 @@ struct PassOptions {
   bool channelsLast = true;
   // 0: fastest build, 5: longest. Passes that cost build time ask it.
   int optimizationLevel = 3;
+  // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.
+  bool allowF16 = false, allowBF16 = false;
+  Log log;
   // Names of passes not to run.
   std::set<std::string, std::less<>> disabled;
 };

@@ -8,7 +8,8 @@
 //   graph after(...) { ... }
 //
 // The pass must turn the first into the second, find nothing more to do when run again, and both
-// must compute the same on random inputs.
+// must compute the same on random inputs. Words after the pass's name allow 16-bit types:
+// "// pass: lower_precision f16".
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,14 @@ namespace {
 struct Case {
   std::string name;  // file and line
   std::string pass, before, after;
+  std::set<std::string> allowed;  // 16-bit types
 };
+
+void readHeader(std::string_view words, Case& c) {
+  std::istringstream stream{std::string(words)};
+  stream >> c.pass;
+  for (std::string type; stream >> type;) c.allowed.insert(type);
+}
 
 std::vector<Case> readCases(const std::filesystem::path& path) {
   static constexpr std::string_view kHeader = "// pass: ";
@@ -38,7 +46,8 @@ std::vector<Case> readCases(const std::filesystem::path& path) {
   std::string line, *part = nullptr;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.starts_with(kHeader)) {
-      cases.push_back({str(path.filename().string(), ":", number), line.substr(kHeader.size()), "", ""});
+      cases.push_back({.name = str(path.filename().string(), ":", number)});
+      readHeader(std::string_view(line).substr(kHeader.size()), cases.back());
       part = &cases.back().before;
     } else if (line == "---" && part) {
       part = &cases.back().after;
@@ -91,10 +100,15 @@ std::vector<HostTensor> evaluateOn(const Graph& graph, const std::vector<HostTen
   return evaluateGraph(graph, views);
 }
 
-void expectClose(const HostTensor& a, const HostTensor& b) {
+// Of the largest difference to elements of about one.
+double toleranceOf(DataType type) {
+  return type == DataType::kF16 || type == DataType::kBF16 ? 1e-2 : 1e-5;
+}
+
+void expectClose(const HostTensor& a, const HostTensor& b, double tolerance) {
   ASSERT_EQ(a.type, b.type);
   ASSERT_EQ(a.dims, b.dims);
-  const double tolerance = a.type == DataType::kF16 || a.type == DataType::kBF16 ? 1e-2 : 1e-5;
+  tolerance = std::max(tolerance, toleranceOf(a.type));
   for (int64_t i = 0; i < a.count(); ++i) {
     const double x = readElement(a.type, a.bytes.data(), i), y = readElement(b.type, b.bytes.data(), i);
     if (std::isnan(x) && std::isnan(y)) continue;
@@ -102,7 +116,7 @@ void expectClose(const HostTensor& a, const HostTensor& b) {
   }
 }
 
-void expectSameResults(const Graph& before, const Graph& after) {
+void expectSameResults(const Graph& before, const Graph& after, double tolerance = 0) {
   const std::vector<HostTensor> inputs = randomInputs(before);
   const auto expected = evaluateOn(before, inputs);
   const auto actual = evaluateOn(after, inputs);
@@ -110,12 +124,31 @@ void expectSameResults(const Graph& before, const Graph& after) {
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(before.outputs[i].name, after.outputs[i].name);
     SCOPED_TRACE(str("output ", before.outputs[i].name));
-    expectClose(expected[i], actual[i]);
+    expectClose(expected[i], actual[i], tolerance);
   }
+}
+
+// ‖actual - expected‖ / ‖expected‖, leaving out what is not finite in both.
+double relativeError(const HostTensor& expected, const HostTensor& actual) {
+  double difference = 0, size = 1e-30;
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const double x = readElement(expected.type, expected.bytes.data(), i);
+    const double y = readElement(actual.type, actual.bytes.data(), i);
+    if (!std::isfinite(x) && !std::isfinite(y)) continue;
+    difference += (x - y) * (x - y);
+    size += x * x;
+  }
+  return std::sqrt(difference / size);
 }
 
 // Passes that wait for the highest level are tested too.
 PassOptions everything() { return {.optimizationLevel = 5}; }
+
+// What a few roundings to the case's 16-bit type may change.
+double roundingOf(const Case& c) {
+  if (c.pass != "lower_precision") return 0;
+  return c.after.find("bf16") != std::string::npos ? 3e-2 : 4e-3;
+}
 
 void runCase(const Case& c) {
   const Pass* pass = findPass(c.pass);
@@ -123,12 +156,15 @@ void runCase(const Case& c) {
   const Graph before = parseGraph(c.before, findOp);
   const Graph expected = parseGraph(c.after, findOp);
   Graph graph = before.clone();
-  const bool changed = pass->run(graph, everything());
+  PassOptions options = everything();
+  options.allowF16 = c.allowed.contains("f16");
+  options.allowBF16 = c.allowed.contains("bf16");
+  const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));
   EXPECT_EQ(changed, toText(before) != toText(graph)) << "the pass says otherwise about its changes";
-  expectSameResults(before, graph);
-  EXPECT_FALSE(pass->run(graph, everything())) << "the second run changes the graph again to\n" << toText(graph);
+  expectSameResults(before, graph, roundingOf(c));
+  EXPECT_FALSE(pass->run(graph, options)) << "the second run changes the graph again to\n" << toText(graph);
 }
 
 TEST(Passes, TextTests) {
@@ -158,9 +194,32 @@ TEST(Pipeline, KeepsResults) {
       const Graph before = parseGraph(c.before, findOp);
       Graph after = before.clone();
       runPipeline(after, everything());
-      expectSameResults(before, after);
+      expectSameResults(before, after, roundingOf(c));
     } catch (const Error& error) {
       ADD_FAILURE() << c.name << ": " << error.message();
+    }
+  }
+}
+
+// The same graphs with 16-bit products and storage, by the root of the mean square.
+TEST(Pipeline, KeepsResultsIn16Bits) {
+  for (const Case& c : allCases()) {
+    for (const bool bf16 : {false, true}) {
+      SCOPED_TRACE(str(c.name, bf16 ? " bf16" : " f16"));
+      try {
+        const Graph before = parseGraph(c.before, findOp);
+        Graph after = before.clone();
+        PassOptions options = everything();
+        (bf16 ? options.allowBF16 : options.allowF16) = true;
+        runPipeline(after, options);
+        const std::vector<HostTensor> inputs = randomInputs(before);
+        const auto expected = evaluateOn(before, inputs), actual = evaluateOn(after, inputs);
+        for (size_t i = 0; i < expected.size(); ++i)
+          EXPECT_LT(relativeError(expected[i], actual[i]), bf16 ? 2e-2 : 3e-3)
+              << before.outputs[i].name << " of\n" << toText(after);
+      } catch (const Error& error) {
+        ADD_FAILURE() << c.name << ": " << error.message();
+      }
     }
   }
 }

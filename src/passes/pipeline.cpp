@@ -25,6 +25,7 @@ static constexpr Pass kPipeline[] = {
     {"recognise_attention", recogniseAttention},  // softmax between two matrix products, with its masks
     {"fold_constants", foldConstants},            // masks that this combined
     {"remove_identities", removeIdentities},
+    {"simplify_masks", simplifyMasks},            // masks that only look back, or keep everything
     {"merge_common", mergeCommon},                // the same mask for every layer
     {"merge_siblings", mergeSiblings},            // products of one input with several weights
     {"attend_tokens", attendTokens},              // attention reads what products leave, in place
@@ -36,6 +37,7 @@ static constexpr Pass kPipeline[] = {
 
     // Lay tensors out as kernels like them.
     {"fuse_pointwise", fusePointwise},        // one reader of a transpose instead of several
+    {"lower_precision", lowerPrecision},      // 16-bit products and storage, where allowed
     {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
     {"hoist_reshapes", hoistReshapes},        // reshapes no longer part products from what follows them
