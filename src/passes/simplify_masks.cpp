@@ -1,0 +1,211 @@
+// Masks of attention say less: what is always true goes, and "no key after the query" becomes an
+// attribute.
+//
+//   %m = Pointwise(%past, %kept) {where(and(x0, x1), 0, -inf)}      // past: key <= query
+//   %y = Attention(%q, %k, %v, %m)
+//   →
+//   %m = Pointwise(%kept) {where(x0, 0, -inf)}
+//   %y = Attention(%q, %k, %v, %m) {causal}
+//
+// Numbers as low as these leave no weight to a key, whatever they are exactly.
+#include <algorithm>
+#include <optional>
+
+#include "ir/rewrite.h"
+#include "ops/attention.h"
+#include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "ops/shape.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+namespace {
+
+// A mask as conditions that all must hold, and what a key that breaks one gets; 0 for masks that
+// are conditions themselves.
+struct Conditions {
+  std::vector<Value*> all;
+  Expr added;  // of the condition; empty: the mask is bool
+};
+
+}  // namespace
+
+constexpr double kLow = -1e4;
+
+static void collectConditions(Value* value, std::vector<Value*>& all) {
+  const Node* node = producerOf(value, &ops::Pointwise);
+  if (node && node->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAnd)) {
+    for (Value* input : node->inputs) collectConditions(input, all);
+  } else if (std::find(all.begin(), all.end(), value) == all.end()) {
+    all.push_back(value);
+  }
+}
+
+// where(condition, 0, low)
+static bool addsLowWhereFalse(const Expr& expr) {
+  const auto& code = expr.code();
+  const ScalarInstruction& last = code.back();
+  if (last.op != ScalarOp::kWhere || expr.inputCount() != 1) return false;
+  const ScalarInstruction &kept = code[last.b], &low = code[last.c];
+  return code[last.a].op == ScalarOp::kInput && kept.op == ScalarOp::kConst && kept.real == 0 &&
+         low.op == ScalarOp::kConst && low.real <= kLow;
+}
+
+static std::optional<Conditions> conditionsOf(Value* mask) {
+  Conditions conditions;
+  if (mask->dataType() == DataType::kBool || mask->isConstant()) {
+    collectConditions(mask, conditions.all);
+    return conditions;
+  }
+  const Node* node = producerOf(mask, &ops::Pointwise);
+  if (!node || !addsLowWhereFalse(node->as<PointwiseAttrs>().expr)) return std::nullopt;
+  conditions.added = node->as<PointwiseAttrs>().expr;
+  collectConditions(node->inputs[0], conditions.all);
+  return conditions;
+}
+
+// First of the consecutive numbers that the value holds, along one dimension.
+static std::optional<Dim> firstOfRange(const Value* value) {
+  while (const Node* reshape = producerOf(value, &ops::Reshape)) value = reshape->input(0);
+  if (const Node* sum = producerOf(value, &ops::Pointwise)) {
+    if (!sum->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) return std::nullopt;
+    for (int i : {0, 1}) {
+      const auto& shift = sum->inputs[i]->contents;
+      const auto first =
+          shift && shift->size() == 1 ? firstOfRange(sum->inputs[1 - i]) : std::nullopt;
+      if (first) return *first + shift->front();
+    }
+    return std::nullopt;
+  }
+  const Node* range = producerOf(value, &ops::Range);
+  if (!range || !isScalarConstant(range->input(1), 1.0)) return std::nullopt;
+  const auto& start = range->input(0)->contents;
+  return start && start->size() == 1 ? std::optional(start->front()) : std::nullopt;
+}
+
+// Every size but that of dimension `axis` (from the end) is 1.
+static bool variesOnlyAlong(const Value* value, int64_t axis, const Dim& size) {
+  const Shape& shape = value->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (axis >= rank || shape[rank - 1 - axis] != size) return false;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis && !shape[rank - 1 - i].isConstant(1)) return false;
+  return true;
+}
+
+static bool isTrue(const ConstTensorView& view, int64_t i, bool isCondition) {
+  const double element = readElement(view.type, view.data, i);
+  return isCondition ? element != 0 : element == 0;
+}
+
+// How many keys after its own a query sees, when the constant masks nothing but those beyond.
+static std::optional<int64_t> reachOf(const Value* constant) {
+  const ConstTensorView view = constant->view();
+  const auto rank = view.dims.size();
+  if (rank < 2 || view.count() != view.dims[rank - 1] * view.dims[rank - 2] || view.count() == 0)
+    return std::nullopt;
+  const int64_t queries = view.dims[rank - 2], keys = view.dims[rank - 1];
+  const bool isCondition = view.type == DataType::kBool;
+  int64_t seen = 0;  // by the first query
+  while (seen < keys && isTrue(view, seen, isCondition)) ++seen;
+  for (int64_t i = 0; i < view.count(); ++i) {
+    const bool visible = i % keys < i / keys + seen;
+    if (isTrue(view, i, isCondition) != visible) return std::nullopt;
+    if (!visible && !isCondition && readElement(view.type, view.data, i) > kLow)
+      return std::nullopt;
+  }
+  return queries > 1 || seen < keys ? std::optional(seen - 1) : std::nullopt;
+}
+
+// The same of key <= query + reach, spelled with the positions of both.
+static std::optional<Dim> reachOf(const Node& comparison, const AttentionGeometry& geometry) {
+  const Expr& expr = comparison.as<PointwiseAttrs>().expr;
+  const bool keysFirst = expr.isSingle(ScalarOp::kLessEqual);
+  if (!keysFirst && !expr.isSingle(ScalarOp::kGreaterEqual)) return std::nullopt;
+  const Value *keys = comparison.inputs[keysFirst ? 0 : 1],
+              *queries = comparison.inputs[keysFirst ? 1 : 0];
+  if (!variesOnlyAlong(keys, 0, geometry.k.length) ||
+      !variesOnlyAlong(queries, 1, geometry.q.length))
+    return std::nullopt;
+  const std::optional<Dim> firstKey = firstOfRange(keys), firstQuery = firstOfRange(queries);
+  return firstKey && firstQuery ? std::optional(*firstQuery - *firstKey) : std::nullopt;
+}
+
+// Whether the condition is what causal means, with alignEnd or without.
+static std::optional<bool> alignsEnd(const Value* condition, const AttentionGeometry& geometry) {
+  std::optional<Dim> reach;
+  if (condition->isConstant()) {
+    if (const auto constant = reachOf(condition)) reach = Dim(*constant);
+  } else if (const Node* comparison = producerOf(condition, &ops::Pointwise)) {
+    reach = reachOf(*comparison, geometry);
+  }
+  if (!reach) return std::nullopt;
+  if (reach->isConstant(0)) return false;
+  return *reach == geometry.k.length - geometry.q.length ? std::optional(true) : std::nullopt;
+}
+
+static bool isAlwaysTrue(const Value* condition) {
+  if (condition->isConstant()) {
+    double number = 0;
+    return isScalarConstant(condition, &number) &&
+           (condition->dataType() == DataType::kBool ? number != 0 : number == 0);
+  }
+  const Node* node = producerOf(condition, &ops::Pointwise);  // position >= 0
+  if (!node || node->inputs.size() != 1) return false;
+  const auto& code = node->as<PointwiseAttrs>().expr.code();
+  const ScalarInstruction& last = code.back();
+  if (last.op != ScalarOp::kGreaterEqual || code[last.a].op != ScalarOp::kInput ||
+      code[last.b].op != ScalarOp::kConst)
+    return false;
+  const std::optional<Dim> first = firstOfRange(node->inputs[0]);
+  return first && first->isConstant() && first->value() >= code[last.b].integer;
+}
+
+static Value* addMask(Graph& graph, const Conditions& conditions, const std::string& name,
+                      Node* before) {
+  Value* mask = nullptr;
+  for (Value* condition : conditions.all)
+    mask = mask ? addBinary(graph, ScalarOp::kAnd, name, mask, condition, before) : condition;
+  return conditions.added.empty() ? mask
+                                  : addPointwise(graph, name, {mask}, conditions.added, before);
+}
+
+static bool simplifyMask(Graph& graph, Node* attention) {
+  if (!attention->hasInput(3)) return false;
+  Value* mask = attention->input(3);
+  std::optional<Conditions> conditions = conditionsOf(mask);
+  if (!conditions) return false;
+  auto& attrs = attention->as<AttentionAttrs>();
+  const AttentionGeometry geometry = attentionGeometry(*attention);
+  const auto isSaid = [&](const Value* condition) {
+    if (isAlwaysTrue(condition)) return true;
+    const auto alignEnd = alignsEnd(condition, geometry);
+    if (!alignEnd || (attrs.causal && attrs.alignEnd != *alignEnd)) return false;
+    attrs.causal = true;
+    attrs.alignEnd = *alignEnd;
+    return true;
+  };
+  if (std::erase_if(conditions->all, isSaid) == 0) return false;
+
+  std::vector<Value*> inputs(attention->inputs.begin(), attention->inputs.begin() + 3);
+  if (!conditions->all.empty())
+    inputs.push_back(addMask(graph, *conditions, mask->name, attention));
+  graph.setInputs(attention, std::move(inputs));
+  graph.inferTypes(attention);
+  if (mask->producer) graph.eraseIfDead(mask->producer);
+  return true;
+}
+
+bool simplifyMasks(Graph& graph, const PassOptions&) {
+  std::vector<Node*> attentions;  // nodes before them may go
+  for (const auto& node : graph.nodes())
+    if (node->op == &ops::Attention && !node->epilogue) attentions.push_back(node.get());
+  bool changed = false;
+  for (Node* attention : attentions) changed |= simplifyMask(graph, attention);
+  graph.eraseUnusedConstants();
+  return changed;
+}
+
+}  // namespace camshaft
