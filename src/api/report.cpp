@@ -17,6 +17,8 @@ ErrorCode errorCodeOf(ErrorKind kind) {
       return ErrorCode::kINVALID_ARGUMENT;
     case ErrorKind::kOutOfMemory:
       return ErrorCode::kFAILED_ALLOCATION;
+    case ErrorKind::kDevice:
+      return ErrorCode::kFAILED_EXECUTION;
     case ErrorKind::kIo:
       return ErrorCode::kFAILED_INITIALIZATION;
     case ErrorKind::kInternal:

@@ -1,23 +1,90 @@
-// The run-time half of the backend boundary: where memory lives and which kernels run there.
+// The run-time half of the backend boundary: where memory lives, how work is queued, and which
+// kernels run there.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "backend/launch.h"
+#include "support/aligned_buffer.h"
 
 namespace camshaft {
+
+// Work recorded once and replayed many times.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual void replay(void* stream) = 0;
+};
+
+// A processor with memory of its own, which does queued work in the order of a stream. Usable from
+// any thread; what it makes must not outlive it. Throws Error with the driver's words.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string describe() const = 0;
+  // Makes it the calling thread's device, which everything below and every launch needs.
+  virtual void makeCurrent() = 0;
+
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void* allocateHost(int64_t bytes) = 0;  // host memory that copies run fast from and to
+  virtual void releaseHost(void* memory) noexcept = 0;
+
+  virtual void* createStream() = 0;
+  virtual void destroyStream(void* stream) noexcept = 0;
+  virtual void copy(void* to, const void* from, int64_t bytes, void* stream) = 0;  // any direction
+  virtual void synchronize(void* stream) = 0;
+  virtual bool isRecording(void* stream) = 0;  // also when the caller records it
+  virtual std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) = 0;
+  virtual void signal(void* event, void* stream) = 0;  // an event of the caller's
+
+  // Milliseconds between two points of a stream: mark() both, synchronize, ask.
+  virtual std::shared_ptr<void> mark(void* stream) = 0;
+  virtual double millisecondsBetween(const void* begin, const void* end) = 0;
+};
 
 // A backend's run-time half: its kernels, found by name when an engine is loaded.
 struct RuntimeBackend {
   std::string_view name;  // the prefix of its kernels' names
   const RuntimeKernel* (*find)(std::string_view kernel);
   std::string (*describeDevice)();  // "AMD EPYC ..., 8 cores, avx512f": for logs and cache keys
+  Device* (*device)() = nullptr;    // the calling thread's; null: kernels run here, on host memory
 };
 
 // All backends linked in or loaded, in order of preference (backends.cpp).
 std::span<const RuntimeBackend* const> runtimeBackends();
+// The backend of a device or kernel name ("cuda", "cuda/gemm"), or null.
+const RuntimeBackend* findRuntimeBackend(std::string_view name);
+// Why there is none, in words that follow "and": "no CUDA driver was found (libcuda.so.1 ...)".
+std::string whyBackendIsMissing(std::string_view name);
 const RuntimeKernel* findRuntimeKernel(std::string_view kernel);
+
+// Bytes on a device; on the host when there is none, or as a device's partner in copies.
+class DeviceBuffer {
+ public:
+  enum class Side { kDevice, kHost };
+  explicit DeviceBuffer(Device* device = nullptr, Side side = Side::kDevice)
+      : device_(device), side_(side) {}
+  ~DeviceBuffer() { reset(); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+
+  void reserve(int64_t bytes);  // at least that many; contents are lost when it grows
+  void reset() noexcept;
+  std::byte* data() const { return data_; }
+  int64_t size() const { return bytes_; }
+
+ private:
+  Device* device_ = nullptr;
+  Side side_ = Side::kDevice;
+  AlignedBuffer host_;  // without a device
+  std::byte* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
 
 }  // namespace camshaft

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/compiled_code.h"
 #include "ir/graph.h"
+#include "ops/fusion_abilities.h"
 
 namespace camshaft {
 
@@ -69,9 +71,12 @@ struct BuildBackend {
   // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
   KernelList (*kernelsFor)(const Node& node);
   bool prefersChannelsLast;
-  // Device code for Prepared::source, many at once; the engine stores it. Throws Error with the
-  // compiler's message. Null: the backend has no code of its own.
-  std::vector<std::vector<std::byte>> (*compile)(std::span<const std::string> sources) = nullptr;
+  FusionAbilities fusion = {};
+  // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
+  // the host.
+  std::vector<CompiledCode> (*compile)(std::span<const std::string> sources) = nullptr;
+  // Builds of this thread are for a device of that compute capability; 0: for the one here.
+  void (*useTarget)(int computeCapability) = nullptr;
 };
 
 // Node inputs as they are, in order.

@@ -46,7 +46,8 @@ struct LaunchArgs {
 
 // A kernel at run time. load() turns the parameter bytes into a state once per engine (null: the
 // bytes themselves are the state, passed aligned to 64 bytes); launch() neither allocates nor looks anything up.
-// States are immutable and shared between contexts.
+// States are immutable and shared between contexts. On devices launch() queues work on args.stream,
+// or adds it to what is being recorded there.
 struct RuntimeKernel {
   std::string_view name;  // "cpu/gemm_f32"
   std::shared_ptr<const void> (*load)(std::span<const std::byte> params) = nullptr;
@@ -54,6 +55,9 @@ struct RuntimeKernel {
   // Whether number, types and sizes of the operands are such that launch() stays inside them, asked
   // before the first launch at new sizes: engine files are not trusted. Null: any will do.
   bool (*fits)(const void* state, const LaunchArgs& args) = nullptr;
+  // Instead of load(), for kernels whose device code the engine holds; `kernel` is the step's name.
+  std::shared_ptr<const void> (*loadCode)(std::string_view kernel, std::span<const std::byte> params,
+                                          std::span<const std::byte> binary) = nullptr;
 };
 
 }  // namespace camshaft

@@ -2,7 +2,9 @@
 #include "backends/backends.h"
 
 #include "backends/cpu/cpu.h"
+#include "backends/cuda/load_library.h"
 #include "backends/reference/reference.h"
+#include "support/error.h"
 
 namespace camshaft {
 
@@ -12,11 +14,32 @@ std::span<const RuntimeBackend* const> runtimeBackends() {
   return kBackends;
 }
 
-const RuntimeKernel* findRuntimeKernel(std::string_view kernel) {
-  const std::string_view prefix = kernel.substr(0, kernel.find('/'));
+const RuntimeBackend* findRuntimeBackend(std::string_view name) {
+  const std::string_view prefix = name.substr(0, name.find('/'));
   for (const RuntimeBackend* backend : runtimeBackends())
-    if (backend->name == prefix) return backend->find(kernel);
-  return nullptr;
+    if (backend->name == prefix) return backend;
+  const cuda::CudaLibrary* library = prefix == "cuda" ? cuda::loadedLibrary() : nullptr;
+  return library ? library->backend : nullptr;
+}
+
+std::string whyBackendIsMissing(std::string_view name) {
+  return name == "cuda" ? cuda::whyNotLoaded() : str("there is no backend '", name, "'");
+}
+
+const RuntimeKernel* findRuntimeKernel(std::string_view kernel) {
+  const RuntimeBackend* backend = findRuntimeBackend(kernel);
+  return backend ? backend->find(kernel) : nullptr;
+}
+
+std::string whyUnusable(std::string_view device) {
+  const RuntimeBackend* backend = findRuntimeBackend(device);
+  if (!backend) return whyBackendIsMissing(device);
+  try {
+    if (backend->device) backend->device();
+    return {};
+  } catch (const Error& error) {
+    return error.message();
+  }
 }
 
 }  // namespace camshaft

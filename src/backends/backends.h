@@ -10,8 +10,11 @@ namespace camshaft {
 
 struct BuildBackend;
 
-// Those asked for kernels when building for a device ("cpu", "reference"), first to last; the last
-// takes every operator.
+// Why nothing can run on a device ("cpu", "cuda") here; empty when it can.
+std::string whyUnusable(std::string_view device);
+
+// Those asked for kernels when building for a device ("cpu", "cuda", "reference"), first to last;
+// the last takes every operator.
 std::vector<const BuildBackend*> buildBackends(std::string_view device);
 
 }  // namespace camshaft

@@ -97,15 +97,19 @@ Operand toOperand(const fb::Operand* table) {
           toTensor(table->tensor())};
 }
 
+std::vector<std::byte> toBytes(const flatbuffers::Vector<uint8_t>* values) {
+  if (!values) return {};
+  const auto* data = reinterpret_cast<const std::byte*>(values->data());
+  return {data, data + values->size()};
+}
+
 Step toStep(const fb::Step* table) {
   Step step;
   step.kind = static_cast<StepKind>(table->kind());
   step.name = toText(table->name());
   step.kernel = toText(table->kernel());
-  if (table->params()) {
-    const auto* data = reinterpret_cast<const std::byte*>(table->params()->data());
-    step.params.assign(data, data + table->params()->size());
-  }
+  step.params = toBytes(table->params());
+  step.binary = table->binary();
   step.inputs = toList(table->inputs(), toOperand);
   step.outputs = toList(table->outputs(), toOperand);
   step.dimArgs = toDims(table->dim_args());
@@ -118,7 +122,7 @@ Step toStep(const fb::Step* table) {
 
 IoTensor toIo(const fb::IoTensor* table) {
   return {toText(table->name()), toTensor(table->tensor()), table->is_input(),
-          table->is_shape_tensor(), toTexts(table->dim_names())};
+          table->is_shape_tensor(), table->is_on_host(), toTexts(table->dim_names())};
 }
 
 ProfilePlan toProfile(const fb::Profile* table) {
@@ -136,7 +140,9 @@ ProfilePlan toProfile(const fb::Profile* table) {
   profile.steps = toList(table->steps(), toStep);
   profile.outputs = toList(table->outputs(), toTensor);
   profile.dynamicBuffers = toDims(table->dynamic_buffers());
+  profile.hostDynamicBuffers = toVector(table->host_dynamic_buffers());
   profile.arenaBytes = table->arena_bytes();
+  profile.hostArenaBytes = table->host_arena_bytes();
   return profile;
 }
 
@@ -189,6 +195,8 @@ Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> ow
   plan.outputs = toList(table->outputs(), toIo);
   plan.profiles = toList(table->profiles(), toProfile);
   plan.profilingVerbosity = table->profiling_verbosity();
+  plan.binaries =
+      toList(table->binaries(), [](const fb::Binary* binary) { return toBytes(binary->bytes()); });
   readInspection(root<fb::Inspection>(bytes, header.inspection, inspectionBytes), plan);
 
   plan.weights = bytes.subspan(header.weights.offset, header.weights.size);

@@ -32,8 +32,10 @@ class Validator {
     checkSlots(profile);
     require(profile.inputs.size() == plan_.inputs.size(), "a profile lacks inputs");
     require(profile.outputs.size() == plan_.outputs.size(), "a profile lacks outputs");
-    require(profile.arenaBytes >= 0 && profile.arenaBytes < (int64_t{1} << 46),
-            "its arena size is out of range");
+    for (int64_t bytes : {profile.arenaBytes, profile.hostArenaBytes})
+      require(bytes >= 0 && bytes < (int64_t{1} << 46), "its arena size is out of range");
+    for (int32_t index : profile.hostDynamicBuffers)
+      require(isIndex(index, profile.dynamicBuffers.size()), "a host buffer does not exist");
     for (size_t i = 0; i < profile.inputs.size(); ++i) {
       const InputRange& range = profile.inputs[i];
       const size_t rank = plan_.inputs[i].tensor.dims.size();
@@ -85,7 +87,9 @@ class Validator {
   }
 
   void checkStep(const Step& step, int64_t programSize) {
-    require(step.kind <= StepKind::kBindDims, "a step is of an unknown kind");
+    require(step.kind <= StepKind::kCopy, "a step is of an unknown kind");
+    require(step.binary == -1 || isIndex(step.binary, plan_.binaries.size()),
+            "a step's device code is not there");
     for (const Operand& input : step.inputs) checkOperand(input);
     for (const Operand& output : step.outputs) {
       checkOperand(output);
@@ -94,7 +98,8 @@ class Validator {
     }
     checkOperand(step.workspace);
     if (step.workspace.place != Place::kNone) {
-      require(step.workspace.place == Place::kArena || step.workspace.place == Place::kDynamic,
+      require(step.workspace.place == Place::kArena || step.workspace.place == Place::kHostArena ||
+                  step.workspace.place == Place::kDynamic,
               "a workspace is misplaced");
       require(step.workspace.tensor.dims.size() == 1 && step.workspace.tensor.type == DataType::kU8,
               "a workspace has no size");
@@ -104,6 +109,32 @@ class Validator {
     require(0 <= step.dimBegin && step.dimBegin <= step.dimEnd && step.dimEnd <= programSize,
             "its dimension program is cut");
     if (step.kind == StepKind::kBindDims) checkBind(step);
+    if (step.kind == StepKind::kCopy)
+      checkCopy(step);
+    else
+      checkSide(step);
+  }
+
+  // Where the plan's device has memory of its own, a step works on one side: the host's, or the
+  // device's.
+  void checkSide(const Step& step) {
+    if (!hasDeviceMemory(plan_)) return;
+    const bool onHost = isHostStep(plan_, step);
+    const auto check = [&](const Operand& operand) {
+      require(operand.place == Place::kNone || operand.place == Place::kWeights ||
+                  isHostOperand(plan_, *profile_, operand) == onHost,
+              "a step reaches for memory of the other side");
+    };
+    for (const Operand& input : step.inputs) check(input);
+    for (const Operand& output : step.outputs) check(output);
+    check(step.workspace);
+  }
+
+  void checkCopy(const Step& step) {
+    require(step.inputs.size() == 1 && step.outputs.size() == 1, "a copy has no operands");
+    require(step.inputs[0].tensor.type == step.outputs[0].tensor.type &&
+                step.inputs[0].tensor.dims == step.outputs[0].tensor.dims,
+            "a copy changes its tensor");
   }
 
   void checkBind(const Step& step) {
@@ -129,6 +160,9 @@ class Validator {
         return;
       case Place::kArena:
         return require(fits(operand, profile_->arenaBytes), "an operand lies outside the arena");
+      case Place::kHostArena:
+        return require(fits(operand, profile_->hostArenaBytes),
+                       "an operand lies outside the host arena");
       case Place::kWeights:
         return require(fits(operand, static_cast<int64_t>(plan_.weights.size())),
                        "an operand lies outside the weights");

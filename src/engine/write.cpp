@@ -22,8 +22,9 @@ class PlanWriter {
     const auto profiles = list(plan.profiles, &PlanWriter::profile);
     const auto name = text(plan.networkName), device = text(plan.device),
                builtFor = text(plan.builtFor);
+    const auto binaries = list(plan.binaries, &PlanWriter::binary);
     builder_.Finish(fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                                   plan.profilingVerbosity));
+                                   plan.profilingVerbosity, binaries));
     return bytes();
   }
 
@@ -55,6 +56,14 @@ class PlanWriter {
     return builder_.CreateVectorOfStructs(structs);
   }
 
+  Offset<flatbuffers::Vector<uint8_t>> rawBytes(const std::vector<std::byte>& values) {
+    return builder_.CreateVector(reinterpret_cast<const uint8_t*>(values.data()), values.size());
+  }
+
+  Offset<fb::Binary> binary(const std::vector<std::byte>& value) {
+    return fb::CreateBinary(builder_, rawBytes(value));
+  }
+
   Offset<fb::TensorDesc> tensor(const TensorDesc& desc) {
     return fb::CreateTensorDesc(builder_, static_cast<uint8_t>(desc.type), dims(desc.dims));
   }
@@ -66,22 +75,21 @@ class PlanWriter {
 
   Offset<fb::Step> step(const Step& value) {
     const auto name = text(value.name), kernel = text(value.kernel);
-    const auto params = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.params.data()),
-                                              value.params.size());
+    const auto params = rawBytes(value.params);
     const auto inputs = list(value.inputs, &PlanWriter::operand),
                outputs = list(value.outputs, &PlanWriter::operand);
     const auto dimArgs = dims(value.dimArgs);
     const auto workspace = operand(value.workspace);
     return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
                           outputs, dimArgs, workspace, builder_.CreateVector(value.bindSlots),
-                          value.dimBegin, value.dimEnd);
+                          value.dimBegin, value.dimEnd, value.binary);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {
     const auto name = text(value.name);
     const auto desc = tensor(value.tensor);
     return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor,
-                              texts(value.dimNames));
+                              texts(value.dimNames), value.isOnHost);
   }
 
   Offset<fb::InputRange> range(const InputRange& value) {
@@ -99,7 +107,9 @@ class PlanWriter {
     const auto steps = list(value.steps, &PlanWriter::step);
     const auto outputs = list(value.outputs, &PlanWriter::tensor);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
-                             steps, outputs, dims(value.dynamicBuffers), value.arenaBytes);
+                             steps, outputs, dims(value.dynamicBuffers), value.arenaBytes,
+                             value.hostArenaBytes,
+                             builder_.CreateVector(value.hostDynamicBuffers));
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {

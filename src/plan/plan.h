@@ -37,11 +37,12 @@ struct TensorDesc {
 
 enum class Place : uint8_t {
   kNone,     // an optional operand left out
-  kArena,    // offset into the context's arena
+  kArena,    // offset into the context's arena, on the plan's device
   kWeights,  // offset into the engine's weights
   kInput,    // user's buffer of input `index`
   kOutput,   // user's buffer of output `index`
   kDynamic,  // buffer `index`, allocated when its size, which has no bound, becomes known
+  kHostArena,  // offset into the context's host arena: what host steps of a device's plan work on
 };
 
 struct Operand {
@@ -54,6 +55,7 @@ struct Operand {
 enum class StepKind : uint8_t {
   kKernel,
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
+  kCopy,      // input 0 to output 0, between the device and the host
 };
 
 // What the inspector shows of a step; running does not look at it.
@@ -75,6 +77,7 @@ struct Step {
   std::string name;    // layer name shown to users
   std::string kernel;  // "cpu/gemm_f32": backend and kernel
   std::vector<std::byte> params;
+  int32_t binary = -1;  // its device code, an index into Plan::binaries
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   std::vector<DimRef> dimArgs;  // run-time numbers the kernel asked for
@@ -89,6 +92,7 @@ struct IoTensor {
   TensorDesc tensor;
   bool isInput = true;
   bool isShapeTensor = false;  // its values decide shapes, so it must be set before shapes are asked
+  bool isOnHost = false;       // its address is in host memory though the plan's device has its own
   std::vector<std::string> dimNames;
 };
 
@@ -105,9 +109,11 @@ struct ProfilePlan {
   int32_t firstPhaseEnd = 0;
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
-  // Unbounded buffers: size in bytes.
+  // Unbounded buffers: size in bytes; those on the host where the plan's device has its own memory.
   std::vector<DimRef> dynamicBuffers;
+  std::vector<int32_t> hostDynamicBuffers;
   int64_t arenaBytes = 0;
+  int64_t hostArenaBytes = 0;
 };
 
 struct Plan {
@@ -120,7 +126,26 @@ struct Plan {
   // 64-byte-aligned blob; `weightsOwner` keeps it alive (a vector or a mapped engine file).
   std::span<const std::byte> weights;
   std::shared_ptr<const void> weightsOwner;
+  std::vector<std::vector<std::byte>> binaries;  // device code, each distinct one once
   int32_t profilingVerbosity = 0;
 };
+
+// Whether the plan's device has memory that the host's kernels cannot reach.
+inline bool hasDeviceMemory(const Plan& plan) { return plan.device == "cuda"; }
+
+// Whether a step of such a plan runs on the host: kernels of another backend, and bind steps.
+inline bool isHostStep(const Plan& plan, const Step& step) {
+  if (step.kind != StepKind::kKernel) return step.kind == StepKind::kBindDims;
+  return !step.kernel.starts_with(plan.device + "/");
+}
+
+inline bool isHostOperand(const Plan& plan, const ProfilePlan& profile, const Operand& operand) {
+  if (operand.place == Place::kHostArena) return true;
+  if (operand.place == Place::kInput) return plan.inputs[operand.index].isOnHost;
+  if (operand.place == Place::kDynamic)
+    for (int32_t index : profile.hostDynamicBuffers)
+      if (index == operand.index) return true;
+  return false;
+}
 
 }  // namespace camshaft

@@ -58,16 +58,38 @@ int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
   return offset;
 }
 
+int32_t BinariesBuilder::add(const std::vector<std::byte>& binary) {
+  const uint64_t hash = hashBytes(binary);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (binaries_[it->second] == binary) return it->second;
+  const auto index = static_cast<int32_t>(binaries_.size());
+  binaries_.push_back(binary);
+  known_.emplace(hash, index);
+  return index;
+}
+
 namespace {
+
+// Where a value lies. Without device memory there is one side, the device's.
+enum class Side { kDevice, kHost };
 
 class Planner {
  public:
   Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
-          WeightsBuilder& weights)
-      : graph_(graph), profile_(profile), chosen_(std::move(chosen)), weights_(weights) {}
+          const std::vector<IoTensor>& inputs, bool hasDeviceMemory, WeightsBuilder& weights,
+          BinariesBuilder& binaries)
+      : graph_(graph),
+        profile_(profile),
+        chosen_(std::move(chosen)),
+        inputs_(inputs),
+        hasDeviceMemory_(hasDeviceMemory),
+        weights_(weights),
+        binaries_(binaries) {}
 
   ProfilePlan plan() {
     orderSteps();
+    if (hasDeviceMemory_) insertCopies();
     compileDims();
     placeStorage();
     for (Draft& draft : drafts_) plan_.steps.push_back(makeStep(draft));
@@ -79,12 +101,33 @@ class Planner {
   }
 
  private:
+  using Location = std::pair<const Value*, Side>;  // of a value that has storage
+  using Key = std::pair<const void*, Side>;        // a location, or a draft's workspace
+
   struct Draft {
-    const Node* node;
-    ChosenKernel* chosen = nullptr;  // null: binds dimensions
+    const Node* node;                // null: copies
+    ChosenKernel* chosen = nullptr;  // null: copies or binds dimensions
+    Side side = Side::kDevice;       // where it runs and its operands lie
+    const Value* copied = nullptr;   // to `side`, from the other
     std::vector<int32_t> bindSlots;
     int32_t dimBegin = 0, dimEnd = 0;
-    Operand workspace;
+
+    bool binds() const { return node && !chosen; }
+    std::vector<Location> reads() const {
+      std::vector<Location> all;
+      if (copied) all.emplace_back(copied, side == Side::kHost ? Side::kDevice : Side::kHost);
+      if (node)
+        for (const Value* input : node->inputs)
+          if (input) all.emplace_back(storageOf(input), side);
+      return all;
+    }
+    std::vector<Location> writes() const {
+      std::vector<Location> all;
+      if (copied) all.emplace_back(copied, side);
+      if (node)
+        for (const Value* output : node->outputs) all.emplace_back(output, side);
+      return all;
+    }
   };
 
   void orderSteps() {
@@ -97,8 +140,30 @@ class Planner {
                        "kernels out of order at ", camshaft::describe(*node));
         draft.chosen = &chosen_[next++];
       }
+      const bool onHost = draft.chosen ? draft.chosen->onHost : hasDeviceMemory_;
+      draft.side = onHost ? Side::kHost : Side::kDevice;
       drafts_.push_back(std::move(draft));
     }
+  }
+
+  // Host steps and device steps work on their own side: a value is copied to the other one before
+  // its first use there, and graph outputs end on the device.
+  void insertCopies() {
+    std::set<Location> available;
+    for (size_t i = 0; i < graph_.inputs.size(); ++i)
+      available.emplace(graph_.inputs[i], inputs_[i].isOnHost ? Side::kHost : Side::kDevice);
+    std::vector<Draft> ordered;
+    const auto require = [&](const Location& location) {
+      if (location.first->isConstant() || !available.insert(location).second) return;
+      ordered.push_back({.node = nullptr, .side = location.second, .copied = location.first});
+    };
+    for (Draft& draft : drafts_) {
+      for (const Location& location : draft.reads()) require(location);
+      for (const Location& location : draft.writes()) available.insert(location);
+      ordered.push_back(std::move(draft));
+    }
+    for (const auto& output : graph_.outputs) require({storageOf(output.value), Side::kDevice});
+    drafts_ = std::move(ordered);
   }
 
   // Every dimension anybody will ask for, in the order steps need them.
@@ -107,8 +172,9 @@ class Planner {
     const auto addShape = [&](const Value* value) {
       if (value) dims.insert(dims.end(), value->shape().begin(), value->shape().end());
     };
-    for (const Value* value : draft.node->inputs) addShape(value);
-    for (const Value* value : draft.node->outputs) {
+    if (draft.node)
+      for (const Value* value : draft.node->inputs) addShape(value);
+    for (const auto& [value, side] : draft.writes()) {
       addShape(value);
       dims.push_back(byteSize(value->type));
     }
@@ -146,7 +212,7 @@ class Planner {
     referDefined();
     plan_.firstPhaseEnd = dims_.size();
     for (Draft& draft : drafts_) {
-      if (draft.chosen) continue;
+      if (!draft.binds()) continue;
       for (const Dim& symbol : draft.node->as<BindDimsAttrs>().symbols)
         draft.bindSlots.push_back(dims_.defineSymbol(symbol.symbolName()));
       draft.dimBegin = dims_.size();
@@ -164,48 +230,53 @@ class Planner {
 
   void placeStorage() {
     for (size_t i = 0; i < graph_.inputs.size(); ++i)
-      places_[graph_.inputs[i]] = {.place = Place::kInput, .index = static_cast<int32_t>(i)};
+      places_[{graph_.inputs[i], inputs_[i].isOnHost ? Side::kHost : Side::kDevice}] = {
+          .place = Place::kInput, .index = static_cast<int32_t>(i)};
     for (size_t i = 0; i < graph_.outputs.size(); ++i)
-      places_[storageOf(graph_.outputs[i].value)] = {.place = Place::kOutput,
-                                                     .index = static_cast<int32_t>(i)};
+      places_[{storageOf(graph_.outputs[i].value), Side::kDevice}] = {
+          .place = Place::kOutput, .index = static_cast<int32_t>(i)};
 
-    std::map<const Value*, int> lastUse;
+    std::map<Key, int> lastUse;
     for (size_t i = 0; i < drafts_.size(); ++i)
-      for (const Value* input : drafts_[i].node->inputs)
-        if (input) lastUse[storageOf(input)] = static_cast<int>(i);
+      for (const Location& location : drafts_[i].reads()) lastUse[location] = static_cast<int>(i);
 
     for (size_t i = 0; i < drafts_.size(); ++i) {
       const int step = static_cast<int>(i);
       Draft& draft = drafts_[i];
-      for (const Value* output : draft.node->outputs) {
+      for (const Location& output : draft.writes()) {
         if (places_.contains(output)) continue;
         const int last = std::max(step, lastUse.contains(output) ? lastUse[output] : step);
-        const int shared = inPlaceBuffer(draft, output, step, lastUse);
+        const int shared = inPlaceBuffer(draft, output.first, step, lastUse);
         if (shared >= 0) {
-          buffers_[shared].lastStep = last;
+          buffersOf(draft.side)[shared].lastStep = last;
           bufferOf_[output] = shared;
         } else {
-          addBuffer(output, byteSize(output->type), step, last);
+          addBuffer(output, byteSize(output.first->type), step, last);
         }
       }
       if (draft.chosen && !draft.chosen->prepared.workspaceBytes.isConstant(0))
-        addBuffer(&draft, draft.chosen->prepared.workspaceBytes, step, step);
+        addBuffer({&draft, draft.side}, draft.chosen->prepared.workspaceBytes, step, step);
     }
     plan_.arenaBytes = placeBuffers(buffers_);
-    for (const auto& [key, buffer] : bufferOf_)
-      places_[key] = {.place = Place::kArena, .offset = buffers_[buffer].offset};
+    plan_.hostArenaBytes = placeBuffers(hostBuffers_);
+    for (const auto& [key, buffer] : bufferOf_) {
+      const bool onHost = key.second == Side::kHost;
+      places_[key] = {.place = onHost ? Place::kHostArena : Place::kArena,
+                      .offset = buffersOf(key.second)[buffer].offset};
+    }
   }
 
   // The arena buffer of an input that dies here and that the kernel may overwrite, or -1.
   int inPlaceBuffer(const Draft& draft, const Value* output, int step,
-                    const std::map<const Value*, int>& lastUse) const {
+                    const std::map<Key, int>& lastUse) const {
     if (!draft.chosen || !draft.chosen->kernel->inPlace || output->index != 0) return -1;
     const std::vector<Value*>& inputs = draft.node->inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i] || !draft.chosen->kernel->inPlace(*draft.node, static_cast<int>(i))) continue;
       const Value* storage = storageOf(inputs[i]);
-      const auto buffer = bufferOf_.find(storage);
-      if (buffer == bufferOf_.end() || lastUse.at(storage) != step) continue;
+      const Key key{storage, draft.side};
+      const auto buffer = bufferOf_.find(key);
+      if (buffer == bufferOf_.end() || lastUse.at(key) != step) continue;
       if (std::count_if(inputs.begin(), inputs.end(),
                         [&](const Value* v) { return v && storageOf(v) == storage; }) != 1)
         continue;
@@ -214,16 +285,22 @@ class Planner {
     return -1;
   }
 
-  void addBuffer(const void* key, const Dim& bytes, int first, int last) {
+  void addBuffer(const Key& key, const Dim& bytes, int first, int last) {
     const int64_t bound = upperBound(bytes);
     if (bound == DimRange::kUnbounded) {
-      places_[key] = {.place = Place::kDynamic,
-                      .index = static_cast<int32_t>(plan_.dynamicBuffers.size())};
+      const auto index = static_cast<int32_t>(plan_.dynamicBuffers.size());
+      places_[key] = {.place = Place::kDynamic, .index = index};
+      if (key.second == Side::kHost) plan_.hostDynamicBuffers.push_back(index);
       plan_.dynamicBuffers.push_back(dims_.refer(bytes));
       return;
     }
-    bufferOf_[key] = static_cast<int>(buffers_.size());
-    buffers_.push_back({.bytes = bound, .firstStep = first, .lastStep = last});
+    std::vector<BufferLifetime>& buffers = buffersOf(key.second);
+    bufferOf_[key] = static_cast<int>(buffers.size());
+    buffers.push_back({.bytes = bound, .firstStep = first, .lastStep = last});
+  }
+
+  std::vector<BufferLifetime>& buffersOf(Side side) {
+    return side == Side::kHost ? hostBuffers_ : buffers_;
   }
 
   TensorDesc describe(const TensorType& type) {
@@ -235,25 +312,27 @@ class Planner {
     return desc;
   }
 
-  Operand operandOf(const Value* value) {
+  Operand operandOf(const Value* value, Side side) {
     if (!value) return {};
     const Value* storage = storageOf(value);
     Operand operand;
     if (storage->isConstant())
       operand = {.place = Place::kWeights, .offset = weights_.add(storage->constant->bytes)};
     else
-      operand = places_.at(storage);
+      operand = places_.at({storage, side});
     operand.tensor = describe(value->type);
     return operand;
   }
 
   Step makeStep(Draft& draft) {
+    if (draft.copied) return makeCopy(draft);
     Step step;
     step.name = draft.node->name;
-    for (const Value* output : draft.node->outputs) step.outputs.push_back(operandOf(output));
-    if (!draft.chosen) {
+    for (const Value* output : draft.node->outputs)
+      step.outputs.push_back(operandOf(output, draft.side));
+    if (draft.binds()) {
       step.kind = StepKind::kBindDims;
-      step.inputs.push_back(operandOf(draft.node->input(0)));
+      step.inputs.push_back(operandOf(draft.node->input(0), draft.side));
       step.bindSlots = std::move(draft.bindSlots);
       step.dimBegin = draft.dimBegin;
       step.dimEnd = draft.dimEnd;
@@ -265,9 +344,10 @@ class Planner {
     step.kernel = prepared.runtimeKernel.empty() ? std::string(draft.chosen->kernel->name)
                                                  : prepared.runtimeKernel;
     step.params = std::move(prepared.params);
+    if (draft.chosen->binary) step.binary = binaries_.add(*draft.chosen->binary);
     for (const StepInput& input : prepared.inputs) {
       if (input.nodeInput >= 0) {
-        step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput]));
+        step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput], draft.side));
       } else {
         step.inputs.push_back({.place = Place::kWeights,
                                .offset = weights_.add(input.packed),
@@ -276,7 +356,7 @@ class Planner {
     }
     for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
     if (!prepared.workspaceBytes.isConstant(0)) {
-      step.workspace = places_.at(&draft);
+      step.workspace = places_.at({&draft, draft.side});
       step.workspace.tensor = {.type = DataType::kU8,
                                .dims = {dims_.refer(prepared.workspaceBytes)}};
     }
@@ -284,23 +364,38 @@ class Planner {
     return step;
   }
 
+  Step makeCopy(const Draft& draft) {
+    const bool toHost = draft.side == Side::kHost;
+    Step step{.kind = StepKind::kCopy,
+              .name = str(draft.copied->name, toHost ? " to host" : " to device")};
+    step.inputs.push_back(operandOf(draft.copied, toHost ? Side::kDevice : Side::kHost));
+    step.outputs.push_back(operandOf(draft.copied, draft.side));
+    step.info.layerType = "Copy";
+    return step;
+  }
+
   const Graph& graph_;
   const ResolvedProfile& profile_;
   std::vector<ChosenKernel> chosen_;
+  const std::vector<IoTensor>& inputs_;
+  bool hasDeviceMemory_;
   WeightsBuilder& weights_;
+  BinariesBuilder& binaries_;
   DimProgramBuilder dims_;
   std::vector<Draft> drafts_;
-  std::vector<BufferLifetime> buffers_;
-  std::map<const void*, int> bufferOf_;    // values and drafts (workspace) to arena buffers
-  std::map<const void*, Operand> places_;  // of values and drafts; the tensor is filled per use
+  std::vector<BufferLifetime> buffers_, hostBuffers_;
+  std::map<Key, int> bufferOf_;    // arena buffers, of the key's side
+  std::map<Key, Operand> places_;  // the tensor is filled in per use
   ProfilePlan plan_;
 };
 
 }  // namespace
 
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
-                        std::vector<ChosenKernel> chosen, WeightsBuilder& weights) {
-  return Planner(graph, profile, std::move(chosen), weights).plan();
+                        std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
+                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries) {
+  return Planner(graph, profile, std::move(chosen), inputs, hasDeviceMemory, weights, binaries)
+      .plan();
 }
 
 namespace {
@@ -319,7 +414,7 @@ IoTensor describeIo(const std::string& name, const Value& value, DimProgramBuild
 }
 }  // namespace
 
-std::vector<IoTensor> describeInputs(const Graph& graph) {
+std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory) {
   DimProgramBuilder dims;
   std::vector<IoTensor> inputs;
   for (const Value* input : graph.inputs) {
@@ -328,6 +423,7 @@ std::vector<IoTensor> describeInputs(const Graph& graph) {
         std::any_of(input->users.begin(), input->users.end(), [](const Node* user) {
           return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
         });
+    inputs.back().isOnHost = hasDeviceMemory && inputs.back().isShapeTensor;
   }
   return inputs;
 }

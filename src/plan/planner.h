@@ -17,6 +17,8 @@ struct ChosenKernel {
   const Kernel* kernel;
   Prepared prepared;
   StepInfo info;
+  bool onHost = false;  // a host kernel in the plan of a device with memory of its own
+  std::shared_ptr<const std::vector<std::byte>> binary;  // compiled from prepared.source
 };
 
 bool isView(const Node& node);       // its output is its input's memory
@@ -37,11 +39,25 @@ class WeightsBuilder {
   std::unordered_multimap<uint64_t, std::pair<int64_t, size_t>> known_;  // hash to offset and size
 };
 
-// `chosen` is in graph order and covers every node that needs a kernel.
-ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
-                        std::vector<ChosenKernel> chosen, WeightsBuilder& weights);
+// Device code, each distinct one once.
+class BinariesBuilder {
+ public:
+  int32_t add(const std::vector<std::byte>& binary);
+  std::vector<std::vector<std::byte>> take() { return std::move(binaries_); }
 
-std::vector<IoTensor> describeInputs(const Graph& graph);
+ private:
+  std::vector<std::vector<std::byte>> binaries_;
+  std::unordered_multimap<uint64_t, int32_t> known_;  // hash to index
+};
+
+// `chosen` is in graph order and covers every node that needs a kernel. Where steps on the host and
+// on the device share a value, copies go between.
+ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
+                        std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
+                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries);
+
+// With memory of its own, the device leaves tensors whose values decide shapes to the host.
+std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory);
 std::vector<IoTensor> describeOutputs(const Graph& graph);
 
 }  // namespace camshaft

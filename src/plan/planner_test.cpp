@@ -40,7 +40,9 @@ Planned planOf(const std::string& text, const Kernel& kernel = kPlain) {
     if (needsKernel(*node)) chosen.push_back({node.get(), &kernel, kernel.prepare(*node, {}), {}});
   std::vector<std::string> guessed;
   WeightsBuilder weights;
-  result.plan = planProfile(result.graph, resolveProfile(result.graph, {}, guessed), std::move(chosen), weights);
+  BinariesBuilder binaries;
+  result.plan = planProfile(result.graph, resolveProfile(result.graph, {}, guessed), std::move(chosen),
+                            describeInputs(result.graph, false), false, weights, binaries);
   result.weights = weights.take();
   return result;
 }

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "support/error.h"
-#include "support/stopwatch.h"
 
 namespace camshaft {
 namespace {
@@ -54,8 +53,14 @@ int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
 
 }  // namespace
 
-Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads)
-    : engine_(std::move(engine)), threads_(threads) {
+Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads, ArenaOwner arenaOwner)
+    : engine_(std::move(engine)),
+      device_(engine_->device()),
+      threads_(threads),
+      arenaOwner_(arenaOwner),
+      arena_(device_),
+      hostArena_(device_, DeviceBuffer::Side::kHost),
+      recordings_(device_) {
   inputs_.resize(engine_->plan().inputs.size());
   outputs_.resize(engine_->plan().outputs.size());
   outputBytes_.resize(engine_->plan().outputs.size());
@@ -68,8 +73,18 @@ void Context::setProfile(int profile) {
     fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
          whole.profiles.size());
   profile_ = profile;
-  arena_.reserve(static_cast<size_t>(plan().arenaBytes));
-  dynamic_.resize(plan().dynamicBuffers.size());
+  if (device_) device_->makeCurrent();
+  if (arenaOwner_ == ArenaOwner::kContext) {
+    arena_.reserve(plan().arenaBytes);
+    arenaData_ = arena_.data();
+  }
+  hostArena_.reserve(plan().hostArenaBytes);
+  dynamic_.clear();
+  for (size_t i = 0; i < plan().dynamicBuffers.size(); ++i) dynamic_.emplace_back(device_);
+  for (int32_t index : plan().hostDynamicBuffers)
+    dynamic_[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  findSegments();
+  recordings_.clear();
   inputShapes_.assign(whole.inputs.size(), std::nullopt);
   for (size_t i = 0; i < whole.inputs.size(); ++i) {
     std::vector<int64_t> dims = inputShape(static_cast<int>(i));
@@ -173,6 +188,7 @@ void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg
   const int64_t bytes = isEmpty || isTooLarge ? 0 : static_cast<int64_t>(bytesOf(arg.type, volume));
   const bool isOutside =
       (operand.place == Place::kArena && bytes > plan().arenaBytes - operand.offset) ||
+      (operand.place == Place::kHostArena && bytes > plan().hostArenaBytes - operand.offset) ||
       (operand.place == Place::kWeights &&
        bytes > static_cast<int64_t>(engine_->plan().weights.size()) - operand.offset);
   if (isTooLarge || isOutside)
@@ -242,15 +258,19 @@ void* Context::outputMemory(int output, const TensorArg& arg) {
   return outputs_[output];
 }
 
-void* Context::addressOf(const Operand& operand) {
+void* Context::addressOf(const Operand& operand, bool onHost) {
   switch (operand.place) {
     case Place::kNone:
       return nullptr;
     case Place::kArena:
-      return arena_.data() + operand.offset;
+      return arenaData_ + operand.offset;
+    case Place::kHostArena:
+      return hostArena_.data() + operand.offset;
     // Weights and inputs are read only by contract; kernels see one pointer type.
     case Place::kWeights:
-      return const_cast<std::byte*>(engine_->plan().weights.data()) + operand.offset;
+      return const_cast<std::byte*>(onHost ? engine_->plan().weights.data()
+                                           : engine_->deviceWeights()) +
+             operand.offset;
     case Place::kInput:
       return const_cast<void*>(inputs_[operand.index]);
     case Place::kOutput:
@@ -280,7 +300,7 @@ void Context::requireOutputHolds(const Step& step, int output, int64_t bytes) co
 void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
   const auto reserve = [&](const Operand& operand, int64_t bytes) {
     if (operand.place == Place::kDynamic)
-      dynamic_[operand.index].reserve(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+      dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
   };
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const Operand& operand = step.outputs[i];
@@ -304,32 +324,40 @@ void Context::requireRoom(const Step& step, const Operand& operand, const Tensor
   if (operand.place == Place::kInput)
     room = bytesAt(engine_->plan().inputs[operand.index].tensor.type, *inputShapes_[operand.index]);
   if (operand.place == Place::kOutput) room = outputBytes_[operand.index];
-  if (operand.place == Place::kDynamic) room = static_cast<int64_t>(dynamic_[operand.index].size());
+  if (operand.place == Place::kDynamic) room = dynamic_[operand.index].size();
   if (bytes > room)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' takes a tensor of ", bytes,
          " bytes from one of ", room,
          "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
-void Context::placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args) {
+LaunchArgs Context::placeOperands(size_t index) {
+  const Step& step = plan().steps[index];
+  ResolvedStep& resolved = resolved_[index];
   for (int64_t number : resolved.dims)
     if (number < -kMostElements || number > kMostElements)  // kUnknown too
       fail(ErrorKind::kInvalidArgument, "layer '", step.name,
            "' has a size out of range at these input shapes or values");
+  const bool onHost = !device_ || isHostStep(engine_->plan(), step);
   makeRoom(step, resolved);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireSizes(step, resolved.inputs[i]);
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
-    resolved.inputs[i].data = addressOf(step.inputs[i]);
+    resolved.inputs[i].data = addressOf(step.inputs[i], onHost);
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
-    resolved.outputs[i].data = addressOf(step.outputs[i]);
-  if (step.workspace.place == Place::kNone) return;
+    resolved.outputs[i].data = addressOf(step.outputs[i], onHost);
+  LaunchArgs args{.inputs = resolved.inputs,
+                  .outputs = resolved.outputs,
+                  .dims = resolved.dims,
+                  .threads = &threads_};
+  if (step.workspace.place == Place::kNone) return args;
   if (resolved.workspaceBytes < 0)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name,
          "' has a workspace of negative size at these input shapes or values");
-  args.workspace = static_cast<std::byte*>(addressOf(step.workspace));
+  args.workspace = static_cast<std::byte*>(addressOf(step.workspace, onHost));
   args.workspaceBytes = resolved.workspaceBytes;
+  return args;
 }
 
 void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
@@ -348,32 +376,6 @@ void Context::forgetRunSizes() {
   if (std::none_of(plan().steps.begin(), plan().steps.end(), reads)) return;
   sizesCurrent_ = false;
   resolveSizes();
-}
-
-void Context::run() {
-  forgetRunSizes();
-  resolveSizes();
-  checkReady();
-  std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
-  const std::vector<LoadedEngine::LoadedStep>& loaded = engine_->steps(profile_);
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    const Step& step = plan().steps[i];
-    ResolvedStep& resolved = resolved_[i];
-    LaunchArgs args{.threads = &threads_};
-    placeOperands(step, resolved, args);
-    if (step.kind == StepKind::kBindDims) {
-      bindDims(step, resolved);
-      continue;
-    }
-    args.inputs = resolved.inputs;
-    args.outputs = resolved.outputs;
-    args.dims = resolved.dims;
-    if (!resolved.checked) checkLaunch(step, loaded[i], args);
-    resolved.checked = true;
-    const Stopwatch watch;
-    loaded[i].kernel->launch(loaded[i].state.get(), args);
-    if (timer_) timer_(step, watch.milliseconds());
-  }
 }
 
 }  // namespace camshaft

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "runtime/loaded_engine.h"
-#include "support/aligned_buffer.h"
+#include "runtime/recordings.h"
 #include "support/thread_pool.h"
 
 namespace camshaft {
 
 // One stream of inferences; contexts of one engine are independent, a context is used by one
 // thread at a time. The arena is allocated here, once; run() does not allocate unless the network
-// has sizes without bound.
+// has sizes without bound. On a device, what a shape and its addresses lead to is recorded the
+// second time it is asked for, and replayed from then on.
 class Context {
  public:
   // Called when an output's size is known only now; returns where to write it (at least `bytes`).
@@ -22,7 +23,11 @@ class Context {
       std::function<void*(int output, void* current, int64_t bytes, std::span<const int64_t> dims)>;
   using StepTimer = std::function<void(const Step& step, double milliseconds)>;
 
-  Context(std::shared_ptr<const LoadedEngine> engine, int threads);
+  enum class ArenaOwner { kContext, kCaller };
+
+  Context(std::shared_ptr<const LoadedEngine> engine, int threads,
+          ArenaOwner arenaOwner = ArenaOwner::kContext);
+  ~Context();
 
   const LoadedEngine& engine() const { return *engine_; }
   int profile() const { return profile_; }
@@ -44,8 +49,14 @@ class Context {
   int64_t sizeOf(const DimRef& dim) const;  // of any tensor, likewise
   // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
   int64_t arenaBytes() const { return plan().arenaBytes; }
+  // Memory for the arena, on the engine's device, when it is the caller's: at least arenaBytes().
+  void setArena(void* memory, int64_t bytes);
+  // An event of the device, signalled when the inputs may be overwritten; null: none.
+  void setInputConsumedEvent(void* event) { inputConsumed_ = event; }
 
-  void run();
+  // On a device: queued on `stream`, and still running when this returns unless a layer runs on the
+  // host or sizes are read from data.
+  void run(void* stream = nullptr);
   // Sizes that the last run read from its data are unknown again, as they are before every run.
   void forgetRunSizes();
 
@@ -71,15 +82,39 @@ class Context {
   void makeRoom(const Step& step, const ResolvedStep& resolved);
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                    const LaunchArgs& args) const;
-  void* addressOf(const Operand& operand);
+  void* addressOf(const Operand& operand, bool onHost);
   void* outputMemory(int output, const TensorArg& arg);
-  void placeOperands(const Step& step, ResolvedStep& resolved, LaunchArgs& args);
+  LaunchArgs placeOperands(size_t index);
+  void findSegments();
+  void runStep(size_t index, void* stream);
+  void runSegment(size_t segment, void* stream);
+  void launchSegment(size_t segment, void* stream);
+  bool takesRecordings(void* stream) const;
+  RecordingKey recordingKey() const;
+  void reportTimes(void* stream);
+
+  // Steps [begin, end) that run without the host's help, or one step that the host runs.
+  struct Segment {
+    size_t begin, end;
+    bool onHost;
+  };
 
   std::shared_ptr<const LoadedEngine> engine_;
+  Device* device_;  // null: the host is the device
   ThreadPool threads_;
   int profile_ = 0;
-  AlignedBuffer arena_;
-  std::vector<AlignedBuffer> dynamic_;
+  ArenaOwner arenaOwner_;
+  DeviceBuffer arena_, hostArena_;
+  std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's
+  std::vector<DeviceBuffer> dynamic_;
+  std::vector<Segment> segments_;
+  Recordings recordings_;
+  void* inputConsumed_ = nullptr;
+  struct TimedStep {
+    size_t step;
+    std::shared_ptr<void> begin, end;
+  };
+  std::vector<TimedStep> timed_;
   std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

@@ -17,13 +17,28 @@ std::shared_ptr<const void> alignedCopy(std::span<const std::byte> params) {
   return {std::move(buffer), data};
 }
 
-LoadedEngine::LoadedStep load(const Step& step) {
-  if (step.kind == StepKind::kBindDims) return {};
+LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
+  if (step.kind != StepKind::kKernel) return {};
   const RuntimeKernel* kernel = findRuntimeKernel(step.kernel);
   if (!kernel)
     fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' runs on kernel '", step.kernel,
          "', which this build of Camshaft does not have; rebuild the engine with this version");
+  if (kernel->loadCode) {
+    const std::span<const std::byte> code =
+        step.binary < 0 ? std::span<const std::byte>() : plan.binaries[step.binary];
+    return {kernel, kernel->loadCode(step.kernel, step.params, code)};
+  }
   return {kernel, kernel->load ? kernel->load(step.params) : alignedCopy(step.params)};
+}
+
+// The device an engine runs on, which must be here.
+Device* deviceFor(const Plan& plan) {
+  if (!hasDeviceMemory(plan)) return nullptr;
+  const RuntimeBackend* backend = findRuntimeBackend(plan.device);
+  if (!backend)
+    fail(ErrorKind::kUnsupported, "the engine is for ", plan.builtFor, ", and ",
+         whyBackendIsMissing(plan.device));
+  return backend->device();
 }
 
 int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
@@ -34,18 +49,29 @@ int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
 
 }  // namespace
 
-LoadedEngine::LoadedEngine(Plan plan) : plan_(std::move(plan)) {
+LoadedEngine::LoadedEngine(Plan plan)
+    : plan_(std::move(plan)), device_(deviceFor(plan_)), deviceWeights_(device_) {
   try {
+    if (device_) uploadWeights();
     for (const ProfilePlan& profile : plan_.profiles) {
       std::vector<LoadedStep>& steps = steps_.emplace_back();
-      for (const Step& step : profile.steps) steps.push_back(load(step));
+      for (const Step& step : profile.steps) steps.push_back(load(step, plan_));
     }
   } catch (const Error& error) {
-    const std::string here = runtimeBackends().front()->describeDevice();
+    const std::string here =
+        device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
     if (here == plan_.builtFor) throw;
     fail(error.kind(), error.message(), " (it was built for ", plan_.builtFor, "; this machine is ",
          here, "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
+}
+
+void LoadedEngine::uploadWeights() {
+  device_->makeCurrent();
+  const auto bytes = static_cast<int64_t>(plan_.weights.size());
+  deviceWeights_.reserve(std::max<int64_t>(bytes, 1));
+  if (bytes > 0) device_->copy(deviceWeights_.data(), plan_.weights.data(), bytes, nullptr);
+  device_->synchronize(nullptr);
 }
 
 int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_.inputs, name); }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/launch.h"
+#include "backend/device.h"
 #include "plan/plan.h"
 
 namespace camshaft {
@@ -21,12 +21,21 @@ class LoadedEngine {
   explicit LoadedEngine(Plan plan);
 
   const Plan& plan() const { return plan_; }
+  Device* device() const { return device_; }  // null: everything is in host memory
+  // The weights where the plan's device reads them.
+  const std::byte* deviceWeights() const {
+    return device_ ? deviceWeights_.data() : plan_.weights.data();
+  }
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
   int findInput(std::string_view name) const;   // -1: none
   int findOutput(std::string_view name) const;  // -1: none
 
  private:
+  void uploadWeights();
+
   Plan plan_;
+  Device* device_ = nullptr;
+  DeviceBuffer deviceWeights_;
   std::vector<std::vector<LoadedStep>> steps_;
 };
 

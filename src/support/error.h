@@ -14,6 +14,7 @@ enum class ErrorKind {
   kUnsupported,      // well-formed, but nothing here implements it
   kInvalidEngine,    // the engine file is damaged, foreign or hostile
   kOutOfMemory,
+  kDevice,  // a driver or device failed
   kIo,
   kInternal,  // a bug in Camshaft
 };

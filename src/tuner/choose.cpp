@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "ops/pointwise.h"
 #include "support/error.h"
@@ -22,22 +24,49 @@ class Chooser {
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (options_.progress &&
-          !options_.progress(static_cast<int>(i), static_cast<int>(nodes.size())))
-        fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
-      if (needsKernel(*nodes[i])) chooseOrSplit(nodes[i]);
+      report(i, 2 * nodes.size());
+      if (needsKernel(*nodes[i])) gather(nodes[i]);
     }
-    return std::move(chosen_);
+    compileSources();
+    std::vector<ChosenKernel> chosen;
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      report(pending_.size() + i, 2 * pending_.size());
+      chosen.push_back(choose(pending_[i]));
+    }
+    return chosen;
   }
 
  private:
+  using Binary = std::shared_ptr<const std::vector<std::byte>>;
+
   struct Candidate {
     const Kernel* kernel;
     int64_t config;
+    std::string key;  // of the timing cache
     Prepared prepared;
+    Binary binary;
     double milliseconds = -1;
-    std::string failure;  // why it could not be timed
+    std::string failure;  // why it could not be compiled or timed
   };
+
+  // A node with the kernels that take it.
+  struct Pending {
+    Node* node;
+    const BuildBackend* backend;
+    std::vector<Candidate> candidates;
+    StepInfo info;
+  };
+
+  // In the timing cache, for a kernel that refused the problem.
+  static constexpr double kRefused = std::numeric_limits<double>::infinity();
+
+  // Both walks over the nodes are one phase to the progress monitor.
+  void report(size_t done, size_t all) const {
+    const auto nodes = static_cast<int>(graph_.nodeCount());
+    const auto step = static_cast<int>(done * static_cast<size_t>(nodes) / std::max<size_t>(all, 1));
+    if (options_.progress && !options_.progress(step, nodes))
+      fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
+  }
 
   PrepareOptions prepareOptions(int64_t config) const {
     return {.config = config,
@@ -47,19 +76,21 @@ class Chooser {
             .max = [this](const Dim& dim) { return rangeOf(dim, range_).max; }};
   }
 
-  void chooseOrSplit(Node* node) {
+  // The candidates of the first backend that has any. A node that a backend takes only without its
+  // epilogue is split.
+  void gather(Node* node) {
     StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins};
     for (size_t b = 0; b < options_.backends.size(); ++b) {
       std::vector<Candidate> candidates = candidatesOf(*node, *options_.backends[b], info);
       if (!candidates.empty()) {
-        if (b > 0) reportFallback(*node, info);
-        chosen_.push_back(choose(*node, std::move(candidates), std::move(info)));
+        if (b > 0) reportFallback(*node, *options_.backends[b], info);
+        pending_.push_back({node, options_.backends[b], std::move(candidates), std::move(info)});
         return;
       }
       if (node->epilogue) {
         Node* pointwise = splitEpilogue(node);
-        chooseOrSplit(node);
-        chooseOrSplit(pointwise);
+        gather(node);
+        gather(pointwise);
         return;
       }
     }
@@ -77,21 +108,54 @@ class Chooser {
       }
       for (int64_t config :
            kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
-        Prepared prepared = prepare(kernel, node, config);
-        if (!prepared.refusal.empty())
-          info.alternatives.push_back({std::string(kernel.name), -1, std::move(prepared.refusal)});
-        else
-          candidates.push_back({&kernel, config, std::move(prepared)});
+        candidates.push_back({&kernel, config});
+        candidates.back().key = str(options_.deviceKey, "|", options_.threads, "|",
+                                    nameOf(candidates.back()), "|", problemOf(node));
       }
     }
+    if (Candidate* known = fastestKnown(candidates); known && prepare(node, *known)) {
+      noteTimes(candidates, known, info);
+      std::vector<Candidate> decided;
+      decided.push_back(std::move(*known));
+      return decided;
+    }
+    std::erase_if(candidates, [&](Candidate& candidate) {
+      if (prepare(node, candidate)) return false;
+      options_.timings->insert(candidate.key, kRefused);
+      info.alternatives.push_back({nameOf(candidate), -1, candidate.prepared.refusal});
+      return true;
+    });
     return candidates;
   }
 
+  // What the timing cache decides, so that nothing else has to be prepared; null when it does not
+  // know all candidates.
+  Candidate* fastestKnown(std::vector<Candidate>& candidates) const {
+    if (options_.optimizationLevel == 0 || candidates.size() < 2) return nullptr;
+    for (Candidate& candidate : candidates) {
+      const auto known = options_.timings->find(candidate.key);
+      if (!known) {
+        for (Candidate& each : candidates) each.milliseconds = -1;
+        return nullptr;
+      }
+      candidate.milliseconds = *known;
+    }
+    const auto best = fastest(candidates);
+    return best->milliseconds == kRefused ? nullptr : &*best;
+  }
+
+  static void noteTimes(const std::vector<Candidate>& candidates, const Candidate* chosen,
+                        StepInfo& info) {
+    for (const Candidate& candidate : candidates)
+      if (&candidate != chosen && candidate.milliseconds != kRefused)
+        info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, "slower"});
+  }
+
   // A candidate that fails is one candidate less, with its reason.
-  Prepared prepare(const Kernel& kernel, const Node& node, int64_t config) const {
-    Prepared prepared;
+  bool prepare(const Node& node, Candidate& candidate) const {
+    Prepared& prepared = candidate.prepared;
     try {
-      prepared = kernel.prepare(node, prepareOptions(config));
+      prepared = candidate.kernel->prepare(node, prepareOptions(candidate.config));
     } catch (const Error& error) {
       prepared.refusal = error.message();
     }
@@ -99,20 +163,52 @@ class Chooser {
     if (workspace > options_.workspaceLimit)
       prepared.refusal = str("needs ", workspace, " bytes of workspace and the limit is ",
                              options_.workspaceLimit);
-    return prepared;
+    return prepared.refusal.empty();
   }
 
-  ChosenKernel choose(const Node& node, std::vector<Candidate> candidates, StepInfo info) {
+  // Device code of all candidates at once: backends compile in parallel, equal sources once.
+  void compileSources() {
+    std::map<const BuildBackend*, std::vector<std::string>> sources;
+    std::map<std::string, size_t> indices;  // of a source in its backend's list
+    for (const Pending& pending : pending_)
+      for (const Candidate& candidate : pending.candidates) {
+        const std::string& source = candidate.prepared.source;
+        std::vector<std::string>& list = sources[pending.backend];
+        if (!source.empty() && indices.emplace(source, list.size()).second) list.push_back(source);
+      }
+    for (const auto& [backend, list] : sources) {
+      if (list.empty()) continue;
+      const std::vector<CompiledCode> compiled = backend->compile(list);
+      std::vector<Binary> binaries;
+      for (const CompiledCode& code : compiled)
+        binaries.push_back(std::make_shared<const std::vector<std::byte>>(code.binary));
+      for (Pending& pending : pending_)
+        for (Candidate& candidate : pending.candidates) {
+          if (pending.backend != backend || candidate.prepared.source.empty()) continue;
+          const size_t index = indices.at(candidate.prepared.source);
+          candidate.binary = binaries[index];
+          candidate.failure = compiled[index].error;
+        }
+    }
+  }
+
+  ChosenKernel choose(Pending& pending) {
+    std::vector<Candidate>& candidates = pending.candidates;
+    StepInfo& info = pending.info;
+    const bool isMeasurable = options_.optimizationLevel > 0 && options_.canMeasure;
+    const bool wasTimed = candidates.size() == 1 && candidates[0].milliseconds >= 0;
     const bool timed =
-        options_.optimizationLevel > 0 && (candidates.size() > 1 || options_.timeSingleCandidates);
-    if (timed) timeAll(node, candidates);
+        isMeasurable && !wasTimed && (candidates.size() > 1 || options_.timeSingleCandidates);
+    if (timed) timeAll(*pending.node, candidates);
     const auto best = fastest(candidates);
     if (!best->failure.empty())
-      fail(ErrorKind::kUnsupported, describe(node), " has no kernel that runs: ", best->failure);
+      fail(ErrorKind::kUnsupported, describe(*pending.node), " has no kernel that runs: ",
+           best->failure);
     info.milliseconds = best->milliseconds;
-    info.why = candidates.size() == 1 ? "the only kernel that takes this layer"
-               : timed                ? str("fastest of ", candidates.size(), " measured")
-                       : "first in the list; nothing is timed at optimisation level 0";
+    info.why = wasTimed                 ? "fastest in the timing cache"
+               : candidates.size() == 1 ? "the only kernel that takes this layer"
+               : timed                  ? str("fastest of ", candidates.size(), " measured")
+                                        : "first in the list; nothing was timed";
     for (const Candidate& candidate : candidates) {
       if (&candidate == &*best) continue;
       const std::string note = !candidate.failure.empty() ? candidate.failure
@@ -120,7 +216,12 @@ class Chooser {
                                                           : "not timed";
       info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, note});
     }
-    return {&node, best->kernel, std::move(best->prepared), std::move(info)};
+    return {.node = pending.node,
+            .kernel = best->kernel,
+            .prepared = std::move(best->prepared),
+            .info = std::move(info),
+            .onHost = options_.hasDeviceMemory && !pending.backend->compile,
+            .binary = std::move(best->binary)};
   }
 
   // The first of the list that is within the noise of the fastest: so builds repeat, and kernels
@@ -141,23 +242,21 @@ class Chooser {
   // Two rounds over all candidates, the better of each one's times: a disturbance of the machine
   // meets several candidates instead of deciding against one.
   void timeAll(const Node& node, std::vector<Candidate>& candidates) {
-    const int rounds = candidates.size() > 1 ? 2 : 1;
-    std::vector<std::string> keys;
-    for (Candidate& candidate : candidates) {
-      keys.push_back(str(options_.deviceKey, "|", options_.threads, "|", nameOf(candidate), "|",
-                         problemOf(node)));
-      if (const auto known = options_.timings->find(keys.back())) candidate.milliseconds = *known;
-    }
-    const auto isKnown = [](const Candidate& candidate) { return candidate.milliseconds >= 0; };
+    const auto isKnown = [this](Candidate& candidate) {
+      const auto known = options_.timings->find(candidate.key);
+      if (known) candidate.milliseconds = *known;
+      return known.has_value() || !candidate.failure.empty();
+    };
     if (std::all_of(candidates.begin(), candidates.end(), isKnown)) return;
     for (Candidate& candidate : candidates) candidate.milliseconds = -1;
+    const int rounds = candidates.size() > 1 ? 2 : 1;
     for (int round = 0; round < rounds; ++round)
       for (Candidate& candidate : candidates) timeOnce(node, candidate);
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      if (!candidates[i].failure.empty()) continue;
-      options_.timings->insert(keys[i], candidates[i].milliseconds);
-      options_.log.verbose(describe(node), ": ", nameOf(candidates[i]), " takes ",
-                           candidates[i].milliseconds, " ms");
+    for (const Candidate& candidate : candidates) {
+      options_.timings->insert(candidate.key,
+                               candidate.failure.empty() ? candidate.milliseconds : kRefused);
+      options_.log.verbose(describe(node), ": ", nameOf(candidate), " takes ",
+                           candidate.milliseconds, " ms ", candidate.failure);
     }
   }
 
@@ -170,7 +269,7 @@ class Chooser {
                                       ? candidate.kernel->name
                                       : std::string_view(prepared.runtimeKernel);
     try {
-      const double milliseconds = measure(node, name, prepared,
+      const double milliseconds = measure(node, name, prepared, candidate.binary.get(),
                                           {.opt = opt_,
                                            .minMilliseconds = budget,
                                            .minRuns = std::max(2, options_.timingRuns),
@@ -233,8 +332,9 @@ class Chooser {
     return text.empty() ? "no family lists this operator" : text;
   }
 
-  void reportFallback(const Node& node, const StepInfo& info) const {
-    options_.log.info(describe(node), " has no fast kernel and runs on the reference one (",
+  void reportFallback(const Node& node, const BuildBackend& backend, const StepInfo& info) const {
+    options_.log.info(describe(node), " has no kernel for this device and runs on the ",
+                      backend.name, " one", options_.hasDeviceMemory ? ", with copies" : "", " (",
                       reasons(info), ")");
   }
 
@@ -243,7 +343,7 @@ class Chooser {
   SymbolValue opt_;
   SymbolRange range_;
   ThreadPool threads_;
-  std::vector<ChosenKernel> chosen_;
+  std::vector<Pending> pending_;
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace camshaft {
 struct ChooseOptions {
   std::vector<const BuildBackend*> backends;  // asked first to last
   int optimizationLevel = 3;  // 0: take the first that fits; above, time the candidates
+  bool canMeasure = true;        // the device is here
+  bool hasDeviceMemory = false;  // kernels of backends without device code run on the host
   int threads = 1;
   bool allowTf32 = true;
   TimingCache* timings = nullptr;  // never null

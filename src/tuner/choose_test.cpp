@@ -66,7 +66,7 @@ TEST(Choose, LevelZeroTakesTheFirstAndTimesNothing) {
   EXPECT_EQ(chosen[0].kernel->name, "test/first");
   EXPECT_EQ(timings.size(), 0u);
   EXPECT_LT(chosen[0].info.milliseconds, 0);
-  EXPECT_THAT(chosen[0].info.why, HasSubstr("nothing is timed"));
+  EXPECT_THAT(chosen[0].info.why, HasSubstr("nothing was timed"));
 }
 
 TEST(Choose, TimesCandidatesAndRemembers) {

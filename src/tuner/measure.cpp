@@ -5,73 +5,153 @@
 #include <random>
 
 #include "backend/device.h"
-#include "support/aligned_buffer.h"
 #include "support/error.h"
+#include "support/half.h"
 #include "support/stopwatch.h"
 
 namespace camshaft {
 namespace {
 
+// The operands of one kernel, in memory of its device.
 class Bench {
  public:
-  explicit Bench(const MeasureOptions& options) : options_(options) {}
+  Bench(const MeasureOptions& options, Device* device) : options_(options), device_(device) {}
 
+  TensorArg scratch(const TensorType& type) {
+    TensorArg arg = argFor(type);
+    const std::vector<std::byte> content = randomContent(arg.type, arg.count());
+    arg.data = upload(content);
+    return arg;
+  }
+
+  TensorArg fixed(const TensorType& type, std::span<const std::byte> bytes) {
+    TensorArg arg = argFor(type);
+    arg.data = upload(bytes);
+    return arg;
+  }
+
+  std::byte* workspace(int64_t bytes) { return bytes == 0 ? nullptr : reserve(bytes); }
+
+ private:
   TensorArg argFor(const TensorType& type) {
     TensorArg arg{.type = type.type, .rank = static_cast<int32_t>(type.rank())};
     for (int i = 0; i < arg.rank; ++i) arg.dims[i] = evaluate(type.shape[i], options_.opt);
     return arg;
   }
 
-  TensorArg scratch(const TensorType& type) {
-    TensorArg arg = argFor(type);
-    const size_t bytes = bytesOf(arg.type, arg.count());
-    AlignedBuffer& buffer = buffers_.emplace_back(std::max<size_t>(bytes, 1));
-    std::memset(buffer.data(), 0, buffer.size());
-    if (arg.type == DataType::kF32) {
-      std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
-      for (int64_t i = 0; i < arg.count(); ++i)
-        reinterpret_cast<float*>(buffer.data())[i] = uniform(random_);
+  std::byte* reserve(int64_t bytes) {
+    buffers_.emplace_back(device_).reserve(std::max<int64_t>(bytes, 1));
+    return buffers_.back().data();
+  }
+
+  std::byte* upload(std::span<const std::byte> bytes) {
+    const auto size = static_cast<int64_t>(bytes.size());
+    std::byte* memory = reserve(size);
+    if (device_ && size > 0) {
+      device_->copy(memory, bytes.data(), size, nullptr);
+      device_->synchronize(nullptr);
+    } else {
+      std::copy(bytes.begin(), bytes.end(), memory);
     }
-    arg.data = buffer.data();
-    return arg;
+    return memory;
   }
 
-  TensorArg fixed(const TensorType& type, std::span<const std::byte> bytes) {
-    TensorArg arg = argFor(type);
-    AlignedBuffer& buffer = buffers_.emplace_back(std::max<size_t>(bytes.size(), 1));
-    std::copy(bytes.begin(), bytes.end(), buffer.data());
-    arg.data = buffer.data();
-    return arg;
+  std::vector<std::byte> randomContent(DataType type, int64_t count) {
+    std::vector<std::byte> bytes(bytesOf(type, count));
+    std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
+    const auto fill = [&]<class T>(T*) {
+      auto* values = reinterpret_cast<T*>(bytes.data());
+      for (int64_t i = 0; i < count; ++i) values[i] = T(uniform(random_));
+    };
+    if (type == DataType::kF32) fill(static_cast<float*>(nullptr));
+    if (type == DataType::kF16) fill(static_cast<Half*>(nullptr));
+    if (type == DataType::kBF16) fill(static_cast<BFloat16*>(nullptr));
+    return bytes;
   }
 
-  std::byte* workspace(int64_t bytes) {
-    return bytes == 0 ? nullptr : buffers_.emplace_back(static_cast<size_t>(bytes)).data();
+  const MeasureOptions& options_;
+  Device* device_;
+  std::vector<DeviceBuffer> buffers_;
+  std::minstd_rand random_;
+};
+
+double timeOnHost(const std::function<void()>& launch, const MeasureOptions& options) {
+  launch();  // warm caches and threads
+  std::vector<double> times;
+  const Stopwatch total;
+  const auto minRuns = static_cast<size_t>(options.minRuns);
+  while (times.size() < minRuns ||
+         (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
+    const Stopwatch watch;
+    launch();
+    times.push_back(watch.milliseconds());
   }
+  return median(std::move(times));
+}
+
+double timeOnDevice(Device& device, void* stream, const std::function<void()>& launch,
+                    const MeasureOptions& options) {
+  constexpr int kLaunches = 20;
+  const std::unique_ptr<Recording> recording = device.record(stream, [&] {
+    for (int i = 0; i < kLaunches; ++i) launch();
+  });
+  recording->replay(stream);
+  device.synchronize(stream);
+  std::vector<double> times;
+  double total = 0;
+  const auto minRuns = static_cast<size_t>(options.minRuns);
+  while (times.size() < minRuns || (total < options.minMilliseconds && times.size() < 50)) {
+    const std::shared_ptr<void> begin = device.mark(stream);
+    recording->replay(stream);
+    const std::shared_ptr<void> end = device.mark(stream);
+    device.synchronize(stream);
+    times.push_back(device.millisecondsBetween(begin.get(), end.get()) / kLaunches);
+    total += times.back() * kLaunches;
+  }
+  return median(std::move(times));
+}
+
+// A stream for as long as it is needed.
+class OwnStream {
+ public:
+  explicit OwnStream(Device* device) : device_(device), stream_(device ? device->createStream() : nullptr) {}
+  ~OwnStream() {
+    if (device_) device_->destroyStream(stream_);
+  }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  void* get() const { return stream_; }
 
  private:
-  const MeasureOptions& options_;
-  std::vector<AlignedBuffer> buffers_;
-  std::minstd_rand random_;
+  Device* device_;
+  void* stream_;
 };
 
 }  // namespace
 
 double measure(const Node& node, std::string_view runtimeKernel, const Prepared& prepared,
-               const MeasureOptions& options) {
+               const std::vector<std::byte>* binary, const MeasureOptions& options) {
   const RuntimeKernel* kernel = findRuntimeKernel(runtimeKernel);
+  const RuntimeBackend* backend = findRuntimeBackend(runtimeKernel);
   CAMSHAFT_CHECK(kernel, "kernel '", runtimeKernel, "' has no run-time half");
-  Bench bench(options);
+  Device* device = backend->device ? backend->device() : nullptr;
+  if (device) device->makeCurrent();
+  const OwnStream stream(device);
+
   std::shared_ptr<const void> state;
-  const void* statePointer = nullptr;
   AlignedBuffer params(std::max<size_t>(prepared.params.size(), 1));
-  if (kernel->load) {
+  std::copy(prepared.params.begin(), prepared.params.end(), params.data());
+  const void* statePointer = params.data();
+  if (kernel->loadCode) {
+    state = kernel->loadCode(runtimeKernel, prepared.params,
+                             binary ? std::span<const std::byte>(*binary) : std::span<const std::byte>());
+    statePointer = state.get();
+  } else if (kernel->load) {
     state = kernel->load(prepared.params);
     statePointer = state.get();
-  } else {
-    std::copy(prepared.params.begin(), prepared.params.end(), params.data());
-    statePointer = params.data();
   }
 
+  Bench bench(options, device);
   std::vector<TensorArg> inputs, outputs;
   for (const StepInput& input : prepared.inputs) {
     const Value* value = input.nodeInput < 0 ? nullptr : node.inputs[input.nodeInput];
@@ -87,20 +167,15 @@ double measure(const Node& node, std::string_view runtimeKernel, const Prepared&
   std::vector<int64_t> dims;
   for (const Dim& dim : prepared.dimArgs) dims.push_back(evaluate(dim, options.opt));
   const int64_t workspaceBytes = evaluate(prepared.workspaceBytes, options.opt);
-  const LaunchArgs args{inputs,         outputs,        dims, bench.workspace(workspaceBytes),
-                        workspaceBytes, options.threads};
-
-  kernel->launch(statePointer, args);  // warm caches and threads
-  std::vector<double> times;
-  const Stopwatch total;
-  const auto minRuns = static_cast<size_t>(options.minRuns);
-  while (times.size() < minRuns ||
-         (total.milliseconds() < options.minMilliseconds && times.size() < 50)) {
-    const Stopwatch watch;
-    kernel->launch(statePointer, args);
-    times.push_back(watch.milliseconds());
-  }
-  return median(std::move(times));
+  const LaunchArgs args{.inputs = inputs,
+                        .outputs = outputs,
+                        .dims = dims,
+                        .workspace = bench.workspace(workspaceBytes),
+                        .workspaceBytes = workspaceBytes,
+                        .threads = options.threads,
+                        .stream = stream.get()};
+  const auto launch = [&] { kernel->launch(statePointer, args); };
+  return device ? timeOnDevice(*device, stream.get(), launch, options) : timeOnHost(launch, options);
 }
 
 }  // namespace camshaft

@@ -14,8 +14,10 @@ struct MeasureOptions {
 };
 
 // Median milliseconds of one launch. Inputs that are constants are read as they are, others are
-// filled with small random numbers (integers with zero, a valid index everywhere).
+// filled with small random numbers (integers with zero, a valid index everywhere). On a device,
+// launches are timed inside a recording, where the cost of launching one is as small as it will be
+// in a network.
 double measure(const Node& node, std::string_view runtimeKernel, const Prepared& prepared,
-               const MeasureOptions& options);
+               const std::vector<std::byte>* binary, const MeasureOptions& options);
 
 }  // namespace camshaft

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/compiled_code.h"
+
 namespace camshaft::cuda {
 
 struct GemmProblem;
@@ -27,9 +29,12 @@ struct Target {
 class Services {
  public:
   virtual ~Services() = default;
+  // The device at hand, or one of compute capability `sm` when useTarget() named another for the
+  // builds of this thread (0: the device at hand again).
   virtual const Target& target() const = 0;
-  // One binary per source, compiled in parallel. Throws Error with the compiler's first message.
-  virtual std::vector<std::vector<std::byte>> compile(std::span<const std::string> sources) = 0;
+  virtual void useTarget(int sm) = 0;
+  // One result per source, compiled in parallel.
+  virtual std::vector<CompiledCode> compile(std::span<const std::string> sources) = 0;
   // What the libraries offer, best guess first, at most `most`; empty without device or library.
   virtual std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) = 0;
   virtual std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) = 0;

@@ -1,0 +1,81 @@
+#include "backends/cuda/load_library.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/cuda/services.h"
+#include "support/error.h"
+#include "support/version.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr char kFileName[] = "libcamshaft_cuda.so";
+
+std::atomic<const CudaLibrary*> replaced{nullptr};
+
+// Beside the library or program this code is in, or where it lies in a build tree.
+std::string folderOfThisCode() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(&loadedLibrary), &info) || !info.dli_fname) return "";
+  const std::string path = info.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+struct Loaded {
+  const CudaLibrary* library = nullptr;
+  std::string problem;
+};
+
+Loaded load() {
+  const std::string folder = folderOfThisCode();
+  const char* chosen = std::getenv("CAMSHAFT_CUDA_LIBRARY");
+  const std::string places[] = {chosen ? chosen : "", folder + kFileName,
+                                folder + "../lib/" + kFileName, kFileName};
+  void* handle = nullptr;
+  std::string reason;
+  for (const std::string& place : places) {
+    if (place.empty()) continue;
+    if ((handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
+    if (const char* words = dlerror(); reason.empty() && words) reason = words;
+  }
+  if (!handle)
+    return {nullptr, str("this installation has no CUDA backend (", reason,
+                         "); build Camshaft where CUDA's headers are, or set CAMSHAFT_CUDA_LIBRARY")};
+  const auto entry = reinterpret_cast<const CudaLibrary* (*)()>(dlsym(handle, kLibraryEntry));
+  const CudaLibrary* library = entry ? entry() : nullptr;
+  if (!library || std::strcmp(library->version, kVersion) != 0)
+    return {nullptr, str(kFileName, " is of another version of Camshaft than this (", kVersion,
+                         "); install both from one build")};
+  return {library, {}};
+}
+
+const Loaded& onDisk() {
+  static const Loaded kLoaded = load();
+  return kLoaded;
+}
+
+}  // namespace
+
+const CudaLibrary* loadedLibrary() {
+  const CudaLibrary* replacement = replaced.load(std::memory_order_acquire);
+  return replacement ? replacement : onDisk().library;
+}
+
+std::string whyNotLoaded() { return onDisk().problem; }
+
+void replaceLibrary(const CudaLibrary* library) {
+  replaced.store(library, std::memory_order_release);
+}
+
+Services& services() {
+  const CudaLibrary* library = loadedLibrary();
+  if (!library) fail(ErrorKind::kUnsupported, whyNotLoaded());
+  return *library->services;
+}
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,28 @@
+// Finds libcamshaft_cuda.so, the run half of this backend, when it is first needed.
+#pragma once
+
+#include <string>
+
+namespace camshaft {
+struct RuntimeBackend;
+}
+
+namespace camshaft::cuda {
+
+class Services;
+
+// What the library offers. Both sides must be of one version: C++ types cross the border.
+struct CudaLibrary {
+  const char* version;
+  const RuntimeBackend* backend;
+  Services* services;
+};
+inline constexpr char kLibraryEntry[] = "camshaftCudaLibrary";  // const CudaLibrary* ()
+
+// Null when it is not here; whyNotLoaded() then says why.
+const CudaLibrary* loadedLibrary();
+std::string whyNotLoaded();
+// For tests: this one instead; null: the one on disk again.
+void replaceLibrary(const CudaLibrary* library);
+
+}  // namespace camshaft::cuda

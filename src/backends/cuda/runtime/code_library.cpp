@@ -1,0 +1,49 @@
+#include "backends/cuda/runtime/code_library.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "backends/cuda/runtime/cuda_device.h"
+#include "support/error.h"
+#include "support/hash.h"
+
+namespace camshaft::cuda {
+
+CodeLibrary::CodeLibrary(std::span<const std::byte> binary) {
+  const CUresult result = driver().cuLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0,
+                                                     nullptr, nullptr, 0);
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE)
+    fail(ErrorKind::kInvalidEngine, "the engine's kernels were compiled for another GPU than ",
+         currentDevice().describe(), "; build it again on this one");
+  check(result, "load a kernel");
+}
+
+CodeLibrary::~CodeLibrary() { driver().cuLibraryUnload(library_); }
+
+std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> binary) {
+  static std::mutex mutex;
+  static std::map<std::pair<uint64_t, size_t>, std::weak_ptr<const CodeLibrary>> loaded;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<const CodeLibrary>& known = loaded[{hashBytes(binary), binary.size()}];
+  if (std::shared_ptr<const CodeLibrary> library = known.lock()) return library;
+  auto library = std::make_shared<const CodeLibrary>(binary);
+  known = library;
+  return library;
+}
+
+CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes) const {
+  CUkernel kernel = nullptr;
+  check(driver().cuLibraryGetKernel(&kernel, library_, name.c_str()), str("find kernel '", name, "'"));
+  constexpr unsigned kWithoutAsking = 48 << 10;
+  if (sharedBytes > kWithoutAsking) {
+    CUdevice device = 0;
+    check(driver().cuCtxGetDevice(&device), "ask for the current GPU");
+    check(driver().cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        static_cast<int>(sharedBytes), kernel, device),
+          str("give kernel '", name, "' ", sharedBytes, " bytes of shared memory"));
+  }
+  return kernel;
+}
+
+}  // namespace camshaft::cuda

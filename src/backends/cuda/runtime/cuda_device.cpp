@@ -1,0 +1,172 @@
+#include "backends/cuda/runtime/cuda_device.h"
+
+#include <memory>
+#include <vector>
+
+#include "support/error.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
+CUstream asStream(void* stream) { return static_cast<CUstream>(stream); }
+
+int attribute(CUdevice_attribute which, CUdevice device) {
+  int value = 0;
+  check(driver().cuDeviceGetAttribute(&value, which, device), "ask the GPU for its properties");
+  return value;
+}
+
+Target describeTarget(CUdevice device) {
+  char name[256] = "";
+  check(driver().cuDeviceGetName(name, sizeof name, device), "ask the GPU for its name");
+  int version = 0;
+  driver().cuDriverGetVersion(&version);
+  Target target;
+  target.sm = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) +
+              attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  target.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  target.sharedBytesPerBlock =
+      attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+  target.isPresent = true;
+  target.name = str(name, ", sm_", target.sm, ", ", target.multiprocessors, " SMs, CUDA ",
+                    version / 1000, ".", version % 1000 / 10);
+  return target;
+}
+
+class GraphRecording : public Recording {
+ public:
+  explicit GraphRecording(CUgraph graph) {
+    const CUresult result = driver().cuGraphInstantiateWithFlags(&executable_, graph, 0);
+    driver().cuGraphDestroy(graph);
+    check(result, "instantiate a CUDA graph");
+  }
+  ~GraphRecording() override { driver().cuGraphExecDestroy(executable_); }
+  void replay(void* stream) override {
+    check(driver().cuGraphLaunch(executable_, asStream(stream)), "launch a CUDA graph");
+  }
+
+ private:
+  CUgraphExec executable_ = nullptr;
+};
+
+}  // namespace
+
+CudaDevice::CudaDevice(int ordinal) {
+  check(driver().cuDeviceGet(&device_, ordinal), str("open GPU ", ordinal));
+  target_ = describeTarget(device_);
+  check(driver().cuDevicePrimaryCtxRetain(&context_, device_), str("start GPU ", ordinal));
+}
+
+void CudaDevice::makeCurrent() {
+  CUcontext current = nullptr;
+  driver().cuCtxGetCurrent(&current);
+  if (current != context_) check(driver().cuCtxSetCurrent(context_), "switch to the GPU");
+}
+
+void* CudaDevice::allocate(int64_t bytes) {
+  CUdeviceptr memory = 0;
+  const CUresult result = driver().cuMemAlloc(&memory, static_cast<size_t>(bytes));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    size_t available = 0, total = 0;
+    driver().cuMemGetInfo(&available, &total);
+    fail(ErrorKind::kOutOfMemory, "could not allocate ", bytes >> 20, " MiB on ", target_.name,
+         ": ", available >> 20, " of ", total >> 20, " MiB are free");
+  }
+  check(result, "allocate GPU memory");
+  return reinterpret_cast<void*>(memory);
+}
+
+void CudaDevice::release(void* memory) noexcept { driver().cuMemFree(address(memory)); }
+
+void* CudaDevice::allocateHost(int64_t bytes) {
+  void* memory = nullptr;
+  check(driver().cuMemHostAlloc(&memory, static_cast<size_t>(bytes), CU_MEMHOSTALLOC_PORTABLE),
+        str("allocate ", bytes >> 20, " MiB of pinned host memory"));
+  return memory;
+}
+
+void CudaDevice::releaseHost(void* memory) noexcept { driver().cuMemFreeHost(memory); }
+
+void* CudaDevice::createStream() {
+  CUstream stream = nullptr;
+  check(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "create a CUDA stream");
+  return stream;
+}
+
+void CudaDevice::destroyStream(void* stream) noexcept { driver().cuStreamDestroy(asStream(stream)); }
+
+void CudaDevice::copy(void* to, const void* from, int64_t bytes, void* stream) {
+  check(driver().cuMemcpyAsync(address(to), address(from), static_cast<size_t>(bytes),
+                               asStream(stream)),
+        "copy between host and GPU");
+}
+
+void CudaDevice::synchronize(void* stream) {
+  check(driver().cuStreamSynchronize(asStream(stream)), "finish work on the GPU");
+}
+
+bool CudaDevice::isRecording(void* stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  // The legacy stream says so by an error when another stream is being captured.
+  if (driver().cuStreamIsCapturing(asStream(stream), &status) != CUDA_SUCCESS) return false;
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// Other threads may allocate and launch meanwhile: the capture minds only its own stream.
+std::unique_ptr<Recording> CudaDevice::record(void* stream, const std::function<void()>& enqueue) {
+  check(driver().cuStreamBeginCapture(asStream(stream), CU_STREAM_CAPTURE_MODE_RELAXED),
+        "record a CUDA graph");
+  CUgraph graph = nullptr;
+  try {
+    enqueue();
+  } catch (...) {
+    driver().cuStreamEndCapture(asStream(stream), &graph);
+    if (graph) driver().cuGraphDestroy(graph);
+    throw;
+  }
+  check(driver().cuStreamEndCapture(asStream(stream), &graph), "finish recording a CUDA graph");
+  return std::make_unique<GraphRecording>(graph);
+}
+
+void CudaDevice::signal(void* event, void* stream) {
+  check(driver().cuEventRecord(static_cast<CUevent>(event), asStream(stream)), "record an event");
+}
+
+std::shared_ptr<void> CudaDevice::mark(void* stream) {
+  CUevent event = nullptr;
+  check(driver().cuEventCreate(&event, CU_EVENT_DEFAULT), "create an event");
+  std::shared_ptr<void> owner(event, [](void* e) { driver().cuEventDestroy(static_cast<CUevent>(e)); });
+  signal(event, stream);
+  return owner;
+}
+
+double CudaDevice::millisecondsBetween(const void* begin, const void* end) {
+  float milliseconds = 0;
+  check(driver().cuEventElapsedTime(&milliseconds, static_cast<CUevent>(const_cast<void*>(begin)),
+                                    static_cast<CUevent>(const_cast<void*>(end))),
+        "read the time between two events");
+  return milliseconds;
+}
+
+CudaDevice& currentDevice() {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<CudaDevice>> devices;  // never destroyed: contexts outlive us
+  CUdevice ordinal = 0;
+  CUcontext context = nullptr;
+  driver().cuCtxGetCurrent(&context);
+  if (context) check(driver().cuCtxGetDevice(&ordinal), "ask for the current GPU");
+  const std::lock_guard lock(mutex);
+  int count = 0;
+  check(driver().cuDeviceGetCount(&count), "count the GPUs");
+  if (count == 0)
+    fail(ErrorKind::kUnsupported, "the CUDA driver is here but shows no GPU to this process; check "
+                                  "nvidia-smi and CUDA_VISIBLE_DEVICES");
+  devices.resize(static_cast<size_t>(count));
+  std::unique_ptr<CudaDevice>& device = devices[static_cast<size_t>(ordinal)];
+  if (!device) device = std::make_unique<CudaDevice>(ordinal);
+  return *device;
+}
+
+}  // namespace camshaft::cuda

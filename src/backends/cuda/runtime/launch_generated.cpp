@@ -1,0 +1,84 @@
+// Loads and launches generated kernels.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/generated_params.h"
+#include "backends/cuda/runtime/code_library.h"
+#include "backends/cuda/runtime/driver.h"
+#include "backends/cuda/runtime/launchers.h"
+#include "support/error.h"
+
+namespace camshaft::cuda {
+namespace {
+
+struct Generated {
+  GeneratedParams params;
+  std::shared_ptr<const CodeLibrary> library;
+  CUkernel kernel = nullptr;
+};
+
+std::shared_ptr<const void> load(std::string_view name, std::span<const std::byte> params,
+                                 std::span<const std::byte> binary) {
+  auto state = std::make_shared<Generated>();
+  if (params.size() != sizeof state->params || binary.empty())
+    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of kernel '", name, "'");
+  std::memcpy(&state->params, params.data(), params.size());
+  state->library = CodeLibrary::of(binary);
+  state->kernel = state->library->find(std::string(name.substr(name.find('/') + 1)),
+                                       state->params.sharedBytes);
+  return state;
+}
+
+constexpr size_t kMostArguments = 64;
+
+void launch(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const Generated*>(opaque);
+  void* values[kMostArguments];
+  void* pointers[kMostArguments];
+  size_t count = 0;
+  const auto add = [&](void* value) {
+    CAMSHAFT_CHECK(count < kMostArguments, "a kernel has too many arguments");
+    values[count] = value;
+    pointers[count] = &values[count];
+    ++count;
+  };
+  for (const TensorArg& input : args.inputs) add(input.data);
+  for (const TensorArg& output : args.outputs) add(output.data);
+  if (state.params.hasWorkspace) add(args.workspace);
+  for (int64_t size : args.dims.subspan(3)) add(reinterpret_cast<void*>(size));
+  if (std::any_of(args.dims.begin(), args.dims.begin() + 3, [](int64_t n) { return n <= 0; })) return;
+
+  CUlaunchAttribute attributes[2] = {};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attributes[0].value.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[1].value.clusterDim = {state.params.cluster, 1, 1};
+  const CUlaunchConfig config{.gridDimX = static_cast<unsigned>(args.dims[0]),
+                              .gridDimY = static_cast<unsigned>(args.dims[1]),
+                              .gridDimZ = static_cast<unsigned>(args.dims[2]),
+                              .blockDimX = state.params.block,
+                              .blockDimY = 1,
+                              .blockDimZ = 1,
+                              .sharedMemBytes = state.params.sharedBytes,
+                              .hStream = static_cast<CUstream>(args.stream),
+                              .attrs = attributes,
+                              .numAttrs = state.params.cluster > 1 ? 2u : 1u};
+  check(driver().cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(state.kernel), pointers,
+                                  nullptr),
+        "launch a kernel");
+}
+
+}  // namespace
+
+const RuntimeKernel& generatedLauncher() {
+  static constexpr RuntimeKernel kKernel{.name = "cuda/*", .launch = launch, .loadCode = load};
+  return kKernel;
+}
+
+std::span<const RuntimeKernel* const> ownLaunchers() { return {}; }
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,80 @@
+// The entry of libcamshaft_cuda.so: kernels by name, and the services of the build half.
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/runtime/compiler.h"
+#include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/launchers.h"
+#include "backends/cuda/runtime/libraries/libraries.h"
+#include "support/error.h"
+#include "support/version.h"
+
+namespace camshaft::cuda {
+namespace {
+
+const RuntimeKernel* find(std::string_view name) {
+  for (const RuntimeKernel* kernel : libraryKernels())
+    if (kernel->name == name) return kernel;
+  for (const RuntimeKernel* kernel : ownLaunchers())
+    if (kernel->name == name) return kernel;
+  return &generatedLauncher();
+}
+
+std::string describeDevice() { return str(currentDevice().describe(), ", ", describeLibraries()); }
+
+constexpr RuntimeBackend kBackend{
+    .name = "cuda", .find = find, .describeDevice = describeDevice, .device = [] {
+      return static_cast<Device*>(&currentDevice());
+    }};
+
+class LibraryServices : public Services {
+ public:
+  const Target& target() const override {
+    return named_.sm == 0 ? currentDevice().target() : named_;
+  }
+
+  void useTarget(int sm) override {
+    named_ = {.sm = sm, .isPresent = false, .name = str("sm_", sm, ", not at hand")};
+  }
+
+  std::vector<CompiledCode> compile(std::span<const std::string> sources) override {
+    return compileAll(sources, target().sm);
+  }
+
+  std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) override {
+    return onDevice([&] { return cuda::gemmPlans(problem, most); });
+  }
+  std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) override {
+    return onDevice([&] { return cuda::convPlans(problem, most); });
+  }
+  std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int most) override {
+    return onDevice([&] { return cuda::attentionPlans(problem, most); });
+  }
+
+ private:
+  // Without a device or library there is nothing to offer: our own kernels take the work.
+  template <class F>
+  std::vector<LibraryPlan> onDevice(F&& plans) const {
+    if (!target().isPresent) return {};
+    currentDevice().makeCurrent();
+    try {
+      return plans();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kUnsupported) return {};
+      throw;
+    }
+  }
+
+  static thread_local Target named_;  // sm 0: none
+};
+
+thread_local Target LibraryServices::named_{.sm = 0};
+
+}  // namespace
+}  // namespace camshaft::cuda
+
+extern "C" __attribute__((visibility("default"))) const camshaft::cuda::CudaLibrary*
+camshaftCudaLibrary() {
+  static camshaft::cuda::LibraryServices services;
+  static const camshaft::cuda::CudaLibrary kLibrary{camshaft::kVersion, &camshaft::cuda::kBackend,
+                                                    &services};
+  return &kLibrary;
+}

@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "runtime/context.h"
+#include "support/error.h"
+#include "support/stopwatch.h"
+
+namespace camshaft {
+
+Context::~Context() {
+  if (device_) device_->makeCurrent();
+}
+
+void Context::setArena(void* memory, int64_t bytes) {
+  if (arenaOwner_ != ArenaOwner::kCaller)
+    fail(ErrorKind::kInvalidArgument,
+         "this context allocated its own memory; create it with user-managed memory to set it");
+  if (bytes < plan().arenaBytes)
+    fail(ErrorKind::kInvalidArgument, "the device memory given has ", bytes,
+         " bytes and profile ", profile_, " needs ", plan().arenaBytes);
+  arenaData_ = static_cast<std::byte*>(memory);
+}
+
+// On the host one segment is everything: steps run one after the other anyway.
+void Context::findSegments() {
+  segments_.clear();
+  const std::vector<Step>& steps = plan().steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const bool onHost = device_ && isHostStep(engine_->plan(), steps[i]);
+    if (onHost || segments_.empty() || segments_.back().onHost)
+      segments_.push_back({i, i + 1, onHost});
+    else
+      segments_.back().end = i + 1;
+  }
+}
+
+void Context::run(void* stream) {
+  forgetRunSizes();
+  resolveSizes();
+  checkReady();
+  if (plan().arenaBytes > 0 && !arenaData_)
+    fail(ErrorKind::kInvalidArgument,
+         "the context has no device memory; give it some with setDeviceMemoryV2 first");
+  if (device_) device_->makeCurrent();
+  std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
+  for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
+  if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
+  if (device_ && timer_) reportTimes(stream);
+}
+
+void Context::runSegment(size_t segment, void* stream) {
+  if (segments_[segment].onHost) {
+    const Step& step = plan().steps[segments_[segment].begin];
+    if (device_->isRecording(stream))
+      fail(ErrorKind::kUnsupported, "layer '", step.name,
+           "' runs on the host, so this engine cannot be captured into a CUDA graph");
+    device_->synchronize(stream);
+  }
+  const auto launch = [&](void* on) { launchSegment(segment, on); };
+  const bool isRecordable = device_ && !segments_[segment].onHost && takesRecordings(stream);
+  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, launch)) launch(stream);
+}
+
+// Timed steps are launched one by one, a stream that its owner records takes no second recording,
+// and an output allocator has its say in every run.
+bool Context::takesRecordings(void* stream) const {
+  return !timer_ && !allocator_ && !device_->isRecording(stream);
+}
+
+void Context::launchSegment(size_t segment, void* stream) {
+  for (size_t i = segments_[segment].begin; i < segments_[segment].end; ++i) runStep(i, stream);
+}
+
+void Context::runStep(size_t index, void* stream) {
+  const Step& step = plan().steps[index];
+  const LoadedEngine::LoadedStep& loaded = engine_->steps(profile_)[index];
+  ResolvedStep& resolved = resolved_[index];
+  LaunchArgs args = placeOperands(index);
+  args.stream = stream;
+  if (step.kind == StepKind::kBindDims) return bindDims(step, resolved);
+
+  const bool isQueued = device_ && !isHostStep(engine_->plan(), step);
+  const auto mark = [&] { return timer_ && isQueued ? device_->mark(stream) : nullptr; };
+  std::shared_ptr<void> begin = mark();
+  const Stopwatch watch;
+  if (step.kind == StepKind::kCopy) {
+    const TensorArg& to = resolved.outputs[0];
+    const auto bytes = static_cast<int64_t>(bytesOf(to.type, to.count()));
+    if (bytes > 0) device_->copy(to.data, resolved.inputs[0].data, bytes, stream);
+  } else {
+    if (!resolved.checked) checkLaunch(step, loaded, args);
+    resolved.checked = true;
+    loaded.kernel->launch(loaded.state.get(), args);
+  }
+  if (timer_ && !isQueued) timer_(step, watch.milliseconds());
+  if (timer_ && isQueued) timed_.push_back({index, std::move(begin), mark()});
+}
+
+void Context::reportTimes(void* stream) {
+  device_->synchronize(stream);
+  for (const TimedStep& timed : timed_)
+    timer_(plan().steps[timed.step],
+           device_->millisecondsBetween(timed.begin.get(), timed.end.get()));
+  timed_.clear();
+}
+
+RecordingKey Context::recordingKey() const {
+  RecordingKey key = slots_;
+  const auto add = [&](const void* address) { key.push_back(reinterpret_cast<int64_t>(address)); };
+  for (const void* address : inputs_) add(address);
+  for (const void* address : outputs_) add(address);
+  for (const DeviceBuffer& buffer : dynamic_) add(buffer.data());
+  add(arenaData_);
+  return key;
+}
+
+}  // namespace camshaft
