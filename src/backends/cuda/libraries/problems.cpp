@@ -10,9 +10,7 @@ namespace {
 
 // Each struct lists its fields once, for both directions.
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, GemmProblem>
-{
+void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, GemmProblem> {
   visit(p.sizes);
   visit.type(p.typeA), visit.type(p.typeB), visit.type(p.typeD);
   visit(p.allowTf32), visit(p.transposeA), visit(p.transposeB), visit(p.hasBias);
@@ -21,43 +19,37 @@ void visitFields(Visit& visit, P& p)
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, EpilogueTensor>
-{
+void visitFields(Visit& visit,
+                 P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueTensor> {
   visit.type(p.type), visit(p.hasBatch), visit(p.hasChannels), visit(p.hasSpatial);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, EpilogueOperand>
-{
+void visitFields(Visit& visit,
+                 P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueOperand> {
   visit.choice(p.kind, 4), visit(p.index), visit(p.scalar);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, EpilogueNode>
-{
+void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueNode> {
   visit.choice(p.op, kEpilogueOpCount);
   visitFields(visit, p.a), visitFields(visit, p.b);
   visit(p.lower), visit(p.upper);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, ConvProblem>
-{
+void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, ConvProblem> {
   visit(p.batch), visit(p.inChannels), visit(p.outChannels), visit(p.groups);
-  for (auto* sizes : {&p.image, &p.kernel, &p.strides, &p.dilations, &p.padsBegin, &p.padsEnd}) visit.sizes(*sizes);
+  for (auto* sizes : {&p.image, &p.kernel, &p.strides, &p.dilations, &p.padsBegin, &p.padsEnd})
+    visit.sizes(*sizes);
   visit.type(p.inputType), visit.type(p.outputType);
   visit(p.allowTf32), visit(p.channelsLast), visit(p.workspaceLimit);
   visit.list(p.epilogue.tensors), visit.list(p.epilogue.nodes);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p)
-  requires std::is_same_v<std::remove_const_t<P>, AttentionProblem>
-{
+void visitFields(Visit& visit,
+                 P& p) requires std::is_same_v<std::remove_const_t<P>, AttentionProblem> {
   visit(p.sizes);
   visit(p.heads), visit(p.keyHeads), visit(p.headSize), visit(p.valueSize);
   visit(p.inputQ), visit(p.inputK), visit(p.inputV), visit(p.inputBias);
@@ -112,7 +104,9 @@ class FieldReader {
     for (T& item : items) visitFields(*this, item);
   }
   static void require(bool isSound) {
-    if (!isSound) fail(ErrorKind::kInvalidEngine, "the engine holds a library problem with values out of range");
+    if (!isSound)
+      fail(ErrorKind::kInvalidEngine,
+           "the engine holds a library problem with values out of range");
   }
 
  private:
@@ -131,15 +125,18 @@ constexpr int64_t kMostElements = int64_t{1} << 40;
 bool isSize(int64_t size) { return size > 0 && size < kMostElements; }
 
 bool refersBack(const EpilogueOperand& operand, const Epilogue& epilogue, size_t node) {
-  if (operand.kind == EpilogueOperand::Kind::kNode) return operand.index >= 0 && static_cast<size_t>(operand.index) < node;
+  if (operand.kind == EpilogueOperand::Kind::kNode)
+    return operand.index >= 0 && static_cast<size_t>(operand.index) < node;
   if (operand.kind != EpilogueOperand::Kind::kTensor) return true;
   return operand.index >= 0 && static_cast<size_t>(operand.index) < epilogue.tensors.size();
 }
 
 bool isSound(const ConvProblem& p) {
   const size_t rank = p.image.size();
-  if (rank < 1 || rank > 3 || !isSize(p.batch) || !isSize(p.inChannels) || !isSize(p.outChannels)) return false;
-  if (!isSize(p.groups) || p.inChannels % p.groups != 0 || p.outChannels % p.groups != 0) return false;
+  if (rank < 1 || rank > 3 || !isSize(p.batch) || !isSize(p.inChannels) || !isSize(p.outChannels))
+    return false;
+  if (!isSize(p.groups) || p.inChannels % p.groups != 0 || p.outChannels % p.groups != 0)
+    return false;
   for (const auto* sizes : {&p.kernel, &p.strides, &p.dilations, &p.padsBegin, &p.padsEnd}) {
     if (sizes->size() != rank) return false;
     for (const int64_t size : *sizes) {
@@ -147,7 +144,9 @@ bool isSound(const ConvProblem& p) {
     }
   }
   for (size_t i = 0; i < rank; ++i) {
-    if (!isSize(p.image[i]) || !isSize(p.kernel[i]) || !isSize(p.strides[i]) || !isSize(p.dilations[i])) return false;
+    if (!isSize(p.image[i]) || !isSize(p.kernel[i]) || !isSize(p.strides[i]) ||
+        !isSize(p.dilations[i]))
+      return false;
   }
   for (size_t i = 0; i < p.epilogue.nodes.size(); ++i) {
     const EpilogueNode& node = p.epilogue.nodes[i];
@@ -157,7 +156,8 @@ bool isSound(const ConvProblem& p) {
 }
 
 bool isSound(const AttentionProblem& p) {
-  if (!isSize(p.heads) || !isSize(p.keyHeads) || !isSize(p.headSize) || !isSize(p.valueSize)) return false;
+  if (!isSize(p.heads) || !isSize(p.keyHeads) || !isSize(p.headSize) || !isSize(p.valueSize))
+    return false;
   for (const int32_t input : {p.inputQ, p.inputK, p.inputV, p.inputBias}) {
     if (input < 0 || input > 3) return false;
   }
@@ -168,10 +168,20 @@ bool isSound(const AttentionProblem& p) {
 
 bool isBinary(EpilogueOp op) { return op <= EpilogueOp::kMax; }
 
-GemmSizes contiguousGemm(const GemmProblem& problem, int64_t m, int64_t n, int64_t k, int64_t batch) {
-  return {.m = m, .n = n, .k = k, .batch = batch,
-          .lda = problem.transposeA ? m : k, .ldb = problem.transposeB ? k : n, .ldc = n, .ldd = n,
-          .strideA = m * k, .strideB = k * n, .strideC = m * n, .strideD = m * n};
+GemmSizes contiguousGemm(const GemmProblem& problem, int64_t m, int64_t n, int64_t k,
+                         int64_t batch) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .batch = batch,
+          .lda = problem.transposeA ? m : k,
+          .ldb = problem.transposeB ? k : n,
+          .ldc = n,
+          .ldd = n,
+          .strideA = m * k,
+          .strideB = k * n,
+          .strideC = m * n,
+          .strideD = m * n};
 }
 
 std::vector<int64_t> outputImage(const ConvProblem& p) {

@@ -58,13 +58,32 @@ struct GemmProblem {
 };
 
 // Sizes of contiguous operands: leading dimensions and batch strides follow from the shape.
-GemmSizes contiguousGemm(const GemmProblem& problem, int64_t m, int64_t n, int64_t k, int64_t batch = 1);
+GemmSizes contiguousGemm(const GemmProblem& problem, int64_t m, int64_t n, int64_t k,
+                         int64_t batch = 1);
 
 // Pointwise work after a convolution, in f32.
 enum class EpilogueOp : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMin, kMax,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMin,
+  kMax,
   kClip,  // min(max(a, lower), upper); relu is clip(0, infinity)
-  kSigmoid, kTanh, kSwish, kGelu, kGeluTanh, kSoftplus, kExp, kLog, kSqrt, kRsqrt, kAbs, kNeg, kErf, kReciprocal,
+  kSigmoid,
+  kTanh,
+  kSwish,
+  kGelu,
+  kGeluTanh,
+  kSoftplus,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kAbs,
+  kNeg,
+  kErf,
+  kReciprocal,
 };
 inline constexpr int kEpilogueOpCount = static_cast<int>(EpilogueOp::kReciprocal) + 1;
 bool isBinary(EpilogueOp op);
@@ -103,7 +122,8 @@ struct Epilogue {
 // here they are the ones to optimise for. Step inputs: x, weights, the epilogue's tensors.
 struct ConvProblem {
   int64_t batch = 1, inChannels = 1, outChannels = 1, groups = 1;
-  std::vector<int64_t> image, kernel, strides, dilations, padsBegin, padsEnd;  // one per spatial dimension
+  std::vector<int64_t> image, kernel, strides, dilations, padsBegin,
+      padsEnd;  // one per spatial dimension
   DataType inputType = DataType::kF16, outputType = DataType::kF16;
   bool allowTf32 = true;
   bool channelsLast = true;
@@ -131,8 +151,8 @@ inline constexpr int kAttentionSizeCount = sizeof(AttentionSizes) / sizeof(int64
 
 enum class CausalMask : uint8_t { kNone, kTopLeft, kBottomRight };
 
-// O = softmax(scale·Q·Kᵀ + bias) V. Step inputs: the distinct buffers of q, k, v and the bias, which
-// are named by their position, so that one packed buffer can be all three; output: O.
+// O = softmax(scale·Q·Kᵀ + bias) V. Step inputs: the distinct buffers of q, k, v and the bias,
+// which are named by their position, so that one packed buffer can be all three; output: O.
 struct AttentionProblem {
   AttentionSizes sizes;
   int64_t heads = 1, keyHeads = 1, headSize = 64, valueSize = 64;

@@ -1,0 +1,37 @@
+// cuBLASLt, opened at run time.
+#pragma once
+
+#include <cublasLt.h>
+
+namespace camshaft::cuda {
+
+struct CublasLt {
+  decltype(cublasLtGetVersion)* getVersion;
+  decltype(cublasLtGetStatusString)* statusString;
+  decltype(cublasLtCreate)* create;
+  decltype(cublasLtMatmulDescCreate)* matmulDescCreate;
+  decltype(cublasLtMatmulDescDestroy)* matmulDescDestroy;
+  decltype(cublasLtMatmulDescSetAttribute)* matmulDescSet;
+  decltype(cublasLtMatrixLayoutCreate)* layoutCreate;
+  decltype(cublasLtMatrixLayoutDestroy)* layoutDestroy;
+  decltype(cublasLtMatrixLayoutSetAttribute)* layoutSet;
+  decltype(cublasLtMatmulPreferenceCreate)* preferenceCreate;
+  decltype(cublasLtMatmulPreferenceDestroy)* preferenceDestroy;
+  decltype(cublasLtMatmulPreferenceSetAttribute)* preferenceSet;
+  decltype(cublasLtMatmulAlgoGetHeuristic)* getHeuristic;
+  decltype(cublasLtMatmulAlgoCheck)* checkAlgorithm;
+  decltype(cublasLtMatmulAlgoConfigGetAttribute)* getAlgorithmAttribute;
+  decltype(cublasLtMatmul)* matmul;
+
+  CublasLt();
+  // Throws Error(kDevice) unless `status` is success.
+  void check(cublasStatus_t status, const char* doing) const;
+};
+
+// Throws Error(kUnsupported) where the library is missing.
+const CublasLt& cublasLt();
+
+// The handle of the calling thread's context: one for all threads, kept for good.
+cublasLtHandle_t cublasLtHandle();
+
+}  // namespace camshaft::cuda

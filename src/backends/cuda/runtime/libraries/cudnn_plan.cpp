@@ -1,0 +1,265 @@
+#include "backends/cuda/runtime/libraries/cudnn_plan.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "backends/cuda/runtime/libraries/calling_context.h"
+#include "backends/cuda/runtime/libraries/cudnn.h"
+#include "support/error.h"
+
+namespace camshaft::cuda {
+namespace {
+
+// An attribute that is a list of descriptors, `most` of them.
+std::vector<Descriptor> getDescriptors(const Descriptor& owner, cudnnBackendAttributeName_t name,
+                                       cudnnBackendDescriptorType_t type, int64_t most) {
+  std::vector<Descriptor> list;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (int64_t i = 0; i < most; ++i) raw.push_back(list.emplace_back(type).raw());
+  const int64_t count = owner.get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, raw.data());
+  while (list.size() > static_cast<size_t>(count)) list.pop_back();
+  return list;
+}
+
+bool hasNote(const Descriptor& engine, cudnnBackendNumericalNote_t wanted) {
+  cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  const int64_t count = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                                   CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
+  return std::find(notes, notes + count, wanted) != notes + count;
+}
+
+bool wantsReorderedWeights(const Descriptor& engine) {
+  cudnnBackendBehaviorNote_t notes[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
+  const int64_t count = engine.get(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE,
+                                   CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, notes);
+  return std::any_of(notes, notes + count, [](cudnnBackendBehaviorNote_t note) {
+    return note == CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER ||
+           note == CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER;
+  });
+}
+
+bool isAllowed(const Descriptor& engine, const EngineRules& rules) {
+  if (hasNote(engine, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return false;
+  if (hasNote(engine, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return false;
+  if (!rules.allowDownConversion && hasNote(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
+    return false;
+  if (!rules.allowTensorCores && hasNote(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;
+  return !wantsReorderedWeights(engine);
+}
+
+EngineChoice choiceOf(const Descriptor& configuration, const Descriptor& engine) {
+  EngineChoice choice;
+  engine.get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &choice.engine);
+  for (const Descriptor& knob :
+       getDescriptors(configuration, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                      CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
+    auto& [type, value] = choice.knobs.emplace_back();
+    knob.get(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+    knob.get(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value);
+  }
+  return choice;
+}
+
+Descriptor engineConfiguration(const LoweredGraph& graph, const PlanTarget& target,
+                               const EngineChoice& choice) {
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph.get());
+  engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, choice.engine);
+  if (target.device) engine.set(CUDNN_ATTR_ENGINE_DEVICEPROP, *target.device);
+  engine.finalize("choosing an engine");
+  std::vector<Descriptor> knobs;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (const auto& [type, value] : choice.knobs) {
+    Descriptor& knob = knobs.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    knob.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, type);
+    knob.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, value);
+    knob.finalize("choosing an engine");
+    raw.push_back(knob.raw());
+  }
+  Descriptor configuration(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+  if (!raw.empty()) {
+    configuration.set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                      static_cast<int64_t>(raw.size()), raw.data());
+  }
+  configuration.finalize("choosing an engine");
+  return configuration;
+}
+
+int64_t workspaceOf(const Descriptor& plan) {
+  int64_t bytes = 0;
+  plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
+  return bytes;
+}
+
+// A plan of this choice within the limit, or null.
+std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const PlanTarget& target,
+                                          const EngineChoice& choice, int64_t workspaceLimit) {
+  try {
+    auto plan = std::make_shared<const CudnnPlan>(graph, target, choice);
+    return plan->workspaceBytes() <= workspaceLimit ? plan : nullptr;
+  } catch (const Error&) {
+    return nullptr;  // suggestions are not promises: the next one is asked
+  }
+}
+
+std::shared_ptr<const CudnnPlan> tryLoad(const StoredPlan& stored, cudnnHandle_t handle,
+                                         int64_t workspaceBytes) {
+  if (stored.libraryVersion != cudnn().getVersion()) return nullptr;
+  try {
+    auto plan = std::make_shared<const CudnnPlan>(stored.json, handle);
+    return plan->workspaceBytes() <= workspaceBytes ? plan : nullptr;
+  } catch (const Error&) {
+    return nullptr;  // built for another device: planned anew
+  }
+}
+
+}  // namespace
+
+std::string toString(const EngineChoice& choice) {
+  std::string text = str("cudnn engine ", choice.engine);
+  for (const auto& [type, value] : choice.knobs)
+    text += str(" ", static_cast<int>(type), "=", value);
+  return text;
+}
+
+std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const PlanTarget& target,
+                                         const EngineRules& rules) {
+  const LoweredGraph lowered(graph, target.handle);
+  std::vector<EngineChoice> choices;
+  for (const cudnnBackendHeurMode_t mode :
+       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
+    Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, lowered.get());
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
+    if (target.device) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.device);
+    if (heuristics.tryFinalize() != CUDNN_STATUS_SUCCESS)
+      continue;  // this mode knows no such graph
+    const int64_t count =
+        heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, nullptr);
+    for (const Descriptor& configuration :
+         getDescriptors(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                        CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, count)) {
+      const std::vector<Descriptor> engines = getDescriptors(
+          configuration, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+      if (engines.empty() || !isAllowed(engines[0], rules)) continue;
+      EngineChoice choice = choiceOf(configuration, engines[0]);
+      if (std::find(choices.begin(), choices.end(), choice) == choices.end())
+        choices.push_back(std::move(choice));
+    }
+  }
+  return choices;
+}
+
+CudnnPlan::CudnnPlan(const OperationGraph& graph, const PlanTarget& target,
+                     const EngineChoice& choice)
+    : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  const LoweredGraph lowered(graph, target.handle);
+  const Descriptor configuration = engineConfiguration(lowered, target, choice);
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (target.handle) plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, target.handle);
+  if (target.device) plan_.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.device);
+  plan_.finalize("building a plan");
+  workspaceBytes_ = workspaceOf(plan_);
+}
+
+CudnnPlan::CudnnPlan(std::string_view json, cudnnHandle_t handle)
+    : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+            static_cast<int64_t>(json.size()), json.data());
+  plan_.finalize("loading a plan");
+  workspaceBytes_ = workspaceOf(plan_);
+}
+
+std::string CudnnPlan::json() const {
+  const int64_t size =
+      plan_.get(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, nullptr);
+  std::string text(static_cast<size_t>(size), '\0');
+  plan_.get(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, size, text.data());
+  return text;
+}
+
+void CudnnPlan::execute(cudnnHandle_t handle, std::span<const Binding> bindings,
+                        void* workspace) const {
+  std::vector<int64_t> ids;
+  std::vector<void*> addresses;
+  for (const Binding& binding : bindings) {
+    ids.push_back(binding.id);
+    addresses.push_back(binding.address);
+  }
+  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+           static_cast<int64_t>(addresses.size()), addresses.data());
+  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
+  pack.finalize("binding operands");
+  const std::lock_guard lock(mutex_);
+  cudnn().check(cudnn().execute(handle, plan_.raw(), pack.raw()), "running a plan");
+}
+
+std::vector<NamedPlan> buildPlans(const OperationGraph& graph, const EngineRules& rules,
+                                  int64_t workspaceLimit, int most) {
+  const CUcontext context = currentContext();
+  std::vector<EngineChoice> choices;
+  {
+    const CudnnHandleLease lease;
+    choices = suggestEngines(graph, {lease.get()}, rules);
+  }
+  // Each thread has a handle and descriptors of its own; choices are taken in order until enough
+  // of them were built.
+  std::vector<NamedPlan> built(choices.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<int> done = 0;
+  const auto work = [&] {
+    enterContext(context);
+    const CudnnHandleLease lease;
+    for (size_t i = next++; i < choices.size() && done < most; i = next++) {
+      built[i] = {toString(choices[i]), tryBuild(graph, {lease.get()}, choices[i], workspaceLimit)};
+      if (built[i].plan) ++done;
+    }
+  };
+  const size_t threads = std::min<size_t>({static_cast<size_t>(most), choices.size(),
+                                           std::max(1u, std::thread::hardware_concurrency())});
+  std::vector<std::future<void>> workers;
+  for (size_t i = 0; i < threads; ++i) workers.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& worker : workers) worker.wait();
+  for (std::future<void>& worker : workers) worker.get();
+  std::erase_if(built, [](const NamedPlan& plan) { return !plan.plan; });
+  if (built.size() > static_cast<size_t>(most)) built.resize(most);
+  return built;
+}
+
+std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const StoredPlan* stored,
+                                            const EngineRules& rules, int64_t workspaceBytes,
+                                            std::string_view what) {
+  const CudnnHandleLease lease;
+  if (stored) {
+    if (auto plan = tryLoad(*stored, lease.get(), workspaceBytes)) return plan;
+  }
+  for (const EngineChoice& choice : suggestEngines(graph, {lease.get()}, rules)) {
+    if (auto plan = tryBuild(graph, {lease.get()}, choice, workspaceBytes)) return plan;
+  }
+  fail(ErrorKind::kUnsupported, "cuDNN has no plan for ", what, " on this device within ",
+       workspaceBytes, " bytes of workspace: build the engine again on it");
+}
+
+void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const Binding> operands,
+             void* stream, void* workspace, int64_t workspaceBytes) {
+  CAMSHAFT_CHECK(plan.workspaceBytes() <= workspaceBytes, "the plan needs ", plan.workspaceBytes(),
+                 " bytes");
+  std::vector<Binding> bindings(operands.begin(), operands.end());
+  for (const GraphTensor& tensor : graph.tensors) {
+    // By value: cuDNN reads the number from the host when it is launched.
+    if (tensor.role == GraphTensor::Role::kScalar)
+      bindings.push_back({tensor.id, const_cast<float*>(&tensor.real)});
+  }
+  const CudnnHandleLease lease;
+  cudnn().check(cudnn().setStream(lease.get(), static_cast<cudaStream_t>(stream)),
+                "taking a stream");
+  plan.execute(lease.get(), bindings, workspace);
+}
+
+}  // namespace camshaft::cuda

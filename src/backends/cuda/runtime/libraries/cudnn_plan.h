@@ -1,0 +1,94 @@
+// Ways cuDNN offers to run an operation graph, and running one.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/runtime/libraries/cudnn_graph.h"
+
+namespace camshaft::cuda {
+
+// What plans are made for: the device of a handle, or one described in words (a finalised
+// CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) that need not be here.
+struct PlanTarget {
+  cudnnHandle_t handle = nullptr;
+  const Descriptor* device = nullptr;
+};
+
+// An engine of cuDNN's and its settings: enough to build the same plan again.
+struct EngineChoice {
+  int64_t engine = 0;
+  std::vector<std::pair<cudnnBackendKnobType_t, int64_t>> knobs;
+  friend bool operator==(const EngineChoice&, const EngineChoice&) = default;
+};
+std::string toString(const EngineChoice& choice);
+
+// Engines that would not keep what a problem promises. Such that accumulate in 16 bits, give other
+// results from run to run, or want reordered weights are never offered.
+struct EngineRules {
+  bool allowTensorCores = true;     // false: f32 that stays f32
+  bool allowDownConversion = true;  // of inputs, to 16 bits
+};
+
+// cuDNN's suggestions, best first, without repetition.
+std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const PlanTarget& target,
+                                         const EngineRules& rules);
+
+struct Binding {
+  int64_t id = 0;
+  void* address = nullptr;
+};
+
+// A plan ready to run. Runs of one plan take turns: cuDNN does not promise that a plan can be
+// executed by several threads at once.
+class CudnnPlan {
+ public:
+  // Throws Error(kUnsupported) where the engine does not take the graph after all.
+  CudnnPlan(const OperationGraph& graph, const PlanTarget& target, const EngineChoice& choice);
+  // From what json() gave. Throws Error where it is another version's or another device's.
+  CudnnPlan(std::string_view json, cudnnHandle_t handle);
+
+  int64_t workspaceBytes() const { return workspaceBytes_; }
+  std::string json() const;
+  // On the handle's stream. Scalars of the graph are bound like operands.
+  void execute(cudnnHandle_t handle, std::span<const Binding> bindings, void* workspace) const;
+
+ private:
+  Descriptor plan_;
+  int64_t workspaceBytes_ = 0;
+  mutable std::mutex mutex_;
+};
+
+struct NamedPlan {
+  std::string name;
+  std::shared_ptr<const CudnnPlan> plan;
+};
+
+// The first `most` suggestions that build and need no more than `workspaceLimit`, built by several
+// threads for the calling thread's device.
+std::vector<NamedPlan> buildPlans(const OperationGraph& graph, const EngineRules& rules,
+                                  int64_t workspaceLimit, int most);
+
+// A plan as an engine stores it.
+struct StoredPlan {
+  uint64_t libraryVersion = 0;
+  std::string json;
+};
+
+// For a run: the stored plan if it serves, else the first suggestion that builds. Throws
+// Error(kUnsupported), naming `what`, when there is none.
+std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const StoredPlan* stored,
+                                            const EngineRules& rules, int64_t workspaceBytes,
+                                            std::string_view what);
+
+// Executes `plan` with the operands' addresses and the graph's scalars.
+void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const Binding> operands,
+             void* stream, void* workspace, int64_t workspaceBytes);
+
+}  // namespace camshaft::cuda
