@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/evaluate.h"
+#include "ops/pointwise.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
 #include "ops/window.h"
@@ -22,19 +24,19 @@ void normalise(std::vector<double>& values, const std::vector<int64_t>& offsets,
   for (int64_t at : offsets) values[at] = (values[at] - mean) * scale;
 }
 
-// values * scale + bias, with inputs 1 and 2 read through `strides` of the index over x.
+// values * scale + bias, with inputs `scale` and scale + 1 read through `strides` of the index over
+// the result.
 template <class StridesOf>
-void scaleAndShift(const Evaluation& evaluation, std::vector<double>& values,
-                   StridesOf&& stridesUnderX) {
-  const Node& node = evaluation.node;
-  for (int input : {1, 2}) {
-    if (!node.hasInput(input)) continue;
+void scaleAndShift(const Evaluation& evaluation, int scale, std::vector<double>& values,
+                   StridesOf&& stridesUnderResult) {
+  for (int input : {scale, scale + 1}) {
+    if (!evaluation.node.hasInput(input)) continue;
     const std::vector<double> operand = readReals(evaluation.inputs[input]);
-    const Dims strides = stridesUnderX(evaluation.inputs[input].dims);
+    const Dims strides = stridesUnderResult(evaluation.inputs[input].dims);
     double* value = values.data();
-    forEachIndex(evaluation.inputs[0].dims, [&](const Dims& index) {
+    forEachIndex(evaluation.outputs[0].dims, [&](const Dims& index) {
       const double x = operand[offsetOf(index, strides)];
-      *value = input == 1 ? *value * x : *value + x;
+      *value = input == scale ? *value * x : *value + x;
       ++value;
     });
   }
@@ -49,19 +51,55 @@ std::vector<TensorType> inferLayerNorm(const Node& node) {
   return {x};
 }
 
-void evaluateLayerNorm(const Evaluation& evaluation) {
-  const auto& attrs = evaluation.node.as<LayerNormAttrs>();
-  const std::span<const int64_t> dims = evaluation.inputs[0].dims;
+// LayerNorm of the values, which have the shape of output 0, into output 0.
+template <class Attrs>
+void normaliseLast(const Evaluation& evaluation, const Attrs& attrs, std::vector<double> values,
+                   int scale) {
+  const std::span<const int64_t> dims = evaluation.outputs[0].dims;
   const int64_t size = countOf(dims.subspan(attrs.axis));
-  std::vector<double> values = readReals(evaluation.inputs[0]);
   std::vector<int64_t> offsets(size);
   for (int64_t row = 0; row < countOf(dims.first(attrs.axis)); ++row) {
     for (int64_t i = 0; i < size; ++i) offsets[i] = row * size + i;
     normalise(values, offsets, attrs.epsilon, attrs.rms);
   }
-  scaleAndShift(evaluation, values,
+  scaleAndShift(evaluation, scale, values,
                 [&](const Dims& operand) { return broadcastStrides(operand, dims); });
   writeReals(evaluation.outputs[0], values);
+}
+
+void evaluateLayerNorm(const Evaluation& evaluation) {
+  normaliseLast(evaluation, evaluation.node.as<LayerNormAttrs>(), readReals(evaluation.inputs[0]),
+                1);
+}
+
+std::vector<TensorType> inferPointwiseNorm(const Node& node) {
+  const auto& attrs = node.as<PointwiseNormAttrs>();
+  const int operands = attrs.expr.inputCount();
+  if (attrs.expr.empty() || node.ownInputs() < operands || operands == 0)
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", node.ownInputs(),
+         " inputs where its expression reads ", operands);
+  TensorType type{attrs.expr.resultType(), {}};
+  for (int i = 0; i < operands; ++i) {
+    if (!node.hasInput(i) || node.input(i)->dataType() != attrs.expr.inputType(i))
+      fail(ErrorKind::kInvalidModel, describe(node), " reads input ", i, " as ",
+           attrs.expr.inputType(i), ", which it is not");
+    type.shape = broadcastShapes(type.shape, node.input(i)->shape(), describe(node));
+  }
+  if (!isFloat(type.type) || attrs.axis < 0 || attrs.axis >= type.rank())
+    fail(ErrorKind::kInvalidModel, describe(node), " can't normalise ", type, " from dimension ",
+         attrs.axis, " on");
+  for (int input : {attrs.scaleInput(), attrs.biasInput()})
+    if (node.hasInput(input)) requireBroadcastsTo(node, input, "a scale or bias", type.shape);
+  return std::vector<TensorType>(attrs.keepsValue ? 2 : 1, type);
+}
+
+void evaluatePointwiseNorm(const Evaluation& evaluation) {
+  const auto& attrs = evaluation.node.as<PointwiseNormAttrs>();
+  HostTensor value(attrs.expr.resultType(), evaluation.outputs[0].dims);
+  evaluateExpr(attrs.expr, evaluation.inputs.first(attrs.expr.inputCount()), value.view());
+  const std::vector<double> values = readReals(value.view());
+  if (attrs.keepsValue) writeReals(evaluation.outputs[1], values);
+  normaliseLast(evaluation, attrs, values, attrs.scaleInput());
 }
 
 std::vector<TensorType> inferGroupNorm(const Node& node) {
@@ -99,7 +137,7 @@ void evaluateGroupNorm(const Evaluation& evaluation) {
       normalise(values, offsets, attrs.epsilon, false);
     }
   }
-  scaleAndShift(evaluation, values, [&](const Dims&) {
+  scaleAndShift(evaluation, 1, values, [&](const Dims&) {
     Dims strides(dims.size(), 0);
     strides[ImageLayout{attrs.channelsLast, static_cast<int64_t>(dims.size())}.channelAxis()] = 1;
     return strides;
@@ -139,6 +177,9 @@ void evaluateLrn(const Evaluation& evaluation) {
 
 const OpInfo ops::LayerNorm = {
     "LayerNorm", 1, 3, 1, makeAttrsOf<LayerNormAttrs>, inferLayerNorm, evaluateLayerNorm};
+const OpInfo ops::PointwiseNorm = {
+    "PointwiseNorm",      1, -1, -1, makeAttrsOf<PointwiseNormAttrs>, inferPointwiseNorm,
+    evaluatePointwiseNorm};
 const OpInfo ops::GroupNorm = {
     "GroupNorm", 1, 3, 1, makeAttrsOf<GroupNormAttrs>, inferGroupNorm, evaluateGroupNorm};
 const OpInfo ops::Lrn = {"Lrn", 1, 1, 1, makeAttrsOf<LrnAttrs>, inferLrn, evaluateLrn};

@@ -18,6 +18,26 @@ struct LayerNormAttrs : AttrsOf<LayerNormAttrs> {
   }
 };
 
+// PointwiseNorm(operands..., scale?, bias?): LayerNorm of what the expression makes of its
+// operands, which broadcast to one shape. A second output is the expression's own value where it is
+// kept, as of the sum that begins a residual branch.
+struct PointwiseNormAttrs : AttrsOf<PointwiseNormAttrs> {
+  Expr expr;
+  int64_t axis = -1;  // non-negative once added
+  double epsilon = 1e-5;
+  bool rms = false;
+  bool keepsValue = false;
+  int scaleInput() const { return expr.inputCount(); }
+  int biasInput() const { return expr.inputCount() + 1; }
+  void fields(AttrVisitor& visit) override {
+    visit("expr", expr);
+    visit("axis", axis);
+    visit("epsilon", epsilon);
+    visit("rms", rms);
+    visit("keeps_value", keepsValue);
+  }
+};
+
 // GroupNorm(x, scale?, bias?): normalises each group of C/groups channels over channels and
 // space; scale and bias are [C]. groups == C is instance normalisation. Layout as Conv.
 struct GroupNormAttrs : AttrsOf<GroupNormAttrs> {

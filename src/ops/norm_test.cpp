@@ -36,6 +36,32 @@ TEST(LayerNorm, BiasWithoutScale) {
                {{9, 21}});
 }
 
+TEST(PointwiseNorm, IsLayerNormOfTheExpression) {
+  EXPECT_EQ(typeOf("n", "%x: f16[n, 4], %b: f16[4]",
+                   "%y, %s = PointwiseNorm(%x, %b) {expr = cast(add(x0:f16, x1:f16), f32), "
+                   "axis = 1, keeps_value = true} return %s"),
+            "f32[n, 4]");
+  const std::string operands = R"(
+    %x: f32[2, 2] = constant [1, 2, -3, 5]
+    %r: f32[2] = constant [1, -1]
+    %scale: f32[2] = constant [2, 3]
+    %a = Pointwise(%x, %r) {expr = add(x0:f32, x1:f32)}
+    %b = LayerNorm(%a, %scale) {axis = 1}
+    %y, %s = PointwiseNorm(%x, %r, %scale) {expr = add(x0:f32, x1:f32), axis = 1, keeps_value = true} )";
+  expectValues(operands + "%d = Pointwise(%b, %y) {expr = sub(x0:f32, x1:f32)} return %d",
+               {{0, 0, 0, 0}});
+  expectValues(operands + "return %s", {{2, 1, -2, 4}});
+}
+
+TEST(PointwiseNorm, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(refusalOf("%x: f32[2, 4]",
+                        "%y = PointwiseNorm(%x) {expr = relu(x0:f32), axis = 2} return %y"),
+              HasSubstr("can't normalise f32[2, 4] from dimension 2 on"));
+  EXPECT_THAT(refusalOf("%x: f16[2, 4]",
+                        "%y = PointwiseNorm(%x) {expr = relu(x0:f32), axis = 1} return %y"),
+              HasSubstr("reads input 0 as f32, which it is not"));
+}
+
 TEST(GroupNorm, ChannelsLastGivesTheSameNumbers) {
   // Two channels in one group over two pixels: 0, 4 | 2, 2 has mean 2 and variance 2.
   expectValues(R"(

@@ -1,4 +1,5 @@
-// Pointwise work on the result of a convolution or matrix product rides on that node.
+// Pointwise work on the result of a convolution or matrix product rides on that node, and on others
+// whose kernels take it.
 //
 //   %c = Conv(%x, %w)
 //   %y = Pointwise(%c, %b, %r) {relu(add(add(x0, x1), x2))}     // the only reader of c
@@ -6,8 +7,10 @@
 //   %y = Conv(%x, %w) epilogue(%b, %r) {relu(add(add(x0, x1), x2))}
 //
 // When two anchors meet (a residual join) the later one takes the work, so that the other's
-// result is there to read. The anchor moves down to where the Pointwise stood; all it reads is
+// result is there to read; products come before others, because their kernels have time to spare
+// while they wait for memory. The anchor moves down to where the Pointwise stood; all it reads is
 // computed by then, and nobody reads its result earlier.
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
@@ -22,20 +25,23 @@ namespace camshaft {
 constexpr size_t kMaxInstructions = 64;
 constexpr size_t kMaxExtraInputs = 8;
 
-static bool isAnchor(const Node* node) {
-  return node &&
-         (node->op == &ops::Conv || node->op == &ops::ConvTranspose || node->op == &ops::MatMul);
+static bool isOneOf(std::span<const Op> ops, const Node* node) {
+  return std::find(ops.begin(), ops.end(), node->op) != ops.end();
 }
 
-// The anchor of latest order among the producers of the node's inputs that can take the node in.
-static Node* findAnchor(const Graph& graph, const Node* node,
+// The anchor among the producers of the node's inputs that can take the node in: the latest
+// product, or else the latest of the others.
+static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op> anchors,
                         const std::unordered_map<const Node*, int>& order) {
+  const auto rank = [&](const Node* anchor) {
+    return std::pair(isOneOf(kProducts, anchor), order.at(anchor));
+  };
   Node* best = nullptr;
   for (const Value* input : node->inputs) {
     Node* producer = input->producer;
-    if (!isAnchor(producer) || soleUser(graph, input) != node) continue;
-    if (input->shape() != node->output()->shape()) continue;
-    if (!best || order.at(producer) > order.at(best)) best = producer;
+    if (!producer || !isOneOf(anchors, producer) || producer->outputs.size() != 1) continue;
+    if (soleUser(graph, input) != node || input->shape() != node->output()->shape()) continue;
+    if (!best || rank(producer) > rank(best)) best = producer;
   }
   return best;
 }
@@ -63,13 +69,13 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   return true;
 }
 
-bool fuseEpilogues(Graph& graph, const PassOptions&) {
+bool fuseEpilogues(Graph& graph, const PassOptions& options) {
   std::unordered_map<const Node*, int> order;
   for (const auto& node : graph.nodes()) order.emplace(node.get(), static_cast<int>(order.size()));
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;
-    Node* anchor = findAnchor(graph, node, order);
+    Node* anchor = findAnchor(graph, node, options.fusion.epilogues, order);
     if (!anchor || !fuseInto(graph, anchor, node)) continue;
     order[anchor] = order.at(node);
     changed = true;

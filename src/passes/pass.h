@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ir/graph.h"
+#include "ops/fusion_abilities.h"
 #include "support/log.h"
 
 namespace camshaft {
@@ -13,6 +14,8 @@ namespace camshaft {
 struct PassOptions {
   // Lay images out as [N, spatial..., C] where kernels are faster on that.
   bool channelsLast = true;
+  // What the backend has kernels for.
+  FusionAbilities fusion;
   // 0: fastest build, 5: longest. Passes that cost build time ask it.
   int optimizationLevel = 3;
   // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.

@@ -10,6 +10,7 @@ bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
+bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool lowerPrecision(Graph& graph, const PassOptions& options);

@@ -141,8 +141,8 @@ double relativeError(const HostTensor& expected, const HostTensor& actual) {
   return std::sqrt(difference / size);
 }
 
-// Passes that wait for the highest level are tested too.
-PassOptions everything() { return {.optimizationLevel = 5}; }
+// Passes that wait for the highest level, or for kernels that fuse more, are tested too.
+PassOptions everything() { return {.fusion = kGeneratedKernels, .optimizationLevel = 5}; }
 
 // What a few roundings to the case's 16-bit type may change.
 double roundingOf(const Case& c) {

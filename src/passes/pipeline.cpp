@@ -48,6 +48,7 @@ static constexpr Pass kPipeline[] = {
     {"recognise_gelu", recogniseGelu},          // GELU, SiLU and hard-swish within expressions
     {"fold_batch_norm", foldBatchNorm},         // scale and shift that only fusing brought together
     {"fuse_epilogues", fuseEpilogues},          // bias, activation, residual ride on their anchor
+    {"fuse_norms", fuseNorms},                  // normalisations compute the sums they normalise
     {"merge_common", mergeCommon},              // what rewrites made equal
     {"remove_dead", removeDead},
 };

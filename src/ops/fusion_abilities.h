@@ -1,0 +1,28 @@
+// What the kernels of a backend do in one go. Passes form only what there is a kernel for.
+#pragma once
+
+#include <span>
+
+#include "ops/ops.h"
+
+namespace camshaft {
+
+inline constexpr Op kProducts[] = {&ops::Conv, &ops::ConvTranspose, &ops::MatMul};
+
+struct FusionAbilities {
+  // Operators that apply an expression to their result before they store it (Epilogue).
+  std::span<const Op> epilogues = kProducts;
+  // PointwiseNorm.
+  bool pointwiseNorms = false;
+};
+
+// Of a backend that generates its kernels: an expression is printed wherever a result is stored.
+inline constexpr Op kStoresOfGeneratedKernels[] = {
+    &ops::Conv,    &ops::ConvTranspose, &ops::MatMul, &ops::LayerNorm, &ops::GroupNorm,
+    &ops::Softmax, &ops::Reduce,        &ops::Pool,   &ops::Transpose, &ops::Slice,
+    &ops::Concat,  &ops::Gather,        &ops::Pad,    &ops::Expand,    &ops::Resize,
+};
+inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
+                                                   .pointwiseNorms = true};
+
+}  // namespace camshaft

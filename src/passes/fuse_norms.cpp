@@ -1,0 +1,88 @@
+// Normalisations compute what they normalise.
+//
+//   %s = Pointwise(%x, %r) {add(x0, x1)}          // read by others too
+//   %y = LayerNorm(%s, %scale, %bias)
+//   →
+//   %y, %s = PointwiseNorm(%x, %r, %scale, %bias) {add(x0, x1)}
+//
+// After fuse_epilogues, which prefers to put such a sum on the product that feeds it. The fused
+// node stands where the Pointwise stood.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/rewrite.h"
+#include "ops/norm.h"
+#include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+// What a kernel reads at once for each element of a row.
+constexpr size_t kMaxOperands = 8;
+
+using NodeOrder = std::unordered_map<const Node*, size_t>;
+
+static bool isComputedBefore(const Value* value, const Node* node, const NodeOrder& order) {
+  return !value || !value->producer || order.at(value->producer) < order.at(node);
+}
+
+static bool canFuse(const Node& pointwise, const Node& norm, const NodeOrder& order) {
+  if (pointwise.inputs.size() > kMaxOperands || !isFloat(pointwise.output()->dataType()))
+    return false;
+  const auto reads = std::count(norm.inputs.begin(), norm.inputs.end(), pointwise.output());
+  return reads == 1 && std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), [&](const Value* v) {
+           return isComputedBefore(v, &pointwise, order);
+         });
+}
+
+// A second output takes the value's place.
+static Node* addFused(Graph& graph, Node* pointwise, const Node* norm, bool keepsValue) {
+  const auto& plain = norm->as<LayerNormAttrs>();
+  PointwiseNormAttrs attrs;
+  attrs.expr = pointwise->as<PointwiseAttrs>().expr;
+  attrs.axis = plain.axis;
+  attrs.epsilon = plain.epsilon;
+  attrs.rms = plain.rms;
+  attrs.keepsValue = keepsValue;
+  std::vector<Value*> inputs = pointwise->inputs;
+  inputs.insert(inputs.end(), norm->inputs.begin() + 1, norm->inputs.begin() + norm->ownInputs());
+  const auto firstInput = static_cast<int>(inputs.size());
+  Node* fused = graph.add(&ops::PointwiseNorm, norm->name, std::move(inputs), std::move(attrs),
+                          pointwise, keepsValue ? 2 : 1);
+  if (norm->epilogue) {
+    fused->epilogue = Epilogue{norm->epilogue->expr, firstInput};
+    for (int i = norm->ownInputs(); i < static_cast<int>(norm->inputs.size()); ++i)
+      graph.addInputTo(fused, norm->inputs[i]);
+    graph.inferTypes(fused);
+  }
+  return fused;
+}
+
+static void fuse(Graph& graph, Node* pointwise, Node* norm, NodeOrder& order) {
+  Value* value = pointwise->output();
+  const bool keepsValue = soleUser(graph, value) != norm;
+  Node* fused = addFused(graph, pointwise, norm, keepsValue);
+  order[fused] = order.at(pointwise);
+  mergeOrigins(fused, pointwise);
+  replaceValue(graph, norm->output(), fused->output(0));
+  if (keepsValue) replaceValue(graph, value, fused->output(1));
+}
+
+bool fuseNorms(Graph& graph, const PassOptions& options) {
+  if (!options.fusion.pointwiseNorms) return false;
+  NodeOrder order;
+  for (const auto& node : graph.nodes()) order.emplace(node.get(), order.size());
+  bool changed = false;
+  for (Node* norm : graph.nodeList()) {  // erases this node and the Pointwise before it
+    if (norm->op != &ops::LayerNorm) continue;
+    Node* pointwise = producerOf(norm->input(0), &ops::Pointwise);
+    if (!pointwise || !canFuse(*pointwise, *norm, order)) continue;
+    fuse(graph, pointwise, norm, order);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace camshaft
