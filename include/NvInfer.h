@@ -12,8 +12,9 @@ namespace nvinfer1 {
 
 using NetworkDefinitionCreationFlags = uint32_t;
 
-// Bit numbers of NetworkDefinitionCreationFlags. Every network has an explicit batch dimension and
-// keeps the types it was given, so the first two change nothing; the Python ones are refused.
+// Bit numbers of NetworkDefinitionCreationFlags. Every network has an explicit batch dimension, so
+// the first changes nothing. A strongly typed network is built with the types it was given: flags
+// and layers that ask for others are refused. The Python ones are refused.
 enum class NetworkDefinitionCreationFlag : int32_t {
   kEXPLICIT_BATCH = 0,
   kSTRONGLY_TYPED = 1,
@@ -116,7 +117,10 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
 using BuilderFlags = uint32_t;
 
 // Bit numbers of BuilderFlags. Acting today: kTF32 (f32 products may run at TF32's precision or
-// better), kDISABLE_TIMING_CACHE.
+// better), kFP16 and kBF16 (f32 work may be done and stored in 16 bits where the device gains from
+// it, which a CPU does not; with both, kHALF, and kBF16 where weights exceed its range),
+// kPREFER_PRECISION_CONSTRAINTS (types set on layers are kept where they can be) and
+// kOBEY_PRECISION_CONSTRAINTS (on every device, or the build fails), kDISABLE_TIMING_CACHE.
 // Refused by a build, because they ask for something that is not there yet: kREFIT,
 // kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kSAFETY_SCOPE,
 // kVERSION_COMPATIBLE, kERROR_ON_TIMING_CACHE_MISS, kWEIGHT_STREAMING, kEDITABLE_TIMING_CACHE.
@@ -249,6 +253,10 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
 // time uses a builder; builders are independent of each other.
 class CAMSHAFT_API IBuilder : public INoCopy {
  public:
+  // Whether the device that kGPU builds for gains from these types.
+  virtual bool platformHasFastFp16() const noexcept = 0;
+  virtual bool platformHasFastInt8() const noexcept = 0;
+  virtual bool platformHasTf32() const noexcept = 0;
   virtual INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept = 0;
   virtual IBuilderConfig* createBuilderConfig() noexcept = 0;
   // The builder keeps it and ends it.

@@ -88,6 +88,10 @@ class CAMSHAFT_API ITensor : public INoCopy {
   virtual void setDimensions(const Dims& dimensions) noexcept = 0;
   // -1 for a dimension known only at run time; nbDims == -1 when even the rank is.
   virtual Dims getDimensions() const noexcept = 0;
+  // The type in which an input is given or an output wanted, where that is not the type the network
+  // computes it in; it counts when the engine is built. Other tensors have the type that follows
+  // from their layer. Refused by strongly typed networks.
+  virtual void setType(DataType type) noexcept = 0;
   virtual DataType getType() const noexcept = 0;
   virtual bool isNetworkInput() const noexcept = 0;
   virtual bool isNetworkOutput() const noexcept = 0;
@@ -115,6 +119,18 @@ class CAMSHAFT_API ILayer : public INoCopy {
   virtual ITensor* getOutput(int32_t index) const noexcept = 0;
   // Replaces an input, or adds the optional one whose index is next.
   virtual void setInput(int32_t index, ITensor& tensor) noexcept = 0;
+  // The type to compute in (kFLOAT, kHALF or kBF16) and the types to store outputs in. Builds look
+  // at them under kPREFER_PRECISION_CONSTRAINTS or kOBEY_PRECISION_CONSTRAINTS; 16-bit ones need
+  // kFP16 or kBF16 too. Strongly typed networks refuse both. A type that was not set reads as kFLOAT,
+  // an output's as that of its tensor.
+  virtual void setPrecision(DataType dataType) noexcept = 0;
+  virtual DataType getPrecision() const noexcept = 0;
+  virtual bool precisionIsSet() const noexcept = 0;
+  virtual void resetPrecision() noexcept = 0;
+  virtual void setOutputType(int32_t index, DataType dataType) noexcept = 0;
+  virtual DataType getOutputType(int32_t index) const noexcept = 0;
+  virtual bool outputTypeIsSet(int32_t index) const noexcept = 0;
+  virtual void resetOutputType(int32_t index) noexcept = 0;
   // Free text that follows the layer into the engine inspector.
   virtual void setMetadata(const char* metadata) noexcept = 0;
   virtual const char* getMetadata() const noexcept = 0;

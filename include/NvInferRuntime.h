@@ -204,10 +204,35 @@ constexpr int32_t EnumMax<ProfilingVerbosity>() noexcept { return 3; }
 enum class ExecutionContextAllocationStrategy : int32_t {
   kSTATIC = 0,             // grows when a profile needs more, never shrinks
   kON_PROFILE_CHANGE = 1,  // the same
-  kUSER_MANAGED = 2,       // by the caller: not available yet, creating such a context fails
+  kUSER_MANAGED = 2,       // by the caller, who gives it with setDeviceMemoryV2 before running
 };
 template <>
 constexpr int32_t EnumMax<ExecutionContextAllocationStrategy>() noexcept { return 3; }
+
+// Camshaft's own: memory, streams and copies of the device an engine runs on, for programs that do
+// without CUDA's runtime. Pointers and streams are CUDA's and mix with those made there. Usable
+// from several threads at once; a failure is reported to the engine's logger and returns null,
+// false or -1.
+class CAMSHAFT_API IDevice : public INoCopy {
+ public:
+  virtual const char* getName() const noexcept = 0;
+  virtual void* allocate(int64_t bytes) noexcept = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void* allocateHost(int64_t bytes) noexcept = 0;  // pinned: copies from and to it are fast
+  virtual void releaseHost(void* memory) noexcept = 0;
+  virtual cudaStream_t createStream() noexcept = 0;
+  virtual void destroyStream(cudaStream_t stream) noexcept = 0;
+  // Between host and device or within it, in the order of the stream.
+  virtual bool copy(void* to, const void* from, int64_t bytes, cudaStream_t stream) noexcept = 0;
+  virtual bool synchronize(cudaStream_t stream) noexcept = 0;
+  // A point in the stream, to be given back; milliseconds between two once both are reached.
+  virtual void* mark(cudaStream_t stream) noexcept = 0;
+  virtual float millisecondsBetween(const void* begin, const void* end) noexcept = 0;
+  virtual void releaseMark(void* mark) noexcept = 0;
+
+ protected:
+  ~IDevice() override = default;
+};
 
 // A built model. Immutable, so all methods but the setters may be called from several threads at
 // once; contexts must end before their engine. Tensor names are those of the network's inputs and
@@ -235,7 +260,10 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
   // -1 for each dimension known only at run time.
   virtual Dims getTensorShape(const char* tensorName) const noexcept = 0;
   virtual DataType getTensorDataType(const char* tensorName) const noexcept = 0;
-  // Where the tensor's address must point. kHOST for every tensor of a CPU engine.
+  // Camshaft's own: the device the engine runs on, owned by the engine; null for a CPU engine.
+  virtual IDevice* getDevice() const noexcept = 0;
+  // Where the tensor's address must point. kHOST for every tensor of a CPU engine, and for inputs
+  // whose values decide shapes.
   virtual TensorLocation getTensorLocation(const char* tensorName) const noexcept = 0;
   // Whether the tensor is an input whose values decide dimensions, or an output that holds some.
   virtual bool isShapeInferenceIO(const char* tensorName) const noexcept = 0;
@@ -322,6 +350,15 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   virtual IOutputAllocator* getOutputAllocator(const char* tensorName) const noexcept = 0;
   // Upper bound in bytes for the current input shapes; -1 when there is none.
   virtual int64_t getMaxOutputSize(const char* tensorName) const noexcept = 0;
+
+  // Scratch memory of a context created with kUSER_MANAGED, at least getDeviceMemorySizeV2() bytes
+  // that nobody else uses while the context runs; the first form trusts that it is enough.
+  virtual void setDeviceMemory(void* memory) noexcept = 0;
+  virtual void setDeviceMemoryV2(void* memory, int64_t size) noexcept = 0;
+  // An event that every enqueueV3 records on its stream when the inputs may be overwritten; null
+  // to stop that. Borrowed.
+  virtual bool setInputConsumedEvent(cudaEvent_t event) noexcept = 0;
+  virtual cudaEvent_t getInputConsumedEvent() const noexcept = 0;
 
   // Runs with the addresses set so far. On a CPU the results are there when it returns; on a GPU
   // when the stream gets there.

@@ -50,9 +50,44 @@ void refuseUnkeptFlags(const BuilderConfig& config) {
       fail(ErrorKind::kUnsupported, "builder flag ", name, " is not supported yet; clear it");
 }
 
+// Flags that would change types in a network that keeps its own.
+void refuseTypesOf(const INetworkDefinition& network, const BuilderConfig& config) {
+  static constexpr std::pair<BuilderFlag, std::string_view> kTyping[] = {
+      {BuilderFlag::kFP16, "kFP16"},
+      {BuilderFlag::kBF16, "kBF16"},
+      {BuilderFlag::kINT8, "kINT8"},
+      {BuilderFlag::kFP8, "kFP8"},
+      {BuilderFlag::kINT4, "kINT4"},
+      {BuilderFlag::kFP4, "kFP4"},
+      {BuilderFlag::kOBEY_PRECISION_CONSTRAINTS, "kOBEY_PRECISION_CONSTRAINTS"},
+      {BuilderFlag::kPREFER_PRECISION_CONSTRAINTS, "kPREFER_PRECISION_CONSTRAINTS"},
+  };
+  if (!network.getFlag(NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)) return;
+  for (const auto& [flag, name] : kTyping)
+    if (config.getFlag(flag))
+      fail(ErrorKind::kInvalidArgument, "builder flag ", name,
+           " cannot be set for a strongly typed network, whose types are its own; clear it");
+}
+
+PrecisionRequests requestsOf(const BuilderConfig& config) {
+  const bool obeys = config.getFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS);
+  const bool prefers = config.getFlag(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
+  if (obeys && prefers)
+    fail(ErrorKind::kInvalidArgument,
+         "builder flags kOBEY_PRECISION_CONSTRAINTS and kPREFER_PRECISION_CONSTRAINTS exclude each "
+         "other; clear one");
+  return obeys     ? PrecisionRequests::kObey
+         : prefers ? PrecisionRequests::kPrefer
+                   : PrecisionRequests::kIgnore;
+}
+
 class Builder : public IBuilder {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
+
+  bool platformHasFastFp16() const noexcept override { return whyUnusable("cuda").empty(); }
+  bool platformHasFastInt8() const noexcept override { return false; }
+  bool platformHasTf32() const noexcept override { return whyUnusable("cuda").empty(); }
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
     return guarded<INetworkDefinition*>(reporter_, nullptr, [&] {
@@ -82,12 +117,11 @@ class Builder : public IBuilder {
     return guarded<IHostMemory*>(reporter_, nullptr, [&] {
       auto& settings = static_cast<BuilderConfig&>(config);
       refuseUnkeptFlags(settings);
+      refuseTypesOf(network, settings);
       if (settings.getDefaultDeviceType() == DeviceType::kDLA)
         fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
-      if (settings.getDefaultDeviceType() == DeviceType::kGPU)
-        reporter_.log().info(
-            "there is no GPU backend in this build; the engine is built for the CPU");
       CompileOptions options;
+      options.device = deviceFor(settings);
       options.profiles = settings.profiles();
       options.optimizationLevel = settings.getBuilderOptimizationLevel();
       options.threads = maxThreads_;
@@ -95,6 +129,9 @@ class Builder : public IBuilder {
       options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
       options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
       options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
+      options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
+      options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
+      options.precisionRequests = requestsOf(settings);
       options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
           settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
       if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
@@ -131,6 +168,15 @@ class Builder : public IBuilder {
   void reset() noexcept override { maxThreads_ = usableCores(); }
 
  private:
+  // A GPU when one can be used, and the CPU otherwise, with a line that says why.
+  std::string deviceFor(const BuilderConfig& settings) const {
+    if (settings.getDefaultDeviceType() != DeviceType::kGPU) return "cpu";
+    const std::string reason = whyUnusable("cuda");
+    if (reason.empty()) return "cuda";
+    reporter_.log().info("the engine is built for the CPU: ", reason);
+    return "cpu";
+  }
+
   Reporter reporter_;
   int32_t maxThreads_ = usableCores();
   std::vector<std::unique_ptr<OptimizationProfile>> profiles_;

@@ -144,9 +144,26 @@ int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
   });
 }
 
-void ExecutionContext::run() {
+void ExecutionContext::setDeviceMemory(void* memory) noexcept {
+  setDeviceMemoryV2(memory, engine_.getDeviceMemorySizeV2());
+}
+
+void ExecutionContext::setDeviceMemoryV2(void* memory, int64_t size) noexcept {
+  guarded(reporter_, false, [&] {
+    context_->setArena(memory, size);
+    return true;
+  });
+}
+
+bool ExecutionContext::setInputConsumedEvent(cudaEvent_t event) noexcept {
+  inputConsumed_ = event;
+  context_->setInputConsumedEvent(event);
+  return true;
+}
+
+void ExecutionContext::run(cudaStream_t stream) {
   lastTimes_.clear();
-  context_->run();
+  context_->run(stream);
   // An output may share its memory with a tensor of another shape: its own is known at the end.
   for (size_t i = 0; i < allocators_.size(); ++i) {
     const char* name = engine_.plan().outputs[i].name.c_str();
@@ -157,9 +174,10 @@ void ExecutionContext::run() {
   if (profiler_ && emitsProfile_) reportToProfiler();
 }
 
-bool ExecutionContext::enqueueV3(cudaStream_t) noexcept {
+bool ExecutionContext::enqueueV3(cudaStream_t stream) noexcept {
   return guarded(reporter_, false, [&] {
-    run();
+    run(stream);
+    if (debugSync_ && engine_.loaded().device()) engine_.loaded().device()->synchronize(stream);
     return true;
   });
 }
@@ -174,7 +192,8 @@ bool ExecutionContext::executeV2(void* const* bindings) noexcept {
       context_->setInputAddress(static_cast<int>(i), bindings[i]);
     for (size_t i = 0; i < plan.outputs.size(); ++i)
       context_->setOutputAddress(static_cast<int>(i), bindings[plan.inputs.size() + i]);
-    run();
+    run(nullptr);
+    if (engine_.loaded().device()) engine_.loaded().device()->synchronize(nullptr);
     return true;
   });
 }

@@ -50,6 +50,11 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   nvinfer1::IOutputAllocator* getOutputAllocator(const char* name) const noexcept override;
   int64_t getMaxOutputSize(const char* name) const noexcept override;
 
+  void setDeviceMemory(void* memory) noexcept override;
+  void setDeviceMemoryV2(void* memory, int64_t size) noexcept override;
+  bool setInputConsumedEvent(cudaEvent_t event) noexcept override;
+  cudaEvent_t getInputConsumedEvent() const noexcept override { return inputConsumed_; }
+
   bool enqueueV3(cudaStream_t stream) noexcept override;
   bool executeV2(void* const* bindings) noexcept override;
 
@@ -61,13 +66,14 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
 
  private:
   int requireOutput(const char* name) const;
-  void run();
+  void run(cudaStream_t stream);
 
   const Engine& engine_;
   std::unique_ptr<Context> context_;
   Reporter reporter_;
   std::string name_;
   bool debugSync_ = false;
+  cudaEvent_t inputConsumed_ = nullptr;
   nvinfer1::IProfiler* profiler_ = nullptr;
   bool emitsProfile_ = true;
   std::vector<std::pair<std::string, float>> lastTimes_;  // of the last run, until reported

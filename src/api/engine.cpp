@@ -34,7 +34,9 @@ IoRef requireIo(const Plan& plan, const char* name) {
 }
 
 Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads)
-    : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {}
+    : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {
+  if (loaded_->device()) device_ = std::make_unique<DeviceAccess>(*loaded_->device(), reporter_);
+}
 
 int32_t Engine::getNbLayers() const noexcept {
   return static_cast<int32_t>(plan().profiles[0].steps.size());
@@ -48,10 +50,11 @@ IHostMemory* Engine::serialize() const noexcept {
 IExecutionContext* Engine::createExecutionContext(
     ExecutionContextAllocationStrategy strategy) noexcept {
   return guarded<IExecutionContext*>(reporter_, nullptr, [&]() -> IExecutionContext* {
-    if (strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED)
-      fail(ErrorKind::kUnsupported,
-           "contexts with user-managed memory are not available yet; use kSTATIC");
-    return new ExecutionContext(*this, std::make_unique<Context>(loaded_, threads_), reporter_);
+    const auto owner = strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED
+                           ? Context::ArenaOwner::kCaller
+                           : Context::ArenaOwner::kContext;
+    return new ExecutionContext(*this, std::make_unique<Context>(loaded_, threads_, owner),
+                                reporter_);
   });
 }
 
@@ -95,6 +98,13 @@ nvinfer1::Dims Engine::getTensorShape(const char* name) const noexcept {
 nvinfer1::DataType Engine::getTensorDataType(const char* name) const noexcept {
   return guarded(reporter_, nvinfer1::DataType::kFLOAT,
                  [&] { return toPublic(requireIo(plan(), name).tensor->tensor.type); });
+}
+
+TensorLocation Engine::getTensorLocation(const char* name) const noexcept {
+  return guarded(reporter_, TensorLocation::kHOST, [&] {
+    const IoTensor& tensor = *requireIo(plan(), name).tensor;
+    return device_ && !tensor.isOnHost ? TensorLocation::kDEVICE : TensorLocation::kHOST;
+  });
 }
 
 bool Engine::isShapeInferenceIO(const char* name) const noexcept {

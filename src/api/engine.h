@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "api/device.h"
 #include "api/report.h"
 #include "runtime/loaded_engine.h"
 
@@ -46,9 +47,8 @@ class Engine : public nvinfer1::ICudaEngine {
   nvinfer1::TensorIOMode getTensorIOMode(const char* name) const noexcept override;
   nvinfer1::Dims getTensorShape(const char* name) const noexcept override;
   nvinfer1::DataType getTensorDataType(const char* name) const noexcept override;
-  nvinfer1::TensorLocation getTensorLocation(const char*) const noexcept override {
-    return nvinfer1::TensorLocation::kHOST;
-  }
+  nvinfer1::IDevice* getDevice() const noexcept override { return device_.get(); }
+  nvinfer1::TensorLocation getTensorLocation(const char* name) const noexcept override;
   bool isShapeInferenceIO(const char* name) const noexcept override;
 
   // Every tensor is linear: one component per element, no vectorised dimension.
@@ -97,6 +97,7 @@ class Engine : public nvinfer1::ICudaEngine {
 
  private:
   std::shared_ptr<const LoadedEngine> loaded_;
+  std::unique_ptr<DeviceAccess> device_;  // null: a CPU engine
   Reporter reporter_;
   int threads_;
 };

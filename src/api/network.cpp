@@ -4,6 +4,7 @@
 
 #include "api/convert.h"
 #include "api/layers/recognise.h"
+#include "ops/pointwise.h"
 #include "ops/shape.h"
 #include "ops/symbols.h"
 
@@ -36,7 +37,47 @@ void eraseUnreadBindings(Graph& graph) {
   }
 }
 
+// The node's share of what was asked of its layer.
+PrecisionRequest requestOn(const Node& node, const LayerCore& layer) {
+  PrecisionRequest request{.compute = layer.precision.compute, .outputs = {}};
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    const Value* value = layer.outputs[i]->value();
+    if (!value || value->producer != &node || !layer.precision.output(i)) continue;
+    request.outputs.resize(node.outputs.size());
+    request.outputs[static_cast<size_t>(value->index)] = layer.precision.output(i);
+  }
+  return request;
+}
+
+// Casts where the user gives an input or wants an output in another type than the network's.
+void castInput(Graph& graph, Value* input, DataType type) {
+  const DataType own = input->dataType();
+  input->type.type = type;
+  Node* first = graph.nodeCount() > 0 ? graph.nodes().front().get() : nullptr;
+  Value* cast = addCast(graph, str(input->name, "_", toString(own)), input, own, first);
+  graph.replaceUses(input, cast);
+  graph.setInput(cast->producer, 0, input);
+}
+
+void castOutput(Graph& graph, Graph::Output& output, DataType type) {
+  output.value = addCast(graph, str(output.name, "_", toString(type)), output.value, type);
+}
+
 }  // namespace
+
+void Network::castBorders(Graph& copy) const {
+  const auto wantedType = [&](const Value* value) -> std::optional<DataType> {
+    const auto tensor = tensorOfValue_.find(value);
+    if (tensor == tensorOfValue_.end()) return std::nullopt;
+    const auto wanted = tensor->second->borderType();
+    return wanted != value->dataType() ? wanted : std::nullopt;
+  };
+  for (size_t i = 0; i < graph_.outputs.size(); ++i)
+    if (const auto type = wantedType(graph_.outputs[i].value))
+      castOutput(copy, copy.outputs[i], *type);
+  for (size_t i = 0; i < graph_.inputs.size(); ++i)
+    if (const auto type = wantedType(graph_.inputs[i])) castInput(copy, copy.inputs[i], *type);
+}
 
 Graph Network::graphToBuild() const {
   for (const auto& layer : layers_)
@@ -46,6 +87,7 @@ Graph Network::graphToBuild() const {
   auto copied = copy.nodes().begin();
   for (const auto& node : graph_.nodes()) {
     const auto layer = layerOfNode_.find(node.get());
+    if (layer != layerOfNode_.end()) (*copied)->precision = requestOn(*node, *layer->second);
     if (layer != layerOfNode_.end() && !layer->second->metadata.empty() &&
         layer->second->metadata != node->op->name) {
       if ((*copied)->origins.empty()) (*copied)->origins.push_back((*copied)->name);
@@ -54,6 +96,7 @@ Graph Network::graphToBuild() const {
     ++copied;
   }
   eraseUnreadBindings(copy);
+  castBorders(copy);
   copy.eraseUnusedConstants();
   return copy;
 }

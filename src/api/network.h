@@ -161,6 +161,7 @@ class Network : public nvinfer1::INetworkDefinition {
   void sortNodes();
   void eraseLayer(LayerCore& layer);
 
+  void castBorders(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
 
   nvinfer1::NetworkDefinitionCreationFlags flags_;

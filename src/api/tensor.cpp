@@ -81,7 +81,25 @@ nvinfer1::Dims Tensor::getDimensions() const noexcept {
                  [&] { return value_ ? publicDims(value_->shape()) : invalidDims(); });
 }
 
+void Tensor::setType(nvinfer1::DataType type) noexcept {
+  guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    const auto own = fromPublic(type);
+    if (!own || isPacked(*own))
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' was given a type ",
+           static_cast<int>(type), " that elements cannot be converted to");
+    if (network_.getFlag(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED) &&
+        *own != value_->dataType())
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' is ", value_->dataType(),
+           " and cannot be given the type ", *own,
+           ": a strongly typed network keeps its types; add a cast layer");
+    borderType_ = *own;
+    return true;
+  });
+}
+
 nvinfer1::DataType Tensor::getType() const noexcept {
+  if (borderType_ && (isNetworkInput() || isNetworkOutput())) return toPublic(*borderType_);
   return value_ ? toPublic(value_->dataType()) : nvinfer1::DataType::kFLOAT;
 }
 

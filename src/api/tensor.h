@@ -1,6 +1,7 @@
 // ITensor: a value of the network's graph.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "NvInferLayerBase.h"
@@ -18,11 +19,14 @@ class Tensor : public nvinfer1::ITensor {
   Network& network() const { return network_; }
   Value* value() const { return value_; }  // null once the tensor was removed
   void bind(Value* value) { value_ = value; }
+  // The type the user gives or wants it in, as an input or output of the network.
+  std::optional<DataType> borderType() const { return borderType_; }
 
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override;
   void setDimensions(const nvinfer1::Dims& dims) noexcept override;
   nvinfer1::Dims getDimensions() const noexcept override;
+  void setType(nvinfer1::DataType type) noexcept override;
   nvinfer1::DataType getType() const noexcept override;
   bool isNetworkInput() const noexcept override;
   bool isNetworkOutput() const noexcept override;
@@ -34,6 +38,7 @@ class Tensor : public nvinfer1::ITensor {
  private:
   Network& network_;
   Value* value_;
+  std::optional<DataType> borderType_;
 };
 
 // The symbols of a run-time dimension that was not named, and of any text used as a name.

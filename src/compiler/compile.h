@@ -23,8 +23,16 @@ class BuildProgress {
   virtual void end(std::string_view phase) = 0;
 };
 
+// What becomes of the types that nodes ask for (Node::precision).
+enum class PrecisionRequests {
+  kIgnore,
+  kPrefer,  // kept where they can be, with a warning otherwise; ignored where 16 bits are slow
+  kObey,    // kept, or the build fails
+};
+
 struct CompileOptions {
-  std::string device = "cpu";          // or "reference"
+  std::string device = "cpu";          // or "cuda", "reference"
+  int computeCapability = 0;           // of a CUDA device that is not here (90); 0: the one here
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
   int optimizationLevel = 3;           // 0 to 5
   int threads = 0;                     // kernels are timed with; 0: all cores
@@ -32,6 +40,8 @@ struct CompileOptions {
   int timingRuns = 1;                  // at least this many launches per candidate
   bool timeLayers = false;  // time every layer for the inspector, also where nothing is to choose
   bool allowTf32 = true;
+  bool allowF16 = false, allowBF16 = false;  // for f32 work, where the device gains from it
+  PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
   int64_t workspaceLimit = DimRange::kUnbounded;
   std::set<std::string, std::less<>> disabledPasses;
   TimingCache* timings = nullptr;  // read and added to; null: a private one
@@ -39,6 +49,9 @@ struct CompileOptions {
   Log log;
   std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass
 };
+
+// Why nothing can run on a device ("cuda") here; empty when it can.
+std::string whyUnusable(std::string_view device);
 
 // Throws Error naming the node or input when the network cannot be built.
 Plan compile(Graph graph, const CompileOptions& options);

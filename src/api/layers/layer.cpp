@@ -1,5 +1,6 @@
 #include "api/layers/layer.h"
 
+#include "api/convert.h"
 #include "api/network.h"
 
 namespace camshaft::api {
@@ -36,6 +37,56 @@ void LayerCore::setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept {
     network.setLayerInput(*this, index, tensor);
     return true;
   });
+}
+
+namespace {
+
+// Throws where a layer of this network cannot be given a type.
+DataType requestedType(const LayerCore& layer, nvinfer1::DataType type) {
+  const auto own = fromPublic(type);
+  if (!own)
+    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' was given an unknown type ",
+         static_cast<int>(type));
+  if (layer.network.getFlag(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED))
+    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' cannot be given the type ", *own,
+         ": in a strongly typed network types follow from the inputs; add a cast layer");
+  return *own;
+}
+
+}  // namespace
+
+void LayerCore::setPrecision(nvinfer1::DataType type) noexcept {
+  guarded(reporter(), false, [&] {
+    precision.compute = requestedType(*this, type);
+    return true;
+  });
+}
+
+nvinfer1::DataType LayerCore::precisionOr(nvinfer1::DataType otherwise) const noexcept {
+  return precision.compute ? toPublic(*precision.compute) : otherwise;
+}
+
+void LayerCore::setOutputType(int32_t index, nvinfer1::DataType type) noexcept {
+  guarded(reporter(), false, [&] {
+    if (!output(index))
+      fail(ErrorKind::kInvalidArgument, "layer '", name, "' has no output ", index);
+    const DataType requested = requestedType(*this, type);
+    precision.outputs.resize(outputs.size());
+    precision.outputs[static_cast<size_t>(index)] = requested;
+    return true;
+  });
+}
+
+nvinfer1::DataType LayerCore::outputType(int32_t index) const noexcept {
+  const nvinfer1::ITensor* tensor = output(index);
+  if (!tensor) return nvinfer1::DataType::kFLOAT;
+  const auto requested = precision.output(static_cast<size_t>(index));
+  return requested ? toPublic(*requested) : tensor->getType();
+}
+
+void LayerCore::resetOutputType(int32_t index) noexcept {
+  if (index >= 0 && static_cast<size_t>(index) < precision.outputs.size())
+    precision.outputs[static_cast<size_t>(index)].reset();
 }
 
 const Reporter& LayerCore::reporter() const { return network.reporter(); }

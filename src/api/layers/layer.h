@@ -33,6 +33,7 @@ class LayerCore {
   Network& network;
   nvinfer1::LayerType type;
   std::string name, metadata;
+  PrecisionRequest precision;   // what the user asked for; builds hand it to the nodes
   std::string problem;          // what it still lacks before a build; empty: nothing
   std::vector<Tensor*> inputs;  // null: absent
   std::vector<Tensor*> outputs;
@@ -46,6 +47,11 @@ class LayerCore {
   nvinfer1::ITensor* input(int32_t index) const;
   nvinfer1::ITensor* output(int32_t index) const;
   void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept;
+  void setPrecision(nvinfer1::DataType type) noexcept;
+  nvinfer1::DataType precisionOr(nvinfer1::DataType otherwise) const noexcept;
+  void setOutputType(int32_t index, nvinfer1::DataType type) noexcept;
+  nvinfer1::DataType outputType(int32_t index) const noexcept;
+  void resetOutputType(int32_t index) noexcept;
   const Reporter& reporter() const;
   void rebuild(const std::function<void()>& undo);
 };
@@ -79,6 +85,22 @@ class LayerOf : public I, public LayerCore {
   void setInput(int32_t index, nvinfer1::ITensor& tensor) noexcept override {
     LayerCore::setInput(index, tensor);
   }
+  void setPrecision(nvinfer1::DataType type) noexcept override { LayerCore::setPrecision(type); }
+  nvinfer1::DataType getPrecision() const noexcept override {
+    return precisionOr(nvinfer1::DataType::kFLOAT);
+  }
+  bool precisionIsSet() const noexcept override { return precision.compute.has_value(); }
+  void resetPrecision() noexcept override { precision.compute.reset(); }
+  void setOutputType(int32_t index, nvinfer1::DataType type) noexcept override {
+    LayerCore::setOutputType(index, type);
+  }
+  nvinfer1::DataType getOutputType(int32_t index) const noexcept override {
+    return outputType(index);
+  }
+  bool outputTypeIsSet(int32_t index) const noexcept override {
+    return index >= 0 && precision.output(static_cast<size_t>(index)).has_value();
+  }
+  void resetOutputType(int32_t index) noexcept override { LayerCore::resetOutputType(index); }
   void setMetadata(const char* text) noexcept override { LayerCore::setMetadata(text); }
   const char* getMetadata() const noexcept override { return metadata.c_str(); }
 

@@ -1,0 +1,77 @@
+#include "api/device.h"
+
+#include <memory>
+
+namespace camshaft::api {
+namespace {
+
+// What a mark is to the caller: a handle that keeps the device's own alive.
+using Mark = std::shared_ptr<void>;
+
+const void* pointOf(const void* mark) { return static_cast<const Mark*>(mark)->get(); }
+
+}  // namespace
+
+void* DeviceAccess::allocate(int64_t bytes) noexcept {
+  return guarded<void*>(reporter_, nullptr, [&] {
+    device_.makeCurrent();
+    return device_.allocate(std::max<int64_t>(bytes, 1));
+  });
+}
+
+void DeviceAccess::release(void* memory) noexcept {
+  if (memory) device_.release(memory);
+}
+
+void* DeviceAccess::allocateHost(int64_t bytes) noexcept {
+  return guarded<void*>(reporter_, nullptr, [&] {
+    device_.makeCurrent();
+    return device_.allocateHost(std::max<int64_t>(bytes, 1));
+  });
+}
+
+void DeviceAccess::releaseHost(void* memory) noexcept {
+  if (memory) device_.releaseHost(memory);
+}
+
+cudaStream_t DeviceAccess::createStream() noexcept {
+  return guarded<cudaStream_t>(reporter_, nullptr, [&] {
+    device_.makeCurrent();
+    return static_cast<cudaStream_t>(device_.createStream());
+  });
+}
+
+void DeviceAccess::destroyStream(cudaStream_t stream) noexcept { device_.destroyStream(stream); }
+
+bool DeviceAccess::copy(void* to, const void* from, int64_t bytes, cudaStream_t stream) noexcept {
+  return guarded(reporter_, false, [&] {
+    device_.makeCurrent();
+    if (bytes > 0) device_.copy(to, from, bytes, stream);
+    return true;
+  });
+}
+
+bool DeviceAccess::synchronize(cudaStream_t stream) noexcept {
+  return guarded(reporter_, false, [&] {
+    device_.makeCurrent();
+    device_.synchronize(stream);
+    return true;
+  });
+}
+
+void* DeviceAccess::mark(cudaStream_t stream) noexcept {
+  return guarded<void*>(reporter_, nullptr, [&] {
+    device_.makeCurrent();
+    return new Mark(device_.mark(stream));
+  });
+}
+
+float DeviceAccess::millisecondsBetween(const void* begin, const void* end) noexcept {
+  return guarded(reporter_, -1.0f, [&] {
+    return static_cast<float>(device_.millisecondsBetween(pointOf(begin), pointOf(end)));
+  });
+}
+
+void DeviceAccess::releaseMark(void* mark) noexcept { delete static_cast<Mark*>(mark); }
+
+}  // namespace camshaft::api
