@@ -1,0 +1,129 @@
+// What Hopper's instructions are called in our kernels: shared memory of a cluster's blocks,
+// barriers in it, copies of boxes of tensors (TMA), and asynchronous matrix products (wgmma).
+// Follows the prelude.
+
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+struct alignas(64) TensorMap {
+  char bytes[128];
+};
+
+// ---- Shared memory ---------------------------------------------------------------------------
+
+__device__ __forceinline__ void storeShared(u32 address, float x, float y) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+}
+__device__ __forceinline__ void storePeer(u32 address, float x, float y) {
+  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y)
+               : "memory");
+}
+__device__ __forceinline__ void loadShared(u32 address, float* x) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+               : "r"(address)
+               : "memory");
+}
+// The same place in the shared memory of another block of the cluster.
+__device__ __forceinline__ u32 inPeer(u32 address, u32 rank) {
+  u32 peer;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer) : "r"(address), "r"(rank));
+  return peer;
+}
+
+// ---- Barriers --------------------------------------------------------------------------------
+
+__device__ __forceinline__ void initBarrier(u32 barrier, u32 arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void expectBytes(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void arrive(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void arriveAtPeer(u32 barrier, u32 rank) {
+  asm volatile(
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(inPeer(barrier, rank))
+      : "memory");
+}
+__device__ __forceinline__ bool isPast(u32 barrier, u32 phase) {
+  u32 done;
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(phase)
+      : "memory");
+  return done;
+}
+__device__ __forceinline__ void wait(u32 barrier, u32 phase) {
+#ifdef CAMSHAFT_HANG_GUARD
+  const long long start = clock64();
+  while (!isPast(barrier, phase))
+    if (clock64() - start > CAMSHAFT_HANG_GUARD) __trap();
+#else
+  while (!isPast(barrier, phase)) {
+  }
+#endif
+}
+__device__ __forceinline__ void arriveCluster() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+__device__ __forceinline__ void waitCluster() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+__device__ __forceinline__ u32 clusterRank() {
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// ---- Copies ----------------------------------------------------------------------------------
+
+// The box of a three-dimensional tensor at (x, y, z), which may reach beyond it; zeros come from
+// there. The barrier is told its bytes.
+__device__ __forceinline__ void copyBox(u32 to, const TensorMap& map, u32 barrier, int x, int y,
+                                        int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+// To the same place, with the same barrier, in every block of the cluster whose bit is in `peers`.
+__device__ __forceinline__ void copyBox(u32 to, const TensorMap& map, u32 barrier, int x, int y,
+                                        int z, u16 peers) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(peers)
+      : "memory");
+}
+
+// ---- Matrix products -------------------------------------------------------------------------
+
+constexpr int kAtom = 8 * 128;            // bytes of the 128-byte swizzle's pattern
+constexpr int kTransposedBox = 64 * 128;  // 64 elements along M or N times 64 along K
+
+__device__ __forceinline__ void fenceMultiply() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void commitMultiply() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int kPending>
+__device__ __forceinline__ void waitMultiply() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// How wgmma reads an operand from shared memory in the 128-byte swizzle: by rows along K, 8 of them
+// in a pattern; transposed, the patterns are 64 elements along M or N times 8 along K.
+template <bool kAlongK>
+__device__ __forceinline__ u64 describe(u32 address) {
+  constexpr u64 kAcross = kAlongK ? 1 : kTransposedBox >> 4, kNext = kAtom >> 4;
+  return (u64)1 << 62 | kNext << 32 | kAcross << 16 | (address & 0x3ffff) >> 4;
+}

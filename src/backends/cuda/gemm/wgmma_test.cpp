@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/cuda/gemm/wgmma_choice.h"
+#include "backends/cuda/gemm/wgmma_product.h"
+#include "backends/cuda/gemm/wgmma_text.h"
+#include "ops/ops.h"
+
+namespace camshaft::cuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(WgmmaConfigTest, EveryListedOneIsValidAndSurvivesPacking) {
+  for (const WgmmaConfig& config : wgmmaConfigs()) {
+    EXPECT_TRUE(isValid(config, false, true)) << toString(config);
+    EXPECT_EQ(toString(unpackWgmma(pack(config))), toString(config));
+  }
+}
+
+TEST(WgmmaConfigTest, ImpossibleOnesAreRefused) {
+  EXPECT_FALSE(isValid({.tileM = 96}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 256, .tileN = 256}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 128, .stages = 16}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 96}, false, false));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 64, .pingPong = true, .splitK = 2}, false, true));
+  EXPECT_FALSE(isValid(unpackWgmma(0), false, true));
+  EXPECT_FALSE(isValid(unpackWgmma(-1), false, true));
+}
+
+TEST(WgmmaGeometryTest, TilesCoverTheMatrixAndSplitsMakeClusters) {
+  const WgmmaProblem problem{.m = 197, .n = 768, .k = 768};
+  const WgmmaConfig config{.tileM = 128, .tileN = 64, .stages = 4, .splitK = 4};
+  const WgmmaArguments arguments = argumentsOf(config, problem);
+  EXPECT_EQ(arguments.tilesM, 2);
+  EXPECT_EQ(arguments.tilesN, 12);
+  EXPECT_EQ(arguments.steps, 12);
+  EXPECT_EQ(gridOf(config, arguments, 10), 24 * 4);
+  EXPECT_EQ(gridOf({.tileM = 128, .tileN = 64}, arguments, 10), 10);
+}
+
+TEST(WgmmaGeometryTest, BoxesFollowTheLayout) {
+  const WgmmaConfig config{.tileM = 128, .tileN = 256, .shareB = 2};
+  const BoxedTensor along = boxedB(config, {.m = 1, .n = 1000, .k = 512});
+  EXPECT_THAT(along.dims, testing::ElementsAre(512, 1000, 1));
+  EXPECT_THAT(along.strides, testing::ElementsAre(1024, 1024000));
+  EXPECT_THAT(along.box, testing::ElementsAre(64, 128, 1));
+  const BoxedTensor across = boxedB(
+      config, {.m = 1, .n = 1000, .k = 512, .batch = 3, .batchB = true, .transposedB = false});
+  EXPECT_THAT(across.dims, testing::ElementsAre(1000, 512, 3));
+  EXPECT_THAT(across.box, testing::ElementsAre(64, 64, 1));
+}
+
+TEST(WgmmaGeometryTest, RefusesWhatCopiesCannotReach) {
+  EXPECT_THAT(whyNot({}, {.m = 8, .n = 8, .k = 12}), HasSubstr("16 bytes"));
+  EXPECT_THAT(whyNot({.splitK = 4}, {.m = 8, .n = 8, .k = 128}), HasSubstr("splits K"));
+  EXPECT_EQ(whyNot({}, {.m = 1, .n = 1, .k = 8}), nullptr);
+}
+
+TEST(WgmmaChoiceTest, SmallProductsSplitKAndLargeOnesDoNot) {
+  const auto best = [](WgmmaProblem problem) { return promisingConfigs(problem, 132, 4); };
+  for (const WgmmaConfig& c : best({.m = 128, .n = 768, .k = 3072})) EXPECT_GT(c.splitK, 1);
+  for (const WgmmaConfig& c : best({.m = 8192, .n = 8192, .k = 8192})) EXPECT_EQ(c.splitK, 1);
+}
+
+WgmmaProduct productOf(const std::string& text) {
+  const Graph graph = parseGraph(text, findOp);
+  return wgmmaProductOf(*graph.nodes().back());
+}
+
+TEST(WgmmaProductTest, LeadingDimensionsBecomeRowsWhenOneMatrixServesAll) {
+  const WgmmaProduct p = productOf(
+      "symbols b graph g(%x: f16[b, 128, 768], %w: f16[3072, 768]) {"
+      " %y = MatMul(%x, %w) {transpose_b = true} return %y }");
+  EXPECT_THAT(p.refusal, IsEmpty());
+  EXPECT_EQ(toString(p.m), "128*b");
+  EXPECT_EQ(p.n.value(), 3072);
+  EXPECT_TRUE(p.transposedB);
+  EXPECT_FALSE(p.batchA);
+}
+
+TEST(WgmmaProductTest, BatchesKeepTheirMatrices) {
+  const WgmmaProduct p = productOf(
+      "graph g(%x: f16[2, 12, 64, 128], %w: f16[2, 12, 128, 64]) { %y = MatMul(%x, %w) return %y "
+      "}");
+  EXPECT_THAT(p.refusal, IsEmpty());
+  EXPECT_EQ(p.batch.value(), 24);
+  EXPECT_TRUE(p.batchA && p.batchB);
+  EXPECT_FALSE(p.transposedB);
+}
+
+TEST(WgmmaProductTest, RefusalsSayWhy) {
+  EXPECT_THAT(productOf("graph g(%x: f16[4, 12], %w: f16[12, 8]) { %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("16 bytes"));
+  EXPECT_THAT(productOf("graph g(%x: f16[3, 2, 4, 16], %w: f16[2, 16, 8]) {"
+                        " %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("some dimensions"));
+  EXPECT_THAT(productOf("graph g(%x: i32[4, 16], %w: i32[16, 8]) { %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("not i32"));
+}
+
+TEST(WgmmaEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
+  const Graph graph = parseGraph(
+      "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
+      " %y = MatMul(%x, %w) epilogue(%b, %r) {relu(add(add(x0:f16, x1:f16), x2:f16))} return %y }",
+      findOp);
+  const Node& node = *graph.nodes().back();
+  const WgmmaEpilogue epilogue = wgmmaEpilogueOf(node, wgmmaProductOf(node));
+  EXPECT_THAT(epilogue.refusal, IsEmpty());
+  EXPECT_THAT(epilogue.text, HasSubstr("p.extra[0]) + (at.column)"));
+  EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
+  EXPECT_THAT(epilogue.text, HasSubstr("loadVector<8>(x2)"));
+  EXPECT_TRUE(readsInPlace(node, 3));
+  EXPECT_FALSE(readsInPlace(node, 2));
+}
+
+TEST(WgmmaTextTest, TheInstructionFollowsTypeAndLayout) {
+  EXPECT_THAT(wgmmaHead({.config = {.tileN = 32}, .transposedB = false}),
+              HasSubstr("m64n32k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+                        "%12, %13, %14, %15}, %16, %17, p, 1, 1, 0, 1;"));
+  const std::string tf32 = wgmmaHead({.config = {.tileN = 8}, .type = DataType::kF32});
+  EXPECT_THAT(tf32, HasSubstr("m64n8k8.f32.tf32.tf32"));
+  EXPECT_THAT(tf32, Not(HasSubstr("p, 1, 1, ")));
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

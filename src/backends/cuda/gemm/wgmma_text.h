@@ -1,0 +1,27 @@
+// What stands in front of device/gemm_sm90.cuh for one configuration, and the arguments of the
+// kernel it makes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "backends/cuda/gemm/wgmma_config.h"
+#include "support/data_type.h"
+
+namespace camshaft::cuda {
+
+struct WgmmaText {
+  WgmmaConfig config;
+  DataType type = DataType::kF16;  // of A and B: f16, bf16, or f32 read as TF32
+  std::string_view outputType = "f16";
+  bool transposedA = false;  // A lies as [k, m]
+  bool transposedB = true;   // B lies as [n, k]
+  bool constantB = false;
+  bool wholeColumns = true;
+  int unrollEpilogue = 4;
+};
+
+std::string wgmmaHead(const WgmmaText& text);
+
+}  // namespace camshaft::cuda
