@@ -1,0 +1,391 @@
+#include "backends/cuda/kernel_harness.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <sstream>
+
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/generated_params.h"
+#include "backends/cuda/libraries/problems.h"
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/services.h"
+#include "cuda_emulator/emulator.h"
+#include "ops/evaluate.h"
+#include "ops/ops.h"
+#include "support/text.h"
+#include "support/version.h"
+
+namespace camshaft::cuda {
+namespace {
+
+// A build for a device that is not here.
+class AbsentDevice : public Services {
+ public:
+  const Target& target() const override { return target_; }
+  void useTarget(int sm) override { target_.sm = sm; }
+  std::vector<CompiledCode> compile(std::span<const std::string>) override {
+    fail(ErrorKind::kInternal, "tests compile for the emulator");
+  }
+  std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
+  std::vector<LibraryPlan> convPlans(const ConvProblem&, int) override { return {}; }
+  std::vector<LibraryPlan> attentionPlans(const AttentionProblem&, int) override { return {}; }
+
+ private:
+  Target target_;
+};
+
+void fillRandom(HostTensor& tensor, std::mt19937& generator,
+                const std::pair<double, double>* range) {
+  std::normal_distribution<double> normal;
+  const double low = range ? range->first : isSigned(tensor.type) ? -20 : 0;
+  const double high = range ? range->second : 40;
+  std::uniform_real_distribution<double> real(low, high);
+  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low),
+                                                 static_cast<int64_t>(high));
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    double value = range ? real(generator) : normal(generator);
+    if (!isFloat(tensor.type)) value = static_cast<double>(integer(generator));
+    if (tensor.type == DataType::kBool) value = generator() & 1;
+    writeElement(tensor.type, tensor.view().data, i, value);
+  }
+}
+
+double defaultTolerance(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return 2e-3;
+    case DataType::kBF16:
+      return 2e-2;
+    case DataType::kF8E4M3:
+    case DataType::kF8E5M2:
+      return 0.3;
+    case DataType::kF64:
+      return 1e-12;
+    default:
+      return 1e-5;
+  }
+}
+
+bool matches(double got, double want, double tolerance) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  return std::fabs(got - want) <= tolerance * (1 + std::fabs(want));
+}
+
+void expectEqual(const HostTensor& want, const void* got, double tolerance) {
+  if (isPacked(want.type)) {
+    ASSERT_EQ(std::memcmp(got, want.view().data, want.bytes.size()), 0);
+    return;
+  }
+  for (int64_t i = 0; i < want.count(); ++i) {
+    if (!isFloat(want.type)) {
+      ASSERT_EQ(readInteger(want.type, got, i), readInteger(want.type, want.view().data, i))
+          << "element " << i;
+      continue;
+    }
+    const double a = readElement(want.type, got, i),
+                 b = readElement(want.type, want.view().data, i);
+    ASSERT_TRUE(matches(a, b, tolerance))
+        << "element " << i << " is " << a << " and should be " << b;
+  }
+}
+
+// The node under test with the data of one run.
+struct Problem {
+  const Node& node;
+  std::map<std::string, int64_t> sizes;
+  std::vector<HostTensor> inputs = {};  // parallel to node.inputs
+  std::vector<HostTensor> wanted = {};
+
+  int64_t valueOf(const Dim& dim) const { return camshaft::evaluate(dim, symbolValue()); }
+  SymbolValue symbolValue() const {
+    return [this](const std::string& name) {
+      const auto it = sizes.find(name);
+      if (it == sizes.end())
+        fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
+      return it->second;
+    };
+  }
+};
+
+class Harness {
+ public:
+  explicit Harness(const HarnessCase& testCase)
+      : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
+    for (const std::string& name : case_.constants) makeConstant(graph_.find(name));
+    verify(graph_, "parse");
+  }
+  const Node& node() const { return *graph_.nodes().back(); }
+
+  Problem problem(const std::map<std::string, int64_t>& sizes) {
+    Problem problem{node(), sizes};
+    std::vector<ConstTensorView> views;
+    for (const Value* value : node().inputs) {
+      if (value && !value->isConstant()) {
+        Dims dims;
+        for (const Dim& dim : value->shape()) dims.push_back(problem.valueOf(dim));
+        problem.inputs.emplace_back(value->dataType(), dims);
+        fill(problem.inputs.back(), value->name);
+      } else {
+        problem.inputs.push_back(value ? HostTensor(value->view()) : HostTensor());
+      }
+    }
+    for (size_t i = 0; i < problem.inputs.size(); ++i)
+      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view()
+                                       : ConstTensorView());
+    problem.wanted = evaluateNode(node(), views, problem.symbolValue());
+    return problem;
+  }
+
+  Prepared prepare(const Kernel& kernel, int64_t config) const {
+    PrepareOptions options{.config = config};
+    const auto valueIn = [](const Dim& dim, const std::map<std::string, int64_t>& sizes) {
+      return camshaft::evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
+    };
+    options.opt = [=, this](const Dim& dim) { return valueIn(dim, case_.sizes.front()); };
+    options.max = [=, this](const Dim& dim) {
+      int64_t largest = 0;
+      for (const auto& sizes : case_.sizes) largest = std::max(largest, valueIn(dim, sizes));
+      return largest;
+    };
+    return kernel.prepare(node(), options);
+  }
+
+ private:
+  void fill(HostTensor& tensor, const std::string& name) {
+    const auto range = case_.ranges.find(name);
+    const auto values = case_.values.find(name);
+    if (values == case_.values.end()) {
+      fillRandom(tensor, generator_, range == case_.ranges.end() ? nullptr : &range->second);
+      return;
+    }
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      writeElement(tensor.type, tensor.view().data, i, values->second[i % values->second.size()]);
+  }
+  void makeConstant(Value* input) {
+    ASSERT_NE(input, nullptr);
+    HostTensor data(input->dataType(), staticDims(input->shape()));
+    fill(data, input->name);
+    Value* constant = graph_.addConstant(graph_.uniqueName(input->name + "_data"), input->type,
+                                         ConstantData::own(data.bytes));
+    graph_.replaceUses(input, constant);
+    graph_.removeInput(input);
+  }
+
+  const HarnessCase& case_;
+  Graph graph_;
+  std::mt19937 generator_{12345};
+};
+
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(size_t bytes) : address_(emulator::allocate(bytes)) {}
+  DeviceMemory(const DeviceMemory&) = delete;
+  ~DeviceMemory() { emulator::release(address_); }
+  void* address() const { return address_; }
+
+ private:
+  void* address_;
+};
+
+// One launch, with memory of its own.
+class Launch {
+ public:
+  Launch(const Prepared& prepared, const Problem& problem) : problem_(problem) {
+    std::memcpy(&params_, prepared.params.data(), sizeof params_);
+    for (const StepInput& input : prepared.inputs) {
+      fromNode_.push_back(input.nodeInput);
+      const std::vector<std::byte>& bytes =
+          input.nodeInput < 0 ? input.packed : problem.inputs[input.nodeInput].bytes;
+      inputs_.push_back(memory(bytes.size()));
+      emulator::copy(inputs_.back(), bytes.data(), bytes.size());
+    }
+    for (const HostTensor& wanted : problem.wanted) outputs_.push_back(memory(wanted.bytes.size()));
+    workspace_ = memory(problem.valueOf(prepared.workspaceBytes));
+    for (const Dim& dim : prepared.dimArgs) dims_.push_back(problem.valueOf(dim));
+  }
+
+  void writeOver(int nodeInput) {
+    for (size_t i = 0; i < fromNode_.size(); ++i)
+      if (fromNode_[i] == nodeInput) outputs_[0] = inputs_[i];
+  }
+
+  void run(const emulator::Function& function) {
+    unsigned grid[3], block[3] = {params_.block, 1, 1};
+    for (int i = 0; i < 3; ++i) grid[i] = static_cast<unsigned>(dims_[i]);
+    if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
+    std::vector<void*> parameters;
+    for (void*& input : inputs_) parameters.push_back(&input);
+    for (void*& output : outputs_) parameters.push_back(&output);
+    if (params_.hasWorkspace) parameters.push_back(&workspace_);
+    for (size_t i = 3; i < dims_.size(); ++i) parameters.push_back(&dims_[i]);
+    ASSERT_EQ(function.parameterSizes.size(), parameters.size());
+    emulator::launch(function, grid, block, params_.sharedBytes, parameters.data());
+  }
+
+  void check(double tolerance) const {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      SCOPED_TRACE(str("output ", i));
+      const HostTensor& wanted = problem_.wanted[i];
+      expectEqual(wanted, outputs_[i], tolerance < 0 ? defaultTolerance(wanted.type) : tolerance);
+    }
+  }
+
+ private:
+  void* memory(size_t bytes) {
+    memory_.push_back(std::make_unique<DeviceMemory>(std::max<size_t>(bytes, 1)));
+    return memory_.back()->address();
+  }
+
+  const Problem& problem_;
+  GeneratedParams params_;
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<void*> inputs_, outputs_;
+  void* workspace_ = nullptr;
+  std::vector<int> fromNode_;
+  std::vector<int64_t> dims_;
+};
+
+// Compiles with NVRTC where that is asked for; an error is a failure of the test.
+class DeviceCompiler {
+ public:
+  void check(const std::string& source) {
+    const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
+    std::istringstream architectures(named ? named : "");
+    for (std::string architecture; architectures >> architecture;) {
+      SCOPED_TRACE(architecture);
+      ASSERT_TRUE(open()) << "libnvrtc.so.13 does not load";
+      void* program = nullptr;
+      create_(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+      const std::string option = "--gpu-architecture=" + architecture;
+      const char* options[] = {option.c_str(), "--std=c++17",
+                               "--device-as-default-execution-space"};
+      const int result = compile_(program, 3, options);
+      std::string log(8192 * 4, '\0');
+      size_t size = 0;
+      logSize_(program, &size);
+      log.resize(size);
+      log_(program, log.data());
+      destroy_(&program);
+      ASSERT_EQ(result, 0) << log;
+    }
+  }
+
+ private:
+  bool open() {
+    static void* library = dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return false;
+    const auto find = [](auto& function, const char* name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    };
+    find(create_, "nvrtcCreateProgram");
+    find(compile_, "nvrtcCompileProgram");
+    find(logSize_, "nvrtcGetProgramLogSize");
+    find(log_, "nvrtcGetProgramLog");
+    find(destroy_, "nvrtcDestroyProgram");
+    return true;
+  }
+  int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*);
+  int (*compile_)(void*, int, const char* const*);
+  int (*logSize_)(void*, size_t*);
+  int (*log_)(void*, char*);
+  int (*destroy_)(void**);
+};
+
+struct Candidate {
+  const Kernel* kernel;
+  int64_t config;
+  Prepared prepared;
+};
+
+// All generated kernels for the node in all configurations.
+std::vector<Candidate> candidatesOf(const HarnessCase& testCase, const Harness& harness) {
+  std::vector<Candidate> candidates;
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    if (!testCase.only.empty() && kernel.name != testCase.only) continue;
+    if (!kernel.supports(harness.node())) continue;
+    const std::vector<int64_t> configs =
+        kernel.configurations ? kernel.configurations(harness.node()) : std::vector<int64_t>{0};
+    for (int64_t config : configs) {
+      Prepared prepared = harness.prepare(kernel, config);
+      if (prepared.refusal.empty() && !prepared.source.empty())
+        candidates.push_back({&kernel, config, std::move(prepared)});
+    }
+  }
+  return candidates;
+}
+
+void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const Problem& problem) {
+  const auto module = emulator::Module::compile(candidate.prepared.source);
+  const emulator::Function function =
+      module->find(candidate.prepared.runtimeKernel.substr(std::strlen("cuda/")));
+  Launch launch(candidate.prepared, problem);
+  launch.run(function);
+  launch.check(testCase.tolerance);
+  for (size_t i = 0; candidate.kernel->inPlace && i < problem.node.inputs.size(); ++i) {
+    const Value* input = problem.node.inputs[i];
+    if (testing::Test::HasFatalFailure()) return;
+    if (!input || input->isConstant() || problem.node.outputs.empty() ||
+        !candidate.kernel->inPlace(problem.node, static_cast<int>(i)))
+      continue;
+    SCOPED_TRACE(str("in place of input ", i));
+    Launch inPlace(candidate.prepared, problem);
+    inPlace.writeOver(static_cast<int>(i));
+    inPlace.run(function);
+    inPlace.check(testCase.tolerance);
+  }
+}
+
+// Kernels are built for the absent device as long as this lives.
+struct WithoutDevice {
+  AbsentDevice device;
+  const CudaLibrary library{kVersion, nullptr, &device};
+  WithoutDevice() { replaceLibrary(&library); }
+  ~WithoutDevice() { replaceLibrary(nullptr); }
+};
+
+}  // namespace
+
+void expectKernelsMatch(const HarnessCase& testCase) {
+  SCOPED_TRACE(testCase.graph);
+  const WithoutDevice withoutDevice;
+  Harness harness(testCase);
+  const std::vector<Candidate> candidates = candidatesOf(testCase, harness);
+  ASSERT_FALSE(candidates.empty()) << "no kernel takes the node: " << refusalsOf(testCase.graph);
+  std::vector<std::string> sources;
+  for (const Candidate& candidate : candidates) sources.push_back(candidate.prepared.source);
+  emulator::prefetch(sources);
+  for (const std::string& source : sources) DeviceCompiler().check(source);
+  if (testing::Test::HasFatalFailure()) return;
+  for (const auto& sizes : testCase.sizes) {
+    const Problem problem = harness.problem(sizes);
+    for (const Candidate& candidate : candidates) {
+      std::string trace = str(candidate.kernel->name, ", config ", candidate.config);
+      for (const auto& [name, size] : sizes) trace += str(", ", name, " = ", size);
+      SCOPED_TRACE(trace);
+      runCandidate(testCase, candidate, problem);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+std::string refusalsOf(const std::string& graph) {
+  const WithoutDevice withoutDevice;
+  const HarnessCase testCase{.graph = graph};
+  const Harness harness(testCase);
+  std::string reasons;
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    const Verdict verdict = kernel.supports(harness.node());
+    reasons +=
+        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
+  }
+  return reasons;
+}
+
+}  // namespace camshaft::cuda
