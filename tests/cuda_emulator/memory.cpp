@@ -67,18 +67,20 @@ const char* firstDamage(const char* begin, const char* end) {
   return nullptr;
 }
 
-void checkAllocation(const char* data, const Allocation& allocation) {
+// What was overwritten around an allocation, in words; empty when nothing was.
+std::string findDamage(const char* data, const Allocation& allocation) {
   const char* dataEnd = data + allocation.bytes;
   const char* usableEnd = allocation.mapping + allocation.mappedBytes - pageSize();
   const char* front = std::max<const char*>(allocation.mapping + pageSize(), data - kAlignment);
   if (const char* at = firstDamage(dataEnd, usableEnd)) {
-    failWith("something wrote " + std::to_string(at - dataEnd) + " bytes past the end of " +
-             named(allocation));
+    return "something wrote " + std::to_string(at - dataEnd) + " bytes past the end of " +
+           named(allocation);
   }
   if (const char* at = firstDamage(front, data)) {
-    failWith("something wrote " + std::to_string(data - at) + " bytes before the start of " +
-             named(allocation));
+    return "something wrote " + std::to_string(data - at) + " bytes before the start of " +
+           named(allocation);
   }
+  return {};
 }
 
 void checkRange(const void* address, size_t bytes, const char* what) {
@@ -124,9 +126,10 @@ void release(void* address) {
   auto found = registry().allocations.find(static_cast<const char*>(address));
   if (found == registry().allocations.end()) failWith("release of an address that is not held");
   const Allocation allocation = found->second;
-  checkAllocation(found->first, allocation);
+  const std::string damage = findDamage(found->first, allocation);
   registry().allocations.erase(found);
   munmap(allocation.mapping, allocation.mappedBytes);
+  if (!damage.empty()) failWith(damage);
 }
 
 void copy(void* to, const void* from, size_t bytes) {
@@ -148,7 +151,10 @@ void fill(void* to, unsigned char value, size_t bytes) {
 
 void checkMemory() {
   std::lock_guard lock(registry().mutex);
-  for (const auto& [data, allocation] : registry().allocations) checkAllocation(data, allocation);
+  for (const auto& [data, allocation] : registry().allocations) {
+    const std::string damage = findDamage(data, allocation);
+    if (!damage.empty()) failWith(damage);
+  }
 }
 
 size_t allocationCount() {

@@ -38,6 +38,16 @@ struct ThreadState {
   const Hooks* hooks;
 };
 
+// What the emulated driver writes into a CUtensorMap (128 bytes), for device code that emulates
+// tile copies. Strides are in bytes, of the axes from 1 on.
+struct TensorMap {
+  void* address;
+  unsigned long long sizes[5];
+  unsigned long long strides[4];
+  unsigned box[5];
+  unsigned char rank, elementBytes, swizzleBytes;
+};
+
 // One kernel of a module. The table of a module ends with a null name.
 struct EntryPoint {
   const char* name;
