@@ -15,6 +15,7 @@ static constexpr Pass kPipeline[] = {
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
     {"simplify_gathers", simplifyGathers},      // gathers at constant places become slices
+    {"simplify_concats", simplifyConcats},      // parts of one tensor that are joined in another order
     {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
     {"remove_identities", removeIdentities},    // x*1, casts to the same type that algebra uncovered
     {"merge_common", mergeCommon},              // the same computation twice becomes one
