@@ -219,6 +219,8 @@ void BlockRunner::endThread() {
 }
 
 void BlockRunner::fail(std::string reason) {
+  // No destructor of this fiber runs any more: `reason` must end up without memory of its own.
+  std::string().swap(error_);
   error_ = std::move(reason);
   void* ignored = nullptr;
   camshaftSwitchStack(&ignored, schedulerStackPointer_);

@@ -18,34 +18,27 @@
   extern "C" type name(double) noexcept;   \
   inline type name(float x) { return name##f(x); }
 
-CAMSHAFT_MATH1(exp)
-CAMSHAFT_MATH1(exp2)
-CAMSHAFT_MATH1(expm1)
-CAMSHAFT_MATH1(log) CAMSHAFT_MATH1(log2) CAMSHAFT_MATH1(log10) CAMSHAFT_MATH1(log1p)
-    CAMSHAFT_MATH1(logb) CAMSHAFT_MATH1(sqrt) CAMSHAFT_MATH1(cbrt) CAMSHAFT_MATH1(sin)
-        CAMSHAFT_MATH1(cos) CAMSHAFT_MATH1(tan) CAMSHAFT_MATH1(asin) CAMSHAFT_MATH1(acos)
-            CAMSHAFT_MATH1(atan) CAMSHAFT_MATH1(sinh) CAMSHAFT_MATH1(cosh) CAMSHAFT_MATH1(tanh)
-                CAMSHAFT_MATH1(asinh) CAMSHAFT_MATH1(acosh) CAMSHAFT_MATH1(atanh)
-                    CAMSHAFT_MATH1(erf) CAMSHAFT_MATH1(erfc) CAMSHAFT_MATH1(lgamma)
-                        CAMSHAFT_MATH1(tgamma) CAMSHAFT_MATH1(fabs) CAMSHAFT_MATH1(floor)
-                            CAMSHAFT_MATH1(ceil) CAMSHAFT_MATH1(trunc) CAMSHAFT_MATH1(round)
-                                CAMSHAFT_MATH1(rint) CAMSHAFT_MATH1(nearbyint) CAMSHAFT_MATH2(pow)
-                                    CAMSHAFT_MATH2(fmod) CAMSHAFT_MATH2(remainder)
-                                        CAMSHAFT_MATH2(atan2) CAMSHAFT_MATH2(hypot)
-                                            CAMSHAFT_MATH2(copysign) CAMSHAFT_MATH2(fdim)
-                                                CAMSHAFT_MATH2(fmax) CAMSHAFT_MATH2(fmin)
-                                                    CAMSHAFT_MATH2(nextafter)
-                                                        CAMSHAFT_MATH_TO(long, lrint)
-                                                            CAMSHAFT_MATH_TO(long long, llrint)
-                                                                CAMSHAFT_MATH_TO(long, lround)
-                                                                    CAMSHAFT_MATH_TO(long long,
-                                                                                     llround)
-                                                                        CAMSHAFT_MATH_TO(int, ilogb)
+// clang-format off
+CAMSHAFT_MATH1(exp) CAMSHAFT_MATH1(exp2) CAMSHAFT_MATH1(expm1) CAMSHAFT_MATH1(log)
+CAMSHAFT_MATH1(log2) CAMSHAFT_MATH1(log10) CAMSHAFT_MATH1(log1p) CAMSHAFT_MATH1(logb)
+CAMSHAFT_MATH1(sqrt) CAMSHAFT_MATH1(cbrt) CAMSHAFT_MATH1(sin) CAMSHAFT_MATH1(cos)
+CAMSHAFT_MATH1(tan) CAMSHAFT_MATH1(asin) CAMSHAFT_MATH1(acos) CAMSHAFT_MATH1(atan)
+CAMSHAFT_MATH1(sinh) CAMSHAFT_MATH1(cosh) CAMSHAFT_MATH1(tanh) CAMSHAFT_MATH1(asinh)
+CAMSHAFT_MATH1(acosh) CAMSHAFT_MATH1(atanh) CAMSHAFT_MATH1(erf) CAMSHAFT_MATH1(erfc)
+CAMSHAFT_MATH1(lgamma) CAMSHAFT_MATH1(tgamma) CAMSHAFT_MATH1(fabs) CAMSHAFT_MATH1(floor)
+CAMSHAFT_MATH1(ceil) CAMSHAFT_MATH1(trunc) CAMSHAFT_MATH1(round) CAMSHAFT_MATH1(rint)
+CAMSHAFT_MATH1(nearbyint)
+CAMSHAFT_MATH2(pow) CAMSHAFT_MATH2(fmod) CAMSHAFT_MATH2(remainder) CAMSHAFT_MATH2(atan2)
+CAMSHAFT_MATH2(hypot) CAMSHAFT_MATH2(copysign) CAMSHAFT_MATH2(fdim) CAMSHAFT_MATH2(fmax)
+CAMSHAFT_MATH2(fmin) CAMSHAFT_MATH2(nextafter)
+CAMSHAFT_MATH_TO(long, lrint) CAMSHAFT_MATH_TO(long long, llrint)
+CAMSHAFT_MATH_TO(long, lround) CAMSHAFT_MATH_TO(long long, llround) CAMSHAFT_MATH_TO(int, ilogb)
+// clang-format on
 #undef CAMSHAFT_MATH1
 #undef CAMSHAFT_MATH2
 #undef CAMSHAFT_MATH_TO
 
-                                                                            extern "C" {
+                                                                    extern "C" {
   float exp10f(float) noexcept;
   double exp10(double) noexcept;
   float fmaf(float, float, float) noexcept;
