@@ -14,6 +14,8 @@ struct FusionAbilities {
   std::span<const Op> epilogues = kProducts;
   // PointwiseNorm.
   bool pointwiseNorms = false;
+  // Products of one row are cheaper than convolutions of one pixel.
+  bool pixelProducts = false;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -22,7 +24,7 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
     &ops::Softmax, &ops::Reduce,        &ops::Pool,   &ops::Transpose, &ops::Slice,
     &ops::Concat,  &ops::Gather,        &ops::Pad,    &ops::Expand,    &ops::Resize,
 };
-inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
-                                                   .pointwiseNorms = true};
+inline constexpr FusionAbilities kGeneratedKernels{
+    .epilogues = kStoresOfGeneratedKernels, .pointwiseNorms = true, .pixelProducts = true};
 
 }  // namespace camshaft
