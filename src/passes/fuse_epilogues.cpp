@@ -69,6 +69,28 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   return true;
 }
 
+// Work on one tensor in front of a transpose is as well done behind it: a conversion of the input.
+static bool fuseFromBehind(Graph& graph, Node* transpose) {
+  Node* node = producerOf(transpose->input(0), &ops::Pointwise);
+  if (!node || node->inputs.size() != 1 || soleUser(graph, node->output()) != transpose)
+    return false;
+  BoundExpr work = boundExpr(*node);
+  work.inputs = {transpose->output()};
+  const BoundExpr fused =
+      simplified(substituted(boundEpilogue(*transpose), transpose->output(), work));
+  if (fused.inputs.empty() || fused.inputs[0] != transpose->output() ||
+      fused.expr.code().size() > kMaxInstructions)
+    return false;
+  mergeOrigins(transpose, node);
+  std::vector<Value*> inputs{node->inputs[0]};
+  inputs.insert(inputs.end(), fused.inputs.begin() + 1, fused.inputs.end());
+  graph.setInputs(transpose, std::move(inputs));
+  transpose->epilogue = Epilogue{fused.expr, 1};
+  graph.eraseIfDead(node);
+  graph.inferTypes(transpose);
+  return true;
+}
+
 bool fuseEpilogues(Graph& graph, const PassOptions& options) {
   std::unordered_map<const Node*, int> order;
   for (const auto& node : graph.nodes()) order.emplace(node.get(), static_cast<int>(order.size()));
@@ -80,6 +102,9 @@ bool fuseEpilogues(Graph& graph, const PassOptions& options) {
     order[anchor] = order.at(node);
     changed = true;
   }
+  for (Node* node : graph.nodeList())
+    if (node->op == &ops::Transpose && isOneOf(options.fusion.epilogues, node))
+      changed |= fuseFromBehind(graph, node);
   return changed;
 }
 

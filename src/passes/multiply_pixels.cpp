@@ -32,6 +32,20 @@ static bool convolvesPixels(const Node& conv) {
          std::all_of(attrs.padsEnd.begin(), attrs.padsEnd.end(), isZero);
 }
 
+// product + bias, in f32 whatever they are stored as.
+static Value* addBias(Graph& graph, const Node& conv, Value* product, Node* before) {
+  const DataType type = product->dataType();
+  Expr expr;
+  const int a = expr.input(0, type), b = expr.input(1, type);
+  if (type == DataType::kF32) {
+    expr.apply(ScalarOp::kAdd, a, b);
+  } else {
+    const int wide = expr.cast(a, DataType::kF32);
+    expr.cast(expr.apply(ScalarOp::kAdd, wide, expr.cast(b, DataType::kF32)), type);
+  }
+  return addPointwise(graph, conv.name, {product, conv.input(2)}, std::move(expr), before);
+}
+
 static void multiply(Graph& graph, Node* conv) {
   const Value* weights = conv->input(1);
   Value* matrix = graph.addConstant(
@@ -41,8 +55,7 @@ static void multiply(Graph& graph, Node* conv) {
   attrs.transposeB = true;
   Node* product = graph.add(&ops::MatMul, conv->name, {conv->input(0), matrix}, attrs, conv);
   Value* result = product->output();
-  if (conv->hasInput(2))
-    result = addBinary(graph, ScalarOp::kAdd, conv->name, result, conv->input(2), conv);
+  if (conv->hasInput(2)) result = addBias(graph, *conv, result, conv);
   mergeOrigins(product, conv);
   replaceValue(graph, conv->output(), result);
 }

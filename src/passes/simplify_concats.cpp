@@ -57,8 +57,11 @@ static bool makeRoll(Graph& graph, Node* concat) {
     attrs = *inner;
     x = x->producer->input(0);
   }
-  attrs.begin[axis] = Dim(0) - shift;
-  attrs.end[axis] = shift;
+  // Back by most of the size is forward by the rest, which leaves longer pieces whole.
+  const Dim& size = concat->output()->shape()[axis];
+  const bool forward = shift.isConstant() && size.isConstant() && 2 * shift.value() > size.value();
+  attrs.begin[axis] = forward ? size - shift : Dim(0) - shift;
+  attrs.end[axis] = Dim(0) - attrs.begin[axis];
   Node* roll = graph.add(&ops::Pad, concat->name, {x}, std::move(attrs), concat);
   replaceValue(graph, concat->output(), roll->output());
   return true;
