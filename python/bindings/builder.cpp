@@ -104,6 +104,9 @@ void bindBuilder(nb::module_& m) {
              if (!engine) raiseReason("build_serialized_network");
              return engine;
            }, "network"_a, "config"_a, nb::rv_policy::take_ownership)
+      .def_prop_ro("platform_has_fast_fp16", &IBuilder::platformHasFastFp16)
+      .def_prop_ro("platform_has_fast_int8", &IBuilder::platformHasFastInt8)
+      .def_prop_ro("platform_has_tf32", &IBuilder::platformHasTf32)
       .def("is_network_supported", &IBuilder::isNetworkSupported, "network"_a, "config"_a)
       .def_prop_rw("max_threads", &IBuilder::getMaxThreads, [](IBuilder& self, int32_t threads) { self.setMaxThreads(threads); })
       .def_prop_rw("error_recorder", &IBuilder::getErrorRecorder, &IBuilder::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))

@@ -64,7 +64,7 @@ void bindBases(nb::module_& m) {
   nb::class_<ITensor>(m, "ITensor")
       .def_prop_rw("name", &ITensor::getName, &ITensor::setName)
       .def_prop_rw("shape", &ITensor::getDimensions, &ITensor::setDimensions)
-      .def_prop_ro("dtype", &ITensor::getType)
+      .def_prop_rw("dtype", &ITensor::getType, &ITensor::setType)
       .def_prop_ro("is_network_input", &ITensor::isNetworkInput)
       .def_prop_ro("is_network_output", &ITensor::isNetworkOutput)
       .def_prop_ro("is_shape_tensor", &ITensor::isShapeTensor)
@@ -79,7 +79,14 @@ void bindBases(nb::module_& m) {
       .def_prop_ro("num_outputs", &ILayer::getNbOutputs)
       .def("get_input", &ILayer::getInput, "index"_a, nb::rv_policy::reference_internal)
       .def("get_output", &ILayer::getOutput, "index"_a, nb::rv_policy::reference_internal)
-      .def("set_input", &ILayer::setInput, "index"_a, "tensor"_a);
+      .def("set_input", &ILayer::setInput, "index"_a, "tensor"_a)
+      .def_prop_rw("precision", &ILayer::getPrecision, &ILayer::setPrecision)
+      .def_prop_ro("precision_is_set", &ILayer::precisionIsSet)
+      .def("reset_precision", &ILayer::resetPrecision)
+      .def("set_output_type", &ILayer::setOutputType, "index"_a, "dtype"_a)
+      .def("get_output_type", &ILayer::getOutputType, "index"_a)
+      .def("output_type_is_set", &ILayer::outputTypeIsSet, "index"_a)
+      .def("reset_output_type", &ILayer::resetOutputType, "index"_a);
 }
 
 void bindCompute(nb::module_& m) {

@@ -123,6 +123,80 @@ graph net(%x: f32[6, 4], %shape: i64[2]) {
   }
 }
 
+Graph products(std::string_view request) {
+  return parseGraph(str(R"(
+graph net(%x: f32[2, 4]) {
+  %w: f32[4, 4] = constant splat 0.3
+  %a = MatMul(%x, %w) )", request, R"(
+  %r = Pointwise(%a) {expr = gelu(x0:f32)}
+  %y = MatMul(%r, %w)
+  return %y
+}
+)"), findOp);
+}
+
+// Types that the products of the network multiply, as the plan's inspection would show them.
+std::vector<DataType> typesMultiplied(const Graph& graph, CompileOptions options) {
+  std::vector<DataType> types;
+  options.dump = [&](std::string_view pass, const Graph& after) {
+    if (pass != "lower_precision") return;
+    types.clear();
+    for (const auto& node : after.nodes())
+      if (node->op == &ops::MatMul) types.push_back(node->input(0)->dataType());
+  };
+  compile(graph.clone(), options);
+  return types;
+}
+
+using Types = std::vector<DataType>;
+
+TEST(Precision, SixteenBitsWhereTheDeviceGains) {
+  const Graph graph = products("");
+  EXPECT_EQ(typesMultiplied(graph, {.device = "reference"}), Types(2, DataType::kF32));
+  EXPECT_EQ(typesMultiplied(graph, {.device = "reference", .allowF16 = true}),
+            Types(2, DataType::kF16));
+  EXPECT_EQ(typesMultiplied(graph, {.device = "reference", .allowBF16 = true}),
+            Types(2, DataType::kBF16));
+  std::vector<std::string> said;
+  CompileOptions onCpu{.device = "cpu", .allowF16 = true};
+  onCpu.log = Log([&](Severity, std::string_view message) { said.emplace_back(message); });
+  EXPECT_EQ(typesMultiplied(graph, onCpu), Types(2, DataType::kF32));
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0], "the CPU is faster in f32 than in 16 bits, so the engine computes in f32");
+}
+
+TEST(Precision, RequestsAreIgnoredPreferredOrObeyed) {
+  const Graph asks32 = products("precision(f32)");
+  const Graph asks16 = products("precision(f16)");
+  const auto with = [](PrecisionRequests requests, bool allowF16, std::string device = "reference") {
+    CompileOptions options{.device = std::move(device), .allowF16 = allowF16};
+    options.precisionRequests = requests;
+    return options;
+  };
+  const Types both16(2, DataType::kF16), both32(2, DataType::kF32);
+  const Types first32{DataType::kF32, DataType::kF16}, first16{DataType::kF16, DataType::kF32};
+  EXPECT_EQ(typesMultiplied(asks32, with(PrecisionRequests::kIgnore, true)), both16);
+  EXPECT_EQ(typesMultiplied(asks32, with(PrecisionRequests::kPrefer, true)), first32);
+  EXPECT_EQ(typesMultiplied(asks32, with(PrecisionRequests::kObey, true)), first32);
+  EXPECT_EQ(typesMultiplied(asks16, with(PrecisionRequests::kPrefer, false)), both32);
+  EXPECT_THROW(typesMultiplied(asks16, with(PrecisionRequests::kObey, false)), Error);
+  EXPECT_EQ(typesMultiplied(asks16, with(PrecisionRequests::kPrefer, true, "cpu")), both32);
+  EXPECT_EQ(typesMultiplied(asks16, with(PrecisionRequests::kObey, true, "cpu")), first16);
+}
+
+TEST(Precision, EnginesKeepTheTypesOfInputsAndOutputs) {
+  const Graph graph = products("");
+  Context context(build(graph, {.device = "reference", .allowF16 = true}), 1);
+  const std::vector<float> x{1, 2, -1, 0.5, -2, 1, 0.25, 0};
+  std::vector<float> y(8);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  context.run();
+  const ConstTensorView input{DataType::kF32, {2, 4}, x.data()};
+  const HostTensor expected = evaluateGraph(graph, std::span(&input, 1))[0];
+  for (int i = 0; i < 8; ++i) EXPECT_NEAR(y[i], readElement(DataType::kF32, expected.bytes.data(), i), 3e-3);
+}
+
 TEST(Compile, EngineBytesSurviveNoDamage) {
   const std::vector<std::byte> good = writeEngine(compile(smallNetwork(), {}));
   for (size_t length = 0; length < good.size(); length += 37)

@@ -141,3 +141,22 @@ def test_impossible_layers_raise_with_a_reason(network, add):
     x = network.add_input("x", trt.float32, (2, 3))
     with pytest.raises(trt.Error, match=r"\w+ \w+ \w+"):
         add(network, x)
+
+
+def test_types_asked_of_layers_and_tensors(network, builder):
+    x = network.add_input("x", trt.float32, (2, 2))
+    layer = network.add_activation(x, trt.ActivationType.RELU)
+    network.mark_output(layer.get_output(0))
+    assert not layer.precision_is_set and layer.precision == trt.float32
+    layer.precision = trt.float16
+    assert layer.precision_is_set and layer.precision == trt.float16
+    layer.reset_precision()
+    assert not layer.precision_is_set
+    layer.set_output_type(0, trt.float16)
+    assert layer.output_type_is_set(0) and layer.get_output_type(0) == trt.float16
+    layer.reset_output_type(0)
+    assert not layer.output_type_is_set(0)
+    x.dtype = trt.float16
+    assert network.get_input(0).dtype == trt.float16
+    assert isinstance(builder.platform_has_fast_fp16, bool)
+    assert isinstance(builder.platform_has_tf32, bool)

@@ -90,6 +90,28 @@ def test_timing_cache_is_written_and_read(model, tmp_path):
     assert done.returncode == 1 and "timing cache" in done.stderr
 
 
+def test_precision_flags(model, tmp_path):
+    (tmp_path / "x.bin").write_bytes(np.array([[1.0001, 0, 0]], np.float32).tobytes())
+    shapes = ["--shapes=x:1x3", f"--loadInputs=x:{tmp_path / 'x.bin'}", "--dumpOutput", *QUICK]
+    plain = run(f"--onnx={model}", "--fp16", "--bf16", *shapes)
+    assert plain.returncode == 0 and "faster in f32 than in 16 bits" in plain.stdout
+    assert "1.0001" in plain.stdout
+    obeyed = run(f"--onnx={model}", "--fp16", "--precisionConstraints=obey",
+                 "--layerPrecisions=product:fp16,*:fp32", "--layerOutputTypes=relu:fp32", *shapes)
+    assert obeyed.returncode == 0 and "1.0001" not in obeyed.stdout, obeyed.stderr
+    typed = run(f"--onnx={model}", "--stronglyTyped", "--fp16", *shapes)
+    assert typed.returncode == 1 and "strongly typed" in typed.stderr
+
+
+def test_types_of_inputs_and_outputs(model, tmp_path):
+    (tmp_path / "x.bin").write_bytes(np.array([[1, 2, 3]], np.float16).tobytes())
+    done = run(f"--onnx={model}", "--inputIOFormats=fp16:chw", "--outputIOFormats=int32:chw",
+               "--shapes=x:1x3", f"--loadInputs=x:{tmp_path / 'x.bin'}", "--dumpOutput", *QUICK)
+    assert done.returncode == 0 and "14" in done.stdout, done.stderr
+    done = run(f"--onnx={model}", "--outputIOFormats=int32:chw,fp32:chw", *QUICK)
+    assert done.returncode == 1 and "lists 2 tensors" in done.stderr
+
+
 def test_several_streams(engine):
     done = run(f"--loadEngine={engine}", "--infStreams=2", "--threads", *QUICK)
     assert done.returncode == 0 and "Timing trace has 6 queries" in done.stdout
@@ -97,7 +119,11 @@ def test_several_streams(engine):
 
 @pytest.mark.parametrize("args, words", [
     (["--onx=a"], "did you mean --onnx?"),
-    (["--onnx=a", "--fp16"], "16-bit"),
+    (["--onnx=a", "--int8"], "INT8"),
+    (["--onnx=a", "--precisionConstraints=maybe"], "precisionConstraints"),
+    (["--onnx=a", "--layerPrecisions=product"], "layer:type"),
+    (["--onnx=a", "--layerPrecisions=product:half"], "'half'"),
+    (["--onnx=a", "--inputIOFormats=fp16:hwc8"], "type:chw"),
     ([], "--onnx=FILE"),
     (["--onnx=a", "--loadEngine=b"], "exclude each other"),
     (["--onnx=/nonexistent.onnx"], "/nonexistent.onnx"),

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -57,6 +58,62 @@ ProfilingVerbosity verbosityOf(const std::string& name) {
                             : ProfilingVerbosity::kLAYER_NAMES_ONLY;
 }
 
+DataType typeNamed(const std::string& name) {
+  static const std::map<std::string, DataType> kTypes = {
+      {"fp32", DataType::kFLOAT},  {"fp16", DataType::kHALF},   {"bf16", DataType::kBF16},
+      {"int8", DataType::kINT8},   {"int32", DataType::kINT32}, {"int64", DataType::kINT64},
+      {"uint8", DataType::kUINT8}, {"bool", DataType::kBOOL}};
+  return kTypes.at(name);
+}
+
+// The entry of this layer, else that of "*", else null.
+template <class Map>
+const typename Map::mapped_type* entryOf(const Map& map, const std::string& layer) {
+  auto entry = map.find(layer);
+  if (entry == map.end()) entry = map.find("*");
+  return entry == map.end() ? nullptr : &entry->second;
+}
+
+void setLayerTypes(const Options& options, INetworkDefinition& network) {
+  if (options.layerPrecisions.empty() && options.layerOutputTypes.empty()) return;
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+    ILayer& layer = *network.getLayer(i);
+    if (const std::string* type = entryOf(options.layerPrecisions, layer.getName()))
+      layer.setPrecision(typeNamed(*type));
+    if (const auto* types = entryOf(options.layerOutputTypes, layer.getName()))
+      for (int32_t output = 0; output < layer.getNbOutputs(); ++output)
+        layer.setOutputType(
+            output, typeNamed((*types)[std::min<size_t>(static_cast<size_t>(output),
+                                                        types->size() - 1)]));
+  }
+}
+
+// As trtexec does: one type per tensor, or one for all.
+template <class Get>
+void setTypes(const std::vector<std::string>& types, int32_t count, const char* flag, Get get) {
+  if (types.empty()) return;
+  if (types.size() != 1 && types.size() != static_cast<size_t>(count))
+    throw std::runtime_error(std::string(flag) + " lists " + std::to_string(types.size()) +
+                             " tensors where the network has " + std::to_string(count));
+  for (int32_t i = 0; i < count; ++i)
+    get(i)->setType(typeNamed(types[types.size() == 1 ? 0 : static_cast<size_t>(i)]));
+}
+
+void setPrecision(const Options& options, INetworkDefinition& network, IBuilderConfig& config) {
+  if (options.noTF32) config.clearFlag(BuilderFlag::kTF32);
+  if (options.fp16) config.setFlag(BuilderFlag::kFP16);
+  if (options.bf16) config.setFlag(BuilderFlag::kBF16);
+  if (options.precisionConstraints == "prefer")
+    config.setFlag(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
+  if (options.precisionConstraints == "obey")
+    config.setFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS);
+  setLayerTypes(options, network);
+  setTypes(options.inputTypes, network.getNbInputs(), "--inputIOFormats",
+           [&](int32_t i) { return network.getInput(i); });
+  setTypes(options.outputTypes, network.getNbOutputs(), "--outputIOFormats",
+           [&](int32_t i) { return network.getOutput(i); });
+}
+
 }  // namespace
 
 std::vector<char> readFile(const std::string& path) {
@@ -67,7 +124,10 @@ std::vector<char> readFile(const std::string& path) {
 
 std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilder> builder(createInferBuilder(log));
-  const std::unique_ptr<INetworkDefinition> network(builder->createNetworkV2(0));
+  const uint32_t typing =
+      1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+  const std::unique_ptr<INetworkDefinition> network(
+      builder->createNetworkV2(options.stronglyTyped ? typing : 0));
   const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*network, log));
   log.info("Start parsing network model.");
   auto start = Clock::now();
@@ -78,7 +138,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
   config->setBuilderOptimizationLevel(options.optimizationLevel);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));
-  if (options.noTF32) config->clearFlag(BuilderFlag::kTF32);
+  setPrecision(options, *network, *config);
   setPools(options, *config);
   addProfiles(options, *builder, *config);
 

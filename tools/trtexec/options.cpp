@@ -61,10 +61,8 @@ std::string nearestFlag(const CLI::App& app, const std::string& unknown) {
 
 // TensorRT's flags for things that are not here yet, so that scripts learn which and why.
 const std::map<std::string, std::string> kKnownElsewhere = {
-    {"fp16", "16-bit engines come with the CUDA backend; CPU engines are FP32"},
-    {"bf16", "16-bit engines come with the CUDA backend; CPU engines are FP32"},
     {"int8", "INT8 engines are not built yet"},
-    {"best", "reduced precisions are not built yet"},
+    {"best", "INT8 engines are not built yet; --fp16 and --bf16 are"},
     {"useDLACore", "there is no DLA backend"},
     {"plugins", "plugins are not loaded yet"},
     {"staticPlugins", "plugins are not loaded yet"},
@@ -122,15 +120,46 @@ std::map<std::string, double> parsePools(const std::string& text) {
   return pools;
 }
 
-std::map<std::string, std::string> parsePairs(const std::string& flag, const std::string& text) {
+std::map<std::string, std::string> parsePairs(const std::string& flag, const std::string& text,
+                                              const std::string& form = "name:file") {
   std::map<std::string, std::string> pairs;
   for (const std::string& item : split(text, ',')) {
     const size_t colon = item.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == item.size())
-      throw std::runtime_error(flag + ": '" + item + "' is not name:file");
+      throw std::runtime_error(flag + ": '" + item + "' is not " + form);
     pairs[item.substr(0, colon)] = item.substr(colon + 1);
   }
   return pairs;
+}
+
+void checkType(const std::string& flag, const std::string& type) {
+  static const std::vector<std::string> kTypes = {"fp32", "fp16", "bf16",  "int8",
+                                                  "int32", "int64", "uint8", "bool"};
+  if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    throw std::runtime_error(flag + ": '" + type + "' is not a type such as fp32, fp16 or bf16");
+}
+
+// "fp16:chw,fp32:chw", one per tensor: the types. Tensors are contiguous, so chw is the one format.
+std::vector<std::string> parseFormats(const std::string& flag, const std::string& text) {
+  std::vector<std::string> types;
+  for (const std::string& item : split(text, ',')) {
+    const size_t colon = item.find(':');
+    types.push_back(item.substr(0, colon));
+    checkType(flag, types.back());
+    if (colon == std::string::npos || item.substr(colon + 1) != "chw")
+      throw std::runtime_error(flag + ": '" + item + "' is not type:chw, the one format there is");
+  }
+  return types;
+}
+
+void parsePrecisions(const std::string& layers, const std::string& outputs, Options& options) {
+  options.layerPrecisions = parsePairs("--layerPrecisions", layers, "layer:type");
+  for (const auto& [layer, type] : options.layerPrecisions) checkType("--layerPrecisions", type);
+  for (const auto& [layer, types] : parsePairs("--layerOutputTypes", outputs, "layer:type")) {
+    options.layerOutputTypes[layer] = split(types, '+');
+    for (const std::string& type : options.layerOutputTypes[layer])
+      checkType("--layerOutputTypes", type);
+  }
 }
 
 }  // namespace
@@ -153,6 +182,7 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   CLI::App app{"Builds an engine from an ONNX model, or loads one, and times it.", "trtexec"};
   app.set_help_flag("-h,--help", "Print this help");
   app.option_defaults()->always_capture_default(false);
+  std::string layerPrecisions, layerOutputTypes, inputFormats, outputFormats;
   std::string memPools, shapes, loadInputs, percentiles, profileText, unusedShapes;
 
   const char* model = "Model and engine";
@@ -189,6 +219,24 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))
       ->group(build);
   app.add_flag("--noTF32", options.noTF32, "Keep f32 products at full precision")->group(build);
+  app.add_flag("--fp16", options.fp16, "Allow FP16, where the device gains from it")->group(build);
+  app.add_flag("--bf16", options.bf16, "Allow BF16, where the device gains from it")->group(build);
+  app.add_flag("--stronglyTyped", options.stronglyTyped, "Build with the types the model has")
+      ->group(build);
+  app.add_option("--precisionConstraints", options.precisionConstraints,
+                 "What becomes of the types set on layers: none, prefer or obey (default none)")
+      ->check(CLI::IsMember({"none", "prefer", "obey"}))
+      ->group(build);
+  app.add_option("--layerPrecisions", layerPrecisions,
+                 "Types layers compute in: layer:fp32,other:fp16; '*' is every layer not named")
+      ->group(build);
+  app.add_option("--layerOutputTypes", layerOutputTypes,
+                 "Types layers store in: layer:fp32+fp16, one per output")
+      ->group(build);
+  app.add_option("--inputIOFormats", inputFormats, "Types of the inputs, in order: fp16:chw,...")
+      ->group(build);
+  app.add_option("--outputIOFormats", outputFormats, "Types of the outputs, in order: fp16:chw,...")
+      ->group(build);
   app.add_flag("--skipInference", options.skipInference, "Stop once the engine is built")
       ->group(build);
 
@@ -263,6 +311,9 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
     options.shapes = parseShapes("--shapes", shapes);
     options.memPoolMiB = parsePools(memPools);
     options.loadInputs = parsePairs("--loadInputs", loadInputs);
+    parsePrecisions(layerPrecisions, layerOutputTypes, options);
+    options.inputTypes = parseFormats("--inputIOFormats", inputFormats);
+    options.outputTypes = parseFormats("--outputIOFormats", outputFormats);
     if (!percentiles.empty()) {
       options.percentiles.clear();
       for (const std::string& p : split(percentiles, ',')) {

@@ -23,7 +23,11 @@ struct Options {
   std::string timingCacheFile;
   std::map<std::string, double> memPoolMiB;
   std::string profilingVerbosity = "layer_names_only";
-  bool noTF32 = false;
+  bool noTF32 = false, fp16 = false, bf16 = false, stronglyTyped = false;
+  std::string precisionConstraints = "none";
+  std::map<std::string, std::string> layerPrecisions;                // layer or "*" to type
+  std::map<std::string, std::vector<std::string>> layerOutputTypes;  // one per output
+  std::vector<std::string> inputTypes, outputTypes;  // of network inputs and outputs, in order
   bool skipInference = false;
   // inference
   ShapeMap shapes;

@@ -1,0 +1,13 @@
+// What the passes may do in 16 bits, from what the build allows and its device gains from.
+#pragma once
+
+#include "compiler/compile.h"
+#include "passes/pass.h"
+
+namespace camshaft {
+
+// Leaves in the graph those requests that are to be kept, and allows the passes what helps on the
+// device. Throws Error naming the node when a request that must be obeyed cannot be.
+void settlePrecision(Graph& graph, const CompileOptions& options, PassOptions& passOptions);
+
+}  // namespace camshaft
