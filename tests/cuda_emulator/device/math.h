@@ -33,33 +33,33 @@ CAMSHAFT_MATH2(hypot) CAMSHAFT_MATH2(copysign) CAMSHAFT_MATH2(fdim) CAMSHAFT_MAT
 CAMSHAFT_MATH2(fmin) CAMSHAFT_MATH2(nextafter)
 CAMSHAFT_MATH_TO(long, lrint) CAMSHAFT_MATH_TO(long long, llrint)
 CAMSHAFT_MATH_TO(long, lround) CAMSHAFT_MATH_TO(long long, llround) CAMSHAFT_MATH_TO(int, ilogb)
-// clang-format on
 #undef CAMSHAFT_MATH1
 #undef CAMSHAFT_MATH2
 #undef CAMSHAFT_MATH_TO
 
-                                                                    extern "C" {
-  float exp10f(float) noexcept;
-  double exp10(double) noexcept;
-  float fmaf(float, float, float) noexcept;
-  double fma(double, double, double) noexcept;
-  float ldexpf(float, int) noexcept;
-  double ldexp(double, int) noexcept;
-  float scalbnf(float, int) noexcept;
-  double scalbn(double, int) noexcept;
-  float frexpf(float, int*) noexcept;
-  double frexp(double, int*) noexcept;
-  float modff(float, float*) noexcept;
-  double modf(double, double*) noexcept;
-  void sincosf(float, float*, float*) noexcept;
-  void sincos(double, double*, double*) noexcept;
-  int abs(int) noexcept;
-  long labs(long) noexcept;
-  long long llabs(long long) noexcept;
-  int printf(const char*, ...);
-  void* memcpy(void*, const void*, size_t) noexcept;
-  void* memset(void*, int, size_t) noexcept;
+extern "C" {
+float exp10f(float) noexcept;
+double exp10(double) noexcept;
+float fmaf(float, float, float) noexcept;
+double fma(double, double, double) noexcept;
+float ldexpf(float, int) noexcept;
+double ldexp(double, int) noexcept;
+float scalbnf(float, int) noexcept;
+double scalbn(double, int) noexcept;
+float frexpf(float, int*) noexcept;
+double frexp(double, int*) noexcept;
+float modff(float, float*) noexcept;
+double modf(double, double*) noexcept;
+void sincosf(float, float*, float*) noexcept;
+void sincos(double, double*, double*) noexcept;
+int abs(int) noexcept;
+long labs(long) noexcept;
+long long llabs(long long) noexcept;
+int printf(const char*, ...);
+void* memcpy(void*, const void*, size_t) noexcept;
+void* memset(void*, int, size_t) noexcept;
 }
+// clang-format on
 
 inline float exp10(float x) { return exp10f(x); }
 inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
