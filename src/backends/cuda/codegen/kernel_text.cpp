@@ -67,10 +67,18 @@ void KernelText::workspace(const std::string& name, Dim bytes) {
 
 std::string KernelText::size(const Dim& dim) {
   if (dim.isConstant()) return str(dim.value(), isWide_ ? "ll" : "");
+  return str("size", parameterOf(dim));
+}
+
+std::string KernelText::number(const Dim& dim) {
+  return dim.isConstant() ? str(dim.value(), "ll") : str("wide", parameterOf(dim));
+}
+
+size_t KernelText::parameterOf(const Dim& dim) {
   const auto known = std::find(sizes_.begin(), sizes_.end(), dim);
-  const auto index = known - sizes_.begin();
+  const size_t index = known - sizes_.begin();
   if (known == sizes_.end()) sizes_.push_back(dim);
-  return str("size", index);
+  return index;
 }
 
 void KernelText::constant(std::string_view name, int64_t value) {

@@ -38,6 +38,7 @@ class KernelText {
 
   // A size as text: "768", or the name of the parameter that holds it (of type Index).
   std::string size(const Dim& dim);
+  std::string number(const Dim& dim);  // the same as a long long, for sizes that are data
 
   // `Index` in device code is int, or long long when a tensor of the node may be too large for it.
   bool isWide() const { return isWide_; }
@@ -54,6 +55,8 @@ class KernelText {
   struct Parameter {
     std::string type, name;
   };
+  size_t parameterOf(const Dim& dim);
+
   std::string name_;
   const Node& node_;
   bool isWide_ = false;

@@ -1,0 +1,56 @@
+// One dimension of GridSample. Rules, printed with the kernel, hold what the attributes say.
+enum class GridMode { kLinear, kNearest, kCubic };
+enum class GridPadding { kZeros, kBorder, kReflection };
+
+// The elements that a coordinate in [-1, 1] stands for: taps kFirst to kEnd - 1.
+template <class Rules> struct GridTaps {
+  using Sum = typename Rules::Sum;
+  static constexpr int kFirst = Rules::kMode == GridMode::kCubic ? -1 : 0;
+  static constexpr int kEnd = Rules::kMode == GridMode::kCubic    ? 3
+                              : Rules::kMode == GridMode::kLinear ? 2
+                                                                  : 1;
+  Index size;
+  float low, high;  // outermost positions, between which reflection keeps
+  long long left;
+  Sum ratio;
+
+  // The roundings are spelled out, or nearest neighbours would differ from the CPU's.
+  __device__ __forceinline__ GridTaps(float coordinate, Index size) : size(size) {
+    low = Rules::kAlignCorners ? 0 : -0.5f;
+    high = size - 1 - low;
+    float x = Rules::kAlignCorners
+                  ? __fmul_rn(__fadd_rn(coordinate, 1) / 2, float(size - 1))
+                  : __fsub_rn(__fmul_rn(__fadd_rn(coordinate, 1), float(size)), 1) / 2;
+    x = x != x ? -1 : x < -1e9f ? -1e9f : x > 1e9f ? 1e9f : x;
+    if (Rules::kMode == GridMode::kNearest) x = rint(x);
+    if (Rules::kPadding == GridPadding::kReflection) x = float(reflected(x));
+    left = static_cast<long long>(floor(x));
+    ratio = Sum(x - float(left));
+  }
+  // The element's index, or -1 outside, where the input is zero.
+  __device__ __forceinline__ Index at(int i) const {
+    long long index = left + i;
+    if (index >= 0 && index < size) return Index(index);
+    if (Rules::kPadding == GridPadding::kZeros) return -1;
+    if (Rules::kPadding == GridPadding::kReflection) index = static_cast<long long>(reflected(double(index)));
+    return index < 0 ? Index(0) : index >= size ? size - 1 : Index(index);
+  }
+  __device__ __forceinline__ Sum weight(int i) const {
+    if (Rules::kMode == GridMode::kNearest) return 1;
+    if (Rules::kMode == GridMode::kLinear) return i == 0 ? 1 - ratio : ratio;
+    constexpr Sum a = Sum(-0.75);
+    const Sum signedDistance = Sum(i) - ratio, x = signedDistance < 0 ? -signedDistance : signedDistance;
+    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  }
+  // Mirrored at both borders until inside.
+  __device__ __forceinline__ double reflected(double x) const {
+    const double range = double(high) - double(low);
+    if (range <= 0) return low;
+    const double beyond = x < low ? low - x : x > high ? x - high : 0;
+    if (beyond == 0) return x;
+    const double turns = floor(beyond / range), rest = beyond - turns * range;
+    const bool endsLow = (x < low) == (turns - 2 * floor(turns / 2) == 0);
+    return endsLow ? low + rest : high - rest;
+  }
+};

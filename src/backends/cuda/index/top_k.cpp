@@ -1,0 +1,137 @@
+// TopK: one block per row orders its elements. Short rows are sorted in shared memory; of long ones
+// the k are found first, then sorted; long rows with a large k are sorted in the workspace.
+#include <algorithm>
+
+#include "backends/cuda/families.h"
+#include "backends/cuda/move/element_kernel.h"
+#include "ops/index.h"
+#include "support/text.h"
+
+namespace camshaft::cuda::index {
+namespace {
+
+Verdict supports(const Node& node) {
+  const DataType type = node.input(0)->dataType();
+  if (isFloat(type) && bitsOf(type) == 8) return Verdict::no("does not compare 8-bit floats");
+  if (node.epilogue) return Verdict::no("takes no epilogue");
+  return movesElements(node);
+}
+
+struct TopKProblem {
+  Dim outer, size, inner, k;  // a row is along the middle dimension of [outer, size, inner]
+  int rankBytes;
+  // Ranks that fit shared memory without asking for more than every block may have.
+  int64_t mostShared() const { return 32768 / rankBytes; }
+  Dim rows() const { return outer * inner; }
+};
+
+TopKProblem topKProblemOf(const Node& node) {
+  const auto& attrs = node.as<TopKAttrs>();
+  const Shape& shape = node.input(0)->shape();
+  const auto axis = shape.begin() + attrs.axis;
+  const bool isWide = bitsOf(node.input(0)->dataType()) == 64;
+  return {numElements({shape.begin(), axis}), *axis, numElements({axis + 1, shape.end()}), attrs.k,
+          isWide ? 16 : 8};
+}
+
+int threadsFor(int64_t elements) {
+  return elements <= 64 ? 32 : elements <= 256 ? 128 : elements <= 1024 ? 256 : 1024;
+}
+
+// The row's place: `from` is its first element, `to` the position of its first result.
+void printRow(KernelText& kernel, const Node& node, const TopKProblem& problem) {
+  kernel.include("top_k.cuh");
+  kernel.input("x0", 0);
+  kernel.output("values", 0);
+  kernel.output("indices", 1);
+  const std::string inner = kernel.size(problem.inner);
+  const bool isWide = problem.rankBytes == 16;
+  kernel.body +=
+      str("  using R = Rank<", isWide ? "unsigned long long" : "unsigned",
+          ">;\n  const Index size = ", kernel.size(problem.size), ", k = ", kernel.size(problem.k),
+          ", inner = ", inner, R"(;
+  const Index row = blockIdx.x, outer = row / inner;
+  const auto from = x0 + outer * size * inner + row % inner;
+  const Index to = outer * k * inner + row % inner;
+  const auto rankAt = [&](Index i) { return rankOf<)",
+          node.as<TopKAttrs>().largest ? "true" : "false", ">(from[i * inner], i); };\n");
+}
+
+// A k beyond the row, which ends a run on the CPU, leaves the results there untouched.
+void printResults(KernelText& kernel) {
+  kernel.body += R"(  for (Index i = threadIdx.x; i < k && i < size; i += blockDim.x) {
+    const Index index = ranks[i].index;
+    values[to + i * inner] = from[index * inner];
+    indices[to + i * inner] = index;
+  }
+)";
+}
+
+std::string nameOf(std::string_view how, const Node& node) {
+  return str("top_k_", how, "_", node.input(0)->dataType());
+}
+
+Prepared refuse(std::string reason) {
+  Prepared prepared;
+  prepared.refusal = std::move(reason);
+  return prepared;
+}
+
+Prepared prepareSort(const Node& node, const PrepareOptions& options) {
+  const TopKProblem problem = topKProblemOf(node);
+  const int64_t longest = options.max(problem.size);
+  if (longest > problem.mostShared())
+    return refuse("rows may be too long to sort in shared memory");
+  KernelText kernel(nameOf("sort", node), node, options);
+  printRow(kernel, node, problem);
+  kernel.body += str("  __shared__ R ranks[", std::max<int64_t>(longest, 1), R"(];
+  for (Index i = threadIdx.x; i < size; i += blockDim.x) ranks[i] = rankAt(i);
+  __syncthreads();
+  sortRanks(ranks, size);
+)");
+  printResults(kernel);
+  return kernel.prepared({.grid = {problem.rows(), 1, 1}, .block = threadsFor(longest)});
+}
+
+Prepared prepareSelect(const Node& node, const PrepareOptions& options) {
+  const TopKProblem problem = topKProblemOf(node);
+  const int64_t most = options.max(problem.k);
+  if (most > problem.mostShared()) return refuse("k may be too large to sort in shared memory");
+  if (options.max(problem.size) <= 256) return refuse("rows are short enough to sort");
+  KernelText kernel(nameOf("select", node), node, options);
+  printRow(kernel, node, problem);
+  kernel.body += str("  __shared__ R ranks[", std::max<int64_t>(most, 1), R"(];
+  const Index taken = k < size ? k : size;
+  selectRanks(ranks, taken, size, rankAt);
+  sortRanks(ranks, taken);
+)");
+  printResults(kernel);
+  return kernel.prepared(
+      {.grid = {problem.rows(), 1, 1}, .block = threadsFor(options.opt(problem.size))});
+}
+
+Prepared prepareSortInWorkspace(const Node& node, const PrepareOptions& options) {
+  const TopKProblem problem = topKProblemOf(node);
+  if (std::min(options.max(problem.size), options.max(problem.k)) <= problem.mostShared())
+    return refuse("shared memory is large enough");
+  KernelText kernel(nameOf("workspace", node), node, options);
+  printRow(kernel, node, problem);
+  kernel.workspace("workspace", problem.rows() * problem.size * problem.rankBytes);
+  kernel.body += R"(  R* ranks = static_cast<R*>(workspace) + static_cast<long long>(row) * size;
+  for (Index i = threadIdx.x; i < size; i += blockDim.x) ranks[i] = rankAt(i);
+  __syncthreads();
+  sortRanks(ranks, size);
+)";
+  printResults(kernel);
+  return kernel.prepared({.grid = {problem.rows(), 1, 1}, .block = 1024});
+}
+
+constexpr Kernel kKernels[] = {{"cuda/top_k_sort", supports, prepareSort},
+                               {"cuda/top_k_select", supports, prepareSelect},
+                               {"cuda/top_k_workspace", supports, prepareSortInWorkspace}};
+
+}  // namespace
+
+KernelList topKKernels() { return kKernels; }
+
+}  // namespace camshaft::cuda::index
