@@ -1,0 +1,144 @@
+// Attention without matrix units, for element types and head sizes of all kinds.
+//
+// A warp owns kWarpRows queries. Of each 32 keys, lane i computes the scores of key i; then lane i
+// adds the weighted values to columns i, i + 32, ... of the results. Keys and values are shared by
+// the block through shared memory, unless a head is too large for it.
+//
+// Before this file stand: Element, BiasElement, kHeadSize, kValueSize, kRowWarps, kWarpRows,
+// kCausal, kHasBias, kTransposedKeys, kStaged, kScale, kSoftcap.
+namespace attention {
+
+using Real = Compute<Element>;
+
+constexpr int kRows = kRowWarps * kWarpRows;
+constexpr int kThreads = 32 * kRowWarps;
+constexpr int kColumns = (kValueSize + 31) / 32;  // of a lane
+constexpr int kKeyPitch = kHeadSize | 1;          // odd, so that lanes read from different banks
+constexpr Real kLog2e = Real(1.4426950408889634);
+
+__device__ __forceinline__ float power2(float x) { return exp2f(x); }
+__device__ __forceinline__ double power2(double x) { return exp2(x); }
+__device__ __forceinline__ Real lowest() { return Real(negativeInfinity()); }
+
+__device__ __forceinline__ Real scaledBias(bool isSeen) { return isSeen ? Real(0) : lowest(); }
+template <class T> __device__ __forceinline__ Real scaledBias(T bias) {
+  const Real value = toCompute(bias);
+  return value == lowest() ? value : Largest{}(value * kLog2e, Real(-3e38f));
+}
+
+// Element i of the tile in memory order, so that neighbouring threads read neighbours.
+__device__ __forceinline__ void stageKeys(Real* to, const Element* k, const Problem& p, int first) {
+  for (int i = threadIdx.x; i < 32 * kHeadSize; i += kThreads) {
+    const int key = kTransposedKeys ? i % 32 : i / kHeadSize;
+    const int feature = kTransposedKeys ? i / 32 : i % kHeadSize;
+    if (first + key < p.keys)
+      to[key * kKeyPitch + feature] =
+          toCompute(k[(first + key) * p.kStride.token + feature * p.kFeature]);
+  }
+}
+__device__ __forceinline__ void stageValues(Real* to, const Element* v, const Problem& p,
+                                            int first) {
+  for (int i = threadIdx.x; i < 32 * kValueSize; i += kThreads)
+    if (first + i / kValueSize < p.keys)
+      to[i] = toCompute(v[(first + i / kValueSize) * p.vStride.token + i % kValueSize]);
+}
+
+// The score of a query and the lane's key as a power of two; the lowest where it is not seen.
+__device__ __forceinline__ Real finished(Real score, const Problem& p, const BiasElement* bias,
+                                         int row, int key) {
+  if (key >= p.keys || (kCausal && key > row + p.causalOffset)) return lowest();
+  score *= Real(kScale);
+  if constexpr (kSoftcap != 0) score = Real(kSoftcap) * tanh(score / Real(kSoftcap));
+  score *= kLog2e;
+  if constexpr (kHasBias)
+    score += scaledBias(bias[smaller(row, p.queries - 1) * p.biasRow + key * p.biasKey]);
+  return score;
+}
+
+__device__ __forceinline__ void attend(const Problem& p, char* memory) {
+  const int blocks = (p.queries + kRows - 1) / kRows;
+  const int batch = blockIdx.x / blocks, head = blockIdx.y, lane = threadIdx.x % 32;
+  const int row = blockIdx.x % blocks * kRows + threadIdx.x / 32 * kWarpRows;
+  const Element* q = p.q + batch * p.qStride.batch + head * p.qStride.head;
+  const Element* k = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
+  const Element* v = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
+  const BiasElement* bias =
+      p.bias + batch / p.biasDivisor % p.biasModulo * p.biasBatch + head * p.biasHead;
+  Real* keys = reinterpret_cast<Real*>(memory);
+  Real* values = keys + 32 * kKeyPitch;
+  Real* queries = values + 32 * kValueSize + threadIdx.x / 32 * kWarpRows * kHeadSize;
+  const Element* rows[kWarpRows];
+#pragma unroll
+  for (int r = 0; r < kWarpRows; ++r)
+    rows[r] = q + smaller(row + r, p.queries - 1) * p.qStride.token;
+  if (kStaged)
+    for (int i = lane; i < kWarpRows * kHeadSize; i += 32)
+      queries[i] = toCompute(
+          q[smaller(row + i / kHeadSize, p.queries - 1) * p.qStride.token + i % kHeadSize]);
+
+  Real results[kWarpRows][kColumns] = {}, peaks[kWarpRows], sums[kWarpRows] = {};
+#pragma unroll
+  for (int r = 0; r < kWarpRows; ++r) peaks[r] = lowest();
+  int end = p.keys;
+  if (kCausal) end = smaller(end, row - threadIdx.x / 32 * kWarpRows + kRows + p.causalOffset);
+  for (int first = 0; first < end; first += 32) {
+    if (kStaged) {
+      __syncthreads();
+      stageKeys(keys, k, p, first);
+      stageValues(values, v, p, first);
+      __syncthreads();
+    }
+    const int key = first + lane;
+    Real scores[kWarpRows] = {};
+    if (key < p.keys) {
+      const Element* own = k + key * p.kStride.token;
+      for (int i = 0; i < kHeadSize; ++i) {
+        const Real feature =
+            kStaged ? keys[lane * kKeyPitch + i] : Real(toCompute(own[i * p.kFeature]));
+#pragma unroll
+        for (int r = 0; r < kWarpRows; ++r)
+          scores[r] +=
+              feature * (kStaged ? queries[r * kHeadSize + i] : Real(toCompute(rows[r][i])));
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kWarpRows; ++r) {
+      scores[r] = finished(scores[r], p, bias, row + r, key);
+      const Real peak = Largest{}(peaks[r], warpReduce(scores[r], Largest{}));
+      const Real scale = peak == lowest() ? Real(1) : power2(peaks[r] - peak);
+      scores[r] = peak == lowest() ? Real(0) : power2(scores[r] - peak);
+      sums[r] = sums[r] * scale + scores[r];
+      peaks[r] = peak;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) results[r][c] *= scale;
+    }
+    for (int j = 0; j < 32 && first + j < end; ++j) {
+      Real weights[kWarpRows];
+#pragma unroll
+      for (int r = 0; r < kWarpRows; ++r) weights[r] = __shfl_sync(0xffffffffu, scores[r], j);
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + 32 * c;
+        if (column >= kValueSize) break;
+        const Real value = kStaged ? values[j * kValueSize + column]
+                                   : Real(toCompute(v[(first + j) * p.vStride.token + column]));
+#pragma unroll
+        for (int r = 0; r < kWarpRows; ++r) results[r][c] += weights[r] * value;
+      }
+    }
+  }
+  Element* out = p.out + batch * p.outStride.batch + head * p.outStride.head;
+#pragma unroll
+  for (int r = 0; r < kWarpRows; ++r) {
+    const Real sum = warpReduce(sums[r], Sum{});
+    const Real scale = sum > 0 ? 1 / sum : Real(0);
+    if (row + r >= p.queries) break;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c)
+      if (lane + 32 * c < kValueSize)
+        out[(row + r) * p.outStride.token + lane + 32 * c] =
+            toStorage<Element>(results[r][c] * scale);
+  }
+}
+
+}  // namespace attention
