@@ -4,6 +4,7 @@
 
 #include "backend/kernel.h"
 #include "backends/backends.h"
+#include "compiler/precision.h"
 #include "passes/pipeline.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
@@ -40,9 +41,12 @@ constexpr std::string_view kWhole = "Building the engine";
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend) {
   const Phase phase(options.progress, "Optimising the graph", kWhole,
                     static_cast<int>(pipeline().size()));
-  const PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
-                                .optimizationLevel = options.optimizationLevel,
-                                .disabled = options.disabledPasses};
+  PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
+                          .fusion = backend.fusion,
+                          .optimizationLevel = options.optimizationLevel,
+                          .log = options.log,
+                          .disabled = options.disabledPasses};
+  settlePrecision(graph, options, passOptions);
   const PipelineHooks hooks{
       .progress = [&](std::string_view, int index, int) { return phase.advance(index); },
       .passDone =
@@ -57,7 +61,8 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
 
 ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                          const CompileOptions& options, ChooseOptions choose,
-                         WeightsBuilder& weights) {
+                         const std::vector<IoTensor>& inputs, WeightsBuilder& weights,
+                         BinariesBuilder& binaries) {
   std::vector<std::string> guessed;
   const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
   for (size_t i = 0; i < graph.inputs.size(); ++i)
@@ -70,7 +75,17 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                     static_cast<int>(graph.nodeCount()));
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
-  return planProfile(graph, resolved, std::move(chosen), weights);
+  return planProfile(graph, resolved, std::move(chosen), inputs, choose.hasDeviceMemory, weights,
+                     binaries);
+}
+
+// The machine or device that kernels are chosen for.
+std::string describeTarget(const CompileOptions& options) {
+  if (options.device != "cuda") return runtimeBackends().front()->describeDevice();
+  if (options.computeCapability != 0) return str("sm_", options.computeCapability);
+  if (const std::string reason = whyUnusable("cuda"); !reason.empty())
+    fail(ErrorKind::kUnsupported, "cannot build for CUDA: ", reason);
+  return findRuntimeBackend("cuda")->describeDevice();
 }
 
 }  // namespace
@@ -95,30 +110,36 @@ Plan compile(Graph graph, const CompileOptions& options) {
   whole.finishStep(0);
   separateOutputs(graph);
   verify(graph, "separate outputs");
-  plan.inputs = describeInputs(graph);
+  plan.inputs = describeInputs(graph, hasDeviceMemory(plan));
   plan.outputs = describeOutputs(graph);
 
   TimingCache privateTimings;
+  plan.builtFor = describeTarget(options);
+  if (backends.front()->useTarget) backends.front()->useTarget(options.computeCapability);
   ChooseOptions choose{.backends = backends,
                        .optimizationLevel = options.optimizationLevel,
+                       .canMeasure = options.computeCapability == 0,
+                       .hasDeviceMemory = hasDeviceMemory(plan),
                        .threads = options.threads > 0 ? options.threads : usableCores(),
                        .allowTf32 = options.allowTf32,
                        .timings = options.timings ? options.timings : &privateTimings,
-                       .deviceKey = runtimeBackends().front()->describeDevice(),
+                       .deviceKey = plan.builtFor,
                        .workspaceLimit = options.workspaceLimit,
                        .timingRuns = options.timingRuns,
                        .timeSingleCandidates = options.timeLayers,
                        .log = options.log};
   WeightsBuilder weights;
+  BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
     plan.profiles.push_back(
-        buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, weights));
+        buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, plan.inputs,
+                     weights, binaries));
     whole.finishStep(1 + static_cast<int>(i));
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   plan.weights = *bytes;
   plan.weightsOwner = std::move(bytes);
-  plan.builtFor = runtimeBackends().front()->describeDevice();
+  plan.binaries = binaries.take();
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,
                    " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");
