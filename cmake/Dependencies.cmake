@@ -11,10 +11,15 @@ if(CAMSHAFT_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# The CUDA backend needs headers alone: the toolkit's, cuDNN's and those of cudnn-frontend.
+# The CUDA backend needs headers alone: the toolkit's and cuDNN's.
 option(CAMSHAFT_CUDA "Build the CUDA backend where CUDA's headers are" ON)
 find_path(CUDA_INCLUDE cuda.h HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
           PATH_SUFFIXES include)
+find_path(CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDA_INCLUDE} ENV CUDNN_HOME PATH_SUFFIXES include)
+if(CAMSHAFT_CUDA AND CUDA_INCLUDE AND NOT CUDNN_INCLUDE)
+  message(STATUS "No headers of cuDNN 9 found: Camshaft is built without its CUDA backend (set CUDNN_HOME to have it)")
+  set(CAMSHAFT_CUDA OFF)
+endif()
 if(CAMSHAFT_CUDA AND NOT CUDA_INCLUDE)
   message(STATUS "No CUDA headers found: Camshaft is built without its CUDA backend (set CUDA_HOME to the toolkit to have it)")
   set(CAMSHAFT_CUDA OFF)

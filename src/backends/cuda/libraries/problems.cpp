@@ -124,7 +124,7 @@ P readProblem(ByteReader& reader) {
 constexpr int64_t kMostElements = int64_t{1} << 40;
 bool isSize(int64_t size) { return size > 0 && size < kMostElements; }
 
-bool refersBack(const EpilogueOperand& operand, const Epilogue& epilogue, size_t node) {
+bool refersBack(const EpilogueOperand& operand, const ConvEpilogue& epilogue, size_t node) {
   if (operand.kind == EpilogueOperand::Kind::kNode)
     return operand.index >= 0 && static_cast<size_t>(operand.index) < node;
   if (operand.kind != EpilogueOperand::Kind::kTensor) return true;

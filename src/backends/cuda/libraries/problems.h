@@ -111,10 +111,10 @@ struct EpilogueTensor {
 };
 
 // The last node is the result; no nodes: the accumulator is.
-struct Epilogue {
+struct ConvEpilogue {
   std::vector<EpilogueTensor> tensors;
   std::vector<EpilogueNode> nodes;
-  friend bool operator==(const Epilogue&, const Epilogue&) = default;
+  friend bool operator==(const ConvEpilogue&, const ConvEpilogue&) = default;
 };
 
 // A convolution over one to three spatial dimensions. Weights are [K, kernel..., C/groups] when
@@ -127,7 +127,7 @@ struct ConvProblem {
   DataType inputType = DataType::kF16, outputType = DataType::kF16;
   bool allowTf32 = true;
   bool channelsLast = true;
-  Epilogue epilogue;
+  ConvEpilogue epilogue;
   int64_t workspaceLimit = int64_t{256} << 20;
   friend bool operator==(const ConvProblem&, const ConvProblem&) = default;
 };
@@ -166,6 +166,11 @@ struct AttentionProblem {
   int64_t workspaceLimit = int64_t{64} << 20;
   friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
+
+// Why the library would not take the problem, as far as its rules are known; empty: ask it.
+std::string refusal(const GemmProblem& problem);
+std::string refusal(const ConvProblem& problem);
+std::string refusal(const AttentionProblem& problem);
 
 // Problems to bytes and back. What is read may come from anywhere: values outside their type, and
 // sizes that make no sense, are Error(kInvalidEngine).

@@ -94,7 +94,7 @@ int64_t product(std::span<const int64_t> sizes) {
 
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvProblem& p = static_cast<const ConvState*>(opaque)->problem;
-  const Epilogue& epilogue = p.epilogue;
+  const ConvEpilogue& epilogue = p.epilogue;
   if (args.inputs.size() != 2 + epilogue.tensors.size() || args.outputs.size() != 1) return false;
   const TensorArg& x = args.inputs[0];
   const int rank = static_cast<int>(p.image.size()) + 2;

@@ -137,7 +137,7 @@ class EpilogueBuilder {
   }
 
   OperationGraph& graph_;
-  const Epilogue& epilogue_;
+  const ConvEpilogue& epilogue_;
   int accumulator_, output_;
   std::vector<int> tensors_, results_;
 };

@@ -30,14 +30,11 @@ bool hasNote(const Descriptor& engine, cudnnBackendNumericalNote_t wanted) {
   return std::find(notes, notes + count, wanted) != notes + count;
 }
 
-bool wantsReorderedWeights(const Descriptor& engine) {
+bool hasNote(const Descriptor& engine, cudnnBackendBehaviorNote_t wanted) {
   cudnnBackendBehaviorNote_t notes[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
   const int64_t count = engine.get(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE,
                                    CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, notes);
-  return std::any_of(notes, notes + count, [](cudnnBackendBehaviorNote_t note) {
-    return note == CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER ||
-           note == CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER;
-  });
+  return std::find(notes, notes + count, wanted) != notes + count;
 }
 
 bool isAllowed(const Descriptor& engine, const EngineRules& rules) {
@@ -46,11 +43,13 @@ bool isAllowed(const Descriptor& engine, const EngineRules& rules) {
   if (!rules.allowDownConversion && hasNote(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
     return false;
   if (!rules.allowTensorCores && hasNote(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;
-  return !wantsReorderedWeights(engine);
+  return !hasNote(engine, CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER) &&
+         !hasNote(engine, CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER);
 }
 
 EngineChoice choiceOf(const Descriptor& configuration, const Descriptor& engine) {
   EngineChoice choice;
+  choice.isCompiledLate = hasNote(engine, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
   engine.get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &choice.engine);
   for (const Descriptor& knob :
        getDescriptors(configuration, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
@@ -239,7 +238,10 @@ std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const S
   if (stored) {
     if (auto plan = tryLoad(*stored, lease.get(), workspaceBytes)) return plan;
   }
-  for (const EngineChoice& choice : suggestEngines(graph, {lease.get()}, rules)) {
+  std::vector<EngineChoice> choices = suggestEngines(graph, {lease.get()}, rules);
+  std::stable_partition(choices.begin(), choices.end(),
+                        [](const EngineChoice& choice) { return !choice.isCompiledLate; });
+  for (const EngineChoice& choice : choices) {
     if (auto plan = tryBuild(graph, {lease.get()}, choice, workspaceBytes)) return plan;
   }
   fail(ErrorKind::kUnsupported, "cuDNN has no plan for ", what, " on this device within ",

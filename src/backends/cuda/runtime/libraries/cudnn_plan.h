@@ -25,6 +25,7 @@ struct PlanTarget {
 struct EngineChoice {
   int64_t engine = 0;
   std::vector<std::pair<cudnnBackendKnobType_t, int64_t>> knobs;
+  bool isCompiledLate = false;  // when its plan is built, which takes a good part of a second
   friend bool operator==(const EngineChoice&, const EngineChoice&) = default;
 };
 std::string toString(const EngineChoice& choice);
@@ -81,8 +82,8 @@ struct StoredPlan {
   std::string json;
 };
 
-// For a run: the stored plan if it serves, else the first suggestion that builds. Throws
-// Error(kUnsupported), naming `what`, when there is none.
+// For a run: the stored plan if it serves, else the first suggestion that builds, those that need
+// no compiler before the others. Throws Error(kUnsupported), naming `what`, when there is none.
 std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const StoredPlan* stored,
                                             const EngineRules& rules, int64_t workspaceBytes,
                                             std::string_view what);

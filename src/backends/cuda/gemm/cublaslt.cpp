@@ -1,0 +1,181 @@
+#include "backends/cuda/gemm/cublaslt.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "backends/cuda/libraries/epilogue_graph.h"
+#include "backends/cuda/libraries/plan_memo.h"
+#include "ops/matmul.h"
+
+namespace camshaft::cuda {
+namespace {
+
+Shape leading(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
+
+bool isAllOnes(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+// A MatMul node as cuBLASLt sees it. `problem` lacks its sizes.
+struct Product {
+  GemmProblem problem;
+  std::array<Dim, kGemmSizeCount> sizes;  // in the order of GemmSizes
+  bool packsB = false;                    // a constant B [k, n] is stored as [n, k]
+  int biasInput = -1, residualInput = -1;
+  std::string refusal;  // why it cannot be; empty: it can
+};
+
+void setSizes(const Node& node, Product& product) {
+  GemmProblem& p = product.problem;
+  const auto& attrs = node.as<MatMulAttrs>();
+  const Value& b = *node.inputs[1];
+  const Shape &shapeA = node.inputs[0]->shape(), &shapeB = b.shape();
+  const size_t rankA = shapeA.size(), rankB = shapeB.size();
+  p.transposeA = attrs.transposeA;
+  Dim m = shapeA[rankA - (attrs.transposeA ? 1 : 2)];
+  const Dim k = shapeA[rankA - (attrs.transposeA ? 2 : 1)];
+  const Dim n = shapeB[rankB - (attrs.transposeB ? 2 : 1)];
+  const bool isOneB = isAllOnes(leading(shapeB));
+  product.packsB = isOneB && b.isConstant() && !attrs.transposeB && bitsOf(p.typeB) == 8;
+  p.transposeB = attrs.transposeB || product.packsB;
+  Dim batch = 1, strideA = 0, strideB = 0;
+  if (isOneB && !attrs.transposeA) {  // matrices that meet the same B are one tall matrix
+    m *= numElements(leading(shapeA));
+  } else {
+    const Shape items = leading(node.output()->shape());
+    batch = numElements(items);
+    if (!isAllOnes(leading(shapeA))) strideA = m * k;
+    if (!isOneB) strideB = k * n;
+    if ((!isAllOnes(leading(shapeA)) && leading(shapeA) != items) ||
+        (!isOneB && leading(shapeB) != items))
+      product.refusal = "repeats an operand along some dimensions of the batch only";
+  }
+  product.sizes = {m,       n,       k,     batch, p.transposeA ? m : k, p.transposeB ? k : n, n, n,
+                   strideA, strideB, m * n, m * n};
+}
+
+// The epilogue as activation(alpha·x + bias + residual), or why not.
+std::string setEpilogue(const Node& node, Product& product) {
+  if (!node.epilogue) return {};
+  using Kind = EpilogueOperand::Kind;
+  const Shape& shape = node.output()->shape();
+  std::vector<EpilogueTensor> tensors;
+  for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
+    tensors.push_back({.type = node.inputs[i]->dataType()});
+  const TranslatedEpilogue translated = translateEpilogue(node.epilogue->expr, tensors);
+  if (!translated.refusal.empty()) return translated.refusal;
+  const std::vector<EpilogueNode>& nodes = translated.epilogue.nodes;
+  GemmProblem& p = product.problem;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const EpilogueNode& step = nodes[i];
+    const bool isChain = i == 0
+                             ? step.a.kind == Kind::kAccumulator
+                             : step.a == EpilogueOperand{Kind::kNode, static_cast<int32_t>(i) - 1};
+    if (!isChain) return "cuBLASLt reads its result once";
+    if (i == 0 && step.op == EpilogueOp::kMul && step.b.kind == Kind::kScalar) {
+      p.alpha = step.b.scalar;
+    } else if (step.op == EpilogueOp::kAdd && step.b.kind == Kind::kTensor) {
+      const int input = node.ownInputs() + step.b.index;
+      const Value& operand = *node.inputs[input];
+      if (operand.dataType() != p.typeD)
+        return str("cuBLASLt adds ", p.typeD, ", not ", operand.dataType());
+      const bool isRow = !operand.shape().empty() && operand.shape().back() == shape.back() &&
+                         isAllOnes(Shape(operand.shape().begin(), operand.shape().end() - 1));
+      if (isRow && product.biasInput < 0) {
+        product.biasInput = input;
+        p.hasBias = true;
+      } else if (operand.shape() == shape && product.residualInput < 0) {
+        product.residualInput = input;
+        p.beta = 1;
+      } else {
+        return "cuBLASLt adds one row and one tensor of the result's shape";
+      }
+    } else if (i + 1 == nodes.size() && step.op == EpilogueOp::kClip && step.lower == 0 &&
+               step.upper == std::numeric_limits<float>::infinity()) {
+      p.activation = GemmActivation::kRelu;
+    } else if (i + 1 == nodes.size() && step.op == EpilogueOp::kGeluTanh) {
+      p.activation = GemmActivation::kGeluTanh;
+    } else {
+      return "cuBLASLt computes activation(scale * x + bias + residual), with ReLU or GELU's tanh "
+             "form";
+    }
+  }
+  return {};
+}
+
+Product productOf(const Node& node) {
+  Product product;
+  GemmProblem& p = product.problem;
+  p.typeA = node.inputs[0]->dataType();
+  p.typeB = node.inputs[1]->dataType();
+  p.typeD = node.output()->dataType();
+  setSizes(node, product);
+  if (product.refusal.empty()) product.refusal = setEpilogue(node, product);
+  return product;
+}
+
+template <class SizeOf>
+GemmProblem problemAt(const Product& product, const SizeOf& sizeOf) {
+  GemmProblem problem = product.problem;
+  int64_t* sizes = &problem.sizes.m;
+  for (int i = 0; i < kGemmSizeCount; ++i) sizes[i] = sizeOf(product.sizes[i]);
+  return problem;
+}
+
+bool isConstant(const Dim& dim) { return dim.isConstant(); }
+
+Verdict supports(const Node& node) {
+  if (node.op != &ops::MatMul) return Verdict::no("multiplies matrices only");
+  const Product product = productOf(node);
+  if (!product.refusal.empty()) return Verdict::no(product.refusal);
+  // Sizes of the profile are looked at when the node is prepared.
+  constexpr int64_t kAnySize = 64;
+  const std::string reason = refusal(
+      problemAt(product, [](const Dim& dim) { return dim.isConstant() ? dim.value() : kAnySize; }));
+  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+}
+
+StepInput secondOperand(const Node& node, const Product& product) {
+  if (!product.packsB) return StepInput::fromNode(1);
+  const int64_t n = product.sizes[1].value(), k = product.sizes[2].value();
+  const auto* from = static_cast<const std::byte*>(node.inputs[1]->view().data);
+  std::vector<std::byte> packed(n * k);
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < n; ++j) packed[j * k + i] = from[i * n + j];
+  return StepInput::fromBytes({product.problem.typeB, {n, k}}, std::move(packed));
+}
+
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const Product product = productOf(node);
+  GemmProblem problem = problemAt(product, options.opt);
+  problem.allowTf32 = options.allowTf32;
+  if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
+  const bool isDynamic = !std::all_of(product.sizes.begin(), product.sizes.end(), isConstant);
+  Prepared prepared = preparedFor(planOf(problem, options.config).get(), kGemmKernel, isDynamic);
+  if (!prepared.refusal.empty()) return prepared;
+  prepared.inputs = {StepInput::fromNode(0), secondOperand(node, product)};
+  for (const int input : {product.biasInput, product.residualInput})
+    if (input >= 0) prepared.inputs.push_back(StepInput::fromNode(input));
+  if (isDynamic) prepared.dimArgs.assign(product.sizes.begin(), product.sizes.end());
+  return prepared;
+}
+
+// beta·C + ... is read where D is written.
+bool inPlace(const Node& node, int input) {
+  return input == productOf(node).residualInput &&
+         std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
+}
+
+}  // namespace
+
+const Kernel& cublasLtKernel() {
+  static constexpr Kernel kKernel{.name = kGemmKernel,
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = planNumbers,
+                                  .inPlace = inPlace};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda
