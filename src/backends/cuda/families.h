@@ -7,4 +7,41 @@ namespace camshaft::cuda {
 
 namespace strided { KernelList kernels(); }  // elements that move by strides, and expressions of them
 
+namespace move {  // elements that move to or from computed places
+KernelList concatKernels();
+KernelList dimsTensorKernels();
+KernelList padKernels();
+KernelList rangeKernels();
+KernelList reshapeDimsKernels();
+KernelList shapeKernels();
+KernelList tileKernels();
+KernelList transposeKernels();
+KernelList triluKernels();
+}  // namespace move
+
+namespace index {  // positions that come from tensors, or become tensors
+KernelList gatherElementsKernels();
+KernelList gatherKernels();
+KernelList gatherNDKernels();
+KernelList oneHotKernels();
+KernelList reverseSequenceKernels();
+KernelList scatterKernels();
+KernelList topKKernels();
+}  // namespace index
+
+namespace einsum { KernelList kernels(); }
+namespace rnn { KernelList kernels(); }
+
+namespace sample {  // sums of elements around a position
+KernelList gridSampleKernels();
+KernelList resizeKernels();
+}  // namespace sample
+
+namespace softmax { KernelList kernels(); }
+namespace norm { KernelList kernels(); }    // LayerNorm, PointwiseNorm and GroupNorm
+namespace reduce { KernelList kernels(); }  // Reduce and ArgReduce
+namespace cumsum { KernelList kernels(); }
+namespace pool { KernelList kernels(); }
+namespace lrn { KernelList kernels(); }
+
 }  // namespace camshaft::cuda

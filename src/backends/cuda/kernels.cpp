@@ -16,10 +16,39 @@ struct Entry {
 constexpr Entry kTable[] = {
     {&ops::Pointwise, strided::kernels},
     {&ops::Identity, strided::kernels},
-    {&ops::Transpose, strided::kernels},
+    {&ops::Transpose, move::transposeKernels},
     {&ops::Reshape, strided::kernels},
     {&ops::Expand, strided::kernels},
     {&ops::Slice, strided::kernels},
+    {&ops::Concat, move::concatKernels},
+    {&ops::Pad, move::padKernels},
+    {&ops::Tile, move::tileKernels},
+    {&ops::Trilu, move::triluKernels},
+    {&ops::Range, move::rangeKernels},
+    {&ops::Shape, move::shapeKernels},
+    {&ops::DimsTensor, move::dimsTensorKernels},
+    {&ops::ReshapeDims, move::reshapeDimsKernels},
+    {&ops::Gather, index::gatherKernels},
+    {&ops::GatherElements, index::gatherElementsKernels},
+    {&ops::GatherND, index::gatherNDKernels},
+    {&ops::OneHot, index::oneHotKernels},
+    {&ops::ReverseSequence, index::reverseSequenceKernels},
+    {&ops::ScatterElements, index::scatterKernels},
+    {&ops::ScatterND, index::scatterKernels},
+    {&ops::TopK, index::topKKernels},
+    {&ops::Einsum, einsum::kernels},
+    {&ops::Recurrent, rnn::kernels},
+    {&ops::Resize, sample::resizeKernels},
+    {&ops::GridSample, sample::gridSampleKernels},
+    {&ops::Softmax, softmax::kernels},
+    {&ops::LayerNorm, norm::kernels},
+    {&ops::PointwiseNorm, norm::kernels},
+    {&ops::GroupNorm, norm::kernels},
+    {&ops::Reduce, reduce::kernels},
+    {&ops::ArgReduce, reduce::kernels},
+    {&ops::CumSum, cumsum::kernels},
+    {&ops::Pool, pool::kernels},
+    {&ops::Lrn, lrn::kernels},
 };
 
 KernelList kernelsFor(const Node& node) {
@@ -28,15 +57,18 @@ KernelList kernelsFor(const Node& node) {
   return {};
 }
 
-std::vector<std::vector<std::byte>> compile(std::span<const std::string> sources) {
+std::vector<CompiledCode> compile(std::span<const std::string> sources) {
   return services().compile(sources);
 }
+
+void useTarget(int computeCapability) { services().useTarget(computeCapability); }
 
 }  // namespace
 
 const BuildBackend& buildBackend() {
   static constexpr BuildBackend kBackend{
-      .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true, .compile = compile};
+      .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true, .compile = compile,
+      .useTarget = useTarget};
   return kBackend;
 }
 

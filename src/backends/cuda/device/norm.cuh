@@ -1,0 +1,29 @@
+// (x - mean) / sqrt(variance + epsilon) of a row of `count` elements, without the mean if kRms.
+// Mean and variance take a pass each, so that large means cost no digits. store(column, values,
+// results) gets both sides.
+template <bool kRms, class Team, class C, int kWidth, class Row, class Store>
+__device__ __forceinline__ void normaliseRow(Row& row, bool isRow, Index count, C epsilon,
+                                             Store store) {
+  const C share = C(1) / C(count);
+  C mean = 0;
+  if constexpr (!kRms) {
+    row.visit([&](Index, C(&values)[kWidth]) {
+#pragma unroll
+      for (C value : values) mean += value;
+    });
+    mean = Team::reduce(mean, Sum{}) * share;
+  }
+  C squares = 0;
+  row.visit([&](Index, C(&values)[kWidth]) {
+#pragma unroll
+    for (C value : values) squares += (value - mean) * (value - mean);
+  });
+  const C scale = rsqrt(Team::reduce(squares, Sum{}) * share + epsilon);
+  if (!isRow) return;
+  row.visit([&](Index column, C(&values)[kWidth]) {
+    C results[kWidth];
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) results[i] = (values[i] - mean) * scale;
+    store(column, values, results);
+  });
+}
