@@ -405,6 +405,36 @@ void inChildren(const char* what, int end, Work work) {
   }
 }
 
+// The compiler starts the driver, and a process that has it cannot share it with its children: so
+// a child compiles, and leaves its results in shared memory.
+void compileInChild(const std::vector<Binary*>& binaries) {
+  constexpr size_t kRoom = size_t{1} << 18;  // bytes of code and log per kernel
+  struct Slot {
+    size_t code, log;
+    char bytes[kRoom];
+  };
+  auto* slots = static_cast<Slot*>(mmap(nullptr, sizeof(Slot) * binaries.size(),
+                                        PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const pid_t child = fork();
+  if (child == 0) {
+    compileAll(binaries);
+    for (size_t i = 0; i < binaries.size(); ++i) {
+      Slot& slot = slots[i];
+      slot.code = std::min(binaries[i]->code.size(), kRoom);
+      slot.log = std::min(binaries[i]->log.size(), kRoom - slot.code);
+      std::memcpy(slot.bytes, binaries[i]->code.data(), slot.code);
+      std::memcpy(slot.bytes + slot.code, binaries[i]->log.data(), slot.log);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  for (size_t i = 0; i < binaries.size(); ++i) {
+    binaries[i]->code.assign(slots[i].bytes, slots[i].code);
+    binaries[i]->log.assign(slots[i].bytes + slots[i].code, slots[i].log);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -426,7 +456,7 @@ int main() {
     timed.push_back({0, config, {gemmText(config, kTimed, false)}});
   for (CheckCase& c : checked) binaries.push_back(&c.binary);
   for (CheckCase& c : timed) binaries.push_back(&c.binary);
-  compileAll(binaries);
+  compileInChild(binaries);
   for (const Binary& binary : helpers) reportCompilation("helpers", binary);
   for (const CheckCase& c : checked)
     reportCompilation(str(kVariants[c.variant].name, " ", toString(c.config)), c.binary);
