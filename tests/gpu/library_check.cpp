@@ -19,28 +19,30 @@ std::vector<int64_t> dimsOf(const GemmSizes& sizes) {
 }
 
 void checkGemm(const std::string& name, const GemmProblem& problem, Report& report) {
-  const std::vector<LibraryPlan> plans = gemmPlans(problem, kPlans);
-  if (plans.empty()) return report.refuse(name);
-  Random random(1);
-  const GemmData data(problem, problem.sizes, random);
-  const std::vector<double> expected = data.expected();
-  const double tolerance = toleranceOf(problem.typeA, problem.typeD, problem.allowTf32);
-  for (const LibraryPlan& plan : plans) {
-    const Step step(kGemmCublasLt, plan.bytes, plan.workspaceBytes);
-    for (const Mode mode : {Mode::kEager, Mode::kRecorded}) {
-      if (!step.run(data.inputs(), data.d.arg(), {}, mode))
-        return report.fail(name, "operands do not fit");
-      report.add(str(name, ", ", plan.name), difference(data.d.download(), expected), tolerance);
+  report.guard(name, [&] {
+    const std::vector<LibraryPlan> plans = gemmPlans(problem, kPlans);
+    if (plans.empty()) return report.refuse(name);
+    Random random(1);
+    const GemmData data(problem, problem.sizes, random);
+    const std::vector<double> expected = data.expected();
+    const double tolerance = toleranceOf(problem.typeA, problem.typeD, problem.allowTf32);
+    for (const LibraryPlan& plan : plans) {
+      const Step step(kGemmCublasLt, plan.bytes, plan.workspaceBytes);
+      for (const Mode mode : {Mode::kEager, Mode::kRecorded}) {
+        if (!step.run(data.inputs(), data.d.arg(), {}, mode))
+          return report.fail(name, "operands do not fit");
+        report.add(str(name, ", ", plan.name), difference(data.d.download(), expected), tolerance);
+      }
     }
-  }
-  // Another size than planned for.
-  const Step step(kGemmCublasLt, plans[0].bytes, plans[0].workspaceBytes);
-  const GemmSizes& s = problem.sizes;
-  const GemmSizes other = contiguousGemm(problem, s.m + 32, s.n, s.k, s.batch);
-  const GemmData more(problem, other, random);
-  if (!step.run(more.inputs(), more.d.arg(), dimsOf(other), Mode::kRecorded, 1 << 20))
-    return report.fail(name, "operands of another size do not fit");
-  report.add(name + ", another size", difference(more.d.download(), more.expected()), tolerance);
+    // Another size than planned for.
+    const Step step(kGemmCublasLt, plans[0].bytes, plans[0].workspaceBytes);
+    const GemmSizes& s = problem.sizes;
+    const GemmSizes other = contiguousGemm(problem, s.m + 32, s.n, s.k, s.batch);
+    const GemmData more(problem, other, random);
+    if (!step.run(more.inputs(), more.d.arg(), dimsOf(other), Mode::kRecorded, 1 << 20))
+      return report.fail(name, "operands of another size do not fit");
+    report.add(name + ", another size", difference(more.d.download(), more.expected()), tolerance);
+  });
 }
 
 void checkGemms(Report& report) {
@@ -115,32 +117,35 @@ std::vector<std::byte> damaged(std::vector<std::byte> params) {
 }
 
 void checkConv(const std::string& name, const ConvProblem& problem, Report& report) {
-  const std::vector<LibraryPlan> plans = convPlans(problem, kPlans);
-  if (plans.empty()) return report.refuse(name);
-  Random random(2);
-  const ConvData data(problem, random);
-  const std::vector<double> expected = data.expected();
-  const double tolerance = toleranceOf(problem.inputType, problem.outputType, problem.allowTf32);
-  const auto runs = [&](const std::vector<std::byte>& params, const LibraryPlan& plan, Mode mode,
-                        const std::string& how) {
-    if (!Step(kConvCudnn, params, plan.workspaceBytes)
-             .run(data.inputs(), data.y.arg(), {}, mode, 32 << 20))
-      return report.fail(name, "operands do not fit");
-    report.add(str(name, ", ", plan.name, how), difference(data.y.download(), expected), tolerance);
-  };
-  for (const LibraryPlan& plan : plans) {
-    runs(plan.bytes, plan, Mode::kEager, "");
-    runs(plan.bytes, plan, Mode::kRecorded, ", recorded");
-  }
-  runs(damaged(plans[0].bytes), plans[0], Mode::kRecorded, ", planned anew");
-  ConvProblem other = problem;
-  other.batch += 1;
-  other.image[0] += 2;
-  const ConvData more(other, random);
-  if (!Step(kConvCudnn, plans[0].bytes, plans[0].workspaceBytes)
-           .run(more.inputs(), more.y.arg(), {}, Mode::kRecorded, 32 << 20))
-    return report.fail(name, "operands of another size do not fit");
-  report.add(name + ", another size", difference(more.y.download(), more.expected()), tolerance);
+  report.guard(name, [&] {
+    const std::vector<LibraryPlan> plans = convPlans(problem, kPlans);
+    if (plans.empty()) return report.refuse(name);
+    Random random(2);
+    const ConvData data(problem, random);
+    const std::vector<double> expected = data.expected();
+    const double tolerance = toleranceOf(problem.inputType, problem.outputType, problem.allowTf32);
+    const auto runs = [&](const std::vector<std::byte>& params, const LibraryPlan& plan, Mode mode,
+                          const std::string& how) {
+      const Step step(kConvCudnn, params, plan.workspaceBytes);
+      if (!report.timed([&] { return step.run(data.inputs(), data.y.arg(), {}, mode, 32 << 20); }))
+        return report.fail(name, "operands do not fit");
+      report.add(str(name, ", ", plan.name, how), difference(data.y.download(), expected),
+                 tolerance);
+    };
+    for (const LibraryPlan& plan : plans) {
+      runs(plan.bytes, plan, Mode::kEager, "");
+      runs(plan.bytes, plan, Mode::kRecorded, ", recorded");
+    }
+    runs(damaged(plans[0].bytes), plans[0], Mode::kRecorded, ", planned anew");
+    ConvProblem other = problem;
+    other.batch += 1;
+    other.image[0] += 2;
+    const ConvData more(other, random);
+    if (!Step(kConvCudnn, plans[0].bytes, plans[0].workspaceBytes)
+             .run(more.inputs(), more.y.arg(), {}, Mode::kRecorded, 32 << 20))
+      return report.fail(name, "operands of another size do not fit");
+    report.add(name + ", another size", difference(more.y.download(), more.expected()), tolerance);
+  });
 }
 
 void checkConvs(Report& report) {
@@ -225,27 +230,29 @@ void checkConvs(Report& report) {
 
 void checkAttention(const std::string& name, const AttentionProblem& shape, bool isPacked,
                     int64_t batch, int64_t queries, int64_t keys, Report& report) {
-  Random random(3);
-  const AttentionData data = attentionData(shape, isPacked, batch, queries, keys, random);
-  const std::vector<LibraryPlan> plans = attentionPlans(data.problem, kPlans);
-  if (plans.empty()) return report.refuse(name);
-  const std::vector<double> expected = data.expected();
-  const double tolerance = shape.type == DataType::kF16 ? 4e-3 : 2e-2;
-  for (const LibraryPlan& plan : plans)
-    for (const Mode mode : {Mode::kEager, Mode::kRecorded}) {
-      if (!Step(kAttentionCudnn, plan.bytes, plan.workspaceBytes)
-               .run(data.args(), data.o.arg(), {}, mode))
-        return report.fail(name, "operands do not fit");
-      report.add(str(name, ", ", plan.name), difference(data.o.download(), expected), tolerance);
-    }
-  const AttentionData more =
-      attentionData(shape, isPacked, batch + 1, queries + 16, keys + 16, random);
-  const int64_t* first = &more.problem.sizes.batch;
-  if (!Step(kAttentionCudnn, plans[0].bytes, plans[0].workspaceBytes)
-           .run(more.args(), more.o.arg(), {first, first + kAttentionSizeCount}, Mode::kRecorded,
-                16 << 20))
-    return report.fail(name, "operands of another size do not fit");
-  report.add(name + ", another size", difference(more.o.download(), more.expected()), tolerance);
+  report.guard(name, [&] {
+    Random random(3);
+    const AttentionData data = attentionData(shape, isPacked, batch, queries, keys, random);
+    const std::vector<LibraryPlan> plans = attentionPlans(data.problem, kPlans);
+    if (plans.empty()) return report.refuse(name);
+    const std::vector<double> expected = data.expected();
+    const double tolerance = shape.type == DataType::kF16 ? 4e-3 : 2e-2;
+    for (const LibraryPlan& plan : plans)
+      for (const Mode mode : {Mode::kEager, Mode::kRecorded}) {
+        const Step step(kAttentionCudnn, plan.bytes, plan.workspaceBytes);
+        if (!report.timed([&] { return step.run(data.args(), data.o.arg(), {}, mode); }))
+          return report.fail(name, "operands do not fit");
+        report.add(str(name, ", ", plan.name), difference(data.o.download(), expected), tolerance);
+      }
+    const AttentionData more =
+        attentionData(shape, isPacked, batch + 1, queries + 16, keys + 16, random);
+    const int64_t* first = &more.problem.sizes.batch;
+    if (!Step(kAttentionCudnn, plans[0].bytes, plans[0].workspaceBytes)
+             .run(more.args(), more.o.arg(), {first, first + kAttentionSizeCount}, Mode::kRecorded,
+                  16 << 20))
+      return report.fail(name, "operands of another size do not fit");
+    report.add(name + ", another size", difference(more.o.download(), more.expected()), tolerance);
+  });
 }
 
 void checkAttentions(Report& report) {
@@ -263,6 +270,8 @@ void checkAttentions(Report& report) {
     checkAttention(str("attention ", type, " grouped"), p, false, 2, 64, 96, report);
     p = plain, p.headSize = p.valueSize = 32;
     checkAttention(str("attention ", type, " heads of 32"), p, true, 3, 49, 49, report);
+    p.hasBias = p.biasPerHead = true, p.biasType = type;
+    checkAttention(str("attention ", type, " heads of 32, bias"), p, false, 3, 49, 49, report);
     p = plain, p.headSize = p.valueSize = 128;
     checkAttention(str("attention ", type, " heads of 128"), p, false, 1, 160, 160, report);
     for (int i = 0; i < 4; ++i) {
@@ -336,8 +345,8 @@ int runAll(const std::string& wanted) {
     } catch (const Error& error) {
       report.fail(name, error.message());
     }
-    std::printf("%s: %d passed, %d failed, %d without a plan\n", name, report.passed, report.failed,
-                report.refused);
+    std::printf("%s: %d passed, %d failed, %d without a plan, slowest first run %.1f ms\n", name,
+                report.passed, report.failed, report.refused, report.slowestFirstRun);
     all.failed += report.failed;
   }
   return all.failed == 0 ? 0 : 1;

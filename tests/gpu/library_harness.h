@@ -11,7 +11,9 @@
 #include "backend/device.h"
 #include "backends/cuda/runtime/cuda_device.h"
 #include "backends/cuda/runtime/libraries/libraries.h"
+#include "support/error.h"
 #include "support/half.h"
+#include "support/stopwatch.h"
 
 namespace camshaft::cuda::library_check {
 
@@ -185,11 +187,28 @@ inline double toleranceOf(DataType input, DataType output, bool isTf32) {
 // Counts what was seen, from any thread.
 struct Report {
   int passed = 0, failed = 0, refused = 0;
+  double slowestFirstRun = 0;  // milliseconds, loading the plan included
   void add(const std::string& what, double apart, double tolerance) {
     const bool isGood = apart <= tolerance;
     ++(isGood ? passed : failed);
     if (!isGood)
       std::printf("FAILED %s: off by %.3g, %.3g allowed\n", what.c_str(), apart, tolerance);
+  }
+  // One that throws fails alone.
+  template <class F>
+  void guard(const std::string& what, F&& check) {
+    try {
+      check();
+    } catch (const Error& error) {
+      fail(what, error.message());
+    }
+  }
+  template <class F>
+  auto timed(F&& firstRun) {
+    const Stopwatch watch;
+    const auto result = firstRun();
+    slowestFirstRun = std::max(slowestFirstRun, watch.milliseconds());
+    return result;
   }
   void fail(const std::string& what, const std::string& why) {
     ++failed;

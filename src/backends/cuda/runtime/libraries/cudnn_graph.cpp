@@ -6,15 +6,13 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr int64_t kAlignment = 16;  // bytes; what engines' buffers have at least
-
 Descriptor tensorDescriptor(const GraphTensor& tensor) {
   Descriptor descriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   descriptor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, tensor.id);
   descriptor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, tensor.type);
   descriptor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, tensor.dims);
   descriptor.set(CUDNN_ATTR_TENSOR_STRIDES, tensor.strides);
-  descriptor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kAlignment);
+  descriptor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kTensorAlignment);
   if (tensor.role == GraphTensor::Role::kVirtual) {
     descriptor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, true);
   } else if (tensor.role == GraphTensor::Role::kScalar) {

@@ -13,6 +13,9 @@
 
 namespace camshaft::cuda {
 
+// Bytes; plans count on it, and engines' buffers have it.
+inline constexpr int64_t kTensorAlignment = 16;
+
 cudnnDataType_t cudnnTypeOf(DataType type);
 
 struct GraphTensor {

@@ -250,6 +250,12 @@ std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const S
 
 void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const Binding> operands,
              void* stream, void* workspace, int64_t workspaceBytes) {
+  for (const Binding& operand : operands) {
+    if (reinterpret_cast<uintptr_t>(operand.address) % kTensorAlignment != 0) {
+      fail(ErrorKind::kInvalidArgument, "cuDNN reads tensors at multiples of ", kTensorAlignment,
+           " bytes: bind such addresses, as cudaMalloc gives them");
+    }
+  }
   CAMSHAFT_CHECK(plan.workspaceBytes() <= workspaceBytes, "the plan needs ", plan.workspaceBytes(),
                  " bytes");
   std::vector<Binding> bindings(operands.begin(), operands.end());

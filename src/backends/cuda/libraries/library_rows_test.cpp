@@ -1,0 +1,169 @@
+#include <gmock/gmock.h>
+
+#include "backends/cuda/attention/cudnn_attention.h"
+#include "backends/cuda/conv/cudnn_conv.h"
+#include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/libraries/problems.h"
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/services.h"
+#include "ops/ops.h"
+#include "support/version.h"
+
+namespace camshaft::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Offers one plan for whatever is asked, and remembers what was.
+class OnePlan : public Services {
+ public:
+  const Target& target() const override { return target_; }
+  void useTarget(int) override {}
+  std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
+  std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int) override {
+    return plansFor(gemm = problem);
+  }
+  std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int) override {
+    return plansFor(conv = problem);
+  }
+  std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int) override {
+    return plansFor(attention = problem);
+  }
+
+  GemmProblem gemm;
+  ConvProblem conv;
+  AttentionProblem attention;
+
+ private:
+  template <class P>
+  std::vector<LibraryPlan> plansFor(const P&) {
+    return {{"the one", {std::byte{42}}, 4096}};
+  }
+  static std::string freshName() {
+    static int count = 0;  // plans are remembered by target
+    return "target " + std::to_string(++count);
+  }
+  Target target_{.isPresent = true, .name = freshName()};
+};
+
+class LibraryRows : public testing::Test {
+ protected:
+  LibraryRows() { replaceLibrary(&library_); }
+  ~LibraryRows() override { replaceLibrary(nullptr); }
+
+  // Symbols count as 3.
+  Prepared prepare(const Kernel& kernel, const std::string& text, int64_t config = 0) {
+    graph_ = parseGraph(text, findOp);
+    const Node& node = *graph_.nodes().back();
+    const Verdict verdict = kernel.supports(node);
+    EXPECT_TRUE(verdict.ok) << verdict.reason;
+    const auto size = [](const Dim& dim) {
+      return evaluate(dim, [](const std::string&) { return int64_t{3}; });
+    };
+    return kernel.prepare(node, {.config = config, .opt = size, .max = size});
+  }
+
+  std::string refused(const Kernel& kernel, const std::string& text) {
+    graph_ = parseGraph(text, findOp);
+    return kernel.supports(*graph_.nodes().back()).reason;
+  }
+
+  OnePlan services_;
+  const CudaLibrary library_{kVersion, nullptr, &services_};
+  Graph graph_;
+};
+
+TEST_F(LibraryRows, AProductTakesItsEpilogueApart) {
+  const Prepared prepared = prepare(
+      cublasLtKernel(),
+      "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
+      " %y = MatMul(%x, %w) epilogue(%r, %b) {relu(add(add(x0:f16, x1:f16), x2:f16))} return %y }");
+  EXPECT_EQ(prepared.refusal, "");
+  EXPECT_EQ(prepared.runtimeKernel, kGemmKernel);
+  const GemmProblem& p = services_.gemm;
+  EXPECT_TRUE(p.hasBias);
+  EXPECT_EQ(p.beta, 1);
+  EXPECT_EQ(p.activation, GemmActivation::kRelu);
+  EXPECT_EQ(p.sizes.m, 128);
+  EXPECT_EQ(p.sizes.ldb, 64);
+  ASSERT_EQ(prepared.inputs.size(), 4u);
+  EXPECT_EQ(prepared.inputs[2].nodeInput, 3);  // the bias comes before the residual
+  EXPECT_EQ(prepared.inputs[3].nodeInput, 2);
+  EXPECT_TRUE(prepared.dimArgs.empty());
+  EXPECT_TRUE(cublasLtKernel().inPlace(*graph_.nodes().back(), 2));
+  EXPECT_FALSE(cublasLtKernel().inPlace(*graph_.nodes().back(), 3));
+}
+
+TEST_F(LibraryRows, PlansThatAreNotThereAreRefused) {
+  const std::string text =
+      "graph g(%x: f16[8, 8], %w: f16[8, 8]) { %y = MatMul(%x, %w) return %y }";
+  EXPECT_EQ(prepare(cublasLtKernel(), text, 0).refusal, "");
+  EXPECT_THAT(prepare(cublasLtKernel(), text, 1).refusal, HasSubstr("no further plan"));
+}
+
+TEST_F(LibraryRows, SizesThatChangeArePassed) {
+  const Prepared prepared =
+      prepare(cublasLtKernel(),
+              "symbols b graph g(%x: f16[b, 4, 16, 32], %w: f16[b, 4, 32, 16]) {"
+              " %y = MatMul(%x, %w) return %y }");
+  ASSERT_EQ(prepared.dimArgs.size(), static_cast<size_t>(kGemmSizeCount));
+  EXPECT_EQ(toString(prepared.dimArgs[3]), "4*b");
+  EXPECT_EQ(services_.gemm.sizes.batch, 12);
+  EXPECT_EQ(services_.gemm.sizes.strideB, 512);
+}
+
+TEST_F(LibraryRows, EpiloguesOutsideTheFormAreRefused) {
+  EXPECT_THAT(refused(cublasLtKernel(),
+                      "graph g(%x: f16[8, 8], %w: f16[8, 8]) { %y = MatMul(%x, %w) epilogue() "
+                      "{tanh(x0:f16)} return %y }"),
+              HasSubstr("activation(scale * x"));
+}
+
+TEST_F(LibraryRows, ConvolutionsPackTheirWeightsAndRoundTheirBias) {
+  const Prepared prepared =
+      prepare(cudnnConvKernel(),
+              "symbols n graph g(%x: f16[n, 4, 4, 2], %r: f16[n, 4, 4, 1]) {"
+              " %w: f16[1, 2, 1, 2] = constant [1, 2, 3, 4] %b: f32[1] = constant [0.5]"
+              " %y = Conv(%x, %w, %b) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 0], "
+              "pads_end = [0, 1],"
+              " channels_last = true} epilogue(%r) {relu(add(x0:f16, x1:f16))} return %y }");
+  EXPECT_EQ(prepared.refusal, "");
+  const ConvProblem& p = services_.conv;
+  EXPECT_EQ(p.batch, 3);
+  EXPECT_THAT(p.image, ElementsAre(4, 4));
+  EXPECT_THAT(p.padsEnd, ElementsAre(0, 1));
+  ASSERT_EQ(p.epilogue.tensors.size(), 2u);
+  EXPECT_TRUE(p.epilogue.tensors[0].hasBatch && p.epilogue.tensors[0].hasSpatial);
+  EXPECT_EQ(p.epilogue.tensors[1].type, DataType::kF16);
+  EXPECT_EQ(p.epilogue.nodes.size(), 3u);
+  ASSERT_EQ(prepared.inputs.size(), 4u);
+  const auto* weights = reinterpret_cast<const uint16_t*>(prepared.inputs[1].packed.data());
+  EXPECT_THAT(std::span(weights, 4), ElementsAre(0x3c00, 0x4200, 0x4000, 0x4400));  // 1, 3, 2, 4
+  EXPECT_EQ(prepared.inputs[2].nodeInput, 3);
+  EXPECT_EQ(*reinterpret_cast<const uint16_t*>(prepared.inputs[3].packed.data()), 0x3800);
+}
+
+TEST_F(LibraryRows, AttentionOfPackedTokensReadsOneTensor) {
+  const Prepared prepared =
+      prepare(cudnnAttentionKernel(),
+              "symbols b graph g(%t: f16[b, 16, 768]) { %y = Attention(%t, %t, %t) "
+              "{scale = 0.125, heads = 4, kv_heads = 4, size = 64, value_size = 64, "
+              "offsets = [0, 256, 512]} return %y }");
+  EXPECT_EQ(prepared.refusal, "");
+  const AttentionSizes& s = services_.attention.sizes;
+  EXPECT_EQ(s.batch, 3);
+  EXPECT_EQ(s.k, (AttentionOperand{256, 16 * 768, 64, 768}));
+  EXPECT_EQ(s.o, (AttentionOperand{0, 16 * 256, 64, 256}));
+  EXPECT_EQ(prepared.dimArgs.size(), static_cast<size_t>(kAttentionSizeCount));
+}
+
+TEST_F(LibraryRows, AttentionRefusesWhatCudnnLacks) {
+  EXPECT_THAT(refused(cudnnAttentionKernel(),
+                      "graph g(%q: f32[1, 2, 8, 64], %k: f32[1, 2, 8, 64], %v: f32[1, 2, 8, 64]) {"
+                      " %y = Attention(%q, %k, %v) {scale = 0.125} return %y }"),
+              HasSubstr("not f32"));
+}
+
+}  // namespace
+}  // namespace camshaft::cuda
