@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
@@ -55,47 +56,57 @@ void setSizes(const Node& node, Product& product) {
                    strideA, strideB, m * n, m * n};
 }
 
-// The epilogue as activation(alpha·x + bias + residual), or why not.
+// An operand that is added: a row that all rows share, or a tensor of the result's shape.
+std::string setSummand(const Node& node, int input, Product& product) {
+  GemmProblem& p = product.problem;
+  const Value& operand = *node.inputs[input];
+  const Shape &shape = operand.shape(), &result = node.output()->shape();
+  if (operand.dataType() != p.typeD)
+    return str("cuBLASLt adds ", p.typeD, ", not ", operand.dataType());
+  const bool isRow = !shape.empty() && shape.back() == result.back() &&
+                     isAllOnes(Shape(shape.begin(), shape.end() - 1));
+  if (isRow && product.biasInput < 0) {
+    product.biasInput = input;
+    p.hasBias = true;
+  } else if (shape == result && product.residualInput < 0) {
+    product.residualInput = input;
+    p.beta = 1;
+  } else {
+    return "cuBLASLt adds one row and one tensor of the result's shape";
+  }
+  return {};
+}
+
+std::optional<GemmActivation> activationOf(const EpilogueNode& step) {
+  if (step.op == EpilogueOp::kGeluTanh) return GemmActivation::kGeluTanh;
+  const bool isRelu = step.op == EpilogueOp::kClip && step.lower == 0 &&
+                      step.upper == std::numeric_limits<float>::infinity();
+  return isRelu ? std::optional(GemmActivation::kRelu) : std::nullopt;
+}
+
+// The epilogue as activation(alpha * x + bias + residual), or why not.
 std::string setEpilogue(const Node& node, Product& product) {
   if (!node.epilogue) return {};
   using Kind = EpilogueOperand::Kind;
-  const Shape& shape = node.output()->shape();
   std::vector<EpilogueTensor> tensors;
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
     tensors.push_back({.type = node.inputs[i]->dataType()});
   const TranslatedEpilogue translated = translateEpilogue(node.epilogue->expr, tensors);
   if (!translated.refusal.empty()) return translated.refusal;
-  const std::vector<EpilogueNode>& nodes = translated.epilogue.nodes;
-  GemmProblem& p = product.problem;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const EpilogueNode& step = nodes[i];
-    const bool isChain = i == 0
-                             ? step.a.kind == Kind::kAccumulator
-                             : step.a == EpilogueOperand{Kind::kNode, static_cast<int32_t>(i) - 1};
-    if (!isChain) return "cuBLASLt reads its result once";
+  EpilogueOperand before;  // the accumulator, then each step's result
+  const int last = static_cast<int>(translated.epilogue.nodes.size()) - 1;
+  for (int i = 0; i <= last; ++i) {
+    const EpilogueNode& step = translated.epilogue.nodes[i];
+    if (step.a != before) return "cuBLASLt reads its result once";
+    before = {Kind::kNode, i};
+    const auto activation = activationOf(step);
     if (i == 0 && step.op == EpilogueOp::kMul && step.b.kind == Kind::kScalar) {
-      p.alpha = step.b.scalar;
+      product.problem.alpha = step.b.scalar;
     } else if (step.op == EpilogueOp::kAdd && step.b.kind == Kind::kTensor) {
-      const int input = node.ownInputs() + step.b.index;
-      const Value& operand = *node.inputs[input];
-      if (operand.dataType() != p.typeD)
-        return str("cuBLASLt adds ", p.typeD, ", not ", operand.dataType());
-      const bool isRow = !operand.shape().empty() && operand.shape().back() == shape.back() &&
-                         isAllOnes(Shape(operand.shape().begin(), operand.shape().end() - 1));
-      if (isRow && product.biasInput < 0) {
-        product.biasInput = input;
-        p.hasBias = true;
-      } else if (operand.shape() == shape && product.residualInput < 0) {
-        product.residualInput = input;
-        p.beta = 1;
-      } else {
-        return "cuBLASLt adds one row and one tensor of the result's shape";
-      }
-    } else if (i + 1 == nodes.size() && step.op == EpilogueOp::kClip && step.lower == 0 &&
-               step.upper == std::numeric_limits<float>::infinity()) {
-      p.activation = GemmActivation::kRelu;
-    } else if (i + 1 == nodes.size() && step.op == EpilogueOp::kGeluTanh) {
-      p.activation = GemmActivation::kGeluTanh;
+      const std::string refusal = setSummand(node, node.ownInputs() + step.b.index, product);
+      if (!refusal.empty()) return refusal;
+    } else if (i == last && activation) {
+      product.problem.activation = *activation;
     } else {
       return "cuBLASLt computes activation(scale * x + bias + residual), with ReLU or GELU's tanh "
              "form";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "backends/cuda/runtime/libraries/calling_context.h"
@@ -104,11 +105,34 @@ std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const Pla
   }
 }
 
+// Plans loaded from engines and still in use. Equal layers share one: loading may mean compiling.
+class LoadedPlans {
+ public:
+  // Throws as CudnnPlan does.
+  std::shared_ptr<const CudnnPlan> get(const std::string& json, cudnnHandle_t handle) {
+    const Key key{currentContext(), json};
+    const std::lock_guard lock(mutex_);
+    if (const auto known = plans_.find(key); known != plans_.end()) {
+      if (auto plan = known->second.lock()) return plan;
+    }
+    std::erase_if(plans_, [](const auto& entry) { return entry.second.expired(); });
+    auto plan = std::make_shared<const CudnnPlan>(json, handle);
+    plans_[key] = plan;
+    return plan;
+  }
+
+ private:
+  using Key = std::pair<CUcontext, std::string>;
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<const CudnnPlan>> plans_;
+};
+
 std::shared_ptr<const CudnnPlan> tryLoad(const StoredPlan& stored, cudnnHandle_t handle,
                                          int64_t workspaceBytes) {
+  static LoadedPlans& loaded = *new LoadedPlans;
   if (stored.libraryVersion != cudnn().getVersion()) return nullptr;
   try {
-    auto plan = std::make_shared<const CudnnPlan>(stored.json, handle);
+    auto plan = loaded.get(stored.json, handle);
     return plan->workspaceBytes() <= workspaceBytes ? plan : nullptr;
   } catch (const Error&) {
     return nullptr;  // built for another device: planned anew

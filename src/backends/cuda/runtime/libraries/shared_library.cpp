@@ -40,7 +40,7 @@ std::vector<fs::path> foldersOfPythonPackages() {
 void* openIn(const std::vector<fs::path>& folders, std::span<const char* const> names) {
   for (const fs::path& folder : folders) {
     for (const char* name : names) {
-      if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return handle;
+      if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
     }
   }
   return nullptr;
@@ -48,7 +48,7 @@ void* openIn(const std::vector<fs::path>& folders, std::span<const char* const> 
 
 void* openByName(std::span<const char* const> names, int flags) {
   for (const char* name : names) {
-    if (void* handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL | flags)) return handle;
+    if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | flags)) return handle;
   }
   return nullptr;
 }
