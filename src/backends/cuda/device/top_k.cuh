@@ -80,6 +80,7 @@ __device__ void selectRanks(R* chosen, unsigned taken, unsigned count, F rankAt)
   __shared__ int places;
   __shared__ R bound;
   constexpr int kDigits = sizeof(R::key) + 4;
+  if (taken == 0) return;
   if (threadIdx.x == 0) {
     remaining = taken;
     filled = 0;

@@ -111,6 +111,10 @@ TEST(IndexKernels, TopKOfLongRows) {
       "symbols n graph g(%x: f32[2, n]) { %v, %i = TopK(%x) {axis = 1, k = 100} return %v, %i }",
       {{{"n", 9000}}, {{"n", 100}}});
   expectKernelsMatch(
+      "symbols n, k graph g(%x: f16[2, n], %z: f16[k]) { %v, %i = TopK(%x) {axis = 1, k = k} "
+      "return %v, %i }",
+      {{{"n", 600}, {"k", 0}}, {{"n", 700}, {"k", 700}}});
+  expectKernelsMatch(
       "symbols n graph g(%x: i32[n]) { %v, %i = TopK(%x) {axis = 0, k = n} return %v, %i }",
       {{{"n", 5000}}, {{"n", 3}}});
 }

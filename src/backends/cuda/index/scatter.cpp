@@ -13,6 +13,7 @@ namespace camshaft::cuda::index {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int64_t kMostBlocksAlongY = 65535;
 
 ScatterReduction reductionOf(const Node& node) {
   return node.op == &ops::ScatterND ? node.as<ScatterNDAttrs>().reduction
@@ -166,6 +167,11 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const ScatterReduction reduction = reductionOf(node);
   const int width = vectorWidth(type, {problem.columns});
   const Tile tile = chooseTile(problem, options, width);
+  if (options.max(problem.columns) / tile.columns >= kMostBlocksAlongY) {
+    Prepared refused;
+    refused.refusal = "rows may be too long for the grid";
+    return refused;
+  }
   KernelText kernel(
       str("scatter_", kScatterReductions[static_cast<int>(reduction)], "_", type, "_x", width),
       node, options);
@@ -193,7 +199,12 @@ Verdict supports(const Node& node) {
   return movesElements(node);
 }
 
-constexpr Kernel kKernels[] = {{"cuda/scatter", supports, prepare}};
+// Every thread reads the data of its own elements before it writes them.
+bool inPlace(const Node& node, int input) {
+  return input == 0 && node.input(0)->type == node.output()->type;
+}
+
+constexpr Kernel kKernels[] = {{"cuda/scatter", supports, prepare, nullptr, inPlace}};
 
 }  // namespace
 

@@ -135,9 +135,13 @@ Prepared prepareTrilu(const Node& node, const PrepareOptions& options) {
       LaneValue::kStored);
 }
 
+bool triluInPlace(const Node& node, int input) {
+  return input == 0 && node.input(0)->type == node.output()->type;
+}
+
 constexpr Kernel kPad[] = {{"cuda/pad", movesElements, preparePad}};
 constexpr Kernel kTile[] = {{"cuda/tile", movesElements, prepareTile}};
-constexpr Kernel kTrilu[] = {{"cuda/trilu", movesElements, prepareTrilu}};
+constexpr Kernel kTrilu[] = {{"cuda/trilu", movesElements, prepareTrilu, nullptr, triluInPlace}};
 
 }  // namespace
 
