@@ -1,7 +1,9 @@
 // Checks cuBLASLt's and cuDNN's steps on a GPU against the host in double precision: types,
 // epilogues, strides, batches, other sizes than planned for, recorded and not, from four threads.
-// The target library_check builds it; it needs nothing but a driver and the libraries to run.
+// The target library_check builds it; it needs nothing but a driver and the libraries to run:
+//   library_check [all | gemm | conv | attention | threads] [plans per problem]
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "library_attention_data.h"
@@ -11,7 +13,7 @@
 namespace camshaft::cuda::library_check {
 namespace {
 
-constexpr int kPlans = 8;
+int mostPlans = 8;  // per problem; fewer make a quicker check
 
 std::vector<int64_t> dimsOf(const GemmSizes& sizes) {
   const int64_t* first = &sizes.m;
@@ -20,7 +22,7 @@ std::vector<int64_t> dimsOf(const GemmSizes& sizes) {
 
 void checkGemm(const std::string& name, const GemmProblem& problem, Report& report) {
   report.guard(name, [&] {
-    const std::vector<LibraryPlan> plans = gemmPlans(problem, kPlans);
+    const std::vector<LibraryPlan> plans = gemmPlans(problem, mostPlans);
     if (plans.empty()) return report.refuse(name);
     Random random(1);
     const GemmData data(problem, problem.sizes, random);
@@ -118,7 +120,7 @@ std::vector<std::byte> damaged(std::vector<std::byte> params) {
 
 void checkConv(const std::string& name, const ConvProblem& problem, Report& report) {
   report.guard(name, [&] {
-    const std::vector<LibraryPlan> plans = convPlans(problem, kPlans);
+    const std::vector<LibraryPlan> plans = convPlans(problem, mostPlans);
     if (plans.empty()) return report.refuse(name);
     Random random(2);
     const ConvData data(problem, random);
@@ -233,7 +235,7 @@ void checkAttention(const std::string& name, const AttentionProblem& shape, bool
   report.guard(name, [&] {
     Random random(3);
     const AttentionData data = attentionData(shape, isPacked, batch, queries, keys, random);
-    const std::vector<LibraryPlan> plans = attentionPlans(data.problem, kPlans);
+    const std::vector<LibraryPlan> plans = attentionPlans(data.problem, mostPlans);
     if (plans.empty()) return report.refuse(name);
     const std::vector<double> expected = data.expected();
     const double tolerance = shape.type == DataType::kF16 ? 4e-3 : 2e-2;
@@ -338,7 +340,7 @@ int runAll(const std::string& wanted) {
                                                              {"attention", checkAttentions},
                                                              {"threads", checkThreads}};
   for (const auto& [name, part] : parts) {
-    if (!wanted.empty() && wanted != name) continue;
+    if (wanted != "all" && wanted != name) continue;
     Report report;
     try {
       part(report);
@@ -357,7 +359,8 @@ int runAll(const std::string& wanted) {
 
 int main(int argc, char** argv) {
   try {
-    return camshaft::cuda::library_check::runAll(argc > 1 ? argv[1] : "");
+    if (argc > 2) camshaft::cuda::library_check::mostPlans = std::atoi(argv[2]);
+    return camshaft::cuda::library_check::runAll(argc > 1 ? argv[1] : "all");
   } catch (const camshaft::Error& error) {
     std::printf("%s\n", error.what());
     return 2;
