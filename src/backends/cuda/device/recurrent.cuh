@@ -8,15 +8,22 @@ template <class S> __device__ __forceinline__ Real valueOr0(const S* from, long 
   return from ? Real(toCompute(from[at])) : Real(0);
 }
 
-// sums[row] = bias[row] + matrix[row] . vector for rows [begin, end), a row by a warp.
-template <class M, class B, class V>
+// sums[row] = bias[row] + matrix[row] . vector for rows [begin, end), a row by a warp, kWidth elements
+// at once by a lane.
+template <int kWidth, class M, class B, class V>
 __device__ void multiply(const M* matrix, const B* bias, const V* vector, int begin, int end,
                          int length, Real* sums) {
   for (int row = begin + threadIdx.x / 32; row < end; row += kThreads / 32) {
+    const M* from = matrix + static_cast<long long>(row) * length;
     Real sum = 0;
-    for (int i = threadIdx.x % 32; i < length; i += 32)
-      sum += Real(toCompute(matrix[static_cast<long long>(row) * length + i])) *
-             Real(toCompute(vector[i]));
+#pragma unroll 4
+    for (int i = threadIdx.x % 32 * kWidth; i < length; i += 32 * kWidth) {
+      const auto a = loadVector<kWidth>(from + i);
+      const auto b = loadVector<kWidth>(vector + i);
+#pragma unroll
+      for (int lane = 0; lane < kWidth; ++lane)
+        sum += Real(toCompute(a.v[lane])) * Real(toCompute(b.v[lane]));
+    }
     sum = warpReduce(sum, Sum{});
     if (threadIdx.x % 32 == 0) sums[row] = sum + valueOr0(bias, row);
   }
@@ -56,7 +63,7 @@ __device__ void stepGru(const RecurrentState& state, int direction, const R* wei
     for (int j = threadIdx.x; j < kHidden; j += kThreads)
       state.resetH[j] = activate(direction, 0, clipped(state.gate(1, j))) * state.h[j];
     __syncthreads();
-    multiply(weights, bias, state.resetH, 2 * kHidden, 3 * kHidden, kHidden, state.fromState);
+    multiply<kStateWidth>(weights, bias, state.resetH, 2 * kHidden, 3 * kHidden, kHidden, state.fromState);
     __syncthreads();
   }
   for (int j = threadIdx.x; j < kHidden; j += kThreads) {
@@ -99,8 +106,8 @@ __device__ void walkSequence(const RecurrentSizes& sizes, const X* x, const W* w
                                        : (t * kDirections + direction) * sizes.batch + batch) * kHidden;
     __syncthreads();
     if (!isPast) {
-      multiply(w, inputBias, x + xAt, 0, rows, sizes.inputs, state.fromInput);
-      multiply(r, stateBias, state.h, 0, rows, kHidden, state.fromState);
+      multiply<kInputWidth>(w, inputBias, x + xAt, 0, rows, sizes.inputs, state.fromInput);
+      multiply<kStateWidth>(r, stateBias, state.h, 0, rows, kHidden, state.fromState);
       __syncthreads();
       if (kIsLstm)
         stepLstm(state, direction, peepholes);

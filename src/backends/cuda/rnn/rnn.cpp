@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/move/element_kernel.h"
 #include "ops/activation.h"
 #include "ops/rnn.h"
 #include "support/text.h"
@@ -82,6 +82,9 @@ void printConstants(KernelText& kernel, const Node& node) {
   kernel.constant("kHidden", attrs.hidden);
   kernel.constant("kGates", gatesOf(attrs.kind));
   kernel.constant("kDirections", directionsOf(attrs));
+  const DataType weights = node.input(1)->dataType();
+  kernel.constant("kInputWidth", vectorWidth(weights, {node.input(0)->shape()[2]}));
+  kernel.constant("kStateWidth", vectorWidth(weights, {attrs.hidden}));
   const auto flag = [&](std::string_view name, bool value) { kernel.constant(name, value); };
   flag("kIsLstm", attrs.kind == RecurrentKind::kLstm);
   flag("kIsGru", attrs.kind == RecurrentKind::kGru);

@@ -21,6 +21,13 @@ TEST(RecurrentKernels, Lstm) {
       "    batch_first = true, input_forget = true} return %y, %yh, %yc }");
 }
 
+TEST(RecurrentKernels, WeightsInVectors) {
+  expectKernelsMatch(HarnessCase{
+      .graph = "graph g(%x: f16[3, 2, 264], %w: f16[1, 72, 264], %r: f16[1, 72, 24]) {"
+               "  %y, %yh = Recurrent(%x, %w, %r) {kind = gru, hidden = 24} return %y, %yh }",
+      .ranges = {{"w", {-0.1, 0.1}}}});
+}
+
 TEST(RecurrentKernels, Gru) {
   for (const char* linear : {"true", "false"})
     expectKernelsMatch(
