@@ -311,21 +311,23 @@ void checkThreads(Report& report) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      currentDevice().makeCurrent();
-      Random own(10 + t);
-      const GemmData g(gemm, gemm.sizes, own);
-      const ConvData c(conv, own);
-      const AttentionData a = attentionData(attention, true, 2, 64, 64, own);
-      const std::vector<double> wantG = g.expected(), wantC = c.expected(), wantA = a.expected();
-      for (int i = 0; i < 20; ++i) {
-        const Mode mode = i % 2 ? Mode::kRecorded : Mode::kEager;
-        gemmStep.run(g.inputs(), g.d.arg(), {}, mode);
-        convStep.run(c.inputs(), c.y.arg(), {}, mode);
-        attentionStep.run(a.args(), a.o.arg(), {}, mode);
-        reports[t].add("gemm of a thread", difference(g.d.download(), wantG), 2e-3);
-        reports[t].add("conv of a thread", difference(c.y.download(), wantC), 2e-3);
-        reports[t].add("attention of a thread", difference(a.o.download(), wantA), 4e-3);
-      }
+      reports[t].guard("a thread", [&] {
+        currentDevice().makeCurrent();
+        Random own(10 + t);
+        const GemmData g(gemm, gemm.sizes, own);
+        const ConvData c(conv, own);
+        const AttentionData a = attentionData(attention, true, 2, 64, 64, own);
+        const std::vector<double> wantG = g.expected(), wantC = c.expected(), wantA = a.expected();
+        for (int i = 0; i < 20; ++i) {
+          const Mode mode = i % 2 ? Mode::kRecorded : Mode::kEager;
+          gemmStep.run(g.inputs(), g.d.arg(), {}, mode);
+          convStep.run(c.inputs(), c.y.arg(), {}, mode);
+          attentionStep.run(a.args(), a.o.arg(), {}, mode);
+          reports[t].add("gemm of a thread", difference(g.d.download(), wantG), 2e-3);
+          reports[t].add("conv of a thread", difference(c.y.download(), wantC), 2e-3);
+          reports[t].add("attention of a thread", difference(a.o.download(), wantA), 4e-3);
+        }
+      });
     });
   for (std::thread& thread : threads) thread.join();
   for (const Report& each : reports) report.passed += each.passed, report.failed += each.failed;
@@ -358,6 +360,7 @@ int runAll(const std::string& wanted) {
 }  // namespace camshaft::cuda::library_check
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what a crash would take along
   try {
     if (argc > 2) camshaft::cuda::library_check::mostPlans = std::atoi(argv[2]);
     return camshaft::cuda::library_check::runAll(argc > 1 ? argv[1] : "all");
