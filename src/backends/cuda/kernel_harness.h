@@ -1,5 +1,5 @@
-// For tests: runs generated kernels on the emulator (tests/cuda_emulator) with random data and
-// compares them with the operator's own evaluate().
+// For tests: runs generated kernels, on the emulator or the GPU (kernel_machine.h), with random
+// data and compares them with the operator's own evaluate().
 #pragma once
 
 #include <cstdint>

@@ -1,20 +1,20 @@
 #include "backends/cuda/kernel_harness.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <sstream>
 
 #include "backends/cuda/cuda.h"
-#include "backends/cuda/generated_params.h"
+#include "backends/cuda/kernel_machine.h"
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/services.h"
-#include "cuda_emulator/emulator.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
 #include "support/text.h"
@@ -182,11 +182,11 @@ class Harness {
   std::mt19937 generator_{12345};
 };
 
-class DeviceMemory {
+class MachineMemory {
  public:
-  explicit DeviceMemory(size_t bytes) : address_(emulator::allocate(bytes)) {}
-  DeviceMemory(const DeviceMemory&) = delete;
-  ~DeviceMemory() { emulator::release(address_); }
+  explicit MachineMemory(size_t bytes) : address_(kernelMachine().allocate(bytes)) {}
+  MachineMemory(const MachineMemory&) = delete;
+  ~MachineMemory() { kernelMachine().release(address_); }
   void* address() const { return address_; }
 
  private:
@@ -196,14 +196,14 @@ class DeviceMemory {
 // One launch, with memory of its own.
 class Launch {
  public:
-  Launch(const Prepared& prepared, const Problem& problem) : problem_(problem) {
-    std::memcpy(&params_, prepared.params.data(), sizeof params_);
+  Launch(const Prepared& prepared, const Problem& problem)
+      : prepared_(prepared), problem_(problem) {
     for (const StepInput& input : prepared.inputs) {
       fromNode_.push_back(input.nodeInput);
       const std::vector<std::byte>& bytes =
           input.nodeInput < 0 ? input.packed : problem.inputs[input.nodeInput].bytes;
       inputs_.push_back(memory(bytes.size()));
-      emulator::copy(inputs_.back(), bytes.data(), bytes.size());
+      kernelMachine().copyIn(inputs_.back(), bytes.data(), bytes.size());
     }
     for (const HostTensor& wanted : problem.wanted) outputs_.push_back(memory(wanted.bytes.size()));
     workspace_ = memory(problem.valueOf(prepared.workspaceBytes));
@@ -214,89 +214,59 @@ class Launch {
     for (size_t i = 0; i < fromNode_.size(); ++i)
       if (fromNode_[i] == nodeInput) outputs_[0] = inputs_[i];
   }
-
-  void run(const emulator::Function& function) {
-    unsigned grid[3], block[3] = {params_.block, 1, 1};
-    for (int i = 0; i < 3; ++i) grid[i] = static_cast<unsigned>(dims_[i]);
-    if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
-    std::vector<void*> parameters;
-    for (void*& input : inputs_) parameters.push_back(&input);
-    for (void*& output : outputs_) parameters.push_back(&output);
-    if (params_.hasWorkspace) parameters.push_back(&workspace_);
-    for (size_t i = 3; i < dims_.size(); ++i) parameters.push_back(&dims_[i]);
-    ASSERT_EQ(function.parameterSizes.size(), parameters.size());
-    emulator::launch(function, grid, block, params_.sharedBytes, parameters.data());
+  void run() {
+    if (hasWork()) kernelMachine().launch(description());
+  }
+  void printTime() {
+    if (hasWork()) kernelMachine().printTime(description());
   }
 
   void check(double tolerance) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       SCOPED_TRACE(str("output ", i));
       const HostTensor& wanted = problem_.wanted[i];
-      expectEqual(wanted, outputs_[i], tolerance < 0 ? defaultTolerance(wanted.type) : tolerance);
+      HostTensor got(wanted.type, wanted.dims);
+      kernelMachine().copyOut(got.bytes.data(), outputs_[i], got.bytes.size());
+      expectEqual(wanted, got.bytes.data(),
+                  tolerance < 0 ? defaultTolerance(wanted.type) : tolerance);
     }
+    kernelMachine().check();
   }
 
  private:
   void* memory(size_t bytes) {
-    memory_.push_back(std::make_unique<DeviceMemory>(std::max<size_t>(bytes, 1)));
+    memory_.push_back(std::make_unique<MachineMemory>(std::max<size_t>(bytes, 1)));
     return memory_.back()->address();
   }
+  bool hasWork() const { return dims_[0] > 0 && dims_[1] > 0 && dims_[2] > 0; }
+  KernelLaunch description() {
+    KernelLaunch launch{.source = prepared_.source,
+                        .kernel = prepared_.runtimeKernel.substr(std::strlen("cuda/"))};
+    std::memcpy(&launch.params, prepared_.params.data(), sizeof launch.params);
+    for (int i = 0; i < 3; ++i) launch.grid[i] = static_cast<unsigned>(dims_[i]);
+    for (void*& input : inputs_) launch.arguments.push_back(&input);
+    for (void*& output : outputs_) launch.arguments.push_back(&output);
+    if (launch.params.hasWorkspace) launch.arguments.push_back(&workspace_);
+    for (size_t i = 3; i < dims_.size(); ++i) launch.arguments.push_back(&dims_[i]);
+    return launch;
+  }
 
+  const Prepared& prepared_;
   const Problem& problem_;
-  GeneratedParams params_;
-  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<std::unique_ptr<MachineMemory>> memory_;
   std::vector<void*> inputs_, outputs_;
   void* workspace_ = nullptr;
   std::vector<int> fromNode_;
   std::vector<int64_t> dims_;
 };
 
-// Compiles with NVRTC where that is asked for; an error is a failure of the test.
-class DeviceCompiler {
- public:
-  void check(const std::string& source) {
-    const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
-    std::istringstream architectures(named ? named : "");
-    for (std::string architecture; architectures >> architecture;) {
-      SCOPED_TRACE(architecture);
-      ASSERT_TRUE(open()) << "libnvrtc.so.13 does not load";
-      void* program = nullptr;
-      create_(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
-      const std::string option = "--gpu-architecture=" + architecture;
-      const char* options[] = {option.c_str(), "--std=c++17",
-                               "--device-as-default-execution-space"};
-      const int result = compile_(program, 3, options);
-      std::string log(8192 * 4, '\0');
-      size_t size = 0;
-      logSize_(program, &size);
-      log.resize(size);
-      log_(program, log.data());
-      destroy_(&program);
-      ASSERT_EQ(result, 0) << log;
-    }
-  }
-
- private:
-  bool open() {
-    static void* library = dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return false;
-    const auto find = [](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    };
-    find(create_, "nvrtcCreateProgram");
-    find(compile_, "nvrtcCompileProgram");
-    find(logSize_, "nvrtcGetProgramLogSize");
-    find(log_, "nvrtcGetProgramLog");
-    find(destroy_, "nvrtcDestroyProgram");
-    return true;
-  }
-  int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*);
-  int (*compile_)(void*, int, const char* const*);
-  int (*logSize_)(void*, size_t*);
-  int (*log_)(void*, char*);
-  int (*destroy_)(void**);
-};
+// With NVRTC, where that is asked for.
+void compileForDevices(const std::string& source) {
+  const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
+  std::istringstream architectures(named ? named : "");
+  for (std::string architecture; architectures >> architecture;)
+    compileForDevice(source, architecture);
+}
 
 struct Candidate {
   const Kernel* kernel;
@@ -322,12 +292,10 @@ std::vector<Candidate> candidatesOf(const HarnessCase& testCase, const Harness& 
 }
 
 void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const Problem& problem) {
-  const auto module = emulator::Module::compile(candidate.prepared.source);
-  const emulator::Function function =
-      module->find(candidate.prepared.runtimeKernel.substr(std::strlen("cuda/")));
   Launch launch(candidate.prepared, problem);
-  launch.run(function);
+  launch.run();
   launch.check(testCase.tolerance);
+  launch.printTime();
   for (size_t i = 0; candidate.kernel->inPlace && i < problem.node.inputs.size(); ++i) {
     const Value* input = problem.node.inputs[i];
     if (testing::Test::HasFatalFailure()) return;
@@ -337,7 +305,7 @@ void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const
     SCOPED_TRACE(str("in place of input ", i));
     Launch inPlace(candidate.prepared, problem);
     inPlace.writeOver(static_cast<int>(i));
-    inPlace.run(function);
+    inPlace.run();
     inPlace.check(testCase.tolerance);
   }
 }
@@ -360,9 +328,8 @@ void expectKernelsMatch(const HarnessCase& testCase) {
   ASSERT_FALSE(candidates.empty()) << "no kernel takes the node: " << refusalsOf(testCase.graph);
   std::vector<std::string> sources;
   for (const Candidate& candidate : candidates) sources.push_back(candidate.prepared.source);
-  emulator::prefetch(sources);
-  for (const std::string& source : sources) DeviceCompiler().check(source);
-  if (testing::Test::HasFatalFailure()) return;
+  kernelMachine().prefetch(sources);
+  for (const std::string& source : sources) compileForDevices(source);
   for (const auto& sizes : testCase.sizes) {
     const Problem problem = harness.problem(sizes);
     for (const Candidate& candidate : candidates) {

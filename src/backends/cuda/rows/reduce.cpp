@@ -81,7 +81,7 @@ std::vector<Plan> plansOf(const Problem& problem) {
   const int narrow = std::min(problem.width, 2);
   if (!isShort) {
     plans.push_back({.threads = 256, .lanes = 8, .outs = narrow});
-    plans.push_back({.threads = 512, .lanes = 16, .outs = narrow});
+    plans.push_back({.threads = 256, .lanes = 16, .outs = narrow});
   }
   plans.push_back({.threads = 128, .lanes = 1, .outs = narrow});
   if (problem.width > narrow) plans.push_back({.threads = 128, .lanes = 4, .outs = problem.width});

@@ -16,28 +16,36 @@ std::string reduceOf(std::string_view type, std::string_view kind, std::string_v
 TEST(CudaReduce, EachKindOverEachAxis) {
   for (const char* kind :
        {"sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"})
-    for (const char* axes : {"3", "0, 2", "1, 3", "0, 1, 2, 3"})
+    for (const char* axes : {"3", "0, 2"})
       expectKernelsMatch({.graph = reduceOf("f32", kind, axes),
                           .sizes = {{{"n", 3}, {"h", 5}}, {{"n", 1}, {"h", 40}}},
                           .ranges = {{"x", {0.5, 1.5}}},
                           .tolerance = 1e-4});
+  for (const char* axes : {"1", "1, 3", "0, 1, 3", "0, 1, 2, 3"})
+    expectKernelsMatch(reduceOf("f32", "mean", axes),
+                       {{{"n", 3}, {"h", 5}}, {{"n", 1}, {"h", 40}}});
 }
 
 TEST(CudaReduce, EachType) {
-  for (const char* type : {"f16", "bf16", "f64", "i8", "i32", "i64", "u8", "u64"})
-    for (const char* kind : {"sum", "mean", "max", "min", "l2", "log_sum_exp"})
-      for (const char* axes : {"3", "0, 1"})
-        expectKernelsMatch({.graph = reduceOf(type, kind, axes),
-                            .sizes = {{{"n", 3}, {"h", 5}}},
-                            .ranges = {{"x", {1, 5}}}});
+  const auto expectMatch = [](const char* type, const char* kind, const char* axes) {
+    expectKernelsMatch({.graph = reduceOf(type, kind, axes),
+                        .sizes = {{{"n", 3}, {"h", 5}}},
+                        .ranges = {{"x", {1, 5}}}});
+  };
+  for (const char* type : {"f16", "bf16", "f64", "i8", "i32", "i64", "u8", "u64"}) {
+    expectMatch(type, "mean", "3");
+    expectMatch(type, "max", "0, 1");
+  }
+  for (const char* kind : {"min", "prod", "l1", "l2", "log_sum", "log_sum_exp"})
+    expectMatch("i32", kind, "3");
   expectKernelsMatch(reduceOf("bool", "max", "2"), {{{"n", 3}, {"h", 5}}});
 }
 
 TEST(CudaReduce, NothingAndEverything) {
   expectKernelsMatch(reduceOf("f32", "l1", ""), {{{"n", 3}, {"h", 5}}});
-  for (const char* kind : {"sum", "max", "prod", "log_sum_exp", "mean"})
-    for (const char* axes : {"0", "1", "0, 3"})
-      expectKernelsMatch(reduceOf("f32", kind, axes), {{{"n", 0}, {"h", 5}}});
+  for (const char* kind : {"max", "prod", "log_sum_exp", "mean"})
+    expectKernelsMatch(reduceOf("f32", kind, "0, 3"), {{{"n", 0}, {"h", 5}}});
+  expectKernelsMatch(reduceOf("f32", "sum", "1"), {{{"n", 0}, {"h", 5}}});
   expectKernelsMatch(
       "graph g(%x: f16[100003]) { %y = Reduce(%x) {kind = mean, axes = [0], "
       "keep_dims = false} return %y }");
