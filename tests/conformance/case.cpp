@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "compiler/compile.h"
 #include "ops/ops.h"
 #include "support/error.h"
 
@@ -165,6 +166,18 @@ const std::vector<Case>& allCases() {
   return cases;
 }
 
+namespace {
+std::vector<std::string> usedDevices;
+std::vector<int> usedLevels = {0, 3};
+}  // namespace
+
+void useDevices(std::vector<std::string> names, std::vector<int> levels) {
+  usedDevices = std::move(names);
+  usedLevels = std::move(levels);
+}
+
+const std::vector<int>& allLevels() { return usedLevels; }
+
 std::vector<Device> allDevices() {
   std::vector<Device> devices;
   std::ifstream file(std::filesystem::path(CAMSHAFT_CONFORMANCE) / "devices.list");
@@ -177,6 +190,10 @@ std::vector<Device> allDevices() {
     const auto [name, reason] = halves(line, ": ");
     devices.back().skips[name.substr(std::string("skip ").size())] = reason;
   }
+  std::erase_if(devices, [](const Device& device) {
+    if (usedDevices.empty()) return !whyUnusable(device.name).empty();
+    return std::find(usedDevices.begin(), usedDevices.end(), device.name) == usedDevices.end();
+  });
   return devices;
 }
 

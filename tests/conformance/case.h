@@ -41,6 +41,10 @@ struct Device {
   std::string name;
   std::map<std::string, std::string> skips;  // case to the reason
 };
-std::vector<Device> allDevices();  // devices.list
+// Of devices.list, those that can be used here; or the ones named by useDevices() before.
+std::vector<Device> allDevices();
+// Optimisation levels to build at: 0 takes the first kernel of each list, 3 the fastest.
+const std::vector<int>& allLevels();
+void useDevices(std::vector<std::string> names, std::vector<int> levels);
 
 }  // namespace camshaft::conformance

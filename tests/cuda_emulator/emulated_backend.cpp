@@ -1,0 +1,55 @@
+#include "cuda_emulator/emulated_backend.h"
+
+#include "backend/device.h"
+#include "backends/cuda/libraries/problems.h"
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/launchers.h"
+#include "backends/cuda/services.h"
+#include "support/version.h"
+
+namespace camshaft::emulator {
+namespace {
+
+class EmulatedServices : public cuda::Services {
+ public:
+  const cuda::Target& target() const override { return cuda::currentDevice().target(); }
+  void useTarget(int) override {}
+  std::vector<CompiledCode> compile(std::span<const std::string> sources) override {
+    std::vector<CompiledCode> codes;
+    for (const std::string& source : sources) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(source.c_str());
+      codes.push_back({{bytes, bytes + source.size() + 1}, {}});
+    }
+    return codes;
+  }
+  std::vector<cuda::LibraryPlan> gemmPlans(const cuda::GemmProblem&, int) override { return {}; }
+  std::vector<cuda::LibraryPlan> convPlans(const cuda::ConvProblem&, int) override { return {}; }
+  std::vector<cuda::LibraryPlan> attentionPlans(const cuda::AttentionProblem&, int) override {
+    return {};
+  }
+};
+
+const RuntimeBackend kBackend{
+    .name = "cuda",
+    .find = [](std::string_view) { return &cuda::generatedLauncher(); },
+    .describeDevice = [] { return cuda::currentDevice().describe(); },
+    .device = [] { return static_cast<Device*>(&cuda::currentDevice()); }};
+
+}  // namespace
+
+EmulatedBackend::EmulatedBackend() {
+  static EmulatedServices services;
+  static const cuda::CudaLibrary kLibrary{kVersion, &kBackend, &services};
+  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 7);
+  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 5);
+  cuda::replaceDriver(&driver_.table());
+  cuda::replaceLibrary(&kLibrary);
+}
+
+EmulatedBackend::~EmulatedBackend() {
+  cuda::replaceLibrary(nullptr);
+  cuda::replaceDriver(nullptr);
+}
+
+}  // namespace camshaft::emulator

@@ -1,0 +1,26 @@
+// The CUDA backend on the emulated driver: engines for device "cuda" are built and run on this
+// machine's cores while one of these lives.
+#pragma once
+
+#include <memory>
+
+#include "cuda_emulator/emulated_driver.h"
+
+namespace camshaft::emulator {
+
+// Kernels are those of a GPU without tensor cores we could emulate (sm_75), the text of a kernel is
+// its binary, and the vendor's libraries have nothing to offer. At most one at a time.
+class EmulatedBackend {
+ public:
+  EmulatedBackend();
+  ~EmulatedBackend();
+  EmulatedBackend(const EmulatedBackend&) = delete;
+  EmulatedBackend& operator=(const EmulatedBackend&) = delete;
+
+  EmulatedDriver& driver() { return driver_; }
+
+ private:
+  EmulatedDriver driver_;
+};
+
+}  // namespace camshaft::emulator
