@@ -31,7 +31,7 @@ template <class Rules> struct GridTaps {
   __device__ __forceinline__ Index at(int i) const {
     long long index = left + i;
     if (index >= 0 && index < size) return Index(index);
-    if (Rules::kPadding == GridPadding::kZeros) return -1;
+    if (Rules::kPadding == GridPadding::kZeros || size <= 0) return -1;
     if (Rules::kPadding == GridPadding::kReflection) index = static_cast<long long>(reflected(double(index)));
     return index < 0 ? Index(0) : index >= size ? size - 1 : Index(index);
   }

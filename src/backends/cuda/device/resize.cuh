@@ -29,7 +29,7 @@ template <class Rules> __device__ __forceinline__ double sourcePosition(const Re
 }
 
 __device__ __forceinline__ Index clampedTo(long long at, Index size) {
-  return at < 0 ? Index(0) : at >= size ? size - 1 : Index(at);
+  return at < 0 || size <= 0 ? Index(0) : at >= size ? size - 1 : Index(at);
 }
 
 // What one output element is made of along the dimension: samples firstTap() to endTap() - 1.
