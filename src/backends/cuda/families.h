@@ -29,7 +29,12 @@ KernelList scatterKernels();
 KernelList topKKernels();
 }  // namespace index
 
+namespace gemm { KernelList kernels(); }  // MatMul
 namespace einsum { KernelList kernels(); }
+namespace conv {
+KernelList kernels();
+KernelList transposeKernels();
+}  // namespace conv
 namespace rnn { KernelList kernels(); }
 
 namespace sample {  // sums of elements around a position

@@ -36,7 +36,10 @@ constexpr Entry kTable[] = {
     {&ops::ScatterElements, index::scatterKernels},
     {&ops::ScatterND, index::scatterKernels},
     {&ops::TopK, index::topKKernels},
+    {&ops::MatMul, gemm::kernels},
     {&ops::Einsum, einsum::kernels},
+    {&ops::Conv, conv::kernels},
+    {&ops::ConvTranspose, conv::transposeKernels},
     {&ops::Recurrent, rnn::kernels},
     {&ops::Resize, sample::resizeKernels},
     {&ops::GridSample, sample::gridSampleKernels},
@@ -67,8 +70,8 @@ void useTarget(int computeCapability) { services().useTarget(computeCapability);
 
 const BuildBackend& buildBackend() {
   static constexpr BuildBackend kBackend{
-      .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true, .compile = compile,
-      .useTarget = useTarget};
+      .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true,
+      .fusion = kGeneratedKernels, .compile = compile, .useTarget = useTarget};
   return kBackend;
 }
 

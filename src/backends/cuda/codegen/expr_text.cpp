@@ -39,7 +39,8 @@ std::string hex(uint64_t bits) {
 std::string constantText(const ScalarInstruction& constant) {
   if (isFloat(constant.type)) return literal(constant.real, constant.type);
   if (constant.type == DataType::kBool) return constant.integer ? "true" : "false";
-  return str(storageType(constant.type), "(", hex(static_cast<uint64_t>(constant.integer)), "ull)");
+  return str("static_cast<", storageType(constant.type), ">(",
+             hex(static_cast<uint64_t>(constant.integer)), "ull)");
 }
 
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
@@ -74,7 +75,7 @@ std::string literal(double value, DataType type) {
     return str("__longlong_as_double(", hex(std::bit_cast<uint64_t>(value)), "ll)");
   if (isFloat(type))
     return str("__int_as_float(", hex(std::bit_cast<uint32_t>(static_cast<float>(value))), ")");
-  return str(storageType(type), "(", static_cast<int64_t>(value), "ll)");
+  return str("static_cast<", storageType(type), ">(", static_cast<int64_t>(value), "ll)");
 }
 
 std::string whyNotPrinted(const Expr& expr) {
