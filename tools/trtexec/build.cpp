@@ -83,8 +83,8 @@ void setLayerTypes(const Options& options, INetworkDefinition& network) {
     if (const auto* types = entryOf(options.layerOutputTypes, layer.getName()))
       for (int32_t output = 0; output < layer.getNbOutputs(); ++output)
         layer.setOutputType(
-            output, typeNamed((*types)[std::min<size_t>(static_cast<size_t>(output),
-                                                        types->size() - 1)]));
+            output,
+            typeNamed((*types)[std::min<size_t>(static_cast<size_t>(output), types->size() - 1)]));
   }
 }
 
@@ -136,6 +136,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   log.info("Finished parsing network model. Parse time: " + std::to_string(secondsSince(start)));
 
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
+  if (options.cpu) config->setDefaultDeviceType(DeviceType::kCPU);
   config->setBuilderOptimizationLevel(options.optimizationLevel);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));
   setPrecision(options, *network, *config);

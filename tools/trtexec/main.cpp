@@ -1,13 +1,15 @@
 // trtexec: build an engine from ONNX or load one, run it, report times. Exit code 0 when all of it
 // worked, 1 otherwise.
+#include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include "build.h"
 #include "inference.h"
 #include "options.h"
 #include "report.h"
+#include "timing.h"
 
 namespace {
 
@@ -18,6 +20,31 @@ constexpr int kVersion = NV_TENSORRT_VERSION;
 void announce(ConsoleLogger& log, const char* state, const Options& options) {
   log.info("&&&& " + std::string(state) + " TensorRT.trtexec [TensorRT v" +
            std::to_string(kVersion) + "] [Camshaft] # " + options.commandLine);
+}
+
+// Engines use the first GPU this process sees, so that it is to see this one alone.
+void showOnlyDevice(int device) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string chosen = std::to_string(device);
+  if (visible) {
+    std::stringstream list(visible);
+    for (int i = 0; i <= device; ++i)
+      if (!std::getline(list, chosen, ','))
+        throw std::runtime_error("--device=" + std::to_string(device) +
+                                 ": CUDA_VISIBLE_DEVICES lists fewer GPUs");
+  }
+  setenv("CUDA_VISIBLE_DEVICES", chosen.c_str(), 1);
+}
+
+void announceDevice(const nvinfer1::ICudaEngine& engine, const Options& options,
+                    ConsoleLogger& log) {
+  const nvinfer1::IDevice* device = engine.getDevice();
+  if (!device && options.device != 0)
+    throw std::runtime_error("--device=" + std::to_string(options.device) +
+                             ": the engine runs on the CPU, which is device 0");
+  log.info("Selected device: " + std::string(device ? device->getName() : "CPU"));
+  if (!device && options.noDataTransfers)
+    log.info("--noDataTransfers changes nothing: a CPU engine reads and writes host memory.");
 }
 
 void inspect(nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
@@ -53,6 +80,7 @@ void run(const Options& options, ConsoleLogger& log) {
   }
   const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, options, bytes, log);
   bytes = {};
+  announceDevice(*engine, options, log);
   inspect(*engine, options, log);
   if (options.skipInference)
     return log.info("Skipped inference phase since --skipInference is added.");
@@ -64,9 +92,10 @@ void run(const Options& options, ConsoleLogger& log) {
            std::to_string(static_cast<double>(engine->getDeviceMemorySizeV2()) / 1048576) + " MiB");
   log.info("Starting inference");
   const TimedRuns timed = timeStreams(streams, options, log);
-  printSummary(log, timed.runs, timed.wallMs, options);
+  printSummary(log, timed.runs, timed.wallMs, options, streams.front()->isOnDevice());
   if (!options.exportTimes.empty()) exportTimes(options.exportTimes, timed.runs);
   profile(*streams.front(), options, log);
+  if (options.dumpOutput || !options.exportOutput.empty()) streams.front()->fetchOutputs();
   if (options.dumpOutput) streams.front()->printOutputs(log);
   if (!options.exportOutput.empty())
     writeFile(options.exportOutput, streams.front()->outputsJson());
@@ -87,9 +116,7 @@ int main(int argc, char** argv) {
   ConsoleLogger log(options.verbose);
   announce(log, "RUNNING", options);
   try {
-    if (options.device != 0)
-      throw std::runtime_error("--device=" + std::to_string(options.device) +
-                               ": this machine has one CPU device, 0");
+    if (options.device != 0) showOnlyDevice(options.device);
     log.info("TensorRT version: " + std::to_string(NV_TENSORRT_MAJOR) + "." +
              std::to_string(NV_TENSORRT_MINOR) + "." + std::to_string(NV_TENSORRT_PATCH) +
              " (API of Camshaft)");

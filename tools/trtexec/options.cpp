@@ -133,7 +133,7 @@ std::map<std::string, std::string> parsePairs(const std::string& flag, const std
 }
 
 void checkType(const std::string& flag, const std::string& type) {
-  static const std::vector<std::string> kTypes = {"fp32", "fp16", "bf16",  "int8",
+  static const std::vector<std::string> kTypes = {"fp32",  "fp16",  "bf16",  "int8",
                                                   "int32", "int64", "uint8", "bool"};
   if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
     throw std::runtime_error(flag + ": '" + type + "' is not a type such as fp32, fp16 or bf16");
@@ -254,15 +254,28 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.add_option("--warmUp", options.warmUpMs, "Milliseconds to run before timing (default 200)")
       ->check(CLI::NonNegativeNumber)
       ->group(inference);
-  app.add_option("--infStreams", options.streams, "Contexts that run at the same time (default 1)")
+  app.add_option("--infStreams,--streams", options.streams,
+                 "Contexts that run at the same time (default 1)")
       ->check(CLI::PositiveNumber)
       ->group(inference);
   app.add_flag("--threads", options.threads, "One host thread per stream")->group(inference);
   app.add_option("--useProfile", options.useProfile, "Optimisation profile to run with (default 0)")
       ->check(CLI::NonNegativeNumber)
       ->group(inference);
-  app.add_option("--device", options.device, "Device to use (default 0)")
+  app.add_option("--device", options.device, "GPU to use (default 0)")
       ->check(CLI::NonNegativeNumber)
+      ->group(inference);
+  app.add_flag("--cpu", options.cpu, "Build for the CPU, also where there is a GPU")
+      ->group(inference);
+  app.add_flag("--noDataTransfers", options.noDataTransfers,
+               "Leave inputs and outputs on the GPU instead of copying them in every run")
+      ->group(inference);
+  app.add_flag("--useCudaGraph", options.useCudaGraph,
+               "Accepted: runs are recorded into CUDA graphs anyway")
+      ->group(inference);
+  app.add_flag(
+         "--useSpinWait", options.useSpinWait,
+         "Accepted: the host waits once for many queued runs, so that waking up costs nothing")
       ->group(inference);
 
   const char* report = "Reporting";

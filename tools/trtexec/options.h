@@ -36,8 +36,9 @@ struct Options {
   double warmUpMs = 200;
   double durationS = 3;
   int streams = 1;
-  bool threads = false;
+  bool threads = false, noDataTransfers = false, useSpinWait = false, useCudaGraph = false;
   int device = 0;
+  bool cpu = false;
   int useProfile = 0;
   // reporting
   int avgRuns = 10;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 namespace trtexec {
@@ -45,10 +46,48 @@ std::string statistics(std::vector<double> values, const std::vector<double>& pe
 }
 
 template <class F>
-std::vector<double> collect(const std::vector<RunTimes>& runs, F&& f) {
+std::vector<double> collect(std::span<const RunTimes> runs, F&& f) {
   std::vector<double> values;
   for (const RunTimes& run : runs) values.push_back(f(run));
   return values;
+}
+std::vector<double> latencies(std::span<const RunTimes> runs) {
+  return collect(runs, [](const RunTimes& r) { return r.latency(); });
+}
+std::vector<double> computeTimes(std::span<const RunTimes> runs) {
+  return collect(runs, [](const RunTimes& r) { return r.compute; });
+}
+std::vector<double> enqueueTimes(std::span<const RunTimes> runs) {
+  return collect(runs, [](const RunTimes& r) { return r.enqueue(); });
+}
+
+void printTrace(ConsoleLogger& log, std::span<const RunTimes> runs, int avgRuns) {
+  log.info("");
+  log.info("=== Trace details ===");
+  log.info("Trace averages of " + std::to_string(avgRuns) + " runs:");
+  const auto group = static_cast<size_t>(avgRuns);
+  for (size_t begin = 0; begin + group <= runs.size(); begin += group) {
+    const std::span<const RunTimes> part = runs.subspan(begin, group);
+    log.info("Average on " + std::to_string(avgRuns) +
+             " runs - GPU latency: " + number(mean(computeTimes(part))) +
+             " ms - Host latency: " + number(mean(latencies(part))) + " ms (enqueue " +
+             number(mean(enqueueTimes(part))) + " ms)");
+  }
+}
+
+void warnOfDoubts(ConsoleLogger& log, const std::vector<double>& compute,
+                  const std::vector<double>& enqueue, bool isOnDevice) {
+  if (isOnDevice && median(enqueue) > median(compute))
+    log.warning(
+        "Enqueueing a run takes the host longer than computing it takes the GPU, so that the "
+        "host limits the throughput; several streams on --threads share the work.");
+  const double average = mean(compute);
+  double variance = 0;
+  for (double value : compute) variance += (value - average) * (value - average);
+  const double spread = std::sqrt(variance / static_cast<double>(compute.size())) / average;
+  if (spread > 0.025)
+    log.warning("Times vary by " + number(spread * 100) +
+                " % of their mean; another program may be using the machine.");
 }
 
 }  // namespace
@@ -67,45 +106,28 @@ void ConsoleLogger::log(Severity severity, const char* message) noexcept {
 }
 
 void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
-                  const Options& options) {
-  log.info("");
-  log.info("=== Trace details ===");
-  log.info("Trace averages of " + std::to_string(options.avgRuns) + " runs:");
-  const auto group = static_cast<size_t>(options.avgRuns);
-  for (size_t begin = 0; begin + group <= runs.size(); begin += group) {
-    const std::vector<RunTimes> part(runs.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     runs.begin() + static_cast<std::ptrdiff_t>(begin + group));
-    const double compute = mean(collect(part, [](const RunTimes& r) { return r.compute(); }));
-    const double enqueue = mean(collect(part, [](const RunTimes& r) { return r.enqueue(); }));
-    log.info("Average on " + std::to_string(options.avgRuns) +
-             " runs - GPU latency: " + number(compute) + " ms - Host latency: " + number(compute) +
-             " ms (enqueue " + number(enqueue) + " ms)");
-  }
-  const std::vector<double> compute = collect(runs, [](const RunTimes& r) { return r.compute(); });
-  const std::vector<double> enqueue = collect(runs, [](const RunTimes& r) { return r.enqueue(); });
-  const std::vector<double> none(runs.size(), 0.0);
+                  const Options& options, bool isOnDevice) {
+  printTrace(log, runs, options.avgRuns);
+  const std::vector<double> compute = computeTimes(runs), enqueue = enqueueTimes(runs);
+  const auto line = [&](const char* name, const std::vector<double>& values) {
+    log.info(std::string(name) + ": " + statistics(values, options.percentiles));
+  };
   log.info("");
   log.info("=== Performance summary ===");
   log.info("Throughput: " + number(static_cast<double>(runs.size()) * 1000 / wallMs) + " qps");
-  log.info("Latency: " + statistics(compute, options.percentiles));
-  log.info("Enqueue Time: " + statistics(enqueue, options.percentiles));
-  log.info("H2D Latency: " + statistics(none, options.percentiles));
-  log.info("GPU Compute Time: " + statistics(compute, options.percentiles));
-  log.info("D2H Latency: " + statistics(none, options.percentiles));
+  line("Latency", latencies(runs));
+  line("Enqueue Time", enqueue);
+  line("H2D Latency", collect(runs, [](const RunTimes& r) { return r.h2d; }));
+  line("GPU Compute Time", compute);
+  line("D2H Latency", collect(runs, [](const RunTimes& r) { return r.d2h; }));
   log.info("Total Host Walltime: " + number(wallMs / 1000) + " s");
   log.info("Total GPU Compute Time: " +
            number(std::accumulate(compute.begin(), compute.end(), 0.0) / 1000) + " s");
-  const double average = mean(compute);
-  double variance = 0;
-  for (double value : compute) variance += (value - average) * (value - average);
-  const double spread = std::sqrt(variance / static_cast<double>(compute.size())) / average;
-  if (spread > 0.025)
-    log.warning("Times vary by " + number(spread * 100) +
-                " % of their mean; another program may be using the machine.");
+  warnOfDoubts(log, compute, enqueue, isOnDevice);
   log.info("Explanations of the performance metrics are printed in the verbose logs.");
   log.verbose(
-      "Latency is H2D + GPU compute + D2H; on the CPU device there are no transfers and compute is "
-      "the whole run. "
+      "Latency is H2D + GPU compute + D2H, by marks in the stream, where runs are queued back to "
+      "back; on the CPU device there are no transfers and compute is the whole run. "
       "Enqueue time is what enqueueV3 takes to return. Throughput is runs by wall time, all "
       "streams together.");
 }
@@ -118,19 +140,21 @@ void writeFile(const std::string& path, const std::string& text) {
 
 void exportTimes(const std::string& path, const std::vector<RunTimes>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const RunTimes& r : runs)
+  for (const RunTimes& r : runs) {
+    const double startCompute = r.startH2d + r.h2d, startD2h = startCompute + r.compute;
     list.push_back({{"startEnqMs", r.startEnqueue},
                     {"endEnqMs", r.endEnqueue},
-                    {"startH2dMs", r.startCompute},
-                    {"endH2dMs", r.startCompute},
-                    {"startComputeMs", r.startCompute},
-                    {"endComputeMs", r.endCompute},
-                    {"startD2hMs", r.endCompute},
-                    {"endD2hMs", r.endCompute},
-                    {"h2dMs", 0.0},
-                    {"computeMs", r.compute()},
-                    {"d2hMs", 0.0},
-                    {"latencyMs", r.compute()}});
+                    {"startH2dMs", r.startH2d},
+                    {"endH2dMs", startCompute},
+                    {"startComputeMs", startCompute},
+                    {"endComputeMs", startD2h},
+                    {"startD2hMs", startD2h},
+                    {"endD2hMs", startD2h + r.d2h},
+                    {"h2dMs", r.h2d},
+                    {"computeMs", r.compute},
+                    {"d2hMs", r.d2h},
+                    {"latencyMs", r.latency()}});
+  }
   writeFile(path, list.dump(2));
 }
 

@@ -23,16 +23,18 @@ class ConsoleLogger : public nvinfer1::ILogger {
   bool verbose_;
 };
 
-// One run, in milliseconds since timing began. On the CPU there are no transfers.
+// One run, in milliseconds since timing began: the host's part, then the device's, whose phases
+// follow each other. On a CPU there are no transfers.
 struct RunTimes {
-  double startEnqueue, endEnqueue;
-  double startCompute, endCompute;
-  double compute() const { return endCompute - startCompute; }
+  double startEnqueue = 0, endEnqueue = 0;
+  double startH2d = 0;
+  double h2d = 0, compute = 0, d2h = 0;  // how long each took
   double enqueue() const { return endEnqueue - startEnqueue; }
+  double latency() const { return h2d + compute + d2h; }
 };
 
 void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
-                  const Options& options);
+                  const Options& options, bool isOnDevice);
 void exportTimes(const std::string& path, const std::vector<RunTimes>& runs);
 
 // Collects the times of layers over all runs.
