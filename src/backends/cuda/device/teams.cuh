@@ -46,14 +46,21 @@ template <int kThreads, int lanes> struct RowsTogether {
   __device__ static int row() { return threadIdx.x % kRows; }
   __device__ static int lane() { return threadIdx.x / kRows; }
 
+  // Within warps first, where they hold several lanes of a row.
   template <class T, class F> __device__ __forceinline__ static T reduce(T value, F combine) {
-    if constexpr (kLanes > 1) {
-      __shared__ T scratch[kThreads];
-      scratch[threadIdx.x] = value;
+    static_assert((kRows & (kRows - 1)) == 0, "rows are told apart by bits");
+#pragma unroll
+    for (int distance = kRows; distance < 32; distance *= 2)
+      value = combine(value, shuffleXor(value, distance));
+    constexpr int kParts = kRows < 32 ? kThreads / 32 : kLanes;  // of a row, that remain
+    if constexpr (kParts > 1) {
+      __shared__ T scratch[kParts * kRows];
+      const int part = kRows < 32 ? threadIdx.x / 32 : lane();
+      if (kRows >= 32 || threadIdx.x % 32 < kRows) scratch[part * kRows + row()] = value;
       __syncthreads();
       value = scratch[row()];
 #pragma unroll
-      for (int i = 1; i < kLanes; ++i) value = combine(value, scratch[i * kRows + row()]);
+      for (int i = 1; i < kParts; ++i) value = combine(value, scratch[i * kRows + row()]);
       __syncthreads();
     }
     return value;

@@ -43,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
         "}",
         "graph g(%x: f16[16, 7, 7, 2048]) { %y = Reduce(%x) {kind = mean, axes = [1, 2]} return %y "
         "}",
+        "graph g(%x: f16[1, 112, 112, 32]) { %y = Reduce(%x) {kind = mean, axes = [1, 2]} return "
+        "%y }",
         "graph g(%x: f16[1, 2048, 7, 7]) { %y = Reduce(%x) {kind = mean, axes = [2, 3]} return %y "
         "}",
         "graph g(%x: f32[1048576]) { %y = Reduce(%x) {kind = sum, axes = [0]} return %y }",

@@ -77,12 +77,16 @@ std::vector<Plan> plansOf(const Problem& problem) {
     if (isLong) std::rotate(plans.begin(), plans.begin() + 1, plans.end());
     return plans;
   }
-  const bool isShort = problem.count.isConstant() && problem.count.value() < 16;
   const int narrow = std::min(problem.width, 2);
-  if (!isShort) {
+  const auto isBelow = [&](int64_t limit) {
+    return problem.count.isConstant() && problem.count.value() < limit;
+  };
+  if (!isBelow(16)) {
     plans.push_back({.threads = 256, .lanes = 8, .outs = narrow});
     plans.push_back({.threads = 256, .lanes = 16, .outs = narrow});
   }
+  if (!isBelow(512)) plans.push_back({.threads = 1024, .lanes = 256, .outs = problem.width});
+  if (!isBelow(2048)) std::rotate(plans.begin(), plans.end() - 1, plans.end());
   plans.push_back({.threads = 128, .lanes = 1, .outs = narrow});
   if (problem.width > narrow) plans.push_back({.threads = 128, .lanes = 4, .outs = problem.width});
   return plans;

@@ -70,6 +70,12 @@ TEST(CudaReduce, SpatialMeanOfChannelsLast) {
                          {{{"n", 1}}, {{"n", 3}}});
 }
 
+TEST(CudaReduce, ManyElementsOfFewResults) {
+  for (const char* kind : {"mean", "log_sum_exp"})
+    expectKernelsMatch(str("graph g(%x: f16[1, 50, 60, 24]) { %y = Reduce(%x) {kind = ", kind,
+                           ", axes = [1, 2]} return %y }"));
+}
+
 TEST(CudaArgReduce, EachAxisAndType) {
   for (const char* type : {"f32", "f16", "i32", "u8", "i64"})
     for (const char* attributes : {"axis = 0", "axis = 1, largest = false", "axis = 2",

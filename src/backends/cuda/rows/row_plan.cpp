@@ -41,6 +41,18 @@ std::vector<RowPlan> heldPlans(int64_t size, int width) {
   return plans;
 }
 
+// Long rows want many lanes, short ones a thread each.
+std::vector<RowPlan> togetherPlans(const Dim& size) {
+  std::vector<RowPlan> plans;
+  for (const auto& [threads, lanes] : {std::pair{128, 1}, {256, 8}, {1024, 32}, {1024, 128}}) {
+    const bool isHeld = size.isConstant() && size.value() <= kMostElementsHeld * lanes;
+    const auto each = isHeld ? std::max<int64_t>(1, ceilDivide(size.value(), lanes)) : 0;
+    plans.push_back({threads, lanes, static_cast<int>(each), true});
+  }
+  if (!size.isConstant() || size.value() > 256) std::reverse(plans.begin(), plans.end());
+  return plans;
+}
+
 }  // namespace
 
 int vectorWidth(const Dim& size, DataType type) {
@@ -50,15 +62,8 @@ int vectorWidth(const Dim& size, DataType type) {
 }
 
 std::vector<RowPlan> rowPlans(const Dim& size, int width, bool rowsTogether) {
+  if (rowsTogether) return togetherPlans(size);
   std::vector<RowPlan> plans;
-  if (rowsTogether) {
-    for (const auto& [threads, lanes] : {std::pair{128, 1}, {256, 8}, {1024, 32}}) {
-      const bool isHeld = size.isConstant() && size.value() <= kMostElementsHeld * lanes;
-      const auto each = isHeld ? std::max<int64_t>(1, ceilDivide(size.value(), lanes)) : 0;
-      plans.push_back({threads, lanes, static_cast<int>(each), true});
-    }
-    return plans;
-  }
   if (size.isConstant()) plans = heldPlans(size.value(), width);
   if (plans.empty()) {
     if (size.isConstant()) return {{.threads = kMostThreads, .lanes = kMostThreads}};
