@@ -30,6 +30,7 @@ KernelList topKKernels();
 }  // namespace index
 
 namespace gemm { KernelList kernels(); }  // MatMul
+namespace attention { KernelList kernels(); }
 namespace einsum { KernelList kernels(); }
 namespace conv {
 KernelList kernels();

@@ -37,6 +37,7 @@ constexpr Entry kTable[] = {
     {&ops::ScatterND, index::scatterKernels},
     {&ops::TopK, index::topKKernels},
     {&ops::MatMul, gemm::kernels},
+    {&ops::Attention, attention::kernels},
     {&ops::Einsum, einsum::kernels},
     {&ops::Conv, conv::kernels},
     {&ops::ConvTranspose, conv::transposeKernels},

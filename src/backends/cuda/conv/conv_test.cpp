@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+TEST(CudaConv, EachTypeInBothLayouts) {
+  for (const char* type : {"f32", "f16", "bf16", "f64", "i8", "i32"})
+    for (bool last : {false, true})
+      expectKernelsMatch(
+          {.graph = str("symbols n graph g(%x: ", type, last ? "[n, 7, 6, 6]" : "[n, 6, 7, 6]",
+                        ", %w: ", type,
+                        "[8, 3, 3, 2]) { %y = Conv(%x, %w) {strides = [2, 1], "
+                        "dilations = [1, 2], pads_begin = [1, -1], pads_end = [0, 2], groups = 2",
+                        last ? ", channels_last = true" : "", "} return %y }"),
+           .sizes = {{{"n", 2}}, {{"n", 1}}},
+           .constants = {"w"},
+           .ranges = {{"w", {-2, 2}}}});
+}
+
+TEST(CudaConv, OneAndThreeDimensionsWithABiasAndAnEpilogue) {
+  expectKernelsMatch(
+      "graph g(%x: f32[2, 5, 19], %w: f32[7, 5, 4], %b: f32[7], %r: f32[2, 7, 10]) { %y = "
+      "Conv(%x, %w, %b) {strides = [2], dilations = [1], pads_begin = [1], pads_end = [2]} "
+      "epilogue(%r) {relu(add(x0:f32, x1:f32))} return %y }");
+  expectKernelsMatch(
+      {.graph =
+           "graph g(%x: f16[1, 5, 6, 4, 8], %w: f16[12, 8, 2, 3, 2], %b: f16[12], %s: f16[12]) { "
+           "%y = Conv(%x, %w, %b) {strides = [1, 2, 1], dilations = [2, 1, 1], pads_begin = [1, 1, "
+           "0], pads_end = [0, 1, 1], channels_last = true} epilogue(%s) {mul(x0:f16, x1:f16)} "
+           "return %y }",
+       .constants = {"w", "b"}});
+}
+
+TEST(CudaConv, Transposed) {
+  for (const char* type : {"f32", "f16"})
+    for (bool last : {false, true})
+      for (const char* constant : {"w", "b"})
+        expectKernelsMatch(
+            {.graph =
+                 str("symbols n graph g(%x: ", type, last ? "[n, 5, 4, 6]" : "[n, 6, 5, 4]",
+                     ", %w: ", type, "[6, 4, 3, 2], %b: ", type,
+                     "[8]) { %y = ConvTranspose(%x, %w, %b) {strides = [2, 3], dilations = [1, 2], "
+                     "pads_begin = [1, 0], pads_end = [0, 1], output_padding = [1, 2], groups = 2",
+                     last ? ", channels_last = true" : "", "} epilogue() {relu(x0:", type,
+                     ")} return %y }"),
+             .sizes = {{{"n", 2}}},
+             .constants = {constant}});
+}
+
+std::string depthwise(std::string_view type, int channels, int kernel, int stride, int dilation,
+                      std::string_view shape) {
+  const int pad = kernel / 2 * dilation;
+  return str("symbols n, h graph g(%x: ", type, shape, ", %w: ", type, "[", channels, ", 1, ",
+             kernel, ", ", kernel, "], %b: ", type, "[", channels,
+             "]) { %y = Conv(%x, %w, %b) {strides = [", stride, ", ", stride, "], dilations = [",
+             dilation, ", ", dilation, "], pads_begin = [", pad, ", ", pad, "], pads_end = [", pad,
+             ", ", pad - stride + 1, "], groups = ", channels,
+             ", channels_last = true} epilogue() {hard_swish(x0:", type, ")} return %y }");
+}
+
+TEST(CudaConv, Depthwise) {
+  const auto expectDepthwise = [](const std::string& graph) {
+    expectKernelsMatch({.graph = graph,
+                        .sizes = {{{"n", 1}, {"h", 9}}, {{"n", 2}, {"h", 6}}},
+                        .constants = {"w", "b"},
+                        .only = "cuda/conv_depthwise"});
+  };
+  expectDepthwise(depthwise("f16", 72, 3, 1, 1, "[n, h, 7, 72]"));
+  expectDepthwise(depthwise("f16", 24, 5, 2, 1, "[n, h, h, 24]"));
+  expectDepthwise(depthwise("bf16", 20, 7, 1, 1, "[n, h, 8, 20]"));
+  expectDepthwise(depthwise("f32", 7, 3, 2, 1, "[n, 9, h, 7]"));
+  expectDepthwise(depthwise("f16", 16, 3, 1, 2, "[n, h, 11, 16]"));
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

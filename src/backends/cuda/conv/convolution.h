@@ -1,0 +1,40 @@
+// A Conv or ConvTranspose node as the generated kernels see it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/cuda/rows/walk.h"
+#include "ops/window.h"
+
+namespace camshaft::cuda {
+
+struct Convolution {
+  bool isTransposed = false;
+  ImageLayout layout;
+  const Shape &from, &to;
+  std::vector<Window> windows;
+  int64_t groups = 1;
+  int64_t groupInputs = 0, groupOutputs = 0;  // channels
+  std::string refusal;                        // why it cannot be; empty: it can
+
+  explicit Convolution(const Node& node);
+
+  int64_t inputs() const { return groups * groupInputs; }
+  int64_t outputs() const { return groups * groupOutputs; }
+  int64_t taps() const;
+  size_t spatialRank() const { return windows.size(); }
+  const Dim& fromSize(size_t i) const { return from[layout.spatialAxis(static_cast<int64_t>(i))]; }
+  const Dim& toSize(size_t i) const { return to[layout.spatialAxis(static_cast<int64_t>(i))]; }
+};
+
+// Bytes of the constant weights, of `bits` each, with element i taken from `source(i)`; a negative
+// source is a zero.
+std::vector<std::byte> packedWeights(const Value& weights, int64_t count,
+                                     const std::function<int64_t(int64_t)>& source);
+
+// Prints how a kernel that has channels last adds bias and stores `width` channels `c` of pixel
+// `p`, a variable it declares: store(c, results).
+void printPixelStore(KernelText& kernel, const Node& node, int width);
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,208 @@
+#include "backends/cuda/conv/depthwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/services.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr size_t kMostTimed = 6;
+
+// What a thread computes: `width` channels of rows x columns neighbouring places.
+struct Share {
+  int width = 1, rows = 1, columns = 1;
+  friend bool operator==(const Share&, const Share&) = default;
+};
+int64_t pack(const Share& share) { return share.width | share.rows << 8 | share.columns << 16; }
+Share unpack(int64_t packed) {
+  return {static_cast<int>(packed & 255), static_cast<int>(packed >> 8 & 255),
+          static_cast<int>(packed >> 16)};
+}
+
+// One-dimensional images have one row.
+struct Depthwise {
+  Convolution conv;
+  Window y, x;
+  Dim height = 1, breadth, outHeight = 1, outBreadth;
+
+  explicit Depthwise(const Node& node) : conv(node) {
+    if (!conv.refusal.empty()) return;
+    const size_t last = conv.spatialRank() - 1;
+    x = conv.windows[last];
+    breadth = conv.fromSize(last);
+    outBreadth = conv.toSize(last);
+    if (last == 0) return;
+    y = conv.windows[0];
+    height = conv.fromSize(0);
+    outHeight = conv.toSize(0);
+  }
+  int64_t channels() const { return conv.outputs(); }
+};
+
+Verdict supports(const Node& node) {
+  const Depthwise depthwise(node);
+  const Convolution& conv = depthwise.conv;
+  if (!conv.refusal.empty()) return Verdict::no(conv.refusal);
+  const DataType type = node.inputs[0]->dataType();
+  if (conv.isTransposed || !conv.layout.channelsLast) return Verdict::no("needs channels last");
+  if (conv.groupInputs != 1 || conv.groupOutputs != 1)
+    return Verdict::no("takes each channel by itself");
+  if (conv.spatialRank() > 2) return Verdict::no("takes one or two spatial dimensions");
+  if (!node.inputs[1]->isConstant()) return Verdict::no("needs constant weights");
+  if (type != DataType::kF16 && type != DataType::kBF16 && type != DataType::kF32)
+    return Verdict::no(str("multiplies f16, bf16 and f32, not ", type));
+  constexpr int64_t kWidestWindow = 16;
+  if ((depthwise.x.kernel - 1) * depthwise.x.dilation + depthwise.x.stride > kWidestWindow)
+    return Verdict::no("keeps windows of at most 16 columns in registers");
+  return Verdict::yes();
+}
+
+// Cycles by a simple model: throughput of all threads, or the latency of one.
+double estimate(const Share& share, const Depthwise& d, int64_t batch, int multiprocessors) {
+  constexpr int64_t kTypicalSide = 32;
+  const auto sizeOf = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
+  const auto parts = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
+  const double threads = static_cast<double>(batch * d.channels() / share.width *
+                                             parts(sizeOf(d.outHeight), share.rows) *
+                                             parts(sizeOf(d.outBreadth), share.columns));
+  const double windowRows = (share.rows - 1) * d.y.stride + d.y.kernel;
+  const double windowColumns = (share.columns - 1) * d.x.stride + d.x.kernel;
+  const double taps = static_cast<double>(d.conv.taps());
+  const double loads = windowRows * windowColumns + taps * share.rows;
+  const double products = taps * share.rows * share.columns * share.width;
+  const double perThread = loads * (4 + share.width) + products;
+  const double throughput = threads * perThread / (multiprocessors * 128.0) * 1.3;
+  const double residents = std::min(16.0, threads / (32.0 * 4 * multiprocessors));  // per scheduler
+  const double latency = 1000 + perThread * std::max(1.5, residents * 0.8);
+  return std::max(throughput, latency);
+}
+
+std::vector<Share> sharesOf(const Node& node) {
+  const Depthwise d(node);
+  const int widest = 128 / bitsOf(node.inputs[0]->dataType());
+  std::vector<Share> shares;
+  for (int width = widest; width >= 1; width /= 2) {
+    if (d.channels() % width != 0) continue;
+    for (int columns : {1, 2, 4, 8})
+      for (int rows : {1, 2, 4}) {
+        const int64_t registers = width * (rows * columns + d.x.kernel * (rows > 1 ? 2 : 1)) +
+                                  width / 2 * ((columns - 1) * d.x.stride + d.x.kernel);
+        if (registers <= 160 && (rows == 1 || d.y.dilation == 1))
+          shares.push_back({width, rows, columns});
+      }
+    if (width <= widest / 4) break;  // narrower ones waste the lines they read
+  }
+  if (shares.empty()) shares.push_back({1, 1, 1});
+  return shares;
+}
+
+void appendBest(std::vector<int64_t>& packed, std::vector<Share> shares, const Depthwise& d,
+                int64_t batch, size_t most) {
+  const int multiprocessors = services().target().multiprocessors;
+  std::stable_sort(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
+    return estimate(a, d, batch, multiprocessors) < estimate(b, d, batch, multiprocessors);
+  });
+  for (size_t i = 0; i < std::min(most, shares.size()); ++i)
+    if (std::find(packed.begin(), packed.end(), pack(shares[i])) == packed.end())
+      packed.push_back(pack(shares[i]));
+}
+
+std::vector<int64_t> configurations(const Node& node) {
+  const Depthwise d(node);
+  const std::vector<Share> shares = sharesOf(node);
+  std::vector<int64_t> packed;
+  if (d.conv.from[0].isConstant()) {
+    appendBest(packed, shares, d, d.conv.from[0].value(), kMostTimed);
+  } else {
+    for (int64_t batch : {1, 32}) appendBest(packed, shares, d, batch, kMostTimed / 2);
+  }
+  return packed;
+}
+
+// [kernel, channels] as f32, so that threads convert the image only.
+std::vector<std::byte> packed(const Value& weights, int64_t channels, int64_t taps) {
+  std::vector<float> values(channels * taps);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      values[tap * channels + c] =
+          static_cast<float>(readElement(weights.dataType(), weights.view().data, c * taps + tap));
+  std::vector<std::byte> bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+// Neighbouring threads have neighbouring channels as far as a line of memory goes, then
+// neighbouring places, which share weights.
+int64_t lanesOf(int64_t vectors) {
+  constexpr int64_t kMost = 16;
+  if (vectors % 8 == 0) return 8;
+  int64_t lanes = std::min(vectors, kMost);
+  while (vectors % lanes != 0) --lanes;
+  return lanes;
+}
+
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const Depthwise d(node);
+  const Share share = unpack(options.config);
+  const int64_t channels = d.channels(), vectors = channels / share.width, lanes = lanesOf(vectors);
+  const Value& weights = *node.inputs[1];
+  KernelText kernel(str("conv_depthwise_", node.inputs[0]->dataType(), "_", d.y.kernel, "x",
+                        d.x.kernel, "_x", share.width, "_", share.rows, "x", share.columns),
+                    node, options);
+  kernel.input("x", 0);
+  kernel.packedInput("weights", {DataType::kF32, {d.conv.taps(), channels}},
+                     packed(weights, channels, d.conv.taps()));
+  if (node.hasInput(2)) kernel.input("bias", 2);
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  kernel.include("depthwise.cuh");
+
+  const Dim across = ceilDiv(d.outBreadth, share.columns), down = ceilDiv(d.outHeight, share.rows);
+  const Dim threads = d.conv.from[0] * Dim(vectors) * across * down;
+  const std::string height = kernel.size(d.height), breadth = kernel.size(d.breadth);
+  kernel.body += str(
+      "  using Window = DepthwiseWindow<", share.width, ", ", share.rows, ", ", share.columns, ", ",
+      d.y.kernel, ", ", d.x.kernel, ", ", d.y.stride, ", ", d.x.stride, ", ", d.y.dilation, ", ",
+      d.x.dilation, ">;\n  Index rest = Index(blockIdx.x) * ", kThreads,
+      " + threadIdx.x;\n  if (rest >= ", kernel.size(threads),
+      ") return;\n  const Index lane = rest % ", lanes, ";\n  rest /= ", lanes,
+      ";\n  const Index column = rest % ", kernel.size(across), " * ", share.columns,
+      ";\n  rest /= ", kernel.size(across), ";\n  const Index row = rest % ", kernel.size(down),
+      " * ", share.rows, ";\n  rest /= ", kernel.size(down), ";\n  const Index c = (rest % ",
+      vectors / lanes, " * ", lanes, " + lane) * ", share.width, ", n = rest / ", vectors / lanes,
+      ";\n  float sums[", share.rows, "][", share.columns, "][", share.width,
+      "];\n#pragma unroll\n  for (int v = 0; v < ", share.width,
+      "; ++v) {\n    const float start = ", node.hasInput(2) ? "toCompute(bias[c + v])" : "0",
+      ";\n#pragma unroll\n    for (int i = 0; i < ", share.rows,
+      "; ++i)\n#pragma unroll\n      for (int j = 0; j < ", share.columns,
+      "; ++j) sums[i][j][v] = start;\n  }\n  Window::add(sums, x + n * ", height, " * ", breadth,
+      " * ", channels, " + c, weights + c, ", channels, ", row * ", d.y.stride, " - ", d.y.padBegin,
+      ", column * ", d.x.stride, " - ", d.x.padBegin, ", ", height, ", ", breadth, ");\n");
+  printPixelStore(kernel, node, share.width);
+  const std::string outHeight = kernel.size(d.outHeight), outBreadth = kernel.size(d.outBreadth);
+  kernel.body += str("#pragma unroll\n  for (int i = 0; i < ", share.rows,
+                     "; ++i)\n#pragma unroll\n    for (int j = 0; j < ", share.columns,
+                     "; ++j) {\n      if (row + i >= ", outHeight, " || column + j >= ", outBreadth,
+                     ") continue;\n      p = (n * ", outHeight, " + row + i) * ", outBreadth,
+                     " + column + j;\n      store(c, sums[i][j]);\n    }\n");
+  return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
+}
+
+}  // namespace
+
+const Kernel& depthwiseConvKernel() {
+  static constexpr Kernel kKernel{.name = "cuda/conv_depthwise",
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = configurations,
+                                  .inPlace = isEpilogueReadInPlace};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,66 @@
+// A tile of a matrix product on the ordinary cores, exact in the type it adds up in: shared memory
+// holds kDepth steps of the tile's rows and columns, each thread adds up kOwnRows x kOwnColumns.
+template <class Sum, class A, class B, int kOwnRows, int kOwnColumns, bool kRowsTogetherA,
+          bool kColumnsTogetherB>
+struct PlainTile {
+  static constexpr int kSide = 16, kThreads = kSide * kSide, kDepth = 16;
+  static constexpr int kRows = kSide * kOwnRows, kColumns = kSide * kOwnColumns;
+  struct Memory {
+    Sum a[kDepth][kRows + 1];
+    Sum b[kDepth][kColumns + 1];
+  };
+
+  Memory& memory;
+  Index row, column;                // of the tile's first element
+  Sum sums[kOwnRows][kOwnColumns];  // of rows thread / 16 + 16 i and columns thread % 16 + 16 j
+
+  __device__ __forceinline__ PlainTile(Memory& memory, Index row, Index column)
+      : memory(memory), row(row), column(column) {
+#pragma unroll
+    for (int i = 0; i < kOwnRows; ++i)
+#pragma unroll
+      for (int j = 0; j < kOwnColumns; ++j) sums[i][j] = Sum(0);
+  }
+
+  // Elements [first + outer, k + depth] of an operand; neighbours in memory by neighbouring threads.
+  template <int kCount, bool kOuterTogether, class T>
+  __device__ __forceinline__ static void fetch(Sum (*to)[kCount + 1], const T* from, Index first,
+                                               Index count, Index outerStride, Index k, Index depth,
+                                               Index depthStride) {
+#pragma unroll
+    for (int i = 0; i < kCount * kDepth / kThreads; ++i) {
+      const int at = threadIdx.x + i * kThreads;
+      const int outer = kOuterTogether ? at % kCount : at / kDepth;
+      const int step = kOuterTogether ? at / kCount : at % kDepth;
+      const bool isThere = first + outer < count && k + step < depth;
+      to[step][outer] =
+          isThere ? Sum(toCompute(from[(first + outer) * outerStride + (k + step) * depthStride]))
+                  : Sum(0);
+    }
+  }
+
+  __device__ __forceinline__ void multiply(const A* a, Index rows, Index rowStrideA,
+                                           Index depthStrideA, const B* b, Index columns,
+                                           Index columnStrideB, Index depthStrideB, Index depth) {
+    const int y = threadIdx.x / kSide, x = threadIdx.x % kSide;
+    for (Index k = 0; k < depth; k += kDepth) {
+      fetch<kRows, kRowsTogetherA>(memory.a, a, row, rows, rowStrideA, k, depth, depthStrideA);
+      fetch<kColumns, kColumnsTogetherB>(memory.b, b, column, columns, columnStrideB, k, depth,
+                                         depthStrideB);
+      __syncthreads();
+#pragma unroll
+      for (int step = 0; step < kDepth; ++step) {
+        Sum left[kOwnRows], right[kOwnColumns];
+#pragma unroll
+        for (int i = 0; i < kOwnRows; ++i) left[i] = memory.a[step][y + i * kSide];
+#pragma unroll
+        for (int j = 0; j < kOwnColumns; ++j) right[j] = memory.b[step][x + j * kSide];
+#pragma unroll
+        for (int i = 0; i < kOwnRows; ++i)
+#pragma unroll
+          for (int j = 0; j < kOwnColumns; ++j) sums[i][j] += left[i] * right[j];
+      }
+      __syncthreads();
+    }
+  }
+};

@@ -1,0 +1,15 @@
+#include "backend/kernel.h"
+#include "backends/cuda/families.h"
+#include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/gemm/plain.h"
+#include "backends/cuda/gemm/wgmma.h"
+
+namespace camshaft::cuda::gemm {
+
+// Best guess first; the last one takes every product.
+KernelList kernels() {
+  static const Kernel kKernels[] = {wgmmaKernel(), cublasLtKernel(), plainGemmKernel()};
+  return kKernels;
+}
+
+}  // namespace camshaft::cuda::gemm

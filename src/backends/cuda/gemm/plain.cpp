@@ -1,0 +1,100 @@
+#include "backends/cuda/gemm/plain.h"
+
+#include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/rows/walk.h"
+#include "backends/cuda/strided/strided.h"
+#include "ops/matmul.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr int kSide = 16;  // PlainTile::kSide
+
+// Results per thread, as configurations number them.
+struct Tile {
+  int rows, columns;
+};
+constexpr Tile kTiles[] = {{4, 4}, {8, 8}, {2, 2}, {1, 4}};
+
+Verdict supports(const Node& node) {
+  const std::string reason = whyNotPrinted(node);
+  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+}
+
+std::vector<int64_t> configurations(const Node&) { return {0, 1, 2, 3}; }
+
+// Strides of an operand's matrices against the result's dimensions; zeros for the last two.
+std::vector<Dim> itemStrides(const Shape& operand, const Shape& result) {
+  const auto leading = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
+  std::vector<Dim> strides = broadcastStrides(leading(operand), leading(result));
+  for (Dim& stride : strides) stride *= operand[operand.size() - 2] * operand.back();
+  strides.insert(strides.end(), {0, 0});
+  return strides;
+}
+
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<MatMulAttrs>();
+  const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
+  const Shape& y = node.output()->shape();
+  const size_t rank = y.size();
+  const Dim rows = y[rank - 2], columns = y[rank - 1];
+  const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
+  const Dim items = numElements(Shape(y.begin(), y.end() - 2));
+  const Tile tile = kTiles[options.config];
+  const DataType result = node.resultBeforeEpilogue().type;
+
+  KernelText kernel(str("gemm_plain_", node.inputs[0]->dataType(), "_", tile.rows * kSide, "x",
+                        tile.columns * kSide),
+                    node, options);
+  kernel.input("a", 0);
+  kernel.input("b", 1);
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  kernel.include("gemm_plain.cuh");
+  const Dim tilesM = ceilDiv(rows, tile.rows * kSide),
+            tilesN = ceilDiv(columns, tile.columns * kSide);
+  kernel.body +=
+      str("  using Tile = PlainTile<", computeType(result), ", ",
+          storageType(node.inputs[0]->dataType()), ", ", storageType(node.inputs[1]->dataType()),
+          ", ", tile.rows, ", ", tile.columns, ", ", attrs.transposeA, ", ", !attrs.transposeB,
+          ">;\n  __shared__ Tile::Memory memory;\n"
+          "  const Index tileN = Index(blockIdx.x) % ",
+          kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
+          ";\n  const Index tileM = others % ", kernel.size(tilesM), ", item = others / ",
+          kernel.size(tilesM),
+          ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
+  Walk walk(kernel, y,
+            {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
+  const std::string one = kernel.size(1);
+  kernel.body +=
+      str("  tile.multiply(a + (", walk.position(itemStrides(a, y)), "), ", kernel.size(rows), ", ",
+          attrs.transposeA ? one : kernel.size(depth), ", ",
+          attrs.transposeA ? kernel.size(rows) : one, ", b + (", walk.position(itemStrides(b, y)),
+          "), ", kernel.size(columns), ", ", attrs.transposeB ? kernel.size(depth) : one, ", ",
+          attrs.transposeB ? one : kernel.size(columns), ", ", kernel.size(depth), ");\n");
+  kernel.body += "  Index row = 0;\n";
+  printStore(kernel, node, walk, "column", 1);
+  kernel.body += str("#pragma unroll\n  for (int i = 0; i < ", tile.rows,
+                     "; ++i) {\n    row = tile.row + threadIdx.x / ", kSide, " + i * ", kSide,
+                     ";\n    if (row >= ", kernel.size(rows),
+                     ") break;\n#pragma unroll\n    for (int j = 0; j < ", tile.columns,
+                     "; ++j) {\n      const Index column = tile.column + threadIdx.x % ", kSide,
+                     " + j * ", kSide, ";\n      const ", computeType(result),
+                     " results[1] = {tile.sums[i][j]};\n      if (column < ", kernel.size(columns),
+                     ") store(column, results);\n    }\n  }\n");
+  return kernel.prepared({.grid = {tilesM * tilesN * items, 1, 1}, .block = kSide * kSide});
+}
+
+}  // namespace
+
+const Kernel& plainGemmKernel() {
+  static constexpr Kernel kKernel{.name = "cuda/gemm_plain",
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = configurations,
+                                  .inPlace = isEpilogueReadInPlace};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda

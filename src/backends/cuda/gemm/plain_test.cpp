@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+TEST(CudaGemmPlain, EachType) {
+  for (const char* type : {"f32", "f16", "bf16", "f64", "i8", "u8", "i32", "i64"})
+    expectKernelsMatch({.graph = str("symbols m graph g(%a: ", type, "[m, 19], %b: ", type,
+                                     "[19, 70]) { %y = MatMul(%a, %b) return %y }"),
+                        .sizes = {{{"m", 67}}, {{"m", 1}}},
+                        .ranges = {{"b", {0, 3}}},
+                        .only = "cuda/gemm_plain"});
+}
+
+TEST(CudaGemmPlain, TransposesAndBroadcasts) {
+  for (bool a : {false, true})
+    for (bool b : {false, true})
+      expectKernelsMatch(
+          {.graph = str("symbols n graph g(%a: f32[n, 1, ", a ? "21, 18" : "18, 21",
+                        "], %b: f32[3, ", b ? "33, 21" : "21, 33",
+                        "], %r: f32[n, 3, 18, 33], %s: f32[3, 1, 33]) { %y = "
+                        "MatMul(%a, %b) {transpose_a = ",
+                        a ? "true" : "false", ", transpose_b = ", b ? "true" : "false",
+                        "} epilogue(%r, %s) {mul(add(x0:f32, x1:f32), x2:f32)} return %y }"),
+           .sizes = {{{"n", 2}}},
+           .only = "cuda/gemm_plain"});
+}
+
+}  // namespace
+}  // namespace camshaft::cuda
