@@ -137,7 +137,8 @@ constexpr std::string_view kCombine = R"(
     if (row < 0 || row >= kRows) continue;
     const auto updates = x2 + tuple * columns + column0;
     for (int column = threadIdx.x % kTeam; column < end; column += kTeam)
-      combineAtomically<Slot<Element>>(&slots[row * kColumns + column], toCompute(updates[column]), combine);
+      combineAtomically<Slot<Element>>(&slots[row * kColumns + column], toCompute(updates[column]),
+                                       combine);
   }
   __syncthreads();
 )";

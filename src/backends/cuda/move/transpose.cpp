@@ -97,7 +97,8 @@ constexpr std::string_view kMoveTile = R"(
   for (int down = threadIdx.x / 32; down < kTile; down += 8) {
     const Index row = row0 + down, column = column0 + across;
     if (row < rows && column < columns)
-      storeVector<kWidth>(&tile[down][across], loadVector<kWidth>(x0 + input + row * rowStride + column));
+      storeVector<kWidth>(&tile[down][across],
+                          loadVector<kWidth>(x0 + input + row * rowStride + column));
   }
   __syncthreads();
 #pragma unroll
