@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "backends/cuda/attention/flash_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
@@ -14,86 +16,77 @@ namespace camshaft::cuda::attention {
 namespace {
 
 constexpr int kMask = 3;
-constexpr int kMostHeads = 65535;  // of a grid's y
-
-// The sizes of a node, whichever way its keys lie.
-struct Sizes {
-  const Shape &q, &k, &v;
-  Dim batches, heads, queries, keys, keyHeads, headSize, valueSize;
-  explicit Sizes(const Node& node)
-      : q(node.inputs[0]->shape()),
-        k(node.inputs[1]->shape()),
-        v(node.inputs[2]->shape()),
-        batches(q[0]),
-        heads(q[1]),
-        queries(q[2]),
-        keys(v[2]),
-        keyHeads(v[1]),
-        headSize(q[3]),
-        valueSize(v[3]) {}
-};
+constexpr int64_t kMostHeads = 65535;  // of a grid's y
+constexpr const char* kTooManyHeads = "has no room for more than 65535 heads";
 
 std::optional<DataType> biasTypeOf(const Node& node) {
   if (!node.hasInput(kMask)) return std::nullopt;
   return node.inputs[kMask]->dataType();
 }
 
+bool isNarrow(DataType type) { return type == DataType::kF16 || type == DataType::kBF16; }
+bool isComputed(DataType type) {
+  return isNarrow(type) || type == DataType::kF32 || type == DataType::kF64;
+}
+
 Verdict supportsAny(const Node& node) {
-  const Sizes sizes(node);
+  const AttentionGeometry sizes = attentionGeometry(node);
   if (node.epilogue) return Verdict::no("takes no epilogue");
-  if (!sizes.headSize.isConstant() || !sizes.valueSize.isConstant())
+  if (!sizes.q.size.isConstant() || !sizes.v.size.isConstant())
     return Verdict::no("needs head sizes known while building");
-  if (!sizes.heads.isConstant() || !sizes.keyHeads.isConstant() || sizes.heads.value() > kMostHeads)
-    return Verdict::no("needs a number of heads known while building");
-  const DataType bias = biasTypeOf(node).value_or(DataType::kF32);
-  if (bias != DataType::kF32 && bias != DataType::kF16 && bias != DataType::kBF16 &&
-      bias != DataType::kBool && bias != node.inputs[0]->dataType())
+  const DataType bias = biasTypeOf(node).value_or(DataType::kBool);
+  if (bias != DataType::kBool && !isComputed(bias))
     return Verdict::no(str("has no ", bias, " masks"));
   return Verdict::yes();
+}
+
+// Eight elements are copied at a time.
+bool isWordAligned(const HeadsView& view) {
+  return view.featureStride.isConstant(1) && isMultiple(view.offset, 8) &&
+         isMultiple(view.batchStride, 8) && isMultiple(view.headStride, 8) &&
+         isMultiple(view.tokenStride, 8);
 }
 
 Verdict supportsFlash(const Node& node) {
   if (Verdict verdict = supportsAny(node); !verdict) return verdict;
   const DataType type = node.inputs[0]->dataType();
-  if (type != DataType::kF16 && type != DataType::kBF16)
-    return Verdict::no(str("multiplies f16 and bf16, not ", type));
-  const Sizes sizes(node);
-  const int64_t head = sizes.headSize.value(), value = sizes.valueSize.value();
+  if (!isNarrow(type)) return Verdict::no(str("multiplies f16 and bf16, not ", type));
+  const auto [q, k, v, out] = attentionGeometry(node);
+  const int64_t head = q.size.value(), value = v.size.value();
   if (head % 8 != 0 || value % 8 != 0 || head > 256 || value > 256 || head < 1 || value < 1)
     return Verdict::no(
         str("needs head sizes that are multiples of 8 up to 256, not ", head, " and ", value));
-  if (node.as<AttentionAttrs>().transposedKeys)
-    return Verdict::no("needs the features of a key side by side");
+  if (!isWordAligned(q) || !isWordAligned(k) || !isWordAligned(v) || !isWordAligned(out))
+    return Verdict::no("needs the features of a head side by side, from multiples of 8 on");
   return Verdict::yes();
 }
 
 Verdict supportsPlain(const Node& node) {
   if (Verdict verdict = supportsAny(node); !verdict) return verdict;
   const DataType type = node.inputs[0]->dataType();
-  if (type != DataType::kF32 && type != DataType::kF16 && type != DataType::kBF16 &&
-      type != DataType::kF64)
-    return Verdict::no(str("has no ", type, " arithmetic"));
-  if (Sizes(node).valueSize.value() > 2048) return Verdict::no("keeps results in registers");
+  if (!isComputed(type)) return Verdict::no(str("has no ", type, " arithmetic"));
+  if (attentionGeometry(node).v.size.value() > 2048)
+    return Verdict::no("keeps results in registers");
   return Verdict::yes();
 }
 
 std::vector<FlashTile> tilesOf(const Node& node, const std::function<int64_t(const Dim&)>& opt) {
-  const Sizes sizes(node);
+  const AttentionGeometry sizes = attentionGeometry(node);
   const Target& target = services().target();
-  const FlashSizes wanted{.sm = target.sm,
-                          .queries = opt(sizes.queries),
-                          .keys = opt(sizes.keys),
-                          .headSize = static_cast<int>(sizes.headSize.value()),
-                          .valueSize = static_cast<int>(sizes.valueSize.value()),
-                          .hasBias = node.hasInput(kMask)};
-  return flashTiles(wanted);
+  return flashTiles({.sm = target.sm,
+                     .multiprocessors = target.multiprocessors,
+                     .heads = opt(sizes.q.batch) * opt(sizes.q.heads),
+                     .queries = opt(sizes.q.length),
+                     .keys = opt(sizes.k.length),
+                     .headSize = static_cast<int>(sizes.q.size.value()),
+                     .valueSize = static_cast<int>(sizes.v.size.value()),
+                     .hasBias = node.hasInput(kMask)});
 }
 
-// For sizes known only later, as many as there can be; prepare() refuses what is too many.
-std::vector<int64_t> configurations(const Node& node) {
-  const auto size = [](const Dim& dim) { return dim.isConstant() ? dim.value() : int64_t{4096}; };
-  std::vector<int64_t> all(tilesOf(node, size).size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+// prepare() knows the sizes, and refuses numbers beyond its list.
+std::vector<int64_t> configurations(const Node&) {
+  std::vector<int64_t> all(kMostFlashTiles);
+  std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
@@ -118,13 +111,13 @@ std::vector<std::byte> padRows(std::span<const std::byte> bytes, int64_t rowByte
 
 Bias addBias(KernelText& kernel, const Node& node) {
   if (!node.hasInput(kMask)) return {};
-  const Sizes sizes(node);
+  const AttentionGeometry sizes = attentionGeometry(node);
+  const Dim& keys = sizes.k.length;
   const Value& mask = *node.inputs[kMask];
-  const Shape scores{sizes.batches, sizes.heads, sizes.queries, sizes.keys};
+  const Shape scores{sizes.q.batch, sizes.q.heads, sizes.q.length, keys};
   Shape shape = mask.shape();
-  const bool isPadded = mask.isConstant() && sizes.keys.isConstant() && !shape.empty() &&
-                        shape.back() == sizes.keys && sizes.keys.value() % 2 != 0 &&
-                        sizes.keys.value() > 1;
+  const bool isPadded = mask.isConstant() && keys.isConstant() && !shape.empty() &&
+                        shape.back() == keys && keys.value() % 2 != 0 && keys.value() > 1;
   Bias bias{.strides = broadcastStrides(shape, scores)};
   if (isPadded) {
     const int64_t element = bitsOf(mask.dataType()) / 8, row = shape.back().value() * element;
@@ -137,32 +130,33 @@ Bias addBias(KernelText& kernel, const Node& node) {
   } else {
     kernel.input("bias", kMask);
   }
-  bias.inPairs = bias.strides[3].isConstant(1) && (isPadded || isEven(sizes.keys)) &&
+  bias.inPairs = bias.strides[3].isConstant(1) && (isPadded || isEven(keys)) &&
                  std::all_of(bias.strides.begin(), bias.strides.end() - 1, isEven);
   return bias;
 }
 
+StridesText stridesText(KernelText& kernel, const HeadsView& view) {
+  return {.batch = kernel.size(view.batchStride),
+          .head = kernel.size(view.headStride),
+          .token = kernel.size(view.tokenStride)};
+}
+
 std::string problemText(KernelText& kernel, const Node& node, const Bias& bias) {
-  const auto& attrs = node.as<AttentionAttrs>();
-  const Sizes sizes(node);
-  const auto stridesText = [&](const Shape& shape) -> StridesText {
-    const std::vector<Dim> strides = contiguousStrides(shape);
-    return {kernel.size(strides[0]), kernel.size(strides[1]), kernel.size(strides[2])};
-  };
+  const auto [q, k, v, out] = attentionGeometry(node);
   AttentionText text;
-  text.batches = kernel.size(sizes.batches);
-  text.queries = kernel.size(sizes.queries);
-  text.keys = kernel.size(sizes.keys);
-  text.group = str(sizes.heads.value() / std::max<int64_t>(1, sizes.keyHeads.value()));
-  if (attrs.alignEnd) text.causalOffset = str(text.keys, " - ", text.queries);
-  text.q = stridesText(sizes.q);
-  text.k = stridesText(sizes.k);
-  if (attrs.transposedKeys) {
-    text.kFeature = text.k.token;
-    text.k.token = "1";
-  }
-  text.v = stridesText(sizes.v);
-  text.out = stridesText(node.output()->shape());
+  text.batches = kernel.size(q.batch);
+  text.queries = kernel.size(q.length);
+  text.keys = kernel.size(k.length);
+  text.group = str(kernel.size(q.heads), " / ", kernel.size(k.heads));
+  if (node.as<AttentionAttrs>().alignEnd) text.causalOffset = str(text.keys, " - ", text.queries);
+  text.q = stridesText(kernel, q);
+  text.k = stridesText(kernel, k);
+  text.v = stridesText(kernel, v);
+  text.out = stridesText(kernel, out);
+  text.qOffset = kernel.size(q.offset);
+  text.kOffset = kernel.size(k.offset);
+  text.vOffset = kernel.size(v.offset);
+  text.kFeature = kernel.size(k.featureStride);
   text.hasBias = node.hasInput(kMask);
   text.biasBatch = kernel.size(bias.strides[0]);
   text.biasHead = kernel.size(bias.strides[1]);
@@ -175,13 +169,13 @@ std::string problemText(KernelText& kernel, const Node& node, const Bias& bias) 
 // The kernel's operands and its call, once its constants and device code stand before it.
 Prepared finished(KernelText& kernel, const Node& node, const Bias& bias, LaunchShape shape,
                   int rows, int cluster) {
-  const Sizes sizes(node);
+  const HeadsView queries = attentionGeometry(node).q;
   kernel.output("y");
   kernel.body += "  extern __shared__ __align__(1024) char memory[];\n";
   kernel.body += problemText(kernel, node, bias);
   kernel.body += "  attention::attend(p, memory);\n";
-  shape.grid[0] = ceilDiv(sizes.queries, rows) * sizes.batches * Dim(cluster);
-  shape.grid[1] = sizes.heads;
+  shape.grid[0] = ceilDiv(queries.length, rows) * queries.batch * Dim(cluster);
+  shape.grid[1] = queries.heads;
   shape.cluster = cluster;
   return kernel.prepared(shape);
 }
@@ -194,13 +188,11 @@ void addOperands(KernelText& kernel) {
 
 Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<AttentionAttrs>();
-  const Sizes sizes(node);
+  const AttentionGeometry sizes = attentionGeometry(node);
+  if (options.max(sizes.q.heads) > kMostHeads) return {.refusal = kTooManyHeads};
   const std::vector<FlashTile> tiles = tilesOf(node, options.opt);
-  Prepared refused;
-  if (options.config >= static_cast<int64_t>(tiles.size())) {
-    refused.refusal = str("has ", tiles.size(), " tiles for these sizes");
-    return refused;
-  }
+  if (options.config >= static_cast<int64_t>(tiles.size()))
+    return {.refusal = str("has ", tiles.size(), " tiles for these sizes")};
   const FlashTile& tile = tiles[options.config];
   KernelText kernel(str("attention_", node.inputs[0]->dataType(), "_", tile.rows(), "x",
                         tile.tileKeys(), tile.warpgroups ? "_wgmma" : "_mma"),
@@ -210,21 +202,21 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
   const FlashKernel flash{
       .element = node.inputs[0]->dataType(),
       .bias = biasTypeOf(node),
-      .headSize = static_cast<int>(sizes.headSize.value()),
-      .valueSize = static_cast<int>(sizes.valueSize.value()),
+      .headSize = static_cast<int>(sizes.q.size.value()),
+      .valueSize = static_cast<int>(sizes.v.size.value()),
       .causal = attrs.causal,
       .biasPairs = bias.inPairs,
-      .singleTile = options.max(sizes.keys) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
+      .singleTile = options.max(sizes.k.length) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
       .scale = attrs.scale,
       .softcap = attrs.softcap,
       .tile = tile};
-  if (flash.sharedBytes() > services().target().sharedBytesPerBlock) {
-    refused.refusal = str("needs ", flash.sharedBytes(), " bytes of shared memory");
-    return refused;
-  }
+  if (flash.sharedBytes() > services().target().sharedBytesPerBlock)
+    return {.refusal = str("needs ", flash.sharedBytes(), " bytes of shared memory")};
   kernel.include("attention_primitives.cuh");
   kernel.functions += flash.constants();
   kernel.include("attention_problem.cuh");
+  kernel.include("attention_tiles.cuh");
+  kernel.include("attention_warp.cuh");
   kernel.include("attention_mma.cuh");
   return finished(kernel, node, bias, {.block = tile.threads(), .sharedBytes = flash.sharedBytes()},
                   tile.rows(), tile.keyBlocks);
@@ -232,11 +224,12 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
 
 Prepared preparePlain(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<AttentionAttrs>();
-  const Sizes sizes(node);
+  const AttentionGeometry sizes = attentionGeometry(node);
+  if (options.max(sizes.q.heads) > kMostHeads) return {.refusal = kTooManyHeads};
   const PlainKernel plain{.element = node.inputs[0]->dataType(),
                           .bias = biasTypeOf(node),
-                          .headSize = static_cast<int>(sizes.headSize.value()),
-                          .valueSize = static_cast<int>(sizes.valueSize.value()),
+                          .headSize = static_cast<int>(sizes.q.size.value()),
+                          .valueSize = static_cast<int>(sizes.v.size.value()),
                           .causal = attrs.causal,
                           .transposedKeys = attrs.transposedKeys,
                           .scale = attrs.scale,
@@ -251,16 +244,20 @@ Prepared preparePlain(const Node& node, const PrepareOptions& options) {
                   {.block = plain.threads(), .sharedBytes = plain.sharedBytes()}, plain.rows(), 1);
 }
 
-constexpr Kernel kKernels[] = {
-    {.name = "cuda/attention_flash",
-     .supports = supportsFlash,
-     .prepare = prepareFlash,
-     .configurations = configurations},
-    {.name = "cuda/attention_plain", .supports = supportsPlain, .prepare = preparePlain},
-};
-
 }  // namespace
 
-KernelList flashKernels() { return kKernels; }
+const Kernel& flashKernel() {
+  static constexpr Kernel kKernel{.name = "cuda/attention_flash",
+                                  .supports = supportsFlash,
+                                  .prepare = prepareFlash,
+                                  .configurations = configurations};
+  return kKernel;
+}
+
+const Kernel& plainKernel() {
+  static constexpr Kernel kKernel{
+      .name = "cuda/attention_plain", .supports = supportsPlain, .prepare = preparePlain};
+  return kKernel;
+}
 
 }  // namespace camshaft::cuda::attention

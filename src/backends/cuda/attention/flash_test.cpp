@@ -41,6 +41,8 @@ FLASH_CASE_BEGIN(Plain, f16, f16, 64, 64)
 FLASH_TILE(4, 1, 1, 16, 64, 2, false)
 FLASH_SCORES(false, false, false, 0.125, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -48,6 +50,8 @@ FLASH_CASE_BEGIN(Causal, f16, f16, 64, 64)
 FLASH_TILE(4, 1, 1, 32, 64, 2, false)
 FLASH_SCORES(true, false, false, 0.125, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -55,6 +59,8 @@ FLASH_CASE_BEGIN(Window, f16, f16, 32, 32)
 FLASH_TILE(4, 1, 1, 16, 64, 1, false)
 FLASH_SCORES(false, true, true, 0.17, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -62,6 +68,8 @@ FLASH_CASE_BEGIN(KeyWarps, f16, bool, 40, 24)
 FLASH_TILE(1, 4, 1, 16, 32, 2, false)
 FLASH_SCORES(true, true, false, 0.2, 5)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -69,6 +77,8 @@ FLASH_CASE_BEGIN(KeyBlocks, bf16, float, 80, 96)
 FLASH_TILE(2, 2, 2, 16, 32, 3, false)
 FLASH_SCORES(false, true, false, -0.1, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -76,6 +86,8 @@ FLASH_CASE_BEGIN(Large, f16, f16, 256, 256)
 FLASH_TILE(4, 1, 1, 16, 32, 2, false)
 FLASH_SCORES(true, false, false, 0.0625, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -83,6 +95,8 @@ FLASH_CASE_BEGIN(Decoding, f16, f16, 64, 64)
 FLASH_TILE(1, 4, 4, 16, 32, 1, false)
 FLASH_SCORES(false, false, false, 0.125, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -90,6 +104,8 @@ FLASH_CASE_BEGIN(Group, f16, f16, 64, 64)
 FLASH_TILE(8, 1, 1, 16, 64, 2, true)
 FLASH_SCORES(true, false, false, 0.125, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -97,6 +113,8 @@ FLASH_CASE_BEGIN(LargeGroup, bf16, f16, 128, 96)
 FLASH_TILE(4, 1, 1, 16, 128, 2, true)
 FLASH_SCORES(false, true, true, 0.1, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 
@@ -104,6 +122,8 @@ FLASH_CASE_BEGIN(Overlap, f16, bool, 64, 64)
 FLASH_TILE(8, 1, 1, 16, 64, 3, true)
 FLASH_SCORES(true, true, false, 0.125, 0)
 #include "backends/cuda/device/attention_problem.cuh"
+#include "backends/cuda/device/attention_tiles.cuh"
+#include "backends/cuda/device/attention_warp.cuh"
 #include "backends/cuda/device/attention_mma.cuh"
 FLASH_CASE_END
 

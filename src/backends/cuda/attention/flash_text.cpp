@@ -45,49 +45,62 @@ int fitted(int64_t total, int most) {
   return std::max(16, padded(ceilDiv(total, parts)));
 }
 
+// Blocks enough for the device: what counts is how often keys and values are read.
+std::vector<FlashTile> tilesForManyRows(const FlashSizes& sizes, int size) {
+  if (sizes.sm == 90 && size <= 128 && sizes.queries >= 128)
+    return {{.rowWarps = 8, .keys = 64, .warpgroups = true},
+            {.rowWarps = 8,
+             .keys = 128,
+             .stages = size <= 64 ? 3 : 2,
+             .warpgroups = true,
+             .overlaps = size <= 64},
+            {.rowWarps = 8, .keys = 64, .stages = 3, .warpgroups = true, .overlaps = true},
+            {.rowWarps = 4, .warpRows = 32, .keys = 32, .stages = 3}};
+  std::vector<FlashTile> tiles;
+  if (size <= 128)
+    tiles.push_back({.rowWarps = fitted(sizes.queries, 128) / 16, .keys = fitted(sizes.keys, 64)});
+  if (size <= 64 && !sizes.hasBias) tiles.push_back({.rowWarps = 4, .warpRows = 32, .keys = 64});
+  if (size <= 128) tiles.push_back({.rowWarps = 4, .warpRows = 32, .keys = 32, .stages = 3});
+  tiles.push_back({.rowWarps = 4, .keys = size <= 128 ? 64 : 32});
+  tiles.push_back({.rowWarps = 2, .keyWarps = 4, .keys = size <= 128 ? 32 : 16});
+  return tiles;
+}
+
+// Few blocks: warps share the keys.
+std::vector<FlashTile> tilesForFewRows(const FlashSizes& sizes, int size) {
+  std::vector<FlashTile> tiles = {{.rowWarps = 2, .keyWarps = 4, .keys = size <= 128 ? 32 : 16}};
+  if (size <= 128) tiles.push_back({.rowWarps = 2, .keyWarps = 2, .keys = 64});
+  tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keys = 32});
+  const std::vector<FlashTile> large = tilesForManyRows(sizes, size);
+  tiles.insert(tiles.end(), large.begin(), large.begin() + std::min<size_t>(2, large.size()));
+  return tiles;
+}
+
+// One tile of rows: blocks share the keys too.
+std::vector<FlashTile> tilesForDecoding(const FlashSizes& sizes, int size) {
+  std::vector<FlashTile> tiles;
+  if (sizes.sm >= 90 && sizes.keys >= 512)
+    for (int blocks : {4, 8})
+      tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = blocks, .keys = 32});
+  tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keys = 32});
+  tiles.push_back({.rowWarps = 1, .keyWarps = 8, .keys = size <= 128 ? 32 : 16});
+  return tiles;
+}
+
 }  // namespace
 
 std::vector<FlashTile> flashTiles(const FlashSizes& sizes) {
-  std::vector<FlashTile> tiles;
   const int size = std::max(sizes.headSize, sizes.valueSize);
-  const int64_t queries = sizes.queries, keys = sizes.keys;
-  const auto add = [&](FlashTile tile) {
-    const bool isOversized =
-        tile.rows() >= 2 * padded(static_cast<int>(std::min<int64_t>(queries, 256)));
-    const bool isIdle = tile.keyWarps * tile.keyBlocks > 1 && keys <= 32;
-    if (!isOversized && !isIdle) tiles.push_back(tile);
-  };
-  if (sizes.sm == 90 && size <= 128 && queries >= 128) {
-    for (int warps : {8, 12}) {
-      add({.rowWarps = warps, .keys = 64, .stages = 3, .warpgroups = true, .overlaps = true});
-      if (size <= 64 && warps == 8)
-        add({.rowWarps = warps, .keys = 128, .stages = 3, .warpgroups = true, .overlaps = true});
-    }
-    add({.rowWarps = 8, .keys = 64, .warpgroups = true});
-    add({.rowWarps = 8, .keys = 128, .warpgroups = true});
-    add({.rowWarps = 12, .keys = 64, .warpgroups = true});
-    if (size <= 64) add({.rowWarps = 12, .keys = 128, .warpgroups = true});
-  }
-  // Short sequences, without remainders.
-  const int fittedWarps = fitted(queries, 128) / 16;
-  if (fittedWarps > 2 && size <= 128) {
-    add({.rowWarps = fittedWarps, .keys = fitted(keys, 64)});
-    if (keys > 64) add({.rowWarps = fittedWarps, .keys = fitted(keys, 128)});
-  }
-  // Long sequences: warps with more rows read keys and values less often.
-  if (size <= 64 && !sizes.hasBias) add({.rowWarps = 4, .warpRows = 32, .keys = 64});
-  if (size <= 128) add({.rowWarps = 4, .warpRows = 32, .keys = 32, .stages = 3});
-  add({.rowWarps = 4, .warpRows = 16, .keys = size <= 128 ? 64 : 32});
-  // Few rows: warps share the keys, then blocks do.
-  if (size <= 128) add({.rowWarps = 2, .keyWarps = 2, .keys = 64});
-  add({.rowWarps = 2, .keyWarps = 4, .keys = size <= 128 ? 32 : 16});
-  add({.rowWarps = 1, .keyWarps = 4, .keys = 32});
-  add({.rowWarps = 1, .keyWarps = 8, .keys = size <= 128 ? 32 : 16});
-  if (sizes.sm >= 90 && keys >= 512)
-    add({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 4, .keys = 32});
-  if (sizes.sm >= 90 && keys >= 1024)
-    add({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 32});
-  return tiles;
+  const bool isSpread = sizes.heads * ceilDiv(sizes.queries, 128) >= sizes.multiprocessors;
+  std::vector<FlashTile> tiles = sizes.queries <= 16 ? tilesForDecoding(sizes, size)
+                                 : isSpread          ? tilesForManyRows(sizes, size)
+                                                     : tilesForFewRows(sizes, size);
+  const int rows = padded(static_cast<int>(std::min<int64_t>(sizes.queries, 256)));
+  std::vector<FlashTile> kept;
+  for (const FlashTile& tile : tiles)
+    if (tile.rows() < 2 * rows && std::find(kept.begin(), kept.end(), tile) == kept.end())
+      kept.push_back(tile);
+  return kept;
 }
 
 int FlashKernel::sharedBytes() const {

@@ -22,16 +22,19 @@ struct FlashTile {
   int threads() const { return 32 * rowWarps * keyWarps; }
   int rows() const { return rowWarps * warpRows; }
   int tileKeys() const { return keyWarps * keys; }
+  bool operator==(const FlashTile&) const = default;
 };
 
 // What the choice of tiles depends on.
 struct FlashSizes {
-  int sm = 90;
+  int sm = 90, multiprocessors = 132;
+  int64_t heads = 1;  // of all batches
   int64_t queries = 1, keys = 1;
   int headSize = 64, valueSize = 64;
   bool hasBias = false;
 };
-// Tiles worth timing, the best guess first.
+// Tiles worth timing, the best guess first; at most kMostFlashTiles.
+constexpr int kMostFlashTiles = 6;
 std::vector<FlashTile> flashTiles(const FlashSizes& sizes);
 
 // What is known when the kernel is printed.

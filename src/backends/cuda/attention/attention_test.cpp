@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include "backends/cuda/kernel_harness.h"
+
+namespace camshaft::cuda {
+namespace {
+
+TEST(Attention, HeadsOfMatrices) {
+  expectKernelsMatch(
+      "symbols n, t graph g(%q: f16[n, 2, t, 16], %k: f16[n, 2, t, 16], %v: f16[n, 2, t, 8]) {"
+      " %y = Attention(%q, %k, %v) {scale = 0.25} return %y }",
+      {{{"n", 2}, {"t", 5}}, {{"n", 1}, {"t", 70}}});
+}
+
+TEST(Attention, PackedTokens) {
+  expectKernelsMatch(
+      "symbols b, s graph g(%x: f16[b, s, 96]) {"
+      " %y = Attention(%x, %x, %x) {scale = 0.25, causal = true, heads = 2, kv_heads = 2,"
+      " size = 16, value_size = 16, offsets = [0, 32, 64]} return %y }",
+      {{{"b", 2}, {"s", 35}}, {{"b", 1}, {"s", 1}}});
+}
+
+TEST(Attention, TokensThatLieAskewArePlain) {
+  const std::string graph =
+      "symbols b, s graph g(%x: f16[b, s, 100]) {"
+      " %y = Attention(%x, %x, %x) {scale = 0.25, heads = 2, kv_heads = 2,"
+      " size = 16, value_size = 16, offsets = [2, 34, 66]} return %y }";
+  EXPECT_NE(refusalsOf(graph).find("cuda/attention_flash: needs the features"), std::string::npos)
+      << refusalsOf(graph);
+  expectKernelsMatch(graph, {{{"b", 2}, {"s", 9}}});
+}
+
+TEST(Attention, QueriesOfTokensMeetACache) {
+  expectKernelsMatch(
+      "symbols b, s, t graph g(%q: bf16[b, s, 64], %k: bf16[b, 2, t, 16], %v: bf16[b, t, 24]) {"
+      " %y = Attention(%q, %k, %v) {scale = 0.25, causal = true, align_end = true, heads = 4,"
+      " kv_heads = 2, size = 16, value_size = 8, offsets = [0, 0, 8]} return %y }",
+      {{{"b", 2}, {"s", 3}, {"t", 40}}, {{"b", 1}, {"s", 1}, {"t", 7}}});
+}
+
+TEST(Attention, MasksOfAllTypes) {
+  for (const char* mask : {"f16[n, 1, 1, 20]", "f32[2, 9, 20]", "f64[20]", "bool[n, 2, 9, 1]"})
+    expectKernelsMatch(std::string("symbols n graph g(%q: f16[n, 2, 9, 8], %k: f16[n, 1, 20, 8],"
+                                   " %v: f16[n, 1, 20, 8], %m: ") +
+                           mask +
+                           ") { %y = Attention(%q, %k, %v, %m) {scale = 0.5, softcap = 5}"
+                           " return %y }",
+                       {{{"n", 3}}});
+}
+
+TEST(Attention, ConstantMasksOfOddRows) {
+  expectKernelsMatch(HarnessCase{
+      .graph = "graph g(%q: f16[3, 2, 49, 32], %k: f16[3, 2, 49, 32], %v: f16[3, 2, 49, 32],"
+               " %m: f16[2, 49, 49]) { %y = Attention(%q, %k, %v, %m) {scale = 0.2} return %y }",
+      .constants = {"m"}});
+}
+
+TEST(Attention, RowsThatSeeNothingAreZero) {
+  for (const char* type : {"f16", "f32"}) {
+    const std::string heads = std::string(type) + "[1, 2, 10, 8]";
+    expectKernelsMatch(HarnessCase{
+        .graph = std::string("graph g(%q: ") + type + "[1, 2, 40, 8], %k: " + heads +
+                 ", %v: " + heads +
+                 ", %m: bool[40, 1]) {"
+                 " %y = Attention(%q, %k, %v, %m) {causal = true, align_end = true} return %y }",
+        .values = {{"m", {1, 0, 1}}}});
+  }
+}
+
+TEST(Attention, OtherTypesAndSizesArePlain) {
+  for (const char* type : {"f32", "f64"})
+    expectKernelsMatch(std::string("symbols t graph g(%q: ") + type + "[2, 2, t, 5], %k: " + type +
+                           "[2, 2, 5, 37], %v: " + type +
+                           "[2, 2, 37, 33]) { %y = Attention(%q, %k, %v) {scale = -0.3,"
+                           " transposed_keys = true} return %y }",
+                       {{{"t", 6}}, {{"t", 40}}});
+}
+
+TEST(Attention, HeadsKnownLater) {
+  expectKernelsMatch(
+      "symbols h graph g(%q: f32[1, 4 * h, 3, 8], %k: f32[1, h, 6, 8], %v: f32[1, h, 6, 8]) {"
+      " %y = Attention(%q, %k, %v) return %y }",
+      {{{"h", 1}}, {{"h", 3}}});
+}
+
+}  // namespace
+}  // namespace camshaft::cuda
