@@ -23,6 +23,7 @@ void bindBasics(nb::module_& m);
 void bindNetwork(nb::module_& m);
 void bindLayers(nb::module_& m);
 void bindBuilder(nb::module_& m);
+void bindDevice(nb::module_& m);
 void bindRuntime(nb::module_& m);
 void bindParser(nb::module_& m);
 

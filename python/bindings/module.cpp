@@ -56,6 +56,7 @@ NB_MODULE(_camshaft, m) {
   bindNetwork(m);
   bindLayers(m);
   bindBuilder(m);
+  bindDevice(m);
   bindRuntime(m);
   bindParser(m);
   m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." + std::to_string(NV_TENSORRT_MINOR) + "." +

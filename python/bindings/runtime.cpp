@@ -42,6 +42,8 @@ void bindEngine(nb::module_& m) {
       .def_prop_ro("num_optimization_profiles", &ICudaEngine::getNbOptimizationProfiles)
       .def_prop_ro("device_memory_size", &ICudaEngine::getDeviceMemorySize)
       .def_prop_ro("device_memory_size_v2", &ICudaEngine::getDeviceMemorySizeV2)
+      .def_prop_ro("device", &ICudaEngine::getDevice, nb::rv_policy::reference_internal,
+                   nb::sig("def device(self) -> IDevice | None"))
       .def_prop_ro("profiling_verbosity", &ICudaEngine::getProfilingVerbosity)
       .def_prop_ro("has_implicit_batch_dimension", &ICudaEngine::hasImplicitBatchDimension)
       .def("get_device_memory_size_for_profile", &ICudaEngine::getDeviceMemorySizeForProfile, "profile_index"_a)
@@ -110,6 +112,15 @@ void bindContext(nb::module_& m) {
       .def("set_output_allocator", &IExecutionContext::setOutputAllocator, "name"_a, "output_allocator"_a, nb::keep_alive<1, 3>())
       .def("get_output_allocator", &IExecutionContext::getOutputAllocator, "name"_a, nb::rv_policy::reference)
       .def("get_max_output_size", &IExecutionContext::getMaxOutputSize, "name"_a)
+      .def("set_device_memory", [](IExecutionContext& self, uintptr_t memory, int64_t size) {
+             self.setDeviceMemoryV2(reinterpret_cast<void*>(memory), size);
+           }, "memory"_a, "size"_a)
+      .def("set_input_consumed_event", [](IExecutionContext& self, uintptr_t event) {
+             return self.setInputConsumedEvent(reinterpret_cast<cudaEvent_t>(event));
+           }, "event"_a)
+      .def("get_input_consumed_event", [](const IExecutionContext& self) {
+             return reinterpret_cast<uintptr_t>(self.getInputConsumedEvent());
+           })
       .def("infer_shapes", [](IExecutionContext& self) {
              std::vector<const char*> names(static_cast<size_t>(self.getEngine().getNbIOTensors()));
              names.resize(static_cast<size_t>(self.inferShapes(static_cast<int32_t>(names.size()), names.data())));

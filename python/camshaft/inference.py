@@ -1,51 +1,56 @@
-"""Running a context on numpy arrays."""
+"""Running a context on numpy arrays or PyTorch tensors."""
+
+import sys
 
 import numpy as np
 
-from ._camshaft import IOutputAllocator, TensorIOMode
+from ._camshaft import ICudaEngine, IOutputAllocator, TensorIOMode, TensorLocation
+from ._memory import DeviceMemory, HostMemory
 from ._types import _bytes_of, _pack, _unpack, nptype
 
 
-class _GrowingOutput(IOutputAllocator):
-    """Memory for an output whose size only the run decides."""
+class _Output(IOutputAllocator):
+    """Memory for an output, grown where only the run decides its size."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype, allocate):
         IOutputAllocator.__init__(self)
-        self.dtype, self.buffer, self.shape = dtype, np.empty(0, np.uint8), ()
+        self.dtype, self.allocate, self.memory, self.shape = dtype, allocate, None, ()
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
-        if self.buffer.nbytes < size + alignment:
-            self.buffer = np.empty(size + alignment, np.uint8)
-        address = self.buffer.ctypes.data
-        return address + -address % alignment
+        if self.memory is None or self.memory.size < size:
+            self.memory = self.allocate(size)
+        return self.memory.address
 
     def notify_shape(self, tensor_name, shape):
         self.shape = tuple(shape)
 
     def array(self):
-        address = self.buffer.ctypes.data
-        start = -address % 64
-        written = self.buffer[start : start + _bytes_of(self.dtype, self.shape)].copy()
-        return _unpack(written, self.dtype, self.shape)
-
-
-class _FixedOutput:
-    """Memory for an output whose shape is known beforehand."""
-
-    def __init__(self, dtype, shape):
-        self.dtype, self.shape = dtype, tuple(shape)
-        self.buffer = np.empty(_bytes_of(dtype, shape), np.uint8)
-
-    def array(self):
-        return _unpack(self.buffer, self.dtype, self.shape)
+        """A copy: the memory serves the next run too."""
+        size = _bytes_of(self.dtype, self.shape)
+        return _unpack(self.memory.read(size).copy(), self.dtype, self.shape)
 
 
 def infer(context, inputs):
     """Runs ``context`` on a dict of arrays by input name and returns a dict by output name.
 
-    Arrays are converted to the input's type only where numpy calls that safe.
+    Numpy arrays are converted to the input's type only where numpy calls that safe; on a GPU they
+    are copied there and back. PyTorch tensors on the engine's GPU are read in place, the run is
+    queued on PyTorch's current stream, and the outputs are tensors there. An engine may stand for
+    one of its contexts.
     """
-    engine = context.engine
+    if isinstance(context, ICudaEngine):
+        context = context.create_execution_context()
+    names = _checked_names(context.engine, inputs)
+    torch = sys.modules.get("torch")
+    if torch and any(isinstance(value, torch.Tensor) for value in inputs.values()):
+        from ._torch import infer as infer_tensors
+
+        return infer_tensors(context, names, inputs)
+    return _infer_arrays(context, names, inputs)
+
+
+def _checked_names(engine, inputs):
+    """(names of inputs, names of outputs), once every input is known to have an array."""
     names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
     wanted = [name for name in names if engine.get_tensor_mode(name) == TensorIOMode.INPUT]
     if missing := [name for name in wanted if name not in inputs]:
@@ -53,33 +58,64 @@ def infer(context, inputs):
     if unknown := [name for name in inputs if name not in wanted]:
         raise ValueError(f"{', '.join(map(repr, unknown))} is no input of the engine, which has"
                          f" {', '.join(wanted)}")
+    return wanted, names[len(wanted):]
 
-    kept = []  # arrays the run reads and writes
-    for name in wanted:
+
+def _set_shape(context, name, shape):
+    if not context.set_input_shape(name, shape):
+        profile = context.active_optimization_profile
+        low, _, high = context.engine.get_tensor_profile_shape(name, profile)
+        raise ValueError(f"input '{name}' has shape {tuple(shape)}, outside the profile's"
+                         f" {low} to {high}")
+
+
+def _on_device(engine, name):
+    return engine.device is not None and engine.get_tensor_location(name) == TensorLocation.DEVICE
+
+
+def _infer_arrays(context, names, inputs):
+    engine = context.engine
+    kept = []  # what the run reads
+    for name in names[0]:
         dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
         array = np.asarray(inputs[name])
         if not np.can_cast(array.dtype, dtype, "safe"):
             raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}: convert the array")
         array = np.require(array, dtype, ["C", "A"])
-        if not context.set_input_shape(name, array.shape):
-            profile = context.active_optimization_profile
-            low, _, high = engine.get_tensor_profile_shape(name, profile)
-            raise ValueError(f"input '{name}' has shape {array.shape}, outside the profile's"
-                             f" {low} to {high}")
-        kept.append(_pack(array))
-        context.set_tensor_address(name, kept[-1].ctypes.data)
-
-    results = {}
-    for name in names[len(wanted) :]:
-        dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
-        shape = context.get_tensor_shape(name)
-        if -1 in shape:
-            results[name] = context.get_output_allocator(name)
-            if not isinstance(results[name], _GrowingOutput):
-                results[name] = _GrowingOutput(dtype)
-                context.set_output_allocator(name, results[name])
+        _set_shape(context, name, array.shape)
+        kept.append(array := _pack(array))
+        if _on_device(engine, name):
+            kept.append(memory := DeviceMemory(engine.device, array.nbytes))
+            memory.write(array)
+            context.set_tensor_address(name, memory.address)
         else:
-            results[name] = _FixedOutput(dtype, shape)
-            context.set_tensor_address(name, results[name].buffer.ctypes.data)
+            context.set_tensor_address(name, array.ctypes.data)
+
+    outputs = {name: _prepare_output(context, name) for name in names[1]}
     context.execute_async_v3(0)
-    return {name: result.array() for name, result in results.items()}
+    if engine.device is not None:
+        engine.device.synchronize()
+    return {name: output.array() for name, output in outputs.items()}
+
+
+def _prepare_output(context, name):
+    """Memory for an output. An allocator is set only where the run decides the size, once per
+    context: with fixed addresses a GPU replays what it has recorded."""
+    engine = context.engine
+    dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
+
+    def allocate(size):
+        return DeviceMemory(engine.device, size) if _on_device(engine, name) else HostMemory(size)
+
+    shape = context.get_tensor_shape(name)
+    if -1 in shape:
+        output = context.get_output_allocator(name)
+        if not isinstance(output, _Output):
+            output = _Output(dtype, allocate)
+            context.set_output_allocator(name, output)
+        return output
+    output = _Output(dtype, allocate)
+    output.shape = tuple(shape)
+    output.memory = allocate(_bytes_of(dtype, shape))
+    context.set_tensor_address(name, output.memory.address)
+    return output
