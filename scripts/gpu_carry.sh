@@ -1,0 +1,58 @@
+#!/bin/bash
+# Fills .gpu-carry/ with what a GPU machine without network and packages needs besides the sources:
+#
+#   scripts/gpu_carry.sh [PYTHON]
+#
+#   bin/, lib/      this build's programs and libraries, stripped, and the libraries they need
+#   python/         the package, compiled for PYTHON when one is given: any interpreter of the same
+#                   minor version as the other machine's (its own folder may be elsewhere)
+#   deps/           headers and libraries, to build there (-DCAMSHAFT_DEPS_DIR=.gpu-carry/deps)
+#
+# Run it after a build. scripts/gpu_check.sh uses the folder where it is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${1:-} carry=.gpu-carry build=${BUILD:-build}
+mkdir -p $carry/{bin,lib,python,deps/include,deps/lib}
+
+copy_stripped() {  # FILE TARGET
+  if [ ! "$2" -nt "$1" ]; then
+    cp "$1" "$2.new" && strip --strip-unneeded "$2.new" && mv "$2.new" "$2"
+  fi
+}
+
+copy_stripped "$build/lib/libcamshaft.so.0" $carry/lib/libcamshaft.so.0
+ln -sfn libcamshaft.so.0 $carry/lib/libcamshaft.so
+copy_stripped "$build/lib/libcamshaft_cuda.so" $carry/lib/libcamshaft_cuda.so
+for program in trtexec conformance_test cuda_test cuda_runtime_test gpu_stress library_check; do
+  if [ -x "$build/bin/$program" ]; then
+    copy_stripped "$build/bin/$program" "$carry/bin/$program"
+  else
+    echo "gpu_carry: $build/bin/$program is not built; it is left out" >&2
+  fi
+done
+for library in $(ldd "$build/lib/libcamshaft.so" | awk '/libhwy/ { print $3 }'); do
+  cp -L "$library" $carry/lib/
+done
+
+include=$(g++ -E -x c++ -M - <<<'#include <hwy/highway.h>' | tr ' ' '\n' | grep '/hwy/highway.h$')
+include=${include%/hwy/highway.h}
+rm -rf $carry/deps/include
+mkdir -p $carry/deps/include
+cp -r "$include"/{hwy,flatbuffers,protozero} "$build/generated/engine_generated.h" \
+  $carry/deps/include/
+cp -L $carry/lib/libhwy.so.* $carry/deps/lib/
+ln -sfn "$(basename $carry/deps/lib/libhwy.so.*)" $carry/deps/lib/libhwy.so
+
+# nanobind's sources, where the other machine has to compile the module itself.
+nanobind=${NANOBIND:-$(echo .venv/lib/python3*/site-packages/nanobind)}
+mkdir -p $carry/deps/nanobind
+cp -r "$nanobind"/{include,src,ext} $carry/deps/nanobind/
+mkdir -p $carry/python/camshaft
+cp python/camshaft/*.py python/camshaft/py.typed $carry/python/camshaft/
+if [ -n "$python" ]; then
+  # The objects stay here: they are no use there.
+  mkdir -p "$build/python-for-gpu"
+  NANOBIND=$nanobind OBJECTS="$build/python-for-gpu" \
+    scripts/build_python_module.sh "$python" $carry/lib $carry/python
+fi
+du -sh $carry | awk '{ print "gpu_carry: " $2 " has " $1 }'
