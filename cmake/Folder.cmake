@@ -53,8 +53,14 @@ function(camshaft_folder NAME)
   endif()
 endfunction()
 
-# Generates NAME_generated.h from NAME.fbs for one folder's sources.
+# Generates NAME_generated.h from NAME.fbs for one folder's sources; without flatc it is taken as
+# generated elsewhere.
 function(camshaft_generate_flatbuffer TARGET SCHEMA)
+  target_include_directories(${TARGET} SYSTEM PRIVATE ${FLATBUFFERS_INCLUDE})
+  if(NOT FLATC)
+    target_include_directories(${TARGET} SYSTEM PRIVATE ${FLATBUFFERS_GENERATED})
+    return()
+  endif()
   get_filename_component(name ${SCHEMA} NAME_WE)
   set(dir ${CMAKE_BINARY_DIR}/generated)
   add_custom_command(
@@ -62,7 +68,7 @@ function(camshaft_generate_flatbuffer TARGET SCHEMA)
     COMMAND ${FLATC} --cpp --scoped-enums -o ${dir} ${CMAKE_CURRENT_SOURCE_DIR}/${SCHEMA}
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${SCHEMA})
   target_sources(${TARGET} PRIVATE ${dir}/${name}_generated.h)
-  target_include_directories(${TARGET} SYSTEM PRIVATE ${dir} ${FLATBUFFERS_INCLUDE})
+  target_include_directories(${TARGET} SYSTEM PRIVATE ${dir})
 endfunction()
 
 # Makes the files of a folder, and the definitions of the scalar operations, available to the
