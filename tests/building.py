@@ -1,8 +1,26 @@
-"""Engines from ONNX models in one call, for tests."""
+"""Engines from ONNX models in one call, for tests.
+
+CAMSHAFT_TEST_ENGINES=gpu builds them for the GPU, which must be there; they are built for the CPU
+otherwise.
+"""
+
+import os
 
 import numpy
 
 import camshaft as trt
+
+ON_GPU = os.environ.get("CAMSHAFT_TEST_ENGINES") == "gpu"
+DEVICE = trt.DeviceType.GPU if ON_GPU else trt.DeviceType.CPU
+
+
+def loaded(plan, threads, logger):
+    """The engine of a plan, on the device that tests were asked to use."""
+    runtime = trt.Runtime(logger)
+    runtime.max_threads = threads
+    engine = runtime.deserialize_cuda_engine(plan)
+    assert (engine.device is not None) == ON_GPU, "the engine was not built for the GPU"
+    return engine
 
 
 def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
@@ -19,7 +37,7 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
     parsed = parser.parse(model) if isinstance(model, bytes) else parser.parse_from_file(str(model))
     assert parsed, "\n".join(parser.get_error(i).desc() for i in range(parser.num_errors))
     config = builder.create_builder_config()
-    config.default_device_type = trt.DeviceType.CPU
+    config.default_device_type = DEVICE
     config.builder_optimization_level = level
     if not tf32:
         config.clear_flag(trt.BuilderFlag.TF32)
@@ -29,7 +47,4 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
         profile.set_shape(name, min=numpy.min(sizes, axis=0), opt=sizes[0],
                           max=numpy.max(sizes, axis=0))
     config.add_optimization_profile(profile)
-    plan = builder.build_serialized_network(network, config)
-    runtime = trt.Runtime(logger)
-    runtime.max_threads = threads
-    return runtime.deserialize_cuda_engine(plan)
+    return loaded(builder.build_serialized_network(network, config), threads, logger)

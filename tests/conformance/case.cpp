@@ -1,6 +1,7 @@
 #include "conformance/case.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -28,6 +29,12 @@ std::pair<std::string, std::string> halves(const std::string& text, std::string_
   const size_t at = text.find(separator);
   if (at == std::string::npos) fail(ErrorKind::kInvalidArgument, "'", text, "' lacks '", separator, "'");
   return {text.substr(0, at), text.substr(at + separator.size())};
+}
+
+// Where the suite's files lie: where it was built, unless the program was carried elsewhere.
+std::filesystem::path folder() {
+  const char* moved = std::getenv("CAMSHAFT_CONFORMANCE");
+  return moved ? moved : CAMSHAFT_CONFORMANCE;
 }
 
 // "n=2 h=7 %shape=[8,3]"
@@ -155,7 +162,7 @@ std::vector<ShapeProfile> Case::profiles(const Graph& graph) const {
 const std::vector<Case>& allCases() {
   static const std::vector<Case> cases = [] {
     std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(CAMSHAFT_CONFORMANCE))
+    for (const auto& entry : std::filesystem::directory_iterator(folder()))
       if (entry.path().extension() == ".txt") paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     std::vector<Case> all;
@@ -180,7 +187,7 @@ const std::vector<int>& allLevels() { return usedLevels; }
 
 std::vector<Device> allDevices() {
   std::vector<Device> devices;
-  std::ifstream file(std::filesystem::path(CAMSHAFT_CONFORMANCE) / "devices.list");
+  std::ifstream file(folder() / "devices.list");
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.starts_with("//")) continue;
     if (line.starts_with("device ")) {

@@ -1,6 +1,7 @@
 """Whole models against ONNX Runtime: one engine per model, several shapes each.
 
-By default one variant of each architecture and axes; `pytest --all` takes every one.
+By default one variant of each architecture and axes; `pytest --all` takes every one, and
+CAMSHAFT_TEST_ENGINES=gpu runs them on the GPU.
 """
 
 import numpy
@@ -74,20 +75,46 @@ def check(model, feeds, tf32=False, tolerance=TOLERANCE):
 def run_poisoned(context, feed):
     """The outputs, each written over a pattern that no model would leave unnoticed."""
     engine = context.engine
-    kept, outputs = [], {}
-    for name in (engine.get_tensor_name(i) for i in range(engine.num_io_tensors)):
+    names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
+    memories, outputs = {}, {}
+    for name in names:
         if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
-            kept.append(numpy.ascontiguousarray(feed[name]))
-            assert context.set_input_shape(name, kept[-1].shape)
-            assert context.set_tensor_address(name, kept[-1].ctypes.data)
-    for name in (engine.get_tensor_name(i) for i in range(engine.num_io_tensors)):
+            array = numpy.ascontiguousarray(feed[name])
+            assert context.set_input_shape(name, array.shape)
+            memories[name] = Placed(context, name, array)
+    for name in names:
         if engine.get_tensor_mode(name) == trt.TensorIOMode.OUTPUT:
             outputs[name] = numpy.empty(context.get_tensor_shape(name),
                                         trt.nptype(engine.get_tensor_dtype(name)))
             outputs[name].view(numpy.uint8).fill(0xFF)  # NaN in floats, -1 in integers
-            assert context.set_tensor_address(name, outputs[name].ctypes.data)
+            memories[name] = Placed(context, name, outputs[name])
     assert context.execute_async_v3(0)
+    for name in outputs:
+        memories[name].fetch()
     return outputs
+
+
+class Placed:
+    """An array where the engine wants the tensor: itself, or a copy on the device."""
+
+    def __init__(self, context, name, array):
+        self.array, self.device = array, context.engine.device
+        if context.engine.get_tensor_location(name) != trt.TensorLocation.DEVICE:
+            self.device = None
+        self.address = array.ctypes.data
+        if self.device:
+            self.address = self.device.allocate(array.nbytes)
+            self.device.copy(self.address, array.ctypes.data, array.nbytes)
+        assert context.set_tensor_address(name, self.address)
+
+    def __del__(self):
+        if self.device:
+            self.device.release(self.address)
+
+    def fetch(self):
+        if self.device:
+            self.device.copy(self.array.ctypes.data, self.address, self.array.nbytes)
+            self.device.synchronize()
 
 
 def peer(model, optimise=True):

@@ -1,12 +1,18 @@
 """Runs one case through the Python API and compares its outputs as the suite does."""
 
+import pathlib
 import re
+import sys
 
 import numpy
 import onnx
 from onnx import numpy_helper
 
 import camshaft as trt
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from building import DEVICE, loaded  # noqa: E402
 
 PASSED = "passed"
 PASSED_FIXED = "passed with inputs fixed"  # those that must be constants: axes, pads, scales
@@ -54,7 +60,7 @@ def build(model, feeds):
     if not parser.parse(model.SerializeToString()):
         raise Refused("; ".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
     config = builder.create_builder_config()
-    config.default_device_type = trt.DeviceType.CPU
+    config.default_device_type = DEVICE
     config.builder_optimization_level = 0
     config.clear_flag(trt.BuilderFlag.TF32)  # the suite's tolerances are those of f32
     profile = builder.create_optimization_profile()
@@ -69,9 +75,7 @@ def build(model, feeds):
         plan = builder.build_serialized_network(network, config)
     except trt.Error as error:
         raise Refused(str(error)) from None
-    runtime = trt.Runtime(logger)
-    runtime.max_threads = 1
-    return runtime.deserialize_cuda_engine(plan)
+    return loaded(plan, 1, logger)
 
 
 def input_names(model):

@@ -1,6 +1,7 @@
-"""The ONNX backend suite on the CPU, through the Python API.
+"""The ONNX backend suite, through the Python API.
 
     python tests/onnx_backend/run.py [--jobs 2] [--only 'test_conv*'] [--update] [--json FILE]
+        [--device gpu]
 
 Every case runs. exclusions.txt lists those that may fail, each under its reason; the exit status
 is 0 when exactly these fail. --update writes the list anew from what happened.
@@ -58,8 +59,10 @@ def main():
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--only", default="*", help="names to run, as a shell pattern")
     arguments.add_argument("--update", action="store_true", help="write exclusions.txt anew")
+    arguments.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     arguments.add_argument("--json", type=pathlib.Path, help="write every result there")
     options = arguments.parse_args()
+    os.environ["CAMSHAFT_TEST_ENGINES"] = options.device  # what building.py looks at
 
     start = time.monotonic()
     chosen = [case for case in cases.load() if fnmatch.fnmatch(case.name, options.only)]
