@@ -109,7 +109,8 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
       str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
           "using Index = ", isWide_ ? "long long" : "int", ";\n",
           functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_,
-          "(", parameters, ") {\n  waitForPrevious();\n  letNextStart();\n", sizes, body, "}\n");
+          "(", parameters, ") {\n", sizes, early, "  waitForPrevious();\n  letNextStart();\n", body,
+          "}\n");
   prepared_.runtimeKernel = str("cuda/", name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());

@@ -47,6 +47,7 @@ class KernelText {
   void include(std::string_view deviceFile);            // text of a file of device/, once
 
   std::string functions;  // what stands before the kernel
+  std::string early;      // before it waits for the kernels before it: may read packed inputs only
   std::string body;
 
   Prepared prepared(const LaunchShape& shape);

@@ -75,5 +75,41 @@ TEST(CudaConv, Depthwise) {
   expectDepthwise(depthwise("f16", 16, 3, 1, 2, "[n, h, 11, 16]"));
 }
 
+// x, weights and bias of a convolution with channels last.
+std::string implicit(std::string_view type, std::string_view image, std::string_view weights,
+                     std::string_view attributes, std::string_view epilogue = {},
+                     std::string_view operands = {}) {
+  return str("symbols n, h graph g(%x: ", type, image, ", %w: ", type, weights, ", %b: f32[",
+             weights.substr(1, weights.find(',') - 1), "]", operands,
+             ") { %y = Conv(%x, %w, %b) {channels_last = true, ", attributes, "} ", epilogue,
+             " return %y }");
+}
+
+TEST(CudaConv, OnTensorCores) {
+  const auto expectImplicit = [](const std::string& graph) {
+    expectKernelsMatch({.graph = graph,
+                        .sizes = {{{"n", 1}, {"h", 9}}, {{"n", 2}, {"h", 6}}},
+                        .constants = {"w", "b"},
+                        .ranges = {{"w", {-0.3, 0.3}}},
+                        .tolerance = 2e-2,
+                        .only = "cuda/conv_mma"});
+  };
+  const char* padded =
+      "strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]";
+  expectImplicit(implicit("f16", "[n, h, 7, 40]", "[72, 40, 3, 3]", padded,
+                          "epilogue(%r, %s) {relu(mul(add(x0:f16, x1:f16), x2:f16))}",
+                          ", %r: f16[n, h, 7, 72], %s: f16[n, 1, 1, 72]"));
+  expectImplicit(
+      implicit("bf16", "[n, h, 7, 3]", "[30, 3, 5, 7]",
+               "strides = [2, 2], dilations = [1, 1], pads_begin = [2, 3], pads_end = [2, 3]",
+               "epilogue() {silu(x0:bf16)}"));
+  expectImplicit(
+      implicit("f16", "[n, h, 7, 64]", "[50, 32, 2, 2]",
+               "strides = [2, 1], dilations = [2, 3], pads_begin = [1, -1], pads_end = [0, "
+               "2], groups = 2"));
+  expectImplicit(implicit("f16", "[n, h, 520]", "[33, 520, 3]",
+                          "strides = [1], dilations = [1], pads_begin = [1], pads_end = [0]"));
+}
+
 }  // namespace
 }  // namespace camshaft::cuda

@@ -2,13 +2,16 @@
 #include "backends/cuda/conv/cudnn_conv.h"
 #include "backends/cuda/conv/depthwise.h"
 #include "backends/cuda/conv/direct.h"
+#include "backends/cuda/conv/implicit.h"
+#include "backends/cuda/conv/pixels.h"
 #include "backends/cuda/families.h"
 
 namespace camshaft::cuda::conv {
 
 // Best guess first; the last one takes every convolution.
 KernelList kernels() {
-  static const Kernel kKernels[] = {depthwiseConvKernel(), cudnnConvKernel(), directConvKernel()};
+  static const Kernel kKernels[] = {depthwiseConvKernel(), wgmmaPixelKernel(), implicitConvKernel(),
+                                    cublasLtPixelKernel(), cudnnConvKernel(),  directConvKernel()};
   return kKernels;
 }
 

@@ -1,6 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cuda/families.h"
 #include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/gemm/mma.h"
 #include "backends/cuda/gemm/plain.h"
 #include "backends/cuda/gemm/wgmma.h"
 
@@ -8,7 +9,8 @@ namespace camshaft::cuda::gemm {
 
 // Best guess first; the last one takes every product.
 KernelList kernels() {
-  static const Kernel kKernels[] = {wgmmaKernel(), cublasLtKernel(), plainGemmKernel()};
+  static const Kernel kKernels[] = {wgmmaKernel(), cublasLtKernel(), mmaGemmKernel(),
+                                    plainGemmKernel()};
   return kKernels;
 }
 

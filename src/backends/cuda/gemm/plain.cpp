@@ -1,8 +1,8 @@
 #include "backends/cuda/gemm/plain.h"
 
 #include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/rows/walk.h"
-#include "backends/cuda/strided/strided.h"
 #include "ops/matmul.h"
 #include "support/text.h"
 
@@ -24,15 +24,6 @@ Verdict supports(const Node& node) {
 
 std::vector<int64_t> configurations(const Node&) { return {0, 1, 2, 3}; }
 
-// Strides of an operand's matrices against the result's dimensions; zeros for the last two.
-std::vector<Dim> itemStrides(const Shape& operand, const Shape& result) {
-  const auto leading = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
-  std::vector<Dim> strides = broadcastStrides(leading(operand), leading(result));
-  for (Dim& stride : strides) stride *= operand[operand.size() - 2] * operand.back();
-  strides.insert(strides.end(), {0, 0});
-  return strides;
-}
-
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<MatMulAttrs>();
   const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
@@ -40,7 +31,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const size_t rank = y.size();
   const Dim rows = y[rank - 2], columns = y[rank - 1];
   const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
-  const Dim items = numElements(Shape(y.begin(), y.end() - 2));
+  const Dim items = numElements(leadingDims(y));
   const Tile tile = kTiles[options.config];
   const DataType result = node.resultBeforeEpilogue().type;
 

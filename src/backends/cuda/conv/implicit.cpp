@@ -1,0 +1,183 @@
+#include "backends/cuda/conv/implicit.h"
+
+#include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/gemm/mma_config.h"
+#include "backends/cuda/services.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr size_t kMostTimed = 8;
+constexpr int kBias = 2;
+
+int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Rows are places of the result, columns its channels. One-dimensional images have one row.
+struct Implicit {
+  Convolution conv;
+  Window y, x;
+  Dim height = 1, breadth, outHeight = 1, outBreadth;
+  bool hasRuns = false;  // the few channels of a window's row are read as one run (RunSource)
+  std::string refusal;
+
+  explicit Implicit(const Node& node) : conv(node) {
+    refusal = whyNot(node);
+    if (!refusal.empty()) return;
+    const size_t last = conv.spatialRank() - 1;
+    x = conv.windows[last];
+    breadth = conv.fromSize(last);
+    outBreadth = conv.toSize(last);
+    hasRuns = conv.groupInputs % 8 != 0;
+    if (hasRuns && (conv.groups > 1 || x.dilation > 1))
+      refusal = "needs groups of a multiple of 8 channels";
+    if (last == 0) return;
+    y = conv.windows[0];
+    height = conv.fromSize(0);
+    outHeight = conv.toSize(0);
+  }
+
+  std::string whyNot(const Node& node) const {
+    if (!conv.refusal.empty()) return conv.refusal;
+    constexpr int kAmpere = 80;
+    const DataType type = node.inputs[0]->dataType();
+    if (services().target().sm < kAmpere) return "needs a GPU of compute capability 8.0";
+    if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
+    if (type != DataType::kF16 && type != DataType::kBF16)
+      return str("multiplies f16 and bf16, not ", type);
+    if (conv.spatialRank() > 2) return "takes one or two spatial dimensions";
+    if (!node.inputs[1]->isConstant()) return "needs constant weights";
+    if (conv.groups > 1 && conv.groupOutputs < 16) return "has too few channels in a group";
+    return {};
+  }
+
+  int64_t run() const { return hasRuns ? roundUp(x.kernel * conv.groupInputs, 8) : 0; }
+  int64_t depth() const { return hasRuns ? y.kernel * run() : conv.taps() * conv.groupInputs; }
+  int64_t pitch() const { return roundUp(depth(), 64); }  // of packed weights: whole steps
+  Dim rows() const { return conv.to[0] * outHeight * outBreadth; }
+};
+
+Verdict supports(const Node& node) {
+  const Implicit implicit(node);
+  return implicit.refusal.empty() ? Verdict::yes() : Verdict::no(implicit.refusal);
+}
+
+// Sizes not known before the profile count as typical ones here.
+std::vector<int64_t> configurations(const Node& node) {
+  constexpr int64_t kTypicalSide = 28;
+  const Implicit i(node);
+  const auto side = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
+  MmaProblem problem{.columns = i.conv.groupOutputs, .depth = i.depth(), .batch = i.conv.groups};
+  const int64_t places = side(i.outHeight) * side(i.outBreadth);
+  std::vector<int64_t> packed;
+  if (i.conv.to[0].isConstant()) {
+    problem.rows = i.conv.to[0].value() * places;
+    appendPromising(packed, problem, kMostTimed);
+  } else {
+    for (int64_t batch : {1, 32}) {
+      problem.rows = batch * places;
+      appendPromising(packed, problem, kMostTimed / 2);
+    }
+  }
+  return packed;
+}
+
+// [outputs, pitch]: k counts through (kernel, channels), or (kernel y, run).
+std::vector<std::byte> packed(const Value& weights, const Implicit& i) {
+  const int64_t pitch = i.pitch(), inputs = i.conv.groupInputs, taps = i.conv.taps();
+  return packedWeights(weights, i.conv.outputs() * pitch, [&](int64_t at) -> int64_t {
+    const int64_t m = at / pitch, k = at % pitch;
+    if (k >= i.depth()) return -1;
+    int64_t tap = k / inputs, c = k % inputs;
+    if (i.hasRuns) {
+      const int64_t within = k % i.run();
+      if (within >= i.x.kernel * inputs) return -1;
+      tap = k / i.run() * i.x.kernel + within / inputs;
+      c = within % inputs;
+    }
+    return (m * inputs + c) * taps + tap;
+  });
+}
+
+std::string geometryText(const Implicit& i) {
+  return str("struct Geometry {\n  static constexpr int kKernelY = ", i.y.kernel,
+             ", kKernelX = ", i.x.kernel, ", kStrideY = ", i.y.stride, ", kStrideX = ", i.x.stride,
+             ", kDilationY = ", i.y.dilation, ", kDilationX = ", i.x.dilation,
+             ", kPadY = ", i.y.padBegin, ", kPadX = ", i.x.padBegin,
+             ", kChannels = ", i.conv.groupInputs, ", kPixel = ", i.conv.inputs(), ";\n};\n");
+}
+
+void printStoreResults(KernelText& kernel, const Node& node, const Implicit& i, int width) {
+  kernel.body +=
+      str("  product.template finish<", width,
+          ">(memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), ", i.conv.groupOutputs,
+          " - int(firstColumn), [&](int row, int column, float (&values)[", width,
+          "]) {\n    p = firstRow + row;\n    const Index c = item * ", i.conv.groupOutputs,
+          " + firstColumn + column;\n");
+  if (node.hasInput(kBias))
+    kernel.body += str("    const auto start = loadVector<", width,
+                       ">(bias + c);\n#pragma unroll\n"
+                       "    for (int v = 0; v < ",
+                       width, "; ++v) values[v] += toCompute(start.v[v]);\n");
+  kernel.body += "    store(c, values);\n  });\n";
+}
+
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const Implicit i(node);
+  const MmaConfig config = unpackMma(options.config);
+  const DataType type = node.inputs[0]->dataType();
+  const int width = storeWidth(i.conv.groupOutputs);
+  KernelText kernel(str("conv_mma_", type, "_", i.y.kernel, "x", i.x.kernel, "_", toString(config)),
+                    node, options);
+  kernel.input("x", 0);
+  kernel.packedInput("weights", {type, {i.conv.outputs(), i.pitch()}}, packed(*node.inputs[1], i));
+  if (node.hasInput(kBias)) kernel.input("bias", kBias);
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  for (const char* file : {"attention_primitives.cuh", "gemm_mma.cuh", "conv_mma.cuh"})
+    kernel.include(file);
+  kernel.functions += geometryText(i);
+
+  const Dim tilesM = ceilDiv(i.rows(), config.rows);
+  const int64_t tilesN = (i.conv.groupOutputs + config.columns - 1) / config.columns;
+  const int64_t steps = (i.depth() + config.depth - 1) / config.depth;
+  kernel.early += "  extern __shared__ __align__(128) char memory[];\n";
+  printTileNumbers(kernel.early, config, str(tilesN), kernel.size(tilesM));
+  kernel.early += str(
+      "  using Tile = ", tilingText(config, type),
+      ";\n  const Index rows = ", kernel.size(i.rows()),
+      ", firstRow = tileM * Tile::kRows, firstColumn = tileN * Tile::kColumns;\n"
+      "  const int first = Tile::firstStep(",
+      steps, ", rank), steps = Tile::firstStep(", steps,
+      ", rank + 1) - first;\n  mma::MatrixSource<Tile, Tile::kColumns, true> b(weights + item * ",
+      i.conv.groupOutputs * i.pitch(), ", ", i.pitch(), ", ", i.pitch(), ", firstColumn, ",
+      i.conv.groupOutputs,
+      ", first);\n  mma::Product<Tile> product;\n"
+      "  product.begin(mma::sharedAddress(memory), b, steps);\n");
+  kernel.body +=
+      str("  mma::", i.hasRuns ? "RunSource" : "ImageSource", "<Tile, Geometry> a(x + item * ",
+          i.conv.groupInputs, ", {", kernel.size(i.height), ", ", kernel.size(i.breadth), ", ",
+          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth),
+          "}, firstRow, rows, first);\n"
+          "  product.add(mma::sharedAddress(memory), a, b, steps);\n");
+  printPixelStore(kernel, node, width);
+  printStoreResults(kernel, node, i, width);
+  return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * config.splits), 1, 1},
+                          .block = config.threads(),
+                          .sharedBytes = config.sharedBytes(),
+                          .cluster = config.splits});
+}
+
+}  // namespace
+
+const Kernel& implicitConvKernel() {
+  static constexpr Kernel kKernel{.name = "cuda/conv_mma",
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = configurations,
+                                  .inPlace = isEpilogueReadInPlace};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda

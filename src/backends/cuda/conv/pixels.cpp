@@ -1,0 +1,134 @@
+#include "backends/cuda/conv/pixels.h"
+
+#include <algorithm>
+
+#include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/gemm/wgmma.h"
+#include "ops/conv.h"
+#include "ops/matmul.h"
+#include "ops/ops.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr int kBias = 2;
+
+std::string whyNoProduct(const Node& conv) {
+  const auto& attrs = conv.as<ConvAttrs>();
+  const auto isAll = [](const std::vector<int64_t>& list, int64_t value) {
+    return std::all_of(list.begin(), list.end(), [&](int64_t item) { return item == value; });
+  };
+  const Shape& weights = conv.inputs[1]->shape();
+  if (!attrs.channelsLast || attrs.groups != 1) return "needs channels last in one group";
+  if (!std::all_of(weights.begin() + 2, weights.end(),
+                   [](const Dim& dim) { return dim.isConstant(1); }) ||
+      !isAll(attrs.strides, 1) || !isAll(attrs.padsBegin, 0) || !isAll(attrs.padsEnd, 0))
+    return "looks at one pixel at a time, and at each";
+  if (!conv.inputs[1]->isConstant()) return "needs constant weights";
+  if (!isFloat(conv.inputs[0]->dataType())) return "multiplies floats";
+  return {};
+}
+
+// x0 + bias, added as f32.
+Expr biasExpr(DataType type, DataType biasType) {
+  const auto wide = [](Expr& expr, int value, DataType from) {
+    return from == DataType::kF32 ? value : expr.cast(value, DataType::kF32);
+  };
+  Expr expr;
+  const int x = expr.input(0, type), bias = expr.input(1, biasType);
+  const int left = wide(expr, x, type), right = wide(expr, bias, biasType);
+  const int sum = expr.apply(ScalarOp::kAdd, left, right);
+  if (type != DataType::kF32) expr.cast(sum, type);
+  return expr;
+}
+
+// The epilogue of the product: that of the convolution on top of its bias.
+std::optional<Expr> epilogueOf(const Node& conv) {
+  if (!conv.hasInput(kBias))
+    return conv.epilogue ? std::optional(conv.epilogue->expr) : std::nullopt;
+  const Expr biased = biasExpr(conv.resultBeforeEpilogue().type, conv.inputs[kBias]->dataType());
+  if (!conv.epilogue) return biased;
+  std::vector<int> places(conv.epilogue->expr.inputCount());
+  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i) + 1;
+  return conv.epilogue->expr.composed(0, biased, {0, 1}, places);
+}
+
+// The same as a MatMul of [N, spatial..., C] and [M, C], in a graph of its own.
+struct PixelProduct {
+  Graph graph;
+  Node* node = nullptr;
+  std::vector<int> inputOf;  // by input of the product: which one of the convolution it is
+
+  explicit PixelProduct(const Node& conv) {
+    const Value& weights = *conv.inputs[1];
+    Value* matrix =
+        graph.addConstant("weights", {weights.dataType(), {weights.shape()[0], weights.shape()[1]}},
+                          weights.constant);
+    MatMulAttrs attrs;
+    attrs.transposeB = true;
+    node = graph.add(&ops::MatMul, conv.name, {graph.addInput("x", conv.inputs[0]->type), matrix},
+                     attrs);
+    inputOf = {0, 1};
+    const std::optional<Expr> expr = epilogueOf(conv);
+    if (!expr) return;
+    node->epilogue = Epilogue{*expr, 2};
+    for (int i = kBias; i < static_cast<int>(conv.inputs.size()); ++i) {
+      if (!conv.inputs[i]) continue;
+      const Value& operand = *conv.inputs[i];
+      const std::string name = str("operand", i);
+      graph.addInputTo(node, operand.isConstant()
+                                 ? graph.addConstant(name, operand.type, operand.constant)
+                                 : graph.addInput(name, operand.type));
+      inputOf.push_back(i);
+    }
+    graph.inferTypes(node);
+  }
+};
+
+template <const Kernel& (*kProducts)()>
+struct Pixels {
+  static Verdict supports(const Node& conv) {
+    if (std::string reason = whyNoProduct(conv); !reason.empty())
+      return Verdict::no(std::move(reason));
+    return kProducts().supports(*PixelProduct(conv).node);
+  }
+  static std::vector<int64_t> configurations(const Node& conv) {
+    return kProducts().configurations(*PixelProduct(conv).node);
+  }
+  static Prepared prepare(const Node& conv, const PrepareOptions& options) {
+    const PixelProduct product(conv);
+    Prepared prepared = kProducts().prepare(*product.node, options);
+    for (StepInput& input : prepared.inputs)
+      if (input.nodeInput >= 0) input.nodeInput = product.inputOf[input.nodeInput];
+    if (prepared.runtimeKernel.empty()) prepared.runtimeKernel = kProducts().name;
+    return prepared;
+  }
+  static bool inPlace(const Node& conv, int input) {
+    if (std::count(conv.inputs.begin(), conv.inputs.end(), conv.inputs[input]) != 1) return false;
+    const PixelProduct product(conv);
+    const auto place = std::find(product.inputOf.begin(), product.inputOf.end(), input);
+    return place != product.inputOf.end() &&
+           kProducts().inPlace(*product.node, static_cast<int>(place - product.inputOf.begin()));
+  }
+};
+
+template <const Kernel& (*kProducts)()>
+constexpr Kernel kernelOf(std::string_view name) {
+  using P = Pixels<kProducts>;
+  return {name, P::supports, P::prepare, P::configurations, P::inPlace};
+}
+
+}  // namespace
+
+const Kernel& wgmmaPixelKernel() {
+  static constexpr Kernel kKernel = kernelOf<wgmmaKernel>("cuda/conv_pixels_wgmma");
+  return kKernel;
+}
+
+const Kernel& cublasLtPixelKernel() {
+  static constexpr Kernel kKernel = kernelOf<cublasLtKernel>("cuda/conv_pixels_cublaslt");
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,222 @@
+// Tiles of matrix products on tensor cores by the instructions of a warp (sm_80 and later):
+// D[row, column] = sum over k of A[row, k] B[column, k], of f16 or bf16, added up in f32. Follows
+// attention_primitives.cuh.
+namespace mma {
+
+using namespace attention;
+
+__device__ __forceinline__ void storeChunk(SharedAddress to, const void* chunk) {
+#ifdef CAMSHAFT_EMULATOR
+  for (int i = 0; i < 16; ++i) to[i] = static_cast<const char*>(chunk)[i];
+#else
+  const auto words = *static_cast<const uint4*>(chunk);
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words.x), "r"(words.y),
+               "r"(words.z), "r"(words.w)
+               : "memory");
+#endif
+}
+
+// Adds kWidth sums of the same place in another block of the cluster.
+template <int kWidth>
+__device__ __forceinline__ void addFromBlock(float (&sums)[kWidth], const float* place, int rank) {
+#if !defined(CAMSHAFT_EMULATOR) && __CUDA_ARCH__ >= 900
+  unsigned remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(sharedAddress(place)), "r"(rank));
+  if constexpr (kWidth % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < kWidth; i += 4) {
+      float x, y, z, w;
+      asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                   : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+                   : "r"(remote + 4 * i)
+                   : "memory");
+      sums[i] += x, sums[i + 1] += y, sums[i + 2] += z, sums[i + 3] += w;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) sums[i] += readFromBlock(place + i, rank);
+  }
+#endif
+}
+
+// kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps of
+// kDepth along k: rows of A, then of B. The k axis is shared by kSplits blocks of a cluster.
+template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
+          int kSplits_>
+struct Tiling {
+  using Element = E;
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_;
+  static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kStages = kStages_;
+#ifdef CAMSHAFT_EMULATOR
+  static constexpr int kSplits = 1;  // blocks run one after another: the first does all
+#else
+  static constexpr int kSplits = kSplits_;
+#endif
+  static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
+  static constexpr int kWarpRows = kRows / kWarpsM, kWarpColumns = kColumns / kWarpsN;
+  static constexpr int kChunks = kDepth / 8;                // 16 bytes each, of a row
+  static constexpr int kRowsPerPass = kThreads / kChunks;   // that the threads copy at a time
+  static constexpr int kBytesA = kRows * kDepth * 2, kStageBytes = kBytesA + kColumns * kDepth * 2;
+  static constexpr int kPitch = kColumns + 8;               // of sums in shared memory
+
+  // Eight rows of a chunk, and the chunks of a row, lie in different banks.
+  __device__ __forceinline__ static int place(int row, int chunk) {
+    const int exchanged = kDepth == 64 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3);
+    return row * (kDepth * 2) + exchanged * 16;
+  }
+  // What a thread copies: chunk ownChunk() of rows ownRow(0), ownRow(1), ...
+  __device__ __forceinline__ static int ownChunk() { return threadIdx.x % kChunks; }
+  __device__ __forceinline__ static int ownRow(int i) {
+    return threadIdx.x / kChunks + i * kRowsPerPass;
+  }
+  // The steps of one of the blocks that share k.
+  __device__ __forceinline__ static int firstStep(int steps, int rank) {
+    return static_cast<int>(static_cast<long long>(steps) * rank / kSplits);
+  }
+};
+
+// Copies kCount rows of a matrix with k along its rows, chunk by chunk; zeros where it ends.
+template <class T, int kCount, bool kIsPadded> struct MatrixSource {
+  const typename T::Element* from;
+  Index pitch, depth;  // the depth that is left; whole steps when padded
+  int rows;            // that are there
+
+  __device__ __forceinline__ MatrixSource(const typename T::Element* matrix, Index pitch, Index depth,
+                                          Index firstRow, Index endRow, int firstStep)
+      : from(matrix + firstRow * pitch + firstStep * T::kDepth + T::ownChunk() * 8),
+        pitch(pitch),
+        depth(depth - firstStep * T::kDepth - T::ownChunk() * 8),
+        rows(static_cast<int>(endRow - firstRow < kCount ? endRow - firstRow : kCount)) {}
+
+  __device__ __forceinline__ void copy(SharedAddress to) {
+#pragma unroll
+    for (int i = 0; i < kCount / T::kRowsPerPass; ++i) {
+      const int row = T::ownRow(i);
+      const bool isThere = row < rows && (kIsPadded || depth > 0);
+      copyAsync(to + T::place(row, T::ownChunk()), isThere ? from + row * pitch : from, isThere);
+    }
+    from += T::kDepth;
+    depth -= T::kDepth;
+  }
+};
+
+template <class T> struct Product {
+  float sums[T::kWarpRows / 16][T::kWarpColumns / 8][4];
+
+  __device__ __forceinline__ Product() {
+#pragma unroll
+    for (int i = 0; i < T::kWarpRows / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < T::kWarpColumns / 8; ++j)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) sums[i][j][k] = 0;
+  }
+  __device__ __forceinline__ static int firstRow() {
+    return threadIdx.x / 32 / T::kWarpsN * T::kWarpRows;
+  }
+  __device__ __forceinline__ static int firstColumn() {
+    return threadIdx.x / 32 % T::kWarpsN * T::kWarpColumns;
+  }
+
+  __device__ __forceinline__ void addStage(SharedAddress stage) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int k = 0; k < T::kDepth / 16; ++k) {
+      unsigned a[T::kWarpRows / 16][4], b[T::kWarpColumns / 16][4];
+#pragma unroll
+      for (int i = 0; i < T::kWarpRows / 16; ++i)
+        loadMatrices(a[i], stage + T::place(firstRow() + i * 16 + lane % 16, k * 2 + lane / 16));
+#pragma unroll
+      for (int j = 0; j < T::kWarpColumns / 16; ++j)
+        loadMatrices(b[j], stage + T::kBytesA +
+                               T::place(firstColumn() + j * 16 + lane / 16 * 8 + lane % 8,
+                                        k * 2 + lane / 8 % 2));
+#pragma unroll
+      for (int i = 0; i < T::kWarpRows / 16; ++i)
+#pragma unroll
+        for (int j = 0; j < T::kWarpColumns / 8; ++j)
+          multiply(typename T::Element{}, sums[i][j], a[i], b[j / 2][j % 2 * 2],
+                   b[j / 2][j % 2 * 2 + 1]);
+    }
+  }
+
+  // What needs nothing of the kernels before: B, for the stages that are filled first.
+  template <class B>
+  __device__ __forceinline__ static void begin(SharedAddress memory, B& b, int steps) {
+#pragma unroll
+    for (int i = 0; i < T::kStages - 1; ++i)
+      if (i < steps) b.copy(memory + i * T::kStageBytes + T::kBytesA);
+  }
+
+  // After begin(). Shared memory is free again when it returns.
+  template <class A, class B>
+  __device__ __forceinline__ void add(SharedAddress memory, A& a, B& b, int steps) {
+#pragma unroll
+    for (int i = 0; i < T::kStages - 1; ++i) {
+      if (i < steps) a.copy(memory + i * T::kStageBytes);
+      commitCopies();
+    }
+    int reads = 0, writes = T::kStages - 1;
+    for (int step = 0; step < steps; ++step) {
+      waitForCopies<T::kStages - 2>();
+      __syncthreads();
+      if (step + T::kStages - 1 < steps) {
+        a.copy(memory + writes * T::kStageBytes);
+        b.copy(memory + writes * T::kStageBytes + T::kBytesA);
+      }
+      commitCopies();
+      addStage(memory + reads * T::kStageBytes);
+      reads = reads + 1 == T::kStages ? 0 : reads + 1;
+      writes = writes + 1 == T::kStages ? 0 : writes + 1;
+    }
+    waitForCopies<0>();
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void show(float* memory) const {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < T::kWarpRows / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < T::kWarpColumns / 8; ++j)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+          storeVector<2>(memory + (firstRow() + i * 16 + half * 8 + lane / 4) * T::kPitch +
+                             firstColumn() + j * 8 + lane % 4 * 2,
+                         Vector<float, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
+  }
+
+  // Gives the results to store(row, column, values), kWidth neighbours at a time, always added up in
+  // the same order. Blocks that share k finish some rows each.
+  template <int kWidth, class Store>
+  __device__ __forceinline__ void finish(char* memory, int rank, int rows, int columns,
+                                         const Store& store) const {
+    float* const shown = reinterpret_cast<float*>(memory);
+    show(shown);
+    if constexpr (T::kSplits > 1)
+      syncCluster();
+    else
+      __syncthreads();
+    constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
+    for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
+      const int row = rank * kShare + i / kParts, column = i % kParts * kWidth;
+      if (row >= rows || column >= columns) continue;
+      const float* const place = shown + row * T::kPitch + column;
+      float values[kWidth];
+#pragma unroll
+      for (int v = 0; v < kWidth; ++v) values[v] = 0;
+      if constexpr (T::kSplits > 1) {
+#pragma unroll
+        for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
+      } else {
+        const auto own = loadVector<kWidth>(place);
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v) values[v] = own.v[v];
+      }
+      store(row, column, values);
+    }
+    if constexpr (T::kSplits > 1) syncCluster();  // shared memory stays until all have read it
+  }
+};
+
+}  // namespace mma

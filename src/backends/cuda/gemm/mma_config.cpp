@@ -1,0 +1,135 @@
+#include "backends/cuda/gemm/mma_config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cuda/services.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+struct TileShape {
+  int rows, columns, warpsM, warpsN;
+};
+constexpr TileShape kTiles[] = {{64, 32, 2, 2},  {64, 64, 2, 2},  {32, 64, 1, 4},  {128, 32, 4, 1},
+                                {128, 64, 2, 2}, {64, 128, 2, 2}, {128, 128, 2, 4}};
+constexpr int kDepths[] = {32, 64};
+constexpr int kSplits[] = {1, 2, 4, 8};
+
+int stageBytes(const MmaConfig& c) { return (c.rows + c.columns) * c.depth * 2; }
+
+MmaConfig configOf(const TileShape& tile, int depth, int splits) {
+  return {.rows = tile.rows,
+          .columns = tile.columns,
+          .depth = depth,
+          .warpsM = tile.warpsM,
+          .warpsN = tile.warpsN,
+          .splits = splits};
+}
+
+int64_t blocksOf(const MmaConfig& c, const MmaProblem& p) {
+  return (p.rows + c.rows - 1) / c.rows * ((p.columns + c.columns - 1) / c.columns) * p.batch *
+         c.splits;
+}
+
+}  // namespace
+
+// Copies under way hide the latency of memory; two blocks still fit a multiprocessor.
+int MmaConfig::stages() const {
+  constexpr int kMostBytes = 96 << 10, kFewest = 3, kMost = 6;
+  return std::clamp(kMostBytes / stageBytes(*this), kFewest, kMost);
+}
+
+int MmaConfig::sharedBytes() const {
+  return std::max(stages() * stageBytes(*this), rows * (columns + 8) * 4);
+}
+
+int64_t pack(const MmaConfig& c) {
+  const auto tile = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const TileShape& t) {
+    return t.rows == c.rows && t.columns == c.columns;
+  });
+  return (tile - std::begin(kTiles)) | c.depth << 8 | c.splits << 16;
+}
+
+MmaConfig unpackMma(int64_t packed) {
+  return configOf(kTiles[packed & 255], packed >> 8 & 255, static_cast<int>(packed >> 16));
+}
+
+double estimateMicros(const MmaConfig& c, const MmaProblem& p, int multiprocessors) {
+  constexpr double kClock = 1.7e3;             // cycles per microsecond
+  constexpr double kMultiplyPerCycle = 1100;   // multiply-adds of a multiprocessor
+  constexpr double kMatrixLoadPerCycle = 100;  // bytes from shared memory to registers
+  constexpr double kCopyPerCycle = 40;         // bytes into a multiprocessor from L2
+  constexpr double kLatency = 900;             // cycles of a copy
+  constexpr double kStart = 2.0, kJoin = 1.0;
+  const double blocks = static_cast<double>(blocksOf(c, p));
+  const double steps =
+      std::max(1.0, static_cast<double>((p.depth + c.depth - 1) / c.depth) / c.splits);
+  const int perSm = std::min<int>(std::min((220 << 10) / c.sharedBytes(), 512 / c.threads()), 4);
+  const double together = std::min<double>(perSm, std::max(1.0, blocks / multiprocessors));
+  const double warpBytes = 2.0 * c.depth * (c.warpsN * c.rows + c.warpsM * c.columns);
+  const double perStep =
+      std::max({static_cast<double>(c.rows) * c.columns * c.depth / kMultiplyPerCycle,
+                warpBytes / kMatrixLoadPerCycle, stageBytes(c) / kCopyPerCycle});
+  const double waves = std::max(1.0, blocks / multiprocessors / together);
+  const double cycles = kLatency +
+                        steps * std::max(perStep * together, kLatency / (c.stages() - 1)) +
+                        c.rows * c.columns / 16.0 / c.splits * together;
+  const double wholeWaves = blocks > 4.0 * multiprocessors ? waves : std::ceil(waves - 0.01);
+  const double bytes =
+      2.0 * p.batch *
+      (static_cast<double>(p.rows) * std::min<double>(p.depth, p.columns * 2.0) +
+       static_cast<double>(p.columns) * p.depth + static_cast<double>(p.rows) * p.columns);
+  return kStart + (c.splits > 1 ? kJoin : 0) +
+         std::max(wholeWaves * cycles / kClock, bytes / 4.0e6);
+}
+
+void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, size_t most) {
+  const Target& target = services().target();
+  constexpr int kClusters = 90;  // the compute capability that has them
+  std::vector<std::pair<double, int64_t>> ranked;
+  for (const TileShape& tile : kTiles)
+    for (int depth : kDepths)
+      for (int splits : kSplits) {
+        const MmaConfig config = configOf(tile, depth, splits);
+        if (config.sharedBytes() > target.sharedBytesPerBlock) continue;
+        if (splits > 1 && (target.sm < kClusters || problem.depth < int64_t{2} * depth * splits ||
+                           blocksOf(config, problem) > 3 * target.multiprocessors))
+          continue;
+        ranked.emplace_back(estimateMicros(config, problem, target.multiprocessors), pack(config));
+      }
+  std::stable_sort(ranked.begin(), ranked.end());
+  for (const auto& [micros, config] : ranked) {
+    if (most == 0) return;
+    if (std::find(packed.begin(), packed.end(), config) != packed.end()) continue;
+    packed.push_back(config);
+    --most;
+  }
+}
+
+std::string toString(const MmaConfig& c) {
+  return str(c.rows, "x", c.columns, "x", c.depth, c.splits > 1 ? str("_split", c.splits) : "");
+}
+
+std::string tilingText(const MmaConfig& c, DataType type) {
+  return str("mma::Tiling<", storageType(type), ", ", c.rows, ", ", c.columns, ", ", c.depth, ", ",
+             c.warpsM, ", ", c.warpsN, ", ", c.stages(), ", ", c.splits, ">");
+}
+
+int storeWidth(const Dim& columns) {
+  int width = 8;
+  while (!isMultiple(columns, width)) width /= 2;
+  return width;
+}
+
+void printTileNumbers(std::string& text, const MmaConfig& config, const std::string& tilesN,
+                      const std::string& tilesM) {
+  text += str("  const int rank = blockIdx.x % ", config.splits,
+              ";\n#ifdef CAMSHAFT_EMULATOR\n  if (rank > 0) return;\n#endif\n"
+              "  const Index block = Index(blockIdx.x) / ",
+              config.splits, ", others = block / ", tilesN, ";\n  const Index tileN = block % ",
+              tilesN, ", tileM = others % ", tilesM, ", item = others / ", tilesM, ";\n");
+}
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,48 @@
+// Shapes that products on the tensor cores by a warp's instructions (device/gemm_mma.cuh) can take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/codegen/kernel_text.h"
+
+namespace camshaft::cuda {
+
+// The device code's own words: see mma::Tiling.
+struct MmaConfig {
+  int rows = 64, columns = 64, depth = 64;
+  int warpsM = 2, warpsN = 2;
+  int splits = 1;
+  int stages() const;
+  int threads() const { return 32 * warpsM * warpsN; }
+  int sharedBytes() const;
+};
+
+// Sizes of a product of a batch of matrices, or of the groups of a convolution.
+struct MmaProblem {
+  int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+};
+
+int64_t pack(const MmaConfig& config);
+MmaConfig unpackMma(int64_t packed);
+
+// Microseconds by a simple model: waves of blocks, each bound by the tensor cores or by copies, and
+// the latency of a few steps.
+double estimateMicros(const MmaConfig& config, const MmaProblem& problem, int multiprocessors);
+
+// The best by that model for the device of the build, best first, packed, without those in
+// `packed`.
+void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, size_t most);
+
+// "64x128x32_split4", for names.
+std::string toString(const MmaConfig& config);
+// The type mma::Tiling<...> of the device code.
+std::string tilingText(const MmaConfig& config, DataType type);
+// How many neighbouring columns a thread stores: as many as rows divide into, at most 8.
+int storeWidth(const Dim& columns);
+// Prints the numbers of the block: rank (which of the blocks that share k), tileN, tileM and item.
+void printTileNumbers(std::string& text, const MmaConfig& config, const std::string& tilesN,
+                      const std::string& tilesM);
+
+}  // namespace camshaft::cuda

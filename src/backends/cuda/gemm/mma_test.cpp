@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+void expectProducts(const std::string& graph, std::set<std::string> constants) {
+  expectKernelsMatch({.graph = graph,
+                      .sizes = {{{"n", 2}, {"m", 70}}, {{"n", 1}, {"m", 5}}},
+                      .constants = std::move(constants),
+                      .ranges = {{"b", {-0.3, 0.3}}},
+                      .tolerance = 2e-2,
+                      .only = "cuda/gemm_mma"});
+}
+
+TEST(CudaGemmMma, ConstantSecondOperand) {
+  for (const char* type : {"f16", "bf16"})
+    for (bool transposed : {false, true})
+      expectProducts(str("symbols n, m graph g(%a: ", type, "[n, m, 200], %b: ", type,
+                         transposed ? "[72, 200]" : "[200, 72]", ", %r: ", type,
+                         "[n, m, 72], %s: f32[m, 1]) { %y = MatMul(%a, %b) {transpose_b = ",
+                         transposed ? "true" : "false", "} epilogue(%r, %s) {cast(mul(cast(add(x0:",
+                         type, ", x1:", type, "), f32), x2:f32), ", type, ")} return %y }"),
+                     {"b"});
+}
+
+TEST(CudaGemmMma, BatchesAndOddColumns) {
+  expectProducts(
+      "symbols n, m graph g(%a: f16[n, 3, m, 40], %b: f16[3, 33, 40]) { %y = MatMul(%a, %b) "
+      "{transpose_b = true} return %y }",
+      {});
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

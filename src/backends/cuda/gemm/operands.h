@@ -1,0 +1,26 @@
+// How the operands of a MatMul lie against its result.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cuda/strided/strided.h"
+
+namespace camshaft::cuda {
+
+inline Shape leadingDims(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
+
+// Strides of an operand's matrices against the result's dimensions; zeros for the last two.
+inline std::vector<Dim> itemStrides(const Shape& operand, const Shape& result) {
+  std::vector<Dim> strides = broadcastStrides(leadingDims(operand), leadingDims(result));
+  for (Dim& stride : strides) stride *= operand[operand.size() - 2] * operand.back();
+  strides.insert(strides.end(), {0, 0});
+  return strides;
+}
+
+inline bool isOneMatrix(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end() - 2,
+                     [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+}  // namespace camshaft::cuda
