@@ -6,9 +6,10 @@
 #   bin/, lib/      this build's programs and libraries, stripped, and the libraries they need
 #   python/         the package, compiled for PYTHON when one is given: any interpreter of the same
 #                   minor version as the other machine's (its own folder may be elsewhere)
-#   deps/           headers and libraries, to build there (-DCAMSHAFT_DEPS_DIR=.gpu-carry/deps)
+#   deps/           headers and libraries to build with there (-DCAMSHAFT_DEPS_DIR=.gpu-carry/deps),
+#                   nanobind and pytest
 #
-# Run it after a build. scripts/gpu_check.sh uses the folder where it is.
+# Run it after a build. scripts/gpu_env.sh and gpu_check.sh find the folder by themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-} carry=.gpu-carry build=${BUILD:-build}
@@ -47,6 +48,13 @@ ln -sfn "$(basename $carry/deps/lib/libhwy.so.*)" $carry/deps/lib/libhwy.so
 nanobind=${NANOBIND:-$(echo .venv/lib/python3*/site-packages/nanobind)}
 mkdir -p $carry/deps/nanobind
 cp -r "$nanobind"/{include,src,ext} $carry/deps/nanobind/
+
+# pytest, which the other machine may lack.
+site=$(echo .venv/lib/python3*/site-packages)
+mkdir -p $carry/deps/python
+cp -r "$site"/{pytest,_pytest,pluggy,iniconfig,packaging,pygments} $carry/deps/python/
+find $carry -name __pycache__ -prune -exec rm -rf {} +
+
 mkdir -p $carry/python/camshaft
 cp python/camshaft/*.py python/camshaft/py.typed $carry/python/camshaft/
 if [ -n "$python" ]; then

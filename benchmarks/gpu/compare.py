@@ -14,7 +14,6 @@ compile:max-autotune (PyTorch in f16), onnxruntime (CUDA provider, f16, CUDA gra
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -25,8 +24,9 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
 MODELS = ("resnet50", "bert128", "bert384", "vit_b_16", "mobilenet_v3_large", "efficientnet_b0",
           "swin_t", "gpt2_512")
-LIBRARIES = f"{ROOT / '.gpu-carry' / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
-ENVIRONMENT = os.environ | {"LD_LIBRARY_PATH": LIBRARIES.rstrip(":")}
+# A process that finds the package and CUDA's libraries, wherever they were built or carried.
+PROCESS = ["bash", "-c", 'source "$0" && exec "$@"', ROOT / "scripts" / "gpu_env.sh",
+           sys.executable, HERE / "measure.py"]
 PREPARING = 5  # processes that get ready while another one is timed
 
 
@@ -59,8 +59,8 @@ class Comparison:
                     "build_threads": self.options.build_threads}
         try:
             done = subprocess.run(
-                [sys.executable, HERE / "measure.py", what, json.dumps(settings)],
-                capture_output=True, text=True, timeout=left, env=ENVIRONMENT)
+                [*PROCESS, what, json.dumps(settings)], capture_output=True, text=True,
+                timeout=left)
             lines = done.stdout.strip().splitlines()
             worked = done.returncode == 0 and lines
             result = json.loads(lines[-1]) if worked else {

@@ -11,15 +11,8 @@ import logging
 import pathlib
 import statistics
 import sys
-import sysconfig
 import time
 import warnings
-
-ROOT = pathlib.Path(__file__).parents[2]
-MODULE = "_camshaft" + sysconfig.get_config_var("EXT_SUFFIX")
-for built in (ROOT / ".gpu-carry" / "python", ROOT / "build" / "python"):
-    if (built / "camshaft" / MODULE).exists():
-        sys.path.insert(0, str(built))
 
 # Runs between two waits: enough that the GPU never waits for the host.
 QUEUED_SECONDS, MOST_QUEUED = 0.02, 64
