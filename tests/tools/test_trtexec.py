@@ -1,6 +1,7 @@
 """trtexec as scripts use it: flags, output shape, files written, exit codes."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -10,12 +11,20 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-TRTEXEC = pathlib.Path(__file__).parents[2] / "build/bin/trtexec"
+BUILD = pathlib.Path(__file__).parents[2] / "build"
+TRTEXEC = BUILD / "bin/trtexec"
+EMULATED = BUILD / "lib/libcamshaft_cuda_emulated.so"  # a GPU where there is none
 QUICK = ["--iterations=3", "--duration=0", "--warmUp=0"]
 
 
 def run(*args):
-    return subprocess.run([TRTEXEC, *args], capture_output=True, text=True, timeout=120)
+    """On the CPU, also where there is a GPU."""
+    return run_anywhere("--cpu", *args)
+
+
+def run_anywhere(*args, **environment):
+    return subprocess.run([TRTEXEC, *args], capture_output=True, text=True, timeout=120,
+                          env=os.environ | environment)
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +124,29 @@ def test_types_of_inputs_and_outputs(model, tmp_path):
 def test_several_streams(engine):
     done = run(f"--loadEngine={engine}", "--infStreams=2", "--threads", *QUICK)
     assert done.returncode == 0 and "Timing trace has 6 queries" in done.stdout
+
+
+@pytest.mark.skipif(not EMULATED.exists(), reason="built without CUDA's headers")
+@pytest.mark.parametrize("flags", [[], ["--noDataTransfers", "--useCudaGraph", "--useSpinWait"],
+                                   ["--streams=2", "--threads"]])
+def test_engines_for_a_gpu(model, tmp_path, flags):
+    np.array([[1, 2, 3], [-1, -2, -3]], np.float32).tofile(tmp_path / "x.bin")
+    times, out, profile = (tmp_path / name for name in ("times.json", "out.json", "profile.json"))
+    done = run_anywhere(f"--onnx={model}", "--shapes=x:2x3", f"--loadInputs=x:{tmp_path / 'x.bin'}",
+                        "--builderOptimizationLevel=0", f"--exportTimes={times}",
+                        f"--exportOutput={out}", f"--exportProfile={profile}", *flags, *QUICK,
+                        CAMSHAFT_CUDA_LIBRARY=str(EMULATED))
+    assert done.returncode == 0, done.stderr
+    assert "Selected device: emulated GPU" in done.stdout
+    (y,) = json.loads(out.read_text())
+    assert y["values"] == [14, 0, 0, 14]
+    runs = json.loads(times.read_text())
+    assert len(runs) == (6 if "--streams=2" in flags else 3)
+    has_transfers = "--noDataTransfers" not in flags
+    for one in runs:
+        assert one["computeMs"] > 0 and (one["h2dMs"] > 0) == (one["d2hMs"] > 0) == has_transfers
+        assert one["latencyMs"] == pytest.approx(one["h2dMs"] + one["computeMs"] + one["d2hMs"])
+    assert json.loads(profile.read_text())[1]["averageMs"] > 0
 
 
 @pytest.mark.parametrize("args, words", [
