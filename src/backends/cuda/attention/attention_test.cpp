@@ -12,6 +12,16 @@ TEST(Attention, HeadsOfMatrices) {
       {{{"n", 2}, {"t", 5}}, {{"n", 1}, {"t", 70}}});
 }
 
+// Several tiles of keys, for warpgroups too.
+TEST(Attention, LongSequences) {
+  expectKernelsMatch(
+      "graph g(%q: f16[1, 1, 150, 64], %k: f16[1, 1, 200, 64], %v: f16[1, 1, 200, 64]) {"
+      " %y = Attention(%q, %k, %v) {scale = 0.125} return %y }");
+  expectKernelsMatch(
+      "graph g(%q: bf16[1, 1, 130, 128], %k: bf16[1, 1, 190, 128], %v: bf16[1, 1, 190, 64]) {"
+      " %y = Attention(%q, %k, %v) {scale = 0.1, causal = true} return %y }");
+}
+
 TEST(Attention, PackedTokens) {
   expectKernelsMatch(
       "symbols b, s graph g(%x: f16[b, s, 96]) {"

@@ -75,50 +75,35 @@ __device__ __forceinline__ unsigned long long describe(SharedAddress address) {
   constexpr unsigned long long kSwizzle128 = 1ull << 62, kEightRows = 1024 >> 4;
   return kSwizzle128 | kEightRows << 32 | 1ull << 16 | (address & 0x3ffff) >> 4;
 }
-template <bool kRowsAreDepth>
-__device__ __forceinline__ void multiplyTogether(f16, float (*c)[4], const unsigned (&a)[4],
-                                                 SharedAddress b, bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, adds, 1, 1, %38;\n}"
-      : "+f"(c[0][0]), "+f"(c[0][1]), "+f"(c[0][2]), "+f"(c[0][3]), "+f"(c[1][0]), "+f"(c[1][1]), "+f"(c[1][2]), "+f"(c[1][3]),
-        "+f"(c[2][0]), "+f"(c[2][1]), "+f"(c[2][2]), "+f"(c[2][3]), "+f"(c[3][0]), "+f"(c[3][1]), "+f"(c[3][2]), "+f"(c[3][3]),
-        "+f"(c[4][0]), "+f"(c[4][1]), "+f"(c[4][2]), "+f"(c[4][3]), "+f"(c[5][0]), "+f"(c[5][1]), "+f"(c[5][2]), "+f"(c[5][3]),
-        "+f"(c[6][0]), "+f"(c[6][1]), "+f"(c[6][2]), "+f"(c[6][3]), "+f"(c[7][0]), "+f"(c[7][1]), "+f"(c[7][2]), "+f"(c[7][3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(describe(b)), "r"(int(adds)),
-        "n"(kRowsAreDepth ? 1 : 0));
-}
-template <bool kRowsAreDepth>
-__device__ __forceinline__ void multiplyTogether(bf16, float (*c)[4], const unsigned (&a)[4],
-                                                 SharedAddress b, bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, adds, 1, 1, %38;\n}"
-      : "+f"(c[0][0]), "+f"(c[0][1]), "+f"(c[0][2]), "+f"(c[0][3]), "+f"(c[1][0]), "+f"(c[1][1]), "+f"(c[1][2]), "+f"(c[1][3]),
-        "+f"(c[2][0]), "+f"(c[2][1]), "+f"(c[2][2]), "+f"(c[2][3]), "+f"(c[3][0]), "+f"(c[3][1]), "+f"(c[3][2]), "+f"(c[3][3]),
-        "+f"(c[4][0]), "+f"(c[4][1]), "+f"(c[4][2]), "+f"(c[4][3]), "+f"(c[5][0]), "+f"(c[5][1]), "+f"(c[5][2]), "+f"(c[5][3]),
-        "+f"(c[6][0]), "+f"(c[6][1]), "+f"(c[6][2]), "+f"(c[6][3]), "+f"(c[7][0]), "+f"(c[7][1]), "+f"(c[7][2]), "+f"(c[7][3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(describe(b)), "r"(int(adds)),
-        "n"(kRowsAreDepth ? 1 : 0));
-}
+#define ATTENTION_FOUR(row) "+f"(c[row][0]), "+f"(c[row][1]), "+f"(c[row][2]), "+f"(c[row][3])
+#define ATTENTION_PRODUCT(Element, types)                                                        \
+  template <bool kRowsAreDepth>                                                                  \
+  __device__ __forceinline__ void multiplyTogether(Element, float (*c)[4],                       \
+                                                   const unsigned (&a)[4], SharedAddress b,      \
+                                                   bool adds) {                                  \
+    asm volatile(                                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"                                       \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." types                                      \
+        " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "               \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "      \
+        "{%32, %33, %34, %35}, %36, adds, 1, 1, %38;\n}"                                         \
+        : ATTENTION_FOUR(0), ATTENTION_FOUR(1), ATTENTION_FOUR(2), ATTENTION_FOUR(3),            \
+          ATTENTION_FOUR(4), ATTENTION_FOUR(5), ATTENTION_FOUR(6), ATTENTION_FOUR(7)             \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(describe(b)), "r"(int(adds)),          \
+          "n"(kRowsAreDepth ? 1 : 0));                                                           \
+  }
+ATTENTION_PRODUCT(f16, "f16.f16")
+ATTENTION_PRODUCT(bf16, "bf16.bf16")
+#undef ATTENTION_PRODUCT
+#undef ATTENTION_FOUR
 #else
 __device__ __forceinline__ void showCopiesToWarpgroups() {}
 __device__ __forceinline__ void beginProducts() {}
 __device__ __forceinline__ void endProducts() {}
 __device__ __forceinline__ void waitForProducts() {}
 template <bool kRowsAreDepth, class E>
-__device__ __forceinline__ void multiplyTogether(E, float (*)[4], const unsigned (&)[4], SharedAddress,
-                                                 bool) {}
+__device__ __forceinline__ void multiplyTogether(E, float (*)[4], const unsigned (&)[4],
+                                                 SharedAddress, bool) {}
 #endif
 
 __device__ __forceinline__ unsigned packed(f16, float low, float high) {
