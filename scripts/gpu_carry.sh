@@ -52,7 +52,7 @@ cp -r "$nanobind"/{include,src,ext} $carry/deps/nanobind/
 # pytest, which the other machine may lack.
 site=$(echo .venv/lib/python3*/site-packages)
 mkdir -p $carry/deps/python
-cp -r "$site"/{pytest,_pytest,pluggy,iniconfig,packaging,pygments} $carry/deps/python/
+cp -r "$site"/{pytest,_pytest,pluggy,iniconfig,packaging,pygments,py.py} $carry/deps/python/
 find $carry -name __pycache__ -prune -exec rm -rf {} +
 
 mkdir -p $carry/python/camshaft

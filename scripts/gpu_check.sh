@@ -11,6 +11,7 @@
 #   suite        the ONNX backend suite: nothing that passes on the CPU may fail
 #   models       whole models against ONNX Runtime
 #   trtexec      a model through trtexec, timed
+#   package      infer() on PyTorch tensors and numpy arrays
 #   stress       8 threads with 8 contexts each
 #   sanitizer    compute-sanitizer over the conformance suite
 #   bench        benchmarks/gpu/compare.py, with the arguments in BENCH
@@ -26,7 +27,7 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec stress sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec package stress sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -125,9 +126,12 @@ PYTHON
   return $status
 }
 
+part_package() { python3 tests/gpu/torch_check.py; }
+
 part_stress() {
   "$bin/gpu_stress" "${STRESS_SECONDS:-60}" 8 8
   local status=$?
+  grep -q '^CPU:' "$log" && status=1
   tail -1 "$log" | sed 's/^/SUMMARY /'
   return $status
 }

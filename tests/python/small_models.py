@@ -31,3 +31,20 @@ def one_node(operator, inputs, output, **attributes):
                               [value("y", *output)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     return model.SerializeToString()
+
+
+def reshaper():
+    """y = relu(x @ w) for any batch, and z, the same in the shape that the values of an input say."""
+    weights = helper.make_tensor("w", TensorProto.FLOAT, [3, 2], [1, -1, 2, -2, 3, -3])
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["xw"]), helper.make_node("Relu", ["xw"], ["y"]),
+         helper.make_node("Reshape", ["y", "shape"], ["z"])],
+        "reshaper",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3]),
+         helper.make_tensor_value_info("shape", TensorProto.INT64, [2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 2]),
+         helper.make_tensor_value_info("z", TensorProto.FLOAT, ["rows", "columns"])],
+        [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    onnx.checker.check_model(model)
+    return model.SerializeToString()

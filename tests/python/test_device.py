@@ -9,11 +9,12 @@ import subprocess
 import sys
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
+from small_models import reshaper
 
 EMULATED = pathlib.Path(__file__).parents[2] / "build/lib/libcamshaft_cuda_emulated.so"
+ON_EMULATOR = {"CAMSHAFT_CUDA_LIBRARY": str(EMULATED), "CAMSHAFT_TEST_ENGINES": "gpu",
+               "PYTHONPATH": str(pathlib.Path(__file__).parents[1])}
 X = np.array([[1, 2, 3], [-1, -2, -3]], np.float32)
 
 
@@ -21,39 +22,14 @@ X = np.array([[1, 2, 3], [-1, -2, -3]], np.float32)
 @pytest.mark.parametrize("check", ["arrays", "device"])
 def test_on_an_emulated_gpu(check):
     done = subprocess.run([sys.executable, __file__, check], capture_output=True, text=True,
-                          env=os.environ | {"CAMSHAFT_CUDA_LIBRARY": str(EMULATED)}, timeout=300)
+                          env=os.environ | ON_EMULATOR, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def model():
-    """relu(x @ w), and the same in a shape that only the values of an input decide."""
-    weights = helper.make_tensor("w", TensorProto.FLOAT, [3, 2], [1, -1, 2, -2, 3, -3])
-    graph = helper.make_graph(
-        [helper.make_node("MatMul", ["x", "w"], ["xw"]), helper.make_node("Relu", ["xw"], ["y"]),
-         helper.make_node("Reshape", ["y", "shape"], ["z"])],
-        "small",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3]),
-         helper.make_tensor_value_info("shape", TensorProto.INT64, [2])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 2]),
-         helper.make_tensor_value_info("z", TensorProto.FLOAT, ["rows", "columns"])],
-        [weights])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-
-
 def engine():
-    import camshaft as trt
+    from building import build
 
-    logger = trt.Logger(trt.Logger.WARNING)
-    builder = trt.Builder(logger)
-    network = builder.create_network()
-    assert trt.OnnxParser(network, logger).parse(model().SerializeToString())
-    config = builder.create_builder_config()
-    config.builder_optimization_level = 0
-    profile = builder.create_optimization_profile()
-    profile.set_shape("x", (1, 3), (2, 3), (8, 3))
-    config.add_optimization_profile(profile)
-    return trt.Runtime(logger).deserialize_cuda_engine(
-        builder.build_serialized_network(network, config))
+    return build(reshaper(), [{"x": (batch, 3)} for batch in (2, 1, 8)], level=0)
 
 
 def arrays():
