@@ -9,7 +9,9 @@
 #   deps/           headers and libraries to build with there (-DCAMSHAFT_DEPS_DIR=.gpu-carry/deps),
 #                   nanobind and pytest
 #
-# Run it after a build. scripts/gpu_env.sh and gpu_check.sh find the folder by themselves.
+# Run it after building trtexec, camshaft_cuda_library, conformance_test, cuda_test,
+# cuda_runtime_test, gpu_stress and library_check. scripts/gpu_env.sh and gpu_check.sh find the
+# folder by themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-} carry=.gpu-carry build=${BUILD:-build}

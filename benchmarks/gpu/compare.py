@@ -193,7 +193,7 @@ def parse():
     arguments.add_argument("--io", choices=("fp32", "fp16"), default="fp32",
                            help="type of our FP16 engines' inputs and outputs")
     arguments.add_argument("--level", type=int, default=3, help="builder optimisation level")
-    arguments.add_argument("--export-jobs", type=int, default=8)
+    arguments.add_argument("--export-jobs", type=int, default=16)
     arguments.add_argument("--build-jobs", type=int, default=4,
                            help="engines built at once; 1 keeps kernel timings undisturbed")
     arguments.add_argument("--build-threads", type=int, default=8)

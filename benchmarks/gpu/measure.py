@@ -31,7 +31,9 @@ def engine_path(settings):
 
 def export(settings):
     import models
+    import torch
 
+    torch.set_num_threads(2)  # several exports run at once
     path = model_path(settings, half=settings["peer"] == "onnxruntime")
     start = time.perf_counter()
     if not path.exists():
