@@ -131,19 +131,24 @@ inline Launch plainLaunch(const Case& c) {
 constexpr char kReference[] = R"(
   double* scores = reinterpret_cast<double*>(memory);
   const int row = blockIdx.x % p.queries, batch = blockIdx.x / p.queries, head = blockIdx.y;
-  const Element* query = p.q + batch * p.qStride.batch + head * p.qStride.head + row * p.qStride.token;
+  const Element* query =
+      p.q + batch * p.qStride.batch + head * p.qStride.head + row * p.qStride.token;
   const Element* keys = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
   const Element* values = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
   for (int key = threadIdx.x; key < p.keys; key += 128) {
     double score = 0;
     for (int i = 0; i < kHeadSize; ++i)
-      score += double(toCompute(query[i])) * double(toCompute(keys[key * p.kStride.token + i * p.kFeature]));
+      score += double(toCompute(query[i])) *
+               double(toCompute(keys[key * p.kStride.token + i * p.kFeature]));
     score *= kScale;
     if (kSoftcap != 0) score = kSoftcap * tanh(score / kSoftcap);
     if (kHasBias) {
       const auto extra = toCompute(p.bias[batch / p.biasDivisor % p.biasModulo * p.biasBatch +
                                           head * p.biasHead + row * p.biasRow + key * p.biasKey]);
-      score = std::is_same_v<BiasElement, bool> ? (double(extra) != 0 ? score : -1.0 / 0.0) : score + double(extra);
+      if (!std::is_same_v<BiasElement, bool>)
+        score += double(extra);
+      else if (double(extra) == 0)
+        score = -1.0 / 0.0;
     }
     if (kCausal && key > row + p.causalOffset) score = -1.0 / 0.0;
     scores[key] = score;
