@@ -8,6 +8,16 @@ namespace {
 // What a mark is to the caller: a handle that keeps the device's own alive.
 using Mark = std::shared_ptr<void>;
 
+// Gives something back from any thread, also one that has not used the device yet.
+template <class F>
+void giveBack(const Reporter& reporter, Device& device, F&& release) noexcept {
+  guarded(reporter, false, [&] {
+    device.makeCurrent();
+    release();
+    return true;
+  });
+}
+
 const void* pointOf(const void* mark) { return static_cast<const Mark*>(mark)->get(); }
 
 }  // namespace
@@ -20,7 +30,7 @@ void* DeviceAccess::allocate(int64_t bytes) noexcept {
 }
 
 void DeviceAccess::release(void* memory) noexcept {
-  if (memory) device_.release(memory);
+  if (memory) giveBack(reporter_, device_, [&] { device_.release(memory); });
 }
 
 void* DeviceAccess::allocateHost(int64_t bytes) noexcept {
@@ -31,7 +41,7 @@ void* DeviceAccess::allocateHost(int64_t bytes) noexcept {
 }
 
 void DeviceAccess::releaseHost(void* memory) noexcept {
-  if (memory) device_.releaseHost(memory);
+  if (memory) giveBack(reporter_, device_, [&] { device_.releaseHost(memory); });
 }
 
 cudaStream_t DeviceAccess::createStream() noexcept {
@@ -41,7 +51,9 @@ cudaStream_t DeviceAccess::createStream() noexcept {
   });
 }
 
-void DeviceAccess::destroyStream(cudaStream_t stream) noexcept { device_.destroyStream(stream); }
+void DeviceAccess::destroyStream(cudaStream_t stream) noexcept {
+  if (stream) giveBack(reporter_, device_, [&] { device_.destroyStream(stream); });
+}
 
 bool DeviceAccess::copy(void* to, const void* from, int64_t bytes, cudaStream_t stream) noexcept {
   return guarded(reporter_, false, [&] {
@@ -72,6 +84,8 @@ float DeviceAccess::millisecondsBetween(const void* begin, const void* end) noex
   });
 }
 
-void DeviceAccess::releaseMark(void* mark) noexcept { delete static_cast<Mark*>(mark); }
+void DeviceAccess::releaseMark(void* mark) noexcept {
+  if (mark) giveBack(reporter_, device_, [&] { delete static_cast<Mark*>(mark); });
+}
 
 }  // namespace camshaft::api

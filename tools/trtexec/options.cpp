@@ -288,6 +288,9 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       ->group(report);
   app.add_flag("--dumpProfile", options.dumpProfile, "Print the time of every layer")
       ->group(report);
+  app.add_flag("--separateProfileRun", options.separateProfileRun,
+               "Accepted: layers are timed in runs of their own anyway")
+      ->group(report);
   app.add_flag("--dumpOutput", options.dumpOutput, "Print the outputs of the last run")
       ->group(report);
   app.add_option("--exportLayerInfo", options.exportLayerInfo, "Write the layers to this JSON file")

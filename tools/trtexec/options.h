@@ -37,6 +37,7 @@ struct Options {
   double durationS = 3;
   int streams = 1;
   bool threads = false, noDataTransfers = false, useSpinWait = false, useCudaGraph = false;
+  bool separateProfileRun = false;
   int device = 0;
   bool cpu = false;
   int useProfile = 0;
