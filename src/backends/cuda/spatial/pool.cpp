@@ -104,7 +104,8 @@ void printTaps(KernelText& kernel, const Problem& problem, int width, bool hasIn
     } else {
       kernel.body +=
           str("  const Index i", i, " = max(Index(0), min(", size, " - 1, at", i, "));\n");
-      inside += str(inside.empty() ? "" : " && ", "i", i, " == at", i);
+      // Not "i == at": ptxas 13.0 takes that from the clamp, and is wrong where at is 0.
+      inside += str(inside.empty() ? "" : " && ", "at", i, " >= 0 && at", i, " < ", size);
     }
   }
   const std::string value = image.load("x", contiguousStrides(problem.from), width, "part");
