@@ -24,7 +24,9 @@ copy_stripped() {  # FILE TARGET
 }
 
 copy_stripped "$build/lib/libcamshaft.so.0" $carry/lib/libcamshaft.so.0
-ln -sfn libcamshaft.so.0 $carry/lib/libcamshaft.so
+# Links may not travel; this tells a linker the same.
+rm -f $carry/lib/libcamshaft.so
+echo 'INPUT(libcamshaft.so.0)' >$carry/lib/libcamshaft.so
 copy_stripped "$build/lib/libcamshaft_cuda.so" $carry/lib/libcamshaft_cuda.so
 for program in trtexec conformance_test cuda_test cuda_runtime_test gpu_stress library_check; do
   if [ -x "$build/bin/$program" ]; then
@@ -43,8 +45,9 @@ rm -rf $carry/deps/include
 mkdir -p $carry/deps/include
 cp -r "$include"/{hwy,flatbuffers,protozero} "$build/generated/engine_generated.h" \
   $carry/deps/include/
-cp -L $carry/lib/libhwy.so.* $carry/deps/lib/
-ln -sfn "$(basename $carry/deps/lib/libhwy.so.*)" $carry/deps/lib/libhwy.so
+rm -f $carry/deps/lib/*
+cp $carry/lib/libhwy.so.* $carry/deps/lib/
+cp $carry/lib/libhwy.so.* $carry/deps/lib/libhwy.so
 
 # nanobind's sources, where the other machine has to compile the module itself.
 nanobind=${NANOBIND:-$(echo .venv/lib/python3*/site-packages/nanobind)}

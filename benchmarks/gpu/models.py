@@ -12,7 +12,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts" / "zoo"))
 VISION = ("resnet50", "mobilenet_v3_large", "efficientnet_b0", "vit_b_16", "swin_t",
           "convnext_tiny")
 TEXT = {"bert128": ("bert", 128), "bert384": ("bert", 384), "gpt2_512": ("gpt2", 512)}
-NAMES = (*VISION, *TEXT)
 VOCABULARY = {"bert": 30522, "gpt2": 50257}
 
 
