@@ -39,6 +39,14 @@ __device__ __forceinline__ void addFromBlock(float (&sums)[kWidth], const float*
 #endif
 }
 
+// All blocks of the cluster have read what they wanted of one another. Orders no memory: what was read
+// has arrived where it was needed, and waiting for results on their way to memory would take long.
+__device__ __forceinline__ void leaveCluster() {
+#if !defined(CAMSHAFT_EMULATOR) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
+#endif
+}
+
 // kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps of
 // kDepth along k: rows of A, then of B. The k axis is shared by kSplits blocks of a cluster.
 template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
@@ -215,7 +223,7 @@ template <class T> struct Product {
       }
       store(row, column, values);
     }
-    if constexpr (T::kSplits > 1) syncCluster();  // shared memory stays until all have read it
+    if constexpr (T::kSplits > 1) leaveCluster();
   }
 };
 

@@ -12,7 +12,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 6;
+constexpr size_t kMostTimed = 4;
 
 // Matrices that meet the same B are one tall matrix.
 struct MmaProduct {

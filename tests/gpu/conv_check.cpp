@@ -1,0 +1,470 @@
+// Checks and times the generated convolutions and mma products (src/backends/cuda/conv, gemm) on a
+// GPU: odd shapes in every configuration against the plainest kernel, then the layers of ResNet-50,
+// MobileNetV3, EfficientNet and ConvNeXt at batch 1 and 32, 20 launches in a graph. Build and run:
+//   g++ -std=c++20 -O1 -Isrc -I/usr/local/cuda/include tests/gpu/conv_check.cpp -o build/conv_check
+//     build/lib/libcamshaft_{cuda,backend,ops,ir,support}.a -L/usr/local/cuda/lib64/stubs
+//     -L/usr/local/cuda/lib64 -lcuda -lnvrtc -ldl -lpthread
+//   build/conv_check [part of a case's name]
+// A child process does the work on the device, so that a kernel that fails costs its own case only.
+#include <cuda.h>
+#include <nvrtc.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "backend/kernel.h"
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/generated_params.h"
+#include "backends/cuda/libraries/problems.h"
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/services.h"
+#include "ir/graph.h"
+#include "ops/ops.h"
+#include "support/error.h"
+#include "support/half.h"
+#include "support/text.h"
+#include "support/version.h"
+#include "conv_cases.h"
+
+using namespace camshaft;
+using namespace camshaft::cuda;
+
+namespace {
+
+// ---- Preparing ---------------------------------------------------------------------------------
+
+class ThisDevice : public Services {
+ public:
+  const Target& target() const override { return target_; }
+  void useTarget(int sm) override { target_.sm = sm; }
+  std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
+  std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
+  std::vector<LibraryPlan> convPlans(const ConvProblem&, int) override { return {}; }
+  std::vector<LibraryPlan> attentionPlans(const AttentionProblem&, int) override { return {}; }
+
+ private:
+  Target target_;  // an H200's
+};
+
+struct Candidate {
+  std::string name;
+  Prepared prepared;
+  bool isReference = false;
+};
+struct Problem {
+  Case what;
+  Graph graph;
+  std::vector<Candidate> candidates;  // the last is the reference
+  const Node& node() const { return *graph.nodes().back(); }
+};
+
+void makeConstant(Graph& graph, const std::string& name) {
+  Value* input = graph.find(name);
+  if (!input) return;
+  const Dims dims = staticDims(input->shape());
+  int64_t count = 1, fan = 1;
+  for (size_t i = 0; i < dims.size(); ++i) count *= dims[i];
+  if (dims.size() > 1) fan = std::max<int64_t>(count / dims[0], 1);
+  std::vector<std::byte> bytes(count * bitsOf(input->dataType()) / 8);
+  unsigned state = 12345;
+  const double scale = 1.7 / std::sqrt(static_cast<double>(fan));
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    writeElement(input->dataType(), bytes.data(), i,
+                 scale * (static_cast<int>(state) / 2147483648.0));
+  }
+  Value* constant =
+      graph.addConstant(name + "_data", input->type, ConstantData::own(std::move(bytes)));
+  graph.replaceUses(input, constant);
+  graph.removeInput(input);
+}
+
+bool isOwn(std::string_view kernel) {
+  for (std::string_view own : {"cuda/conv_depthwise", "cuda/conv_mma", "cuda/conv_direct",
+                               "cuda/gemm_mma", "cuda/gemm_plain"})
+    if (kernel == own) return true;
+  return false;
+}
+
+int64_t sizeOf(const Dim& dim, int64_t batch) {
+  return camshaft::evaluate(dim, [&](const std::string&) { return batch; });
+}
+
+Problem problemOf(const Case& what) {
+  Problem problem{what, parseGraph(what.graph, findOp), {}};
+  for (const char* name : {"w", "b"}) makeConstant(problem.graph, name);
+  PrepareOptions options;
+  options.opt = options.max = [](const Dim& dim) { return sizeOf(dim, 32); };
+  const Node& node = problem.node();
+  for (const Kernel& kernel : buildBackend().kernelsFor(node)) {
+    if (!isOwn(kernel.name) || !kernel.supports(node)) continue;
+    for (int64_t config :
+         kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
+      options.config = config;
+      Prepared prepared = kernel.prepare(node, options);
+      if (!prepared.refusal.empty()) continue;
+      const std::string name = prepared.runtimeKernel.substr(std::strlen("cuda/"));
+      problem.candidates.push_back({name, std::move(prepared)});
+      if (kernel.name == "cuda/conv_direct" || kernel.name == "cuda/gemm_plain") break;
+    }
+  }
+  problem.candidates.back().isReference = true;
+  return problem;
+}
+
+constexpr const char* kHelpers = R"(
+template <class T> __device__ void fillWith(T* to, long long count, unsigned seed) {
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
+    x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16;
+    assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
+  }
+}
+template <class T> __device__ void compareWith(const T* is, const T* wanted, long long count, double* sums) {
+  double difference = 0, size = 0;
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    const double w = toCompute(wanted[i]), d = toCompute(is[i]) - w;
+    difference += d * d;
+    size += w * w;
+  }
+  atomicAdd(sums, difference);
+  atomicAdd(sums + 1, size);
+}
+#define HELPERS(T) \
+extern "C" __global__ void fill_##T(T* to, long long count, unsigned seed) { fillWith(to, count, seed); } \
+extern "C" __global__ void compare_##T(const T* is, const T* wanted, long long count, double* sums) { compareWith(is, wanted, count, sums); }
+HELPERS(f16) HELPERS(bf16) HELPERS(float)
+extern "C" __global__ void guard(const unsigned char* bytes, double* sums) {
+  if (bytes[threadIdx.x] != 0xff) atomicAdd(sums + 2, 1.0);
+}
+)";
+
+std::map<std::string, std::string> gCode;  // by source
+
+void compileAll() {
+  std::vector<std::pair<const std::string, std::string>*> jobs;
+  for (auto& entry : gCode) jobs.push_back(&entry);
+  std::atomic<size_t> next = 0;
+  std::atomic<int> failures = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < jobs.size();) {
+      nvrtcProgram program;
+      nvrtcCreateProgram(&program, jobs[i]->first.c_str(), "conv.cu", 0, nullptr, nullptr);
+      const char* options[] = {"-arch=sm_90a", "-std=c++17", "-default-device"};
+      size_t bytes = 0;
+      if (nvrtcCompileProgram(program, 3, options) == NVRTC_SUCCESS) {
+        nvrtcGetCUBINSize(program, &bytes);
+        jobs[i]->second.resize(bytes);
+        nvrtcGetCUBIN(program, jobs[i]->second.data());
+      } else if (failures++ == 0) {
+        nvrtcGetProgramLogSize(program, &bytes);
+        std::string log(bytes, '\0');
+        nvrtcGetProgramLog(program, log.data());
+        std::printf("does not compile:\n%.2000s\n", log.c_str());
+      }
+      nvrtcDestroyProgram(&program);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::min(16u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back(work);
+}
+
+// ---- Running -----------------------------------------------------------------------------------
+
+struct DeviceError {
+  std::string text;
+};
+void check(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  const char* text = "?";
+  cuGetErrorString(result, &text);
+  throw DeviceError{str(what, ": ", text)};
+}
+#define CHECK(call) check(call, #call)
+
+struct Memory {
+  CUdeviceptr at = 0;
+  size_t bytes;
+  explicit Memory(size_t size) : bytes(size) { CHECK(cuMemAlloc(&at, size + 256)); }
+  Memory(Memory&& other) : at(std::exchange(other.at, 0)), bytes(other.bytes) {}
+  ~Memory() {
+    if (at) cuMemFree(at);
+  }
+};
+
+std::string_view deviceType(DataType type) {
+  return type == DataType::kF16 ? "f16" : type == DataType::kBF16 ? "bf16" : "float";
+}
+
+struct Loaded {
+  CUfunction function;
+  GeneratedParams params;
+};
+
+class Runner {
+ public:
+  Runner(const Problem& problem, CUmodule helpers)
+      : problem_(problem), helpers_(helpers), sums_(64) {}
+
+  // The table's line.
+  std::string run(int64_t batch, int& failures) {
+    const Node& node = problem_.node();
+    std::vector<Memory> inputs;
+    for (const Value* value : node.inputs) inputs.push_back(inputOf(*value, batch));
+    const int64_t count = sizeOf(numElements(node.output()->shape()), batch);
+    const size_t bytes = count * bitsOf(node.output()->dataType()) / 8;
+    const Memory wanted(bytes), out(bytes);
+    launchOnce(problem_.candidates.back(), inputs, wanted, batch);
+    std::vector<std::pair<double, std::string>> times;
+    std::string wrong;
+    for (const Candidate& candidate : problem_.candidates) {
+      if (candidate.isReference) continue;
+      const double error = errorOf(candidate, inputs, out, wanted, count, batch);
+      if (!(error < 2e-3)) {
+        wrong += str(" WRONG ", candidate.name, " ", error);
+        ++failures;
+      }
+      times.emplace_back(problem_.what.isTimed ? micros(candidate, inputs, out, batch) : error,
+                         candidate.name);
+    }
+    std::sort(times.begin(), times.end());
+    return lineOf(batch, times) + wrong;
+  }
+
+ private:
+  Memory inputOf(const Value& value, int64_t batch) {
+    const int64_t count = sizeOf(numElements(value.shape()), batch);
+    Memory memory(count * bitsOf(value.dataType()) / 8);
+    if (value.isConstant()) {
+      CHECK(cuMemcpyHtoD(memory.at, value.view().data, memory.bytes));
+    } else {
+      call(str("fill_", deviceType(value.dataType())), 1024, memory.at,
+           static_cast<long long>(count), ++seed_);
+    }
+    return memory;
+  }
+
+  template <class... Args>
+  void call(const std::string& name, unsigned grid, Args... args) {
+    CUfunction function;
+    CHECK(cuModuleGetFunction(&function, helpers_, name.c_str()));
+    void* pointers[] = {&args...};
+    CHECK(cuLaunchKernel(function, grid, 1, 1, 256, 1, 1, 0, nullptr, pointers, nullptr));
+  }
+
+  const Loaded& load(const Candidate& candidate) {
+    const auto known = loaded_.find(&candidate);
+    if (known != loaded_.end()) return known->second;
+    Loaded loaded;
+    const std::string& code = gCode.at(candidate.prepared.source);
+    if (code.empty()) throw DeviceError{candidate.name + " was not compiled"};
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, code.data()));
+    CHECK(cuModuleGetFunction(&loaded.function, module, candidate.name.c_str()));
+    std::memcpy(&loaded.params, candidate.prepared.params.data(), sizeof loaded.params);
+    CHECK(cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             static_cast<int>(loaded.params.sharedBytes)));
+    for (const StepInput& input : candidate.prepared.inputs) {
+      if (input.nodeInput >= 0) continue;
+      auto [place, isNew] = packed_.try_emplace(&candidate, input.packed.size());
+      CHECK(cuMemcpyHtoD(place->second.at, input.packed.data(), input.packed.size()));
+    }
+    return loaded_[&candidate] = loaded;
+  }
+
+  void launch(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
+              int64_t batch, CUstream stream) {
+    const Loaded& loaded = load(candidate);
+    std::vector<uint64_t> values;
+    for (const StepInput& input : candidate.prepared.inputs)
+      values.push_back(input.nodeInput >= 0 ? inputs[input.nodeInput].at
+                                            : packed_.at(&candidate).at);
+    values.push_back(out.at);
+    std::vector<int64_t> dims;
+    for (const Dim& dim : candidate.prepared.dimArgs) dims.push_back(sizeOf(dim, batch));
+    for (size_t i = 3; i < dims.size(); ++i) values.push_back(dims[i]);
+    std::vector<void*> pointers;
+    for (uint64_t& value : values) pointers.push_back(&value);
+    CUlaunchAttribute attributes[2] = {};
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[0].value.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[1].value.clusterDim.x = loaded.params.cluster;
+    attributes[1].value.clusterDim.y = attributes[1].value.clusterDim.z = 1;
+    CUlaunchConfig config = {};
+    config.gridDimX = dims[0], config.gridDimY = dims[1], config.gridDimZ = dims[2];
+    config.blockDimX = loaded.params.block, config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = loaded.params.sharedBytes;
+    config.hStream = stream;
+    config.attrs = attributes;
+    config.numAttrs = loaded.params.cluster > 1 ? 2 : 1;
+    CHECK(cuLaunchKernelEx(&config, loaded.function, pointers.data(), nullptr));
+  }
+
+  void launchOnce(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
+                  int64_t batch) {
+    CHECK(cuMemsetD8(out.at, 0xff, out.bytes + 256));
+    launch(candidate, inputs, out, batch, nullptr);
+    if (const CUresult result = cuCtxSynchronize(); result != CUDA_SUCCESS)
+      check(result, candidate.name.c_str());
+  }
+
+  // ||is - wanted|| / ||wanted||, infinite when what follows the result was written.
+  double errorOf(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
+                 const Memory& wanted, int64_t count, int64_t batch) {
+    launchOnce(candidate, inputs, out, batch);
+    CHECK(cuMemsetD8(sums_.at, 0, 24));
+    call(str("compare_", deviceType(problem_.node().output()->dataType())), 256, out.at, wanted.at,
+         static_cast<long long>(count), sums_.at);
+    call("guard", 1, out.at + out.bytes, sums_.at);
+    double sums[3];
+    CHECK(cuMemcpyDtoH(sums, sums_.at, sizeof sums));
+    return sums[2] > 0 ? INFINITY : std::sqrt(sums[0] / sums[1]);
+  }
+
+  double micros(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
+                int64_t batch) {
+    constexpr int kLaunches = 20, kRuns = 4;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec ready;
+    CUevent events[2];
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (CUevent& event : events) CHECK(cuEventCreate(&event, 0));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    for (int i = 0; i < kLaunches; ++i) launch(candidate, inputs, out, batch, stream);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&ready, graph, 0));
+    float best = INFINITY;
+    for (int i = 0; i < kRuns; ++i) {
+      CHECK(cuEventRecord(events[0], stream));
+      CHECK(cuGraphLaunch(ready, stream));
+      CHECK(cuEventRecord(events[1], stream));
+      CHECK(cuStreamSynchronize(stream));
+      float milliseconds;
+      CHECK(cuEventElapsedTime(&milliseconds, events[0], events[1]));
+      best = std::min(best, milliseconds);
+    }
+    cuGraphExecDestroy(ready);
+    cuGraphDestroy(graph);
+    for (CUevent event : events) cuEventDestroy(event);
+    cuStreamDestroy(stream);
+    return best * 1000 / kLaunches;
+  }
+
+  std::string lineOf(int64_t batch,
+                     const std::vector<std::pair<double, std::string>>& times) const {
+    char text[400];
+    const Case& c = problem_.what;
+    if (times.empty()) return c.name + ": no kernel but the plainest";
+    if (!c.isTimed) {
+      std::snprintf(text, sizeof text, "%-28s n%-3d error at most %.1e, %zu kernels",
+                    c.name.c_str(), int(batch), times.back().first, times.size());
+      return text;
+    }
+    const double best = times[0].first;
+    std::snprintf(text, sizeof text, "%-28s n%-3d %7.2f us %6.1f TFLOPS %5.2f TB/s ",
+                  c.name.c_str(), int(batch), best, 2e-6 * batch * c.products / best,
+                  1e-6 * batch * c.bytes / best);
+    std::string line = text;
+    for (const auto& [time, name] : times) {
+      const size_t tail = name.find('_', name.find('_', name.find('_') + 1) + 1);
+      std::snprintf(text, sizeof text, " %s=%.1f", name.c_str() + tail + 1, time);
+      line += text;
+    }
+    return line;
+  }
+
+  const Problem& problem_;
+  CUmodule helpers_;
+  Memory sums_;
+  unsigned seed_ = 0;
+  std::map<const Candidate*, Loaded> loaded_;
+  std::map<const Candidate*, Memory> packed_;
+};
+
+struct Progress {
+  int next, failures, lines;
+  char text[120][900];
+};
+
+// From progress.next on, until something fails.
+void runCases(const std::vector<Problem>& problems, const std::string& helpers,
+              Progress& progress) {
+  CHECK(cuInit(0));
+  CUdevice device;
+  CUcontext context;
+  CHECK(cuDeviceGet(&device, 0));
+  CHECK(cuDevicePrimaryCtxRetain(&context, device));
+  CHECK(cuCtxSetCurrent(context));
+  CUmodule module;
+  CHECK(cuModuleLoadData(&module, gCode.at(helpers).data()));
+  while (progress.next < static_cast<int>(problems.size())) {
+    const Problem& problem = problems[progress.next++];
+    alarm(40);
+    Runner runner(problem, module);
+    for (int64_t batch : problem.what.batches) {
+      const std::string line = runner.run(batch, progress.failures);
+      std::snprintf(progress.text[progress.lines++], sizeof progress.text[0], "%s", line.c_str());
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ThisDevice services;
+  const CudaLibrary library{kVersion, nullptr, &services};
+  replaceLibrary(&library);
+  std::vector<Problem> problems;
+  for (const Case& what : allCases())
+    if (argc < 2 || what.name.find(argv[1]) != std::string::npos)
+      problems.push_back(problemOf(what));
+  std::string prelude = problems[0].candidates[0].prepared.source;
+  prelude.resize(prelude.find("using Index ="));
+  const std::string helpers = prelude + kHelpers;
+  gCode[helpers];
+  for (const Problem& problem : problems)
+    for (const Candidate& candidate : problem.candidates) gCode[candidate.prepared.source];
+  compileAll();
+  std::printf("%zu cases, %zu sources compiled\n", problems.size(), gCode.size());
+  std::fflush(stdout);
+  if (std::getenv("COMPILE_ONLY")) return 0;
+
+  auto* progress = static_cast<Progress*>(
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  while (progress->next < static_cast<int>(problems.size())) {
+    const int before = progress->next;
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        runCases(problems, helpers, *progress);
+        _exit(0);
+      } catch (const DeviceError& error) {
+        std::printf("FAILED in '%s': %s\n",
+                    problems[std::max(progress->next - 1, 0)].what.name.c_str(),
+                    error.text.c_str());
+        std::fflush(stdout);
+        _exit(1);
+      }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) ++progress->failures;
+    if (WIFSIGNALED(status))
+      std::printf("signal %d in case %d\n", WTERMSIG(status), progress->next - 1);
+    if (progress->next == before) break;  // no device
+  }
+  for (int i = 0; i < progress->lines; ++i) std::printf("%s\n", progress->text[i]);
+  std::printf("%d failures\n", progress->failures);
+  return progress->failures > 0;
+}
