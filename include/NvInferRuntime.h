@@ -110,6 +110,37 @@ class CAMSHAFT_API IProfiler {
   virtual ~IProfiler() noexcept = default;
 };
 
+// How memory from an IGpuAllocator will be used; none is asked for today.
+enum class AllocatorFlag : int32_t {
+  kRESIZABLE = 0,  // reallocate() may be called on it
+};
+using AllocatorFlags = uint32_t;
+
+// Provides device memory in place of the library: weights, scratch memory of contexts and buffers
+// whose size only a run decides. Implemented by the caller; called from any thread. Override the
+// first pair or the second, which the library calls: its defaults use the first. The stream is the
+// one the memory is used on, null where no work is queued yet.
+class CAMSHAFT_API IGpuAllocator : public IVersionedInterface {
+ public:
+  InterfaceInfo getInterfaceInfo() const noexcept override { return {"IGpuAllocator", 1, 0}; }
+
+  // At least `size` bytes on the current device, aligned to `alignment` (a power of two), or null.
+  virtual void* allocate(const uint64_t size, const uint64_t alignment,
+                         const AllocatorFlags flags) noexcept = 0;
+  virtual bool deallocate(void* const memory) noexcept = 0;
+  virtual void* reallocate(void* const /*memory*/, uint64_t /*alignment*/,
+                           uint64_t /*newSize*/) noexcept {
+    return nullptr;
+  }
+  virtual void* allocateAsync(const uint64_t size, const uint64_t alignment,
+                              const AllocatorFlags flags, cudaStream_t /*stream*/) noexcept {
+    return allocate(size, alignment, flags);
+  }
+  virtual bool deallocateAsync(void* const memory, cudaStream_t /*stream*/) noexcept {
+    return deallocate(memory);
+  }
+};
+
 // Provides memory for an output whose size is known only while running. Implemented by the caller.
 class CAMSHAFT_API IOutputAllocator : public IVersionedInterface {
  public:
@@ -134,6 +165,9 @@ class CAMSHAFT_API IOutputAllocator : public IVersionedInterface {
 }  // namespace v_1_0
 using IProfiler = v_1_0::IProfiler;
 using IOutputAllocator = v_1_0::IOutputAllocator;
+using IGpuAllocator = v_1_0::IGpuAllocator;
+using AllocatorFlag = v_1_0::AllocatorFlag;
+using AllocatorFlags = v_1_0::AllocatorFlags;
 
 // Loads engine files. Methods may be called from several threads at once, setters excepted. The
 // engines it made must end before it does.
@@ -149,6 +183,10 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   // Camshaft's own: the same from a file, which is mapped and not copied, so that engines load
   // faster and processes share their weights. The file must not change while the engine lives.
   virtual ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept = 0;
+
+  // Where engines loaded from now on get device memory; null: from the driver. Borrowed: it must
+  // outlive them. CPU engines do not use it.
+  virtual void setGpuAllocator(IGpuAllocator* allocator) noexcept = 0;
 
   // Most threads, the caller's included, that engines loaded from now on use to run; at least 1.
   virtual bool setMaxThreads(int32_t maxThreads) noexcept = 0;

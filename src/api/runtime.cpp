@@ -1,4 +1,5 @@
 // IRuntime, and how to make one.
+#include "api/allocator.h"
 #include "api/engine.h"
 #include "api/report.h"
 #include "engine/engine_file.h"
@@ -22,8 +23,7 @@ class Runtime : public IRuntime {
   ICudaEngine* deserializeCudaEngine(const void* blob, std::size_t size) noexcept override {
     return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
       if (!blob) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngine was given no bytes");
-      Plan plan = readEngine({static_cast<const std::byte*>(blob), size});
-      return new Engine(std::make_shared<LoadedEngine>(std::move(plan)), reporter_, maxThreads_);
+      return load(readEngine({static_cast<const std::byte*>(blob), size}));
     });
   }
 
@@ -31,10 +31,11 @@ class Runtime : public IRuntime {
     return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
       if (!path)
         fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
-      return new Engine(std::make_shared<LoadedEngine>(readEngineFile(path)), reporter_,
-                        maxThreads_);
+      return load(readEngineFile(path));
     });
   }
+
+  void setGpuAllocator(IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }
 
   bool setMaxThreads(int32_t maxThreads) noexcept override {
     return guarded(reporter_, false, [&] {
@@ -48,7 +49,15 @@ class Runtime : public IRuntime {
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
 
  private:
+  Engine* load(Plan plan) const {
+    LoadedEngine::DeviceWrapper wrap;
+    if (allocator_)
+      wrap = [this](Device& device) { return std::make_unique<AllocatorDevice>(device, *allocator_); };
+    return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrap), reporter_, maxThreads_);
+  }
+
   Reporter reporter_;
+  IGpuAllocator* allocator_ = nullptr;
   int32_t maxThreads_ = usableCores();
 };
 

@@ -49,8 +49,13 @@ int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
 
 }  // namespace
 
-LoadedEngine::LoadedEngine(Plan plan)
-    : plan_(std::move(plan)), device_(deviceFor(plan_)), deviceWeights_(device_) {
+LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
+    : plan_(std::move(plan)), device_(deviceFor(plan_)) {
+  if (device_ && wrapDevice) {
+    wrapper_ = wrapDevice(*device_);
+    device_ = wrapper_.get();
+  }
+  deviceWeights_ = DeviceBuffer(device_);
   try {
     if (device_) uploadWeights();
     for (const ProfilePlan& profile : plan_.profiles) {

@@ -1,6 +1,7 @@
 // An engine ready to run: a plan with its kernels found and loaded.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,8 +18,11 @@ class LoadedEngine {
     std::shared_ptr<const void> state;
   };
 
+  // What stands before the device, for callers that bring their own memory.
+  using DeviceWrapper = std::function<std::unique_ptr<Device>(Device& device)>;
+
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
-  explicit LoadedEngine(Plan plan);
+  explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
 
   const Plan& plan() const { return plan_; }
   Device* device() const { return device_; }  // null: everything is in host memory
@@ -34,6 +38,7 @@ class LoadedEngine {
   void uploadWeights();
 
   Plan plan_;
+  std::unique_ptr<Device> wrapper_;  // device_, when it was wrapped
   Device* device_ = nullptr;
   DeviceBuffer deviceWeights_;
   std::vector<std::vector<LoadedStep>> steps_;

@@ -8,7 +8,9 @@
 
 #include "backends/cuda/generated_params.h"
 #include "backends/cuda/runtime/code_library.h"
+#include "backends/cuda/runtime/cuda_device.h"
 #include "backends/cuda/runtime/driver.h"
+#include "backends/cuda/runtime/launch_wgmma.h"
 #include "backends/cuda/runtime/launchers.h"
 #include "support/error.h"
 
@@ -19,6 +21,7 @@ struct Generated {
   GeneratedParams params;
   std::shared_ptr<const CodeLibrary> library;
   CUkernel kernel = nullptr;
+  bool mayOverlap = false;  // with the end of the kernel before: it waits for that itself
 };
 
 std::shared_ptr<const void> load(std::string_view name, std::span<const std::byte> params,
@@ -30,6 +33,7 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(name.find('/') + 1)),
                                        state->params.sharedBytes);
+  state->mayOverlap = currentDevice().target().sm >= 90;
   return state;
 }
 
@@ -54,7 +58,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
 
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  attributes[0].value.programmaticStreamSerializationAllowed = 1;
+  attributes[0].value.programmaticStreamSerializationAllowed = state.mayOverlap;
   attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attributes[1].value.clusterDim = {state.params.cluster, 1, 1};
   const CUlaunchConfig config{.gridDimX = static_cast<unsigned>(args.dims[0]),
@@ -79,6 +83,9 @@ const RuntimeKernel& generatedLauncher() {
   return kKernel;
 }
 
-std::span<const RuntimeKernel* const> ownLaunchers() { return {}; }
+std::span<const RuntimeKernel* const> ownLaunchers() {
+  static const RuntimeKernel* const kLaunchers[] = {&wgmmaLauncher()};
+  return kLaunchers;
+}
 
 }  // namespace camshaft::cuda

@@ -1,0 +1,50 @@
+// A device whose memory comes from the caller's IGpuAllocator.
+#pragma once
+
+#include "api/report.h"
+#include "backend/device.h"
+#include "support/error.h"
+
+namespace camshaft::api {
+
+class AllocatorDevice : public Device {
+ public:
+  AllocatorDevice(Device& device, nvinfer1::IGpuAllocator& allocator)
+      : device_(device), allocator_(allocator) {}
+
+  void* allocate(int64_t bytes) override {
+    constexpr uint64_t kAlignment = 256;
+    void* memory = allocator_.allocateAsync(static_cast<uint64_t>(bytes), kAlignment, 0, nullptr);
+    if (!memory)
+      fail(ErrorKind::kOutOfMemory, "the GPU allocator gave no memory for ", bytes, " bytes (",
+           bytes >> 20, " MiB)");
+    return memory;
+  }
+  void release(void* memory) noexcept override { allocator_.deallocateAsync(memory, nullptr); }
+
+  std::string describe() const override { return device_.describe(); }
+  void makeCurrent() override { device_.makeCurrent(); }
+  void* allocateHost(int64_t bytes) override { return device_.allocateHost(bytes); }
+  void releaseHost(void* memory) noexcept override { device_.releaseHost(memory); }
+  void* createStream() override { return device_.createStream(); }
+  void destroyStream(void* stream) noexcept override { device_.destroyStream(stream); }
+  void copy(void* to, const void* from, int64_t bytes, void* stream) override {
+    device_.copy(to, from, bytes, stream);
+  }
+  void synchronize(void* stream) override { device_.synchronize(stream); }
+  bool isRecording(void* stream) override { return device_.isRecording(stream); }
+  std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) override {
+    return device_.record(stream, enqueue);
+  }
+  void signal(void* event, void* stream) override { device_.signal(event, stream); }
+  std::shared_ptr<void> mark(void* stream) override { return device_.mark(stream); }
+  double millisecondsBetween(const void* begin, const void* end) override {
+    return device_.millisecondsBetween(begin, end);
+  }
+
+ private:
+  Device& device_;
+  nvinfer1::IGpuAllocator& allocator_;
+};
+
+}  // namespace camshaft::api

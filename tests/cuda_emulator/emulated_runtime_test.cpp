@@ -1,0 +1,173 @@
+// Host logic of CUDA engines, watched through the calls that reach the driver.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "compiler/compile.h"
+#include "cuda_emulator/emulated_backend.h"
+#include "engine/engine_file.h"
+#include "ops/ops.h"
+#include "runtime/context.h"
+#include "support/error.h"
+
+namespace camshaft {
+namespace {
+
+using emulator::EmulatedBackend;
+using testing::HasSubstr;
+
+constexpr std::string_view kNetwork = R"(
+graph net(%x: f32[n, 8]) {
+  %s = Softmax(%x) {axis = 1}
+  %y = Reduce(%s) {kind = sum, axes = [0], keep_dims = false}
+  return %y
+})";
+
+std::shared_ptr<const LoadedEngine> build(std::string_view text) {
+  CompileOptions options;
+  options.device = "cuda";
+  options.optimizationLevel = 0;
+  options.profiles = {{.inputs = {{"x", {.min = {1, 8}, .opt = {4, 8}, .max = {16, 8}}}}}};
+  return std::make_shared<LoadedEngine>(
+      readEngine(writeEngine(compile(parseGraph(text, findOp), options))));
+}
+
+// A context with memory for `rows` rows of input and one of output.
+struct Session {
+  explicit Session(std::shared_ptr<const LoadedEngine> engine,
+                   Context::ArenaOwner owner = Context::ArenaOwner::kContext)
+      : device(engine->device()), input(device), output(device), context(engine, 1, owner) {
+    device->makeCurrent();
+    input.reserve(16 * 8 * sizeof(float));
+    output.reserve(8 * sizeof(float));
+    context.setInputAddress(0, input.data());
+    context.setOutputAddress(0, output.data());
+  }
+
+  // The sum of the outputs, which is the number of rows.
+  double run(int64_t rows) {
+    const std::vector<float> ones(static_cast<size_t>(rows) * 8, 1.0f);
+    device->copy(input.data(), ones.data(), rows * 32, nullptr);
+    const int64_t shape[] = {rows, 8};
+    context.setInputShape(0, shape);
+    context.run(nullptr);
+    std::vector<float> sums(8);
+    device->copy(sums.data(), output.data(), 32, nullptr);
+    device->synchronize(nullptr);
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  }
+
+  Device* device;
+  DeviceBuffer input, output;
+  Context context;
+};
+
+TEST(EmulatedRuntime, RecordsWhatIsAskedForTwiceAndReplaysIt) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork));
+  EXPECT_NEAR(session.run(3), 3, 1e-5);
+  EXPECT_EQ(backend.driver().count("cuGraphInstantiateWithFlags"), 0u);
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(session.run(3), 3, 1e-5);
+  EXPECT_EQ(backend.driver().count("cuGraphInstantiateWithFlags"), 1u);
+  EXPECT_EQ(backend.driver().count("cuGraphLaunch"), 3u);
+  EXPECT_NEAR(session.run(5), 5, 1e-5) << "another shape is launched step by step first";
+  EXPECT_NEAR(session.run(3), 3, 1e-5) << "and the first is still there";
+  EXPECT_EQ(backend.driver().count("cuGraphInstantiateWithFlags"), 1u);
+  EXPECT_EQ(backend.driver().count("cuGraphLaunch"), 4u);
+}
+
+TEST(EmulatedRuntime, OtherAddressesAreOtherRecordings) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork));
+  for (int i = 0; i < 2; ++i) session.run(2);
+  DeviceBuffer elsewhere(session.device);
+  elsewhere.reserve(32);
+  session.context.setOutputAddress(0, elsewhere.data());
+  session.run(2);
+  std::vector<float> sums(8);
+  session.device->copy(sums.data(), elsewhere.data(), 32, nullptr);
+  EXPECT_NEAR(sums[0], 0.25, 1e-6);
+}
+
+TEST(EmulatedRuntime, JoinsTheCallersOwnRecording) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork));
+  session.run(4);
+  void* stream = session.device->createStream();
+  const auto recording = session.device->record(stream, [&] { session.context.run(stream); });
+  EXPECT_EQ(backend.driver().count("cuGraphInstantiateWithFlags"), 1u);
+  backend.driver().clearCalls();
+  recording->replay(stream);
+  EXPECT_EQ(backend.driver().count("graph: cuLaunchKernelEx"),
+            session.context.engine().plan().profiles[0].steps.size());
+  session.device->destroyStream(stream);
+}
+
+TEST(EmulatedRuntime, RunsInTheCallersMemory) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork), Context::ArenaOwner::kCaller);
+  const int64_t bytes = session.context.arenaBytes();
+  ASSERT_GT(bytes, 0);
+  EXPECT_THROW(session.run(2), Error) << "without memory";
+  DeviceBuffer arena(session.device);
+  arena.reserve(bytes);
+  EXPECT_THROW(session.context.setArena(arena.data(), bytes - 1), Error);
+  session.context.setArena(arena.data(), bytes);
+  EXPECT_NEAR(session.run(2), 2, 1e-5);
+}
+
+TEST(EmulatedRuntime, SaysHowMuchMemoryIsMissing) {
+  EmulatedBackend backend;
+  const auto engine = build(kNetwork);
+  backend.driver().failAllocation(1);
+  try {
+    Context context(engine, 1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+    EXPECT_THAT(error.message(), HasSubstr("MiB are free"));
+  }
+}
+
+TEST(EmulatedRuntime, GivesEverythingBack) {
+  EmulatedBackend backend;
+  {
+    Session session(build(kNetwork));
+    for (int i = 0; i < 3; ++i) session.run(4);
+  }
+  EXPECT_EQ(backend.driver().leaks(), "");
+}
+
+TEST(EmulatedRuntime, TimesStepsWithoutChangingResults) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork));
+  std::vector<std::string> steps;
+  session.context.setStepTimer(
+      [&](const Step& step, double) { steps.push_back(step.info.layerType); });
+  EXPECT_NEAR(session.run(4), 4, 1e-5);
+  EXPECT_THAT(steps, testing::ElementsAre("Softmax", "Reduce"));
+}
+
+// Sizes that only a tensor's values give are read on the host between two parts of the work.
+TEST(EmulatedRuntime, ReadsSizesFromTheDevice) {
+  EmulatedBackend backend;
+  CompileOptions options;
+  options.device = "cuda";
+  options.optimizationLevel = 0;
+  const LoadedEngine engine(compile(parseGraph(R"(
+symbols a in [0, 100]
+graph net(%x: f32[1, 8], %rows: f32[1]) {
+  %count = Pointwise(%rows) {expr = cast(x0:f32, i64)}
+  BindDims(%count) {symbols = [a]}
+  %y = Expand(%x) {shape = [a, 8]}
+  return %y
+})", findOp), options));
+  std::vector<StepKind> kinds;
+  for (const Step& step : engine.plan().profiles[0].steps) kinds.push_back(step.kind);
+  EXPECT_THAT(kinds, testing::ElementsAre(StepKind::kKernel, StepKind::kCopy, StepKind::kBindDims,
+                                          StepKind::kKernel));
+}
+
+}  // namespace
+}  // namespace camshaft
