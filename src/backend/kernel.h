@@ -61,6 +61,15 @@ struct Kernel {
   std::vector<int64_t> (*configurations)(const Node& node) = nullptr;
   // May write output 0 over input i when that input dies here and has the same size; null: never.
   bool (*inPlace)(const Node& node, int input) = nullptr;
+  // How many configurations are timed below optimisation level 4; 0: all.
+  size_t usualConfigurations = 0;
+};
+
+// A call of kernel->prepare() that is to come.
+struct Preparation {
+  const Node* node;
+  const Kernel* kernel;
+  int64_t config;
 };
 
 using KernelList = std::span<const Kernel>;
@@ -75,6 +84,10 @@ struct BuildBackend {
   // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
   // the host.
   std::vector<CompiledCode> (*compile)(std::span<const std::string> sources) = nullptr;
+  // Is told what will be prepared, to work out with many threads what takes long. Null: nothing
+  // does. The config in `options` is none of theirs.
+  void (*prefetch)(std::span<const Preparation> preparations,
+                   const PrepareOptions& options) = nullptr;
   // Builds of this thread are for a device of that compute capability; 0: for the one here.
   void (*useTarget)(int computeCapability) = nullptr;
 };

@@ -23,6 +23,7 @@ class Chooser {
 
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
+    prefetch(nodes);
     for (size_t i = 0; i < nodes.size(); ++i) {
       report(i, 2 * nodes.size());
       if (needsKernel(*nodes[i])) gather(nodes[i]);
@@ -76,6 +77,23 @@ class Chooser {
             .max = [this](const Dim& dim) { return rangeOf(dim, range_).max; }};
   }
 
+  // The first backend gets most nodes; what others take is prepared as it comes.
+  void prefetch(std::span<Node* const> nodes) const {
+    const BuildBackend& backend = *options_.backends.front();
+    if (!backend.prefetch) return;
+    std::vector<Preparation> preparations;
+    for (const Node* node : nodes) {
+      if (!needsKernel(*node)) continue;
+      StepInfo unused;
+      std::vector<Candidate> candidates = listCandidates(*node, backend, unused);
+      const Candidate* known = fastestKnown(candidates);
+      for (const Candidate& candidate : candidates)
+        if (!known || &candidate == known)
+          preparations.push_back({node, candidate.kernel, candidate.config});
+    }
+    backend.prefetch(preparations, prepareOptions(0));
+  }
+
   // The candidates of the first backend that has any. A node that a backend takes only without its
   // epilogue is split.
   void gather(Node* node) {
@@ -97,8 +115,9 @@ class Chooser {
     fail(ErrorKind::kUnsupported, describe(*node), " has no kernel: ", reasons(info));
   }
 
-  std::vector<Candidate> candidatesOf(const Node& node, const BuildBackend& backend,
-                                      StepInfo& info) const {
+  // Kernels that support the node, with their configurations.
+  std::vector<Candidate> listCandidates(const Node& node, const BuildBackend& backend,
+                                        StepInfo& info) const {
     std::vector<Candidate> candidates;
     for (const Kernel& kernel : backend.kernelsFor(node)) {
       Verdict verdict = kernel.supports(node);
@@ -106,13 +125,28 @@ class Chooser {
         info.alternatives.push_back({std::string(kernel.name), -1, std::move(verdict.reason)});
         continue;
       }
-      for (int64_t config :
-           kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
+      for (const int64_t config : configurationsOf(kernel, node)) {
         candidates.push_back({&kernel, config});
         candidates.back().key = str(options_.deviceKey, "|", options_.threads, "|",
                                     nameOf(candidates.back()), "|", problemOf(node));
       }
     }
+    return candidates;
+  }
+
+  std::vector<int64_t> configurationsOf(const Kernel& kernel, const Node& node) const {
+    constexpr int kThoroughLevel = 4;
+    if (!kernel.configurations) return {0};
+    std::vector<int64_t> all = kernel.configurations(node);
+    const size_t usual = kernel.usualConfigurations;
+    if (usual > 0 && all.size() > usual && options_.optimizationLevel < kThoroughLevel)
+      all.resize(usual);
+    return all;
+  }
+
+  std::vector<Candidate> candidatesOf(const Node& node, const BuildBackend& backend,
+                                      StepInfo& info) const {
+    std::vector<Candidate> candidates = listCandidates(node, backend, info);
     if (Candidate* known = fastestKnown(candidates); known && prepare(node, *known)) {
       noteTimes(candidates, known, info);
       std::vector<Candidate> decided;

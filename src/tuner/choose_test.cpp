@@ -46,6 +46,21 @@ const BuildBackend kHungryBackend{"test", listOf<kHungryFirst>, false};
 const BuildBackend kFailingBackend{"test", listOf<kFailingFirst>, false};
 const BuildBackend kOnlyFailingBackend{"test", listOf<kOnlyFailing>, false};
 
+std::vector<int64_t> threeConfigurations(const Node&) { return {0, 1, 2}; }
+std::vector<int64_t> prefetched;  // configurations
+void notePrefetched(std::span<const Preparation> preparations, const PrepareOptions&) {
+  for (const Preparation& each : preparations) prefetched.push_back(each.config);
+}
+const Kernel kUsuallyTwo[] = {{.name = "test/first",
+                               .supports = anything,
+                               .prepare = referencePrepared,
+                               .configurations = threeConfigurations,
+                               .usualConfigurations = 2}};
+const BuildBackend kPrefetchBackend{.name = "test",
+                                    .kernelsFor = listOf<kUsuallyTwo>,
+                                    .prefersChannelsLast = false,
+                                    .prefetch = notePrefetched};
+
 Graph softmax() {
   return parseGraph("graph g(%x: f32[4, 8]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }", findOp);
 }
@@ -125,6 +140,20 @@ graph g(%x: f32[4, 8], %z: f32[8]) {
   verify(graph, "splitting");
   EXPECT_EQ(graph.outputs[1].value, chosen[1].node->output());
   EXPECT_EQ(chosen[2].node->input(0), chosen[1].node->output());
+}
+
+TEST(Choose, BackendsAreToldWhatWillBePrepared) {
+  using ::testing::ElementsAre;
+  TimingCache timings;
+  const auto prefetchedAt = [&](int level) {
+    prefetched.clear();
+    Graph graph = softmax();
+    choose(graph, kPrefetchBackend, {.optimizationLevel = level, .timings = &timings});
+    return prefetched;
+  };
+  EXPECT_THAT(prefetchedAt(3), ElementsAre(0, 1));
+  EXPECT_EQ(prefetchedAt(3).size(), 1u);  // the timing cache decides
+  EXPECT_THAT(prefetchedAt(4), ElementsAre(0, 1, 2));
 }
 
 TEST(Choose, CandidatesThatFailAreDropped) {

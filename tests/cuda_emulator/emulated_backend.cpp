@@ -24,8 +24,8 @@ class EmulatedServices : public cuda::Services {
     return codes;
   }
   std::vector<cuda::LibraryPlan> gemmPlans(const cuda::GemmProblem&, int) override { return {}; }
-  std::vector<cuda::LibraryPlan> convPlans(const cuda::ConvProblem&, int) override { return {}; }
-  std::vector<cuda::LibraryPlan> attentionPlans(const cuda::AttentionProblem&, int) override {
+  std::optional<cuda::LibraryPlan> convPlan(const cuda::ConvProblem&, int) override { return {}; }
+  std::optional<cuda::LibraryPlan> attentionPlan(const cuda::AttentionProblem&, int) override {
     return {};
   }
 };

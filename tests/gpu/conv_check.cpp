@@ -47,8 +47,8 @@ class ThisDevice : public Services {
   void useTarget(int sm) override { target_.sm = sm; }
   std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
   std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
-  std::vector<LibraryPlan> convPlans(const ConvProblem&, int) override { return {}; }
-  std::vector<LibraryPlan> attentionPlans(const AttentionProblem&, int) override { return {}; }
+  std::optional<LibraryPlan> convPlan(const ConvProblem&, int) override { return {}; }
+  std::optional<LibraryPlan> attentionPlan(const AttentionProblem&, int) override { return {}; }
 
  private:
   Target target_;  // an H200's

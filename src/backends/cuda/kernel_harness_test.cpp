@@ -32,8 +32,8 @@ class AbsentDevice : public Services {
     fail(ErrorKind::kInternal, "tests compile for the emulator");
   }
   std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
-  std::vector<LibraryPlan> convPlans(const ConvProblem&, int) override { return {}; }
-  std::vector<LibraryPlan> attentionPlans(const AttentionProblem&, int) override { return {}; }
+  std::optional<LibraryPlan> convPlan(const ConvProblem&, int) override { return {}; }
+  std::optional<LibraryPlan> attentionPlan(const AttentionProblem&, int) override { return {}; }
 
  private:
   Target target_;

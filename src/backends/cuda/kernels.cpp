@@ -1,6 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/families.h"
+#include "backends/cuda/libraries/prefetch.h"
 #include "backends/cuda/services.h"
 #include "ops/ops.h"
 
@@ -72,7 +73,8 @@ void useTarget(int computeCapability) { services().useTarget(computeCapability);
 const BuildBackend& buildBackend() {
   static constexpr BuildBackend kBackend{
       .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true,
-      .fusion = kGeneratedKernels, .compile = compile, .useTarget = useTarget};
+      .fusion = kGeneratedKernels, .compile = compile,
+      .prefetch = prefetchPlans, .useTarget = useTarget};
   return kBackend;
 }
 

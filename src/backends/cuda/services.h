@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,8 +38,10 @@ class Services {
   virtual std::vector<CompiledCode> compile(std::span<const std::string> sources) = 0;
   // What the libraries offer, best guess first, at most `most`; empty without device or library.
   virtual std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) = 0;
-  virtual std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) = 0;
-  virtual std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int most) = 0;
+  // The same one by one, from any thread: to build one may take a second.
+  virtual std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) = 0;
+  virtual std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem,
+                                                   int number) = 0;
 };
 
 // Those of the loaded library. Throws Error naming what is missing when there is none.

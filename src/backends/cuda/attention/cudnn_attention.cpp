@@ -121,13 +121,20 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
+// cuDNN compiles each of them.
+std::vector<int64_t> configurations(const Node&) { return planNumbers(3); }
+
 }  // namespace
+
+AttentionProblem cudnnAttentionProblem(const Node& node, const PrepareOptions& options) {
+  return problemAt(attentionOf(node), options.opt);
+}
 
 const Kernel& cudnnAttentionKernel() {
   static constexpr Kernel kKernel{.name = kAttentionKernel,
                                   .supports = supports,
                                   .prepare = prepare,
-                                  .configurations = planNumbers};
+                                  .configurations = configurations};
   return kKernel;
 }
 

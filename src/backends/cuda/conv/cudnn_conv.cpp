@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/conv/depthwise.h"
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/conv.h"
@@ -90,6 +91,7 @@ ConvProblem problemAt(const Convolution& conv, const Node& node, const SizeOf& s
 
 Verdict supports(const Node& node) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
+  if (depthwiseConvKernel().supports(node)) return Verdict::no("leaves depthwise ones to our own");
   if (!node.inputs[1]->isConstant())
     return Verdict::no("needs constant weights, to pack them when building");
   if (node.hasInput(kBias) && !node.inputs[kBias]->isConstant())
@@ -148,9 +150,7 @@ StepInput biasOf(const Node& node, const ConvProblem& problem) {
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
-  const Convolution conv = convolutionOf(node);
-  ConvProblem problem = problemAt(conv, node, options.opt);
-  problem.allowTf32 = options.allowTf32;
+  const ConvProblem problem = cudnnConvProblem(node, options);
   if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
   const Shape& x = node.inputs[0]->shape();
   const bool isDynamic =
@@ -164,11 +164,31 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
+// Our own matrix products compete for convolutions of single pixels, and mostly win.
+std::vector<int64_t> configurations(const Node& node) {
+  constexpr int kPlansOfPixels = 3;
+  const auto isOne = [](int64_t size) { return size == 1; };
+  const ConvProblem problem = convolutionOf(node).problem;
+  const bool isPixelwise = problem.groups == 1 &&
+                           std::all_of(problem.kernel.begin(), problem.kernel.end(), isOne) &&
+                           std::all_of(problem.strides.begin(), problem.strides.end(), isOne);
+  return planNumbers(isPixelwise ? kPlansOfPixels : kMostLibraryPlans);
+}
+
 }  // namespace
 
+ConvProblem cudnnConvProblem(const Node& node, const PrepareOptions& options) {
+  ConvProblem problem = problemAt(convolutionOf(node), node, options.opt);
+  problem.allowTf32 = options.allowTf32;
+  return problem;
+}
+
 const Kernel& cudnnConvKernel() {
-  static constexpr Kernel kKernel{
-      .name = kConvKernel, .supports = supports, .prepare = prepare, .configurations = planNumbers};
+  static constexpr Kernel kKernel{.name = kConvKernel,
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = configurations,
+                                  .usualConfigurations = 5};
   return kKernel;
 }
 

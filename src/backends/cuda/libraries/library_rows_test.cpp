@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <mutex>
+#include <optional>
+
 #include "backends/cuda/attention/cudnn_attention.h"
 #include "backends/cuda/conv/cudnn_conv.h"
 #include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/libraries/prefetch.h"
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/services.h"
@@ -22,24 +26,28 @@ class OnePlan : public Services {
   void useTarget(int) override {}
   std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int) override {
-    return plansFor(gemm = problem);
+    gemm = problem;
+    return {plan()};
   }
-  std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int) override {
-    return plansFor(conv = problem);
+  std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) override {
+    const std::lock_guard lock(mutex_);
+    asked.push_back(number);
+    conv = problem;
+    return number == 0 ? std::optional(plan()) : std::nullopt;
   }
-  std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int) override {
-    return plansFor(attention = problem);
+  std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem, int) override {
+    attention = problem;
+    return plan();
   }
 
   GemmProblem gemm;
   ConvProblem conv;
   AttentionProblem attention;
+  std::vector<int> asked;  // for which plans of convolutions
 
  private:
-  template <class P>
-  std::vector<LibraryPlan> plansFor(const P&) {
-    return {{"the one", {std::byte{42}}, 4096}};
-  }
+  static LibraryPlan plan() { return {"the one", {std::byte{42}}, 4096}; }
+  std::mutex mutex_;
   static std::string freshName() {
     static int count = 0;  // plans are remembered by target
     return "target " + std::to_string(++count);
@@ -142,6 +150,31 @@ TEST_F(LibraryRows, ConvolutionsPackTheirWeightsAndRoundTheirBias) {
   EXPECT_THAT(std::span(weights, 4), ElementsAre(0x3c00, 0x4200, 0x4000, 0x4400));  // 1, 3, 2, 4
   EXPECT_EQ(prepared.inputs[2].nodeInput, 3);
   EXPECT_EQ(*reinterpret_cast<const uint16_t*>(prepared.inputs[3].packed.data()), 0x3800);
+}
+
+TEST_F(LibraryRows, PlansAreFetchedAheadOncePerProblem) {
+  const std::string text =
+      "graph g(%x: f16[1, 8, 8, 2]) { %w: f16[2, 2, 1, 3] = constant [1, 2, 3, 4, 5, 6, 7, 8, 9, "
+      "10, 11, 12] %y = Conv(%x, %w) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 1], "
+      "pads_end = [0, 1], channels_last = true} %z = Conv(%y, %w) {strides = [1, 1], dilations = "
+      "[1, 1], pads_begin = [0, 1], pads_end = [0, 1], channels_last = true} return %z }";
+  graph_ = parseGraph(text, findOp);
+  std::vector<Preparation> preparations;
+  for (const Node* node : graph_.nodeList())
+    for (const int64_t config : {0, 1}) preparations.push_back({node, &cudnnConvKernel(), config});
+  prefetchPlans(preparations, {.opt = [](const Dim& dim) { return dim.value(); }});
+  EXPECT_THAT(services_.asked, testing::UnorderedElementsAre(0, 1));
+  EXPECT_EQ(prepare(cudnnConvKernel(), text, 0).refusal, "");
+  EXPECT_THAT(prepare(cudnnConvKernel(), text, 1).refusal, HasSubstr("no further plan"));
+  EXPECT_EQ(services_.asked.size(), 2u);
+}
+
+TEST_F(LibraryRows, OurOwnKernelTakesDepthwiseConvolutions) {
+  EXPECT_THAT(refused(cudnnConvKernel(),
+                      "graph g(%x: f16[1, 8, 8, 2]) { %w: f16[2, 1, 1, 3] = constant [1, 2, 3, 4, "
+                      "5, 6] %y = Conv(%x, %w) {strides = [1, 1], dilations = [1, 1], pads_begin = "
+                      "[0, 1], pads_end = [0, 1], groups = 2, channels_last = true} return %y }"),
+              HasSubstr("depthwise"));
 }
 
 TEST_F(LibraryRows, AttentionOfPackedTokensReadsOneTensor) {

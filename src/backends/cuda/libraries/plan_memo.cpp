@@ -1,77 +1,72 @@
 #include "backends/cuda/libraries/plan_memo.h"
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
+#include <numeric>
+#include <optional>
 
 #include "backends/cuda/services.h"
 #include "support/byte_reader.h"
+#include "support/once_map.h"
 
 namespace camshaft::cuda {
 namespace {
 
 using Plans = std::vector<std::shared_ptr<const LibraryPlan>>;
+using Bytes = std::vector<std::byte>;
 
-class Memo {
- public:
-  template <class Problem, class Ask>
-  std::shared_ptr<const LibraryPlan> get(const char* kind, const Problem& problem, int64_t number,
-                                         const Ask& ask) {
-    ByteWriter writer;
-    writer.writeString(kind);
-    writer.writeString(services().target().name);
-    write(writer, problem);
-    const std::vector<std::byte> key = writer.take();
-    const std::lock_guard lock(mutex_);
-    auto entry = std::find_if(entries_.begin(), entries_.end(),
-                              [&](const Entry& e) { return e.key == key; });
-    if (entry == entries_.end()) {
-      Plans plans;
-      for (LibraryPlan& plan : ask())
-        plans.push_back(std::make_shared<const LibraryPlan>(std::move(plan)));
-      if (entries_.size() == kMost) entries_.pop_front();
-      entry = entries_.insert(entries_.end(), Entry{key, std::move(plans)});
-    }
-    const bool isThere = number >= 0 && number < static_cast<int64_t>(entry->plans.size());
-    return isThere ? entry->plans[number] : nullptr;
-  }
-
- private:
-  static constexpr size_t kMost = 512;
-  struct Entry {
-    std::vector<std::byte> key;
-    Plans plans;
-  };
-  std::mutex mutex_;
-  std::deque<Entry> entries_;
-};
-
-Memo& memo() {
-  static Memo instance;
+OnceMap<Bytes, Plans>& memo() {
+  static OnceMap<Bytes, Plans> instance(4096);
   return instance;
+}
+
+template <class Problem>
+Bytes keyOf(const char* kind, const Problem& problem, int64_t number) {
+  ByteWriter writer;
+  writer.writeString(kind);
+  writer.writeString(services().target().name);
+  writer.write(number);
+  write(writer, problem);
+  return writer.take();
+}
+
+std::shared_ptr<const LibraryPlan> at(const Plans& plans, int64_t number) {
+  const bool isThere = number >= 0 && number < static_cast<int64_t>(plans.size());
+  return isThere ? plans[number] : nullptr;
+}
+
+Plans listOf(std::optional<LibraryPlan> plan) {
+  if (!plan) return {};
+  return {std::make_shared<const LibraryPlan>(*std::move(plan))};
 }
 
 }  // namespace
 
-std::vector<int64_t> planNumbers(const Node&) {
-  std::vector<int64_t> numbers(kMostLibraryPlans);
-  for (int i = 0; i < kMostLibraryPlans; ++i) numbers[i] = i;
+std::vector<int64_t> planNumbers(int count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
 
 std::shared_ptr<const LibraryPlan> planOf(const GemmProblem& problem, int64_t number) {
-  return memo().get("gemm", problem, number,
-                    [&] { return services().gemmPlans(problem, kMostLibraryPlans); });
+  const Plans plans = memo().get(keyOf("gemm", problem, 0), [&] {
+    Plans offered;
+    for (LibraryPlan& plan : services().gemmPlans(problem, kMostLibraryPlans))
+      offered.push_back(std::make_shared<const LibraryPlan>(std::move(plan)));
+    return offered;
+  });
+  return at(plans, number);
 }
 
 std::shared_ptr<const LibraryPlan> planOf(const ConvProblem& problem, int64_t number) {
-  return memo().get("conv", problem, number,
-                    [&] { return services().convPlans(problem, kMostLibraryPlans); });
+  return at(memo().get(keyOf("conv", problem, number),
+                       [&] { return listOf(services().convPlan(problem, number)); }),
+            0);
 }
 
 std::shared_ptr<const LibraryPlan> planOf(const AttentionProblem& problem, int64_t number) {
-  return memo().get("attention", problem, number,
-                    [&] { return services().attentionPlans(problem, kMostLibraryPlans); });
+  return at(memo().get(keyOf("attention", problem, number),
+                       [&] { return listOf(services().attentionPlan(problem, number)); }),
+            0);
 }
 
 Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic) {

@@ -1,7 +1,8 @@
-// Plans of the vendor's libraries, asked for once per problem: a tuner prepares a node for each.
+// Plans of the vendor's libraries, asked for once per problem: equal layers share theirs.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/kernel.h"
@@ -9,15 +10,15 @@
 
 namespace camshaft::cuda {
 
-inline constexpr int kMostLibraryPlans = 8;
-
-// Numbers of plans; prepare() refuses those that a problem does not have.
-std::vector<int64_t> planNumbers(const Node& node);
-
-// Plan `number` of the problem, or null when the library offers fewer. Any thread.
+// Plan `number` of the problem, or null when the library does not offer it. Any thread; of cuDNN's
+// only this one is built.
 std::shared_ptr<const LibraryPlan> planOf(const GemmProblem& problem, int64_t number);
 std::shared_ptr<const LibraryPlan> planOf(const ConvProblem& problem, int64_t number);
 std::shared_ptr<const LibraryPlan> planOf(const AttentionProblem& problem, int64_t number);
+
+// Numbers of plans, for Kernel::configurations; prepare() refuses those that a problem lacks.
+inline constexpr int kMostLibraryPlans = 8;
+std::vector<int64_t> planNumbers(int count);
 
 // A step that runs the plan, or the refusal where there is none. Steps whose sizes change get room
 // for the plans of other sizes.

@@ -42,17 +42,17 @@ class LibraryServices : public Services {
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) override {
     return onDevice([&] { return cuda::gemmPlans(problem, most); });
   }
-  std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) override {
-    return onDevice([&] { return cuda::convPlans(problem, most); });
+  std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) override {
+    return onDevice([&] { return cuda::convPlan(problem, number); });
   }
-  std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int most) override {
-    return onDevice([&] { return cuda::attentionPlans(problem, most); });
+  std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem, int number) override {
+    return onDevice([&] { return cuda::attentionPlan(problem, number); });
   }
 
  private:
   // Without a device or library there is nothing to offer: our own kernels take the work.
   template <class F>
-  std::vector<LibraryPlan> onDevice(F&& plans) const {
+  auto onDevice(F&& plans) const -> decltype(plans()) {
     if (!target().isPresent) return {};
     currentDevice().makeCurrent();
     try {

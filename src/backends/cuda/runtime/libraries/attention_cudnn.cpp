@@ -2,14 +2,17 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "backends/cuda/runtime/libraries/attention_graph.h"
 #include "backends/cuda/runtime/libraries/calling_context.h"
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "backends/cuda/runtime/libraries/libraries.h"
 #include "backends/cuda/runtime/libraries/shape_cache.h"
+#include "backends/cuda/runtime/libraries/stored_plan.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
+#include "support/once_map.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -29,17 +32,14 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   ByteReader reader(params, "the parameters of an attention");
   auto state = std::make_shared<AttentionState>();
   state->problem = readAttentionProblem(reader);
-  state->stored.libraryVersion = reader.read<uint64_t>();
-  state->stored.json = reader.readString();
-  reader.expectEnd();
+  state->stored = StoredPlan::read(reader);
   return state;
 }
 
 std::vector<std::byte> paramsOf(const AttentionProblem& problem, const CudnnPlan& plan) {
   ByteWriter writer;
   write(writer, problem);
-  writer.write<uint64_t>(cudnn().getVersion());
-  writer.writeString(plan.json());
+  writeStoredPlan(writer, plan);
   return writer.take();
 }
 
@@ -53,11 +53,13 @@ AttentionSizes sizesAt(const AttentionProblem& problem, const LaunchArgs& args) 
 std::shared_ptr<const AttentionPlan> planFor(const AttentionState& state,
                                              const AttentionSizes& sizes, int64_t workspaceBytes) {
   return state.plans.get(sizes, [&] {
-    const StoredPlan* stored = sizes == state.problem.sizes ? &state.stored : nullptr;
     OperationGraph graph = attentionGraph(state.problem, sizes);
-    auto plan = planForRun(
-        graph, stored, {}, workspaceBytes,
-        str("an attention of ", sizes.queryLength, " queries and ", sizes.keyLength, " keys"));
+    std::shared_ptr<const CudnnPlan> plan;
+    if (sizes == state.problem.sizes) plan = state.stored.get(workspaceBytes);
+    if (!plan)
+      plan = planAnew(
+          graph, {}, workspaceBytes,
+          str("an attention of ", sizes.queryLength, " queries and ", sizes.keyLength, " keys"));
     return std::make_shared<const AttentionPlan>(std::move(graph), std::move(plan));
   });
 }
@@ -115,18 +117,34 @@ bool fits(const void* opaque, const LaunchArgs& args) {
          covers(args.outputs[0], p.type, s.o, s.batch, p.heads, s.queryLength, p.valueSize);
 }
 
+using Choices = std::shared_ptr<const std::vector<EngineChoice>>;
+
+Choices knownChoices(const AttentionProblem& problem, const OperationGraph& graph) {
+  using Key = std::pair<CUcontext, std::vector<std::byte>>;
+  static auto& known = *new OnceMap<Key, Choices>(256);
+  ByteWriter writer;
+  write(writer, problem);
+  return known.get({currentContext(), writer.take()}, [&] {
+    constexpr size_t kEnough = 8, kMostLate = 3;
+    const CudnnHandleLease lease;
+    return std::make_shared<const std::vector<EngineChoice>>(
+        worthTiming(suggestEngines(graph, {lease.get()}, {}, kEnough), kMostLate));
+  });
+}
+
 }  // namespace
 
 const RuntimeKernel kAttentionCudnn = {
     .name = kAttentionKernel, .load = load, .launch = launch, .fits = fits};
 
-std::vector<LibraryPlan> attentionPlans(const AttentionProblem& problem, int most) {
-  std::vector<LibraryPlan> plans;
-  for (const NamedPlan& named :
-       buildPlans(attentionGraph(problem, problem.sizes), {}, problem.workspaceLimit, most)) {
-    plans.push_back({named.name, paramsOf(problem, *named.plan), named.plan->workspaceBytes()});
-  }
-  return plans;
+std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem, int number) {
+  const OperationGraph graph = attentionGraph(problem, problem.sizes);
+  const Choices choices = knownChoices(problem, graph);
+  if (number < 0 || number >= static_cast<int>(choices->size())) return std::nullopt;
+  const EngineChoice& choice = (*choices)[number];
+  const auto plan = tryBuild(graph, choice, problem.workspaceLimit);
+  if (!plan) return std::nullopt;
+  return LibraryPlan{toString(choice), paramsOf(problem, *plan), plan->workspaceBytes()};
 }
 
 }  // namespace camshaft::cuda

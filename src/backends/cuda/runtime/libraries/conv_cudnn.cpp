@@ -1,5 +1,7 @@
 // Convolutions with fused epilogues on cuDNN.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/cuda/runtime/libraries/calling_context.h"
@@ -7,8 +9,10 @@
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "backends/cuda/runtime/libraries/libraries.h"
 #include "backends/cuda/runtime/libraries/shape_cache.h"
+#include "backends/cuda/runtime/libraries/stored_plan.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
+#include "support/once_map.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -28,17 +32,14 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   ByteReader reader(params, "the parameters of a convolution");
   auto state = std::make_shared<ConvState>();
   state->problem = readConvProblem(reader);
-  state->stored.libraryVersion = reader.read<uint64_t>();
-  state->stored.json = reader.readString();
-  reader.expectEnd();
+  state->stored = StoredPlan::read(reader);
   return state;
 }
 
 std::vector<std::byte> paramsOf(const ConvProblem& problem, const CudnnPlan& plan) {
   ByteWriter writer;
   write(writer, problem);
-  writer.write<uint64_t>(cudnn().getVersion());
-  writer.writeString(plan.json());
+  writeStoredPlan(writer, plan);
   return writer.take();
 }
 
@@ -60,10 +61,12 @@ std::vector<int64_t> keyOf(const ConvProblem& problem) {
 std::shared_ptr<const ConvPlan> planFor(const ConvState& state, const ConvProblem& actual,
                                         int64_t workspaceBytes) {
   return state.plans.get(keyOf(actual), [&] {
-    const StoredPlan* stored = keyOf(actual) == keyOf(state.problem) ? &state.stored : nullptr;
     OperationGraph graph = convGraph(actual);
-    auto plan = planForRun(graph, stored, convRules(actual), workspaceBytes,
-                           str("a convolution of ", join(actual.image, "x"), " pixels"));
+    std::shared_ptr<const CudnnPlan> plan;
+    if (keyOf(actual) == keyOf(state.problem)) plan = state.stored.get(workspaceBytes);
+    if (!plan)
+      plan = planAnew(graph, convRules(actual), workspaceBytes,
+                      str("a convolution of ", join(actual.image, "x"), " pixels"));
     return std::make_shared<const ConvPlan>(std::move(graph), std::move(plan));
   });
 }
@@ -141,13 +144,46 @@ std::optional<ConvProblem> withFirstSumsExchanged(const ConvProblem& problem) {
   return other;
 }
 
-void addPlans(std::vector<LibraryPlan>& plans, const ConvProblem& problem, int most,
-              std::string_view suffix) {
-  for (const NamedPlan& named :
-       buildPlans(convGraph(problem), convRules(problem), problem.workspaceLimit, most)) {
-    plans.push_back({named.name + std::string(suffix), paramsOf(problem, *named.plan),
-                     named.plan->workspaceBytes()});
-  }
+// What cuDNN suggests for a problem, and in which order its first sums are.
+struct Suggestions {
+  ConvProblem problem;
+  std::vector<EngineChoice> choices;
+  bool needsCompiler() const { return choices.empty() || choices[0].isCompiledLate; }
+};
+
+// Our own matrix products take these too, with any epilogue.
+bool isPixelwise(const ConvProblem& p) {
+  const auto isOne = [](int64_t size) { return size == 1; };
+  return p.groups == 1 && std::all_of(p.kernel.begin(), p.kernel.end(), isOne) &&
+         std::all_of(p.strides.begin(), p.strides.end(), isOne);
+}
+
+Suggestions ask(const ConvProblem& problem) {
+  constexpr size_t kEnough = 8, kMostLate = 3, kMostLateOfPixels = 1;
+  const CudnnHandleLease lease;
+  return {problem, worthTiming(suggestEngines(convGraph(problem), {lease.get()}, convRules(problem),
+                                              kEnough),
+                               isPixelwise(problem) ? kMostLateOfPixels : kMostLate)};
+}
+
+// In the order of sums that needs no compiler, where there is one; cuDNN's own order is asked
+// first, since looking for engines of the other takes much longer.
+Suggestions suggestionsFor(const ConvProblem& problem) {
+  const auto exchanged = withFirstSumsExchanged(problem);
+  if (!exchanged) return ask(problem);
+  Suggestions other = ask(*exchanged);
+  if (!other.needsCompiler()) return other;
+  Suggestions own = ask(problem);
+  return own.choices.empty() ? other : own;
+}
+
+std::shared_ptr<const Suggestions> knownSuggestions(const ConvProblem& problem) {
+  using Key = std::pair<CUcontext, std::vector<std::byte>>;
+  static auto& known = *new OnceMap<Key, std::shared_ptr<const Suggestions>>(1024);
+  ByteWriter writer;
+  write(writer, problem);
+  return known.get({currentContext(), writer.take()},
+                   [&] { return std::make_shared<const Suggestions>(suggestionsFor(problem)); });
 }
 
 }  // namespace
@@ -155,12 +191,15 @@ void addPlans(std::vector<LibraryPlan>& plans, const ConvProblem& problem, int m
 const RuntimeKernel kConvCudnn = {
     .name = kConvKernel, .load = load, .launch = launch, .fits = fits};
 
-std::vector<LibraryPlan> convPlans(const ConvProblem& problem, int most) {
-  std::vector<LibraryPlan> plans;
-  const auto exchanged = withFirstSumsExchanged(problem);
-  addPlans(plans, problem, exchanged ? most - most / 2 : most, "");
-  if (exchanged && most > 1) addPlans(plans, *exchanged, most / 2, ", sums exchanged");
-  return plans;
+std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) {
+  const auto suggestions = knownSuggestions(problem);
+  if (number < 0 || number >= static_cast<int>(suggestions->choices.size())) return std::nullopt;
+  const ConvProblem& ordered = suggestions->problem;
+  const EngineChoice& choice = suggestions->choices[number];
+  const auto plan = tryBuild(convGraph(ordered), choice, problem.workspaceLimit);
+  if (!plan) return std::nullopt;
+  return LibraryPlan{str(toString(choice), ordered == problem ? "" : ", sums exchanged"),
+                     paramsOf(ordered, *plan), plan->workspaceBytes()};
 }
 
 }  // namespace camshaft::cuda

@@ -1,12 +1,8 @@
 #include "backends/cuda/runtime/libraries/cudnn_plan.h"
 
 #include <algorithm>
-#include <atomic>
-#include <future>
-#include <map>
-#include <thread>
+#include <iterator>
 
-#include "backends/cuda/runtime/libraries/calling_context.h"
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "support/error.h"
 
@@ -94,50 +90,7 @@ int64_t workspaceOf(const Descriptor& plan) {
   return bytes;
 }
 
-// A plan of this choice within the limit, or null.
-std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const PlanTarget& target,
-                                          const EngineChoice& choice, int64_t workspaceLimit) {
-  try {
-    auto plan = std::make_shared<const CudnnPlan>(graph, target, choice);
-    return plan->workspaceBytes() <= workspaceLimit ? plan : nullptr;
-  } catch (const Error&) {
-    return nullptr;  // suggestions are not promises: the next one is asked
-  }
-}
-
-// Plans loaded from engines and still in use. Equal layers share one: loading may mean compiling.
-class LoadedPlans {
- public:
-  // Throws as CudnnPlan does.
-  std::shared_ptr<const CudnnPlan> get(const std::string& json, cudnnHandle_t handle) {
-    const Key key{currentContext(), json};
-    const std::lock_guard lock(mutex_);
-    if (const auto known = plans_.find(key); known != plans_.end()) {
-      if (auto plan = known->second.lock()) return plan;
-    }
-    std::erase_if(plans_, [](const auto& entry) { return entry.second.expired(); });
-    auto plan = std::make_shared<const CudnnPlan>(json, handle);
-    plans_[key] = plan;
-    return plan;
-  }
-
- private:
-  using Key = std::pair<CUcontext, std::string>;
-  std::mutex mutex_;
-  std::map<Key, std::weak_ptr<const CudnnPlan>> plans_;
-};
-
-std::shared_ptr<const CudnnPlan> tryLoad(const StoredPlan& stored, cudnnHandle_t handle,
-                                         int64_t workspaceBytes) {
-  static LoadedPlans& loaded = *new LoadedPlans;
-  if (stored.libraryVersion != cudnn().getVersion()) return nullptr;
-  try {
-    auto plan = loaded.get(stored.json, handle);
-    return plan->workspaceBytes() <= workspaceBytes ? plan : nullptr;
-  } catch (const Error&) {
-    return nullptr;  // built for another device: planned anew
-  }
-}
+bool needsNoCompiler(const EngineChoice& choice) { return !choice.isCompiledLate; }
 
 }  // namespace
 
@@ -149,11 +102,12 @@ std::string toString(const EngineChoice& choice) {
 }
 
 std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const PlanTarget& target,
-                                         const EngineRules& rules) {
+                                         const EngineRules& rules, size_t enough) {
   const LoweredGraph lowered(graph, target.handle);
   std::vector<EngineChoice> choices;
   for (const cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
+    if (choices.size() >= enough) break;
     Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, lowered.get());
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
@@ -174,6 +128,19 @@ std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const Plan
     }
   }
   return choices;
+}
+
+std::vector<EngineChoice> worthTiming(const std::vector<EngineChoice>& suggestions,
+                                      size_t mostLate) {
+  std::vector<EngineChoice> worth;
+  std::copy_if(suggestions.begin(), suggestions.end(), std::back_inserter(worth), needsNoCompiler);
+  if (worth.empty()) {
+    const size_t count = std::min(mostLate, suggestions.size());
+    worth.assign(suggestions.begin(), suggestions.begin() + static_cast<std::ptrdiff_t>(count));
+  } else if (suggestions[0].isCompiledLate) {
+    worth.insert(worth.begin() + 1, suggestions[0]);
+  }
+  return worth;
 }
 
 CudnnPlan::CudnnPlan(const OperationGraph& graph, const PlanTarget& target,
@@ -223,50 +190,27 @@ void CudnnPlan::execute(cudnnHandle_t handle, std::span<const Binding> bindings,
   cudnn().check(cudnn().execute(handle, plan_.raw(), pack.raw()), "running a plan");
 }
 
-std::vector<NamedPlan> buildPlans(const OperationGraph& graph, const EngineRules& rules,
-                                  int64_t workspaceLimit, int most) {
-  const CUcontext context = currentContext();
+std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const EngineChoice& choice,
+                                          int64_t workspaceLimit) {
+  const CudnnHandleLease lease;
+  try {
+    auto plan = std::make_shared<const CudnnPlan>(graph, PlanTarget{lease.get()}, choice);
+    return plan->workspaceBytes() <= workspaceLimit ? plan : nullptr;
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const CudnnPlan> planAnew(const OperationGraph& graph, const EngineRules& rules,
+                                          int64_t workspaceBytes, std::string_view what) {
   std::vector<EngineChoice> choices;
   {
     const CudnnHandleLease lease;
     choices = suggestEngines(graph, {lease.get()}, rules);
   }
-  // Each thread has a handle and descriptors of its own; choices are taken in order until enough
-  // of them were built.
-  std::vector<NamedPlan> built(choices.size());
-  std::atomic<size_t> next = 0;
-  std::atomic<int> done = 0;
-  const auto work = [&] {
-    enterContext(context);
-    const CudnnHandleLease lease;
-    for (size_t i = next++; i < choices.size() && done < most; i = next++) {
-      built[i] = {toString(choices[i]), tryBuild(graph, {lease.get()}, choices[i], workspaceLimit)};
-      if (built[i].plan) ++done;
-    }
-  };
-  const size_t threads = std::min<size_t>({static_cast<size_t>(most), choices.size(),
-                                           std::max(1u, std::thread::hardware_concurrency())});
-  std::vector<std::future<void>> workers;
-  for (size_t i = 0; i < threads; ++i) workers.push_back(std::async(std::launch::async, work));
-  for (std::future<void>& worker : workers) worker.wait();
-  for (std::future<void>& worker : workers) worker.get();
-  std::erase_if(built, [](const NamedPlan& plan) { return !plan.plan; });
-  if (built.size() > static_cast<size_t>(most)) built.resize(most);
-  return built;
-}
-
-std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const StoredPlan* stored,
-                                            const EngineRules& rules, int64_t workspaceBytes,
-                                            std::string_view what) {
-  const CudnnHandleLease lease;
-  if (stored) {
-    if (auto plan = tryLoad(*stored, lease.get(), workspaceBytes)) return plan;
-  }
-  std::vector<EngineChoice> choices = suggestEngines(graph, {lease.get()}, rules);
-  std::stable_partition(choices.begin(), choices.end(),
-                        [](const EngineChoice& choice) { return !choice.isCompiledLate; });
+  std::stable_partition(choices.begin(), choices.end(), needsNoCompiler);
   for (const EngineChoice& choice : choices) {
-    if (auto plan = tryBuild(graph, {lease.get()}, choice, workspaceBytes)) return plan;
+    if (auto plan = tryBuild(graph, choice, workspaceBytes)) return plan;
   }
   fail(ErrorKind::kUnsupported, "cuDNN has no plan for ", what, " on this device within ",
        workspaceBytes, " bytes of workspace: build the engine again on it");

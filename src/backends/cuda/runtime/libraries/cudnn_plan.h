@@ -37,9 +37,18 @@ struct EngineRules {
   bool allowDownConversion = true;  // of inputs, to 16 bits
 };
 
-// cuDNN's suggestions, best first, without repetition.
+// cuDNN's suggestions, best first, without repetition. It is asked in several ways, until there
+// are `enough`.
+inline constexpr size_t kAllSuggestions = static_cast<size_t>(-1);
 std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const PlanTarget& target,
-                                         const EngineRules& rules);
+                                         const EngineRules& rules, size_t enough = kAllSuggestions);
+
+// The suggestions that are worth building plans of, in the order to try them. Where there are
+// engines that need no compiler, one that does is kept only if it was the best guess, and stands
+// after the first of the others: it has to be really faster to be worth its loading time. Where
+// there are none, `mostLate` of the late ones are kept.
+std::vector<EngineChoice> worthTiming(const std::vector<EngineChoice>& suggestions,
+                                      size_t mostLate);
 
 struct Binding {
   int64_t id = 0;
@@ -66,27 +75,15 @@ class CudnnPlan {
   mutable std::mutex mutex_;
 };
 
-struct NamedPlan {
-  std::string name;
-  std::shared_ptr<const CudnnPlan> plan;
-};
+// A plan of this choice for the calling thread's device, or null where the engine does not take
+// the graph within the limit after all: suggestions are not promises.
+std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const EngineChoice& choice,
+                                          int64_t workspaceLimit);
 
-// The first `most` suggestions that build and need no more than `workspaceLimit`, built by several
-// threads for the calling thread's device.
-std::vector<NamedPlan> buildPlans(const OperationGraph& graph, const EngineRules& rules,
-                                  int64_t workspaceLimit, int most);
-
-// A plan as an engine stores it.
-struct StoredPlan {
-  uint64_t libraryVersion = 0;
-  std::string json;
-};
-
-// For a run: the stored plan if it serves, else the first suggestion that builds, those that need
-// no compiler before the others. Throws Error(kUnsupported), naming `what`, when there is none.
-std::shared_ptr<const CudnnPlan> planForRun(const OperationGraph& graph, const StoredPlan* stored,
-                                            const EngineRules& rules, int64_t workspaceBytes,
-                                            std::string_view what);
+// For a run without a stored plan: the first suggestion that builds, those that need no compiler
+// before the others. Throws Error(kUnsupported), naming `what`, when there is none.
+std::shared_ptr<const CudnnPlan> planAnew(const OperationGraph& graph, const EngineRules& rules,
+                                          int64_t workspaceBytes, std::string_view what);
 
 // Executes `plan` with the operands' addresses and the graph's scalars.
 void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const Binding> operands,

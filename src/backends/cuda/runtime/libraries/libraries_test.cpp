@@ -128,6 +128,16 @@ TEST(ConvRules, F32KeepsItsPrecision) {
   EXPECT_FALSE(convRules(p).allowTensorCores);
 }
 
+TEST(WorthTiming, EnginesThatCompileLateMustBeTheBestGuess) {
+  const EngineChoice a{.engine = 1}, b{.engine = 2}, late{.engine = 3, .isCompiledLate = true},
+      later{.engine = 4, .isCompiledLate = true};
+  EXPECT_THAT(worthTiming({a, late, b}, 3), ElementsAre(a, b));
+  EXPECT_THAT(worthTiming({late, a, later, b}, 3), ElementsAre(a, late, b));
+  EXPECT_THAT(worthTiming({late, later}, 3), ElementsAre(late, later));
+  EXPECT_THAT(worthTiming({late, later}, 1), ElementsAre(late));
+  EXPECT_TRUE(worthTiming({}, 3).empty());
+}
+
 TEST(AttentionGraph, KeysAreReadTransposed) {
   AttentionProblem p{.heads = 4, .keyHeads = 2, .headSize = 64, .valueSize = 32};
   p.sizes = {.batch = 3, .queryLength = 5, .keyLength = 7, .k = {0, 1000, 100, 10}};

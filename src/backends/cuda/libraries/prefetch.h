@@ -1,0 +1,13 @@
+// cuDNN's plans of a whole network, built side by side.
+#pragma once
+
+#include <span>
+
+#include "backend/kernel.h"
+
+namespace camshaft::cuda {
+
+// BuildBackend::prefetch: afterwards planOf() knows what the preparations will ask for.
+void prefetchPlans(std::span<const Preparation> preparations, const PrepareOptions& options);
+
+}  // namespace camshaft::cuda
