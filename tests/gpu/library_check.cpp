@@ -1,9 +1,12 @@
 // Checks cuBLASLt's and cuDNN's steps on a GPU against the host in double precision: types,
 // epilogues, strides, batches, other sizes than planned for, recorded and not, from four threads.
 // The target library_check builds it; it needs nothing but a driver and the libraries to run:
-//   library_check [all | gemm | conv | attention | threads] [plans per problem]
+//   library_check [part of a check's name | all] [plans per problem] [seconds per part]
+// Names begin with their part, gemm, conv, attention or threads: "conv bf16 bias relu6".
 #include <algorithm>
 #include <cstdlib>
+#include <future>
+#include <string_view>
 #include <thread>
 
 #include "library_attention_data.h"
@@ -13,7 +16,21 @@
 namespace camshaft::cuda::library_check {
 namespace {
 
-int mostPlans = 8;  // per problem; fewer make a quicker check
+// The first plans of a problem, built side by side as builds of engines do.
+template <class Problem>
+std::vector<LibraryPlan> firstPlans(std::optional<LibraryPlan> (*planOf)(const Problem&, int),
+                                    const Problem& problem, int most) {
+  std::vector<std::future<std::optional<LibraryPlan>>> builds;
+  for (int number = 0; number < most; ++number)
+    builds.push_back(std::async(std::launch::async, [&problem, planOf, number] {
+      currentDevice().makeCurrent();
+      return planOf(problem, number);
+    }));
+  std::vector<LibraryPlan> plans;
+  for (auto& build : builds)
+    if (auto plan = build.get()) plans.push_back(*std::move(plan));
+  return plans;
+}
 
 std::vector<int64_t> dimsOf(const GemmSizes& sizes) {
   const int64_t* first = &sizes.m;
@@ -22,7 +39,7 @@ std::vector<int64_t> dimsOf(const GemmSizes& sizes) {
 
 void checkGemm(const std::string& name, const GemmProblem& problem, Report& report) {
   report.guard(name, [&] {
-    const std::vector<LibraryPlan> plans = gemmPlans(problem, mostPlans);
+    const std::vector<LibraryPlan> plans = gemmPlans(problem, report.selection.plans);
     if (plans.empty()) return report.refuse(name);
     Random random(1);
     const GemmData data(problem, problem.sizes, random);
@@ -114,18 +131,19 @@ void checkGemms(Report& report) {
 
 // Plans that cannot be loaded are made anew.
 std::vector<std::byte> damaged(std::vector<std::byte> params) {
-  *std::find(params.begin(), params.end(), std::byte{'{'}) = std::byte{'!'};
+  constexpr std::byte kStart[] = {std::byte{'{'}, std::byte{'"'}};  // of the library's own text
+  *std::search(params.begin(), params.end(), std::begin(kStart), std::end(kStart)) = std::byte{'!'};
   return params;
 }
 
 void checkConv(const std::string& name, const ConvProblem& problem, Report& report) {
   report.guard(name, [&] {
-    const std::vector<LibraryPlan> plans = convPlans(problem, mostPlans);
+    const std::vector<LibraryPlan> plans = firstPlans(convPlan, problem, report.selection.plans);
     if (plans.empty()) return report.refuse(name);
     Random random(2);
     const ConvData data(problem, random);
     const std::vector<double> expected = data.expected();
-    const double tolerance = toleranceOf(problem.inputType, problem.outputType, problem.allowTf32);
+    const double tolerance = data.tolerance(expected);
     const auto runs = [&](const std::vector<std::byte>& params, const LibraryPlan& plan, Mode mode,
                           const std::string& how) {
       const Step step(kConvCudnn, params, plan.workspaceBytes);
@@ -235,7 +253,8 @@ void checkAttention(const std::string& name, const AttentionProblem& shape, bool
   report.guard(name, [&] {
     Random random(3);
     const AttentionData data = attentionData(shape, isPacked, batch, queries, keys, random);
-    const std::vector<LibraryPlan> plans = attentionPlans(data.problem, mostPlans);
+    const std::vector<LibraryPlan> plans =
+        firstPlans(attentionPlan, data.problem, report.selection.plans);
     if (plans.empty()) return report.refuse(name);
     const std::vector<double> expected = data.expected();
     const double tolerance = shape.type == DataType::kF16 ? 4e-3 : 2e-2;
@@ -300,8 +319,8 @@ void checkThreads(Report& report) {
                    .padsEnd = {1, 1}};
   AttentionProblem attention{.heads = 4, .keyHeads = 4, .scale = 0.125f};
   const AttentionData sample = attentionData(attention, true, 2, 64, 64, random);
-  const auto gemms = gemmPlans(gemm, 1), convs = convPlans(conv, 1),
-             attentions = attentionPlans(sample.problem, 1);
+  const auto gemms = gemmPlans(gemm, 1), convs = firstPlans(convPlan, conv, 1),
+             attentions = firstPlans(attentionPlan, sample.problem, 1);
   if (gemms.empty() || convs.empty() || attentions.empty())
     return report.refuse("the steps of four threads");
   const Step gemmStep(kGemmCublasLt, gemms[0].bytes, gemms[0].workspaceBytes);
@@ -333,24 +352,23 @@ void checkThreads(Report& report) {
   for (const Report& each : reports) report.passed += each.passed, report.failed += each.failed;
 }
 
-int runAll(const std::string& wanted) {
+int runAll(const Selection& selection) {
   currentDevice().makeCurrent();
   std::printf("%s, %s\n", currentDevice().describe().c_str(), describeLibraries().c_str());
   Report all;
-  const std::pair<const char*, void (*)(Report&)> parts[] = {{"gemm", checkGemms},
-                                                             {"conv", checkConvs},
-                                                             {"attention", checkAttentions},
-                                                             {"threads", checkThreads}};
+  const std::pair<const char*, void (*)(Report&)> parts[] = {
+      {"gemm", checkGemms},
+      {"conv", checkConvs},
+      {"attention", checkAttentions},
+      {"threads", [](Report& report) { report.guard("threads", [&] { checkThreads(report); }); }}};
   for (const auto& [name, part] : parts) {
-    if (wanted != "all" && wanted != name) continue;
-    Report report;
-    try {
-      part(report);
-    } catch (const Error& error) {
-      report.fail(name, error.message());
-    }
-    std::printf("%s: %d passed, %d failed, %d without a plan, slowest first run %.1f ms\n", name,
-                report.passed, report.failed, report.refused, report.slowestFirstRun);
+    Report report{.selection = selection};
+    part(report);
+    std::printf(
+        "%s: %d passed, %d failed, %d without a plan, %d skipped; %.1f s, slowest first run %.1f "
+        "ms\n",
+        name, report.passed, report.failed, report.refused, report.skipped,
+        report.sinceStart.milliseconds() / 1000, report.slowestFirstRun);
     all.failed += report.failed;
   }
   return all.failed == 0 ? 0 : 1;
@@ -362,8 +380,11 @@ int runAll(const std::string& wanted) {
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what a crash would take along
   try {
-    if (argc > 2) camshaft::cuda::library_check::mostPlans = std::atoi(argv[2]);
-    return camshaft::cuda::library_check::runAll(argc > 1 ? argv[1] : "all");
+    camshaft::cuda::library_check::Selection selection;
+    if (argc > 1 && std::string_view(argv[1]) != "all") selection.part = argv[1];
+    if (argc > 2) selection.plans = std::atoi(argv[2]);
+    if (argc > 3) selection.secondsPerPart = std::atof(argv[3]);
+    return camshaft::cuda::library_check::runAll(selection);
   } catch (const camshaft::Error& error) {
     std::printf("%s\n", error.what());
     return 2;

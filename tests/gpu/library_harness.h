@@ -176,6 +176,9 @@ inline double difference(const std::vector<double>& got, const std::vector<doubl
   return worst / largest;
 }
 
+// How far a sum of that many random products is off when factors keep 10 mantissa bits.
+inline double tf32Error(double products) { return std::ldexp(std::sqrt(products), -11); }
+
 inline double toleranceOf(DataType input, DataType output, bool isTf32) {
   if (output == DataType::kF16) return 2e-3;
   if (output == DataType::kBF16) return 1e-2;
@@ -184,9 +187,18 @@ inline double toleranceOf(DataType input, DataType output, bool isTf32) {
   return input == DataType::kF32 ? (isTf32 ? 3e-3 : 1e-5) : 1e-3;
 }
 
-// Counts what was seen, from any thread.
+// What is to be checked, and how thoroughly.
+struct Selection {
+  std::string part;            // of a check's name; empty: all
+  int plans = 4;               // per problem
+  double secondsPerPart = 40;  // checks that would start later are skipped
+};
+
+// Counts what was seen.
 struct Report {
-  int passed = 0, failed = 0, refused = 0;
+  Selection selection;
+  Stopwatch sinceStart;
+  int passed = 0, failed = 0, refused = 0, skipped = 0;
   double slowestFirstRun = 0;  // milliseconds, loading the plan included
   void add(const std::string& what, double apart, double tolerance) {
     const bool isGood = apart <= tolerance;
@@ -194,9 +206,14 @@ struct Report {
     if (!isGood)
       std::printf("FAILED %s: off by %.3g, %.3g allowed\n", what.c_str(), apart, tolerance);
   }
-  // One that throws fails alone.
+  // A check that throws fails alone.
   template <class F>
   void guard(const std::string& what, F&& check) {
+    if (what.find(selection.part) == std::string::npos) return;
+    if (sinceStart.milliseconds() > selection.secondsPerPart * 1000) {
+      ++skipped;
+      return;
+    }
     try {
       check();
     } catch (const Error& error) {
