@@ -52,6 +52,8 @@ struct Implicit {
     return {};
   }
 
+  // Channels that k counts through before it goes on to the next tap.
+  int64_t block() const { return conv.groupInputs % 64 == 0 ? 64 : conv.groupInputs; }
   int64_t run() const { return hasRuns ? roundUp(x.kernel * conv.groupInputs, 8) : 0; }
   int64_t depth() const { return hasRuns ? y.kernel * run() : conv.taps() * conv.groupInputs; }
   int64_t pitch() const { return roundUp(depth(), 64); }  // of packed weights: whole steps
@@ -83,13 +85,13 @@ std::vector<int64_t> configurations(const Node& node) {
   return packed;
 }
 
-// [outputs, pitch]: k counts through (kernel, channels), or (kernel y, run).
+// [outputs, pitch], k in the order of the device code's sources.
 std::vector<std::byte> packed(const Value& weights, const Implicit& i) {
   const int64_t pitch = i.pitch(), inputs = i.conv.groupInputs, taps = i.conv.taps();
   return packedWeights(weights, i.conv.outputs() * pitch, [&](int64_t at) -> int64_t {
     const int64_t m = at / pitch, k = at % pitch;
     if (k >= i.depth()) return -1;
-    int64_t tap = k / inputs, c = k % inputs;
+    int64_t tap = k / i.block() % taps, c = k / i.block() / taps * i.block() + k % i.block();
     if (i.hasRuns) {
       const int64_t within = k % i.run();
       if (within >= i.x.kernel * inputs) return -1;
@@ -105,7 +107,8 @@ std::string geometryText(const Implicit& i) {
              ", kKernelX = ", i.x.kernel, ", kStrideY = ", i.y.stride, ", kStrideX = ", i.x.stride,
              ", kDilationY = ", i.y.dilation, ", kDilationX = ", i.x.dilation,
              ", kPadY = ", i.y.padBegin, ", kPadX = ", i.x.padBegin,
-             ", kChannels = ", i.conv.groupInputs, ", kPixel = ", i.conv.inputs(), ";\n};\n");
+             ", kChannels = ", i.conv.groupInputs, ", kBlock = ", i.block(),
+             ", kPixel = ", i.conv.inputs(), ";\n};\n");
 }
 
 void printStoreResults(KernelText& kernel, const Node& node, const Implicit& i, int width) {

@@ -23,41 +23,63 @@ __device__ __forceinline__ WindowPlace windowPlace(const ImageSizes& sizes, Inde
   return {((n * sizes.height + y) * sizes.breadth + x) * G::kPixel, y, x};
 }
 
-// k counts through (kernel y, kernel x, channel) of a group; channels come in whole chunks.
+// 16 bytes, or zeros, that neighbouring windows read again: kept in L1.
+template <bool kIsKept>
+__device__ __forceinline__ void copyPixels(SharedAddress to, const void* from, bool isThere) {
+#ifndef CAMSHAFT_EMULATOR
+  if constexpr (kIsKept) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(isThere ? 16 : 0)
+                 : "memory");
+    return;
+  }
+#endif
+  copyAsync(to, from, isThere);
+}
+
+// k counts through (block of channels, kernel y, kernel x, channel of the block), so that windows
+// overlap soon; channels of a group come in whole chunks.
 template <class T, class G> struct ImageSource {
-  static constexpr int kOwn = T::kRows / T::kRowsPerPass;
-  const typename T::Element* image;
+  static constexpr int kOwn = T::kRows / T::kRowsPerPass, kTaps = G::kKernelX * G::kKernelY;
+  const typename T::Element* image;  // at the block of channels
   ImageSizes sizes;
   WindowPlace places[kOwn];
-  int channel, tapX, tapY;
+  int channel, tapX, tapY, blocks;  // blocks that are left
 
   __device__ __forceinline__ ImageSource(const typename T::Element* image, const ImageSizes& sizes,
                                          Index firstRow, Index rows, int firstStep)
       : image(image), sizes(sizes) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) places[i] = windowPlace<G>(sizes, firstRow + T::ownRow(i), rows);
-    const int k = firstStep * T::kDepth + T::ownChunk() * 8, tap = k / G::kChannels;
-    channel = k % G::kChannels;
+    const int k = firstStep * T::kDepth + T::ownChunk() * 8, tap = k / G::kBlock;
+    channel = k % G::kBlock;
     tapX = tap % G::kKernelX;
-    tapY = tap / G::kKernelX;
+    tapY = tap / G::kKernelX % G::kKernelY;
+    blocks = G::kChannels / G::kBlock - tap / kTaps;
+    this->image += tap / kTaps * G::kBlock;
   }
 
   __device__ __forceinline__ void copy(SharedAddress to) {
     const int y = tapY * G::kDilationY, x = tapX * G::kDilationX;
     const Index offset = (y * sizes.breadth + x) * G::kPixel + channel;
-    const bool isTap = tapY < G::kKernelY;
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       const WindowPlace& place = places[i];
-      const bool isThere = isTap && static_cast<unsigned>(place.y + y) < static_cast<unsigned>(sizes.height) &&
+      const bool isThere = blocks > 0 &&
+                           static_cast<unsigned>(place.y + y) < static_cast<unsigned>(sizes.height) &&
                            static_cast<unsigned>(place.x + x) < static_cast<unsigned>(sizes.breadth);
-      copyAsync(to + T::place(T::ownRow(i), T::ownChunk()),
-                isThere ? image + (place.at + offset) : image, isThere);
+      copyPixels<(kTaps > 1)>(to + T::place(T::ownRow(i), T::ownChunk()),
+                              isThere ? image + (place.at + offset) : image, isThere);
     }
     channel += T::kDepth;
-    while (channel >= G::kChannels) {
-      channel -= G::kChannels;
-      if (++tapX == G::kKernelX) tapX = 0, ++tapY;
+    while (channel >= G::kBlock) {
+      channel -= G::kBlock;
+      if (++tapX < G::kKernelX) continue;
+      tapX = 0;
+      if (++tapY < G::kKernelY) continue;
+      tapY = 0;
+      image += G::kBlock;
+      --blocks;
     }
   }
 };

@@ -12,8 +12,9 @@ namespace {
 struct TileShape {
   int rows, columns, warpsM, warpsN;
 };
-constexpr TileShape kTiles[] = {{64, 32, 2, 2},  {64, 64, 2, 2},  {32, 64, 1, 4},  {128, 32, 4, 1},
-                                {128, 64, 2, 2}, {64, 128, 2, 2}, {128, 128, 2, 4}};
+constexpr TileShape kTiles[] = {{64, 32, 2, 2},   {64, 64, 2, 2},  {32, 64, 1, 4},
+                                {128, 32, 4, 1},  {128, 64, 2, 2}, {64, 128, 2, 2},
+                                {128, 128, 2, 4}, {256, 64, 4, 2}};
 constexpr int kDepths[] = {32, 64};
 constexpr int kSplits[] = {1, 2, 4, 8};
 
@@ -27,6 +28,8 @@ MmaConfig configOf(const TileShape& tile, int depth, int splits) {
           .warpsN = tile.warpsN,
           .splits = splits};
 }
+
+int64_t withoutDepth(int64_t packed) { return packed & ~int64_t{0xff00}; }
 
 int64_t blocksOf(const MmaConfig& c, const MmaProblem& p) {
   return (p.rows + c.rows - 1) / c.rows * ((p.columns + c.columns - 1) / c.columns) * p.batch *
@@ -100,9 +103,16 @@ void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, si
         ranked.emplace_back(estimateMicros(config, problem, target.multiprocessors), pack(config));
       }
   std::stable_sort(ranked.begin(), ranked.end());
+  // Of a shape, both depths are worth timing only where it is the best.
+  const auto isShapeOf = [](int64_t a) {
+    return [a](int64_t b) { return withoutDepth(a) == withoutDepth(b); };
+  };
   for (const auto& [micros, config] : ranked) {
     if (most == 0) return;
-    if (std::find(packed.begin(), packed.end(), config) != packed.end()) continue;
+    const bool isBest = isShapeOf(ranked[0].second)(config);
+    if (isBest ? std::find(packed.begin(), packed.end(), config) != packed.end()
+               : std::any_of(packed.begin(), packed.end(), isShapeOf(config)))
+      continue;
     packed.push_back(config);
     --most;
   }
