@@ -131,6 +131,7 @@ class Validator {
   }
 
   void checkCopy(const Step& step) {
+    require(hasDeviceMemory(plan_), "a copy has no other side");
     require(step.inputs.size() == 1 && step.outputs.size() == 1, "a copy has no operands");
     require(step.inputs[0].tensor.type == step.outputs[0].tensor.type &&
                 step.inputs[0].tensor.dims == step.outputs[0].tensor.dims,
