@@ -26,16 +26,17 @@ if(CAMSHAFT_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# The CUDA backend needs headers alone: the toolkit's and cuDNN's.
-option(CAMSHAFT_CUDA "Build the CUDA backend where CUDA's headers are" ON)
+# The CUDA backend needs headers alone: the toolkit's and cuDNN's. AUTO builds it where they are.
+set(CAMSHAFT_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO, ON or OFF")
 find_path(CUDA_INCLUDE cuda.h HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
           PATH_SUFFIXES include)
 find_path(CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDA_INCLUDE} ENV CUDNN_HOME PATH_SUFFIXES include)
-if(CAMSHAFT_CUDA AND CUDA_INCLUDE AND NOT CUDNN_INCLUDE)
-  message(STATUS "No headers of cuDNN 9 found: Camshaft is built without its CUDA backend (set CUDNN_HOME to have it)")
-  set(CAMSHAFT_CUDA OFF)
-endif()
-if(CAMSHAFT_CUDA AND NOT CUDA_INCLUDE)
-  message(STATUS "No CUDA headers found: Camshaft is built without its CUDA backend (set CUDA_HOME to the toolkit to have it)")
+if(CAMSHAFT_CUDA AND NOT (CUDA_INCLUDE AND CUDNN_INCLUDE))
+  set(severity STATUS)
+  if(NOT CAMSHAFT_CUDA STREQUAL "AUTO")
+    set(severity FATAL_ERROR)
+  endif()
+  message(${severity} "No headers of CUDA and cuDNN 9 found (CUDA_HOME and CUDNN_HOME say where they "
+          "are): Camshaft is built without its CUDA backend")
   set(CAMSHAFT_CUDA OFF)
 endif()
