@@ -14,7 +14,7 @@ struct FusionAbilities {
   std::span<const Op> epilogues = kProducts;
   // PointwiseNorm.
   bool pointwiseNorms = false;
-  // Products of one row are cheaper than convolutions of one pixel.
+  // Products are cheaper than convolutions of one pixel, and of patches that do not overlap.
   bool pixelProducts = false;
 };
 

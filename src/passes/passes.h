@@ -16,6 +16,7 @@ bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool lowerPrecision(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
 bool mergeSiblings(Graph& graph, const PassOptions& options);
+bool multiplyPatches(Graph& graph, const PassOptions& options);
 bool multiplyPixels(Graph& graph, const PassOptions& options);
 bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);

@@ -41,6 +41,7 @@ static constexpr Pass kPipeline[] = {
     {"lower_precision", lowerPrecision},      // 16-bit products and storage, where allowed
     {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
+    {"multiply_patches", multiplyPatches},    // convolutions that cut patches become products
     {"multiply_pixels", multiplyPixels},      // convolutions of one pixel become products
     {"hoist_reshapes", hoistReshapes},        // reshapes no longer part products from what follows them
     {"remove_identities", removeIdentities},  // reshapes of reshapes that this leaves
