@@ -11,6 +11,7 @@
 
 #include "library_attention_data.h"
 #include "library_conv_data.h"
+#include "backends/cuda/runtime/libraries/stored_plan.h"
 #include "support/error.h"
 
 namespace camshaft::cuda::library_check {
@@ -154,7 +155,8 @@ void checkConv(const std::string& name, const ConvProblem& problem, Report& repo
     };
     for (const LibraryPlan& plan : plans) {
       runs(plan.bytes, plan, Mode::kEager, "");
-      runs(plan.bytes, plan, Mode::kRecorded, ", recorded");
+      forgetWrittenPlans();
+      runs(plan.bytes, plan, Mode::kRecorded, ", loaded and recorded");
     }
     runs(damaged(plans[0].bytes), plans[0], Mode::kRecorded, ", planned anew");
     ConvProblem other = problem;
@@ -260,6 +262,7 @@ void checkAttention(const std::string& name, const AttentionProblem& shape, bool
     const double tolerance = shape.type == DataType::kF16 ? 4e-3 : 2e-2;
     for (const LibraryPlan& plan : plans)
       for (const Mode mode : {Mode::kEager, Mode::kRecorded}) {
+        if (mode == Mode::kRecorded) forgetWrittenPlans();
         const Step step(kAttentionCudnn, plan.bytes, plan.workspaceBytes);
         if (!report.timed([&] { return step.run(data.args(), data.o.arg(), {}, mode); }))
           return report.fail(name, "operands do not fit");

@@ -36,10 +36,11 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   return state;
 }
 
-std::vector<std::byte> paramsOf(const AttentionProblem& problem, const CudnnPlan& plan) {
+std::vector<std::byte> paramsOf(const AttentionProblem& problem,
+                                std::shared_ptr<const CudnnPlan> plan) {
   ByteWriter writer;
   write(writer, problem);
-  writeStoredPlan(writer, plan);
+  writeStoredPlan(writer, std::move(plan));
   return writer.take();
 }
 
@@ -144,7 +145,7 @@ std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem, int nu
   const EngineChoice& choice = (*choices)[number];
   const auto plan = tryBuild(graph, choice, problem.workspaceLimit);
   if (!plan) return std::nullopt;
-  return LibraryPlan{toString(choice), paramsOf(problem, *plan), plan->workspaceBytes()};
+  return LibraryPlan{toString(choice), paramsOf(problem, plan), plan->workspaceBytes()};
 }
 
 }  // namespace camshaft::cuda

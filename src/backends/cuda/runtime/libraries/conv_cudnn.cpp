@@ -36,10 +36,10 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   return state;
 }
 
-std::vector<std::byte> paramsOf(const ConvProblem& problem, const CudnnPlan& plan) {
+std::vector<std::byte> paramsOf(const ConvProblem& problem, std::shared_ptr<const CudnnPlan> plan) {
   ByteWriter writer;
   write(writer, problem);
-  writeStoredPlan(writer, plan);
+  writeStoredPlan(writer, std::move(plan));
   return writer.take();
 }
 
@@ -199,7 +199,7 @@ std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) {
   const auto plan = tryBuild(convGraph(ordered), choice, problem.workspaceLimit);
   if (!plan) return std::nullopt;
   return LibraryPlan{str(toString(choice), ordered == problem ? "" : ", sums exchanged"),
-                     paramsOf(ordered, *plan), plan->workspaceBytes()};
+                     paramsOf(ordered, plan), plan->workspaceBytes()};
 }
 
 }  // namespace camshaft::cuda

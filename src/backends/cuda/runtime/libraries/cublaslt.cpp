@@ -1,5 +1,6 @@
 #include "backends/cuda/runtime/libraries/cublaslt.h"
 
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -50,6 +51,28 @@ cublasLtHandle_t cublasLtHandle() {
   cublasLtHandle_t& handle = handles[context];
   if (!handle) cublasLt().check(cublasLt().create(&handle), "creating its handle");
   return handle;
+}
+
+std::shared_ptr<const void> openCublasLtMeanwhile() {
+  using Opening = std::shared_future<void>;
+  static std::mutex mutex;
+  static std::weak_ptr<const Opening>& latest = *new std::weak_ptr<const Opening>;
+  try {
+    const CUcontext context = currentContext();
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<const Opening> opening = latest.lock();
+    if (!opening) {
+      opening = std::make_shared<const Opening>(std::async(std::launch::async, [context] {
+        enterContext(context);
+        const RelaxedCapture relaxed;
+        cublasLtHandle();
+      }));
+      latest = opening;
+    }
+    return opening;
+  } catch (const Error&) {
+    return nullptr;
+  }
 }
 
 }  // namespace camshaft::cuda

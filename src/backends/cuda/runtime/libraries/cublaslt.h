@@ -3,6 +3,8 @@
 
 #include <cublasLt.h>
 
+#include <memory>
+
 namespace camshaft::cuda {
 
 struct CublasLt {
@@ -33,5 +35,10 @@ const CublasLt& cublasLt();
 
 // The handle of the calling thread's context: one for all threads, kept for good.
 cublasLtHandle_t cublasLtHandle();
+
+// Opens the library, which is large, and makes the handle on another thread while an engine's other
+// steps are loaded; whoever holds the result waits for that thread before it goes. Null without a
+// device.
+std::shared_ptr<const void> openCublasLtMeanwhile();
 
 }  // namespace camshaft::cuda

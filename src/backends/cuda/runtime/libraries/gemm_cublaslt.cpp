@@ -225,6 +225,7 @@ struct GemmState {
   uint64_t libraryVersion = 0;  // of the stored algorithm
   Algorithm stored;
   ShapeCache<GemmKey, Algorithm> algorithms;
+  std::shared_ptr<const void> opening;  // of the library
 };
 
 std::vector<std::byte> paramsOf(const GemmProblem& problem, const Algorithm& algorithm) {
@@ -244,6 +245,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   state->stored.algorithm = reader.read<cublasLtMatmulAlgo_t>();
   state->stored.workspaceBytes = reader.read<int64_t>();
   reader.expectEnd();
+  state->opening = openCublasLtMeanwhile();
   return state;
 }
 

@@ -1,5 +1,6 @@
 #include "backends/cuda/runtime/libraries/stored_plan.h"
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <semaphore>
@@ -33,8 +34,26 @@ std::shared_ptr<const CudnnPlan> load(CUcontext context, const std::string& json
   return plan;
 }
 
+// Plans that are alive, and the latest that were written.
 class LoadedPlans {
  public:
+  void keep(const std::string& json, std::shared_ptr<const CudnnPlan> plan) {
+    constexpr size_t kMostKept = 512;
+    std::promise<std::shared_ptr<const CudnnPlan>> ready;
+    ready.set_value(std::move(plan));
+    const auto loading = std::make_shared<const Loading>(ready.get_future().share());
+    const CUcontext context = currentContext();
+    const std::lock_guard lock(mutex_);
+    if (kept_.size() == kMostKept) kept_.pop_front();
+    kept_.push_back(loading);
+    plans_[{context, json}] = loading;
+  }
+
+  void forgetKept() {
+    const std::lock_guard lock(mutex_);
+    kept_.clear();
+  }
+
   std::shared_ptr<const Loading> get(const std::string& json) {
     const CUcontext context = currentContext();
     const std::lock_guard lock(mutex_);
@@ -52,13 +71,18 @@ class LoadedPlans {
  private:
   std::mutex mutex_;
   std::map<std::pair<CUcontext, std::string>, std::weak_ptr<const Loading>> plans_;
+  std::deque<std::shared_ptr<const Loading>> kept_;
 };
+
+LoadedPlans& loadedPlans() {
+  static LoadedPlans& instance = *new LoadedPlans;  // outlives cuDNN's own end of the process
+  return instance;
+}
 
 // Null without a device, or for another version of the library.
 std::shared_ptr<const Loading> startLoading(uint64_t version, const std::string& json) {
-  static LoadedPlans& plans = *new LoadedPlans;
   try {
-    return version == cudnn().getVersion() ? plans.get(json) : nullptr;
+    return version == cudnn().getVersion() ? loadedPlans().get(json) : nullptr;
   } catch (const Error&) {
     return nullptr;
   }
@@ -66,10 +90,14 @@ std::shared_ptr<const Loading> startLoading(uint64_t version, const std::string&
 
 }  // namespace
 
-void writeStoredPlan(ByteWriter& writer, const CudnnPlan& plan) {
+void writeStoredPlan(ByteWriter& writer, std::shared_ptr<const CudnnPlan> plan) {
+  const std::string json = plan->json();
   writer.write<uint64_t>(cudnn().getVersion());
-  writer.writeString(plan.json());
+  writer.writeString(json);
+  loadedPlans().keep(json, std::move(plan));
 }
+
+void forgetWrittenPlans() { loadedPlans().forgetKept(); }
 
 StoredPlan StoredPlan::read(ByteReader& reader) {
   StoredPlan stored;

@@ -15,7 +15,10 @@ class ByteWriter;
 
 namespace camshaft::cuda {
 
-void writeStoredPlan(ByteWriter& writer, const CudnnPlan& plan);
+// The plan is kept for a while, for the readers in this process: a tuner builds plans to run them.
+void writeStoredPlan(ByteWriter& writer, std::shared_ptr<const CudnnPlan> plan);
+// Those that were kept are loaded after all; for checks of loading.
+void forgetWrittenPlans();
 
 // A plan that is being loaded, or was. Equal plans of a device are loaded once, while any is alive.
 class StoredPlan {
