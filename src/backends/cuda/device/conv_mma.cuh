@@ -39,7 +39,8 @@ __device__ __forceinline__ void copyPixels(SharedAddress to, const void* from, b
 
 // k counts through (block of channels, kernel y, kernel x, channel of the block), so that windows
 // overlap soon; channels of a group come in whole chunks.
-template <class T, class G> struct ImageSource {
+template <class T, class G>
+struct ImageSource {
   static constexpr int kOwn = T::kRows / T::kRowsPerPass, kTaps = G::kKernelX * G::kKernelY;
   const typename T::Element* image;  // at the block of channels
   ImageSizes sizes;
@@ -65,9 +66,9 @@ template <class T, class G> struct ImageSource {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       const WindowPlace& place = places[i];
-      const bool isThere = blocks > 0 &&
-                           static_cast<unsigned>(place.y + y) < static_cast<unsigned>(sizes.height) &&
-                           static_cast<unsigned>(place.x + x) < static_cast<unsigned>(sizes.breadth);
+      const bool isThere =
+          blocks > 0 && static_cast<unsigned>(place.y + y) < static_cast<unsigned>(sizes.height) &&
+          static_cast<unsigned>(place.x + x) < static_cast<unsigned>(sizes.breadth);
       copyPixels<(kTaps > 1)>(to + T::place(T::ownRow(i), T::ownChunk()),
                               isThere ? image + (place.at + offset) : image, isThere);
     }
@@ -86,7 +87,8 @@ template <class T, class G> struct ImageSource {
 
 // For few channels: k counts through (kernel y, run), a run being the elements of a row of the
 // window, which are neighbours in memory, and zeros up to a whole chunk.
-template <class T, class G> struct RunSource {
+template <class T, class G>
+struct RunSource {
   static constexpr int kOwn = T::kRows / T::kRowsPerPass;
   static constexpr int kElements = G::kKernelX * G::kChannels, kRun = (kElements + 7) / 8 * 8;
   const typename T::Element* image;
@@ -112,7 +114,8 @@ template <class T, class G> struct RunSource {
       const WindowPlace& place = places[i];
       const bool isRow = tapY < G::kKernelY &&
                          static_cast<unsigned>(place.y + y) < static_cast<unsigned>(sizes.height);
-      const int begin = place.x * G::kPixel + first, end = static_cast<int>(sizes.breadth) * G::kPixel;
+      const int begin = place.x * G::kPixel + first,
+                end = static_cast<int>(sizes.breadth) * G::kPixel;
       Vector<typename T::Element, 8> chunk{};
 #pragma unroll
       for (int e = 0; e < 8; ++e)

@@ -1,7 +1,46 @@
+// Both halves of a register as floats.
+__device__ __forceinline__ void widen(f16, unsigned pair, float& low, float& high) {
+#ifdef CAMSHAFT_EMULATOR
+  low = toCompute(f16{static_cast<unsigned short>(pair)});
+  high = toCompute(f16{static_cast<unsigned short>(pair >> 16)});
+#else
+  asm("{\n.reg .f16 l, h;\nmov.b32 {l, h}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, h;\n}"
+      : "=f"(low), "=f"(high)
+      : "r"(pair));
+#endif
+}
+__device__ __forceinline__ void widen(bf16, unsigned pair, float& low, float& high) {
+  low = __uint_as_float(pair << 16);
+  high = __uint_as_float(pair & 0xffff0000u);
+}
+__device__ __forceinline__ void widen(float, unsigned, float&, float&) {}
+
+// kWidth elements as registers hold them: what may be zeros instead is best not taken apart.
+template <class T, int kWidth>
+struct Packed {
+  static constexpr bool kHasPairs = sizeof(T) == 2 && kWidth % 2 == 0;
+  using Word = std::conditional_t<kHasPairs, unsigned, T>;
+  static constexpr int kWords = kHasPairs ? kWidth / 2 : kWidth;
+  Vector<Word, kWords> words;
+
+  __device__ __forceinline__ static Packed load(const T* from) {
+    return {*reinterpret_cast<const Vector<Word, kWords>*>(from)};
+  }
+  __device__ __forceinline__ void widenTo(float (&values)[kWidth]) const {
+    if constexpr (kHasPairs) {
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) widen(T{}, words.v[i], values[2 * i], values[2 * i + 1]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) values[i] = toCompute(words.v[i]);
+    }
+  }
+};
+
 // Windows of a depthwise convolution, channels last. A thread adds up kRows x kColumns neighbouring
 // results of kWidth channels, so that what it reads of a row of the image serves all of them.
-template <int kWidth, int kRows, int kColumns, int kKernelY, int kKernelX, int kStrideY, int kStrideX,
-          int kDilationY, int kDilationX>
+template <int kWidth, int kRows, int kColumns, int kKernelY, int kKernelX, int kStrideY,
+          int kStrideX, int kDilationY, int kDilationX>
 struct DepthwiseWindow {
   static constexpr int kHeight = (kRows - 1) * kStrideY + (kKernelY - 1) * kDilationY + 1;
   static constexpr int kBreadth = (kColumns - 1) * kStrideX + (kKernelX - 1) * kDilationX + 1;
@@ -11,7 +50,7 @@ struct DepthwiseWindow {
   // Row `y` of the window with row `tap` of the kernel into one row of results.
   template <class T>
   __device__ __forceinline__ static void addRow(float (&sums)[kColumns][kWidth],
-                                                const Vector<T, kWidth> (&row)[kBreadth],
+                                                const Packed<T, kWidth> (&row)[kBreadth],
                                                 const float* weights, int channels) {
     float factors[kKernelX][kWidth];
 #pragma unroll
@@ -23,8 +62,7 @@ struct DepthwiseWindow {
 #pragma unroll
     for (int x = 0; x < kBreadth; ++x) {
       float values[kWidth];
-#pragma unroll
-      for (int v = 0; v < kWidth; ++v) values[v] = toCompute(row[x].v[v]);
+      row[x].widenTo(values);
 #pragma unroll
       for (int k = 0; k < kKernelX; ++k) {
         const int first = x - k * kDilationX;
@@ -35,23 +73,23 @@ struct DepthwiseWindow {
     }
   }
 
-  // `image` and `weights` (kernel, channels) at the thread's first channel; (top, left) is where the
-  // window begins, maybe outside the image.
+  // `image` and `weights` (kernel, channels) at the thread's first channel; (top, left) is where
+  // the window begins, maybe outside the image.
   template <class T>
   __device__ __forceinline__ static void add(float (&sums)[kRows][kColumns][kWidth], const T* image,
-                                             const float* weights, int channels, Index top, Index left,
-                                             Index height, Index breadth) {
+                                             const float* weights, int channels, Index top,
+                                             Index left, Index height, Index breadth) {
 #pragma unroll kUnroll
     for (int y = 0; y < kHeight; ++y) {
       if (kRows == 1 && y % kDilationY != 0) continue;
       const bool isRow = top + y >= 0 && top + y < height;
       const T* const from = image + ((top + y) * breadth + left) * channels;
-      Vector<T, kWidth> row[kBreadth];
+      Packed<T, kWidth> row[kBreadth];
 #pragma unroll
       for (int x = 0; x < kBreadth; ++x) {
-        row[x] = Vector<T, kWidth>{};
+        row[x] = {};
         if (isRow && left + x >= 0 && left + x < breadth)
-          row[x] = loadVector<kWidth>(from + x * channels);
+          row[x] = Packed<T, kWidth>::load(from + x * channels);
       }
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {

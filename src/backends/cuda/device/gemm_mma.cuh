@@ -39,16 +39,17 @@ __device__ __forceinline__ void addFromBlock(float (&sums)[kWidth], const float*
 #endif
 }
 
-// All blocks of the cluster have read what they wanted of one another. Orders no memory: what was read
-// has arrived where it was needed, and waiting for results on their way to memory would take long.
+// All blocks of the cluster have read what they wanted of one another. Orders no memory: what was
+// read has arrived where it was needed, and waiting for results on their way to memory would take
+// long.
 __device__ __forceinline__ void leaveCluster() {
 #if !defined(CAMSHAFT_EMULATOR) && __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
 #endif
 }
 
-// kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps of
-// kDepth along k: rows of A, then of B. The k axis is shared by kSplits blocks of a cluster.
+// kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps
+// of kDepth along k: rows of A, then of B. The k axis is shared by kSplits blocks of a cluster.
 template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
           int kSplits_>
 struct Tiling {
@@ -62,10 +63,10 @@ struct Tiling {
 #endif
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kWarpRows = kRows / kWarpsM, kWarpColumns = kColumns / kWarpsN;
-  static constexpr int kChunks = kDepth / 8;                // 16 bytes each, of a row
-  static constexpr int kRowsPerPass = kThreads / kChunks;   // that the threads copy at a time
+  static constexpr int kChunks = kDepth / 8;               // 16 bytes each, of a row
+  static constexpr int kRowsPerPass = kThreads / kChunks;  // that the threads copy at a time
   static constexpr int kBytesA = kRows * kDepth * 2, kStageBytes = kBytesA + kColumns * kDepth * 2;
-  static constexpr int kPitch = kColumns + 8;               // of sums in shared memory
+  static constexpr int kPitch = kColumns + 8;  // of sums in shared memory
 
   // Eight rows of a chunk, and the chunks of a row, lie in different banks.
   __device__ __forceinline__ static int place(int row, int chunk) {
@@ -84,13 +85,14 @@ struct Tiling {
 };
 
 // Copies kCount rows of a matrix with k along its rows, chunk by chunk; zeros where it ends.
-template <class T, int kCount, bool kIsPadded> struct MatrixSource {
+template <class T, int kCount, bool kIsPadded>
+struct MatrixSource {
   const typename T::Element* from;
   Index pitch, depth;  // the depth that is left; whole steps when padded
   int rows;            // that are there
 
-  __device__ __forceinline__ MatrixSource(const typename T::Element* matrix, Index pitch, Index depth,
-                                          Index firstRow, Index endRow, int firstStep)
+  __device__ __forceinline__ MatrixSource(const typename T::Element* matrix, Index pitch,
+                                          Index depth, Index firstRow, Index endRow, int firstStep)
       : from(matrix + firstRow * pitch + firstStep * T::kDepth + T::ownChunk() * 8),
         pitch(pitch),
         depth(depth - firstStep * T::kDepth - T::ownChunk() * 8),
@@ -108,7 +110,8 @@ template <class T, int kCount, bool kIsPadded> struct MatrixSource {
   }
 };
 
-template <class T> struct Product {
+template <class T>
+struct Product {
   float sums[T::kWarpRows / 16][T::kWarpColumns / 8][4];
 
   __device__ __forceinline__ Product() {
@@ -194,8 +197,8 @@ template <class T> struct Product {
                          Vector<float, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
   }
 
-  // Gives the results to store(row, column, values), kWidth neighbours at a time, always added up in
-  // the same order. Blocks that share k finish some rows each.
+  // Gives the results to store(row, column, values), kWidth neighbours at a time, always added up
+  // in the same order. Blocks that share k finish some rows each.
   template <int kWidth, class Store>
   __device__ __forceinline__ void finish(char* memory, int rank, int rows, int columns,
                                          const Store& store) const {

@@ -22,7 +22,8 @@ struct PlainTile {
       for (int j = 0; j < kOwnColumns; ++j) sums[i][j] = Sum(0);
   }
 
-  // Elements [first + outer, k + depth] of an operand; neighbours in memory by neighbouring threads.
+  // Elements [first + outer, k + depth] of an operand; neighbours in memory by neighbouring
+  // threads.
   template <int kCount, bool kOuterTogether, class T>
   __device__ __forceinline__ static void fetch(Sum (*to)[kCount + 1], const T* from, Index first,
                                                Index count, Index outerStride, Index k, Index depth,
