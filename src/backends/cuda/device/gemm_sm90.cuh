@@ -18,7 +18,7 @@
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
 //   Output                 element type of D
 //   multiply(d, a, b, add) one wgmma instruction: d = a·b, or d += a·b
-// and behind it the definition of epilogue().
+// and behind it the definitions of epilogue() and touchOperands().
 
 struct GemmParams {
   Output* out;
@@ -38,6 +38,9 @@ struct Place {
 static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[8],
                                                              const Place& place,
                                                              const GemmParams& p);
+
+// Loads something of each operand that epilogue() reads there, whatever it is.
+static __device__ __forceinline__ u32 touchOperands(const Place& place, const GemmParams& p);
 
 constexpr int kShare = kShareA * kShareB;
 constexpr int kClusterSize = kSplitK * kShare;
@@ -71,6 +74,7 @@ static_assert(kSliceA % kAtom == 0 && kSliceB % kAtom == 0);
 static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox == 0));
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
+static_assert(kWholeColumns || sizeof(Output) <= 4);
 
 // ---- Shared memory ---------------------------------------------------------------------------
 
@@ -89,6 +93,7 @@ __device__ __forceinline__ u32 fullBarrier(int stage) {
   return sumsBase() + kSumsBytes + stage * 8;
 }
 __device__ __forceinline__ u32 emptyBarrier(int stage) { return fullBarrier(kStages + stage); }
+__device__ __forceinline__ u32 sumsBarrier() { return fullBarrier(2 * kStages); }
 
 // A place in the ring of stages. A barrier has been passed `phase` (mod 2) times by those in front.
 struct Ring {
@@ -252,9 +257,24 @@ __device__ __forceinline__ void release(u32 stage, const Role& role) {
   }
 }
 
+// With kPingPong the warpgroups multiply by turns. It is not for speed alone: a barrier tells odd
+// from even passes only, so nobody may wait for one that is two passes ahead.
+struct Turns {
+  static __device__ __forceinline__ void begin() {
+    if (kPingPong && threadIdx.x / 128 == 1) pass();
+  }
+  static __device__ __forceinline__ void take() {
+    if (kPingPong) syncNamed(1 + threadIdx.x / 128, kMultiplyThreads);
+  }
+  static __device__ __forceinline__ void pass() {
+    if (kPingPong) arriveNamed(2 - threadIdx.x / 128, kMultiplyThreads);
+  }
+};
+
 __device__ __forceinline__ void multiplyTile(Sums& sums, Ring& ring, int steps, int firstRow,
                                              const Role& role) {
   u32 previous = 0;
+  Turns::take();
   for (int step = 0; step < steps; ++step, ring.advance()) {
     wait(fullBarrier(ring.stage), ring.phase);
     fenceMultiply();
@@ -266,14 +286,45 @@ __device__ __forceinline__ void multiplyTile(Sums& sums, Ring& ring, int steps, 
     }
     previous = ring.stage;
   }
+  Turns::pass();
   waitMultiply<0>();
   release(previous, role);
 }
 
 // ---- Epilogue --------------------------------------------------------------------------------
 
-// Eight columns of a row on their way out. A place beyond the matrix stands for the last one in it,
-// so that the epilogue can read its operands without asking; only the store asks.
+// Eight columns of a row and tile. A place beyond the matrix stands for the last one in it, so that
+// the epilogue can read its operands without asking.
+__device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
+                                         const GemmParams& p) {
+  Place place = {tile.batch, min(tile.row + row, p.m - 1),
+                 min(tile.column + column, (p.n - 1) & ~7), 8};
+  if (!kWholeColumns) place.columns = min(8, p.n - place.column);
+  return place;
+}
+
+// Loads operands of the epilogue while the first stages are on their way, so that they are in the
+// first cache when they are needed. Only what fits there with the stages beside it.
+__device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, const Role& role) {
+  constexpr int kRows = kSplitK > 1 ? kRowsPerSplit : kTileM, kGroups = kTileN / 8;
+  constexpr int kThreadsHere = kPingPong ? 128 : kMultiplyThreads;
+  constexpr int kMost = kMovesRegisters || kBlocksPerSm > 1 ? 1 : 4;
+  const int thread = threadIdx.x % kThreadsHere, firstRow = kSplitK > 1 ? role.split * kRows : 0;
+  u32 touched[kMost] = {};
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) {
+    const int item = thread + i * kThreadsHere;
+    if (item < kRows * kGroups)
+      touched[i] = touchOperands(
+          placeOf(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
+  }
+  u32 all = 0;
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) all ^= touched[i];
+  return all;
+}
+
+// Eight columns of a row on their way out; only the store asks whether they exist.
 struct Finished {
   Vector<Output, 8> values;
   Output* to;
@@ -282,11 +333,8 @@ struct Finished {
 
   __device__ __forceinline__ void compute(const float (&sum)[8], const Tile& tile, int row,
                                           int column, const GemmParams& p) {
-    row += tile.row;
-    column += tile.column;
-    isInside = row < p.m && column < p.n;
-    Place place = {tile.batch, min(row, p.m - 1), min(column, (p.n - 1) & ~7), 8};
-    if (!kWholeColumns) place.columns = min(8, p.n - place.column);
+    isInside = tile.row + row < p.m && tile.column + column < p.n;
+    const Place place = placeOf(tile, row, column, p);
     values = epilogue(sum, place, p);
     columns = place.columns;
     to = p.out + ((long long)place.batch * p.m + place.row) * p.n + place.column;
@@ -313,6 +361,21 @@ __device__ __forceinline__ void loadEight(u32 address, float (&x)[8]) {
   for (int i = 0; i < 4; ++i) {
     x[i] = swap ? high[i] : low[i];
     x[4 + i] = swap ? low[i] : high[i];
+  }
+}
+
+// Rows that begin anywhere: the warp's finished chunk lies where its sums were, and goes out element
+// by element, neighbours side by side.
+__device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int firstRow,
+                                              int firstColumn, const GemmParams& p) {
+  const int left = p.n - tile.column - firstColumn;
+  Output* const out = p.out + (long long)tile.batch * p.m * p.n + tile.column + firstColumn;
+#pragma unroll 8
+  for (int item = threadIdx.x % 32; item < 16 * kChunk; item += 32) {
+    const int row = tile.row + firstRow + item / kChunk, column = item % kChunk;
+    if (row >= p.m || column >= left) continue;
+    const u32 from = rows + item / kChunk * kChunkPitch + column / 8 * 32;
+    out[(long long)row * p.n + column] = inShared<Output>(from + column % 8 * sizeof(Output));
   }
 }
 
@@ -351,13 +414,31 @@ __device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, in
                               chunk * kChunk + group * 8, p);
         }
 #pragma unroll
-        for (int t = 0; t < kTogether; ++t) finished[t].store();
+        for (int t = 0; t < kTogether; ++t) {
+          if constexpr (kWholeColumns) {
+            finished[t].store();
+          } else {
+            const int item = lane + (turn + t) * 32;
+            if (item < 16 * kGroups)
+              inShared<Vector<Output, 8>>(rows + item / kGroups * kPitch + item % kGroups * 32) =
+                  finished[t].values;
+          }
+        }
+      }
+      if constexpr (!kWholeColumns) {
+        __syncwarp();
+        storeElements(rows, tile, firstRow + i * 64 + warp % 4 * 16, chunk * kChunk, p);
       }
     }
   }
 }
 
-// Every block of the cluster owns some rows of the tile and gets the others' sums for them.
+// Every block of the cluster owns some rows of the tile and gets all sums for them, its own too.
+__device__ __forceinline__ int countOwnRows(const Tile& tile, const GemmParams& p,
+                                            const Role& role) {
+  const int first = role.split * kRowsPerSplit;
+  return max(min(min(kRowsPerSplit, kTileM - first), p.m - tile.row - first), 0);
+}
 __device__ __forceinline__ void sendSums(const Sums& sums, const Tile& tile, int firstRow,
                                          const GemmParams& p, const Role& role) {
   constexpr int kPitch = kTilePitch;
@@ -368,18 +449,21 @@ __device__ __forceinline__ void sendSums(const Sums& sums, const Tile& tile, int
     if (tile.row + row >= p.m) continue;
     const int owner = row / kRowsPerSplit;
     const int slot = role.split * kRowsPerSplit + row - owner * kRowsPerSplit;
-    const u32 to = inPeer(sumsBase() + slot * kPitch + lane % 4 * 8, owner + role.member * kSplitK);
+    const int rank = owner + role.member * kSplitK;
+    const u32 to = inPeer(sumsBase() + slot * kPitch + lane % 4 * 8, rank);
+    const u32 barrier = inPeer(sumsBarrier(), rank);
 #pragma unroll
     for (int j = 0; j < kTileN / 8; ++j)
-      storePeer(to + j * 32, sums[i / 2][j * 4 + i % 2 * 2], sums[i / 2][j * 4 + i % 2 * 2 + 1]);
+      storePeer(to + j * 32, sums[i / 2][j * 4 + i % 2 * 2], sums[i / 2][j * 4 + i % 2 * 2 + 1],
+                barrier);
   }
 }
 
 __device__ __forceinline__ void storeSplitTile(const Tile& tile, const GemmParams& p,
                                                const Role& role) {
   constexpr int kPitch = kTilePitch, kGroups = kTileN / 8;
-  const int firstRow = role.split * kRowsPerSplit;
-  const int rows = min(min(kRowsPerSplit, kTileM - firstRow), p.m - tile.row - firstRow);
+  const int firstRow = role.split * kRowsPerSplit, rows = countOwnRows(tile, p, role);
+  wait(sumsBarrier(), 0);
 #pragma unroll 1
   for (int item = threadIdx.x; item < rows * kGroups; item += kMultiplyThreads) {
     const int row = item / kGroups, group = item % kGroups;
@@ -403,21 +487,22 @@ __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
   const int steps = role.countSteps(p);
   Ring ring;
   if (kPingPong && consumer > 0) ring.skip(steps * consumer);
+  Turns::begin();
   waitForPrevious();
   const int turns = kPingPong ? kConsumers : 1, turn = kPingPong ? consumer : 0;
   for (int index = firstTile() + turn * tileStride(); index < p.tiles;
        index += turns * tileStride()) {
     const Tile tile = tileAt(index, p, role.member);
+    const u32 touched = touchTile(tile, p, role);
     Sums sums;
     multiplyTile(sums, ring, steps, firstRow, role);
+    if (p.steps < 0) p.out[touched] = Output();  // never: the loads must have a use
     if (kPingPong) ring.skip(steps * (kConsumers - 1));
     if constexpr (kSplitK == 1) {
       storeTile(sums, tile, firstRow, p);
     } else {
       if (kShare == 1) waitCluster();
       sendSums(sums, tile, firstRow, p, role);
-      arriveCluster();
-      waitCluster();
       storeSplitTile(tile, p, role);
     }
   }
@@ -425,11 +510,16 @@ __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
 
 // ---- Kernel ----------------------------------------------------------------------------------
 
-__device__ __forceinline__ void initRing() {
+__device__ __forceinline__ void initBarriers(const GemmParams& p, const Role& role) {
   constexpr int kMultiplyWarps = kPingPong ? 4 : kConsumers * 4;
   for (int i = 0; i < kStages; ++i) {
     initBarrier(fullBarrier(i), 1);
     initBarrier(emptyBarrier(i), kMultiplyWarps * kShare);
+  }
+  if (kSplitK > 1) {
+    initBarrier(sumsBarrier(), 1);
+    expectBytes(sumsBarrier(),
+                kSplitK * kTileN * 4 * countOwnRows(tileAt(firstTile(), p, role.member), p, role));
   }
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -444,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
   int early = 0;
   if (threadIdx.x == kMultiplyThreads) {
-    initRing();
+    initBarriers(p, role);
     if (kShare == 1) early = producer.copyEarly();
     asm volatile("prefetch.tensormap [%0];" ::"l"(&a) : "memory");
   }
@@ -463,14 +553,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCopyRegisters));
     if (threadIdx.x == kMultiplyThreads) producer.run(kShare == 1 ? early : producer.copyEarly());
     __syncwarp();
-    if (kSplitK > 1) {
-      if (kShare == 1) waitCluster();
-      arriveCluster();
-      waitCluster();
-    }
+    if (kSplitK > 1 && kShare == 1) waitCluster();
   }
-  // Nor a block that has ended.
-  if (kShare > 1 && kSplitK == 1) {
+  // Nor a block that has ended: sums are waited for there, but not that a stage is free.
+  if (kShare > 1) {
     arriveCluster();
     waitCluster();
   }

@@ -15,15 +15,14 @@ struct alignas(64) TensorMap {
 __device__ __forceinline__ void storeShared(u32 address, float x, float y) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
 }
-__device__ __forceinline__ void storePeer(u32 address, float x, float y) {
-  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y)
-               : "memory");
-}
 __device__ __forceinline__ void loadShared(u32 address, float* x) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
                : "r"(address)
                : "memory");
+}
+template <class T> __device__ __forceinline__ T& inShared(u32 address) {
+  return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
 // The same place in the shared memory of another block of the cluster.
 __device__ __forceinline__ u32 inPeer(u32 address, u32 rank) {
@@ -44,9 +43,18 @@ __device__ __forceinline__ void expectBytes(u32 barrier, u32 bytes) {
 __device__ __forceinline__ void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// Says that reading is over, which needs no fence for other blocks' eyes: at each step of K one
+// would cost more than the step.
 __device__ __forceinline__ void arriveAtPeer(u32 barrier, u32 rank) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(inPeer(barrier, rank))
+               : "memory");
+}
+// Stores into a block of the cluster, whose barrier is told the bytes; both are inPeer().
+__device__ __forceinline__ void storePeer(u32 address, float x, float y, u32 barrier) {
   asm volatile(
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(inPeer(barrier, rank))
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::
+          "r"(address),
+      "f"(x), "f"(y), "r"(barrier)
       : "memory");
 }
 __device__ __forceinline__ bool isPast(u32 barrier, u32 phase) {
@@ -70,8 +78,9 @@ __device__ __forceinline__ void wait(u32 barrier, u32 phase) {
   }
 #endif
 }
+// Blocks of a cluster have got this far; what they stored is not passed on.
 __device__ __forceinline__ void arriveCluster() {
-  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 __device__ __forceinline__ void waitCluster() {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
@@ -80,6 +89,14 @@ __device__ __forceinline__ u32 clusterRank() {
   u32 rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
+}
+
+// Barriers of some warps, by number: the last of `threads` to come lets those in sync on.
+__device__ __forceinline__ void syncNamed(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void arriveNamed(int number, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
 // ---- Copies ----------------------------------------------------------------------------------

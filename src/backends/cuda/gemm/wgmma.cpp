@@ -13,7 +13,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 8;
+constexpr size_t kMostTimed = 12;
 
 // The node's sizes; `sizeOf` answers for symbols.
 template <class SizeOf>
@@ -41,9 +41,10 @@ Verdict supports(const Node& node) {
 // Sizes not known before the profile count as a typical one here.
 std::vector<int64_t> configurations(const Node& node) {
   constexpr int64_t kTypical = 256;
-  const WgmmaProblem problem = problemOf(node, wgmmaProductOf(node), [](const Dim& dim) {
+  WgmmaProblem problem = problemOf(node, wgmmaProductOf(node), [](const Dim& dim) {
     return dim.isConstant() ? dim.value() : kTypical;
   });
+  problem.epilogueWork = workOfEpilogue(node);
   std::vector<int64_t> packed;
   for (const WgmmaConfig& config :
        promisingConfigs(problem, services().target().multiprocessors, kMostTimed))
@@ -86,8 +87,8 @@ std::string sourceOf(const Node& node, const WgmmaProduct& product, const WgmmaC
                        .wholeColumns = isMultiple(product.n, 8),
                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
   return str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
-             deviceSource("hopper.cuh"), wgmmaHead(text), deviceSource("gemm_sm90.cuh"),
-             epilogue.text);
+             deviceSource("fast_activations.cuh"), deviceSource("hopper.cuh"), wgmmaHead(text),
+             deviceSource("gemm_sm90.cuh"), epilogue.text);
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {

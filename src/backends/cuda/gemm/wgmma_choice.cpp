@@ -6,7 +6,6 @@ namespace camshaft::cuda {
 namespace {
 
 constexpr int64_t kAllShared = 227 << 10;
-constexpr int64_t kHalfShared = 112 << 10;  // two blocks, also of kernels that follow each other
 
 std::vector<WgmmaConfig> listConfigs() {
   std::vector<WgmmaConfig> list;
@@ -17,32 +16,93 @@ std::vector<WgmmaConfig> listConfigs() {
     add({.tileM = 128, .tileN = 256, .shareB = share});
     add({.tileM = 256, .tileN = 128, .shareA = share});
     add({.tileM = 128, .tileN = 192, .shareB = share});
+    add({.tileM = 128, .tileN = 160, .shareB = share});
     add({.tileM = 128, .tileN = 128, .pingPong = true, .shareB = share});
+    add({.tileM = 128, .tileN = 160, .pingPong = true, .shareB = share});
     add({.tileM = 64, .tileN = 256, .pingPong = true, .shareB = share});
     add({.tileM = 128, .tileN = 128, .shareB = share});
   }
-  add({.tileM = 256, .tileN = 192, .shareB = 2});
   add({.tileM = 128, .tileN = 256, .shareA = 2});
-  add({.tileM = 128, .tileN = 256, .shareB = 4});
-  add({.tileM = 128, .tileN = 160, .pingPong = true, .shareB = 2});
+  add({.tileM = 64, .tileN = 128, .pingPong = true});
   add({.tileM = 64, .tileN = 192, .pingPong = true});
-  add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, kHalfShared, 3);
-  add({.tileM = 128, .tileN = 96});
-  add({.tileM = 128, .tileN = 64});
-  for (int n : {32, 64, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
-  for (int split : {2, 4, 8}) {
+  add({.tileM = 256, .tileN = 96});
+  add({.tileM = 256, .tileN = 64});
+  add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, kAllShared / 2 - 1024, 3);
+  for (int n : {32, 48, 64, 80, 96, 112}) add({.tileM = 128, .tileN = n});
+  for (int n : {32, 48, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
+  for (int split : {2, 3, 4, 6, 8}) {
     for (int n : {32, 48, 64, 96, 128}) add({.tileM = 128, .tileN = n, .splitK = split});
     for (int n : {32, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1, .splitK = split});
   }
-  for (int n : {48, 64, 96}) add({.tileM = 128, .tileN = n, .splitK = 4}, kHalfShared);
-  for (int n : {32, 64}) add({.tileM = 64, .tileN = n, .consumers = 1, .splitK = 4}, kHalfShared);
-  add({.tileM = 128, .tileN = 72, .splitK = 4});
-  add({.tileM = 128, .tileN = 144, .splitK = 8});
-  add({.tileM = 128, .tileN = 96, .splitK = 16});
-  add({.tileM = 128, .tileN = 64, .splitK = 6});
-  for (int n : {48, 64}) add({.tileM = 128, .tileN = n, .splitK = 4, .shareA = 2});
-  for (int n : {64, 96}) add({.tileM = 64, .tileN = n, .consumers = 1, .splitK = 4, .shareB = 2});
+  for (int n : {64, 96}) add({.tileM = 128, .tileN = n, .splitK = 2, .shareA = 2});
+  for (int n : {64, 96}) add({.tileM = 64, .tileN = n, .consumers = 1, .splitK = 2, .shareB = 2});
   return list;
+}
+
+int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks of a multiprocessor by shared memory and, as compiled code has them, by registers.
+int blocksPerMultiprocessor(const WgmmaConfig& c) {
+  constexpr int64_t kAll = 228 << 10, kReserved = 1 << 10;
+  const int byRegisters = c.consumers == 1 ? 3 : c.tileN <= 64 && !c.pingPong ? 2 : c.blocksPerSm;
+  return static_cast<int>(std::min<int64_t>(byRegisters, kAll / (sharedBytesOf(c) + kReserved)));
+}
+
+// Clusters that run at once. Large ones leave parts of the groups of multiprocessors idle.
+int64_t clustersAtOnce(const WgmmaConfig& c, int multiprocessors) {
+  const int size = clusterSize(c);
+  const int usable = size > 2 ? multiprocessors - multiprocessors / 10 : multiprocessors;
+  return std::max<int64_t>(int64_t{usable} * blocksPerMultiprocessor(c) / size, 1);
+}
+
+// With no more stages than a block fills, where that lets all blocks run at once. Otherwise one
+// block each on many multiprocessors is better than several on a few, which is how clusters that
+// find room are placed.
+WgmmaConfig withUsefulStages(const WgmmaConfig& config, const WgmmaProblem& problem,
+                             int multiprocessors) {
+  const WgmmaArguments arguments = argumentsOf(config, problem);
+  if (arguments.tiles <= clustersAtOnce(config, multiprocessors)) return config;
+  const int steps = static_cast<int>(divideUp(arguments.steps, config.splitK));
+  for (int stages = std::max(std::min(config.stages, steps), 2); stages >= std::min(steps, 3);
+       --stages) {
+    WgmmaConfig lean = config;
+    lean.stages = stages;
+    if (stages >= 2 && arguments.tiles <= clustersAtOnce(lean, multiprocessors)) return lean;
+  }
+  return config;
+}
+
+// The constants below are fitted to times on an H200.
+constexpr double kClock = 1.75e3;  // cycles per microsecond
+
+// Cycles of one step along K of a block that has the multiprocessor to itself.
+double cyclesPerStep(const WgmmaConfig& c) {
+  constexpr double kMultiplyPerCycle = 1600;  // multiply-adds
+  constexpr double kFetchPerCycle = 55;       // bytes out of L2
+  constexpr double kFillPerCycle = 90;        // bytes into shared memory, with what others fetch
+  return std::max({64.0 * c.tileM * c.tileN / kMultiplyPerCycle,
+                   128.0 * (c.tileM / c.shareA + c.tileN / c.shareB) / kFetchPerCycle,
+                   128.0 * (c.tileM + c.tileN) / kFillPerCycle});
+}
+
+// Cycles of the epilogue of a block's part of a tile: a latency for each chunk that a warp passes
+// through shared memory, and the instructions.
+double cyclesToStore(const WgmmaConfig& c, double workPerElement) {
+  constexpr double kLatency = 250, kChunk = 4096;  // elements of a warpgroup
+  constexpr double kInstructions = 6;              // per element, beside the epilogue's own
+  const double elements = static_cast<double>(c.tileM) * c.tileN / c.splitK;
+  const int warpgroups = c.pingPong ? 1 : c.consumers;
+  const double perCycle = warpgroups == 2 ? 96 : 60;
+  return kLatency * std::max(elements / warpgroups / kChunk, 1.0) +
+         elements * (kInstructions + workPerElement) / perCycle;
+}
+
+// Microseconds in which a cluster's blocks meet and exchange sums.
+double microsOfCluster(const WgmmaConfig& c) {
+  constexpr double kMeet = 0.25, kExchange = 0.5, kBytesPerCycle = 24;
+  if (clusterSize(c) == 1) return 0;
+  if (c.splitK == 1) return kMeet;
+  return kMeet + kExchange + 4.0 * c.tileM * c.tileN / kBytesPerCycle / kClock;
 }
 
 }  // namespace
@@ -53,41 +113,65 @@ const std::vector<WgmmaConfig>& wgmmaConfigs() {
 }
 
 double estimateMicros(const WgmmaConfig& c, const WgmmaProblem& problem, int multiprocessors) {
-  constexpr double kClock = 1.7e3;             // cycles per microsecond
-  constexpr double kMultiplyPerCycle = 1700;   // multiply-adds of a multiprocessor, in practice
-  constexpr double kCopyPerCycle = 36;         // bytes into a multiprocessor from L2
-  constexpr double kMemoryPerMicro = 4.0e6;    // bytes
-  constexpr double kStart = 2.0, kJoin = 0.7;  // microseconds: launch and first copy; adding up
-  constexpr double kStorePerCycle = 24;        // elements through the epilogue
+  constexpr double kStart = 1.75;            // launch and first copy
+  constexpr double kRestart = 1.2;           // clusters that follow others on a multiprocessor
+  constexpr double kMemoryPerMicro = 4.0e6;  // bytes
+  constexpr double kUnhidden = 0.3;          // of the epilogue, when another tile is multiplied
   const WgmmaArguments arguments = argumentsOf(c, problem);
-  const int64_t slots = std::max<int64_t>(multiprocessors / clusterSize(c), 1) * c.blocksPerSm;
-  const double waves = static_cast<double>((arguments.tiles + slots - 1) / slots);
-  const double steps = static_cast<double>(arguments.steps) / c.splitK;
-  const double perStep =
-      std::max(64.0 * c.tileM * c.tileN / kMultiplyPerCycle,
-               128.0 * (c.tileM / c.shareA + c.tileN / c.shareB) / kCopyPerCycle) *
-      c.blocksPerSm;
-  const bool hidesStores = c.pingPong || c.blocksPerSm > 1;
-  const double store = c.tileM * c.tileN / kStorePerCycle / c.splitK * (hidesStores ? 0.3 : 1.0);
+  const int64_t blocks = int64_t{arguments.tiles} * clusterSize(c);
+  const double together = static_cast<double>(
+      std::min<int64_t>(blocksPerMultiprocessor(c), divideUp(blocks, multiprocessors)));
+  const double waves =
+      static_cast<double>(divideUp(arguments.tiles, clustersAtOnce(c, multiprocessors)));
+  const double multiply =
+      static_cast<double>(divideUp(arguments.steps, c.splitK)) * cyclesPerStep(c) * together;
+  const double store = cyclesToStore(c, problem.epilogueWork) * together;
+  const bool hidesStores = c.pingPong || together > 1;
+  const double cycles =
+      waves * multiply + store + (waves - 1) * store * (hidesStores ? kUnhidden : 1.0);
   const double bytes =
       2.0 * problem.batch *
       (static_cast<double>(problem.m) * problem.k + static_cast<double>(problem.n) * problem.k +
        static_cast<double>(problem.m) * problem.n);
-  const double join = c.splitK > 1 ? kJoin + 4.0 * c.tileM * c.tileN / 32 / kClock : 0;
-  return kStart + join +
-         std::max(waves * (steps * perStep + store) / kClock, bytes / kMemoryPerMicro);
+  const double clusters =
+      c.splitK > 1 ? waves * microsOfCluster(c) + (waves - 1) * kRestart : microsOfCluster(c);
+  return kStart + clusters + std::max(cycles / kClock, bytes / kMemoryPerMicro);
 }
+
+namespace {
+
+// Not the same thing over and over: guesses are worth little, so that what is timed has to differ.
+bool isAlike(const WgmmaConfig& a, const WgmmaConfig& b) {
+  return a.tileM == b.tileM && a.tileN == b.tileN && a.pingPong == b.pingPong &&
+         a.splitK == b.splitK && (a.splitK > 1 || clusterSize(a) == clusterSize(b));
+}
+
+bool isRepetition(const WgmmaConfig& config, const std::vector<WgmmaConfig>& others, size_t most) {
+  size_t sameTile = 0, sameSplit = 0;
+  for (const WgmmaConfig& other : others) {
+    if (isAlike(config, other)) return true;
+    sameTile += config.tileM == other.tileM && config.tileN == other.tileN;
+    sameSplit += config.splitK == other.splitK;
+  }
+  return sameTile >= 3 || (config.splitK > 1 && sameSplit * 3 >= most);
+}
+
+}  // namespace
 
 std::vector<WgmmaConfig> promisingConfigs(const WgmmaProblem& problem, int multiprocessors,
                                           size_t most) {
   std::vector<std::pair<double, WgmmaConfig>> ranked;
-  for (const WgmmaConfig& config : wgmmaConfigs())
-    if (isValid(config, problem.transposedA, problem.transposedB) && !whyNot(config, problem))
-      ranked.emplace_back(estimateMicros(config, problem, multiprocessors), config);
+  for (const WgmmaConfig& listed : wgmmaConfigs()) {
+    if (!isValid(listed, problem.transposedA, problem.transposedB) || whyNot(listed, problem))
+      continue;
+    const WgmmaConfig config = withUsefulStages(listed, problem, multiprocessors);
+    ranked.emplace_back(estimateMicros(config, problem, multiprocessors), config);
+  }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<WgmmaConfig> best;
-  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) best.push_back(ranked[i].second);
+  for (const auto& [micros, config] : ranked)
+    if (best.size() < most && !isRepetition(config, best, most)) best.push_back(config);
   return best;
 }
 

@@ -42,7 +42,8 @@ int threadsOf(const WgmmaConfig& config) {
 
 int64_t sharedBytesOf(const WgmmaConfig& config) {
   constexpr int64_t kAlignment = 1024, kBarriers = 16;
-  return kAlignment + config.stages * (stageBytes(config) + kBarriers) + sumsBytes(config);
+  return kAlignment + kBarriers + config.stages * (stageBytes(config) + kBarriers) +
+         sumsBytes(config);
 }
 
 WgmmaConfig withStages(WgmmaConfig config, int64_t bytes, int most) {
@@ -62,7 +63,7 @@ bool isValid(const WgmmaConfig& c, bool transposedA, bool transposedB) {
   if (c.tileM % (c.shareA * (transposedA ? 64 : 8)) != 0) return false;
   if (c.tileN % (c.shareB * (transposedB ? 8 : 64)) != 0) return false;
   if (c.blocksPerSm < 1 || c.blocksPerSm > 2) return false;
-  if (accumulators(c) > (c.blocksPerSm > 1 ? 64 : 192)) return false;
+  if (accumulators(c) > (c.blocksPerSm > 1 ? 64 : 160)) return false;
   return sharedBytesOf(c) <= kMostShared / c.blocksPerSm - (c.blocksPerSm > 1 ? 1024 : 0);
 }
 

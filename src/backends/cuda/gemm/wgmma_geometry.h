@@ -16,6 +16,7 @@ struct WgmmaProblem {
   DataType type = DataType::kF16;
   bool transposedA = false;  // A lies as [k, m]
   bool transposedB = true;   // B lies as [n, k]
+  double epilogueWork = 0;   // instructions per element, to choose a configuration by
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.

@@ -101,15 +101,20 @@ Access accessOf(const Shape& from, const Shape& to, const WgmmaProduct& product)
   return access;
 }
 
+// Where operand `index` is read for a place.
+std::string addressText(int index, DataType type, const Access& access) {
+  std::string at = access.row;
+  if (access.hasColumns) at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
+  return str("static_cast<const ", storageType(type), "*>(p.extra[", index - 1, "])",
+             at.empty() ? "" : str(" + (", at, ")"));
+}
+
 // Statements that load operand `index` for eight columns; returns the element's name in the loop.
 std::string printLoad(std::string& body, int index, DataType type, const Access& access,
                       bool isVector) {
   const std::string name = str("x", index);
-  std::string at = access.row;
-  if (access.hasColumns) at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
-  if (at.empty()) at = "0";
-  body += str("  const ", storageType(type), "* const ", name, " = static_cast<const ",
-              storageType(type), "*>(p.extra[", index - 1, "]) + (", at, ");\n");
+  body += str("  const ", storageType(type), "* const ", name, " = ",
+              addressText(index, type, access), ";\n");
   if (!access.hasColumns) {
     body += str("  const auto fixed", index, " = toCompute(*", name, ");\n");
     return str("fixed", index);
@@ -132,15 +137,20 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
   WgmmaEpilogue epilogue;
   const Shape& shape = node.output()->shape();
   const bool isVector = isMultiple(product.n, 8);
+  if (!isVector && bitsOf(node.output()->dataType()) > 32)
+    epilogue.refusal = "writes elements of up to four bytes where rows are not whole vectors";
   std::vector<std::string> values = {"sum[i]"};
-  std::string body;
+  std::string body, touches;
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i) {
     const int index = i - node.ownInputs() + 1;
     const Access access = accessOf(node.inputs[i]->shape(), shape, product);
     if (!access.isAccessible)
       epilogue.refusal = "repeats an operand of its epilogue along some dimensions only";
     if (index > kMostOperands) epilogue.refusal = "takes eight operands in its epilogue at most";
-    values.push_back(printLoad(body, index, node.inputs[i]->dataType(), access, isVector));
+    const DataType type = node.inputs[i]->dataType();
+    values.push_back(printLoad(body, index, type, access, isVector));
+    touches +=
+        str(" ^ *reinterpret_cast<const unsigned char*>(", addressText(index, type, access), ")");
   }
   const std::string_view type = storageType(node.output()->dataType());
   body += "  Vector<Output, 8> out;\n#pragma unroll\n  for (int i = 0; i < 8; ++i) {\n";
@@ -156,8 +166,22 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
   epilogue.text =
       str("static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[8], "
           "const Place& at, const GemmParams& p) {\n",
-          body, "}\n");
+          body,
+          "}\nstatic __device__ __forceinline__ u32 touchOperands(const Place& at, const "
+          "GemmParams& p) {\n  return 0",
+          touches, ";\n}\n");
   return epilogue;
+}
+
+double workOfEpilogue(const Node& node) {
+  constexpr double kFunction = 16;  // of exponentials and their like
+  if (!node.epilogue) return 0;
+  double work = 0;
+  for (const ScalarInstruction& instruction : node.epilogue->expr.code())
+    work += instruction.op == ScalarOp::kInput || instruction.op == ScalarOp::kConst ? 0
+            : infoOf(instruction.op).domain == ScalarDomain::kFloat                  ? kFunction
+                                                                                     : 1;
+  return work;
 }
 
 bool readsInPlace(const Node& node, int input) {

@@ -27,6 +27,9 @@ struct WgmmaEpilogue {
 };
 WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product);
 
+// Instructions per element, roughly.
+double workOfEpilogue(const Node& node);
+
 // Whether the epilogue reads this input just where it writes the result.
 bool readsInPlace(const Node& node, int input);
 

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "backends/cuda/gemm/wgmma_choice.h"
 #include "backends/cuda/gemm/wgmma_product.h"
 #include "backends/cuda/gemm/wgmma_text.h"
@@ -65,6 +68,28 @@ TEST(WgmmaChoiceTest, SmallProductsSplitKAndLargeOnesDoNot) {
   for (const WgmmaConfig& c : best({.m = 8192, .n = 8192, .k = 8192})) EXPECT_EQ(c.splitK, 1);
 }
 
+TEST(WgmmaChoiceTest, BlocksOfSmallProductsRunAtOnce) {
+  for (const WgmmaProblem& problem :
+       {WgmmaProblem{.m = 128, .n = 2304, .k = 768}, WgmmaProblem{.m = 384, .n = 768, .k = 768},
+        WgmmaProblem{.m = 197, .n = 768, .k = 3072}}) {
+    const WgmmaConfig best = promisingConfigs(problem, 132, 1).front();
+    const int blocks = argumentsOf(best, problem).tiles * clusterSize(best);
+    EXPECT_GE(blocks, 72) << toString(best);
+    EXPECT_LE(blocks, 132) << toString(best);
+  }
+}
+
+TEST(WgmmaChoiceTest, ListsDiffer) {
+  for (const WgmmaProblem& problem :
+       {WgmmaProblem{.m = 128, .n = 768, .k = 768}, WgmmaProblem{.m = 4096, .n = 3072, .k = 768}}) {
+    const std::vector<WgmmaConfig> list = promisingConfigs(problem, 132, 12);
+    EXPECT_EQ(list.size(), 12u);
+    std::set<std::tuple<int, int, bool, int>> kinds;
+    for (const WgmmaConfig& c : list) kinds.emplace(c.tileM, c.tileN, c.pingPong, c.splitK);
+    EXPECT_GE(kinds.size(), 8u);
+  }
+}
+
 WgmmaProduct productOf(const std::string& text) {
   const Graph graph = parseGraph(text, findOp);
   return wgmmaProductOf(*graph.nodes().back());
@@ -113,6 +138,8 @@ TEST(WgmmaEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   const WgmmaEpilogue epilogue = wgmmaEpilogueOf(node, wgmmaProductOf(node));
   EXPECT_THAT(epilogue.refusal, IsEmpty());
   EXPECT_THAT(epilogue.text, HasSubstr("p.extra[0]) + (at.column)"));
+  EXPECT_THAT(epilogue.text, HasSubstr("touchOperands"));
+  EXPECT_EQ(workOfEpilogue(node), 3);
   EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
   EXPECT_THAT(epilogue.text, HasSubstr("loadVector<8>(x2)"));
   EXPECT_TRUE(readsInPlace(node, 3));
