@@ -167,12 +167,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
 // Our own matrix products compete for convolutions of single pixels, and mostly win.
 std::vector<int64_t> configurations(const Node& node) {
   constexpr int kPlansOfPixels = 3;
-  const auto isOne = [](int64_t size) { return size == 1; };
-  const ConvProblem problem = convolutionOf(node).problem;
-  const bool isPixelwise = problem.groups == 1 &&
-                           std::all_of(problem.kernel.begin(), problem.kernel.end(), isOne) &&
-                           std::all_of(problem.strides.begin(), problem.strides.end(), isOne);
-  return planNumbers(isPixelwise ? kPlansOfPixels : kMostLibraryPlans);
+  return planNumbers(isPixelwise(convolutionOf(node).problem) ? kPlansOfPixels : kMostLibraryPlans);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "backends/cuda/libraries/problems.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "support/byte_reader.h"
@@ -191,6 +192,14 @@ std::vector<int64_t> outputImage(const ConvProblem& p) {
     sizes.push_back((p.image[i] + p.padsBegin[i] + p.padsEnd[i] - window) / p.strides[i] + 1);
   }
   return sizes;
+}
+
+bool isPixelwise(const ConvProblem& p) {
+  const auto are = [](const std::vector<int64_t>& values, int64_t wanted) {
+    return std::all_of(values.begin(), values.end(), [=](int64_t v) { return v == wanted; });
+  };
+  return p.groups == 1 && are(p.kernel, 1) && are(p.strides, 1) && are(p.padsBegin, 0) &&
+         are(p.padsEnd, 0);
 }
 
 void write(ByteWriter& writer, const GemmProblem& problem) {

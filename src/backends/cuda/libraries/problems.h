@@ -134,6 +134,8 @@ struct ConvProblem {
 
 // The output's spatial sizes.
 std::vector<int64_t> outputImage(const ConvProblem& problem);
+// Each pixel by itself, where it is, in one group: a matrix product.
+bool isPixelwise(const ConvProblem& problem);
 
 // Where [batch, heads, length, size] lies in a buffer: the size has stride 1. All in elements.
 struct AttentionOperand {

@@ -92,6 +92,15 @@ TEST(LibraryProblems, OutputImage) {
   EXPECT_THAT(outputImage(convolution()), testing::ElementsAre(10, 30));
 }
 
+TEST(LibraryProblems, PixelsByThemselvesAreAProduct) {
+  ConvProblem p = convolution();
+  EXPECT_FALSE(isPixelwise(p));
+  p.kernel = p.strides = {1, 1}, p.padsBegin = p.padsEnd = {0, 0}, p.groups = 1;
+  EXPECT_TRUE(isPixelwise(p));
+  p.strides[1] = 2;
+  EXPECT_FALSE(isPixelwise(p));
+}
+
 TEST(LibraryProblems, ContiguousSizesFollowTheTransposes) {
   const GemmSizes plain = contiguousGemm({}, 2, 3, 5, 7);
   EXPECT_EQ(plain.lda, 5);

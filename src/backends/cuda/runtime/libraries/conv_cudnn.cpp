@@ -1,5 +1,4 @@
 // Convolutions with fused epilogues on cuDNN.
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,18 +150,9 @@ struct Suggestions {
   bool needsCompiler() const { return choices.empty() || choices[0].isCompiledLate; }
 };
 
-// Our own matrix products take these too, with any epilogue.
-bool isPixelwise(const ConvProblem& p) {
-  const auto isOne = [](int64_t size) { return size == 1; };
-  return p.groups == 1 && std::all_of(p.kernel.begin(), p.kernel.end(), isOne) &&
-         std::all_of(p.strides.begin(), p.strides.end(), isOne);
-}
-
 Suggestions ask(const ConvProblem& problem) {
-  constexpr size_t kEnough = 8, kMostLate = 3, kMostLateOfPixels = 1;
-  const CudnnHandleLease lease;
-  return {problem, worthTiming(suggestEngines(convGraph(problem), {lease.get()}, convRules(problem),
-                                              kEnough),
+  constexpr size_t kMostLate = 3, kMostLateOfPixels = 2;  // our own products take pixels too
+  return {problem, worthTiming(suggestEngines(convGraph(problem), convRules(problem), kMostLate),
                                isPixelwise(problem) ? kMostLateOfPixels : kMostLate)};
 }
 

@@ -92,6 +92,11 @@ int64_t workspaceOf(const Descriptor& plan) {
 
 bool needsNoCompiler(const EngineChoice& choice) { return !choice.isCompiledLate; }
 
+std::vector<EngineChoice> readyFirst(std::vector<EngineChoice> choices) {
+  std::stable_partition(choices.begin(), choices.end(), needsNoCompiler);
+  return choices;
+}
+
 }  // namespace
 
 std::string toString(const EngineChoice& choice) {
@@ -128,6 +133,12 @@ std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const Plan
     }
   }
   return choices;
+}
+
+std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const EngineRules& rules,
+                                         size_t enough) {
+  const CudnnHandleLease lease;
+  return suggestEngines(graph, {lease.get()}, rules, enough);
 }
 
 std::vector<EngineChoice> worthTiming(const std::vector<EngineChoice>& suggestions,
@@ -203,14 +214,11 @@ std::shared_ptr<const CudnnPlan> tryBuild(const OperationGraph& graph, const Eng
 
 std::shared_ptr<const CudnnPlan> planAnew(const OperationGraph& graph, const EngineRules& rules,
                                           int64_t workspaceBytes, std::string_view what) {
-  std::vector<EngineChoice> choices;
-  {
-    const CudnnHandleLease lease;
-    choices = suggestEngines(graph, {lease.get()}, rules);
-  }
-  std::stable_partition(choices.begin(), choices.end(), needsNoCompiler);
-  for (const EngineChoice& choice : choices) {
-    if (auto plan = tryBuild(graph, choice, workspaceBytes)) return plan;
+  constexpr size_t kUsuallyEnough = 3;  // to ask for all takes much longer
+  for (const size_t enough : {kUsuallyEnough, kAllSuggestions}) {
+    for (const EngineChoice& choice : readyFirst(suggestEngines(graph, rules, enough))) {
+      if (auto plan = tryBuild(graph, choice, workspaceBytes)) return plan;
+    }
   }
   fail(ErrorKind::kUnsupported, "cuDNN has no plan for ", what, " on this device within ",
        workspaceBytes, " bytes of workspace: build the engine again on it");

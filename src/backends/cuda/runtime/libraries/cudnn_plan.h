@@ -42,6 +42,9 @@ struct EngineRules {
 inline constexpr size_t kAllSuggestions = static_cast<size_t>(-1);
 std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const PlanTarget& target,
                                          const EngineRules& rules, size_t enough = kAllSuggestions);
+// For the calling thread's device.
+std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const EngineRules& rules,
+                                         size_t enough);
 
 // The suggestions that are worth building plans of, in the order to try them. Where there are
 // engines that need no compiler, one that does is kept only if it was the best guess, and stands

@@ -16,29 +16,38 @@ namespace {
 using Loading = std::shared_future<std::shared_ptr<const CudnnPlan>>;
 
 // Each loader needs a handle of its own, and these are not cheap.
-constexpr int kLoaders = 8;
+class Seat {
+ public:
+  Seat() { seats().acquire(); }
+  ~Seat() { seats().release(); }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+ private:
+  static constexpr int kLoaders = 8;
+  static std::counting_semaphore<kLoaders>& seats() {
+    static auto& instance = *new std::counting_semaphore<kLoaders>(kLoaders);
+    return instance;
+  }
+};
 
 std::shared_ptr<const CudnnPlan> load(CUcontext context, const std::string& json) {
-  static std::counting_semaphore<kLoaders>& seats =
-      *new std::counting_semaphore<kLoaders>(kLoaders);
-  seats.acquire();
-  std::shared_ptr<const CudnnPlan> plan;
+  const Seat seat;
   try {
     enterContext(context);
     const RelaxedCapture relaxed;
     const CudnnHandleLease lease;
-    plan = std::make_shared<const CudnnPlan>(json, lease.get());
-  } catch (const Error&) {  // built for another device: planned anew
+    return std::make_shared<const CudnnPlan>(json, lease.get());
+  } catch (const Error&) {
+    return nullptr;  // built for another device: planned anew
   }
-  seats.release();
-  return plan;
 }
 
 // Plans that are alive, and the latest that were written.
 class LoadedPlans {
  public:
   void keep(const std::string& json, std::shared_ptr<const CudnnPlan> plan) {
-    constexpr size_t kMostKept = 512;
+    constexpr size_t kMostKept = 256;
     std::promise<std::shared_ptr<const CudnnPlan>> ready;
     ready.set_value(std::move(plan));
     const auto loading = std::make_shared<const Loading>(ready.get_future().share());
