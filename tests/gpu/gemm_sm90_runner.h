@@ -69,12 +69,23 @@ static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[
 #pragma unroll
   for (int i = 0; i < 8; ++i)
     assign(out.v[i], sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f));)";
-  return text + "\n  return out;\n}\n";
+  text += "\n  return out;\n}\n";
+  text += R"(
+static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
+  u32 bits = *(static_cast<const u32*>(p.extra[0]) + at.column);
+)";
+  if (v.isFull)
+    text += R"(
+  bits ^= static_cast<const u16*>(p.extra[1])[((long long)at.batch * p.m + at.row) * p.n + at.column];
+)";
+  return text + "  return bits;\n}\n";
 }
 
 inline std::string gemmText(const WgmmaConfig& config, const Variant& v, bool isGuarded) {
   static const std::string hopper = readFile("src/backends/cuda/device/hopper.cuh");
-  static const std::string device = readFile("src/backends/cuda/device/gemm_sm90.cuh");
+  static const std::string device = readFile("src/backends/cuda/device/gemm_sm90_tiles.cuh") +
+                                    readFile("src/backends/cuda/device/gemm_sm90_store.cuh") +
+                                    readFile("src/backends/cuda/device/gemm_sm90.cuh");
   return str(prelude(), isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
              wgmmaHead({.config = config,
                         .type = v.type,
@@ -148,7 +159,7 @@ extern "C" __global__ void guard(const unsigned char* bytes, int count, double* 
 }
 
 struct Binary {
-  std::string source, code, log;
+  std::string name, source, code, log;
 };
 
 inline void compileAll(std::vector<Binary*> binaries) {
