@@ -37,7 +37,6 @@ const WgmmaConfig kFeatures[] = {
     // Those above for every variant, where they are valid.
     {.tileM = 128, .tileN = 160, .pingPong = true, .stages = 5, .shareB = 2},
     {.tileM = 64, .tileN = 256, .pingPong = true, .stages = 5, .shareB = 2},
-    {.tileM = 64, .tileN = 128, .pingPong = true, .stages = 7},
     {.tileM = 64, .tileN = 32, .consumers = 1, .stages = 8},
     {.tileM = 64, .tileN = 48, .consumers = 1, .stages = 2},
     {.tileM = 64, .tileN = 96, .consumers = 1, .stages = 4, .splitK = 2, .shareB = 2},

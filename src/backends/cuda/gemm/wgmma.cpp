@@ -88,6 +88,7 @@ std::string sourceOf(const Node& node, const WgmmaProduct& product, const WgmmaC
                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
   return str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("fast_activations.cuh"), deviceSource("hopper.cuh"), wgmmaHead(text),
+             deviceSource("gemm_sm90_tiles.cuh"), deviceSource("gemm_sm90_store.cuh"),
              deviceSource("gemm_sm90.cuh"), epilogue.text);
 }
 

@@ -23,7 +23,6 @@ std::vector<WgmmaConfig> listConfigs() {
     add({.tileM = 128, .tileN = 128, .shareB = share});
   }
   add({.tileM = 128, .tileN = 256, .shareA = 2});
-  add({.tileM = 64, .tileN = 128, .pingPong = true});
   add({.tileM = 64, .tileN = 192, .pingPong = true});
   add({.tileM = 256, .tileN = 96});
   add({.tileM = 256, .tileN = 64});
