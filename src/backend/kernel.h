@@ -42,6 +42,7 @@ struct Prepared {
   std::vector<Dim> dimArgs;         // numbers needed at run time
   Dim workspaceBytes = 0;
   std::string refusal;              // why it cannot be done after all; empty: it can
+  std::string variant;              // what this configuration is, in words, for logs
 };
 
 struct PrepareOptions {

@@ -243,6 +243,7 @@ class Chooser {
                : candidates.size() == 1 ? "the only kernel that takes this layer"
                : timed                  ? str("fastest of ", candidates.size(), " measured")
                                         : "first in the list; nothing was timed";
+    if (!best->prepared.variant.empty()) info.why += str(" (", best->prepared.variant, ")");
     for (const Candidate& candidate : candidates) {
       if (&candidate == &*best) continue;
       const std::string note = !candidate.failure.empty() ? candidate.failure
@@ -289,8 +290,9 @@ class Chooser {
     for (const Candidate& candidate : candidates) {
       options_.timings->insert(candidate.key,
                                candidate.failure.empty() ? candidate.milliseconds : kRefused);
-      options_.log.verbose(describe(node), ": ", nameOf(candidate), " takes ",
-                           candidate.milliseconds, " ms ", candidate.failure);
+      options_.log.verbose(describe(node), ": ", nameOf(candidate), " ",
+                           candidate.prepared.variant, " takes ", candidate.milliseconds, " ms ",
+                           candidate.failure);
     }
   }
 

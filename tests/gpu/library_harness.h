@@ -191,7 +191,7 @@ inline double toleranceOf(DataType input, DataType output, bool isTf32) {
 struct Selection {
   std::string part;            // of a check's name; empty: all
   int plans = 4;               // per problem
-  double secondsPerPart = 40;  // checks that would start later are skipped
+  double secondsPerPart = 20;  // checks that would start later are skipped
 };
 
 // Counts what was seen.

@@ -183,7 +183,7 @@ const Kernel& cudnnConvKernel() {
                                   .supports = supports,
                                   .prepare = prepare,
                                   .configurations = configurations,
-                                  .usualConfigurations = 5};
+                                  .usualConfigurations = kUsualPlans};
   return kKernel;
 }
 

@@ -89,6 +89,7 @@ TEST_F(LibraryRows, AProductTakesItsEpilogueApart) {
       " %y = MatMul(%x, %w) epilogue(%r, %b) {relu(add(add(x0:f16, x1:f16), x2:f16))} return %y }");
   EXPECT_EQ(prepared.refusal, "");
   EXPECT_EQ(prepared.runtimeKernel, kGemmKernel);
+  EXPECT_EQ(prepared.variant, "the one");
   const GemmProblem& p = services_.gemm;
   EXPECT_TRUE(p.hasBias);
   EXPECT_EQ(p.beta, 1);

@@ -78,6 +78,7 @@ Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool is
   }
   prepared.runtimeKernel = runtimeKernel;
   prepared.params = plan->bytes;
+  prepared.variant = plan->name;
   prepared.workspaceBytes =
       isDynamic ? std::max(plan->workspaceBytes, kRoomForOtherSizes) : plan->workspaceBytes;
   return prepared;

@@ -25,6 +25,9 @@ struct LibraryPlan {
   int64_t workspaceBytes = 0;
 };
 
+// How many of cuDNN's plans are timed, unless a build asks for more effort.
+inline constexpr int kUsualPlans = 5;
+
 // Run-time kernels; their step inputs are listed with each problem.
 inline constexpr const char* kGemmKernel = "cuda/gemm_cublaslt";
 inline constexpr const char* kConvKernel = "cuda/conv_cudnn";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "support/error.h"
 
@@ -149,7 +150,8 @@ std::vector<EngineChoice> worthTiming(const std::vector<EngineChoice>& suggestio
     const size_t count = std::min(mostLate, suggestions.size());
     worth.assign(suggestions.begin(), suggestions.begin() + static_cast<std::ptrdiff_t>(count));
   } else if (suggestions[0].isCompiledLate) {
-    worth.insert(worth.begin() + 1, suggestions[0]);
+    const auto place = std::min<std::ptrdiff_t>(std::ssize(worth), kUsualPlans - 1);
+    worth.insert(worth.begin() + place, suggestions[0]);
   }
   return worth;
 }

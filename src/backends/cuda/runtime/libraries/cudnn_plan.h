@@ -47,9 +47,9 @@ std::vector<EngineChoice> suggestEngines(const OperationGraph& graph, const Engi
                                          size_t enough);
 
 // The suggestions that are worth building plans of, in the order to try them. Where there are
-// engines that need no compiler, one that does is kept only if it was the best guess, and stands
-// after the first of the others: it has to be really faster to be worth its loading time. Where
-// there are none, `mostLate` of the late ones are kept.
+// engines that need no compiler, one that does is kept only if it was the best guess, as the last
+// of the usual plans: it has to be really faster to be worth its loading time. Where there are
+// none, `mostLate` of the late ones are kept.
 std::vector<EngineChoice> worthTiming(const std::vector<EngineChoice>& suggestions,
                                       size_t mostLate);
 

@@ -132,7 +132,8 @@ TEST(WorthTiming, EnginesThatCompileLateMustBeTheBestGuess) {
   const EngineChoice a{.engine = 1}, b{.engine = 2}, late{.engine = 3, .isCompiledLate = true},
       later{.engine = 4, .isCompiledLate = true};
   EXPECT_THAT(worthTiming({a, late, b}, 3), ElementsAre(a, b));
-  EXPECT_THAT(worthTiming({late, a, later, b}, 3), ElementsAre(a, late, b));
+  EXPECT_THAT(worthTiming({late, a, later, b}, 3), ElementsAre(a, b, late));
+  EXPECT_EQ(worthTiming({late, a, a, a, a, a, a}, 3)[kUsualPlans - 1], late);
   EXPECT_THAT(worthTiming({late, later}, 3), ElementsAre(late, later));
   EXPECT_THAT(worthTiming({late, later}, 1), ElementsAre(late));
   EXPECT_TRUE(worthTiming({}, 3).empty());
