@@ -44,6 +44,7 @@ const WgmmaConfig kFeatures[] = {
     {.tileM = 64, .tileN = 128, .consumers = 1, .stages = 2, .splitK = 6},
     {.tileM = 128, .tileN = 48, .stages = 3, .splitK = 3},
     {.tileM = 128, .tileN = 96, .stages = 6, .splitK = 4},
+    {.tileM = 128, .tileN = 64, .stages = 3, .splitK = 4, .blocksPerSm = 2},
     {.tileM = 128, .tileN = 80, .stages = 8},
     {.tileM = 128, .tileN = 112, .stages = 7},
     {.tileM = 128, .tileN = 128, .stages = 2, .blocksPerSm = 2},

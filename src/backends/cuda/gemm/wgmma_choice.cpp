@@ -40,10 +40,11 @@ std::vector<WgmmaConfig> listConfigs() {
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Blocks of a multiprocessor by shared memory and, as compiled code has them, by registers.
+// Blocks of a multiprocessor by shared memory and by registers: the compiler is told when blocks of
+// two warpgroups shall share them.
 int blocksPerMultiprocessor(const WgmmaConfig& c) {
   constexpr int64_t kAll = 228 << 10, kReserved = 1 << 10;
-  const int byRegisters = c.consumers == 1 ? 3 : c.tileN <= 64 && !c.pingPong ? 2 : c.blocksPerSm;
+  const int byRegisters = c.consumers == 1 ? 3 : c.blocksPerSm;
   return static_cast<int>(std::min<int64_t>(byRegisters, kAll / (sharedBytesOf(c) + kReserved)));
 }
 
@@ -62,12 +63,13 @@ WgmmaConfig withUsefulStages(const WgmmaConfig& config, const WgmmaProblem& prob
   const WgmmaArguments arguments = argumentsOf(config, problem);
   if (arguments.tiles <= clustersAtOnce(config, multiprocessors)) return config;
   const int steps = static_cast<int>(divideUp(arguments.steps, config.splitK));
-  for (int stages = std::max(std::min(config.stages, steps), 2); stages >= std::min(steps, 3);
-       --stages) {
-    WgmmaConfig lean = config;
-    lean.stages = stages;
-    if (stages >= 2 && arguments.tiles <= clustersAtOnce(lean, multiprocessors)) return lean;
-  }
+  WgmmaConfig lean = config;
+  if (config.consumers == 2) lean.blocksPerSm = 2;
+  lean.stages = std::max(std::min(config.stages, steps), 2);
+  for (; lean.stages >= std::clamp(steps, 2, 3); --lean.stages)
+    if (isValid(lean, problem.transposedA, problem.transposedB) &&
+        arguments.tiles <= clustersAtOnce(lean, multiprocessors))
+      return lean;
   return config;
 }
 
