@@ -143,15 +143,21 @@ struct Role {
 };
 
 // Tiles go down bands of a few rows of tiles, so that those in flight together share A and B in L2.
-__device__ __forceinline__ Tile tileAt(int index, const GemmParams& p, int member) {
-  constexpr int kBand = kShareB > 1 ? 8 / kShareB : 8;
-  const int perBatch = p.tilesM * p.tilesN;
-  Tile tile;
-  tile.batch = index / perBatch;
-  index -= tile.batch * perBatch;
-  const int band = index / (kBand * p.tilesN), first = band * kBand;
-  const int height = min(kBand, p.tilesM - first);
-  index -= band * kBand * p.tilesN;
+// The first copy waits for this: divisions only where they are needed.
+__device__ __forceinline__ Tile tileAt(u32 index, const GemmParams& p, int member) {
+  constexpr u32 kBand = kShareB > 1 ? 8 / kShareB : 8;
+  const u32 perBand = kBand * p.tilesN, perBatch = p.tilesM * p.tilesN;
+  Tile tile = {};
+  if (index >= perBatch) {
+    tile.batch = index / perBatch;
+    index %= perBatch;
+  }
+  u32 first = 0;
+  if (index >= perBand) {
+    first = index / perBand * kBand;
+    index %= perBand;
+  }
+  const u32 height = min(kBand, p.tilesM - first);
   const int tileM = first + index % height, tileN = index / height;
   tile.row = (tileM * kShareB + (kShareB > 1 ? member : 0)) * kTileM;
   tile.column = (tileN * kShareA + (kShareA > 1 ? member : 0)) * kTileN;
