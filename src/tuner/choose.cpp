@@ -286,7 +286,7 @@ class Chooser {
     for (Candidate& candidate : candidates) candidate.milliseconds = -1;
     const int rounds = candidates.size() > 1 ? 2 : 1;
     for (int round = 0; round < rounds; ++round)
-      for (Candidate& candidate : candidates) timeOnce(node, candidate);
+      for (Candidate& candidate : candidates) timeOnce(node, candidate, bestOf(candidates));
     for (const Candidate& candidate : candidates) {
       options_.timings->insert(candidate.key,
                                candidate.failure.empty() ? candidate.milliseconds : kRefused);
@@ -296,8 +296,16 @@ class Chooser {
     }
   }
 
-  void timeOnce(const Node& node, Candidate& candidate) {
-    if (!candidate.failure.empty()) return;
+  static double bestOf(const std::vector<Candidate>& candidates) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const Candidate& candidate : candidates)
+      if (candidate.milliseconds >= 0) best = std::min(best, candidate.milliseconds);
+    return best;
+  }
+
+  void timeOnce(const Node& node, Candidate& candidate, double best) {
+    constexpr double kBeaten = 1.5;  // a second look would not change that
+    if (!candidate.failure.empty() || candidate.milliseconds > kBeaten * best) return;
     // Each level doubles the time spent on a candidate.
     const double budget = std::ldexp(0.5, options_.optimizationLevel) / 2;
     const Prepared& prepared = candidate.prepared;
@@ -309,6 +317,7 @@ class Chooser {
                                           {.opt = opt_,
                                            .minMilliseconds = budget,
                                            .minRuns = std::max(2, options_.timingRuns),
+                                           .best = best,
                                            .threads = &threads_});
       candidate.milliseconds = candidate.milliseconds < 0
                                    ? milliseconds

@@ -56,23 +56,38 @@ class Bench {
     return memory;
   }
 
-  std::vector<std::byte> randomContent(DataType type, int64_t count) {
+  // Random numbers where their values could matter for the time; large tensors repeat a block.
+  static std::vector<std::byte> randomContent(DataType type, int64_t count) {
     std::vector<std::byte> bytes(bytesOf(type, count));
-    std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
-    const auto fill = [&]<class T>(T*) {
-      auto* values = reinterpret_cast<T*>(bytes.data());
-      for (int64_t i = 0; i < count; ++i) values[i] = T(uniform(random_));
-    };
-    if (type == DataType::kF32) fill(static_cast<float*>(nullptr));
-    if (type == DataType::kF16) fill(static_cast<Half*>(nullptr));
-    if (type == DataType::kBF16) fill(static_cast<BFloat16*>(nullptr));
+    const std::span<const std::byte> block = randomBlock(type);
+    if (block.empty()) return bytes;
+    for (size_t at = 0; at < bytes.size(); at += block.size())
+      std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
     return bytes;
+  }
+
+  static std::span<const std::byte> randomBlock(DataType type) {
+    static const std::vector<float> kF32 = randomNumbers<float>();
+    static const std::vector<Half> kF16 = randomNumbers<Half>();
+    static const std::vector<BFloat16> kBF16 = randomNumbers<BFloat16>();
+    if (type == DataType::kF32) return std::as_bytes(std::span(kF32));
+    if (type == DataType::kF16) return std::as_bytes(std::span(kF16));
+    if (type == DataType::kBF16) return std::as_bytes(std::span(kBF16));
+    return {};
+  }
+
+  template <class T>
+  static std::vector<T> randomNumbers() {
+    std::minstd_rand random;
+    std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
+    std::vector<T> numbers(1 << 18);
+    for (T& number : numbers) number = T(uniform(random));
+    return numbers;
   }
 
   const MeasureOptions& options_;
   Device* device_;
   std::vector<DeviceBuffer> buffers_;
-  std::minstd_rand random_;
 };
 
 double timeOnHost(const std::function<void()>& launch, const MeasureOptions& options) {
@@ -89,24 +104,37 @@ double timeOnHost(const std::function<void()>& launch, const MeasureOptions& opt
   return median(std::move(times));
 }
 
+double between(Device& device, void* stream, const std::function<void()>& enqueue) {
+  const std::shared_ptr<void> begin = device.mark(stream);
+  enqueue();
+  const std::shared_ptr<void> end = device.mark(stream);
+  device.synchronize(stream);
+  return device.millisecondsBetween(begin.get(), end.get());
+}
+
 double timeOnDevice(Device& device, void* stream, const std::function<void()>& launch,
                     const MeasureOptions& options) {
-  constexpr int kLaunches = 20;
+  constexpr double kHopeless = 4;       // times the best so far
+  constexpr double kLaunchCost = 0.05;  // milliseconds that one launch may cost by itself
+  constexpr int kMostLaunches = 20;
+  launch();  // what a first launch sets up is not its time
+  const double once = between(device, stream, launch);
+  if (once > kHopeless * options.best + kLaunchCost) return once;
+
+  // Enough launches per replay to hide the cost of starting one, fewer of what takes long anyway.
+  const int launches = once > 2 ? 1 : once > 0.2 ? 5 : kMostLaunches;
   const std::unique_ptr<Recording> recording = device.record(stream, [&] {
-    for (int i = 0; i < kLaunches; ++i) launch();
+    for (int i = 0; i < launches; ++i) launch();
   });
-  recording->replay(stream);
-  device.synchronize(stream);
+  const auto replay = [&] { recording->replay(stream); };
+  replay();
   std::vector<double> times;
   double total = 0;
   const auto minRuns = static_cast<size_t>(options.minRuns);
   while (times.size() < minRuns || (total < options.minMilliseconds && times.size() < 50)) {
-    const std::shared_ptr<void> begin = device.mark(stream);
-    recording->replay(stream);
-    const std::shared_ptr<void> end = device.mark(stream);
-    device.synchronize(stream);
-    times.push_back(device.millisecondsBetween(begin.get(), end.get()) / kLaunches);
-    total += times.back() * kLaunches;
+    const double milliseconds = between(device, stream, replay);
+    times.push_back(milliseconds / launches);
+    total += milliseconds;
   }
   return median(std::move(times));
 }

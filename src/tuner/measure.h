@@ -1,6 +1,8 @@
 // Times one prepared kernel on the real device with the real sizes.
 #pragma once
 
+#include <limits>
+
 #include "backend/kernel.h"
 #include "support/thread_pool.h"
 
@@ -10,6 +12,9 @@ struct MeasureOptions {
   SymbolValue opt;          // sizes to time
   double minMilliseconds = 4;  // total time to spend
   int minRuns = 3;
+  // The best time so far of what this competes with: on a device, a kernel that takes many times as
+  // long is timed once and let go.
+  double best = std::numeric_limits<double>::infinity();
   ThreadPool* threads = nullptr;
 };
 
