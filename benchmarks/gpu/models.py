@@ -56,7 +56,19 @@ def module(name):
         spread_constants(network)
         if name in CONVOLUTIONAL:
             calibrate(network)
+        weaken_branches(network)
     return network
+
+
+def weaken_branches(network):
+    """Halves what residual blocks add to their input, as training leaves it. At full strength a deep
+    network of random weights multiplies rounding: ResNet-50 in f16 is then off by 3e-2 in PyTorch too,
+    instead of 1e-3."""
+    for block in network.modules():
+        last = getattr(block, "bn3", None)
+        if last is not None:
+            last.weight.mul_(0.5)
+            last.bias.mul_(0.5)
 
 
 def inputs(name, batch):
