@@ -216,10 +216,15 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   virtual void setFlag(BuilderFlag builderFlag) noexcept = 0;
   virtual bool getFlag(BuilderFlag builderFlag) const noexcept = 0;
 
-  // Where the engine is to run. Default: kGPU, which builds for the CPU, saying so in the log, where
-  // there is no GPU backend.
+  // Where the engine is to run. Default: kGPU, which builds for the CPU, saying why in the log, where
+  // no GPU can be used.
   virtual void setDefaultDeviceType(DeviceType deviceType) noexcept = 0;
   virtual DeviceType getDefaultDeviceType() const noexcept = 0;
+  // Camshaft's own: builds for a GPU of this compute capability, 10 * major + minor (90 for an H200),
+  // which need not be here: nothing is timed then, and the vendor's libraries are not used. 0, the
+  // default: for the GPU at hand.
+  virtual void setComputeCapability(int32_t capability) noexcept = 0;
+  virtual int32_t getComputeCapability() const noexcept = 0;
 
   // 0 (quickest build) to 5 (fastest engine); 3 unless set.
   virtual void setBuilderOptimizationLevel(int32_t level) noexcept = 0;

@@ -60,6 +60,7 @@ void bindConfig(nb::module_& m) {
       .def("get_flag", &IBuilderConfig::getFlag, "flag"_a)
       .def_prop_rw("default_device_type", &IBuilderConfig::getDefaultDeviceType, &IBuilderConfig::setDefaultDeviceType)
       .def_prop_rw("builder_optimization_level", &IBuilderConfig::getBuilderOptimizationLevel, &IBuilderConfig::setBuilderOptimizationLevel)
+      .def_prop_rw("compute_capability", &IBuilderConfig::getComputeCapability, &IBuilderConfig::setComputeCapability)
       .def_prop_rw("avg_timing_iterations", &IBuilderConfig::getAvgTimingIterations, &IBuilderConfig::setAvgTimingIterations)
       .def("set_memory_pool_limit", &IBuilderConfig::setMemoryPoolLimit, "pool"_a, "pool_size"_a)
       .def("get_memory_pool_limit", &IBuilderConfig::getMemoryPoolLimit, "pool"_a)

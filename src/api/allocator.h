@@ -26,6 +26,7 @@ class AllocatorDevice : public Device {
   void makeCurrent() override { device_.makeCurrent(); }
   void* allocateHost(int64_t bytes) override { return device_.allocateHost(bytes); }
   void releaseHost(void* memory) noexcept override { device_.releaseHost(memory); }
+  bool canReach(const void* memory) override { return device_.canReach(memory); }
   void* createStream() override { return device_.createStream(); }
   void destroyStream(void* stream) noexcept override { device_.destroyStream(stream); }
   void copy(void* to, const void* from, int64_t bytes, void* stream) override {

@@ -122,6 +122,7 @@ class Builder : public IBuilder {
         fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
       CompileOptions options;
       options.device = deviceFor(settings);
+      options.computeCapability = settings.getComputeCapability();
       options.profiles = settings.profiles();
       options.optimizationLevel = settings.getBuilderOptimizationLevel();
       options.threads = maxThreads_;
@@ -171,6 +172,7 @@ class Builder : public IBuilder {
   // A GPU when one can be used, and the CPU otherwise, with a line that says why.
   std::string deviceFor(const BuilderConfig& settings) const {
     if (settings.getDefaultDeviceType() != DeviceType::kGPU) return "cpu";
+    if (settings.getComputeCapability() != 0) return "cuda";
     const std::string reason = whyUnusable("cuda");
     if (reason.empty()) return "cuda";
     reporter_.log().info("the engine is built for the CPU: ", reason);

@@ -9,6 +9,7 @@ using namespace nvinfer1;
 void BuilderConfig::reset() noexcept {
   flags_ = 1u << static_cast<uint32_t>(BuilderFlag::kTF32);
   device_ = DeviceType::kGPU;
+  computeCapability_ = 0;
   level_ = 3;
   avgTiming_ = 1;
   verbosity_ = ProfilingVerbosity::kLAYER_NAMES_ONLY;
@@ -16,6 +17,15 @@ void BuilderConfig::reset() noexcept {
   pools_.fill(std::numeric_limits<std::size_t>::max());
   profiles_.clear();
   timings_ = nullptr;
+}
+
+void BuilderConfig::setComputeCapability(int32_t capability) noexcept {
+  constexpr int32_t kOldest = 75;
+  if (capability != 0 && (capability < kOldest || capability > 999))
+    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
+                           str("the compute capability must be 10 * major + minor, ", kOldest,
+                               " or more, not ", capability));
+  computeCapability_ = capability;
 }
 
 void BuilderConfig::setBuilderOptimizationLevel(int32_t level) noexcept {

@@ -32,6 +32,8 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   }
   void setDefaultDeviceType(nvinfer1::DeviceType device) noexcept override { device_ = device; }
   nvinfer1::DeviceType getDefaultDeviceType() const noexcept override { return device_; }
+  void setComputeCapability(int32_t capability) noexcept override;
+  int32_t getComputeCapability() const noexcept override { return computeCapability_; }
   void setBuilderOptimizationLevel(int32_t level) noexcept override;
   int32_t getBuilderOptimizationLevel() noexcept override { return level_; }
   void setAvgTimingIterations(int32_t iterations) noexcept override;
@@ -61,6 +63,7 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   Reporter reporter_;
   nvinfer1::BuilderFlags flags_;
   nvinfer1::DeviceType device_;
+  int32_t computeCapability_;
   int32_t level_;
   int32_t avgTiming_;
   nvinfer1::ProfilingVerbosity verbosity_;

@@ -35,6 +35,8 @@ class Device {
   virtual void* allocateHost(int64_t bytes) = 0;  // host memory that copies run fast from and to
   virtual void releaseHost(void* memory) noexcept = 0;
 
+  virtual bool canReach(const void* memory) = 0;  // false for plain host memory
+
   virtual void* createStream() = 0;
   virtual void destroyStream(void* stream) noexcept = 0;
   virtual void copy(void* to, const void* from, int64_t bytes, void* stream) = 0;  // any direction

@@ -148,9 +148,12 @@ static bool attendTokens(Graph& graph, Node* node) {
 }
 
 bool attendTokens(Graph& graph, const PassOptions&) {
+  // Rewriting one erases its readers, never another attention.
+  std::vector<Node*> attentions = graph.nodeList();
+  std::erase_if(attentions,
+                [](const Node* node) { return node->op != &ops::Attention || node->epilogue; });
   bool changed = false;
-  for (Node* node : graph.nodeList())  // erases this node and earlier ones only
-    if (node->op == &ops::Attention && !node->epilogue) changed |= attendTokens(graph, node);
+  for (Node* node : attentions) changed |= attendTokens(graph, node);
   return changed;
 }
 

@@ -215,7 +215,7 @@ void Context::resolveStep(size_t index) {
   resolved.workspaceBytes = workspace.dims[0];
 }
 
-void Context::checkReady() const {
+void Context::checkReady() {
   const Plan& whole = engine_->plan();
   for (size_t i = 0; i < whole.inputs.size(); ++i) {
     const IoTensor& io = whole.inputs[i];
@@ -234,6 +234,30 @@ void Context::checkReady() const {
     if (!inputs_[i] && !isEmpty)
       fail(ErrorKind::kInvalidArgument, "input '", io.name,
            "' has no address; call setTensorAddress first");
+  }
+  if (device_) checkAddresses();
+}
+
+// A device that is led to memory it cannot reach, or where vectors do not fit, fails for good: so
+// addresses are looked at before their first use.
+void Context::checkAddresses() {
+  constexpr uintptr_t kAlignment = 16;
+  const Plan& whole = engine_->plan();
+  checkedAddresses_.resize(inputs_.size() + outputs_.size());
+  for (size_t i = 0; i < checkedAddresses_.size(); ++i) {
+    const bool isInput = i < inputs_.size();
+    const size_t index = isInput ? i : i - inputs_.size();
+    const void* address = isInput ? inputs_[index] : outputs_[index];
+    if (!address || address == checkedAddresses_[i] || (isInput && whole.inputs[index].isOnHost))
+      continue;
+    const std::string& name = isInput ? whole.inputs[index].name : whole.outputs[index].name;
+    if (reinterpret_cast<uintptr_t>(address) % kAlignment != 0)
+      fail(ErrorKind::kInvalidArgument, "the address of '", name, "' is not a multiple of ",
+           kAlignment, "; device memory as CUDA allocates it is");
+    if (!device_->canReach(address))
+      fail(ErrorKind::kInvalidArgument, "the address of '", name,
+           "' is in host memory that the GPU cannot reach; copy it to the device first");
+    checkedAddresses_[i] = address;
   }
 }
 

@@ -74,7 +74,8 @@ class Context {
   void resolveSizes();
   void resolveStep(size_t index);
   void resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const;
-  void checkReady() const;
+  void checkReady();
+  void checkAddresses();
   void bindDims(const Step& step, const ResolvedStep& resolved);
   void requireSizes(const Step& step, const TensorArg& arg) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
@@ -118,6 +119,7 @@ class Context {
   std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
   std::vector<int64_t> outputBytes_;  // written there by the current run
   OutputAllocator allocator_;
   StepTimer timer_;

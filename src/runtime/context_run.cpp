@@ -36,11 +36,11 @@ void Context::findSegments() {
 void Context::run(void* stream) {
   forgetRunSizes();
   resolveSizes();
+  if (device_) device_->makeCurrent();
   checkReady();
   if (plan().arenaBytes > 0 && !arenaData_)
     fail(ErrorKind::kInvalidArgument,
          "the context has no device memory; give it some with setDeviceMemoryV2 first");
-  if (device_) device_->makeCurrent();
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);

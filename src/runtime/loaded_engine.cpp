@@ -71,6 +71,10 @@ LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
   }
 }
 
+LoadedEngine::~LoadedEngine() {
+  if (device_) device_->makeCurrent();  // for what gives memory back
+}
+
 void LoadedEngine::uploadWeights() {
   device_->makeCurrent();
   const auto bytes = static_cast<int64_t>(plan_.weights.size());

@@ -24,6 +24,10 @@ class LoadedEngine {
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
   explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
 
+  ~LoadedEngine();
+  LoadedEngine(const LoadedEngine&) = delete;
+  LoadedEngine& operator=(const LoadedEngine&) = delete;
+
   const Plan& plan() const { return plan_; }
   Device* device() const { return device_; }  // null: everything is in host memory
   // The weights where the plan's device reads them.

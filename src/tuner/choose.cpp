@@ -69,6 +69,8 @@ class Chooser {
       fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
   }
 
+  bool timesCandidates() const { return options_.optimizationLevel > 0 && options_.canMeasure; }
+
   PrepareOptions prepareOptions(int64_t config) const {
     return {.config = config,
             .threads = options_.threads,
@@ -87,6 +89,7 @@ class Chooser {
       StepInfo unused;
       std::vector<Candidate> candidates = listCandidates(*node, backend, unused);
       const Candidate* known = fastestKnown(candidates);
+      if (!known && !timesCandidates() && !candidates.empty()) known = &candidates.front();
       for (const Candidate& candidate : candidates)
         if (!known || &candidate == known)
           preparations.push_back({node, candidate.kernel, candidate.config});
@@ -153,8 +156,16 @@ class Chooser {
       decided.push_back(std::move(*known));
       return decided;
     }
+    bool isDecided = false;  // where nothing is timed, by the first that takes the node
     std::erase_if(candidates, [&](Candidate& candidate) {
-      if (prepare(node, candidate)) return false;
+      if (isDecided) {
+        info.alternatives.push_back({nameOf(candidate), -1, "not timed"});
+        return true;
+      }
+      if (prepare(node, candidate)) {
+        isDecided = !timesCandidates();
+        return false;
+      }
       options_.timings->insert(candidate.key, kRefused);
       info.alternatives.push_back({nameOf(candidate), -1, candidate.prepared.refusal});
       return true;
@@ -229,10 +240,9 @@ class Chooser {
   ChosenKernel choose(Pending& pending) {
     std::vector<Candidate>& candidates = pending.candidates;
     StepInfo& info = pending.info;
-    const bool isMeasurable = options_.optimizationLevel > 0 && options_.canMeasure;
     const bool wasTimed = candidates.size() == 1 && candidates[0].milliseconds >= 0;
     const bool timed =
-        isMeasurable && !wasTimed && (candidates.size() > 1 || options_.timeSingleCandidates);
+        timesCandidates() && !wasTimed && (candidates.size() > 1 || options_.timeSingleCandidates);
     if (timed) timeAll(*pending.node, candidates);
     const auto best = fastest(candidates);
     if (!best->failure.empty())
@@ -240,15 +250,13 @@ class Chooser {
            best->failure);
     info.milliseconds = best->milliseconds;
     info.why = wasTimed                 ? "fastest in the timing cache"
+               : !timesCandidates()     ? "first in the list; nothing was timed"
                : candidates.size() == 1 ? "the only kernel that takes this layer"
-               : timed                  ? str("fastest of ", candidates.size(), " measured")
-                                        : "first in the list; nothing was timed";
+                                        : str("fastest of ", candidates.size(), " measured");
     if (!best->prepared.variant.empty()) info.why += str(" (", best->prepared.variant, ")");
     for (const Candidate& candidate : candidates) {
       if (&candidate == &*best) continue;
-      const std::string note = !candidate.failure.empty() ? candidate.failure
-                               : timed                    ? "slower"
-                                                          : "not timed";
+      const std::string note = candidate.failure.empty() ? "slower" : candidate.failure;
       info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, note});
     }
     return {.node = pending.node,

@@ -131,6 +131,24 @@ struct MemoryFunctions {
       return CUDA_SUCCESS;
     });
   }
+  // Of all attributes, where the memory is.
+  static CUresult cuPointerGetAttribute(void* data, CUpointer_attribute which, CUdeviceptr address) {
+    return callDriver("cuPointerGetAttribute", "", [&](DriverState& state) {
+      const auto isIn = [&](CUdeviceptr begin, size_t bytes) {
+        return address >= begin && address - begin < bytes;
+      };
+      const auto answer = [&](CUmemorytype type) {
+        *static_cast<CUmemorytype*>(data) = type;
+        return CUDA_SUCCESS;
+      };
+      if (which != CU_POINTER_ATTRIBUTE_MEMORY_TYPE) return CUDA_ERROR_NOT_SUPPORTED;
+      for (const auto& [begin, bytes] : state.deviceMemory)
+        if (isIn(begin, bytes)) return answer(CU_MEMORYTYPE_DEVICE);
+      for (const auto& [begin, bytes] : state.hostMemory)
+        if (isIn(reinterpret_cast<CUdeviceptr>(begin), bytes)) return answer(CU_MEMORYTYPE_HOST);
+      return CUDA_ERROR_INVALID_VALUE;
+    });
+  }
   static CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned) {
     return callInContext("cuMemHostAlloc", bytesText(bytes), [&](DriverState& state) {
       if (state.isCaptureHarmed()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;

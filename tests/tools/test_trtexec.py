@@ -1,5 +1,6 @@
 """trtexec as scripts use it: flags, output shape, files written, exit codes."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -147,6 +148,25 @@ def test_engines_for_a_gpu(model, tmp_path, flags):
         assert one["computeMs"] > 0 and (one["h2dMs"] > 0) == (one["d2hMs"] > 0) == has_transfers
         assert one["latencyMs"] == pytest.approx(one["h2dMs"] + one["computeMs"] + one["d2hMs"])
     assert json.loads(profile.read_text())[1]["averageMs"] > 0
+
+
+def has_nvrtc():
+    try:
+        ctypes.CDLL("libnvrtc.so.13")
+        return (BUILD / "lib/libcamshaft_cuda.so").exists()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no CUDA backend or no NVRTC")
+@pytest.mark.parametrize("capability", [80, 90, 100])
+def test_engines_for_a_gpu_that_is_not_here(model, tmp_path, capability):
+    path = tmp_path / "gpu.engine"
+    done = run_anywhere(f"--onnx={model}", "--fp16", f"--computeCapability={capability}",
+                        "--skipInference", f"--saveEngine={path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert b"ELF" in path.read_bytes(), "no device code in the engine"
+
 
 
 @pytest.mark.parametrize("args, words", [

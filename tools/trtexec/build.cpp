@@ -137,6 +137,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
 
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
   if (options.cpu) config->setDefaultDeviceType(DeviceType::kCPU);
+  config->setComputeCapability(options.computeCapability);
   config->setBuilderOptimizationLevel(options.optimizationLevel);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));
   setPrecision(options, *network, *config);

@@ -72,6 +72,8 @@ void run(const Options& options, ConsoleLogger& log) {
   std::vector<char> bytes;
   if (options.loadEngine.empty()) bytes = buildEngine(options, log);
   if (!options.saveEngine.empty()) writeFile(options.saveEngine, {bytes.data(), bytes.size()});
+  if (options.skipInference && options.computeCapability != 0)
+    return log.info("The engine is for another GPU perhaps: it was not loaded.");
   const std::unique_ptr<nvinfer1::IRuntime> runtime(nvinfer1::createInferRuntime(log));
   if (options.streams > 1) {
     // Streams share the cores instead of fighting for them.

@@ -40,6 +40,7 @@ struct Options {
   bool separateProfileRun = false;
   int device = 0;
   bool cpu = false;
+  int computeCapability = 0;
   int useProfile = 0;
   // reporting
   int avgRuns = 10;

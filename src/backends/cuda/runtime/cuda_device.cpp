@@ -56,6 +56,7 @@ class GraphRecording : public Recording {
 CudaDevice::CudaDevice(int ordinal) {
   check(driver().cuDeviceGet(&device_, ordinal), str("open GPU ", ordinal));
   target_ = describeTarget(device_);
+  reachesHostMemory_ = attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device_) != 0;
   check(driver().cuDevicePrimaryCtxRetain(&context_, device_), str("start GPU ", ordinal));
 }
 
@@ -88,6 +89,12 @@ void* CudaDevice::allocateHost(int64_t bytes) {
 }
 
 void CudaDevice::releaseHost(void* memory) noexcept { driver().cuMemFreeHost(memory); }
+
+bool CudaDevice::canReach(const void* memory) {
+  CUmemorytype type{};
+  return reachesHostMemory_ || driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                              address(memory)) != CUDA_ERROR_INVALID_VALUE;
+}
 
 void* CudaDevice::createStream() {
   CUstream stream = nullptr;

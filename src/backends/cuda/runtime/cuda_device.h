@@ -21,6 +21,7 @@ class CudaDevice : public Device {
   void release(void* memory) noexcept override;
   void* allocateHost(int64_t bytes) override;
   void releaseHost(void* memory) noexcept override;
+  bool canReach(const void* memory) override;
   void* createStream() override;
   void destroyStream(void* stream) noexcept override;
   void copy(void* to, const void* from, int64_t bytes, void* stream) override;
@@ -37,6 +38,7 @@ class CudaDevice : public Device {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   Target target_;
+  bool reachesHostMemory_ = false;
 };
 
 // The calling thread's device: that of its current context, else the first.
