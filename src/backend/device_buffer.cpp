@@ -29,7 +29,8 @@ void DeviceBuffer::reserve(int64_t bytes) {
 }
 
 void DeviceBuffer::reset() noexcept {
-  if (data_ && device_) side_ == Side::kHost ? device_->releaseHost(data_) : device_->release(data_);
+  if (data_ && device_)
+    side_ == Side::kHost ? device_->releaseHost(data_) : device_->release(data_);
   host_ = AlignedBuffer();
   data_ = nullptr;
   bytes_ = 0;

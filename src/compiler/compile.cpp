@@ -131,9 +131,8 @@ Plan compile(Graph graph, const CompileOptions& options) {
   WeightsBuilder weights;
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
-    plan.profiles.push_back(
-        buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options, choose, plan.inputs,
-                     weights, binaries));
+    plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options,
+                                         choose, plan.inputs, weights, binaries));
     whole.finishStep(1 + static_cast<int>(i));
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());

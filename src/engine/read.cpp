@@ -121,8 +121,8 @@ Step toStep(const fb::Step* table) {
 }
 
 IoTensor toIo(const fb::IoTensor* table) {
-  return {toText(table->name()), toTensor(table->tensor()), table->is_input(),
-          table->is_shape_tensor(), table->is_on_host(), toTexts(table->dim_names())};
+  return {toText(table->name()),    toTensor(table->tensor()), table->is_input(),
+          table->is_shape_tensor(), table->is_on_host(),       toTexts(table->dim_names())};
 }
 
 ProfilePlan toProfile(const fb::Profile* table) {

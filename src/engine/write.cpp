@@ -108,8 +108,7 @@ class PlanWriter {
     const auto outputs = list(value.outputs, &PlanWriter::tensor);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
                              steps, outputs, dims(value.dynamicBuffers), value.arenaBytes,
-                             value.hostArenaBytes,
-                             builder_.CreateVector(value.hostDynamicBuffers));
+                             value.hostArenaBytes, builder_.CreateVector(value.hostDynamicBuffers));
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {

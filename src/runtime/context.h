@@ -120,7 +120,7 @@ class Context {
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
-  std::vector<int64_t> outputBytes_;  // written there by the current run
+  std::vector<int64_t> outputBytes_;           // written there by the current run
   OutputAllocator allocator_;
   StepTimer timer_;
   std::vector<int64_t> slots_;

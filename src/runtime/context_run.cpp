@@ -15,8 +15,8 @@ void Context::setArena(void* memory, int64_t bytes) {
     fail(ErrorKind::kInvalidArgument,
          "this context allocated its own memory; create it with user-managed memory to set it");
   if (bytes < plan().arenaBytes)
-    fail(ErrorKind::kInvalidArgument, "the device memory given has ", bytes,
-         " bytes and profile ", profile_, " needs ", plan().arenaBytes);
+    fail(ErrorKind::kInvalidArgument, "the device memory given has ", bytes, " bytes and profile ",
+         profile_, " needs ", plan().arenaBytes);
   arenaData_ = static_cast<std::byte*>(memory);
 }
 

@@ -36,7 +36,8 @@ class Recordings {
   };
 
   Device* device_;
-  void* stream_ = nullptr;  // work is recorded on a stream of its own: the caller's may not allow it
+  void* stream_ =
+      nullptr;  // work is recorded on a stream of its own: the caller's may not allow it
   std::list<Entry> entries_;  // most recently used first
 };
 

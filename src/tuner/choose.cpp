@@ -64,7 +64,8 @@ class Chooser {
   // Both walks over the nodes are one phase to the progress monitor.
   void report(size_t done, size_t all) const {
     const auto nodes = static_cast<int>(graph_.nodeCount());
-    const auto step = static_cast<int>(done * static_cast<size_t>(nodes) / std::max<size_t>(all, 1));
+    const auto step =
+        static_cast<int>(done * static_cast<size_t>(nodes) / std::max<size_t>(all, 1));
     if (options_.progress && !options_.progress(step, nodes))
       fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
   }
@@ -246,8 +247,8 @@ class Chooser {
     if (timed) timeAll(*pending.node, candidates);
     const auto best = fastest(candidates);
     if (!best->failure.empty())
-      fail(ErrorKind::kUnsupported, describe(*pending.node), " has no kernel that runs: ",
-           best->failure);
+      fail(ErrorKind::kUnsupported, describe(*pending.node),
+           " has no kernel that runs: ", best->failure);
     info.milliseconds = best->milliseconds;
     info.why = wasTimed                 ? "fastest in the timing cache"
                : !timesCandidates()     ? "first in the list; nothing was timed"
@@ -298,9 +299,8 @@ class Chooser {
     for (const Candidate& candidate : candidates) {
       options_.timings->insert(candidate.key,
                                candidate.failure.empty() ? candidate.milliseconds : kRefused);
-      options_.log.verbose(describe(node), ": ", nameOf(candidate), " ",
-                           candidate.prepared.variant, " takes ", candidate.milliseconds, " ms ",
-                           candidate.failure);
+      options_.log.verbose(describe(node), ": ", nameOf(candidate), " ", candidate.prepared.variant,
+                           " takes ", candidate.milliseconds, " ms ", candidate.failure);
     }
   }
 

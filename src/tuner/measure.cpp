@@ -142,7 +142,8 @@ double timeOnDevice(Device& device, void* stream, const std::function<void()>& l
 // A stream for as long as it is needed.
 class OwnStream {
  public:
-  explicit OwnStream(Device* device) : device_(device), stream_(device ? device->createStream() : nullptr) {}
+  explicit OwnStream(Device* device)
+      : device_(device), stream_(device ? device->createStream() : nullptr) {}
   ~OwnStream() {
     if (device_) device_->destroyStream(stream_);
   }
@@ -171,8 +172,9 @@ double measure(const Node& node, std::string_view runtimeKernel, const Prepared&
   std::copy(prepared.params.begin(), prepared.params.end(), params.data());
   const void* statePointer = params.data();
   if (kernel->loadCode) {
-    state = kernel->loadCode(runtimeKernel, prepared.params,
-                             binary ? std::span<const std::byte>(*binary) : std::span<const std::byte>());
+    state = kernel->loadCode(
+        runtimeKernel, prepared.params,
+        binary ? std::span<const std::byte>(*binary) : std::span<const std::byte>());
     statePointer = state.get();
   } else if (kernel->load) {
     state = kernel->load(prepared.params);
@@ -203,7 +205,8 @@ double measure(const Node& node, std::string_view runtimeKernel, const Prepared&
                         .threads = options.threads,
                         .stream = stream.get()};
   const auto launch = [&] { kernel->launch(statePointer, args); };
-  return device ? timeOnDevice(*device, stream.get(), launch, options) : timeOnHost(launch, options);
+  return device ? timeOnDevice(*device, stream.get(), launch, options)
+                : timeOnHost(launch, options);
 }
 
 }  // namespace camshaft

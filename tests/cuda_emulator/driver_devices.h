@@ -132,7 +132,8 @@ struct MemoryFunctions {
     });
   }
   // Of all attributes, where the memory is.
-  static CUresult cuPointerGetAttribute(void* data, CUpointer_attribute which, CUdeviceptr address) {
+  static CUresult cuPointerGetAttribute(void* data, CUpointer_attribute which,
+                                        CUdeviceptr address) {
     return callDriver("cuPointerGetAttribute", "", [&](DriverState& state) {
       const auto isIn = [&](CUdeviceptr begin, size_t bytes) {
         return address >= begin && address - begin < bytes;

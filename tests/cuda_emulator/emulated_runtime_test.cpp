@@ -177,7 +177,9 @@ graph net(%x: f32[1, 8], %rows: f32[1]) {
   BindDims(%count) {symbols = [a]}
   %y = Expand(%x) {shape = [a, 8]}
   return %y
-})", findOp), options));
+})",
+                                               findOp),
+                                    options));
   std::vector<StepKind> kinds;
   for (const Step& step : engine.plan().profiles[0].steps) kinds.push_back(step.kind);
   EXPECT_THAT(kinds, testing::ElementsAre(StepKind::kKernel, StepKind::kCopy, StepKind::kBindDims,

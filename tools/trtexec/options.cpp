@@ -265,9 +265,10 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.add_option("--device", options.device, "GPU to use (default 0)")
       ->check(CLI::NonNegativeNumber)
       ->group(inference);
-  app.add_option("--computeCapability", options.computeCapability,
-                 "Build for a GPU of this compute capability (90 for sm_90), which need not be here; "
-                 "use with --skipInference")
+  app.add_option(
+         "--computeCapability", options.computeCapability,
+         "Build for a GPU of this compute capability (90 for sm_90), which need not be here; "
+         "use with --skipInference")
       ->group(inference);
   app.add_flag("--cpu", options.cpu, "Build for the CPU, also where there is a GPU")
       ->group(inference);

@@ -71,10 +71,13 @@ void useTarget(int computeCapability) { services().useTarget(computeCapability);
 }  // namespace
 
 const BuildBackend& buildBackend() {
-  static constexpr BuildBackend kBackend{
-      .name = "cuda", .kernelsFor = kernelsFor, .prefersChannelsLast = true,
-      .fusion = kGeneratedKernels, .compile = compile,
-      .prefetch = prefetchPlans, .useTarget = useTarget};
+  static constexpr BuildBackend kBackend{.name = "cuda",
+                                         .kernelsFor = kernelsFor,
+                                         .prefersChannelsLast = true,
+                                         .fusion = kGeneratedKernels,
+                                         .compile = compile,
+                                         .prefetch = prefetchPlans,
+                                         .useTarget = useTarget};
   return kBackend;
 }
 

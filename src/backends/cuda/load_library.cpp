@@ -44,8 +44,9 @@ Loaded load() {
     if (const char* words = dlerror(); reason.empty() && words) reason = words;
   }
   if (!handle)
-    return {nullptr, str("this installation has no CUDA backend (", reason,
-                         "); build Camshaft where CUDA's headers are, or set CAMSHAFT_CUDA_LIBRARY")};
+    return {nullptr,
+            str("this installation has no CUDA backend (", reason,
+                "); build Camshaft where CUDA's headers are, or set CAMSHAFT_CUDA_LIBRARY")};
   const auto entry = reinterpret_cast<const CudaLibrary* (*)()>(dlsym(handle, kLibraryEntry));
   const CudaLibrary* library = entry ? entry() : nullptr;
   if (!library || std::strcmp(library->version, kVersion) != 0)

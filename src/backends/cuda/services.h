@@ -40,8 +40,7 @@ class Services {
   virtual std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) = 0;
   // The same one by one, from any thread: to build one may take a second.
   virtual std::optional<LibraryPlan> convPlan(const ConvProblem& problem, int number) = 0;
-  virtual std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem,
-                                                   int number) = 0;
+  virtual std::optional<LibraryPlan> attentionPlan(const AttentionProblem& problem, int number) = 0;
 };
 
 // Those of the loaded library. Throws Error naming what is missing when there is none.

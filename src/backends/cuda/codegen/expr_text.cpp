@@ -46,9 +46,8 @@ std::string constantText(const ScalarInstruction& constant) {
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
 std::string castText(const std::string& a, DataType from, DataType to) {
   if (from == to) return a;
-  const std::string value = computeType(from) == computeType(to)
-                                ? a
-                                : str("op::convert<", computeType(to), ">(", a, ")");
+  const std::string value =
+      computeType(from) == computeType(to) ? a : str("op::convert<", computeType(to), ">(", a, ")");
   const bool isNarrow = computeType(to) != storageType(to);
   return isNarrow ? str("rounded<", storageType(to), ">(", value, ")") : value;
 }
@@ -106,8 +105,8 @@ std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
         text = str(name(instruction.a), " ? ", name(instruction.b), " : ", name(instruction.c));
         break;
       default:
-        text = str("op::", functionName(instruction.op), "<",
-                   computeType(code[instruction.a].type), ">(", name(instruction.a));
+        text = str("op::", functionName(instruction.op), "<", computeType(code[instruction.a].type),
+                   ">(", name(instruction.a));
         if (instruction.b >= 0) text += str(", ", name(instruction.b));
         text += ")";
     }

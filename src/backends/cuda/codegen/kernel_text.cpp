@@ -10,10 +10,24 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr std::string_view kStorageTypes[kDataTypeCount] = {
-    "float", "f16", "bf16", "double", "signed char", "short", "int", "long long",
-    "unsigned char", "unsigned short", "unsigned", "unsigned long long", "bool",
-    "f8e4m3", "f8e5m2", "", "", ""};
+constexpr std::string_view kStorageTypes[kDataTypeCount] = {"float",
+                                                            "f16",
+                                                            "bf16",
+                                                            "double",
+                                                            "signed char",
+                                                            "short",
+                                                            "int",
+                                                            "long long",
+                                                            "unsigned char",
+                                                            "unsigned short",
+                                                            "unsigned",
+                                                            "unsigned long long",
+                                                            "bool",
+                                                            "f8e4m3",
+                                                            "f8e5m2",
+                                                            "",
+                                                            "",
+                                                            ""};
 
 bool mayExceedInt(const Node& node, const PrepareOptions& options) {
   constexpr int64_t kMostElements = (int64_t{1} << 31) - (1 << 20);  // room for a grid's last block
@@ -105,12 +119,11 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
     add({"long long", str("wide", i)});
     sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
   }
-  prepared_.source =
-      str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
-          "using Index = ", isWide_ ? "long long" : "int", ";\n",
-          functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_,
-          "(", parameters, ") {\n", sizes, early, "  waitForPrevious();\n  letNextStart();\n", body,
-          "}\n");
+  prepared_.source = str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"),
+                         scalarFunctions(), "using Index = ", isWide_ ? "long long" : "int", ";\n",
+                         functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block,
+                         ") ", name_, "(", parameters, ") {\n", sizes, early,
+                         "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
   prepared_.runtimeKernel = str("cuda/", name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());

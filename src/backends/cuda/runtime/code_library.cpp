@@ -34,7 +34,8 @@ std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> bi
 
 CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes) const {
   CUkernel kernel = nullptr;
-  check(driver().cuLibraryGetKernel(&kernel, library_, name.c_str()), str("find kernel '", name, "'"));
+  check(driver().cuLibraryGetKernel(&kernel, library_, name.c_str()),
+        str("find kernel '", name, "'"));
   constexpr unsigned kWithoutAsking = 48 << 10;
   if (sharedBytes > kWithoutAsking) {
     CUdevice device = 0;

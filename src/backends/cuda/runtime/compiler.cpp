@@ -61,7 +61,8 @@ std::string firstError(const std::string& log) {
 CompiledCode compileOne(const std::string& source, const std::string& architecture) {
   nvrtcProgram program = nullptr;
   nvrtc().create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
-  const char* options[] = {architecture.c_str(), "--std=c++17", "--device-as-default-execution-space"};
+  const char* options[] = {architecture.c_str(), "--std=c++17",
+                           "--device-as-default-execution-space"};
   CompiledCode code;
   if (nvrtc().compile(program, std::size(options), options) != NVRTC_SUCCESS) {
     size_t size = 0;

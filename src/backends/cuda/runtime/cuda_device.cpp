@@ -92,8 +92,9 @@ void CudaDevice::releaseHost(void* memory) noexcept { driver().cuMemFreeHost(mem
 
 bool CudaDevice::canReach(const void* memory) {
   CUmemorytype type{};
-  return reachesHostMemory_ || driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                              address(memory)) != CUDA_ERROR_INVALID_VALUE;
+  return reachesHostMemory_ ||
+         driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(memory)) !=
+             CUDA_ERROR_INVALID_VALUE;
 }
 
 void* CudaDevice::createStream() {
@@ -102,7 +103,9 @@ void* CudaDevice::createStream() {
   return stream;
 }
 
-void CudaDevice::destroyStream(void* stream) noexcept { driver().cuStreamDestroy(asStream(stream)); }
+void CudaDevice::destroyStream(void* stream) noexcept {
+  driver().cuStreamDestroy(asStream(stream));
+}
 
 void CudaDevice::copy(void* to, const void* from, int64_t bytes, void* stream) {
   check(driver().cuMemcpyAsync(address(to), address(from), static_cast<size_t>(bytes),
@@ -144,7 +147,8 @@ void CudaDevice::signal(void* event, void* stream) {
 std::shared_ptr<void> CudaDevice::mark(void* stream) {
   CUevent event = nullptr;
   check(driver().cuEventCreate(&event, CU_EVENT_DEFAULT), "create an event");
-  std::shared_ptr<void> owner(event, [](void* e) { driver().cuEventDestroy(static_cast<CUevent>(e)); });
+  std::shared_ptr<void> owner(event,
+                              [](void* e) { driver().cuEventDestroy(static_cast<CUevent>(e)); });
   signal(event, stream);
   return owner;
 }
@@ -168,8 +172,9 @@ CudaDevice& currentDevice() {
   int count = 0;
   check(driver().cuDeviceGetCount(&count), "count the GPUs");
   if (count == 0)
-    fail(ErrorKind::kUnsupported, "the CUDA driver is here but shows no GPU to this process; check "
-                                  "nvidia-smi and CUDA_VISIBLE_DEVICES");
+    fail(ErrorKind::kUnsupported,
+         "the CUDA driver is here but shows no GPU to this process; check "
+         "nvidia-smi and CUDA_VISIBLE_DEVICES");
   devices.resize(static_cast<size_t>(count));
   std::unique_ptr<CudaDevice>& device = devices[static_cast<size_t>(ordinal)];
   if (!device) device = std::make_unique<CudaDevice>(ordinal);

@@ -21,18 +21,19 @@ Driver open() {
          "for the CPU");
   Driver driver;
 #define CAMSHAFT_TEXT(name) #name
-#define CAMSHAFT_LOAD(name)                                                                    \
-  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, CAMSHAFT_TEXT(name))); \
-  if (!driver.name)                                                                            \
-    fail(ErrorKind::kUnsupported, "the CUDA driver is too old: it has no ",                    \
-         CAMSHAFT_TEXT(name), "; install the driver of CUDA 12.3 or newer");
+#define CAMSHAFT_LOAD(name)                                                                      \
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, CAMSHAFT_TEXT(name)));    \
+  if (!driver.name)                                                                              \
+    fail(ErrorKind::kUnsupported, "the CUDA driver is too old: it has no ", CAMSHAFT_TEXT(name), \
+         "; install the driver of CUDA 12.3 or newer");
   CAMSHAFT_CUDA_DRIVER_FUNCTIONS(CAMSHAFT_LOAD)
 #undef CAMSHAFT_LOAD
 #undef CAMSHAFT_TEXT
   if (const CUresult result = driver.cuInit(0); result != CUDA_SUCCESS) {
     const char* words = nullptr;
     driver.cuGetErrorString(result, &words);
-    fail(ErrorKind::kUnsupported, "the CUDA driver does not start: ", words ? words : "unknown error");
+    fail(ErrorKind::kUnsupported,
+         "the CUDA driver does not start: ", words ? words : "unknown error");
   }
   int version = 0;
   driver.cuDriverGetVersion(&version);
@@ -50,7 +51,9 @@ const Driver& driver() {
   return kDriver;
 }
 
-void replaceDriver(const Driver* replacement) { replaced.store(replacement, std::memory_order_release); }
+void replaceDriver(const Driver* replacement) {
+  replaced.store(replacement, std::memory_order_release);
+}
 
 void check(CUresult result, std::string_view what) {
   if (result == CUDA_SUCCESS) return;

@@ -31,8 +31,8 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of kernel '", name, "'");
   std::memcpy(&state->params, params.data(), params.size());
   state->library = CodeLibrary::of(binary);
-  state->kernel = state->library->find(std::string(name.substr(name.find('/') + 1)),
-                                       state->params.sharedBytes);
+  state->kernel =
+      state->library->find(std::string(name.substr(name.find('/') + 1)), state->params.sharedBytes);
   state->mayOverlap = currentDevice().target().sm >= 90;
   return state;
 }
@@ -54,7 +54,8 @@ void launch(const void* opaque, const LaunchArgs& args) {
   for (const TensorArg& output : args.outputs) add(output.data);
   if (state.params.hasWorkspace) add(args.workspace);
   for (int64_t size : args.dims.subspan(3)) add(reinterpret_cast<void*>(size));
-  if (std::any_of(args.dims.begin(), args.dims.begin() + 3, [](int64_t n) { return n <= 0; })) return;
+  if (std::any_of(args.dims.begin(), args.dims.begin() + 3, [](int64_t n) { return n <= 0; }))
+    return;
 
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;

@@ -67,10 +67,12 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   KernelText kernel(str(node.op == &ops::Pointwise ? "pointwise_" : "move_",
                         node.output()->dataType(), "_x", width),
                     node, options);
-  for (size_t i = 0; i < problem.operands.size(); ++i) kernel.input(str("x", i), static_cast<int>(i));
+  for (size_t i = 0; i < problem.operands.size(); ++i)
+    kernel.input(str("x", i), static_cast<int>(i));
   kernel.output("y");
-  kernel.body += str("  const Index thread = Index(blockIdx.x) * 256 + threadIdx.x;\n  if (thread >= ",
-                     kernel.size(threads), ") return;\n  const Index first = thread * ", width, ";\n");
+  kernel.body +=
+      str("  const Index thread = Index(blockIdx.x) * 256 + threadIdx.x;\n  if (thread >= ",
+          kernel.size(threads), ") return;\n  const Index first = thread * ", width, ";\n");
   printCoordinates(kernel, problem.shape);
 
   std::vector<std::string> values;
@@ -82,16 +84,19 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       kernel.body += str("  const auto fixed", i, " = toCompute(x", i, "[", at, "]);\n");
       values.push_back(str("fixed", i));
     } else if (readsVectors(problem, operand, width)) {
-      kernel.body += str("  const auto vector", i, " = loadVector<", width, ">(x", i, " + ", at, ");\n");
+      kernel.body +=
+          str("  const auto vector", i, " = loadVector<", width, ">(x", i, " + ", at, ");\n");
       values.push_back(str("toCompute(vector", i, ".v[lane])"));
     } else {
       kernel.body += str("  const auto from", i, " = x", i, " + (", at, ");\n");
-      values.push_back(str("toCompute(from", i, "[lane * ", kernel.size(operand.strides.back()), "])"));
+      values.push_back(
+          str("toCompute(from", i, "[lane * ", kernel.size(operand.strides.back()), "])"));
     }
   }
   const std::string_view type = storageType(node.output()->dataType());
-  kernel.body += str("  Vector<", type, ", ", width, "> results;\n#pragma unroll\n  for (int lane = 0; lane < ",
-                     width, "; ++lane) {\n");
+  kernel.body +=
+      str("  Vector<", type, ", ", width,
+          "> results;\n#pragma unroll\n  for (int lane = 0; lane < ", width, "; ++lane) {\n");
   const std::string result = printExpr(problem.expr, values, "t", kernel.body);
   kernel.body += str("    results.v[lane] = toStorage<", type, ">(", result,
                      ");\n  }\n  storeVector<", width, ">(y + first, results);\n");
