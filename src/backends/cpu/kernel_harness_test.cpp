@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "backend/expect_tensor.h"
 #include "backends/cpu/compute/isa.h"
 #include "backends/cpu/cpu.h"
 #include "ops/evaluate.h"
@@ -61,42 +62,6 @@ void fillRandom(HostTensor& tensor, std::mt19937& generator,
                           : static_cast<double>(integer(generator));
     if (tensor.type == DataType::kBool) value = static_cast<int64_t>(generator()) & 1;
     writeElement(tensor.type, tensor.view().data, i, value);
-  }
-}
-
-double defaultTolerance(DataType type) {
-  switch (type) {
-    case DataType::kF16: return 2e-3;
-    case DataType::kBF16: return 2e-2;
-    case DataType::kF8E4M3:
-    case DataType::kF8E5M2: return 0.3;
-    case DataType::kF64: return 1e-12;
-    default: return 1e-5;
-  }
-}
-
-bool matches(double got, double want, double tolerance) {
-  if (std::isnan(want)) return std::isnan(got);
-  if (std::isinf(want)) return got == want;
-  return std::fabs(got - want) <= tolerance * (1 + std::fabs(want));
-}
-
-void expectEqual(const HostTensor& want, const TensorArg& got, double tolerance) {
-  ASSERT_EQ(got.type, want.type);
-  if (isPacked(want.type)) {
-    ASSERT_EQ(std::memcmp(got.data, want.view().data, want.bytes.size()), 0);
-    return;
-  }
-  for (int64_t i = 0; i < want.count(); ++i) {
-    if (!isFloat(want.type)) {
-      ASSERT_EQ(readInteger(got.type, got.data, i), readInteger(want.type, want.view().data, i))
-          << "element " << i;
-      continue;
-    }
-    const double a = readElement(got.type, got.data, i),
-                 b = readElement(want.type, want.view().data, i);
-    ASSERT_TRUE(matches(a, b, tolerance))
-        << "element " << i << " is " << a << " and should be " << b;
   }
 }
 
@@ -224,9 +189,8 @@ class Launch {
 
   void check(double tolerance) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      const DataType type = problem_.wanted[i].type;
-      expectEqual(problem_.wanted[i], outputs_[i],
-                  tolerance < 0 ? defaultTolerance(type) : tolerance);
+      ASSERT_EQ(outputs_[i].type, problem_.wanted[i].type);
+      expectTensor(problem_.wanted[i], outputs_[i].data, tolerance);
     }
     for (const auto& buffer : buffers_)
       EXPECT_TRUE(buffer->guardsIntact()) << "memory around a tensor was written";

@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "backend/expect_tensor.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/kernel_machine.h"
 #include "backends/cuda/libraries/problems.h"
@@ -52,46 +53,6 @@ void fillRandom(HostTensor& tensor, std::mt19937& generator,
     if (!isFloat(tensor.type)) value = static_cast<double>(integer(generator));
     if (tensor.type == DataType::kBool) value = generator() & 1;
     writeElement(tensor.type, tensor.view().data, i, value);
-  }
-}
-
-double defaultTolerance(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return 2e-3;
-    case DataType::kBF16:
-      return 2e-2;
-    case DataType::kF8E4M3:
-    case DataType::kF8E5M2:
-      return 0.3;
-    case DataType::kF64:
-      return 1e-12;
-    default:
-      return 1e-5;
-  }
-}
-
-bool matches(double got, double want, double tolerance) {
-  if (std::isnan(want)) return std::isnan(got);
-  if (std::isinf(want)) return got == want;
-  return std::fabs(got - want) <= tolerance * (1 + std::fabs(want));
-}
-
-void expectEqual(const HostTensor& want, const void* got, double tolerance) {
-  if (isPacked(want.type)) {
-    ASSERT_EQ(std::memcmp(got, want.view().data, want.bytes.size()), 0);
-    return;
-  }
-  for (int64_t i = 0; i < want.count(); ++i) {
-    if (!isFloat(want.type)) {
-      ASSERT_EQ(readInteger(want.type, got, i), readInteger(want.type, want.view().data, i))
-          << "element " << i;
-      continue;
-    }
-    const double a = readElement(want.type, got, i),
-                 b = readElement(want.type, want.view().data, i);
-    ASSERT_TRUE(matches(a, b, tolerance))
-        << "element " << i << " is " << a << " and should be " << b;
   }
 }
 
@@ -227,8 +188,7 @@ class Launch {
       const HostTensor& wanted = problem_.wanted[i];
       HostTensor got(wanted.type, wanted.dims);
       kernelMachine().copyOut(got.bytes.data(), outputs_[i], got.bytes.size());
-      expectEqual(wanted, got.bytes.data(),
-                  tolerance < 0 ? defaultTolerance(wanted.type) : tolerance);
+      expectTensor(wanted, got.bytes.data(), tolerance);
     }
     kernelMachine().check();
   }
