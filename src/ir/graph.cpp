@@ -216,17 +216,21 @@ Value* Graph::find(std::string_view name) const {
   return it == values_.end() ? nullptr : it->second.get();
 }
 
-Dim Graph::newSymbol(const std::string& base, DimRange range) {
+Dim Graph::newSymbol(const std::string& base, DimRange range, std::optional<Dim> upper) {
   std::string name = base;
   for (int i = 1; symbols.contains(name); ++i) name = str(base, "_", i);
-  symbols[name] = {range};
+  symbols[name] = {range, std::move(upper)};
   return Dim::symbol(name);
 }
 
 SymbolRange Graph::symbolRange() const {
   return [this](const std::string& name) {
     const auto it = symbols.find(name);
-    return it == symbols.end() ? DimRange{} : it->second.range;
+    if (it == symbols.end()) return DimRange{};
+    DimRange range = it->second.range;
+    if (it->second.upper)
+      range.max = std::min(range.max, rangeOf(*it->second.upper, symbolRange()).max);
+    return range;
   };
 }
 

@@ -84,9 +84,12 @@ struct Node {
   std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
-// Where the value of a named dimension comes from.
+// What is known of a named dimension before it has a value.
 struct SymbolInfo {
   DimRange range;
+  // A bound in terms of other symbols, for sizes that depend on data: no more elements are selected
+  // than there are. Never leads back to the symbol itself.
+  std::optional<Dim> upper;
 };
 
 // Owns values and nodes. Nodes are kept in an order that computes every value before its use.
@@ -148,8 +151,8 @@ class Graph {
   Value* find(std::string_view name) const;
 
   // A new named dimension that is not taken yet.
-  Dim newSymbol(const std::string& base, DimRange range = {});
-  SymbolRange symbolRange() const;
+  Dim newSymbol(const std::string& base, DimRange range = {}, std::optional<Dim> upper = {});
+  SymbolRange symbolRange() const;  // upper bounds included
 
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   std::vector<Node*> nodeList() const;  // a snapshot that survives edits while walking

@@ -1,6 +1,6 @@
 // Reads what print.cpp writes:
 //
-//   symbols n in [1, 32], m
+//   symbols n in [1, 32], m in [0, 2*n], k   // at most: a number, a dimension or inf
 //   graph main(%x: f32[n, 3]) {            // names that are not words go in quotes: %"a b"
 //     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
 //     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
@@ -60,17 +60,23 @@ class GraphParser {
 
   void symbols() {
     do {
-      DimRange range;
+      SymbolInfo info;
       const std::string name = scan_.symbol();
       if (scan_.acceptWord("in")) {
         scan_.expect("[");
-        range.min = here([&] { return parseInteger(scan_.rawUntil(",")); });
+        info.range.min = here([&] { return parseInteger(scan_.rawUntil(",")); });
         scan_.expect(",");
-        const std::string_view max = scan_.rawUntil("]");
-        if (max != "inf") range.max = here([&] { return parseInteger(max); });
+        const std::string_view most = scan_.rawUntil("]");
+        if (most != "inf") {
+          const Dim bound = here([&] { return parseDim(most); });
+          if (bound.isConstant())
+            info.range.max = bound.value();
+          else
+            info.upper = bound;
+        }
         scan_.expect("]");
       }
-      graph_.symbols[name] = {range};
+      graph_.symbols[name] = info;
     } while (scan_.accept(","));
   }
 

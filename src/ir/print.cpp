@@ -124,8 +124,10 @@ std::string symbolsText(const Graph& graph) {
   for (const auto& [name, info] : sorted) {
     out += str(out.empty() ? "symbols " : ", ", name);
     const DimRange range = info.range;
-    if (range.min == 0 && !range.bounded()) continue;
-    out += str(" in [", range.min, ", ", range.bounded() ? str(range.max) : "inf", "]");
+    if (range.min == 0 && !range.bounded() && !info.upper) continue;
+    std::string most = range.bounded() ? str(range.max) : "inf";
+    if (info.upper) most = toString(range.bounded() ? min(*info.upper, range.max) : *info.upper);
+    out += str(" in [", range.min, ", ", most, "]");
   }
   return out.empty() ? "" : out + "\n";
 }

@@ -60,6 +60,18 @@ TEST(Text, PrintsConstants) {
 )");
 }
 
+TEST(Text, BoundsOfSymbolsMayBeDimensions) {
+  const std::string text = R"(symbols h, n in [0, min(100, 2*h)], w in [1, 8]
+graph g(%x: f32[h, n, w]) {
+  return %x
+}
+)";
+  expectFixedPoint(text);
+  const Graph graph = parseTest(text);
+  EXPECT_EQ(graph.symbols.at("n").upper, min(100, Dim::symbol("h") * 2));
+  EXPECT_EQ(graph.symbolRange()("n").max, 100);
+}
+
 TEST(Text, LongConstantsPrintAsDigests) {
   const Graph graph = parseTest(
       "graph g() { %z: u8[17] = constant hex:000102030405060708090a0b0c0d0e0f10 return %z }");

@@ -17,6 +17,7 @@ class Verifier {
   void run() {
     for (const Value* value : graph_.values()) known_.insert(value);
     checkValues();
+    checkBounds();
     bindInputs();
     for (const auto& node : graph_.nodes()) {
       checkInputs(*node);
@@ -64,6 +65,23 @@ class Verifier {
       for (const Dim& dim : input->shape()) collectSymbols(dim, bound_);
     }
     for (const std::string& name : bound_) checkDeclared(name, "an input");
+  }
+
+  // Bounds of symbols lead from one to the next, and must end.
+  void checkBounds() const {
+    for (const auto& [name, info] : graph_.symbols) {
+      std::set<std::string> reached;
+      for (std::vector<std::string> open{name}; !open.empty();) {
+        const auto it = graph_.symbols.find(open.back());
+        open.pop_back();
+        std::set<std::string> next;
+        if (it != graph_.symbols.end() && it->second.upper)
+          collectSymbols(*it->second.upper, next);
+        if (next.contains(name)) stop("the bound of dimension '", name, "' depends on itself");
+        for (const std::string& one : next)
+          if (reached.insert(one).second) open.push_back(one);
+      }
+    }
   }
 
   void checkDeclared(const std::string& name, const std::string& who) const {

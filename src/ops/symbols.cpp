@@ -58,6 +58,8 @@ void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
     for (Dim& dim : input->type.shape) dim = substitute(dim, replace);
   for (Node* node : graph.nodeList())
     if (node->op != &ops::BindDims) node->attrs->fields(rewrite);
+  for (auto& [name, info] : graph.symbols)
+    if (info.upper) info.upper = substitute(*info.upper, replace);
   graph.inferAllTypes();
 }
 

@@ -21,6 +21,14 @@ static std::set<std::string> symbolsInUse(const Graph& graph) {
   return names;
 }
 
+// What bounds are computed from stays declared, also where nothing gives it a value.
+static std::set<std::string> symbolsInBounds(const Graph& graph) {
+  std::set<std::string> names;
+  for (const auto& [name, info] : graph.symbols)
+    if (info.upper) collectSymbols(*info.upper, names);
+  return names;
+}
+
 static bool bindsAny(const Node& node, const std::set<std::string>& symbols) {
   for (const Dim& symbol : node.as<BindDimsAttrs>().symbols)
     if (symbols.contains(symbol.symbolName())) return true;
@@ -43,15 +51,18 @@ static bool removeUnread(Graph& graph) {
 
 static bool removeUnusedBindings(Graph& graph) {
   bool changed = false;
-  std::set<std::string> inUse;
+  std::set<std::string> inUse, bounds;
   bool collected = false;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::BindDims) continue;
-    if (!collected) inUse = symbolsInUse(graph);
-    collected = true;
+    if (!collected) {
+      inUse = symbolsInUse(graph);
+      bounds = symbolsInBounds(graph);
+      collected = true;
+    }
     if (bindsAny(*node, inUse)) continue;
     for (const Dim& symbol : node->as<BindDimsAttrs>().symbols)
-      graph.symbols.erase(symbol.symbolName());
+      if (!bounds.contains(symbol.symbolName())) graph.symbols.erase(symbol.symbolName());
     graph.erase(node);
     changed = true;
   }

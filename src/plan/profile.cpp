@@ -118,8 +118,12 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
 
 SymbolRange ResolvedProfile::rangeOfSymbol(const Graph& graph) const {
   return [this, &graph](const std::string& name) {
-    const auto it = ranges.find(name);
-    return it != ranges.end() ? it->second : graph.symbolRange()(name);
+    if (const auto it = ranges.find(name); it != ranges.end()) return it->second;
+    const auto symbol = graph.symbols.find(name);
+    DimRange range = graph.symbolRange()(name);
+    if (symbol != graph.symbols.end() && symbol->second.upper)
+      range.max = std::min(range.max, rangeOf(*symbol->second.upper, rangeOfSymbol(graph)).max);
+    return range;
   };
 }
 
@@ -128,7 +132,11 @@ SymbolValue ResolvedProfile::optValue(const Graph& graph) const {
     if (const auto it = opt.find(name); it != opt.end()) return it->second;
     constexpr int64_t kLikelySize = 64;  // of a size known only at run time
     const DimRange range = graph.symbolRange()(name);
-    return std::clamp(kLikelySize, range.min, range.max);
+    int64_t most = range.max;
+    if (const auto symbol = graph.symbols.find(name);
+        symbol != graph.symbols.end() && symbol->second.upper)
+      most = std::min(most, evaluate(*symbol->second.upper, optValue(graph)));
+    return std::clamp(kLikelySize, range.min, std::max(range.min, most));
   };
 }
 

@@ -46,6 +46,19 @@ TEST(Profile, GivesSymbolsTheirRanges) {
   EXPECT_EQ(resolved.optValue(graph)("t"), 16);
 }
 
+TEST(Profile, BoundsOfSymbolsFollowTheInputs) {
+  ShapeProfile profile;
+  profile.inputs["x"] = {{1, 2, 4}, {4, 16, 4}, {8, 64, 4}};
+  std::vector<std::string> guessed;
+  Graph graph = network();
+  graph.newSymbol("k", {}, Dim::symbol("t") * 3);
+  graph.newSymbol("m", {}, min(Dim::symbol("k"), 100));
+  const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
+  EXPECT_EQ(resolved.rangeOfSymbol(graph)("k").max, 192);
+  EXPECT_EQ(resolved.rangeOfSymbol(graph)("m").max, 100);
+  EXPECT_EQ(resolved.optValue(graph)("k"), 48);  // no more than at the size to optimise for
+}
+
 TEST(Profile, InputsNotMentionedFollowTheOthersOrAreGuessed) {
   ShapeProfile profile;
   profile.inputs["y"] = {{3, 4}, {5, 4}, {9, 4}};
