@@ -37,6 +37,8 @@ Plan samplePlan() {
   Step bind{.kind = StepKind::kBindDims, .name = "bind"};
   bind.inputs = {{.place = Place::kInput, .index = 1, .tensor = plan.inputs[1].tensor}};
   bind.bindSlots = {2};
+  bind.bindMin = {0};
+  bind.bindMax = {64};
   bind.dimBegin = 1;
   bind.dimEnd = 2;
   Step step{.name = "product", .kernel = "cpu/x", .params = {std::byte{1}, std::byte{2}}};
@@ -65,6 +67,7 @@ TEST(EngineFile, KeepsEveryField) {
   EXPECT_EQ(b.inputs[2].place, Place::kNone);
   EXPECT_EQ(read.inputs[1].isShapeTensor, true);
   EXPECT_EQ(read.profiles[0].steps[0].bindSlots, plan.profiles[0].steps[0].bindSlots);
+  EXPECT_EQ(read.profiles[0].steps[0].bindMax, plan.profiles[0].steps[0].bindMax);
   EXPECT_TRUE(std::equal(read.weights.begin(), read.weights.end(), plan.weights.begin(), plan.weights.end()));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(read.weights.data()) % 64, 0u);
 }

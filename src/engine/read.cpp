@@ -115,6 +115,8 @@ Step toStep(const fb::Step* table) {
   step.dimArgs = toDims(table->dim_args());
   step.workspace = toOperand(table->workspace());
   step.bindSlots = toVector(table->bind_slots());
+  step.bindMin = toVector(table->bind_min());
+  step.bindMax = toVector(table->bind_max());
   step.dimBegin = table->dim_begin();
   step.dimEnd = table->dim_end();
   return step;

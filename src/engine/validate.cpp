@@ -152,6 +152,9 @@ class Validator {
     }
     require(count >= static_cast<int64_t>(step.bindSlots.size()),
             "a bind step reads past its input");
+    require(step.bindMin.size() == step.bindSlots.size() &&
+                step.bindMax.size() == step.bindSlots.size(),
+            "a bind step has no bounds");
   }
 
   void checkOperand(const Operand& operand) {

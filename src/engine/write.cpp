@@ -80,9 +80,12 @@ class PlanWriter {
                outputs = list(value.outputs, &PlanWriter::operand);
     const auto dimArgs = dims(value.dimArgs);
     const auto workspace = operand(value.workspace);
+    const auto bindSlots = builder_.CreateVector(value.bindSlots);
+    const auto bindMin = builder_.CreateVector(value.bindMin),
+               bindMax = builder_.CreateVector(value.bindMax);
     return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
-                          outputs, dimArgs, workspace, builder_.CreateVector(value.bindSlots),
-                          value.dimBegin, value.dimEnd, value.binary);
+                          outputs, dimArgs, workspace, bindSlots, value.dimBegin, value.dimEnd,
+                          value.binary, bindMin, bindMax);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {

@@ -83,6 +83,7 @@ struct Step {
   std::vector<DimRef> dimArgs;  // run-time numbers the kernel asked for
   Operand workspace;            // kArena or kDynamic bytes, or kNone
   std::vector<int32_t> bindSlots;
+  std::vector<int64_t> bindMin, bindMax;  // what each may be: memory was planned for it
   int32_t dimBegin = 0, dimEnd = 0;
   StepInfo info;
 };

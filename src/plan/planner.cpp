@@ -14,7 +14,9 @@
 
 namespace camshaft {
 
-bool isView(const Node& node) { return node.op == &ops::Reshape && !node.epilogue; }
+bool isView(const Node& node) {
+  return (node.op == &ops::Reshape || node.op == &ops::BitCast) && !node.epilogue;
+}
 bool needsKernel(const Node& node) { return !isView(node) && node.op != &ops::BindDims; }
 
 namespace {
@@ -334,6 +336,11 @@ class Planner {
       step.kind = StepKind::kBindDims;
       step.inputs.push_back(operandOf(draft.node->input(0), draft.side));
       step.bindSlots = std::move(draft.bindSlots);
+      for (const Dim& symbol : draft.node->as<BindDimsAttrs>().symbols) {
+        const DimRange range = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
+        step.bindMin.push_back(range.min);
+        step.bindMax.push_back(range.max);
+      }
       step.dimBegin = draft.dimBegin;
       step.dimEnd = draft.dimEnd;
       step.info.layerType = draft.node->op->name;

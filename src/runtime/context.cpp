@@ -265,6 +265,11 @@ void Context::checkAddresses() {
 void Context::bindDims(const Step& step, const ResolvedStep& resolved) {
   for (size_t i = 0; i < step.bindSlots.size(); ++i) {
     const int64_t value = readIndex(resolved.inputs[0], static_cast<int64_t>(i));
+    if (value < step.bindMin[i] || value > step.bindMax[i])
+      fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", i, " is ", value,
+           " and profile ", profile_, " was planned for ", step.bindMin[i], " to ",
+           step.bindMax[i] == std::numeric_limits<int64_t>::max() ? "any size"
+                                                                  : str(step.bindMax[i]));
     slots_[step.bindSlots[i]] = value;
   }
   runProgram(step.dimBegin, step.dimEnd);
