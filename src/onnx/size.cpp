@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "onnx/formula.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
 
@@ -33,6 +34,17 @@ std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value
     if (number != std::floor(number) || std::fabs(number) > 1e15) return std::nullopt;
     dims.push_back(static_cast<int64_t>(number));
   }
+  return dims;
+}
+
+std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vector<Dim>& low) {
+  if (values->contents || node.knownIntegers(values)) return node.dims(values);
+  Formula formula;
+  const Term value = cast(formula.input(0, values->dataType()), DataType::kI64);
+  larger(value - formula.input(1, DataType::kI64), 0);
+  Value* lowest = addDims(node.graph(), node.name(), low);
+  std::vector<Dim> dims = node.dims(node.pointwise({values, lowest}, formula.take()));
+  for (size_t i = 0; i < dims.size(); ++i) dims[i] += low[i];
   return dims;
 }
 

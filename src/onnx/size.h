@@ -13,6 +13,10 @@ Dim atMost(const Graph& graph, const Dim& a, const Dim& b);
 // those cast to floats, and whole constants.
 std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value* value);
 
+// Element values of an integer vector of which element i is at least low[i], which may be negative
+// as symbols are not: where they are read at run time it is value - low[i] that becomes a symbol.
+std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vector<Dim>& low);
+
 // A rank-0 i64 tensor with the size as its value.
 Value* sizeTensor(const NodeImport& node, const Dim& size);
 

@@ -169,6 +169,10 @@ std::vector<TensorType> inferBindDims(const Node& node) {
   return {};
 }
 
+std::vector<Dim> boundDims(const Attrs& attrs) {
+  return static_cast<const BindDimsAttrs&>(attrs).symbols;
+}
+
 // Whoever runs the graph keeps the values of symbols; here is only the check that they are sizes.
 void evaluateBindDims(const Evaluation& evaluation) {
   const auto& vector = evaluation.inputs[0];
@@ -213,7 +217,7 @@ const OpInfo ops::DimsTensor = {
     "DimsTensor",      0, 0, 1, makeAttrsOf<DimsTensorAttrs>, inferDimsTensor, evaluateDimsTensor,
     dimsTensorContents};
 const OpInfo ops::BindDims = {"BindDims",      1, 1, 0, makeAttrsOf<BindDimsAttrs>, inferBindDims,
-                              evaluateBindDims};
+                              evaluateBindDims, nullptr, boundDims};
 
 std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before) {
   if (const Contents known = knownContents(value)) return *known;
@@ -229,6 +233,17 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
     attrs.symbols.push_back(graph.newSymbol(*count == 1 ? base : str(base, ".", i)));
   graph.add(&ops::BindDims, "dims of " + value->name, {value}, attrs, before);
   return attrs.symbols;
+}
+
+Dim boundedSize(Graph& graph, Value* count, const Dim& bound, const std::string& who) {
+  if (const Contents known = knownContents(count)) return known->front();
+  const Dim size = contentsOf(graph, count, who).front();
+  SymbolInfo& info = graph.symbols.at(size.symbolName());
+  if (bound.isConstant())
+    info.range.max = std::min(info.range.max, bound.value());
+  else if (!info.upper)
+    info.upper = bound;
+  return size;
 }
 
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before) {

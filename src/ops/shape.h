@@ -52,6 +52,8 @@ struct DimsTensorAttrs : AttrsOf<DimsTensorAttrs> {
   }
 };
 
+// The only element of `count`, which is at most `bound`, as a dimension: known, or read at run time.
+Dim boundedSize(Graph& graph, Value* count, const Dim& bound, const std::string& who);
 // Element values of a small integer tensor as dimensions. When they are not known symbolically,
 // inserts a BindDims (before `before`, or at the end) that reads them at run time.
 std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before = nullptr);

@@ -1,13 +1,17 @@
-#include "onnx/node_import.h"
+#include "onnx/size.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {
 
 void importTrilu(NodeImport& node) {
+  Value* x = node.input(0);
+  if (x->rank() < 2) node.invalid("it needs matrices and got ", x->type);
   TriluAttrs attrs;
   attrs.upper = node.flag("upper", true);
-  if (node.hasInput(1)) attrs.diagonal = node.dims(1).at(0);
-  node.setOutput(node.add(&ops::Trilu, {node.input(0)}, std::move(attrs)));
+  // Below the last row there is no further diagonal.
+  const Dim lowest = Dim(0) - x->shape()[x->rank() - 2];
+  if (node.hasInput(1)) attrs.diagonal = dimsFrom(node, node.input(1), {lowest}).at(0);
+  node.setOutput(node.add(&ops::Trilu, {x}, std::move(attrs)));
 }
 
 }  // namespace camshaft::onnx::importer
