@@ -63,6 +63,10 @@ enum class DataType : int32_t {
   kUINT64 = 68,
   kFP8E5M2 = 69,
   kUINT4 = 70,
+  kFP8E4M3FNUZ = 71,
+  kFP8E5M2FNUZ = 72,
+  kINT2 = 73,
+  kUINT2 = 74,
 };
 template <>
 constexpr int32_t EnumMax<DataType>() noexcept { return 12; }

@@ -15,7 +15,9 @@ void bindEnums(nb::module_& m) {
       .value("DOUBLE", DataType::kDOUBLE).value("INT16", DataType::kINT16)
       .value("UINT16", DataType::kUINT16).value("UINT32", DataType::kUINT32)
       .value("UINT64", DataType::kUINT64).value("FP8E5M2", DataType::kFP8E5M2)
-      .value("UINT4", DataType::kUINT4);
+      .value("UINT4", DataType::kUINT4).value("FP8E4M3FNUZ", DataType::kFP8E4M3FNUZ)
+      .value("FP8E5M2FNUZ", DataType::kFP8E5M2FNUZ).value("INT2", DataType::kINT2)
+      .value("UINT2", DataType::kUINT2);
   nb::enum_<ErrorCode>(m, "ErrorCodeTRT", nb::is_arithmetic())
       .value("SUCCESS", ErrorCode::kSUCCESS)
       .value("UNSPECIFIED_ERROR", ErrorCode::kUNSPECIFIED_ERROR)

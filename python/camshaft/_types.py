@@ -27,22 +27,31 @@ try:  # numpy itself has no narrow floats
         DataType.BF16: ml_dtypes.bfloat16,
         DataType.FP8: ml_dtypes.float8_e4m3fn,
         DataType.FP8E5M2: ml_dtypes.float8_e5m2,
+        DataType.FP8E4M3FNUZ: ml_dtypes.float8_e4m3fnuz,
+        DataType.FP8E5M2FNUZ: ml_dtypes.float8_e5m2fnuz,
+        DataType.E8M0: ml_dtypes.float8_e8m0fnu,
         DataType.INT4: ml_dtypes.int4,
         DataType.UINT4: ml_dtypes.uint4,
         DataType.FP4: ml_dtypes.float4_e2m1fn,
+        DataType.INT2: ml_dtypes.int2,
+        DataType.UINT2: ml_dtypes.uint2,
     }
 except ImportError:
     pass
 _OURS = {np.dtype(value): key for key, value in _NUMPY.items()}
+# Bits of the elements that numpy has no type for, or keeps in a byte each.
+_BITS = {DataType.INT4: 4, DataType.UINT4: 4, DataType.FP4: 4, DataType.INT2: 2, DataType.UINT2: 2,
+         DataType.E8M0: 8, DataType.FP8: 8, DataType.FP8E5M2: 8, DataType.FP8E4M3FNUZ: 8,
+         DataType.FP8E5M2FNUZ: 8, DataType.BF16: 16}
 
 
-_BITS = {DataType.INT4: 4, DataType.UINT4: 4, DataType.FP4: 4, DataType.E8M0: 8, DataType.FP8: 8,
-         DataType.FP8E5M2: 8, DataType.BF16: 16}
+def _bits_of(data_type):
+    return _BITS.get(data_type) or np.dtype(_NUMPY[data_type]).itemsize * 8
 
 
 def _itemsize(data_type):
-    """Bytes per element; half a byte for 4-bit types."""
-    bits = _BITS.get(data_type) or np.dtype(_NUMPY[data_type]).itemsize * 8
+    """Bytes per element; a fraction for types of 2 and 4 bits."""
+    bits = _bits_of(data_type)
     return bits // 8 if bits % 8 == 0 else bits / 8
 
 
@@ -50,31 +59,34 @@ DataType.itemsize = property(_itemsize)
 
 
 def _pack(array):
-    """The bytes of an array as the library reads them: 4-bit elements in pairs, low half first."""
-    if not _is_half_byte(array.dtype):
+    """The bytes of an array as the library reads them: narrow elements side by side, low bits first."""
+    bits = _bits_of(_OURS[array.dtype])
+    if bits >= 8:
         return array
-    halves = np.zeros((array.size + 1) // 2 * 2, np.uint8)
-    halves[: array.size] = array.reshape(-1).view(np.uint8) & 15
-    return halves[0::2] | halves[1::2] << 4
+    per_byte = 8 // bits
+    parts = np.zeros(-(-array.size // per_byte) * per_byte, np.uint8)
+    parts[: array.size] = array.reshape(-1).view(np.uint8) & ((1 << bits) - 1)
+    shifted = parts.reshape(-1, per_byte) << np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
+    return np.bitwise_or.reduce(shifted, axis=1)
 
 
 def _unpack(packed, dtype, shape):
-    """The array in memory that the library wrote; numpy keeps 4-bit elements a byte each."""
-    if not _is_half_byte(dtype):
+    """The array in memory that the library wrote; numpy keeps narrow elements a byte each."""
+    data_type = _OURS[np.dtype(dtype)]
+    bits = _bits_of(data_type)
+    if bits >= 8:
         return packed.view(dtype).reshape(shape)
-    halves = np.stack([packed & 15, packed >> 4], 1).reshape(-1)[: int(np.prod(shape))]
-    if dtype == _NUMPY[DataType.INT4]:
-        halves = (halves.astype(np.int8) ^ 8) - 8  # sign of the lower half
-    return halves.astype(np.uint8).view(dtype).reshape(shape)
-
-
-def _is_half_byte(dtype):
-    return _itemsize(_OURS[np.dtype(dtype)]) == 0.5
+    shifts = np.arange(8 // bits, dtype=np.uint8) * np.uint8(bits)
+    parts = (packed[:, None] >> shifts).reshape(-1)[: int(np.prod(shape))] & ((1 << bits) - 1)
+    if data_type in (DataType.INT4, DataType.INT2):
+        sign = 1 << (bits - 1)
+        parts = (parts.astype(np.int8) ^ sign) - sign
+    return parts.astype(np.uint8).view(dtype).reshape(shape)
 
 
 def _bytes_of(dtype, shape):
     count = int(np.prod(shape, dtype=np.int64))
-    return (count + 1) // 2 if _is_half_byte(dtype) else count * dtype.itemsize
+    return (count * _bits_of(_OURS[np.dtype(dtype)]) + 7) // 8
 
 
 def nptype(trt_type):

@@ -19,6 +19,9 @@ constexpr std::pair<DataType, Public> kTypes[] = {
     {DataType::kBool, Public::kBOOL},      {DataType::kF8E4M3, Public::kFP8},
     {DataType::kF8E5M2, Public::kFP8E5M2}, {DataType::kI4, Public::kINT4},
     {DataType::kU4, Public::kUINT4},       {DataType::kF4E2M1, Public::kFP4},
+    {DataType::kI2, Public::kINT2},        {DataType::kU2, Public::kUINT2},
+    {DataType::kF8E8M0, Public::kE8M0},    {DataType::kF8E4M3Fnuz, Public::kFP8E4M3FNUZ},
+    {DataType::kF8E5M2Fnuz, Public::kFP8E5M2FNUZ},
 };
 
 class HostMemory : public nvinfer1::IHostMemory {

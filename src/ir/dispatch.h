@@ -4,31 +4,36 @@
 #include "support/data_type.h"
 #include "support/error.h"
 #include "support/half.h"
+#include "support/packed.h"
 
 namespace camshaft {
 
-// Calls f(T{}) with the C++ type that stores one element: dispatch(type, [&](auto tag) { using T
-// = decltype(tag); ... }). Packed 4-bit types have no such type and are refused.
+// Calls f(T{}) with the C++ type of one element: dispatchElement(type, [&](auto tag) { using T =
+// decltype(tag); ... }). Packed elements (isPacked) are not addressable in memory.
+template <class F>
+decltype(auto) dispatchElement(DataType type, F&& f) {
+  switch (type) {
+#define CAMSHAFT_DATA_TYPE(Name, text, bits, kind, Element) \
+  case DataType::k##Name:                                   \
+    return f(Element{});
+#include "support/data_types.def"
+#undef CAMSHAFT_DATA_TYPE
+  }
+  CAMSHAFT_CHECK(false, "there is no element type ", static_cast<int>(type));
+}
+
+// The same for code that reads or writes elements in memory: packed types are refused.
 template <class F>
 decltype(auto) dispatch(DataType type, F&& f) {
   switch (type) {
-    case DataType::kF32: return f(float{});
-    case DataType::kF16: return f(Half{});
-    case DataType::kBF16: return f(BFloat16{});
-    case DataType::kF64: return f(double{});
-    case DataType::kI8: return f(int8_t{});
-    case DataType::kI16: return f(int16_t{});
-    case DataType::kI32: return f(int32_t{});
-    case DataType::kI64: return f(int64_t{});
-    case DataType::kU8: return f(uint8_t{});
-    case DataType::kU16: return f(uint16_t{});
-    case DataType::kU32: return f(uint32_t{});
-    case DataType::kU64: return f(uint64_t{});
-    case DataType::kBool: return f(bool{});
-    case DataType::kF8E4M3: return f(Float8E4M3{});
-    case DataType::kF8E5M2: return f(Float8E5M2{});
-    default: fail(ErrorKind::kUnsupported, "elements of type ", type, " cannot be addressed one by one");
+#define CAMSHAFT_DATA_TYPE(Name, text, bits, kind, Element) \
+  case DataType::k##Name:                                   \
+    if constexpr (bits >= 8) return f(Element{});           \
+    break;
+#include "support/data_types.def"
+#undef CAMSHAFT_DATA_TYPE
   }
+  fail(ErrorKind::kUnsupported, "elements of type ", type, " cannot be addressed one by one");
 }
 
 // Calls f(T{}) with an unsigned integer as wide as the element: for code that only moves data.
@@ -43,15 +48,17 @@ decltype(auto) dispatchWidth(DataType type, F&& f) {
   }
 }
 
-// The type to compute in: float for the narrow floats, the type itself otherwise.
+// The type to compute in: float for the narrow floats, a byte for packed integers, else the type
+// itself.
 template <class T>
 struct ComputeOf {
   using Type = T;
 };
-template <> struct ComputeOf<Half> { using Type = float; };
-template <> struct ComputeOf<BFloat16> { using Type = float; };
-template <> struct ComputeOf<Float8E4M3> { using Type = float; };
-template <> struct ComputeOf<Float8E5M2> { using Type = float; };
+template <class T>
+  requires requires { typename T::Compute; }
+struct ComputeOf<T> {
+  using Type = typename T::Compute;
+};
 template <class T>
 using Compute = typename ComputeOf<T>::Type;
 

@@ -34,34 +34,27 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 
-// Calls f(T{}) with the type whose Compute<T> a register of this element type holds.
-template <class F>
-decltype(auto) dispatchRegister(DataType type, F&& f) {
-  switch (type) {
-    case DataType::kI4: return f(int8_t{});
-    case DataType::kU4: return f(uint8_t{});
-    case DataType::kF4E2M1: return f(Float4E2M1{});
-    default: return dispatch(type, f);
-  }
-}
-
 template <class T>
-using Register = std::conditional_t<std::is_same_v<T, Float4E2M1>, float, Compute<T>>;
+constexpr bool kIsNarrow = !std::is_same_v<T, Compute<T>>;
+// Conversions to integers of a few bits keep the low bits of what a wide one would hold.
+template <class T>
+using Converted =
+    std::conditional_t<kIsNarrow<T> && std::is_integral_v<Compute<T>>, int64_t, Compute<T>>;
 
-// A result as the element type stores it: narrow floats round after every instruction.
+// A result as the element type stores it: narrow types round or wrap after every instruction.
 template <class T, class V>
-Register<T> rounded(V value) {
+Compute<T> rounded(V value) {
   if constexpr (std::is_same_v<T, bool>)
     return value != V(0);
-  else if constexpr (std::is_same_v<T, Register<T>>)
-    return static_cast<T>(value);
+  else if constexpr (kIsNarrow<T>)
+    return static_cast<Compute<T>>(T(static_cast<Converted<T>>(value)));
   else
-    return static_cast<float>(T(static_cast<float>(value)));
+    return static_cast<T>(value);
 }
 
 template <class T>
 constexpr bool accepts(ScalarDomain domain) {
-  constexpr bool isReal = std::is_floating_point_v<Register<T>>;
+  constexpr bool isReal = std::is_floating_point_v<Compute<T>>;
   constexpr bool isLogic = std::is_same_v<T, bool>;
   switch (domain) {
     case ScalarDomain::kFloat: return isReal;
@@ -76,11 +69,11 @@ void applyTyped(const void* left, const void* right, void* result, int64_t count
   using Definition = scalar::Definition<op>;
   if constexpr (accepts<T>(Definition::kDomain)) {
     // Arithmetic on bool is that of small integers, then asked whether it is not zero.
-    using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Register<T>>;
+    using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
     using Result = std::conditional_t<Definition::kDomain == ScalarDomain::kCompare, bool, T>;
-    const auto* a = static_cast<const Register<T>*>(left);
-    const auto* b = static_cast<const Register<T>*>(right);
-    auto* to = static_cast<Register<Result>*>(result);
+    const auto* a = static_cast<const Compute<T>*>(left);
+    const auto* b = static_cast<const Compute<T>*>(right);
+    auto* to = static_cast<Compute<Result>*>(result);
     for (int64_t i = 0; i < count; ++i)
       to[i] = rounded<Result>(
           Definition::template apply<V>(static_cast<V>(a[i]), static_cast<V>(b[i])));
@@ -92,7 +85,7 @@ void applyTyped(const void* left, const void* right, void* result, int64_t count
 
 void applyOperation(ScalarOp op, DataType type, const void* a, const void* b, void* result,
                     int64_t count) {
-  dispatchRegister(type, [&](auto tag) {
+  dispatchElement(type, [&](auto tag) {
     using T = decltype(tag);
     switch (op) {
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
@@ -105,48 +98,32 @@ void applyOperation(ScalarOp op, DataType type, const void* a, const void* b, vo
   });
 }
 
-template <class To, class From>
-void castTyped(const From* from, Register<To>* to, DataType toType, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) to[i] = rounded<To>(scalar::convert<Register<To>>(from[i]));
-  if constexpr (std::is_integral_v<To>) {
-    // Registers of 4-bit integers are 8 bits wide: floats saturate further, integers keep low bits.
-    const auto narrow = [&](int low, int high) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int bits = static_cast<int>(to[i]) & 15;
-        to[i] = static_cast<To>(std::is_floating_point_v<From> ? std::clamp<int>(to[i], low, high)
-                                : low < 0                      ? (bits ^ 8) - 8
-                                                               : bits);
-      }
-    };
-    if (toType == DataType::kI4) narrow(-8, 7);
-    if (toType == DataType::kU4) narrow(0, 15);
-  }
-}
-
 void applyCast(DataType from, const void* a, DataType to, void* result, int64_t count) {
-  dispatchRegister(from, [&](auto fromTag) {
-    dispatchRegister(to, [&](auto toTag) {
-      using From = Register<decltype(fromTag)>;
+  dispatchElement(from, [&](auto fromTag) {
+    dispatchElement(to, [&](auto toTag) {
       using To = decltype(toTag);
-      castTyped<To>(static_cast<const From*>(a), static_cast<Register<To>*>(result), to, count);
+      const auto* values = static_cast<const Compute<decltype(fromTag)>*>(a);
+      for (int64_t i = 0; i < count; ++i)
+        static_cast<Compute<To>*>(result)[i] =
+            rounded<To>(scalar::convert<Converted<To>>(values[i]));
     });
   });
 }
 
 void fill(const ScalarInstruction& constant, void* result, int64_t count) {
-  dispatchRegister(constant.type, [&](auto tag) {
+  dispatchElement(constant.type, [&](auto tag) {
     using T = decltype(tag);
     const auto value = isFloat(constant.type)
-                           ? rounded<T>(scalar::convert<Register<T>>(constant.real))
-                           : rounded<T>(scalar::convert<Register<T>>(constant.integer));
-    std::fill_n(static_cast<Register<T>*>(result), count, value);
+                           ? rounded<T>(scalar::convert<Converted<T>>(constant.real))
+                           : rounded<T>(scalar::convert<Converted<T>>(constant.integer));
+    std::fill_n(static_cast<Compute<T>*>(result), count, value);
   });
 }
 
 void select(DataType type, const void* condition, const void* a, const void* b, void* result,
             int64_t count) {
-  dispatchRegister(type, [&](auto tag) {
-    using V = Register<decltype(tag)>;
+  dispatchElement(type, [&](auto tag) {
+    using V = Compute<decltype(tag)>;
     const bool* chosen = static_cast<const bool*>(condition);
     for (int64_t i = 0; i < count; ++i)
       static_cast<V*>(result)[i] = static_cast<const V*>(chosen[i] ? a : b)[i];
@@ -175,21 +152,20 @@ class InputReader {
   void load(int64_t first, int64_t count, void* to) const {
     int64_t offsets[kBlock];
     findOffsets(first, count, offsets);
-    dispatchRegister(input_.type, [&](auto tag) {
+    dispatchElement(input_.type, [&](auto tag) {
       using T = decltype(tag);
-      for (int64_t i = 0; i < count; ++i) static_cast<Register<T>*>(to)[i] = element<T>(offsets[i]);
+      for (int64_t i = 0; i < count; ++i) static_cast<Compute<T>*>(to)[i] = element<T>(offsets[i]);
     });
   }
 
  private:
   template <class T>
-  Register<T> element(int64_t at) const {
-    if constexpr (std::is_same_v<T, Float4E2M1>) return getFloat4(input_.data, at);
-    if constexpr (std::is_same_v<T, int8_t>)
-      if (input_.type == DataType::kI4) return static_cast<int8_t>(getInt4(input_.data, at));
-    if constexpr (std::is_same_v<T, uint8_t>)
-      if (input_.type == DataType::kU4) return static_cast<uint8_t>(getUInt4(input_.data, at));
-    return static_cast<Register<T>>(input_.as<T>()[at]);
+  Compute<T> element(int64_t at) const {
+    if constexpr (kIsNarrow<T> && sizeof(T) == 1)
+      if (isPacked(input_.type))
+        return static_cast<Compute<T>>(
+            T::fromBits(getPacked(input_.data, at, bitsOf(input_.type))));
+    return static_cast<Compute<T>>(input_.as<T>()[at]);
   }
   void findOffsets(int64_t first, int64_t count, int64_t* offsets) const {
     if (isDense_) {
@@ -219,17 +195,16 @@ class InputReader {
 };
 
 void store(const void* from, const TensorView& output, int64_t first, int64_t count) {
-  dispatchRegister(output.type, [&](auto tag) {
+  dispatchElement(output.type, [&](auto tag) {
     using T = decltype(tag);
-    const auto* values = static_cast<const Register<T>*>(from);
-    for (int64_t i = 0; i < count; ++i) {
-      if (!isPacked(output.type))
-        output.as<T>()[first + i] = T(values[i]);
-      else if constexpr (std::is_same_v<T, Float4E2M1>)
-        setNibble(output.data, first + i, T(values[i]).bits);
-      else
-        setNibble(output.data, first + i, static_cast<uint8_t>(values[i]));
-    }
+    const auto* values = static_cast<const Compute<T>*>(from);
+    if constexpr (kIsNarrow<T> && sizeof(T) == 1)
+      if (isPacked(output.type)) {
+        for (int64_t i = 0; i < count; ++i)
+          setPacked(output.data, first + i, bitsOf(output.type), T(values[i]).bits);
+        return;
+      }
+    for (int64_t i = 0; i < count; ++i) output.as<T>()[first + i] = T(values[i]);
   });
 }
 

@@ -60,6 +60,13 @@ Contents reshapeContents(const Node& node) {
   return contents && count == static_cast<int64_t>(contents->size()) ? contents : std::nullopt;
 }
 
+std::vector<TensorType> inferBitCast(const Node& node) {
+  const DataType from = node.input(0)->dataType(), to = node.as<BitCastAttrs>().to;
+  if (bitsOf(from) != bitsOf(to) || to == DataType::kBool)
+    fail(ErrorKind::kInvalidModel, describe(node), " cannot read the bits of ", from, " as ", to);
+  return {{to, node.input(0)->shape()}};
+}
+
 std::vector<TensorType> inferExpand(const Node& node) {
   const Shape& shape = node.as<ExpandAttrs>().shape;
   requireBroadcastsTo(node, 0, "an input", shape);
@@ -177,6 +184,7 @@ const OpInfo ops::Transpose = {
     reshapeContents};
 const OpInfo ops::Reshape = {
     "Reshape", 1, 1, 1, makeAttrsOf<ReshapeAttrs>, inferReshape, copyAll, reshapeContents};
+const OpInfo ops::BitCast = {"BitCast", 1, 1, 1, makeAttrsOf<BitCastAttrs>, inferBitCast, copyAll};
 const OpInfo ops::Expand = {
     "Expand", 1, 1, 1, makeAttrsOf<ExpandAttrs>, inferExpand, evaluateExpand, expandContents};
 const OpInfo ops::Concat = {

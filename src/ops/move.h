@@ -16,6 +16,13 @@ struct ReshapeAttrs : AttrsOf<ReshapeAttrs> {
   void fields(AttrVisitor& visit) override { visit("shape", shape); }
 };
 
+// BitCast(x): the bits of each element read as another type of the same width, never bool, whose
+// bits are not free.
+struct BitCastAttrs : AttrsOf<BitCastAttrs> {
+  DataType to = DataType::kF32;
+  void fields(AttrVisitor& visit) override { visit("to", to); }
+};
+
 // Expand(x): x broadcast to the shape (which already is the broadcast of both). Filling is
 // Expand of a scalar constant.
 struct ExpandAttrs : AttrsOf<ExpandAttrs> {

@@ -17,7 +17,9 @@ struct StridedView {
 template <class F>
 void withElementCopy(DataType type, const void* source, void* target, F&& f) {
   if (isPacked(type))
-    return f([&](int64_t from, int64_t to) { setNibble(target, to, getNibble(source, from)); });
+    return f([&, width = bitsOf(type)](int64_t from, int64_t to) {
+      setPacked(target, to, width, getPacked(source, from, width));
+    });
   dispatchWidth(type, [&](auto tag) {
     using T = decltype(tag);
     f([&](int64_t from, int64_t to) {

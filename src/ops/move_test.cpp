@@ -21,11 +21,26 @@ TEST(Transpose, Permutes) {
               HasSubstr("no permutation"));
 }
 
-TEST(Transpose, MovesNibbles) {
+TEST(Transpose, MovesPackedElements) {
   expectValues(
       "%x: i4[2, 2] = constant hex:2143 %y = Transpose(%x) {order = [1, 0]} "
       "%z = Pointwise(%y) {expr = cast(x0:i4, i32)} return %z",
       {{1, 3, 2, 4}});
+  expectValues(
+      "%x: u2[2, 2] = constant hex:e4 %y = Transpose(%x) {order = [1, 0]} "
+      "%z = Pointwise(%y) {expr = cast(x0:u2, i32)} return %z",
+      {{0, 2, 1, 3}});
+}
+
+TEST(BitCast, KeepsBits) {
+  expectValues("%x: f32[2] = constant [1, -0.0] %y = BitCast(%x) {to = i32} return %y",
+               {{0x3f800000, -2147483648.0}});
+  expectValues("%x: u8[2] = constant [124, 60] %y = BitCast(%x) {to = f8e5m2} return %y",
+               {{std::numeric_limits<double>::infinity(), 1}});
+  EXPECT_THAT(refusalOf("%x: f32[2]", "%y = BitCast(%x) {to = i64} return %y"),
+              HasSubstr("cannot read the bits of f32 as i64"));
+  EXPECT_THAT(refusalOf("%x: u8[2]", "%y = BitCast(%x) {to = bool} return %y"),
+              HasSubstr("cannot read the bits of u8 as bool"));
 }
 
 TEST(Reshape, KeepsElements) {

@@ -90,7 +90,23 @@ TEST(Pointwise, PackedIntegers) {
       "%a: i4[3] = constant hex:8f07 %y = Pointwise(%a) {expr = cast(x0:i4, f32)} "
       "%x: f32[3] = constant [-20, 3.7, 9] %p = Pointwise(%x) {expr = cast(x0:f32, i4)} "
       "%z = Pointwise(%p) {expr = cast(x0:i4, i32)} return %y, %z",
-      {{-1, -8, 7}, {-8, 3, 7}}, 0);
+      {{-1, -8, 7}, {-4, 3, -7}}, 0);  // low bits of -20, 3 and 9
+  expectValues(
+      "%x: f32[5] = constant [-3, -1, 1, 2, 4] %i = Pointwise(%x) {expr = cast(x0:f32, i2)} "
+      "%u = Pointwise(%x) {expr = cast(x0:f32, u2)} %y = Pointwise(%i) {expr = cast(x0:i2, f32)} "
+      "%z = Pointwise(%u) {expr = cast(x0:u2, i64)} return %y, %z",
+      {{1, -1, 1, -2, 0}, {1, 3, 1, 2, 0}}, 0);
+}
+
+TEST(Pointwise, FloatsOfEightBits) {
+  expectValues(
+      "%x: f32[5] = constant [0.3, -1000, -0.0, inf, 3] "
+      "%a = Pointwise(%x) {expr = cast(x0:f32, f8e4m3fnuz)} "
+      "%b = Pointwise(%x) {expr = cast(x0:f32, f8e5m2fnuz)} "
+      "%c = Pointwise(%x) {expr = cast(x0:f32, f8e8m0)} "
+      "%d = Pointwise(%c) {expr = cast(x0:f8e8m0, f32)} return %a, %b, %d",
+      {{0.3125, -240, 0, 240, 3}, {0.3125, -1024, 0, 57344, 3},
+       {0.5, 1024, std::ldexp(1.0, -127), std::ldexp(1.0, 127), 4}}, 0);
 }
 
 TEST(Pointwise, ComparesAndSelects) {

@@ -11,12 +11,9 @@ struct Info {
   Class kind;
 };
 constexpr std::array<Info, kDataTypeCount> kInfo{{
-    {"f32", 32, Class::kFloat}, {"f16", 16, Class::kFloat}, {"bf16", 16, Class::kFloat}, {"f64", 64, Class::kFloat},
-    {"i8", 8, Class::kSigned}, {"i16", 16, Class::kSigned}, {"i32", 32, Class::kSigned}, {"i64", 64, Class::kSigned},
-    {"u8", 8, Class::kUnsigned}, {"u16", 16, Class::kUnsigned}, {"u32", 32, Class::kUnsigned}, {"u64", 64, Class::kUnsigned},
-    {"bool", 8, Class::kBool},
-    {"f8e4m3", 8, Class::kFloat}, {"f8e5m2", 8, Class::kFloat},
-    {"i4", 4, Class::kSigned}, {"u4", 4, Class::kUnsigned}, {"f4e2m1", 4, Class::kFloat},
+#define CAMSHAFT_DATA_TYPE(Name, text, bits, kind, Element) {text, bits, Class::kind},
+#include "support/data_types.def"
+#undef CAMSHAFT_DATA_TYPE
 }};
 const Info& info(DataType type) { return kInfo[static_cast<size_t>(type)]; }
 }  // namespace

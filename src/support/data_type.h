@@ -9,14 +9,15 @@
 namespace camshaft {
 
 enum class DataType : uint8_t {
-  kF32, kF16, kBF16, kF64,
-  kI8, kI16, kI32, kI64,
-  kU8, kU16, kU32, kU64,
-  kBool,
-  kF8E4M3, kF8E5M2,
-  kI4, kU4, kF4E2M1,  // two elements per byte, low nibble first
+#define CAMSHAFT_DATA_TYPE(Name, text, bits, kind, Element) k##Name,
+#include "support/data_types.def"
+#undef CAMSHAFT_DATA_TYPE
 };
-inline constexpr int kDataTypeCount = 18;
+inline constexpr int kDataTypeCount = 0
+#define CAMSHAFT_DATA_TYPE(Name, text, bits, kind, Element) +1
+#include "support/data_types.def"
+#undef CAMSHAFT_DATA_TYPE
+    ;
 
 int bitsOf(DataType type);
 // Bytes that `count` elements take, packed types rounded up.

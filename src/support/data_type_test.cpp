@@ -21,6 +21,7 @@ TEST(DataType, PackedTypesRoundUpToWholeBytes) {
   EXPECT_EQ(bytesOf(DataType::kI4, 0), 0u);
   EXPECT_EQ(bytesOf(DataType::kI4, 3), 2u);
   EXPECT_EQ(bytesOf(DataType::kF4E2M1, 4), 2u);
+  EXPECT_EQ(bytesOf(DataType::kU2, 5), 2u);
   EXPECT_EQ(bytesOf(DataType::kF64, 3), 24u);
   EXPECT_EQ(bytesOf(DataType::kBool, 3), 3u);
 }
@@ -32,7 +33,7 @@ TEST(DataType, ClassesAreWhatTheNamesSay) {
     EXPECT_EQ(isFloat(type), name.starts_with("f") || name == "bf16") << name;
     EXPECT_EQ(isInteger(type), name[0] == 'i' || name[0] == 'u') << name;
     EXPECT_EQ(isSigned(type), isFloat(type) || name[0] == 'i') << name;
-    EXPECT_EQ(isPacked(type), bitsOf(type) == 4) << name;
+    EXPECT_EQ(isPacked(type), bitsOf(type) == 4 || bitsOf(type) == 2) << name;
   }
 }
 

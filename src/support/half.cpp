@@ -76,14 +76,23 @@ void convertFromFloat(const float* from, Half* to, size_t count) {
 }
 
 void convertToFloat(const BFloat16* from, float* to, size_t count) { widen(from, to, count); }
-void convertToFloat(const Float8E4M3* from, float* to, size_t count) {
-  widenByTable(from, to, count);
-}
-void convertToFloat(const Float8E5M2* from, float* to, size_t count) {
-  widenByTable(from, to, count);
-}
 void convertFromFloat(const float* from, BFloat16* to, size_t count) { narrow(from, to, count); }
-void convertFromFloat(const float* from, Float8E4M3* to, size_t count) { narrow(from, to, count); }
-void convertFromFloat(const float* from, Float8E5M2* to, size_t count) { narrow(from, to, count); }
+
+template <class Narrow>
+void convertToFloat(const Narrow* from, float* to, size_t count) {
+  widenByTable(from, to, count);
+}
+template <class Narrow>
+void convertFromFloat(const float* from, Narrow* to, size_t count) {
+  narrow(from, to, count);
+}
+#define CAMSHAFT_ONE_BYTE_FLOAT(Narrow)                                \
+  template void convertToFloat<Narrow>(const Narrow*, float*, size_t); \
+  template void convertFromFloat<Narrow>(const float*, Narrow*, size_t);
+CAMSHAFT_ONE_BYTE_FLOAT(Float8E4M3)
+CAMSHAFT_ONE_BYTE_FLOAT(Float8E5M2)
+CAMSHAFT_ONE_BYTE_FLOAT(Float8E4M3Fnuz)
+CAMSHAFT_ONE_BYTE_FLOAT(Float8E5M2Fnuz)
+CAMSHAFT_ONE_BYTE_FLOAT(Float8E8M0)
 
 }  // namespace camshaft

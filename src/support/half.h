@@ -2,6 +2,7 @@
 //
 // Conversions from float round to nearest, ties to even. Half and BFloat16 overflow to infinity;
 // the 8- and 4-bit types saturate to their largest finite value, as ONNX Cast does by default.
+// `Compute` is the type that elements are computed in.
 #pragma once
 
 #include <bit>
@@ -45,11 +46,13 @@ CAMSHAFT_INLINE uint32_t decodeMagnitude(uint32_t magnitude) {
 }
 
 inline constexpr uint32_t kFloatInfinity = 0x7f800000;
+inline constexpr uint32_t kFloatNan = 0x7fc00000;
 
 }  // namespace detail
 
 // IEEE binary16: 5 exponent and 10 mantissa bits.
 struct Half {
+  using Compute = float;
   uint16_t bits;
 
   Half() = default;
@@ -80,6 +83,7 @@ struct Half {
 
 // The upper half of a float: 8 exponent and 7 mantissa bits.
 struct BFloat16 {
+  using Compute = float;
   uint16_t bits;
 
   BFloat16() = default;
@@ -95,53 +99,79 @@ struct BFloat16 {
   static constexpr BFloat16 fromBits(uint16_t bits) { return std::bit_cast<BFloat16>(bits); }
 };
 
-// ONNX float8e4m3fn: no infinities, one NaN per sign, largest 448.
-struct Float8E4M3 {
-  uint8_t bits;
-
-  Float8E4M3() = default;
-  CAMSHAFT_INLINE explicit Float8E4M3(float value) {
-    const uint32_t all = std::bit_cast<uint32_t>(value);
-    const uint32_t magnitude = all & 0x7fffffff;
-    uint32_t small = detail::encodeMagnitude<3, 7>(magnitude);
-    small = magnitude >= std::bit_cast<uint32_t>(448.0f) ? 0x7e : small;
-    small = magnitude > detail::kFloatInfinity ? 0x7f : small;
-    bits = static_cast<uint8_t>(((all >> 24) & 0x80) | small);
-  }
-  CAMSHAFT_INLINE explicit operator float() const {
-    const uint32_t magnitude = bits & 0x7fu;
-    uint32_t value = detail::decodeMagnitude<3, 7>(magnitude);
-    value = magnitude == 0x7f ? 0x7fc00000 : value;
-    return std::bit_cast<float>(((bits & 0x80u) << 24) | value);
-  }
-  static constexpr Float8E4M3 fromBits(uint8_t bits) { return std::bit_cast<Float8E4M3>(bits); }
+enum class Specials {
+  kIeee,         // infinities and NaNs in the largest exponent
+  kOneNan,       // no infinities, NaN is all ones
+  kNanForMinus0  // no infinities, no negative zero: its bits are NaN
 };
 
-// ONNX float8e5m2: has infinities, though conversion from float saturates to 57344.
-struct Float8E5M2 {
+// `largest` is the largest finite magnitude.
+template <int mantissaBits, int bias, uint8_t largest, Specials specials>
+struct Float8 {
+  using Compute = float;
   uint8_t bits;
 
-  Float8E5M2() = default;
-  CAMSHAFT_INLINE explicit Float8E5M2(float value) {
+  Float8() = default;
+  CAMSHAFT_INLINE explicit Float8(float value) {
+    constexpr uint32_t kLargest =
+        (uint32_t{largest} << (23 - mantissaBits)) + (uint32_t{127 - bias} << 23);
     const uint32_t all = std::bit_cast<uint32_t>(value);
     const uint32_t magnitude = all & 0x7fffffff;
-    uint32_t small = detail::encodeMagnitude<2, 15>(magnitude);
-    small = magnitude >= std::bit_cast<uint32_t>(57344.0f) ? 0x7b : small;
-    small = magnitude > detail::kFloatInfinity ? 0x7f : small;
-    bits = static_cast<uint8_t>(((all >> 24) & 0x80) | small);
+    const bool isNan = magnitude > detail::kFloatInfinity;
+    uint32_t small = detail::encodeMagnitude<mantissaBits, bias>(magnitude);
+    small = magnitude >= kLargest ? largest : small;
+    uint32_t sign = (all >> 24) & 0x80;
+    if constexpr (specials == Specials::kNanForMinus0) {
+      sign = small == 0 ? 0 : sign;
+      bits = static_cast<uint8_t>(isNan ? 0x80 : sign | small);
+    } else {
+      bits = static_cast<uint8_t>(sign | (isNan ? 0x7f : small));
+    }
   }
   CAMSHAFT_INLINE explicit operator float() const {
     const uint32_t magnitude = bits & 0x7fu;
-    uint32_t value = detail::decodeMagnitude<2, 15>(magnitude);
-    value |= magnitude >= 0x7c ? detail::kFloatInfinity : 0;
+    uint32_t value = detail::decodeMagnitude<mantissaBits, bias>(magnitude);
+    if constexpr (specials == Specials::kIeee)
+      value |= magnitude > largest ? detail::kFloatInfinity : 0;
+    else if constexpr (specials == Specials::kOneNan)
+      value = magnitude > largest ? detail::kFloatNan : value;
+    else
+      value = bits == 0x80 ? detail::kFloatNan : value;
     return std::bit_cast<float>(((bits & 0x80u) << 24) | value);
   }
-  static constexpr Float8E5M2 fromBits(uint8_t bits) { return std::bit_cast<Float8E5M2>(bits); }
+  static constexpr Float8 fromBits(uint8_t bits) { return std::bit_cast<Float8>(bits); }
+};
+
+using Float8E4M3 = Float8<3, 7, 0x7e, Specials::kOneNan>;             // up to 448
+using Float8E5M2 = Float8<2, 15, 0x7b, Specials::kIeee>;              // up to 57344
+using Float8E4M3Fnuz = Float8<3, 8, 0x7f, Specials::kNanForMinus0>;   // up to 240
+using Float8E5M2Fnuz = Float8<2, 16, 0x7f, Specials::kNanForMinus0>;  // up to 57344
+
+// The scales of microscaling formats: 2^(bits - 127), and NaN as 255. Conversion from float drops
+// the sign and takes the next power of two that is not smaller, at most 2^127.
+struct Float8E8M0 {
+  using Compute = float;
+  uint8_t bits;
+
+  Float8E8M0() = default;
+  CAMSHAFT_INLINE explicit Float8E8M0(float value) {
+    constexpr uint32_t kSmallest = 0x400000;  // 2^-127, a subnormal float
+    const uint32_t magnitude = std::bit_cast<uint32_t>(value) & 0x7fffffff;
+    const uint32_t roundedUp = (magnitude + 0x7fffff) >> 23;
+    const uint32_t finite = magnitude <= kSmallest ? 0 : roundedUp > 254 ? 254 : roundedUp;
+    bits = static_cast<uint8_t>(magnitude > detail::kFloatInfinity ? 255 : finite);
+  }
+  CAMSHAFT_INLINE explicit operator float() const {
+    const uint32_t finite = bits == 0 ? 0x400000 : uint32_t{bits} << 23;
+    return std::bit_cast<float>(bits == 255 ? detail::kFloatNan : finite);
+  }
+  static constexpr Float8E8M0 fromBits(uint8_t bits) { return std::bit_cast<Float8E8M0>(bits); }
 };
 
 // One ONNX float4e2m1 in the low nibble: ±{0, 0.5, 1, 1.5, 2, 3, 4, 6}. It has neither infinity
-// nor NaN: infinities become ±6, and every NaN +6.
+// nor NaN: infinities become ±6, and every NaN 0.
 struct Float4E2M1 {
+  using Compute = float;
   uint8_t bits;
 
   Float4E2M1() = default;
@@ -150,8 +180,8 @@ struct Float4E2M1 {
     const uint32_t magnitude = all & 0x7fffffff;
     uint32_t small = detail::encodeMagnitude<1, 1>(magnitude);
     small = magnitude >= std::bit_cast<uint32_t>(6.0f) ? 0x7 : small;
-    const uint32_t sign = magnitude > detail::kFloatInfinity ? 0 : (all >> 28) & 0x8;
-    bits = static_cast<uint8_t>(sign | small);
+    const uint32_t signedBits = ((all >> 28) & 0x8) | small;
+    bits = static_cast<uint8_t>(magnitude > detail::kFloatInfinity ? 0 : signedBits);
   }
   CAMSHAFT_INLINE explicit operator float() const {
     const uint32_t value = detail::decodeMagnitude<1, 1>(bits & 0x7u);
@@ -160,32 +190,15 @@ struct Float4E2M1 {
   static constexpr Float4E2M1 fromBits(uint8_t bits) { return std::bit_cast<Float4E2M1>(bits); }
 };
 
-// `count` elements from one array to another; source and destination do not overlap.
+// `count` elements from one array to another; source and destination do not overlap. The templates
+// are for the floats of one byte.
 void convertToFloat(const Half* from, float* to, size_t count);
 void convertToFloat(const BFloat16* from, float* to, size_t count);
-void convertToFloat(const Float8E4M3* from, float* to, size_t count);
-void convertToFloat(const Float8E5M2* from, float* to, size_t count);
+template <class Narrow>
+void convertToFloat(const Narrow* from, float* to, size_t count);
 void convertFromFloat(const float* from, Half* to, size_t count);
 void convertFromFloat(const float* from, BFloat16* to, size_t count);
-void convertFromFloat(const float* from, Float8E4M3* to, size_t count);
-void convertFromFloat(const float* from, Float8E5M2* to, size_t count);
-
-// Arrays of 4-bit elements hold two per byte, the even index in the low nibble.
-CAMSHAFT_INLINE uint8_t getNibble(const void* packed, size_t index) {
-  const uint8_t byte = static_cast<const uint8_t*>(packed)[index / 2];
-  return index % 2 ? byte >> 4 : byte & 0xf;
-}
-CAMSHAFT_INLINE void setNibble(void* packed, size_t index, uint8_t value) {
-  uint8_t& byte = static_cast<uint8_t*>(packed)[index / 2];
-  const int shift = index % 2 ? 4 : 0;
-  byte = static_cast<uint8_t>((byte & (0xf0 >> shift)) | ((value & 0xf) << shift));
-}
-CAMSHAFT_INLINE int getInt4(const void* packed, size_t index) {
-  return (getNibble(packed, index) ^ 8) - 8;
-}
-CAMSHAFT_INLINE int getUInt4(const void* packed, size_t index) { return getNibble(packed, index); }
-CAMSHAFT_INLINE float getFloat4(const void* packed, size_t index) {
-  return static_cast<float>(Float4E2M1::fromBits(getNibble(packed, index)));
-}
+template <class Narrow>
+void convertFromFloat(const float* from, Narrow* to, size_t count);
 
 }  // namespace camshaft

@@ -26,6 +26,7 @@ double valueOf(uint32_t bits, int exponentBits, int mantissaBits, int bias) {
 struct Format {
   int exponentBits, mantissaBits, bias;
   uint32_t largest;  // bits of the largest finite value
+  bool hasMinus0 = true;
 };
 
 // Every value decodes to its definition and survives the round trip; the point halfway between
@@ -40,6 +41,7 @@ void checkFormat(Format format) {
   using Bits = decltype(Narrow::bits);
   for (uint32_t bits = 0; bits <= format.largest; ++bits) {
     for (uint32_t sign : {0u, signBit}) {
+      if (bits == 0 && sign && !format.hasMinus0) continue;
       const Narrow value = Narrow::fromBits(static_cast<Bits>(bits | sign));
       ASSERT_EQ(static_cast<float>(value), exact(bits | sign)) << bits;
       ASSERT_EQ(Narrow(static_cast<float>(value)).bits, bits | sign);
@@ -47,7 +49,8 @@ void checkFormat(Format format) {
     if (bits == format.largest) break;
     const float middle = (exact(bits) + exact(bits + 1)) / 2;
     ASSERT_EQ(Narrow(middle).bits, bits + bits % 2) << middle;
-    ASSERT_EQ(Narrow(-middle).bits, (bits + bits % 2) | signBit) << middle;
+    const uint32_t even = bits + bits % 2;
+    ASSERT_EQ(Narrow(-middle).bits, even | (even || format.hasMinus0 ? signBit : 0)) << middle;
     ASSERT_EQ(Narrow(std::nextafter(middle, 0.0f)).bits, bits) << middle;
     ASSERT_EQ(Narrow(std::nextafter(middle, kInfinity)).bits, bits + 1) << middle;
   }
@@ -67,6 +70,12 @@ TEST(BFloat16, FollowsItsDefinition) {
 }
 TEST(Float8E4M3, FollowsItsDefinition) { checkFormat<Float8E4M3>({4, 3, 7, 0x7e}); }
 TEST(Float8E5M2, FollowsItsDefinition) { checkFormat<Float8E5M2>({5, 2, 15, 0x7b}); }
+TEST(Float8E4M3Fnuz, FollowsItsDefinition) {
+  checkFormat<Float8E4M3Fnuz>({4, 3, 8, 0x7f, false});
+}
+TEST(Float8E5M2Fnuz, FollowsItsDefinition) {
+  checkFormat<Float8E5M2Fnuz>({5, 2, 16, 0x7f, false});
+}
 TEST(Float4E2M1, FollowsItsDefinition) { checkFormat<Float4E2M1>({2, 1, 1, 0x7}); }
 
 TEST(Half, OverflowsToInfinity) {
@@ -104,11 +113,35 @@ TEST(Float8, SaturatesAsCastDoes) {
   EXPECT_TRUE(std::isnan(static_cast<float>(Float8E5M2(-kNan))));
 }
 
+TEST(Float8Fnuz, MinusZeroIsNan) {
+  EXPECT_EQ(Float8E4M3Fnuz(-0.0f).bits, 0);
+  EXPECT_EQ(Float8E5M2Fnuz(-1e-30f).bits, 0);
+  EXPECT_EQ(Float8E4M3Fnuz(kNan).bits, 0x80);
+  EXPECT_EQ(Float8E5M2Fnuz(-kNan).bits, 0x80);
+  EXPECT_TRUE(std::isnan(static_cast<float>(Float8E4M3Fnuz::fromBits(0x80))));
+  EXPECT_EQ(static_cast<float>(Float8E4M3Fnuz(kInfinity)), 240.0f);
+  EXPECT_EQ(static_cast<float>(Float8E5M2Fnuz(-kInfinity)), -57344.0f);
+}
+
+TEST(Float8E8M0, RoundsUpToPowersOfTwo) {
+  for (int bits = 0; bits < 255; ++bits) {
+    const Float8E8M0 value = Float8E8M0::fromBits(static_cast<uint8_t>(bits));
+    ASSERT_EQ(static_cast<float>(value), std::ldexp(1.0f, bits - 127));
+    ASSERT_EQ(Float8E8M0(static_cast<float>(value)).bits, bits);
+    const float above = std::nextafter(static_cast<float>(value), kInfinity);
+    ASSERT_EQ(Float8E8M0(above).bits, std::min(bits + 1, 254));
+  }
+  EXPECT_EQ(Float8E8M0(0.0f).bits, 0);
+  EXPECT_EQ(Float8E8M0(kInfinity).bits, 254);
+  EXPECT_EQ(Float8E8M0(kNan).bits, 255);
+  EXPECT_TRUE(std::isnan(static_cast<float>(Float8E8M0::fromBits(255))));
+}
+
 TEST(Float4E2M1, HasNoSpecialValues) {
   EXPECT_EQ(static_cast<float>(Float4E2M1(kInfinity)), 6.0f);
   EXPECT_EQ(static_cast<float>(Float4E2M1(-100.0f)), -6.0f);
-  EXPECT_EQ(static_cast<float>(Float4E2M1(kNan)), 6.0f);
-  EXPECT_EQ(static_cast<float>(Float4E2M1(-kNan)), 6.0f);
+  EXPECT_EQ(static_cast<float>(Float4E2M1(kNan)), 0.0f);
+  EXPECT_EQ(static_cast<float>(Float4E2M1(-kNan)), 0.0f);
 }
 
 template <class Narrow>
@@ -137,20 +170,9 @@ TEST(BulkConversion, AgreesWithOneByOne) {
   checkBulk<BFloat16>(values);
   checkBulk<Float8E4M3>(values);
   checkBulk<Float8E5M2>(values);
-}
-
-TEST(Nibbles, LowNibbleFirst) {
-  uint8_t packed[2] = {0x00, 0xff};
-  setNibble(packed, 0, 0x7);
-  setNibble(packed, 1, 0x8);
-  setNibble(packed, 3, 0x12);  // upper bits are dropped
-  EXPECT_EQ(packed[0], 0x87);
-  EXPECT_EQ(packed[1], 0x2f);
-  EXPECT_EQ(getInt4(packed, 0), 7);
-  EXPECT_EQ(getInt4(packed, 1), -8);
-  EXPECT_EQ(getUInt4(packed, 1), 8);
-  EXPECT_EQ(getInt4(packed, 2), -1);
-  EXPECT_EQ(getFloat4(packed, 3), 1.0f);
+  checkBulk<Float8E4M3Fnuz>(values);
+  checkBulk<Float8E5M2Fnuz>(values);
+  checkBulk<Float8E8M0>(values);
 }
 
 }  // namespace

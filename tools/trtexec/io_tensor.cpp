@@ -33,6 +33,9 @@ size_t bitsOf(DataType type) {
     case DataType::kUINT4:
     case DataType::kFP4:
       return 4;
+    case DataType::kINT2:
+    case DataType::kUINT2:
+      return 2;
     default:
       return 8;
   }

@@ -12,8 +12,7 @@ namespace camshaft::onnx {
 
 inline constexpr int32_t kOnnxString = 8;
 
-// Nothing for the codes Camshaft has no type for: strings, complex, FNUZ and 6-bit
-// floats, FLOAT8E8M0, 2-bit integers.
+// Nothing for the codes Camshaft has no type for: strings, complex numbers, 6-bit floats.
 std::optional<DataType> findDataType(int32_t onnxCode);
 int32_t onnxCodeOf(DataType type);
 

@@ -171,7 +171,7 @@ class Compiler {
 
 std::string whyNotCompiled(const Expr& expr) {
   for (const ScalarInstruction& in : expr.code())
-    if (isPacked(in.type)) return "4-bit elements";
+    if (isPacked(in.type)) return "elements that share bytes";
   if (expr.code().size() > 10000) return "the expression is too long";
   if (expr.inputCount() > kMaxInputs) return str("more than ", kMaxInputs, " inputs");
   const Program program = compile(expr);

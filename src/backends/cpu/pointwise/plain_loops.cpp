@@ -49,6 +49,9 @@ TileFunction plainLoop(const Instruction& instruction) {
     case DataType::kBF16: return narrowFloatLoop<BFloat16>(instruction.op);
     case DataType::kF8E4M3: return narrowFloatLoop<Float8E4M3>(instruction.op);
     case DataType::kF8E5M2: return narrowFloatLoop<Float8E5M2>(instruction.op);
+    case DataType::kF8E4M3Fnuz: return narrowFloatLoop<Float8E4M3Fnuz>(instruction.op);
+    case DataType::kF8E5M2Fnuz: return narrowFloatLoop<Float8E5M2Fnuz>(instruction.op);
+    case DataType::kF8E8M0: return narrowFloatLoop<Float8E8M0>(instruction.op);
     default: break;
   }
   if (TileFunction function = floatLoop(instruction, type)) return function;

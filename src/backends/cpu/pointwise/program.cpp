@@ -18,10 +18,7 @@ int arityOf(Opcode op) {
 
 bool isComparison(Opcode op) { return op >= Opcode::kEqual && op <= Opcode::kGreaterEqual; }
 
-bool isNarrowFloat(DataType type) {
-  return type == DataType::kF16 || type == DataType::kBF16 || type == DataType::kF8E4M3 ||
-         type == DataType::kF8E5M2;
-}
+bool isNarrowFloat(DataType type) { return isFloat(type) && bitsOf(type) < 32; }
 
 DataType arithmeticType(DataType type) { return isNarrowFloat(type) ? DataType::kF32 : type; }
 

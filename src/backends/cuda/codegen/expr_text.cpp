@@ -80,7 +80,7 @@ std::string literal(double value, DataType type) {
 std::string whyNotPrinted(const Expr& expr) {
   for (const ScalarInstruction& instruction : expr.code())
     if (!isPrintable(instruction.type))
-      return str("has elements of type ", instruction.type, ", which share bytes");
+      return str("has elements of type ", instruction.type, ", which device code lacks");
   return {};
 }
 

@@ -10,25 +10,6 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr std::string_view kStorageTypes[kDataTypeCount] = {"float",
-                                                            "f16",
-                                                            "bf16",
-                                                            "double",
-                                                            "signed char",
-                                                            "short",
-                                                            "int",
-                                                            "long long",
-                                                            "unsigned char",
-                                                            "unsigned short",
-                                                            "unsigned",
-                                                            "unsigned long long",
-                                                            "bool",
-                                                            "f8e4m3",
-                                                            "f8e5m2",
-                                                            "",
-                                                            "",
-                                                            ""};
-
 bool mayExceedInt(const Node& node, const PrepareOptions& options) {
   constexpr int64_t kMostElements = (int64_t{1} << 31) - (1 << 20);  // room for a grid's last block
   const auto isLarge = [&](const Value* value) {
@@ -40,7 +21,42 @@ bool mayExceedInt(const Node& node, const PrepareOptions& options) {
 
 }  // namespace
 
-std::string_view storageType(DataType type) { return kStorageTypes[static_cast<int>(type)]; }
+std::string_view storageType(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+      return "float";
+    case DataType::kF16:
+      return "f16";
+    case DataType::kBF16:
+      return "bf16";
+    case DataType::kF64:
+      return "double";
+    case DataType::kI8:
+      return "signed char";
+    case DataType::kI16:
+      return "short";
+    case DataType::kI32:
+      return "int";
+    case DataType::kI64:
+      return "long long";
+    case DataType::kU8:
+      return "unsigned char";
+    case DataType::kU16:
+      return "unsigned short";
+    case DataType::kU32:
+      return "unsigned";
+    case DataType::kU64:
+      return "unsigned long long";
+    case DataType::kBool:
+      return "bool";
+    case DataType::kF8E4M3:
+      return "f8e4m3";
+    case DataType::kF8E5M2:
+      return "f8e5m2";
+    default:
+      return "";
+  }
+}
 
 std::string_view computeType(DataType type) {
   return isFloat(type) && bitsOf(type) < 32 ? "float" : storageType(type);

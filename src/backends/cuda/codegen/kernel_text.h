@@ -12,9 +12,10 @@
 namespace camshaft::cuda {
 
 // Names of element types in device code (device/prelude.cuh): as stored, and as computed with.
+// Types that device code does not know have none.
 std::string_view storageType(DataType type);
 std::string_view computeType(DataType type);  // float for the floats narrower than 32 bits
-inline bool isPrintable(DataType type) { return !isPacked(type); }
+inline bool isPrintable(DataType type) { return !storageType(type).empty(); }
 
 struct LaunchShape {
   Dim grid[3] = {1, 1, 1};

@@ -33,12 +33,12 @@ std::string positionOf(KernelText& kernel, const StridedOperand& operand) {
 }  // namespace
 
 Verdict movesElements(const Node& node) {
-  const auto isPackedValue = [](const Value* value) {
-    return value && isPacked(value->dataType());
+  const auto isUnknown = [](const Value* value) {
+    return value && !isPrintable(value->dataType());
   };
-  if (std::any_of(node.inputs.begin(), node.inputs.end(), isPackedValue) ||
-      std::any_of(node.outputs.begin(), node.outputs.end(), isPackedValue))
-    return Verdict::no("elements of 4 bits share bytes");
+  if (std::any_of(node.inputs.begin(), node.inputs.end(), isUnknown) ||
+      std::any_of(node.outputs.begin(), node.outputs.end(), isUnknown))
+    return Verdict::no("it moves elements that device code lacks");
   if (!node.epilogue) return Verdict::yes();
   const std::string reason = whyNotPrinted(node.epilogue->expr);
   return reason.empty() ? Verdict::yes() : Verdict::no("its epilogue " + reason);

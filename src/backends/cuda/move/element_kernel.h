@@ -9,7 +9,7 @@
 
 namespace camshaft::cuda {
 
-// No where elements share bytes, or where the epilogue cannot be printed.
+// No where elements are of a type that device code lacks, or where the epilogue cannot be printed.
 Verdict movesElements(const Node& node);
 
 // Elements of this type that one access moves, at most 16 bytes, where rows of each size divide

@@ -134,7 +134,7 @@ void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType 
 std::string whyNotPrinted(const Node& node) {
   for (const Value* value : node.inputs)
     if (value && !isPrintable(value->dataType()))
-      return str("has elements of type ", value->dataType(), ", which share bytes");
+      return str("has elements of type ", value->dataType(), ", which device code lacks");
   return node.epilogue ? whyNotPrinted(node.epilogue->expr) : "";
 }
 
