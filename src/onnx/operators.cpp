@@ -15,6 +15,8 @@ namespace camshaft::onnx::importer {
 #define ONNX_REDUCE(name, since, kind)
 #define ONNX_OP(name, since, function) void function(NodeImport&);
 #define ONNX_MICROSOFT(name, since, function) void function(NodeImport&);
+#define ONNX_ML(name, since, function) void function(NodeImport&);
+#define ONNX_PREVIEW(name, since, function) void function(NodeImport&);
 #define ONNX_REFUSED(name, why)
 #include "onnx/ops/table.def"
 #undef ONNX_UNARY
@@ -22,11 +24,14 @@ namespace camshaft::onnx::importer {
 #undef ONNX_REDUCE
 #undef ONNX_OP
 #undef ONNX_MICROSOFT
+#undef ONNX_ML
+#undef ONNX_PREVIEW
 #undef ONNX_REFUSED
 
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr std::string_view kMl = "ai.onnx.ml", kPreview = "ai.onnx.preview";
 
 // One table, so that a lookup is a walk and nothing registers itself.
 #define ONNX_UNARY(name, since, scalarOp) \
@@ -37,6 +42,8 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
   {"", #name, since, [](NodeImport& node) { importReduce(node, ReduceKind::kind); }},
 #define ONNX_OP(name, since, function) {"", #name, since, function},
 #define ONNX_MICROSOFT(name, since, function) {kMicrosoft, #name, since, function},
+#define ONNX_ML(name, since, function) {kMl, #name, since, function},
+#define ONNX_PREVIEW(name, since, function) {kPreview, #name, since, function},
 #define ONNX_REFUSED(name, why)
 constexpr OperatorEntry kOperators[] = {
 #include "onnx/ops/table.def"
@@ -46,6 +53,8 @@ constexpr OperatorEntry kOperators[] = {
 #undef ONNX_REDUCE
 #undef ONNX_OP
 #undef ONNX_MICROSOFT
+#undef ONNX_ML
+#undef ONNX_PREVIEW
 #undef ONNX_REFUSED
 
 struct Refusal {
@@ -57,6 +66,8 @@ struct Refusal {
 #define ONNX_REDUCE(name, since, kind)
 #define ONNX_OP(name, since, function)
 #define ONNX_MICROSOFT(name, since, function)
+#define ONNX_ML(name, since, function)
+#define ONNX_PREVIEW(name, since, function)
 #define ONNX_REFUSED(name, why) {#name, why},
 constexpr Refusal kRefusals[] = {
 #include "onnx/ops/table.def"
@@ -84,6 +95,10 @@ std::string whyUnknown(std::string_view domain, std::string_view name, int64_t o
                  " and the model imports opset ", opset);
     names.push_back(entry.name);
   }
+  for (const OperatorEntry& entry : kOperators)
+    if (entry.name == name)
+      return str("this operator is not supported in this domain; it is known in domain '",
+                 entry.domain.empty() ? "ai.onnx" : entry.domain, "'");
   if (names.empty())
     return str("nothing is known of operators of domain '", domain,
                "': the model must define it as a function");

@@ -15,8 +15,7 @@ struct MatMulAttrs : AttrsOf<MatMulAttrs> {
   }
 };
 
-// Einsum(operands...): explicit equation without ellipsis or repeated labels in one operand
-// resolved by the importer: "bij,bjk->bik".
+// Einsum(operands...): an explicit equation, "bij,bjk->bik", ellipses spelled out.
 struct EinsumAttrs : AttrsOf<EinsumAttrs> {
   std::string equation;
   void fields(AttrVisitor& visit) override { visit("equation", equation); }

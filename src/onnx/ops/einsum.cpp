@@ -1,7 +1,6 @@
 // Einsum: makes the equation explicit, without spaces and ellipses.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "onnx/node_import.h"
 #include "ops/matmul.h"
@@ -78,12 +77,7 @@ void importEinsum(NodeImport& node) {
     if (const size_t at = term.find(kEllipsis); at != std::string::npos)
       term.replace(at, kEllipsis.size(), fresh.substr(fresh.size() - count));
   };
-  for (size_t i = 0; i < terms.size(); ++i) {
-    resolve(terms[i], covered[i]);
-    if (std::set<char>(terms[i].begin(), terms[i].end()).size() != terms[i].size())
-      node.unsupported("its equation '", equation,
-                       "' repeats a label within one operand, which is not supported");
-  }
+  for (size_t i = 0; i < terms.size(); ++i) resolve(terms[i], covered[i]);
   resolve(output, widest);
   EinsumAttrs attrs;
   for (size_t i = 0; i < terms.size(); ++i) attrs.equation += (i ? "," : "") + terms[i];
