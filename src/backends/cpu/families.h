@@ -22,7 +22,9 @@ struct RuntimeKernel;
   FAMILY(softmax)                     \
   FAMILY(attention)                   \
   FAMILY(sample)                      \
-  FAMILY(rnn)
+  FAMILY(region)                      \
+  FAMILY(rnn)                         \
+  FAMILY(select)
 
 namespace camshaft::cpu {
 

@@ -40,7 +40,11 @@ constexpr Entry kTable[] = {
     {&ops::OneHot, index::kernels},
     {&ops::TopK, index::kernels},
     {&ops::Resize, sample::kernels},
+    {&ops::RoiAlign, region::kernels},
+    {&ops::DeformColumns, region::kernels},
     {&ops::Recurrent, rnn::kernels},
+    {&ops::NonZero, select::kernels},
+    {&ops::NonMaxSuppression, select::kernels},
 };
 
 KernelList kernelsFor(const Node& node) {
