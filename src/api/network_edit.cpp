@@ -211,9 +211,7 @@ void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& 
 void Network::sortNodes() {
   std::unordered_map<std::string, Node*> binder;
   for (const auto& node : graph_.nodes())
-    if (node->op == &ops::BindDims)
-      for (const Dim& symbol : node->as<BindDimsAttrs>().symbols)
-        binder[symbol.symbolName()] = node.get();
+    for (const std::string& symbol : symbolsDefined(*node)) binder[symbol] = node.get();
   std::vector<Node*> order;
   std::unordered_set<const Node*> placed;
   const std::function<void(Node*)> place = [&](Node* node) {

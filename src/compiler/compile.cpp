@@ -4,8 +4,9 @@
 
 #include "backend/kernel.h"
 #include "backends/backends.h"
-#include "compiler/precision.h"
-#include "passes/pipeline.h"
+#include "compiler/bodies.h"
+#include "compiler/optimize.h"
+#include "compiler/phase.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
@@ -15,54 +16,11 @@
 namespace camshaft {
 namespace {
 
-// A phase shown to the progress monitor from construction to destruction.
-class Phase {
- public:
-  Phase(BuildProgress* progress, std::string name, std::string_view parent, int steps)
-      : progress_(progress), name_(std::move(name)) {
-    if (progress_) progress_->begin(name_, parent, steps);
-  }
-  ~Phase() {
-    if (progress_) progress_->end(name_);
-  }
-  bool advance(int step) const { return !progress_ || progress_->advance(name_, step); }
-  void finishStep(int step) const {
-    if (!advance(step))
-      fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
-  }
-
- private:
-  BuildProgress* progress_;
-  std::string name_;
-};
-
 constexpr std::string_view kWhole = "Building the engine";
-
-void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend) {
-  const Phase phase(options.progress, "Optimising the graph", kWhole,
-                    static_cast<int>(pipeline().size()));
-  PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
-                          .fusion = backend.fusion,
-                          .optimizationLevel = options.optimizationLevel,
-                          .log = options.log,
-                          .disabled = options.disabledPasses};
-  settlePrecision(graph, options, passOptions);
-  const PipelineHooks hooks{
-      .progress = [&](std::string_view, int index, int) { return phase.advance(index); },
-      .passDone =
-          [&](const Graph& after, const PassRecord& record) {
-            options.log.verbose("pass ", record.name, ": ", record.nodesBefore, " to ",
-                                record.nodesAfter, " nodes in ", record.milliseconds, " ms");
-            if (options.dump) options.dump(record.name, after);
-          },
-  };
-  runPipeline(graph, passOptions, hooks);
-}
 
 ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                          const CompileOptions& options, ChooseOptions choose,
-                         const std::vector<IoTensor>& inputs, WeightsBuilder& weights,
-                         BinariesBuilder& binaries) {
+                         Plan& plan, WeightsBuilder& weights, BinariesBuilder& binaries) {
   std::vector<std::string> guessed;
   const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
   for (size_t i = 0; i < graph.inputs.size(); ++i)
@@ -75,8 +33,10 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                     static_cast<int>(graph.nodeCount()));
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
-  return planProfile(graph, resolved, std::move(chosen), inputs, choose.hasDeviceMemory, weights,
-                     binaries);
+  const BodyIndices bodies =
+      planBodies(graph, resolved, options, choose, weights, plan.bodies);
+  return planProfile(graph, resolved, std::move(chosen), plan.inputs, choose.hasDeviceMemory,
+                     weights, binaries, bodies);
 }
 
 // The machine or device that kernels are chosen for.
@@ -106,7 +66,8 @@ Plan compile(Graph graph, const CompileOptions& options) {
   plan.device = options.device;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
-  optimize(graph, options, *backends.front());
+  optimize(graph, options, *backends.front(), kWhole);
+  optimizeBodies(graph, options);
   whole.finishStep(0);
   separateOutputs(graph);
   verify(graph, "separate outputs");
@@ -132,12 +93,11 @@ Plan compile(Graph graph, const CompileOptions& options) {
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
     plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options,
-                                         choose, plan.inputs, weights, binaries));
+                                         choose, plan, weights, binaries));
     whole.finishStep(1 + static_cast<int>(i));
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
-  plan.weights = *bytes;
-  plan.weightsOwner = std::move(bytes);
+  setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,

@@ -29,6 +29,8 @@ std::string placeText(const Plan& plan, const Operand& operand) {
       return plan.outputs[operand.index].name;
     case Place::kDynamic:
       return str("dynamic#", operand.index);
+    case Place::kHostArena:
+      return str("host arena+", operand.offset);
   }
   return "?";
 }
@@ -75,6 +77,12 @@ Json stepJson(const Plan& plan, const Step& step) {
     if (alternative.milliseconds >= 0) entry["TimeMs"] = alternative.milliseconds;
     json["Alternatives"].push_back(std::move(entry));
   }
+  for (int32_t index : step.bodies) {
+    const Plan& body = *plan.bodies[index];
+    Json layers = Json::array();
+    for (const Step& inner : body.profiles[0].steps) layers.push_back(stepJson(body, inner));
+    json["Bodies"].push_back(std::move(layers));
+  }
   return json;
 }
 
@@ -101,11 +109,23 @@ std::string layerLine(const Plan& plan, const Step& step) {
 
 std::string layerJson(const Plan& plan, const Step& step) { return toText(stepJson(plan, step)); }
 
+// Layers line by line, those of bodies further in.
+static std::string layerLines(const Plan& plan, const ProfilePlan& profile,
+                              const std::string& indent) {
+  std::string text;
+  for (const Step& step : profile.steps) {
+    text += str(indent, layerLine(plan, step), "\n");
+    for (int32_t index : step.bodies)
+      text += layerLines(*plan.bodies[index], plan.bodies[index]->profiles[0], indent + "  ");
+  }
+  return text;
+}
+
 std::string engineText(const Plan& plan, const ProfilePlan& profile) {
   std::string text = str("Engine '", plan.networkName, "' for ", plan.device, " (", plan.builtFor,
                          "), ", profile.steps.size(), " layers, weights ", plan.weights.size(),
                          " bytes, activations ", profile.arenaBytes, " bytes\nLayers:\n");
-  for (const Step& step : profile.steps) text += layerLine(plan, step) + "\n";
+  text += layerLines(plan, profile, "");
   text += "Bindings:\n";
   for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const IoTensor& tensor : *tensors) text += tensor.name + "\n";

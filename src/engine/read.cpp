@@ -119,6 +119,8 @@ Step toStep(const fb::Step* table) {
   step.bindMax = toVector(table->bind_max());
   step.dimBegin = table->dim_begin();
   step.dimEnd = table->dim_end();
+  step.bodies = toVector(table->bodies());
+  step.carried = table->carried();
   return step;
 }
 
@@ -141,6 +143,7 @@ ProfilePlan toProfile(const fb::Profile* table) {
   profile.firstPhaseEnd = table->first_phase_end();
   profile.steps = toList(table->steps(), toStep);
   profile.outputs = toList(table->outputs(), toTensor);
+  profile.outputMaxBytes = toVector(table->output_max_bytes());
   profile.dynamicBuffers = toDims(table->dynamic_buffers());
   profile.hostDynamicBuffers = toVector(table->host_dynamic_buffers());
   profile.arenaBytes = table->arena_bytes();
@@ -167,6 +170,27 @@ void readInspection(const fb::Inspection* table, Plan& plan) {
           info->milliseconds()};
     }
   }
+  const size_t bodies = table->bodies() ? table->bodies()->size() : 0;
+  if (bodies != plan.bodies.size()) damaged("its inspection record is incomplete");
+  for (size_t b = 0; b < bodies; ++b)
+    readInspection(table->bodies()->Get(static_cast<uint32_t>(b)), *plan.bodies[b]);
+}
+
+// Bodies nest no deeper than the verifier lets tables nest.
+Plan toPlan(const fb::Plan* table) {
+  Plan plan;
+  plan.networkName = toText(table->network_name());
+  plan.device = toText(table->device());
+  plan.builtFor = toText(table->built_for());
+  plan.inputs = toList(table->inputs(), toIo);
+  plan.outputs = toList(table->outputs(), toIo);
+  plan.profiles = toList(table->profiles(), toProfile);
+  plan.profilingVerbosity = table->profiling_verbosity();
+  plan.binaries =
+      toList(table->binaries(), [](const fb::Binary* binary) { return toBytes(binary->bytes()); });
+  plan.bodies = toList(table->bodies(),
+                       [](const fb::Plan* body) { return std::make_shared<Plan>(toPlan(body)); });
+  return plan;
 }
 
 // A verified root table. The verifier wants aligned memory, so the (small) section is copied.
@@ -189,27 +213,18 @@ Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> ow
 
   AlignedBuffer planBytes, inspectionBytes;
   const fb::Plan* table = root<fb::Plan>(bytes, header.plan, planBytes);
-  Plan plan;
-  plan.networkName = toText(table->network_name());
-  plan.device = toText(table->device());
-  plan.builtFor = toText(table->built_for());
-  plan.inputs = toList(table->inputs(), toIo);
-  plan.outputs = toList(table->outputs(), toIo);
-  plan.profiles = toList(table->profiles(), toProfile);
-  plan.profilingVerbosity = table->profiling_verbosity();
-  plan.binaries =
-      toList(table->binaries(), [](const fb::Binary* binary) { return toBytes(binary->bytes()); });
+  Plan plan = toPlan(table);
   readInspection(root<fb::Inspection>(bytes, header.inspection, inspectionBytes), plan);
 
-  plan.weights = bytes.subspan(header.weights.offset, header.weights.size);
-  plan.weightsOwner = std::move(owner);
-  const bool aligned = reinterpret_cast<uintptr_t>(plan.weights.data()) % kSectionAlignment == 0;
-  if (!plan.weightsOwner || !aligned) {
-    auto copy = std::make_shared<AlignedBuffer>(plan.weights.size());
-    if (!plan.weights.empty()) std::memcpy(copy->data(), plan.weights.data(), plan.weights.size());
-    plan.weights = {copy->data(), header.weights.size};
-    plan.weightsOwner = std::move(copy);
+  std::span<const std::byte> weights = bytes.subspan(header.weights.offset, header.weights.size);
+  const bool aligned = reinterpret_cast<uintptr_t>(weights.data()) % kSectionAlignment == 0;
+  if (!owner || !aligned) {
+    auto copy = std::make_shared<AlignedBuffer>(weights.size());
+    if (!weights.empty()) std::memcpy(copy->data(), weights.data(), weights.size());
+    weights = {copy->data(), header.weights.size};
+    owner = std::move(copy);
   }
+  setWeights(plan, weights, owner);
   validate(plan);
   return plan;
 }

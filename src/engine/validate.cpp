@@ -19,6 +19,11 @@ class Validator {
     for (const IoTensor& input : plan_.inputs) checkDims(input.tensor, "an input");
     for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
     for (const ProfilePlan& profile : plan_.profiles) checkProfile(profile);
+    for (const std::shared_ptr<Plan>& body : plan_.bodies) {
+      require(body->profiles.size() == 1, "a body has not one profile");
+      require(!hasDeviceMemory(*body), "a body does not run on the host");
+      Validator(*body).run();
+    }
   }
 
  private:
@@ -31,7 +36,9 @@ class Validator {
     profile_ = &profile;
     checkSlots(profile);
     require(profile.inputs.size() == plan_.inputs.size(), "a profile lacks inputs");
-    require(profile.outputs.size() == plan_.outputs.size(), "a profile lacks outputs");
+    require(profile.outputs.size() == plan_.outputs.size() &&
+                profile.outputMaxBytes.size() == plan_.outputs.size(),
+            "a profile lacks outputs");
     for (int64_t bytes : {profile.arenaBytes, profile.hostArenaBytes})
       require(bytes >= 0 && bytes < (int64_t{1} << 46), "its arena size is out of range");
     for (int32_t index : profile.hostDynamicBuffers)
@@ -87,7 +94,7 @@ class Validator {
   }
 
   void checkStep(const Step& step, int64_t programSize) {
-    require(step.kind <= StepKind::kCopy, "a step is of an unknown kind");
+    require(step.kind <= StepKind::kLoop, "a step is of an unknown kind");
     require(step.binary == -1 || isIndex(step.binary, plan_.binaries.size()),
             "a step's device code is not there");
     for (const Operand& input : step.inputs) checkOperand(input);
@@ -108,7 +115,12 @@ class Validator {
     for (int32_t slot : step.bindSlots) require(isSlot(slot), "a bind slot is out of range");
     require(0 <= step.dimBegin && step.dimBegin <= step.dimEnd && step.dimEnd <= programSize,
             "its dimension program is cut");
+    require(step.bindMin.size() == step.bindSlots.size() &&
+                step.bindMax.size() == step.bindSlots.size(),
+            "a bind step has no bounds");
     if (step.kind == StepKind::kBindDims) checkBind(step);
+    if (step.kind == StepKind::kIf) checkIf(step);
+    if (step.kind == StepKind::kLoop) checkLoop(step);
     if (step.kind == StepKind::kCopy)
       checkCopy(step);
     else
@@ -152,9 +164,66 @@ class Validator {
     }
     require(count >= static_cast<int64_t>(step.bindSlots.size()),
             "a bind step reads past its input");
-    require(step.bindMin.size() == step.bindSlots.size() &&
-                step.bindMax.size() == step.bindSlots.size(),
-            "a bind step has no bounds");
+  }
+
+  const Plan& bodyOf(const Step& step, size_t index) {
+    require(isIndex(step.bodies[index], plan_.bodies.size()), "a step's body is not there");
+    return *plan_.bodies[step.bodies[index]];
+  }
+
+  // Sizes are compared as the step runs.
+  static void checkPassed(const Operand& operand, const IoTensor& io, size_t moreDims = 0) {
+    require(operand.place != Place::kNone && operand.tensor.type == io.tensor.type &&
+                operand.tensor.dims.size() == io.tensor.dims.size() + moreDims,
+            "an operand of a body is not what the body takes or gives");
+  }
+
+  static bool isScalar(const Operand& operand, DataType type) {
+    return operand.tensor.type == type && isScalar(operand.tensor);
+  }
+  static bool isScalar(const TensorDesc& tensor) {
+    return std::all_of(tensor.dims.begin(), tensor.dims.end(),
+                       [](const DimRef& dim) { return dim.isConstant() && dim.constant == 1; });
+  }
+
+  void checkIf(const Step& step) {
+    require(step.bodies.size() == 2, "a branch has not two bodies");
+    size_t next = 1;
+    require(!step.inputs.empty() && step.inputs[0].place != Place::kNone &&
+                isScalar(step.inputs[0], DataType::kBool),
+            "a branch has no condition");
+    for (size_t b = 0; b < 2; ++b) {
+      const Plan& body = bodyOf(step, b);
+      require(step.inputs.size() - next >= body.inputs.size() &&
+                  step.outputs.size() == body.outputs.size(),
+              "a branch lacks operands");
+      for (const IoTensor& input : body.inputs) checkPassed(step.inputs[next++], input);
+      for (size_t i = 0; i < body.outputs.size(); ++i)
+        checkPassed(step.outputs[i], body.outputs[i]);
+    }
+  }
+
+  void checkLoop(const Step& step) {
+    require(step.bodies.size() == 1, "a loop has not one body");
+    const Plan& body = bodyOf(step, 0);
+    const auto carried = static_cast<size_t>(step.carried);
+    require(step.carried >= 0 && body.inputs.size() == step.inputs.size() &&
+                body.inputs.size() >= 2 + carried && body.outputs.size() >= 1 + carried &&
+                body.outputs.size() == step.outputs.size() + 1,
+            "a loop lacks operands");
+    for (size_t i = 0; i < 2; ++i) {
+      const DataType type = i == 0 ? DataType::kI64 : DataType::kBool;
+      require(step.inputs[i].place == Place::kNone || isScalar(step.inputs[i], type),
+              "a loop's limits are no scalars");
+      require(body.inputs[i].tensor.type == type && isScalar(body.inputs[i].tensor),
+              "a loop's body takes no iteration");
+    }
+    require(body.outputs[0].tensor.type == DataType::kBool, "a loop's body gives no condition");
+    for (size_t i = 2; i < body.inputs.size(); ++i) checkPassed(step.inputs[i], body.inputs[i]);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      checkPassed(step.outputs[i], body.outputs[1 + i], i < carried ? 0 : 1);
+      if (i < carried) checkPassed(step.outputs[i], body.inputs[2 + i]);
+    }
   }
 
   void checkOperand(const Operand& operand) {

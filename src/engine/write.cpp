@@ -16,20 +16,13 @@ using OffsetVector = Offset<flatbuffers::Vector<Offset<T>>>;
 
 class PlanWriter {
  public:
-  std::vector<std::byte> write(const Plan& plan) {
-    const auto inputs = list(plan.inputs, &PlanWriter::io);
-    const auto outputs = list(plan.outputs, &PlanWriter::io);
-    const auto profiles = list(plan.profiles, &PlanWriter::profile);
-    const auto name = text(plan.networkName), device = text(plan.device),
-               builtFor = text(plan.builtFor);
-    const auto binaries = list(plan.binaries, &PlanWriter::binary);
-    builder_.Finish(fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                                   plan.profilingVerbosity, binaries));
+  std::vector<std::byte> write(const Plan& whole) {
+    builder_.Finish(plan(whole));
     return bytes();
   }
 
-  std::vector<std::byte> writeInspection(const Plan& plan) {
-    builder_.Finish(fb::CreateInspection(builder_, list(plan.profiles, &PlanWriter::profileInfo)));
+  std::vector<std::byte> writeInspection(const Plan& whole) {
+    builder_.Finish(inspection(whole));
     return bytes();
   }
 
@@ -40,6 +33,28 @@ class PlanWriter {
     std::vector<Offset<Table>> offsets;
     for (const T& item : items) offsets.push_back((this->*one)(item));
     return builder_.CreateVector(offsets);
+  }
+
+  Offset<fb::Plan> plan(const Plan& value) {
+    const auto inputs = list(value.inputs, &PlanWriter::io);
+    const auto outputs = list(value.outputs, &PlanWriter::io);
+    const auto profiles = list(value.profiles, &PlanWriter::profile);
+    const auto name = text(value.networkName), device = text(value.device),
+               builtFor = text(value.builtFor);
+    const auto binaries = list(value.binaries, &PlanWriter::binary);
+    const auto bodies = list(value.bodies, &PlanWriter::body);
+    return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
+                          value.profilingVerbosity, binaries, bodies);
+  }
+  Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
+
+  Offset<fb::Inspection> inspection(const Plan& value) {
+    const auto profiles = list(value.profiles, &PlanWriter::profileInfo);
+    return fb::CreateInspection(builder_, profiles,
+                                list(value.bodies, &PlanWriter::bodyInspection));
+  }
+  Offset<fb::Inspection> bodyInspection(const std::shared_ptr<Plan>& value) {
+    return inspection(*value);
   }
 
   Offset<flatbuffers::String> text(const std::string& value) {
@@ -85,7 +100,8 @@ class PlanWriter {
                bindMax = builder_.CreateVector(value.bindMax);
     return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
                           outputs, dimArgs, workspace, bindSlots, value.dimBegin, value.dimEnd,
-                          value.binary, bindMin, bindMax);
+                          value.binary, bindMin, bindMax, builder_.CreateVector(value.bodies),
+                          value.carried);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {
@@ -109,9 +125,12 @@ class PlanWriter {
     const auto programVector = builder_.CreateVectorOfStructs(program);
     const auto steps = list(value.steps, &PlanWriter::step);
     const auto outputs = list(value.outputs, &PlanWriter::tensor);
+    const auto dynamicBuffers = dims(value.dynamicBuffers);
+    const auto hostDynamicBuffers = builder_.CreateVector(value.hostDynamicBuffers);
+    const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
-                             steps, outputs, dims(value.dynamicBuffers), value.arenaBytes,
-                             value.hostArenaBytes, builder_.CreateVector(value.hostDynamicBuffers));
+                             steps, outputs, dynamicBuffers, value.arenaBytes,
+                             value.hostArenaBytes, hostDynamicBuffers, outputMaxBytes);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {

@@ -22,6 +22,11 @@
 
 namespace camshaft {
 
+class Graph;
+// The body of a branch or loop: a closed graph, shared by copies of its node. To change one, put a
+// changed clone in its place.
+using BodyPtr = std::shared_ptr<const Graph>;
+
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -35,6 +40,8 @@ class AttrVisitor {
   virtual void operator()(std::string_view name, std::vector<double>& value) = 0;
   virtual void operator()(std::string_view name, std::vector<Dim>& value) = 0;
   virtual void operator()(std::string_view name, Expr& value) = 0;
+  // Few visitors have any business in a body: its dimensions are its own.
+  virtual void operator()(std::string_view, BodyPtr&) {}
   // An enum by its spellings, in the order of its values from 0.
   virtual void choice(std::string_view name, int& value, std::span<const std::string_view> spellings) = 0;
 

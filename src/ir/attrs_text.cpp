@@ -16,8 +16,21 @@ std::string listText(const std::vector<T>& values, std::string (*textOf)(T)) {
   return str("[", out, "]");
 }
 
+// "{", the graph's text two steps further in, "}".
+std::string bodyText(const BodyPtr& body, bool fullConstants) {
+  if (!body) return "{}";
+  std::string text = "{\n    ";
+  for (char c : toText(*body, fullConstants)) {
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  text.resize(text.size() - 2);
+  return text + "}";
+}
+
 class TextVisitor : public AttrVisitor {
  public:
+  explicit TextVisitor(bool fullConstants) : fullConstants_(fullConstants) {}
   void operator()(std::string_view name, int64_t& v) override { add(name, str(v)); }
   void operator()(std::string_view name, double& v) override { add(name, realText(v)); }
   void operator()(std::string_view name, bool& v) override { add(name, str(v)); }
@@ -32,6 +45,9 @@ class TextVisitor : public AttrVisitor {
   }
   void operator()(std::string_view name, std::vector<Dim>& v) override { add(name, toString(v)); }
   void operator()(std::string_view name, Expr& v) override { add(name, toString(v)); }
+  void operator()(std::string_view name, BodyPtr& v) override {
+    add(name, bodyText(v, fullConstants_));
+  }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
     add(name, std::string(spellings[v]));
   }
@@ -39,11 +55,12 @@ class TextVisitor : public AttrVisitor {
 
  private:
   void add(std::string_view name, std::string text) { texts.emplace_back(name, std::move(text)); }
+  const bool fullConstants_;
 };
 
 class ParseVisitor : public AttrVisitor {
  public:
-  explicit ParseVisitor(const AttrTexts& texts) : texts_(texts) {}
+  ParseVisitor(const AttrTexts& texts, OpLookup findOp) : texts_(texts), findOp_(findOp) {}
 
   void operator()(std::string_view name, int64_t& v) override { set(name, v, parseInteger); }
   void operator()(std::string_view name, double& v) override { set(name, v, parseReal); }
@@ -63,6 +80,14 @@ class ParseVisitor : public AttrVisitor {
     setList(name, v, parseDim);
   }
   void operator()(std::string_view name, Expr& v) override { set(name, v, parseExpr); }
+  void operator()(std::string_view name, BodyPtr& v) override {
+    set(name, v, [&](std::string_view text) -> BodyPtr {
+      if (!text.starts_with('{') || !text.ends_with('}'))
+        fail(ErrorKind::kInvalidArgument, "the graph '", name, "' is not in braces");
+      text = trim(text.substr(1, text.size() - 2));
+      return text.empty() ? nullptr : std::make_shared<const Graph>(parseGraph(text, findOp_));
+    });
+  }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
     set(name, v, [&](std::string_view text) {
       for (size_t i = 0; i < spellings.size(); ++i)
@@ -114,6 +139,7 @@ class ParseVisitor : public AttrVisitor {
   }
 
   const AttrTexts& texts_;
+  const OpLookup findOp_;
   std::vector<std::string_view> known_;
 };
 
@@ -140,14 +166,14 @@ class SymbolVisitor : public AttrVisitor {
 
 }  // namespace
 
-AttrTexts textsOf(const Attrs& attrs) {
-  TextVisitor visitor;
+AttrTexts textsOf(const Attrs& attrs, bool fullConstants) {
+  TextVisitor visitor(fullConstants);
   attrs.clone()->fields(visitor);  // a copy, because visitors may write
   return std::move(visitor.texts);
 }
 
-void setFromTexts(Attrs& attrs, const AttrTexts& texts) {
-  ParseVisitor visitor(texts);
+void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp) {
+  ParseVisitor visitor(texts, findOp);
   attrs.fields(visitor);
   visitor.refuseUnknown();
 }

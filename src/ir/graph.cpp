@@ -23,6 +23,46 @@ std::string describe(const Node& node) {
   return str("node '", node.name, "' (", node.op->name, ")");
 }
 
+std::set<std::string> symbolsDefined(const Node& node) {
+  std::set<std::string> names;
+  if (node.op->defines)
+    for (const Dim& symbol : node.op->defines(*node.attrs)) collectSymbols(symbol, names);
+  return names;
+}
+
+namespace {
+
+class BodyVisitor : public AttrVisitor {
+ public:
+  void operator()(std::string_view, BodyPtr& body) override { bodies.push_back(&body); }
+  void operator()(std::string_view, int64_t&) override {}
+  void operator()(std::string_view, double&) override {}
+  void operator()(std::string_view, bool&) override {}
+  void operator()(std::string_view, std::string&) override {}
+  void operator()(std::string_view, DataType&) override {}
+  void operator()(std::string_view, Dim&) override {}
+  void operator()(std::string_view, std::vector<int64_t>&) override {}
+  void operator()(std::string_view, std::vector<double>&) override {}
+  void operator()(std::string_view, std::vector<Dim>&) override {}
+  void operator()(std::string_view, Expr&) override {}
+  void choice(std::string_view, int&, std::span<const std::string_view>) override {}
+  std::vector<BodyPtr*> bodies;
+};
+
+}  // namespace
+
+std::vector<BodyPtr*> bodiesOf(Node& node) {
+  BodyVisitor visitor;
+  node.attrs->fields(visitor);
+  return visitor.bodies;
+}
+
+std::vector<const Graph*> bodiesOf(const Node& node) {
+  std::vector<const Graph*> bodies;
+  for (const BodyPtr* body : bodiesOf(const_cast<Node&>(node))) bodies.push_back(body->get());
+  return bodies;
+}
+
 Value* Graph::newValue(std::string name, TensorType type) {
   name = uniqueName(name);
   auto value = std::make_unique<Value>();
@@ -167,10 +207,10 @@ void Graph::eraseIfDead(Node* node) {
   while (!candidates.empty()) {
     Node* candidate = candidates.back();
     candidates.pop_back();
-    // A node without outputs binds dimensions: alive by its effect.
+    // What defines dimensions is alive by that.
     const bool alive = std::any_of(candidate->outputs.begin(), candidate->outputs.end(),
                                    [this](const Value* output) { return hasUses(output); });
-    if (alive || candidate->outputs.empty()) continue;
+    if (alive || !symbolsDefined(*candidate).empty()) continue;
     for (const Value* input : candidate->inputs)
       if (input && input->producer) candidates.push_back(input->producer);
     erase(candidate);

@@ -174,6 +174,12 @@ class Graph {
 // Human-readable position for messages: "node 'conv1' (Conv)".
 std::string describe(const Node& node);
 
+// Names of the symbols that get their values when the node runs (OpInfo::defines).
+std::set<std::string> symbolsDefined(const Node& node);
+// The bodies among a node's attributes; those that are left out are null.
+std::vector<BodyPtr*> bodiesOf(Node& node);
+std::vector<const Graph*> bodiesOf(const Node& node);
+
 // The text form and back; parse throws Error with the line number. Constants over 16 elements
 // print as a digest unless `fullConstants`; then the text parses back to an equal graph.
 std::string toText(const Graph& graph, bool fullConstants = false);

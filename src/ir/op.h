@@ -48,6 +48,9 @@ struct OpInfo {
   void (*evaluate)(const Evaluation& evaluation);
   // Element values of output 0 as dimensions, when the inputs' are known (shape arithmetic).
   std::optional<std::vector<Dim>> (*contents)(const Node& node) = nullptr;
+  // Symbols that get their values when the node runs: it reads them from a tensor, or its results
+  // have these sizes. Null: none.
+  std::vector<Dim> (*defines)(const Attrs& attrs) = nullptr;
 };
 
 using Op = const OpInfo*;  // operators are compared by address: node.op == &ops::Conv

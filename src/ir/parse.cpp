@@ -8,8 +8,8 @@
 //     return %y as "logits"
 //   }
 //
-// Types of node outputs may be left out; where given they are checked. Symbols of inputs and of
-// nodes without outputs (which bind them) need no declaration.
+// Types of node outputs may be left out; where given they are checked. Symbols of inputs and
+// those that nodes define need no declaration. A field that is a body has a graph in braces.
 #include <algorithm>
 #include <cctype>
 
@@ -228,7 +228,7 @@ class GraphParser {
       } while (scan_.accept(","));
       scan_.expect("}");
     }
-    setFromTexts(*attrs, texts);
+    setFromTexts(*attrs, texts, findOp_);
     return attrs;
   }
 
@@ -241,10 +241,10 @@ class GraphParser {
              [&] { fail(ErrorKind::kInvalidArgument, "there is no operator '", opName, "'"); });
     std::vector<Value*> inputs = operands();
     auto attrs = here([&] { return attributes(op); });
-    if (results.empty()) {
-      std::set<std::string> bound;
-      collectSymbols(*attrs, bound);
-      declare(bound);
+    if (op->defines) {
+      std::set<std::string> defined;
+      for (const Dim& symbol : op->defines(*attrs)) collectSymbols(symbol, defined);
+      declare(defined);
     }
     Node* added = atLine(line, [&] {
       if (op->outputs >= 0 && op->outputs != static_cast<int>(results.size()))

@@ -71,10 +71,10 @@ std::string constantText(const Value& value, bool full) {
   return full ? hexText(bytes) : digestText(bytes);
 }
 
-std::string attributesText(const Node& node) {
+std::string attributesText(const Node& node, bool full) {
   const AttrTexts defaults = textsOf(*node.op->makeAttrs());
   std::string out;
-  for (const auto& field : textsOf(*node.attrs)) {
+  for (const auto& field : textsOf(*node.attrs, full)) {
     if (std::find(defaults.begin(), defaults.end(), field) != defaults.end()) continue;
     out += str(out.empty() ? "" : ", ", field.first, " = ", field.second);
   }
@@ -95,19 +95,20 @@ std::string precisionText(const PrecisionRequest& request) {
   return str(" precision(", out, ")");
 }
 
-std::string nodeText(const Node& node, bool withOrigins) {
+// `full`: with origins, and whole constants in bodies.
+std::string nodeText(const Node& node, bool full) {
   std::string out;
   for (const Value* output : node.outputs) out += str(out.empty() ? "" : ", ", typedText(output));
   if (!node.outputs.empty()) out += " = ";
   const auto ownEnd = node.inputs.begin() + node.ownInputs();
   out += str(node.op->name, listText(std::vector<Value*>(node.inputs.begin(), ownEnd)),
-             attributesText(node));
+             attributesText(node, full));
   if (node.epilogue)
     out += str(" epilogue", listText(std::vector<Value*>(ownEnd, node.inputs.end())), " {",
                toString(node.epilogue->expr), "}");
   if (!node.precision.empty()) out += precisionText(node.precision);
   if (node.outputs.empty() || node.name != node.outputs[0]->name) out += str(" ", quote(node.name));
-  if (withOrigins && !node.origins.empty()) {
+  if (full && !node.origins.empty()) {
     out += " from";
     const char* separator = " ";
     for (const std::string& origin : node.origins) {

@@ -59,6 +59,9 @@ inline std::vector<TensorType> nothing(const Node&) { return {}; }
 inline std::vector<TensorType> filled(const Node& node) {
   return {{DataType::kF32, node.as<FillAttrs>().shape}};
 }
+inline std::vector<Dim> bound(const Attrs& attrs) {
+  return static_cast<const BindAttrs&>(attrs).symbols;
+}
 inline void unevaluated(const Evaluation&) {}
 
 inline const OpInfo kAdd{"Add", 2, 2, 1, makeAttrsOf<NoAttrs>, sameTypes, unevaluated};
@@ -66,7 +69,8 @@ inline const OpInfo kCopy{"Copy", 1, 1, 1, makeAttrsOf<NoAttrs>, likeFirst, unev
 inline const OpInfo kEverything{"Everything", 1,          3, 1, makeAttrsOf<EverythingAttrs>,
                                 likeFirst,    unevaluated};
 inline const OpInfo kTwice{"Twice", 1, 1, 2, makeAttrsOf<NoAttrs>, twice, unevaluated};
-inline const OpInfo kBind{"Bind", 1, 1, 0, makeAttrsOf<BindAttrs>, nothing, unevaluated};
+inline const OpInfo kBind{"Bind", 1, 1, 0, makeAttrsOf<BindAttrs>, nothing, unevaluated,
+                          nullptr, bound};
 inline const OpInfo kFill{"Fill", 0, 0, 1, makeAttrsOf<FillAttrs>, filled, unevaluated};
 
 inline Op findTestOp(std::string_view name) {

@@ -25,6 +25,7 @@ class Verifier {
       checkTypes(*node);
       checkEpilogue(*node);
       checkSymbols(*node);
+      checkBodies(*node);
       for (const Value* output : node->outputs) computed_.insert(output);
     }
     checkUsers();
@@ -160,18 +161,29 @@ class Verifier {
     return true;
   }
 
-  // A node without outputs binds the symbols among its attributes; all others need them bound.
+  // Symbols have values when a node that uses them runs, unless it defines them.
   void checkSymbols(const Node& node) {
     std::set<std::string> names;
     collectSymbols(*node.attrs, names);
     for (const Value* output : node.outputs)
       for (const Dim& dim : output->shape()) collectSymbols(dim, names);
+    const std::set<std::string> defined = symbolsDefined(node);
+    for (const std::string& name : defined) {
+      checkDeclared(name, describe(node));
+      if (!bound_.insert(name).second)
+        stop(describe(node), " defines the dimension '", name, "', which has a value already");
+    }
     for (const std::string& name : names) {
       checkDeclared(name, describe(node));
-      if (node.outputs.empty())
-        bound_.insert(name);
-      else if (!bound_.contains(name))
+      if (!bound_.contains(name))
         stop(describe(node), " uses the dimension '", name, "' before it has a value");
+    }
+  }
+
+  void checkBodies(const Node& node) const {
+    for (const Graph* body : bodiesOf(node)) {
+      if (!body) stop(describe(node), " lacks a body");
+      verify(*body, str(stage_, ", in ", describe(node)));
     }
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <utility>
 
+#include "ops/control_flow.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
@@ -42,6 +43,7 @@ void evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
 
 std::vector<HostTensor> evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
                                      const SymbolValue& symbolValue) {
+  if (hasBodies(node)) return evaluateBodies(node, inputs, symbolValue);
   std::vector<HostTensor> results;
   for (const Value* output : node.outputs) {
     Dims dims;
@@ -88,6 +90,17 @@ void bindDims(const Node& node, const ConstTensorView& vector, SymbolValues& val
         readInteger(vector.type, vector.data, static_cast<int64_t>(i));
 }
 
+// Sizes that only a node's results decide.
+void bindResults(const Node& node, const std::vector<HostTensor>& results, SymbolValues& values) {
+  const std::set<std::string> defined = symbolsDefined(node);
+  for (size_t i = 0; i < results.size() && !defined.empty(); ++i)
+    for (size_t d = 0; d < results[i].dims.size(); ++d) {
+      const Dim& dim = node.outputs[i]->shape()[d];
+      if (dim.isSymbol() && defined.contains(dim.symbolName()))
+        values.try_emplace(dim.symbolName(), results[i].dims[d]);
+    }
+}
+
 }  // namespace
 
 std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstTensorView> inputs) {
@@ -117,6 +130,7 @@ std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstT
       continue;
     }
     std::vector<HostTensor> results = evaluateNode(*node, operands, lookup(symbols));
+    bindResults(*node, results, symbols);
     for (size_t i = 0; i < results.size(); ++i) computed[node->outputs[i]] = std::move(results[i]);
   }
   std::vector<HostTensor> outputs;

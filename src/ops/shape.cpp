@@ -235,15 +235,18 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
   return attrs.symbols;
 }
 
-Dim boundedSize(Graph& graph, Value* count, const Dim& bound, const std::string& who) {
-  if (const Contents known = knownContents(count)) return known->front();
-  const Dim size = contentsOf(graph, count, who).front();
-  SymbolInfo& info = graph.symbols.at(size.symbolName());
-  if (bound.isConstant())
-    info.range.max = std::min(info.range.max, bound.value());
-  else if (!info.upper)
-    info.upper = bound;
-  return size;
+std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
+                              const std::string& who) {
+  if (const Contents known = knownContents(value)) return *known;
+  const std::vector<Dim> sizes = contentsOf(graph, value, who);
+  for (size_t i = 0; i < sizes.size() && i < bounds.size(); ++i) {
+    SymbolInfo& info = graph.symbols.at(sizes[i].symbolName());
+    if (bounds[i].isConstant())
+      info.range.max = std::min(info.range.max, bounds[i].value());
+    else if (!info.upper)
+      info.upper = bounds[i];
+  }
+  return sizes;
 }
 
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before) {

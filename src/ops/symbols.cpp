@@ -33,9 +33,9 @@ class DimVisitor : public AttrVisitor {
 
 std::set<std::string> symbolsRead(const Node& node) {
   std::set<std::string> names;
-  if (node.op == &ops::BindDims) return names;
   DimVisitor collect([&](const Dim& dim) { collectSymbols(dim, names); });
   node.attrs->fields(collect);
+  for (const std::string& name : symbolsDefined(node)) names.erase(name);
   return names;
 }
 

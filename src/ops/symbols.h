@@ -8,7 +8,7 @@
 
 namespace camshaft {
 
-// Names of the symbols in the node's attributes. A BindDims counts none: it defines its symbols.
+// Names of the symbols in the node's attributes, without those it defines.
 std::set<std::string> symbolsRead(const Node& node);
 // These and the symbols in the shapes of its inputs and outputs.
 std::set<std::string> symbolsOf(const Node& node);

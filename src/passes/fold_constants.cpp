@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "ops/control_flow.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
 #include "ops/shape.h"
@@ -36,12 +37,29 @@ static bool worthStoring(const Node& node) {
 }
 
 static bool isFoldable(const Node& node) {
-  if (node.outputs.empty() || hasSymbols(node)) return false;
+  if (node.outputs.empty() || hasSymbols(node) || node.op == &ops::Random) return false;
   for (const Value* input : node.inputs)
     if (input && !input->isConstant()) return false;
+  if (hasBodies(node)) return true;  // it runs once here instead of in every inference
   for (const Value* output : node.outputs)
     if (!isStatic(output->shape())) return false;
   return worthStoring(node);
+}
+
+// Sizes that only the results decided are numbers from here on.
+static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& results) {
+  const std::set<std::string> defined = symbolsDefined(node);
+  if (defined.empty()) return;
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < results.size(); ++i)
+    for (size_t d = 0; d < results[i].dims.size(); ++d)
+      if (const Dim& dim = node.outputs[i]->shape()[d]; dim.isSymbol())
+        sizes.emplace(dim.symbolName(), results[i].dims[d]);
+  forgetDefinitions(node);
+  for (const std::string& name : defined) graph.symbols.erase(name);
+  substituteSymbols(graph, [&](const std::string& name) {
+    return defined.contains(name) ? Dim(sizes.at(name)) : Dim::symbol(name);
+  });
 }
 
 static void replaceByConstants(Graph& graph, Node* node) {
@@ -58,6 +76,7 @@ static void replaceByConstants(Graph& graph, Node* node) {
         CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol,
                        " while it is folded");
       });
+  nameSizes(graph, *node, results);
   std::vector<std::pair<Value*, std::string>> constants;  // with the names they take over
   for (size_t i = 0; i < results.size(); ++i) {
     Value* output = node->outputs[i];

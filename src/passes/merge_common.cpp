@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "ir/rewrite.h"
 #include "passes/edit.h"
@@ -48,7 +49,7 @@ static bool mergeNodes(Graph& graph) {
   std::map<NodeKey, Node*> first;
   bool changed = false;
   for (Node* node : graph.nodeList()) {
-    if (node->outputs.empty()) continue;
+    if (!symbolsDefined(*node).empty() || !bodiesOf(std::as_const(*node)).empty()) continue;
     const auto [it, isNew] = first.try_emplace(keyOf(*node), node);
     if (isNew) continue;
     Node* kept = it->second;

@@ -3,10 +3,9 @@
 //   %a = Pointwise(%x) {relu}    // no reader
 //   BindDims(%n) {k}             // k in no shape or attribute
 //   →  (nothing)
+#include <algorithm>
 #include <set>
 
-#include "ops/ops.h"
-#include "ops/shape.h"
 #include "ops/symbols.h"
 #include "passes/passes.h"
 
@@ -16,7 +15,8 @@ namespace camshaft {
 static std::set<std::string> symbolsInUse(const Graph& graph) {
   std::set<std::string> names;
   for (const Value* value : graph.values())
-    for (const Dim& dim : value->shape()) collectSymbols(dim, names);
+    if (graph.hasUses(value))
+      for (const Dim& dim : value->shape()) collectSymbols(dim, names);
   for (const auto& node : graph.nodes()) names.merge(symbolsRead(*node));
   return names;
 }
@@ -29,10 +29,9 @@ static std::set<std::string> symbolsInBounds(const Graph& graph) {
   return names;
 }
 
-static bool bindsAny(const Node& node, const std::set<std::string>& symbols) {
-  for (const Dim& symbol : node.as<BindDimsAttrs>().symbols)
-    if (symbols.contains(symbol.symbolName())) return true;
-  return false;
+static bool isRead(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](const Value* output) { return graph.hasUses(output); });
 }
 
 static bool removeUnread(Graph& graph) {
@@ -40,29 +39,31 @@ static bool removeUnread(Graph& graph) {
   bool changed = false;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {  // readers before what they read
     Node* node = *it;
-    bool used = node->outputs.empty();
-    for (const Value* output : node->outputs) used |= graph.hasUses(output);
-    if (used) continue;
+    if (isRead(graph, *node) || !symbolsDefined(*node).empty()) continue;
     graph.erase(node);
     changed = true;
   }
   return changed;
 }
 
+// Nodes that nobody reads go when nobody uses the symbols they define either.
 static bool removeUnusedBindings(Graph& graph) {
   bool changed = false;
   std::set<std::string> inUse, bounds;
   bool collected = false;
   for (Node* node : graph.nodeList()) {
-    if (node->op != &ops::BindDims) continue;
+    const std::set<std::string> defined = symbolsDefined(*node);
+    if (defined.empty() || isRead(graph, *node)) continue;
     if (!collected) {
       inUse = symbolsInUse(graph);
       bounds = symbolsInBounds(graph);
       collected = true;
     }
-    if (bindsAny(*node, inUse)) continue;
-    for (const Dim& symbol : node->as<BindDimsAttrs>().symbols)
-      if (!bounds.contains(symbol.symbolName())) graph.symbols.erase(symbol.symbolName());
+    if (std::any_of(defined.begin(), defined.end(),
+                    [&](const auto& name) { return inUse.contains(name); }))
+      continue;
+    for (const std::string& name : defined)
+      if (!bounds.contains(name)) graph.symbols.erase(name);
     graph.erase(node);
     changed = true;
   }

@@ -56,6 +56,10 @@ enum class StepKind : uint8_t {
   kKernel,
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
   kCopy,      // input 0 to output 0, between the device and the host
+  // Steps that run bodies, on the host. Then they know the sizes of their outputs: those that have a
+  // bind slot go there, and the program runs from dimBegin to dimEnd.
+  kIf,    // input 0 chooses bodies[0] or bodies[1]; the others are the inputs of both, in order
+  kLoop,  // trip count, condition, carried values, captures; bodies[0] over and over
 };
 
 // What the inspector shows of a step; running does not look at it.
@@ -85,6 +89,8 @@ struct Step {
   std::vector<int32_t> bindSlots;
   std::vector<int64_t> bindMin, bindMax;  // what each may be: memory was planned for it
   int32_t dimBegin = 0, dimEnd = 0;
+  std::vector<int32_t> bodies;  // indices into Plan::bodies; kIf, kLoop
+  int32_t carried = 0;          // how many values go from one iteration to the next; kLoop
   StepInfo info;
 };
 
@@ -110,6 +116,7 @@ struct ProfilePlan {
   int32_t firstPhaseEnd = 0;
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
+  std::vector<int64_t> outputMaxBytes;  // of each, under the profile; -1: there is no bound
   // Unbounded buffers: size in bytes; those on the host where the plan's device has its own memory.
   std::vector<DimRef> dynamicBuffers;
   std::vector<int32_t> hostDynamicBuffers;
@@ -129,14 +136,30 @@ struct Plan {
   std::shared_ptr<const void> weightsOwner;
   std::vector<std::vector<std::byte>> binaries;  // device code, each distinct one once
   int32_t profilingVerbosity = 0;
+  // What steps of these profiles run. Each has one profile, runs on the host, and its weights are
+  // the ones here.
+  std::vector<std::shared_ptr<Plan>> bodies;
 };
+
+// Weights are shared with the bodies.
+inline void setWeights(Plan& plan, std::span<const std::byte> weights,
+                       const std::shared_ptr<const void>& owner) {
+  plan.weights = weights;
+  plan.weightsOwner = owner;
+  for (const std::shared_ptr<Plan>& body : plan.bodies) setWeights(*body, weights, owner);
+}
 
 // Whether the plan's device has memory that the host's kernels cannot reach.
 inline bool hasDeviceMemory(const Plan& plan) { return plan.device == "cuda"; }
 
-// Whether a step of such a plan runs on the host: kernels of another backend, and bind steps.
+inline bool runsBodies(const Step& step) {
+  return step.kind == StepKind::kIf || step.kind == StepKind::kLoop;
+}
+
+// Whether a step of such a plan runs on the host: kernels of another backend, and what the runtime
+// does itself.
 inline bool isHostStep(const Plan& plan, const Step& step) {
-  if (step.kind != StepKind::kKernel) return step.kind == StepKind::kBindDims;
+  if (step.kind != StepKind::kKernel) return step.kind != StepKind::kCopy;
   return !step.kernel.starts_with(plan.device + "/");
 }
 

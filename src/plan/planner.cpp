@@ -1,23 +1,24 @@
 #include "plan/planner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "backend/launch.h"
+#include "ops/control_flow.h"
 #include "ops/shape.h"
 #include "plan/dim_program.h"
 #include "plan/memory.h"
 #include "support/error.h"
-#include "support/hash.h"
 
 namespace camshaft {
 
 bool isView(const Node& node) {
   return (node.op == &ops::Reshape || node.op == &ops::BitCast) && !node.epilogue;
 }
-bool needsKernel(const Node& node) { return !isView(node) && node.op != &ops::BindDims; }
+bool needsKernel(const Node& node) {
+  return !isView(node) && node.op != &ops::BindDims && !hasBodies(node);
+}
 
 namespace {
 
@@ -45,32 +46,6 @@ void separateOutputs(Graph& graph) {
   }
 }
 
-int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
-  const uint64_t hash = hashBytes(bytes);
-  const auto [begin, end] = known_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    const auto [offset, size] = it->second;
-    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0)
-      return offset;
-  }
-  bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
-  const int64_t offset = static_cast<int64_t>(bytes_.size());
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  known_.emplace(hash, std::pair(offset, bytes.size()));
-  return offset;
-}
-
-int32_t BinariesBuilder::add(const std::vector<std::byte>& binary) {
-  const uint64_t hash = hashBytes(binary);
-  const auto [begin, end] = known_.equal_range(hash);
-  for (auto it = begin; it != end; ++it)
-    if (binaries_[it->second] == binary) return it->second;
-  const auto index = static_cast<int32_t>(binaries_.size());
-  binaries_.push_back(binary);
-  known_.emplace(hash, index);
-  return index;
-}
-
 namespace {
 
 // Where a value lies. Without device memory there is one side, the device's.
@@ -80,14 +55,15 @@ class Planner {
  public:
   Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
           const std::vector<IoTensor>& inputs, bool hasDeviceMemory, WeightsBuilder& weights,
-          BinariesBuilder& binaries)
+          BinariesBuilder& binaries, const BodyIndices& bodies)
       : graph_(graph),
         profile_(profile),
         chosen_(std::move(chosen)),
         inputs_(inputs),
         hasDeviceMemory_(hasDeviceMemory),
         weights_(weights),
-        binaries_(binaries) {}
+        binaries_(binaries),
+        bodies_(bodies) {}
 
   ProfilePlan plan() {
     orderSteps();
@@ -95,7 +71,11 @@ class Planner {
     compileDims();
     placeStorage();
     for (Draft& draft : drafts_) plan_.steps.push_back(makeStep(draft));
-    for (const auto& output : graph_.outputs) plan_.outputs.push_back(describe(output.value->type));
+    for (const auto& output : graph_.outputs) {
+      plan_.outputs.push_back(describe(output.value->type));
+      const int64_t bound = upperBound(byteSize(output.value->type));
+      plan_.outputMaxBytes.push_back(bound == DimRange::kUnbounded ? -1 : bound);
+    }
     plan_.inputs = profile_.inputs;
     plan_.slotCount = dims_.slotCount();
     plan_.dimProgram = dims_.take();
@@ -108,13 +88,13 @@ class Planner {
 
   struct Draft {
     const Node* node;                // null: copies
-    ChosenKernel* chosen = nullptr;  // null: copies or binds dimensions
+    ChosenKernel* chosen = nullptr;  // null: copies, or is done by the runtime
     Side side = Side::kDevice;       // where it runs and its operands lie
     const Value* copied = nullptr;   // to `side`, from the other
     std::vector<int32_t> bindSlots;
     int32_t dimBegin = 0, dimEnd = 0;
 
-    bool binds() const { return node && !chosen; }
+    bool isRuntimeStep() const { return node && !chosen; }
     std::vector<Location> reads() const {
       std::vector<Location> all;
       if (copied) all.emplace_back(copied, side == Side::kHost ? Side::kDevice : Side::kHost);
@@ -214,8 +194,8 @@ class Planner {
     referDefined();
     plan_.firstPhaseEnd = dims_.size();
     for (Draft& draft : drafts_) {
-      if (!draft.binds()) continue;
-      for (const Dim& symbol : draft.node->as<BindDimsAttrs>().symbols)
+      if (!draft.isRuntimeStep()) continue;
+      for (const Dim& symbol : draft.node->op->defines(*draft.node->attrs))
         draft.bindSlots.push_back(dims_.defineSymbol(symbol.symbolName()));
       draft.dimBegin = dims_.size();
       referDefined();
@@ -332,19 +312,8 @@ class Planner {
     step.name = draft.node->name;
     for (const Value* output : draft.node->outputs)
       step.outputs.push_back(operandOf(output, draft.side));
-    if (draft.binds()) {
-      step.kind = StepKind::kBindDims;
-      step.inputs.push_back(operandOf(draft.node->input(0), draft.side));
-      step.bindSlots = std::move(draft.bindSlots);
-      for (const Dim& symbol : draft.node->as<BindDimsAttrs>().symbols) {
-        const DimRange range = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
-        step.bindMin.push_back(range.min);
-        step.bindMax.push_back(range.max);
-      }
-      step.dimBegin = draft.dimBegin;
-      step.dimEnd = draft.dimEnd;
-      step.info.layerType = draft.node->op->name;
-      step.info.origins = draft.node->origins;
+    if (draft.isRuntimeStep()) {
+      fillRuntimeStep(draft, step);
       return step;
     }
     Prepared& prepared = draft.chosen->prepared;
@@ -371,6 +340,26 @@ class Planner {
     return step;
   }
 
+  void fillRuntimeStep(Draft& draft, Step& step) {
+    const Node& node = *draft.node;
+    for (const Value* input : node.inputs) step.inputs.push_back(operandOf(input, draft.side));
+    step.kind = node.op == &ops::If     ? StepKind::kIf
+                : node.op == &ops::Loop ? StepKind::kLoop
+                                        : StepKind::kBindDims;
+    if (node.op == &ops::Loop) step.carried = static_cast<int32_t>(node.as<LoopAttrs>().carried);
+    if (hasBodies(node)) step.bodies = bodies_.at(&node);
+    step.bindSlots = std::move(draft.bindSlots);
+    for (const Dim& symbol : node.op->defines(*node.attrs)) {
+      const DimRange range = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
+      step.bindMin.push_back(range.min);
+      step.bindMax.push_back(range.max);
+    }
+    step.dimBegin = draft.dimBegin;
+    step.dimEnd = draft.dimEnd;
+    step.info.layerType = node.op->name;
+    step.info.origins = node.origins;
+  }
+
   Step makeCopy(const Draft& draft) {
     const bool toHost = draft.side == Side::kHost;
     Step step{.kind = StepKind::kCopy,
@@ -388,6 +377,7 @@ class Planner {
   bool hasDeviceMemory_;
   WeightsBuilder& weights_;
   BinariesBuilder& binaries_;
+  const BodyIndices& bodies_;
   DimProgramBuilder dims_;
   std::vector<Draft> drafts_;
   std::vector<BufferLifetime> buffers_, hostBuffers_;
@@ -400,8 +390,10 @@ class Planner {
 
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
-                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries) {
-  return Planner(graph, profile, std::move(chosen), inputs, hasDeviceMemory, weights, binaries)
+                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries,
+                        const BodyIndices& bodies) {
+  return Planner(graph, profile, std::move(chosen), inputs, hasDeviceMemory, weights, binaries,
+                 bodies)
       .plan();
 }
 

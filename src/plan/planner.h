@@ -11,7 +11,7 @@
 namespace camshaft {
 
 // A node with the kernel that will run it. Nodes without a kernel need none: Reshape is a view of
-// its input, BindDims is done by the runtime.
+// its input; BindDims, If and Loop are done by the runtime.
 struct ChosenKernel {
   const Node* node;
   const Kernel* kernel;
@@ -22,7 +22,7 @@ struct ChosenKernel {
 };
 
 bool isView(const Node& node);       // its output is its input's memory
-bool needsKernel(const Node& node);  // neither a view nor a BindDims
+bool needsKernel(const Node& node);  // neither a view nor done by the runtime
 
 // Inserts copies so that every graph output has memory of its own: outputs that are inputs,
 // constants, views of those, or one value twice.
@@ -50,11 +50,15 @@ class BinariesBuilder {
   std::unordered_multimap<uint64_t, int32_t> known_;  // hash to index
 };
 
+// The plans of nodes' bodies, as indices into Plan::bodies.
+using BodyIndices = std::unordered_map<const Node*, std::vector<int32_t>>;
+
 // `chosen` is in graph order and covers every node that needs a kernel. Where steps on the host and
 // on the device share a value, copies go between.
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
-                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries);
+                        bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries,
+                        const BodyIndices& bodies = {});
 
 // With memory of its own, the device leaves tensors whose values decide shapes to the host.
 std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory);

@@ -54,9 +54,17 @@ int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
 }  // namespace
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads, ArenaOwner arenaOwner)
+    : Context(std::move(engine), std::make_unique<ThreadPool>(threads), nullptr, arenaOwner) {}
+
+Context::Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads)
+    : Context(std::move(engine), nullptr, &threads, ArenaOwner::kContext) {}
+
+Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> own,
+                 ThreadPool* threads, ArenaOwner arenaOwner)
     : engine_(std::move(engine)),
       device_(engine_->device()),
-      threads_(threads),
+      ownThreads_(std::move(own)),
+      threads_(ownThreads_ ? ownThreads_.get() : threads),
       arenaOwner_(arenaOwner),
       arena_(device_),
       hostArena_(device_, DeviceBuffer::Side::kHost),
@@ -83,6 +91,8 @@ void Context::setProfile(int profile) {
   for (size_t i = 0; i < plan().dynamicBuffers.size(); ++i) dynamic_.emplace_back(device_);
   for (int32_t index : plan().hostDynamicBuffers)
     dynamic_[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  runners_.clear();
+  runners_.resize(plan().steps.size());
   findSegments();
   recordings_.clear();
   inputShapes_.assign(whole.inputs.size(), std::nullopt);
@@ -261,26 +271,31 @@ void Context::checkAddresses() {
   }
 }
 
-// The sizes a bind step reads decide those of the steps after it.
+void Context::bindSlot(const Step& step, size_t index, int64_t value) {
+  const int64_t least = step.bindMin[index], most = step.bindMax[index];
+  if (value < least || value > most)
+    fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", index, " is ", value,
+         " and profile ", profile_, " was planned for ", least, " to ",
+         most == std::numeric_limits<int64_t>::max() ? "any size" : str(most));
+  slots_[step.bindSlots[index]] = value;
+}
+
 void Context::bindDims(const Step& step, const ResolvedStep& resolved) {
-  for (size_t i = 0; i < step.bindSlots.size(); ++i) {
-    const int64_t value = readIndex(resolved.inputs[0], static_cast<int64_t>(i));
-    if (value < step.bindMin[i] || value > step.bindMax[i])
-      fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", i, " is ", value,
-           " and profile ", profile_, " was planned for ", step.bindMin[i], " to ",
-           step.bindMax[i] == std::numeric_limits<int64_t>::max() ? "any size"
-                                                                  : str(step.bindMax[i]));
-    slots_[step.bindSlots[i]] = value;
-  }
+  for (size_t i = 0; i < step.bindSlots.size(); ++i)
+    bindSlot(step, i, readIndex(resolved.inputs[0], static_cast<int64_t>(i)));
+  settleSizesAfter(step);
+}
+
+// The sizes a step has bound decide those of the steps after it.
+void Context::settleSizesAfter(const Step& step) {
   runProgram(step.dimBegin, step.dimEnd);
   const size_t next = static_cast<size_t>(&step - plan().steps.data()) + 1;
   for (size_t i = next; i < plan().steps.size(); ++i) resolveStep(i);
 }
 
-void* Context::outputMemory(int output, const TensorArg& arg) {
-  const int64_t bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
+void* Context::outputMemory(int output, int64_t bytes, std::span<const int64_t> dims) {
   if (allocator_)
-    if (void* memory = allocator_(output, outputs_[output], bytes, arg.shape())) return memory;
+    if (void* memory = allocator_(output, outputs_[output], bytes, dims)) return memory;
   if (!outputs_[output] && bytes > 0)
     fail(ErrorKind::kInvalidArgument, "output '", engine_->plan().outputs[output].name,
          "' has no address; call setTensorAddress or setOutputAllocator first");
@@ -331,7 +346,9 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
     if (operand.place == Place::kDynamic)
       dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
   };
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
+  // Bodies say themselves how much room their results take.
+  const size_t outputs = runsBodies(step) ? 0 : step.outputs.size();
+  for (size_t i = 0; i < outputs; ++i) {
     const Operand& operand = step.outputs[i];
     const TensorArg& arg = resolved.outputs[i];
     requireSizes(step, arg);
@@ -339,7 +356,7 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
     reserve(operand, bytes);
     if (operand.place != Place::kOutput) continue;
     if (!resolved.checked) requireOutputHolds(step, operand.index, bytes);
-    outputs_[operand.index] = outputMemory(operand.index, arg);
+    outputs_[operand.index] = outputMemory(operand.index, bytes, arg.shape());
     outputBytes_[operand.index] = bytes;
   }
   reserve(step.workspace, resolved.workspaceBytes);
@@ -379,7 +396,7 @@ LaunchArgs Context::placeOperands(size_t index) {
   LaunchArgs args{.inputs = resolved.inputs,
                   .outputs = resolved.outputs,
                   .dims = resolved.dims,
-                  .threads = &threads_};
+                  .threads = threads_};
   if (step.workspace.place == Place::kNone) return args;
   if (resolved.workspaceBytes < 0)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name,
@@ -401,8 +418,8 @@ void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& load
 }
 
 void Context::forgetRunSizes() {
-  const auto reads = [](const Step& step) { return step.kind == StepKind::kBindDims; };
-  if (std::none_of(plan().steps.begin(), plan().steps.end(), reads)) return;
+  const auto binds = [](const Step& step) { return !step.bindSlots.empty(); };
+  if (std::none_of(plan().steps.begin(), plan().steps.end(), binds)) return;
   sizesCurrent_ = false;
   resolveSizes();
 }

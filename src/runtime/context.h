@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/body_runner.h"
 #include "runtime/loaded_engine.h"
 #include "runtime/recordings.h"
 #include "support/thread_pool.h"
@@ -27,6 +28,8 @@ class Context {
 
   Context(std::shared_ptr<const LoadedEngine> engine, int threads,
           ArenaOwner arenaOwner = ArenaOwner::kContext);
+  // Of a body: on the threads of the context that runs it.
+  Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads);
   ~Context();
 
   const LoadedEngine& engine() const { return *engine_; }
@@ -46,6 +49,8 @@ class Context {
   // -1 for a dimension that is not known yet: its input shape is not set, or only a run decides it.
   std::vector<int64_t> inputShape(int input) const;
   std::vector<int64_t> outputShape(int output) const;
+  // Bytes that an output needs at most under the profile; -1: there is no bound.
+  int64_t outputMaxBytes(int output) const { return plan().outputMaxBytes[output]; }
   int64_t sizeOf(const DimRef& dim) const;  // of any tensor, likewise
   // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
   int64_t arenaBytes() const { return plan().arenaBytes; }
@@ -61,6 +66,9 @@ class Context {
   void forgetRunSizes();
 
  private:
+  Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> own,
+          ThreadPool* threads, ArenaOwner arenaOwner);
+
   struct ResolvedStep {
     std::vector<TensorArg> inputs, outputs;
     std::vector<int64_t> dims;
@@ -77,6 +85,11 @@ class Context {
   void checkReady();
   void checkAddresses();
   void bindDims(const Step& step, const ResolvedStep& resolved);
+  void bindSlot(const Step& step, size_t index, int64_t value);
+  void settleSizesAfter(const Step& step);
+  void runBodies(size_t index);
+  void* memoryFor(const Step& step, size_t output, int64_t bytes);
+  void bindShape(const Step& step, size_t output, std::span<const int64_t> dims);
   void requireSizes(const Step& step, const TensorArg& arg) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
@@ -84,7 +97,7 @@ class Context {
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                    const LaunchArgs& args) const;
   void* addressOf(const Operand& operand, bool onHost);
-  void* outputMemory(int output, const TensorArg& arg);
+  void* outputMemory(int output, int64_t bytes, std::span<const int64_t> dims);
   LaunchArgs placeOperands(size_t index);
   void findSegments();
   void runStep(size_t index, void* stream);
@@ -102,12 +115,14 @@ class Context {
 
   std::shared_ptr<const LoadedEngine> engine_;
   Device* device_;  // null: the host is the device
-  ThreadPool threads_;
+  std::unique_ptr<ThreadPool> ownThreads_;
+  ThreadPool* threads_;
   int profile_ = 0;
   ArenaOwner arenaOwner_;
   DeviceBuffer arena_, hostArena_;
   std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's
   std::vector<DeviceBuffer> dynamic_;
+  std::vector<std::unique_ptr<BodyRunner>> runners_;  // of steps with bodies, made at their first run
   std::vector<Segment> segments_;
   Recordings recordings_;
   void* inputConsumed_ = nullptr;

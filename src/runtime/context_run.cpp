@@ -82,7 +82,9 @@ void Context::runStep(size_t index, void* stream) {
   const auto mark = [&] { return timer_ && isQueued ? device_->mark(stream) : nullptr; };
   std::shared_ptr<void> begin = mark();
   const Stopwatch watch;
-  if (step.kind == StepKind::kCopy) {
+  if (runsBodies(step)) {
+    runBodies(index);
+  } else if (step.kind == StepKind::kCopy) {
     const TensorArg& to = resolved.outputs[0];
     const auto bytes = static_cast<int64_t>(bytesOf(to.type, to.count()));
     if (bytes > 0) device_->copy(to.data, resolved.inputs[0].data, bytes, stream);

@@ -50,7 +50,10 @@ int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
 }  // namespace
 
 LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
-    : plan_(std::move(plan)), device_(deviceFor(plan_)) {
+    : LoadedEngine(std::make_shared<const Plan>(std::move(plan)), wrapDevice) {}
+
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice)
+    : plan_(std::move(plan)), device_(deviceFor(*plan_)) {
   if (device_ && wrapDevice) {
     wrapper_ = wrapDevice(*device_);
     device_ = wrapper_.get();
@@ -58,15 +61,17 @@ LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
   deviceWeights_ = DeviceBuffer(device_);
   try {
     if (device_) uploadWeights();
-    for (const ProfilePlan& profile : plan_.profiles) {
+    for (const ProfilePlan& profile : plan_->profiles) {
       std::vector<LoadedStep>& steps = steps_.emplace_back();
-      for (const Step& step : profile.steps) steps.push_back(load(step, plan_));
+      for (const Step& step : profile.steps) steps.push_back(load(step, *plan_));
     }
+    for (const std::shared_ptr<Plan>& body : plan_->bodies)
+      bodies_.push_back(std::make_shared<const LoadedEngine>(body));
   } catch (const Error& error) {
     const std::string here =
         device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
-    if (here == plan_.builtFor) throw;
-    fail(error.kind(), error.message(), " (it was built for ", plan_.builtFor, "; this machine is ",
+    if (here == plan_->builtFor) throw;
+    fail(error.kind(), error.message(), " (it was built for ", plan_->builtFor, "; this machine is ",
          here, "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
 }
@@ -77,15 +82,15 @@ LoadedEngine::~LoadedEngine() {
 
 void LoadedEngine::uploadWeights() {
   device_->makeCurrent();
-  const auto bytes = static_cast<int64_t>(plan_.weights.size());
+  const auto bytes = static_cast<int64_t>(plan_->weights.size());
   deviceWeights_.reserve(std::max<int64_t>(bytes, 1));
-  if (bytes > 0) device_->copy(deviceWeights_.data(), plan_.weights.data(), bytes, nullptr);
+  if (bytes > 0) device_->copy(deviceWeights_.data(), plan_->weights.data(), bytes, nullptr);
   device_->synchronize(nullptr);
 }
 
-int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_.inputs, name); }
+int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_->inputs, name); }
 int LoadedEngine::findOutput(std::string_view name) const {
-  return findByName(plan_.outputs, name);
+  return findByName(plan_->outputs, name);
 }
 
 }  // namespace camshaft

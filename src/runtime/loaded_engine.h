@@ -23,29 +23,33 @@ class LoadedEngine {
 
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
   explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
+  explicit LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice = nullptr);
 
   ~LoadedEngine();
   LoadedEngine(const LoadedEngine&) = delete;
   LoadedEngine& operator=(const LoadedEngine&) = delete;
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return *plan_; }
   Device* device() const { return device_; }  // null: everything is in host memory
   // The weights where the plan's device reads them.
   const std::byte* deviceWeights() const {
-    return device_ ? deviceWeights_.data() : plan_.weights.data();
+    return device_ ? deviceWeights_.data() : plan_->weights.data();
   }
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
+  // Plan::bodies, ready to run.
+  const std::vector<std::shared_ptr<const LoadedEngine>>& bodies() const { return bodies_; }
   int findInput(std::string_view name) const;   // -1: none
   int findOutput(std::string_view name) const;  // -1: none
 
  private:
   void uploadWeights();
 
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
   std::unique_ptr<Device> wrapper_;  // device_, when it was wrapped
   Device* device_ = nullptr;
   DeviceBuffer deviceWeights_;
   std::vector<std::vector<LoadedStep>> steps_;
+  std::vector<std::shared_ptr<const LoadedEngine>> bodies_;
 };
 
 }  // namespace camshaft

@@ -1,0 +1,20 @@
+// The bodies of If and Loop nodes: each is optimised and planned like a network of its own, for the
+// host, and shares the weights of the one it lies in.
+#pragma once
+
+#include "compiler/compile.h"
+#include "plan/planner.h"
+#include "tuner/choose.h"
+
+namespace camshaft {
+
+// Runs the passes on the bodies in the graph, and on those in these.
+void optimizeBodies(Graph& graph, const CompileOptions& options);
+
+// Plans the bodies for one profile of the graph they lie in, and appends them to `plans`. `choose`
+// are the options for the graph around them.
+BodyIndices planBodies(const Graph& graph, const ResolvedProfile& profile,
+                       const CompileOptions& options, const ChooseOptions& choose,
+                       WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans);
+
+}  // namespace camshaft

@@ -1,0 +1,36 @@
+// The engine's weights and device code as planning collects them.
+#include <cstring>
+
+#include "plan/memory.h"
+#include "plan/planner.h"
+#include "support/hash.h"
+
+namespace camshaft {
+
+int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
+  const uint64_t hash = hashBytes(bytes);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const auto [offset, size] = it->second;
+    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0)
+      return offset;
+  }
+  bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+  const int64_t offset = static_cast<int64_t>(bytes_.size());
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  known_.emplace(hash, std::pair(offset, bytes.size()));
+  return offset;
+}
+
+int32_t BinariesBuilder::add(const std::vector<std::byte>& binary) {
+  const uint64_t hash = hashBytes(binary);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (binaries_[it->second] == binary) return it->second;
+  const auto index = static_cast<int32_t>(binaries_.size());
+  binaries_.push_back(binary);
+  known_.emplace(hash, index);
+  return index;
+}
+
+}  // namespace camshaft

@@ -1,0 +1,64 @@
+// Steps that run bodies: where their results go, and what sizes they bind.
+#include <algorithm>
+
+#include "runtime/context.h"
+#include "support/error.h"
+
+namespace camshaft {
+
+void Context::runBodies(size_t index) {
+  const Step& step = plan().steps[index];
+  ResolvedStep& resolved = resolved_[index];
+  std::unique_ptr<BodyRunner>& runner = runners_[index];
+  if (!runner) runner = std::make_unique<BodyRunner>(*engine_, step, *threads_);
+
+  const auto memory = [&](size_t output, int64_t bytes) { return memoryFor(step, output, bytes); };
+  std::vector<std::vector<int64_t>> shapes(step.outputs.size());
+  const auto shape = [&](size_t output, std::span<const int64_t> dims) {
+    shapes[output].assign(dims.begin(), dims.end());
+    bindShape(step, output, dims);
+  };
+  runner->run(resolved.inputs, {.memory = memory, .shape = shape});
+  if (!step.bindSlots.empty()) {
+    settleSizesAfter(step);
+    resolveStep(index);
+  }
+  for (size_t i = 0; i < shapes.size(); ++i)
+    for (size_t d = 0; d < shapes[i].size(); ++d) {
+      const int64_t expected = resolved.outputs[i].dims[d];
+      if (shapes[i][d] >= 0 && shapes[i][d] != expected)
+        fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives output ", i, " of shape [",
+             join(shapes[i], ", "), "] where dimension ", d, " was to be ", expected);
+    }
+}
+
+void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
+  const Operand& operand = step.outputs[output];
+  if (operand.place == Place::kDynamic)
+    dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
+  if (operand.place == Place::kOutput) {
+    requireOutputHolds(step, operand.index, bytes);
+    outputs_[operand.index] = outputMemory(operand.index, bytes, {});
+    outputBytes_[operand.index] = bytes;
+  }
+  const int64_t arena = operand.place == Place::kArena       ? plan().arenaBytes
+                        : operand.place == Place::kHostArena ? plan().hostArenaBytes
+                                                             : operand.offset + bytes;
+  if (bytes > arena - operand.offset)
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes,
+         " bytes as output ", output, ", more than was planned for profile ", profile_);
+  return addressOf(operand, true);
+}
+
+// Dimensions of the results that the step defines. What no iteration has decided is empty, unless
+// it is known otherwise.
+void Context::bindShape(const Step& step, size_t output, std::span<const int64_t> dims) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const auto slot = std::find(step.bindSlots.begin(), step.bindSlots.end(),
+                                step.outputs[output].tensor.dims[d].slot);
+    if (slot == step.bindSlots.end() || sizeOf({.slot = *slot}) >= 0) continue;
+    bindSlot(step, static_cast<size_t>(slot - step.bindSlots.begin()), std::max<int64_t>(dims[d], 0));
+  }
+}
+
+}  // namespace camshaft
