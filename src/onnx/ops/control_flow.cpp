@@ -1,15 +1,95 @@
-// If, where its condition is known while importing.
-#include "onnx/node_import.h"
+// If and Loop. An If whose condition is known while importing becomes its branch.
+#include "ops/control_flow.h"
+
+#include "onnx/ops/loop.h"
+#include "onnx/ops/sequence.h"
 
 namespace camshaft::onnx::importer {
 
+namespace {
+
+// The sizes of an If's outputs: those that both branches agree on, else symbols of its own.
+void recordSizes(NodeImport& node, BodyImport& yes, BodyImport& no, IfAttrs& attrs) {
+  for (size_t i = 0; i < yes.outputs().size(); ++i) {
+    const TensorType &a = yes.outputs()[i]->type, &b = no.outputs()[i]->type;
+    if (a.type != b.type || a.rank() != b.rank())
+      node.unsupported("output ", i, " is ", a, " or ", b,
+                       ": both branches must give the same element type and rank");
+    for (size_t d = 0; d < a.shape.size(); ++d) {
+      const auto outerA = yes.outside(a.shape[d]), outerB = no.outside(b.shape[d]);
+      if (outerA && outerB && *outerA == *outerB) {
+        attrs.sizes.push_back(*outerA);
+        continue;
+      }
+      const DimRange rangeA = rangeOf(a.shape[d], yes.graph().symbolRange());
+      const DimRange rangeB = rangeOf(b.shape[d], no.graph().symbolRange());
+      const int64_t least = std::max<int64_t>(std::min(rangeA.min, rangeB.min), 0);
+      std::optional<Dim> most;
+      if (outerA && outerB) most = max(*outerA, *outerB);
+      const bool isBound = most && !most->isConstant();
+      attrs.symbols.push_back(
+          node.graph().newSymbol("size", {least, std::max(rangeA.max, rangeB.max)},
+                                 isBound ? most : std::nullopt));
+      attrs.sizes.push_back(attrs.symbols.back());
+    }
+  }
+}
+
+// A loop's body sees iteration and condition in the rank that it declares.
+Shape scalarShape(const wire::ValueInfo& input) {
+  const bool isVector = input.type.shape && input.type.shape->size() == 1;
+  return isVector ? Shape{1} : Shape{};
+}
+
+}  // namespace
+
 void importIf(NodeImport& node) {
   const auto condition = node.knownIntegers(node.input(0));
-  if (!condition)
-    node.unsupported("its condition ('", node.input(0)->name,
-                     "') is known at run time only, which is not supported yet");
+  if (condition) {
+    const std::vector<Item> outputs =
+        node.importBranch(condition->at(0) ? "then_branch" : "else_branch");
+    for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
+    return;
+  }
+  const auto yes = node.body("then_branch"), no = node.body("else_branch");
+  if (!yes->run()) yes->fail();
+  if (!no->run()) no->fail();
+  if (yes->outputs().size() != no->outputs().size())
+    node.invalid("its branches give ", yes->outputs().size(), " and ", no->outputs().size(),
+                 " outputs");
+  IfAttrs attrs;
+  recordSizes(node, *yes, *no, attrs);
+  std::vector<Value*> operands{node.reshape(node.input(0), {})};
+  for (const BodyImport* branch : {yes.get(), no.get()})
+    operands.insert(operands.end(), branch->captured().begin(), branch->captured().end());
+  attrs.thenBranch = yes->finish(yes->outputs());
+  attrs.elseBranch = no->finish(no->outputs());
+  const int outputs = static_cast<int>(yes->outputs().size());
+  const Node* added = node.addNode(&ops::If, std::move(operands), std::move(attrs), outputs);
+  for (int i = 0; i < outputs; ++i) node.setOutput(i, added->outputs[i]);
+}
+
+void importLoop(NodeImport& node) {
+  if (carriesSequences(node)) return importUnrolledLoop(node);
+  LoopInputs inputs;
+  if (node.hasInput(0)) inputs.trips = node.reshape(node.cast(node.input(0), DataType::kI64), {});
+  if (node.hasInput(1)) inputs.condition = node.reshape(node.input(1), {});
+  for (int i = 2; i < node.inputCount(); ++i) inputs.carried.push_back(node.input(i));
+
+  const auto make = [&](BodyImport& body, const std::vector<TensorType>& carried) {
+    const wire::Graph& graph = body.wireGraph();
+    const size_t count = carried.size();
+    if (graph.inputs.size() != 2 + count || graph.outputs.size() < 1 + count)
+      node.invalid("its body takes ", graph.inputs.size(), " inputs and gives ",
+                   graph.outputs.size(), " outputs, which does not fit ", count,
+                   " carried values");
+    body.addInput(graph.inputs[0].name, {DataType::kI64, scalarShape(graph.inputs[0])});
+    body.addInput(graph.inputs[1].name, {DataType::kBool, scalarShape(graph.inputs[1])});
+    for (size_t c = 0; c < count; ++c) body.addInput(graph.inputs[2 + c].name, carried[c]);
+    return body.run() ? body.outputs() : std::vector<Value*>();
+  };
   const std::vector<Value*> outputs =
-      node.importBranch(condition->at(0) ? "then_branch" : "else_branch");
+      addLoop(node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
 }
 

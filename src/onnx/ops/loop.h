@@ -1,0 +1,28 @@
+// Loops as the IR has them, from the body and what goes in.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "onnx/body_import.h"
+#include "onnx/node_import.h"
+
+namespace camshaft::onnx::importer {
+
+struct LoopInputs {
+  Value* trips = nullptr;      // an i64 scalar; null: no limit
+  Value* condition = nullptr;  // a bool scalar; null: true
+  std::vector<Value*> carried;
+};
+
+// Makes a body: adds inputs of these types for iteration, condition and carried values in this
+// order, and imports. The outputs are condition, carried values and scans; none: it has problems.
+using BodyMaker = std::function<std::vector<Value*>(BodyImport& body, const std::vector<TensorType>& carried)>;
+
+// Adds the loop and returns its outputs: the last carried values, then the scans stacked.
+std::vector<Value*> addLoop(NodeImport& node, const LoopInputs& inputs,
+                            const std::function<std::unique_ptr<BodyImport>()>& newBody,
+                            const BodyMaker& make);
+
+}  // namespace camshaft::onnx::importer
