@@ -386,7 +386,8 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   virtual bool setOutputAllocator(const char* tensorName,
                                   IOutputAllocator* outputAllocator) noexcept = 0;
   virtual IOutputAllocator* getOutputAllocator(const char* tensorName) const noexcept = 0;
-  // Upper bound in bytes for the current input shapes; -1 when there is none.
+  // Upper bound in bytes for the current input shapes, or for all shapes of the profile where the
+  // size depends on data; -1 when there is none.
   virtual int64_t getMaxOutputSize(const char* tensorName) const noexcept = 0;
 
   // Scratch memory of a context created with kUSER_MANAGED, at least getDeviceMemorySizeV2() bytes

@@ -137,7 +137,7 @@ int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
     const int output = requireOutput(name);
     int64_t count = 1;
     for (int64_t dim : context_->outputShape(output)) {
-      if (dim < 0) return int64_t{-1};
+      if (dim < 0) return context_->outputMaxBytes(output);
       count *= dim;
     }
     return static_cast<int64_t>(bytesOf(engine_.plan().outputs[output].tensor.type, count));

@@ -32,6 +32,7 @@ Plan samplePlan() {
   profile.dimProgram = {{DimOp::kConstant, 1, -1, -1, 2}, {DimOp::kMultiply, 3, 2, 1}};
   profile.firstPhaseEnd = 1;
   profile.outputs = {tensor};
+  profile.outputMaxBytes = {-1};
   profile.dynamicBuffers = {{.slot = 3}};
   profile.arenaBytes = 192;
   Step bind{.kind = StepKind::kBindDims, .name = "bind"};

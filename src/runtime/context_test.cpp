@@ -22,6 +22,7 @@ Plan copyPlan() {
     profile.inputs = {{{1, 3}, {2, 3}, {most, 3}}};
     profile.slotCount = 1;
     profile.outputs = {tensor};
+    profile.outputMaxBytes = {-1};
     profile.arenaBytes = most * 12;
     const Operand input{.place = Place::kInput, .index = 0, .tensor = tensor};
     const Operand middle{.place = Place::kArena, .tensor = tensor};
