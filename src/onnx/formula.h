@@ -63,6 +63,7 @@ CAMSHAFT_TERM_OPERATOR(larger, kMax)
 CAMSHAFT_TERM_OPERATOR(power, kPow)
 #undef CAMSHAFT_TERM_OPERATOR
 
+inline Term apply(ScalarOp op, Term a, Term b) { return a.formula->apply(op, a, b); }
 inline Term exponential(Term a) { return apply(ScalarOp::kExp, a); }
 
 }  // namespace camshaft::onnx::importer

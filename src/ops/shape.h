@@ -52,11 +52,12 @@ struct DimsTensorAttrs : AttrsOf<DimsTensorAttrs> {
   }
 };
 
-// The only element of `count`, which is at most `bound`, as a dimension: known, or read at run time.
-Dim boundedSize(Graph& graph, Value* count, const Dim& bound, const std::string& who);
 // Element values of a small integer tensor as dimensions. When they are not known symbolically,
 // inserts a BindDims (before `before`, or at the end) that reads them at run time.
 std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before = nullptr);
+// The same, of elements that are at most `bounds`: memory is planned for that.
+std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
+                              const std::string& who);
 // An i64 vector with these elements: a constant, or a DimsTensor node.
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before = nullptr);
 

@@ -1,12 +1,46 @@
 // Expand and Tile.
+#include <algorithm>
+
+#include "onnx/formula.h"
 #include "onnx/node_import.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
+#include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
 
+namespace {
+
+// The broadcast of x with sizes known at run time only: a size of 1 leaves that of x.
+Shape broadcastAtRunTime(const NodeImport& node, Value* x, Value* sizes) {
+  if (sizes->rank() != 1 || !sizes->shape()[0].isConstant())
+    node.unsupported("its shape ('", sizes->name,
+                     "') has a length known at run time only, and so would be its output's rank");
+  const int64_t length = sizes->shape()[0].value(), rank = std::max(length, x->rank());
+  Shape own(static_cast<size_t>(rank - x->rank()), Dim(1));
+  own.insert(own.end(), x->shape().begin(), x->shape().end());
+  Shape result(own.begin(), own.end() - length);
+  Value* current =
+      addDims(node.graph(), node.name(), {own.end() - length, own.end()});
+  Formula formula;
+  const Term wanted = cast(formula.input(0, sizes->dataType()), DataType::kI64);
+  where(wanted == 1, formula.input(1, DataType::kI64), wanted);
+  const std::vector<Dim> merged = node.dims(node.pointwise({sizes, current}, formula.take()));
+  for (int64_t i = 0; i < length; ++i) {
+    const Dim& had = own[rank - length + i];
+    const bool stays = had.isConstant() && !had.isConstant(1);
+    result.push_back(stays ? had : merged[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
 void importExpand(NodeImport& node) {
   Value* x = node.input(0);
+  Value* sizes = node.input(1);
+  if (!sizes->contents && !node.knownIntegers(sizes))
+    return node.setOutput(node.expand(x, broadcastAtRunTime(node, x, sizes)));
   node.setOutput(
       node.expand(x, broadcastShapes(x->shape(), node.dims(1), str("node '", node.name(), "'"))));
 }

@@ -1,4 +1,4 @@
-#include "onnx/ops/reduce.h"
+#include "onnx/ops/run_time_axes.h"
 #include "onnx/size.h"
 #include "ops/move.h"
 
@@ -36,11 +36,44 @@ void importPad1(NodeImport& node) {
              node.scalar(x->dataType(), node.number("value", 0)));
 }
 
-void importPad(NodeImport& node) {
+namespace {
+
+// Pads of axes known at run time only, as those of every axis.
+Value* padsOfAllAxes(const NodeImport& node, Value* pads) {
+  Value* axes = node.input(3);
+  const Dim count = axes->shape()[0];
   const int64_t rank = node.input(0)->rank();
-  const std::vector<int64_t> axes =
-      node.hasInput(3) ? node.constantIntegers(3, "axes") : axisRange(0, rank);
-  importPads(node, node.dims(1), axes, node.optionalInput(2));
+  std::vector<Value*> halves;
+  for (const Dim& start : {Dim(0), count}) {
+    SliceAttrs half;
+    half.axes = {0};
+    half.starts = {start};
+    half.sizes = {count};
+    half.steps = {1};
+    halves.push_back(
+        spreadOverAxes(node, axes, node.add(&ops::Slice, {pads}, std::move(half)), rank, 0));
+  }
+  return node.add(&ops::Concat, std::move(halves), ConcatAttrs{});
+}
+
+}  // namespace
+
+void importPad(NodeImport& node) {
+  Value* x = node.input(0);
+  Value* pads = node.input(1, 1);
+  std::vector<int64_t> axes = axisRange(0, x->rank());
+  if (node.hasInput(3)) {
+    if (const auto known = node.knownIntegers(node.input(3)))
+      axes = *known;
+    else
+      pads = padsOfAllAxes(node, pads);
+  }
+  // Negative pads crop, no more than there is.
+  std::vector<Dim> low;
+  for (int half = 0; half < 2; ++half)
+    for (const int64_t axis : axes)
+      low.push_back(Dim(0) - x->shape()[node.axis(axis, x->rank())]);
+  importPads(node, dimsFrom(node, pads, low), axes, node.optionalInput(2));
 }
 
 // Crops or pads with zeros, centred, so that the axes get the given sizes.

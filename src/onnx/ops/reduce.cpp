@@ -1,6 +1,8 @@
 // Reductions along axes.
 #include "onnx/ops/reduce.h"
 
+#include "onnx/ops/run_time_axes.h"
+
 namespace camshaft::onnx::importer {
 
 std::vector<int64_t> axisRange(int64_t begin, int64_t end) {
@@ -20,10 +22,15 @@ Value* reduce(const NodeImport& node, ReduceKind kind, Value* x, std::vector<int
 
 namespace {
 
+bool isKnown(const NodeImport& node, const Value* axes) {
+  const bool isEmpty = axes->rank() == 1 && axes->shape()[0].isConstant(0);
+  return isEmpty || node.knownIntegers(axes);
+}
+
 // Axes moved from attribute to input at opset 13 for ReduceSum and 18 for the others.
 std::vector<int64_t> axesOf(const NodeImport& node, int64_t rank) {
   std::vector<int64_t> axes = node.integers("axes");
-  if (node.hasInput(1)) axes = node.constantIntegers(1, "axes");
+  if (node.hasInput(1)) axes = node.knownIntegers(node.input(1)).value_or(axes);
   if (axes.empty()) return node.flag("noop_with_empty_axes") ? axes : axisRange(0, rank);
   return node.axes(std::move(axes), rank);
 }
@@ -34,7 +41,11 @@ void importReduce(NodeImport& node, ReduceKind kind) {
   Value* x = node.input(0);
   const DataType type = x->dataType();
   if (type == DataType::kBool) x = node.cast(x, DataType::kU8);
-  Value* reduced = reduce(node, kind, x, axesOf(node, x->rank()), node.flag("keepdims", true));
+  const bool keepDims = node.flag("keepdims", true);
+  Value* axes = node.optionalInput(1);
+  Value* reduced = axes && !isKnown(node, axes)
+                       ? reduceAtRunTime(node, kind, x, axes, keepDims)
+                       : reduce(node, kind, x, axesOf(node, x->rank()), keepDims);
   node.setOutput(node.cast(reduced, type));
 }
 
@@ -53,10 +64,12 @@ void importArg(NodeImport& node, bool largest) {
 void importCumulative(NodeImport& node, bool product) {
   Value* x = node.input(0);
   CumSumAttrs attrs;
-  attrs.axis = node.axis(node.constantIntegers(1, "axis").at(0), x->rank());
   attrs.exclusive = node.flag("exclusive");
   attrs.reverse = node.flag("reverse");
   attrs.product = product;
+  const auto axis = node.knownIntegers(node.input(1));
+  if (!axis) return node.setOutput(cumulateAtRunTime(node, x, node.input(1), attrs));
+  attrs.axis = node.axis(axis->at(0), x->rank());
   node.setOutput(node.add(&ops::CumSum, {x}, attrs));
 }
 

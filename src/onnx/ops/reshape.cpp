@@ -1,7 +1,7 @@
 // Reshape and its special cases: Flatten, Squeeze, Unsqueeze.
 #include <algorithm>
 
-#include "onnx/node_import.h"
+#include "onnx/ops/run_time_axes.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
@@ -86,15 +86,22 @@ std::optional<std::vector<int64_t>> axesOf(const NodeImport& node) {
   if (node.opset() < 13) {
     if (node.has("axes")) return node.integers("axes");
   } else if (node.hasInput(1)) {
-    return node.constantIntegers(1, "axes");
+    return node.knownIntegers(node.input(1));
   }
   return std::nullopt;
+}
+
+// The axes, where they are known at run time only.
+Value* runTimeAxes(const NodeImport& node) {
+  const bool isInput = node.opset() >= 13 && node.hasInput(1);
+  return isInput && !node.knownIntegers(node.input(1)) ? node.input(1) : nullptr;
 }
 
 }  // namespace
 
 void importSqueeze(NodeImport& node) {
   Value* x = node.input(0);
+  if (Value* axes = runTimeAxes(node)) return node.setOutput(squeezeAtRunTime(node, x, axes));
   std::vector<int64_t> axes;
   if (const auto given = axesOf(node)) {
     axes = node.axes(*given, x->rank());
@@ -115,6 +122,7 @@ void importSqueeze(NodeImport& node) {
 
 void importUnsqueeze(NodeImport& node) {
   Value* x = node.input(0);
+  if (Value* axes = runTimeAxes(node)) return node.setOutput(unsqueezeAtRunTime(node, x, axes));
   const auto given = axesOf(node);
   if (!given) node.invalid("it lacks its axes");
   Shape shape = x->shape();

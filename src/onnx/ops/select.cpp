@@ -11,11 +11,15 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
+// How many results a node counted, as a dimension.
+Dim countIn(const NodeImport& node, const Node* search, const Dim& bound) {
+  return boundedSizes(node.graph(), search->outputs.back(), {bound}, node.name()).front();
+}
+
 // Indices of what is not zero: i64[n, rank].
 Value* positionsOf(const NodeImport& node, Value* x) {
   const Node* search = node.addNode(&ops::NonZero, {x}, NoAttrs{});
-  const Dim count =
-      boundedSize(node.graph(), search->output(1), numElements(x->shape()), node.name());
+  const Dim count = countIn(node, search, numElements(x->shape()));
   return takeResults(node.graph(), search->output(0), count);
 }
 
@@ -65,8 +69,7 @@ void importUnique(NodeImport& node) {
   attrs.axis = axis;
   attrs.sorted = node.flag("sorted", true);
   const Node* search = node.addNode(&ops::Unique, {x}, attrs);
-  const Dim count =
-      boundedSize(node.graph(), search->output(3), x->shape()[axis], node.name());
+  const Dim count = countIn(node, search, x->shape()[axis]);
   Value* firsts = takeResults(node.graph(), search->output(0), count);
   node.setOutput(0, gather(node, x, firsts, axis));
   if (node.wants(1)) node.setOutput(1, firsts);
@@ -97,8 +100,7 @@ void importNonMaxSuppression(NodeImport& node) {
   const Node* search = node.addNode(
       &ops::NonMaxSuppression, {node.input(0, 3), node.input(1, 3), threshold(3), threshold(4)},
       std::move(attrs));
-  const Dim count = boundedSize(node.graph(), search->output(1),
-                                search->output(0)->shape()[0], node.name());
+  const Dim count = countIn(node, search, search->output(0)->shape()[0]);
   node.setOutput(takeResults(node.graph(), search->output(0), count));
 }
 

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include "onnx/formula.h"
-#include "onnx/ops/reduce.h"
+#include "onnx/ops/range.h"
+#include "onnx/ops/run_time_axes.h"
 #include "onnx/size.h"
+#include "ops/index.h"
 #include "ops/move.h"
 #include "ops/shape.h"
 
@@ -61,16 +63,92 @@ std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds,
   return resolved;
 }
 
+// Starts, ends and steps, of any sign, along axes that are known.
+struct RunTimeSlice {
+  Value *starts, *ends, *steps;
+  std::vector<int64_t> axes;
+};
+
+RunTimeSlice runTimeSlice(const NodeImport& node) {
+  const auto wide = [&](int i) { return node.cast(node.input(i), DataType::kI64); };
+  const int64_t rank = node.input(0)->rank();
+  RunTimeSlice slice{wide(1), wide(2), nullptr, {}};
+  const Dim count = slice.starts->shape().at(0);
+  slice.steps = node.hasInput(4) ? wide(4) : node.expand(node.scalar(DataType::kI64, 1), {count});
+  const auto known = node.hasInput(3) ? node.knownIntegers(node.input(3)) : std::nullopt;
+  if (known) {
+    for (const int64_t axis : *known) slice.axes.push_back(node.axis(axis, rank));
+  } else if (!node.hasInput(3) && count.isConstant()) {
+    slice.axes = axisRange(0, count.value());
+  } else {
+    Value* axes = node.hasInput(3) ? node.input(3) : counting(node, DataType::kI64, count);
+    constexpr double kEnd = 1e18;
+    slice = {spreadOverAxes(node, axes, slice.starts, rank, 0),
+             spreadOverAxes(node, axes, slice.ends, rank, kEnd),
+             spreadOverAxes(node, axes, slice.steps, rank, 1), axisRange(0, rank)};
+  }
+  return slice;
+}
+
+// The first position along each axis, and how many are taken from there.
+struct Positions {
+  Value *firsts, *counts;
+};
+
+Positions positionsOf(const NodeImport& node, const RunTimeSlice& slice, Value* sizes) {
+  const auto formula = [&](bool counts) {
+    Formula formula;
+    const auto input = [&](int i) { return formula.input(i, DataType::kI64); };
+    const Term step = larger(input(2), -1e18), size = input(3), isForward = step > 0;
+    const auto resolved = [&](Term bound, double lowest) {
+      const Term index = where(bound < 0, bound + size, bound);
+      return where(isForward, larger(smaller(index, size), 0), larger(smaller(index, size - 1), lowest));
+    };
+    const Term first = resolved(input(0), 0), last = resolved(input(1), -1);
+    const Term distance = where(isForward, last - first, first - last);
+    const Term taken = apply(ScalarOp::kFloorDiv, distance - 1, larger(apply(ScalarOp::kAbs, step), 1)) + 1;
+    if (counts)
+      where(distance > 0, taken, 0);
+    else
+      larger(first, 0);
+    return node.pointwise({slice.starts, slice.ends, slice.steps, sizes}, formula.take());
+  };
+  return {formula(false), formula(true)};
+}
+
+// With steps of unknown sign nothing is a view: the positions are counted out and gathered.
+Value* sliceByPositions(const NodeImport& node) {
+  Value* x = node.input(0);
+  const RunTimeSlice slice = runTimeSlice(node);
+  std::vector<Dim> sizes;
+  for (const int64_t axis : slice.axes) sizes.push_back(x->shape()[axis]);
+  const Positions positions =
+      positionsOf(node, slice, addDims(node.graph(), node.name(), sizes));
+  const std::vector<Dim> counts =
+      boundedSizes(node.graph(), positions.counts, sizes, node.name());
+  for (size_t i = 0; i < slice.axes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    GatherAttrs attrs;
+    attrs.axis = slice.axes[i];
+    Value* taken = counting(node, elementOf(node, positions.firsts, at),
+                            elementOf(node, slice.steps, at), counts[i]);
+    x = node.add(&ops::Gather, {x, taken}, attrs);
+  }
+  return x;
+}
+
 }  // namespace
 
 void importSlice(NodeImport& node) {
   Value *starts = node.input(1), *ends = node.input(2);
+  const auto isKnown = [&](int i) { return !node.hasInput(i) || node.knownIntegers(node.input(i)); };
+  if (!isKnown(3) || !isKnown(4)) return node.setOutput(sliceByPositions(node));
   if (starts->rank() != 1 || !starts->shape()[0].isConstant())
     node.invalid("its starts must be a vector of known length");
   const int64_t count = starts->shape()[0].value();
-  const auto axes = node.hasInput(3) ? node.constantIntegers(3, "axes") : axisRange(0, count);
-  const auto steps =
-      node.hasInput(4) ? node.constantIntegers(4, "steps") : std::vector<int64_t>(axes.size(), 1);
+  const auto axes = node.hasInput(3) ? *node.knownIntegers(node.input(3)) : axisRange(0, count);
+  const auto steps = node.hasInput(4) ? *node.knownIntegers(node.input(4))
+                                      : std::vector<int64_t>(axes.size(), 1);
   const bool backwards =
       std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; });
   const auto boundsOf = [&](Value* bounds, int64_t low) {

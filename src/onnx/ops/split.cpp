@@ -1,6 +1,8 @@
 #include "onnx/node_import.h"
 #include "onnx/size.h"
+#include "ops/contents.h"
 #include "ops/move.h"
+#include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
 
@@ -20,7 +22,11 @@ std::vector<Dim> equalParts(const NodeImport& node, const Dim& size, int64_t cou
 
 std::vector<Dim> partsOf(const NodeImport& node, const Dim& size) {
   if (node.has("split")) return makeShape(node.integers("split"));
-  if (node.hasInput(1)) return node.dims(1);
+  if (node.hasInput(1)) {
+    Value* parts = node.input(1);
+    if (const auto known = node.knownIntegers(parts)) return makeShape(*known);
+    return boundedSizes(node.graph(), parts, std::vector<Dim>(kMaxContents, size), node.name());
+  }
   return equalParts(node, size, node.integer("num_outputs", node.outputCount()));
 }
 

@@ -1,0 +1,207 @@
+#include "onnx/ops/resize_run_time.h"
+
+#include "onnx/formula.h"
+#include "onnx/ops/range.h"
+#include "onnx/ops/run_time_axes.h"
+#include "onnx/size.h"
+#include "ops/index.h"
+#include "ops/move.h"
+#include "ops/shape.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+Shape sizesAlong(const Value* x, const std::vector<int64_t>& axes) {
+  Shape sizes;
+  for (const int64_t axis : axes) sizes.push_back(x->shape()[axis]);
+  return sizes;
+}
+
+Value* sizesAsFloats(const NodeImport& node, const Shape& sizes) {
+  return node.cast(addDims(node.graph(), node.name(), sizes), DataType::kF32);
+}
+
+Value* part(const NodeImport& node, Value* vector, const Dim& start, const Dim& size) {
+  SliceAttrs attrs;
+  attrs.axes = {0};
+  attrs.starts = {start};
+  attrs.sizes = {size};
+  attrs.steps = {1};
+  return node.add(&ops::Slice, {vector}, std::move(attrs));
+}
+
+// Everything about one axis that a formula for positions needs.
+struct Axis {
+  Dim from, to;  // sizes
+  Value *scale, *start, *end;  // scalars; the last two null unless cropping
+};
+
+// Where the elements of the output lie in the input: f32[to].
+Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates how) {
+  Formula formula;
+  const DataType f32 = DataType::kF32;
+  const Term at = formula.input(0, f32), scale = formula.input(1, f32);
+  const Term from = cast(formula.input(2, DataType::kI64), f32),
+             to = cast(formula.input(3, DataType::kI64), f32);
+  const Term middle = (at + 0.5) / scale - 0.5;
+  std::vector<Value*> inputs{counting(node, f32, axis.to), axis.scale, sizeTensor(node, axis.from),
+                             sizeTensor(node, axis.to)};
+  switch (how) {
+    case ResizeCoordinates::kHalfPixel:
+      break;  // the formula ends with it
+    case ResizeCoordinates::kAsymmetric:
+      at / scale;
+      break;
+    case ResizeCoordinates::kAlignCorners:
+      where(to > 1, at * (from - 1) / (to - 1), 0);
+      break;
+    case ResizeCoordinates::kPytorchHalfPixel:
+      where(to > 1, middle, 0);
+      break;
+    case ResizeCoordinates::kHalfPixelSymmetric:
+      from / 2 * (1 - to / (scale * from)) + middle;
+      break;
+    case ResizeCoordinates::kCropAndResize: {
+      inputs.push_back(axis.start);
+      inputs.push_back(axis.end);
+      const Term start = formula.input(4, f32), end = formula.input(5, f32);
+      const Term inside = start * (from - 1) + at * (end - start) * (from - 1) / (to - 1);
+      where(to > 1, inside, (start + end) * (from - 1) * 0.5);
+      break;
+    }
+  }
+  return node.pointwise(std::move(inputs), formula.take());
+}
+
+// Elements at `position + offset`, which is held inside.
+Value* take(const NodeImport& node, Value* x, int64_t axis, Value* position, double offset) {
+  Formula formula;
+  const Term last = formula.input(1, DataType::kI64) - 1;
+  const Term index = cast(formula.input(0, DataType::kF32) + offset, DataType::kI64);
+  larger(smaller(index, last), 0);
+  GatherAttrs attrs;
+  attrs.axis = axis;
+  Value* size = sizeTensor(node, x->shape()[axis]);
+  return node.add(&ops::Gather, {x, node.pointwise({position, size}, formula.take())}, attrs);
+}
+
+Value* nearest(const NodeImport& node, Value* x, int64_t axis, Value* at, ResizeNearest how) {
+  Formula formula;
+  const Term position = formula.input(0, DataType::kF32);
+  switch (how) {
+    case ResizeNearest::kRoundPreferFloor: apply(ScalarOp::kCeil, position - 0.5); break;
+    case ResizeNearest::kRoundPreferCeil: apply(ScalarOp::kFloor, position + 0.5); break;
+    case ResizeNearest::kFloor: apply(ScalarOp::kFloor, position); break;
+    case ResizeNearest::kCeil: apply(ScalarOp::kCeil, position); break;
+  }
+  return take(node, x, axis, node.pointwise({at}, formula.take()), 0);
+}
+
+// Weight of the neighbour `offset` away from floor(at), as a formula of the distance to it.
+Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
+  const Term at = formula.input(0, DataType::kF32);
+  const Term d = apply(ScalarOp::kAbs, at - apply(ScalarOp::kFloor, at) - offset);
+  const double a = attrs.cubicCoefficient;
+  if (attrs.mode == ResizeMode::kLinear) return 1 - d;
+  const Term inner = (d * (a + 2) - (a + 3)) * d * d + 1;
+  const Term outer = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
+  Term weight = where(d < 1, inner, outer);
+  if (!attrs.excludeOutside) return weight;
+  const Term size = cast(formula.input(1, DataType::kI64), DataType::kF32);
+  const Term neighbour = apply(ScalarOp::kFloor, at) + offset;
+  const Term isInside = apply(ScalarOp::kAnd, neighbour > -0.5, neighbour < size - 0.5);
+  return where(isInside, weight, 0);
+}
+
+Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const ResizeAttrs& attrs) {
+  const int first = attrs.mode == ResizeMode::kLinear ? 0 : -1;
+  const int last = attrs.mode == ResizeMode::kLinear ? 1 : 2;
+  Value* size = sizeTensor(node, x->shape()[axis]);
+  Value* floor = node.unary(ScalarOp::kFloor, at);
+  Shape alongAxis(static_cast<size_t>(x->rank() - axis), Dim(1));
+  alongAxis[0] = at->shape()[0];
+  Value *sum = nullptr, *weights = nullptr;
+  for (int offset = first; offset <= last; ++offset) {
+    Formula formula;
+    weightOf(formula, offset, attrs);
+    Value* weight = node.cast(node.reshape(node.pointwise({at, size}, formula.take()), alongAxis),
+                              x->dataType());
+    Value* term = node.binary(ScalarOp::kMul, take(node, x, axis, floor, offset), weight);
+    sum = sum ? node.binary(ScalarOp::kAdd, sum, term) : term;
+    weights = weights ? node.binary(ScalarOp::kAdd, weights, weight) : weight;
+  }
+  return attrs.excludeOutside ? node.binary(ScalarOp::kDiv, sum, weights) : sum;
+}
+
+// Outside of the input lies one value.
+Value* replaceOutside(const NodeImport& node, Value* y, int64_t axis, Value* at, const Dim& from,
+                      double value) {
+  Shape alongAxis(static_cast<size_t>(y->rank() - axis), Dim(1));
+  alongAxis[0] = at->shape()[0];
+  Formula formula;
+  const Term position = formula.input(1, DataType::kF32);
+  const Term last = cast(formula.input(2, DataType::kI64), DataType::kF32) - 1;
+  const Term isInside = apply(ScalarOp::kAnd, position > -1e-6, position < last + 1e-6);
+  where(isInside, formula.input(0, y->dataType()), value);
+  return node.pointwise({y, node.reshape(at, alongAxis), sizeTensor(node, from)}, formula.take());
+}
+
+}  // namespace
+
+std::vector<Dim> scaledSizes(const NodeImport& node, const Value* x,
+                             const std::vector<int64_t>& axes, Value* scales, Value* region) {
+  const auto count = static_cast<int64_t>(axes.size());
+  Value* sizes = sizesAsFloats(node, sizesAlong(x, axes));
+  if (region) {
+    Value* extent = node.binary(ScalarOp::kSub, part(node, region, count, count),
+                                part(node, region, 0, count));
+    sizes = node.binary(ScalarOp::kMul, sizes, extent);
+  }
+  Value* scaled = node.unary(ScalarOp::kFloor, node.binary(ScalarOp::kMul, sizes, scales));
+  return node.dims(node.cast(scaled, DataType::kI64));
+}
+
+RunTimeResize keepAspectRatio(const NodeImport& node, const Value* x,
+                              const std::vector<int64_t>& axes, const std::vector<Dim>& sizes,
+                              bool larger) {
+  Value* own = sizesAsFloats(node, sizesAlong(x, axes));
+  Value* ratios = node.binary(ScalarOp::kDiv, sizesAsFloats(node, sizes), own);
+  Value* scale = reduce(node, larger ? ReduceKind::kMax : ReduceKind::kMin, ratios, {0});
+  Formula formula;
+  const Term exact = formula.input(0, DataType::kF32) * formula.input(1, DataType::kF32);
+  cast(apply(ScalarOp::kFloor, exact + 0.5), DataType::kI64);
+  Value* rounded = node.pointwise({own, scale}, formula.take());
+  return {.axes = axes,
+          .sizes = node.dims(rounded),
+          .scales = node.expand(scale, {static_cast<int64_t>(axes.size())})};
+}
+
+Value* resizeAtRunTime(const NodeImport& node, Value* x, const RunTimeResize& resize,
+                       const ResizeAttrs& attrs) {
+  if (attrs.antialias)
+    node.unsupported("scales known at run time only are not supported with antialias");
+  const bool blends = attrs.mode != ResizeMode::kNearest;
+  const bool crops = attrs.coordinates == ResizeCoordinates::kCropAndResize;
+  const DataType type = x->dataType();
+  if (blends && !isFloat(type)) x = node.cast(x, DataType::kF32);
+  Value* scales = resize.scales;
+  if (!scales)
+    scales = node.binary(ScalarOp::kDiv, sizesAsFloats(node, resize.sizes),
+                         sizesAsFloats(node, sizesAlong(x, resize.axes)));
+  for (size_t i = 0; i < resize.axes.size(); ++i) {
+    const int64_t dim = resize.axes[i], at = static_cast<int64_t>(i);
+    const Dim from = x->shape()[dim];
+    const auto bound = [&](size_t k) {
+      return crops ? elementOf(node, resize.region, static_cast<int64_t>(k)) : nullptr;
+    };
+    const Axis axis{from, resize.sizes[i], elementOf(node, scales, at), bound(i),
+                    bound(i + resize.axes.size())};
+    Value* positions = coordinates(node, axis, attrs.coordinates);
+    x = blends ? blend(node, x, dim, positions, attrs) : nearest(node, x, dim, positions, attrs.nearest);
+    if (crops) x = replaceOutside(node, x, dim, positions, from, attrs.extrapolation);
+  }
+  return node.cast(x, type);
+}
+
+}  // namespace camshaft::onnx::importer

@@ -1,0 +1,129 @@
+#include "onnx/ops/run_time_axes.h"
+
+#include "onnx/formula.h"
+#include "ops/index.h"
+#include "ops/move.h"
+#include "ops/select.h"
+#include "ops/shape.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+// How many axes there are, which a rank depends on.
+int64_t axisCount(const NodeImport& node, const Value* axes) {
+  if (axes->rank() == 0) return 1;
+  if (axes->rank() != 1 || !axes->shape()[0].isConstant())
+    node.unsupported("its axes ('", axes->name,
+                     "') are known at run time only, and so is their number, which the rank of "
+                     "its output depends on: fold them when exporting");
+  return axes->shape()[0].value();
+}
+
+Value* sizesOf(const NodeImport& node, const Value* x) {
+  return addDims(node.graph(), node.name(), x->shape());
+}
+
+// mask ? a : b, for i64 tensors; the mask is 0 or 1.
+Value* choose(const NodeImport& node, Value* mask, Value* a, Value* b) {
+  Formula formula;
+  const Term isSet = formula.input(0, DataType::kI64) != 0;
+  where(isSet, formula.input(1, a->dataType()), formula.input(2, b->dataType()));
+  return node.pointwise({mask, a, b}, formula.take());
+}
+
+// x in the shape that is left without the axes of the mask, which are `count`.
+Value* dropAxes(const NodeImport& node, Value* x, Value* mask, int64_t count) {
+  Value* others = node.binary(ScalarOp::kSub, node.scalar(DataType::kI64, 1), mask);
+  const Node* search = node.addNode(&ops::NonZero, {others}, NoAttrs{});
+  const int64_t left = x->rank() - count;
+  if (left < 0) node.invalid("it has ", count, " axes for a tensor of rank ", x->rank());
+  Value* kept = node.reshape(takeResults(node.graph(), search->output(0), left), {left});
+  Value* sizes = node.add(&ops::Gather, {sizesOf(node, x), kept}, GatherAttrs{});
+  return node.reshape(x, node.dims(sizes));
+}
+
+}  // namespace
+
+Value* elementOf(const NodeImport& node, Value* vector, int64_t i) {
+  SliceAttrs attrs;
+  attrs.axes = {0};
+  attrs.starts = {i};
+  attrs.sizes = {1};
+  attrs.steps = {1};
+  return node.reshape(node.add(&ops::Slice, {vector}, std::move(attrs)), {});
+}
+
+Value* spreadOverAxes(const NodeImport& node, Value* axes, Value* values, int64_t rank,
+                      double missing) {
+  Value* everywhere = node.expand(node.scalar(DataType::kI64, missing), {rank});
+  return node.add(&ops::ScatterElements,
+                  {everywhere, node.cast(axes, DataType::kI64), node.cast(values, DataType::kI64)},
+                  ScatterElementsAttrs{});
+}
+
+Value* axisMask(const NodeImport& node, Value* axes, int64_t rank) {
+  const Dim count = axes->rank() == 0 ? Dim(1) : axes->shape()[0];
+  axes = node.reshape(axes, {count});
+  return spreadOverAxes(node, axes, node.expand(node.scalar(DataType::kI64, 1), {count}), rank, 0);
+}
+
+// One axis after the other, each kept in full and taken only where it is asked for; what was
+// reduced is then the same all along the axis, and one element of it is kept.
+Value* reduceAtRunTime(const NodeImport& node, ReduceKind kind, Value* x, Value* axes,
+                       bool keepDims) {
+  const int64_t rank = x->rank();
+  Value* mask = axisMask(node, axes, rank);
+  if (!axes->shape().empty() && !axes->shape()[0].isConstant() &&
+      !node.flag("noop_with_empty_axes")) {  // no axes at all stand for every axis
+    Value* any = reduce(node, ReduceKind::kMax, mask, {0});
+    mask = choose(node, any, mask, node.scalar(DataType::kI64, 1));
+  }
+  ReduceKind step = kind;
+  if (kind == ReduceKind::kSumSquare) x = node.binary(ScalarOp::kMul, x, x);
+  if (kind == ReduceKind::kSumSquare || kind == ReduceKind::kLogSum) step = ReduceKind::kSum;
+  Value* y = x;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    y = choose(node, elementOf(node, mask, axis), reduce(node, step, y, {axis}), y);
+  if (kind == ReduceKind::kLogSum) y = node.unary(ScalarOp::kLog, y);
+
+  SliceAttrs attrs;
+  attrs.axes = axisRange(0, rank);
+  attrs.starts.assign(static_cast<size_t>(rank), Dim(0));
+  attrs.steps.assign(static_cast<size_t>(rank), 1);
+  Value* sizes = choose(node, mask, node.scalar(DataType::kI64, 1), sizesOf(node, x));
+  attrs.sizes = boundedSizes(node.graph(), sizes, x->shape(), node.name());
+  Value* kept = node.add(&ops::Slice, {y}, std::move(attrs));
+  return keepDims ? kept : dropAxes(node, kept, mask, axisCount(node, axes));
+}
+
+Value* cumulateAtRunTime(const NodeImport& node, Value* x, Value* axis, CumSumAttrs attrs) {
+  Value* mask = axisMask(node, axis, x->rank());
+  Value* y = x;
+  for (int64_t i = 0; i < x->rank(); ++i) {
+    attrs.axis = i;
+    y = choose(node, elementOf(node, mask, i), node.add(&ops::CumSum, {x}, attrs), y);
+  }
+  return y;
+}
+
+Value* squeezeAtRunTime(const NodeImport& node, Value* x, Value* axes) {
+  const int64_t count = axisCount(node, axes);
+  return dropAxes(node, x, axisMask(node, axes, x->rank()), count);
+}
+
+// Of the new shape, dimension i is 1 where the mask is set, else the next one of the old.
+Value* unsqueezeAtRunTime(const NodeImport& node, Value* x, Value* axes) {
+  const int64_t rank = x->rank() + axisCount(node, axes);
+  if (x->rank() == 0) return node.reshape(x, Shape(static_cast<size_t>(rank), Dim(1)));
+  Value* mask = axisMask(node, axes, rank);
+  Value* others = node.binary(ScalarOp::kSub, node.scalar(DataType::kI64, 1), mask);
+  CumSumAttrs before;
+  before.exclusive = true;
+  Value* position = node.binary(ScalarOp::kMin, node.add(&ops::CumSum, {others}, before),
+                                static_cast<double>(x->rank() - 1));
+  Value* old = node.add(&ops::Gather, {sizesOf(node, x), position}, GatherAttrs{});
+  return node.reshape(x, node.dims(choose(node, mask, node.scalar(DataType::kI64, 1), old)));
+}
+
+}  // namespace camshaft::onnx::importer
