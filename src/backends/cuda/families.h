@@ -11,6 +11,7 @@ namespace move {  // elements that move to or from computed places
 KernelList concatKernels();
 KernelList dimsTensorKernels();
 KernelList padKernels();
+KernelList randomKernels();
 KernelList rangeKernels();
 KernelList reshapeDimsKernels();
 KernelList shapeKernels();
@@ -29,8 +30,16 @@ KernelList scatterKernels();
 KernelList topKKernels();
 }  // namespace index
 
+namespace select {  // results as many as the data decides
+KernelList nonZeroKernels();
+KernelList suppressKernels();
+}  // namespace select
+
 namespace gemm { KernelList kernels(); }  // MatMul
-namespace attention { KernelList kernels(); }
+namespace attention {
+KernelList kernels();
+KernelList linearKernels();
+}  // namespace attention
 namespace einsum { KernelList kernels(); }
 namespace conv {
 KernelList kernels();
@@ -42,6 +51,12 @@ namespace sample {  // sums of elements around a position
 KernelList gridSampleKernels();
 KernelList resizeKernels();
 }  // namespace sample
+
+namespace region {  // boxes and windows on images
+KernelList deformColumnsKernels();
+KernelList foldColumnsKernels();
+KernelList roiAlignKernels();
+}  // namespace region
 
 namespace softmax { KernelList kernels(); }
 namespace norm { KernelList kernels(); }    // LayerNorm, PointwiseNorm and GroupNorm

@@ -12,6 +12,7 @@ struct GeneratedParams {
   uint32_t sharedBytes = 0;  // dynamic shared memory
   uint32_t cluster = 1;      // blocks along x that are scheduled together
   uint32_t hasWorkspace = 0;
+  uint32_t zeroedBytes = 0;  // at the beginning of the workspace, before every launch
 };
 
 }  // namespace camshaft::cuda

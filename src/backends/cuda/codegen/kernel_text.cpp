@@ -95,6 +95,11 @@ void KernelText::workspace(const std::string& name, Dim bytes) {
   prepared_.workspaceBytes = std::move(bytes);
 }
 
+void KernelText::zeroedWorkspace(const std::string& name, int64_t zeroedBytes, Dim otherBytes) {
+  workspace(name, otherBytes + zeroedBytes);
+  zeroedBytes_ = zeroedBytes;
+}
+
 std::string KernelText::size(const Dim& dim) {
   if (dim.isConstant()) return str(dim.value(), isWide_ ? "ll" : "");
   return str("size", parameterOf(dim));
@@ -147,7 +152,8 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
   writer.write(GeneratedParams{.block = static_cast<uint32_t>(shape.block),
                                .sharedBytes = static_cast<uint32_t>(shape.sharedBytes),
                                .cluster = static_cast<uint32_t>(shape.cluster),
-                               .hasWorkspace = !workspaceName_.empty()});
+                               .hasWorkspace = !workspaceName_.empty(),
+                               .zeroedBytes = static_cast<uint32_t>(zeroedBytes_)});
   prepared_.params = writer.take();
   return std::move(prepared_);
 }

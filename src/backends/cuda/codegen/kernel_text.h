@@ -36,6 +36,8 @@ class KernelText {
   void packedInput(const std::string& name, TensorType type, std::vector<std::byte> bytes);
   void output(const std::string& name, int nodeOutput = 0);
   void workspace(const std::string& name, Dim bytes);
+  // One that begins with zeros, which blocks tell each other by how far they are.
+  void zeroedWorkspace(const std::string& name, int64_t zeroedBytes, Dim otherBytes = 0);
 
   // A size as text: "768", or the name of the parameter that holds it (of type Index).
   std::string size(const Dim& dim);
@@ -65,6 +67,7 @@ class KernelText {
   std::vector<std::string> included_;
   std::vector<Parameter> inputs_, outputs_;
   std::string workspaceName_;
+  int64_t zeroedBytes_ = 0;
   std::vector<Dim> sizes_;
   Prepared prepared_;
 };

@@ -57,9 +57,17 @@ void launch(const void* opaque, const LaunchArgs& args) {
   if (std::any_of(args.dims.begin(), args.dims.begin() + 3, [](int64_t n) { return n <= 0; }))
     return;
 
+  // A kernel that follows such a filling does not overlap it.
+  const bool isFilled = state.params.zeroedBytes > 0;
+  if (isFilled)
+    check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(args.workspace), 0,
+                                   state.params.zeroedBytes, static_cast<CUstream>(args.stream)),
+          "clear a workspace");
+
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  attributes[0].value.programmaticStreamSerializationAllowed = state.mayOverlap;
+  attributes[0].value.programmaticStreamSerializationAllowed =
+      state.mayOverlap && !isFilled;
   attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attributes[1].value.clusterDim = {state.params.cluster, 1, 1};
   const CUlaunchConfig config{.gridDimX = static_cast<unsigned>(args.dims[0]),
