@@ -267,9 +267,21 @@ class Planner {
     return -1;
   }
 
+  // Bounds of what the data decides are far from what is usual, and products of them even more:
+  // large buffers of such sizes are made as they are needed.
+  bool isWorthPlanning(const Dim& bytes, int64_t bound) const {
+    constexpr int64_t kAlways = int64_t{256} << 20;
+    if (bound == DimRange::kUnbounded) return false;
+    if (bound <= kAlways) return true;
+    std::set<std::string> symbols;
+    collectSymbols(bytes, symbols);
+    return std::all_of(symbols.begin(), symbols.end(),
+                       [&](const auto& name) { return profile_.ranges.contains(name); });
+  }
+
   void addBuffer(const Key& key, const Dim& bytes, int first, int last) {
     const int64_t bound = upperBound(bytes);
-    if (bound == DimRange::kUnbounded) {
+    if (!isWorthPlanning(bytes, bound)) {
       const auto index = static_cast<int32_t>(plan_.dynamicBuffers.size());
       places_[key] = {.place = Place::kDynamic, .index = index};
       if (key.second == Side::kHost) plan_.hostDynamicBuffers.push_back(index);

@@ -146,5 +146,25 @@ graph g(%x: f32[n, 16], %rows: i64[1]) {
   EXPECT_EQ(bind.dimEnd, static_cast<int32_t>(planned.plan.dimProgram.size()));
 }
 
+TEST(Planner, SizesThatDependOnDataArePlannedAtTheirBound) {
+  const Planned planned = planOf(R"(
+symbols n in [1, 8], r in [0, 2*n]
+graph g(%x: f32[n, 16], %rows: i64[1]) {
+  BindDims(%rows) {symbols = [r]}
+  %e = Expand(%x) {shape = [r, n, 16]} "e"
+  %f = Softmax(%e) {axis = 2}
+  %h = Expand(%x) {shape = [r, r, r, r, r, r, n, 16]} "h"
+  %i = Softmax(%h) {axis = 7}
+  return %f, %i
+})");
+  EXPECT_EQ(planned.step("e").outputs[0].place, Place::kArena);
+  EXPECT_GE(planned.plan.arenaBytes, 16 * 8 * 16 * 4);
+  EXPECT_EQ(planned.step("h").outputs[0].place, Place::kDynamic);  // 16^6 times as much
+  const Step& bind = planned.plan.steps[0];
+  EXPECT_EQ(bind.bindMin, std::vector<int64_t>{0});
+  EXPECT_EQ(bind.bindMax, std::vector<int64_t>{16});
+  EXPECT_EQ(planned.plan.outputMaxBytes[0], 16 * 8 * 16 * 4);
+}
+
 }  // namespace
 }  // namespace camshaft
