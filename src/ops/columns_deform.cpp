@@ -23,12 +23,12 @@ std::vector<TensorType> inferDeformColumns(const Node& node) {
   Shape offsets{x.shape[0], attrs.groups * taps * 2};
   for (int i = 0; i < 2; ++i) offsets.push_back(windowCount(node, windows[i], x.shape[2 + i]));
   requireShape(node, 1, "its offsets", offsets);
-  requireSameType(node, 1, 0);
+  requireFloat(node, 1);
   if (node.hasInput(2)) {
     Shape mask = offsets;
     mask[1] = attrs.groups * taps;
     requireShape(node, 2, "its mask", mask);
-    requireSameType(node, 2, 0);
+    requireFloat(node, 2);
   }
   return {{x.type, {x.shape[0], x.shape[1], taps, offsets[2] * offsets[3]}}};
 }

@@ -30,9 +30,9 @@ std::vector<TensorType> inferRoiAlign(const Node& node) {
   return {{x.type, {count, x.shape[1], attrs.height, attrs.width}}};
 }
 
-// Two neighbouring elements and what each counts; both 0 outside.
+// Two neighbouring elements and what each counts; outside there are none.
 struct Tap {
-  int64_t low = 0, high = 0;
+  int64_t low = -1, high = -1;
   double lowWeight = 0, highWeight = 0;
 };
 
@@ -72,12 +72,16 @@ double poolBin(const double* image, int64_t width, const BoxAxis& rows, const Bo
   double sum = 0, largest = 0;
   for (int64_t i = 0; i < rows.perBin; ++i) {
     const Tap& y = rows.taps[row * rows.perBin + i];
-    const double *top = image + y.low * width, *bottom = image + y.high * width;
     for (int64_t j = 0; j < columns.perBin; ++j) {
       const Tap& x = columns.taps[column * columns.perBin + j];
-      const double corners[] = {
-          y.lowWeight * x.lowWeight * top[x.low], y.lowWeight * x.highWeight * top[x.high],
-          y.highWeight * x.lowWeight * bottom[x.low], y.highWeight * x.highWeight * bottom[x.high]};
+      double corners[4] = {};
+      if (y.low >= 0 && x.low >= 0) {
+        const double *top = image + y.low * width, *bottom = image + y.high * width;
+        corners[0] = y.lowWeight * x.lowWeight * top[x.low];
+        corners[1] = y.lowWeight * x.highWeight * top[x.high];
+        corners[2] = y.highWeight * x.lowWeight * bottom[x.low];
+        corners[3] = y.highWeight * x.highWeight * bottom[x.high];
+      }
       sum += corners[0] + corners[1] + corners[2] + corners[3];
       const double best = *std::max_element(corners, corners + 4);
       largest = i == 0 && j == 0 ? best : std::max(largest, best);

@@ -24,6 +24,11 @@ bool isOneOf(Op op, std::initializer_list<Op> list) {
 
 bool isNorm(const Node& node) { return isOneOf(node.op, {&ops::LayerNorm, &ops::GroupNorm}); }
 
+// Whose second input is coordinates on the first.
+bool readsPositions(const Node& node) {
+  return isOneOf(node.op, {&ops::GridSample, &ops::RoiAlign, &ops::DeformColumns});
+}
+
 bool isShortSum(const Node& reduce) {
   Dim count = 1;
   for (int64_t axis : reduce.as<ReduceAttrs>().axes) count = count * reduce.input(0)->shape()[axis];
@@ -74,7 +79,8 @@ PrecisionRole precisionRoleOf(const Node& node) {
       isOneOf(node.op, {&ops::Identity, &ops::Pool, &ops::Softmax, &ops::Lrn, &ops::Transpose,
                         &ops::Reshape, &ops::Expand, &ops::Slice, &ops::Concat, &ops::Pad,
                         &ops::Tile, &ops::Trilu, &ops::Gather, &ops::GatherElements, &ops::GatherND,
-                        &ops::TopK, &ops::Resize, &ops::GridSample, &ops::ReverseSequence});
+                        &ops::TopK, &ops::Resize, &ops::GridSample, &ops::RoiAlign,
+                        &ops::DeformColumns, &ops::ReverseSequence});
   return follows ? PrecisionRole::kFollows : PrecisionRole::kF32;
 }
 
@@ -82,12 +88,12 @@ bool sharesType(const Node& node, int i) {
   if (node.op == &ops::Attention) return i != 3;
   if (isNorm(node)) return i != 1 && i != 2;
   if (isOneOf(node.op, {&ops::ScatterElements, &ops::ScatterND})) return i != 1;
-  if (node.op == &ops::GridSample) return i == 0;
+  if (readsPositions(node)) return i == 0;
   return true;
 }
 
 bool needsF32(const Node& node, int i) {
-  return (node.op == &ops::GridSample && i == 1) || precisionRoleOf(node) == PrecisionRole::kF32;
+  return (readsPositions(node) && i == 1) || precisionRoleOf(node) == PrecisionRole::kF32;
 }
 
 bool gainsFromF32(const Node& node) {
