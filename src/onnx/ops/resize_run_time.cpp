@@ -98,6 +98,11 @@ Value* nearest(const NodeImport& node, Value* x, int64_t axis, Value* at, Resize
   return take(node, x, axis, node.pointwise({at}, formula.take()), 0);
 }
 
+// Neighbours outside count nothing, instead of being those at the edge.
+bool excludesOutside(const ResizeAttrs& attrs) {
+  return attrs.mode == ResizeMode::kCubic && attrs.excludeOutside;
+}
+
 // Weight of the neighbour `offset` away from floor(at), as a formula of the distance to it.
 Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
   const Term at = formula.input(0, DataType::kF32);
@@ -107,7 +112,7 @@ Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
   const Term inner = (d * (a + 2) - (a + 3)) * d * d + 1;
   const Term outer = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
   Term weight = where(d < 1, inner, outer);
-  if (!attrs.excludeOutside) return weight;
+  if (!excludesOutside(attrs)) return weight;
   const Term size = cast(formula.input(1, DataType::kI64), DataType::kF32);
   const Term neighbour = apply(ScalarOp::kFloor, at) + offset;
   const Term isInside = apply(ScalarOp::kAnd, neighbour > -0.5, neighbour < size - 0.5);
@@ -117,7 +122,8 @@ Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
 Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const ResizeAttrs& attrs) {
   const int first = attrs.mode == ResizeMode::kLinear ? 0 : -1;
   const int last = attrs.mode == ResizeMode::kLinear ? 1 : 2;
-  Value* size = sizeTensor(node, x->shape()[axis]);
+  std::vector<Value*> operands{at};
+  if (excludesOutside(attrs)) operands.push_back(sizeTensor(node, x->shape()[axis]));
   Value* floor = node.unary(ScalarOp::kFloor, at);
   Shape alongAxis(static_cast<size_t>(x->rank() - axis), Dim(1));
   alongAxis[0] = at->shape()[0];
@@ -125,13 +131,13 @@ Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const Re
   for (int offset = first; offset <= last; ++offset) {
     Formula formula;
     weightOf(formula, offset, attrs);
-    Value* weight = node.cast(node.reshape(node.pointwise({at, size}, formula.take()), alongAxis),
+    Value* weight = node.cast(node.reshape(node.pointwise(operands, formula.take()), alongAxis),
                               x->dataType());
     Value* term = node.binary(ScalarOp::kMul, take(node, x, axis, floor, offset), weight);
     sum = sum ? node.binary(ScalarOp::kAdd, sum, term) : term;
     weights = weights ? node.binary(ScalarOp::kAdd, weights, weight) : weight;
   }
-  return attrs.excludeOutside ? node.binary(ScalarOp::kDiv, sum, weights) : sum;
+  return excludesOutside(attrs) ? node.binary(ScalarOp::kDiv, sum, weights) : sum;
 }
 
 // Outside of the input lies one value.
