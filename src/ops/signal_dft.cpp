@@ -42,7 +42,7 @@ void evaluateDft(const Evaluation& evaluation) {
   std::vector<Fourier::Complex> signal(length);
   const int64_t inner = in.inner / parts;
   for (int64_t row = 0; row < in.outer * inner && !y.empty(); ++row) {
-    const double* from = &x[row / inner * in.size * in.inner + row % inner * parts];
+    const double* from = x.data() + row / inner * in.size * in.inner + row % inner * parts;
     std::fill(signal.begin(), signal.end(), 0);
     for (int64_t i = 0; i < taken; ++i) {
       const double* at = from + i * in.inner;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "onnx/node_import.h"
+#include "onnx/ops/einsum_product.h"
 #include "ops/matmul.h"
 
 namespace camshaft::onnx::importer {
@@ -79,6 +79,9 @@ void importEinsum(NodeImport& node) {
   };
   for (size_t i = 0; i < terms.size(); ++i) resolve(terms[i], covered[i]);
   resolve(output, widest);
+  if (inputs.size() == 2)
+    if (Value* y = einsumProduct(node, {inputs[0], terms[0]}, {inputs[1], terms[1]}, output))
+      return node.setOutput(y);
   EinsumAttrs attrs;
   for (size_t i = 0; i < terms.size(); ++i) attrs.equation += (i ? "," : "") + terms[i];
   attrs.equation += "->" + output;

@@ -108,9 +108,10 @@ void importDropout(NodeImport& node) {
   kept.apply(ScalarOp::kOr, passes, kept.apply(ScalarOp::kNot, kept.input(2, DataType::kBool)));
   Value* mask = node.pointwise({drawn, ratio, training}, std::move(kept));
 
+  const DataType wide = x->dataType() == DataType::kF64 ? DataType::kF64 : DataType::kF32;
   Formula formula;
-  const Term value = cast(formula.input(0, x->dataType()), DataType::kF32);
-  const Term scaled = value / (1 - formula.input(1, DataType::kF32));
+  const Term value = cast(formula.input(0, x->dataType()), wide);
+  const Term scaled = value / (1 - cast(formula.input(1, DataType::kF32), wide));
   const Term chosen = where(formula.input(2, DataType::kBool), scaled, value);
   cast(where(formula.input(3, DataType::kBool), chosen, 0), x->dataType());
   node.setOutput(0, node.pointwise({x, ratio, training, mask}, formula.take()));
