@@ -237,13 +237,14 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
 
 std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
                               const std::string& who) {
-  if (const Contents known = knownContents(value)) return *known;
+  // Other bounds may depend on symbols that are there already: just new ones can get one.
+  const bool isNew = !knownContents(value) && !findBinding(graph, value, nullptr);
   const std::vector<Dim> sizes = contentsOf(graph, value, who);
-  for (size_t i = 0; i < sizes.size() && i < bounds.size(); ++i) {
+  for (size_t i = 0; isNew && i < sizes.size() && i < bounds.size(); ++i) {
     SymbolInfo& info = graph.symbols.at(sizes[i].symbolName());
     if (bounds[i].isConstant())
-      info.range.max = std::min(info.range.max, bounds[i].value());
-    else if (!info.upper)
+      info.range.max = std::max<int64_t>(bounds[i].value(), 0);
+    else
       info.upper = bounds[i];
   }
   return sizes;
