@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "onnx/body_import.h"
 #include "onnx/constant.h"
 #include "onnx/model_import.h"
 #include "onnx/scope.h"
@@ -35,8 +36,32 @@ int NodeImport::inputCount() const {
 }
 
 Value* NodeImport::optionalInput(int i) const {
-  if (i >= inputCount() || node_.inputs[i].empty()) return nullptr;
-  return scope_.find(node_.inputs[i]);
+  const std::optional<Item> item = optionalItem(i);
+  if (!item) return nullptr;
+  if (!std::holds_alternative<Value*>(*item))
+    unsupported("its input '", node_.inputs[i], "' is ", describe(*item),
+                ", where it takes a tensor of numbers");
+  return std::get<Value*>(*item);
+}
+
+std::optional<Item> NodeImport::optionalItem(int i) const {
+  if (i >= inputCount() || node_.inputs[i].empty()) return std::nullopt;
+  return scope_.findItem(node_.inputs[i]);
+}
+
+Item NodeImport::item(int i) const {
+  std::optional<Item> found = optionalItem(i);
+  if (!found) invalid("it lacks its required input ", i);
+  return std::move(*found);
+}
+
+Sequence NodeImport::sequence(int i) const {
+  Item found = item(i);
+  Sequence* sequence = std::get_if<Sequence>(&found);
+  if (!sequence || sequence->isNothing)
+    invalid("its input '", node_.inputs[i], "' is ", describe(found),
+            ", where it takes a sequence");
+  return std::move(*sequence);
 }
 
 Value* NodeImport::input(int i) const {
@@ -154,6 +179,22 @@ Value* NodeImport::expand(Value* x, Shape shape) const {
   return add(&ops::Expand, {x}, std::move(attrs));
 }
 
+Value* NodeImport::slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step) const {
+  if (step == 1 && size == x->shape()[axis]) return x;
+  SliceAttrs attrs;
+  attrs.axes = {axis};
+  attrs.starts = {std::move(start)};
+  attrs.sizes = {std::move(size)};
+  attrs.steps = {step};
+  return add(&ops::Slice, {x}, std::move(attrs));
+}
+
+Value* NodeImport::concat(std::vector<Value*> parts, int64_t axis) const {
+  ConcatAttrs attrs;
+  attrs.axis = axis;
+  return add(&ops::Concat, std::move(parts), attrs);
+}
+
 Value* NodeImport::integerVector(const std::vector<int64_t>& values) const {
   return graph().addConstant<int64_t>(name_, DataType::kI64, {static_cast<int64_t>(values.size())},
                                       values);
@@ -167,10 +208,25 @@ void NodeImport::setOutput(int output, Value* value) {
   if (wants(output)) scope_.values[node_.outputs[output]] = value;
 }
 
-std::vector<Value*> NodeImport::importBranch(std::string_view attribute) const {
+void NodeImport::setOutput(int output, Item item) {
+  if (wants(output)) scope_.values[node_.outputs[output]] = std::move(item);
+}
+
+const wire::Graph& NodeImport::subgraph(std::string_view attribute) const {
   const wire::Attribute* found = find(attribute, wire::AttributeType::kGraph);
   if (!found) invalid("it lacks its subgraph '", attribute, "'");
-  return model_.importBranch(found->graphs.front(), scope_, name_);
+  return found->graphs.front();
+}
+
+std::vector<Item> NodeImport::importBranch(std::string_view attribute,
+                                           const std::vector<Item>& inputs,
+                                           std::string_view part) const {
+  const std::string name = part.empty() ? name_ : str(name_, "/", part);
+  return model_.importBranch(subgraph(attribute), scope_, name, inputs);
+}
+
+std::unique_ptr<BodyImport> NodeImport::body(std::string_view attribute) const {
+  return std::make_unique<BodyImport>(model_, scope_, name_, subgraph(attribute));
 }
 
 }  // namespace camshaft::onnx::importer

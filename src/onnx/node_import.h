@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/names.h"
+#include "onnx/sequence.h"
 #include "support/error.h"
 
 namespace camshaft::onnx::importer {
 
 struct Scope;
+class BodyImport;
 class ModelImport;
 
 class NodeImport {
@@ -32,6 +33,10 @@ class NodeImport {
   Value* input(int i) const;                // refuses the node when it is missing
   Value* input(int i, int64_t rank) const;  // refuses any other rank
   std::vector<Value*> allInputs() const;
+  // For operators that take sequences and optionals; the functions above refuse these.
+  std::optional<Item> optionalItem(int i) const;
+  Item item(int i) const;
+  Sequence sequence(int i) const;
 
   // Element values of an integer input as dimensions, read at run time when they must be.
   std::vector<Dim> dims(int i) const;
@@ -88,14 +93,22 @@ class NodeImport {
   Value* reshape(Value* x, Shape shape) const;  // x itself when it has the shape
   Value* transpose(Value* x, std::vector<int64_t> order) const;
   Value* expand(Value* x, Shape shape) const;
+  // `size` elements of an axis, every step-th from `start` on; x itself when these are all.
+  Value* slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step = 1) const;
+  Value* concat(std::vector<Value*> parts, int64_t axis) const;
   Value* integerVector(const std::vector<int64_t>& values) const;
 
   int outputCount() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int output) const;  // somebody asked for this output by name
   void setOutput(int output, Value* value);
   void setOutput(Value* value) { setOutput(0, value); }
-  // Imports a subgraph attribute in place and returns its outputs.
-  std::vector<Value*> importBranch(std::string_view attribute) const;
+  void setOutput(int output, Item item);
+  // Imports a subgraph attribute in place, with these as its inputs, and returns its outputs.
+  // `part` keeps the names of several copies apart.
+  std::vector<Item> importBranch(std::string_view attribute, const std::vector<Item>& inputs = {},
+                                 std::string_view part = {}) const;
+  // A subgraph attribute as a body in a graph of its own, to be run.
+  std::unique_ptr<BodyImport> body(std::string_view attribute) const;
 
   template <class... Args>
   [[noreturn]] void unsupported(const Args&... args) const {
@@ -110,6 +123,7 @@ class NodeImport {
   Node* addNodeOf(Op op, std::vector<Value*> inputs, std::unique_ptr<Attrs> attrs,
                   int outputs) const;
   const wire::Attribute* find(std::string_view attribute, wire::AttributeType type) const;
+  const wire::Graph& subgraph(std::string_view attribute) const;
 
   ModelImport& model_;
   Scope& scope_;

@@ -1,5 +1,6 @@
 #include "onnx/ops/conv.h"
 
+#include "onnx/ops/reduce.h"
 #include "onnx/ops/window.h"
 #include "ops/conv.h"
 
@@ -17,6 +18,19 @@ Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
   std::vector<Value*> inputs{x, weights};
   if (bias) inputs.push_back(bias);
   return node.add(&ops::Conv, std::move(inputs), std::move(attrs));
+}
+
+Value* channelsFirst(const NodeImport& node, Value* x) {
+  std::vector<int64_t> order = axisRange(1, x->rank() - 1);
+  order.insert(order.begin(), {0, x->rank() - 1});
+  return node.transpose(x, std::move(order));
+}
+
+Value* channelsLast(const NodeImport& node, Value* x) {
+  std::vector<int64_t> order = axisRange(2, x->rank());
+  order.insert(order.begin(), 0);
+  order.push_back(1);
+  return node.transpose(x, std::move(order));
 }
 
 void importConv(NodeImport& node) {

@@ -52,15 +52,18 @@ void importQLinearMatMul(NodeImport& node) {
 
 void importQLinearConv(NodeImport& node) {
   Value *weights = node.input(3), *weightScale = node.input(4);
-  Value* x = dequantize(node, node.input(0), node.input(1), node.input(2));
+  const bool last = node.flag("channels_last");  // of com.microsoft's form
+  Value* x = last ? channelsFirst(node, node.input(0)) : node.input(0);
+  x = dequantize(node, x, node.input(1), node.input(2));
   Value* w = dequantize(node, weights, perFilter(node, weightScale, weights->rank()),
                         perFilter(node, node.input(5), weights->rank()));
   Value* bias = nullptr;
   if (node.hasInput(8))
     bias = dequantize(node, node.input(8), node.binary(ScalarOp::kMul, node.input(1), weightScale),
                       nullptr);
-  node.setOutput(quantize(node, convolve(node, x, w, bias), node.input(6), node.input(7),
-                          node.input(7)->dataType()));
+  Value* y = quantize(node, convolve(node, x, w, bias), node.input(6), node.input(7),
+                      node.input(7)->dataType());
+  node.setOutput(last ? channelsLast(node, y) : y);
 }
 
 }  // namespace camshaft::onnx::importer

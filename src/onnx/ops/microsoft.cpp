@@ -1,21 +1,9 @@
 // Operators of com.microsoft that ONNX Runtime's optimisers write.
 #include "onnx/formula.h"
 #include "onnx/node_import.h"
-#include "ops/matmul.h"
 #include "ops/norm.h"
 
 namespace camshaft::onnx::importer {
-
-void importFusedMatMul(NodeImport& node) {
-  if (node.flag("transBatchA") || node.flag("transBatchB"))
-    node.unsupported("transposed batches are not supported");
-  MatMulAttrs attrs;
-  attrs.transposeA = node.flag("transA");
-  attrs.transposeB = node.flag("transB");
-  Value* product = node.add(&ops::MatMul, {node.input(0), node.input(1)}, attrs);
-  const double alpha = node.number("alpha", 1);
-  node.setOutput(alpha == 1 ? product : node.binary(ScalarOp::kMul, product, alpha));
-}
 
 void importBiasGelu(NodeImport& node) {
   node.setOutput(

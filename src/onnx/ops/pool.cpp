@@ -1,15 +1,12 @@
 // Windowed and global pooling.
-#include "ops/pool.h"
+#include "onnx/ops/pool.h"
 
 #include "onnx/ops/reduce.h"
 #include "onnx/ops/window.h"
 
 namespace camshaft::onnx::importer {
 
-namespace {
-
-PoolAttrs poolOf(const NodeImport& node, PoolKind kind) {
-  Value* x = node.input(0);
+PoolAttrs poolOf(const NodeImport& node, PoolKind kind, const Value* x) {
   Window window = windowOf(node, {});
   if (window.rank() + 2 != x->rank())
     node.invalid("its kernel has ", window.rank(), " dimensions and its input has rank ",
@@ -23,13 +20,12 @@ PoolAttrs poolOf(const NodeImport& node, PoolKind kind) {
   attrs.padsBegin = window.padsBegin;
   attrs.padsEnd = window.padsEnd;
   attrs.ceilMode = window.ceilMode;
+  attrs.countIncludePad = kind == PoolKind::kAverage && node.flag("count_include_pad");
   return attrs;
 }
 
-}  // namespace
-
 void importMaxPool(NodeImport& node) {
-  PoolAttrs attrs = poolOf(node, PoolKind::kMax);
+  PoolAttrs attrs = poolOf(node, PoolKind::kMax, node.input(0));
   attrs.columnMajorIndices = node.integer("storage_order", 0) == 1;
   const Node* pool =
       node.addNode(&ops::Pool, {node.input(0)}, std::move(attrs), node.wants(1) ? 2 : 1);
@@ -38,13 +34,12 @@ void importMaxPool(NodeImport& node) {
 }
 
 void importAveragePool(NodeImport& node) {
-  PoolAttrs attrs = poolOf(node, PoolKind::kAverage);
-  attrs.countIncludePad = node.flag("count_include_pad");
+  PoolAttrs attrs = poolOf(node, PoolKind::kAverage, node.input(0));
   node.setOutput(node.addNode(&ops::Pool, {node.input(0)}, std::move(attrs), 1)->output());
 }
 
 void importLpPool(NodeImport& node) {
-  PoolAttrs attrs = poolOf(node, PoolKind::kLp);
+  PoolAttrs attrs = poolOf(node, PoolKind::kLp, node.input(0));
   attrs.p = node.opset() < 2 ? static_cast<int64_t>(node.number("p", 2)) : node.integer("p", 2);
   node.setOutput(node.addNode(&ops::Pool, {node.input(0)}, std::move(attrs), 1)->output());
 }

@@ -1,8 +1,10 @@
 #include "onnx/ops/quantize.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "onnx/formula.h"
+#include "onnx/ops/cast.h"
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/reduce.h"
 #include "ops/move.h"
@@ -32,19 +34,31 @@ Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int
   return node.add(&ops::Slice, {spread}, std::move(slice));
 }
 
+namespace {
+
+// Narrow floats rarely have a zero point other than zero; models still state it.
+bool matters(const NodeImport& node, const Value* zeroPoint) {
+  if (!zeroPoint) return false;
+  const auto known = isFloat(zeroPoint->dataType()) ? node.knownNumbers(zeroPoint) : std::nullopt;
+  return !known || std::any_of(known->begin(), known->end(), [](double z) { return z != 0; });
+}
+
+}  // namespace
+
 Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint, DataType type) {
   const DataType compute = isFloat(x->dataType()) ? x->dataType() : DataType::kF32;
   std::vector<Value*> inputs{x, scale};
   Formula formula;
   const Term value = cast(formula.input(0, x->dataType()), compute);
   Term result = value / cast(formula.input(1, scale->dataType()), compute);
+  // Rounded and clamped in f32: half precision does not hold every 16-bit integer.
+  result = cast(result, DataType::kF32);
+  if (isInteger(type)) result = apply(ScalarOp::kRound, result);
+  if (matters(node, zeroPoint)) {
+    inputs.push_back(zeroPoint);
+    result = result + cast(formula.input(2, zeroPoint->dataType()), DataType::kF32);
+  }
   if (isInteger(type)) {
-    // Rounded and clamped in f32: half precision does not hold every 16-bit integer.
-    result = apply(ScalarOp::kRound, cast(result, DataType::kF32));
-    if (zeroPoint) {
-      inputs.push_back(zeroPoint);
-      result = result + cast(formula.input(2, type), DataType::kF32);
-    }
     const int bits = bitsOf(type) - (isSigned(type) ? 1 : 0);
     const double high = std::ldexp(1.0, bits) - 1;
     result = smaller(larger(result, isSigned(type) ? -high - 1 : 0), high);
@@ -53,19 +67,19 @@ Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint
   return node.pointwise(std::move(inputs), formula.take());
 }
 
-Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint) {
-  const DataType type = scale->dataType();
+Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint,
+                  std::optional<DataType> type) {
   std::vector<Value*> inputs{x, scale};
   Formula formula;
   // The difference of two integers is exact in f32 up to 24 bits, in f64 beyond.
   const DataType compute = bitsOf(x->dataType()) == 32 ? DataType::kF64 : DataType::kF32;
   Term value = cast(formula.input(0, x->dataType()), compute);
-  const Term factor = cast(formula.input(1, type), compute);
-  if (zeroPoint && !isFloat(zeroPoint->dataType())) {
+  const Term factor = cast(formula.input(1, scale->dataType()), compute);
+  if (matters(node, zeroPoint)) {
     inputs.push_back(zeroPoint);
     value = value - cast(formula.input(2, zeroPoint->dataType()), compute);
   }
-  cast(value * factor, type);
+  cast(value * factor, type.value_or(scale->dataType()));
   return node.pointwise(std::move(inputs), formula.take());
 }
 
@@ -85,6 +99,9 @@ Operands operandsOf(const NodeImport& node, Value* x) {
           quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
 }
 
+// A scale may be of a type that nothing can be computed in: an integer, or a power of two.
+bool isArithmetic(DataType type) { return isFloat(type) && bitsOf(type) >= 16; }
+
 }  // namespace
 
 void importQuantizeLinear(NodeImport& node) {
@@ -92,19 +109,24 @@ void importQuantizeLinear(NodeImport& node) {
   const auto [scale, zeroPoint] = operandsOf(node, x);
   const DataType type =
       zeroPoint ? zeroPoint->dataType() : node.dataType("output_dtype", DataType::kU8);
-  node.setOutput(quantize(node, x, scale, zeroPoint, type));
+  const DataType ofX = isArithmetic(x->dataType()) ? x->dataType() : DataType::kF32;
+  const DataType precision =
+      node.dataType("precision", isArithmetic(scale->dataType()) ? scale->dataType() : ofX);
+  const bool isUnsaturated = isFloat(type) && bitsOf(type) == 8 && !node.flag("saturate", true);
+  Value* exact = node.cast(x, precision);
+  node.setOutput(isUnsaturated ? castUnsaturated(
+                                     node, quantize(node, exact, scale, zeroPoint, precision), type)
+                               : quantize(node, exact, scale, zeroPoint, type));
 }
 
 void importDequantizeLinear(NodeImport& node) {
   Value* x = node.input(0);
   const auto [scale, zeroPoint] = operandsOf(node, x);
-  Value* result = dequantize(node, x, scale, zeroPoint);
-  node.setOutput(node.cast(result, node.dataType("output_dtype", result->dataType())));
+  const DataType ofScale = isArithmetic(scale->dataType()) ? scale->dataType() : DataType::kF32;
+  node.setOutput(dequantize(node, x, scale, zeroPoint, node.dataType("output_dtype", ofScale)));
 }
 
-// Range of x widened to hold zero, mapped to 0..255.
-void importDynamicQuantizeLinear(NodeImport& node) {
-  Value* x = node.input(0);
+DynamicallyQuantized quantizeDynamically(const NodeImport& node, Value* x) {
   const std::vector<int64_t> all = axisRange(0, x->rank());
   Value* low = node.binary(ScalarOp::kMin, reduce(node, ReduceKind::kMin, x, all, false), 0.0);
   Value* high = node.binary(ScalarOp::kMax, reduce(node, ReduceKind::kMax, x, all, false), 0.0);
@@ -115,9 +137,14 @@ void importDynamicQuantizeLinear(NodeImport& node) {
              smaller(larger((0.0 - zero) / formula.input(1, x->dataType()), 0), 255)),
        DataType::kU8);
   Value* zeroPoint = node.pointwise({low, scale}, formula.take());
-  node.setOutput(0, quantize(node, x, scale, zeroPoint, DataType::kU8));
-  node.setOutput(1, scale);
-  node.setOutput(2, zeroPoint);
+  return {quantize(node, x, scale, zeroPoint, DataType::kU8), scale, zeroPoint};
+}
+
+void importDynamicQuantizeLinear(NodeImport& node) {
+  const DynamicallyQuantized result = quantizeDynamically(node, node.input(0));
+  node.setOutput(0, result.values);
+  node.setOutput(1, result.scale);
+  node.setOutput(2, result.zeroPoint);
 }
 
 }  // namespace camshaft::onnx::importer

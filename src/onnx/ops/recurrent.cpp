@@ -1,17 +1,14 @@
 // LSTM, GRU and RNN.
-#include "onnx/node_import.h"
-#include "ops/rnn.h"
+#include "onnx/ops/recurrent.h"
 
 namespace camshaft::onnx::importer {
 
-namespace {
-
-void importRecurrent(NodeImport& node, RecurrentKind kind) {
+void addRecurrent(NodeImport& node, RecurrentKind kind, std::vector<Value*> inputs) {
   RecurrentAttrs attrs;
   attrs.kind = kind;
   attrs.direction = static_cast<RecurrentDirection>(
       node.choice("direction", "forward", {"forward", "reverse", "bidirectional"}));
-  Value* recurrence = node.input(2);
+  const Value* recurrence = inputs[2];
   if (recurrence->rank() != 3 || !recurrence->shape()[2].isConstant())
     node.invalid("its recurrence weights must be of rank 3 and known size");
   attrs.hidden = node.integer("hidden_size", recurrence->shape()[2].value());
@@ -22,12 +19,17 @@ void importRecurrent(NodeImport& node, RecurrentKind kind) {
   attrs.linearBeforeReset = node.flag("linear_before_reset");
   attrs.inputForget = node.flag("input_forget");
   attrs.batchFirst = node.integer("layout", 0) == 1;
-  std::vector<Value*> inputs;
-  for (int i = 0; i < node.inputCount(); ++i)
-    inputs.push_back(i < 3 ? node.input(i) : node.optionalInput(i));
   const int outputs = kind == RecurrentKind::kLstm ? 3 : 2;
   const Node* layer = node.addNode(&ops::Recurrent, std::move(inputs), std::move(attrs), outputs);
   for (int i = 0; i < outputs; ++i) node.setOutput(i, layer->output(i));
+}
+
+namespace {
+
+void importRecurrent(NodeImport& node, RecurrentKind kind) {
+  std::vector<Value*> inputs{node.input(0), node.input(1), node.input(2)};
+  for (int i = 3; i < node.inputCount(); ++i) inputs.push_back(node.optionalInput(i));
+  addRecurrent(node, kind, std::move(inputs));
 }
 
 }  // namespace

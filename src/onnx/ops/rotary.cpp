@@ -1,58 +1,15 @@
-// Rotary position embedding.
-#include "onnx/node_import.h"
+// Rotary position embedding, as ONNX and com.microsoft write it.
+#include "onnx/ops/rotary.h"
+
+#include "onnx/ops/range.h"
 #include "ops/index.h"
-#include "ops/move.h"
 
 namespace camshaft::onnx::importer {
 
-namespace {
-
-Value* part(const NodeImport& node, Value* x, Dim start, Dim size, int64_t step) {
-  SliceAttrs attrs;
-  attrs.axes = {x->rank() - 1};
-  attrs.starts = {start};
-  attrs.sizes = {size};
-  attrs.steps = {step};
-  return node.add(&ops::Slice, {x}, std::move(attrs));
-}
-
-Value* concatLast(const NodeImport& node, std::vector<Value*> parts) {
-  ConcatAttrs attrs;
-  attrs.axis = parts[0]->rank() - 1;
-  return node.add(&ops::Concat, std::move(parts), attrs);
-}
-
-// cos or sin, [positions, half] gathered by position or [batch, length, half] already, with a
-// dimension for the heads: [batch, length, 1, half].
-Value* angles(const NodeImport& node, Value* cache, const Dim& half) {
-  if (node.hasInput(3)) cache = node.add(&ops::Gather, {cache, node.input(3)}, GatherAttrs{});
-  if (cache->rank() != 3) node.invalid("its caches need rank 3, or rank 2 with position_ids");
-  const Shape shape = cache->shape();
-  return node.reshape(part(node, cache, 0, half, 1), {shape[0], shape[1], 1, half});
-}
-
-}  // namespace
-
-void importRotaryEmbedding(NodeImport& node) {
-  Value* input = node.input(0);
-  Value* x = input;  // [batch, length, heads, size]
-  const int64_t heads = node.integer("num_heads", 0);
-  if (x->rank() == 4) {
-    x = node.transpose(x, {0, 2, 1, 3});
-  } else {
-    if (x->rank() != 3 || heads <= 0)
-      node.invalid("its input needs rank 4, or rank 3 with num_heads");
-    x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
-  }
-  const Dim size = x->shape()[3];
-  const int64_t declared = node.integer("rotary_embedding_dim", 0);
-  const Dim rotated = declared > 0 ? Dim(declared) : size;
-  const Dim half = floorDiv(rotated, 2);
-  const bool interleaved = node.flag("interleaved");
-  Value* cos = angles(node, node.input(1), half);
-  Value* sin = angles(node, node.input(2), half);
-  Value* real = part(node, x, 0, half, interleaved ? 2 : 1);
-  Value* imaginary = interleaved ? part(node, x, 1, half, 2) : part(node, x, half, half, 1);
+Value* rotate(const NodeImport& node, Value* x, Value* cos, Value* sin, bool interleaved) {
+  const Dim size = x->shape()[3], half = cos->shape().back(), rotated = half * 2;
+  Value* real = node.slice(x, 3, 0, half, interleaved ? 2 : 1);
+  Value* imaginary = interleaved ? node.slice(x, 3, 1, half, 2) : node.slice(x, 3, half, half);
   const auto mul = [&](Value* a, Value* b) { return node.binary(ScalarOp::kMul, a, b); };
   Value* newReal = node.binary(ScalarOp::kSub, mul(real, cos), mul(imaginary, sin));
   Value* newImaginary = node.binary(ScalarOp::kAdd, mul(real, sin), mul(imaginary, cos));
@@ -63,14 +20,65 @@ void importRotaryEmbedding(NodeImport& node) {
     Shape whole = newReal->shape();
     whole.back() = rotated;
     y = node.reshape(
-        concatLast(node, {node.reshape(newReal, column), node.reshape(newImaginary, column)}),
-        whole);
+        node.concat({node.reshape(newReal, column), node.reshape(newImaginary, column)}, 4), whole);
   } else {
-    y = concatLast(node, {newReal, newImaginary});
+    y = node.concat({newReal, newImaginary}, 3);
   }
-  if (!(rotated == size)) y = concatLast(node, {y, part(node, x, rotated, size - rotated, 1)});
+  return rotated == size ? y : node.concat({y, node.slice(x, 3, rotated, size - rotated)}, 3);
+}
+
+namespace {
+
+// cos or sin as [batch, length, 1, half], of [positions, half] by position, or [batch, length,
+// half].
+Value* angles(const NodeImport& node, Value* cache, Value* positions, const Dim& half) {
+  if (positions) cache = node.add(&ops::Gather, {cache, positions}, GatherAttrs{});
+  if (cache->rank() != 3) node.invalid("its caches need rank 3, or rank 2 with position_ids");
+  const Shape shape = cache->shape();
+  return node.reshape(node.slice(cache, 2, 0, half), {shape[0], shape[1], 1, half});
+}
+
+void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* positions) {
+  Value* input = node.input(0);
+  Value* x = input;  // [batch, length, heads, size]
+  const int64_t declared = node.integer("rotary_embedding_dim", 0);
+  int64_t heads = node.integer("num_heads", 0);
+  if (x->rank() == 4) {
+    x = node.transpose(x, {0, 2, 1, 3});
+  } else {
+    const Dim size = cosCache->shape().back() * 2;  // of a head that is rotated whole
+    if (heads == 0 && declared == 0 && x->rank() == 3 && size.isConstant() &&
+        x->shape()[2].isConstant())
+      heads = x->shape()[2].value() / size.value();
+    if (x->rank() != 3 || heads <= 0)
+      node.invalid("its input needs rank 4, or rank 3 with num_heads");
+    x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
+  }
+  const Dim half = floorDiv(declared > 0 ? Dim(declared) : x->shape()[3], 2);
+  Value* y = rotate(node, x, angles(node, cosCache, positions, half),
+                    angles(node, sinCache, positions, half), node.flag("interleaved"));
   node.setOutput(input->rank() == 4 ? node.transpose(y, {0, 2, 1, 3})
                                     : node.reshape(y, input->shape()));
+}
+
+}  // namespace
+
+void importRotaryEmbedding(NodeImport& node) {
+  importRotary(node, node.input(1), node.input(2), node.optionalInput(3));
+}
+
+// Positions come first, and may be one number: that of the first token.
+void importMicrosoftRotaryEmbedding(NodeImport& node) {
+  if (node.flag("is_packed_batching"))
+    node.unsupported("packed batches are not supported: export it without is_packed_batching");
+  const Value* x = node.input(0);
+  Value* positions = node.input(1);
+  if (positions->rank() == 1) {
+    const Dim length = x->shape()[x->rank() == 4 ? 2 : 1];
+    Value* tokens = node.reshape(counting(node, positions->dataType(), length), {1, length});
+    positions = node.binary(ScalarOp::kAdd, tokens, positions);
+  }
+  importRotary(node, node.input(2), node.input(3), positions);
 }
 
 }  // namespace camshaft::onnx::importer

@@ -1,0 +1,195 @@
+// Attention, MultiHeadAttention and QAttention of com.microsoft.
+#include "onnx/ops/microsoft_attention.h"
+
+#include <cmath>
+
+#include "onnx/formula.h"
+#include "onnx/ops/matmul.h"
+#include "onnx/ops/quantize.h"
+#include "onnx/ops/range.h"
+
+namespace camshaft::onnx::importer {
+
+Value* splitHeads(const NodeImport& node, Value* x, int64_t heads) {
+  const Shape& in = x->shape();
+  if (x->rank() != 3 || heads <= 0)
+    node.invalid("its operands need rank 3, and the number of heads must be positive");
+  return node.transpose(node.reshape(x, {in[0], in[1], heads, floorDiv(in[2], heads)}),
+                        {0, 2, 1, 3});
+}
+
+namespace {
+
+// Flags of keys from lengths, or from ends followed by starts, one per sample. Where sizes are
+// known at run time only, they are lengths.
+Value* keysWithin(const NodeImport& node, Value* bounds, const Dim& batch, const Dim& keys) {
+  Value* positions = counting(node, bounds->dataType(), keys);
+  const Dim& count = bounds->shape()[0];
+  const auto compare = [&](ScalarOp op, const Dim& first, const Dim& size) {
+    Value* bound = node.reshape(node.slice(bounds, 0, first, size), {size, 1, 1, 1});
+    return node.binary(op, positions, bound);
+  };
+  if (count == batch * 2)
+    return node.binary(ScalarOp::kAnd, compare(ScalarOp::kLess, 0, batch),
+                       compare(ScalarOp::kGreaterEqual, batch, batch));
+  if (count == batch * 3 + 2 || (count.isConstant() && batch.isConstant() && count != batch))
+    node.unsupported("a mask of ", count, " numbers for a batch of ", batch,
+                     " is not supported: pass a mask of [batch, keys]");
+  return compare(ScalarOp::kLess, 0, count);
+}
+
+Value* allowedKeys(const NodeImport& node, Value* mask, const Value* q, const Value* k) {
+  const Dim batch = q->shape()[0], queries = q->shape()[2], keys = k->shape()[2];
+  if (mask->rank() == 1) return keysWithin(node, mask, batch, keys);
+  const Shape in = mask->shape();
+  if (mask->rank() == 2) mask = node.reshape(mask, {in[0], 1, 1, in[1]});
+  if (mask->rank() == 3) mask = node.reshape(mask, {in[0], 1, in[1], in[2]});
+  if (mask->rank() != 4) node.invalid("its mask has rank ", mask->rank());
+  if (in.size() == 4)  // of all positions: the rows of these queries, the columns of these keys
+    mask = node.slice(node.slice(mask, 2, keys - queries, queries), 3, 0, keys);
+  return node.binary(ScalarOp::kGreater, mask, 0.0);
+}
+
+}  // namespace
+
+Value* keyMask(const NodeImport& node, Value* mask, double hidden, const Value* q, const Value* k) {
+  Value* allowed = allowedKeys(node, mask, q, k);
+  Formula formula;
+  const Term condition = formula.input(0, DataType::kBool);
+  where(condition, formula.number(0, q->dataType()), hidden);
+  return node.pointwise({allowed}, formula.take());
+}
+
+Value* attend(const NodeImport& node, Value* q, Value* k, Value* v, Value* mask,
+              AttentionAttrs attrs) {
+  const Dim size = q->shape()[3];
+  attrs.scale = node.number("scale", 0);
+  if (attrs.scale == 0) {
+    if (!size.isConstant()) node.unsupported("its head size must be known");
+    attrs.scale = 1 / std::sqrt(static_cast<double>(size.value()));
+  }
+  attrs.alignEnd = true;
+  std::vector<Value*> inputs{q, k, v};
+  if (mask) inputs.push_back(mask);
+  Value* y = node.add(&ops::Attention, std::move(inputs), attrs);
+  const Shape heads = y->shape();
+  return node.reshape(node.transpose(y, {0, 2, 1, 3}), {heads[0], heads[2], heads[1] * heads[3]});
+}
+
+namespace {
+
+// The attention that remains once queries, keys and values are there, whose masks are given.
+Value* attendMasked(const NodeImport& node, Value* q, Value* k, Value* v, Value* keysSeen,
+                    Value* bias) {
+  AttentionAttrs attrs;
+  attrs.causal = node.flag("unidirectional");
+  Value* mask = bias;
+  if (keysSeen) {
+    mask = keyMask(node, keysSeen, node.number("mask_filter_value", -10000), q, k);
+    if (bias) mask = node.binary(ScalarOp::kAdd, mask, bias);
+  }
+  return attend(node, q, k, v, mask, attrs);
+}
+
+struct Inputs {
+  Value *mask, *past, *bias;
+};
+
+// From the projections of queries, keys and values side by side, [batch, length, width].
+void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
+  if (node.flag("do_rotary"))
+    node.unsupported("rotary embedding inside it is not supported: export it as its own node");
+  if (node.flag("past_present_share_buffer"))
+    node.unsupported("a shared buffer of past and present is not supported: export it without");
+  const int64_t heads = node.integer("num_heads");
+  const Dim third = floorDiv(projected->shape()[2], 3);
+  const std::vector<int64_t> given = node.integers("qkv_hidden_sizes");
+  if (!given.empty() && given.size() != 3) node.invalid("its qkv_hidden_sizes must be three");
+  const auto width = [&](int i) { return given.empty() ? third : Dim(given[i]); };
+  Value* q = splitHeads(node, node.slice(projected, 2, 0, width(0)), heads);
+  Value* k = splitHeads(node, node.slice(projected, 2, width(0), width(1)), heads);
+  Value* v = splitHeads(node, node.slice(projected, 2, width(0) + width(1), width(2)), heads);
+  const auto stacked = [&](Value* x) {
+    Shape shape = x->shape();
+    shape.insert(shape.begin(), Dim(1));
+    return node.reshape(x, std::move(shape));
+  };
+  if (inputs.past) {
+    const auto part = [&](int64_t i) {
+      const Shape& in = inputs.past->shape();
+      return node.reshape(node.slice(inputs.past, 0, i, 1), {in.begin() + 1, in.end()});
+    };
+    if (inputs.past->rank() != 5) node.invalid("its past must have rank 5");
+    k = node.concat({part(0), k}, 2);
+    v = node.concat({part(1), v}, 2);
+  }
+  node.setOutput(0, attendMasked(node, q, k, v, inputs.mask, inputs.bias));
+  if (node.wants(1)) node.setOutput(1, node.concat({stacked(k), stacked(v)}, 0));
+}
+
+}  // namespace
+
+void importMicrosoftAttention(NodeImport& node) {
+  Value* projected = multiply(node, node.input(0, 3), node.input(1, 2));
+  if (node.hasInput(2)) projected = node.binary(ScalarOp::kAdd, projected, node.input(2));
+  importProjected(node, projected,
+                  {node.optionalInput(3), node.optionalInput(4), node.optionalInput(5)});
+}
+
+void importQAttention(NodeImport& node) {
+  Value* x = dequantize(node, node.input(0, 3), node.input(3), node.optionalInput(6));
+  Value* weights = dequantize(node, node.input(1, 2), node.input(4), node.optionalInput(7));
+  Value* projected = node.binary(ScalarOp::kAdd, multiply(node, x, weights), node.input(2));
+  importProjected(node, projected, {node.optionalInput(5), node.optionalInput(8), nullptr});
+}
+
+namespace {
+
+// One of several operands packed as [batch, length, heads, operands, size], as heads.
+Value* unpackHeads(const NodeImport& node, Value* packed, int64_t operand) {
+  const Shape in = packed->shape();
+  Value* one = node.reshape(node.slice(packed, 3, operand, 1), {in[0], in[1], in[2], in[4]});
+  return node.transpose(one, {0, 2, 1, 3});
+}
+
+}  // namespace
+
+// Keys and values may be packed with the queries or with each other, or be heads already, as those
+// of an encoder are; the bias holds parts for queries, keys and values.
+void importMultiHeadAttention(NodeImport& node) {
+  if (node.hasInput(8) || node.hasInput(9))
+    node.unsupported("a shared buffer of past and present is not supported: export it without");
+  if (node.wants(3)) node.unsupported("its output of scores is not supported");
+  const int64_t heads = node.integer("num_heads");
+  Value *query = node.input(0), *bias = node.optionalInput(3);
+  Dim biased = 0;  // columns of the bias that were used
+  const auto project = [&](Value* x) {
+    if (x->rank() == 4) return x;
+    if (bias) {
+      const Dim width = x->shape()[x->rank() - 1];
+      x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));
+      biased = biased + width;
+    }
+    return splitHeads(node, x, heads);
+  };
+  Value *q, *k, *v;
+  const bool packed = query->rank() == 5;
+  if (packed || (node.hasInput(1) && node.input(1)->rank() == 5)) {
+    if (bias) node.unsupported("a bias with packed operands is not supported");
+    Value* pair = packed ? query : node.input(1);
+    q = packed ? unpackHeads(node, query, 0) : project(query);
+    k = unpackHeads(node, pair, packed ? 1 : 0);
+    v = unpackHeads(node, pair, packed ? 2 : 1);
+  } else {
+    q = project(query);
+    k = project(node.input(1));
+    v = project(node.input(2));
+  }
+  if (node.hasInput(6)) k = node.concat({node.input(6, 4), k}, 2);
+  if (node.hasInput(7)) v = node.concat({node.input(7, 4), v}, 2);
+  node.setOutput(0, attendMasked(node, q, k, v, node.optionalInput(4), node.optionalInput(5)));
+  node.setOutput(1, k);
+  node.setOutput(2, v);
+}
+
+}  // namespace camshaft::onnx::importer

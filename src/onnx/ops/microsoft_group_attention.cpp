@@ -1,0 +1,191 @@
+// GroupQueryAttention of com.microsoft: attention with a cache of keys and values, which samples of
+// one batch may have filled to different lengths, and rotary embedding.
+#include "onnx/formula.h"
+#include "onnx/ops/attention_mask.h"
+#include "onnx/ops/microsoft_attention.h"
+#include "onnx/ops/range.h"
+#include "onnx/ops/rotary.h"
+#include "onnx/size.h"
+#include "ops/index.h"
+#include "ops/move.h"
+
+namespace camshaft::onnx::importer {
+
+namespace {
+
+class GroupQueryAttention {
+ public:
+  explicit GroupQueryAttention(NodeImport& node) : node_(node) {}
+  void run();
+
+ private:
+  void refuse() const;
+  void splitOperands();
+  void placeTokens();
+  Value* rotated(Value* x) const;
+  Value* cached(Value* past, Value* fresh) const;
+  Value* mask() const;
+  Value* withSink(Value* mask, const Dim& keys) const;
+
+  NodeImport& node_;
+  int64_t heads_ = 0, kvHeads_ = 0;
+  Value *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;  // [batch, length, heads, size]
+  Dim batch_, length_, keys_;                         // keys_: of the cache after this step
+  Value* before_ = nullptr;  // i64 [batch, 1]: tokens cached before this step
+};
+
+void GroupQueryAttention::refuse() const {
+  for (const char* type : {"k_quant_type", "v_quant_type"})
+    if (const std::string name = node_.text(type, "NONE"); name != "NONE" && !name.empty())
+      node_.unsupported("a quantised cache (", type, " ", name, ") is not supported");
+  if (node_.flag("sliding_window_cache"))
+    node_.unsupported("a cache as long as its window is not supported");
+  if (node_.hasInput(14) || node_.hasInput(15))
+    node_.unsupported("norms of queries and keys inside it are not supported");
+  if (node_.wants(3)) node_.unsupported("its output of scores is not supported");
+}
+
+// Keys and values may be packed behind the queries.
+void GroupQueryAttention::splitOperands() {
+  heads_ = node_.integer("num_heads");
+  kvHeads_ = node_.integer("kv_num_heads");
+  if (heads_ <= 0 || kvHeads_ <= 0) node_.invalid("its numbers of heads must be positive");
+  Value* query = node_.input(0, 3);
+  batch_ = query->shape()[0];
+  length_ = query->shape()[1];
+  const auto tokens = [&](Value* x, int64_t heads) {
+    return node_.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
+  };
+  if (node_.hasInput(1)) {
+    q_ = tokens(query, heads_);
+    k_ = tokens(node_.input(1, 3), kvHeads_);
+    v_ = tokens(node_.input(2, 3), kvHeads_);
+  } else {
+    Value* all = tokens(query, heads_ + 2 * kvHeads_);
+    q_ = node_.slice(all, 2, 0, heads_);
+    k_ = node_.slice(all, 2, heads_, kvHeads_);
+    v_ = node_.slice(all, 2, heads_ + kvHeads_, kvHeads_);
+  }
+}
+
+// A sample's last token stands at seqlens_k; those of a first prompt start at 0, padded or not.
+void GroupQueryAttention::placeTokens() {
+  Value* last = node_.reshape(node_.cast(node_.input(5), DataType::kI64), {batch_, 1});
+  Value* first = node_.binary(ScalarOp::kSub, node_.binary(ScalarOp::kAdd, last, 1.0),
+                              sizeTensor(node_, length_));
+  before_ = node_.binary(ScalarOp::kMax, first, 0.0);
+  const Value* past = node_.optionalInput(3);
+  const bool hasPast = past && !past->shape()[2].isConstant(0);
+  keys_ = hasPast ? atLeast(node_.graph(), node_.dims(6).at(0), past->shape()[2]) : length_;
+}
+
+Value* GroupQueryAttention::rotated(Value* x) const {
+  Value* positions = node_.optionalInput(9);
+  if (!positions)
+    positions = node_.binary(ScalarOp::kAdd, before_, counting(node_, DataType::kI64, length_));
+  const auto angles = [&](int input) {
+    Value* cache = node_.input(input, 2);
+    Value* rows = node_.add(&ops::Gather, {cache, positions}, GatherAttrs{});
+    return node_.reshape(rows, {rows->shape()[0], rows->shape()[1], 1, cache->shape()[1]});
+  };
+  return rotate(node_, x, angles(7), angles(8), node_.flag("rotary_interleaved"));
+}
+
+// Key t of a sample is the cache's until `before`, then the step's own.
+Value* GroupQueryAttention::cached(Value* past, Value* fresh) const {
+  fresh = node_.transpose(fresh, {0, 2, 1, 3});
+  if (!past || past->shape()[2].isConstant(0)) return fresh;
+  const Dim pastLength = past->shape()[2], size = past->shape()[3];
+  Value* all = node_.concat({past, fresh}, 2);
+  const Dim total = all->shape()[2], rows = batch_ * kvHeads_;
+
+  Formula formula;  // where key t stands in `all`
+  const Term t = formula.input(0, DataType::kI64), before = formula.input(1, DataType::kI64),
+             length = formula.input(2, DataType::kI64), start = formula.input(3, DataType::kI64);
+  const Term own = where(t < before + length, t - before + start, t);
+  smaller(where(t < before, t, own), start + length - 1.0);
+  Value* index = node_.pointwise({counting(node_, DataType::kI64, keys_), before_,
+                                  sizeTensor(node_, length_), sizeTensor(node_, pastLength)},
+                                 formula.take());
+  index = node_.expand(node_.reshape(index, {batch_, 1, keys_, 1}), {batch_, kvHeads_, keys_, 1});
+  GatherNDAttrs gather;
+  gather.batchDims = 1;
+  Value* picked = node_.add(
+      &ops::GatherND,
+      {node_.reshape(all, {rows, total, size}), node_.reshape(index, {rows, keys_, 1})}, gather);
+  return node_.reshape(picked, {batch_, kvHeads_, keys_, size});
+}
+
+// Which keys a query sees: up to its own, at most a window's, or all of the sample's.
+Value* GroupQueryAttention::mask() const {
+  const int64_t window = node_.integer("local_window_size", -1);
+  Value* column = node_.reshape(counting(node_, DataType::kI64, length_), {length_, 1});
+  Value* before = node_.reshape(before_, {batch_, 1, 1, 1});
+  Formula formula;
+  const Term key = formula.input(0, DataType::kI64), token = formula.input(1, DataType::kI64),
+             first = formula.input(2, DataType::kI64);
+  Value* rows = column;
+  if (node_.flag("causal", true)) {
+    const Term position = first + token;
+    const Term seen = key < position + 1.0;
+    if (window >= 0) seen && (key > position - static_cast<double>(window));
+  } else {
+    rows = sizeTensor(node_, length_);
+    key < first + token;
+  }
+  Value* seen =
+      node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before}, formula.take());
+  Value* bias = node_.optionalInput(10);
+  if (!bias) return seen;
+  const Dim missing = keys_ - bias->shape().back();
+  if (!missing.isConstant(0)) {
+    PadAttrs pad;
+    pad.begin.assign(static_cast<size_t>(bias->rank()), Dim(0));
+    pad.end = pad.begin;
+    pad.end.back() = missing;
+    bias = node_.add(&ops::Pad, {bias}, std::move(pad));
+  }
+  return node_.binary(ScalarOp::kAdd, additiveMask(node_, seen, bias->dataType()), bias);
+}
+
+// A number per head that joins the denominator of the softmax is the score of one more key, whose
+// value is zero.
+Value* GroupQueryAttention::withSink(Value* mask, const Dim& keys) const {
+  const DataType type = q_->dataType();
+  Value* sink = node_.optionalInput(11);
+  sink = sink ? node_.reshape(sink, {1, heads_, 1, 1}) : node_.scalar(type, 0);
+  mask = node_.expand(additiveMask(node_, mask, type), {batch_, heads_, length_, keys});
+  return node_.concat({mask, node_.expand(sink, {batch_, heads_, length_, 1})}, 3);
+}
+
+void GroupQueryAttention::run() {
+  refuse();
+  splitOperands();
+  placeTokens();
+  if (node_.flag("do_rotary")) {
+    q_ = rotated(q_);
+    k_ = rotated(k_);
+  }
+  Value* k = cached(node_.optionalInput(3), k_);
+  Value* v = cached(node_.optionalInput(4), v_);
+  node_.setOutput(1, k);
+  node_.setOutput(2, v);
+  Value* seen = mask();
+  AttentionAttrs attrs;
+  attrs.softcap = node_.number("softcap", 0);
+  if (node_.hasInput(11) || node_.integer("smooth_softmax", 0) == 1) {
+    seen = withSink(seen, keys_);
+    PadAttrs pad;
+    pad.begin = {0, 0, 0, 0};
+    pad.end = {0, 0, 1, 0};
+    k = node_.add(&ops::Pad, {k}, pad);
+    v = node_.add(&ops::Pad, {v}, pad);
+  }
+  node_.setOutput(0, attend(node_, node_.transpose(q_, {0, 2, 1, 3}), k, v, seen, attrs));
+}
+
+}  // namespace
+
+void importGroupQueryAttention(NodeImport& node) { GroupQueryAttention(node).run(); }
+
+}  // namespace camshaft::onnx::importer

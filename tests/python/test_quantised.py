@@ -1,0 +1,107 @@
+"""Whole models as ONNX Runtime's quantiser writes them, beside ONNX Runtime itself."""
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+from building import build
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime import quantization
+
+import camshaft as trt
+
+random = numpy.random.default_rng(7)
+
+
+def floats(*shape):
+    return (random.standard_normal(shape) / numpy.sqrt(shape[-1])).astype(numpy.float32)
+
+
+def saved(tmp_path, nodes, weights, inputs, outputs):
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "model", [value(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
+        [value(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.shape_inference.infer_shapes(model), path)
+    return path
+
+
+def pictures(tmp_path):
+    """A few convolutions with a residual sum, pooling, a concatenation and a classifier."""
+    node = helper.make_node
+    nodes = [node("Conv", ["x", "w1", "b1"], ["c1"], pads=[1, 1, 1, 1]), node("Relu", ["c1"], ["r1"]),
+             node("Conv", ["r1", "w2", "b2"], ["c2"], pads=[1, 1, 1, 1], group=4), node("Add", ["r1", "c2"], ["s"]),
+             node("LeakyRelu", ["s"], ["l"], alpha=0.1), node("AveragePool", ["l"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+             node("MaxPool", ["l"], ["m"], kernel_shape=[2, 2], strides=[2, 2]), node("Concat", ["p", "m"], ["cat"], axis=1),
+             node("Sigmoid", ["cat"], ["g"]), node("Mul", ["cat", "g"], ["z"]), node("GlobalAveragePool", ["z"], ["v"]),
+             node("Flatten", ["v"], ["f"]), node("Gemm", ["f", "w3", "b3"], ["logits"], transB=1),
+             node("Softmax", ["logits"], ["y"], axis=1)]
+    weights = {"w1": floats(8, 3, 3, 3), "b1": floats(8), "w2": floats(8, 2, 3, 3), "b2": floats(8),
+               "w3": floats(5, 16), "b3": floats(5)}
+    return saved(tmp_path, nodes, weights, {"x": ["n", 3, 12, 12]}, {"y": ["n", 5]})
+
+
+def sequences(tmp_path):
+    """An LSTM, a product and a normalisation."""
+    node = helper.make_node
+    nodes = [node("LSTM", ["x", "w", "r", "b"], ["states", "last", "cell"], hidden_size=16),
+             node("Squeeze", ["states", "one"], ["h"]), node("MatMul", ["h", "w1"], ["m"]), node("Add", ["m", "b1"], ["a"]),
+             node("Relu", ["a"], ["u"]), node("MatMul", ["u", "w2"], ["y"])]
+    weights = {"w": floats(1, 64, 8), "r": floats(1, 64, 16), "b": floats(1, 128), "w1": floats(16, 32), "b1": floats(32),
+               "w2": floats(32, 32), "one": numpy.array([1])}
+    return saved(tmp_path, nodes, weights, {"x": [6, "n", 8]}, {"y": [6, "n", 32]})
+
+
+class Samples(quantization.CalibrationDataReader):
+    def __init__(self, count=8):
+        self.left = [{"x": floats(2, 3, 12, 12) * 12} for _ in range(count)]
+
+    def get_next(self):
+        return self.left.pop() if self.left else None
+
+
+def compare(path, feeds, tolerance):
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, feeds)
+    engine = build(path, [{name: value.shape for name, value in feeds.items()}])
+    results = trt.infer(engine, feeds)
+    for output, value in zip(session.get_outputs(), wanted):
+        numpy.testing.assert_allclose(results[output.name], value, atol=tolerance)
+
+
+def operators(path):
+    return {node.op_type for node in onnx.load(path).graph.node}
+
+
+@pytest.mark.parametrize("form", [quantization.QuantFormat.QOperator, quantization.QuantFormat.QDQ])
+@pytest.mark.parametrize("kind", [quantization.QuantType.QUInt8, quantization.QuantType.QInt8])
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_static_quantisation(tmp_path, form, kind, per_channel):
+    path = tmp_path / "quantised.onnx"
+    quantization.quantize_static(pictures(tmp_path), path, Samples(), quant_format=form, activation_type=kind,
+                                 weight_type=quantization.QuantType.QInt8, per_channel=per_channel)
+    wanted = {"QLinearConv", "QLinearAdd"} if form == quantization.QuantFormat.QOperator else {"QuantizeLinear"}
+    assert wanted <= operators(path)
+    compare(path, {"x": floats(3, 3, 12, 12) * 12}, 0.02)  # an integer may round the other way
+
+
+def test_dynamic_quantisation(tmp_path):
+    path = tmp_path / "quantised.onnx"
+    quantization.quantize_dynamic(sequences(tmp_path), path, weight_type=quantization.QuantType.QInt8)
+    assert {"DynamicQuantizeLSTM", "MatMulInteger"} <= operators(path)
+    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02)
+
+
+def test_optimised_dynamic_quantisation(tmp_path):
+    """ONNX Runtime's own optimiser fuses what the quantiser wrote."""
+    quantized, path = tmp_path / "quantised.onnx", tmp_path / "optimised.onnx"
+    quantization.quantize_dynamic(sequences(tmp_path), quantized, weight_type=quantization.QuantType.QInt8)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(path)
+    onnxruntime.InferenceSession(str(quantized), options, providers=["CPUExecutionProvider"])
+    assert "DynamicQuantizeMatMul" in operators(path)
+    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02)
