@@ -9,6 +9,7 @@
 //   /tmp/gemm_sm90_check compile             only compiles what both need
 #include <cmath>
 #include <memory>
+#include <tuple>
 
 #include "gemm_sm90_times.h"
 
@@ -21,6 +22,7 @@ constexpr Variant kVariants[] = {
     {"f16 tn", DataType::kF16, "f16", "f16", true, false, true, false, 1e-3},
     {"bf16 odd columns", DataType::kBF16, "bf16", "float", false, true, false, false, 1e-4},
     {"tf32", DataType::kF32, "float", "float", false, true, true, false, 2e-3},
+    {"f16 nt gelu", DataType::kF16, "f16", "f16", false, true, true, false, 1e-3, true},
 };
 constexpr int kVariantCount = std::size(kVariants);
 
@@ -34,7 +36,8 @@ const WgmmaConfig kFeatures[] = {
     {.tileM = 128, .tileN = 128, .pingPong = true, .stages = 5},
     {.tileM = 64, .tileN = 192, .pingPong = true, .stages = 5},
     {.tileM = 128, .tileN = 64, .stages = 7},
-    // Those above for every variant, where they are valid.
+    // Those above for every variant, where they are valid; the others where sums are finished by
+    // rows, and where they are finished by columns.
     {.tileM = 128, .tileN = 160, .pingPong = true, .stages = 5, .shareB = 2},
     {.tileM = 64, .tileN = 256, .pingPong = true, .stages = 5, .shareB = 2},
     {.tileM = 64, .tileN = 32, .consumers = 1, .stages = 8},
@@ -54,6 +57,7 @@ const WgmmaConfig kFeatures[] = {
     {.tileM = 128, .tileN = 256, .stages = 4, .shareA = 2},
 };
 constexpr int kForEveryVariant = 5;
+bool isThorough(const Variant& variant) { return variant.isFull || variant.isGelu; }
 
 struct Size {
   int64_t m, n, k, batch = 1;
@@ -188,7 +192,7 @@ std::vector<CheckCase> checkCases() {
     for (int i = 0; i < static_cast<int>(std::size(kFeatures)); ++i) {
       const Variant& variant = kVariants[v];
       const WgmmaConfig& config = kFeatures[i];
-      if ((v == 0 || i < kForEveryVariant) &&
+      if ((isThorough(variant) || i < kForEveryVariant) &&
           isValid(config, variant.transposedA, variant.transposedB))
         cases.push_back({v,
                          config,
@@ -213,27 +217,26 @@ bool check(double budget, bool isCompileOnly) {
 }
 
 bool time(double budget, bool isCompileOnly) {
-  constexpr Variant kTimed = {"f16 nt bias", DataType::kF16, "f16", "f16", false,
-                              true,          true,           false, 1e-3};
   times = static_cast<Times*>(sharedMemory(sizeof(Times)));
   std::vector<std::unique_ptr<Binary>> kept;
-  std::vector<std::pair<WgmmaConfig, Binary*>> known;
+  std::vector<std::tuple<WgmmaConfig, TimedEpilogue, Binary*>> known;
   std::vector<TimeCase> cases;
   for (int i = 0; i < kTimeCount; ++i) {
     const TimeSize& s = kTimeSizes[i];
     for (const WgmmaConfig& config :
-         promisingConfigs({.m = s.m, .n = s.n, .k = s.k}, kMultiprocessors, kMostTimed)) {
-      auto at = std::find_if(known.begin(), known.end(),
-                             [&](const auto& pair) { return pair.first == config; });
+         promisingConfigs(problemOf(s), kMultiprocessors, kMostTimed)) {
+      auto at = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
+        return std::get<0>(entry) == config && std::get<1>(entry) == s.epilogue;
+      });
       if (at == known.end()) {
         kept.push_back(std::make_unique<Binary>(
-            Binary{.name = toString(config), .source = gemmText(config, kTimed, false)}));
-        at = known.emplace(known.end(), config, kept.back().get());
+            Binary{.name = toString(config), .source = gemmText(config, variantOf(s), false)}));
+        at = known.emplace(known.end(), config, s.epilogue, kept.back().get());
       }
-      cases.push_back({i, at->second, config});
+      cases.push_back({i, std::get<2>(*at), config});
     }
   }
-  Binary helpers{.name = "helpers", .source = helperText(kTimed)};
+  Binary helpers{.name = "helpers", .source = helperText(variantOf(kTimeSizes[0]))};
   std::vector<Binary*> binaries = {&helpers};
   for (const auto& binary : kept) binaries.push_back(binary.get());
   compileInChild(binaries);

@@ -29,6 +29,7 @@ struct Variant {
   const char *element, *output;
   bool transposedA, transposedB, wholeColumns, isFull;  // isFull: bias, residual and relu
   double tolerance;
+  bool isGelu = false;  // bias, then GELU
 };
 // ---- Device code ------------------------------------------------------------------------------
 
@@ -49,26 +50,28 @@ inline const std::string& prelude() {
 
 inline std::string epilogueText(const Variant& v) {
   std::string text = R"(
-static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[8],
-                                                             const Place& at, const GemmParams& p) {
+template <int kWidth>
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
+                                                                  const Place& at, const GemmParams& p) {
   const float* bias = static_cast<const float*>(p.extra[0]) + at.column;
-  Vector<Output, 8> out;
+  Vector<Output, kWidth> out;
 )";
   if (v.isFull)
     text += R"(
-  const auto add = loadVector<8>(static_cast<const f16*>(p.extra[1]) +
-                                 ((long long)at.batch * p.m + at.row) * p.n + at.column);
-  const auto low = loadVector<4>(bias), high = loadVector<4>(bias + 4);
+  const auto add = loadVector<kWidth>(static_cast<const f16*>(p.extra[1]) +
+                                      ((long long)at.batch * p.m + at.row) * p.n + at.column);
+  const auto vector = loadVector<kWidth>(bias);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const float x = sum[i] + (i < 4 ? low.v[i] : high.v[i - 4]) + toCompute(add.v[i]);
+  for (int i = 0; i < kWidth; ++i) {
+    const float x = sum[i] + vector.v[i] + toCompute(add.v[i]);
     assign(out.v[i], x > 0 ? x : 0.0f);
   })";
   else
-    text += R"(
+    text += str(R"(
 #pragma unroll
-  for (int i = 0; i < 8; ++i)
-    assign(out.v[i], sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f));)";
+  for (int i = 0; i < kWidth; ++i) {
+    const float x = sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
+    assign(out.v[i], )", v.isGelu ? "op::Gelu(x)" : "x", ");\n  }");
   text += "\n  return out;\n}\n";
   text += R"(
 static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
@@ -83,10 +86,15 @@ static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmP
 
 inline std::string gemmText(const WgmmaConfig& config, const Variant& v, bool isGuarded) {
   static const std::string hopper = readFile("src/backends/cuda/device/hopper.cuh");
+  static const std::string activations =
+      "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
+      "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T GeluTanh(T);\n}\n" +
+      readFile("src/backends/cuda/device/fast_activations.cuh");
   static const std::string device = readFile("src/backends/cuda/device/gemm_sm90_tiles.cuh") +
                                     readFile("src/backends/cuda/device/gemm_sm90_store.cuh") +
                                     readFile("src/backends/cuda/device/gemm_sm90.cuh");
-  return str(prelude(), isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
+  return str(prelude(), v.isGelu ? activations : "",
+             isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
              wgmmaHead({.config = config,
                         .type = v.type,
                         .outputType = v.output,
@@ -94,6 +102,7 @@ inline std::string gemmText(const WgmmaConfig& config, const Variant& v, bool is
                         .transposedB = v.transposedB,
                         .constantB = true,
                         .wholeColumns = v.wholeColumns,
+                        .columnEpilogue = !v.isFull,
                         .unrollEpilogue = config.blocksPerSm > 1 ? 2 : 4}),
              device, epilogueText(v));
 }
@@ -101,7 +110,7 @@ inline std::string gemmText(const WgmmaConfig& config, const Variant& v, bool is
 inline std::string helperText(const Variant& v) {
   return str(prelude(), "using Element = ", v.element, ";\nusing Output = ", v.output,
              ";\nconstexpr bool kTransposedA = ", v.transposedA, ", kTransposedB = ", v.transposedB,
-             ", kFull = ", v.isFull, ";\n", R"(
+             ", kFull = ", v.isFull, ", kGelu = ", v.isGelu, ";\n", R"(
 template <class T> __device__ void fill(T* to, long long count, unsigned seed) {
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
@@ -125,6 +134,7 @@ extern "C" __global__ void reference(const Element* a, const Element* b, const f
            toCompute(kTransposedB ? b[column * k + i] : b[i * n + column]);
   sum += bias[column];
   if (kFull) { sum += toCompute(residual[at]); sum = sum > 0 ? sum : 0; }
+  if (kGelu) sum *= normcdff(sum);
   out[at] = sum;
 }
 __device__ void add(double difference, double size, double* sums) {

@@ -1,13 +1,14 @@
 // How the Hopper matrix product writes its tiles: sums become rows in shared memory, pass through
 // the epilogue and leave in vectors. Follows gemm_sm90_tiles.cuh.
 
-// Eight columns of a row and tile. A place beyond the matrix stands for the last one in it, so that
-// the epilogue can read its operands without asking.
+// Columns of a row and tile. A place beyond the matrix stands for the last one in it, so that the
+// epilogue can read its operands without asking.
+template <int kWidth>
 __device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
                                          const GemmParams& p) {
   Place place = {tile.batch, min(tile.row + row, p.m - 1),
-                 min(tile.column + column, (p.n - 1) & ~7), 8};
-  if (!kWholeColumns) place.columns = min(8, p.n - place.column);
+                 min(tile.column + column, (p.n - 1) & ~(kWidth - 1)), kWidth};
+  if (!kWholeColumns) place.columns = min(kWidth, p.n - place.column);
   return place;
 }
 
@@ -24,7 +25,7 @@ __device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, 
     const int item = thread + i * kThreadsHere;
     if (item < kRows * kGroups)
       touched[i] = touchOperands(
-          placeOf(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
+          placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
   }
   u32 all = 0;
 #pragma unroll
@@ -42,19 +43,24 @@ struct Finished {
   __device__ __forceinline__ void compute(const float (&sum)[8], const Tile& tile, int row,
                                           int column, const GemmParams& p) {
     isInside = tile.row + row < p.m && tile.column + column < p.n;
-    const Place place = placeOf(tile, row, column, p);
+    const Place place = placeOf<8>(tile, row, column, p);
     values = epilogue(sum, place, p);
     columns = place.columns;
     to = p.out + ((long long)place.batch * p.m + place.row) * p.n + place.column;
   }
   __device__ __forceinline__ void store() const {
-    if (!isInside) return;
-    if constexpr (kWholeColumns) {
-      storeVector(to, values);
-    } else {
+    if constexpr (!kWholeColumns) {
 #pragma unroll
       for (int i = 0; i < 8; ++i)
-        if (i < columns) to[i] = values.v[i];
+        if (isInside && i < columns) to[i] = values.v[i];
+    } else if constexpr (sizeof values % 16 == 0) {
+#pragma unroll
+      for (int i = 0; i < sizeof values / 16; ++i)
+        storeIf(isInside, reinterpret_cast<char*>(to) + i * 16,
+                reinterpret_cast<const float(&)[4]>(
+                    reinterpret_cast<const char*>(&values)[i * 16]));
+    } else if (isInside) {
+      storeVector(to, values);
     }
   }
 };
@@ -72,25 +78,42 @@ __device__ __forceinline__ void loadEight(u32 address, float (&x)[8]) {
   }
 }
 
-// Rows that begin anywhere: the warp's finished chunk lies where its sums were, and goes out element
-// by element, neighbours side by side.
+// Rows that begin anywhere: a warp's 16 finished rows of kColumns columns go out element by
+// element, neighbours side by side. Eight columns take kGroupBytes of a row of kPitch bytes.
+template <int kColumns, int kPitch, int kGroupBytes>
 __device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int firstRow,
                                               int firstColumn, const GemmParams& p) {
-  const int left = p.n - tile.column - firstColumn;
-  Output* const out = p.out + (long long)tile.batch * p.m * p.n + tile.column + firstColumn;
-#pragma unroll 8
-  for (int item = threadIdx.x % 32; item < 16 * kChunk; item += 32) {
-    const int row = tile.row + firstRow + item / kChunk, column = item % kChunk;
-    if (row >= p.m || column >= left) continue;
-    const u32 from = rows + item / kChunk * kChunkPitch + column / 8 * 32;
-    out[(long long)row * p.n + column] = inShared<Output>(from + column % 8 * sizeof(Output));
+  constexpr int kItems = kColumns / 2, kTogether = kItems < 16 ? kItems : 16;
+  constexpr bool kIsNarrow = kColumns < 32;  // a warp has several rows at a time
+  const int lane = threadIdx.x % 32;
+  const int row = kIsNarrow ? lane / kColumns : 0, column = kIsNarrow ? lane % kColumns : lane;
+  const int rowsLeft = p.m - tile.row - firstRow - row;
+  const int columnsLeft = p.n - tile.column - firstColumn - column;
+  const u32 from = rows + row * kPitch + column / 8 * kGroupBytes + column % 8 * sizeof(Output);
+  Output* const to =
+      p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n + tile.column +
+      firstColumn + column;
+#pragma unroll
+  for (int first = 0; first < kItems; first += kTogether) {
+    u32 bits[kTogether];
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int item = (first + i) * 32;
+      bits[i] = loadBits<sizeof(Output)>(from + item / kColumns * kPitch +
+                                         item % kColumns / 8 * kGroupBytes);
+    }
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int down = (first + i) * 32 / kColumns, right = (first + i) * 32 % kColumns;
+      storeIf(down < rowsLeft && right < columnsLeft, to + (long long)down * p.n + right, bits[i]);
+    }
   }
 }
 
-// A warp holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk, so
-// that a thread gets eight columns of a row. Element 4j+e of `sums` is row lane/4 (+8 for e >= 2),
-// column 8j + 2(lane%4) + e%2.
-__device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, int firstRow,
+// Sums of which a thread gets eight columns of a row to finish, for operands that lie like D. A warp
+// holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk. Element
+// 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
+__device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, int firstRow,
                                           const GemmParams& p) {
   constexpr int kPitch = kChunkPitch, kGroups = kChunk / 8, kTurns = (16 * kGroups + 31) / 32;
   constexpr int kTogether = kUnrollEpilogue < kTurns ? kUnrollEpilogue : kTurns;
@@ -135,10 +158,101 @@ __device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, in
       }
       if constexpr (!kWholeColumns) {
         __syncwarp();
-        storeElements(rows, tile, firstRow + i * 64 + warp % 4 * 16, chunk * kChunk, p);
+        storeElements<kChunk, kPitch, 32>(rows, tile, firstRow + i * 64 + warp % 4 * 16,
+                                          chunk * kChunk, p);
       }
     }
   }
+}
+
+// Puts a warp's pairs, in the order of sums, into its 16 rows of shared memory.
+template <int kGroups>
+__device__ __forceinline__ void putRows(u32 rows, const Vector<Output, 2> (&pairs)[kGroups][2]) {
+  const int lane = threadIdx.x % 32;
+  if constexpr (sizeof(Output) == 4) {
+    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * 8;
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        inShared<Vector<Output, 2>>(mine + j * 32 + half * 8 * kRowPitch) = pairs[j][half];
+  } else {
+    const u32 mine = rows + lane % 16 * kRowPitch + lane / 16 * 16;
+    const auto bits = [&](int j, int half) {
+      return reinterpret_cast<const u32&>(pairs[j][half]);
+    };
+#pragma unroll
+    for (int j = 0; j + 1 < kGroups; j += 2)
+      storeMatrices(mine + j * 16, bits(j, 0), bits(j, 1), bits(j + 1, 0), bits(j + 1, 1));
+    if constexpr (kGroups % 2 == 1)
+      storeMatrices(mine + (kGroups - 1) * 16, bits(kGroups - 1, 0), bits(kGroups - 1, 1));
+  }
+}
+
+// A warp's 16 finished rows of kRowChunk columns, in vectors of 16 bytes.
+__device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int firstRow,
+                                             int firstColumn, const GemmParams& p) {
+  constexpr int kPerVector = 16 / sizeof(Output), kVectors = kRowChunk / kPerVector;
+  constexpr int kTurns = (16 * kVectors + 31) / 32;
+  const int lane = threadIdx.x % 32, row = lane / kVectors, column = lane % kVectors * kPerVector;
+  const int rowsLeft = min(p.m - tile.row - firstRow, 16) - row;
+  const bool hasColumns = tile.column + firstColumn + column < p.n;
+  const u32 from = rows + row * kRowPitch + column * sizeof(Output);
+  Output* const to =
+      p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n + tile.column +
+      firstColumn + column;
+  float vectors[kTurns][4];
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn)
+    if (kTurns > 1 || row < 16) loadShared(from + turn * 32 / kVectors * kRowPitch, vectors[turn]);
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int down = turn * 32 / kVectors;
+    storeIf(hasColumns && down < rowsLeft, to + (long long)down * p.n, vectors[turn]);
+  }
+}
+
+// Sums that are finished where they are, in pairs of columns, for operands that are the same for
+// all rows: only what is stored passes through shared memory.
+__device__ __forceinline__ void storeByColumns(const Sums& sums, const Tile& tile, int firstRow,
+                                               const GemmParams& p) {
+  constexpr int kGroups = kRowChunk / 8;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const u32 rows = sumsBase() + warp * 16 * kRowPitch;
+  firstRow += warp % 4 * 16;
+#pragma unroll
+  for (int chunk = 0; chunk < kTileN / kRowChunk; ++chunk) {
+    Vector<Output, 2> finished[kBlocksM][kGroups][2];
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+      for (int i = 0; i < kBlocksM * 2; ++i) {
+        const float* sum = &sums[i / 2][(chunk * kGroups + j) * 4 + i % 2 * 2];
+        const float pair[2] = {sum[0], sum[1]};
+        const int row = firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4;
+        const int column = chunk * kRowChunk + j * 8 + lane % 4 * 2;
+        finished[i / 2][j][i % 2] = epilogue(pair, placeOf<2>(tile, row, column, p), p);
+      }
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i) {
+      __syncwarp();
+      putRows(rows, finished[i]);
+      __syncwarp();
+      if constexpr (kWholeColumns)
+        storeVectors(rows, tile, firstRow + i * 64, chunk * kRowChunk, p);
+      else
+        storeElements<kRowChunk, kRowPitch, 8 * sizeof(Output)>(rows, tile, firstRow + i * 64,
+                                                                chunk * kRowChunk, p);
+    }
+  }
+}
+
+__device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, int firstRow,
+                                          const GemmParams& p) {
+  if constexpr (kFinishesInRegisters)
+    storeByColumns(sums, tile, firstRow, p);
+  else
+    storeByRows(sums, tile, firstRow, p);
 }
 
 // Every block of the cluster owns some rows of the tile and gets all sums for them, its own too.

@@ -14,6 +14,7 @@
 //   kTransposedB           B lies as [n, k]; else [k, n]
 //   kConstantB             no kernel writes B: it is fetched before the preceding kernel has ended
 //   kWholeColumns          n is a multiple of 8, so that rows of D are written in vectors
+//   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
 //   Output                 element type of D
@@ -31,14 +32,16 @@ struct GemmParams {
   int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
 };
 
-// Eight columns of one row of D; `columns` of them exist.
+// Some columns of one row of D; `columns` of them exist.
 struct Place {
   int batch, row, column, columns;
 };
 
-static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[8],
-                                                             const Place& place,
-                                                             const GemmParams& p);
+// Eight columns of a row, or two.
+template <int kWidth>
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
+                                                                  const Place& place,
+                                                                  const GemmParams& p);
 
 // Loads something of each operand that epilogue() reads there, whatever it is.
 static __device__ __forceinline__ u32 touchOperands(const Place& place, const GemmParams& p);
@@ -66,6 +69,12 @@ constexpr int kChunk = kTileN % 64 == 0 && kTileM + kTileN < 320 ? 64
                                                                  : 8;
 constexpr int kChunkPitch = 4 * (kChunk % 16 == 0 ? kChunk + 8 : kChunk);
 constexpr int kTilePitch = 4 * (kTileN % 16 == 0 ? kTileN + 8 : kTileN);
+// What finishes its sums in registers keeps elements of D there instead, 16-bit ones in rows whose
+// pitch is 4 mod 8 words, as stmatrix wants them.
+constexpr bool kFinishesInRegisters =
+    kColumnEpilogue && kSplitK == 1 && (sizeof(Output) == 2 || sizeof(Output) == 4);
+constexpr int kRowChunk = sizeof(Output) == 2 && kTileN % 64 == 0 ? 64 : kChunk;
+constexpr int kRowPitch = sizeof(Output) == 2 ? 2 * kRowChunk + 16 : kChunkPitch;
 constexpr int kRowsPerSplit = (kTileM + kSplitK - 1) / kSplitK;
 
 static_assert(kTileM % (64 * (kPingPong ? 1 : kConsumers)) == 0 && kTileN % 8 == 0 &&
@@ -77,6 +86,7 @@ static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox =
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
 static_assert(kWholeColumns || sizeof(Output) <= 4);
+static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
 
 // ---- Shared memory ---------------------------------------------------------------------------
 

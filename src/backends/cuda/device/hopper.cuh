@@ -21,14 +21,70 @@ __device__ __forceinline__ void loadShared(u32 address, float* x) {
                : "r"(address)
                : "memory");
 }
+// An element of 1, 2 or 4 bytes in the low bits.
+template <int kSize> __device__ __forceinline__ u32 loadBits(u32 address) {
+  u32 bits;
+  if constexpr (kSize == 4)
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
+  else if constexpr (kSize == 2)
+    asm volatile("ld.shared.u16 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
+  else
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
+  return bits;
+}
 template <class T> __device__ __forceinline__ T& inShared(u32 address) {
   return *static_cast<T*>(__cvta_shared_to_generic(address));
+}
+// Matrices of 8x8 elements of 16 bits, two per register as wgmma leaves them; lane i gives the
+// address of row i%8 of matrix i/8.
+__device__ __forceinline__ void storeMatrices(u32 address, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+__device__ __forceinline__ void storeMatrices(u32 address, u32 a, u32 b) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(a),
+               "r"(b)
+               : "memory");
 }
 // The same place in the shared memory of another block of the cluster.
 __device__ __forceinline__ u32 inPeer(u32 address, u32 rank) {
   u32 peer;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer) : "r"(address), "r"(rank));
   return peer;
+}
+
+// ---- Global memory ---------------------------------------------------------------------------
+
+// Stores without branches, between which nothing could be scheduled.
+__device__ __forceinline__ void storeIf(bool condition, void* to, const float (&x)[4]) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n"
+      "@p st.global.v4.f32 [%1], {%2, %3, %4, %5};\n}" ::"r"((int)condition),
+      "l"(to), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
+      : "memory");
+}
+template <class T> __device__ __forceinline__ void storeIf(bool condition, T* to, u32 bits) {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4);
+  constexpr int kSize = sizeof(T);
+  if constexpr (kSize == 4)
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b32 [%1], %2;\n}" ::"r"(
+            (int)condition),
+        "l"(to), "r"(bits)
+        : "memory");
+  else if constexpr (kSize == 2)
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b16 [%1], %2;\n}" ::"r"(
+            (int)condition),
+        "l"(to), "h"((u16)bits)
+        : "memory");
+  else
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b8 [%1], %2;\n}" ::"r"(
+            (int)condition),
+        "l"(to), "r"(bits)
+        : "memory");
 }
 
 // ---- Barriers --------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ std::string sourceOf(const Node& node, const WgmmaProduct& product, const WgmmaC
                        .transposedB = product.transposedB,
                        .constantB = node.inputs[1]->isConstant(),
                        .wholeColumns = isMultiple(product.n, 8),
+                       .columnEpilogue = epilogue.isByColumn,
                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
   return str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("fast_activations.cuh"), deviceSource("hopper.cuh"), wgmmaHead(text),

@@ -109,7 +109,7 @@ std::string addressText(int index, DataType type, const Access& access) {
              at.empty() ? "" : str(" + (", at, ")"));
 }
 
-// Statements that load operand `index` for eight columns; returns the element's name in the loop.
+// Statements that load operand `index` for kWidth columns; returns the element's name in the loop.
 std::string printLoad(std::string& body, int index, DataType type, const Access& access,
                       bool isVector) {
   const std::string name = str("x", index);
@@ -120,7 +120,7 @@ std::string printLoad(std::string& body, int index, DataType type, const Access&
     return str("fixed", index);
   }
   if (isVector) {
-    body += str("  const auto vector", index, " = loadVector<8>(", name, ");\n");
+    body += str("  const auto vector", index, " = loadVector<kWidth>(", name, ");\n");
     return str("toCompute(vector", index, ".v[i])");
   }
   return str("toCompute(", name, "[i < at.columns ? i : 0])");
@@ -147,13 +147,14 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
     if (!access.isAccessible)
       epilogue.refusal = "repeats an operand of its epilogue along some dimensions only";
     if (index > kMostOperands) epilogue.refusal = "takes eight operands in its epilogue at most";
+    epilogue.isByColumn = epilogue.isByColumn && access.row.empty();
     const DataType type = node.inputs[i]->dataType();
     values.push_back(printLoad(body, index, type, access, isVector));
     touches +=
         str(" ^ *reinterpret_cast<const unsigned char*>(", addressText(index, type, access), ")");
   }
   const std::string_view type = storageType(node.output()->dataType());
-  body += "  Vector<Output, 8> out;\n#pragma unroll\n  for (int i = 0; i < 8; ++i) {\n";
+  body += "  Vector<Output, kWidth> out;\n#pragma unroll\n  for (int i = 0; i < kWidth; ++i) {\n";
   std::string result = "sum[i]";
   if (node.epilogue) {
     const Expr& expr = node.epilogue->expr;
@@ -164,8 +165,8 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
   }
   body += str("    out.v[i] = toStorage<", type, ">(", result, ");\n  }\n  return out;\n");
   epilogue.text =
-      str("static __device__ __forceinline__ Vector<Output, 8> epilogue(const float (&sum)[8], "
-          "const Place& at, const GemmParams& p) {\n",
+      str("template <int kWidth>\nstatic __device__ __forceinline__ Vector<Output, kWidth> "
+          "epilogue(const float (&sum)[kWidth], const Place& at, const GemmParams& p) {\n",
           body,
           "}\nstatic __device__ __forceinline__ u32 touchOperands(const Place& at, const "
           "GemmParams& p) {\n  return 0",

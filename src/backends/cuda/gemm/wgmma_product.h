@@ -22,6 +22,7 @@ WgmmaProduct wgmmaProductOf(const Node& node);
 // Definition of the device code's epilogue() for the node; `refusal` as above.
 struct WgmmaEpilogue {
   std::string text;
+  bool isByColumn = true;  // its operands are the same for all rows
   int unroll = 4;
   std::string refusal;
 };

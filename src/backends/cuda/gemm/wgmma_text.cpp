@@ -39,7 +39,8 @@ std::string wgmmaHead(const WgmmaText& text) {
              ", kElementBytes = ", text.type == DataType::kF32 ? 4 : 2,
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
-             ", kWholeColumns = ", text.wholeColumns, ";\nusing Output = ", text.outputType, ";\n",
+             ", kWholeColumns = ", text.wholeColumns, ", kColumnEpilogue = ", text.columnEpilogue,
+             ";\nusing Output = ", text.outputType, ";\n",
              multiplyFunction(text));
 }
 

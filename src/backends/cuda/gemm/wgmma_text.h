@@ -19,6 +19,7 @@ struct WgmmaText {
   bool transposedB = true;   // B lies as [n, k]
   bool constantB = false;
   bool wholeColumns = true;
+  bool columnEpilogue = false;
   int unrollEpilogue = 4;
 };
 
