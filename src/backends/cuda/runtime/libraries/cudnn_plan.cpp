@@ -38,6 +38,7 @@ bool hasNote(const Descriptor& engine, cudnnBackendBehaviorNote_t wanted) {
 bool isAllowed(const Descriptor& engine, const EngineRules& rules) {
   if (hasNote(engine, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return false;
   if (hasNote(engine, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return false;
+  if (hasNote(engine, CUDNN_NUMERICAL_NOTE_FFT)) return false;
   if (!rules.allowDownConversion && hasNote(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
     return false;
   if (!rules.allowTensorCores && hasNote(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;

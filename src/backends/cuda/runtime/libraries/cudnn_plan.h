@@ -30,8 +30,9 @@ struct EngineChoice {
 };
 std::string toString(const EngineChoice& choice);
 
-// Engines that would not keep what a problem promises. Such that accumulate in 16 bits, give other
-// results from run to run, or want reordered weights are never offered.
+// Engines that would not keep what a problem promises. Such that accumulate in 16 bits, go through
+// Fourier transforms, whose errors follow the largest value of an image, give other results from
+// run to run, or want reordered weights are never offered.
 struct EngineRules {
   bool allowTensorCores = true;     // false: f32 that stays f32
   bool allowDownConversion = true;  // of inputs, to 16 bits
