@@ -268,19 +268,27 @@ class Chooser {
             .binary = std::move(best->binary)};
   }
 
-  // The first of the list that is within the noise of the fastest: so builds repeat, and kernels
-  // that trade precision, which stand after those that do not, must really be faster.
+  // The first kernel of the list that is within the noise of the fastest: so builds repeat, and
+  // kernels that trade precision, which stand after those that do not, must really be faster. Of
+  // its configurations, which differ in nothing but speed, the fastest or nearly so.
   static std::vector<Candidate>::iterator fastest(std::vector<Candidate>& candidates) {
-    constexpr double kNoise = 1.05;
+    constexpr double kNoiseOfKernels = 1.05, kNoiseOfConfigurations = 1.01;
     const auto isBetter = [](const Candidate& a, const Candidate& b) {
       return a.failure.empty() != b.failure.empty() ? a.failure.empty()
                                                     : a.milliseconds < b.milliseconds;
     };
-    const auto best = std::min_element(candidates.begin(), candidates.end(), isBetter);
-    const double limit = best->milliseconds < 0 ? best->milliseconds : best->milliseconds * kNoise;
-    return std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-      return candidate.failure == best->failure && candidate.milliseconds <= limit;
+    const auto firstNear = [&](auto begin, auto end, double noise) {
+      const auto best = std::min_element(begin, end, isBetter);
+      const double limit = best->milliseconds < 0 ? best->milliseconds : best->milliseconds * noise;
+      return std::find_if(begin, end, [&](const Candidate& candidate) {
+        return candidate.failure == best->failure && candidate.milliseconds <= limit;
+      });
+    };
+    const auto first = firstNear(candidates.begin(), candidates.end(), kNoiseOfKernels);
+    const auto end = std::find_if(first, candidates.end(), [&](const Candidate& candidate) {
+      return candidate.kernel != first->kernel;
     });
+    return firstNear(first, end, kNoiseOfConfigurations);
   }
 
   // Two rounds over all candidates, the better of each one's times: a disturbance of the machine
@@ -293,9 +301,10 @@ class Chooser {
     };
     if (std::all_of(candidates.begin(), candidates.end(), isKnown)) return;
     for (Candidate& candidate : candidates) candidate.milliseconds = -1;
+    Bench bench(node, opt_);
     const int rounds = candidates.size() > 1 ? 2 : 1;
     for (int round = 0; round < rounds; ++round)
-      for (Candidate& candidate : candidates) timeOnce(node, candidate, bestOf(candidates));
+      for (Candidate& candidate : candidates) timeOnce(bench, candidate, bestOf(candidates));
     for (const Candidate& candidate : candidates) {
       options_.timings->insert(candidate.key,
                                candidate.failure.empty() ? candidate.milliseconds : kRefused);
@@ -311,7 +320,7 @@ class Chooser {
     return best;
   }
 
-  void timeOnce(const Node& node, Candidate& candidate, double best) {
+  void timeOnce(Bench& bench, Candidate& candidate, double best) {
     constexpr double kBeaten = 1.5;  // a second look would not change that
     if (!candidate.failure.empty() || candidate.milliseconds > kBeaten * best) return;
     // Each level doubles the time spent on a candidate.
@@ -321,12 +330,11 @@ class Chooser {
                                       ? candidate.kernel->name
                                       : std::string_view(prepared.runtimeKernel);
     try {
-      const double milliseconds = measure(node, name, prepared, candidate.binary.get(),
-                                          {.opt = opt_,
-                                           .minMilliseconds = budget,
-                                           .minRuns = std::max(2, options_.timingRuns),
-                                           .best = best,
-                                           .threads = &threads_});
+      const double milliseconds = bench.measure(name, prepared, candidate.binary.get(),
+                                                {.minMilliseconds = budget,
+                                                 .minRuns = std::max(2, options_.timingRuns),
+                                                 .best = best,
+                                                 .threads = &threads_});
       candidate.milliseconds = candidate.milliseconds < 0
                                    ? milliseconds
                                    : std::min(candidate.milliseconds, milliseconds);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <random>
 
 #include "backend/device.h"
@@ -12,32 +13,39 @@
 namespace camshaft {
 namespace {
 
-// The operands of one kernel, in memory of its device.
-class Bench {
+// Random numbers where their values could matter for the time; large tensors repeat a block.
+template <class T>
+std::vector<T> randomNumbers() {
+  std::minstd_rand random;
+  std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
+  std::vector<T> numbers(1 << 18);
+  for (T& number : numbers) number = T(uniform(random));
+  return numbers;
+}
+
+std::span<const std::byte> randomBlock(DataType type) {
+  static const std::vector<float> kF32 = randomNumbers<float>();
+  static const std::vector<Half> kF16 = randomNumbers<Half>();
+  static const std::vector<BFloat16> kBF16 = randomNumbers<BFloat16>();
+  if (type == DataType::kF32) return std::as_bytes(std::span(kF32));
+  if (type == DataType::kF16) return std::as_bytes(std::span(kF16));
+  if (type == DataType::kBF16) return std::as_bytes(std::span(kBF16));
+  return {};
+}
+
+std::vector<std::byte> randomContent(DataType type, int64_t count) {
+  std::vector<std::byte> bytes(bytesOf(type, count));
+  const std::span<const std::byte> block = randomBlock(type);
+  if (block.empty()) return bytes;
+  for (size_t at = 0; at < bytes.size(); at += block.size())
+    std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
+  return bytes;
+}
+
+// Memory of a device, or of the host.
+class Memory {
  public:
-  Bench(const MeasureOptions& options, Device* device) : options_(options), device_(device) {}
-
-  TensorArg scratch(const TensorType& type) {
-    TensorArg arg = argFor(type);
-    const std::vector<std::byte> content = randomContent(arg.type, arg.count());
-    arg.data = upload(content);
-    return arg;
-  }
-
-  TensorArg fixed(const TensorType& type, std::span<const std::byte> bytes) {
-    TensorArg arg = argFor(type);
-    arg.data = upload(bytes);
-    return arg;
-  }
-
-  std::byte* workspace(int64_t bytes) { return bytes == 0 ? nullptr : reserve(bytes); }
-
- private:
-  TensorArg argFor(const TensorType& type) {
-    TensorArg arg{.type = type.type, .rank = static_cast<int32_t>(type.rank())};
-    for (int i = 0; i < arg.rank; ++i) arg.dims[i] = evaluate(type.shape[i], options_.opt);
-    return arg;
-  }
+  explicit Memory(Device* device) : device_(device) {}
 
   std::byte* reserve(int64_t bytes) {
     buffers_.emplace_back(device_).reserve(std::max<int64_t>(bytes, 1));
@@ -56,39 +64,18 @@ class Bench {
     return memory;
   }
 
-  // Random numbers where their values could matter for the time; large tensors repeat a block.
-  static std::vector<std::byte> randomContent(DataType type, int64_t count) {
-    std::vector<std::byte> bytes(bytesOf(type, count));
-    const std::span<const std::byte> block = randomBlock(type);
-    if (block.empty()) return bytes;
-    for (size_t at = 0; at < bytes.size(); at += block.size())
-      std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
-    return bytes;
-  }
+  Device* device() const { return device_; }
 
-  static std::span<const std::byte> randomBlock(DataType type) {
-    static const std::vector<float> kF32 = randomNumbers<float>();
-    static const std::vector<Half> kF16 = randomNumbers<Half>();
-    static const std::vector<BFloat16> kBF16 = randomNumbers<BFloat16>();
-    if (type == DataType::kF32) return std::as_bytes(std::span(kF32));
-    if (type == DataType::kF16) return std::as_bytes(std::span(kF16));
-    if (type == DataType::kBF16) return std::as_bytes(std::span(kBF16));
-    return {};
-  }
-
-  template <class T>
-  static std::vector<T> randomNumbers() {
-    std::minstd_rand random;
-    std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
-    std::vector<T> numbers(1 << 18);
-    for (T& number : numbers) number = T(uniform(random));
-    return numbers;
-  }
-
-  const MeasureOptions& options_;
+ private:
   Device* device_;
   std::vector<DeviceBuffer> buffers_;
 };
+
+TensorArg argFor(const TensorType& type, const SymbolValue& opt) {
+  TensorArg arg{.type = type.type, .rank = static_cast<int32_t>(type.rank())};
+  for (int i = 0; i < arg.rank; ++i) arg.dims[i] = evaluate(type.shape[i], opt);
+  return arg;
+}
 
 double timeOnHost(const std::function<void()>& launch, const MeasureOptions& options) {
   launch();  // warm caches and threads
@@ -128,15 +115,14 @@ double timeOnDevice(Device& device, void* stream, const std::function<void()>& l
   });
   const auto replay = [&] { recording->replay(stream); };
   replay();
-  std::vector<double> times;
-  double total = 0;
-  const auto minRuns = static_cast<size_t>(options.minRuns);
-  while (times.size() < minRuns || (total < options.minMilliseconds && times.size() < 50)) {
+  double quickest = std::numeric_limits<double>::infinity(), total = 0;
+  for (int runs = 0; runs < options.minRuns || (total < options.minMilliseconds && runs < 50);
+       ++runs) {
     const double milliseconds = between(device, stream, replay);
-    times.push_back(milliseconds / launches);
+    quickest = std::min(quickest, milliseconds / launches);
     total += milliseconds;
   }
-  return median(std::move(times));
+  return quickest;
 }
 
 // A stream for as long as it is needed.
@@ -156,55 +142,109 @@ class OwnStream {
   void* stream_;
 };
 
+// A runtime kernel with its state.
+class LoadedKernel {
+ public:
+  LoadedKernel(std::string_view name, const Prepared& prepared,
+               const std::vector<std::byte>* binary)
+      : kernel_(findRuntimeKernel(name)), params_(std::max<size_t>(prepared.params.size(), 1)) {
+    CAMSHAFT_CHECK(kernel_, "kernel '", name, "' has no run-time half");
+    std::copy(prepared.params.begin(), prepared.params.end(), params_.data());
+    if (kernel_->loadCode)
+      state_ = kernel_->loadCode(
+          name, prepared.params,
+          binary ? std::span<const std::byte>(*binary) : std::span<const std::byte>());
+    else if (kernel_->load)
+      state_ = kernel_->load(prepared.params);
+  }
+  void launch(const LaunchArgs& args) const {
+    kernel_->launch(state_ ? state_.get() : params_.data(), args);
+  }
+
+ private:
+  const RuntimeKernel* kernel_;
+  AlignedBuffer params_;
+  std::shared_ptr<const void> state_;
+};
+
 }  // namespace
 
-double measure(const Node& node, std::string_view runtimeKernel, const Prepared& prepared,
-               const std::vector<std::byte>* binary, const MeasureOptions& options) {
-  const RuntimeKernel* kernel = findRuntimeKernel(runtimeKernel);
+// Made when a kernel first asks for them: some read packed weights instead of the node's own.
+class Bench::Operands {
+ public:
+  Operands(const Node& node, const SymbolValue& opt, Device* device)
+      : node_(node), opt_(opt), memory_(device), inputs_(node.inputs.size()) {
+    for (const Value* output : node.outputs) {
+      TensorArg& arg = outputs_.emplace_back(argFor(output->type, opt));
+      arg.data = memory_.reserve(bytesOf(arg.type, arg.count()));
+    }
+  }
+
+  Device* device() const { return memory_.device(); }
+  std::span<const TensorArg> outputs() const { return outputs_; }
+
+  TensorArg input(int index) {
+    const Value* value = node_.inputs[index];
+    std::optional<TensorArg>& arg = inputs_[index];
+    if (!value) return {};
+    if (!arg) {
+      arg = argFor(value->type, opt_);
+      arg->data = value->isConstant()
+                      ? memory_.upload(value->constant->bytes)
+                      : memory_.upload(randomContent(arg->type, arg->count()));
+    }
+    return *arg;
+  }
+
+ private:
+  const Node& node_;
+  const SymbolValue& opt_;
+  Memory memory_;
+  std::vector<std::optional<TensorArg>> inputs_;
+  std::vector<TensorArg> outputs_;
+};
+
+Bench::Bench(const Node& node, SymbolValue opt) : node_(node), opt_(std::move(opt)) {}
+Bench::~Bench() = default;
+
+Bench::Operands& Bench::operandsOn(Device* device) {
+  if (!operands_ || operands_->device() != device)
+    operands_ = std::make_unique<Operands>(node_, opt_, device);
+  return *operands_;
+}
+
+double Bench::measure(std::string_view runtimeKernel, const Prepared& prepared,
+                      const std::vector<std::byte>* binary, const MeasureOptions& options) {
   const RuntimeBackend* backend = findRuntimeBackend(runtimeKernel);
-  CAMSHAFT_CHECK(kernel, "kernel '", runtimeKernel, "' has no run-time half");
+  CAMSHAFT_CHECK(backend, "kernel '", runtimeKernel, "' has no run-time half");
   Device* device = backend->device ? backend->device() : nullptr;
   if (device) device->makeCurrent();
   const OwnStream stream(device);
+  const LoadedKernel kernel(runtimeKernel, prepared, binary);
 
-  std::shared_ptr<const void> state;
-  AlignedBuffer params(std::max<size_t>(prepared.params.size(), 1));
-  std::copy(prepared.params.begin(), prepared.params.end(), params.data());
-  const void* statePointer = params.data();
-  if (kernel->loadCode) {
-    state = kernel->loadCode(
-        runtimeKernel, prepared.params,
-        binary ? std::span<const std::byte>(*binary) : std::span<const std::byte>());
-    statePointer = state.get();
-  } else if (kernel->load) {
-    state = kernel->load(prepared.params);
-    statePointer = state.get();
-  }
-
-  Bench bench(options, device);
-  std::vector<TensorArg> inputs, outputs;
+  Operands& operands = operandsOn(device);
+  Memory own(device);
+  std::vector<TensorArg> inputs;
   for (const StepInput& input : prepared.inputs) {
-    const Value* value = input.nodeInput < 0 ? nullptr : node.inputs[input.nodeInput];
-    if (input.nodeInput < 0)
-      inputs.push_back(bench.fixed(input.packedType, input.packed));
-    else if (!value)
-      inputs.emplace_back();
-    else
-      inputs.push_back(value->isConstant() ? bench.fixed(value->type, value->constant->bytes)
-                                           : bench.scratch(value->type));
+    if (input.nodeInput >= 0) {
+      inputs.push_back(operands.input(input.nodeInput));
+    } else {
+      inputs.push_back(argFor(input.packedType, opt_));
+      inputs.back().data = own.upload(input.packed);
+    }
   }
-  for (const Value* output : node.outputs) outputs.push_back(bench.scratch(output->type));
+  std::vector<TensorArg> outputs(operands.outputs().begin(), operands.outputs().end());
   std::vector<int64_t> dims;
-  for (const Dim& dim : prepared.dimArgs) dims.push_back(evaluate(dim, options.opt));
-  const int64_t workspaceBytes = evaluate(prepared.workspaceBytes, options.opt);
+  for (const Dim& dim : prepared.dimArgs) dims.push_back(evaluate(dim, opt_));
+  const int64_t workspaceBytes = evaluate(prepared.workspaceBytes, opt_);
   const LaunchArgs args{.inputs = inputs,
                         .outputs = outputs,
                         .dims = dims,
-                        .workspace = bench.workspace(workspaceBytes),
+                        .workspace = workspaceBytes == 0 ? nullptr : own.reserve(workspaceBytes),
                         .workspaceBytes = workspaceBytes,
                         .threads = options.threads,
                         .stream = stream.get()};
-  const auto launch = [&] { kernel->launch(statePointer, args); };
+  const auto launch = [&] { kernel.launch(args); };
   return device ? timeOnDevice(*device, stream.get(), launch, options)
                 : timeOnHost(launch, options);
 }

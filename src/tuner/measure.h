@@ -1,15 +1,17 @@
-// Times one prepared kernel on the real device with the real sizes.
+// Times prepared kernels on the real device with the real sizes.
 #pragma once
 
 #include <limits>
+#include <memory>
 
 #include "backend/kernel.h"
 #include "support/thread_pool.h"
 
 namespace camshaft {
 
+class Device;
+
 struct MeasureOptions {
-  SymbolValue opt;          // sizes to time
   double minMilliseconds = 4;  // total time to spend
   int minRuns = 3;
   // The best time so far of what this competes with: on a device, a kernel that takes many times as
@@ -18,11 +20,29 @@ struct MeasureOptions {
   ThreadPool* threads = nullptr;
 };
 
-// Median milliseconds of one launch. Inputs that are constants are read as they are, others are
-// filled with small random numbers (integers with zero, a valid index everywhere). On a device,
-// launches are timed inside a recording, where the cost of launching one is as small as it will be
-// in a network.
-double measure(const Node& node, std::string_view runtimeKernel, const Prepared& prepared,
-               const std::vector<std::byte>* binary, const MeasureOptions& options);
+// A node's operands, for all kernels that compete for it: making them anew for each would take far
+// longer than running it. Inputs that are constants are as they are, others are filled with small
+// random numbers (integers with zero, a valid index everywhere); outputs hold anything.
+class Bench {
+ public:
+  Bench(const Node& node, SymbolValue opt);  // `opt`: sizes to time
+  ~Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  // Milliseconds of one launch. On the host it is a median. On a device, launches are timed inside
+  // a recording, where the cost of launching one is as small as it will be in a network, and the
+  // quickest replay counts: whoever else uses the device can only add to it.
+  double measure(std::string_view runtimeKernel, const Prepared& prepared,
+                 const std::vector<std::byte>* binary, const MeasureOptions& options);
+
+ private:
+  class Operands;
+  Operands& operandsOn(Device* device);
+
+  const Node& node_;
+  SymbolValue opt_;
+  std::unique_ptr<Operands> operands_;
+};
 
 }  // namespace camshaft
