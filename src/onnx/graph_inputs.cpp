@@ -4,6 +4,7 @@
 #include <map>
 
 #include "onnx/model_import.h"
+#include "onnx/past_lengths.h"
 #include "onnx/wire/element_type.h"
 #include "onnx/wire/tensor.h"
 
@@ -28,26 +29,29 @@ bool isName(std::string_view param) {
 
 class InputShapes {
  public:
-  explicit InputShapes(Graph& graph) : graph_(graph) {}
+  explicit InputShapes(Graph& graph, const wire::Graph& model)
+      : graph_(graph), pastLengths_(pastLengths(model)) {}
 
-  Shape shapeOf(const wire::ValueInfo& input) {
+  Shape shapeOf(std::string_view input, const wire::Type& type) {
     Shape shape;
     std::vector<int64_t> numbers;
-    for (const wire::Dim& dim : *input.type.shape) {
+    for (const wire::Dim& dim : *type.shape) {
       if (dim.value && *dim.value != -1) {  // -1: what exporters write for "unknown"
         numbers.push_back(*dim.value);
         shape.push_back(*dim.value);
       } else {
         shape.push_back(isName(dim.param) ? shared(dim.param)
-                                          : symbol(str(input.name, ".", shape.size())));
+                                          : symbol(str(input, ".", shape.size())));
+        if (pastLengths_.contains({input, static_cast<int64_t>(shape.size()) - 1}))
+          graph_.symbols[shape.back().symbolName()].range.min = 0;
       }
     }
-    wire::elementCount(numbers, str("input '", input.name, "'"));
+    wire::elementCount(numbers, str("input '", input, "'"));
     return shape;
   }
 
  private:
-  // A tensor's size is taken to be at least one, which lets x[-1:] have size one and not min(n, 1).
+  // Other sizes are taken to be at least one, which lets x[-1:] have size one and not min(n, 1).
   Dim symbol(std::string_view name) { return graph_.newSymbol(symbolName(name), {.min = 1}); }
   Dim shared(std::string_view param) {
     const auto it = params_.find(param);
@@ -55,13 +59,48 @@ class InputShapes {
   }
 
   Graph& graph_;
+  std::set<std::pair<std::string_view, int64_t>> pastLengths_;
   std::map<std::string_view, Dim> params_;
 };
 
+// An optional tensor is taken to be there.
+const wire::Type& tensorTypeOf(const wire::Type& type, const std::string& what) {
+  if (type.kind == wire::TypeKind::kOptional && !type.element.empty())
+    return tensorTypeOf(type.element.front(), what);
+  if (type.kind == wire::TypeKind::kSequence)
+    fail(ErrorKind::kUnsupported, what,
+         " is a sequence, whose length is not known: make its elements inputs of the model, and "
+         "the sequence of them with a SequenceConstruct node");
+  if (type.kind != wire::TypeKind::kTensor)
+    fail(ErrorKind::kUnsupported, what, " is a ", wire::toString(type.kind),
+         ": only dense tensors can be inputs");
+  return type;
+}
+
 }  // namespace
 
+// Integers are left out: they are mostly sizes and axes, whose values would be missed next.
+Value* ModelImport::standIn(std::string_view tensor) {
+  if (declared_.empty()) {
+    for (const auto& info : loaded_.model.graph.valueInfos) declared_.emplace(info.name, &info);
+    for (const auto& info : loaded_.model.graph.outputs) declared_.emplace(info.name, &info);
+  }
+  const auto found = declared_.find(tensor);
+  if (found == declared_.end()) return nullptr;
+  const wire::ValueInfo& info = *found->second;
+  if (info.type.kind != wire::TypeKind::kTensor || !info.type.shape) return nullptr;
+  try {
+    const DataType type = dataTypeOf(info.type.elementType, "it");
+    if (!isFloat(type)) return nullptr;
+    return graph_.addInput(graph_.uniqueName(std::string(tensor)),
+                           {type, InputShapes(graph_, {}).shapeOf(info.name, info.type)});
+  } catch (const Error&) {  // a declaration nobody needs to be right
+    return nullptr;
+  }
+}
+
 void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
-  InputShapes shapes(graph_);
+  InputShapes shapes(graph_, graph);
   std::set<std::string_view> names;
   for (const wire::ValueInfo& input : graph.inputs) {
     if (!names.insert(input.name).second) {
@@ -77,13 +116,12 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
     }
     try {
       const std::string what = str("input '", input.name, "'");
-      if (input.type.kind != wire::TypeKind::kTensor)
-        fail(ErrorKind::kUnsupported, what, " is a ", wire::toString(input.type.kind),
-             ": only dense tensors can be inputs");
-      if (!input.type.shape)
+      const wire::Type& declared = tensorTypeOf(input.type, what);
+      if (!declared.shape)
         fail(ErrorKind::kUnsupported, what,
              " has no shape: give it one of known rank when exporting");
-      TensorType type{dataTypeOf(input.type.elementType, what), shapes.shapeOf(input)};
+      TensorType type{dataTypeOf(declared.elementType, what),
+                      shapes.shapeOf(input.name, declared)};
       scope.values[input.name] = graph_.addInput(std::string(input.name), std::move(type));
     } catch (const Error& error) {
       scope.poisoned.insert(input.name);

@@ -7,6 +7,7 @@
 
 #include "onnx/node_import.h"
 #include "onnx/node_order.h"
+#include "onnx/wire/element_type.h"
 
 namespace camshaft::onnx::importer {
 
@@ -14,6 +15,9 @@ namespace {
 
 constexpr int kMaxDepth = 64;             // of functions and branches within each other
 constexpr int64_t kMaxNodes = 2'000'000;  // after expanding functions
+
+int32_t elementTypeOf(const wire::Tensor& tensor) { return tensor.dataType; }
+int32_t elementTypeOf(const wire::SparseTensor& tensor) { return tensor.values.dataType; }
 
 std::string describeNode(const wire::Node& node, const Scope& scope, int64_t opset) {
   const std::string_view domain = canonicalDomain(node.domain);
@@ -37,6 +41,7 @@ void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope
   problem.op = node.opType;
   problem.domain = canonicalDomain(node.domain);
   problem.nodeIndex = mainNode_;
+  problem.functions = scope.functions;
   problems_.push_back(std::move(problem));
 }
 
@@ -70,6 +75,10 @@ void ModelImport::importInitializers(const wire::Graph& graph, Scope& scope) {
   const auto add = [&](std::string_view name, const auto& tensor) {
     if (scope.has(name))
       return report(ErrorKind::kInvalidModel, str("two initializers are named '", name, "'"));
+    if (elementTypeOf(tensor) == kOnnxString) {
+      scope.values[name] = Strings{};
+      return;
+    }
     try {
       scope.values[name] = addTensor(graph_, std::string(name), tensor, loaded_.files);
     } catch (const Error& error) {
@@ -90,8 +99,33 @@ void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
     if (scope.isPoisoned(output.name)) continue;
     if (Value* value = scope.find(output.name))
       graph_.addOutput(std::string(output.name), value);
+    else if (scope.isMade(output.name))
+      importItemOutput(output.name, *scope.findItem(output.name));
     else
       report(ErrorKind::kInvalidModel, str("output '", output.name, "' is made by no node"));
+  }
+}
+
+// The elements of 'y' are the outputs 'y_0', 'y_1' and so on.
+void ModelImport::importItemOutput(std::string_view name, const Item& item) {
+  const Sequence* sequence = std::get_if<Sequence>(&item);
+  const auto isTaken = [&](const std::string& element) {
+    const auto& outputs = loaded_.model.graph.outputs;
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const auto& other) { return other.name == element; });
+  };
+  if (!sequence || sequence->elements.empty())
+    return report(ErrorKind::kUnsupported,
+                  str("output '", name, "' is ", describe(item),
+                      sequence && !sequence->isNothing ? " without elements" : "",
+                      ": remove it from the model's outputs"));
+  for (size_t i = 0; i < sequence->elements.size(); ++i) {
+    const std::string element = str(name, "_", i);
+    if (isTaken(element))
+      return report(ErrorKind::kUnsupported, str("element ", i, " of the sequence '", name,
+                                                 "' would be a second output named '", element,
+                                                 "': rename one of them"));
+    graph_.addOutput(element, sequence->elements[i]);
   }
 }
 
@@ -136,8 +170,17 @@ void ModelImport::poison(const wire::Node& node, Scope& scope) {
   for (const std::string_view output : node.outputs)
     if (!output.empty()) {
       scope.values.erase(output);
-      scope.poisoned.insert(output);
+      if (Value* value = scope.depth == 0 ? standIn(output) : nullptr)
+        scope.values[output] = value;
+      else
+        scope.poisoned.insert(output);
     }
+}
+
+void ModelImport::recordOutputs(const wire::Node& node, const Scope& scope) {
+  std::vector<Value*>& values = (*options_.nodeOutputs)[nodeName(node)];
+  for (const std::string_view output : node.outputs)
+    values.push_back(output.empty() ? nullptr : scope.find(output));
 }
 
 std::string ModelImport::checkOperator(const wire::Node& node, const Scope& scope) const {
@@ -153,6 +196,7 @@ std::string ModelImport::checkOperator(const wire::Node& node, const Scope& scop
 
 void ModelImport::importNode(const wire::Node& node, Scope& scope) {
   if (const std::string reason = checkOperator(node, scope); !reason.empty()) {
+    if (keepOpaque(node, scope)) return;
     reportNode(ErrorKind::kUnsupported, node, scope, reason);
     return poison(node, scope);
   }
@@ -160,7 +204,7 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
   const size_t problemsBefore = problems_.size();
   try {
     for (const std::string_view input : node.inputs)
-      if (!input.empty() && !scope.find(input))
+      if (!input.empty() && !scope.isMade(input))
         fail(ErrorKind::kInvalidModel, "its input '", input,
              "' is made by no node, input or initializer");
     if (++imported_ > kMaxNodes)
@@ -174,6 +218,7 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     }
   } catch (const Error& error) {
     reportNode(error.kind(), node, scope, error.message());
+  } catch (const BodyFailure&) {
   } catch (const std::logic_error&) {  // out of range, or longer than memory
     reportNode(ErrorKind::kInvalidModel, node, scope,
                "an input or attribute of it does not have the number of elements it needs");
@@ -183,8 +228,11 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
   // A branch may fail silently, by reading what an earlier problem already spoilt.
   const bool incomplete =
       std::any_of(node.outputs.begin(), node.outputs.end(),
-                  [&](std::string_view name) { return !name.empty() && !scope.find(name); });
-  if (problems_.size() != problemsBefore || incomplete) poison(node, scope);
+                  [&](std::string_view name) { return !name.empty() && !scope.isMade(name); });
+  if (problems_.size() != problemsBefore || incomplete)
+    poison(node, scope);
+  else if (options_.nodeOutputs && scope.depth == 0)
+    recordOutputs(node, scope);
 }
 
 void ModelImport::importWith(ImportFunction function, const wire::Node& node, Scope& scope,
@@ -196,14 +244,19 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
     if (!output.empty() && !scope.values.contains(output))
       fail(ErrorKind::kUnsupported, "its output '", output, "' is not supported");
 
+  TracedNode record = options_.trace ? traced(node, scope, opset) : TracedNode();
   std::vector<Node*> added;
   Node* next = last                     ? graph_.next(last)
                : graph_.nodes().empty() ? nullptr
                                         : graph_.nodes().front().get();
   for (; next; next = graph_.next(next)) {
-    if (next->origins.empty()) next->origins.push_back(import.name());
+    if (next->origins.empty()) {
+      next->origins.push_back(import.name());
+      record.parts.push_back(next);
+    }
     added.push_back(next);
   }
+  if (options_.trace) options_.trace->nodes.push_back(std::move(record));
   nameOutputs(node, scope, added);
 }
 
@@ -213,7 +266,7 @@ void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope,
   std::set<const Value*> named;
   for (const std::string_view output : node.outputs) {
     if (output.empty()) continue;
-    Value* value = scope.values.at(output);
+    Value* value = scope.find(output);
     const bool fresh = value && value->producer &&
                        std::find(added.begin(), added.end(), value->producer) != added.end();
     const std::string name = scope.prefix + std::string(output);
@@ -233,10 +286,12 @@ void ModelImport::importFunction(const wire::Function& function, const wire::Nod
   Scope body;
   body.depth = scope.depth + 1;
   body.prefix = caller.name() + "/";
+  body.functions = scope.functions;
+  body.functions.emplace_back(function.name);
   body.opsets = function.opsetImports;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (Value* value = caller.optionalInput(static_cast<int>(i)))
-      body.values[function.inputs[i]] = value;
+    if (const auto item = caller.optionalItem(static_cast<int>(i)))
+      body.values[function.inputs[i]] = *item;
   for (const std::string_view name : function.attributes)
     if (const wire::Attribute* given = caller.find(name)) body.functionAttributes[name] = given;
   for (const wire::Attribute& preset : function.attributesWithDefault) {
@@ -254,33 +309,66 @@ void ModelImport::importFunction(const wire::Function& function, const wire::Nod
 
   for (size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    Value* value = body.find(function.outputs[i]);
-    if (!value && body.isPoisoned(function.outputs[i])) continue;  // reported already
-    if (!value)
+    if (body.isPoisoned(function.outputs[i])) continue;  // reported already
+    if (!body.isMade(function.outputs[i]))
       fail(ErrorKind::kInvalidModel, "function '", function.name, "' never makes its output '",
            function.outputs[i], "'");
-    scope.values[node.outputs[i]] = value;
+    scope.values[node.outputs[i]] = *body.findItem(function.outputs[i]);
   }
 }
 
-std::vector<Value*> ModelImport::importBranch(const wire::Graph& branch, const Scope& outer,
-                                              const std::string& name) {
+std::vector<ImportProblem> ModelImport::importBody(const wire::Graph& body, Scope& scope,
+                                                   std::vector<Value*>& outputs) {
+  if (scope.depth > kMaxDepth)
+    fail(ErrorKind::kInvalidModel, "bodies are nested more than ", kMaxDepth, " deep");
+  imported_ = outer_->imported_;  // a body may be imported more than once: all count
+  importInitializers(body, scope);
+  importNodes(body.nodes, scope);
+  for (const auto& output : body.outputs) {
+    outputs.push_back(scope.find(output.name));
+    if (outputs.back() || scope.isPoisoned(output.name)) continue;
+    if (scope.isMade(output.name))
+      report(ErrorKind::kUnsupported,
+             str("output '", output.name, "' of the subgraph of '", graph_.name,
+                 "' is no tensor, and which iterations or branch make it is known at run time only"));
+    else
+      report(ErrorKind::kInvalidModel,
+             str("the subgraph of '", graph_.name, "' never makes its output '", output.name, "'"));
+  }
+  outer_->imported_ = imported_;
+  return std::move(problems_);
+}
+
+void ModelImport::addProblems(std::vector<ImportProblem> problems) {
+  for (ImportProblem& problem : problems) {
+    problem.nodeIndex = mainNode_;
+    problems_.push_back(std::move(problem));
+  }
+}
+
+std::vector<Item> ModelImport::importBranch(const wire::Graph& branch, const Scope& outer,
+                                            const std::string& name,
+                                            const std::vector<Item>& inputs) {
   if (outer.depth >= kMaxDepth)
     fail(ErrorKind::kInvalidModel, "branches are nested more than ", kMaxDepth, " deep");
   Scope scope;
   scope.parent = &outer;
   scope.depth = outer.depth + 1;
   scope.prefix = name + "/";
+  scope.functions = outer.functions;
   scope.opsets = outer.opsets;
   scope.functionAttributes = outer.functionAttributes;
+  if (inputs.size() != branch.inputs.size())
+    fail(ErrorKind::kInvalidModel, "its subgraph '", branch.name, "' takes ", branch.inputs.size(),
+         " inputs instead of ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) scope.values[branch.inputs[i].name] = inputs[i];
   importInitializers(branch, scope);
   importNodes(branch.nodes, scope);
-  std::vector<Value*> outputs;
+  std::vector<Item> outputs;
   for (const auto& output : branch.outputs) {
-    Value* value = scope.find(output.name);
-    if (!value && !scope.isPoisoned(output.name))
+    if (!scope.isMade(output.name) && !scope.isPoisoned(output.name))
       fail(ErrorKind::kInvalidModel, "its branch never makes its output '", output.name, "'");
-    outputs.push_back(value);
+    outputs.push_back(scope.findItem(output.name).value_or(Item()));
   }
   return outputs;
 }

@@ -11,6 +11,7 @@
 #include "onnx/names.h"
 #include "onnx/operators.h"
 #include "onnx/scope.h"
+#include "onnx/trace.h"
 
 namespace camshaft::onnx::importer {
 
@@ -18,6 +19,9 @@ class ModelImport {
  public:
   ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options)
       : loaded_(model), graph_(graph), options_(options) {}
+  // Of a body, into a graph of its own.
+  ModelImport(ModelImport& outer, Graph& graph, const ImportOptions& options)
+      : loaded_(outer.loaded_), graph_(graph), options_(options), outer_(&outer) {}
 
   std::vector<ImportProblem> run();
 
@@ -25,14 +29,20 @@ class ModelImport {
   ConstantFolder& folder() { return folder_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
   // Imports a branch's nodes where they stand; throws Error when any of them can't be.
-  std::vector<Value*> importBranch(const wire::Graph& branch, const Scope& outer,
-                                   const std::string& name);
+  std::vector<Item> importBranch(const wire::Graph& branch, const Scope& outer,
+                                 const std::string& name, const std::vector<Item>& inputs);
+  // Imports a body's nodes and finds its outputs.
+  std::vector<ImportProblem> importBody(const wire::Graph& body, Scope& scope,
+                                        std::vector<Value*>& outputs);
+  void addProblems(std::vector<ImportProblem> problems);
+  std::vector<ImportProblem> takeProblems() { return std::move(problems_); }
 
  private:
   void checkModel();
   void importInitializers(const wire::Graph& graph, Scope& scope);
   void importInputs(const wire::Graph& graph, Scope& scope);
   void importOutputs(const wire::Graph& graph, const Scope& scope);
+  void importItemOutput(std::string_view name, const Item& item);
   void importNodes(const std::vector<wire::Node>& nodes, Scope& scope);
   void importNode(const wire::Node& node, Scope& scope);
   void importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset);
@@ -43,6 +53,12 @@ class ModelImport {
   std::string checkOperator(const wire::Node& node, const Scope& scope) const;
   bool hasPoisonedInput(const wire::Node& node, const Scope& scope) const;
   void poison(const wire::Node& node, Scope& scope);
+  // An input of the declared type, in place of a main graph's tensor that could not be made; null
+  // when the model declares none.
+  Value* standIn(std::string_view tensor);
+  void recordOutputs(const wire::Node& node, const Scope& scope);
+  TracedNode traced(const wire::Node& node, const Scope& scope, int64_t opset) const;
+  bool keepOpaque(const wire::Node& node, Scope& scope);
   void report(ErrorKind kind, std::string message);
   void reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope,
                   std::string_view message);
@@ -52,8 +68,13 @@ class ModelImport {
   const ImportOptions& options_;
   ConstantFolder folder_;
   std::vector<ImportProblem> problems_;
+  std::unordered_map<std::string_view, const wire::ValueInfo*> declared_;  // once one is asked for
   int mainNode_ = -1;  // index of the main graph's node being imported
   int64_t imported_ = 0;
+  ModelImport* outer_ = nullptr;  // whose body this imports
 };
+
+// Ends the import of a node whose body's problems are reported already.
+struct BodyFailure {};
 
 }  // namespace camshaft::onnx::importer

@@ -2,10 +2,32 @@
 
 namespace camshaft::onnx::importer {
 
+std::string_view describe(const Item& item) {
+  if (std::holds_alternative<Value*>(item)) return "a tensor";
+  if (std::holds_alternative<Strings>(item)) return "a tensor of strings";
+  return std::get<Sequence>(item).isNothing ? "an optional that holds nothing" : "a sequence";
+}
+
+std::optional<Item> Scope::findItem(std::string_view name) const {
+  if (const auto it = values.find(name); it != values.end()) return it->second;
+  if (!parent || poisoned.contains(name)) return std::nullopt;
+  std::optional<Item> outer = parent->findItem(name);
+  if (!outer || !captures) return outer;
+  if (Sequence* sequence = std::get_if<Sequence>(&*outer))
+    for (Value*& element : sequence->elements) element = captures->inside(element);
+  else if (Value* value = tensorOf(*outer))
+    outer = captures->inside(value);
+  return outer;
+}
+
 Value* Scope::find(std::string_view name) const {
-  for (const Scope* scope = this; scope; scope = scope->parent)
-    if (const auto it = scope->values.find(name); it != scope->values.end()) return it->second;
-  return nullptr;
+  const std::optional<Item> item = findItem(name);
+  return item ? tensorOf(*item) : nullptr;
+}
+
+bool Scope::isMade(std::string_view name) const {
+  const std::optional<Item> item = findItem(name);
+  return item && *item != Item();
 }
 
 bool Scope::isPoisoned(std::string_view name) const {

@@ -6,12 +6,24 @@
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/size.h"
+#include "onnx/wire/element_type.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
 
+namespace {
+
+bool holdsStrings(const NodeImport& node) {
+  const wire::Attribute* value = node.find("value");
+  return node.has("value_string") || node.has("value_strings") ||
+         (value && !value->tensors.empty() && value->tensors.front().dataType == kOnnxString);
+}
+
+}  // namespace
+
 void importConstant(NodeImport& node) {
   Graph& graph = node.graph();
+  if (holdsStrings(node)) return node.setOutput(0, Strings{});
   if (node.has("value")) return node.setOutput(node.tensor("value"));
   if (node.has("sparse_value")) return node.setOutput(node.sparseTensor("sparse_value"));
   if (node.has("value_float"))
@@ -29,8 +41,6 @@ void importConstant(NodeImport& node) {
     return node.setOutput(graph.addConstant<float>(node.name(), DataType::kF32,
                                                    {static_cast<int64_t>(values.size())}, values));
   }
-  if (node.has("value_string") || node.has("value_strings"))
-    node.unsupported("string tensors are not supported");
   node.invalid("it has no value");
 }
 

@@ -1,0 +1,33 @@
+// What a name of a model stands for. Graphs hold tensors of numbers only: sequences and optionals
+// are taken apart while importing, when their lengths are known.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "onnx/names.h"
+
+namespace camshaft::onnx::importer {
+
+// A list of tensors. An optional that holds something is that tensor or sequence itself; one that
+// holds nothing is a Sequence with `isNothing`.
+struct Sequence {
+  std::vector<Value*> elements;
+  bool isNothing = false;
+  friend bool operator==(const Sequence&, const Sequence&) = default;
+};
+
+// A constant that nothing can be computed from; models may still carry it along.
+struct Strings {
+  friend bool operator==(const Strings&, const Strings&) = default;
+};
+
+using Item = std::variant<Value*, Sequence, Strings>;
+
+// Null where it is no tensor of numbers.
+inline Value* tensorOf(const Item& item) {
+  return std::holds_alternative<Value*>(item) ? std::get<Value*>(item) : nullptr;
+}
+std::string_view describe(const Item& item);  // "a sequence"
+
+}  // namespace camshaft::onnx::importer
