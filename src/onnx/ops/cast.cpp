@@ -1,7 +1,8 @@
+#include "onnx/ops/cast.h"
+
 #include <limits>
 
 #include "onnx/formula.h"
-#include "onnx/node_import.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {
@@ -15,6 +16,8 @@ Value* bitCast(const NodeImport& node, Value* x, DataType to) {
 }
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 // Without saturation, what rounds past the largest finite number becomes NaN, or infinity where
 // the type has one. The limit lies half a step above that number; a tie goes to the even one.
@@ -39,6 +42,8 @@ Value* castUnsaturated(const NodeImport& node, Value* x, DataType type) {
   where(isBeyond(value), infinity, formula.input(1, DataType::kU8));
   return bitCast(node, node.pointwise({x, saturated}, formula.take()), type);
 }
+
+namespace {
 
 // Powers of two. Conversion itself rounds up and saturates; the other modes first drop a float's
 // mantissa, half a step up or not.
