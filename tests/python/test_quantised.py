@@ -105,3 +105,16 @@ def test_optimised_dynamic_quantisation(tmp_path):
     onnxruntime.InferenceSession(str(quantized), options, providers=["CPUExecutionProvider"])
     assert "DynamicQuantizeMatMul" in operators(path)
     compare(path, {"x": floats(6, 3, 8) * 3}, 0.02)
+
+
+@pytest.mark.parametrize("terms", [5, 258, 259, 4100])
+def test_integer_products_are_exact(terms):
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("MatMulInteger", ["a", "b"], ["y"])], "product",
+        [value("a", TensorProto.UINT8, [2, "rows", terms]), value("b", TensorProto.UINT8, [terms, 4])],
+        [value("y", TensorProto.INT32, [2, "rows", 4])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    a, b = (random.integers(200, 256, shape).astype(numpy.uint8) for shape in ((2, 3, terms), (terms, 4)))
+    result = trt.infer(build(model, [{"a": a.shape, "b": b.shape}]), {"a": a, "b": b})["y"]
+    assert numpy.array_equal(result, a.astype(numpy.int64) @ b.astype(numpy.int64))

@@ -26,11 +26,25 @@ Value* perFilter(const NodeImport& node, Value* operand, int64_t rank) {
 
 }  // namespace
 
+// Products of f32 are the fast ones, and sums of whole numbers in them exact up to 2^24. Those of
+// 8-bit numbers that are longer are taken of a's high and low four bits apart.
 void importMatMulInteger(NodeImport& node) {
-  Value* a =
-      withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), DataType::kI32);
-  Value* b = withoutZeroPoint(node, node.input(1), node.optionalInput(3), DataType::kI32);
-  node.setOutput(multiply(node, a, b));
+  const bool bytes =
+      bitsOf(node.input(0)->dataType()) == 8 && bitsOf(node.input(1)->dataType()) == 8;
+  const DataType type = bytes ? DataType::kF32 : DataType::kI32;
+  Value* a = withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), type);
+  Value* b = withoutZeroPoint(node, node.input(1), node.optionalInput(3), type);
+  if (!bytes) return node.setOutput(multiply(node, a, b));
+  const auto product = [&](Value* part) {
+    return node.cast(multiply(node, part, b), DataType::kI32);
+  };
+  constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
+  const Dim terms = a->rank() > 0 ? a->shape().back() : Dim(1);
+  if (terms.isConstant() && terms.value() <= kExactTerms) return node.setOutput(product(a));
+  Value* high = node.unary(ScalarOp::kFloor, node.binary(ScalarOp::kMul, a, 1.0 / 16));
+  Value* low = node.binary(ScalarOp::kSub, a, node.binary(ScalarOp::kMul, high, 16.0));
+  node.setOutput(
+      node.binary(ScalarOp::kAdd, node.binary(ScalarOp::kMul, product(high), 16.0), product(low)));
 }
 
 // Sums of 8-bit products are exact in f32 up to 2^24, more terms than real kernels have.
