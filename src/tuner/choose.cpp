@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ops/pointwise.h"
 #include "support/error.h"
@@ -28,7 +29,7 @@ class Chooser {
       report(i, 2 * nodes.size());
       if (needsKernel(*nodes[i])) gather(nodes[i]);
     }
-    compileSources();
+    compileSources(pending_);
     std::vector<ChosenKernel> chosen;
     for (size_t i = 0; i < pending_.size(); ++i) {
       report(pending_.size() + i, 2 * pending_.size());
@@ -56,6 +57,12 @@ class Chooser {
     const BuildBackend* backend;
     std::vector<Candidate> candidates;
     StepInfo info;
+    bool isRepeated = false;  // candidates are prepared when those of its like have been timed
+  };
+
+  struct Compiled {
+    Binary binary;
+    std::string error;
   };
 
   // In the timing cache, for a kernel that refused the problem.
@@ -103,8 +110,17 @@ class Chooser {
   void gather(Node* node) {
     StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins};
     for (size_t b = 0; b < options_.backends.size(); ++b) {
-      std::vector<Candidate> candidates = candidatesOf(*node, *options_.backends[b], info);
+      std::vector<Candidate> candidates = listCandidates(*node, *options_.backends[b], info);
+      const std::string problem = timesCandidates() ? likenessOf(*node, candidates) : "";
+      if (!problem.empty() && gathered_.contains(problem)) {
+        if (b > 0) reportFallback(*node, *options_.backends[b], info);
+        pending_.push_back(
+            {node, options_.backends[b], std::move(candidates), std::move(info), true});
+        return;
+      }
+      candidates = prepared(*node, std::move(candidates), info);
       if (!candidates.empty()) {
+        gathered_.insert(problem);
         if (b > 0) reportFallback(*node, *options_.backends[b], info);
         pending_.push_back({node, options_.backends[b], std::move(candidates), std::move(info)});
         return;
@@ -148,9 +164,17 @@ class Chooser {
     return all;
   }
 
-  std::vector<Candidate> candidatesOf(const Node& node, const BuildBackend& backend,
-                                      StepInfo& info) const {
-    std::vector<Candidate> candidates = listCandidates(node, backend, info);
+  // Nodes of one likeness are taken by the same kernels, in the same times.
+  static std::string likenessOf(const Node& node, const std::vector<Candidate>& candidates) {
+    std::string text;
+    for (const Candidate& candidate : candidates) text += candidate.key + "\n";
+    for (const Value* input : node.inputs) text += input ? str(input->type, " ") : "_ ";
+    return text;
+  }
+
+  // Those of the candidates that take the node, ready to be compiled.
+  std::vector<Candidate> prepared(const Node& node, std::vector<Candidate> candidates,
+                                  StepInfo& info) const {
     if (Candidate* known = fastestKnown(candidates); known && prepare(node, *known)) {
       noteTimes(candidates, known, info);
       std::vector<Candidate> decided;
@@ -213,34 +237,37 @@ class Chooser {
   }
 
   // Device code of all candidates at once: backends compile in parallel, equal sources once.
-  void compileSources() {
+  void compileSources(std::span<Pending> all) {
     std::map<const BuildBackend*, std::vector<std::string>> sources;
-    std::map<std::string, size_t> indices;  // of a source in its backend's list
-    for (const Pending& pending : pending_)
+    for (const Pending& pending : all)
       for (const Candidate& candidate : pending.candidates) {
         const std::string& source = candidate.prepared.source;
-        std::vector<std::string>& list = sources[pending.backend];
-        if (!source.empty() && indices.emplace(source, list.size()).second) list.push_back(source);
+        if (!source.empty() && compiled_.try_emplace({pending.backend, source}).second)
+          sources[pending.backend].push_back(source);
       }
     for (const auto& [backend, list] : sources) {
-      if (list.empty()) continue;
-      const std::vector<CompiledCode> compiled = backend->compile(list);
-      std::vector<Binary> binaries;
-      for (const CompiledCode& code : compiled)
-        binaries.push_back(std::make_shared<const std::vector<std::byte>>(code.binary));
-      for (Pending& pending : pending_)
-        for (Candidate& candidate : pending.candidates) {
-          if (pending.backend != backend || candidate.prepared.source.empty()) continue;
-          const size_t index = indices.at(candidate.prepared.source);
-          candidate.binary = binaries[index];
-          candidate.failure = compiled[index].error;
-        }
+      const std::vector<CompiledCode> codes = backend->compile(list);
+      for (size_t i = 0; i < list.size(); ++i)
+        compiled_[{backend, list[i]}] = {
+            std::make_shared<const std::vector<std::byte>>(codes[i].binary), codes[i].error};
     }
+    for (Pending& pending : all)
+      for (Candidate& candidate : pending.candidates) {
+        if (candidate.prepared.source.empty()) continue;
+        const Compiled& compiled = compiled_.at({pending.backend, candidate.prepared.source});
+        candidate.binary = compiled.binary;
+        candidate.failure = compiled.error;
+      }
   }
 
   ChosenKernel choose(Pending& pending) {
     std::vector<Candidate>& candidates = pending.candidates;
     StepInfo& info = pending.info;
+    if (pending.isRepeated) {
+      candidates = prepared(*pending.node, std::move(candidates), info);
+      CAMSHAFT_CHECK(!candidates.empty(), describe(*pending.node), " is not taken like its like");
+      compileSources({&pending, 1});
+    }
     const bool wasTimed = candidates.size() == 1 && candidates[0].milliseconds >= 0;
     const bool timed =
         timesCandidates() && !wasTimed && (candidates.size() > 1 || options_.timeSingleCandidates);
@@ -405,6 +432,8 @@ class Chooser {
   SymbolRange range_;
   ThreadPool threads_;
   std::vector<Pending> pending_;
+  std::set<std::string> gathered_;  // likenesses of what is pending
+  std::map<std::pair<const BuildBackend*, std::string>, Compiled> compiled_;  // by source
 };
 
 }  // namespace

@@ -61,6 +61,14 @@ const BuildBackend kPrefetchBackend{.name = "test",
                                     .prefersChannelsLast = false,
                                     .prefetch = notePrefetched};
 
+int preparedCount = 0;
+Prepared countedPrepared(const Node& node, const PrepareOptions& options) {
+  ++preparedCount;
+  return referencePrepared(node, options);
+}
+const Kernel kCounted[] = {{"test/first", anything, countedPrepared}, {"test/second", anything, countedPrepared}};
+const BuildBackend kCountedBackend{"test", listOf<kCounted>, false};
+
 Graph softmax() {
   return parseGraph("graph g(%x: f32[4, 8]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }", findOp);
 }
@@ -93,6 +101,23 @@ TEST(Choose, TimesCandidatesAndRemembers) {
   ASSERT_EQ(chosen[0].info.alternatives.size(), 1u);
   // Within the noise the first of the list is taken, so it may be a little slower.
   EXPECT_GE(chosen[0].info.alternatives[0].milliseconds * 1.06, chosen[0].info.milliseconds);
+}
+
+TEST(Choose, OfLayersThatRepeatOneIsPreparedInEveryWay) {
+  Graph graph = parseGraph(R"(
+graph g(%x: f32[4, 8]) {
+  %a = Softmax(%x) {axis = 1} "first"
+  %b = Softmax(%a) {axis = 1} "again"
+  %c = Softmax(%b) {axis = 0} "other"
+  return %c
+})", findOp);
+  preparedCount = 0;
+  const auto chosen = choose(graph, kCountedBackend);
+  ASSERT_EQ(chosen.size(), 3u);
+  EXPECT_EQ(preparedCount, 2 + 1 + 2);
+  EXPECT_EQ(chosen[0].kernel, chosen[1].kernel);
+  EXPECT_EQ(chosen[1].info.alternatives.size(), 1u);
+  EXPECT_THAT(chosen[1].info.why, HasSubstr("timing cache"));
 }
 
 TEST(Choose, KnownTimesDecideWithoutMeasuring) {
