@@ -108,6 +108,42 @@ void importCDist(NodeImport& node) {
   node.setOutput(metric == 0 ? squares : node.unary(ScalarOp::kSqrt, squares));
 }
 
+// By Cramer's rule: the transposed cofactors over the determinant. Matrices that models invert are
+// of two to four rows.
+void importInverse(NodeImport& node) {
+  Value* x = node.input(0);
+  const int64_t rank = x->rank();
+  if (rank < 2 || !x->shape().back().isConstant())
+    node.unsupported("it needs matrices of known size");
+  const int64_t n = x->shape().back().value();
+  if (n > 16) node.unsupported("matrices of more than 16 rows are not inverted");
+  if (n == 1) return node.setOutput(node.unary(ScalarOp::kReciprocal, x));
+  std::vector<int64_t> others;  // row i: all but i
+  std::vector<float> signs;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      if (j != i) others.push_back(j);
+      signs.push_back((i + j) % 2 == 0 ? 1.0f : -1.0f);
+    }
+  Value* kept = node.graph().addConstant<int64_t>(node.name(), DataType::kI64, {n, n - 1}, others);
+  Value* sign = node.graph().addConstant<float>(node.name(), DataType::kF32, {n, n}, signs);
+  GatherAttrs rows, columns;
+  rows.axis = rank - 2;
+  columns.axis = rank;
+  Value* minors = node.add(&ops::Gather, {node.add(&ops::Gather, {x, kept}, rows), kept}, columns);
+  std::vector<int64_t> order = axisRange(0, rank + 2);  // column before row: transposed
+  std::swap(order[rank - 2], order[rank]);              // [..., column, rows, row, columns]
+  std::swap(order[rank - 1], order[rank]);              // [..., column, row, rows, columns]
+  const auto determinant = [&](Value* matrices) {
+    return node.add(&ops::Determinant, {matrices}, NoAttrs{});
+  };
+  Value* cofactors = node.binary(ScalarOp::kMul, determinant(node.transpose(minors, order)),
+                                 node.cast(sign, x->dataType()));
+  Shape one = x->shape();
+  one[rank - 2] = one[rank - 1] = 1;
+  node.setOutput(node.binary(ScalarOp::kDiv, cofactors, node.reshape(determinant(x), one)));
+}
+
 void importGatedAdd(NodeImport& node) {
   node.setOutput(node.binary(ScalarOp::kAdd, node.input(0),
                              node.binary(ScalarOp::kMul, node.input(1), node.input(2))));
