@@ -40,6 +40,9 @@ inline Term where(Term condition, Term a, Term b) { return a.formula->where(cond
 inline Term where(Term condition, Term a, double b) {
   return where(condition, a, a.formula->number(b, a.formula->typeOf(a)));
 }
+inline Term where(Term condition, double a, Term b) {
+  return where(condition, b.formula->number(a, b.formula->typeOf(b)), b);
+}
 inline Term cast(Term a, DataType type) { return a.formula->cast(a, type); }
 
 #define CAMSHAFT_TERM_OPERATOR(spelling, op)                                              \

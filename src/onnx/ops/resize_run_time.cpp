@@ -44,6 +44,7 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
   const Term at = formula.input(0, f32), scale = formula.input(1, f32);
   const Term from = cast(formula.input(2, DataType::kI64), f32),
              to = cast(formula.input(3, DataType::kI64), f32);
+  const Term exact = scale * from, isOne = apply(ScalarOp::kAbs, exact - 1) < 1e-6;
   const Term middle = (at + 0.5) / scale - 0.5;
   std::vector<Value*> inputs{counting(node, f32, axis.to), axis.scale, sizeTensor(node, axis.from),
                              sizeTensor(node, axis.to)};
@@ -54,7 +55,7 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
       at / scale;
       break;
     case ResizeCoordinates::kAlignCorners:
-      where(to > 1, at * (from - 1) / (to - 1), 0);
+      where(isOne, 0, at * (from - 1) / (exact - 1));
       break;
     case ResizeCoordinates::kPytorchHalfPixel:
       where(to > 1, middle, 0);
@@ -66,8 +67,9 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
       inputs.push_back(axis.start);
       inputs.push_back(axis.end);
       const Term start = formula.input(4, f32), end = formula.input(5, f32);
-      const Term inside = start * (from - 1) + at * (end - start) * (from - 1) / (to - 1);
-      where(to > 1, inside, (start + end) * (from - 1) * 0.5);
+      const Term width = (end - start) * (from - 1);
+      const Term within = where(isOne, width / 2, at * width / (exact - 1));
+      start * (from - 1) + within;
       break;
     }
   }
@@ -186,7 +188,8 @@ RunTimeResize keepAspectRatio(const NodeImport& node, const Value* x,
 Value* resizeAtRunTime(const NodeImport& node, Value* x, const RunTimeResize& resize,
                        const ResizeAttrs& attrs) {
   if (attrs.antialias)
-    node.unsupported("scales known at run time only are not supported with antialias");
+    node.unsupported("its scales ('", (resize.scales ? resize.scales : x)->name,
+                     "') must be a constant where antialias is asked for: fold it when exporting");
   const bool blends = attrs.mode != ResizeMode::kNearest;
   const bool crops = attrs.coordinates == ResizeCoordinates::kCropAndResize;
   const DataType type = x->dataType();

@@ -68,33 +68,39 @@ Value* axisMask(const NodeImport& node, Value* axes, int64_t rank) {
   return spreadOverAxes(node, axes, node.expand(node.scalar(DataType::kI64, 1), {count}), rank, 0);
 }
 
-// One axis after the other, each kept in full and taken only where it is asked for; what was
-// reduced is then the same all along the axis, and one element of it is kept.
+// One axis after the other: the reduced axis and the whole one lie side by side, and a slice takes
+// what is asked for.
 Value* reduceAtRunTime(const NodeImport& node, ReduceKind kind, Value* x, Value* axes,
                        bool keepDims) {
   const int64_t rank = x->rank();
+  Value* one = node.scalar(DataType::kI64, 1);
   Value* mask = axisMask(node, axes, rank);
   if (!axes->shape().empty() && !axes->shape()[0].isConstant() &&
-      !node.flag("noop_with_empty_axes")) {  // no axes at all stand for every axis
-    Value* any = reduce(node, ReduceKind::kMax, mask, {0});
-    mask = choose(node, any, mask, node.scalar(DataType::kI64, 1));
-  }
-  ReduceKind step = kind;
+      !node.flag("noop_with_empty_axes"))  // no axes at all stand for every axis
+    mask = choose(node, reduce(node, ReduceKind::kMax, mask, {0}), mask, one);
   if (kind == ReduceKind::kSumSquare) x = node.binary(ScalarOp::kMul, x, x);
-  if (kind == ReduceKind::kSumSquare || kind == ReduceKind::kLogSum) step = ReduceKind::kSum;
+  const bool sums = kind == ReduceKind::kSumSquare || kind == ReduceKind::kLogSum;
+  std::vector<Dim> most;
+  for (const Dim& size : x->shape()) most.push_back(max(size, 1));
+  const std::vector<Dim> starts =
+      boundedSizes(node.graph(), node.binary(ScalarOp::kSub, one, mask),
+                   std::vector<Dim>(static_cast<size_t>(rank), Dim(1)), node.name());
+  const std::vector<Dim> sizes =
+      boundedSizes(node.graph(), choose(node, mask, one, sizesOf(node, x)), most, node.name());
   Value* y = x;
-  for (int64_t axis = 0; axis < rank; ++axis)
-    y = choose(node, elementOf(node, mask, axis), reduce(node, step, y, {axis}), y);
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    ConcatAttrs beside;
+    beside.axis = axis;
+    Value* reduced = reduce(node, sums ? ReduceKind::kSum : kind, y, {axis});
+    SliceAttrs taken;
+    taken.axes = {axis};
+    taken.starts = {starts[axis]};
+    taken.sizes = {sizes[axis]};
+    taken.steps = {1};
+    y = node.add(&ops::Slice, {node.add(&ops::Concat, {reduced, y}, beside)}, std::move(taken));
+  }
   if (kind == ReduceKind::kLogSum) y = node.unary(ScalarOp::kLog, y);
-
-  SliceAttrs attrs;
-  attrs.axes = axisRange(0, rank);
-  attrs.starts.assign(static_cast<size_t>(rank), Dim(0));
-  attrs.steps.assign(static_cast<size_t>(rank), 1);
-  Value* sizes = choose(node, mask, node.scalar(DataType::kI64, 1), sizesOf(node, x));
-  attrs.sizes = boundedSizes(node.graph(), sizes, x->shape(), node.name());
-  Value* kept = node.add(&ops::Slice, {y}, std::move(attrs));
-  return keepDims ? kept : dropAxes(node, kept, mask, axisCount(node, axes));
+  return keepDims ? y : dropAxes(node, y, mask, axisCount(node, axes));
 }
 
 Value* cumulateAtRunTime(const NodeImport& node, Value* x, Value* axis, CumSumAttrs attrs) {
