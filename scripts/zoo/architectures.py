@@ -1,45 +1,18 @@
 """The zoo's architectures: modules with seeded random weights, example inputs and named axes."""
 
-import dataclasses
 import zlib
-from collections.abc import Callable
 
+import detection
+import encoder_decoder
 import torch
 import torchvision
 import transformers
+from cases import TEXT, WEIGHT_SPREAD, Case, text
 from torch import nn
 
 # Networks of any picture size; the position tables of the other two fix theirs at 224.
-CONVOLUTIONAL = ("resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny")
-# Twice the libraries' default, so that attention over random weights is far from uniform.
-WEIGHT_SPREAD = 0.04
-
-
-@dataclasses.dataclass
-class Case:
-    """A module ready to export. The axes name the dimensions that vary in a dynamic export."""
-
-    module: nn.Module
-    inputs: Callable  # (batch, larger=False) -> tuple of tensors
-    input_axes: dict  # name -> {axis: name}
-    output_axes: dict
-
-    @property
-    def input_names(self):
-        return list(self.input_axes)
-
-    @property
-    def output_names(self):
-        return list(self.output_axes)
-
-    def legacy_axes(self):
-        return self.input_axes | self.output_axes
-
-    def dynamo_shapes(self):
-        """The axes in the shape of forward's arguments: the named ones, then those of *past."""
-        axes = list(self.input_axes.values())
-        named = getattr(self.module, "named_arguments", len(axes))
-        return (*axes[:named], tuple(axes[named:])) if axes[named:] else tuple(axes)
+CONVOLUTIONAL = ("resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny",
+                 "deeplabv3_resnet50")
 
 
 def build(name, opset):
@@ -49,14 +22,9 @@ def build(name, opset):
     attention = "sdpa" if opset >= 14 else "eager"
     torch.backends.mha.set_fastpath_enabled(False)  # one fused operator that it never knows
     with torch.no_grad():
-        if name == "bert_base":
-            case = bert(attention)
-        elif name == "gpt2":
-            case = gpt2(attention)
-        elif name == "gpt2_past":
-            case = gpt2_past(attention)
-        else:
-            case = vision(name)
+        if name in detection.DETECTORS:
+            return detection.detector(name)
+        case = TEXTS[name](attention) if name in TEXTS else vision(name)
         case.module.eval().requires_grad_(False)
         spread_constants(case.module)
         if name in CONVOLUTIONAL:
@@ -94,19 +62,10 @@ def vision(name):
         height, width = (256, 192) if larger and name in CONVOLUTIONAL else (224, 224)
         return (torch.randn(batch, 3, height, width),)
 
+    if name == "deeplabv3_resnet50":
+        return Case(detection.Segmentation(), inputs, {"image": picture}, {"logits": picture})
     return Case(torchvision.models.get_model(name, weights=None), inputs,
                 {"image": picture}, {"logits": {0: "batch"}})
-
-
-TEXT = {0: "batch", 1: "sequence"}
-
-
-def text(batch, length):
-    """Token ids and a mask in which every row but the first ends in padding."""
-    mask = torch.ones(batch, length, dtype=torch.int64)
-    for row in range(1, batch):
-        mask[row, length - 3 * row:] = 0
-    return torch.randint(0, 30000, (batch, length)), mask
 
 
 class Bert(nn.Module):
@@ -173,3 +132,15 @@ def gpt2_past(attention):
                 {"input_ids": TEXT, "attention_mask": {0: "batch", 1: "total"}}
                 | {f"past.{n}": {0: "batch", 2: "past"} for n in names},
                 {"logits": TEXT} | {f"present.{n}": {0: "batch", 2: "total"} for n in names})
+
+
+TEXTS = {
+    "bert_base": bert, "gpt2": gpt2, "gpt2_past": gpt2_past,
+    "t5_small_encoder": encoder_decoder.t5_encoder,
+    "t5_small_decoder": encoder_decoder.t5_decoder,
+    "t5_small_decoder_past": encoder_decoder.t5_decoder_past,
+    "whisper_tiny_encoder": encoder_decoder.whisper_encoder,
+    "whisper_tiny_decoder": encoder_decoder.whisper_decoder,
+    "whisper_tiny_decoder_past": encoder_decoder.whisper_decoder_past,
+    "clip_text": encoder_decoder.clip_text, "clip_vision": encoder_decoder.clip_vision,
+}

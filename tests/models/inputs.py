@@ -8,6 +8,22 @@ PICTURES = ({"batch": 1, "height": 224, "width": 224}, {"batch": 2, "height": 16
             {"batch": 3, "height": 128, "width": 128})
 BATCHES = ({"batch": 1}, {"batch": 2}, {"batch": 3})
 TEXTS = ({"batch": 1, "sequence": 32}, {"batch": 2, "sequence": 17}, {"batch": 3, "sequence": 64})
+PHOTOS = ({"height": 150, "width": 200}, {"height": 190, "width": 250},
+          {"height": 133, "width": 301})
+
+
+def steps(*sizes, source=()):
+    """Dimensions of decoding steps from (batch, sequence[, past]), and lengths of their sources."""
+    dims = []
+    for index, (batch, sequence, *past) in enumerate(sizes):
+        dims.append({"batch": batch, "sequence": sequence})
+        if past:
+            dims[-1] |= {"past": past[0], "total": past[0] + sequence}
+        if source:
+            dims[-1]["source"] = source[index]
+    return tuple(dims)
+
+
 DIMS = {
     "resnet50": PICTURES,
     "mobilenet_v3_large": PICTURES,
@@ -17,9 +33,21 @@ DIMS = {
     "swin_t": BATCHES,
     "bert_base": TEXTS,
     "gpt2": TEXTS,
-    "gpt2_past": ({"batch": 1, "sequence": 1, "past": 16, "total": 17},
-                  {"batch": 2, "sequence": 3, "past": 8, "total": 11},
-                  {"batch": 1, "sequence": 1, "past": 31, "total": 32}),
+    "gpt2_past": steps((1, 1, 16), (2, 3, 8), (1, 1, 31), (1, 5, 0)),
+    "t5_small_encoder": TEXTS,
+    "t5_small_decoder": steps((1, 1), (2, 7), (3, 4), source=(20, 33, 1)),
+    "t5_small_decoder_past": steps((1, 1, 16), (2, 3, 8), (1, 1, 31), (3, 4, 0),
+                                   source=(20, 33, 1, 20)),
+    "whisper_tiny_encoder": ({"batch": 1}, {"batch": 2}),
+    "whisper_tiny_decoder": steps((1, 4), (2, 1), (1, 17)),
+    "whisper_tiny_decoder_past": steps((1, 1, 16), (2, 3, 8), (1, 1, 31), (1, 4, 0)),
+    "clip_text": TEXTS,
+    "clip_vision": BATCHES,
+    "deeplabv3_resnet50": PICTURES,
+    "fasterrcnn_resnet50_fpn": PHOTOS,
+    "maskrcnn_resnet50_fpn": PHOTOS,
+    "retinanet_resnet50_fpn": PHOTOS,
+    "ssd300_vgg16": PHOTOS,
 }
 
 
@@ -53,8 +81,8 @@ def values(name, shape, random):
         return random.integers(0, 30000, shape)
     if name == "token_type_ids":
         return random.integers(0, 2, shape)
-    if name == "attention_mask":
+    if name.endswith("attention_mask"):
         batch, length = shape
-        kept = length - 3 * numpy.arange(batch)
+        kept = numpy.maximum(length - 3 * numpy.arange(batch), 1)
         return numpy.arange(length) < kept[:, None]
     return random.standard_normal(shape, dtype=numpy.float32)

@@ -40,7 +40,13 @@ def structure(name):
 
 def load(name):
     """The model called `name`, complete."""
-    model = structure(name)
+    return filled(structure(name))
+
+
+def filled(structure):
+    """A copy of a structure-only model with its tensors made."""
+    model = onnx.ModelProto()
+    model.CopyFrom(structure)
     recipes = [pair for pair in tensors(model.graph)
                if pair[1].data_location == TensorProto.EXTERNAL]
     with ThreadPoolExecutor() as pool:

@@ -38,6 +38,20 @@ STRIPPED = (
     "gpt2-dynamo18-static", "gpt2-dynamo20-dynamic", "gpt2-dynamo23-dynamic",
     "gpt2-legacy11-static", "gpt2-legacy14-dynamic", "gpt2-legacy17-dynamic",
     "gpt2_past-dynamo20-dynamic", "gpt2_past-legacy14-dynamic",
+    "t5_small_encoder-dynamo20-dynamic", "t5_small_encoder-legacy13-dynamic",
+    "t5_small_encoder-legacy17-dynamic",
+    "t5_small_decoder-dynamo20-dynamic", "t5_small_decoder-legacy14-dynamic",
+    "t5_small_decoder_past-dynamo20-dynamic", "t5_small_decoder_past-legacy14-dynamic",
+    "whisper_tiny_encoder-dynamo20-dynamic", "whisper_tiny_encoder-legacy14-dynamic",
+    "whisper_tiny_decoder-dynamo20-dynamic", "whisper_tiny_decoder-legacy14-dynamic",
+    "whisper_tiny_decoder_past-dynamo20-dynamic", "whisper_tiny_decoder_past-legacy14-dynamic",
+    "clip_text-dynamo20-dynamic", "clip_text-legacy14-dynamic",
+    "clip_vision-dynamo20-dynamic", "clip_vision-legacy14-dynamic",
+    "deeplabv3_resnet50-dynamo20-dynamic", "deeplabv3_resnet50-legacy12-dynamic",
+    "fasterrcnn_resnet50_fpn-legacy11-dynamic", "fasterrcnn_resnet50_fpn-legacy17-dynamic",
+    "maskrcnn_resnet50_fpn-legacy12-dynamic", "maskrcnn_resnet50_fpn-legacy16-dynamic",
+    "retinanet_resnet50_fpn-legacy13-dynamic", "retinanet_resnet50_fpn-legacy17-dynamic",
+    "ssd300_vgg16-legacy11-dynamic", "ssd300_vgg16-legacy14-dynamic",
 )
 
 
@@ -86,6 +100,47 @@ def constant_recipe(values):
     return {"location": "zlib", "data": base64.b64encode(packed).decode()}
 
 
+# Layers whose results decide which boxes a detector finds, in the order of the computation, and the
+# spread of each: with weights drawn anew there would be no boxes, or scores that are all alike.
+HEADS = (("rpn.head.cls_logits", 1.5), ("rpn.head.bbox_pred", 0.3),
+         ("box_predictor.cls_score", 1.0), ("box_predictor.bbox_pred", 1.0),
+         ("mask_predictor.mask_fcn_logits", 2.0),
+         ("classification_head.cls_logits", 0.5), ("regression_head.bbox_reg", 0.3))
+
+
+def settle_heads(model, name):
+    """Scales the recipes of detectors' heads, and stores biases that put each channel's mean on the
+    bias that the layer was exported with."""
+    for head, spread in HEADS:
+        weight = next((tensor for tensor in model.graph.initializer
+                       if tensor.name.endswith(head + ".weight")), None)
+        if weight is None:
+            continue
+        bias = next(tensor for tensor in model.graph.initializer
+                    if tensor.name == weight.name.removesuffix("weight") + "bias")
+        complete = regenerate.filled(model)
+        level = onnx.numpy_helper.to_array(next(tensor for tensor in complete.graph.initializer
+                                                if tensor.name == bias.name))
+        results = results_of(complete, name, weight.name)
+        means = results.mean(0)
+        scale = spread / (results - means).std()
+        for entry in weight.external_data:
+            if entry.key in ("mean", "std"):
+                entry.value = f"{float(entry.value) * scale:.4g}"
+        settled = (level - scale * (means - level)).astype(numpy.float32)
+        bias.CopyFrom(onnx.numpy_helper.from_array(settled, bias.name))
+
+
+def results_of(model, name, weight):
+    """What the first layer with this weight computes from an example, as [places, channels]."""
+    node = next(node for node in model.graph.node if weight in node.input)
+    model.graph.output.append(onnx.helper.make_tensor_value_info(
+        node.output[0], TensorProto.FLOAT, None))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    (results,) = session.run([node.output[0]], inputs.feeds(model, inputs.dims(name)[0]))
+    return numpy.moveaxis(results, 1, -1).reshape(-1, results.shape[1])
+
+
 def check(name):
     """Raises unless the regenerated model is valid and runs to finite, varied results."""
     model = regenerate.load(name)
@@ -94,7 +149,8 @@ def check(name):
     spreads = []
     for dims in inputs.dims(name):
         results = session.run(None, inputs.feeds(model, dims))
-        if not all(numpy.isfinite(result).all() and result.std() > 1e-3 for result in results):
+        if not all(result.dtype.kind == "i" or numpy.isfinite(result).all() and result.std() > 1e-3
+                   for result in results):
             raise RuntimeError(f"{name} at {dims}: results are not finite or all equal")
         spreads.append(results[0].std())
     return spreads
@@ -104,6 +160,7 @@ def main():
     for name in sys.argv[1:] or STRIPPED:
         model = onnx.load(ZOO / f"{name}.onnx")
         strip(model)
+        settle_heads(model, name)
         path = regenerate.FOLDER / (name + regenerate.SUFFIX)
         path.write_bytes(lzma.compress(model.SerializeToString(), preset=9 | lzma.PRESET_EXTREME))
         spreads = check(name)
