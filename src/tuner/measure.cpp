@@ -189,9 +189,8 @@ class Bench::Operands {
     if (!value) return {};
     if (!arg) {
       arg = argFor(value->type, opt_);
-      arg->data = value->isConstant()
-                      ? memory_.upload(value->constant->bytes)
-                      : memory_.upload(randomContent(arg->type, arg->count()));
+      arg->data = value->isConstant() ? memory_.upload(value->constant->bytes)
+                                      : memory_.upload(randomContent(arg->type, arg->count()));
     }
     return *arg;
   }

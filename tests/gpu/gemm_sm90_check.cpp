@@ -223,8 +223,7 @@ bool time(double budget, bool isCompileOnly) {
   std::vector<TimeCase> cases;
   for (int i = 0; i < kTimeCount; ++i) {
     const TimeSize& s = kTimeSizes[i];
-    for (const WgmmaConfig& config :
-         promisingConfigs(problemOf(s), kMultiprocessors, kMostTimed)) {
+    for (const WgmmaConfig& config : promisingConfigs(problemOf(s), kMultiprocessors, kMostTimed)) {
       auto at = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
         return std::get<0>(entry) == config && std::get<1>(entry) == s.epilogue;
       });

@@ -15,17 +15,39 @@ struct TimeSize {
   TimedEpilogue epilogue = TimedEpilogue::kBias;
 };
 // Transformers of one item, of 32, and what is left of small images.
-inline constexpr TimeSize kTimeSizes[] = {
-    {128, 2304, 768},  {128, 768, 768},   {128, 3072, 768},   {128, 768, 3072},   {384, 2304, 768},
-    {384, 768, 768},   {384, 3072, 768},  {384, 768, 3072},   {197, 2304, 768},   {197, 768, 768},
-    {197, 3072, 768},  {197, 768, 3072},  {512, 768, 768},    {512, 768, 3072},   {512, 50264, 768},
-    {4096, 2304, 768}, {4096, 768, 768},  {4096, 3072, 768},  {4096, 768, 3072},  {6304, 768, 768},
-    {6304, 3072, 768}, {12288, 768, 768}, {12288, 3072, 768}, {12288, 768, 3072}, {49, 2304, 768},
-    {196, 384, 1536},  {784, 192, 768},   {3136, 384, 96},    {8192, 8192, 8192},
-    {4096, 3072, 768, TimedEpilogue::kGelu},
-    {12288, 3072, 768, TimedEpilogue::kGelu},
-    {512, 50257, 768, TimedEpilogue::kOddFloats},
-    {16384, 50257, 768, TimedEpilogue::kOddFloats}};
+inline constexpr TimeSize kTimeSizes[] = {{128, 2304, 768},
+                                          {128, 768, 768},
+                                          {128, 3072, 768},
+                                          {128, 768, 3072},
+                                          {384, 2304, 768},
+                                          {384, 768, 768},
+                                          {384, 3072, 768},
+                                          {384, 768, 3072},
+                                          {197, 2304, 768},
+                                          {197, 768, 768},
+                                          {197, 3072, 768},
+                                          {197, 768, 3072},
+                                          {512, 768, 768},
+                                          {512, 768, 3072},
+                                          {512, 50264, 768},
+                                          {4096, 2304, 768},
+                                          {4096, 768, 768},
+                                          {4096, 3072, 768},
+                                          {4096, 768, 3072},
+                                          {6304, 768, 768},
+                                          {6304, 3072, 768},
+                                          {12288, 768, 768},
+                                          {12288, 3072, 768},
+                                          {12288, 768, 3072},
+                                          {49, 2304, 768},
+                                          {196, 384, 1536},
+                                          {784, 192, 768},
+                                          {3136, 384, 96},
+                                          {8192, 8192, 8192},
+                                          {4096, 3072, 768, TimedEpilogue::kGelu},
+                                          {12288, 3072, 768, TimedEpilogue::kGelu},
+                                          {512, 50257, 768, TimedEpilogue::kOddFloats},
+                                          {16384, 50257, 768, TimedEpilogue::kOddFloats}};
 inline constexpr int kTimeCount = std::size(kTimeSizes);
 inline constexpr size_t kMostTimed = 12;
 inline constexpr int kMultiprocessors = 132;
@@ -238,8 +260,8 @@ inline void printTimes() {
   for (int i = 0; i < kTimeCount; ++i) {
     const TimeSize& s = kTimeSizes[i];
     if (times->best[i] > 0)
-      std::printf("%-21s %9.2f %9.2f %6.0f %6.2f  %s\n", nameOf(s).c_str(),
-                  times->library[i], times->best[i], 2e-6 * s.m * s.n * s.k / times->best[i],
+      std::printf("%-21s %9.2f %9.2f %6.0f %6.2f  %s\n", nameOf(s).c_str(), times->library[i],
+                  times->best[i], 2e-6 * s.m * s.n * s.k / times->best[i],
                   times->library[i] / times->best[i], times->bestConfig[i]);
   }
 }

@@ -13,7 +13,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 12;
+constexpr size_t kMostTimed = 8;
 
 // The node's sizes; `sizeOf` answers for symbols.
 template <class SizeOf>

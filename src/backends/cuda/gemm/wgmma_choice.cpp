@@ -50,9 +50,9 @@ int blocksPerMultiprocessor(const WgmmaConfig& c) {
 
 // Clusters that run at once. Large ones leave parts of the groups of multiprocessors idle.
 int64_t clustersAtOnce(const WgmmaConfig& c, int multiprocessors) {
-  const int size = clusterSize(c);
-  const int usable = size > 2 ? multiprocessors - multiprocessors / 10 : multiprocessors;
-  return std::max<int64_t>(int64_t{usable} * blocksPerMultiprocessor(c) / size, 1);
+  const int size = clusterSize(c), blocks = blocksPerMultiprocessor(c);
+  const double usable = size <= 2 ? 1.0 : size == 6 && blocks == 1 ? 0.78 : 0.9;
+  return std::max<int64_t>(static_cast<int64_t>(usable * multiprocessors * blocks / size), 1);
 }
 
 // With no more stages than a block fills, where that lets all blocks run at once. Otherwise one
@@ -84,6 +84,12 @@ double cyclesPerStep(const WgmmaConfig& c) {
   return std::max({64.0 * c.tileM * c.tileN / kMultiplyPerCycle,
                    128.0 * (c.tileM / c.shareA + c.tileN / c.shareB) / kFetchPerCycle,
                    128.0 * (c.tileM + c.tileN) / kFillPerCycle});
+}
+
+// Cycles between steps that a block's stages allow: one of them is being multiplied.
+double cyclesToFetch(const WgmmaConfig& c) {
+  constexpr double kLatency = 1300;
+  return (kLatency + cyclesPerStep(c)) / (c.stages - 1);
 }
 
 // Cycles of the epilogue of a block's part of a tile: a latency for each chunk that a warp passes
@@ -120,12 +126,16 @@ double estimateMicros(const WgmmaConfig& c, const WgmmaProblem& problem, int mul
   constexpr double kUnhidden = 0.3;          // of the epilogue, when another tile is multiplied
   const WgmmaArguments arguments = argumentsOf(c, problem);
   const int64_t blocks = int64_t{arguments.tiles} * clusterSize(c);
+  // Blocks spread over the multiprocessors, but clusters stay together where they find room.
   const double together = static_cast<double>(
-      std::min<int64_t>(blocksPerMultiprocessor(c), divideUp(blocks, multiprocessors)));
+      clusterSize(c) > 2
+          ? std::min<int64_t>(blocksPerMultiprocessor(c), arguments.tiles)
+          : std::min<int64_t>(blocksPerMultiprocessor(c), divideUp(blocks, multiprocessors)));
   const double waves =
       static_cast<double>(divideUp(arguments.tiles, clustersAtOnce(c, multiprocessors)));
+  const auto steps = static_cast<double>(divideUp(arguments.steps, c.splitK));
   const double multiply =
-      static_cast<double>(divideUp(arguments.steps, c.splitK)) * cyclesPerStep(c) * together;
+      steps * std::max(cyclesPerStep(c) * together, steps > c.stages ? cyclesToFetch(c) : 0.0);
   const double store = cyclesToStore(c, problem.epilogueWork) * together;
   const bool hidesStores = c.pingPong || together > 1;
   const double cycles =

@@ -141,9 +141,28 @@ TEST(WgmmaEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   EXPECT_THAT(epilogue.text, HasSubstr("touchOperands"));
   EXPECT_EQ(workOfEpilogue(node), 3);
   EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
-  EXPECT_THAT(epilogue.text, HasSubstr("loadVector<8>(x2)"));
+  EXPECT_THAT(epilogue.text, HasSubstr("loadVector<kWidth>(x2)"));
+  EXPECT_FALSE(epilogue.isByColumn);
   EXPECT_TRUE(readsInPlace(node, 3));
   EXPECT_FALSE(readsInPlace(node, 2));
+}
+
+TEST(WgmmaEpilogueTest, ABiasIsTheSameForAllRows) {
+  const Graph graph = parseGraph(
+      "graph g(%x: f16[64, 128], %w: f16[128, 128], %b: f16[128], %s: f16[64, 1]) {"
+      " %y = MatMul(%x, %w) epilogue(%b) {gelu(add(x0:f16, x1:f16))}"
+      " %z = MatMul(%y, %w) epilogue(%s) {mul(x0:f16, x1:f16)} return %z }",
+      findOp);
+  const auto isByColumn = [](const Node& node) {
+    return wgmmaEpilogueOf(node, wgmmaProductOf(node)).isByColumn;
+  };
+  EXPECT_TRUE(isByColumn(*graph.nodes().front()));
+  EXPECT_FALSE(isByColumn(*graph.nodes().back()));
+}
+
+TEST(WgmmaChoiceTest, BlocksThatWaitForTheirFewStagesAreNotTheBestGuess) {
+  for (const int64_t m : {512, 4096, 12288})
+    EXPECT_GT(promisingConfigs({.m = m, .n = 3072, .k = 768}, 132, 1).front().stages, 2);
 }
 
 TEST(WgmmaTextTest, TheInstructionFollowsTypeAndLayout) {

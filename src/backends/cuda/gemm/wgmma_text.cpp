@@ -40,8 +40,7 @@ std::string wgmmaHead(const WgmmaText& text) {
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
              ", kWholeColumns = ", text.wholeColumns, ", kColumnEpilogue = ", text.columnEpilogue,
-             ";\nusing Output = ", text.outputType, ";\n",
-             multiplyFunction(text));
+             ";\nusing Output = ", text.outputType, ";\n", multiplyFunction(text));
 }
 
 }  // namespace camshaft::cuda
