@@ -4,21 +4,11 @@
 //   g++ -std=c++20 -O1 -Isrc -I/usr/local/cuda/include tests/gpu/conv_check.cpp -o build/conv_check
 //     build/lib/libcamshaft_{cuda,backend,ops,ir,support}.a -L/usr/local/cuda/lib64/stubs
 //     -L/usr/local/cuda/lib64 -lcuda -lnvrtc -ldl -lpthread
-//   build/conv_check [part of a case's name]
-// A child process does the work on the device, so that a kernel that fails costs its own case only.
-#include <cuda.h>
-#include <nvrtc.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
+//   build/conv_check [part of a case's name] [seconds]
+// COMPILE_ONLY in the environment leaves it at that.
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <map>
-#include <thread>
-#include <utility>
+#include <memory>
 
 #include "backend/kernel.h"
 #include "backends/cuda/cuda.h"
@@ -33,8 +23,8 @@
 #include "support/text.h"
 #include "support/version.h"
 #include "conv_cases.h"
+#include "device_process.h"
 
-using namespace camshaft;
 using namespace camshaft::cuda;
 
 namespace {
@@ -147,59 +137,9 @@ extern "C" __global__ void guard(const unsigned char* bytes, double* sums) {
 }
 )";
 
-std::map<std::string, std::string> gCode;  // by source
-
-void compileAll() {
-  std::vector<std::pair<const std::string, std::string>*> jobs;
-  for (auto& entry : gCode) jobs.push_back(&entry);
-  std::atomic<size_t> next = 0;
-  std::atomic<int> failures = 0;
-  const auto work = [&] {
-    for (size_t i; (i = next++) < jobs.size();) {
-      nvrtcProgram program;
-      nvrtcCreateProgram(&program, jobs[i]->first.c_str(), "conv.cu", 0, nullptr, nullptr);
-      const char* options[] = {"-arch=sm_90a", "-std=c++17", "-default-device"};
-      size_t bytes = 0;
-      if (nvrtcCompileProgram(program, 3, options) == NVRTC_SUCCESS) {
-        nvrtcGetCUBINSize(program, &bytes);
-        jobs[i]->second.resize(bytes);
-        nvrtcGetCUBIN(program, jobs[i]->second.data());
-      } else if (failures++ == 0) {
-        nvrtcGetProgramLogSize(program, &bytes);
-        std::string log(bytes, '\0');
-        nvrtcGetProgramLog(program, log.data());
-        std::printf("does not compile:\n%.2000s\n", log.c_str());
-      }
-      nvrtcDestroyProgram(&program);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::min(16u, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back(work);
-}
+std::map<std::string, Binary> gBinaries;  // by source
 
 // ---- Running -----------------------------------------------------------------------------------
-
-struct DeviceError {
-  std::string text;
-};
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  const char* text = "?";
-  cuGetErrorString(result, &text);
-  throw DeviceError{str(what, ": ", text)};
-}
-#define CHECK(call) check(call, #call)
-
-struct Memory {
-  CUdeviceptr at = 0;
-  size_t bytes;
-  explicit Memory(size_t size) : bytes(size) { CHECK(cuMemAlloc(&at, size + 256)); }
-  Memory(Memory&& other) : at(std::exchange(other.at, 0)), bytes(other.bytes) {}
-  ~Memory() {
-    if (at) cuMemFree(at);
-  }
-};
 
 std::string_view deviceType(DataType type) {
   return type == DataType::kF16 ? "f16" : type == DataType::kBF16 ? "bf16" : "float";
@@ -216,22 +156,23 @@ class Runner {
       : problem_(problem), helpers_(helpers), sums_(64) {}
 
   // The table's line.
-  std::string run(int64_t batch, int& failures) {
+  std::string run(int64_t batch) {
     const Node& node = problem_.node();
     std::vector<Memory> inputs;
     for (const Value* value : node.inputs) inputs.push_back(inputOf(*value, batch));
     const int64_t count = sizeOf(numElements(node.output()->shape()), batch);
     const size_t bytes = count * bitsOf(node.output()->dataType()) / 8;
-    const Memory wanted(bytes), out(bytes);
-    launchOnce(problem_.candidates.back(), inputs, wanted, batch);
+    const Memory wanted(bytes + kGuardBytes), out(bytes + kGuardBytes);
+    launchOnce(problem_.candidates.back(), inputs, wanted, bytes, batch);
     std::vector<std::pair<double, std::string>> times;
     std::string wrong;
     for (const Candidate& candidate : problem_.candidates) {
       if (candidate.isReference) continue;
-      const double error = errorOf(candidate, inputs, out, wanted, count, batch);
+      const double error = errorOf(candidate, inputs, out, wanted, count, bytes, batch);
+      ++progress->checks;
       if (!(error < 2e-3)) {
         wrong += str(" WRONG ", candidate.name, " ", error);
-        ++failures;
+        ++progress->failures;
       }
       times.emplace_back(problem_.what.isTimed ? micros(candidate, inputs, out, batch) : error,
                          candidate.name);
@@ -241,11 +182,14 @@ class Runner {
   }
 
  private:
+  static constexpr size_t kGuardBytes = 256;
+
   Memory inputOf(const Value& value, int64_t batch) {
     const int64_t count = sizeOf(numElements(value.shape()), batch);
-    Memory memory(count * bitsOf(value.dataType()) / 8);
+    const size_t bytes = count * bitsOf(value.dataType()) / 8;
+    Memory memory(bytes);
     if (value.isConstant()) {
-      CHECK(cuMemcpyHtoD(memory.at, value.view().data, memory.bytes));
+      CHECK(cuMemcpyHtoD(memory.at, value.view().data, bytes));
     } else {
       call(str("fill_", deviceType(value.dataType())), 1024, memory.at,
            static_cast<long long>(count), ++seed_);
@@ -265,7 +209,7 @@ class Runner {
     const auto known = loaded_.find(&candidate);
     if (known != loaded_.end()) return known->second;
     Loaded loaded;
-    const std::string& code = gCode.at(candidate.prepared.source);
+    const std::string& code = gBinaries.at(candidate.prepared.source).code;
     if (code.empty()) throw DeviceError{candidate.name + " was not compiled"};
     CUmodule module;
     CHECK(cuModuleLoadData(&module, code.data()));
@@ -311,8 +255,8 @@ class Runner {
   }
 
   void launchOnce(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
-                  int64_t batch) {
-    CHECK(cuMemsetD8(out.at, 0xff, out.bytes + 256));
+                  size_t bytes, int64_t batch) {
+    CHECK(cuMemsetD8(out.at, 0xff, bytes + kGuardBytes));
     launch(candidate, inputs, out, batch, nullptr);
     if (const CUresult result = cuCtxSynchronize(); result != CUDA_SUCCESS)
       check(result, candidate.name.c_str());
@@ -320,12 +264,12 @@ class Runner {
 
   // ||is - wanted|| / ||wanted||, infinite when what follows the result was written.
   double errorOf(const Candidate& candidate, const std::vector<Memory>& inputs, const Memory& out,
-                 const Memory& wanted, int64_t count, int64_t batch) {
-    launchOnce(candidate, inputs, out, batch);
+                 const Memory& wanted, int64_t count, size_t bytes, int64_t batch) {
+    launchOnce(candidate, inputs, out, bytes, batch);
     CHECK(cuMemsetD8(sums_.at, 0, 24));
     call(str("compare_", deviceType(problem_.node().output()->dataType())), 256, out.at, wanted.at,
          static_cast<long long>(count), sums_.at);
-    call("guard", 1, out.at + out.bytes, sums_.at);
+    call("guard", 1, out.at + bytes, sums_.at);
     double sums[3];
     CHECK(cuMemcpyDtoH(sums, sums_.at, sizeof sums));
     return sums[2] > 0 ? INFINITY : std::sqrt(sums[0] / sums[1]);
@@ -392,79 +336,57 @@ class Runner {
   std::map<const Candidate*, Memory> packed_;
 };
 
-struct Progress {
-  int next, failures, lines;
-  char text[120][900];
-};
-
-// From progress.next on, until something fails.
-void runCases(const std::vector<Problem>& problems, const std::string& helpers,
-              Progress& progress) {
-  CHECK(cuInit(0));
-  CUdevice device;
-  CUcontext context;
-  CHECK(cuDeviceGet(&device, 0));
-  CHECK(cuDevicePrimaryCtxRetain(&context, device));
-  CHECK(cuCtxSetCurrent(context));
+// From the position on; false when the device is lost.
+bool runFrom(const std::vector<Problem>& problems, const std::string& helpers) {
+  openDevice();
   CUmodule module;
-  CHECK(cuModuleLoadData(&module, gCode.at(helpers).data()));
-  while (progress.next < static_cast<int>(problems.size())) {
-    const Problem& problem = problems[progress.next++];
-    alarm(40);
-    Runner runner(problem, module);
-    for (int64_t batch : problem.what.batches) {
-      const std::string line = runner.run(batch, progress.failures);
-      std::snprintf(progress.text[progress.lines++], sizeof progress.text[0], "%s", line.c_str());
+  CHECK(cuModuleLoadData(&module, gBinaries.at(helpers).code.data()));
+  for (; progress->position < static_cast<int>(problems.size()); ++progress->position) {
+    const Problem& problem = problems[progress->position];
+    try {
+      Runner runner(problem, module);
+      for (int64_t batch : problem.what.batches) say(runner.run(batch));
+    } catch (const DeviceError& error) {
+      complain(problem.what.name, ": ", error.text);
+      if (cuCtxSynchronize() != CUDA_SUCCESS) return false;
     }
   }
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string part = argc > 1 ? argv[1] : "";
+  const double budget = argc > 2 ? std::atof(argv[2]) : 120;
+  progress = static_cast<Progress*>(sharedMemory(sizeof(Progress)));
+  secondsSinceStart();
   ThisDevice services;
   const CudaLibrary library{kVersion, nullptr, &services};
   replaceLibrary(&library);
   std::vector<Problem> problems;
   for (const Case& what : allCases())
-    if (argc < 2 || what.name.find(argv[1]) != std::string::npos)
-      problems.push_back(problemOf(what));
+    if (what.name.find(part) != std::string::npos) problems.push_back(problemOf(what));
+  if (problems.empty()) {
+    std::printf("no case has '%s' in its name\n", part.c_str());
+    return 2;
+  }
   std::string prelude = problems[0].candidates[0].prepared.source;
   prelude.resize(prelude.find("using Index ="));
   const std::string helpers = prelude + kHelpers;
-  gCode[helpers];
+  gBinaries[helpers] = {.name = "helpers", .source = helpers};
   for (const Problem& problem : problems)
-    for (const Candidate& candidate : problem.candidates) gCode[candidate.prepared.source];
-  compileAll();
-  std::printf("%zu cases, %zu sources compiled\n", problems.size(), gCode.size());
-  std::fflush(stdout);
-  if (std::getenv("COMPILE_ONLY")) return 0;
-
-  auto* progress = static_cast<Progress*>(
-      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  while (progress->next < static_cast<int>(problems.size())) {
-    const int before = progress->next;
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        runCases(problems, helpers, *progress);
-        _exit(0);
-      } catch (const DeviceError& error) {
-        std::printf("FAILED in '%s': %s\n",
-                    problems[std::max(progress->next - 1, 0)].what.name.c_str(),
-                    error.text.c_str());
-        std::fflush(stdout);
-        _exit(1);
-      }
+    for (const Candidate& candidate : problem.candidates) {
+      const std::string& source = candidate.prepared.source;
+      gBinaries[source] = {.name = candidate.name, .source = source};
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) ++progress->failures;
-    if (WIFSIGNALED(status))
-      std::printf("signal %d in case %d\n", WTERMSIG(status), progress->next - 1);
-    if (progress->next == before) break;  // no device
-  }
-  for (int i = 0; i < progress->lines; ++i) std::printf("%s\n", progress->text[i]);
-  std::printf("%d failures\n", progress->failures);
-  return progress->failures > 0;
+  std::vector<Binary*> binaries;
+  for (auto& [source, binary] : gBinaries) binaries.push_back(&binary);
+  compileInChild(binaries);
+  const bool isComplete =
+      std::getenv("COMPILE_ONLY") || inChildren(static_cast<int>(problems.size()), budget,
+                                                [&] { return runFrom(problems, helpers); });
+  say(progress->checks, " checks, ", progress->failures, " failures",
+      isComplete ? "" : ", not complete");
+  return progress->failures != 0 || !isComplete;
 }

@@ -1,25 +1,14 @@
-// Compiles, loads and launches the Hopper matrix product by itself, for gemm_sm90_check.cpp.
+// Prints, loads and launches the Hopper matrix product by itself, for gemm_sm90_check.cpp.
 #pragma once
 
-#include <cuda.h>
-#include <nvrtc.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "backends/cuda/gemm/wgmma_geometry.h"
 #include "backends/cuda/gemm/wgmma_text.h"
-#include "support/text.h"
+#include "device_process.h"
 
-using namespace camshaft;
 using namespace camshaft::cuda;
 
 // What is checked: types, layouts and an epilogue.
@@ -71,7 +60,8 @@ static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
     const float x = sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
-    assign(out.v[i], )", v.isGelu ? "op::Gelu(x)" : "x", ");\n  }");
+    assign(out.v[i], )",
+                v.isGelu ? "op::Gelu(x)" : "x", ");\n  }");
   text += "\n  return out;\n}\n";
   text += R"(
 static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
@@ -88,7 +78,8 @@ inline std::string gemmText(const WgmmaConfig& config, const Variant& v, bool is
   static const std::string hopper = readFile("src/backends/cuda/device/hopper.cuh");
   static const std::string activations =
       "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
-      "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T GeluTanh(T);\n}\n" +
+      "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T "
+      "GeluTanh(T);\n}\n" +
       readFile("src/backends/cuda/device/fast_activations.cuh");
   static const std::string device = readFile("src/backends/cuda/device/gemm_sm90_tiles.cuh") +
                                     readFile("src/backends/cuda/device/gemm_sm90_store.cuh") +
@@ -168,71 +159,7 @@ extern "C" __global__ void guard(const unsigned char* bytes, int count, double* 
 )");
 }
 
-struct Binary {
-  std::string name, source, code, log;
-};
-
-inline void compileAll(std::vector<Binary*> binaries) {
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i; (i = next++) < binaries.size();) {
-      Binary& binary = *binaries[i];
-      nvrtcProgram program;
-      nvrtcCreateProgram(&program, binary.source.c_str(), "gemm.cu", 0, nullptr, nullptr);
-      const char* options[] = {"-arch=sm_90a", "-std=c++20", "-default-device",
-                               "--ptxas-options=-v"};
-      const bool ok = nvrtcCompileProgram(program, 4, options) == NVRTC_SUCCESS;
-      size_t bytes = 0;
-      nvrtcGetProgramLogSize(program, &bytes);
-      binary.log.resize(bytes);
-      nvrtcGetProgramLog(program, binary.log.data());
-      if (ok) {
-        nvrtcGetCUBINSize(program, &bytes);
-        binary.code.resize(bytes);
-        nvrtcGetCUBIN(program, binary.code.data());
-      }
-      nvrtcDestroyProgram(&program);
-    }
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::min(16u, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-}
-
 // ---- Device -----------------------------------------------------------------------------------
-
-struct DeviceError {
-  std::string text;
-};
-inline void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  const char* text = "?";
-  cuGetErrorString(result, &text);
-  throw DeviceError{str(what, ": ", text)};
-}
-#define CHECK(call) check(call, #call)
-
-struct Memory {
-  CUdeviceptr at = 0;
-  explicit Memory(size_t bytes) { CHECK(cuMemAlloc(&at, std::max<size_t>(bytes, 256))); }
-  Memory(Memory&& other) : at(std::exchange(other.at, 0)) {}
-  ~Memory() {
-    if (at) cuMemFree(at);
-  }
-};
-
-template <class... Args>
-void launchPlain(CUfunction function, unsigned grid, Args... args) {
-  void* pointers[] = {&args...};
-  CHECK(cuLaunchKernel(function, grid, 1, 1, 256, 1, 1, 0, nullptr, pointers, nullptr));
-}
-
-inline CUfunction functionOf(CUmodule module, const char* name) {
-  CUfunction function;
-  CHECK(cuModuleGetFunction(&function, module, name));
-  return function;
-}
 
 struct Helpers {
   CUmodule module = nullptr;

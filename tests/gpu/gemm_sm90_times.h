@@ -6,7 +6,6 @@
 
 #include "backends/cuda/gemm/wgmma_choice.h"
 #include "gemm_sm90_library.h"
-#include "gemm_sm90_process.h"
 
 enum class TimedEpilogue { kBias, kGelu, kOddFloats };  // the last: f32 rows that begin anywhere
 

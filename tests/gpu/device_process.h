@@ -1,16 +1,62 @@
-// Work on the device in child processes, so that a kernel that traps or hangs costs its own case
-// only, within a budget of time. Everything is printed as it comes.
+// What programs here share that run kernels by themselves: compiling, memory, launches, and work on
+// the device in child processes, so that a kernel that traps or hangs costs its own case only,
+// within a budget of time. Everything is printed as it comes.
 #pragma once
 
+#include <cuda.h>
+#include <nvrtc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
-#include "gemm_sm90_runner.h"
+#include "support/text.h"
+
+using namespace camshaft;
+
+struct DeviceError {
+  std::string text;
+};
+inline void check(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  const char* text = "?";
+  cuGetErrorString(result, &text);
+  throw DeviceError{str(what, ": ", text)};
+}
+#define CHECK(call) check(call, #call)
+
+struct Memory {
+  CUdeviceptr at = 0;
+  explicit Memory(size_t bytes) { CHECK(cuMemAlloc(&at, std::max<size_t>(bytes, 256))); }
+  Memory(Memory&& other) : at(std::exchange(other.at, 0)) {}
+  ~Memory() {
+    if (at) cuMemFree(at);
+  }
+};
+
+template <class... Args>
+void launchPlain(CUfunction function, unsigned grid, Args... args) {
+  void* pointers[] = {&args...};
+  CHECK(cuLaunchKernel(function, grid, 1, 1, 256, 1, 1, 0, nullptr, pointers, nullptr));
+}
+
+inline CUfunction functionOf(CUmodule module, const char* name) {
+  CUfunction function;
+  CHECK(cuModuleGetFunction(&function, module, name));
+  return function;
+}
+
+// ---- Processes ---------------------------------------------------------------------------------
 
 // Written by children, read by all.
 struct Progress {
@@ -86,6 +132,40 @@ bool inChildren(int end, double budget, Work work) {
     }
   }
   return true;
+}
+
+// ---- Compiling ---------------------------------------------------------------------------------
+
+struct Binary {
+  std::string name, source, code, log;
+};
+
+inline void compileAll(std::vector<Binary*> binaries) {
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < binaries.size();) {
+      Binary& binary = *binaries[i];
+      nvrtcProgram program;
+      nvrtcCreateProgram(&program, binary.source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+      const char* options[] = {"-arch=sm_90a", "-std=c++17", "-default-device",
+                               "--ptxas-options=-v"};
+      const bool ok = nvrtcCompileProgram(program, 4, options) == NVRTC_SUCCESS;
+      size_t bytes = 0;
+      nvrtcGetProgramLogSize(program, &bytes);
+      binary.log.resize(bytes);
+      nvrtcGetProgramLog(program, binary.log.data());
+      if (ok) {
+        nvrtcGetCUBINSize(program, &bytes);
+        binary.code.resize(bytes);
+        nvrtcGetCUBIN(program, binary.code.data());
+      }
+      nvrtcDestroyProgram(&program);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::min(16u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
 }
 
 // The compiler starts the driver, and a process that has it cannot share it with its children: so
