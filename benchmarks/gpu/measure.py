@@ -106,9 +106,26 @@ def time_peer(settings):
     peer = peer_of(settings)
     peer.prepare(settings["model"])
     reference = models.module(settings["model"]) if settings["errors"] else None
-    with open(pathlib.Path(settings["folder"]) / ".gpu.lock", "w") as lock, torch.inference_mode():
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    take_gpu(settings)
+    with torch.inference_mode():
         return timed_on_device(settings, peer, reference)
+
+
+def take_gpu(settings):
+    """Alone until this process ends: what it has allocated is free only then."""
+    take_gpu.lock = open(pathlib.Path(settings["folder"]) / ".gpu.lock", "w")
+    fcntl.flock(take_gpu.lock, fcntl.LOCK_EX)
+
+
+def free_memory():
+    """Bytes free on the GPU, once the process that was timed before has left it."""
+    import torch
+
+    before, now = None, torch.cuda.mem_get_info()[0]
+    while before != now:
+        time.sleep(0.05)
+        before, now = now, torch.cuda.mem_get_info()[0]
+    return now
 
 
 def timed_on_device(settings, peer, reference):
@@ -118,7 +135,7 @@ def timed_on_device(settings, peer, reference):
     on_gpu = torch.cuda.is_available()
     if on_gpu:
         torch.cuda.init()
-        free_before = torch.cuda.mem_get_info()[0]
+        free_before = free_memory()
         torch.cuda.set_stream(torch.cuda.Stream())  # default streams cannot be captured
     run, output = peer.open(settings["model"], settings["batch"])
     result = run_for(run, settings["seconds"], on_gpu)
