@@ -195,7 +195,7 @@ def parse():
     arguments.add_argument("--level", type=int, default=3, help="builder optimisation level")
     arguments.add_argument("--export-jobs", type=int, default=16)
     arguments.add_argument("--build-jobs", type=int, default=4,
-                           help="engines built at once; 1 keeps kernel timings undisturbed")
+                           help="engines built at once; they take turns at timing kernels")
     arguments.add_argument("--build-threads", type=int, default=8)
     arguments.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "gpu_benchmark",
                            help="where exports and engines are kept")

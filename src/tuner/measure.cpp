@@ -9,6 +9,7 @@
 #include "support/error.h"
 #include "support/half.h"
 #include "support/stopwatch.h"
+#include "tuner/timing_turn.h"
 
 namespace camshaft {
 namespace {
@@ -244,8 +245,9 @@ double Bench::measure(std::string_view runtimeKernel, const Prepared& prepared,
                         .threads = options.threads,
                         .stream = stream.get()};
   const auto launch = [&] { kernel.launch(args); };
-  return device ? timeOnDevice(*device, stream.get(), launch, options)
-                : timeOnHost(launch, options);
+  if (!device) return timeOnHost(launch, options);
+  const TimingTurn turn(device->describe());
+  return timeOnDevice(*device, stream.get(), launch, options);
 }
 
 }  // namespace camshaft
