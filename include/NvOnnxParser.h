@@ -2,6 +2,9 @@
 
 // Reads an ONNX model into a network.
 
+#include <utility>
+#include <vector>
+
 #include "NvInfer.h"
 
 #define NV_ONNX_PARSER_MAJOR 0
@@ -9,6 +12,10 @@
 #define NV_ONNX_PARSER_PATCH 0
 #define NV_ONNX_PARSER_VERSION \
   (NV_ONNX_PARSER_MAJOR * 10000 + NV_ONNX_PARSER_MINOR * 100 + NV_ONNX_PARSER_PATCH)
+
+// Positions of nodes in the model's graph, and whether they can be parsed.
+using SubGraph_t = std::pair<std::vector<size_t>, bool>;
+using SubGraphCollection_t = std::vector<SubGraph_t>;
 
 namespace nvonnxparser {
 
@@ -85,12 +92,44 @@ class CAMSHAFT_API IParser {
   // came from: external data is looked for beside it; null when there is none.
   virtual bool parse(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
                      const char* model_path = nullptr) noexcept = 0;
-  // verbosity is an ILogger::Severity as a number: the least severe message worth logging.
+  // verbosity is there for the signature: the logger decides what to show.
   virtual bool parseFromFile(const char* onnxModelFile, int verbosity) noexcept = 0;
+  // Old spellings: parse() without a path, and supportsModelV2() with its result in a collection.
+  virtual bool parseWithWeightDescriptors(const void* serialized_onnx_model,
+                                          size_t serialized_onnx_model_size) noexcept = 0;
+  virtual bool supportsModel(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
+                             SubGraphCollection_t& sub_graph_collection,
+                             const char* model_path = nullptr) noexcept = 0;
 
-  // Whether the operator of ONNX's default domain is known at all; a node may still be refused for
-  // its attributes.
+  // Whether the operator, of ONNX's own domain or com.microsoft, is known at all; a node may still
+  // be refused for its attributes.
   virtual bool supportsOperator(const char* op_name) const noexcept = 0;
+
+  // Whether parse() would succeed. The network stays as it is; getError() has what is wrong. The
+  // model's nodes are then listed in subgraphs, maximal runs of nodes that can be parsed and of
+  // nodes that cannot, one after the other in an order that computes everything before its use.
+  virtual bool supportsModelV2(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                               const char* modelPath = nullptr) noexcept = 0;
+  virtual int64_t getNbSubgraphs() noexcept = 0;
+  virtual bool isSubgraphSupported(const int64_t index) noexcept = 0;
+  // Positions in the model's graph. Null, and length 0, when the index is out of range; valid until
+  // the next supportsModelV2().
+  virtual int64_t* getSubgraphNodes(const int64_t index, int64_t& subgraphLength) noexcept = 0;
+
+  // parse() in steps, so that weights kept elsewhere can be handed over: load the model, give
+  // initializers their data, parse. loadInitializer() is false when the model has no initializer of
+  // that name or its size differs. Its data is not copied: it must live until the network is built.
+  virtual bool loadModelProto(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                              const char* modelPath = nullptr) noexcept = 0;
+  virtual bool loadInitializer(const char* name, const void* data, size_t size) noexcept = 0;
+  virtual bool parseModelProto() noexcept = 0;
+
+  // Output i of the ONNX node of that name in the model's graph, once it is parsed; null when there
+  // is none. A node without a name is called by its operator and first output, "Relu_y".
+  virtual const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t i) noexcept = 0;
+
+  // Always none: models need no plugin libraries.
+  virtual const char* const* getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept = 0;
 
   virtual int getNbErrors() const noexcept = 0;
   // Null when the index is out of range.

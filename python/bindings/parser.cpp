@@ -7,6 +7,69 @@ using namespace nvinfer1;
 using nvonnxparser::IParser;
 using nvonnxparser::IParserError;
 
+namespace {
+
+// A model's bytes, from any object with a buffer.
+class ModelBytes {
+ public:
+  explicit ModelBytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ModelBytes(const ModelBytes&) = delete;
+  ModelBytes& operator=(const ModelBytes&) = delete;
+  ~ModelBytes() { PyBuffer_Release(&view_); }
+  const void* data() const { return view_.buf; }
+  size_t size() const { return static_cast<size_t>(view_.len); }
+
+ private:
+  Py_buffer view_;
+};
+
+// Calls a method of the parser that takes a model and the path it came from.
+auto withModel(bool (IParser::*method)(const void*, size_t, const char*) noexcept) {
+  return [method](IParser& self, nb::handle model, nb::object path) {
+    const ModelBytes bytes(model);
+    const std::string modelPath = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
+    nb::gil_scoped_release release;
+    return (self.*method)(bytes.data(), bytes.size(), modelPath.empty() ? nullptr : modelPath.c_str());
+  };
+}
+
+nb::list functionStack(const IParserError& error) {
+  nb::list names;
+  for (int32_t i = 0; i < error.localFunctionStackSize(); ++i) names.append(error.localFunctionStack()[i]);
+  return names;
+}
+
+nb::list subgraphNodes(IParser& self, int64_t index) {
+  int64_t length = 0;
+  const int64_t* nodes = self.getSubgraphNodes(index, length);
+  if (!nodes) throw nb::index_error();
+  nb::list list;
+  for (int64_t i = 0; i < length; ++i) list.append(nodes[i]);
+  return list;
+}
+
+// (whether all of it is supported, [([nodes], whether these are), ...])
+nb::tuple supportsModel(IParser& self, nb::handle model, nb::object path) {
+  const bool supported = withModel(&IParser::supportsModelV2)(self, model, path);
+  nb::list subgraphs;
+  for (int64_t i = 0; i < self.getNbSubgraphs(); ++i)
+    subgraphs.append(nb::make_tuple(subgraphNodes(self, i), self.isSubgraphSupported(i)));
+  return nb::make_tuple(supported, subgraphs);
+}
+
+// `data` is an address, or an object with a buffer; either must live until the network is built.
+bool loadInitializer(IParser& self, const char* name, nb::object data, size_t size) {
+  if (nb::isinstance<nb::int_>(data))
+    return self.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)), size);
+  const ModelBytes bytes(data);
+  if (bytes.size() != size) throw nb::value_error("size is not the number of bytes of data");
+  return self.loadInitializer(name, bytes.data(), size);
+}
+
+}  // namespace
+
 void bindParser(nb::module_& m) {
   nb::class_<IParserError>(m, "ParserError")
       .def("code", &IParserError::code)
@@ -17,7 +80,7 @@ void bindParser(nb::module_& m) {
       .def("node", &IParserError::node)
       .def("node_name", &IParserError::nodeName)
       .def("node_operator", &IParserError::nodeOperator)
-      .def("local_function_stack", [](const IParserError&) { return nb::list(); })
+      .def("local_function_stack", &functionStack)
       .def("local_function_stack_size", &IParserError::localFunctionStackSize)
       .def("__str__", &IParserError::desc)
       .def("__repr__", &IParserError::desc);
@@ -26,24 +89,34 @@ void bindParser(nb::module_& m) {
       .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
              return checked("OnnxParser", [&] { return nvonnxparser::createParser(network, remembering(logger)); });
            }), "network"_a, "logger"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
-      .def("parse", [](IParser& self, nb::handle model, nb::object path) {
-             Py_buffer view;
-             if (PyObject_GetBuffer(model.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-             const std::string modelPath = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
-             bool ok = false;
-             {
-               nb::gil_scoped_release release;
-               ok = self.parse(view.buf, static_cast<size_t>(view.len), modelPath.empty() ? nullptr : modelPath.c_str());
-             }
-             PyBuffer_Release(&view);
-             return ok;
-           }, "model"_a, "path"_a = nb::none())
+      .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
+      .def("parse_with_weight_descriptors", [](IParser& self, nb::handle model) {
+             return withModel(&IParser::parse)(self, model, nb::none());
+           }, "model"_a)
       .def("parse_from_file", [](IParser& self, nb::object model) {
              const std::string path = nb::cast<std::string>(nb::str(model));
              nb::gil_scoped_release release;
              return self.parseFromFile(path.c_str(), 0);
            }, "model"_a)
       .def("supports_operator", &IParser::supportsOperator, "op_name"_a)
+      .def("supports_model", &supportsModel, "model"_a, "path"_a = nb::none())
+      .def("supports_model_v2", withModel(&IParser::supportsModelV2), "model"_a, "path"_a = nb::none())
+      .def_prop_ro("num_subgraphs", &IParser::getNbSubgraphs)
+      .def("is_subgraph_supported", &IParser::isSubgraphSupported, "index"_a)
+      .def("get_subgraph_nodes", &subgraphNodes, "index"_a)
+      .def("load_model_proto", withModel(&IParser::loadModelProto), "model"_a, "path"_a = nb::none())
+      .def("load_initializer", &loadInitializer, "name"_a, "data"_a, "size"_a, nb::keep_alive<1, 3>())
+      .def("parse_model_proto", &IParser::parseModelProto, nb::call_guard<nb::gil_scoped_release>())
+      .def("get_layer_output_tensor", [](IParser& self, const char* name, int64_t i) {
+             return const_cast<ITensor*>(self.getLayerOutputTensor(name, i));
+           }, "name"_a, "i"_a, nb::rv_policy::reference_internal)
+      .def("get_used_vc_plugin_libraries", [](const IParser& self) {
+             int64_t count = 0;
+             const char* const* paths = self.getUsedVCPluginLibraries(count);
+             nb::list list;
+             for (int64_t i = 0; i < count; ++i) list.append(paths[i]);
+             return list;
+           })
       .def_prop_ro("num_errors", &IParser::getNbErrors)
       .def("get_error", [](const IParser& self, int index) {
              const IParserError* error = self.getError(index);

@@ -1,88 +1,143 @@
 // The ONNX parser: fills a network from a model, every problem at once.
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "NvOnnxParser.h"
 #include "api/network.h"
+#include "api/parser_error.h"
 #include "api/report.h"
-#include "onnx/import.h"
+#include "onnx/subgraphs.h"
+#include "onnx/wire/element_type.h"
 #include "onnx/wire/read_model.h"
+#include "onnx/wire/tensor.h"
 
 namespace camshaft::api {
 namespace {
 
 using nvonnxparser::OnnxParserFlag;
 using nvonnxparser::OnnxParserFlags;
-using ParserErrorCode = nvonnxparser::ErrorCode;
 
-ParserErrorCode parserCodeOf(const onnx::ImportProblem& problem) {
-  const bool ofNode = problem.nodeIndex >= 0;
-  switch (problem.kind) {
-    case ErrorKind::kUnsupported:
-      return ofNode ? ParserErrorCode::kUNSUPPORTED_NODE : ParserErrorCode::kUNSUPPORTED_GRAPH;
-    case ErrorKind::kOutOfMemory:
-      return ParserErrorCode::kMEM_ALLOC_FAILED;
-    case ErrorKind::kInternal:
-      return ParserErrorCode::kINTERNAL_ERROR;
-    case ErrorKind::kIo:
-      return ParserErrorCode::kMODEL_DESERIALIZE_FAILED;
-    default:
-      return ofNode ? ParserErrorCode::kINVALID_NODE : ParserErrorCode::kINVALID_GRAPH;
-  }
+std::optional<std::filesystem::path> folderOf(const char* modelPath) {
+  if (!modelPath) return std::nullopt;
+  const std::filesystem::path path(modelPath);
+  return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-class ParserError final : public nvonnxparser::IParserError {
- public:
-  explicit ParserError(onnx::ImportProblem problem) : problem_(std::move(problem)) {}
-  ~ParserError() override = default;
-  ParserErrorCode code() const noexcept override { return parserCodeOf(problem_); }
-  const char* desc() const noexcept override { return problem_.message.c_str(); }
-  const char* file() const noexcept override { return ""; }
-  int line() const noexcept override { return 0; }
-  const char* func() const noexcept override { return ""; }
-  int node() const noexcept override { return problem_.nodeIndex; }
-  const char* nodeName() const noexcept override { return problem_.node.c_str(); }
-  const char* nodeOperator() const noexcept override { return problem_.op.c_str(); }
-  const char* const* localFunctionStack() const noexcept override { return nullptr; }
-  int32_t localFunctionStackSize() const noexcept override { return 0; }
-
- private:
-  onnx::ImportProblem problem_;
-};
-
-std::string folderOf(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? "." : std::string(path.substr(0, slash + 1));
+std::span<const std::byte> viewOf(const void* bytes, size_t size) {
+  if (!bytes) fail(ErrorKind::kInvalidArgument, "the parser was given no bytes");
+  return {static_cast<const std::byte*>(bytes), size};
 }
+
+constexpr uint32_t bitOf(OnnxParserFlag flag) { return 1u << static_cast<uint32_t>(flag); }
 
 class Parser : public nvonnxparser::IParser {
  public:
   Parser(Network& network, nvinfer1::ILogger* logger) : network_(network), reporter_(logger) {}
 
   bool parse(const void* bytes, size_t size, const char* modelPath) noexcept override {
-    return guarded(reporter_, false, [&] {
-      if (!bytes) fail(ErrorKind::kInvalidArgument, "parse was given no bytes");
-      // The network outlives the caller's bytes, so they are copied once.
-      const auto* begin = static_cast<const std::byte*>(bytes);
-      auto copy = std::make_shared<const std::vector<std::byte>>(begin, begin + size);
-      network_.keepAlive(copy);
-      return import([&] {
-        return onnx::readModelBytes(*copy,
-                                    modelPath ? std::optional(folderOf(modelPath)) : std::nullopt);
-      });
+    return attempt([&] {
+      const auto model = readCopy(bytes, size, modelPath);
+      return model && import(*model);
     });
   }
 
   bool parseFromFile(const char* path, int) noexcept override {
-    return guarded(reporter_, false, [&] {
+    return attempt([&] {
       if (!path) fail(ErrorKind::kInvalidArgument, "parseFromFile was given no path");
-      return import([&] { return onnx::readModelFile(path); });
+      const auto model = read([&] { return onnx::readModelFile(path); });
+      return model && import(*model);
     });
   }
 
+  bool parseWithWeightDescriptors(const void* bytes, size_t size) noexcept override {
+    return parse(bytes, size, nullptr);
+  }
+
+  bool supportsModel(const void* bytes, size_t size, SubGraphCollection_t& collection,
+                     const char* modelPath) noexcept override {
+    const bool supported = supportsModelV2(bytes, size, modelPath);
+    return attempt(
+        [&] {
+          collection.clear();
+          for (const onnx::Subgraph& subgraph : subgraphs_)
+            collection.emplace_back(
+                std::vector<size_t>(subgraph.nodes.begin(), subgraph.nodes.end()),
+                subgraph.supported);
+          return supported;
+        },
+        Errors::kKeep);
+  }
+
+  bool supportsModelV2(const void* bytes, size_t size, const char* modelPath) noexcept override {
+    return attempt([&] {
+      subgraphs_.clear();
+      const auto model =
+          read([&] { return onnx::readModelBytes(viewOf(bytes, size), folderOf(modelPath)); });
+      if (!model) return false;
+      Graph graph;
+      std::vector<onnx::ImportProblem> problems = onnx::importModel(*model, graph);
+      subgraphs_ = onnx::subgraphsOf(*model, problems);
+      report(std::move(problems));
+      return errors_.empty();
+    });
+  }
+  int64_t getNbSubgraphs() noexcept override { return static_cast<int64_t>(subgraphs_.size()); }
+  bool isSubgraphSupported(int64_t index) noexcept override {
+    const onnx::Subgraph* subgraph = subgraphAt(index);
+    return subgraph && subgraph->supported;
+  }
+  int64_t* getSubgraphNodes(int64_t index, int64_t& length) noexcept override {
+    onnx::Subgraph* subgraph = subgraphAt(index);
+    length = subgraph ? static_cast<int64_t>(subgraph->nodes.size()) : 0;
+    return subgraph ? subgraph->nodes.data() : nullptr;
+  }
+
+  bool loadModelProto(const void* bytes, size_t size, const char* modelPath) noexcept override {
+    return attempt([&] {
+      loaded_ = readCopy(bytes, size, modelPath);
+      return loaded_.has_value();
+    });
+  }
+  bool loadInitializer(const char* name, const void* data, size_t size) noexcept override {
+    return attempt([&] {
+      if (!loaded_) fail(ErrorKind::kInvalidArgument, "loadInitializer needs loadModelProto first");
+      const std::string_view wanted = name ? name : "";
+      onnx::Tensor& tensor = initializer(wanted);
+      const std::string what = str("initializer '", wanted, "'");
+      const uint64_t needed =
+          bytesOf(onnx::dataTypeOf(tensor.dataType, what), onnx::elementCount(tensor.dims, what));
+      if (!data || size != needed)
+        fail(ErrorKind::kInvalidArgument, what, " needs ", needed, " bytes and is given ",
+             data ? size : 0);
+      tensor.external.reset();
+      tensor.raw = viewOf(data, size);
+      return true;
+    });
+  }
+  bool parseModelProto() noexcept override {
+    return attempt([&] {
+      if (!loaded_) fail(ErrorKind::kInvalidArgument, "parseModelProto needs loadModelProto first");
+      return import(*loaded_);
+    });
+  }
+
+  const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t index) noexcept override {
+    const auto found = layerOutputs_.find(name ? name : "");
+    if (found == layerOutputs_.end() || index < 0 ||
+        index >= static_cast<int64_t>(found->second.size()))
+      return nullptr;
+    const Tensor* tensor = found->second[index];
+    return tensor && tensor->value() ? tensor : nullptr;
+  }
+
   bool supportsOperator(const char* name) const noexcept override {
-    return name && onnx::isKnownOperator("", name);
+    return name &&
+           (onnx::isKnownOperator("", name) || onnx::isKnownOperator("com.microsoft", name));
+  }
+  const char* const* getUsedVCPluginLibraries(int64_t& count) const noexcept override {
+    count = 0;
+    return nullptr;
   }
   int getNbErrors() const noexcept override { return static_cast<int>(errors_.size()); }
   const nvonnxparser::IParserError* getError(int index) const noexcept override {
@@ -92,43 +147,101 @@ class Parser : public nvonnxparser::IParser {
 
   void setFlags(OnnxParserFlags flags) noexcept override { flags_ = flags; }
   OnnxParserFlags getFlags() const noexcept override { return flags_; }
-  void clearFlag(OnnxParserFlag flag) noexcept override {
-    flags_ &= ~(1u << static_cast<uint32_t>(flag));
-  }
-  void setFlag(OnnxParserFlag flag) noexcept override {
-    flags_ |= 1u << static_cast<uint32_t>(flag);
-  }
-  bool getFlag(OnnxParserFlag flag) const noexcept override {
-    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
-  }
+  void clearFlag(OnnxParserFlag flag) noexcept override { flags_ &= ~bitOf(flag); }
+  void setFlag(OnnxParserFlag flag) noexcept override { flags_ |= bitOf(flag); }
+  bool getFlag(OnnxParserFlag flag) const noexcept override { return flags_ & bitOf(flag); }
 
  private:
-  template <class Read>
-  bool import(Read&& read) {
-    errors_.clear();
-    if (!network_.graph().inputs.empty() || network_.graph().nodeCount() > 0)
-      fail(ErrorKind::kInvalidArgument, "the network is not empty; parse into a new one");
-    std::vector<onnx::ImportProblem> problems;
-    Graph graph;
-    try {
-      const onnx::LoadedModel model = read();
-      problems = onnx::importModel(model, graph);
-    } catch (const Error& error) {
-      problems.push_back({.kind = error.kind(), .message = error.message()});
-    }
+  enum class Errors { kClear, kKeep };
+
+  // body(), whose Error becomes one of this parser's errors.
+  template <class F>
+  bool attempt(F&& body, Errors errors = Errors::kClear) noexcept {
+    return guarded(reporter_, false, [&] {
+      if (errors == Errors::kClear) errors_.clear();
+      try {
+        return body();
+      } catch (const Error& error) {
+        report({{.kind = error.kind(), .message = error.message()}});
+        return false;
+      }
+    });
+  }
+
+  void report(std::vector<onnx::ImportProblem> problems) {
     for (onnx::ImportProblem& problem : problems) {
       reporter_.error(errorCodeOf(problem.kind), problem.message);
       errors_.push_back(std::make_unique<ParserError>(std::move(problem)));
     }
+  }
+
+  // The model, or nothing when its bytes are none.
+  template <class Read>
+  std::optional<onnx::LoadedModel> read(Read&& readModel) {
+    try {
+      onnx::LoadedModel model = readModel();
+      warnOfNewer(model.model);
+      return model;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInvalidModel) throw;
+      reporter_.error(errorCodeOf(error.kind()), error.message());
+      errors_.push_back(std::make_unique<ParserError>(
+          ParserError::Code::kMODEL_DESERIALIZE_FAILED,
+          onnx::ImportProblem{.kind = error.kind(), .message = error.message()}));
+      return std::nullopt;
+    }
+  }
+
+  // The network outlives the caller's bytes, so they are copied once.
+  std::optional<onnx::LoadedModel> readCopy(const void* bytes, size_t size, const char* modelPath) {
+    const std::span<const std::byte> given = viewOf(bytes, size);
+    auto copy = std::make_shared<const std::vector<std::byte>>(given.begin(), given.end());
+    network_.keepAlive(copy);
+    return read([&] { return onnx::readModelBytes(*copy, folderOf(modelPath)); });
+  }
+
+  void warnOfNewer(const onnx::Model& model) const {
+    if (model.irVersion > onnx::kNewestIrVersion)
+      reporter_.warning(str("the model is of IR version ", model.irVersion, " and ",
+                            onnx::kNewestIrVersion, " is the newest known: it is read as that"));
+    for (const onnx::OpsetImport& import : model.opsetImports)
+      if ((import.domain.empty() || import.domain == "ai.onnx") &&
+          import.version > onnx::kNewestOpset)
+        reporter_.warning(str("the model is of opset ", import.version, " and ", onnx::kNewestOpset,
+                              " is the newest known: its operators are read as of that"));
+  }
+
+  bool import(const onnx::LoadedModel& model) {
+    if (!network_.graph().inputs.empty() || network_.graph().nodeCount() > 0)
+      fail(ErrorKind::kInvalidArgument, "the network is not empty; parse into a new one");
+    Graph graph;
+    onnx::NodeOutputs nodeOutputs;
+    report(onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs}));
     if (!errors_.empty()) return false;
     network_.setGraph(std::move(graph));
+    for (const auto& [name, values] : nodeOutputs)
+      for (Value* value : values)
+        layerOutputs_[name].push_back(value ? network_.tensorOf(value) : nullptr);
     return true;
+  }
+
+  onnx::Tensor& initializer(std::string_view name) {
+    for (onnx::Tensor& tensor : loaded_->model.graph.initializers)
+      if (tensor.name == name) return tensor;
+    fail(ErrorKind::kInvalidArgument, "the model has no initializer '", name, "'");
+  }
+
+  onnx::Subgraph* subgraphAt(int64_t index) {
+    return index >= 0 && index < getNbSubgraphs() ? &subgraphs_[index] : nullptr;
   }
 
   Network& network_;
   Reporter reporter_;
-  OnnxParserFlags flags_ = 1u << static_cast<uint32_t>(OnnxParserFlag::kNATIVE_INSTANCENORM);
+  OnnxParserFlags flags_ = bitOf(OnnxParserFlag::kNATIVE_INSTANCENORM);
   std::vector<std::unique_ptr<ParserError>> errors_;
+  std::vector<onnx::Subgraph> subgraphs_;
+  std::optional<onnx::LoadedModel> loaded_;
+  std::unordered_map<std::string, std::vector<Tensor*>> layerOutputs_;
 };
 
 }  // namespace

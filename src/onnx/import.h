@@ -21,7 +21,14 @@ struct ImportProblem {
   std::string op;
   std::string domain;
   int nodeIndex = -1;  // position in the model's main graph
+  std::vector<std::string> functions;  // the model-local ones the node lies in, outermost first
 };
+
+struct ImportTrace;  // trace.h
+
+// What is known of the standard; a newer model is read as far as its operators are known.
+inline constexpr int64_t kNewestOpset = 28;  // of ai.onnx
+inline constexpr int64_t kNewestIrVersion = 14;
 
 // Graph inputs whose values are known now, say axes that a model takes as an input: they become
 // constants, and are no inputs of the graph.
@@ -29,12 +36,19 @@ struct FixedInput {
   TensorType type;
   ConstantPtr data;
 };
+// Which values are the outputs of a main graph's node, by the node's name; null: not asked for.
+using NodeOutputs = std::unordered_map<std::string, std::vector<Value*>>;
 struct ImportOptions {
   std::unordered_map<std::string, FixedInput> fixedInputs;
+  NodeOutputs* nodeOutputs = nullptr;  // filled when given
+  // Filled when given. Nodes without an importer whose outputs the model declares are then no
+  // problem: their outputs become inputs of the graph.
+  ImportTrace* trace = nullptr;
 };
 
 // Fills `graph` (which must be empty) and returns every problem found, in model order. A node that
-// can't be imported hides the ones that need its outputs, so each problem is a cause of its own.
+// can't be imported hides the ones that need its outputs, so each problem is a cause of its own;
+// where the model declares such an output as a tensor of real numbers, what reads it is tried too.
 // The graph is usable only when nothing is returned. Constants share the model's bytes.
 std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph& graph,
                                        const ImportOptions& options = {});
@@ -42,7 +56,7 @@ std::vector<ImportProblem> importModel(const LoadedModel& model, camshaft::Graph
 // The same for callers that want an exception: throws Error with all messages, one per line.
 camshaft::Graph importModel(const LoadedModel& model);
 
-// Whether some version of the operator can be imported; what isSubgraph checks of parsers ask.
+// Whether some version of the operator can be imported.
 bool isKnownOperator(std::string_view domain, std::string_view name);
 
 }  // namespace camshaft::onnx

@@ -52,18 +52,11 @@ class TestModel {
   explicit TestModel(int64_t opset = 17) { opset_ = opset; }
 
   TestModel& input(const std::string& name, const TestDims& dims, int64_t type = kFloatCode) {
-    Message shape;
-    for (const auto& dim : dims) {
-      Message encoded;
-      if (const auto* number = std::get_if<int64_t>(&dim))
-        encoded.varint(1, *number);
-      else if (!std::get<std::string>(dim).empty())
-        encoded.bytes(2, std::get<std::string>(dim));
-      shape.message(1, encoded);
-    }
-    const Message tensor = Message().varint(1, type).message(2, shape);
-    graph_.message(11, Message().bytes(1, name).message(2, Message().message(1, tensor)));
-    return *this;
+    return info(11, name, dims, type);
+  }
+  // The declared type of a tensor between nodes.
+  TestModel& value(const std::string& name, const TestDims& dims, int64_t type = kFloatCode) {
+    return info(13, name, dims, type);
   }
   TestModel& sequenceInput(const std::string& name) {
     const Message element =
@@ -122,6 +115,21 @@ class TestModel {
   std::vector<ImportProblem> import(camshaft::Graph& graph) { return importModel(load(), graph); }
 
  private:
+  TestModel& info(uint32_t field, const std::string& name, const TestDims& dims, int64_t type) {
+    Message shape;
+    for (const auto& dim : dims) {
+      Message encoded;
+      if (const auto* number = std::get_if<int64_t>(&dim))
+        encoded.varint(1, *number);
+      else if (!std::get<std::string>(dim).empty())
+        encoded.bytes(2, std::get<std::string>(dim));
+      shape.message(1, encoded);
+    }
+    const Message tensor = Message().varint(1, type).message(2, shape);
+    graph_.message(field, Message().bytes(1, name).message(2, Message().message(1, tensor)));
+    return *this;
+  }
+
   int64_t opset_;
   Message graph_;
   std::vector<Message> functions_;
