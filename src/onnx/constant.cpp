@@ -13,10 +13,11 @@ namespace {
 constexpr int64_t kMaxFolded = 4096;  // elements: shapes, scales and axes, not weights
 constexpr int kMaxDepth = 64;
 
-void writeInteger(DataType type, void* data, size_t i, int64_t value) {
+// Sizes are sometimes computed with in floating point.
+void writeSize(DataType type, void* data, size_t i, int64_t value) {
   dispatch(type, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (std::is_integral_v<T>) static_cast<T*>(data)[i] = static_cast<T>(value);
+    static_cast<T*>(data)[i] = static_cast<T>(static_cast<Compute<T>>(value));
   });
 }
 
@@ -88,7 +89,7 @@ const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
     std::memcpy(tensor->bytes.data(), value->constant->bytes.data(), value->constant->bytes.size());
   } else if (value->contents && isStatic(*value->contents)) {
     for (size_t i = 0; i < value->contents->size(); ++i)
-      writeInteger(tensor->type, tensor->bytes.data(), i, (*value->contents)[i].value());
+      writeSize(tensor->type, tensor->bytes.data(), i, (*value->contents)[i].value());
   } else if (const Node* node = value->producer) {
     std::vector<ConstTensorView> inputs;
     for (const Value* input : node->inputs) {
