@@ -94,7 +94,7 @@ inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
   launch.shared = kernel.sharedBytes();
   launch.cluster = tile.keyBlocks;
   launch.source =
-      deviceFile("prelude.cuh") + deviceFile("attention_primitives.cuh") + kernel.constants() +
+      deviceFile("prelude.cuh") + deviceFile("mma.cuh") + kernel.constants() +
       deviceFile("attention_problem.cuh") + deviceFile("attention_tiles.cuh") +
       deviceFile("attention_warp.cuh") + deviceFile("attention_mma.cuh") +
       entry(launch.block, "Element*", problemText(c, plan), "  attention::attend(p, memory);\n");

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "backends/cuda/services.h"
 #include "support/error.h"
@@ -31,17 +32,28 @@ struct Loaded {
   std::string problem;
 };
 
+// Null with the reason of the first place.
+void* openFirst(std::span<const std::string> places, std::string& reason) {
+  for (const std::string& place : places) {
+    if (void* handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (const char* words = dlerror(); reason.empty() && words) reason = words;
+  }
+  return nullptr;
+}
+
 Loaded load() {
-  const std::string folder = folderOfThisCode();
-  const char* chosen = std::getenv("CAMSHAFT_CUDA_LIBRARY");
-  const std::string places[] = {chosen ? chosen : "", folder + kFileName,
-                                folder + "../lib/" + kFileName, kFileName};
   void* handle = nullptr;
   std::string reason;
-  for (const std::string& place : places) {
-    if (place.empty()) continue;
-    if ((handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
-    if (const char* words = dlerror(); reason.empty() && words) reason = words;
+  if (const char* chosen = std::getenv("CAMSHAFT_CUDA_LIBRARY"); chosen && *chosen) {
+    const std::string places[] = {chosen};
+    handle = openFirst(places, reason);
+    if (!handle)
+      return {nullptr, str("the CUDA backend that CAMSHAFT_CUDA_LIBRARY names does not load (",
+                           reason, "); correct the variable or unset it")};
+  } else {
+    const std::string folder = folderOfThisCode();
+    const std::string places[] = {folder + kFileName, folder + "../lib/" + kFileName, kFileName};
+    handle = openFirst(places, reason);
   }
   if (!handle)
     return {nullptr,

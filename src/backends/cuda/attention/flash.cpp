@@ -212,7 +212,7 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
       .tile = tile};
   if (flash.sharedBytes() > services().target().sharedBytesPerBlock)
     return {.refusal = str("needs ", flash.sharedBytes(), " bytes of shared memory")};
-  kernel.include("attention_primitives.cuh");
+  kernel.include("mma.cuh");
   kernel.functions += flash.constants();
   kernel.include("attention_problem.cuh");
   kernel.include("attention_tiles.cuh");

@@ -1,5 +1,5 @@
 // Runs device code of attention on the host as part of a test, clusters of blocks included: every
-// thread is a fiber, and the instructions of attention_primitives.cuh are whole-warp functions.
+// thread is a fiber, and the instructions of mma.cuh are whole-warp functions.
 #pragma once
 
 #include <ucontext.h>

@@ -1,6 +1,6 @@
 // Tiles of matrix products on tensor cores by the instructions of a warp (sm_80 and later):
 // D[row, column] = sum over k of A[row, k] B[column, k], of f16 or bf16, added up in f32. Follows
-// attention_primitives.cuh.
+// mma.cuh.
 namespace mma {
 
 using namespace attention;

@@ -92,7 +92,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   addSecondOperand(kernel, node, product);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  for (const char* file : {"attention_primitives.cuh", "gemm_mma.cuh"}) kernel.include(file);
+  for (const char* file : {"mma.cuh", "gemm_mma.cuh"}) kernel.include(file);
 
   const Dim tilesM = ceilDiv(product.rows, config.rows),
             tilesN = ceilDiv(product.columns, config.columns);

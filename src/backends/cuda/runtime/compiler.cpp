@@ -1,11 +1,11 @@
 #include "backends/cuda/runtime/compiler.h"
 
-#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <atomic>
 #include <thread>
 
+#include "backends/cuda/runtime/libraries/shared_library.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -24,25 +24,17 @@ struct Nvrtc {
 };
 
 Nvrtc open() {
-  void* library = nullptr;
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
-    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
-  if (!library)
-    fail(ErrorKind::kUnsupported,
-         "building for CUDA needs its run-time compiler, and libnvrtc.so does not load; install "
-         "the CUDA toolkit or the package nvidia-cuda-nvrtc");
+  const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+  const SharedLibrary library("CUDA's run-time compiler",
+                              "the CUDA toolkit or the package nvidia-cuda-nvrtc", names);
   Nvrtc nvrtc;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function) fail(ErrorKind::kUnsupported, "libnvrtc.so is too old: it has no ", name);
-  };
-  find(nvrtc.create, "nvrtcCreateProgram");
-  find(nvrtc.destroy, "nvrtcDestroyProgram");
-  find(nvrtc.compile, "nvrtcCompileProgram");
-  find(nvrtc.binarySize, "nvrtcGetCUBINSize");
-  find(nvrtc.binary, "nvrtcGetCUBIN");
-  find(nvrtc.logSize, "nvrtcGetProgramLogSize");
-  find(nvrtc.log, "nvrtcGetProgramLog");
+  library.find(nvrtc.create, "nvrtcCreateProgram");
+  library.find(nvrtc.destroy, "nvrtcDestroyProgram");
+  library.find(nvrtc.compile, "nvrtcCompileProgram");
+  library.find(nvrtc.binarySize, "nvrtcGetCUBINSize");
+  library.find(nvrtc.binary, "nvrtcGetCUBIN");
+  library.find(nvrtc.logSize, "nvrtcGetProgramLogSize");
+  library.find(nvrtc.log, "nvrtcGetProgramLog");
   return nvrtc;
 }
 
