@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/dispatch.h"
+#include "ops/contents.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
 
@@ -221,10 +222,31 @@ void evaluateCumSum(const Evaluation& evaluation) {
     writeIntegers(evaluation.outputs[0], cumulate(readIntegers(x), view, attrs));
 }
 
+// Of a whole vector of sizes: the smaller of two, how many in all.
+Contents reduceContents(const Node& node) {
+  const auto& attrs = node.as<ReduceAttrs>();
+  const Contents sizes = knownContents(node.input(0));
+  const bool isPlain = attrs.kind <= ReduceKind::kProd;  // one size alone is the result
+  if (!sizes || sizes->empty() || !isPlain || node.input(0)->rank() != 1 || attrs.axes.size() != 1)
+    return std::nullopt;
+  Dim result = sizes->front();
+  for (size_t i = 1; i < sizes->size(); ++i) {
+    const Dim& next = (*sizes)[i];
+    switch (attrs.kind) {
+      case ReduceKind::kSum: result += next; break;
+      case ReduceKind::kProd: result *= next; break;
+      case ReduceKind::kMin: result = min(result, next); break;
+      case ReduceKind::kMax: result = max(result, next); break;
+      default: return std::nullopt;
+    }
+  }
+  return Contents({result});
+}
+
 }  // namespace
 
-const OpInfo ops::Reduce = {"Reduce",      1, 1, 1, makeAttrsOf<ReduceAttrs>, inferReduce,
-                            evaluateReduce};
+const OpInfo ops::Reduce = {"Reduce",      1,           1,             1, makeAttrsOf<ReduceAttrs>,
+                            inferReduce, evaluateReduce, reduceContents};
 const OpInfo ops::ArgReduce = {
     "ArgReduce", 1, 1, 1, makeAttrsOf<ArgReduceAttrs>, inferArgReduce, evaluateArgReduce};
 const OpInfo ops::CumSum = {"CumSum",      1, 1, 1, makeAttrsOf<CumSumAttrs>, inferCumSum,

@@ -134,5 +134,16 @@ TEST(Reduce, MatchesOnnxruntime) {
                {{5, 9}});
 }
 
+TEST(Reduce, OfSizesIsASize) {
+  const Graph graph = testing::parseBody(
+      "%s = Shape(%x) {begin = 0, end = 2} %a = Reduce(%s) {kind = min, axes = [0]} "
+      "%b = Reduce(%s) {kind = prod, axes = [0], keep_dims = false} "
+      "%c = Reduce(%s) {kind = mean, axes = [0]} return %a, %b, %c",
+      "%x: f32[n, 400]", "symbols n");
+  EXPECT_EQ(graph.find("a")->contents, std::vector<Dim>{min(Dim::symbol("n"), 400)});
+  EXPECT_EQ(graph.find("b")->contents, std::vector<Dim>{Dim::symbol("n") * 400});
+  EXPECT_FALSE(graph.find("c")->contents);
+}
+
 }  // namespace
 }  // namespace camshaft::testing

@@ -18,7 +18,10 @@ Dim countIn(const NodeImport& node, const Node* search, const Dim& bound) {
 
 // Indices of what is not zero: i64[n, rank].
 Value* positionsOf(const NodeImport& node, Value* x) {
-  const Node* search = node.addNode(&ops::NonZero, {x}, NoAttrs{});
+  const Node* search = nullptr;  // one mask often selects from several tensors, of one size then
+  for (const Node* user : x->users)
+    if (user->op == &ops::NonZero) search = user;
+  if (!search) search = node.addNode(&ops::NonZero, {x}, NoAttrs{});
   const Dim count = countIn(node, search, numElements(x->shape()));
   return takeResults(node.graph(), search->output(0), count);
 }
