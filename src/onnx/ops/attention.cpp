@@ -1,32 +1,32 @@
-#include "ops/attention.h"
+#include "onnx/ops/attention.h"
 
 #include <cmath>
 #include <limits>
 
 #include "onnx/ops/attention_mask.h"
 #include "ops/matmul.h"
-#include "ops/move.h"
 #include "ops/softmax.h"
 
 namespace camshaft::onnx::importer {
 
-namespace {
-
-// [batch, length, heads * size] as [batch, heads, length, size].
 Value* splitHeads(const NodeImport& node, Value* x, int64_t heads) {
   if (x->rank() == 4) return x;
   if (x->rank() != 3 || heads <= 0)
-    node.invalid("its operands need rank 4, or rank 3 with q_num_heads and kv_num_heads");
+    node.invalid("its operands need rank 4, or rank 3 and the number of heads");
   const Shape& in = x->shape();
   return node.transpose(node.reshape(x, {in[0], in[1], heads, floorDiv(in[2], heads)}),
                         {0, 2, 1, 3});
 }
 
+Value* mergeHeads(const NodeImport& node, Value* x) {
+  const Shape in = x->shape();
+  return node.reshape(node.transpose(x, {0, 2, 1, 3}), {in[0], in[2], in[1] * in[3]});
+}
+
+namespace {
+
 Value* withPast(const NodeImport& node, Value* past, Value* present) {
-  if (!past) return present;
-  ConcatAttrs attrs;
-  attrs.axis = 2;
-  return node.add(&ops::Concat, {past, present}, attrs);
+  return past ? node.concat({past, present}, 2) : present;
 }
 
 double scaleOf(const NodeImport& node, const Dim& size) {
@@ -97,11 +97,7 @@ void importAttention(NodeImport& node) {
   Value* shown =
       node.wants(3) ? scores(node, q, k, inputs.size() > 3 ? inputs[3] : nullptr, attrs) : nullptr;
   Value* y = node.add(&ops::Attention, std::move(inputs), attrs);
-  if (node.input(0)->rank() == 3) {
-    const Shape heads = y->shape();
-    y = node.reshape(node.transpose(y, {0, 2, 1, 3}), {heads[0], heads[2], heads[1] * heads[3]});
-  }
-  node.setOutput(0, y);
+  node.setOutput(0, node.input(0)->rank() == 3 ? mergeHeads(node, y) : y);
   node.setOutput(1, k);
   node.setOutput(2, v);
   if (shown) node.setOutput(3, shown);

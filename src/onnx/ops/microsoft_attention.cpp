@@ -10,14 +10,6 @@
 
 namespace camshaft::onnx::importer {
 
-Value* splitHeads(const NodeImport& node, Value* x, int64_t heads) {
-  const Shape& in = x->shape();
-  if (x->rank() != 3 || heads <= 0)
-    node.invalid("its operands need rank 3, and the number of heads must be positive");
-  return node.transpose(node.reshape(x, {in[0], in[1], heads, floorDiv(in[2], heads)}),
-                        {0, 2, 1, 3});
-}
-
 namespace {
 
 // Flags of keys from lengths, or from ends followed by starts, one per sample. Where sizes are
@@ -71,9 +63,7 @@ Value* attend(const NodeImport& node, Value* q, Value* k, Value* v, Value* mask,
   attrs.alignEnd = true;
   std::vector<Value*> inputs{q, k, v};
   if (mask) inputs.push_back(mask);
-  Value* y = node.add(&ops::Attention, std::move(inputs), attrs);
-  const Shape heads = y->shape();
-  return node.reshape(node.transpose(y, {0, 2, 1, 3}), {heads[0], heads[2], heads[1] * heads[3]});
+  return mergeHeads(node, node.add(&ops::Attention, std::move(inputs), attrs));
 }
 
 namespace {

@@ -1,13 +1,9 @@
-// What the attention operators of com.microsoft share. Heads are [batch, heads, length, size].
+// What the attention operators of com.microsoft share.
 #pragma once
 
-#include "onnx/node_import.h"
-#include "ops/attention.h"
+#include "onnx/ops/attention.h"
 
 namespace camshaft::onnx::importer {
-
-// [batch, length, heads * size] as heads.
-Value* splitHeads(const NodeImport& node, Value* x, int64_t heads);
 
 // 0 where a key may be seen and `hidden` elsewhere, broadcasting to [batch, heads, queries, keys],
 // from a mask of which key is one: lengths [batch], ends and starts [2 * batch], or flags
