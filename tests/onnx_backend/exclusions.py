@@ -63,16 +63,11 @@ REASON_BY_OPERATOR = (
     ("strings are not tensors of numbers", "TfIdfVectorizer StringNormalizer"),
     ("images are decoded before they reach the model", "ImageDecoder"),
     ("control flow decided at run time: If, Loop and Scan", "If Loop Scan"),
-    ("engines draw no random numbers",
+    ("random numbers, which no two implementations draw alike",
      "RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli Multinomial Dropout"),
     ("the size of the output depends on data, not yet supported",
      "Compress NonMaxSuppression NonZero Unique"),
-    ("operators not yet implemented: signal processing", "DFT STFT MelWeightMatrix"),
-    ("operators not yet implemented: attention variants", "LinearAttention FlexAttention"),
-    ("operators not yet implemented: vision", "Col2Im DeformConv MaxUnpool RoiAlign"),
-    ("operators not yet implemented: others", "Det TensorScatter"),
     ("bits of floats read as integers, or the other way", "BitCast"),
-    ("einsum over a diagonal", "Einsum"),
 )
 REASON_BY_DOMAIN = {
     "ai.onnx.preview.training": "training operators",
