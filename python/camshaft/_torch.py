@@ -17,6 +17,8 @@ _TYPES = {
     DataType.BOOL: torch.bool,
     DataType.FP8: torch.float8_e4m3fn,
     DataType.FP8E5M2: torch.float8_e5m2,
+    DataType.FP8E4M3FNUZ: torch.float8_e4m3fnuz,
+    DataType.FP8E5M2FNUZ: torch.float8_e5m2fnuz,
 }
 
 
