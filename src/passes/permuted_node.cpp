@@ -190,6 +190,7 @@ std::optional<PermutedNode> permutedNode(const Node& node, int index, const Perm
         node, order, {node.as<ArgReduceAttrs>().axis},
         [](ArgReduceAttrs& attrs, std::vector<int64_t> axes) { attrs.axis = axes[0]; });
   const auto rank = static_cast<size_t>(node.output()->rank());
+  if (rank < order.size()) return std::nullopt;  // it takes dimensions away in a way of its own
   const Permutation full = withLeadingDims(order, rank);
   std::unique_ptr<Attrs> attrs = node.attrs->clone();
   if (!mapAttrs(node, *attrs, full)) return std::nullopt;
