@@ -5,6 +5,7 @@
 
 #include "onnx/ops/reduce.h"
 #include "ops/matmul.h"
+#include "ops/rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -14,6 +15,11 @@ bool has(const std::string& labels, char label) { return labels.find(label) != s
 
 bool repeats(const std::string& labels) {
   return std::set<char>(labels.begin(), labels.end()).size() != labels.size();
+}
+
+// One of the sizes may be 1 where the other is not.
+bool broadcasts(const Dim& a, const Dim& b) {
+  return a != b && (a.isConstant(1) || b.isConstant(1) || !mayBeEqual(a, b));
 }
 
 const Dim& sizeOf(const Labelled& x, char label) { return x.value->shape()[x.labels.find(label)]; }
@@ -61,7 +67,7 @@ Value* einsumProduct(const NodeImport& node, Labelled a, Labelled b, const std::
       static_cast<int64_t>(b.labels.size()) != b.value->rank())
     return nullptr;
   for (const char label : a.labels)
-    if (has(b.labels, label) && sizeOf(a, label) != sizeOf(b, label)) return nullptr;
+    if (has(b.labels, label) && broadcasts(sizeOf(a, label), sizeOf(b, label))) return nullptr;
   for (const char label : result)
     if (!has(a.labels, label) && !has(b.labels, label)) return nullptr;
 
