@@ -29,7 +29,7 @@ void eraseUnreadBindings(Graph& graph) {
   std::set<std::string> read;
   for (const auto& node : graph.nodes()) read.merge(symbolsRead(*node));
   for (Node* node : graph.nodeList()) {
-    if (node->op != &ops::BindDims) continue;
+    if (node->op != &ops::BindDims || isAssertion(graph, *node)) continue;
     const auto& symbols = node->as<BindDimsAttrs>().symbols;
     if (std::none_of(symbols.begin(), symbols.end(),
                      [&](const Dim& s) { return read.contains(s.symbolName()); }))

@@ -6,6 +6,7 @@
 
 #include "onnx/test_model.h"
 #include "ops/control_flow.h"
+#include "ops/shape.h"
 
 namespace camshaft::onnx {
 namespace {
@@ -121,6 +122,23 @@ TEST(ImportControlFlow, BranchesOfDifferentRanksAreRefused) {
                             subgraph({}, {{"Unsqueeze", {"x", "axes"}, {"b"}}}, {"b"})}}})
                    .output("y")),
       ElementsAre(HasSubstr("both branches must give the same element type and rank")));
+}
+
+TEST(ImportControlFlow, SqueezesWrittenAsAnIfCountOnTheirSize) {
+  const camshaft::Graph graph = imported(
+      TestModel()
+          .input("x", {"n", "m"})
+          .integers("one", {1})
+          .integers("axis", {1})
+          .node({"Shape", {"x"}, {"s"}})
+          .node({"Gather", {"s", "axis"}, {"d"}})
+          .node({"Equal", {"d", "one"}, {"c"}})
+          .node({"If", {"c"}, {"y"},
+                 {{"then_branch", subgraph({}, {{"Squeeze", {"x", "axis"}, {"a"}}}, {"a"})},
+                  {"else_branch", subgraph({}, {{"Identity", {"x"}, {"b"}}}, {"b"})}}})
+          .output("y"));
+  EXPECT_EQ(graph.outputs[0].value->rank(), 1);
+  EXPECT_TRUE(isAssertion(graph, only(graph, &ops::BindDims)));
 }
 
 TestModel loopModel(const std::vector<TestNode>& nodes, const std::vector<std::string>& outputs) {

@@ -250,6 +250,22 @@ std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>
   return sizes;
 }
 
+void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what) {
+  BindDimsAttrs attrs;
+  attrs.symbols.push_back(graph.newSymbol("asserted", {expected, expected}));
+  graph.add(&ops::BindDims, what, {value}, std::move(attrs));
+}
+
+bool isAssertion(const Graph& graph, const Node& node) {
+  if (node.op != &ops::BindDims) return false;
+  const SymbolRange rangeOfSymbol = graph.symbolRange();
+  const auto& symbols = node.as<BindDimsAttrs>().symbols;
+  return std::all_of(symbols.begin(), symbols.end(), [&](const Dim& symbol) {
+    const DimRange range = rangeOfSymbol(symbol.symbolName());
+    return range.min == range.max;
+  });
+}
+
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before) {
   if (isStatic(dims)) {
     const Dims values = staticDims(dims);

@@ -125,6 +125,7 @@ static bool replaceByContents(Graph& graph, Node* node) {
 static bool resolveBoundDims(Graph& graph) {
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::BindDims || !node->input(0)->contents) continue;
+    if (isAssertion(graph, *node)) continue;
     std::map<std::string, Dim> known;
     const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
     for (size_t i = 0; i < symbols.size(); ++i) {

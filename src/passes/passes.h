@@ -23,6 +23,7 @@ bool recogniseGelu(Graph& graph, const PassOptions& options);
 bool recogniseNorm(Graph& graph, const PassOptions& options);
 bool removeDead(Graph& graph, const PassOptions& options);
 bool removeIdentities(Graph& graph, const PassOptions& options);
+bool simplifyBodies(Graph& graph, const PassOptions& options);
 bool simplifyConcats(Graph& graph, const PassOptions& options);
 bool simplifyGathers(Graph& graph, const PassOptions& options);
 bool simplifyMasks(Graph& graph, const PassOptions& options);

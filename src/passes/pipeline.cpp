@@ -13,6 +13,7 @@ static constexpr Pass kPipeline[] = {
     // Clean up what exporters write, so that later passes see one spelling of each thing.
     {"remove_dead", removeDead},                // nodes and constants nothing reads
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
+    {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
     {"simplify_gathers", simplifyGathers},      // gathers at constant places become slices
     {"simplify_concats", simplifyConcats},      // parts of one tensor that are joined in another order

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/shape.h"
 #include "ops/symbols.h"
 #include "passes/passes.h"
 
@@ -53,7 +54,7 @@ static bool removeUnusedBindings(Graph& graph) {
   bool collected = false;
   for (Node* node : graph.nodeList()) {
     const std::set<std::string> defined = symbolsDefined(*node);
-    if (defined.empty() || isRead(graph, *node)) continue;
+    if (defined.empty() || isRead(graph, *node) || isAssertion(graph, *node)) continue;
     if (!collected) {
       inUse = symbolsInUse(graph);
       bounds = symbolsInBounds(graph);

@@ -93,8 +93,10 @@ void Context::setProfile(int profile) {
     dynamic_[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
   runners_.clear();
   runners_.resize(plan().steps.size());
+  bindsSizes_ = std::any_of(plan().steps.begin(), plan().steps.end(),
+                            [](const Step& step) { return !step.bindSlots.empty(); });
   findSegments();
-  recordings_.clear();
+  setBranches(plan().runsBranches);
   inputShapes_.assign(whole.inputs.size(), std::nullopt);
   for (size_t i = 0; i < whole.inputs.size(); ++i) {
     std::vector<int64_t> dims = inputShape(static_cast<int>(i));
@@ -210,7 +212,7 @@ void Context::resolveOperand(const Step& step, const Operand& operand, TensorArg
 void Context::resolveStep(size_t index) {
   const Step& step = plan().steps[index];
   ResolvedStep& resolved = resolved_[index];
-  resolved.checked = false;
+  resolved.checked = resolved.settled = false;
   resolved.inputs.resize(step.inputs.size());
   resolved.outputs.resize(step.outputs.size());
   for (size_t i = 0; i < step.inputs.size(); ++i)
@@ -271,26 +273,43 @@ void Context::checkAddresses() {
   }
 }
 
-void Context::bindSlot(const Step& step, size_t index, int64_t value) {
-  const int64_t least = step.bindMin[index], most = step.bindMax[index];
-  if (value < least || value > most)
-    fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", index, " is ", value,
-         " and profile ", profile_, " was planned for ", least, " to ",
-         most == std::numeric_limits<int64_t>::max() ? "any size" : str(most));
-  slots_[step.bindSlots[index]] = value;
+void Context::bindDims(const Step& step, const ResolvedStep& resolved) {
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < step.bindSlots.size(); ++i)
+    values.push_back(readIndex(resolved.inputs[0], static_cast<int64_t>(i)));
+  bindSizes(step, values);
 }
 
-void Context::bindDims(const Step& step, const ResolvedStep& resolved) {
-  for (size_t i = 0; i < step.bindSlots.size(); ++i)
-    bindSlot(step, i, readIndex(resolved.inputs[0], static_cast<int64_t>(i)));
+// Sizes that are what they were in the run before change nothing.
+void Context::bindSizes(const Step& step, std::span<const int64_t> values) {
+  bool changed = !resolved_[&step - plan().steps.data()].settled;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t least = step.bindMin[i], most = step.bindMax[i];
+    if (values[i] < least || values[i] > most)
+      fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", i, " is ", values[i],
+           " and profile ", profile_, " was planned for ", least, " to ",
+           most == std::numeric_limits<int64_t>::max() ? "any size" : str(most));
+    changed |= slots_[step.bindSlots[i]] != values[i];
+  }
+  if (!changed) return;
+  for (size_t i = 0; i < values.size(); ++i) slots_[step.bindSlots[i]] = values[i];
   settleSizesAfter(step);
 }
 
-// The sizes a step has bound decide those of the steps after it.
+// The sizes a step has bound decide those of the steps after it; what these will bind is not known
+// again until they run.
 void Context::settleSizesAfter(const Step& step) {
+  const size_t index = static_cast<size_t>(&step - plan().steps.data());
+  resolved_[index].settled = false;
+  for (size_t i = static_cast<size_t>(step.dimEnd); i < plan().dimProgram.size(); ++i)
+    slots_[plan().dimProgram[i].target] = kUnknown;
+  for (size_t i = index + 1; i < plan().steps.size(); ++i) {
+    resolved_[i].settled = false;
+    for (int32_t slot : plan().steps[i].bindSlots) slots_[slot] = kUnknown;
+  }
   runProgram(step.dimBegin, step.dimEnd);
-  const size_t next = static_cast<size_t>(&step - plan().steps.data()) + 1;
-  for (size_t i = next; i < plan().steps.size(); ++i) resolveStep(i);
+  for (size_t i = index + 1; i < plan().steps.size(); ++i) resolveStep(i);
+  resolved_[index].settled = true;
 }
 
 void* Context::outputMemory(int output, int64_t bytes, std::span<const int64_t> dims) {
@@ -418,8 +437,7 @@ void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& load
 }
 
 void Context::forgetRunSizes() {
-  const auto binds = [](const Step& step) { return !step.bindSlots.empty(); };
-  if (std::none_of(plan().steps.begin(), plan().steps.end(), binds)) return;
+  if (!bindsSizes_) return;
   sizesCurrent_ = false;
   resolveSizes();
 }

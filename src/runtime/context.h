@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/body_runner.h"
+#include "runtime/hazards.h"
 #include "runtime/loaded_engine.h"
 #include "runtime/recordings.h"
 #include "support/thread_pool.h"
@@ -56,13 +57,18 @@ class Context {
   int64_t arenaBytes() const { return plan().arenaBytes; }
   // Memory for the arena, on the engine's device, when it is the caller's: at least arenaBytes().
   void setArena(void* memory, int64_t bytes);
+  // Whether steps that do not need one another are recorded side by side; as the plan says until
+  // this is called.
+  void setBranches(bool sideBySide);
+  bool hasBranches();  // steps that could, at the shapes and addresses that are set
   // An event of the device, signalled when the inputs may be overwritten; null: none.
   void setInputConsumedEvent(void* event) { inputConsumed_ = event; }
 
   // On a device: queued on `stream`, and still running when this returns unless a layer runs on the
   // host or sizes are read from data.
   void run(void* stream = nullptr);
-  // Sizes that the last run read from its data are unknown again, as they are before every run.
+  // Sizes that the last run read from its data are unknown again. Else they are taken to be the
+  // same in the next run, until that reads others.
   void forgetRunSizes();
 
  private:
@@ -74,6 +80,7 @@ class Context {
     std::vector<int64_t> dims;
     int64_t workspaceBytes = 0;
     bool checked = false;  // the kernel takes operands of these sizes
+    bool settled = false;  // the sizes it has bound are those that later steps have
   };
 
   const ProfilePlan& plan() const { return engine_->plan().profiles[profile_]; }
@@ -85,11 +92,11 @@ class Context {
   void checkReady();
   void checkAddresses();
   void bindDims(const Step& step, const ResolvedStep& resolved);
-  void bindSlot(const Step& step, size_t index, int64_t value);
+  void bindSizes(const Step& step, std::span<const int64_t> values);
   void settleSizesAfter(const Step& step);
   void runBodies(size_t index);
   void* memoryFor(const Step& step, size_t output, int64_t bytes);
-  void bindShape(const Step& step, size_t output, std::span<const int64_t> dims);
+  void bindShapes(const Step& step, const std::vector<std::vector<int64_t>>& shapes);
   void requireSizes(const Step& step, const TensorArg& arg) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
@@ -103,6 +110,8 @@ class Context {
   void runStep(size_t index, void* stream);
   void runSegment(size_t segment, void* stream);
   void launchSegment(size_t segment, void* stream);
+  std::unique_ptr<Recording> recordSegment(size_t segment, void* stream);
+  std::vector<TouchedMemory> memoryTouchedBy(size_t segment);
   bool takesRecordings(void* stream) const;
   RecordingKey recordingKey() const;
   void reportTimes(void* stream);
@@ -125,6 +134,7 @@ class Context {
   std::vector<std::unique_ptr<BodyRunner>> runners_;  // of steps with bodies, made at their first run
   std::vector<Segment> segments_;
   Recordings recordings_;
+  bool runsBranches_ = false;
   void* inputConsumed_ = nullptr;
   struct TimedStep {
     size_t step;
@@ -141,6 +151,7 @@ class Context {
   std::vector<int64_t> slots_;
   std::vector<ResolvedStep> resolved_;
   bool sizesCurrent_ = false;
+  bool bindsSizes_ = false;  // some step of the profile does
 };
 
 }  // namespace camshaft

@@ -16,16 +16,12 @@ void Context::runBodies(size_t index) {
   std::vector<std::vector<int64_t>> shapes(step.outputs.size());
   const auto shape = [&](size_t output, std::span<const int64_t> dims) {
     shapes[output].assign(dims.begin(), dims.end());
-    bindShape(step, output, dims);
   };
   runner->run(resolved.inputs, {.memory = memory, .shape = shape});
-  if (!step.bindSlots.empty()) {
-    settleSizesAfter(step);
-    resolveStep(index);
-  }
+  bindShapes(step, shapes);
   for (size_t i = 0; i < shapes.size(); ++i)
     for (size_t d = 0; d < shapes[i].size(); ++d) {
-      const int64_t expected = resolved.outputs[i].dims[d];
+      const int64_t expected = sizeOf(step.outputs[i].tensor.dims[d]);
       if (shapes[i][d] >= 0 && shapes[i][d] != expected)
         fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives output ", i, " of shape [",
              join(shapes[i], ", "), "] where dimension ", d, " was to be ", expected);
@@ -37,7 +33,8 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
   if (operand.place == Place::kDynamic)
     dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
   if (operand.place == Place::kOutput) {
-    requireOutputHolds(step, operand.index, bytes);
+    // Of what the step decides itself, only the run before is known.
+    if (step.bindSlots.empty()) requireOutputHolds(step, operand.index, bytes);
     outputs_[operand.index] = outputMemory(operand.index, bytes, {});
     outputBytes_[operand.index] = bytes;
   }
@@ -50,15 +47,19 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
   return addressOf(operand, true);
 }
 
-// Dimensions of the results that the step defines. What no iteration has decided is empty, unless
-// it is known otherwise.
-void Context::bindShape(const Step& step, size_t output, std::span<const int64_t> dims) {
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const auto slot = std::find(step.bindSlots.begin(), step.bindSlots.end(),
-                                step.outputs[output].tensor.dims[d].slot);
-    if (slot == step.bindSlots.end() || sizeOf({.slot = *slot}) >= 0) continue;
-    bindSlot(step, static_cast<size_t>(slot - step.bindSlots.begin()), std::max<int64_t>(dims[d], 0));
+// Dimensions of the results that the step defines, each where it stands first. What no iteration
+// has decided is empty.
+void Context::bindShapes(const Step& step, const std::vector<std::vector<int64_t>>& shapes) {
+  if (step.bindSlots.empty()) return;
+  std::vector<int64_t> values;
+  for (int32_t slot : step.bindSlots) {
+    int64_t value = 0;
+    for (size_t i = shapes.size(); i-- > 0;)
+      for (size_t d = shapes[i].size(); d-- > 0;)
+        if (step.outputs[i].tensor.dims[d].slot == slot) value = std::max<int64_t>(shapes[i][d], 0);
+    values.push_back(value);
   }
+  bindSizes(step, values);
 }
 
 }  // namespace camshaft

@@ -20,6 +20,18 @@ void Context::setArena(void* memory, int64_t bytes) {
   arenaData_ = static_cast<std::byte*>(memory);
 }
 
+void Context::setBranches(bool sideBySide) {
+  runsBranches_ = sideBySide;
+  recordings_.clear();
+}
+
+bool Context::hasBranches() {
+  resolveSizes();
+  for (size_t i = 0; i < segments_.size(); ++i)
+    if (!segments_[i].onHost && !isChain(orderByMemory(memoryTouchedBy(i)))) return true;
+  return false;
+}
+
 // On the host one segment is everything: steps run one after the other anyway.
 void Context::findSegments() {
   segments_.clear();
@@ -34,7 +46,6 @@ void Context::findSegments() {
 }
 
 void Context::run(void* stream) {
-  forgetRunSizes();
   resolveSizes();
   if (device_) device_->makeCurrent();
   checkReady();
@@ -55,9 +66,43 @@ void Context::runSegment(size_t segment, void* stream) {
            "' runs on the host, so this engine cannot be captured into a CUDA graph");
     device_->synchronize(stream);
   }
-  const auto launch = [&](void* on) { launchSegment(segment, on); };
+  const auto record = [&](void* on) { return recordSegment(segment, on); };
   const bool isRecordable = device_ && !segments_[segment].onHost && takesRecordings(stream);
-  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, launch)) launch(stream);
+  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, record))
+    launchSegment(segment, stream);
+}
+
+std::unique_ptr<Recording> Context::recordSegment(size_t segment, void* stream) {
+  if (runsBranches_) {
+    const StepOrder order = orderByMemory(memoryTouchedBy(segment));
+    const size_t begin = segments_[segment].begin;
+    if (!isChain(order))
+      return device_->recordBranches(stream, order,
+                                     [&](size_t piece) { runStep(begin + piece, stream); });
+  }
+  return device_->record(stream, [&] { launchSegment(segment, stream); });
+}
+
+std::vector<TouchedMemory> Context::memoryTouchedBy(size_t segment) {
+  std::vector<TouchedMemory> steps;
+  const auto range = [](const void* data, int64_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(data);
+    return MemoryRange{begin, begin + static_cast<uintptr_t>(bytes)};
+  };
+  const auto ranges = [&](std::span<const TensorArg> operands) {
+    std::vector<MemoryRange> touched;
+    for (const TensorArg& operand : operands)
+      if (operand.data)
+        touched.push_back(
+            range(operand.data, static_cast<int64_t>(bytesOf(operand.type, operand.count()))));
+    return touched;
+  };
+  for (size_t i = segments_[segment].begin; i < segments_[segment].end; ++i) {
+    const LaunchArgs args = placeOperands(i);
+    TouchedMemory& step = steps.emplace_back(TouchedMemory{ranges(args.inputs), ranges(args.outputs)});
+    step.written.push_back(range(args.workspace, args.workspaceBytes));
+  }
+  return steps;
 }
 
 // Timed steps are launched one by one, a stream that its owner records takes no second recording,

@@ -1,7 +1,10 @@
 // If and Loop. An If whose condition is known while importing becomes its branch.
 #include "ops/control_flow.h"
 
+#include <algorithm>
+
 #include "onnx/ops/loop.h"
+#include "ops/shape.h"
 #include "onnx/ops/sequence.h"
 
 namespace camshaft::onnx::importer {
@@ -35,6 +38,31 @@ void recordSizes(NodeImport& node, BodyImport& yes, BodyImport& no, IfAttrs& att
   }
 }
 
+bool sameTypes(const BodyImport& yes, const BodyImport& no) {
+  for (size_t i = 0; i < yes.outputs().size(); ++i) {
+    const TensorType &a = yes.outputs()[i]->type, &b = no.outputs()[i]->type;
+    if (a.type != b.type || a.rank() != b.rank()) return false;
+  }
+  return true;
+}
+
+bool squeezes(const wire::Graph& branch) {
+  return std::any_of(branch.nodes.begin(), branch.nodes.end(),
+                     [](const wire::Node& inner) { return inner.opType == "Squeeze"; });
+}
+
+// Exporters write x.squeeze(d) as an If that leaves x as it is where d is not 1. Who squeezes counts
+// on a 1: the graph goes on with that rank, and a run with another size fails.
+bool importSqueeze(NodeImport& node, const BodyImport& yes, const BodyImport& no) {
+  const bool inThen = squeezes(yes.wireGraph());
+  if (inThen == squeezes(no.wireGraph())) return false;
+  addAssertion(node.graph(), node.reshape(node.cast(node.input(0), DataType::kI64), {}), inThen,
+               str(node.name(), ", a squeeze of a dimension that must be 1"));
+  const std::vector<Item> outputs = node.importBranch(inThen ? "then_branch" : "else_branch");
+  for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
+  return true;
+}
+
 // A loop's body sees iteration and condition in the rank that it declares.
 Shape scalarShape(const wire::ValueInfo& input) {
   const bool isVector = input.type.shape && input.type.shape->size() == 1;
@@ -57,6 +85,7 @@ void importIf(NodeImport& node) {
   if (yes->outputs().size() != no->outputs().size())
     node.invalid("its branches give ", yes->outputs().size(), " and ", no->outputs().size(),
                  " outputs");
+  if (!sameTypes(*yes, *no) && importSqueeze(node, *yes, *no)) return;
   IfAttrs attrs;
   recordSizes(node, *yes, *no, attrs);
   std::vector<Value*> operands{node.reshape(node.input(0), {})};

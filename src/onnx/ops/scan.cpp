@@ -26,7 +26,11 @@ std::vector<ScanAxis> scanAxes(const NodeImport& node, std::string_view axes,
 }
 
 Value* sizeValue(NodeImport& node, const Dim& size) {
-  return node.reshape(addDims(node.graph(), node.name(), {size}), {});
+  if (size.isConstant()) return node.scalar(DataType::kI64, static_cast<double>(size.value()));
+  DimsTensorAttrs attrs;
+  attrs.values = {size};
+  attrs.scalar = true;
+  return node.add(&ops::DimsTensor, {}, std::move(attrs));
 }
 
 // x[..., index, ...] of a value of the body.
