@@ -304,6 +304,21 @@ def test_group_query_attention_of_prompts_and_samples_of_different_length():
     group_query(2, 1, [5, 3], 8)  # a cache longer than what it holds
 
 
+@pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
+def test_linear_attention(rule):
+    q, k, v, state = floats(2, 5, 8), floats(2, 5, 8, scale=0.3), floats(2, 5, 6), floats(2, 2, 4, 3)
+    decay = -numpy.abs(floats(2, 5, 2)) if "gated" in rule else None
+    beta = numpy.abs(floats(2, 5, 2, scale=0.3)) if "delta" in rule else None
+    check("LinearAttention", q, k, v, state, decay, beta, q_num_heads=2, kv_num_heads=2, update_rule=rule,
+          outputs=(True, True), tolerance=1e-3)
+
+
+@pytest.mark.parametrize("state", [False, True])
+def test_causal_conv_with_state(state):
+    check("CausalConvWithState", floats(2, 3, 7), floats(3, 1, 4), floats(3), floats(2, 3, 3) if state else None,
+          activation="silu", outputs=(True, True), constants=(1, 2))
+
+
 # Quantised tensors
 
 def quantised(shape, kind=numpy.uint8):

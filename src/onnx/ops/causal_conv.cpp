@@ -6,6 +6,8 @@
 namespace camshaft::onnx::importer {
 
 void importCausalConvWithState(NodeImport& node) {
+  if (node.integer("state_window", 0) != 0)  // of com.microsoft's form
+    node.unsupported("a window of states is not supported: export it with state_window 0");
   Value *x = node.input(0, 3), *weights = node.input(1, 3);
   if (!isStatic(weights->shape()) || weights->shape()[2].value() < 1)
     node.invalid("its weights must have a known shape and a kernel of at least 1");

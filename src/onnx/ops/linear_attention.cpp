@@ -7,6 +7,8 @@
 namespace camshaft::onnx::importer {
 
 void importLinearAttention(NodeImport& node) {
+  if (node.integer("state_window", 0) != 0)  // of com.microsoft's form
+    node.unsupported("a window of states is not supported: export it with state_window 0");
   LinearAttentionAttrs attrs;
   attrs.qHeads = node.integer("q_num_heads");
   attrs.kvHeads = node.integer("kv_num_heads");
