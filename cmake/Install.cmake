@@ -1,4 +1,4 @@
-# What users find after `cmake --install`: headers, both libraries, trtexec, find_package(Camshaft)
+# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim, find_package(Camshaft)
 # with targets Camshaft::camshaft and Camshaft::runtime, and camshaft.pc.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ set_target_properties(camshaft_runtime_lib PROPERTIES EXPORT_NAME runtime)
 foreach(library camshaft camshaft_runtime_lib)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/camshaft>)
 endforeach()
-install(TARGETS camshaft camshaft_runtime_lib trtexec EXPORT CamshaftTargets
+install(TARGETS camshaft camshaft_runtime_lib trtexec camshaft-slim EXPORT CamshaftTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/camshaft)

@@ -14,6 +14,7 @@ ALLOWED = {
     "ops": ["support", "ir"],
     "onnx": ["support", "ir", "ops"],
     "passes": ["support", "ir", "ops"],
+    "slim": ["support", "ir", "ops", "onnx", "passes"],
     "plan": ["support", "ir", "ops", "backend"],
     "backend": ["support", "ir", "ops", "plan/plan.h"],
     "backends": ["support", "ir", "ops", "backend", "plan/plan.h"],
@@ -21,7 +22,7 @@ ALLOWED = {
     "engine": ["support", "plan/plan.h"],
     "runtime": ["support", "plan/plan.h", "engine", "backend/launch.h", "backend/device.h"],
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner"],
-    "api": ["support", "ir", "ops", "onnx", "plan", "tuner", "compiler", "engine", "runtime", "backend/device.h"],
+    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "engine", "runtime", "backend/device.h"],
 }
 PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "plan/plan.h": ["support"],

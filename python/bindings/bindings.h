@@ -26,6 +26,7 @@ void bindBuilder(nb::module_& m);
 void bindDevice(nb::module_& m);
 void bindRuntime(nb::module_& m);
 void bindParser(nb::module_& m);
+void bindSlim(nb::module_& m);
 
 // The library reports failure through the logger and returns null; Python raises it. Each object
 // logs through a forwarder that remembers the last error of the calling thread.

@@ -59,6 +59,7 @@ NB_MODULE(_camshaft, m) {
   bindDevice(m);
   bindRuntime(m);
   bindParser(m);
+  bindSlim(m);
   m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." + std::to_string(NV_TENSORRT_MINOR) + "." +
                                std::to_string(NV_TENSORRT_PATCH);
   m.def("get_nv_onnx_parser_version", &getNvOnnxParserVersion);

@@ -61,6 +61,7 @@ Logger.Severity = ILogger.Severity
 
 from ._types import _array_at, _data_type_of, nptype  # noqa: E402,F401
 from .inference import infer  # noqa: E402,F401
+from ._slim import slim  # noqa: E402,F401
 
 
 def volume(iterable):

@@ -66,6 +66,7 @@ struct Type {
 struct ValueInfo {
   std::string_view name;
   Type type;
+  std::string_view docString;
 };
 
 enum class AttributeType {
@@ -103,6 +104,7 @@ struct Node {
   std::vector<std::string_view> inputs;   // "" is an omitted optional input
   std::vector<std::string_view> outputs;  // "" is an output nobody asked for
   std::vector<Attribute> attributes;
+  std::string_view docString;
 };
 
 struct Graph {
@@ -113,6 +115,7 @@ struct Graph {
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::vector<ValueInfo> valueInfos;
+  std::string_view docString;
 };
 
 struct Function {
@@ -138,6 +141,7 @@ struct Model {
   Graph graph;
   std::vector<Function> functions;
   std::vector<StringPair> metadata;
+  std::string_view docString;
 };
 
 }  // namespace camshaft::onnx

@@ -113,6 +113,7 @@ void readNode(FieldReader in, Node& node) {
       case 3: node.name = in.bytes(); break;
       case 4: node.opType = in.bytes(); break;
       case 5: appendMessage(in, "attribute", 1, node.attributes, readAttribute); break;
+      case 6: node.docString = in.bytes(); break;
       case 7: node.domain = in.bytes(); break;
       case 8: node.overload = in.bytes(); break;
       default: in.skip();
@@ -126,6 +127,7 @@ void readGraph(FieldReader in, Graph& graph) {
       case 1: appendMessage(in, "node", 3, graph.nodes, readNode); break;
       case 2: graph.name = in.bytes(); break;
       case 5: appendMessage(in, "initializer", 8, graph.initializers, readTensor); break;
+      case 10: graph.docString = in.bytes(); break;
       case 11: appendMessage(in, "input", 1, graph.inputs, readValueInfo); break;
       case 12: appendMessage(in, "output", 1, graph.outputs, readValueInfo); break;
       case 13: appendMessage(in, "value info", 1, graph.valueInfos, readValueInfo); break;

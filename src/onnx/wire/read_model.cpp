@@ -61,6 +61,7 @@ void readModel(FieldReader in, Model& model) {
       case 3: model.producerVersion = in.bytes(); break;
       case 4: model.domain = in.bytes(); break;
       case 5: model.modelVersion = in.varint(); break;
+      case 6: model.docString = in.bytes(); break;
       case 7:
         readGraph(in.message("graph", -1, 2), model.graph);
         hasGraph = true;

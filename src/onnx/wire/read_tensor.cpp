@@ -162,6 +162,7 @@ void readValueInfo(FieldReader in, ValueInfo& info) {
     switch (in.tag()) {
       case 1: info.name = in.bytes(); break;
       case 2: readType(in.message("type", -1, 0), info.type); break;
+      case 3: info.docString = in.bytes(); break;
       default: in.skip();
     }
   }

@@ -1,0 +1,23 @@
+// How each operator of the IR is spelled in ONNX.
+#pragma once
+
+#include <string>
+
+#include "onnx/write/graph_writer.h"
+
+namespace camshaft::onnx::writer {
+
+// Writes the node, or returns why it cannot and has written nothing.
+using Printer = std::string (*)(GraphWriter& writer, const Node& node);
+
+// Null for operators that passes never make or change: they are written as the ONNX nodes they
+// came from (originals.h), or not at all.
+Printer printerOf(Op op);
+
+// The printer's, or a refusal that names the operator when it has none.
+std::string print(GraphWriter& writer, const Node& node);
+
+// Gemm for an addition to a product of matrices that nothing else reads; false: it is no such.
+bool printGemm(GraphWriter& writer, const Node& addition);
+
+}  // namespace camshaft::onnx::writer

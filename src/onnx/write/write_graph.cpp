@@ -1,0 +1,177 @@
+#include "onnx/write/write_graph.h"
+
+#include <algorithm>
+
+#include "onnx/write/originals.h"
+#include "onnx/write/printers.h"
+#include "ops/ops.h"
+
+namespace camshaft::onnx::writer {
+
+namespace {
+
+// Every name that occurs in a graph or its subgraphs: new tensors must not get those inside.
+void collectNames(const wire::Graph& graph, std::unordered_set<std::string>& names) {
+  for (const auto& tensor : graph.initializers) names.emplace(tensor.name);
+  for (const auto& info : graph.inputs) names.emplace(info.name);
+  for (const auto& node : graph.nodes) {
+    for (const std::string_view output : node.outputs) names.emplace(output);
+    for (const auto& attribute : node.attributes)
+      for (const auto& inner : attribute.graphs) collectNames(inner, names);
+  }
+}
+
+using Renames = std::unordered_map<std::string_view, Name>;
+
+void renameReads(wire::Graph& graph, Renames renames) {
+  const auto hide = [&](std::string_view name) { renames.erase(name); };
+  for (const auto& info : graph.inputs) hide(info.name);
+  for (const auto& tensor : graph.initializers) hide(tensor.name);
+  for (const auto& node : graph.nodes)
+    std::for_each(node.outputs.begin(), node.outputs.end(), hide);
+  const auto rename = [&](std::string_view& name) {
+    if (const auto it = renames.find(name); it != renames.end()) name = it->second;
+  };
+  for (auto& node : graph.nodes) {
+    std::for_each(node.inputs.begin(), node.inputs.end(), rename);
+    for (auto& attribute : node.attributes)
+      for (auto& inner : attribute.graphs) renameReads(inner, renames);
+  }
+  for (auto& output : graph.outputs) rename(output.name);
+}
+
+std::unordered_map<std::string, int64_t> opsetsOf(const wire::Model& model) {
+  std::unordered_map<std::string, int64_t> opsets;
+  for (const auto& import : model.opsetImports)
+    opsets[std::string(importer::canonicalDomain(import.domain))] = import.version;
+  return opsets;
+}
+
+class ModelWriter {
+ public:
+  ModelWriter(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
+              const std::vector<KeptNode>& kept, bool sizesAsImported)
+      : model_(model.model),
+        graph_(graph),
+        sizesAsImported_(sizesAsImported),
+        originals_(trace, graph, opsetsOf(model.model)) {
+    const auto opsets = opsetsOf(model.model);
+    const auto opset = opsets.find("");
+    std::unordered_set<std::string> taken;
+    for (const auto& node : model_.graph.nodes)
+      for (const auto& attribute : node.attributes)
+        for (const auto& inner : attribute.graphs) collectNames(inner, taken);
+    for (const auto& info : model_.graph.inputs) taken.emplace(info.name);
+    for (const auto& info : model_.graph.outputs) taken.emplace(info.name);
+    result_.owner = std::make_unique<GraphWriter>(graph, opset == opsets.end() ? 1 : opset->second,
+                                                  modelInputs(), std::move(taken));
+    for (const KeptNode& node : kept)
+      for (const Value* output : node.outputs)
+        if (output) makers_[output] = &node;
+  }
+
+  WrittenGraph run() {
+    nameOutputs();
+    while (const Value* value = writer().nextUnwritten()) {
+      if (const auto kept = makers_.find(value); kept != makers_.end())
+        writeKept(*kept->second);
+      else if (value->producer)
+        writeNode(*value->producer, value);
+      else
+        writer().define(value);  // an input
+    }
+    if (!result_.refusals.empty()) return std::move(result_);
+    result_.graph = writer().take();
+    result_.graph.name = model_.graph.name;
+    result_.graph.docString = model_.graph.docString;
+    for (const auto& info : model_.graph.inputs)
+      if (isInput(info)) result_.graph.inputs.push_back(info);
+    result_.graph.outputs = model_.graph.outputs;
+    return std::move(result_);
+  }
+
+ private:
+  GraphWriter& writer() { return *result_.owner; }
+
+  // Those that are initializers too are constants of the graph.
+  bool isInput(const wire::ValueInfo& info) const {
+    return std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
+                       [&](const Value* input) { return input->name == info.name; });
+  }
+  size_t modelInputs() const {
+    return static_cast<size_t>(std::count_if(model_.graph.inputs.begin(), model_.graph.inputs.end(),
+                                             [&](const auto& info) { return isInput(info); }));
+  }
+
+  // Outputs have the names the user gave them; where a value cannot have it, it is copied.
+  void nameOutputs() {
+    std::vector<std::pair<const Value*, size_t>> copies;
+    std::unordered_set<const Value*> named;
+    for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
+      const Value* value = graph_.outputs[i].value;
+      const bool computed = value->producer || makers_.contains(value);
+      if (computed && named.insert(value).second)
+        writer().setName(value, model_.graph.outputs[i].name);
+      else
+        copies.emplace_back(value, i);
+    }
+    for (const auto& [value, i] : copies) {
+      wire::Node copy;
+      copy.opType = "Identity";
+      copy.name = copy.outputs.emplace_back(model_.graph.outputs[i].name);
+      copy.inputs = {writer().use(value)};
+      writer().addNode(std::move(copy));
+    }
+    for (const Value* value : named) writer().use(value);
+  }
+
+  void writeNode(const Node& node, const Value* wanted) {
+    writer().begin(node);
+    const auto original = originals_.find(writer(), node);
+    const bool isPlainAdd = original && original->traced->node.opType == "Add";
+    if ((!original || isPlainAdd) && printGemm(writer(), node)) return;
+    if (original && (sizesAsImported_ || !original->needsSizes))
+      originals_.write(writer(), *original, sizesAsImported_);
+    else if (sizesAsImported_ && node.op == &ops::DimsTensor)
+      originals_.writeByName(writer(), wanted);
+    if (writer().isWritten(wanted)) return;
+    std::string reason = print(writer(), node);
+    if (!reason.empty() && original && original->needsSizes) {
+      originals_.write(writer(), *original, sizesAsImported_);
+      if (writer().isWritten(wanted)) return;
+    }
+    if (reason.empty() || originals_.writeByName(writer(), wanted)) return;
+    result_.refusals.push_back({&node, std::move(reason)});
+    writer().define(wanted);
+  }
+
+  void writeKept(const KeptNode& kept) {
+    wire::Node node = kept.traced->node;
+    Renames renames;
+    for (size_t i = 0; i < kept.captures.size(); ++i)
+      renames[kept.traced->captures[i].name] = writer().use(kept.captures[i]);
+    for (auto& attribute : node.attributes)
+      for (auto& inner : attribute.graphs) renameReads(inner, renames);
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (!node.inputs[i].empty()) node.inputs[i] = writer().use(kept.inputs[i]);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      if (kept.outputs[i]) node.outputs[i] = writer().define(kept.outputs[i]);
+    writer().addNode(std::move(node));
+  }
+
+  const wire::Model& model_;
+  const Graph& graph_;
+  bool sizesAsImported_;
+  Originals originals_;
+  std::unordered_map<const Value*, const KeptNode*> makers_;
+  WrittenGraph result_;
+};
+
+}  // namespace
+
+WrittenGraph writeGraph(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
+                        const std::vector<KeptNode>& kept, bool sizesAsImported) {
+  return ModelWriter(model, trace, graph, kept, sizesAsImported).run();
+}
+
+}  // namespace camshaft::onnx::writer

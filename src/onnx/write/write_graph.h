@@ -1,0 +1,40 @@
+// From a Graph that passes have worked on back to an ONNX graph.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnx/trace.h"
+#include "onnx/wire/read_model.h"
+#include "onnx/write/graph_writer.h"
+
+namespace camshaft::onnx::writer {
+
+// An ONNX node that is written as it was: the graph has its outputs as inputs, and reads nothing
+// of what it does. Null where the node has no such input or output.
+struct KeptNode {
+  const TracedNode* traced = nullptr;
+  std::vector<const Value*> inputs, outputs;
+  std::vector<const Value*> captures;  // as traced->captures
+};
+
+struct WrittenGraph {
+  wire::Graph graph;                   // with the model's own inputs and outputs
+  std::unique_ptr<GraphWriter> owner;  // of names and new tensors in it
+  struct Refusal {
+    const Node* node;
+    std::string reason;
+  };
+  std::vector<Refusal> refusals;  // nodes that cannot be written; then the graph is of no use
+};
+
+// The first outputs of `graph` are those of the model. Nodes have hints (originals.h) as origins.
+// Views in the result are into the model, the graph's constants and `owner`.
+// Sizes that are known at run time only are written as arithmetic on shapes, or, if
+// `sizesAsImported`, by the nodes that the model had for them; which is less differs from model to
+// model.
+WrittenGraph writeGraph(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
+                        const std::vector<KeptNode>& kept, bool sizesAsImported);
+
+}  // namespace camshaft::onnx::writer

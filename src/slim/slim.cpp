@@ -1,0 +1,271 @@
+#include "slim/slim.h"
+
+#include <algorithm>
+#include <set>
+
+#include "onnx/import.h"
+#include "onnx/wire/tensor.h"
+#include "onnx/wire/write_model.h"
+#include "onnx/write/originals.h"
+#include "onnx/write/write_graph.h"
+#include "passes/passes.h"
+#include "slim/report.h"
+#include "support/text.h"
+
+namespace camshaft {
+
+using onnx::TracedNode;
+using onnx::writer::KeptNode;
+
+struct SlimModel::State {
+  onnx::LoadedModel source;
+  onnx::ImportTrace trace;  // nodes of the result may be copies of these
+  onnx::writer::WrittenGraph written;
+  onnx::Model model;
+  SlimReport report;
+};
+
+namespace {
+
+// In the order of the build's pipeline, which says what each does. Left out is what fuses, and what
+// spells one operator as others: a Gather that becomes a Slice and a Reshape is no slimmer.
+constexpr Pass kPasses[] = {
+    {"remove_dead", removeDead},
+    {"fold_constants", foldConstants},
+    {"remove_identities", removeIdentities},
+    {"merge_common", mergeCommon},
+    {"unflatten_products", unflattenProducts},
+    {"recognise_norm", recogniseNorm},
+    {"fold_constants", foldConstants},
+    {"fold_batch_norm", foldBatchNorm},
+    {"remove_identities", removeIdentities},
+    {"merge_common", mergeCommon},
+    {"remove_dead", removeDead},
+};
+constexpr int64_t kFirstOpsetWithLayerNorm = 17;
+
+void runPasses(Graph& graph, int64_t opset) {
+  const PassOptions options;
+  for (const Pass& pass : kPasses) {
+    if (pass.run == recogniseNorm && opset < kFirstOpsetWithLayerNorm) continue;
+    pass.run(graph, options);
+    verify(graph, pass.name);
+  }
+}
+
+int64_t opsetOf(const onnx::Model& model) {
+  for (const auto& import : model.opsetImports)
+    if (import.domain.empty() || import.domain == "ai.onnx") return import.version;
+  return 1;
+}
+
+// A copy to run passes on, whose nodes know which part of which ONNX node they are.
+class WorkingCopy {
+ public:
+  WorkingCopy(const Graph& imported, const onnx::ImportTrace& trace) : graph_(imported.clone()) {
+    firstKept_ = graph_.inputs.size();
+    const std::vector<Node*> from = imported.nodeList(), to = graph_.nodeList();
+    std::unordered_map<const Node*, Node*> copies;
+    for (size_t i = 0; i < from.size(); ++i) {
+      copies[from[i]] = to[i];
+      to[i]->origins.clear();
+    }
+    for (size_t i = 0; i < trace.nodes.size(); ++i)
+      for (size_t j = 0; j < trace.nodes[i].parts.size(); ++j)
+        copies.at(trace.nodes[i].parts[j])->origins = {
+            toString(onnx::writer::Hint{static_cast<int>(i), static_cast<int>(j)})};
+  }
+
+  // The node's outputs become inputs of the graph, and what it reads stays alive.
+  void keep(const TracedNode& traced) {
+    Kept kept{&traced, {}, {}, graph_.outputs.size()};
+    for (const Value* input : traced.inputs)
+      if (input) keepAlive(*input);
+    for (const auto& capture : traced.captures) keepAlive(*capture.value);
+    for (const Value* output : traced.outputs) kept.imported.push_back(output);
+    kept_.push_back(std::move(kept));
+  }
+
+  // After all keep(): only then no value is replaced that another kept node still looks for.
+  void cut() {
+    for (Kept& kept : kept_)
+      for (const Value* output : kept.imported) {
+        Value* value = output ? graph_.find(output->name) : nullptr;
+        if (value && !kept.traced->opaque) {
+          Value* input = graph_.addInput(str(value->name, ".kept"), value->type);
+          graph_.replaceUses(value, input);
+          value = input;
+        }
+        kept.outputs.push_back(value);
+      }
+    rebindSymbols();
+  }
+
+  std::vector<KeptNode> keptNodes() const {
+    std::vector<KeptNode> nodes;
+    for (const Kept& kept : kept_) {
+      KeptNode node{kept.traced, {}, {kept.outputs.begin(), kept.outputs.end()}, {}};
+      size_t next = kept.firstOutput;
+      for (const Value* input : kept.traced->inputs)
+        node.inputs.push_back(input ? graph_.outputs[next++].value : nullptr);
+      for (size_t i = 0; i < kept.traced->captures.size(); ++i)
+        node.captures.push_back(graph_.outputs[next++].value);
+      nodes.push_back(std::move(node));
+    }
+    return nodes;
+  }
+
+  Graph& graph() { return graph_; }
+
+ private:
+  // A symbol has its value from one place. Where the shapes of new inputs give all symbols that a
+  // node without outputs would read, they do; other sizes of new inputs get symbols of their own.
+  void rebindSymbols() {
+    std::set<std::string> given;
+    for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
+      for (const Dim& dim : graph_.inputs[i]->shape())
+        if (dim.isSymbol()) given.insert(dim.symbolName());
+    std::set<std::string> defined;
+    for (Node* node : graph_.nodeList()) {
+      const std::set<std::string> symbols = symbolsDefined(*node);
+      if (!symbols.empty() && node->outputs.empty() &&
+          std::includes(given.begin(), given.end(), symbols.begin(), symbols.end()))
+        graph_.erase(node);
+      else
+        defined.insert(symbols.begin(), symbols.end());
+    }
+    for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
+      for (Dim& dim : graph_.inputs[i]->type.shape) {
+        std::set<std::string> symbols;
+        collectSymbols(dim, symbols);
+        if (std::any_of(symbols.begin(), symbols.end(),
+                        [&](const auto& name) { return defined.contains(name); }))
+          dim = graph_.newSymbol("kept");
+      }
+    graph_.inferAllTypes();
+  }
+
+  void keepAlive(const Value& imported) {
+    graph_.addOutput(str("kept ", graph_.outputs.size()), graph_.find(imported.name));
+  }
+
+  struct Kept {
+    const TracedNode* traced;
+    std::vector<const Value*> imported;
+    std::vector<Value*> outputs;
+    size_t firstOutput;  // of the graph, that keeps an input of the node alive
+  };
+  Graph graph_;
+  size_t firstKept_;  // among its inputs
+  std::vector<Kept> kept_;
+};
+
+// The ONNX nodes that a node of the graph came from.
+std::vector<size_t> tracedOf(const Node& node) {
+  std::vector<size_t> traced;
+  for (const std::string& origin : node.origins)
+    if (const auto hint = onnx::writer::parseHint(origin))
+      traced.push_back(static_cast<size_t>(hint->traced));
+  return traced;
+}
+
+bool hasBody(const onnx::Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(),
+                     [](const onnx::Attribute& attribute) { return !attribute.graphs.empty(); });
+}
+
+onnx::writer::WrittenGraph smallerOf(const onnx::LoadedModel& model, const onnx::ImportTrace& trace,
+                                     const Graph& graph, const std::vector<KeptNode>& kept) {
+  auto first = writeGraph(model, trace, graph, kept, false);
+  auto second = writeGraph(model, trace, graph, kept, true);
+  if (first.refusals.empty() != second.refusals.empty())
+    return first.refusals.empty() ? std::move(first) : std::move(second);
+  return first.graph.nodes.size() <= second.graph.nodes.size() ? std::move(first)
+                                                               : std::move(second);
+}
+
+int64_t bytesOf(const onnx::LoadedModel& model) {
+  size_t bytes = model.files->model().bytes.size();
+  for (const onnx::Tensor& tensor : model.model.graph.initializers)
+    if (tensor.external) bytes += onnx::tensorData(tensor, *model.files).bytes.size();
+  return static_cast<int64_t>(bytes);
+}
+
+Graph import(const onnx::LoadedModel& model, onnx::ImportTrace& trace) {
+  Graph graph;
+  onnx::ImportOptions options;
+  options.trace = &trace;
+  const auto problems = onnx::importModel(model, graph, options);
+  if (problems.empty()) return graph;
+  std::string message;
+  for (const auto& problem : problems) message += (message.empty() ? "" : "\n") + problem.message;
+  throw Error(problems.front().kind, std::move(message));
+}
+
+}  // namespace
+
+SlimModel slim(onnx::LoadedModel model) {
+  auto state = std::make_unique<SlimModel::State>();
+  state->source = std::move(model);
+  const onnx::Model& source = state->source.model;
+  const std::vector<TracedNode>& traced = state->trace.nodes;
+  const Graph imported = import(state->source, state->trace);
+  Graph graph;            // the last copy, which refusals point into
+  std::set<size_t> kept;  // nodes that are left as they were; grows until all can be written
+  for (size_t i = 0; i < traced.size(); ++i)
+    if (traced[i].opaque) {
+      kept.insert(i);
+      state->report.kept.push_back(str(traced[i].name, ": its operator is not known"));
+    }
+  do {
+    const size_t keptBefore = kept.size();
+    for (const auto& refusal : state->written.refusals)
+      for (const size_t index : tracedOf(*refusal.node))
+        if (kept.insert(index).second)
+          state->report.kept.push_back(str(traced[index].name, ": ", refusal.reason));
+    if (!state->written.refusals.empty() && kept.size() == keptBefore) {
+      const auto& refusal = state->written.refusals.front();
+      state->report.kept = {str("the whole model: ", describe(*refusal.node),
+                                " cannot be written as ONNX: ", refusal.reason)};
+      break;
+    }
+    WorkingCopy copy(imported, state->trace);
+    for (const size_t index : kept) copy.keep(traced[index]);
+    copy.cut();
+    runPasses(copy.graph(), opsetOf(source));
+    state->written = smallerOf(state->source, state->trace, copy.graph(), copy.keptNodes());
+    graph = std::move(copy.graph());
+  } while (!state->written.refusals.empty());
+
+  state->model = source;
+  if (state->written.refusals.empty()) {
+    state->model.irVersion =
+        std::max<int64_t>(source.irVersion, 4);  // lets initializers be no inputs
+    state->model.graph = state->written.graph;
+    // Functions were expanded, but for calls in the bodies of branches and loops.
+    if (std::none_of(kept.begin(), kept.end(), [&](size_t i) { return hasBody(traced[i].node); }))
+      state->model.functions.clear();
+  }
+  countInto(state->report, source, state->model);
+  state->report.bytes.before = bytesOf(state->source);
+  return SlimModel(std::move(state));
+}
+
+SlimModel::SlimModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SlimModel::SlimModel(SlimModel&&) noexcept = default;
+SlimModel::~SlimModel() = default;
+const onnx::Model& SlimModel::model() const { return state_->model; }
+const SlimReport& SlimModel::report() const { return state_->report; }
+
+std::string SlimModel::encode() {
+  std::string bytes = onnx::encodeModel(state_->model, *state_->source.files);
+  state_->report.bytes.after = static_cast<int64_t>(bytes.size());
+  return bytes;
+}
+
+void SlimModel::writeFile(const std::filesystem::path& path) {
+  state_->report.bytes.after =
+      static_cast<int64_t>(onnx::writeModelFile(state_->model, *state_->source.files, path));
+}
+
+}  // namespace camshaft
