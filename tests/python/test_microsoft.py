@@ -226,10 +226,12 @@ def test_attention_with_other_sizes_and_a_bias():
 @pytest.mark.parametrize("past", [0, 3])
 def test_qattention(kind, past):
     low, high = (0, 255) if kind is numpy.uint8 else (-127, 127)
+    middle = (low + high) // 2
     cache = floats(2, 2, HEADS, past, SIZE) if past else None
     check("QAttention", integers(0, 255, (2, 5, 6), numpy.uint8), integers(low, high, (6, 3 * WIDTH), kind),
           floats(3 * WIDTH), f32(0.02), floats(3 * WIDTH, scale=0.01) ** 2 + f32(0.01),
-          masks(2, 5, 5 + past)["flags"], numpy.array(120, numpy.uint8), integers(-3 if low else 100, 3 if low else 130, (3 * WIDTH,), kind),
+          masks(2, 5, 5 + past)["flags"], numpy.array(120, numpy.uint8),
+          integers(middle - 9, middle + 9, (3 * WIDTH,), kind),
           cache, num_heads=HEADS, unidirectional=1 if past else 0, outputs=(True, bool(past)),
           constants=(1, 2, 4, 7), tolerance=1e-3)
 
@@ -277,7 +279,7 @@ def group_query(batch, length, lengths, past, *, packed=False, heads=4, kv_heads
     lengths = numpy.array(lengths)
     total = int((lengths + length).max())
     even = len(set(lengths)) == 1  # else what the caches hold beyond a sample's end is anybody's guess
-    q, k, v = floats(batch, length, heads * size), floats(batch, length, kv_heads * size), floats(batch, length, kv_heads * size)
+    q, k, v = (floats(batch, length, count * size) for count in (heads, kv_heads, kv_heads))
     operands = [numpy.concatenate([q, k, v], 2), None, None] if packed else [q, k, v]
     cache = [floats(batch, kv_heads, past, size) for _ in range(2)]
     cos, sin = caches(40, size // 2)

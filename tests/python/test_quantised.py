@@ -34,8 +34,10 @@ def pictures(tmp_path):
     node = helper.make_node
     nodes = [node("Conv", ["x", "w1", "b1"], ["c1"], pads=[1, 1, 1, 1]), node("Relu", ["c1"], ["r1"]),
              node("Conv", ["r1", "w2", "b2"], ["c2"], pads=[1, 1, 1, 1], group=4), node("Add", ["r1", "c2"], ["s"]),
-             node("LeakyRelu", ["s"], ["l"], alpha=0.1), node("AveragePool", ["l"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
-             node("MaxPool", ["l"], ["m"], kernel_shape=[2, 2], strides=[2, 2]), node("Concat", ["p", "m"], ["cat"], axis=1),
+             node("LeakyRelu", ["s"], ["l"], alpha=0.1),
+             node("AveragePool", ["l"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+             node("MaxPool", ["l"], ["m"], kernel_shape=[2, 2], strides=[2, 2]),
+             node("Concat", ["p", "m"], ["cat"], axis=1),
              node("Sigmoid", ["cat"], ["g"]), node("Mul", ["cat", "g"], ["z"]), node("GlobalAveragePool", ["z"], ["v"]),
              node("Flatten", ["v"], ["f"]), node("Gemm", ["f", "w3", "b3"], ["logits"], transB=1),
              node("Softmax", ["logits"], ["y"], axis=1)]
@@ -48,10 +50,11 @@ def sequences(tmp_path):
     """An LSTM, a product and a normalisation."""
     node = helper.make_node
     nodes = [node("LSTM", ["x", "w", "r", "b"], ["states", "last", "cell"], hidden_size=16),
-             node("Squeeze", ["states", "one"], ["h"]), node("MatMul", ["h", "w1"], ["m"]), node("Add", ["m", "b1"], ["a"]),
+             node("Squeeze", ["states", "one"], ["h"]),
+             node("MatMul", ["h", "w1"], ["m"]), node("Add", ["m", "b1"], ["a"]),
              node("Relu", ["a"], ["u"]), node("MatMul", ["u", "w2"], ["y"])]
-    weights = {"w": floats(1, 64, 8), "r": floats(1, 64, 16), "b": floats(1, 128), "w1": floats(16, 32), "b1": floats(32),
-               "w2": floats(32, 32), "one": numpy.array([1])}
+    weights = {"w": floats(1, 64, 8), "r": floats(1, 64, 16), "b": floats(1, 128),
+               "w1": floats(16, 32), "b1": floats(32), "w2": floats(32, 32), "one": numpy.array([1])}
     return saved(tmp_path, nodes, weights, {"x": [6, "n", 8]}, {"y": [6, "n", 32]})
 
 
