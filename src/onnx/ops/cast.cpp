@@ -64,11 +64,13 @@ Value* castToScale(const NodeImport& node, Value* x) {
     power = node.pointwise({bitCast(node, x, DataType::kI32)}, formula.take());
     power = bitCast(node, power, DataType::kF32);
   }
-  if (node.flag("saturate", true)) return node.cast(power, DataType::kF8E8M0);
+  const bool saturates = node.flag("saturate", true);
+  if (saturates && mode == kUp) return node.cast(power, DataType::kF8E8M0);
   Formula formula;
   const Term rounded = formula.input(0, DataType::kF32), value = formula.input(1, DataType::kF32);
-  const Term isOutside = rounded > 0x1p127 || value < 0x1p-127;
-  cast(where(isOutside, formula.number(kNan, DataType::kF32), rounded), DataType::kF8E8M0);
+  Term isNan = value != value;
+  if (!saturates) isNan = isNan || rounded > 0x1p127 || value < 0x1p-127;
+  cast(where(isNan, formula.number(kNan, DataType::kF32), rounded), DataType::kF8E8M0);
   return node.pointwise({power, x}, formula.take());
 }
 
