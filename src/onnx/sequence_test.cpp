@@ -131,6 +131,10 @@ TEST(Sequence, RefusalsSayWhy) {
   unknown.input("x", {"n", 2}).node({"SplitToSequence", {"x"}, {"s"}});
   EXPECT_THAT(problemsOf(unknown.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
               ElementsAre(HasSubstr("the number of parts is not known")));
+  TestModel huge;
+  huge.input("x", {int64_t{1} << 40}).node({"SplitToSequence", {"x"}, {"s"}});
+  EXPECT_THAT(problemsOf(huge.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
+              ElementsAre(HasSubstr("into more than 65536 parts")));
   TestModel nothing;
   nothing.node({"Optional", {}, {"o"}}).node({"OptionalGetElement", {"o"}, {"y"}});
   EXPECT_THAT(problemsOf(nothing.output("y")),

@@ -50,7 +50,8 @@ def summary(chosen, results):
         fixed = how["passed with inputs fixed"]
         lines.append(f"{passed} of {len(names)} {kind} tests pass")
         if fixed:
-            lines[-1] += f" ({fixed} of them with axes, pads or scales as constants, not inputs)"
+            lines[-1] += (f" ({fixed} of them with axes, pads, scales or the lengths of sequences"
+                          " fixed, not as inputs)")
     return lines
 
 

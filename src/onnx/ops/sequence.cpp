@@ -24,6 +24,8 @@ Value* withAxis(const NodeImport& node, Value* x, int64_t axis) {
   return node.reshape(x, std::move(shape));
 }
 
+constexpr int64_t kMostParts = 1 << 16;
+
 // Sizes of the parts along the axis. Their number must be known.
 std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
   const Dim& size = x->shape()[axis];
@@ -34,6 +36,8 @@ std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
                      ", so that the number of parts is not known: fix it when exporting");
   const int64_t part = split ? node.constantIntegers(1, "size of parts").at(0) : 1;
   if (part < 1) node.invalid("it splits into parts of ", part, " elements");
+  if (size.value() / part > kMostParts)
+    node.unsupported("it splits ", size, " elements into more than ", kMostParts, " parts");
   std::vector<Dim> parts;
   for (int64_t rest = size.value(); rest > 0; rest -= part) parts.push_back(std::min(part, rest));
   return parts;
