@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr std::string_view kMl = "ai.onnx.ml", kPreview = "ai.onnx.preview";
+constexpr std::string_view kTraining = "ai.onnx.preview.training";
 
 // One table, so that a lookup is a walk and nothing registers itself.
 #define ONNX_UNARY(name, since, scalarOp) \
@@ -87,6 +88,8 @@ const OperatorEntry* findOperator(std::string_view domain, std::string_view name
 std::string whyUnknown(std::string_view domain, std::string_view name, int64_t opset) {
   for (const Refusal& refusal : kRefusals)
     if (domain.empty() && refusal.name == name) return std::string(refusal.why);
+  if (domain == kTraining)
+    return "it belongs to training, which an engine does not do: export the model for inference";
   std::vector<std::string_view> names;
   for (const OperatorEntry& entry : kOperators) {
     if (entry.domain != domain) continue;

@@ -60,7 +60,7 @@ SEQUENCES = "sequences, optionals and maps are not tensors"
 REASON_BY_OPERATOR = (
     (SEQUENCES, "SequenceConstruct SequenceEmpty SplitToSequence OptionalGetElement"
                 " OptionalHasElement"),
-    ("strings are not tensors of numbers", "TfIdfVectorizer StringNormalizer"),
+    ("strings are not tensors of numbers", "StringNormalizer"),
     ("images are decoded before they reach the model", "ImageDecoder"),
     ("control flow decided at run time: If, Loop and Scan", "If Loop Scan"),
     ("random numbers, which no two implementations draw alike",
