@@ -7,8 +7,10 @@
 //   %m = Pointwise(%kept) {where(x0, 0, -inf)}
 //   %y = Attention(%q, %k, %v, %m) {causal}
 //
-// Numbers as low as these leave no weight to a key, whatever they are exactly.
+// Numbers as low as these leave no weight to a key, whatever they are exactly. Masks are broadcast
+// anyway, so what repeats one for every batch goes as well: an Expand, or copies in a constant.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "ir/rewrite.h"
@@ -35,6 +37,7 @@ struct Conditions {
 constexpr double kLow = -1e4;
 
 static void collectConditions(Value* value, std::vector<Value*>& all) {
+  value = skipThrough(value, &ops::Expand);
   const Node* node = producerOf(value, &ops::Pointwise);
   if (node && node->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAnd)) {
     for (Value* input : node->inputs) collectConditions(input, all);
@@ -163,6 +166,25 @@ static bool isAlwaysTrue(const Value* condition) {
   return first && first->isConstant() && first->value() >= code[last.b].integer;
 }
 
+// The constant without copies along its outer dimensions, null when it has none there.
+static Value* withoutCopies(Graph& graph, const Value* constant) {
+  const Shape& shape = constant->shape();
+  const std::span<const std::byte> bytes = constant->constant->bytes;
+  if (bytes.empty()) return nullptr;
+  Shape kept = shape;
+  size_t size = bytes.size();  // of what is left, a prefix of the bytes
+  for (size_t axis = 0; axis + 2 < shape.size(); ++axis) {
+    const size_t copies = shape[axis].value(), step = size / copies;
+    if (std::memcmp(bytes.data(), bytes.data() + step, size - step) != 0) break;
+    kept[axis] = 1;
+    size = step;
+  }
+  if (kept == shape) return nullptr;
+  return graph.addConstant(
+      graph.uniqueName(constant->name), {constant->dataType(), kept},
+      std::make_shared<const ConstantData>(ConstantData{bytes.first(size), constant->constant}));
+}
+
 static Value* addMask(Graph& graph, const Conditions& conditions, const std::string& name,
                       Node* before) {
   Value* mask = nullptr;
@@ -175,8 +197,10 @@ static Value* addMask(Graph& graph, const Conditions& conditions, const std::str
 static bool simplifyMask(Graph& graph, Node* attention) {
   if (!attention->hasInput(3)) return false;
   Value* mask = attention->input(3);
+  Value* shorter = mask->isConstant() ? withoutCopies(graph, mask) : nullptr;
+  if (shorter) graph.setInput(attention, 3, mask = shorter);
   std::optional<Conditions> conditions = conditionsOf(mask);
-  if (!conditions) return false;
+  if (!conditions) return shorter != nullptr;
   auto& attrs = attention->as<AttentionAttrs>();
   const AttentionGeometry geometry = attentionGeometry(*attention);
   const auto isSaid = [&](const Value* condition) {
@@ -187,7 +211,7 @@ static bool simplifyMask(Graph& graph, Node* attention) {
     attrs.alignEnd = *alignEnd;
     return true;
   };
-  if (std::erase_if(conditions->all, isSaid) == 0) return false;
+  if (std::erase_if(conditions->all, isSaid) == 0) return shorter != nullptr;
 
   std::vector<Value*> inputs(attention->inputs.begin(), attention->inputs.begin() + 3);
   if (!conditions->all.empty())
