@@ -232,6 +232,10 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   // Runs averaged per timing of a kernel; 1 or more.
   virtual void setAvgTimingIterations(int32_t avgTiming) noexcept = 0;
   virtual int32_t getAvgTimingIterations() const noexcept = 0;
+  // 0: layers of a GPU's engine run one after the other. Else those that do not need one another
+  // run side by side where the build finds that faster; an engine needs no streams for that.
+  virtual void setMaxAuxStreams(int32_t nbStreams) noexcept = 0;
+  virtual int32_t getMaxAuxStreams() const noexcept = 0;
   // Bytes. Kernels that need more are not chosen.
   virtual void setMemoryPoolLimit(MemoryPoolType pool, std::size_t poolSize) noexcept = 0;
   virtual std::size_t getMemoryPoolLimit(MemoryPoolType pool) const noexcept = 0;

@@ -62,6 +62,7 @@ void bindConfig(nb::module_& m) {
       .def_prop_rw("builder_optimization_level", &IBuilderConfig::getBuilderOptimizationLevel, &IBuilderConfig::setBuilderOptimizationLevel)
       .def_prop_rw("compute_capability", &IBuilderConfig::getComputeCapability, &IBuilderConfig::setComputeCapability)
       .def_prop_rw("avg_timing_iterations", &IBuilderConfig::getAvgTimingIterations, &IBuilderConfig::setAvgTimingIterations)
+      .def_prop_rw("max_aux_streams", &IBuilderConfig::getMaxAuxStreams, &IBuilderConfig::setMaxAuxStreams)
       .def("set_memory_pool_limit", &IBuilderConfig::setMemoryPoolLimit, "pool"_a, "pool_size"_a)
       .def("get_memory_pool_limit", &IBuilderConfig::getMemoryPoolLimit, "pool"_a)
       .def_prop_rw("profiling_verbosity", &IBuilderConfig::getProfilingVerbosity, &IBuilderConfig::setProfilingVerbosity)

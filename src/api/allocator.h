@@ -37,6 +37,11 @@ class AllocatorDevice : public Device {
   std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) override {
     return device_.record(stream, enqueue);
   }
+  std::unique_ptr<Recording> recordBranches(
+      void* stream, const std::vector<std::vector<size_t>>& after,
+      const std::function<void(size_t piece)>& enqueue) override {
+    return device_.recordBranches(stream, after, enqueue);
+  }
   void signal(void* event, void* stream) override { device_.signal(event, stream); }
   std::shared_ptr<void> mark(void* stream) override { return device_.mark(stream); }
   double millisecondsBetween(const void* begin, const void* end) override {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "api/branches.h"
 #include "api/config.h"
 #include "api/convert.h"
 #include "api/network.h"
@@ -142,8 +143,11 @@ class Builder : public IBuilder {
         progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
       options.progress = progress.get();
       options.log = reporter_.log();
-      return makeHostMemory(
-          writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
+      Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
+      if (settings.getMaxAuxStreams() > 0 && options.computeCapability == 0 &&
+          options.optimizationLevel > 0)
+        chooseBranches(plan, options.log);
+      return makeHostMemory(writeEngine(plan));
     });
   }
 

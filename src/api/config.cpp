@@ -12,6 +12,7 @@ void BuilderConfig::reset() noexcept {
   computeCapability_ = 0;
   level_ = 3;
   avgTiming_ = 1;
+  maxAuxStreams_ = 7;
   verbosity_ = ProfilingVerbosity::kLAYER_NAMES_ONLY;
   monitor_ = nullptr;
   pools_.fill(std::numeric_limits<std::size_t>::max());
@@ -33,6 +34,13 @@ void BuilderConfig::setBuilderOptimizationLevel(int32_t level) noexcept {
     return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
                            str("the optimisation level must be 0 to 5, not ", level));
   level_ = level;
+}
+
+void BuilderConfig::setMaxAuxStreams(int32_t streams) noexcept {
+  if (streams < 0)
+    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
+                           str("there cannot be ", streams, " auxiliary streams"));
+  maxAuxStreams_ = streams;
 }
 
 void BuilderConfig::setAvgTimingIterations(int32_t iterations) noexcept {

@@ -38,6 +38,8 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   int32_t getBuilderOptimizationLevel() noexcept override { return level_; }
   void setAvgTimingIterations(int32_t iterations) noexcept override;
   int32_t getAvgTimingIterations() const noexcept override { return avgTiming_; }
+  void setMaxAuxStreams(int32_t streams) noexcept override;
+  int32_t getMaxAuxStreams() const noexcept override { return maxAuxStreams_; }
   void setMemoryPoolLimit(nvinfer1::MemoryPoolType pool, std::size_t size) noexcept override;
   std::size_t getMemoryPoolLimit(nvinfer1::MemoryPoolType pool) const noexcept override;
   void setProfilingVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override {
@@ -66,6 +68,7 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   int32_t computeCapability_;
   int32_t level_;
   int32_t avgTiming_;
+  int32_t maxAuxStreams_;
   nvinfer1::ProfilingVerbosity verbosity_;
   nvinfer1::IProgressMonitor* monitor_;
   std::array<std::size_t, nvinfer1::EnumMax<nvinfer1::MemoryPoolType>()> pools_;

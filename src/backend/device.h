@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/launch.h"
 #include "support/aligned_buffer.h"
@@ -43,6 +44,11 @@ class Device {
   virtual void synchronize(void* stream) = 0;
   virtual bool isRecording(void* stream) = 0;  // also when the caller records it
   virtual std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) = 0;
+  // Records enqueue(0), enqueue(1), ...: piece i waits for the pieces after[i] only, so that the
+  // others may run beside it.
+  virtual std::unique_ptr<Recording> recordBranches(
+      void* stream, const std::vector<std::vector<size_t>>& after,
+      const std::function<void(size_t piece)>& enqueue) = 0;
   virtual void signal(void* event, void* stream) = 0;  // an event of the caller's
 
   // Milliseconds between two points of a stream: mark() both, synchronize, ask.

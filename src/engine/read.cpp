@@ -148,6 +148,7 @@ ProfilePlan toProfile(const fb::Profile* table) {
   profile.hostDynamicBuffers = toVector(table->host_dynamic_buffers());
   profile.arenaBytes = table->arena_bytes();
   profile.hostArenaBytes = table->host_arena_bytes();
+  profile.runsBranches = table->runs_branches();
   return profile;
 }
 

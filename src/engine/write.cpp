@@ -130,7 +130,8 @@ class PlanWriter {
     const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
                              steps, outputs, dynamicBuffers, value.arenaBytes,
-                             value.hostArenaBytes, hostDynamicBuffers, outputMaxBytes);
+                             value.hostArenaBytes, hostDynamicBuffers, outputMaxBytes,
+                             value.runsBranches);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {

@@ -122,6 +122,7 @@ struct ProfilePlan {
   std::vector<int32_t> hostDynamicBuffers;
   int64_t arenaBytes = 0;
   int64_t hostArenaBytes = 0;
+  bool runsBranches = false;  // steps that do not need one another run side by side on the device
 };
 
 struct Plan {

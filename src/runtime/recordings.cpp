@@ -15,7 +15,7 @@ Recordings::~Recordings() {
 void Recordings::clear() { entries_.clear(); }
 
 bool Recordings::run(size_t segment, const RecordingKey& key, void* stream,
-                     const std::function<void(void* stream)>& launch) {
+                     const std::function<std::unique_ptr<Recording>(void* stream)>& record) {
   const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.segment == segment && entry.key == key;
   });
@@ -27,7 +27,7 @@ bool Recordings::run(size_t segment, const RecordingKey& key, void* stream,
   entries_.splice(entries_.begin(), entries_, known);
   if (!known->recording) {
     if (!stream_) stream_ = device_->createStream();
-    known->recording = device_->record(stream_, [&] { launch(stream_); });
+    known->recording = record(stream_);
   }
   known->recording->replay(stream);
   return true;

@@ -22,10 +22,10 @@ class Recordings {
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
-  // Replays the recording of a segment for this key on `stream`, making it when it was asked for
-  // before; false: it is the caller's turn to launch.
+  // Replays the recording of a segment for this key on `stream`, having it made by `record` when it
+  // was asked for before; false: it is the caller's turn to launch.
   bool run(size_t segment, const RecordingKey& key, void* stream,
-           const std::function<void(void* stream)>& launch);
+           const std::function<std::unique_ptr<Recording>(void* stream)>& record);
   void clear();
 
  private:

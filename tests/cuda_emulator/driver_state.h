@@ -17,7 +17,12 @@ namespace camshaft::emulator {
 struct StreamWork {
   DriverCall call;
   std::function<CUresult()> run;
+  std::vector<CUgraphNode> after;  // in a graph: what it waits for
 };
+
+// A graph's nodes are counted from 1; this is piece `index` of its work.
+inline CUgraphNode nodeOf(size_t index) { return reinterpret_cast<CUgraphNode>(index + 1); }
+inline size_t indexOf(CUgraphNode node) { return reinterpret_cast<size_t>(node) - 1; }
 
 }  // namespace camshaft::emulator
 
@@ -28,6 +33,7 @@ struct CUstream_st {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::thread::id capturer;
   std::vector<camshaft::emulator::StreamWork> captured;
+  std::vector<CUgraphNode> waitedFor;  // by what is captured next
 };
 struct CUevent_st {
   bool isRecorded = false;
@@ -161,7 +167,9 @@ inline CUresult enqueue(CUstream stream, const char* function, std::string detai
     if (!stream) return state.isCaptureHarmed() ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : run();
     if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
     if (!stream->isCapturing) return run();
-    stream->captured.push_back({{function, details}, run});
+    const CUgraphNode node = nodeOf(stream->captured.size());
+    stream->captured.push_back({{function, details}, run, std::move(stream->waitedFor)});
+    stream->waitedFor = {node};
     return CUDA_SUCCESS;
   });
 }

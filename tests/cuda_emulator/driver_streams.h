@@ -1,6 +1,7 @@
 // Emulated driver functions about streams, graphs and events.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "cuda_emulator/driver_state.h"
@@ -51,6 +52,31 @@ struct StreamFunctions {
       stream->mode = mode;
       stream->capturer = std::this_thread::get_id();
       stream->captured.clear();
+      stream->waitedFor.clear();
+      return CUDA_SUCCESS;
+    });
+  }
+  static CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status,
+                                         cuuint64_t*, CUgraph*, const CUgraphNode** nodes,
+                                         const CUgraphEdgeData** edges, size_t* count) {
+    return callInContext("cuStreamGetCaptureInfo", "", [&](DriverState& state) {
+      if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
+      *status = stream->isCapturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                    : CU_STREAM_CAPTURE_STATUS_NONE;
+      *nodes = stream->waitedFor.data();
+      *edges = nullptr;
+      *count = stream->waitedFor.size();
+      return CUDA_SUCCESS;
+    });
+  }
+  static CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes,
+                                                    const CUgraphEdgeData*, size_t count,
+                                                    unsigned flags) {
+    return callInContext("cuStreamUpdateCaptureDependencies", "", [&](DriverState& state) {
+      if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
+      if (!stream->isCapturing) return CUDA_ERROR_ILLEGAL_STATE;
+      if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) stream->waitedFor.clear();
+      stream->waitedFor.insert(stream->waitedFor.end(), nodes, nodes + count);
       return CUDA_SUCCESS;
     });
   }
@@ -76,6 +102,24 @@ struct StreamFunctions {
   }
 };
 
+// The pieces of a graph in the order that respects what each waits for and is otherwise as far from
+// the order of capture as can be: what was forgotten to be waited for shows.
+inline std::vector<size_t> latestFirst(const std::vector<StreamWork>& work) {
+  std::vector<size_t> order;
+  std::vector<bool> done(work.size());
+  const auto isReady = [&](size_t piece) {
+    return !done[piece] && std::all_of(work[piece].after.begin(), work[piece].after.end(),
+                                       [&](CUgraphNode node) { return done[indexOf(node)]; });
+  };
+  while (order.size() < work.size()) {
+    size_t piece = work.size() - 1;
+    while (!isReady(piece)) --piece;
+    done[piece] = true;
+    order.push_back(piece);
+  }
+  return order;
+}
+
 struct GraphFunctions {
   static CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph,
                                               unsigned long long) {
@@ -92,7 +136,8 @@ struct GraphFunctions {
     if (!activeDriver->graphExecs.has(exec)) return CUDA_ERROR_INVALID_HANDLE;
     const std::string details = std::to_string(exec->work.size()) + " nodes";
     return enqueue(stream, "cuGraphLaunch", details, [work = exec->work] {
-      for (const StreamWork& piece : work) {
+      for (size_t index : latestFirst(work)) {
+        const StreamWork& piece = work[index];
         activeDriver->calls.push_back({"graph: " + piece.call.function, piece.call.details});
         if (const CUresult result = piece.run()) return result;
       }

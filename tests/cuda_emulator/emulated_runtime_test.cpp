@@ -90,6 +90,32 @@ TEST(EmulatedRuntime, OtherAddressesAreOtherRecordings) {
   EXPECT_NEAR(sums[0], 0.25, 1e-6);
 }
 
+// The emulated GPU runs what does not wait in the opposite order, so a wait forgotten would show.
+TEST(EmulatedRuntime, BranchesWaitForWhatTheyNeedOnly) {
+  EmulatedBackend backend;
+  Session session(build(R"(
+graph net(%x: f32[n, 8]) {
+  %a = Softmax(%x) {axis = 1}
+  %b = Softmax(%x) {axis = 0}
+  %c = Concat(%a, %b) {axis = 0}
+  %y = Reduce(%c) {kind = sum, axes = [0], keep_dims = false}
+  return %y
+})"));
+  session.run(3);
+  EXPECT_TRUE(session.context.hasBranches());
+  session.context.setBranches(true);
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(session.run(3), 3 + 8, 1e-5);
+  EXPECT_EQ(backend.driver().count("cuGraphLaunch"), 2u);
+  EXPECT_GT(backend.driver().count("cuStreamUpdateCaptureDependencies"), 0u);
+}
+
+TEST(EmulatedRuntime, AChainHasNoBranches) {
+  EmulatedBackend backend;
+  Session session(build(kNetwork));
+  session.run(3);
+  EXPECT_FALSE(session.context.hasBranches());
+}
+
 TEST(EmulatedRuntime, JoinsTheCallersOwnRecording) {
   EmulatedBackend backend;
   Session session(build(kNetwork));

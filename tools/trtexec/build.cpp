@@ -139,6 +139,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   if (options.cpu) config->setDefaultDeviceType(DeviceType::kCPU);
   config->setComputeCapability(options.computeCapability);
   config->setBuilderOptimizationLevel(options.optimizationLevel);
+  if (options.maxAuxStreams) config->setMaxAuxStreams(*options.maxAuxStreams);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));
   setPrecision(options, *network, *config);
   setPools(options, *config);

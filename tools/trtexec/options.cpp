@@ -208,6 +208,10 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
                  "0 builds fastest, 5 runs fastest (default 3)")
       ->check(CLI::Range(0, 5))
       ->group(build);
+  app.add_option("--maxAuxStreams", options.maxAuxStreams,
+                 "0: layers run one after the other; else side by side where that is faster")
+      ->check(CLI::NonNegativeNumber)
+      ->group(build);
   app.add_option("--timingCacheFile", options.timingCacheFile,
                  "Load kernel timings from and save them to this file")
       ->group(build);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Options {
   // build
   std::vector<ProfileShapes> profiles;
   int optimizationLevel = 3;
+  std::optional<int> maxAuxStreams;
   std::string timingCacheFile;
   std::map<std::string, double> memPoolMiB;
   std::string profilingVerbosity = "layer_names_only";

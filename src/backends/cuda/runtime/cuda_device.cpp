@@ -1,5 +1,6 @@
 #include "backends/cuda/runtime/cuda_device.h"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,40 @@ Target describeTarget(CUdevice device) {
                     version / 1000, ".", version % 1000 / 10);
   return target;
 }
+
+// Nodes of the graph being captured that come right before what follows.
+class CapturePoint {
+ public:
+  static CapturePoint reachedOn(CUstream stream) {
+    CUstreamCaptureStatus status{};
+    const CUgraphNode* nodes = nullptr;
+    const CUgraphEdgeData* edges = nullptr;
+    size_t count = 0;
+    check(driver().cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count),
+          "follow the recording of a CUDA graph");
+    CapturePoint point;
+    for (size_t i = 0; i < count; ++i)
+      point.nodes_.emplace(nodes[i], edges ? edges[i] : CUgraphEdgeData{});
+    return point;
+  }
+  void add(const CapturePoint& other) { nodes_.insert(other.nodes_.begin(), other.nodes_.end()); }
+  // What is captured next follows these nodes alone.
+  void continueFrom(CUstream stream) const {
+    std::vector<CUgraphNode> nodes;
+    std::vector<CUgraphEdgeData> edges;
+    for (const auto& [node, edge] : nodes_) {
+      nodes.push_back(node);
+      edges.push_back(edge);
+    }
+    check(driver().cuStreamUpdateCaptureDependencies(stream, nodes.data(), edges.data(),
+                                                     nodes.size(),
+                                                     CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+          "record branches of a CUDA graph");
+  }
+
+ private:
+  std::map<CUgraphNode, CUgraphEdgeData> nodes_;
+};
 
 class GraphRecording : public Recording {
  public:
@@ -138,6 +173,21 @@ std::unique_ptr<Recording> CudaDevice::record(void* stream, const std::function<
   }
   check(driver().cuStreamEndCapture(asStream(stream), &graph), "finish recording a CUDA graph");
   return std::make_unique<GraphRecording>(graph);
+}
+
+std::unique_ptr<Recording> CudaDevice::recordBranches(
+    void* stream, const std::vector<std::vector<size_t>>& after,
+    const std::function<void(size_t)>& enqueue) {
+  std::vector<CapturePoint> ends;  // of the pieces so far
+  return record(stream, [&] {
+    for (const std::vector<size_t>& waited : after) {
+      CapturePoint begin;
+      for (size_t piece : waited) begin.add(ends[piece]);
+      begin.continueFrom(asStream(stream));
+      enqueue(ends.size());
+      ends.push_back(CapturePoint::reachedOn(asStream(stream)));
+    }
+  });
 }
 
 void CudaDevice::signal(void* event, void* stream) {

@@ -28,6 +28,9 @@ class CudaDevice : public Device {
   void synchronize(void* stream) override;
   bool isRecording(void* stream) override;
   std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) override;
+  std::unique_ptr<Recording> recordBranches(
+      void* stream, const std::vector<std::vector<size_t>>& after,
+      const std::function<void(size_t piece)>& enqueue) override;
   void signal(void* event, void* stream) override;
   std::shared_ptr<void> mark(void* stream) override;
   double millisecondsBetween(const void* begin, const void* end) override;
