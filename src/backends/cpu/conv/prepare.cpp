@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include "backend/kernel.h"
 #include "backends/cpu/conv/params.h"
@@ -72,18 +71,27 @@ ConvShape transposeShape(const Node& node) {
   return shape;
 }
 
-// The largest image of the profile; none when it has no bound.
-std::optional<ConvExtent> largestExtent(const Node& node, const ConvShape& shape,
+// The largest image of the profile; one larger than any block of work where it has no bound.
+ConvExtent largestExtent(const Node& node, const ConvShape& shape,
                                         const PrepareOptions& options) {
+  constexpr int64_t kBeyondBlocks = 1 << 14;
   const Shape& x = node.inputs[0]->shape();
-  ConvExtent extent{.batch = options.max(x[0]),
-                    .height = x.size() == 4 ? options.max(x[1]) : 1,
-                    .width = options.max(x[x.size() - 2]),
-                    .inPixelStride = shape.inChannels,
-                    .outPixelStride = shape.outChannels};
-  if (std::max({extent.batch, extent.height, extent.width}) == DimRange::kUnbounded)
-    return std::nullopt;
-  return extent;
+  const auto most = [&](const Dim& size) {
+    const int64_t bound = options.max(size);
+    return bound == DimRange::kUnbounded ? kBeyondBlocks : bound;
+  };
+  return {.batch = most(x[0]),
+          .height = x.size() == 4 ? most(x[1]) : 1,
+          .width = most(x[x.size() - 2]),
+          .inPixelStride = shape.inChannels,
+          .outPixelStride = shape.outChannels};
+}
+
+bool hasBound(const Node& node, const PrepareOptions& options) {
+  const Shape& x = node.inputs[0]->shape();
+  return std::all_of(x.begin(), x.end(), [&](const Dim& size) {
+    return options.max(size) != DimRange::kUnbounded;
+  });
 }
 
 Prepared refused(std::string reason) {
@@ -94,7 +102,7 @@ Prepared refused(std::string reason) {
 constexpr char kNeedsBound[] = "needs an upper bound on the image's size, to plan its workspace";
 
 Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed,
-                  int64_t workspaceFloats) {
+                  const Dim& workspaceFloats) {
   Prepared result;
   result.inputs = {StepInput::fromNode(0), packedInput(packed)};
   result.workspaceBytes = workspaceFloats * static_cast<int64_t>(sizeof(float));
@@ -130,20 +138,20 @@ Verdict supportsConv(const Node& node) {
 template <ConvAlgorithm kAlgorithm>
 Prepared prepareConv(const Node& node, const PrepareOptions& options) {
   const ConvShape shape = convShape(node);
-  const std::optional<ConvExtent> largest = largestExtent(node, shape, options);
-  if (!largest) return refused(kNeedsBound);
+  const ConvExtent largest = largestExtent(node, shape, options);
   if (kAlgorithm == ConvAlgorithm::kSplit) {
+    if (!hasBound(node, options)) return refused(kNeedsBound);
     if (!options.allowTf32)
       return refused("splits f32 into bf16 pairs, and the build does not allow TF32");
     // It gathers and splits the whole image at once; beyond the caches that only costs memory.
     constexpr int64_t kMostFloats = 16 << 20;
-    if (convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads) > kMostFloats)
+    if (convWorkspaceFloats(kAlgorithm, shape, largest, options.threads) > kMostFloats)
       return refused("would need more than 64 MiB of workspace");
   }
   std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
   packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
   return prepared(node, shape, packed,
-                  convWorkspaceFloats(kAlgorithm, shape, *largest, options.threads));
+                  convWorkspaceFloats(kAlgorithm, shape, largest, options.threads));
 }
 
 Verdict supportsTranspose(const Node& node) {
@@ -167,12 +175,12 @@ std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
   return packed;
 }
 
-Prepared prepareTranspose(const Node& node, const PrepareOptions& options) {
+Prepared prepareTranspose(const Node& node, const PrepareOptions&) {
   const ConvShape shape = transposeShape(node);
-  const std::optional<ConvExtent> largest = largestExtent(node, shape, options);
-  if (!largest) return refused(kNeedsBound);
+  const Shape& x = node.inputs[0]->shape();
+  const Dim pixels = x.size() == 4 ? x[1] * x[2] : x[1];
   return prepared(node, shape, packTranspose(shape, node.inputs[1]->view().as<float>()),
-                  largest->height * largest->width * scatteredColumns(shape));
+                  pixels * scatteredColumns(shape));
 }
 
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input, kBias); }
