@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 
 #include "backend/expect_tensor.h"
+#include "backend/random_tensor.h"
 #include "backends/cpu/compute/isa.h"
 #include "backends/cpu/cpu.h"
 #include "ops/evaluate.h"
@@ -41,29 +41,6 @@ class GuardedBuffer {
   size_t bytes_, offset_;
   std::vector<std::byte> memory_;
 };
-
-void fillRandom(HostTensor& tensor, std::mt19937& generator,
-                const std::pair<double, double>* range) {
-  if (isPacked(tensor.type)) {
-    for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(generator());
-    return;
-  }
-  std::normal_distribution<double> normal;
-  const bool isReal = isFloat(tensor.type);
-  const double low = range                   ? range->first
-                     : isSigned(tensor.type) ? -20
-                                             : 0,
-               high = range ? range->second : 40;
-  std::uniform_real_distribution<double> real(low, high);
-  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low),
-                                                 static_cast<int64_t>(high));
-  for (int64_t i = 0; i < tensor.count(); ++i) {
-    double value = isReal ? (range ? real(generator) : normal(generator))
-                          : static_cast<double>(integer(generator));
-    if (tensor.type == DataType::kBool) value = static_cast<int64_t>(generator()) & 1;
-    writeElement(tensor.type, tensor.view().data, i, value);
-  }
-}
 
 // The node under test with the data of one run.
 struct Problem {

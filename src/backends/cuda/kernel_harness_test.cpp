@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <sstream>
 
 #include "backend/expect_tensor.h"
+#include "backend/random_tensor.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/kernel_machine.h"
 #include "backends/cuda/libraries/problems.h"
@@ -39,22 +39,6 @@ class AbsentDevice : public Services {
  private:
   Target target_;
 };
-
-void fillRandom(HostTensor& tensor, std::mt19937& generator,
-                const std::pair<double, double>* range) {
-  std::normal_distribution<double> normal;
-  const double low = range ? range->first : isSigned(tensor.type) ? -20 : 0;
-  const double high = range ? range->second : 40;
-  std::uniform_real_distribution<double> real(low, high);
-  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low),
-                                                 static_cast<int64_t>(high));
-  for (int64_t i = 0; i < tensor.count(); ++i) {
-    double value = range ? real(generator) : normal(generator);
-    if (!isFloat(tensor.type)) value = static_cast<double>(integer(generator));
-    if (tensor.type == DataType::kBool) value = generator() & 1;
-    writeElement(tensor.type, tensor.view().data, i, value);
-  }
-}
 
 // The node under test with the data of one run.
 struct Problem {
