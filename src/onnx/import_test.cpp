@@ -235,7 +235,6 @@ TEST(Import, FixesInputsToGivenValues) {
       .input("axes", {1}, kInt64Code)
       .node({"ReduceSum", {"x", "axes"}, {"y"}, {{"keepdims", int64_t{0}}}})
       .output("y");
-  EXPECT_THAT(messages(model), ElementsAre(HasSubstr("its axes ('axes') must be a constant")));
   const int64_t axis = 1;
   ImportOptions options;
   options.fixedInputs["axes"] = {{DataType::kI64, {1}}, ConstantData::of(std::span(&axis, 1))};
