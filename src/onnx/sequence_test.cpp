@@ -88,6 +88,17 @@ TEST(Sequence, LoopsThatCarryOneAreUnrolled) {
   EXPECT_THAT(outputsOf(model.output("y")), ElementsAre("y: f32[3, n]"));
 }
 
+TEST(Sequence, BodiesThatFailAreReportedOnce) {
+  const Message body =
+      Message()
+          .message(1, TestNode{"Softmax", {"a"}, {"b"}, {{"axis", int64_t{7}}}, "bad"}.encode())
+          .message(11, Message().bytes(1, "a"))
+          .message(12, Message().bytes(1, "b"));
+  TestModel model = splitModel();
+  model.node({"SequenceMap", {"s"}, {"y"}, {{"body", body}}}).output("y");
+  EXPECT_THAT(problemsOf(model), ElementsAre(HasSubstr("axis 7 is outside a tensor of rank 2")));
+}
+
 TEST(Sequence, FunctionsTakeAndGiveThem) {
   TestModel model = splitModel();
   model.function("drop", {"seq"}, {"shorter"}, {}, {{"SequenceErase", {"seq"}, {"shorter"}}});

@@ -51,6 +51,18 @@ Value* joined(const NodeImport& node, std::vector<Value*> parts, int64_t axis, b
   return parts.size() == 1 ? parts[0] : node.concat(std::move(parts), axis);
 }
 
+bool isSpoilt(NodeImport& node, const std::vector<Item>& bodyOutputs) {
+  if (std::find(bodyOutputs.begin(), bodyOutputs.end(), Item()) == bodyOutputs.end()) return false;
+  for (int i = 0; i < node.outputCount(); ++i) node.setOutput(i, Item());
+  return true;
+}
+
+Value* tensorOutput(const NodeImport& node, const std::vector<Item>& bodyOutputs, size_t i) {
+  Value* value = i < bodyOutputs.size() ? tensorOf(bodyOutputs[i]) : nullptr;
+  if (!value) node.invalid("output ", i, " of its body is missing, or no tensor");
+  return value;
+}
+
 void importSequenceEmpty(NodeImport& node) { node.setOutput(0, Sequence{}); }
 
 void importSequenceConstruct(NodeImport& node) { node.setOutput(0, Sequence{node.allInputs()}); }
@@ -136,8 +148,9 @@ void importSequenceMap(NodeImport& node) {
       inputs.push_back(sequence ? Item(sequence->elements[i]) : item);
     }
     const std::vector<Item> outputs = node.importBranch("body", inputs, str(i));
+    if (isSpoilt(node, outputs)) return;
     for (size_t k = 0; k < results.size(); ++k)
-      if (Value* value = tensorOf(outputs.at(k))) results[k].elements.push_back(value);
+      results[k].elements.push_back(tensorOutput(node, outputs, k));
   }
   for (size_t k = 0; k < results.size(); ++k)
     node.setOutput(static_cast<int>(k), std::move(results[k]));

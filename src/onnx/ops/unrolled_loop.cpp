@@ -1,4 +1,6 @@
 // A Loop that carries sequences from one iteration to the next becomes copies of its body.
+#include <algorithm>
+
 #include "onnx/ops/sequence.h"
 
 namespace camshaft::onnx::importer {
@@ -18,7 +20,7 @@ int64_t tripsOf(const NodeImport& node) {
 }
 
 bool isTrue(const NodeImport& node, const Value* condition) {
-  const auto known = condition ? node.knownIntegers(condition) : std::nullopt;
+  const auto known = node.knownIntegers(condition);
   if (!known)
     node.unsupported(
         "it carries a sequence, and whether it goes on is known at run time only: "
@@ -50,11 +52,11 @@ void importUnrolledLoop(NodeImport& node) {
     std::vector<Item> inputs{node.scalar(DataType::kI64, static_cast<double>(trip)), condition};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     const std::vector<Item> outputs = node.importBranch("body", inputs, str(trip));
-    if (outputs.size() < 1 + count + scans.size())
-      node.invalid("its body gives ", outputs.size(), " outputs");
-    condition = tensorOf(outputs[0]);
-    for (size_t i = 0; i < count; ++i) carried[i] = outputs[1 + i];
-    for (size_t i = 0; i < scans.size(); ++i) scans[i].push_back(tensorOf(outputs[1 + count + i]));
+    if (isSpoilt(node, outputs)) return;
+    condition = tensorOutput(node, outputs, 0);
+    for (size_t i = 0; i < count; ++i) carried[i] = outputs.at(1 + i);
+    for (size_t i = 0; i < scans.size(); ++i)
+      scans[i].push_back(tensorOutput(node, outputs, 1 + count + i));
   }
   for (size_t i = 0; i < count; ++i) node.setOutput(static_cast<int>(i), carried[i]);
   for (size_t i = 0; i < scans.size(); ++i) {
