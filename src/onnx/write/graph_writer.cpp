@@ -68,7 +68,7 @@ Name GraphWriter::add(std::string_view opType, std::vector<Name> inputs, Attribu
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
   const Name output = result ? nameOf(result) : newName(str(origin_, "/", opType, "_output"));
-  node.name = result ? own(origin_) : own(str(origin_, "/", opType));
+  node.name = texts_.emplace_back(result ? origin_ : str(origin_, "/", opType));
   node.outputs = {output};
   if (result) written_.insert(result);
   nodes_.push_back(std::move(node));
@@ -189,7 +189,14 @@ wire::Graph GraphWriter::take() {
                  "'");
   CAMSHAFT_CHECK(order.inCycle.empty(), "written node '", nodes_[order.inCycle.front()].name,
                  "' needs its own output");
-  for (const int i : order.order) graph.nodes.push_back(std::move(nodes_[i]));
+  std::unordered_set<std::string> nodeNames;  // some readers want them unique
+  for (const int i : order.order) {
+    wire::Node& node = graph.nodes.emplace_back(std::move(nodes_[i]));
+    std::string name(node.name);
+    for (int copy = 1; !name.empty() && !nodeNames.insert(name).second; ++copy)
+      name = str(node.name, "_", copy);
+    if (name != node.name) node.name = texts_.emplace_back(std::move(name));
+  }
   return graph;
 }
 

@@ -262,7 +262,7 @@ std::optional<OriginalMatch> Originals::find(const GraphWriter& writer, const No
 void Originals::write(GraphWriter& writer, const OriginalMatch& match, bool sizesAsImported) {
   const TracedNode& traced = *match.traced;
   wire::Node node = traced.node;
-  node.name = writer.own(traced.name);
+  node.name = traced.name;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i].empty()) continue;
     const Value* input = traced.inputs[i];
