@@ -218,15 +218,16 @@ def test_sizes_are_known_after_the_run():
     assert tuple(context.get_tensor_shape("y")) == (2, -1)
     assert context.get_max_output_size("y") == 2 * 30 * 8  # at the profile's largest
     x = numpy.eye(4, 3, dtype=bool)
-    assert trt.infer(context, {"x": x})["y"].shape == (2, 3)
-    assert tuple(context.get_tensor_shape("y")) == (2, 3)
+    assert trt.infer(context, {"x": x})["y"].shape == (2, 3)  # through an output allocator
+    assert tuple(context.get_tensor_shape("y")) == (2, -1)  # the next run may find another one
 
 
 def test_values_beyond_what_was_planned_are_refused():
     node = helper.make_node("TopK", ["x", "k"], ["y", "i"])
     data = model_of([node], [("x", "float32", [4]), ("k", "int64", [1])],
                     [("y", "float32"), ("i", "int64")]).SerializeToString()
-    context = build(data).create_execution_context()
+    logger = trt.Logger(trt.Logger.INTERNAL_ERROR)
+    context = build(data, logger=logger).create_execution_context()
     x = numpy.arange(4, dtype="float32")
     assert trt.infer(context, {"x": x, "k": numpy.array([2])})["y"].tolist() == [3, 2]
     for k in (5, -1, 2**62):
