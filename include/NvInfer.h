@@ -284,6 +284,8 @@ class CAMSHAFT_API IBuilder : public INoCopy {
   // Most threads a build uses, the caller's included; at least 1.
   virtual bool setMaxThreads(int32_t maxThreads) noexcept = 0;
   virtual int32_t getMaxThreads() const noexcept = 0;
+  // Gives the GPU memory that kernels are timed in; null: the driver does. It must outlive builds.
+  virtual void setGpuAllocator(IGpuAllocator* allocator) noexcept = 0;
   // Back to the state of a new builder; what it made stays.
   virtual void reset() noexcept = 0;
 };

@@ -53,4 +53,12 @@ class AllocatorDevice : public Device {
   nvinfer1::IGpuAllocator& allocator_;
 };
 
+// Null without an allocator, which must outlive what is wrapped.
+inline DeviceWrapper wrapperFor(nvinfer1::IGpuAllocator* allocator) {
+  if (!allocator) return nullptr;
+  return [allocator](Device& device) {
+    return std::make_unique<AllocatorDevice>(device, *allocator);
+  };
+}
+
 }  // namespace camshaft::api

@@ -83,12 +83,12 @@ class Trial {
 
 }  // namespace
 
-void chooseBranches(Plan& plan, const Log& log) {
+void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const Log& log) {
   if (!hasDeviceMemory(plan)) return;
   std::shared_ptr<const LoadedEngine> engine;
   for (size_t i = 0; i < plan.profiles.size(); ++i) {
     if (!runsByItself(plan, plan.profiles[i])) continue;
-    if (!engine) engine = std::make_shared<const LoadedEngine>(plan);
+    if (!engine) engine = std::make_shared<const LoadedEngine>(plan, wrapDevice);
     Trial trial(engine, static_cast<int>(i));
     if (!trial.hasBranches()) continue;
     const double chain = trial.milliseconds(false), branches = trial.milliseconds(true);

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "api/allocator.h"
 #include "api/branches.h"
 #include "api/config.h"
 #include "api/convert.h"
@@ -142,11 +143,12 @@ class Builder : public IBuilder {
       if (settings.getProgressMonitor())
         progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
       options.progress = progress.get();
+      options.wrapDevice = wrapperFor(allocator_);
       options.log = reporter_.log();
       Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
       if (settings.getMaxAuxStreams() > 0 && options.computeCapability == 0 &&
           options.optimizationLevel > 0)
-        chooseBranches(plan, options.log);
+        chooseBranches(plan, options.wrapDevice, options.log);
       return makeHostMemory(writeEngine(plan));
     });
   }
@@ -170,7 +172,11 @@ class Builder : public IBuilder {
     });
   }
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
-  void reset() noexcept override { maxThreads_ = usableCores(); }
+  void setGpuAllocator(IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }
+  void reset() noexcept override {
+    maxThreads_ = usableCores();
+    allocator_ = nullptr;
+  }
 
  private:
   // A GPU when one can be used, and the CPU otherwise, with a line that says why.
@@ -184,6 +190,7 @@ class Builder : public IBuilder {
   }
 
   Reporter reporter_;
+  IGpuAllocator* allocator_ = nullptr;
   int32_t maxThreads_ = usableCores();
   std::vector<std::unique_ptr<OptimizationProfile>> profiles_;
 };

@@ -50,13 +50,8 @@ class Runtime : public IRuntime {
 
  private:
   Engine* load(Plan plan) const {
-    LoadedEngine::DeviceWrapper wrap;
-    if (allocator_)
-      wrap = [this](Device& device) {
-        return std::make_unique<AllocatorDevice>(device, *allocator_);
-      };
-    return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrap), reporter_,
-                      maxThreads_);
+    return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_)),
+                      reporter_, maxThreads_);
   }
 
   Reporter reporter_;

@@ -56,6 +56,9 @@ class Device {
   virtual double millisecondsBetween(const void* begin, const void* end) = 0;
 };
 
+// What stands before a device, for callers that bring their own memory.
+using DeviceWrapper = std::function<std::unique_ptr<Device>(Device& device)>;
+
 // A backend's run-time half: its kernels, found by name when an engine is loaded.
 struct RuntimeBackend {
   std::string_view name;  // the prefix of its kernels' names

@@ -87,6 +87,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .deviceKey = plan.builtFor,
                        .workspaceLimit = options.workspaceLimit,
                        .timingRuns = options.timingRuns,
+                       .wrapDevice = options.wrapDevice,
                        .timeSingleCandidates = options.timeLayers,
                        .log = options.log};
   WeightsBuilder weights;

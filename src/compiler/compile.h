@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/device.h"
 #include "ir/graph.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
@@ -46,6 +47,7 @@ struct CompileOptions {
   std::set<std::string, std::less<>> disabledPasses;
   TimingCache* timings = nullptr;  // read and added to; null: a private one
   BuildProgress* progress = nullptr;
+  DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
   Log log;
   std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass
 };

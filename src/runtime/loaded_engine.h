@@ -18,9 +18,6 @@ class LoadedEngine {
     std::shared_ptr<const void> state;
   };
 
-  // What stands before the device, for callers that bring their own memory.
-  using DeviceWrapper = std::function<std::unique_ptr<Device>(Device& device)>;
-
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
   explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
   explicit LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice = nullptr);

@@ -328,7 +328,7 @@ class Chooser {
     };
     if (std::all_of(candidates.begin(), candidates.end(), isKnown)) return;
     for (Candidate& candidate : candidates) candidate.milliseconds = -1;
-    Bench bench(node, opt_);
+    Bench bench(node, opt_, options_.wrapDevice);
     const int rounds = candidates.size() > 1 ? 2 : 1;
     for (int round = 0; round < rounds; ++round)
       for (Candidate& candidate : candidates) timeOnce(bench, candidate, bestOf(candidates));

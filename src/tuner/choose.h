@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "backend/device.h"
 #include "backend/kernel.h"
 #include "plan/planner.h"
 #include "plan/profile.h"
@@ -23,6 +24,7 @@ struct ChooseOptions {
   std::string deviceKey;           // prefix of the timing keys
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
   int timingRuns = 1;                 // at least this many launches per candidate
+  DeviceWrapper wrapDevice;           // kernels are timed in its memory; null: the device's own
   bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
   Log log;
   // Called before each node; false cancels the build.

@@ -173,15 +173,21 @@ class LoadedKernel {
 // Made when a kernel first asks for them: some read packed weights instead of the node's own.
 class Bench::Operands {
  public:
-  Operands(const Node& node, const SymbolValue& opt, Device* device)
-      : node_(node), opt_(opt), memory_(device), inputs_(node.inputs.size()) {
+  Operands(const Node& node, const SymbolValue& opt, Device* device, const DeviceWrapper& wrap)
+      : node_(node),
+        opt_(opt),
+        device_(device),
+        wrapped_(device && wrap ? wrap(*device) : nullptr),
+        memory_(wrapped_ ? wrapped_.get() : device),
+        inputs_(node.inputs.size()) {
     for (const Value* output : node.outputs) {
       TensorArg& arg = outputs_.emplace_back(argFor(output->type, opt));
       arg.data = memory_.reserve(bytesOf(arg.type, arg.count()));
     }
   }
 
-  Device* device() const { return memory_.device(); }
+  Device* device() const { return device_; }
+  Memory moreMemory() const { return Memory(memory_.device()); }
   std::span<const TensorArg> outputs() const { return outputs_; }
 
   TensorArg input(int index) {
@@ -199,17 +205,20 @@ class Bench::Operands {
  private:
   const Node& node_;
   const SymbolValue& opt_;
+  Device* device_;
+  std::unique_ptr<Device> wrapped_;  // where memory comes from, if not from the device
   Memory memory_;
   std::vector<std::optional<TensorArg>> inputs_;
   std::vector<TensorArg> outputs_;
 };
 
-Bench::Bench(const Node& node, SymbolValue opt) : node_(node), opt_(std::move(opt)) {}
+Bench::Bench(const Node& node, SymbolValue opt, const DeviceWrapper& wrapDevice)
+    : node_(node), opt_(std::move(opt)), wrapDevice_(wrapDevice) {}
 Bench::~Bench() = default;
 
 Bench::Operands& Bench::operandsOn(Device* device) {
   if (!operands_ || operands_->device() != device)
-    operands_ = std::make_unique<Operands>(node_, opt_, device);
+    operands_ = std::make_unique<Operands>(node_, opt_, device, wrapDevice_);
   return *operands_;
 }
 
@@ -223,7 +232,7 @@ double Bench::measure(std::string_view runtimeKernel, const Prepared& prepared,
   const LoadedKernel kernel(runtimeKernel, prepared, binary);
 
   Operands& operands = operandsOn(device);
-  Memory own(device);
+  Memory own = operands.moreMemory();
   std::vector<TensorArg> inputs;
   for (const StepInput& input : prepared.inputs) {
     if (input.nodeInput >= 0) {

@@ -4,12 +4,11 @@
 #include <limits>
 #include <memory>
 
+#include "backend/device.h"
 #include "backend/kernel.h"
 #include "support/thread_pool.h"
 
 namespace camshaft {
-
-class Device;
 
 struct MeasureOptions {
   double minMilliseconds = 4;  // total time to spend
@@ -25,7 +24,8 @@ struct MeasureOptions {
 // random numbers (integers with zero, a valid index everywhere); outputs hold anything.
 class Bench {
  public:
-  Bench(const Node& node, SymbolValue opt);  // `opt`: sizes to time
+  // `opt`: sizes to time. Device memory comes from what `wrapDevice` gives, where it is not null.
+  Bench(const Node& node, SymbolValue opt, const DeviceWrapper& wrapDevice);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -42,6 +42,7 @@ class Bench {
 
   const Node& node_;
   SymbolValue opt_;
+  const DeviceWrapper& wrapDevice_;
   std::unique_ptr<Operands> operands_;
 };
 

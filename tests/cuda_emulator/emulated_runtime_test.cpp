@@ -33,6 +33,66 @@ std::shared_ptr<const LoadedEngine> build(std::string_view text) {
       readEngine(writeEngine(compile(parseGraph(text, findOp), options))));
 }
 
+// Counts what is asked of it; the rest goes to the device.
+class CountingDevice : public Device {
+ public:
+  CountingDevice(Device& device, int& held, int& asked)
+      : device_(device), held_(held), asked_(asked) {}
+  void* allocate(int64_t bytes) override {
+    ++held_;
+    ++asked_;
+    return device_.allocate(bytes);
+  }
+  void release(void* memory) noexcept override {
+    --held_;
+    device_.release(memory);
+  }
+  std::string describe() const override { return device_.describe(); }
+  void makeCurrent() override { device_.makeCurrent(); }
+  void* allocateHost(int64_t bytes) override { return device_.allocateHost(bytes); }
+  void releaseHost(void* memory) noexcept override { device_.releaseHost(memory); }
+  bool canReach(const void* memory) override { return device_.canReach(memory); }
+  void* createStream() override { return device_.createStream(); }
+  void destroyStream(void* stream) noexcept override { device_.destroyStream(stream); }
+  void copy(void* to, const void* from, int64_t bytes, void* stream) override {
+    device_.copy(to, from, bytes, stream);
+  }
+  void synchronize(void* stream) override { device_.synchronize(stream); }
+  bool isRecording(void* stream) override { return device_.isRecording(stream); }
+  std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) override {
+    return device_.record(stream, enqueue);
+  }
+  std::unique_ptr<Recording> recordBranches(
+      void* stream, const std::vector<std::vector<size_t>>& after,
+      const std::function<void(size_t piece)>& enqueue) override {
+    return device_.recordBranches(stream, after, enqueue);
+  }
+  void signal(void* event, void* stream) override { device_.signal(event, stream); }
+  std::shared_ptr<void> mark(void* stream) override { return device_.mark(stream); }
+  double millisecondsBetween(const void* begin, const void* end) override {
+    return device_.millisecondsBetween(begin, end);
+  }
+
+ private:
+  Device& device_;
+  int &held_, &asked_;
+};
+
+TEST(EmulatedRuntime, KernelsAreTimedInMemoryOfTheCallers) {
+  EmulatedBackend backend;
+  int held = 0, asked = 0;
+  CompileOptions options;
+  options.device = "cuda";
+  options.timeLayers = true;
+  options.wrapDevice = [&](Device& device) {
+    return std::make_unique<CountingDevice>(device, held, asked);
+  };
+  options.profiles = {{.inputs = {{"x", {.min = {1, 8}, .opt = {4, 8}, .max = {16, 8}}}}}};
+  compile(parseGraph(kNetwork, findOp), options);
+  EXPECT_GE(asked, 4);  // operands of two layers
+  EXPECT_EQ(held, 0);
+}
+
 // A context with memory for `rows` rows of input and one of output.
 struct Session {
   explicit Session(std::shared_ptr<const LoadedEngine> engine,
