@@ -86,7 +86,7 @@ graph net(%x: f32[n], %count: i64[], %go: bool[]) {
     graph body(%i: i64[], %c: bool[], %all: f32[m], %v: f32[n], %x: f32[n], %limit: f32[]) {
       %next = Concat(%all, %v) {axis = 0}
       %w = Pointwise(%v, %x, %i) {expr = add(mul(x0:f32, x1:f32), cast(x2:i64, f32))}
-      %sum = Reduce(%next) {kind = sum, axes = [0]}
+      %sum = Reduce(%next) {kind = sum, axes = [0], keep_dims = false}
       %more = Pointwise(%sum, %limit) {expr = less(x0:f32, x1:f32)}
       return %more as "go", %next as "all", %w as "v", %sum as "sum"
     }}, carried = 2, sizes = [s, n, t], symbols = [s, t]}
@@ -129,7 +129,7 @@ graph net(%x: f32[n], %count: i64[]) {
           %w = Pointwise(%v, %x, %i, %j) {expr = add(add(x0:f32, x1:f32), cast(mul(x2:i64, x3:i64), f32))}
           return %c as "go", %w as "w", %j as "j"
         }}, carried = 1, sizes = [n, t], symbols = [t]}
-      %js = Reduce(%scan) {kind = sum, axes = [0]}
+      %js = Reduce(%scan) {kind = sum, axes = [0], keep_dims = false}
       return %c as "go", %w as "w", %js as "js"
     }}, carried = 1, sizes = [n, t], symbols = [t]}
   return %last as "last", %rows as "rows"
