@@ -57,8 +57,7 @@ ResolvedProfile profileInside(const Node& node, size_t index, const Graph& graph
 }
 
 Plan planBody(Graph body, const std::string& name, const ResolvedProfile& profile,
-              const CompileOptions& options, const ChooseOptions& choose,
-              WeightsBuilder& weights) {
+              const CompileOptions& options, const ChooseOptions& choose, WeightsBuilder& weights) {
   Plan plan;
   plan.networkName = name;
   plan.device = options.device;

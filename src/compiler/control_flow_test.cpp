@@ -37,8 +37,8 @@ class Machine {
   explicit Machine(const std::string& text) : graph_(parseGraph(text, findOp)) {
     CompileOptions options;
     options.threads = 2;
-    engine_ = std::make_shared<LoadedEngine>(
-        readEngine(writeEngine(compile(graph_.clone(), options))));
+    engine_ =
+        std::make_shared<LoadedEngine>(readEngine(writeEngine(compile(graph_.clone(), options))));
   }
 
   std::shared_ptr<const LoadedEngine> engine() const { return engine_; }
@@ -261,7 +261,8 @@ TEST(ControlFlow, PlansThatDoNotFitTheirBodiesAreRefused) {
   EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.bodies.clear(); }), HasSubstr("not one body"));
   EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.carried = 9; }), HasSubstr("lacks operands"));
   EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.inputs.pop_back(); }), HasSubstr("lacks operands"));
-  EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.kind = StepKind::kIf; }), HasSubstr("not two bodies"));
+  EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.kind = StepKind::kIf; }),
+              HasSubstr("not two bodies"));
   EXPECT_THAT(refusalOf([](Plan&, Step& s) { s.inputs[2].tensor.type = DataType::kI64; }),
               HasSubstr("not what the body takes"));
   EXPECT_THAT(refusalOf([](Plan& p, Step&) { p.bodies[0]->profiles.clear(); }),

@@ -76,7 +76,8 @@ Value* BodyImport::sizesInside(const Value& outer) {
 
 bool BodyImport::run() {
   problems_ = import_.importBody(body_, scope_, outputs_);
-  return problems_.empty() && std::find(outputs_.begin(), outputs_.end(), nullptr) == outputs_.end();
+  return problems_.empty() &&
+         std::find(outputs_.begin(), outputs_.end(), nullptr) == outputs_.end();
 }
 
 void BodyImport::importHere(const NodeImport& node,

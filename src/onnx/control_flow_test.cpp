@@ -81,7 +81,9 @@ TEST(ImportControlFlow, AnIfCapturesWhatItsBranchesRead) {
                    .input("c", {}, kBoolCode)
                    .floats("w", {2}, {10, 20})
                    .node({"Neg", {"x"}, {"h"}})
-                   .node({"If", {"c"}, {"y"},
+                   .node({"If",
+                          {"c"},
+                          {"y"},
                           {{"then_branch", subgraph({}, {{"Add", {"h", "w"}, {"a"}}}, {"a"})},
                            {"else_branch", subgraph({}, {{"Exp", {"x"}, {"b"}}}, {"b"})}}})
                    .output("y"));
@@ -94,16 +96,17 @@ TEST(ImportControlFlow, AnIfCapturesWhatItsBranchesRead) {
 }
 
 TEST(ImportControlFlow, BranchesOfDifferentSizesGiveASymbol) {
-  const camshaft::Graph graph =
-      imported(TestModel()
-                   .input("x", {"n"})
-                   .input("c", {1}, kBoolCode)
-                   .node({"If", {"c"}, {"y"},
-                          {{"then_branch", subgraph({}, {{"Identity", {"x"}, {"a"}}}, {"a"})},
-                           {"else_branch",
-                            subgraph({}, {{"Concat", {"x", "x"}, {"b"}, {{"axis", int64_t{0}}}}},
-                                     {"b"})}}})
-                   .output("y"));
+  const camshaft::Graph graph = imported(
+      TestModel()
+          .input("x", {"n"})
+          .input("c", {1}, kBoolCode)
+          .node({"If",
+                 {"c"},
+                 {"y"},
+                 {{"then_branch", subgraph({}, {{"Identity", {"x"}, {"a"}}}, {"a"})},
+                  {"else_branch",
+                   subgraph({}, {{"Concat", {"x", "x"}, {"b"}, {{"axis", int64_t{0}}}}}, {"b"})}}})
+          .output("y"));
   const camshaft::Node& node = only(graph, &ops::If);
   ASSERT_EQ(node.as<IfAttrs>().symbols.size(), 1u);
   const SymbolInfo& size = graph.symbols.at(node.as<IfAttrs>().symbols[0].symbolName());
@@ -112,15 +115,17 @@ TEST(ImportControlFlow, BranchesOfDifferentSizesGiveASymbol) {
 
 TEST(ImportControlFlow, BranchesOfDifferentRanksAreRefused) {
   EXPECT_THAT(
-      messages(TestModel()
-                   .input("x", {"n"})
-                   .input("c", {}, kBoolCode)
-                   .integers("axes", {0})
-                   .node({"If", {"c"}, {"y"},
-                          {{"then_branch", subgraph({}, {{"Neg", {"x"}, {"a"}}}, {"a"})},
-                           {"else_branch",
-                            subgraph({}, {{"Unsqueeze", {"x", "axes"}, {"b"}}}, {"b"})}}})
-                   .output("y")),
+      messages(
+          TestModel()
+              .input("x", {"n"})
+              .input("c", {}, kBoolCode)
+              .integers("axes", {0})
+              .node({"If",
+                     {"c"},
+                     {"y"},
+                     {{"then_branch", subgraph({}, {{"Neg", {"x"}, {"a"}}}, {"a"})},
+                      {"else_branch", subgraph({}, {{"Unsqueeze", {"x", "axes"}, {"b"}}}, {"b"})}}})
+              .output("y")),
       ElementsAre(HasSubstr("both branches must give the same element type and rank")));
 }
 
@@ -133,7 +138,9 @@ TEST(ImportControlFlow, SqueezesWrittenAsAnIfCountOnTheirSize) {
           .node({"Shape", {"x"}, {"s"}})
           .node({"Gather", {"s", "axis"}, {"d"}})
           .node({"Equal", {"d", "one"}, {"c"}})
-          .node({"If", {"c"}, {"y"},
+          .node({"If",
+                 {"c"},
+                 {"y"},
                  {{"then_branch", subgraph({}, {{"Squeeze", {"x", "axis"}, {"a"}}}, {"a"})},
                   {"else_branch", subgraph({}, {{"Identity", {"x"}, {"b"}}}, {"b"})}}})
           .output("y"));
@@ -144,14 +151,15 @@ TEST(ImportControlFlow, SqueezesWrittenAsAnIfCountOnTheirSize) {
 TestModel loopModel(const std::vector<TestNode>& nodes, const std::vector<std::string>& outputs) {
   TestModel model;
   model.input("x", {"n"}).input("m", {}, kInt64Code);
-  model.node({"Loop", {"m", "", "x"}, {"y", "scans"},
+  model.node({"Loop",
+              {"m", "", "x"},
+              {"y", "scans"},
               {{"body", subgraph({"i", "c", "v"}, nodes, outputs)}}});
   return model.output("y").output("scans");
 }
 
 TEST(ImportControlFlow, CarriedSizesThatStayAreKnown) {
-  const camshaft::Graph graph =
-      imported(loopModel({{"Add", {"v", "x"}, {"w"}}}, {"c", "w", "w"}));
+  const camshaft::Graph graph = imported(loopModel({{"Add", {"v", "x"}, {"w"}}}, {"c", "w", "w"}));
   const camshaft::Node& node = only(graph, &ops::Loop);
   EXPECT_EQ(toString(node.outputs[0]->type), "f32[n]");
   EXPECT_EQ(node.outputs[1]->shape()[1], camshaft::Dim::symbol("n"));
@@ -161,8 +169,8 @@ TEST(ImportControlFlow, CarriedSizesThatStayAreKnown) {
 }
 
 TEST(ImportControlFlow, CarriedSizesThatChangeAreSymbols) {
-  const camshaft::Graph graph = imported(
-      loopModel({{"Concat", {"v", "x"}, {"w"}, {{"axis", int64_t{0}}}}}, {"c", "w", "x"}));
+  const camshaft::Graph graph =
+      imported(loopModel({{"Concat", {"v", "x"}, {"w"}, {{"axis", int64_t{0}}}}}, {"c", "w", "x"}));
   const camshaft::Node& node = only(graph, &ops::Loop);
   EXPECT_EQ(node.as<LoopAttrs>().symbols.size(), 2u);
   EXPECT_THAT(run(graph, {floats({1}, {5}), integer(3)}), ElementsAre(5, 5, 5, 5));
@@ -176,7 +184,9 @@ TEST(ImportControlFlow, ProblemsOfBodiesAreListedOnce) {
 TEST(ImportControlFlow, ScanGoesOverElementsBothWays) {
   TestModel model;
   model.input("s", {}).input("x", {"n", 3});
-  model.node({"Scan", {"s", "x"}, {"last", "sums"},
+  model.node({"Scan",
+              {"s", "x"},
+              {"last", "sums"},
               {{"num_scan_inputs", int64_t{1}},
                {"scan_input_axes", std::vector<int64_t>{1}},
                {"scan_input_directions", std::vector<int64_t>{1}},

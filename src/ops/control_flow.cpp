@@ -172,9 +172,8 @@ std::vector<HostTensor> evaluateLoop(const Node& node, std::span<const ConstTens
     for (const Dim& dim : output->shape()) {
       std::set<std::string> names;
       collectSymbols(dim, names);
-      const bool decidedByRun = std::any_of(names.begin(), names.end(), [&](const auto& name) {
-        return defined.contains(name);
-      });
+      const bool decidedByRun = std::any_of(
+          names.begin(), names.end(), [&](const auto& name) { return defined.contains(name); });
       dims.push_back(dims.empty() || decidedByRun ? 0 : evaluate(dim, symbolValue));
     }
     results.emplace_back(output->dataType(), dims);
@@ -212,11 +211,17 @@ void evaluateInto(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::If = {"If",         1,       -1, -1, makeAttrsOf<IfAttrs>, inferIf, evaluateInto,
-                        nullptr, definedSymbols<IfAttrs>};
-const OpInfo ops::Loop = {
-    "Loop",       0,       -1, -1, makeAttrsOf<LoopAttrs>, inferLoop, evaluateInto,
-    nullptr, definedSymbols<LoopAttrs>};
+const OpInfo ops::If = {
+    "If", 1, -1, -1, makeAttrsOf<IfAttrs>, inferIf, evaluateInto, nullptr, definedSymbols<IfAttrs>};
+const OpInfo ops::Loop = {"Loop",
+                          0,
+                          -1,
+                          -1,
+                          makeAttrsOf<LoopAttrs>,
+                          inferLoop,
+                          evaluateInto,
+                          nullptr,
+                          definedSymbols<LoopAttrs>};
 
 int firstBodyInput(const Node& node, size_t body) {
   if (node.op == &ops::Loop) return 0;
@@ -235,8 +240,7 @@ std::map<std::string, Dim> outerDims(const Node& node, size_t body) {
     const Shape& outside = node.inputs[first + i]->shape();
     for (size_t d = 0; d < inside.size(); ++d) {
       const bool stays =
-          i >= carriedEnd ||
-          graph.outputs[1 + i - kLoopOwnInputs].value->shape()[d] == inside[d];
+          i >= carriedEnd || graph.outputs[1 + i - kLoopOwnInputs].value->shape()[d] == inside[d];
       if (inside[d].isSymbol() && stays) outer.emplace(inside[d].symbolName(), outside[d]);
     }
   }

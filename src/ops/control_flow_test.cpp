@@ -5,8 +5,8 @@
 namespace camshaft {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::expectValues;
+using ::testing::HasSubstr;
 using testing::parseBody;
 using testing::refusalOf;
 
@@ -14,8 +14,10 @@ using testing::refusalOf;
 std::string countingLoop(const std::string& trips, const std::string& condition, int limit) {
   return str("%limit: i64[] = constant [", limit, R"(]
 %zero: i64[] = constant [0]
-)", trips, condition, R"(
-%sum, %sums = Loop()", trips.empty() ? "_" : "%trips", ", ", condition.empty() ? "_" : "%go",
+)",
+             trips, condition, R"(
+%sum, %sums = Loop()",
+             trips.empty() ? "_" : "%trips", ", ", condition.empty() ? "_" : "%go",
              R"(, %zero, %limit) {body = {
   graph body(%i: i64[], %c: bool[], %sum: i64[], %limit: i64[]) {
     %next = Pointwise(%sum, %i) {expr = add(x0:i64, x1:i64)}
@@ -82,16 +84,17 @@ TEST(If, TextFormIsLossless) {
 
 TEST(ControlFlow, WhatDoesNotFitTheBodyIsRefused) {
   const auto loopOver = [](const std::string& inputs, const std::string& attributes) {
-    return refusalOf("%x: f32[n], %c: bool[], %m: i64[]",
-                     str("%y = Loop(", inputs, R"() {body = {
+    return refusalOf("%x: f32[n], %c: bool[], %m: i64[]", str("%y = Loop(", inputs, R"() {body = {
   graph body(%i: i64[], %c: bool[], %a: f32[4]) {
     return %c as "go", %a as "a"
-  }}, )", attributes, "} return %y"));
+  }}, )",
+                                                              attributes, "} return %y"));
   };
   EXPECT_EQ(loopOver("%m, %c, %x", "carried = 1, sizes = [4]"), "");
   EXPECT_THAT(loopOver("%m, %c", "carried = 1, sizes = [4]"), HasSubstr("does not fit its body"));
   EXPECT_THAT(loopOver("%c, %c, %x", "carried = 1, sizes = [4]"), HasSubstr("needs a trip count"));
-  EXPECT_THAT(loopOver("%m, %c, %m", "carried = 1, sizes = [4]"), HasSubstr("gives its body i64[] for 'a'"));
+  EXPECT_THAT(loopOver("%m, %c, %m", "carried = 1, sizes = [4]"),
+              HasSubstr("gives its body i64[] for 'a'"));
   EXPECT_THAT(loopOver("%m, %c, %x", "carried = 1, sizes = [4, 4]"), HasSubstr("records 2 sizes"));
   EXPECT_THAT(refusalOf("%c: bool[]", "%y = If(%c) {sizes = []} return %y"),
               HasSubstr("lacks its then branch"));

@@ -125,7 +125,8 @@ void BodyRunner::takeOutputs(Context& body) {
   }
   for (size_t s = 0; s < scans_.size(); ++s) {
     std::vector<int64_t> dims = body.outputShape(static_cast<int>(1 + carried_.size() + s));
-    if (iteration_ == 0) scans_[s].elementDims = std::move(dims);
+    if (iteration_ == 0)
+      scans_[s].elementDims = std::move(dims);
     else if (dims != scans_[s].elementDims)
       fail(ErrorKind::kInvalidArgument, "loop '", step_.name, "' gives scan output ", s,
            " the shape [", join(dims, ", "), "] in iteration ", iteration_, " and had [",

@@ -42,8 +42,8 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
                         : operand.place == Place::kHostArena ? plan().hostArenaBytes
                                                              : operand.offset + bytes;
   if (bytes > arena - operand.offset)
-    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes,
-         " bytes as output ", output, ", more than was planned for profile ", profile_);
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes, " bytes as output ",
+         output, ", more than was planned for profile ", profile_);
   return addressOf(operand, true);
 }
 

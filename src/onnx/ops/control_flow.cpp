@@ -30,9 +30,8 @@ void recordSizes(NodeImport& node, BodyImport& yes, BodyImport& no, IfAttrs& att
       std::optional<Dim> most;
       if (outerA && outerB) most = max(*outerA, *outerB);
       const bool isBound = most && !most->isConstant();
-      attrs.symbols.push_back(
-          node.graph().newSymbol("size", {least, std::max(rangeA.max, rangeB.max)},
-                                 isBound ? most : std::nullopt));
+      attrs.symbols.push_back(node.graph().newSymbol(
+          "size", {least, std::max(rangeA.max, rangeB.max)}, isBound ? most : std::nullopt));
       attrs.sizes.push_back(attrs.symbols.back());
     }
   }
@@ -51,8 +50,8 @@ bool squeezes(const wire::Graph& branch) {
                      [](const wire::Node& inner) { return inner.opType == "Squeeze"; });
 }
 
-// Exporters write x.squeeze(d) as an If that leaves x as it is where d is not 1. Who squeezes counts
-// on a 1: the graph goes on with that rank, and a run with another size fails.
+// Exporters write x.squeeze(d) as an If that leaves x as it is where d is not 1. Who squeezes
+// counts on a 1: the graph goes on with that rank, and a run with another size fails.
 bool importSqueeze(NodeImport& node, const BodyImport& yes, const BodyImport& no) {
   const bool inThen = squeezes(yes.wireGraph());
   if (inThen == squeezes(no.wireGraph())) return false;
@@ -110,15 +109,14 @@ void importLoop(NodeImport& node) {
     const size_t count = carried.size();
     if (graph.inputs.size() != 2 + count || graph.outputs.size() < 1 + count)
       node.invalid("its body takes ", graph.inputs.size(), " inputs and gives ",
-                   graph.outputs.size(), " outputs, which does not fit ", count,
-                   " carried values");
+                   graph.outputs.size(), " outputs, which does not fit ", count, " carried values");
     body.addInput(graph.inputs[0].name, {DataType::kI64, scalarShape(graph.inputs[0])});
     body.addInput(graph.inputs[1].name, {DataType::kBool, scalarShape(graph.inputs[1])});
     for (size_t c = 0; c < count; ++c) body.addInput(graph.inputs[2 + c].name, carried[c]);
     return body.run() ? body.outputs() : std::vector<Value*>();
   };
-  const std::vector<Value*> outputs =
-      addLoop(node, inputs, [&] { return node.body("body"); }, make);
+  const std::vector<Value*> outputs = addLoop(
+      node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
 }
 

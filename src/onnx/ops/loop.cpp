@@ -99,8 +99,8 @@ class LoopImport {
       for (size_t d = 0; d < shape.size(); ++d) {
         const bool varies = i < carried && varying_.contains({i, d});
         const std::optional<Dim> outside = varies ? std::nullopt : body_->outside(shape[d]);
-        const int64_t most = varies ? DimRange::kUnbounded
-                                    : rangeOf(shape[d], body_->graph().symbolRange()).max;
+        const int64_t most =
+            varies ? DimRange::kUnbounded : rangeOf(shape[d], body_->graph().symbolRange()).max;
         attrs.sizes.push_back(outside ? *outside : decidedByRun(most));
       }
     }
@@ -122,8 +122,8 @@ class LoopImport {
     if (most && staysTrue && beginsTrue) return *most;
     DimRange range;
     if (most && most->isConstant()) range.max = most->value();
-    attrs.symbols.push_back(node_.graph().newSymbol(
-        "trips", range, most && !most->isConstant() ? most : std::nullopt));
+    attrs.symbols.push_back(
+        node_.graph().newSymbol("trips", range, most && !most->isConstant() ? most : std::nullopt));
     return attrs.symbols.back();
   }
 

@@ -18,7 +18,8 @@ struct LoopInputs {
 
 // Makes a body: adds inputs of these types for iteration, condition and carried values in this
 // order, and imports. The outputs are condition, carried values and scans; none: it has problems.
-using BodyMaker = std::function<std::vector<Value*>(BodyImport& body, const std::vector<TensorType>& carried)>;
+using BodyMaker =
+    std::function<std::vector<Value*>(BodyImport& body, const std::vector<TensorType>& carried)>;
 
 // Adds the loop and returns its outputs: the last carried values, then the scans stacked.
 std::vector<Value*> addLoop(NodeImport& node, const LoopInputs& inputs,

@@ -60,8 +60,7 @@ std::vector<Value*> scanOver(NodeImport& node, const ScanInputs& scan) {
   const auto make = [&](BodyImport& body, const std::vector<TensorType>& carried) {
     const wire::Graph& graph = body.wireGraph();
     if (graph.inputs.size() != states + scans || graph.outputs.size() < states)
-      node.invalid("its body takes ", graph.inputs.size(), " inputs where it has ",
-                   states + scans);
+      node.invalid("its body takes ", graph.inputs.size(), " inputs where it has ", states + scans);
     Graph& into = body.graph();
     Value* iteration = into.addInput("iteration", {DataType::kI64, {}});
     into.addInput("condition", {DataType::kBool, {}});
@@ -78,7 +77,8 @@ std::vector<Value*> scanOver(NodeImport& node, const ScanInputs& scan) {
     }
     return body.run() ? goingOn(into, body.outputs()) : std::vector<Value*>();
   };
-  return addLoop(node, inputs, [&] { return node.body("body"); }, make);
+  return addLoop(
+      node, inputs, [&] { return node.body("body"); }, make);
 }
 
 // Puts the stacked iterations where a scan output has them.
@@ -122,8 +122,8 @@ void importScan(NodeImport& node) {
                    i < states ? outputs[i] : unstack(node, outputs[i], out[i - states]));
 }
 
-// Before opset 9 everything has a batch dimension in front, which the body does not see: a loop over
-// the batch around the scan of each of its elements.
+// Before opset 9 everything has a batch dimension in front, which the body does not see: a loop
+// over the batch around the scan of each of its elements.
 void importBatchedScan(NodeImport& node) {
   const auto scans = static_cast<size_t>(node.integer("num_scan_inputs"));
   const auto count = static_cast<size_t>(node.inputCount());
@@ -145,13 +145,12 @@ void importBatchedScan(NodeImport& node) {
           .push_back(elementAt(into, str("of_batch", i), all, index, 0));
     }
     std::vector<Value*> outputs;
-    body.importHere(node, [&](NodeImport& inside) {
-      outputs = goingOn(into, scanOver(inside, scan));
-    });
+    body.importHere(node,
+                    [&](NodeImport& inside) { outputs = goingOn(into, scanOver(inside, scan)); });
     return outputs;
   };
-  const std::vector<Value*> outputs =
-      addLoop(node, inputs, [&] { return node.body("body"); }, make);
+  const std::vector<Value*> outputs = addLoop(
+      node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
 }
 
