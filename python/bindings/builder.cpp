@@ -88,7 +88,7 @@ void bindBuilder(nb::module_& m) {
   bindConfig(m);
   nb::class_<IBuilder>(m, "Builder")
       .def(nb::new_([](ILogger& logger) { return checked("Builder", [&] { return createInferBuilder(remembering(logger)); }); }),
-           "logger"_a, nb::keep_alive<0, 1>())
+           "logger"_a, nb::keep_alive<0, 2>())
       .def("create_network", [](IBuilder& self, NetworkDefinitionCreationFlags flags) {
              return checked("create_network", [&] { return self.createNetworkV2(flags); });
            }, "flags"_a = 0, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())

@@ -88,7 +88,7 @@ void bindParser(nb::module_& m) {
   nb::class_<IParser>(m, "OnnxParser")
       .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
              return checked("OnnxParser", [&] { return nvonnxparser::createParser(network, remembering(logger)); });
-           }), "network"_a, "logger"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
+           }), "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
       .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
       .def("parse_with_weight_descriptors", [](IParser& self, nb::handle model) {
              return withModel(&IParser::parse)(self, model, nb::none());

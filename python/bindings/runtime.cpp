@@ -146,8 +146,9 @@ void bindContext(nb::module_& m) {
 
 void bindRuntime(nb::module_& m) {
   nb::class_<IRuntime>(m, "Runtime")
+      // __new__ has the class as its first argument, so the logger is the second.
       .def(nb::new_([](ILogger& logger) { return checked("Runtime", [&] { return createInferRuntime(remembering(logger)); }); }),
-           "logger"_a, nb::keep_alive<0, 1>())
+           "logger"_a, nb::keep_alive<0, 2>())
       .def("deserialize_cuda_engine", &deserialize, "serialized_engine"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
       .def("deserialize_cuda_engine_from_file", [](IRuntime& self, nb::object path) {
              const std::string text = nb::cast<std::string>(nb::str(path));

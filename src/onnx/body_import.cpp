@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops/evaluate.h"
+#include "ops/move.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
@@ -93,6 +94,13 @@ void BodyImport::importHere(const NodeImport& node,
 void BodyImport::fail() {
   outerModel_.addProblems(std::move(problems_));
   throw BodyFailure();
+}
+
+void BodyImport::reshapeOutput(size_t index, const Shape& shape) {
+  Value*& output = outputs_[index];
+  ReshapeAttrs attrs;
+  attrs.shape = shape;
+  output = graph_.add(&ops::Reshape, output->name, {output}, std::move(attrs))->output();
 }
 
 bool BodyImport::isKnownTrue(const Value* value) {

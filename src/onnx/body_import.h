@@ -41,6 +41,7 @@ class BodyImport : private Captures {
   ModelImport& model() { return import_; }
   const wire::Graph& wireGraph() const { return body_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
+  void reshapeOutput(size_t index, const Shape& shape);
   bool isKnownTrue(const Value* value);
   // A size of the body in the symbols outside, where it depends on nothing else.
   std::optional<Dim> outside(const Dim& dim) const;

@@ -113,6 +113,22 @@ TEST(ImportControlFlow, BranchesOfDifferentSizesGiveASymbol) {
   EXPECT_EQ(*size.upper, max(camshaft::Dim::symbol("n"), camshaft::Dim::symbol("n") * 2));
 }
 
+TEST(ImportControlFlow, AScalarBesideAVectorOfOneBecomesOne) {
+  const camshaft::Graph graph = imported(
+      TestModel()
+          .input("x", {1})
+          .input("c", {}, kBoolCode)
+          .integers("axes", {0})
+          .node({"If",
+                 {"c"},
+                 {"y"},
+                 {{"then_branch", subgraph({}, {{"Exp", {"x"}, {"a"}}}, {"a"})},
+                  {"else_branch", subgraph({}, {{"Squeeze", {"x", "axes"}, {"b"}}}, {"b"})}}})
+          .output("y"));
+  EXPECT_EQ(toString(only(graph, &ops::If).output()->type), "f32[1]");
+  EXPECT_THAT(run(graph, {floats({1}, {7}), flag(false)}), ElementsAre(7));
+}
+
 TEST(ImportControlFlow, BranchesOfDifferentRanksAreRefused) {
   EXPECT_THAT(
       messages(

@@ -31,3 +31,22 @@ def test_two_hundred_engines_leave_nothing_behind(logger):
         one()
     gc.collect()
     assert resident_bytes() - before < 4 << 20
+
+
+def test_loggers_live_as_long_as_what_reports_to_them():
+    dead = []
+
+    class Logger(trt.ILogger):
+        def __init__(self):
+            trt.ILogger.__init__(self)
+
+        def log(self, severity, text):
+            pass
+
+        def __del__(self):
+            dead.append(self)
+
+    network = trt.Builder(trt.Logger()).create_network()
+    for user in (trt.Runtime(Logger()), trt.Builder(Logger()), trt.OnnxParser(network, Logger())):
+        gc.collect()
+        assert not dead, type(user)

@@ -45,6 +45,22 @@ bool sameTypes(const BodyImport& yes, const BodyImport& no) {
   return true;
 }
 
+bool isSingle(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// Exporters give a scalar in one branch and a vector of one element in the other; the vector stays.
+void alignSingles(BodyImport& yes, BodyImport& no) {
+  for (size_t i = 0; i < yes.outputs().size(); ++i) {
+    const Shape a = yes.outputs()[i]->shape(), b = no.outputs()[i]->shape();
+    if (a.size() == b.size() || !isSingle(a) || !isSingle(b)) continue;
+    if (a.size() < b.size())
+      yes.reshapeOutput(i, b);
+    else
+      no.reshapeOutput(i, a);
+  }
+}
+
 bool squeezes(const wire::Graph& branch) {
   return std::any_of(branch.nodes.begin(), branch.nodes.end(),
                      [](const wire::Node& inner) { return inner.opType == "Squeeze"; });
@@ -84,6 +100,7 @@ void importIf(NodeImport& node) {
   if (yes->outputs().size() != no->outputs().size())
     node.invalid("its branches give ", yes->outputs().size(), " and ", no->outputs().size(),
                  " outputs");
+  alignSingles(*yes, *no);
   if (!sameTypes(*yes, *no) && importSqueeze(node, *yes, *no)) return;
   IfAttrs attrs;
   recordSizes(node, *yes, *no, attrs);
