@@ -192,6 +192,19 @@ TEST(ImportControlFlow, CarriedSizesThatChangeAreSymbols) {
   EXPECT_THAT(run(graph, {floats({1}, {5}), integer(3)}), ElementsAre(5, 5, 5, 5));
 }
 
+TEST(ImportControlFlow, APlaceholderTakesTheRankThatTheBodySets) {
+  TestModel model;
+  model.input("x", {"n", 2}).input("m", {}, kInt64Code).integers("first", {0});
+  model.node({"Cast", {"first"}, {"placeholder"}, {{"to", kFloatCode}}});
+  model.node({"Loop",
+              {"m", "", "placeholder"},
+              {"y"},
+              {{"body", subgraph({"i", "c", "v"}, {{"Neg", {"x"}, {"w"}}}, {"c", "w"})}}});
+  const camshaft::Graph graph = imported(model.output("y"));
+  EXPECT_EQ(graph.outputs[0].value->rank(), 2);
+  EXPECT_THAT(run(graph, {floats({1, 2}, {1, 2}), integer(3)}), ElementsAre(-1, -2));
+}
+
 TEST(ImportControlFlow, ProblemsOfBodiesAreListedOnce) {
   EXPECT_THAT(messages(loopModel({{"Telepathy", {"v"}, {"w"}, {}, "odd"}}, {"c", "w", "w"})),
               ElementsAre(HasSubstr("odd' (Telepathy, opset 17)")));

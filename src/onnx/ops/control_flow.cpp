@@ -45,10 +45,6 @@ bool sameTypes(const BodyImport& yes, const BodyImport& no) {
   return true;
 }
 
-bool isSingle(const Shape& shape) {
-  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim == Dim(1); });
-}
-
 // Exporters give a scalar in one branch and a vector of one element in the other; the vector stays.
 void alignSingles(BodyImport& yes, BodyImport& no) {
   for (size_t i = 0; i < yes.outputs().size(); ++i) {

@@ -1,5 +1,6 @@
 #include "onnx/ops/loop.h"
 
+#include <algorithm>
 #include <set>
 
 #include "ops/control_flow.h"
@@ -68,19 +69,32 @@ class LoopImport {
   }
 
   bool varyChanged(const std::vector<TensorType>& types) {
-    const size_t before = varying_.size();
+    const size_t before = varying_.size() + fitted_.size();
     for (size_t c = 0; c < types.size(); ++c) {
       const TensorType& given = outputs_.at(1 + c)->type;
       if (given.type != types[c].type)
         node_.invalid("it carries ", types[c], " into an iteration and ", given, " out of it");
-      if (given.rank() != types[c].rank())
-        node_.unsupported("it carries a tensor of rank ", types[c].rank(),
-                          " into an iteration and of rank ", given.rank(),
-                          " out of it: its rank must stay the same");
+      if (given.rank() != types[c].rank()) {
+        if (!fitRank(c, given.shape))
+          node_.unsupported("it carries a tensor of rank ", types[c].rank(),
+                            " into an iteration and of rank ", given.rank(),
+                            " out of it: its rank must stay the same");
+        continue;
+      }
       for (size_t d = 0; d < given.shape.size(); ++d)
         if (given.shape[d] != types[c].shape[d]) varying_.insert({c, d});
     }
-    return varying_.size() > before;
+    return varying_.size() + fitted_.size() > before;
+  }
+
+  // Exporters begin with any one number where the body sets a variable before it reads it, or with
+  // a scalar where it goes on with a vector of one: the number takes the rank of what follows.
+  bool fitRank(size_t c, const Shape& given) {
+    const bool isUnread = body_->graph().inputs.at(2 + c)->users.empty();
+    if (!isSingle(inputs_.carried[c]->shape()) || !(isUnread || isSingle(given))) return false;
+    if (!fitted_.insert(c).second) return false;  // the body changes it each time
+    inputs_.carried[c] = node_.reshape(inputs_.carried[c], Shape(given.size(), Dim(1)));
+    return true;
   }
 
   void recordSizes(LoopAttrs& attrs) {
@@ -128,15 +142,20 @@ class LoopImport {
   }
 
   NodeImport& node_;
-  const LoopInputs& inputs_;
+  LoopInputs inputs_;
   const std::function<std::unique_ptr<BodyImport>()>& newBody_;
   const BodyMaker& make_;
   std::set<Position> varying_;
+  std::set<size_t> fitted_;  // carried values that took another rank
   std::unique_ptr<BodyImport> body_;
   std::vector<Value*> outputs_;
 };
 
 }  // namespace
+
+bool isSingle(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim == Dim(1); });
+}
 
 std::vector<Value*> addLoop(NodeImport& node, const LoopInputs& inputs,
                             const std::function<std::unique_ptr<BodyImport>()>& newBody,

@@ -16,6 +16,10 @@ struct LoopInputs {
   std::vector<Value*> carried;
 };
 
+// Whether a tensor of this shape has one element, whatever its rank. Exporters mix up scalars and
+// vectors of one in bodies.
+bool isSingle(const Shape& shape);
+
 // Makes a body: adds inputs of these types for iteration, condition and carried values in this
 // order, and imports. The outputs are condition, carried values and scans; none: it has problems.
 using BodyMaker =
