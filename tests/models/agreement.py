@@ -46,7 +46,7 @@ def run_poisoned(context, feed):
     memories, outputs = {}, {}
     for name in names:
         if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
-            array = numpy.ascontiguousarray(feed[name])
+            array = numpy.require(feed[name], requirements="C")
             assert context.set_input_shape(name, array.shape)
             memories[name] = Placed(context, name, array)
     if any(-1 in context.get_tensor_shape(name) for name in names):
@@ -55,7 +55,7 @@ def run_poisoned(context, feed):
         if engine.get_tensor_mode(name) == trt.TensorIOMode.OUTPUT:
             outputs[name] = numpy.empty(context.get_tensor_shape(name),
                                         trt.nptype(engine.get_tensor_dtype(name)))
-            outputs[name].view(numpy.uint8).fill(0xFF)  # NaN in floats, -1 in integers
+            outputs[name].reshape(-1).view(numpy.uint8).fill(0xFF)  # NaN in floats, -1 in integers
             memories[name] = Placed(context, name, outputs[name])
     assert context.execute_async_v3(0)
     for name in outputs:

@@ -85,4 +85,18 @@ def values(name, shape, random):
         batch, length = shape
         kept = numpy.maximum(length - 3 * numpy.arange(batch), 1)
         return numpy.arange(length) < kept[:, None]
+    if name == "image" and len(shape) == 3:
+        return photo(shape, random)
     return random.standard_normal(shape, dtype=numpy.float32)
+
+
+def photo(shape, random):
+    """Blobs of colour: smooth as photographs are, where resizing does not multiply rounding."""
+    channels, height, width = shape
+    coarse = random.uniform(0, 1, (channels, height // 16 + 2, width // 16 + 2))
+    for axis, size in ((1, height), (2, width)):
+        places = numpy.linspace(0, coarse.shape[axis] - 1.001, size)
+        weights = (places % 1).reshape((-1, 1) if axis == 1 else (-1,))
+        low = places.astype(int)
+        coarse = (coarse.take(low, axis) * (1 - weights) + coarse.take(low + 1, axis) * weights)
+    return coarse

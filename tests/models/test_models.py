@@ -11,13 +11,20 @@ from models.agreement import TOLERANCE, check
 # Chosen so that both exporters, old and new opsets, and dynamic and static axes are all there.
 DEFAULT = {
     "bert_base-dynamo20-dynamic", "bert_base-legacy11-static",
+    "clip_text-legacy14-dynamic", "clip_vision-dynamo20-dynamic",
     "convnext_tiny-dynamo18-dynamic",
+    "deeplabv3_resnet50-dynamo20-dynamic",
     "efficientnet_b0-dynamo23-dynamic",
+    "fasterrcnn_resnet50_fpn-legacy17-dynamic",
     "gpt2-legacy14-dynamic", "gpt2_past-dynamo20-dynamic",
+    "maskrcnn_resnet50_fpn-legacy12-dynamic",
     "mobilenet_v3_large-legacy15-dynamic-batchnorm",
     "resnet50-dynamo20-static", "resnet50-legacy13-dynamic",
+    "retinanet_resnet50_fpn-legacy13-dynamic", "ssd300_vgg16-legacy14-dynamic",
     "swin_t-dynamo23-dynamic", "swin_t-legacy12-static",
+    "t5_small_decoder_past-legacy14-dynamic", "t5_small_encoder-dynamo20-dynamic",
     "vit_b_16-dynamo23-static", "vit_b_16-legacy17-dynamic",
+    "whisper_tiny_decoder_past-dynamo20-dynamic", "whisper_tiny_encoder-legacy14-dynamic",
 }
 # Where the faster products that TF32 allows are checked too, with what they may lose.
 TF32 = ("bert_base-dynamo20-dynamic", "mobilenet_v3_large-legacy15-dynamic-batchnorm",
