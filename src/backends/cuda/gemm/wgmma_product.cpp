@@ -175,7 +175,7 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
 }
 
 double workOfEpilogue(const Node& node) {
-  constexpr double kFunction = 16;  // of exponentials and their like
+  constexpr double kFunction = 12;  // of exponentials and their like
   if (!node.epilogue) return 0;
   double work = 0;
   for (const ScalarInstruction& instruction : node.epilogue->expr.code())
