@@ -15,7 +15,7 @@ int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
     if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0)
       return offset;
   }
-  bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+  bytes_.resize((bytes_.size() + kWeightsAlignment - 1) / kWeightsAlignment * kWeightsAlignment);
   const int64_t offset = static_cast<int64_t>(bytes_.size());
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   known_.emplace(hash, std::pair(offset, bytes.size()));

@@ -13,7 +13,8 @@ struct BufferLifetime {
   int64_t offset = 0; // filled in
 };
 
-inline constexpr int64_t kArenaAlignment = 64;
+inline constexpr int64_t kArenaAlignment = 256;  // what cuBLASLt asks of workspaces
+inline constexpr int64_t kWeightsAlignment = 64;
 
 // Gives every buffer an offset so that buffers alive at the same step never overlap, and returns
 // the arena's size. Largest first, each at the lowest gap that fits: within a few percent of the
