@@ -271,7 +271,11 @@ class Chooser {
     const bool wasTimed = candidates.size() == 1 && candidates[0].milliseconds >= 0;
     const bool timed =
         timesCandidates() && !wasTimed && (candidates.size() > 1 || options_.timeSingleCandidates);
+    const bool isOnlyChoice = candidates.size() == 1 && candidates[0].failure.empty();
     if (timed) timeAll(*pending.node, candidates);
+    // Sizes that only a run decides are guessed for timing, and need not fit each other. Who has no
+    // rivals needs no time.
+    if (isOnlyChoice) candidates[0].failure.clear();
     const auto best = fastest(candidates);
     if (!best->failure.empty())
       fail(ErrorKind::kUnsupported, describe(*pending.node),
