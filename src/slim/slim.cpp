@@ -23,6 +23,13 @@ struct SlimModel::State {
   onnx::writer::WrittenGraph written;
   onnx::Model model;
   SlimReport report;
+
+  void write(const Graph& imported);
+  bool keepRefused(std::set<size_t>& kept);
+  void leaveUnchanged(std::string reason) {
+    model = source.model;
+    report.kept = {str("the whole model: ", reason)};
+  }
 };
 
 namespace {
@@ -202,51 +209,84 @@ Graph import(const onnx::LoadedModel& model, onnx::ImportTrace& trace) {
   throw Error(problems.front().kind, std::move(message));
 }
 
+// The importer gives the elements of a sequence instead of it.
+const onnx::ValueInfo* findNonTensor(const onnx::Graph& graph) {
+  for (const auto* infos : {&graph.inputs, &graph.outputs})
+    for (const onnx::ValueInfo& info : *infos)
+      if (info.type.kind != onnx::TypeKind::kTensor && info.type.kind != onnx::TypeKind::kNone)
+        return &info;
+  return nullptr;
+}
+
+// A node can be kept only where all it reads are tensors.
+bool canKeep(const TracedNode& traced) {
+  for (size_t i = 0; i < traced.inputs.size(); ++i)
+    if (!traced.inputs[i] && !traced.node.inputs[i].empty()) return false;
+  for (size_t i = 0; i < traced.outputs.size(); ++i)
+    if (!traced.outputs[i] && !traced.node.outputs[i].empty()) return false;
+  return true;
+}
+
+int64_t nodesIn(const onnx::Graph& graph) {
+  int64_t count = static_cast<int64_t>(graph.nodes.size());
+  for (const onnx::Node& node : graph.nodes)
+    for (const onnx::Attribute& attribute : node.attributes)
+      for (const onnx::Graph& inner : attribute.graphs) count += nodesIn(inner);
+  return count;
+}
+
 }  // namespace
+
+// What the writer refused is left as it was; false when that is no way out.
+bool SlimModel::State::keepRefused(std::set<size_t>& kept) {
+  const size_t before = kept.size();
+  for (const auto& refusal : written.refusals)
+    for (const size_t index : tracedOf(*refusal.node))
+      if (canKeep(trace.nodes[index]) && kept.insert(index).second)
+        report.kept.push_back(str(trace.nodes[index].name, ": ", refusal.reason));
+  return kept.size() > before;
+}
+
+void SlimModel::State::write(const Graph& imported) {
+  std::set<size_t> kept;  // nodes that are left as they were; grows until all can be written
+  for (size_t i = 0; i < trace.nodes.size(); ++i)
+    if (trace.nodes[i].opaque) {
+      kept.insert(i);
+      report.kept.push_back(str(trace.nodes[i].name, ": its operator is not known"));
+    }
+  while (true) {
+    WorkingCopy copy(imported, trace);
+    for (const size_t index : kept) copy.keep(trace.nodes[index]);
+    copy.cut();
+    runPasses(copy.graph(), opsetOf(source.model));
+    written = smallerOf(source, trace, copy.graph(), copy.keptNodes());
+    if (written.refusals.empty()) break;
+    if (keepRefused(kept)) continue;
+    const auto& refusal = written.refusals.front();
+    return leaveUnchanged(
+        str(describe(*refusal.node), " cannot be written as ONNX: ", refusal.reason));
+  }
+  model = source.model;
+  model.irVersion = std::max<int64_t>(model.irVersion, 4);  // lets initializers be no inputs
+  model.graph = written.graph;
+  // Functions were expanded, but for calls in the bodies of branches and loops.
+  if (std::none_of(kept.begin(), kept.end(),
+                   [&](size_t i) { return hasBody(trace.nodes[i].node); }))
+    model.functions.clear();
+  const int64_t before = nodesIn(source.model.graph), after = nodesIn(model.graph);
+  if (source.model.functions.empty() && after > before)
+    leaveUnchanged(str("it would have ", after, " nodes, and has ", before));
+}
 
 SlimModel slim(onnx::LoadedModel model) {
   auto state = std::make_unique<SlimModel::State>();
   state->source = std::move(model);
-  const onnx::Model& source = state->source.model;
-  const std::vector<TracedNode>& traced = state->trace.nodes;
   const Graph imported = import(state->source, state->trace);
-  Graph graph;            // the last copy, which refusals point into
-  std::set<size_t> kept;  // nodes that are left as they were; grows until all can be written
-  for (size_t i = 0; i < traced.size(); ++i)
-    if (traced[i].opaque) {
-      kept.insert(i);
-      state->report.kept.push_back(str(traced[i].name, ": its operator is not known"));
-    }
-  do {
-    const size_t keptBefore = kept.size();
-    for (const auto& refusal : state->written.refusals)
-      for (const size_t index : tracedOf(*refusal.node))
-        if (kept.insert(index).second)
-          state->report.kept.push_back(str(traced[index].name, ": ", refusal.reason));
-    if (!state->written.refusals.empty() && kept.size() == keptBefore) {
-      const auto& refusal = state->written.refusals.front();
-      state->report.kept = {str("the whole model: ", describe(*refusal.node),
-                                " cannot be written as ONNX: ", refusal.reason)};
-      break;
-    }
-    WorkingCopy copy(imported, state->trace);
-    for (const size_t index : kept) copy.keep(traced[index]);
-    copy.cut();
-    runPasses(copy.graph(), opsetOf(source));
-    state->written = smallerOf(state->source, state->trace, copy.graph(), copy.keptNodes());
-    graph = std::move(copy.graph());
-  } while (!state->written.refusals.empty());
-
-  state->model = source;
-  if (state->written.refusals.empty()) {
-    state->model.irVersion =
-        std::max<int64_t>(source.irVersion, 4);  // lets initializers be no inputs
-    state->model.graph = state->written.graph;
-    // Functions were expanded, but for calls in the bodies of branches and loops.
-    if (std::none_of(kept.begin(), kept.end(), [&](size_t i) { return hasBody(traced[i].node); }))
-      state->model.functions.clear();
-  }
-  countInto(state->report, source, state->model);
+  if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
+    state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
+  else
+    state->write(imported);
+  countInto(state->report, state->source.model, state->model);
   state->report.bytes.before = bytesOf(state->source);
   return SlimModel(std::move(state));
 }

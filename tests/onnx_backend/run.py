@@ -1,10 +1,11 @@
 """The ONNX backend suite, through the Python API.
 
     python tests/onnx_backend/run.py [--jobs 2] [--only 'test_conv*'] [--update] [--json FILE]
-        [--device gpu]
+        [--device gpu] [--slim]
 
 Every case runs. exclusions.txt lists those that may fail, each under its reason; the exit status
 is 0 when exactly these fail. --update writes the list anew from what happened.
+--slim slims every case's model and runs both; here nothing may fail.
 """
 
 import argparse
@@ -29,10 +30,16 @@ def check(case):
     return check_case(case)
 
 
-def run_all(chosen, jobs):
+def check_slimmed(case):
+    from slimmed import check as check_case
+
+    return check_case(case)
+
+
+def run_all(chosen, jobs, function=check):
     """{name: (how it passed or None, failure or None)}"""
     results = {}
-    for index, passed, failure in pool.run(check, chosen, jobs):
+    for index, passed, failure in pool.run(function, chosen, jobs):
         results[chosen[index].name] = (passed, failure)
         if sys.stderr.isatty():
             print(f"\r{len(results)} of {len(chosen)}", end="", file=sys.stderr)
@@ -55,18 +62,33 @@ def summary(chosen, results):
     return lines
 
 
+def run_slimmed(chosen, jobs):
+    """The exit status."""
+    results = run_all(chosen, jobs, check_slimmed)
+    how = collections.Counter(passed for passed, _ in results.values())
+    print(*(f"{count} {passed}" for passed, count in how.items() if passed), sep="\n")
+    failures = {name: failure for name, (_, failure) in results.items() if failure}
+    for name, failure in sorted(failures.items()):
+        print(f"FAILED {name}: {failure[:400]}")
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--only", default="*", help="names to run, as a shell pattern")
     arguments.add_argument("--update", action="store_true", help="write exclusions.txt anew")
     arguments.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    arguments.add_argument("--slim", action="store_true", help="slim each model and run both")
     arguments.add_argument("--json", type=pathlib.Path, help="write every result there")
     options = arguments.parse_args()
     os.environ["CAMSHAFT_TEST_ENGINES"] = options.device  # what building.py looks at
 
     start = time.monotonic()
     chosen = [case for case in cases.load() if fnmatch.fnmatch(case.name, options.only)]
+    if options.slim:
+        return run_slimmed(chosen, options.jobs)
     results = run_all(chosen, options.jobs)
     failures = {name: failure for name, (_, failure) in results.items() if failure}
     print(*summary(chosen, results), sep="\n")

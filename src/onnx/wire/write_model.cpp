@@ -36,6 +36,10 @@ std::string_view asText(std::span<const std::byte> data) {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
 
+// A message without fields, which the writer of nested messages leaves out: the rank of a shape is
+// the number of its dimensions, whether anything is known of them or not.
+void emptyMessage(Writer& out, uint32_t tag) { out.add_message(tag, "", 0); }
+
 void writePair(Writer out, std::string_view key, std::string_view value) {
   bytes(out, 1, key);
   out.add_bytes(2, value.data(), value.size());
@@ -222,8 +226,13 @@ class Encoder {
   void tensorType(Writer out, const Type& type) {
     out.add_int32(1, type.elementType);
     if (!type.shape) return;
+    if (type.shape->empty()) return emptyMessage(out, 2);
     Writer shape(out, 2);
     for (const Dim& dim : *type.shape) {
+      if (!dim.value && dim.param.empty()) {
+        emptyMessage(shape, 1);
+        continue;
+      }
       Writer encoded(shape, 1);
       if (dim.value) encoded.add_int64(1, *dim.value);
       bytes(encoded, 2, dim.param);

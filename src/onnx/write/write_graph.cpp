@@ -87,6 +87,7 @@ class ModelWriter {
     for (const auto& info : model_.graph.inputs)
       if (isInput(info)) result_.graph.inputs.push_back(info);
     result_.graph.outputs = model_.graph.outputs;
+    result_.graph.valueInfos = std::move(declarations_);
     return std::move(result_);
   }
 
@@ -155,8 +156,18 @@ class ModelWriter {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!node.inputs[i].empty()) node.inputs[i] = writer().use(kept.inputs[i]);
     for (size_t i = 0; i < node.outputs.size(); ++i)
-      if (kept.outputs[i]) node.outputs[i] = writer().define(kept.outputs[i]);
+      if (kept.outputs[i]) {
+        const Name name = writer().define(kept.outputs[i]);
+        if (kept.traced->opaque) keepDeclaration(node.outputs[i], name);
+        node.outputs[i] = name;
+      }
     writer().addNode(std::move(node));
+  }
+
+  // What an unknown operator gives is known by its declaration alone.
+  void keepDeclaration(std::string_view imported, Name now) {
+    for (const auto& info : model_.graph.valueInfos)
+      if (info.name == imported) declarations_.emplace_back(info).name = now;
   }
 
   const wire::Model& model_;
@@ -164,6 +175,7 @@ class ModelWriter {
   bool sizesAsImported_;
   Originals originals_;
   std::unordered_map<const Value*, const KeptNode*> makers_;
+  std::vector<wire::ValueInfo> declarations_;
   WrittenGraph result_;
 };
 
