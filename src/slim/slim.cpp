@@ -8,6 +8,7 @@
 #include "onnx/wire/write_model.h"
 #include "onnx/write/originals.h"
 #include "onnx/write/write_graph.h"
+#include "ops/shape.h"
 #include "passes/passes.h"
 #include "slim/report.h"
 #include "support/text.h"
@@ -218,6 +219,13 @@ const onnx::ValueInfo* findNonTensor(const onnx::Graph& graph) {
   return nullptr;
 }
 
+// Where the importer decided what only a run can tell, engines check it; a model could not.
+const Node* findAssertion(const Graph& graph) {
+  for (const auto& node : graph.nodes())
+    if (isAssertion(graph, *node)) return node.get();
+  return nullptr;
+}
+
 // A node can be kept only where all it reads are tensors.
 bool canKeep(const TracedNode& traced) {
   for (size_t i = 0; i < traced.inputs.size(); ++i)
@@ -284,6 +292,8 @@ SlimModel slim(onnx::LoadedModel model) {
   const Graph imported = import(state->source, state->trace);
   if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
     state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
+  else if (const Node* assertion = findAssertion(imported))
+    state->leaveUnchanged(str("one branch of '", assertion->name, "' is taken for granted"));
   else
     state->write(imported);
   countInto(state->report, state->source.model, state->model);

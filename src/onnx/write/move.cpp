@@ -135,6 +135,7 @@ std::string printExpand(GraphWriter& writer, const Node& node) {
 }
 
 std::string printSlice(GraphWriter& writer, const Node& node) {
+  if (printResults(writer, node)) return {};
   const auto& attrs = node.as<SliceAttrs>();
   Bounds bounds = boundsOf(writer, node);
   if (!bounds.refusal.empty()) return bounds.refusal;

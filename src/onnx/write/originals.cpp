@@ -61,11 +61,11 @@ class Originals::Matcher {
 
  private:
   bool value(const Value* imported, const Value* now) {
-    if (imported->dataType() != now->dataType() || imported->rank() != now->rank()) return false;
+    if (imported->dataType() != now->dataType()) return false;
     const auto [it, isNew] = match_.values.try_emplace(imported, now);
     if (!isNew) return it->second == now;
     const TracedNode& traced = *match_.traced;
-    if (contains(traced.inputs, imported)) return true;
+    if (contains(traced.inputs, imported)) return originals_.hasShape(now, imported->shape());
     if (imported->isConstant())
       return now->isConstant() && isEqual(imported->constant, imported, now);
     const Node* producer = imported->producer;
@@ -96,8 +96,12 @@ class Originals::Matcher {
 };
 
 Originals::Originals(const ImportTrace& trace, const Graph& graph,
-                     std::unordered_map<std::string, int64_t> opsets)
-    : trace_(trace), graph_(graph), opsets_(std::move(opsets)) {
+                     std::unordered_map<std::string, int64_t> opsets,
+                     std::unordered_map<std::string, Dim> importedSizes)
+    : trace_(trace),
+      graph_(graph),
+      opsets_(std::move(opsets)),
+      importedSizes_(std::move(importedSizes)) {
   for (const TracedNode& traced : trace.nodes)
     for (const Value* output : traced.outputs)
       if (output && makers_.try_emplace(output, &traced).second) byName_[output->name] = output;
@@ -158,6 +162,17 @@ bool Originals::isUsable(const TracedNode& traced) const {
   const bool hasGraphs = std::any_of(traced.node.attributes.begin(), traced.node.attributes.end(),
                                      [](const auto& one) { return !one.graphs.empty(); });
   return opset != opsets_.end() && opset->second == traced.opset && !hasGraphs;
+}
+
+// An ONNX node may say by its input's shape what a node of the IR says by its own.
+bool Originals::hasShape(const Value* now, const Shape& imported) const {
+  const auto asImported = [&](const std::string& symbol) {
+    const auto it = importedSizes_.find(symbol);
+    return it == importedSizes_.end() ? Dim::symbol(symbol) : it->second;
+  };
+  return std::equal(
+      now->shape().begin(), now->shape().end(), imported.begin(), imported.end(),
+      [&](const Dim& a, const Dim& b) { return a == b || substitute(a, asImported) == b; });
 }
 
 bool Originals::canWriteAgain(const GraphWriter& writer, const Value* imported, int depth) {

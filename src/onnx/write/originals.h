@@ -33,8 +33,10 @@ struct OriginalMatch {
 class Originals {
  public:
   // `imported` values are those of the trace; `graph` is what passes made of a copy, with hints.
+  // `importedSizes` are symbols of the graph that are other sizes in the trace.
   Originals(const ImportTrace& trace, const Graph& graph,
-            std::unordered_map<std::string, int64_t> opsets);
+            std::unordered_map<std::string, int64_t> opsets,
+            std::unordered_map<std::string, Dim> importedSizes);
   ~Originals();
 
   // The ONNX node that gives one of this node's outputs, when its structure is as it was.
@@ -52,10 +54,12 @@ class Originals {
   bool canWriteAgain(const GraphWriter& writer, const Value* imported, int depth = 0);
   Name writeAgain(GraphWriter& writer, const Value* imported);
   bool isUsable(const TracedNode& traced) const;
+  bool hasShape(const Value* now, const Shape& imported) const;
 
   const ImportTrace& trace_;
   const Graph& graph_;
   std::unordered_map<std::string, int64_t> opsets_;
+  std::unordered_map<std::string, Dim> importedSizes_;
   std::unordered_map<std::string, std::vector<const Node*>> nodesOf_;  // by hint
   std::unordered_map<const Value*, ConstantPtr> constants_;
   std::unordered_map<const Value*, const TracedNode*> makers_;

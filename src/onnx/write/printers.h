@@ -20,4 +20,8 @@ std::string print(GraphWriter& writer, const Node& node);
 // Gemm for an addition to a product of matrices that nothing else reads; false: it is no such.
 bool printGemm(GraphWriter& writer, const Node& addition);
 
+// What a search found, as its Slice gives it, and how much that is; false: it is no such.
+bool printResults(GraphWriter& writer, const Node& slice);
+bool printCount(GraphWriter& writer, const Node& search, const Value* wanted);
+
 }  // namespace camshaft::onnx::writer

@@ -47,6 +47,19 @@ std::unordered_map<std::string, int64_t> opsetsOf(const wire::Model& model) {
   return opsets;
 }
 
+// The symbols that stand for sizes of kept nodes' results, as the importer knew them.
+std::unordered_map<std::string, Dim> importedSizes(const std::vector<KeptNode>& kept) {
+  std::unordered_map<std::string, Dim> sizes;
+  for (const KeptNode& node : kept)
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i]) continue;
+      const Shape &now = node.outputs[i]->shape(), &imported = node.traced->outputs[i]->shape();
+      for (size_t axis = 0; axis < now.size(); ++axis)
+        if (now[axis].isSymbol()) sizes.emplace(now[axis].symbolName(), imported[axis]);
+    }
+  return sizes;
+}
+
 class ModelWriter {
  public:
   ModelWriter(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
@@ -54,7 +67,7 @@ class ModelWriter {
       : model_(model.model),
         graph_(graph),
         sizesAsImported_(sizesAsImported),
-        originals_(trace, graph, opsetsOf(model.model)) {
+        originals_(trace, graph, opsetsOf(model.model), importedSizes(kept)) {
     const auto opsets = opsetsOf(model.model);
     const auto opset = opsets.find("");
     std::unordered_set<std::string> taken;
@@ -131,6 +144,7 @@ class ModelWriter {
     const auto original = originals_.find(writer(), node);
     const bool isPlainAdd = original && original->traced->node.opType == "Add";
     if ((!original || isPlainAdd) && printGemm(writer(), node)) return;
+    if (!original && printCount(writer(), node, wanted)) return;
     if (original && (sizesAsImported_ || !original->needsSizes))
       originals_.write(writer(), *original, sizesAsImported_);
     else if (sizesAsImported_ && node.op == &ops::DimsTensor)

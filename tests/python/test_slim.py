@@ -1,0 +1,223 @@
+"""camshaft.slim: what goes, what stays, and that the rest computes the same in ONNX Runtime."""
+
+import json
+import subprocess
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import camshaft
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+node, info = helper.make_node, helper.make_tensor_value_info
+
+
+def model_of(nodes, inputs, outputs, weights=(), opset=17, domains=(), functions=(), value_info=()):
+    """Weights are {name: array}."""
+    tensors = [numpy_helper.from_array(numpy.asarray(value), name)
+               for name, value in dict(weights).items()]
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, tensors, value_info=list(value_info))
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
+    model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=10)
+    onnx.checker.check_model(model)
+    return model
+
+
+def slimmed(model):
+    slim = onnx.load_from_string(camshaft.slim(model))
+    onnx.checker.check_model(slim)
+    return slim
+
+
+def operators(model):
+    return [one.op_type for one in model.graph.node]
+
+
+def run(model, feeds):
+    session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+def assert_same(before, after, *feeds):
+    for feed in feeds:
+        for expected, actual in zip(run(before, feed), run(after, feed), strict=True):
+            numpy.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+def random(*shape):
+    return numpy.random.default_rng(5).standard_normal(shape, dtype=numpy.float32)
+
+
+def heads():
+    """x in four heads, its sizes computed as exporters do."""
+    return model_of(
+        [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "zero"], ["n"]),
+         node("Gather", ["shape", "one"], ["s"]),
+         node("Unsqueeze", ["n", "first"], ["n1"]), node("Unsqueeze", ["s", "first"], ["s1"]),
+         node("Concat", ["n1", "s1", "heads", "rest"], ["target"], axis=0),
+         node("Identity", ["x"], ["same"]), node("Reshape", ["same", "target"], ["split"]),
+         node("Transpose", ["split"], ["y"], perm=[0, 2, 1, 3])],
+        [info("x", FLOAT, ["n", "s", 8])], [info("y", FLOAT, ["n", 4, "s", 2])],
+        {"zero": numpy.int64(0), "one": numpy.int64(1), "first": [0], "heads": [4], "rest": [-1]})
+
+
+def test_shape_arithmetic_goes():
+    model = heads()
+    slim = slimmed(model)
+    assert operators(slim) == ["Reshape", "Transpose"]
+    assert slim.graph.input == model.graph.input
+    assert slim.graph.output == model.graph.output
+    assert_same(model, slim, {"x": random(2, 3, 8)}, {"x": random(1, 7, 8)})
+
+
+def test_slim_again_changes_nothing():
+    once = slimmed(heads())
+    assert slimmed(once) == once
+
+
+def test_paths_bytes_and_report(tmp_path):
+    source, target = tmp_path / "in.onnx", tmp_path / "out.onnx"
+    onnx.save(heads(), source)
+    report = camshaft.slim(source, target)
+    assert report["nodes"] == {"before": 9, "after": 2}
+    assert report["operators"]["Shape"] == {"before": 1, "after": 0}
+    assert report["operators"]["Transpose"] == {"before": 1, "after": 1}
+    assert report["bytes"] == {"before": source.stat().st_size, "after": target.stat().st_size}
+    assert report["kept"] == []
+    assert camshaft.slim(str(source)) == camshaft.slim(source.read_bytes()) == target.read_bytes()
+
+
+def test_command(tmp_path):
+    source, target = tmp_path / "in.onnx", tmp_path / "out.onnx"
+    onnx.save(heads(), source)
+    command = [sys.executable, "-m", "camshaft.slim", source, target]
+    table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert [line.split() for line in table.splitlines() if "all nodes" in line] == [["all", "nodes", "9", "2"]]
+    checked = subprocess.run([*command, "--json", "--check", "--shape", "x:2x5x8"],
+                             capture_output=True, text=True, check=True).stdout
+    assert json.loads(checked)["difference"] == {"y": 0.0}
+
+
+def test_unreadable_models_say_why(tmp_path):
+    with pytest.raises(camshaft.Error, match="nowhere"):
+        camshaft.slim(tmp_path / "nowhere.onnx")
+    with pytest.raises(camshaft.Error):
+        camshaft.slim(b"this is no model")
+
+
+def test_unknown_operators_stay_with_their_declaration():
+    swirl = node("Swirl", ["a"], ["b"], name="swirl", domain="my.domain", strength=3)
+    model = model_of([node("Identity", ["x"], ["a"]), swirl, node("Identity", ["b"], ["c"]),
+                      node("Relu", ["c"], ["y"])],
+                     [info("x", FLOAT, ["n", 3])], [info("y", FLOAT, ["n", 3])],
+                     domains=["my.domain"], value_info=[info("b", FLOAT, ["n", 3])])
+    slim = slimmed(model)
+    assert operators(slim) == ["Swirl", "Relu"]
+    kept = slim.graph.node[0]
+    assert (kept.name, kept.domain, list(kept.input)) == ("swirl", "my.domain", ["x"])
+    assert kept.attribute == swirl.attribute
+    assert [value.name for value in slim.graph.value_info] == list(kept.output)
+    assert slimmed(slim) == slim
+
+
+def test_external_data(tmp_path):
+    weights = random(64, 32)
+    model = model_of([node("Identity", ["w"], ["same"]), node("MatMul", ["x", "same"], ["y"])],
+                     [info("x", FLOAT, ["n", 64])], [info("y", FLOAT, ["n", 32])], {"w": weights})
+    (tmp_path / "in").mkdir()
+    onnx.save(model, tmp_path / "in/model.onnx", save_as_external_data=True, location="weights.bin",
+              size_threshold=0)
+    report = camshaft.slim(tmp_path / "in/model.onnx", tmp_path / "slim.onnx")
+    assert report["bytes"]["before"] > weights.nbytes
+    slim = onnx.load(tmp_path / "slim.onnx", load_external_data=False)
+    assert operators(slim) == ["MatMul"]
+    assert slim.graph.initializer[0].data_location == TensorProto.DEFAULT
+    numpy.testing.assert_array_equal(numpy_helper.to_array(slim.graph.initializer[0]), weights)
+
+
+def branching():
+    """An If whose branches read what the graph around them computes."""
+    def branch(name, operator):
+        return helper.make_graph([node(operator, ["b", "two"], [name])], name, [],
+                                 [info(name, FLOAT, None)])
+
+    return model_of(
+        [node("Identity", ["x"], ["a"]), node("Relu", ["a"], ["b"]),
+         node("ReduceSum", ["b"], ["sum"], keepdims=0), node("Greater", ["sum", "two"], ["many"]),
+         node("If", ["many"], ["y"], then_branch=branch("yes", "Mul"), else_branch=branch("no", "Add"))],
+        [info("x", FLOAT, ["n"])], [info("y", FLOAT, ["n"])], {"two": numpy.float32(2)})
+
+
+def test_branches_stay():
+    model = branching()
+    slim = slimmed(model)
+    assert operators(slim) == ["Relu", "ReduceSum", "Greater", "If"]
+    assert_same(model, slim, {"x": numpy.float32([1, -1, 0.5])}, {"x": numpy.float32([1, 7])})
+
+
+def test_loops_stay():
+    body = helper.make_graph(
+        [node("Identity", ["going"], ["still"]), node("Mul", ["state", "factor"], ["next"])],
+        "body", [info("i", INT64, []), info("going", BOOL, []), info("state", FLOAT, None)],
+        [info("still", BOOL, []), info("next", FLOAT, None)])
+    model = model_of(
+        [node("Identity", ["x"], ["a"]), node("Add", ["half", "half"], ["one"]),
+         node("Add", ["one", "half"], ["factor"]),
+         node("Loop", ["count", "", "a"], ["y"], body=body)],
+        [info("x", FLOAT, ["n"]), info("count", INT64, [])], [info("y", FLOAT, ["n"])],
+        {"half": numpy.float32(0.5)})
+    slim = slimmed(model)
+    assert operators(slim) == ["Loop"]
+    assert_same(model, slim, {"x": random(3), "count": numpy.array(4)},
+                {"x": random(2), "count": numpy.array(0)})
+
+
+def test_functions_are_expanded():
+    twice = helper.make_function("my.domain", "Twice", ["v"], ["w"], [node("Add", ["v", "v"], ["w"])],
+                                 [helper.make_opsetid("", 17)])
+    model = model_of([node("Twice", ["x"], ["t"], domain="my.domain"),
+                      node("Twice", ["t"], ["y"], domain="my.domain")],
+                     [info("x", FLOAT, ["n"])], [info("y", FLOAT, ["n"])],
+                     domains=["my.domain"], functions=[twice])
+    slim = slimmed(model)
+    assert operators(slim) == ["Add", "Add"]
+    assert not slim.functions
+    assert_same(model, slim, {"x": random(5)})
+
+
+def test_ranks_without_known_sizes_stay():
+    model = model_of([node("Identity", ["x"], ["a"]), node("ReduceMax", ["a"], ["y"], keepdims=0)],
+                     [info("x", FLOAT, [None, None])], [info("y", FLOAT, [])])
+    slim = slimmed(model)
+    assert slim.graph.input == model.graph.input
+    assert slim.graph.output == model.graph.output
+    assert_same(model, slim, {"x": random(2, 3)})
+
+
+def test_sequences_stay():
+    model = model_of([node("Identity", ["x"], ["a"]), node("SplitToSequence", ["a", "two"], ["y"])],
+                     [info("x", FLOAT, [6])],
+                     [helper.make_tensor_sequence_value_info("y", FLOAT, [2])],
+                     {"two": numpy.int64(2)})
+    slim = slimmed(model)
+    assert operators(slim) == ["Identity", "SplitToSequence"]
+    assert slim == model
+
+
+def test_results_of_searches():
+    """A Transpose of what NonZero finds cancels one that the importer added."""
+    model = model_of(
+        [node("Greater", ["x", "zero"], ["mask"]), node("NonZero", ["mask"], ["found"]),
+         node("Transpose", ["found"], ["columns"], perm=[1, 0]),
+         node("Split", ["columns", "one"], ["column"], axis=1), node("Squeeze", ["column", "axis"], ["places"]),
+         node("Gather", ["x", "places"], ["y"])],
+        [info("x", FLOAT, ["n"])], [info("y", FLOAT, ["k"])],
+        {"zero": numpy.float32(0), "one": [1], "axis": [1]})
+    slim = slimmed(model)
+    assert len(slim.graph.node) < len(model.graph.node)
+    assert_same(model, slim, {"x": random(9)}, {"x": -numpy.ones(3, numpy.float32)})
