@@ -10,7 +10,9 @@
 #include "onnx/write/write_graph.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
+#include "slim/keep.h"
 #include "slim/report.h"
+#include "slim/working_copy.h"
 #include "support/text.h"
 
 namespace camshaft {
@@ -66,107 +68,6 @@ int64_t opsetOf(const onnx::Model& model) {
     if (import.domain.empty() || import.domain == "ai.onnx") return import.version;
   return 1;
 }
-
-// A copy to run passes on, whose nodes know which part of which ONNX node they are.
-class WorkingCopy {
- public:
-  WorkingCopy(const Graph& imported, const onnx::ImportTrace& trace) : graph_(imported.clone()) {
-    firstKept_ = graph_.inputs.size();
-    const std::vector<Node*> from = imported.nodeList(), to = graph_.nodeList();
-    std::unordered_map<const Node*, Node*> copies;
-    for (size_t i = 0; i < from.size(); ++i) {
-      copies[from[i]] = to[i];
-      to[i]->origins.clear();
-    }
-    for (size_t i = 0; i < trace.nodes.size(); ++i)
-      for (size_t j = 0; j < trace.nodes[i].parts.size(); ++j)
-        copies.at(trace.nodes[i].parts[j])->origins = {
-            toString(onnx::writer::Hint{static_cast<int>(i), static_cast<int>(j)})};
-  }
-
-  // The node's outputs become inputs of the graph, and what it reads stays alive.
-  void keep(const TracedNode& traced) {
-    Kept kept{&traced, {}, {}, graph_.outputs.size()};
-    for (const Value* input : traced.inputs)
-      if (input) keepAlive(*input);
-    for (const auto& capture : traced.captures) keepAlive(*capture.value);
-    for (const Value* output : traced.outputs) kept.imported.push_back(output);
-    kept_.push_back(std::move(kept));
-  }
-
-  // After all keep(): only then no value is replaced that another kept node still looks for.
-  void cut() {
-    for (Kept& kept : kept_)
-      for (const Value* output : kept.imported) {
-        Value* value = output ? graph_.find(output->name) : nullptr;
-        if (value && !kept.traced->opaque) {
-          Value* input = graph_.addInput(str(value->name, ".kept"), value->type);
-          graph_.replaceUses(value, input);
-          value = input;
-        }
-        kept.outputs.push_back(value);
-      }
-    rebindSymbols();
-  }
-
-  std::vector<KeptNode> keptNodes() const {
-    std::vector<KeptNode> nodes;
-    for (const Kept& kept : kept_) {
-      KeptNode node{kept.traced, {}, {kept.outputs.begin(), kept.outputs.end()}, {}};
-      size_t next = kept.firstOutput;
-      for (const Value* input : kept.traced->inputs)
-        node.inputs.push_back(input ? graph_.outputs[next++].value : nullptr);
-      for (size_t i = 0; i < kept.traced->captures.size(); ++i)
-        node.captures.push_back(graph_.outputs[next++].value);
-      nodes.push_back(std::move(node));
-    }
-    return nodes;
-  }
-
-  Graph& graph() { return graph_; }
-
- private:
-  // A symbol has its value from one place. Where the shapes of new inputs give all symbols that a
-  // node without outputs would read, they do; other sizes of new inputs get symbols of their own.
-  void rebindSymbols() {
-    std::set<std::string> given;
-    for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
-      for (const Dim& dim : graph_.inputs[i]->shape())
-        if (dim.isSymbol()) given.insert(dim.symbolName());
-    std::set<std::string> defined;
-    for (Node* node : graph_.nodeList()) {
-      const std::set<std::string> symbols = symbolsDefined(*node);
-      if (!symbols.empty() && node->outputs.empty() &&
-          std::includes(given.begin(), given.end(), symbols.begin(), symbols.end()))
-        graph_.erase(node);
-      else
-        defined.insert(symbols.begin(), symbols.end());
-    }
-    for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
-      for (Dim& dim : graph_.inputs[i]->type.shape) {
-        std::set<std::string> symbols;
-        collectSymbols(dim, symbols);
-        if (std::any_of(symbols.begin(), symbols.end(),
-                        [&](const auto& name) { return defined.contains(name); }))
-          dim = graph_.newSymbol("kept");
-      }
-    graph_.inferAllTypes();
-  }
-
-  void keepAlive(const Value& imported) {
-    graph_.addOutput(str("kept ", graph_.outputs.size()), graph_.find(imported.name));
-  }
-
-  struct Kept {
-    const TracedNode* traced;
-    std::vector<const Value*> imported;
-    std::vector<Value*> outputs;
-    size_t firstOutput;  // of the graph, that keeps an input of the node alive
-  };
-  Graph graph_;
-  size_t firstKept_;  // among its inputs
-  std::vector<Kept> kept_;
-};
 
 // The ONNX nodes that a node of the graph came from.
 std::vector<size_t> tracedOf(const Node& node) {
@@ -226,15 +127,6 @@ const Node* findAssertion(const Graph& graph) {
   return nullptr;
 }
 
-// A node can be kept only where all it reads are tensors.
-bool canKeep(const TracedNode& traced) {
-  for (size_t i = 0; i < traced.inputs.size(); ++i)
-    if (!traced.inputs[i] && !traced.node.inputs[i].empty()) return false;
-  for (size_t i = 0; i < traced.outputs.size(); ++i)
-    if (!traced.outputs[i] && !traced.node.outputs[i].empty()) return false;
-  return true;
-}
-
 int64_t nodesIn(const onnx::Graph& graph) {
   int64_t count = static_cast<int64_t>(graph.nodes.size());
   for (const onnx::Node& node : graph.nodes)
@@ -250,7 +142,7 @@ bool SlimModel::State::keepRefused(std::set<size_t>& kept) {
   const size_t before = kept.size();
   for (const auto& refusal : written.refusals)
     for (const size_t index : tracedOf(*refusal.node))
-      if (canKeep(trace.nodes[index]) && kept.insert(index).second)
+      if (canKeep(trace.nodes[index], source.model) && kept.insert(index).second)
         report.kept.push_back(str(trace.nodes[index].name, ": ", refusal.reason));
   return kept.size() > before;
 }
@@ -262,6 +154,7 @@ void SlimModel::State::write(const Graph& imported) {
       kept.insert(i);
       report.kept.push_back(str(trace.nodes[i].name, ": its operator is not known"));
     }
+  kept.merge(growing(trace, source.model));
   while (true) {
     WorkingCopy copy(imported, trace);
     for (const size_t index : kept) copy.keep(trace.nodes[index]);

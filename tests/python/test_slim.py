@@ -221,3 +221,27 @@ def test_results_of_searches():
     slim = slimmed(model)
     assert len(slim.graph.node) < len(model.graph.node)
     assert_same(model, slim, {"x": random(9)}, {"x": -numpy.ones(3, numpy.float32)})
+
+
+def test_quantised_weights_stay_so():
+    weights = numpy.random.default_rng(6).integers(-127, 127, (64, 64), dtype=numpy.int8)
+    model = model_of(
+        [node("Identity", ["w"], ["same"]),
+         node("DequantizeLinear", ["same", "scale", "zero"], ["weights"]),
+         node("Identity", ["weights"], ["weights_again"]), node("MatMul", ["x", "weights_again"], ["y"])],
+        [info("x", FLOAT, ["n", 64])], [info("y", FLOAT, ["n", 64])],
+        {"w": weights, "scale": numpy.float32(0.01), "zero": numpy.int8(3)})
+    slim = slimmed(model)
+    assert operators(slim) == ["DequantizeLinear", "MatMul"]
+    assert slim.ByteSize() < 1.2 * weights.nbytes
+    assert_same(model, slim, {"x": random(2, 64)})
+
+
+def test_filled_tensors_stay_computed():
+    model = model_of(
+        [node("ConstantOfShape", ["sizes"], ["zeros"]), node("Identity", ["zeros"], ["same"]),
+         node("Add", ["x", "same"], ["y"])],
+        [info("x", FLOAT, [1024, 1])], [info("y", FLOAT, [1024, 1024])], {"sizes": [1024, 1024]})
+    slim = slimmed(model)
+    assert slim.ByteSize() < 1000
+    assert_same(model, slim, {"x": random(1024, 1)})

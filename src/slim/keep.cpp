@@ -1,0 +1,80 @@
+#include "slim/keep.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ops/ops.h"
+
+namespace camshaft {
+
+namespace {
+
+using onnx::TracedNode;
+
+// Bytes that fewer nodes are worth: not many where all of a model's weights may be stored in fewer
+// bits.
+constexpr size_t kWorthANode = 4096;
+constexpr size_t kWorthNodes = size_t{1} << 20;
+
+size_t bytesOfAll(const std::vector<Value*>& values) {
+  size_t sum = 0;
+  for (const Value* value : values)
+    if (value && isStatic(value->shape()))
+      sum += bytesOf(value->dataType(), numElements(value->shape()).value());
+  return sum;
+}
+
+// Values that follow from constants alone.
+class Constants {
+ public:
+  bool contains(const Value* value) const {
+    return !value || value->isConstant() || computed_.contains(value);
+  }
+  // Nodes come in the order of import.
+  void note(const TracedNode& traced) {
+    for (const Node* part : traced.parts) {
+      const bool random = part->op == &ops::Random;
+      if (!random && std::all_of(part->inputs.begin(), part->inputs.end(),
+                                 [&](const Value* input) { return contains(input); }))
+        computed_.insert(part->outputs.begin(), part->outputs.end());
+    }
+  }
+
+ private:
+  std::unordered_set<const Value*> computed_;
+};
+
+}  // namespace
+
+bool canKeep(const TracedNode& traced, const onnx::Model& model) {
+  for (size_t i = 0; i < traced.inputs.size(); ++i)
+    if (!traced.inputs[i] && !traced.node.inputs[i].empty()) return false;
+  for (size_t i = 0; i < traced.outputs.size(); ++i)
+    if (!traced.outputs[i] && !traced.node.outputs[i].empty()) return false;
+  const std::string_view domain = onnx::importer::canonicalDomain(traced.node.domain);
+  return std::any_of(model.opsetImports.begin(), model.opsetImports.end(), [&](const auto& import) {
+    return onnx::importer::canonicalDomain(import.domain) == domain &&
+           import.version == traced.opset;
+  });
+}
+
+std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& model) {
+  std::set<size_t> nodes;
+  Constants constants;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const TracedNode& traced = trace.nodes[i];
+    constants.note(traced);
+    const bool isConstant =
+        !traced.parts.empty() &&
+        std::all_of(traced.outputs.begin(), traced.outputs.end(),
+                    [&](const Value* output) { return constants.contains(output); });
+    if (!isConstant || !canKeep(traced, model)) continue;
+    const size_t in = bytesOfAll(traced.inputs), out = bytesOfAll(traced.outputs);
+    const size_t worth = traced.node.opType == "Cast" ? kWorthANode : kWorthNodes;
+    // Readers look for the quantised form of biases too.
+    if (traced.node.opType == "DequantizeLinear" || (out > in && out > worth)) nodes.insert(i);
+  }
+  return nodes;
+}
+
+}  // namespace camshaft

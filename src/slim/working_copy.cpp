@@ -1,0 +1,97 @@
+#include "slim/working_copy.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "onnx/write/originals.h"
+#include "support/text.h"
+
+namespace camshaft {
+
+using onnx::TracedNode;
+using onnx::writer::KeptNode;
+
+WorkingCopy::WorkingCopy(const Graph& imported, const onnx::ImportTrace& trace)
+    : graph_(imported.clone()), firstKept_(graph_.inputs.size()) {
+  const std::vector<Node*> from = imported.nodeList(), to = graph_.nodeList();
+  std::unordered_map<const Node*, Node*> copies;
+  for (size_t i = 0; i < from.size(); ++i) {
+    copies[from[i]] = to[i];
+    to[i]->origins.clear();
+  }
+  for (size_t i = 0; i < trace.nodes.size(); ++i)
+    for (size_t j = 0; j < trace.nodes[i].parts.size(); ++j)
+      copies.at(trace.nodes[i].parts[j])->origins = {
+          toString(onnx::writer::Hint{static_cast<int>(i), static_cast<int>(j)})};
+}
+
+void WorkingCopy::keep(const TracedNode& traced) {
+  Kept kept{&traced, {}, {}, graph_.outputs.size()};
+  for (const Value* input : traced.inputs)
+    if (input) keepAlive(*input);
+  for (const auto& capture : traced.captures) keepAlive(*capture.value);
+  for (const Value* output : traced.outputs) kept.imported.push_back(output);
+  kept_.push_back(std::move(kept));
+}
+
+void WorkingCopy::cut() {
+  for (Kept& kept : kept_)
+    for (const Value* output : kept.imported) {
+      Value* value = output ? graph_.find(output->name) : nullptr;
+      if (value && !kept.traced->opaque) {
+        Value* input = graph_.addInput(str(value->name, ".kept"), value->type);
+        graph_.replaceUses(value, input);
+        value = input;
+      }
+      kept.outputs.push_back(value);
+    }
+  rebindSymbols();
+}
+
+std::vector<KeptNode> WorkingCopy::keptNodes() const {
+  std::vector<KeptNode> nodes;
+  for (const Kept& kept : kept_) {
+    KeptNode node{kept.traced, {}, {kept.outputs.begin(), kept.outputs.end()}, {}};
+    size_t next = kept.firstOutput;
+    for (const Value* input : kept.traced->inputs)
+      node.inputs.push_back(input ? graph_.outputs[next++].value : nullptr);
+    for (size_t i = 0; i < kept.traced->captures.size(); ++i)
+      node.captures.push_back(graph_.outputs[next++].value);
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+// A symbol has its value from one place. Where the shapes of new inputs give all symbols that a
+// node without outputs would read, they do; other sizes of new inputs get symbols of their own.
+void WorkingCopy::rebindSymbols() {
+  std::set<std::string> given;
+  for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
+    for (const Dim& dim : graph_.inputs[i]->shape())
+      if (dim.isSymbol()) given.insert(dim.symbolName());
+  std::set<std::string> defined;
+  for (Node* node : graph_.nodeList()) {
+    const std::set<std::string> symbols = symbolsDefined(*node);
+    if (!symbols.empty() && node->outputs.empty() &&
+        std::includes(given.begin(), given.end(), symbols.begin(), symbols.end()))
+      graph_.erase(node);
+    else
+      defined.insert(symbols.begin(), symbols.end());
+  }
+  for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
+    for (Dim& dim : graph_.inputs[i]->type.shape) {
+      std::set<std::string> symbols;
+      collectSymbols(dim, symbols);
+      if (std::any_of(symbols.begin(), symbols.end(),
+                      [&](const auto& name) { return defined.contains(name); }))
+        dim = graph_.newSymbol("kept");
+    }
+  graph_.inferAllTypes();
+}
+
+void WorkingCopy::keepAlive(const Value& imported) {
+  graph_.addOutput(str("kept ", graph_.outputs.size()), graph_.find(imported.name));
+}
+
+}  // namespace camshaft
