@@ -1,9 +1,9 @@
 #include "backends/cuda/runtime/cuda_device.h"
 
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "backends/cuda/runtime/capture_point.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -35,40 +35,6 @@ Target describeTarget(CUdevice device) {
                     version / 1000, ".", version % 1000 / 10);
   return target;
 }
-
-// Nodes of the graph being captured that come right before what follows.
-class CapturePoint {
- public:
-  static CapturePoint reachedOn(CUstream stream) {
-    CUstreamCaptureStatus status{};
-    const CUgraphNode* nodes = nullptr;
-    const CUgraphEdgeData* edges = nullptr;
-    size_t count = 0;
-    check(driver().cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count),
-          "follow the recording of a CUDA graph");
-    CapturePoint point;
-    for (size_t i = 0; i < count; ++i)
-      point.nodes_.emplace(nodes[i], edges ? edges[i] : CUgraphEdgeData{});
-    return point;
-  }
-  void add(const CapturePoint& other) { nodes_.insert(other.nodes_.begin(), other.nodes_.end()); }
-  // What is captured next follows these nodes alone.
-  void continueFrom(CUstream stream) const {
-    std::vector<CUgraphNode> nodes;
-    std::vector<CUgraphEdgeData> edges;
-    for (const auto& [node, edge] : nodes_) {
-      nodes.push_back(node);
-      edges.push_back(edge);
-    }
-    check(driver().cuStreamUpdateCaptureDependencies(stream, nodes.data(), edges.data(),
-                                                     nodes.size(),
-                                                     CU_STREAM_SET_CAPTURE_DEPENDENCIES),
-          "record branches of a CUDA graph");
-  }
-
- private:
-  std::map<CUgraphNode, CUgraphEdgeData> nodes_;
-};
 
 class GraphRecording : public Recording {
  public:

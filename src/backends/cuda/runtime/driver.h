@@ -18,7 +18,7 @@ namespace camshaft::cuda {
   X(cuMemcpyAsync) X(cuMemsetD8Async)                                                             \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamIsCapturing)              \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuThreadExchangeStreamCaptureMode)              \
-  X(cuStreamGetCaptureInfo) X(cuStreamUpdateCaptureDependencies)                                  \
+  X(cuStreamGetCaptureInfo) X(cuStreamUpdateCaptureDependencies) X(cuStreamWaitEvent)             \
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy)         \
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime)                       \
   X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction)            \

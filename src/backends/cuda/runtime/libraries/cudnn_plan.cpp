@@ -5,6 +5,7 @@
 
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/runtime/libraries/cudnn.h"
+#include "backends/cuda/runtime/libraries/cudnn_lane.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -243,10 +244,9 @@ void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const
     if (tensor.role == GraphTensor::Role::kScalar)
       bindings.push_back({tensor.id, const_cast<float*>(&tensor.real)});
   }
-  const CudnnHandleLease lease;
-  cudnn().check(cudnn().setStream(lease.get(), static_cast<cudaStream_t>(stream)),
-                "taking a stream");
-  plan.execute(lease.get(), bindings, workspace);
+  const CudnnLane lane(static_cast<CUstream>(stream));
+  plan.execute(lane.handle(), bindings, workspace);
+  lane.join();
 }
 
 }  // namespace camshaft::cuda
