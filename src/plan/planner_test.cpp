@@ -77,9 +77,9 @@ graph g(%x: f32[100]) {
   %d = Softmax(%c) {axis = 0} "d"
   return %d
 })";
-  EXPECT_EQ(planOf(text).plan.arenaBytes, 2 * 448);
+  EXPECT_EQ(planOf(text).plan.arenaBytes, 2 * 512);
   const Planned inPlace = planOf(text, kInPlace);
-  EXPECT_EQ(inPlace.plan.arenaBytes, 448);
+  EXPECT_EQ(inPlace.plan.arenaBytes, 512);
   EXPECT_EQ(inPlace.step("b").inputs[0].offset, inPlace.step("b").outputs[0].offset);
 }
 

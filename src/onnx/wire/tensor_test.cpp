@@ -117,7 +117,7 @@ TEST(Tensor, SizesMustMatchExactly) {
 }
 
 TEST(Tensor, RefusesTypesItDoesNotHave) {
-  for (const int code : {8, 14, 15, 18, 20, 24, 25, 26, 27, 28}) {
+  for (const int code : {8, 14, 15, 27, 28}) {
     EXPECT_THAT(failureOf(tensorMessage("w", code, {1}), ErrorKind::kUnsupported),
                 HasSubstr(str("tensor 'w' has element type ", onnxTypeName(code))));
   }

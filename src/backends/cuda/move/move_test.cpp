@@ -100,7 +100,7 @@ TEST(MoveKernels, RefusePackedElements) {
   EXPECT_THAT(
       refusalsOf(
           "graph g(%x: u4[8, 2], %z: u4[8, 2]) { %y = Concat(%x, %z) {axis = 1} return %y }"),
-      HasSubstr("4 bits"));
+      HasSubstr("device code lacks"));
 }
 
 }  // namespace
