@@ -1,5 +1,6 @@
 #include "onnx/constant.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/dispatch.h"
@@ -12,6 +13,17 @@ namespace {
 
 constexpr int64_t kMaxFolded = 4096;  // elements: shapes, scales and axes, not weights
 constexpr int kMaxDepth = 64;
+// Of one node: its other outputs may be large, and bodies may run for ever.
+constexpr size_t kMaxBytes = size_t{4} << 20;
+constexpr int64_t kMaxNodes = 10'000;
+
+bool isSmall(const Dims& dims) {
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return true;
+  int64_t count = 1;
+  return std::all_of(dims.begin(), dims.end(), [&](int64_t dim) {
+    return !__builtin_mul_overflow(count, dim, &count) && count <= kMaxFolded;
+  });
+}
 
 // Sizes are sometimes computed with in floating point.
 void writeSize(DataType type, void* data, size_t i, int64_t value) {
@@ -33,14 +45,19 @@ Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t
   return graph.addConstant(name, type, std::move(shared));
 }
 
-// Nothing when the node's attributes depend on dimensions that are known at run time only.
+// Nothing when the node's attributes depend on dimensions that are known at run time only, or when
+// it would take too long to find out.
 std::optional<HostTensor> evaluateNow(const Node& node, std::span<const ConstTensorView> inputs,
                                       int output) {
   struct Unknown {};
+  EvaluationBudget budget(kMaxBytes, kMaxNodes);
   try {
-    return evaluateNode(node, inputs, [](const std::string&) -> int64_t { throw Unknown(); })
+    return evaluateNode(
+               node, inputs, [](const std::string&) -> int64_t { throw Unknown(); }, &budget)
         .at(output);
   } catch (const Unknown&) {
+    return std::nullopt;
+  } catch (const EvaluationBudget::Spent&) {
     return std::nullopt;
   }
 }
@@ -82,7 +99,7 @@ const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
   if (const auto it = known_.find(value); it != known_.end()) return it->second.get();
   if (depth > kMaxDepth || isPacked(value->dataType()) || !isStatic(value->shape())) return nullptr;
   const Dims dims = staticDims(value->shape());
-  if (countOf(dims) > kMaxFolded) return nullptr;
+  if (!isSmall(dims)) return nullptr;
 
   auto tensor = std::make_unique<HostTensor>(value->dataType(), dims);
   if (value->isConstant()) {
@@ -103,8 +120,10 @@ const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
     }
     if (inputs.empty()) return nullptr;  // its values come from dimensions, unknown until run time
     std::optional<HostTensor> result = evaluateNow(*node, inputs, value->index);
-    if (!result) return nullptr;
-    *tensor = std::move(*result);
+    if (result)
+      *tensor = std::move(*result);
+    else
+      tensor.reset();  // not tried again
   } else {
     return nullptr;
   }

@@ -130,11 +130,13 @@ bool isTrue(const ConstTensorView& condition) {
   return readInteger(condition.type, condition.data, 0) != 0;
 }
 
-std::vector<HostTensor> evaluateIf(const Node& node, std::span<const ConstTensorView> inputs) {
+std::vector<HostTensor> evaluateIf(const Node& node, std::span<const ConstTensorView> inputs,
+                                   EvaluationBudget* budget) {
   const auto& attrs = node.as<IfAttrs>();
   const size_t thenCount = attrs.thenBranch->inputs.size();
-  return isTrue(inputs[0]) ? evaluateGraph(*attrs.thenBranch, inputs.subspan(1, thenCount))
-                           : evaluateGraph(*attrs.elseBranch, inputs.subspan(1 + thenCount));
+  return isTrue(inputs[0])
+             ? evaluateGraph(*attrs.thenBranch, inputs.subspan(1, thenCount), budget)
+             : evaluateGraph(*attrs.elseBranch, inputs.subspan(1 + thenCount), budget);
 }
 
 // Iterations' values of one scan output, appended.
@@ -151,7 +153,7 @@ void append(const Node& node, HostTensor& all, const HostTensor& one) {
 }
 
 std::vector<HostTensor> evaluateLoop(const Node& node, std::span<const ConstTensorView> inputs,
-                                     const SymbolValue& symbolValue) {
+                                     const SymbolValue& symbolValue, EvaluationBudget* budget) {
   const auto& attrs = node.as<LoopAttrs>();
   const auto carried = static_cast<size_t>(attrs.carried);
   const int64_t trips = inputs[0].present() ? readInteger(inputs[0].type, inputs[0].data, 0)
@@ -179,19 +181,23 @@ std::vector<HostTensor> evaluateLoop(const Node& node, std::span<const ConstTens
     results.emplace_back(output->dataType(), dims);
   }
   for (int64_t i = 0; i < trips && condition.bytes[0] != std::byte{0}; ++i) {
+    if (budget) budget->spend(iteration.type, iteration.dims);  // a body may have no node
     std::memcpy(iteration.bytes.data(), &i, sizeof i);
     std::vector<ConstTensorView> arguments{std::as_const(iteration).view(),
                                            std::as_const(condition).view()};
     for (size_t c = 0; c < carried; ++c) arguments.push_back(std::as_const(results[c]).view());
     const auto captures = inputs.subspan(kLoopOwnInputs + carried);
     arguments.insert(arguments.end(), captures.begin(), captures.end());
-    std::vector<HostTensor> given = evaluateGraph(*attrs.body, arguments);
+    std::vector<HostTensor> given = evaluateGraph(*attrs.body, arguments, budget);
     condition.bytes[0] = given[0].bytes[0];
     for (size_t k = 0; k < results.size(); ++k) {
-      if (k < carried)
-        results[k] = std::move(given[1 + k]);
-      else
-        append(node, results[k], given[1 + k]);
+      HostTensor& one = given[1 + k];
+      if (k < carried) {
+        results[k] = std::move(one);
+        continue;
+      }
+      if (budget) budget->spend(one.type, one.dims);
+      append(node, results[k], one);
     }
   }
   return results;
@@ -252,8 +258,10 @@ void forgetDefinitions(Node& node) {
 }
 
 std::vector<HostTensor> evaluateBodies(const Node& node, std::span<const ConstTensorView> inputs,
-                                       const SymbolValue& symbolValue) {
-  return node.op == &ops::If ? evaluateIf(node, inputs) : evaluateLoop(node, inputs, symbolValue);
+                                       const SymbolValue& symbolValue,
+                                       EvaluationBudget* budget) {
+  return node.op == &ops::If ? evaluateIf(node, inputs, budget)
+                             : evaluateLoop(node, inputs, symbolValue, budget);
 }
 
 }  // namespace camshaft

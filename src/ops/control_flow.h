@@ -60,6 +60,7 @@ void forgetDefinitions(Node& node);
 
 // The outputs, in sizes that come out as the bodies run.
 std::vector<HostTensor> evaluateBodies(const Node& node, std::span<const ConstTensorView> inputs,
-                                       const SymbolValue& symbolValue);
+                                       const SymbolValue& symbolValue,
+                                       EvaluationBudget* budget = nullptr);
 
 }  // namespace camshaft

@@ -1,8 +1,9 @@
 #include "ops/evaluate.h"
 
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <unordered_map>
-#include <utility>
 #include <utility>
 
 #include "ops/control_flow.h"
@@ -12,8 +13,36 @@
 
 namespace camshaft {
 
+namespace {
+
+// Nothing when no memory could hold so many.
+std::optional<size_t> countBytes(DataType type, const Dims& dims) {
+  int64_t count = 1;
+  for (const int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return std::nullopt;
+  if (count > std::numeric_limits<int64_t>::max() / 64) return std::nullopt;  // as bits
+  return bytesOf(type, count);
+}
+
+size_t requireBytes(DataType type, const Dims& dims) {
+  const std::optional<size_t> bytes = countBytes(type, dims);
+  if (!bytes)
+    fail(ErrorKind::kOutOfMemory, "a tensor of type ", type, " and shape ", makeShape(dims),
+         " is larger than any memory");
+  return *bytes;
+}
+
+}  // namespace
+
+void EvaluationBudget::spend(DataType type, const Dims& dims) {
+  const std::optional<size_t> bytes = countBytes(type, dims);
+  if (!bytes || *bytes > bytes_ || nodes_ == 0) throw Spent();
+  bytes_ -= *bytes;
+  --nodes_;
+}
+
 HostTensor::HostTensor(DataType type, Dims dims)
-    : type(type), dims(std::move(dims)), bytes(bytesOf(type, countOf(this->dims))) {}
+    : type(type), dims(std::move(dims)), bytes(requireBytes(type, this->dims)) {}
 
 HostTensor::HostTensor(const ConstTensorView& view) : HostTensor(view.type, view.dims) {
   if (!bytes.empty()) std::memcpy(bytes.data(), view.data, bytes.size());
@@ -42,12 +71,13 @@ void evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
 }
 
 std::vector<HostTensor> evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
-                                     const SymbolValue& symbolValue) {
-  if (hasBodies(node)) return evaluateBodies(node, inputs, symbolValue);
+                                     const SymbolValue& symbolValue, EvaluationBudget* budget) {
+  if (hasBodies(node)) return evaluateBodies(node, inputs, symbolValue, budget);
   std::vector<HostTensor> results;
   for (const Value* output : node.outputs) {
     Dims dims;
     for (const Dim& dim : output->shape()) dims.push_back(evaluate(dim, symbolValue));
+    if (budget) budget->spend(output->dataType(), dims);
     results.emplace_back(output->dataType(), std::move(dims));
   }
   std::vector<TensorView> outputs;
@@ -103,7 +133,8 @@ void bindResults(const Node& node, const std::vector<HostTensor>& results, Symbo
 
 }  // namespace
 
-std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstTensorView> inputs) {
+std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstTensorView> inputs,
+                                      EvaluationBudget* budget) {
   if (inputs.size() != graph.inputs.size())
     fail(ErrorKind::kInvalidArgument, "the graph has ", graph.inputs.size(), " inputs and ",
          inputs.size(), " were given");
@@ -129,7 +160,7 @@ std::vector<HostTensor> evaluateGraph(const Graph& graph, std::span<const ConstT
       bindDims(*node, operands[0], symbols);
       continue;
     }
-    std::vector<HostTensor> results = evaluateNode(*node, operands, lookup(symbols));
+    std::vector<HostTensor> results = evaluateNode(*node, operands, lookup(symbols), budget);
     bindResults(*node, results, symbols);
     for (size_t i = 0; i < results.size(); ++i) computed[node->outputs[i]] = std::move(results[i]);
   }

@@ -25,12 +25,31 @@ TEST(EvaluateGraph, AppliesTheEpilogueWithItsOwnInputs) {
 }
 
 TEST(EvaluateGraph, TakesSymbolsFromInputsAndRefusesWhatContradictsThem) {
-  const Graph graph = parseBody("%y = Concat(%a, %b) {axis = 0}\nreturn %y",
-                                "%a: f32[n], %b: f32[n]", "symbols n");
+  const Graph graph =
+      parseBody("%y = Concat(%a, %b) {axis = 0}\nreturn %y", "%a: f32[n], %b: f32[n]", "symbols n");
   const HostTensor two = floats({2}, {1, 2}), three = floats({3}, {1, 2, 3});
   const ConstTensorView equal[] = {two.view(), two.view()}, unequal[] = {two.view(), three.view()};
   EXPECT_THAT(evaluateGraph(graph, equal).at(0).dims, ElementsAre(4));
   EXPECT_THROW(evaluateGraph(graph, unequal), Error);
+}
+
+TEST(EvaluationBudget, EndsLoopsThatNeverEndAndTensorsThatNothingHolds) {
+  const Graph endless = parseBody(
+      "%y = Loop(_, _, %x) {body = {\n"
+      "graph body(%i: i64[], %on: bool[], %v: f32[1]) {\n"
+      "  %w = Pointwise(%v) {expr = neg(x0:f32)}\n"
+      "  return %on, %w\n}\n}, carried = 1, sizes = [1]}\nreturn %y",
+      "%x: f32[1]");
+  const HostTensor one = floats({1}, {1});
+  const ConstTensorView inputs[] = {one.view()};
+  EvaluationBudget nodes(1 << 20, 1000);
+  EXPECT_THROW(evaluateGraph(endless, inputs, &nodes), EvaluationBudget::Spent);
+
+  const Graph huge =
+      parseBody("%y = Expand(%x) {shape = [1000000, 1000000]}\nreturn %y", "%x: f32[1]");
+  EvaluationBudget bytes(1 << 20, 1000);
+  EXPECT_THROW(evaluateGraph(huge, inputs, &bytes), EvaluationBudget::Spent);
+  EXPECT_THROW(HostTensor(DataType::kF32, {int64_t{1} << 40, int64_t{1} << 40}), Error);
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ std::vector<Wide> multiply(const Evaluation& evaluation, const std::vector<Wide>
   const auto& attrs = evaluation.node.as<MatMulAttrs>();
   const Dims &aDims = evaluation.inputs[0].dims, &bDims = evaluation.inputs[1].dims;
   const Dims& outDims = evaluation.outputs[0].dims;
-  const auto [rows, inner] = matrixOf(aDims, attrs.transposeA);
+  const std::pair<int64_t, int64_t> matrix = matrixOf(aDims, attrs.transposeA);
+  const int64_t rows = matrix.first, inner = matrix.second;
   const int64_t columns = outDims.back();
   const int64_t aRow = attrs.transposeA ? 1 : inner, aInner = attrs.transposeA ? rows : 1;
   const int64_t bInner = attrs.transposeB ? 1 : columns, bColumn = attrs.transposeB ? inner : 1;

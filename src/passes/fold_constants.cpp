@@ -22,6 +22,9 @@ namespace camshaft {
 constexpr size_t kMaxGrowth = 4;
 constexpr size_t kMaxFilledBytes = size_t{1} << 20;
 constexpr size_t kMaxGrownBytes = size_t{64} << 20;
+// What the bodies of one node may compute. What takes more, or never ends, is left to run time.
+constexpr size_t kMaxBodyBytes = size_t{1} << 30;
+constexpr int64_t kMaxBodyNodes = 1'000'000;
 
 static size_t bytesOfStatic(const Value& value) {
   return bytesOf(value.dataType(), numElements(value.shape()).value());
@@ -62,7 +65,8 @@ static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& r
   });
 }
 
-static void replaceByConstants(Graph& graph, Node* node) {
+// False when it takes too long.
+static bool replaceByConstants(Graph& graph, Node* node) {
   std::vector<ConstTensorView> inputs;
   std::vector<HostTensor> empties;  // a constant without elements has no data, yet is present
   empties.reserve(node->inputs.size());
@@ -71,11 +75,16 @@ static void replaceByConstants(Graph& graph, Node* node) {
     if (input && inputs.back().count() == 0)
       inputs.back() = std::as_const(empties.emplace_back(inputs.back())).view();
   }
-  std::vector<HostTensor> results =
-      evaluateNode(*node, inputs, [&](const std::string& symbol) -> int64_t {
-        CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol,
-                       " while it is folded");
-      });
+  const auto noSymbols = [&](const std::string& symbol) -> int64_t {
+    CAMSHAFT_CHECK(false, describe(*node), " reads the dimension ", symbol, " while it is folded");
+  };
+  EvaluationBudget budget(kMaxBodyBytes, kMaxBodyNodes);
+  std::vector<HostTensor> results;
+  try {
+    results = evaluateNode(*node, inputs, noSymbols, hasBodies(*node) ? &budget : nullptr);
+  } catch (const EvaluationBudget::Spent&) {
+    return false;
+  }
   nameSizes(graph, *node, results);
   std::vector<std::pair<Value*, std::string>> constants;  // with the names they take over
   for (size_t i = 0; i < results.size(); ++i) {
@@ -88,6 +97,7 @@ static void replaceByConstants(Graph& graph, Node* node) {
   }
   graph.eraseIfDead(node);
   for (const auto& [constant, name] : constants) graph.rename(constant, name);
+  return true;
 }
 
 // Elements of a tensor as a constant of its type, when none is symbolic.
@@ -150,8 +160,7 @@ static bool foldNodes(Graph& graph) {
        graph.nodeList()) {   // in order, and folding erases only this node and earlier ones
     graph.inferTypes(node);  // contents of its inputs may have become known
     if (isFoldable(*node)) {
-      replaceByConstants(graph, node);
-      changed = true;
+      changed |= replaceByConstants(graph, node);
     } else if (!node->outputs.empty()) {
       changed |= replaceByContents(graph, node);
     }
