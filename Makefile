@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 JOBS := $(shell nproc)
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test dev asan ubsan tsan cuda zoo bench clean
+.PHONY: help setup build run test dev asan ubsan tsan cuda fuzz zoo bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/:/'
@@ -25,6 +25,15 @@ test: build  ## all tests: C++ ones, those that read what comes from outside und
 dev asan ubsan tsan cuda: %: setup build-%/build.ninja  ## build and C++ tests with that preset
 	@cmake --build --preset $@
 	@ctest --preset $@ -j $(JOBS)
+
+FUZZ_SECONDS := 600
+fuzz: setup build-fuzz/build.ninja  ## mutate models through reader and importer for ten minutes (needs clang)
+	@cmake --build --preset fuzz
+	@$(PYTHON) tests/fuzz/make_corpus.py build-fuzz/fuzz_corpus
+	@mkdir -p build-fuzz/fuzz_found
+	@cd build-fuzz && UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 bin/import_fuzz \
+	  -max_total_time=$(FUZZ_SECONDS) -timeout=20 -malloc_limit_mb=512 -max_len=8192 \
+	  -print_final_stats=1 fuzz_found fuzz_corpus
 
 zoo: setup  ## export the full models into zoo/ with PyTorch (downloads gigabytes)
 	@scripts/setup.sh venv .venv-zoo scripts/zoo/requirements.txt
