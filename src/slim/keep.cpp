@@ -1,9 +1,11 @@
 #include "slim/keep.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ops/ops.h"
+#include "ops/shape.h"
 
 namespace camshaft {
 
@@ -75,6 +77,29 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
     if (traced.node.opType == "DequantizeLinear" || (out > in && out > worth)) nodes.insert(i);
   }
   return nodes;
+}
+
+std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
+                                                         const onnx::ImportTrace& trace) {
+  std::unordered_map<const Node*, int> positions;
+  for (const auto& node : imported.nodes())
+    positions.emplace(node.get(), static_cast<int>(positions.size()));
+  std::set<size_t> squeezes;
+  for (size_t i = 0; i < trace.nodes.size(); ++i)
+    for (const Node* part : trace.nodes[i].parts) {
+      if (!isAssertion(imported, *part)) continue;
+      const size_t before = squeezes.size();
+      // The branch was imported after the assertion, and its nodes come before the If's record.
+      for (size_t inner = i; inner-- > 0;) {
+        const TracedNode& traced = trace.nodes[inner];
+        if (traced.parts.empty()) continue;
+        if (positions.at(traced.parts.front()) < positions.at(part)) break;
+        const bool saysAxes = traced.inputs.size() > 1 || !traced.node.attributes.empty();
+        if (traced.node.opType == "Squeeze" && saysAxes) squeezes.insert(inner);
+      }
+      if (squeezes.size() == before) return std::nullopt;
+    }
+  return squeezes;
 }
 
 }  // namespace camshaft

@@ -1,6 +1,7 @@
 // Which ONNX nodes stay as they are.
 #pragma once
 
+#include <optional>
 #include <set>
 
 #include "onnx/trace.h"
@@ -13,5 +14,11 @@ bool canKeep(const onnx::TracedNode& traced, const onnx::Model& model);
 // Nodes, by index, that only compute constants and would make the model larger as such: what a
 // filled tensor or quantised weights are made of is less than they are.
 std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& model);
+
+// The importer goes on with the branch that squeezes where an If leaves a tensor as it is unless a
+// size is 1, and engines check that. A model does so where it still has the Squeeze: those nodes;
+// nothing where a branch was chosen that has none.
+std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
+                                                         const onnx::ImportTrace& trace);
 
 }  // namespace camshaft

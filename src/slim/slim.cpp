@@ -8,10 +8,10 @@
 #include "onnx/wire/write_model.h"
 #include "onnx/write/originals.h"
 #include "onnx/write/write_graph.h"
-#include "ops/shape.h"
 #include "passes/passes.h"
 #include "slim/keep.h"
 #include "slim/report.h"
+#include "slim/tidy.h"
 #include "slim/working_copy.h"
 #include "support/text.h"
 
@@ -20,17 +20,22 @@ namespace camshaft {
 using onnx::TracedNode;
 using onnx::writer::KeptNode;
 
+// Before this one, all initializers are inputs too.
+constexpr int64_t kFirstIrWithFreeInitializers = 4;
+
 struct SlimModel::State {
   onnx::LoadedModel source;
-  onnx::ImportTrace trace;  // nodes of the result may be copies of these
+  std::vector<onnx::TensorBytes> tidied;  // owns some of its data
+  onnx::ImportTrace trace;                // nodes of the result may be copies of these
   onnx::writer::WrittenGraph written;
   onnx::Model model;
   SlimReport report;
 
-  void write(const Graph& imported);
+  void write(const Graph& imported, std::set<size_t> kept);
   bool keepRefused(std::set<size_t>& kept);
   void leaveUnchanged(std::string reason) {
     model = source.model;
+    model.irVersion = std::max(model.irVersion, kFirstIrWithFreeInitializers);
     report.kept = {str("the whole model: ", reason)};
   }
 };
@@ -120,13 +125,6 @@ const onnx::ValueInfo* findNonTensor(const onnx::Graph& graph) {
   return nullptr;
 }
 
-// Where the importer decided what only a run can tell, engines check it; a model could not.
-const Node* findAssertion(const Graph& graph) {
-  for (const auto& node : graph.nodes())
-    if (isAssertion(graph, *node)) return node.get();
-  return nullptr;
-}
-
 int64_t nodesIn(const onnx::Graph& graph) {
   int64_t count = static_cast<int64_t>(graph.nodes.size());
   for (const onnx::Node& node : graph.nodes)
@@ -147,8 +145,8 @@ bool SlimModel::State::keepRefused(std::set<size_t>& kept) {
   return kept.size() > before;
 }
 
-void SlimModel::State::write(const Graph& imported) {
-  std::set<size_t> kept;  // nodes that are left as they were; grows until all can be written
+// `kept` are nodes that are left as they were; they become more until all others can be written.
+void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
   for (size_t i = 0; i < trace.nodes.size(); ++i)
     if (trace.nodes[i].opaque) {
       kept.insert(i);
@@ -168,7 +166,7 @@ void SlimModel::State::write(const Graph& imported) {
         str(describe(*refusal.node), " cannot be written as ONNX: ", refusal.reason));
   }
   model = source.model;
-  model.irVersion = std::max<int64_t>(model.irVersion, 4);  // lets initializers be no inputs
+  model.irVersion = std::max(model.irVersion, kFirstIrWithFreeInitializers);
   model.graph = written.graph;
   // Functions were expanded, but for calls in the bodies of branches and loops.
   if (std::none_of(kept.begin(), kept.end(),
@@ -181,16 +179,19 @@ void SlimModel::State::write(const Graph& imported) {
 
 SlimModel slim(onnx::LoadedModel model) {
   auto state = std::make_unique<SlimModel::State>();
+  const onnx::Model original = model.model;
+  state->report.bytes.before = bytesOf(model);
   state->source = std::move(model);
+  state->tidied = tidy(state->source);
   const Graph imported = import(state->source, state->trace);
+  const auto squeezes = squeezesOfChosenBranches(imported, state->trace);
   if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
     state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
-  else if (const Node* assertion = findAssertion(imported))
-    state->leaveUnchanged(str("one branch of '", assertion->name, "' is taken for granted"));
+  else if (!squeezes)
+    state->leaveUnchanged("it branches on what only a run can tell");
   else
-    state->write(imported);
-  countInto(state->report, state->source.model, state->model);
-  state->report.bytes.before = bytesOf(state->source);
+    state->write(imported, *squeezes);
+  countInto(state->report, original, state->model);
   return SlimModel(std::move(state));
 }
 

@@ -4,41 +4,12 @@
 
 #include "onnx/write/originals.h"
 #include "onnx/write/printers.h"
+#include "onnx/write/reads.h"
 #include "ops/ops.h"
 
 namespace camshaft::onnx::writer {
 
 namespace {
-
-// Every name that occurs in a graph or its subgraphs: new tensors must not get those inside.
-void collectNames(const wire::Graph& graph, std::unordered_set<std::string>& names) {
-  for (const auto& tensor : graph.initializers) names.emplace(tensor.name);
-  for (const auto& info : graph.inputs) names.emplace(info.name);
-  for (const auto& node : graph.nodes) {
-    for (const std::string_view output : node.outputs) names.emplace(output);
-    for (const auto& attribute : node.attributes)
-      for (const auto& inner : attribute.graphs) collectNames(inner, names);
-  }
-}
-
-using Renames = std::unordered_map<std::string_view, Name>;
-
-void renameReads(wire::Graph& graph, Renames renames) {
-  const auto hide = [&](std::string_view name) { renames.erase(name); };
-  for (const auto& info : graph.inputs) hide(info.name);
-  for (const auto& tensor : graph.initializers) hide(tensor.name);
-  for (const auto& node : graph.nodes)
-    std::for_each(node.outputs.begin(), node.outputs.end(), hide);
-  const auto rename = [&](std::string_view& name) {
-    if (const auto it = renames.find(name); it != renames.end()) name = it->second;
-  };
-  for (auto& node : graph.nodes) {
-    std::for_each(node.inputs.begin(), node.inputs.end(), rename);
-    for (auto& attribute : node.attributes)
-      for (auto& inner : attribute.graphs) renameReads(inner, renames);
-  }
-  for (auto& output : graph.outputs) rename(output.name);
-}
 
 std::unordered_map<std::string, int64_t> opsetsOf(const wire::Model& model) {
   std::unordered_map<std::string, int64_t> opsets;
@@ -73,7 +44,7 @@ class ModelWriter {
     std::unordered_set<std::string> taken;
     for (const auto& node : model_.graph.nodes)
       for (const auto& attribute : node.attributes)
-        for (const auto& inner : attribute.graphs) collectNames(inner, taken);
+        for (const auto& inner : attribute.graphs) collectDefined(inner, taken);
     for (const auto& info : model_.graph.inputs) taken.emplace(info.name);
     for (const auto& info : model_.graph.outputs) taken.emplace(info.name);
     result_.owner = std::make_unique<GraphWriter>(graph, opset == opsets.end() ? 1 : opset->second,
