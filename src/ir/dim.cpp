@@ -41,6 +41,18 @@ int64_t floorDivide(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
+// Expressions that grow without end, as n*n*n... squared again and again, would take all time and
+// memory. Those of real models have a few terms.
+constexpr size_t kMostProducts = 10'000;  // of terms, in one multiplication
+constexpr size_t kMostAtoms = 64;         // in one term
+constexpr size_t kLongestAtom = 10'000;   // characters
+
+[[noreturn]] void failTooLong() {
+  fail(ErrorKind::kUnsupported,
+       "a dimension becomes too long an expression of the run-time sizes: fix some of them when "
+       "exporting");
+}
+
 }  // namespace
 
 // Collects terms and restores the canonical form.
@@ -66,6 +78,7 @@ class DimBuilder {
     return result;
   }
   static Dim fromAtom(DimAtom atom) {
+    if (atom.key.size() > kLongestAtom) failTooLong();
     DimBuilder builder;
     builder.add(Dim::Term{{std::make_shared<const DimAtom>(std::move(atom))}, 1});
     return builder.build();
@@ -113,12 +126,14 @@ Dim operator-(const Dim& a, const Dim& b) {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
+  if (a.terms().size() * b.terms().size() > kMostProducts) failTooLong();
   DimBuilder builder;
   builder.add(checkedMultiply(a.constantPart(), b.constantPart()));
   for (const auto& term : a.terms()) builder.add(term, b.constantPart());
   for (const auto& term : b.terms()) builder.add(term, a.constantPart());
   for (const auto& x : a.terms()) {
     for (const auto& y : b.terms()) {
+      if (x.atoms.size() + y.atoms.size() > kMostAtoms) failTooLong();
       Dim::Term product{x.atoms, checkedMultiply(x.coefficient, y.coefficient)};
       product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
       std::sort(product.atoms.begin(), product.atoms.end(),

@@ -125,5 +125,14 @@ TEST(Shape, CountsAndPrints) {
   EXPECT_EQ(staticDims(Shape{2, 3}), (std::vector<int64_t>{2, 3}));
 }
 
+TEST(Dim, RefusesExpressionsThatGrowWithoutEnd) {
+  const auto repeat = [](Dim dim, auto step) {
+    for (int i = 0; i < 40; ++i) dim = step(dim);
+  };
+  EXPECT_THROW(repeat(n, [](const Dim& d) { return d * d; }), Error);
+  EXPECT_THROW(repeat(n + 1, [](const Dim& d) { return floorDiv(d, 3) * d + n; }), Error);
+  EXPECT_THROW(repeat(n, [](const Dim& d) { return max(floorDiv(d, 3), d - 7); }), Error);
+}
+
 }  // namespace
 }  // namespace camshaft

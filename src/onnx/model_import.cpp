@@ -14,7 +14,9 @@ namespace camshaft::onnx::importer {
 namespace {
 
 constexpr int kMaxDepth = 64;             // of functions and branches within each other
-constexpr int64_t kMaxNodes = 2'000'000;  // after expanding functions
+// Of functions, loops over sequences and bodies, beyond the model's own nodes: a few nested ones
+// could ask for any number.
+constexpr size_t kMaxExpanded = 100'000;
 
 int32_t elementTypeOf(const wire::Tensor& tensor) { return tensor.dataType; }
 int32_t elementTypeOf(const wire::SparseTensor& tensor) { return tensor.values.dataType; }
@@ -207,8 +209,9 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
       if (!input.empty() && !scope.isMade(input))
         fail(ErrorKind::kInvalidModel, "its input '", input,
              "' is made by no node, input or initializer");
-    if (++imported_ > kMaxNodes)
-      fail(ErrorKind::kUnsupported, "the model expands to more than ", kMaxNodes, " nodes");
+    if (++imported_ > loaded_.model.graph.nodes.size() + kMaxExpanded)
+      fail(ErrorKind::kUnsupported, "functions and loops expand to more than ", kMaxExpanded,
+           " nodes");
     if (const wire::Function* function = findFunction(node)) {
       importFunction(*function, node, scope);
     } else {

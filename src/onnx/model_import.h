@@ -70,7 +70,7 @@ class ModelImport {
   std::vector<ImportProblem> problems_;
   std::unordered_map<std::string_view, const wire::ValueInfo*> declared_;  // once one is asked for
   int mainNode_ = -1;  // index of the main graph's node being imported
-  int64_t imported_ = 0;
+  size_t imported_ = 0;
   ModelImport* outer_ = nullptr;  // whose body this imports
 };
 

@@ -26,8 +26,8 @@ Value* Scope::find(std::string_view name) const {
 }
 
 bool Scope::isMade(std::string_view name) const {
-  const std::optional<Item> item = findItem(name);
-  return item && *item != Item();
+  if (const auto it = values.find(name); it != values.end()) return it->second != Item();
+  return parent && !poisoned.contains(name) && parent->isMade(name);
 }
 
 bool Scope::isPoisoned(std::string_view name) const {

@@ -145,7 +145,7 @@ TEST(Sequence, RefusalsSayWhy) {
   TestModel huge;
   huge.input("x", {int64_t{1} << 40}).node({"SplitToSequence", {"x"}, {"s"}});
   EXPECT_THAT(problemsOf(huge.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
-              ElementsAre(HasSubstr("into more than 65536 parts")));
+              ElementsAre(HasSubstr("into more than 8192 parts")));
   TestModel nothing;
   nothing.node({"Optional", {}, {"o"}}).node({"OptionalGetElement", {"o"}, {"y"}});
   EXPECT_THAT(problemsOf(nothing.output("y")),

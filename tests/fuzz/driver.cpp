@@ -88,9 +88,7 @@ int main(int argc, char** argv) {
   }
   // Sanitizers see to bad addresses, and then end the process without a signal.
   for (const int signal : {SIGALRM, SIGABRT}) ::signal(signal, onSignal);
-#if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(saveInput);
-#endif
   std::sort(corpus.begin(), corpus.end());  // folders list files in any order
   ModelMutator mutator;
   for (const Bytes& bytes : corpus) {

@@ -24,7 +24,7 @@ Value* withAxis(const NodeImport& node, Value* x, int64_t axis) {
   return node.reshape(x, std::move(shape));
 }
 
-constexpr int64_t kMostParts = 1 << 16;
+constexpr int64_t kMostElements = 8192;  // each is a value of the graph
 
 // Sizes of the parts along the axis. Their number must be known.
 std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
@@ -36,8 +36,8 @@ std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
                      ", so that the number of parts is not known: fix it when exporting");
   const int64_t part = split ? node.constantIntegers(1, "size of parts").at(0) : 1;
   if (part < 1) node.invalid("it splits into parts of ", part, " elements");
-  if (size.value() / part > kMostParts)
-    node.unsupported("it splits ", size, " elements into more than ", kMostParts, " parts");
+  if (size.value() / part > kMostElements)
+    node.unsupported("it splits ", size, " elements into more than ", kMostElements, " parts");
   std::vector<Dim> parts;
   for (int64_t rest = size.value(); rest > 0; rest -= part) parts.push_back(std::min(part, rest));
   return parts;
@@ -86,6 +86,8 @@ void importSplitToSequence(NodeImport& node) {
 void importSequenceInsert(NodeImport& node) {
   Sequence sequence = node.sequence(0);
   std::vector<Value*>& elements = sequence.elements;
+  if (static_cast<int64_t>(elements.size()) >= kMostElements)
+    node.unsupported("it makes a sequence of more than ", kMostElements, " elements");
   // One may be added behind the last.
   const size_t count = elements.size() + 1;
   const bool isLast = !node.hasInput(2) || node.constantIntegers(2, "position").at(0) ==
