@@ -189,6 +189,9 @@ SlimModel slim(onnx::LoadedModel model) {
     state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
   else if (!squeezes)
     state->leaveUnchanged("it branches on what only a run can tell");
+  else if (const TracedNode* node = findUseOfOpenBroadcast(imported, state->trace))
+    state->leaveUnchanged(
+        str("'", node->name, "' uses sizes of a broadcast in which either operand's may be 1"));
   else
     state->write(imported, *squeezes);
   countInto(state->report, original, state->model);

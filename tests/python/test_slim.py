@@ -283,3 +283,16 @@ def test_filled_tensors_stay_computed():
     slim = slimmed(model)
     assert slim.ByteSize() < 1000
     assert_same(model, slim, {"x": random(1024, 1)})
+
+
+def test_sizes_that_may_broadcast_either_way():
+    """The size of a sum of two open sizes is that of neither operand."""
+    model = model_of(
+        [node("Identity", ["x"], ["same"]), node("Add", ["same", "y"], ["sum"]),
+         node("Shape", ["sum"], ["sizes"]), node("Reshape", ["sum", "column"], ["z"])],
+        [info("x", FLOAT, ["n"]), info("y", FLOAT, ["m"])],
+        [info("sizes", INT64, [1]), info("z", FLOAT, [None, 1])], {"column": [-1, 1]})
+    slim = slimmed(model)
+    assert operators(slim) == ["Add", "Shape", "Reshape"]
+    for one, other in ((1, 4), (4, 1), (3, 3)):
+        assert_same(model, slim, {"x": random(one), "y": random(other)})
