@@ -232,5 +232,17 @@ TEST(ImportControlFlow, ScanGoesOverElementsBothWays) {
   EXPECT_THAT(run(graph, inputs, 1), ElementsAre(111, 62, 3, 150, 110, 60));
 }
 
+TEST(ImportControlFlow, ALoopThatNeverEndsIsLeftToRunTime) {
+  TestModel model;
+  model.integers("first", {1}).node(
+      {"Loop",
+       {"", "", "first"},
+       {"size"},
+       {{"body", subgraph({"i", "c", "v"}, {{"Neg", {"v"}, {"w"}}}, {"c", "w"})}}});
+  const camshaft::Graph graph =
+      imported(model.node({"ConstantOfShape", {"size"}, {"y"}}).output("y"));
+  EXPECT_TRUE(graph.outputs[0].value->shape()[0].isSymbol());
+}
+
 }  // namespace
 }  // namespace camshaft::onnx
