@@ -155,6 +155,7 @@ void importMultiHeadAttention(NodeImport& node) {
   Dim biased = 0;  // columns of the bias that were used
   const auto project = [&](Value* x) {
     if (x->rank() == 4) return x;
+    if (x->rank() == 0) node.invalid("its input '", x->name, "' is one number");
     if (bias) {
       const Dim width = x->shape()[x->rank() - 1];
       x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));

@@ -11,6 +11,7 @@ namespace {
 // The last dimension of a u8 tensor taken apart into numbers of `bits` bits, lowest bits first.
 Value* unpackBits(const NodeImport& node, Value* x, int64_t bits) {
   if (bits == 8) return x;
+  if (x->rank() == 0) node.invalid("'", x->name, "' must hold packed rows and is one number");
   const int64_t count = 8 / bits;
   Shape column = x->shape(), whole = x->shape();
   column.push_back(1);
@@ -35,6 +36,7 @@ int64_t bitsAttribute(const NodeImport& node) {
 Value* zeroPoints(const NodeImport& node, Value* given, int64_t bits, const Shape& shape) {
   if (!given) return node.scalar(DataType::kU8, static_cast<double>(1 << (bits - 1)));
   if (given->dataType() == DataType::kU8) {
+    if (given->rank() == 0) node.invalid("its zero points are one number");
     if (given->rank() == 1)
       given = node.reshape(given, {shape[0], floorDiv(given->shape()[0], shape[0])});
     given = node.slice(unpackBits(node, given, bits), 1, 0, shape[1]);
@@ -54,8 +56,9 @@ void importMatMulNBits(NodeImport& node) {
   if (node.integer("weight_prepacked", 0) != 0)
     node.unsupported(
         "its weights are packed for another runtime: export it with weight_prepacked 0");
-  const int64_t blocks = (depth + blockSize - 1) / blockSize;
-  Value* packed = node.reshape(node.input(1), {columns, blocks, blockSize * bits / 8});
+  const Dim blocks = ceilDiv(depth, blockSize);
+  Value* packed =
+      node.reshape(node.input(1), {columns, blocks, floorDiv(Dim(blockSize) * bits, 8)});
   Value* scales = node.reshape(node.input(2), {columns, blocks, 1});
   Value* zero = zeroPoints(node, node.optionalInput(3), bits, {columns, blocks});
   Value* weights = dequantize(node, unpackBits(node, packed, bits), scales, zero);

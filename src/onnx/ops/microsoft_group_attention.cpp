@@ -74,13 +74,13 @@ void GroupQueryAttention::placeTokens() {
   Value* first = node_.binary(ScalarOp::kSub, node_.binary(ScalarOp::kAdd, last, 1.0),
                               sizeTensor(node_, length_));
   before_ = node_.binary(ScalarOp::kMax, first, 0.0);
-  const Value* past = node_.optionalInput(3);
+  const Value* past = node_.hasInput(3) ? node_.input(3, 4) : nullptr;
   const bool hasPast = past && !past->shape()[2].isConstant(0);
   keys_ = hasPast ? atLeast(node_.graph(), node_.dims(6).at(0), past->shape()[2]) : length_;
 }
 
 Value* GroupQueryAttention::rotated(Value* x) const {
-  Value* positions = node_.optionalInput(9);
+  Value* positions = node_.hasInput(9) ? node_.input(9, 2) : nullptr;
   if (!positions)
     positions = node_.binary(ScalarOp::kAdd, before_, counting(node_, DataType::kI64, length_));
   const auto angles = [&](int input) {
@@ -135,8 +135,8 @@ Value* GroupQueryAttention::mask() const {
   }
   Value* seen =
       node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before}, formula.take());
-  Value* bias = node_.optionalInput(10);
-  if (!bias) return seen;
+  if (!node_.hasInput(10)) return seen;
+  Value* bias = node_.input(10, 4);
   const Dim missing = keys_ - bias->shape().back();
   if (!missing.isConstant(0)) {
     PadAttrs pad;
@@ -166,8 +166,8 @@ void GroupQueryAttention::run() {
     q_ = rotated(q_);
     k_ = rotated(k_);
   }
-  Value* k = cached(node_.optionalInput(3), k_);
-  Value* v = cached(node_.optionalInput(4), v_);
+  Value* k = cached(node_.hasInput(3) ? node_.input(3, 4) : nullptr, k_);
+  Value* v = cached(node_.hasInput(4) ? node_.input(4, 4) : nullptr, v_);
   node_.setOutput(1, k);
   node_.setOutput(2, v);
   Value* seen = mask();
