@@ -25,6 +25,8 @@ void importBinary(NodeImport& node, ScalarOp op) {
 
 Value* alongAxis(const NodeImport& node, Value* vector, int64_t axis, int64_t rank) {
   if (vector->rank() != 1 || axis == rank - 1) return vector;
+  if (axis >= rank)
+    node.invalid("'", vector->name, "' lies along axis ", axis, " of a tensor of rank ", rank);
   Shape shape(static_cast<size_t>(rank - axis), Dim(1));
   shape[0] = vector->shape()[0];
   return node.reshape(vector, std::move(shape));
