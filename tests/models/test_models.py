@@ -29,7 +29,7 @@ DEFAULT = {
 # Where the faster products that TF32 allows are checked too, with what they may lose.
 TF32 = ("bert_base-dynamo20-dynamic", "mobilenet_v3_large-legacy15-dynamic-batchnorm",
         "resnet50-dynamo20-static")
-TF32_TOLERANCE = 10 * TOLERANCE
+TF32_TOLERANCE = 5e-3  # mobilenet multiplies rounding by ten, and which kernels round is up to the tuner
 
 
 def pytest_generate_tests(metafunc):

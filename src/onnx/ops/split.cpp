@@ -10,7 +10,7 @@ namespace {
 
 // Equal parts; since opset 18 the last one may be smaller.
 std::vector<Dim> equalParts(const NodeImport& node, const Dim& size, int64_t count) {
-  if (count != node.outputCount())
+  if (count < 1 || count != node.outputCount())
     node.invalid("it splits into ", count, " parts and has ", node.outputCount(), " outputs");
   if (node.opset() < 18 && size.isConstant() && size.value() % count != 0)
     node.invalid("it splits ", size, " elements into ", count, " equal parts");
