@@ -99,7 +99,8 @@ std::vector<TouchedMemory> Context::memoryTouchedBy(size_t segment) {
   };
   for (size_t i = segments_[segment].begin; i < segments_[segment].end; ++i) {
     const LaunchArgs args = placeOperands(i);
-    TouchedMemory& step = steps.emplace_back(TouchedMemory{ranges(args.inputs), ranges(args.outputs)});
+    TouchedMemory& step =
+        steps.emplace_back(TouchedMemory{ranges(args.inputs), ranges(args.outputs)});
     step.written.push_back(range(args.workspace, args.workspaceBytes));
   }
   return steps;

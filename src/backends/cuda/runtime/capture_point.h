@@ -16,8 +16,9 @@ class CapturePoint {
     const CUgraphNode* nodes = nullptr;
     const CUgraphEdgeData* edges = nullptr;
     size_t count = 0;
-    check(driver().cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count),
-          "follow the recording of a CUDA graph");
+    check(
+        driver().cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count),
+        "follow the recording of a CUDA graph");
     CapturePoint point;
     for (size_t i = 0; i < count; ++i)
       point.nodes_.emplace(nodes[i], edges ? edges[i] : CUgraphEdgeData{});
@@ -32,9 +33,8 @@ class CapturePoint {
       nodes.push_back(node);
       edges.push_back(edge);
     }
-    check(driver().cuStreamUpdateCaptureDependencies(stream, nodes.data(), edges.data(),
-                                                     nodes.size(),
-                                                     CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+    check(driver().cuStreamUpdateCaptureDependencies(
+              stream, nodes.data(), edges.data(), nodes.size(), CU_STREAM_SET_CAPTURE_DEPENDENCIES),
           "record branches of a CUDA graph");
   }
 

@@ -141,9 +141,9 @@ std::unique_ptr<Recording> CudaDevice::record(void* stream, const std::function<
   return std::make_unique<GraphRecording>(graph);
 }
 
-std::unique_ptr<Recording> CudaDevice::recordBranches(
-    void* stream, const std::vector<std::vector<size_t>>& after,
-    const std::function<void(size_t)>& enqueue) {
+std::unique_ptr<Recording> CudaDevice::recordBranches(void* stream,
+                                                      const std::vector<std::vector<size_t>>& after,
+                                                      const std::function<void(size_t)>& enqueue) {
   std::vector<CapturePoint> ends;  // of the pieces so far
   return record(stream, [&] {
     for (const std::vector<size_t>& waited : after) {

@@ -15,8 +15,8 @@ namespace {
 cuuint64_t captureOf(CUstream stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;
-  const CUresult result = driver().cuStreamGetCaptureInfo(stream, &status, &id, nullptr, nullptr,
-                                                          nullptr, nullptr);
+  const CUresult result =
+      driver().cuStreamGetCaptureInfo(stream, &status, &id, nullptr, nullptr, nullptr, nullptr);
   return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0;
 }
 
