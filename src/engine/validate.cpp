@@ -201,6 +201,7 @@ class Validator {
       for (size_t i = 0; i < body.outputs.size(); ++i)
         checkPassed(step.outputs[i], body.outputs[i]);
     }
+    require(next == step.inputs.size(), "a branch has operands that neither body takes");
   }
 
   void checkLoop(const Step& step) {
