@@ -1,13 +1,17 @@
 // Many threads with many contexts of one engine at once, over the public API:
 //   gpu_stress [SECONDS [THREADS [CONTEXTS]]]
 // Every context has a stream of its own, changes its batch from run to run and is made anew now and
-// then. Results are compared with a CPU engine's. Exit code 0 when every run agreed.
+// then. Results are compared with a CPU engine's. Exit code 0 when every run agreed and memory, of
+// the host and of the GPU, was as much near the end as after a quarter of the time.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -171,6 +175,31 @@ class Lane {
   std::unique_ptr<IExecutionContext> context_;
 };
 
+struct MemoryUse {
+  int64_t hostBytes = 0, deviceBytes = 0;
+
+  static MemoryUse now() {
+    MemoryUse use;
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number is what is resident
+    use.hostBytes = pages * 4096;
+    using MemGetInfo = int (*)(size_t*, size_t*);
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const auto info =
+        driver ? reinterpret_cast<MemGetInfo>(dlsym(driver, "cuMemGetInfo_v2")) : nullptr;
+    size_t available = 0, total = 0;
+    if (info && info(&available, &total) == 0)
+      use.deviceBytes = static_cast<int64_t>(total - available);
+    return use;
+  }
+  // Pools of the driver and of malloc breathe a little.
+  bool isAbout(const MemoryUse& other) const {
+    constexpr int64_t kBreath = int64_t{64} << 20;
+    return std::abs(hostBytes - other.hostBytes) < kBreath &&
+           std::abs(deviceBytes - other.deviceBytes) < kBreath;
+  }
+};
+
 struct Counts {
   std::atomic<int64_t> runs{0}, wrong{0}, failures{0};
 };
@@ -216,19 +245,31 @@ int run(double seconds, int threadCount, int contexts) {
   const std::vector<float> wanted = resultOf(*cpu, images);
 
   Counts counts;
-  const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                       std::chrono::duration<double>(seconds));
+  const auto start = std::chrono::steady_clock::now();
+  const auto after = [&](double part) {
+    return start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(part * seconds));
+  };
+  const auto end = after(1);
   std::vector<std::thread> threads;
   for (int i = 0; i < threadCount; ++i)
     threads.emplace_back(
         [&, i] { work(*engine, images, wanted, contexts, static_cast<unsigned>(i), end, counts); });
+  std::this_thread::sleep_until(after(0.25));
+  const MemoryUse early = MemoryUse::now();
+  std::this_thread::sleep_until(after(0.95));
+  const MemoryUse late = MemoryUse::now();
   for (std::thread& thread : threads) thread.join();
+  for (const auto& [when, use] : {std::pair("a quarter", early), std::pair("the end", late)})
+    std::printf("memory at %s: host %lld MB, GPU %lld MB\n", when,
+                static_cast<long long>(use.hostBytes >> 20),
+                static_cast<long long>(use.deviceBytes >> 20));
   std::printf("%s: %d threads x %d contexts, %lld runs, %lld wrong, %lld threads failed\n",
               engine->getDevice() ? engine->getDevice()->getName() : "CPU", threadCount, contexts,
               static_cast<long long>(counts.runs), static_cast<long long>(counts.wrong),
               static_cast<long long>(counts.failures));
-  return counts.runs > 0 && counts.wrong == 0 && counts.failures == 0 ? 0 : 1;
+  const bool isRight = counts.runs > 0 && counts.wrong == 0 && counts.failures == 0;
+  return isRight && late.isAbout(early) ? 0 : 1;
 }
 
 }  // namespace
