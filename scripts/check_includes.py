@@ -22,12 +22,13 @@ ALLOWED = {
     "engine": ["support", "plan/plan.h"],
     "runtime": ["support", "plan/plan.h", "engine", "backend/launch.h", "backend/device.h"],
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner"],
-    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "engine", "runtime", "backend/device.h"],
+    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "engine", "runtime", "backend/device.h", "backend/forwarding_device.h"],
 }
 PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "plan/plan.h": ["support"],
     "backend/launch.h": ["support"],
     "backend/device.h": ["support", "backend/launch.h"],
+    "backend/forwarding_device.h": ["backend/device.h"],
     "backend/compiled_code.h": ["support"],
 }
 # The definitions of scalar operations are plain C++ that run halves share with the IR.

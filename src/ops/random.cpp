@@ -24,6 +24,19 @@ std::array<uint32_t, 4> philox(uint64_t counter, uint64_t key) {
   return word;
 }
 
+int uniformDigits(DataType type) {
+  switch (type) {
+    case DataType::kF64:
+      return 53;
+    case DataType::kF32:
+      return 24;
+    case DataType::kF16:
+      return 11;
+    default:
+      return 8;
+  }
+}
+
 namespace {
 
 std::vector<TensorType> inferRandom(const Node& node) {
@@ -40,20 +53,6 @@ double fractionOf(uint32_t high, uint32_t low, int bits) {
   return std::ldexp(static_cast<double>(wide >> (64 - bits)), -bits);
 }
 
-// Digits of a type's fraction: a uniform number is not rounded up to 1.
-int digitsOf(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return 53;
-    case DataType::kF32:
-      return 24;
-    case DataType::kF16:
-      return 11;
-    default:
-      return 8;
-  }
-}
-
 void evaluateRandom(const Evaluation& evaluation) {
   const auto& attrs = evaluation.node.as<RandomAttrs>();
   std::vector<double> values(evaluation.outputs[0].count());
@@ -61,7 +60,7 @@ void evaluateRandom(const Evaluation& evaluation) {
     const std::array<uint32_t, 4> word = philox(i, static_cast<uint64_t>(attrs.seed));
     if (attrs.kind == RandomKind::kUniform) {
       values[i] =
-          attrs.low + (attrs.high - attrs.low) * fractionOf(word[0], word[1], digitsOf(attrs.type));
+          attrs.low + (attrs.high - attrs.low) * fractionOf(word[0], word[1], uniformDigits(attrs.type));
     } else {  // Box and Muller: a direction and a distance
       const double distance = std::sqrt(-2 * std::log(1 - fractionOf(word[0], word[1], 53)));
       const double direction = 2 * std::numbers::pi * fractionOf(word[2], word[3], 53);

@@ -28,6 +28,9 @@ struct RandomAttrs : AttrsOf<RandomAttrs> {
   }
 };
 
+// Binary digits of a uniform draw of that type, as many as its fraction has: it is not rounded up to 1.
+int uniformDigits(DataType type);
+
 // Philox4x32-10: four words without visible order from a counter and a key.
 std::array<uint32_t, 4> philox(uint64_t counter, uint64_t key);
 

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "backend/forwarding_device.h"
 #include "compiler/compile.h"
 #include "cuda_emulator/emulated_backend.h"
 #include "engine/engine_file.h"
@@ -34,47 +35,21 @@ std::shared_ptr<const LoadedEngine> build(std::string_view text) {
 }
 
 // Counts what is asked of it; the rest goes to the device.
-class CountingDevice : public Device {
+class CountingDevice : public ForwardingDevice {
  public:
   CountingDevice(Device& device, int& held, int& asked)
-      : device_(device), held_(held), asked_(asked) {}
+      : ForwardingDevice(device), held_(held), asked_(asked) {}
   void* allocate(int64_t bytes) override {
     ++held_;
     ++asked_;
-    return device_.allocate(bytes);
+    return ForwardingDevice::allocate(bytes);
   }
   void release(void* memory) noexcept override {
     --held_;
-    device_.release(memory);
-  }
-  std::string describe() const override { return device_.describe(); }
-  void makeCurrent() override { device_.makeCurrent(); }
-  void* allocateHost(int64_t bytes) override { return device_.allocateHost(bytes); }
-  void releaseHost(void* memory) noexcept override { device_.releaseHost(memory); }
-  bool canReach(const void* memory) override { return device_.canReach(memory); }
-  void* createStream() override { return device_.createStream(); }
-  void destroyStream(void* stream) noexcept override { device_.destroyStream(stream); }
-  void copy(void* to, const void* from, int64_t bytes, void* stream) override {
-    device_.copy(to, from, bytes, stream);
-  }
-  void synchronize(void* stream) override { device_.synchronize(stream); }
-  bool isRecording(void* stream) override { return device_.isRecording(stream); }
-  std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) override {
-    return device_.record(stream, enqueue);
-  }
-  std::unique_ptr<Recording> recordBranches(
-      void* stream, const std::vector<std::vector<size_t>>& after,
-      const std::function<void(size_t piece)>& enqueue) override {
-    return device_.recordBranches(stream, after, enqueue);
-  }
-  void signal(void* event, void* stream) override { device_.signal(event, stream); }
-  std::shared_ptr<void> mark(void* stream) override { return device_.mark(stream); }
-  double millisecondsBetween(const void* begin, const void* end) override {
-    return device_.millisecondsBetween(begin, end);
+    ForwardingDevice::release(memory);
   }
 
  private:
-  Device& device_;
   int &held_, &asked_;
 };
 

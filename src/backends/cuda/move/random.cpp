@@ -13,19 +13,6 @@ Verdict supports(const Node& node) {
   return movesElements(node);
 }
 
-int digitsOf(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return 53;
-    case DataType::kF32:
-      return 24;
-    case DataType::kF16:
-      return 11;
-    default:
-      return 8;
-  }
-}
-
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<RandomAttrs>();
   const bool isNormal = attrs.kind == RandomKind::kNormal;
@@ -33,7 +20,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
                        node.output()->shape(), 1);
   kernel.text.include("philox.cuh");
   const std::string draw =
-      isNormal ? std::string("normalAt") : str("uniformAt<", digitsOf(attrs.type), ">");
+      isNormal ? std::string("normalAt") : str("uniformAt<", uniformDigits(attrs.type), ">");
   kernel.text.body += str("  const double drawn = ", literal(attrs.low, DataType::kF64), " + ",
                           literal(isNormal ? attrs.high : attrs.high - attrs.low, DataType::kF64),
                           " * ", draw, "(static_cast<unsigned long long>(first), ",
