@@ -26,4 +26,12 @@ class AllocatorDevice : public ForwardingDevice {
   nvinfer1::IGpuAllocator& allocator_;
 };
 
+// Null without an allocator, which must outlive what is wrapped.
+inline DeviceWrapper wrapperFor(nvinfer1::IGpuAllocator* allocator) {
+  if (!allocator) return nullptr;
+  return [allocator](Device& device) {
+    return std::make_unique<AllocatorDevice>(device, *allocator);
+  };
+}
+
 }  // namespace camshaft::api
