@@ -1,9 +1,13 @@
 // Parameters of a generated kernel, written when it is printed and read by its launcher.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace camshaft::cuda {
+
+// All devices take 4 KB of arguments.
+constexpr size_t kMostArguments = 512;
 
 // The entry point's name is the step's kernel name without "cuda/". Its arguments are the step's
 // inputs and outputs, the workspace if it has one, then the numbers after the three of the grid.

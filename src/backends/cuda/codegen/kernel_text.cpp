@@ -129,6 +129,8 @@ void KernelText::include(std::string_view deviceFile) {
 // A generated kernel waits for the kernel before it, which may still be running (programmatic
 // dependent launch), and lets the next one start: both cost nothing where they have no effect.
 Prepared KernelText::prepared(const LaunchShape& shape) {
+  CAMSHAFT_CHECK(inputs_.size() + outputs_.size() + 1 + sizes_.size() <= kMostArguments,
+                 "a kernel has too many arguments");
   std::string parameters, sizes;
   const auto add = [&](const Parameter& parameter) {
     parameters += str(parameters.empty() ? "" : ", ", parameter.type, " ", parameter.name);

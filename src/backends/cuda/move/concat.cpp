@@ -1,5 +1,6 @@
 // Concat: the output is rows, each a piece of every input's row.
 #include "backends/cuda/families.h"
+#include "backends/cuda/generated_params.h"
 #include "backends/cuda/move/element_kernel.h"
 #include "ops/move.h"
 #include "support/text.h"
@@ -7,7 +8,8 @@
 namespace camshaft::cuda::move {
 namespace {
 
-constexpr int kMostInputs = 256;  // parameters of a kernel take at most 4 KB
+// Each may bring where it begins and how long it is.
+constexpr int kMostInputs = kMostArguments / 3 - 8;
 
 Verdict supports(const Node& node) {
   if (node.ownInputs() > kMostInputs) return Verdict::no("joins too many tensors for one kernel");

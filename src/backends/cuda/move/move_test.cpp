@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -44,6 +45,18 @@ TEST(MoveKernels, ConcatOfAnyNumber) {
       "symbols n graph g(%a: f16[n, 16], %b: f16[n, 8], %s: f32[n, 1]) {"
       "  %y = Concat(%a, %b) {axis = 1} epilogue(%s) {mul(cast(x0:f16, f32), x1:f32)} return %y }",
       {{{"n", 5}}});
+}
+
+// Anchor generators join hundreds of sizes.
+TEST(MoveKernels, ConcatOfVeryMany) {
+  std::string inputs, names;
+  for (int i = 0; i < 150; ++i) {
+    inputs += str(i == 0 ? "" : ", ", "%x", i, ": f32[n + ", i % 5, "]");
+    names += str(i == 0 ? "" : ", ", "%x", i);
+  }
+  expectKernelsMatch(str("symbols n graph g(", inputs, ") { %y = Concat(", names,
+                         ") {axis = 0} return %y }"),
+                     {{{"n", 2}}, {{"n", 0}}});
 }
 
 TEST(MoveKernels, PadInEveryMode) {

@@ -37,8 +37,6 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   return state;
 }
 
-constexpr size_t kMostArguments = 64;
-
 void launch(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Generated*>(opaque);
   void* values[kMostArguments];
