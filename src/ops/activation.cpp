@@ -86,7 +86,7 @@ std::vector<Activation> activationsOf(const RecurrentAttrs& attrs, int64_t direc
   size_t nextAlpha = 0, nextBeta = 0;
   for (std::string_view name : names) {
     const NamedActivation& named = findActivation(name, who);
-    Activation activation{named.function, named.alpha, named.beta};
+    Activation activation{named.name, named.function, named.alpha, named.beta};
     if (named.takesAlpha && nextAlpha < attrs.activationAlpha.size())
       activation.alpha = attrs.activationAlpha[nextAlpha++];
     if (named.takesBeta && nextBeta < attrs.activationBeta.size())

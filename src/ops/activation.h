@@ -9,6 +9,7 @@
 namespace camshaft {
 
 struct Activation {
+  std::string_view name;  // as ONNX spells it
   double (*function)(double x, double alpha, double beta);
   double alpha, beta;
   double operator()(double x) const { return function(x, alpha, beta); }

@@ -1,17 +1,19 @@
 #include <algorithm>
+#include <limits>
 
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/fused_epilogue.h"
 #include "backends/cpu/gemm/packed_weights.h"
+#include "backends/cpu/rnn/division.h"
 #include "backends/cpu/rnn/params.h"
+#include "backends/cpu/rnn/weights.h"
 #include "ops/activation.h"
 #include "ops/rnn.h"
 
 namespace camshaft::cpu::rnn {
 namespace {
 
-// Inputs of the operator.
 enum NodeInputs : int {
   kNodeX,
   kNodeW,
@@ -23,29 +25,24 @@ enum NodeInputs : int {
   kNodePeepholes
 };
 
-bool hasDefaultActivations(const RecurrentAttrs& attrs) {
-  if (attrs.activations.empty()) return true;
-  const std::string one = attrs.kind == RecurrentKind::kLstm ? "Sigmoid,Tanh,Tanh" : "Sigmoid,Tanh";
-  return attrs.activations == (directionsOf(attrs) == 2 ? one + "," + one : one);
+Verdict supports(const Node& node) {
+  if (node.epilogue) return Verdict::no("takes no epilogue");
+  for (int i : {kNodeX, kNodeW, kNodeR, kNodeBias, kNodeH, kNodeC, kNodePeepholes})
+    if (node.hasInput(i) && node.inputs[i]->dataType() != DataType::kF32)
+      return Verdict::no(str("computes in f32, not ", node.inputs[i]->dataType()));
+  return Verdict::yes();
 }
 
-template <RecurrentKind kKind>
-Verdict supports(const Node& node) {
-  const auto& attrs = node.as<RecurrentAttrs>();
-  if (attrs.kind != kKind) return Verdict::no("is for another kind of recurrent layer");
-  if (node.epilogue) return Verdict::no("takes no epilogue");
-  if (node.inputs[kNodeX]->dataType() != DataType::kF32)
-    return Verdict::no(str("computes in f32, not ", node.inputs[kNodeX]->dataType()));
-  if (attrs.batchFirst) return Verdict::no("needs time steps before the batch");
-  if (attrs.clip != 0) return Verdict::no("does not clip");
-  if (attrs.inputForget) return Verdict::no("does not couple input and forget gates");
-  if (!hasDefaultActivations(attrs)) return Verdict::no("has the default activations only");
-  if (node.hasInput(kNodeLengths)) return Verdict::no("has sequences of equal length only");
-  if (node.hasInput(kNodePeepholes)) return Verdict::no("has no peepholes");
-  for (int i : {kNodeW, kNodeR, kNodeBias})
-    if (node.hasInput(i) && !node.inputs[i]->isConstant())
-      return Verdict::no("needs constant weights, to pack them when building");
-  return Verdict::yes();
+Function functionOf(const camshaft::Activation& activation) {
+  static constexpr std::string_view kNames[] = {
+      // in the order of FunctionKind
+      "Sigmoid",    "Tanh",        "Relu", "Affine",   "LeakyRelu", "ThresholdedRelu",
+      "ScaledTanh", "HardSigmoid", "Elu",  "Softsign", "Softplus"};
+  static_assert(std::size(kNames) == static_cast<size_t>(FunctionKind::kCount));
+  const auto found = std::ranges::find(kNames, activation.name);
+  CAMSHAFT_CHECK(found != std::end(kNames), "no function for ", activation.name);
+  return {static_cast<FunctionKind>(found - kNames), static_cast<float>(activation.alpha),
+          static_cast<float>(activation.beta)};
 }
 
 Params paramsOf(const Node& node) {
@@ -53,78 +50,65 @@ Params paramsOf(const Node& node) {
   Params p;
   p.inputs = node.inputs[kNodeW]->shape()[2].value();
   p.hidden = attrs.hidden;
-  p.gates = gatesOf(attrs.kind);
-  p.directions = directionsOf(attrs);
+  p.directions = static_cast<int32_t>(directionsOf(attrs));
+  p.kind = static_cast<CellKind>(attrs.kind);
+  for (int64_t d = 0; d < p.directions; ++d)
+    std::ranges::transform(activationsOf(attrs, d, describe(node)), p.functions[d], functionOf);
+  p.clip = attrs.clip > 0 ? attrs.clip : std::numeric_limits<double>::infinity();
   p.reverse = attrs.direction == RecurrentDirection::kReverse;
   p.linearBeforeReset = attrs.linearBeforeReset;
+  p.inputForget = attrs.inputForget;
+  p.batchFirst = attrs.batchFirst;
   return p;
 }
 
-std::vector<float> packInputWeights(const Params& p, const float* w) {
-  std::vector<float> packed(p.directions * packedInputFloats(p));
+bool hasConstantWeights(const Node& node) {
+  const auto isConstant = [&](int i) { return !node.hasInput(i) || node.inputs[i]->isConstant(); };
+  return isConstant(kNodeW) && isConstant(kNodeR) && isConstant(kNodeBias) &&
+         isConstant(kNodePeepholes);
+}
+
+StepInput packWeights(const Node& node, const Params& p) {
+  const auto floats = [&](int i) {
+    return node.hasInput(i) ? node.inputs[i]->view().as<float>() : nullptr;
+  };
+  const RawWeights raw{floats(kNodeW), floats(kNodeR), floats(kNodeBias), floats(kNodePeepholes)};
+  const int64_t perDirection = PackedLayout(p).floats;
+  std::vector<float> packed(static_cast<size_t>(p.directions * perDirection));
   for (int64_t d = 0; d < p.directions; ++d)
-    packB(p.inputs, p.width(), w + d * p.width() * p.inputs, p.inputs, true,
-          packed.data() + d * packedInputFloats(p));
-  return packed;
-}
-
-std::vector<float> packRecurrentWeights(const Params& p, const float* r) {
-  std::vector<float> packed(p.directions * packedRecurrentFloats(p));
-  for (int64_t d = 0; d < p.directions; ++d) {
-    const float* from = r + d * p.width() * p.hidden;
-    float* to = packed.data() + d * packedRecurrentFloats(p);
-    packB(p.hidden, p.earlyWidth(), from, p.hidden, true, to);
-    packB(p.hidden, p.lateWidth(), from + p.earlyWidth() * p.hidden, p.hidden, true,
-          to + packedBFloats(p.hidden, p.earlyWidth()));
-  }
-  return packed;
-}
-
-struct Biases {
-  std::vector<float> early, late;
-};
-
-// The layer's bias is [directions][input's gates, state's gates]. They add up, but for the state's
-// part of h that GRU resets after adding it.
-Biases biasesOf(const Params& p, const Value* value) {
-  Biases biases{std::vector<float>(p.directions * p.width()),
-                std::vector<float>(p.directions * p.hidden)};
-  if (!value) return biases;
-  const float* all = value->view().as<float>();
-  for (int64_t d = 0; d < p.directions; ++d) {
-    const float *ofInput = all + d * 2 * p.width(), *ofState = ofInput + p.width();
-    for (int64_t i = 0; i < p.width(); ++i) {
-      const bool late = p.gates == 3 && p.linearBeforeReset && i >= p.earlyWidth();
-      biases.early[d * p.width() + i] = ofInput[i] + (late ? 0.0f : ofState[i]);
-      if (late) biases.late[d * p.hidden + i - p.earlyWidth()] = ofState[i];
-    }
-  }
-  return biases;
+    packDirection(p, raw, d, packed.data() + d * perDirection);
+  return packedInput(packed);
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   Params p = paramsOf(node);
   Prepared prepared;
-  const Shape& x = node.inputs[kNodeX]->shape();
-  const int64_t steps = options.max(x[0]), batch = options.max(x[1]);
-  if (std::max(steps, batch) == DimRange::kUnbounded) {
-    prepared.refusal = "needs an upper bound on time steps and batch, to plan its workspace";
+  const int64_t batch = options.max(node.inputs[kNodeX]->shape()[p.batchFirst ? 0 : 1]);
+  if (batch == DimRange::kUnbounded) {
+    prepared.refusal = "needs an upper bound on the batch, to plan its workspace";
     return prepared;
   }
-  prepared.workspaceBytes =
-      workspaceFloatsFor(p, steps, batch) * static_cast<int64_t>(sizeof(float));
-  const Biases biases = biasesOf(p, node.input(kNodeBias));
-  prepared.inputs = {StepInput::fromNode(kNodeX),
-                     packedInput(packInputWeights(p, node.inputs[kNodeW]->view().as<float>())),
-                     packedInput(packRecurrentWeights(p, node.inputs[kNodeR]->view().as<float>())),
-                     packedInput(biases.early), packedInput(biases.late)};
-  const auto addState = [&](int input) {
-    if (!node.hasInput(input)) return -1;
-    prepared.inputs.push_back(StepInput::fromNode(input));
-    return static_cast<int>(prepared.inputs.size()) - 1;
+  const auto add = [&](StepInput input) {
+    prepared.inputs.push_back(std::move(input));
+    return static_cast<int32_t>(prepared.inputs.size()) - 1;
   };
-  p.initialH = addState(kNodeH);
-  p.initialC = addState(kNodeC);
+  const auto addNodeInput = [&](int i) {
+    return node.hasInput(i) ? add(StepInput::fromNode(i)) : -1;
+  };
+  p.operands.x = addNodeInput(kNodeX);
+  if (hasConstantWeights(node)) {
+    p.operands.packed = add(packWeights(node, p));
+  } else {
+    p.operands.w = addNodeInput(kNodeW);
+    p.operands.r = addNodeInput(kNodeR);
+    p.operands.bias = addNodeInput(kNodeBias);
+    p.operands.peepholes = addNodeInput(kNodePeepholes);
+  }
+  p.operands.lengths = addNodeInput(kNodeLengths);
+  p.operands.initialH = addNodeInput(kNodeH);
+  p.operands.initialC = addNodeInput(kNodeC);
+  prepared.workspaceBytes =
+      workspaceFloatsFor(p, batch, options.threads) * static_cast<int64_t>(sizeof(float));
   ByteWriter writer;
   writeIsa(writer);
   writer.write(p);
@@ -132,10 +116,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
-constexpr Kernel kKernels[] = {
-    {.name = kLstmName, .supports = supports<RecurrentKind::kLstm>, .prepare = prepare},
-    {.name = kGruName, .supports = supports<RecurrentKind::kGru>, .prepare = prepare},
-};
+constexpr Kernel kKernels[] = {{.name = kName, .supports = supports, .prepare = prepare}};
 
 }  // namespace
 
