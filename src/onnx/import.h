@@ -44,6 +44,10 @@ struct ImportOptions {
   // Filled when given. Nodes without an importer whose outputs the model declares are then no
   // problem: their outputs become inputs of the graph.
   ImportTrace* trace = nullptr;
+  // In a broadcast of two different run-time sizes either may be 1; they are taken as equal, unless
+  // this says otherwise. With a trace only: what such a node gives becomes an input of the graph,
+  // and the size a symbol of its own.
+  bool openBroadcasts = false;
 };
 
 // Fills `graph` (which must be empty) and returns every problem found, in model order. A node that

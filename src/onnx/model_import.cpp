@@ -259,6 +259,7 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
     }
     added.push_back(next);
   }
+  if (options_.openBroadcasts && isOpenBroadcast(record)) hideOpenBroadcast(record, scope);
   if (options_.trace) options_.trace->nodes.push_back(std::move(record));
   nameOutputs(node, scope, added);
 }

@@ -1,14 +1,62 @@
 // ModelImport's record of what each node became, and the nodes it keeps without knowing them.
 #include "onnx/trace.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
 #include "onnx/model_import.h"
 #include "onnx/node_import.h"
+#include "ops/ops.h"
+#include "ops/rules.h"
 
 namespace camshaft::onnx::importer {
 
 namespace {
+
+using Shapes = std::vector<Shape>;
+
+// The shapes that a part of an ONNX node broadcasts, without axes of other meaning.
+Shapes broadcastBy(const Node& part) {
+  const size_t own = part.op == &ops::MatMul ? 2 : 0;
+  Shapes shapes;
+  if (part.op != &ops::MatMul && part.op != &ops::Pointwise) return shapes;
+  for (const Value* input : part.inputs)
+    if (input) shapes.emplace_back(input->shape().begin(), input->shape().end() - own);
+  return shapes;
+}
+
+Shapes broadcastByExpand(const TracedNode& traced) {
+  if (traced.node.opType != "Expand" || traced.inputs.size() != 2) return {};
+  const Value *x = traced.inputs[0], *sizes = traced.inputs[1];
+  return x && sizes && sizes->contents ? Shapes{x->shape(), *sizes->contents} : Shapes();
+}
+
+// Different sizes along an axis, counted from the last; none if the result's is known.
+std::set<std::string> openSizes(const Shapes& shapes, size_t fromEnd) {
+  std::set<std::string> sizes;
+  std::optional<Dim> largest;
+  bool known = true;
+  for (const Shape& shape : shapes) {
+    if (shape.size() < fromEnd) continue;
+    const Dim& size = shape[shape.size() - fromEnd];
+    if (size.isConstant(1)) continue;
+    if (size.isConstant()) return {};
+    const bool isLarger = !largest || isAtMost(*largest, size);
+    known = known && (isLarger || isAtMost(size, *largest));
+    if (isLarger) largest = size;
+    sizes.insert(toString(size));
+  }
+  return known ? std::set<std::string>() : sizes;
+}
+
+bool isOpen(const Shapes& shapes) {
+  size_t rank = 0;
+  for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
+  for (size_t fromEnd = 1; fromEnd <= rank; ++fromEnd)
+    if (!openSizes(shapes, fromEnd).empty()) return true;
+  return false;
+}
 
 // Names that a subgraph reads and does not make, those of its own subgraphs included.
 void collectFreeNames(const wire::Graph& graph, std::set<std::string_view> bound,
@@ -59,8 +107,12 @@ TracedNode ModelImport::traced(const wire::Node& node, const Scope& scope, int64
   std::set<std::string_view> free;
   for (const auto& attribute : node.attributes)
     for (const auto& graph : attribute.graphs) collectFreeNames(graph, {}, free);
-  for (const std::string_view name : free)
-    if (Value* value = scope.find(name)) record.captures.push_back({name, value});
+  for (const std::string_view name : free) {
+    if (Value* value = scope.find(name))
+      record.captures.push_back({name, value});
+    else
+      record.capturesItems |= scope.findItem(name).has_value();
+  }
   return record;
 }
 
@@ -80,4 +132,59 @@ bool ModelImport::keepOpaque(const wire::Node& node, Scope& scope) {
   return true;
 }
 
+// The same sizes broadcast to the same, and so do they with a broadcast of them.
+static Dim broadcastSize(ImportTrace& trace, Graph& graph, const std::set<std::string>& sizes) {
+  std::set<std::string> all;
+  for (const std::string& size : sizes) {
+    const auto known = trace.broadcastOf.find(size);
+    if (known == trace.broadcastOf.end())
+      all.insert(size);
+    else
+      all.insert(known->second.begin(), known->second.end());
+  }
+  const auto [it, isNew] = trace.broadcastSizes.try_emplace(all);
+  if (isNew) {
+    it->second = graph.newSymbol("broadcast");
+    trace.broadcastOf[it->second.symbolName()] = all;
+  }
+  return it->second;
+}
+
+void ModelImport::hideOpenBroadcast(TracedNode& record, Scope& scope) {
+  record.opaque = record.openBroadcast = true;
+  for (size_t i = 0; i < record.outputs.size(); ++i) {
+    const Value* output = record.outputs[i];
+    if (!output) continue;
+    const bool isPart =
+        std::find(record.parts.begin(), record.parts.end(), output->producer) != record.parts.end();
+    Shapes shapes = broadcastByExpand(record);
+    if (shapes.empty() && isPart) shapes = broadcastBy(*output->producer);
+    TensorType type = output->type;
+    const size_t own = isPart && output->producer->op == &ops::MatMul ? 2 : 0;
+    for (size_t fromEnd = 1; fromEnd <= type.shape.size(); ++fromEnd) {
+      Dim& size = type.shape[type.shape.size() - fromEnd];
+      if (size.isConstant()) continue;
+      if (shapes.empty())  // it follows from a broadcast inside the ONNX node
+        size = graph_.newSymbol("broadcast");
+      else if (fromEnd > own)
+        if (const auto sizes = openSizes(shapes, fromEnd - own); !sizes.empty())
+          size = broadcastSize(*options_.trace, graph_, sizes);
+    }
+    const std::string name = scope.prefix + std::string(record.node.outputs[i]);
+    record.outputs[i] = graph_.addInput(graph_.uniqueName(name), std::move(type));
+    scope.values[record.node.outputs[i]] = record.outputs[i];
+  }
+}
+
 }  // namespace camshaft::onnx::importer
+
+namespace camshaft::onnx {
+
+bool isOpenBroadcast(const TracedNode& traced) {
+  return importer::isOpen(importer::broadcastByExpand(traced)) ||
+         std::any_of(traced.parts.begin(), traced.parts.end(), [](const camshaft::Node* part) {
+           return importer::isOpen(importer::broadcastBy(*part));
+         });
+}
+
+}  // namespace camshaft::onnx

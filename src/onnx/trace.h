@@ -1,6 +1,8 @@
 // What each ONNX node became in the Graph, for those who write models back.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,15 +22,23 @@ struct TracedNode {
   importer::wire::Node node;  // attributes that referred to a function's are resolved
   std::string name;           // with the prefix of its function or branch
   int64_t opset = 0;
-  bool opaque = false;          // no importer: its outputs are inputs of the graph
+  bool opaque = false;          // its outputs are inputs of the graph,
+  bool openBroadcast = false;   // for this reason; else it has no importer
   std::vector<Value*> inputs;   // null where omitted, or where the input is no tensor
   std::vector<Value*> outputs;  // null where nobody asked
   std::vector<Capture> captures;
+  bool capturesItems = false;  // subgraphs read by name what is no tensor
   std::vector<camshaft::Node*> parts;  // nodes of the graph made for it alone
 };
 
 struct ImportTrace {
   std::vector<TracedNode> nodes;  // in the order of import
+  // The symbols for broadcasts of sets of sizes, and of which sizes each is.
+  std::map<std::set<std::string>, camshaft::Dim> broadcastSizes;
+  std::map<std::string, std::set<std::string>> broadcastOf;
 };
+
+// Whether it broadcasts different sizes of which none is known, and either may be 1.
+bool isOpenBroadcast(const TracedNode& traced);
 
 }  // namespace camshaft::onnx

@@ -7,6 +7,12 @@
 
 namespace camshaft {
 
+// Of two sizes that are equal unless one is 1.
+static Dim broadcastSize(const Dim& a, const Dim& b) {
+  if (a == b || a.isConstant() || b.isConstant()) return moreKnown(a, b);
+  return isAtMost(a, b) ? b : a;
+}
+
 Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;
@@ -19,7 +25,7 @@ Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who) {
     if (size.isConstant(1)) {
       size = other;
     } else if (mayBeEqual(size, other)) {
-      size = moreKnown(size, other);
+      size = broadcastSize(size, other);
     } else {
       fail(ErrorKind::kInvalidModel, who, " has shapes ", a, " and ", b, " that do not broadcast");
     }

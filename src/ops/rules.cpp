@@ -9,6 +9,29 @@ bool mayBeEqual(const Dim& a, const Dim& b) {
 
 const Dim& moreKnown(const Dim& a, const Dim& b) { return b.isConstant() ? b : a; }
 
+// The operands of a minimum or maximum that is nothing else.
+static const DimAtom* extremumOf(const Dim& dim, DimAtom::Kind kind) {
+  if (dim.isConstant() || dim.constantPart() != 0 || dim.terms().size() != 1) return nullptr;
+  const Dim::Term& term = dim.terms().front();
+  const bool isAtom = term.coefficient == 1 && term.atoms.size() == 1;
+  return isAtom && term.atoms.front()->kind == kind ? term.atoms.front().get() : nullptr;
+}
+
+// By the ranges of symbols, or since min(a, x) <= a and a <= max(a, x).
+static bool isAtMost(const Dim& a, const Dim& b, int depth) {
+  if (rangeOf(a - b, [](const std::string&) { return DimRange{}; }).max <= 0) return true;
+  if (depth == 0) return false;
+  const DimAtom* least = extremumOf(a, DimAtom::Kind::kMin);
+  if (least && (isAtMost(least->a, b, depth - 1) || isAtMost(least->b, b, depth - 1))) return true;
+  const DimAtom* most = extremumOf(b, DimAtom::Kind::kMax);
+  return most && (isAtMost(a, most->a, depth - 1) || isAtMost(a, most->b, depth - 1));
+}
+
+bool isAtMost(const Dim& a, const Dim& b) {
+  constexpr int kMaxDepth = 3;
+  return isAtMost(a, b, kMaxDepth);
+}
+
 void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& want,
                   std::string_view wantWhat) {
   if (!mayBeEqual(have, want))

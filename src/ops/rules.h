@@ -13,6 +13,9 @@ bool mayBeEqual(const Dim& a, const Dim& b);
 // Of two sizes taken to be equal, the one that says more: a number rather than an expression.
 const Dim& moreKnown(const Dim& a, const Dim& b);
 
+// Whether a <= b whatever their symbols turn out to be; false where that is not seen.
+bool isAtMost(const Dim& a, const Dim& b);
+
 // "node 'c' (Conv) has 3 input channels where its weights have 4"
 void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& want,
                   std::string_view wantWhat);

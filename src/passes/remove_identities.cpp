@@ -2,6 +2,7 @@
 //
 //   Identity(x), Reshape(x) to its own shape, Transpose(x) [0, 1, 2],      →  x
 //   Pointwise(x) {x0}, Slice, Pad, Tile, Concat, Expand, Reduce of nothing
+//   x + 0, x - 0, x * 1, x / 1 with tensors of zeros or ones               →  x
 //   Reshape(Reshape(x))                                                    →  Reshape(x)
 //   Transpose(x) that moves only dimensions of size 1                      →  Reshape(x)
 //   Slice(Concat(a, b)) that takes exactly b                               →  b
@@ -58,12 +59,36 @@ static Value* slicedOperand(const Node& slice) {
   return nullptr;
 }
 
+static bool isFilledWith(const Value* value, double number) {
+  if (!value->isConstant() || bitsOf(value->dataType()) < 8) return false;
+  const ConstTensorView view = value->view();
+  for (int64_t i = 0; i < view.count(); ++i)
+    if (readElement(view.type, view.data, i) != number) return false;
+  return true;
+}
+
+// The operand that the other one leaves as it is. Adding 0.0 does not: it makes -0.0 another zero.
+static Value* besideNeutral(const Node& node) {
+  const Expr& expr = node.as<PointwiseAttrs>().expr;
+  if (node.inputs.size() != 2 || !expr.isSingle()) return nullptr;
+  const ScalarOp op = expr.code().back().op;
+  const bool isSum = op == ScalarOp::kAdd && isInteger(expr.resultType());
+  const bool isProduct = op == ScalarOp::kMul;
+  if (!isSum && !isProduct && op != ScalarOp::kSub && op != ScalarOp::kDiv) return nullptr;
+  const double neutral = isProduct || op == ScalarOp::kDiv ? 1 : 0;
+  if (isFilledWith(node.inputs[1], neutral)) return node.inputs[0];
+  return (isSum || isProduct) && isFilledWith(node.inputs[0], neutral) ? node.inputs[1] : nullptr;
+}
+
 // The value whose elements the node's output repeats one by one, or null.
 static Value* sameAs(const Node& node) {
   if (node.epilogue || node.inputs.empty() || node.outputs.size() != 1) return nullptr;
   Value* x = node.inputs[0];
   const bool sameShape = x && x->shape() == node.output()->shape();
   if (node.op == &ops::Slice && !takesAll(node)) return slicedOperand(node);
+  if (node.op == &ops::Pointwise)
+    if (Value* same = besideNeutral(node); same && same->shape() == node.output()->shape())
+      return same;
   if (!sameShape) return nullptr;
   if (node.op == &ops::Identity || node.op == &ops::Reshape || node.op == &ops::Expand ||
       node.op == &ops::Slice)

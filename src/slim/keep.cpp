@@ -49,6 +49,7 @@ class Constants {
 }  // namespace
 
 bool canKeep(const TracedNode& traced, const onnx::Model& model) {
+  if (traced.capturesItems) return false;
   for (size_t i = 0; i < traced.inputs.size(); ++i)
     if (!traced.inputs[i] && !traced.node.inputs[i].empty()) return false;
   for (size_t i = 0; i < traced.outputs.size(); ++i)
@@ -102,30 +103,6 @@ std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
   return squeezes;
 }
 
-// Whether operands have different sizes along an axis, and none that is known; the last `own` axes
-// do not broadcast.
-static bool isOpenBroadcast(const Node& node, int64_t own) {
-  for (int64_t fromEnd = own + 1; fromEnd <= node.output()->rank(); ++fromEnd) {
-    const Dim* first = nullptr;
-    bool differs = false, known = false;
-    for (const Value* input : node.inputs) {
-      if (!input || input->rank() < fromEnd) continue;
-      const Dim& size = input->shape()[static_cast<size_t>(input->rank() - fromEnd)];
-      if (size.isConstant(1)) continue;
-      known |= size.isConstant();
-      differs |= first && !(*first == size);
-      first = &size;
-    }
-    if (differs && !known) return true;
-  }
-  return false;
-}
-
-static bool isOpenBroadcast(const Node& node) {
-  if (node.op == &ops::Pointwise) return isOpenBroadcast(node, 0);
-  return node.op == &ops::MatMul && isOpenBroadcast(node, 2);
-}
-
 static bool isRunTimeSizes(const Value* value) {
   if (!value || value->isConstant()) return false;
   return (value->contents && !isStatic(*value->contents)) ||
@@ -133,18 +110,21 @@ static bool isRunTimeSizes(const Value* value) {
                      [](const Node* user) { return user->op == &ops::BindDims; });
 }
 
-const TracedNode* findUseOfOpenBroadcast(const Graph& imported, const onnx::ImportTrace& trace) {
+const TracedNode* findUseOfOpenBroadcast(const onnx::ImportTrace& trace) {
   std::unordered_set<const Value*> open;  // what follows from such a broadcast
   const auto isOpen = [&](const Value* value) { return open.contains(value); };
-  for (const auto& node : imported.nodes())
-    if (std::any_of(node->inputs.begin(), node->inputs.end(), isOpen) ||
-        (!node->outputs.empty() && isOpenBroadcast(*node)))
-      open.insert(node->outputs.begin(), node->outputs.end());
   for (const TracedNode& traced : trace.nodes) {
-    if (std::none_of(traced.inputs.begin(), traced.inputs.end(), isOpen)) continue;
-    const bool asks = traced.node.opType == "Shape" || traced.node.opType == "Size";
-    if (asks || std::any_of(traced.inputs.begin(), traced.inputs.end(), isRunTimeSizes))
+    const bool reads = std::any_of(traced.inputs.begin(), traced.inputs.end(), isOpen);
+    const std::string_view op = traced.node.opType;
+    if (reads && (op == "Shape" || op == "Size" ||
+                  std::any_of(traced.inputs.begin(), traced.inputs.end(), isRunTimeSizes)))
       return &traced;
+    const bool isNew = onnx::isOpenBroadcast(traced);
+    if (isNew && op == "Expand") return &traced;
+    if (reads || isNew ||
+        std::any_of(traced.captures.begin(), traced.captures.end(),
+                    [&](const auto& capture) { return isOpen(capture.value); }))
+      open.insert(traced.outputs.begin(), traced.outputs.end());
   }
   return nullptr;
 }

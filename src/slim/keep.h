@@ -21,10 +21,9 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
 std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
                                                          const onnx::ImportTrace& trace);
 
-// Two different run-time sizes that broadcast are equal to the importer, and engines check that; in
-// ONNX either may be 1. That is no matter until somebody asks for sizes of what follows from it or
-// brings it into a shape that was computed: the first ONNX node to do so.
-const onnx::TracedNode* findUseOfOpenBroadcast(const Graph& imported,
-                                               const onnx::ImportTrace& trace);
+// Two different run-time sizes that broadcast are equal to the importer unless it is told otherwise,
+// and engines check that; in ONNX either may be 1. That is no matter until somebody asks for sizes of
+// what follows from it or brings it into a shape that was computed: the first ONNX node to do so.
+const onnx::TracedNode* findUseOfOpenBroadcast(const onnx::ImportTrace& trace);
 
 }  // namespace camshaft

@@ -61,6 +61,14 @@ std::string jsonOf(const SlimReport::Count& count) {
 
 }  // namespace
 
+int64_t nodesIn(const onnx::Graph& graph) {
+  int64_t count = static_cast<int64_t>(graph.nodes.size());
+  for (const onnx::Node& node : graph.nodes)
+    for (const onnx::Attribute& attribute : node.attributes)
+      for (const onnx::Graph& inner : attribute.graphs) count += nodesIn(inner);
+  return count;
+}
+
 void countInto(SlimReport& report, const onnx::Model& before, const onnx::Model& after) {
   countNodes(report, before.graph, &SlimReport::Count::before);
   countNodes(report, after.graph, &SlimReport::Count::after);

@@ -21,6 +21,8 @@ struct SlimReport {
   std::string json() const;
 };
 
+int64_t nodesIn(const onnx::Graph& graph);  // those of bodies included
+
 // Fills everything but `kept`; bytes after are for who encodes the model to say.
 void countInto(SlimReport& report, const onnx::Model& before, const onnx::Model& after);
 

@@ -9,7 +9,9 @@
 #include "onnx/write/originals.h"
 #include "onnx/write/write_graph.h"
 #include "passes/passes.h"
+#include "slim/bodies.h"
 #include "slim/keep.h"
+#include "slim/merge_moves.h"
 #include "slim/report.h"
 #include "slim/tidy.h"
 #include "slim/working_copy.h"
@@ -26,10 +28,13 @@ constexpr int64_t kFirstIrWithFreeInitializers = 4;
 struct SlimModel::State {
   onnx::LoadedModel source;
   std::vector<onnx::TensorBytes> tidied;  // owns some of its data
-  onnx::ImportTrace trace;                // nodes of the result may be copies of these
+  SlimmedBodies bodies;
+  onnx::ImportTrace trace;  // nodes of the result may be copies of these
   onnx::writer::WrittenGraph written;
   onnx::Model model;
   SlimReport report;
+
+  std::unordered_set<std::string> taken;  // names of graphs around the model's
 
   void write(const Graph& imported, std::set<size_t> kept);
   bool keepRefused(std::set<size_t>& kept);
@@ -55,6 +60,7 @@ constexpr Pass kPasses[] = {
     {"fold_batch_norm", foldBatchNorm},
     {"remove_identities", removeIdentities},
     {"merge_common", mergeCommon},
+    {"merge_moves", mergeMoves},
     {"remove_dead", removeDead},
 };
 constexpr int64_t kFirstOpsetWithLayerNorm = 17;
@@ -88,10 +94,9 @@ bool hasBody(const onnx::Node& node) {
                      [](const onnx::Attribute& attribute) { return !attribute.graphs.empty(); });
 }
 
-onnx::writer::WrittenGraph smallerOf(const onnx::LoadedModel& model, const onnx::ImportTrace& trace,
-                                     const Graph& graph, const std::vector<KeptNode>& kept) {
-  auto first = writeGraph(model, trace, graph, kept, false);
-  auto second = writeGraph(model, trace, graph, kept, true);
+onnx::writer::WrittenGraph smallerOf(const onnx::writer::WriteTask& task) {
+  auto first = writeGraph(task, false);
+  auto second = writeGraph(task, true);
   if (first.refusals.empty() != second.refusals.empty())
     return first.refusals.empty() ? std::move(first) : std::move(second);
   return first.graph.nodes.size() <= second.graph.nodes.size() ? std::move(first)
@@ -105,10 +110,12 @@ int64_t bytesOf(const onnx::LoadedModel& model) {
   return static_cast<int64_t>(bytes);
 }
 
-Graph import(const onnx::LoadedModel& model, onnx::ImportTrace& trace) {
+Graph import(const onnx::LoadedModel& model, onnx::ImportTrace& trace, bool openBroadcasts) {
   Graph graph;
+  trace = {};
   onnx::ImportOptions options;
   options.trace = &trace;
+  options.openBroadcasts = openBroadcasts;
   const auto problems = onnx::importModel(model, graph, options);
   if (problems.empty()) return graph;
   std::string message;
@@ -125,12 +132,11 @@ const onnx::ValueInfo* findNonTensor(const onnx::Graph& graph) {
   return nullptr;
 }
 
-int64_t nodesIn(const onnx::Graph& graph) {
-  int64_t count = static_cast<int64_t>(graph.nodes.size());
-  for (const onnx::Node& node : graph.nodes)
-    for (const onnx::Attribute& attribute : node.attributes)
-      for (const onnx::Graph& inner : attribute.graphs) count += nodesIn(inner);
-  return count;
+// One that has to be kept and cannot be.
+const TracedNode* findOpaqueInOtherOpset(const onnx::ImportTrace& trace, const onnx::Model& model) {
+  for (const TracedNode& traced : trace.nodes)
+    if (traced.openBroadcast && !canKeep(traced, model)) return &traced;
+  return nullptr;
 }
 
 }  // namespace
@@ -150,7 +156,10 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
   for (size_t i = 0; i < trace.nodes.size(); ++i)
     if (trace.nodes[i].opaque) {
       kept.insert(i);
-      report.kept.push_back(str(trace.nodes[i].name, ": its operator is not known"));
+      report.kept.push_back(str(trace.nodes[i].name, ": ",
+                                trace.nodes[i].openBroadcast
+                                    ? "it broadcasts sizes of which either may be 1"
+                                    : "its operator is not known"));
     }
   kept.merge(growing(trace, source.model));
   while (true) {
@@ -158,7 +167,8 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     for (const size_t index : kept) copy.keep(trace.nodes[index]);
     copy.cut();
     runPasses(copy.graph(), opsetOf(source.model));
-    written = smallerOf(source, trace, copy.graph(), copy.keptNodes());
+    const std::vector<KeptNode> keptNodes = copy.keptNodes();
+    written = smallerOf({source, trace, copy.graph(), keptNodes, taken});
     if (written.refusals.empty()) break;
     if (keepRefused(kept)) continue;
     const auto& refusal = written.refusals.front();
@@ -177,21 +187,24 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     leaveUnchanged(str("it would have ", after, " nodes, and has ", before));
 }
 
-SlimModel slim(onnx::LoadedModel model) {
+SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& taken) {
   auto state = std::make_unique<SlimModel::State>();
   const onnx::Model original = model.model;
   state->report.bytes.before = bytesOf(model);
   state->source = std::move(model);
+  state->taken = taken;
   state->tidied = tidy(state->source);
-  const Graph imported = import(state->source, state->trace);
+  Graph imported = import(state->source, state->trace, false);
+  state->bodies = slimBodies(state->source, state->trace, taken);
+  if (!state->bodies.models.empty()) imported = import(state->source, state->trace, false);
+  if (findUseOfOpenBroadcast(state->trace)) imported = import(state->source, state->trace, true);
   const auto squeezes = squeezesOfChosenBranches(imported, state->trace);
   if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
     state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
   else if (!squeezes)
     state->leaveUnchanged("it branches on what only a run can tell");
-  else if (const TracedNode* node = findUseOfOpenBroadcast(imported, state->trace))
-    state->leaveUnchanged(
-        str("'", node->name, "' uses sizes of a broadcast in which either operand's may be 1"));
+  else if (const TracedNode* node = findOpaqueInOtherOpset(state->trace, state->source.model))
+    state->leaveUnchanged(str("'", node->name, "' broadcasts sizes of which either may be 1"));
   else
     state->write(imported, *squeezes);
   countInto(state->report, original, state->model);

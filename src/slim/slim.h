@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <unordered_set>
 
 #include "onnx/wire/read_model.h"
 #include "slim/report.h"
@@ -24,7 +25,7 @@ class SlimModel {
   void writeFile(const std::filesystem::path& path);
 
  private:
-  friend SlimModel slim(onnx::LoadedModel model);
+  friend SlimModel slim(onnx::LoadedModel, const std::unordered_set<std::string>&);
   struct State;
   explicit SlimModel(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
@@ -32,7 +33,7 @@ class SlimModel {
 
 // Opsets, inputs, outputs and metadata stay. Throws Error with all reasons when the model cannot
 // be imported; nodes of operators without an importer are kept where the model declares the types
-// of their outputs.
-SlimModel slim(onnx::LoadedModel model);
+// of their outputs. New tensors get none of the `taken` names.
+SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& taken = {});
 
 }  // namespace camshaft

@@ -38,7 +38,10 @@ void WorkingCopy::keep(const TracedNode& traced) {
 void WorkingCopy::cut() {
   for (Kept& kept : kept_)
     for (const Value* output : kept.imported) {
-      Value* value = output ? graph_.find(output->name) : nullptr;
+      const auto& parts = kept.traced->parts;
+      const bool isOwn =
+          output && std::find(parts.begin(), parts.end(), output->producer) != parts.end();
+      Value* value = isOwn || (output && kept.traced->opaque) ? graph_.find(output->name) : nullptr;
       if (value && !kept.traced->opaque) {
         Value* input = graph_.addInput(str(value->name, ".kept"), value->type);
         graph_.replaceUses(value, input);
@@ -63,8 +66,13 @@ std::vector<KeptNode> WorkingCopy::keptNodes() const {
   return nodes;
 }
 
-// A symbol has its value from one place. Where the shapes of new inputs give all symbols that a
-// node without outputs would read, they do; other sizes of new inputs get symbols of their own.
+bool WorkingCopy::isUnused(const Node* node) const {
+  return std::none_of(node->outputs.begin(), node->outputs.end(),
+                      [&](const Value* output) { return graph_.hasUses(output); });
+}
+
+// A symbol has its value from one place. Where the shapes of new inputs give all symbols of a node
+// that is there for nothing else, they do; other sizes of new inputs get symbols of their own.
 void WorkingCopy::rebindSymbols() {
   std::set<std::string> given;
   for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
@@ -73,14 +81,14 @@ void WorkingCopy::rebindSymbols() {
   std::set<std::string> defined;
   for (Node* node : graph_.nodeList()) {
     const std::set<std::string> symbols = symbolsDefined(*node);
-    if (!symbols.empty() && node->outputs.empty() &&
+    if (!symbols.empty() && isUnused(node) &&
         std::includes(given.begin(), given.end(), symbols.begin(), symbols.end()))
       graph_.erase(node);
     else
       defined.insert(symbols.begin(), symbols.end());
   }
-  for (size_t i = firstKept_; i < graph_.inputs.size(); ++i)
-    for (Dim& dim : graph_.inputs[i]->type.shape) {
+  for (Value* input : graph_.inputs)  // those of nodes that the importer hid as well
+    for (Dim& dim : input->type.shape) {
       std::set<std::string> symbols;
       collectSymbols(dim, symbols);
       if (std::any_of(symbols.begin(), symbols.end(),

@@ -24,6 +24,7 @@ class WorkingCopy {
 
  private:
   void rebindSymbols();
+  bool isUnused(const Node* node) const;
   void keepAlive(const Value& imported);
 
   struct Kept {

@@ -285,14 +285,173 @@ def test_filled_tensors_stay_computed():
     assert_same(model, slim, {"x": random(1024, 1)})
 
 
+SIZES = ((1, 4), (4, 1), (3, 3))
+
+
 def test_sizes_that_may_broadcast_either_way():
-    """The size of a sum of two open sizes is that of neither operand."""
+    """The size of a sum of two open sizes is that of neither operand; what follows still goes."""
     model = model_of(
         [node("Identity", ["x"], ["same"]), node("Add", ["same", "y"], ["sum"]),
-         node("Shape", ["sum"], ["sizes"]), node("Reshape", ["sum", "column"], ["z"])],
+         node("Shape", ["sum"], ["sizes"]), node("Mul", ["sum", "y"], ["product"]),
+         node("Shape", ["product"], ["again"]), node("Concat", ["again", "one"], ["column"], axis=0),
+         node("Reshape", ["product", "column"], ["z"])],
         [info("x", FLOAT, ["n"]), info("y", FLOAT, ["m"])],
-        [info("sizes", INT64, [1]), info("z", FLOAT, [None, 1])], {"column": [-1, 1]})
+        [info("sizes", INT64, [1]), info("z", FLOAT, [None, 1])], {"one": [1]})
     slim = slimmed(model)
-    assert operators(slim) == ["Add", "Shape", "Reshape"]
-    for one, other in ((1, 4), (4, 1), (3, 3)):
+    assert sorted(operators(slim)) == ["Add", "Mul", "Reshape", "Shape"]
+    for one, other in SIZES:
         assert_same(model, slim, {"x": random(one), "y": random(other)})
+
+
+def test_expansions_that_may_broadcast_either_way():
+    model = model_of(
+        [node("Shape", ["y"], ["sizes"]), node("Expand", ["x", "sizes"], ["wide"]),
+         node("Identity", ["wide"], ["same"]), node("Relu", ["same"], ["z"])],
+        [info("x", FLOAT, ["n"]), info("y", FLOAT, ["m"])], [info("z", FLOAT, [None])])
+    slim = slimmed(model)
+    assert operators(slim) == ["Shape", "Expand", "Relu"]
+    for one, other in SIZES:
+        assert_same(model, slim, {"x": random(one), "y": random(other)})
+
+
+def test_the_larger_of_two_sizes_is_known():
+    """A row of at most eight is added: for other sizes the model fails."""
+    model = model_of(
+        [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "one"], ["n"]),
+         node("Slice", ["table", "zero", "n", "one"], ["row"]), node("Add", ["row", "x"], ["sum"]),
+         node("Shape", ["sum"], ["sizes"]), node("Reshape", ["sum", "sizes"], ["y"])],
+        [info("x", FLOAT, [2, "n"])], [info("y", FLOAT, [2, "n"])],
+        {"one": [1], "zero": [0], "table": random(1, 8)})
+    slim = slimmed(model)
+    assert operators(slim)[-2:] == ["Slice", "Add"]
+    assert_same(model, slim, {"x": random(2, 5)}, {"x": random(2, 1)})
+
+
+def arithmetic_in_branches():
+    """Shape arithmetic in both branches, on an input, a weight and a name that both sides have."""
+    def branch(operator, output):
+        nodes = [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "zero"], ["n"]),
+                 node("Concat", ["n", "rest"], ["target"], axis=0),
+                 node("Reshape", ["x", "target"], ["flat"]), node(operator, ["flat"], ["changed"]),
+                 node("MatMul", ["changed", "weight"], [output])]
+        return helper.make_graph(nodes, output, [], [info(output, FLOAT, None)])
+
+    return model_of(
+        [node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "limit"], ["large"]),
+         node("If", ["large"], ["z"], then_branch=branch("Relu", "yes"),
+              else_branch=branch("Neg", "no")),
+         node("Add", ["z", "bias"], ["y"])],
+        [info("x", FLOAT, ["n", 2, 3])], [info("y", FLOAT, ["n", 4])],
+        {"zero": [0], "rest": [-1], "limit": numpy.float32(0), "weight": random(6, 4),
+         "bias": random(4)})
+
+
+def test_branches_are_slimmed():
+    model = arithmetic_in_branches()
+    slim = slimmed(model)
+    branches = [one for one in slim.graph.node if one.op_type == "If"][0].attribute
+    for branch, operator in zip(branches, ("Neg", "Relu"), strict=True):
+        assert operators_in(branch.g) == ["Reshape", operator, "MatMul"]
+        assert "weight" not in [tensor.name for tensor in branch.g.initializer]
+    assert_same(model, slim, {"x": random(2, 2, 3)}, {"x": -random(2, 2, 3)}, {"x": random(1, 2, 3)})
+
+
+def test_branches_read_sizes():
+    """The size is computed outside, and that is all that is left of the shape arithmetic."""
+    def branch(output, operator):
+        return helper.make_graph([node(operator, ["n", "n"], [output])], output, [],
+                                 [info(output, INT64, [1])])
+
+    model = model_of(
+        [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "zero"], ["one"]),
+         node("Identity", ["one"], ["n"]), node("ReduceSum", ["x"], ["sum"], keepdims=0),
+         node("Greater", ["sum", "limit"], ["large"]),
+         node("If", ["large"], ["y"], then_branch=branch("yes", "Add"),
+              else_branch=branch("no", "Mul"))],
+        [info("x", FLOAT, ["n", 2])], [info("y", INT64, [1])],
+        {"zero": [0], "limit": numpy.float32(0)})
+    slim = slimmed(model)
+    assert_same(model, slim, {"x": random(5, 2)}, {"x": -random(5, 2)})
+
+
+def test_what_a_loop_only_passes_on():
+    """The loop gives what it got, and nothing outside reads its copy of a weight."""
+    body = helper.make_graph(
+        [node("Identity", ["going"], ["still"]), node("Shape", ["state"], ["shape"]),
+         node("Mul", ["state", "factor"], ["scaled"]), node("Reshape", ["scaled", "shape"], ["next"])],
+        "body", [info("i", INT64, []), info("going", BOOL, []), info("state", FLOAT, ["n", 2]),
+                 info("factor", FLOAT, [2])],
+        [info("still", BOOL, []), info("next", FLOAT, ["n", 2]), info("factor", FLOAT, [2])])
+    model = model_of(
+        [node("Loop", ["count", "", "x", "two"], ["z", "factors"], body=body),
+         node("Mul", ["z", "factors"], ["y"])],
+        [info("x", FLOAT, ["n", 2]), info("count", INT64, [])], [info("y", FLOAT, ["n", 2])],
+        {"two": numpy.float32([2, 3])})
+    slim = slimmed(model)
+    assert operators(slim) == ["Loop", "Mul"]
+    assert operators_in(slim.graph.node[0].attribute[0].g) == ["Mul", "Identity"]
+    assert_same(model, slim, {"x": random(3, 2), "count": numpy.array(4)},
+                {"x": random(1, 2), "count": numpy.array(0)})
+
+
+def test_slices_of_slices():
+    model = model_of(
+        [node("Slice", ["x", "zero", "end", "one", "two"], ["even"]),
+         node("Slice", ["even", "zero", "end", "two", "two"], ["a"]),
+         node("Slice", ["even", "one", "end", "two", "two"], ["b"]), node("Sub", ["a", "b"], ["y"])],
+        [info("x", FLOAT, ["n", "h", 6])], [info("y", FLOAT, ["n", None, 3])],
+        {"zero": [0], "one": [1], "two": [2], "end": [numpy.iinfo(numpy.int64).max]})
+    slim = slimmed(model)
+    assert operators(slim) == ["Slice", "Slice", "Sub"]
+    assert_same(model, slim, {"x": random(2, 7, 6)}, {"x": random(1, 4, 6)})
+
+
+def test_joins_of_joins():
+    model = model_of(
+        [node("Concat", ["x", "y"], ["pair"], axis=1), node("Concat", ["x", "pair", "x"], ["z"], axis=1)],
+        [info("x", FLOAT, ["n", 2]), info("y", FLOAT, ["n", 3])], [info("z", FLOAT, ["n", 9])])
+    slim = slimmed(model)
+    assert operators(slim) == ["Concat"]
+    assert_same(model, slim, {"x": random(2, 2), "y": random(2, 3)})
+
+
+@pytest.mark.parametrize(("operator", "attributes", "inputs"), [
+    ("MaxPool", {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1], "ceil_mode": 1},
+     {"x": random(1, 2, 8, 7)}),
+    ("AveragePool", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1},
+     {"x": random(1, 2, 6, 6)}),
+    ("LRN", {"size": 3, "alpha": 0.01}, {"x": random(1, 5, 3, 3)}),
+    ("Trilu", {"upper": 0}, {"x": random(4, 5), "k": numpy.int64(1)}),
+    ("GatherElements", {"axis": 1}, {"x": random(3, 4), "i": numpy.int64([[0, 3], [1, 2], [0, -1]])}),
+    ("GatherND", {"batch_dims": 1}, {"x": random(2, 3, 4), "i": numpy.int64([[[1]], [[2]]])}),
+    ("ScatterElements", {"axis": 1, "reduction": "add"},
+     {"x": random(2, 4), "i": numpy.int64([[1], [3]]), "u": random(2, 1)}),
+    ("ScatterND", {"reduction": "mul"},
+     {"x": random(4, 2), "i": numpy.int64([[1], [3]]), "u": random(2, 2)}),
+    ("OneHot", {"axis": 0},
+     {"i": numpy.int64([0, 2]), "depth": numpy.int64(3), "values": numpy.float32([-1, 1])}),
+    ("ReverseSequence", {"batch_axis": 0, "time_axis": 1},
+     {"x": random(2, 4), "lengths": numpy.int64([3, 2])}),
+    ("GridSample", {"mode": "bicubic", "padding_mode": "border", "align_corners": 1},
+     {"x": random(1, 2, 4, 4), "grid": random(1, 3, 3, 2)}),
+    ("RoiAlign", {"output_height": 2, "output_width": 2, "spatial_scale": 0.5, "sampling_ratio": 2},
+     {"x": random(1, 2, 6, 6), "rois": numpy.float32([[0, 0, 8, 8]]), "which": numpy.int64([0])}),
+])
+def test_operators_are_spelled_anew(operator, attributes, inputs):
+    """A function of another opset cannot be copied into the model: its node is written again."""
+    whole, function = ([node(operator, list(inputs), ["y"], **attributes)],
+                       helper.make_function("my.domain", "F", list(inputs), ["y"],
+                                            [node(operator, list(inputs), ["y"], **attributes)],
+                                            [helper.make_opsetid("", 16)]))
+    first, *others = inputs
+    kind = helper.np_dtype_to_tensor_dtype(inputs[first].dtype)
+    rank = inputs[first].ndim + (operator == "OneHot")
+    declared = ([info(first, kind, inputs[first].shape)], [info("y", FLOAT, [None] * rank)])
+    weights = {name: inputs[name] for name in others}
+    expected = model_of(whole, *declared, weights)
+    called = model_of([node("F", list(inputs), ["y"], domain="my.domain")], *declared, weights,
+                      domains=["my.domain"], functions=[function])
+    slim = slimmed(called)
+    assert operators(slim) == [operator]
+    assert not slim.functions
+    assert_same(expected, slim, {first: inputs[first]})

@@ -179,6 +179,10 @@ DimsResult writeDims(GraphWriter& writer, const std::vector<Dim>& dims) {
 
 DimsResult writeDims(GraphWriter& writer, const std::vector<Dim>& dims, DataType type,
                      bool scalar) {
+  if (scalar && dims.front().isConstant()) {
+    const int64_t value = dims.front().value();
+    return {writer.scalar(type, static_cast<double>(value), value), {}};
+  }
   DimsResult result = writeDims(writer, dims);
   if (!result.refusal.empty()) return result;
   if (type != DataType::kI64)

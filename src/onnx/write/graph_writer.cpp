@@ -5,6 +5,7 @@
 
 #include "onnx/node_order.h"
 #include "onnx/wire/element_type.h"
+#include "onnx/write/reads.h"
 #include "support/error.h"
 
 namespace camshaft::onnx::writer {
@@ -81,12 +82,24 @@ void GraphWriter::setName(const Value* value, std::string_view name) {
 }
 
 void GraphWriter::alias(const Value* value, Name same) {
-  if (outputs_.contains(value)) {
+  if (!outputs_.contains(value)) {
+    aliases_[nameOf(value)] = same;
+    written_.insert(value);
+  } else if (wire::Node* maker = makerOf(same)) {
+    maker->outputs = {define(value)};
+    aliases_[same] = maker->outputs.front();
+  } else {
     add("Identity", {same}, {}, value);
-    return;
   }
-  aliases_[nameOf(value)] = same;
-  written_.insert(value);
+}
+
+// The written node of one output that only others of this writer know by that name.
+wire::Node* GraphWriter::makerOf(Name name) {
+  for (const Value* output : outputs_)
+    if (names_.at(output) == name) return nullptr;
+  for (wire::Node& node : nodes_)
+    if (node.outputs.size() == 1 && node.outputs.front() == name) return &node;
+  return nullptr;
 }
 
 Name GraphWriter::initializer(Name name, const TensorType& type, ConstantPtr data) {
@@ -175,9 +188,15 @@ Name GraphWriter::keepDims(const std::string& text, Name name, int position) {
 wire::Graph GraphWriter::take() {
   wire::Graph graph;
   graph.initializers = std::move(initializers_);
-  for (wire::Node& node : nodes_)
+  for (auto& [name, same] : aliases_)
+    for (auto it = aliases_.find(same); it != aliases_.end(); it = aliases_.find(same))
+      same = it->second;
+  for (wire::Node& node : nodes_) {
     for (Name& input : node.inputs)
       if (const auto it = aliases_.find(input); it != aliases_.end()) input = it->second;
+    for (wire::Attribute& attribute : node.attributes)
+      for (wire::Graph& body : attribute.graphs) renameReads(body, aliases_);
+  }
   std::set<std::string_view> known;
   for (const Value* input : modelInputs()) known.insert(names_.at(input));
   for (const auto& tensor : graph.initializers) known.insert(tensor.name);

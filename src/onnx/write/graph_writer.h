@@ -88,6 +88,7 @@ class GraphWriter {
 
  private:
   Name nameOf(const Value* value);
+  wire::Node* makerOf(Name name);
   Name shared(const std::string& base, const TensorType& type, ConstantPtr data);
   void findSources();
 

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "onnx/write/printers.h"
-#include "ops/index.h"
 #include "support/text.h"
 
 namespace camshaft::onnx::writer {
@@ -89,7 +88,9 @@ Bounds boundsOf(const GraphWriter& writer, const Node& slice) {
     Dim start = attrs.starts[i];
     Dim end = start + attrs.sizes[i] * attrs.steps[i];
     if (attrs.steps[i] > 0) {
-      if (end == size) end = kLast;
+      if (attrs.sizes[i] == ceilDiv(size - start, attrs.steps[i])) end = kLast;
+    } else if (attrs.sizes[i] == ceilDiv(start + 1, -attrs.steps[i])) {
+      end = kFirst;
     } else if (end.isConstant()) {
       if (end.value() < 0) end = kFirst;
     } else if (rangeOf(end, writer.graph().symbolRange()).min < 0) {
@@ -189,9 +190,13 @@ std::string printTile(GraphWriter& writer, const Node& node) {
   return addWithDims(writer, "Tile", node, node.as<TileAttrs>().repeats);
 }
 
-std::string printGather(GraphWriter& writer, const Node& node) {
-  writer.add("Gather", {writer.use(node.input(0)), writer.use(node.input(1))},
-             {attribute("axis", node.as<GatherAttrs>().axis)}, node.output());
+std::string printTrilu(GraphWriter& writer, const Node& node) {
+  const auto& attrs = node.as<TriluAttrs>();
+  if (writer.opset() < 14) return "opset 14 is the first with Trilu";
+  const DimsResult diagonal = writeDims(writer, {attrs.diagonal}, DataType::kI64, true);
+  if (!diagonal.refusal.empty()) return diagonal.refusal;
+  writer.add("Trilu", {writer.use(node.input(0)), diagonal.name},
+             {attribute("upper", int64_t{attrs.upper})}, node.output());
   return {};
 }
 

@@ -33,23 +33,22 @@ std::unordered_map<std::string, Dim> importedSizes(const std::vector<KeptNode>& 
 
 class ModelWriter {
  public:
-  ModelWriter(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
-              const std::vector<KeptNode>& kept, bool sizesAsImported)
-      : model_(model.model),
-        graph_(graph),
+  ModelWriter(const WriteTask& task, bool sizesAsImported)
+      : model_(task.model.model),
+        graph_(task.graph),
         sizesAsImported_(sizesAsImported),
-        originals_(trace, graph, opsetsOf(model.model), importedSizes(kept)) {
-    const auto opsets = opsetsOf(model.model);
+        originals_(task.trace, task.graph, opsetsOf(model_), importedSizes(task.kept)) {
+    const auto opsets = opsetsOf(model_);
     const auto opset = opsets.find("");
-    std::unordered_set<std::string> taken;
+    std::unordered_set<std::string> taken = task.taken;
     for (const auto& node : model_.graph.nodes)
       for (const auto& attribute : node.attributes)
         for (const auto& inner : attribute.graphs) collectDefined(inner, taken);
     for (const auto& info : model_.graph.inputs) taken.emplace(info.name);
     for (const auto& info : model_.graph.outputs) taken.emplace(info.name);
-    result_.owner = std::make_unique<GraphWriter>(graph, opset == opsets.end() ? 1 : opset->second,
+    result_.owner = std::make_unique<GraphWriter>(graph_, opset == opsets.end() ? 1 : opset->second,
                                                   modelInputs(), std::move(taken));
-    for (const KeptNode& node : kept)
+    for (const KeptNode& node : task.kept)
       for (const Value* output : node.outputs)
         if (output) makers_[output] = &node;
   }
@@ -88,15 +87,25 @@ class ModelWriter {
                                              [&](const auto& info) { return isInput(info); }));
   }
 
+  // The body of a loop may give what it got, and any graph an initializer.
+  bool isPassedOn(const Value* value, Name output) const {
+    const auto isCalled = [&](const auto& one) { return one.name == output; };
+    if (value->isConstant())
+      return std::any_of(model_.graph.initializers.begin(), model_.graph.initializers.end(),
+                         isCalled);
+    return !value->producer && value->name == output && !makers_.contains(value);
+  }
+
   // Outputs have the names the user gave them; where a value cannot have it, it is copied.
   void nameOutputs() {
     std::vector<std::pair<const Value*, size_t>> copies;
     std::unordered_set<const Value*> named;
     for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
       const Value* value = graph_.outputs[i].value;
+      const Name output = model_.graph.outputs[i].name;
       const bool computed = value->producer || makers_.contains(value);
-      if (computed && named.insert(value).second)
-        writer().setName(value, model_.graph.outputs[i].name);
+      if ((computed || isPassedOn(value, output)) && named.insert(value).second)
+        writer().setName(value, output);
       else
         copies.emplace_back(value, i);
     }
@@ -145,6 +154,8 @@ class ModelWriter {
         const Name name = writer().define(kept.outputs[i]);
         if (kept.traced->opaque) keepDeclaration(node.outputs[i], name);
         node.outputs[i] = name;
+      } else if (!node.outputs[i].empty()) {  // the graph has another value for it
+        node.outputs[i] = writer().newName(std::string(node.outputs[i]));
       }
     writer().addNode(std::move(node));
   }
@@ -166,9 +177,8 @@ class ModelWriter {
 
 }  // namespace
 
-WrittenGraph writeGraph(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
-                        const std::vector<KeptNode>& kept, bool sizesAsImported) {
-  return ModelWriter(model, trace, graph, kept, sizesAsImported).run();
+WrittenGraph writeGraph(const WriteTask& task, bool sizesAsImported) {
+  return ModelWriter(task, sizesAsImported).run();
 }
 
 }  // namespace camshaft::onnx::writer

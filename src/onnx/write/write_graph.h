@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/trace.h"
@@ -29,12 +30,18 @@ struct WrittenGraph {
   std::vector<Refusal> refusals;  // nodes that cannot be written; then the graph is of no use
 };
 
-// The first outputs of `graph` are those of the model. Nodes have hints (originals.h) as origins.
+struct WriteTask {
+  const LoadedModel& model;
+  const ImportTrace& trace;
+  const Graph& graph;  // its first outputs are those of the model; nodes have hints as origins
+  const std::vector<KeptNode>& kept;
+  const std::unordered_set<std::string>& taken;  // names that no new tensor may get
+};
+
 // Views in the result are into the model, the graph's constants and `owner`.
 // Sizes that are known at run time only are written as arithmetic on shapes, or, if
 // `sizesAsImported`, by the nodes that the model had for them; which is less differs from model to
-// model.
-WrittenGraph writeGraph(const LoadedModel& model, const ImportTrace& trace, const Graph& graph,
-                        const std::vector<KeptNode>& kept, bool sizesAsImported);
+// model. Hints are those of originals.h.
+WrittenGraph writeGraph(const WriteTask& task, bool sizesAsImported);
 
 }  // namespace camshaft::onnx::writer
