@@ -40,7 +40,19 @@ bool spinUntil(int64_t nanoseconds, const Done& done) {
 
 // Each worker has its own line to watch, so waking three of them leaves the others asleep.
 struct alignas(64) ThreadPool::Slot {
-  std::atomic<uint32_t> ticket{0};  // goes up by one per job given to this worker
+  // Goes up when a job is offered to this worker, and again when the worker takes it or the caller
+  // takes it back: odd while the offer stands.
+  std::atomic<uint32_t> ticket{0};
+
+  bool isOffered() const { return ticket.load(std::memory_order_acquire) % 2 != 0; }
+  void offer() {
+    ticket.store(ticket.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  // True for one of those that try.
+  bool take() {
+    uint32_t offered = ticket.load(std::memory_order_acquire);
+    return offered % 2 != 0 && ticket.compare_exchange_strong(offered, offered + 1);
+  }
 };
 
 // The bodies this thread is inside of, innermost first: how a nested call is recognised.
@@ -86,7 +98,7 @@ ThreadPool::~ThreadPool() { stop(); }
 void ThreadPool::stop() {
   job_ = nullptr;
   for (size_t i = 0; i < workers_.size(); ++i) {
-    slots_[i + 1].ticket.fetch_add(1);
+    slots_[i + 1].offer();
     slots_[i + 1].ticket.notify_one();
   }
   for (std::thread& worker : workers_) worker.join();
@@ -99,11 +111,19 @@ const ThreadPool::Scope* ThreadPool::enclosingScope() const {
 }
 
 void ThreadPool::run(FunctionRef<void(int worker)> body) {
+  const int workers = threads();
   if (enclosingScope()) {
-    for (int worker = 0; worker < threads(); ++worker) body(worker);
-  } else {
-    fork(threads(), body);
+    for (int worker = 0; worker < workers; ++worker) body(worker);
+    return;
   }
+  std::atomic<int> started{0};
+  fork(workers, [&](int worker) {
+    started.fetch_add(1);
+    // Whoever has not begun when this worker ends is not waited for.
+    if (worker == 0)
+      while (started.load() < workers) std::this_thread::yield();
+    body(worker);
+  });
 }
 
 void ThreadPool::parallelFor(int64_t count, int64_t grain,
@@ -132,16 +152,14 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain,
   });
 }
 
-// Runs job on workers 0 .. workers-1 and returns when all have finished.
+// Runs job on worker 0, and on those of 1 .. workers-1 that begin before it is done there. One that
+// has no core, or still wakes up, would find nothing left to do.
 void ThreadPool::fork(int workers, Job job) {
   const std::lock_guard lock(callers_);
   if (workers > 1) {
     job_ = &job;
     pending_.store(workers - 1, std::memory_order_relaxed);
-    for (int worker = 1; worker < workers; ++worker) {
-      std::atomic<uint32_t>& ticket = slots_[static_cast<size_t>(worker)].ticket;
-      ticket.store(ticket.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    }
+    for (int worker = 1; worker < workers; ++worker) slots_[static_cast<size_t>(worker)].offer();
     // Both sides change sleepers_: whoever comes second sees what the first did before, so either
     // a worker that is about to sleep sees its new ticket, or it is counted here and woken.
     if (sleepers_.fetch_add(0) > 0)
@@ -149,6 +167,8 @@ void ThreadPool::fork(int workers, Job job) {
         slots_[static_cast<size_t>(worker)].ticket.notify_one();
   }
   runJob(job, 0);
+  for (int worker = 1; worker < workers && pending_.load(std::memory_order_acquire) > 0; ++worker)
+    if (slots_[static_cast<size_t>(worker)].take()) pending_.fetch_sub(1);
   if (workers > 1) waitForWorkers();
   if (hasException_.test(std::memory_order_relaxed)) {
     hasException_.clear(std::memory_order_relaxed);
@@ -173,14 +193,15 @@ void ThreadPool::waitForWorkers() {
 }
 
 void ThreadPool::workerMain(int worker) {
-  std::atomic<uint32_t>& ticket = slots_[static_cast<size_t>(worker)].ticket;
-  for (uint32_t seen = 0;; ++seen) {
-    const auto hasJob = [&] { return ticket.load(std::memory_order_acquire) != seen; };
-    if (!spinUntil(spinNanoseconds_, hasJob)) {
+  Slot& slot = slots_[static_cast<size_t>(worker)];
+  for (;;) {
+    if (!spinUntil(spinNanoseconds_, [&] { return slot.isOffered(); })) {
       sleepers_.fetch_add(1);
-      ticket.wait(seen);
+      const uint32_t seen = slot.ticket.load();
+      if (seen % 2 == 0) slot.ticket.wait(seen);
       sleepers_.fetch_sub(1, std::memory_order_relaxed);
     }
+    if (!slot.take()) continue;
     if (!job_) return;
     runJob(*job_, worker);
     if (pending_.fetch_sub(1) == 1) pending_.notify_one();

@@ -42,6 +42,19 @@ TEST_P(ThreadPools, ParallelForCoversTheRangeOnce) {
   }
 }
 
+// So short that workers begin, fall asleep or are taken back at any moment.
+TEST_P(ThreadPools, LateWorkersAreNotMissed) {
+  ThreadPool pool(GetParam());
+  for (int repeat = 0; repeat < 3000; ++repeat) {
+    std::atomic<int> items{0};
+    if (repeat % 300 == 0) std::this_thread::sleep_for(std::chrono::microseconds(repeat / 10));
+    pool.parallelFor(repeat % 10, 1, [&](int64_t begin, int64_t end, int) {
+      items += static_cast<int>(end - begin);
+    });
+    ASSERT_EQ(items, repeat % 10);
+  }
+}
+
 TEST_P(ThreadPools, LimitsHoldForTheirPoolAndTheirLife) {
   ThreadPool pool(GetParam()), other(GetParam());
   {
