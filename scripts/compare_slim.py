@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Slimming beside OnnxSlim: node counts, and equality of outputs in ONNX Runtime.
+"""Slimming beside OnnxSlim: node counts, and differences of outputs in ONNX Runtime.
 
     PYTHONPATH=build/python scripts/compare_slim.py [--onnxslim PYTHON] [--json FILE] [NAME...]
 
 Prints a Markdown table of the models of tests/models and of wheels whose names match one of these
 shell patterns. OnnxSlim is no dependency of ours: --onnxslim names a Python that has it (and onnx);
-without it that column stays empty.
+without it its columns stay empty. A difference is the largest of any output at any of the shapes,
+relative to the largest magnitude of the output.
 """
 import argparse
 import fnmatch
@@ -23,11 +24,11 @@ import camshaft  # noqa: E402
 
 THEIRS = "import sys, onnx, onnxslim; onnx.save(onnxslim.slim(sys.argv[1]), sys.argv[2])"
 TIMEOUT = 600  # seconds for OnnxSlim on one model
-COLUMNS = ("model", "nodes", "OnnxSlim", "Camshaft", "largest relative difference")
+COLUMNS = ("model", "nodes", "OnnxSlim", "Camshaft", "difference", "OnnxSlim's difference")
 
 
 def by_onnxslim(model, python):
-    """The number of nodes that it leaves, or what it did instead."""
+    """The model that it leaves, or what it did instead."""
     with tempfile.TemporaryDirectory() as folder:
         before, after = pathlib.Path(folder) / "before.onnx", pathlib.Path(folder) / "after.onnx"
         before.write_bytes(model)
@@ -36,7 +37,14 @@ def by_onnxslim(model, python):
                                   timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             return f"over {TIMEOUT} s"
-        return slimming.count(after.read_bytes()) if done.returncode == 0 else "fails"
+        return after.read_bytes() if done.returncode == 0 else "fails"
+
+
+def difference(model, slimmed, feeds):
+    try:
+        return slimming.largest_difference(model, slimmed, feeds)
+    except Exception as error:  # noqa: BLE001 - the table says so
+        return str(error).splitlines()[0]
 
 
 def compare(name, python):
@@ -46,11 +54,15 @@ def compare(name, python):
     try:
         slimmed = camshaft.slim(model)
         row["Camshaft"] = slimming.count(slimmed)
-        row["largest relative difference"] = slimming.largest_difference(model, slimmed, feeds)
-    except Exception as error:  # noqa: BLE001 - the table says so
-        row["largest relative difference"] = str(error).splitlines()[0]
-    if python:
-        row["OnnxSlim"] = by_onnxslim(model, python)
+        row["difference"] = difference(model, slimmed, feeds)
+    except camshaft.Error as error:
+        row["difference"] = str(error).splitlines()[0]
+    theirs = by_onnxslim(model, python) if python else None
+    if isinstance(theirs, bytes):
+        row["OnnxSlim"] = slimming.count(theirs)
+        row["OnnxSlim's difference"] = difference(model, theirs, feeds)
+    else:
+        row["OnnxSlim"] = theirs
     return row
 
 

@@ -135,7 +135,11 @@ TEST(Pointwise, SymbolicShapesBroadcast) {
   EXPECT_EQ(typeOf("n, m", "%a: f32[n, 1, 4], %b: f32[m, 1]",
                    "%y = Pointwise(%a, %b) {expr = less(x0:f32, x1:f32)} return %y"),
             "bool[n, m, 4]");
-  EXPECT_EQ(toString(broadcastShapes({Dim::symbol("n")}, {3}, "here")), "[3]");
+  const Dim n = Dim::symbol("n");
+  EXPECT_EQ(toString(broadcastShapes({n}, {3}, "here")), "[3]");
+  // Neither is 1 where the other is more: the larger one is the result's.
+  EXPECT_EQ(toString(broadcastShapes({min(n, 8)}, {n}, "here")), "[n]");
+  EXPECT_EQ(toString(broadcastShapes({n}, {max(n, 2)}, "here")), "[max(2, n)]");
 }
 
 TEST(Pointwise, RefusesWhatDoesNotFit) {

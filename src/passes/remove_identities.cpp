@@ -186,6 +186,7 @@ static bool visitOnce(Graph& graph) {
 bool removeIdentities(Graph& graph, const PassOptions&) {
   bool changed = false;
   while (visitOnce(graph)) changed = true;
+  if (changed) graph.eraseUnusedConstants();
   return changed;
 }
 
