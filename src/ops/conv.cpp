@@ -1,5 +1,6 @@
 #include "ops/conv.h"
 
+#include "ops/conv_rules.h"
 #include "ops/rules.h"
 #include "ops/window.h"
 
@@ -19,38 +20,35 @@ Dims kernelOf(const Node& node) {
   return kernel;
 }
 
-std::vector<TensorType> inferConv(const Node& node) {
+}  // namespace
+
+Shape convShape(const Node& node) {
   const auto& attrs = node.as<ConvAttrs>();
   const TensorType& x = node.inputs[0]->type;
   const ImageLayout layout{attrs.channelsLast, x.rank()};
   requireWindows(node, layout.spatialRank(), {&attrs.strides, &attrs.dilations},
                  {&attrs.padsBegin, &attrs.padsEnd});
   requireRank(node, 1, "weights", x.rank());
-  const DataType type = productType(node);
   const Shape& weights = node.inputs[1]->shape();
   requireEqual(node, x.shape[layout.channelAxis()], "input channels", weights[1] * attrs.groups,
                "its weights and groups need");
   if (attrs.groups < 1 || !mayBeEqual(mod(weights[0], attrs.groups), 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", weights[0],
          " output channels, which do not divide into ", attrs.groups, " groups");
-  if (node.hasInput(2)) requireShape(node, 2, "a bias", {weights[0]});
 
   const std::vector<Window> windows = windowsOf(attrs, kernelOf(node));
   Shape spatial;
   for (int64_t i = 0; i < layout.spatialRank(); ++i)
     spatial.push_back(windowCount(node, windows[i], x.shape[layout.spatialAxis(i)]));
-  return {{type, layout.assemble(x.shape[0], weights[0], spatial)}};
+  return layout.assemble(x.shape[0], weights[0], spatial);
 }
 
-void evaluateConv(const Evaluation& evaluation) {
+std::vector<double> convolveReals(const Evaluation& evaluation, const std::vector<double>& input,
+                                  const std::vector<double>& weights,
+                                  const std::vector<double>& bias) {
   const auto& attrs = evaluation.node.as<ConvAttrs>();
-  const bool hasBias = evaluation.node.hasInput(2);
   const ImageView x(evaluation.inputs[0].dims, attrs.channelsLast);
   const ImageView y(evaluation.outputs[0].dims, attrs.channelsLast);
-  const std::vector<double> input = readReals(evaluation.inputs[0]);
-  const std::vector<double> weights = readReals(evaluation.inputs[1]);
-  const std::vector<double> bias =
-      hasBias ? readReals(evaluation.inputs[2]) : std::vector<double>();
   std::vector<double> output(evaluation.outputs[0].count());
 
   const Dims& weightDims = evaluation.inputs[1].dims;
@@ -61,7 +59,7 @@ void evaluateConv(const Evaluation& evaluation) {
     for (int64_t n = 0; n < x.batch; ++n) {
       for (int64_t m = 0; m < y.channels; ++m) {
         const int64_t firstChannel = m / groupOutputs * groupInputs;
-        double sum = hasBias ? bias[m] : 0;
+        double sum = bias.empty() ? 0 : bias[m];
         for (int64_t c = 0; c < groupInputs; ++c) {
           const double* image = &input[n * x.batchStride + (firstChannel + c) * x.channelStride];
           const double* taps = &weights[(m * groupInputs + c) * kernelSize];
@@ -72,7 +70,24 @@ void evaluateConv(const Evaluation& evaluation) {
       }
     }
   });
-  writeReals(evaluation.outputs[0], output);
+  return output;
+}
+
+namespace {
+
+std::vector<TensorType> inferConv(const Node& node) {
+  const DataType type = productType(node);
+  Shape shape = convShape(node);
+  if (node.hasInput(2)) requireShape(node, 2, "a bias", {node.inputs[1]->shape()[0]});
+  return {{type, std::move(shape)}};
+}
+
+void evaluateConv(const Evaluation& evaluation) {
+  const auto reals = [&](int input) {
+    return evaluation.node.hasInput(input) ? readReals(evaluation.inputs[input])
+                                           : std::vector<double>();
+  };
+  writeReals(evaluation.outputs[0], convolveReals(evaluation, reals(0), reals(1), reals(2)));
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace camshaft {
 
-inline constexpr Op kProducts[] = {&ops::Conv, &ops::ConvTranspose, &ops::MatMul};
+inline constexpr Op kProducts[] = {&ops::Conv,          &ops::ConvTranspose, &ops::MatMul,
+                                   &ops::MatMulInteger, &ops::ConvInteger,   &ops::MatMulNBits};
 
 struct FusionAbilities {
   // Operators that apply an expression to their result before they store it (Epilogue).
@@ -16,6 +17,9 @@ struct FusionAbilities {
   bool pointwiseNorms = false;
   // Products are cheaper than convolutions of one pixel, and of patches that do not overlap.
   bool pixelProducts = false;
+  // MatMulInteger, ConvInteger, DynamicQuantize and MatMulNBits. Others get them as floating-point
+  // work.
+  bool integerProducts = true;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -24,7 +28,9 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
     &ops::Softmax, &ops::Reduce,        &ops::Pool,   &ops::Transpose, &ops::Slice,
     &ops::Concat,  &ops::Gather,        &ops::Pad,    &ops::Expand,    &ops::Resize,
 };
-inline constexpr FusionAbilities kGeneratedKernels{
-    .epilogues = kStoresOfGeneratedKernels, .pointwiseNorms = true, .pixelProducts = true};
+inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
+                                                   .pointwiseNorms = true,
+                                                   .pixelProducts = true,
+                                                   .integerProducts = false};
 
 }  // namespace camshaft

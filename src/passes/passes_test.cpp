@@ -9,7 +9,7 @@
 //
 // The pass must turn the first into the second, find nothing more to do when run again, and both
 // must compute the same on random inputs. Words after the pass's name allow 16-bit types:
-// "// pass: lower_precision f16".
+// "// pass: lower_precision f16"; "floats" is a backend without products of integers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,6 +159,7 @@ void runCase(const Case& c) {
   PassOptions options = everything();
   options.allowF16 = c.allowed.contains("f16");
   options.allowBF16 = c.allowed.contains("bf16");
+  options.fusion.integerProducts = !c.allowed.contains("floats");
   const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));

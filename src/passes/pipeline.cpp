@@ -12,6 +12,8 @@ namespace camshaft {
 static constexpr Pass kPipeline[] = {
     // Clean up what exporters write, so that later passes see one spelling of each thing.
     {"remove_dead", removeDead},                // nodes and constants nothing reads
+    {"lower_integers", lowerIntegers},          // products of bytes as floating-point work, for some
+    {"multiply_integers", multiplyIntegers},    // products of dequantised bytes, for the others
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes

@@ -15,6 +15,8 @@ struct RuntimeKernel;
   FAMILY(move)                        \
   FAMILY(index)                       \
   FAMILY(gemm)                        \
+  FAMILY(gemm_int8)                   \
+  FAMILY(gemm_int4)                   \
   FAMILY(conv)                        \
   FAMILY(pool)                        \
   FAMILY(reduce)                      \

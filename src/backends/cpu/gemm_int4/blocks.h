@@ -1,0 +1,43 @@
+// Products of f32 rows with weights of 4 bits that have a scale, and perhaps a zero point, for each
+// block of k. The weights are unpacked in registers, so what is read from memory are their 4 bits.
+//
+// Weights lie in panels of 16 columns, [n / 16][k / 8][16 columns] words of eight numbers of k, the
+// first in the lowest bits, less 8 and in two's complement. Scales, and zero points times scales,
+// are [n / 16][blocks][16 columns]. Vectors of any length read them, so packed weights are the same
+// for every CPU.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace camshaft::cpu::gemm_int4 {
+
+inline constexpr int64_t kPanelColumns = 16;
+inline constexpr int64_t kWordNumbers = 8;
+inline constexpr int64_t kMaxRows = 8;
+
+inline int64_t panelsOf(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
+
+struct BlockWeights {
+  int64_t n = 0, blocks = 0, blockSize = 0;  // blockSize: a multiple of kWordNumbers
+  const uint32_t* words = nullptr;
+  const float* scales = nullptr;
+  const float* zeros = nullptr;  // null: all zero points are 8
+
+  int64_t depth() const { return blocks * blockSize; }
+  int64_t wordCount() const { return panelsOf(n) * kPanelColumns * depth() / kWordNumbers; }
+  int64_t scaleCount() const { return panelsOf(n) * kPanelColumns * blocks; }
+};
+
+// Rows of a side by side, [depth()][count] with zeros beyond k, and the sums of their blocks.
+struct Rows {
+  const float* data = nullptr;
+  const float* sums = nullptr;  // [blocks][count]; not read without zeros
+  int64_t count = 0;            // 1 .. kMaxRows
+};
+
+// to[row][kPanelColumns] = factor * rows · panel
+void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
+                   float* to);
+
+}  // namespace camshaft::cpu::gemm_int4

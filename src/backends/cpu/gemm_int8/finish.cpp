@@ -1,0 +1,167 @@
+#include "backends/cpu/gemm_int8/finish.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/cpu/compute/gemm_block.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm_int8/finish.cpp"
+#include "backends/cpu/compute/simd_targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {
+
+using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, storeFirst
+
+using I32 = hn::ScalableTag<int32_t>;
+using F32 = hn::ScalableTag<float>;
+using VI32 = hn::Vec<I32>;
+using VF32 = hn::Vec<F32>;
+
+HWY_INLINE VI32 totalAt(const Finish& finish, const Sums& sums, int64_t row, int64_t column) {
+  const I32 d;
+  const int64_t at = sums.column + column;
+  VI32 total = hn::LoadU(d, sums.data + row * kBlockColumns + column);
+  if (finish.columnOffsets) total = hn::Add(total, hn::LoadU(d, finish.columnOffsets + at));
+  if (finish.columnZeros) {
+    const VI32 rowSum = hn::Set(d, finish.rowSums[sums.row + row]);
+    total = hn::Sub(total, hn::Mul(hn::LoadU(d, finish.columnZeros + at), rowSum));
+  }
+  return total;
+}
+
+void storeTotals(const Finish& finish, const Sums& sums) {
+  const I32 d;
+  const int64_t lanes = hn::Lanes(d);
+  for (int64_t row = 0; row < sums.rows; ++row) {
+    int32_t* to =
+        static_cast<int32_t*>(finish.out) + (sums.row + row) * finish.stride + sums.column;
+    for (int64_t j = 0; j < sums.columns; j += lanes) {
+      const VI32 total = totalAt(finish, sums, row, j);
+      if (j + lanes <= sums.columns)
+        hn::StoreU(total, d, to + j);
+      else
+        storeFirst(total, d, to + j, sums.columns - j);
+    }
+  }
+}
+
+struct Clamp {
+  float low, high;
+};
+
+Clamp clampOf(const Epilogue& epilogue) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (epilogue.activation) {
+    case Activation::kRelu:
+      return {0, kInfinity};
+    case Activation::kClip:
+      return {epilogue.low, epilogue.high};
+    default:
+      return {-kInfinity, kInfinity};
+  }
+}
+
+// Scale, bias, residual and clamp, to rows `stride` floats apart. The other activations follow.
+void scaleTotals(const Finish& finish, const Sums& sums, float* out, int64_t stride) {
+  const F32 d;
+  const Epilogue& epilogue = finish.epilogue;
+  const Clamp bounds = clampOf(epilogue);
+  const VF32 low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
+  const int64_t lanes = hn::Lanes(d);
+  const float* scales = finish.scales + sums.column;
+  const float* bias = epilogue.bias ? epilogue.bias + sums.column : nullptr;
+  for (int64_t row = 0; row < sums.rows; ++row) {
+    const float* residual =
+        epilogue.residual
+            ? epilogue.residual + (sums.row + row) * epilogue.residualStride + sums.column
+            : nullptr;
+    float* to = out + row * stride;
+    for (int64_t j = 0; j < sums.columns; j += lanes) {
+      const int64_t left = sums.columns - j;
+      const bool whole = left >= lanes;
+      const auto load = [&](const float* from) {
+        return whole ? hn::LoadU(d, from + j) : loadFirst(d, from + j, left);
+      };
+      const VF32 total = hn::ConvertTo(d, totalAt(finish, sums, row, j));
+      VF32 y = hn::Mul(total, hn::LoadU(d, scales + j));
+      if (bias) y = hn::Add(y, load(bias));
+      if (residual) y = hn::Add(y, load(residual));
+      y = hn::IfThenElse(hn::Lt(y, low), low, y);
+      y = hn::IfThenElse(hn::Gt(y, high), high, y);
+      if (whole)
+        hn::StoreU(y, d, to + j);
+      else
+        storeFirst(y, d, to + j, left);
+    }
+  }
+  applyActivation(epilogue.activation, out, sums.rows, sums.columns, stride);
+}
+
+template <class Byte>
+void storeBytes(const Finish& finish, const Sums& sums) {
+  const F32 d;
+  const I32 integers;
+  const hn::Rebind<Byte, F32> bytes;
+  alignas(64) float values[kBlockRows * kBlockColumns];
+  scaleTotals(finish, sums, values, kBlockColumns);
+  const Requantize& q = finish.requantize;
+  const VF32 divisor = hn::Set(d, q.divisor), zero = hn::Set(d, q.zero);
+  const VF32 low = hn::Set(d, q.low), high = hn::Set(d, q.high);
+  const int64_t lanes = hn::Lanes(d);
+  for (int64_t row = 0; row < sums.rows; ++row) {
+    Byte* to = static_cast<Byte*>(finish.out) + (sums.row + row) * finish.stride + sums.column;
+    for (int64_t j = 0; j < sums.columns; j += lanes) {
+      VF32 y = hn::Load(d, values + row * kBlockColumns + j);
+      y = hn::Add(hn::Round(hn::Div(y, divisor)), zero);
+      y = hn::IfThenZeroElse(hn::IsNaN(y), y);
+      y = hn::Min(hn::Max(y, low), high);
+      const auto narrow = hn::DemoteTo(bytes, hn::ConvertTo(integers, y));
+      if (j + lanes <= sums.columns)
+        hn::StoreU(narrow, bytes, to + j);
+      else
+        storeFirst(narrow, bytes, to + j, sums.columns - j);
+    }
+  }
+}
+
+void storeFloats(const Finish& finish, const Sums& sums) {
+  const Epilogue& epilogue = finish.epilogue;
+  float* block = static_cast<float*>(finish.out) + sums.row * finish.stride + sums.column;
+  scaleTotals(finish, sums, block, finish.stride);
+  if (epilogue.post)
+    epilogue.post(epilogue.postContext, block, sums.row, sums.column, sums.rows, sums.columns,
+                  finish.stride);
+}
+
+void finishBlockOfSums(const Finish& finish, const Sums& sums) {
+  switch (finish.type) {
+    case DataType::kF32:
+      return storeFloats(finish, sums);
+    case DataType::kU8:
+      return storeBytes<uint8_t>(finish, sums);
+    case DataType::kI8:
+      return storeBytes<int8_t>(finish, sums);
+    default:
+      return storeTotals(finish, sums);
+  }
+}
+
+}  // namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu::gemm_int8 {
+
+HWY_EXPORT(finishBlockOfSums);
+
+void finishSums(const Finish& finish, const Sums& sums) {
+  HWY_DYNAMIC_DISPATCH(finishBlockOfSums)(finish, sums);
+}
+
+}  // namespace camshaft::cpu::gemm_int8
+#endif  // HWY_ONCE

@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/cpu/kernel_harness.h"
+
+namespace camshaft::cpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::map<std::string, std::pair<double, double>> kBytes = {
+    {"x", {0, 255}}, {"w", {-128, 127}}, {"xz", {0, 255}}, {"z", {-128, 127}}};
+
+TEST(GemmInt8, MatchesWithZeroPoints) {
+  expectKernelsMatch(
+      {.graph = "symbols n graph g(%x: u8[2, n, 70], %w: i8[70, 37], %xz: u8[], %z: i8[37]) { "
+                "%y = MatMulInteger(%x, %w, %xz, %z) return %y }",
+       .sizes = {{{"n", 1}}, {{"n", 3}}, {{"n", 33}}, {{"n", 0}}},
+       .constants = {"w", "z"},
+       .ranges = kBytes});
+  expectKernelsMatch({.graph = "symbols n graph g(%x: i8[n, 130], %w: u8[130, 64]) { "
+                               "%y = MatMulInteger(%x, %w) return %y }",
+                      .sizes = {{{"n", 1}}, {{"n", 40}}},
+                      .constants = {"w"},
+                      .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
+}
+
+TEST(GemmInt8, ScalesAndFuses) {
+  expectKernelsMatch(
+      {.graph =
+           "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %xz: u8[], %s: f32[], %c: f32[35], "
+           "%b: f32[35], %r: f32[n, 35]) { %y = MatMulInteger(%x, %w, %xz) "
+           "epilogue(%s, %c, %b, %r) {gelu(add(add(mul(cast(x0:i32, f32), mul(mul(x1:f32, "
+           "x2:f32), 0.01:f32)), x3:f32), x4:f32))} return %y }",
+       .sizes = {{{"n", 1}}, {{"n", 18}}, {{"n", 50}}},
+       .constants = {"w", "c", "b"},
+       .ranges = kBytes});
+  expectKernelsMatch(
+      {.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %s: f32[], %r: f32[n, 35]) { "
+                "%y = MatMulInteger(%x, %w) epilogue(%s, %r) {mul(tanh(mul(cast(x0:i32, f32), "
+                "mul(x1:f32, 0.001:f32))), x2:f32)} return %y }",
+       .sizes = {{{"n", 1}}, {{"n", 50}}},
+       .constants = {"w"},
+       .ranges = kBytes});
+}
+
+TEST(GemmInt8, Requantises) {
+  for (const std::string type : {"u8", "i8"})
+    for (const std::string step :
+         {"div(relu(add(mul(cast(x0:i32, f32), 0.004:f32), x1:f32)), 0.3:f32)",
+          "add(mul(cast(x0:i32, f32), 0.002:f32), x1:f32)"})
+      expectKernelsMatch(
+          {.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %b: f32[35]) { "
+                    "%y = MatMulInteger(%x, %w) epilogue(%b) {cast(min(max(add(round(" +
+                    step + "), 3:f32), -100:f32), 120:f32), " + type + ")} return %y }",
+           .sizes = {{{"n", 1}}, {{"n", 50}}},
+           .constants = {"w", "b"},
+           .ranges = kBytes});
+}
+
+TEST(GemmInt8, Convolves) {
+  for (const std::string attrs :
+       {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",
+        "strides = [2, 1], dilations = [2, 1], pads_begin = [0, 4], pads_end = [1, 2]",
+        "strides = [1, 3], dilations = [1, 2], pads_begin = [2, 3], pads_end = [0, 0]",
+        "strides = [1, 1], dilations = [1, 1], pads_begin = [-1, -2], pads_end = [0, -1]"})
+    expectKernelsMatch(
+        {.graph = "symbols n, h graph g(%x: u8[n, h, 9, 5], %w: i8[35, 5, 3, 3], %xz: u8[], %z: "
+                  "i8[35, 1, 1, 1]) { %y = ConvInteger(%x, %w, %xz, %z) {" +
+                  attrs + ", channels_last = true} return %y }",
+         .sizes = {{{"n", 1}, {"h", 7}}, {{"n", 2}, {"h", 12}}},
+         .constants = {"w", "z"},
+         .ranges = kBytes});
+  expectKernelsMatch({.graph = "symbols n graph g(%x: i8[2, n, 70], %w: u8[8, 70, 3], %c: f32[8]) "
+                               "{ %y = ConvInteger(%x, %w) "
+                               "{strides = [1], dilations = [1], pads_begin = [1], pads_end = [1], "
+                               "channels_last = true} "
+                               "epilogue(%c) {relu(mul(cast(x0:i32, f32), x1:f32))} return %y }",
+                      .sizes = {{{"n", 1}}, {{"n", 29}}},
+                      .constants = {"w", "c"},
+                      .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
+}
+
+TEST(GemmInt8, QuantisesByRange) {
+  expectKernelsMatch(
+      "symbols n graph g(%x: f32[n, 3]) { %q, %s, %z = DynamicQuantize(%x) return %q, %s, %z }",
+      {{{"n", 1}}, {{"n", 65}}, {{"n", 70000}}, {{"n", 0}}});
+}
+
+TEST(GemmInt8, SaysWhatItDoesNotTake) {
+  EXPECT_THAT(
+      refusalsOf("graph g(%x: u8[2, 3], %w: i8[3, 4]) { %y = MatMulInteger(%x, %w) return %y }"),
+      HasSubstr("cpu/gemm_int8_packed: needs a constant second operand"));
+  EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 3], %z: u8[2, 1]) { %w: i8[3, 1] = constant [1, 2, 3] "
+                         "%y = MatMulInteger(%x, %w, %z) return %y }"),
+              HasSubstr("needs one zero point"));
+  EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 3]) { %w: i8[3, 1] = constant [1, 2, 3] "
+                         "%y = MatMulInteger(%x, %w) epilogue() {add(x0:i32, 1:i32)} return %y }"),
+              HasSubstr("gives neither f32 nor bytes"));
+}
+
+}  // namespace
+}  // namespace camshaft::cpu

@@ -1,0 +1,170 @@
+#include "backends/cpu/gemm_int8/launch_product.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backends/cpu/compute/partition.h"
+#include "backends/cpu/operands.h"
+#include "support/error.h"
+
+namespace camshaft::cpu::gemm_int8 {
+
+namespace {
+
+int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
+
+// Parts of the workspace, one after the other.
+struct Workspace {
+  uint8_t* packed;
+  int32_t* rowSums;
+  int32_t* offsets;
+  float* scales;
+  int64_t bytes;
+
+  Workspace(std::byte* base, int64_t m, const ProductParams& params) {
+    int64_t used = 0;
+    const auto take = [&](int64_t size) {
+      std::byte* at = base ? base + used : nullptr;
+      used += roundedUp(size);
+      return at;
+    };
+    packed = reinterpret_cast<uint8_t*>(take(packedRowsBytes(m, params.k)));
+    rowSums = reinterpret_cast<int32_t*>(take(ceilDiv(m, kStripRows) * kStripRows * 4));
+    offsets = reinterpret_cast<int32_t*>(take(paddedColumns(params.n) * 4));
+    scales = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
+    bytes = used;
+  }
+};
+
+const TensorArg* inputAt(const LaunchArgs& args, int32_t input) {
+  if (input < 0) return nullptr;
+  return static_cast<size_t>(input) < args.inputs.size() ? &args.inputs[input] : nullptr;
+}
+
+bool isPackedColumns(const TensorArg& tensor, DataType type, int64_t count) {
+  return isThere(tensor) && tensor.type == type && tensor.count() == count;
+}
+
+// Of A as u8.
+int32_t shiftedZero(const ProductState& state, const LaunchArgs& args) {
+  return zeroPointOf(state, args) ^ (state.params.isSigned ? kFlip : 0);
+}
+
+// What the zero points add to every row: -za * sum b + k * za * zb, modulo 2^32.
+void fillOffsets(const ProductState& state, const LaunchArgs& args, int32_t* to) {
+  const ProductParams& params = state.params;
+  const auto zero = static_cast<uint32_t>(shiftedZero(state, args));
+  const int32_t* sums = args.inputs[2].as<const int32_t>();
+  const TensorArg* zeros = inputAt(args, params.zerosInput);
+  const auto depth = static_cast<uint32_t>(params.k);
+  for (int64_t j = 0; j < paddedColumns(params.n); ++j) {
+    uint32_t offset = 0u - zero * static_cast<uint32_t>(sums[j]);
+    if (zeros) offset += depth * zero * static_cast<uint32_t>(zeros->as<const int32_t>()[j]);
+    to[j] = static_cast<int32_t>(offset);
+  }
+}
+
+void fillScales(const ProductState& state, const LaunchArgs& args, float* to) {
+  const ScaleState& scale = state.scale;
+  const int64_t n = state.params.n;
+  std::fill(to, to + paddedColumns(n), 0.0f);
+  std::fill(to, to + n, scale.factor);
+  for (int32_t i = 0; i < scale.scaleCount; ++i) {
+    const TensorArg& operand = args.inputs[scale.firstScale + i];
+    const float* values = operand.as<const float>();
+    const int64_t step = operand.count() == 1 ? 0 : 1;
+    for (int64_t j = 0; j < n; ++j) to[j] *= values[j * step];
+  }
+}
+
+}  // namespace
+
+ScaleState::ScaleState(ByteReader& reader) {
+  const int32_t stored = reader.read<int32_t>();
+  for (DataType known : {DataType::kI32, DataType::kF32, DataType::kU8, DataType::kI8})
+    if (stored == static_cast<int32_t>(known)) type = known;
+  if (stored != static_cast<int32_t>(type))
+    fail(ErrorKind::kInvalidEngine, "the engine stores a product of integers as an unknown type");
+  factor = reader.read<float>();
+  requantize = reader.read<Requantize>();
+  firstScale = reader.read<int32_t>();
+  scaleCount = reader.read<int32_t>();
+  epilogue = EpilogueState(reader);
+  const bool isByte = type == DataType::kU8 || type == DataType::kI8;
+  if (isByte && !epilogue.program.empty())
+    fail(ErrorKind::kInvalidEngine, "the engine has a program on a product that gives bytes");
+}
+
+ProductState::ProductState(ByteReader& reader)
+    : params(reader.read<ProductParams>()), scale(reader) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost)
+    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
+}
+
+bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
+  const auto& [params, scale] = state;
+  if (!hasOperands(args, 3)) return false;
+  const TensorArg& out = args.outputs[0];
+  const DataType wanted = params.isSigned ? DataType::kI8 : DataType::kU8;
+  if (args.inputs[0].type != wanted || out.type != scale.type || out.rank < 1 ||
+      out.dims[out.rank - 1] != params.n)
+    return false;
+  const int64_t columns = paddedColumns(params.n);
+  if (!isPackedColumns(args.inputs[1], DataType::kU8, packedColumnsBytes(params.k, params.n)) ||
+      !isPackedColumns(args.inputs[2], DataType::kI32, columns))
+    return false;
+  const auto isGiven = [&](int32_t input, DataType type, int64_t count) {
+    const TensorArg* tensor = inputAt(args, input);
+    return input < 0 || (tensor && isPackedColumns(*tensor, type, count));
+  };
+  if (!isGiven(params.zeroInput, wanted, 1) || !isGiven(params.zerosInput, DataType::kI32, columns))
+    return false;
+  for (int32_t i = 0; i < scale.scaleCount; ++i) {
+    const TensorArg* operand = inputAt(args, scale.firstScale + i);
+    if (!operand || !isF32(*operand) || (operand->count() != 1 && operand->count() != params.n))
+      return false;
+  }
+  return true;
+}
+
+int64_t productWorkspaceBytes(int64_t m, const ProductParams& params) {
+  return Workspace(nullptr, m, params).bytes;
+}
+
+uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args) {
+  const TensorArg* zero = inputAt(args, state.params.zeroInput);
+  return zero ? *zero->as<const uint8_t>() : 0;
+}
+
+void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m,
+                FunctionRef<void(uint8_t* packed, int32_t* sums)> pack) {
+  const ProductParams& params = state.params;
+  if (m == 0 || params.n == 0) return;
+  const Workspace workspace(args.workspace, m, params);
+  if (workspace.bytes > args.workspaceBytes)
+    fail(ErrorKind::kInvalidEngine, "a product of integers has too little workspace");
+  const TensorArg* zeros = inputAt(args, params.zerosInput);
+  pack(workspace.packed, zeros ? workspace.rowSums : nullptr);
+  fillOffsets(state, args, workspace.offsets);
+
+  Finish finish;
+  finish.columnOffsets = workspace.offsets;
+  finish.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
+  finish.rowSums = workspace.rowSums;
+  finish.type = state.scale.type;
+  finish.out = args.outputs[0].data;
+  finish.stride = params.n;
+  std::optional<LaunchedEpilogue> epilogue;
+  if (finish.type != DataType::kI32) {
+    fillScales(state, args, workspace.scales);
+    finish.scales = workspace.scales;
+    finish.requantize = state.scale.requantize;
+    epilogue.emplace(state.scale.epilogue, args);
+    finish.epilogue = epilogue->get();
+  }
+  multiply(m, params.n, params.k, workspace.packed, args.inputs[1].as<const uint8_t>(),
+           *args.threads, [&](const Sums& sums) { finishSums(finish, sums); });
+}
+
+}  // namespace camshaft::cpu::gemm_int8

@@ -1,0 +1,30 @@
+// What the two halves of the products of 8-bit integers agree on.
+#pragma once
+
+#include <cstdint>
+
+namespace camshaft::cpu::gemm_int8 {
+
+inline constexpr char kMatMul[] = "cpu/gemm_int8_packed";
+inline constexpr char kConv[] = "cpu/conv_int8_columns";
+inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
+
+// Inputs of the step: the first operand, the packed second one, the sums of its columns, then as
+// numbered here (-1: none); then what the scaled epilogue reads (scaled_epilogue.h).
+struct ProductParams {
+  int64_t k = 0, n = 0;
+  int32_t isSigned = 0;     // the first operand is i8
+  int32_t zeroInput = -1;   // its zero point, one number of its type
+  int32_t zerosInput = -1;  // zero points of the second operand made i8, as i32, one per column
+  int32_t unused = 0;
+};
+
+// In front of ProductParams, whose k is taps * channels. A picture of one spatial dimension has
+// height 1.
+struct ConvParams {
+  int64_t channels = 0;
+  int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};
+  int64_t padsBegin[2] = {0, 0};
+};
+
+}  // namespace camshaft::cpu::gemm_int8

@@ -1,0 +1,190 @@
+#include "backends/cpu/gemm_int8/tile.h"
+
+#include <algorithm>
+
+#include "backends/cpu/compute/isa.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define CAMSHAFT_HAS_X86_TILES 1
+#endif
+
+namespace camshaft::cpu::gemm_int8 {
+
+namespace {
+
+constexpr Multiplier kVectors{"vectors", multiplyWithVectors};
+
+}  // namespace
+
+#ifdef CAMSHAFT_HAS_X86_TILES
+
+#define CAMSHAFT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define CAMSHAFT_AMX __attribute__((target("amx-tile,amx-int8")))
+
+namespace {
+
+constexpr int64_t kTileBytes = 1024;
+
+bool hasVnni() {
+  static const bool available = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vnni");
+  }();
+  return available;
+}
+
+// AMX in the CPU, and permission for the large registers from the kernel.
+bool hasTiles() {
+  static const bool available = [] {
+    unsigned a, b, c, d;
+    if (!hasVnni() || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+    constexpr unsigned kAmxTile = 1u << 24, kAmxInt8 = 1u << 25;
+    if ((d & kAmxTile) == 0 || (d & kAmxInt8) == 0) return false;
+    constexpr int kRequestPermission = 0x1023, kTileData = 18;
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return available;
+}
+
+constexpr int64_t kVnniRows = 8;
+
+// Up to eight rows of a strip by the 32 columns of the block.
+template <int kRows>
+CAMSHAFT_VNNI void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* sums) {
+  __m512i left[kRows], right[kRows];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_si512();
+  for (int64_t done = 0; done < k; done += kStepDepth, a += kTileBytes, b += 2 * kTileBytes) {
+    const int64_t quads = std::min<int64_t>(kStepDepth, k - done + 3) / 4;
+    for (int64_t q = 0; q < quads; ++q) {
+      const __m512i bLeft = _mm512_loadu_si512(b + q * 64);
+      const __m512i bRight = _mm512_loadu_si512(b + kTileBytes + q * 64);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        int32_t quad;
+        __builtin_memcpy(&quad, a + i * kStepDepth + q * 4, 4);
+        const __m512i broadcast = _mm512_set1_epi32(quad);
+        left[i] = _mm512_dpbusd_epi32(left[i], broadcast, bLeft);
+        right[i] = _mm512_dpbusd_epi32(right[i], broadcast, bRight);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    _mm512_storeu_si512(sums + i * kBlockColumns, left[i]);
+    _mm512_storeu_si512(sums + i * kBlockColumns + 16, right[i]);
+  }
+}
+
+using RowsFunction = void (*)(const uint8_t*, const int8_t*, int64_t, int32_t*);
+constexpr RowsFunction kRowsFunctions[kVnniRows] = {
+    multiplyRows<1>, multiplyRows<2>, multiplyRows<3>, multiplyRows<4>,
+    multiplyRows<5>, multiplyRows<6>, multiplyRows<7>, multiplyRows<8>};
+
+void multiplyWithVnni(const Block& block) {
+  for (int64_t row = 0; row < block.rows; row += kVnniRows) {
+    const int64_t rows = std::min(kVnniRows, block.rows - row);
+    const uint8_t* a =
+        block.a + row / kStripRows * stripBytes(block.k) + row % kStripRows * kStepDepth;
+    kRowsFunctions[rows - 1](a, block.b, block.k, block.sums + row * kBlockColumns);
+  }
+}
+
+// Palette 1: eight tiles of 16 rows of 64 bytes. Constant memory, since the intrinsic does not tell
+// the compiler that it reads all of it.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, startRow = 0, reserved[14] = {};
+  uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+const TileConfig kTileConfig;
+
+CAMSHAFT_AMX void configureTiles() { _tile_loadconfig(&kTileConfig); }
+CAMSHAFT_AMX void releaseTiles() { _tile_release(); }
+
+CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t steps,
+                                   int32_t* sums) {
+  constexpr int64_t kRowBytes = kBlockColumns * 4;
+  _tile_zero(0);
+  _tile_zero(1);
+  for (int64_t i = 0; i < steps; ++i, a += kTileBytes, b += 2 * kTileBytes) {
+    _tile_loadd(4, a, 64);
+    _tile_loadd(6, b, 64);
+    _tile_loadd(7, b + kTileBytes, 64);
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
+  }
+  _tile_stored(0, sums, kRowBytes);
+  _tile_stored(1, sums + 16, kRowBytes);
+}
+
+CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t steps,
+                                    int32_t* sums) {
+  constexpr int64_t kRowBytes = kBlockColumns * 4;
+  const uint8_t* below = a + steps * kTileBytes;
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t i = 0; i < steps; ++i, a += kTileBytes, below += kTileBytes, b += 2 * kTileBytes) {
+    _tile_loadd(4, a, 64);
+    _tile_loadd(6, b, 64);
+    _tile_loadd(7, b + kTileBytes, 64);
+    _tile_loadd(5, below, 64);
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
+    _tile_dpbusd(2, 5, 6);
+    _tile_dpbusd(3, 5, 7);
+  }
+  _tile_stored(0, sums, kRowBytes);
+  _tile_stored(1, sums + 16, kRowBytes);
+  _tile_stored(2, sums + 16 * kBlockColumns, kRowBytes);
+  _tile_stored(3, sums + 16 * kBlockColumns + 16, kRowBytes);
+}
+
+void multiplyWithTiles(const Block& block) {
+  const auto multiply = block.rows > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
+  multiply(block.a, block.b, stepsOf(block.k), block.sums);
+}
+
+constexpr Multiplier kVnni{"vnni", multiplyWithVnni};
+constexpr Multiplier kTiles{"tiles", multiplyWithTiles, true};
+// Below this many rows, tiles are mostly empty.
+constexpr int64_t kTileRows = 5;
+
+}  // namespace
+
+const Multiplier& multiplierFor(int64_t rows) {
+  if (isaName() != "avx512" || !hasVnni()) return kVectors;
+  return rows >= kTileRows && hasTiles() ? kTiles : kVnni;
+}
+
+std::vector<Multiplier> availableMultipliers() {
+  std::vector<Multiplier> all{kVectors};
+  if (hasVnni()) all.push_back(kVnni);
+  if (hasTiles()) all.push_back(kTiles);
+  return all;
+}
+
+TileScope::TileScope(const Multiplier& multiplier) : active_(multiplier.usesTiles) {
+  if (active_) configureTiles();
+}
+TileScope::~TileScope() {
+  if (active_) releaseTiles();
+}
+
+#else
+
+const Multiplier& multiplierFor(int64_t) { return kVectors; }
+std::vector<Multiplier> availableMultipliers() { return {kVectors}; }
+TileScope::TileScope(const Multiplier&) : active_(false) {}
+TileScope::~TileScope() = default;
+
+#endif
+
+}  // namespace camshaft::cpu::gemm_int8

@@ -1,0 +1,22 @@
+// Products with weights of a few bits, quantised block by block.
+#pragma once
+
+#include "ops/ops.h"
+
+namespace camshaft {
+
+// MatMulNBits(a, weights, scales, zeros?): a [..., K] times w [N, K] transposed. A row of weights
+// [N, blocks, blockSize * bits / 8] u8 holds its numbers one after the other, the lowest bits of a
+// byte first; w = (number - zero) * scale with a scale, of a's type, and a zero [N, blocks] for
+// each block. Zeros are u8 or floats; left out, they are the middle of the range, 2^(bits - 1). The
+// last block may reach beyond K.
+struct MatMulNBitsAttrs : AttrsOf<MatMulNBitsAttrs> {
+  int64_t bits = 4;  // 2, 4 or 8
+  int64_t blockSize = 32;
+  void fields(AttrVisitor& visit) override {
+    visit("bits", bits);
+    visit("block_size", blockSize);
+  }
+};
+
+}  // namespace camshaft

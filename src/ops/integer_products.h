@@ -1,0 +1,21 @@
+// Products of 8-bit integers, exact in 32 bits, and the quantisation that gives them their operand.
+//
+// Operands are u8 or i8 in any combination. A zero point has its operand's type and broadcasts to
+// its shape; left out, it is zero. Sums wrap around at 32 bits.
+#pragma once
+
+#include "ops/conv.h"
+
+namespace camshaft {
+
+// MatMulInteger(a, b, aZero?, bZero?): (a - aZero) · (b - bZero) in i32. Both operands have rank
+// >= 2; dimensions before the last two broadcast.
+//
+// ConvInteger(x, weights, xZero?, weightZero?): Conv of x - xZero and weights - weightZero in i32,
+// with the attributes and shapes of Conv; the padding is xZero.
+//
+// DynamicQuantize(x): x [f32] as u8, with its scale and zero point, scalars. The range of x,
+// widened to hold zero, is mapped to 0..255.
+using ConvIntegerAttrs = ConvAttrs;
+
+}  // namespace camshaft

@@ -1,0 +1,179 @@
+// Products of dequantised bytes become products of the bytes, scaled afterwards. Sums of integers
+// are exact, so this loses nothing; where backends have no such products, nothing happens.
+//
+//   %a = Pointwise(%qa, %sa, %za) {mul(sub(cast(x0), cast(x2)), x1)}
+//   %b = Pointwise(%qb, %sb, %zb) {...}                    // qb constant; sb, zb per column at
+//   most %y = MatMul(%a, %b) → %i = MatMulInteger(%qa, %qb, %za, %zb) %y = Pointwise(%i, %sa, %sb)
+//   {mul(cast(x0), mul(x1, x2))}
+//
+// A Conv becomes a ConvInteger with channels last between transposes, which later passes move.
+#include <algorithm>
+#include <optional>
+
+#include "ir/rewrite.h"
+#include "ops/integer_products.h"
+#include "ops/matmul.h"
+#include "ops/move.h"
+#include "ops/pointwise.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+
+namespace camshaft {
+
+namespace {
+
+// More terms could leave the range of 32 bits.
+constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 255);
+
+struct Dequantized {
+  Value *values, *scale, *zero;  // zero: null when there is none
+};
+
+// The input that cast(x_i, f32) reads; null for anything else.
+Value* castInput(const Node& node, const Expr& expr, int at) {
+  const ScalarInstruction& cast = expr.code()[at];
+  if (cast.op != ScalarOp::kCast || cast.type != DataType::kF32) return nullptr;
+  const ScalarInstruction& input = expr.code()[cast.a];
+  const bool isByte = input.type == DataType::kU8 || input.type == DataType::kI8;
+  return input.op == ScalarOp::kInput && isByte ? node.inputs[input.a] : nullptr;
+}
+
+// Takes (values - zero) * scale apart, the form the importer gives to dequantisation.
+std::optional<Dequantized> dequantized(const Value* value) {
+  const Node* node = producerOf(value, &ops::Pointwise);
+  if (!node) return std::nullopt;
+  const Expr& expr = node->as<PointwiseAttrs>().expr;
+  const ScalarInstruction& product = expr.code().back();
+  if (product.op != ScalarOp::kMul || product.type != DataType::kF32) return std::nullopt;
+  const ScalarInstruction& scale = expr.code()[product.b];
+  if (scale.op != ScalarOp::kInput) return std::nullopt;
+  Dequantized result{nullptr, node->inputs[scale.a], nullptr};
+  const ScalarInstruction& difference = expr.code()[product.a];
+  if (difference.op == ScalarOp::kSub) {
+    result.values = castInput(*node, expr, difference.a);
+    result.zero = castInput(*node, expr, difference.b);
+    if (!result.zero || !result.values || result.zero->dataType() != result.values->dataType())
+      return std::nullopt;
+  } else {
+    result.values = castInput(*node, expr, product.a);
+  }
+  if (!result.values || result.values->shape() != value->shape()) return std::nullopt;
+  return result;
+}
+
+bool isOneNumber(const Value* value) {
+  return std::all_of(value->shape().begin(), value->shape().end(),
+                     [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+// One number, or one for each slice of dimension `axis` of a tensor of this rank.
+bool liesAlong(const Value* value, int64_t axis, int64_t rank) {
+  if (isOneNumber(value)) return true;
+  for (int64_t i = 1; i <= value->rank(); ++i)
+    if (rank - i != axis && !value->shape()[value->rank() - i].isConstant(1)) return false;
+  return true;
+}
+
+// Scale and zero point of both operands, when they can be taken out of the product.
+bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
+  const int64_t rank = b.values->rank();
+  return b.values->isConstant() && isOneNumber(a.scale) && (!a.zero || isOneNumber(a.zero)) &&
+         liesAlong(b.scale, axis, rank) && (!b.zero || liesAlong(b.zero, axis, rank));
+}
+
+// Adds nodes before one place, under one name.
+struct Builder {
+  Graph& graph;
+  Node* before;
+
+  Value* transpose(Value* x, std::vector<int64_t> order) const {
+    TransposeAttrs attrs;
+    attrs.order = std::move(order);
+    return graph.add(&ops::Transpose, before->name, {x}, std::move(attrs), before)->output();
+  }
+  Value* reshape(Value* x, Shape shape) const {
+    ReshapeAttrs attrs;
+    attrs.shape = std::move(shape);
+    return graph.add(&ops::Reshape, before->name, {x}, std::move(attrs), before)->output();
+  }
+  // What lies along one dimension, along the last.
+  Value* alongLast(Value* x, const Dim& size) const {
+    return isOneNumber(x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
+  }
+  // cast(sums) * (aScale * bScale) + bias
+  Value* scaled(Value* sums, Value* aScale, Value* bScale, Value* bias) const {
+    Expr expr;
+    std::vector<Value*> inputs{sums, aScale, bScale};
+    const int value = expr.cast(expr.input(0, DataType::kI32), DataType::kF32);
+    const int first = expr.input(1, DataType::kF32), second = expr.input(2, DataType::kF32);
+    const int product =
+        expr.apply(ScalarOp::kMul, value, expr.apply(ScalarOp::kMul, first, second));
+    if (bias) {
+      inputs.push_back(bias);
+      expr.apply(ScalarOp::kAdd, product, expr.input(3, DataType::kF32));
+    }
+    return addPointwise(graph, before->name, std::move(inputs), std::move(expr), before);
+  }
+};
+
+bool isKnownBelow(const Dim& terms, int64_t most) {
+  return terms.isConstant() && terms.value() <= most;
+}
+
+bool rewriteMatMul(Graph& graph, Node* node) {
+  const auto& attrs = node->as<MatMulAttrs>();
+  const auto a = dequantized(node->input(0)), b = dequantized(node->input(1));
+  if (!a || !b || attrs.transposeA || b->values->rank() != 2) return false;
+  if (!canLeave(*a, *b, attrs.transposeB ? 0 : 1)) return false;
+  const Shape& shape = b->values->shape();
+  if (!isKnownBelow(shape[attrs.transposeB ? 1 : 0], kMaxTerms)) return false;
+  const Dim columns = shape[attrs.transposeB ? 0 : 1];
+  const Builder at{graph, node};
+  Value* weights = attrs.transposeB ? at.transpose(b->values, {1, 0}) : b->values;
+  Value* weightZero = b->zero ? at.alongLast(b->zero, columns) : nullptr;
+  Node* product = graph.add(&ops::MatMulInteger, node->name,
+                            {a->values, weights, a->zero, weightZero}, NoAttrs{}, node);
+  replaceValue(graph, node->output(),
+               at.scaled(product->output(), at.alongLast(a->scale, 1),
+                         at.alongLast(b->scale, columns), nullptr));
+  return true;
+}
+
+bool rewriteConv(Graph& graph, Node* node) {
+  const auto x = dequantized(node->input(0)), w = dequantized(node->input(1));
+  if (!x || !w || !canLeave(*x, *w, 0)) return false;
+  ConvAttrs attrs = node->as<ConvAttrs>();
+  const Shape& weights = w->values->shape();
+  const int64_t rank = x->values->rank();
+  if (attrs.groups != 1 || attrs.channelsLast || rank > 4) return false;
+  if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
+    return false;
+  std::vector<int64_t> last{0}, first{0, rank - 1};
+  for (int64_t i = 2; i < rank; ++i) last.push_back(i);
+  for (int64_t i = 1; i < rank - 1; ++i) first.push_back(i);
+  last.push_back(1);
+  attrs.channelsLast = true;
+  const Builder at{graph, node};
+  Node* conv = graph.add(&ops::ConvInteger, node->name,
+                         {at.transpose(x->values, last), w->values, x->zero, w->zero},
+                         std::move(attrs), node);
+  Value* y = at.scaled(conv->output(), at.alongLast(x->scale, 1),
+                       at.alongLast(w->scale, weights[0]), node->input(2));
+  replaceValue(graph, node->output(), at.transpose(y, first));
+  return true;
+}
+
+}  // namespace
+
+bool multiplyIntegers(Graph& graph, const PassOptions& options) {
+  if (!options.fusion.integerProducts) return false;
+  bool changed = false;
+  for (Node* node : graph.nodeList()) {
+    if (node->epilogue) continue;
+    if (node->op == &ops::MatMul) changed |= rewriteMatMul(graph, node);
+    if (node->op == &ops::Conv) changed |= rewriteConv(graph, node);
+  }
+  return changed;
+}
+
+}  // namespace camshaft
