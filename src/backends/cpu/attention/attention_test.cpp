@@ -16,6 +16,7 @@ INSTANTIATE_TEST_SUITE_P(Isas, AttentionKernels, testing::ValuesIn(availableIsas
 
 const std::vector<std::map<std::string, int64_t>> kSizes = {{{"b", 2}, {"q", 70}, {"k", 70}},
                                                             {{"b", 1}, {"q", 1}, {"k", 33}},
+                                                            {{"b", 2}, {"q", 3}, {"k", 66}},
                                                             {{"b", 1}, {"q", 50}, {"k", 17}},
                                                             {{"b", 3}, {"q", 5}, {"k", 1}}};
 

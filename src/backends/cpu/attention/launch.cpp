@@ -1,10 +1,12 @@
 // Attention head by head. A worker packs the keys and values of a head once, then takes blocks of
-// its queries from scores to results while both stay in its cache.
+// its queries from scores to results while both stay in its cache. Few queries, as in a step of a
+// decoder, read keys and values where they lie.
 #include <algorithm>
 #include <limits>
 #include <memory>
 
 #include "backend/launch.h"
+#include "backends/cpu/attention/few_queries.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/attention/score_rows.h"
 #include "backends/cpu/compute/gemm.h"
@@ -24,6 +26,9 @@ int64_t aligned(int64_t floats) { return ceilDiv(floats, 16) * 16; }
 // stay in L2.
 constexpr int64_t kMaxBlockRows = 64;
 int64_t blockRows() { return std::min(kMaxBlockRows, 6 * gemmGeometry().mr); }
+
+// Up to here packing costs more than it saves.
+constexpr int64_t kFewRows = 4;
 
 // An operand or the result as [batch][head][token][feature], whichever way it is stored.
 struct Heads {
@@ -169,10 +174,14 @@ class Worker {
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
     const int64_t batch = unit / p_.keyHeads, head = unit % p_.keyHeads;
-    packB(p_.size, p_.keys, p_.k + p_.kHeads.at(batch, head, 0), p_.kHeads.tokenStride,
-          !p_.params.transposedKeys, keys_);
-    packB(p_.keys, p_.valueSize, p_.v + p_.vHeads.at(batch, head, 0), p_.vHeads.tokenStride, false,
-          values_);
+    const float* k = p_.k + p_.kHeads.at(batch, head, 0);
+    const float* v = p_.v + p_.vHeads.at(batch, head, 0);
+    if (endRow - firstRow <= kFewRows) {
+      for (int64_t row = firstRow; row < endRow; ++row) attendUnpacked(unit, row, k, v);
+      return;
+    }
+    packB(p_.size, p_.keys, k, p_.kHeads.tokenStride, !p_.params.transposedKeys, keys_);
+    packB(p_.keys, p_.valueSize, v, p_.vHeads.tokenStride, false, values_);
     const int64_t step = blockRows();
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
       rows = std::min({step, endRow - row, p_.evenRows(row)});
@@ -181,6 +190,23 @@ class Worker {
   }
 
  private:
+  void attendUnpacked(int64_t unit, int64_t row, const float* k, const float* v) {
+    const int64_t visible = p_.visibleKeys(row), stride = p_.kHeads.tokenStride;
+    const float* q = p_.q + p_.placeOf(p_.qHeads, unit, row);
+    const float scale = p_.params.scale;
+    if (p_.params.transposedKeys)
+      combineRows(q, {.data = k, .count = p_.size, .size = visible, .stride = stride}, scale,
+                  scores_);
+    else
+      multiplyByRows(q, {.data = k, .count = visible, .size = p_.size, .stride = stride}, scale,
+                     scores_);
+    const float sum = weigh(p_, unit, row, scores_, visible);
+    const Matrix values{
+        .data = v, .count = visible, .size = p_.valueSize, .stride = p_.vHeads.tokenStride};
+    combineRows(scores_, values, sum == 0 ? 0.0f : 1 / sum,
+                p_.out + p_.placeOf(p_.outHeads, unit, row));
+  }
+
   void attend(int64_t unit, int64_t row, int64_t rows) {
     int64_t visible = 0;
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
