@@ -19,6 +19,10 @@ constexpr int64_t kMinBlockRows = 64;
 constexpr int64_t kTasksPerWorker = 4;
 constexpr double kMinTaskFlops = 400e3;
 
+// In the time that a byte of B takes to arrive from memory, a core does this many operations: what
+// products of few rows cost.
+constexpr double kFlopsPerByte = 12;
+
 }  // namespace
 
 int64_t maxTaskRows(int64_t k) {
@@ -29,11 +33,12 @@ int64_t maxTaskRows(int64_t k) {
 Partition partitionGemm(int64_t m, int64_t n, int64_t k, int threads) {
   const GemmGeometry tile = gemmGeometry();
   const int64_t tileRows = ceilDiv(m, tile.mr), panels = ceilDiv(n, tile.nr);
-  const double flops =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const double sizeOfB = static_cast<double>(n) * static_cast<double>(k);
+  const double work =
+      std::max(2.0 * static_cast<double>(m) * sizeOfB, kFlopsPerByte * sizeof(float) * sizeOfB);
   int64_t wanted = 1;
-  if (threads > 1 && flops >= 2 * kMinTaskFlops) {
-    wanted = std::min(threads * kTasksPerWorker, static_cast<int64_t>(flops / kMinTaskFlops));
+  if (threads > 1 && work >= 2 * kMinTaskFlops) {
+    wanted = std::min(threads * kTasksPerWorker, static_cast<int64_t>(work / kMinTaskFlops));
     wanted = std::max<int64_t>(wanted, std::min<int64_t>(threads, tileRows * panels));
   }
 

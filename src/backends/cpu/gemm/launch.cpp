@@ -3,7 +3,9 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/compute/split_gemm.h"
+#include "backends/cpu/compute/transpose.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm/packed_weights.h"
@@ -29,28 +31,64 @@ std::shared_ptr<const void> loadPacked(std::span<const std::byte> bytes) {
   return state;
 }
 
+void requireWorkspace(const LaunchArgs& args, int64_t floats) {
+  if (floats * static_cast<int64_t>(sizeof(float)) > args.workspaceBytes)
+    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine has too little workspace");
+}
+
 bool fitsPacked(const void* opaque, const LaunchArgs& args) {
   const PackedParams& params = static_cast<const State<PackedParams>*>(opaque)->params;
   constexpr int64_t kMost = int64_t{1} << 31;
   if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost) return false;
   if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
-  const TensorArg& out = args.outputs[0];
-  return isF32(args.inputs[0]) && isF32(args.inputs[1]) && isF32(out) && out.rank > 0 &&
+  const TensorArg &a = args.inputs[0], &out = args.outputs[0];
+  const bool hasRows = !params.transposeA || (a.rank > 1 && a.dims[a.rank - 2] == params.k);
+  return isF32(a) && isF32(args.inputs[1]) && isF32(out) && out.rank > 0 && hasRows &&
          out.dims[out.rank - 1] == params.n;
 }
 
-// Rows of the product, once the operands are known to fit it.
-int64_t rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFloats) {
-  const int64_t m = params.n == 0 ? 0 : args.outputs[0].count() / params.n;
-  if (args.inputs[1].count() != packedFloats || args.inputs[0].count() != m * params.k)
+// A first operand by rows of k, and what is left of the workspace.
+struct Rows {
+  int64_t count;
+  const float* data;
+  float* workspace;
+};
+
+// Makes A row-major in `to` where it is not.
+void transposeMatrices(const TensorArg& a, ThreadPool& pool, float* to) {
+  const int64_t k = a.dims[a.rank - 2], m = a.dims[a.rank - 1], size = k * m;
+  constexpr int64_t kStrip = 64;
+  const int64_t strips = ceilDiv(m, kStrip);
+  pool.parallelFor(strips * (size == 0 ? 0 : a.count() / size), 1,
+                   [&](int64_t begin, int64_t end, int) {
+                     for (int64_t task = begin; task < end; ++task) {
+                       const int64_t matrix = task / strips * size, column = task % strips * kStrip;
+                       transpose(a.as<const float>() + matrix + column, m, k,
+                                 std::min(kStrip, m - column), to + matrix + column * k, k);
+                     }
+                   });
+}
+
+Rows rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFloats) {
+  const TensorArg& a = args.inputs[0];
+  Rows rows{.count = params.n == 0 ? 0 : args.outputs[0].count() / params.n,
+            .data = a.as<const float>(),
+            .workspace = workspaceFloats(args)};
+  if (args.inputs[1].count() != packedFloats || a.count() != rows.count * params.k)
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
-  return m;
+  if (!params.transposeA) return rows;
+  requireWorkspace(args, a.count());
+  transposeMatrices(a, *args.threads, rows.workspace);
+  rows.data = rows.workspace;
+  rows.workspace += a.count();
+  return rows;
 }
 
 std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
   if (!hasSplitGemm())
-    fail(ErrorKind::kInvalidEngine, "the engine was built for a CPU with bf16 tiles (AMX), which this one "
-                                    "lacks; build it again on this machine");
+    fail(ErrorKind::kInvalidEngine,
+         "the engine was built for a CPU with bf16 tiles (AMX), which this one "
+         "lacks; build it again on this machine");
   ByteReader reader(bytes, "the parameters of a matrix product");
   auto state = std::make_shared<State<PackedParams>>();
   state->params = reader.read<PackedParams>();
@@ -60,24 +98,22 @@ std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<PackedParams>*>(opaque);
-  const TensorArg &a = args.inputs[0], &weights = args.inputs[1], &out = args.outputs[0];
   const int64_t k = state.params.k, n = state.params.n;
-  const int64_t m = rowsOf(state.params, args, splitPackedBFloats(k, n));
-  if (splitGemmWorkspaceFloats(m, k) * static_cast<int64_t>(sizeof(float)) > args.workspaceBytes)
-    fail(ErrorKind::kInvalidEngine, "a matrix product of the engine has too little workspace");
+  const Rows a = rowsOf(state.params, args, splitPackedBFloats(k, n));
+  requireWorkspace(args,
+                   a.workspace - workspaceFloats(args) + splitGemmWorkspaceFloats(a.count, k));
   const LaunchedEpilogue epilogue(state.epilogue, args);
-  splitGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n,
-            epilogue.get(), *args.threads, workspaceFloats(args));
+  splitGemm(a.count, n, k, a.data, k, args.inputs[1].as<const float>(), args.outputs[0].as<float>(),
+            n, epilogue.get(), *args.threads, a.workspace);
 }
 
 void launchPacked(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<PackedParams>*>(opaque);
-  const TensorArg &a = args.inputs[0], &weights = args.inputs[1], &out = args.outputs[0];
   const int64_t k = state.params.k, n = state.params.n;
-  const int64_t m = rowsOf(state.params, args, packedBFloats(k, n));
+  const Rows a = rowsOf(state.params, args, packedBFloats(k, n));
   const LaunchedEpilogue epilogue(state.epilogue, args);
-  packedGemm(m, n, k, a.as<const float>(), k, weights.as<const float>(), out.as<float>(), n,
-             epilogue.get(), *args.threads);
+  packedGemm(a.count, n, k, a.data, k, args.inputs[1].as<const float>(),
+             args.outputs[0].as<float>(), n, epilogue.get(), *args.threads);
 }
 
 std::shared_ptr<const void> loadBatched(std::span<const std::byte> bytes) {
@@ -191,7 +227,8 @@ bool fitsBatched(const void* opaque, const LaunchArgs& args) {
   const TensorArg &a = args.inputs[0], &b = args.inputs[1], &c = args.outputs[0];
   if (!isF32(a) || !isF32(b) || !isF32(c) || !broadcasts(a, c) || !broadcasts(b, c)) return false;
   const auto size = [](const TensorArg& t, bool column) { return t.dims[t.rank - 2 + column]; };
-  return size(a, params.transposeA) == size(c, false) && size(b, !params.transposeB) == size(c, true) &&
+  return size(a, params.transposeA) == size(c, false) &&
+         size(b, !params.transposeB) == size(c, true) &&
          size(a, !params.transposeA) == size(b, params.transposeB);
 }
 

@@ -41,6 +41,15 @@ TEST_P(MatMulKernels, multiplyByConstantWeights) {
                        .constants = {"b"}});
 }
 
+TEST_P(MatMulKernels, multiplyColumnsByConstantWeights) {
+  expectProductsMatch(
+      {.graph = "symbols n, m graph g(%a: f32[n, 37, m], %b: f32[37, 51], %r: f32[n, m, 51]) "
+                "{ %y = MatMul(%a, %b) {transpose_a = true} epilogue(%r) "
+                "{add(x0:f32, x1:f32)} return %y }",
+       .sizes = {{{"n", 3}, {"m", 70}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 0}}},
+       .constants = {"b"}});
+}
+
 TEST_P(MatMulKernels, multiplyActivationsOfAllOrientations) {
   for (const bool ta : {false, true})
     for (const bool tb : {false, true})
@@ -126,17 +135,17 @@ TEST_P(MatMulKernels, saysWhyNot) {
   const std::string refusals =
       refusalsOf("graph g(%a: f64[2, 3], %b: f64[3, 4]) { %y = MatMul(%a, %b) return %y }");
   EXPECT_NE(refusals.find("multiplies f32, not f64"), refusals.npos) << refusals;
-  EXPECT_NE(
-      refusalsOf(
-          "graph g(%a: f32[2, 3], %b: f32[3, 4]) { %y = MatMul(%a, %b) epilogue() {cast(x0:f32, i8)} return %y }")
-          .find("changes the element type"),
-      std::string::npos);
+  EXPECT_NE(refusalsOf("graph g(%a: f32[2, 3], %b: f32[3, 4]) { %y = MatMul(%a, %b) epilogue() "
+                       "{cast(x0:f32, i8)} return %y }")
+                .find("changes the element type"),
+            std::string::npos);
 }
 
 // Panels of another width would give wrong results without a word.
 TEST_P(MatMulKernels, refuseWeightsPackedForAnotherInstructionSet) {
   const Graph graph = parseGraph(
-      "graph g(%a: f32[2, 2]) { %b: f32[2, 2] = constant [1, 2, 3, 4] %y = MatMul(%a, %b) return %y }",
+      "graph g(%a: f32[2, 2]) { %b: f32[2, 2] = constant [1, 2, 3, 4] %y = MatMul(%a, %b) return "
+      "%y }",
       findOp);
   const auto findNamed = [](auto list) {
     return *std::ranges::find(list, gemm::kPacked, [](const auto& entry) { return entry.name; });

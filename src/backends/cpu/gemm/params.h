@@ -12,6 +12,7 @@ inline constexpr char kBatched[] = "cpu/matmul_f32_batched";
 // Followed by the epilogue; f32 packed weights have their instruction set in front.
 struct PackedParams {
   int64_t k = 0, n = 0;
+  int64_t transposeA = 0;  // A is [..., k, m], and made row-major at the front of the workspace
 };
 struct BatchedParams {
   bool transposeA = false, transposeB = false;

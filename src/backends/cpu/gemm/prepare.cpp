@@ -31,8 +31,6 @@ Verdict supportsPacked(const Node& node) {
     return Verdict::no("needs a constant second operand, to pack it when building");
   if (!isOneMatrix(b.shape()))
     return Verdict::no("needs one matrix as second operand, not a batch of them");
-  if (node.as<MatMulAttrs>().transposeA)
-    return Verdict::no("reads its first operand by rows, not transposed");
   return supportsAny(node);
 }
 
@@ -49,11 +47,19 @@ Verdict supportsSplit(const Node& node) {
 PackedParams packedParams(const Node& node) {
   const Shape& b = node.inputs[1]->shape();
   const int64_t rows = b[b.size() - 2].value(), columns = b.back().value();
-  const bool transposed = node.as<MatMulAttrs>().transposeB;
-  return {.k = transposed ? columns : rows, .n = transposed ? rows : columns};
+  const auto& attrs = node.as<MatMulAttrs>();
+  return {.k = attrs.transposeB ? columns : rows,
+          .n = attrs.transposeB ? rows : columns,
+          .transposeA = attrs.transposeA};
 }
 
-using Pack = void (*)(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed, float* packed);
+Dim rowMajorABytes(const Node& node) {
+  if (!node.as<MatMulAttrs>().transposeA) return 0;
+  return numElements(node.inputs[0]->shape()) * static_cast<int64_t>(sizeof(float));
+}
+
+using Pack = void (*)(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
+                      float* packed);
 
 StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   const Value& b = *node.inputs[1];
@@ -74,12 +80,14 @@ Prepared prepareSplit(const Node& node, const PrepareOptions& options) {
   const Shape& result = node.output()->shape();
   const int64_t rows = options.max(numElements(Shape(result.begin(), result.end() - 1)));
   if (rows == DimRange::kUnbounded) {
-    prepared.refusal = "splits its first operand into workspace, which needs an upper bound on its rows";
+    prepared.refusal =
+        "splits its first operand into workspace, which needs an upper bound on its rows";
     return prepared;
   }
   prepared.inputs = {StepInput::fromNode(0),
                      packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB)};
-  prepared.workspaceBytes = splitGemmWorkspaceFloats(rows, params.k) * static_cast<int64_t>(sizeof(float));
+  prepared.workspaceBytes = rowMajorABytes(node) + splitGemmWorkspaceFloats(rows, params.k) *
+                                                       static_cast<int64_t>(sizeof(float));
   ByteWriter writer;
   writer.write(params);
   writeEpilogue(fuseEpilogue(node), prepared, writer);
@@ -92,6 +100,7 @@ Prepared preparePacked(const Node& node, const PrepareOptions&) {
   Prepared prepared;
   prepared.inputs = {StepInput::fromNode(0),
                      packSecondOperand(node, packedBFloats(params.k, params.n), packB)};
+  prepared.workspaceBytes = rowMajorABytes(node);
   ByteWriter writer;
   writeIsa(writer);
   writer.write(params);
