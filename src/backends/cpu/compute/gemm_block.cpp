@@ -26,6 +26,10 @@ GemmGeometry geometry() { return {kMaxRows, kPanelWidth, isaName()}; }
 template <Activation kActivation>
 void activateRows(float* values, int64_t rows, int64_t columns, int64_t stride) {
   const TileTag d;
+  if (columns == stride) {  // one long row: of few columns, each would cost a whole vector
+    columns *= rows;
+    rows = std::min<int64_t>(rows, 1);
+  }
   for (int64_t i = 0; i < rows; ++i) {
     float* row = values + i * stride;
     int64_t j = 0;
@@ -57,32 +61,42 @@ void activateBlock(Activation activation, float* values, int64_t rows, int64_t c
   }
 }
 
+// One row of finished products; bias and residual may be null.
+void finishRow(const float* products, int64_t columns, const float* bias, const float* residual,
+               const Clamp& bounds, float* to) {
+  const TileTag d;
+  const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
+  int64_t j = 0;
+  for (; j + kLanes <= columns; j += kLanes) {
+    TileVector y = hn::LoadU(d, products + j);
+    if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
+    if (residual) y = hn::Add(y, hn::LoadU(d, residual + j));
+    hn::StoreU(clamp(low, high, y), d, to + j);
+  }
+  for (; j < columns; ++j) {
+    float y = products[j] + (bias ? bias[j] : 0.0f) + (residual ? residual[j] : 0.0f);
+    y = y < bounds.low ? bounds.low : y;
+    to[j] = y > bounds.high ? bounds.high : y;
+  }
+}
+
 void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t columns,
                     int64_t row, int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
-  const TileTag d;
   const Clamp bounds = clampOf(epilogue);
-  const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
   const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
-  for (int64_t i = 0; i < rows; ++i) {
-    const float* from = products + i * stride;
-    const float* residual = epilogue.residual
-                                ? epilogue.residual + (row + i) * epilogue.residualStride + column
-                                : nullptr;
-    float* to = c + (row + i) * ldc + column;
-    int64_t j = 0;
-    for (; j + kLanes <= columns; j += kLanes) {
-      TileVector y = hn::LoadU(d, from + j);
-      if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
-      if (residual) y = hn::Add(y, hn::LoadU(d, residual + j));
-      hn::StoreU(clamp(low, high, y), d, to + j);
-    }
-    for (; j < columns; ++j) {
-      float y = from[j] + (bias ? bias[j] : 0.0f) + (residual ? residual[j] : 0.0f);
-      y = y < bounds.low ? bounds.low : y;
-      to[j] = y > bounds.high ? bounds.high : y;
-    }
-  }
+  const float* residual =
+      epilogue.residual ? epilogue.residual + row * epilogue.residualStride + column : nullptr;
   float* block = c + row * ldc + column;
+  const bool isOneRow = !bias && columns == stride && columns == ldc &&
+                        (!residual || columns == epilogue.residualStride);
+  if (isOneRow) {
+    finishRow(products, rows * columns, nullptr, residual, bounds, block);
+  } else {
+    for (int64_t i = 0; i < rows; ++i)
+      finishRow(products + i * stride, columns, bias,
+                residual ? residual + i * epilogue.residualStride : nullptr, bounds,
+                block + i * ldc);
+  }
   activateBlock(epilogue.activation, block, rows, columns, ldc);
   if (epilogue.post) {
     epilogue.post(epilogue.postContext, block, row, column, rows, columns, ldc);
@@ -92,8 +106,11 @@ void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t
 // A tile whose last vector reaches beyond the matrix is computed in a buffer of whole vectors.
 void computeRaggedTile(const Tile& tile, int rows, int columns) {
   const int vectors = (columns + kLanes - 1) / kLanes;
-  float result[kMaxRows * kPanelWidth] = {}, residual[kMaxRows * kPanelWidth] = {};
+  float result[kMaxRows * kPanelWidth], residual[kMaxRows * kPanelWidth];
   float bias[kPanelWidth] = {};
+  const int floats = rows * kPanelWidth;
+  if (tile.accumulate) std::fill(result, result + floats, 0.0f);
+  if (tile.residual) std::fill(residual, residual + floats, 0.0f);
   Tile padded = tile;
   padded.c = result;
   padded.ldc = kPanelWidth;

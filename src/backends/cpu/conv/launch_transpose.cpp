@@ -4,6 +4,7 @@
 
 #include "backends/cpu/compute/gemm.h"
 #include "backends/cpu/compute/gemm_block.h"
+#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/conv/state.h"
 #include "backends/cpu/gemm/workspace.h"
 
@@ -20,19 +21,31 @@ struct Image {
 // Adds the taps that kernel column kx puts into one output row; `row` is their input row.
 void addTaps(const Image& image, const float* row, int64_t kx, float* out) {
   const ConvShape& shape = image.shape;
-  const int64_t channels = shape.outChannels;
-  for (int64_t x = 0; x < image.in.width; ++x) {
-    const int64_t outX = x * shape.stride[1] - shape.padBegin[1] + kx * shape.dilation[1];
-    if (outX < 0 || outX >= image.outWidth) continue;
-    const float* __restrict from = row + x * scatteredColumns(shape) + kx * channels;
-    float* __restrict to = out + outX * channels;
+  const int64_t channels = shape.outChannels, stride = shape.stride[1];
+  const int64_t shift =
+      kx * shape.dilation[1] - shape.padBegin[1];  // pixel x goes to x * stride + this
+  const int64_t begin = shift < 0 ? ceilDiv(-shift, stride) : 0;
+  const int64_t end = std::min(image.in.width, ceilDiv(image.outWidth - shift, stride));
+  const float* __restrict from = row + begin * scatteredColumns(shape) + kx * channels;
+  float* __restrict to = out + (begin * stride + shift) * channels;
+  for (int64_t x = begin; x < end; ++x) {
     for (int64_t c = 0; c < channels; ++c) to[c] += from[c];
+    from += scatteredColumns(shape);
+    to += stride * channels;
   }
 }
 
-void collectRow(const Image& image, int64_t y, float* out) {
+// What every pixel of the row begins with.
+void fillRow(const Image& image, const float* bias, float* out) {
+  const int64_t channels = image.shape.outChannels;
+  if (!bias || channels == 1)
+    return std::fill(out, out + image.outWidth * channels, bias ? *bias : 0);
+  for (int64_t x = 0; x < image.outWidth; ++x) std::copy(bias, bias + channels, out + x * channels);
+}
+
+void collectRow(const Image& image, const float* bias, int64_t y, float* out) {
   const ConvShape& shape = image.shape;
-  std::fill(out, out + image.outWidth * shape.outChannels, 0.0f);
+  fillRow(image, bias, out);
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
     const int64_t scaled = y + shape.padBegin[0] - ky * shape.dilation[0];
     if (scaled < 0 || scaled % shape.stride[0] != 0 || scaled / shape.stride[0] >= image.in.height)
@@ -59,6 +72,8 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
          "a transposed convolution of the engine does not fit its operands");
   const LaunchedEpilogue epilogue(epilogueState, args);
   float* taps = workspaceFloats(args);
+  Epilogue finish = epilogue.get();
+  finish.bias = nullptr;  // rows begin with it
   const Image image{shape, in, out.height, out.width, taps};
   const int64_t rowFloats = out.width * shape.outChannels;
   for (int64_t n = 0; n < in.batch; ++n) {
@@ -70,9 +85,9 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t line = n * out.height + row;
         float* sums = y.as<float>() + line * rowFloats;
-        collectRow(image, row, sums);
+        collectRow(image, epilogue.get().bias, row, sums);
         finishBlock(sums, shape.outChannels, out.width, shape.outChannels, line * out.width, 0,
-                    y.as<float>(), shape.outChannels, epilogue.get());
+                    y.as<float>(), shape.outChannels, finish);
       }
     });
   }

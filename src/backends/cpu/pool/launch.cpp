@@ -40,28 +40,42 @@ struct Pooling {
     return count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
   }
 
-  // One row of output pixels with all their channels.
+  // One row of output pixels with all their channels. Next to each other lie the pixels of a stride
+  // of 1 and their taps, so that those within the image are taken like one of many channels.
   void rowOfPixels(int64_t batch, int64_t row) const {
     const TapRange rows(vertical(), row, in.height);
-    const int64_t firstRow = row * vertical().stride - vertical().padBegin;
     float* to = y + (batch * out.height + row) * out.width * out.channels;
-    for (int64_t column = 0; column < out.width; ++column, to += out.channels) {
+    for (int64_t column = 0, pixels = 0; column < out.width; column += pixels) {
       const TapRange columns(horizontal(), column, in.width);
-      if (rows.count() == 0 || columns.count() == 0) {
-        std::fill(to, to + out.channels, 0.0f);
-        continue;
-      }
-      const int64_t r = firstRow + rows.begin * vertical().dilation;
-      const int64_t c = column * horizontal().stride - horizontal().padBegin +
-                        columns.begin * horizontal().dilation;
-      const WindowTaps taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
-                            .rows = rows.count(),
-                            .columns = columns.count(),
-                            .rowStride = vertical().dilation * in.width * in.channels,
-                            .columnStride = horizontal().dilation * in.channels};
-      if (params.average) averageOverChannels(taps, in.channels, factorOf(rows, columns), to);
-      else maxOverChannels(taps, in.channels, to);
+      pixels = columns.count() == horizontal().kernel ? pixelsInside(column) : 1;
+      pixelsOfRow(batch, row, column, pixels, rows, columns, to + column * out.channels);
     }
+  }
+
+  // Outputs from this one on whose windows lie inside like its own.
+  int64_t pixelsInside(int64_t column) const {
+    const Window& window = horizontal();
+    if (window.stride != 1) return 1;
+    const int64_t last = in.width - 1 - (window.kernel - 1) * window.dilation + window.padBegin;
+    return std::min(last, out.width - 1) - column + 1;
+  }
+
+  void pixelsOfRow(int64_t batch, int64_t row, int64_t column, int64_t pixels, const TapRange& rows,
+                   const TapRange& columns, float* to) const {
+    const int64_t channels = pixels * in.channels;
+    if (rows.count() == 0 || columns.count() == 0) {
+      std::fill(to, to + channels, 0.0f);
+      return;
+    }
+    const int64_t r = vertical().start(row) + rows.begin * vertical().dilation,
+                  c = horizontal().start(column) + columns.begin * horizontal().dilation;
+    const WindowTaps taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
+                          .rows = rows.count(),
+                          .columns = columns.count(),
+                          .rowStride = vertical().dilation * in.width * in.channels,
+                          .columnStride = horizontal().dilation * in.channels};
+    if (params.average) averageOverChannels(taps, channels, factorOf(rows, columns), to);
+    else maxOverChannels(taps, channels, to);
   }
 
   // Outputs [begin, end) of a row for which tap `tap` lies inside.

@@ -9,6 +9,7 @@ namespace camshaft::cpu::pool {
 // Along one dimension, window o has its tap k at o*stride - padBegin + k*dilation.
 struct Window {
   int64_t kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
+  int64_t start(int64_t output) const { return output * stride - padBegin; }
   bool isValid() const {
     constexpr int64_t kMost = int64_t{1} << 24;  // far from overflowing any product of two
     for (int64_t size : {kernel, stride, dilation})
