@@ -12,9 +12,10 @@ from ._types import _bytes_of, _pack, _unpack, nptype
 class _Output(IOutputAllocator):
     """Memory for an output, grown where only the run decides its size."""
 
-    def __init__(self, dtype, allocate):
+    def __init__(self, dtype, allocate, serves_again):
         IOutputAllocator.__init__(self)
         self.dtype, self.allocate, self.memory, self.shape = dtype, allocate, None, ()
+        self.serves_again = serves_again
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
         if self.memory is None or self.memory.size < size:
@@ -25,9 +26,9 @@ class _Output(IOutputAllocator):
         self.shape = tuple(shape)
 
     def array(self):
-        """A copy: the memory serves the next run too."""
-        size = _bytes_of(self.dtype, self.shape)
-        return _unpack(self.memory.read(size).copy(), self.dtype, self.shape)
+        """What the run wrote; a copy where the memory serves the next run too."""
+        written = self.memory.read(_bytes_of(self.dtype, self.shape))
+        return _unpack(written.copy() if self.serves_again else written, self.dtype, self.shape)
 
 
 def infer(context, inputs):
@@ -111,10 +112,10 @@ def _prepare_output(context, name):
     if -1 in shape:
         output = context.get_output_allocator(name)
         if not isinstance(output, _Output):
-            output = _Output(dtype, allocate)
+            output = _Output(dtype, allocate, serves_again=True)
             context.set_output_allocator(name, output)
         return output
-    output = _Output(dtype, allocate)
+    output = _Output(dtype, allocate, serves_again=False)
     output.shape = tuple(shape)
     output.memory = allocate(_bytes_of(dtype, shape))
     context.set_tensor_address(name, output.memory.address)
