@@ -58,6 +58,29 @@ bool isOpen(const Shapes& shapes) {
   return false;
 }
 
+// In the node or a body of it.
+bool isOpen(const Node& part) {
+  if (isOpen(broadcastBy(part))) return true;
+  for (const Graph* body : bodiesOf(part))
+    for (const auto& inner : body->nodes())
+      if (isOpen(*inner)) return true;
+  return false;
+}
+
+// Whether a body has an Expand, of whose sizes nothing is recorded, to a shape that it computes.
+bool bodiesExpand(const wire::Node& node) {
+  const auto expands = [](const wire::Node& inner, const wire::Graph& body) {
+    return inner.opType == "Expand" && inner.inputs.size() == 2 &&
+           std::none_of(body.initializers.begin(), body.initializers.end(),
+                        [&](const auto& tensor) { return tensor.name == inner.inputs[1]; });
+  };
+  for (const auto& attribute : node.attributes)
+    for (const wire::Graph& body : attribute.graphs)
+      for (const wire::Node& inner : body.nodes)
+        if (expands(inner, body) || bodiesExpand(inner)) return true;
+  return false;
+}
+
 // Names that a subgraph reads and does not make, those of its own subgraphs included.
 void collectFreeNames(const wire::Graph& graph, std::set<std::string_view> bound,
                       std::set<std::string_view>& free) {
@@ -181,10 +204,12 @@ void ModelImport::hideOpenBroadcast(TracedNode& record, Scope& scope) {
 namespace camshaft::onnx {
 
 bool isOpenBroadcast(const TracedNode& traced) {
-  return importer::isOpen(importer::broadcastByExpand(traced)) ||
-         std::any_of(traced.parts.begin(), traced.parts.end(), [](const camshaft::Node* part) {
-           return importer::isOpen(importer::broadcastBy(*part));
-         });
+  if (importer::isOpen(importer::broadcastByExpand(traced))) return true;
+  for (const camshaft::Node* part : traced.parts)
+    if (importer::isOpen(*part) ||
+        (!bodiesOf(*part).empty() && importer::bodiesExpand(traced.node)))
+      return true;
+  return false;
 }
 
 }  // namespace camshaft::onnx

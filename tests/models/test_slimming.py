@@ -6,10 +6,16 @@ import camshaft
 
 TOLERANCE = 5e-4  # ONNX Runtime's own optimisations make 1e-4 of mobilenet_v3
 DEFAULT = {
-    "bert_base-legacy11-static", "efficientnet_b0-dynamo23-dynamic", "gpt2_past-legacy14-dynamic",
+    "bert_base-legacy11-static", "bert_base-legacy14-dynamic", "efficientnet_b0-dynamo23-dynamic",
+    "fasterrcnn_resnet50_fpn-legacy17-dynamic", "gpt2_past-legacy14-dynamic",
     "mobilenet_v3_large-legacy15-dynamic-batchnorm", "retinanet_resnet50_fpn-legacy13-dynamic",
     "ssd300_vgg16-legacy14-dynamic", "swin_t-legacy16-dynamic", "t5_small_encoder-dynamo20-dynamic",
     "whisper_tiny_encoder-legacy14-dynamic", *wheels.MODELS,
+}
+# Nodes that may be left: of broadcasts of open sizes, bodies, and slices of slices.
+MOST = {
+    "bert_base-legacy14-dynamic": 680, "fasterrcnn_resnet50_fpn-legacy17-dynamic": 850,
+    "magika": 75, "piper_hebrew": 180, "silero_vad": 70, "silero_vad_sequence": 25, "slanet": 360,
 }
 
 
@@ -23,7 +29,7 @@ def pytest_generate_tests(metafunc):
 def test_slim_model_computes_the_same(name):
     model, feeds = slimming.load(name)
     slimmed = camshaft.slim(model)
-    assert slimming.count(slimmed) <= slimming.count(model)
+    assert slimming.count(slimmed) <= MOST.get(name, slimming.count(model))
     difference = slimming.largest_difference(model, slimmed, feeds)
     assert difference is not None, "ONNX Runtime runs none of the inputs"
     assert difference < TOLERANCE

@@ -314,6 +314,28 @@ def test_expansions_that_may_broadcast_either_way():
         assert_same(model, slim, {"x": random(one), "y": random(other)})
 
 
+@pytest.mark.parametrize("expands", [False, True])
+def test_branches_that_broadcast_either_way(expands):
+    def branch(output, last):
+        nodes = [node("Shape", ["y"], ["sizes"]), node("Expand", ["x", "sizes"], [output])]
+        return helper.make_graph(nodes if expands else [last], output, [],
+                                 [info(output, FLOAT, [None])])
+
+    model = model_of(
+        [node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "limit"], ["large"]),
+         node("If", ["large"], ["z"], then_branch=branch("yes", node("Add", ["x", "y"], ["yes"])),
+              else_branch=branch("no", node("Mul", ["x", "y"], ["no"]))),
+         node("Shape", ["z"], ["size"]), node("Concat", ["size", "one"], ["column"], axis=0),
+         node("Reshape", ["z", "column"], ["wide"])],
+        [info("x", FLOAT, ["n"]), info("y", FLOAT, ["m"])],
+        [info("wide", FLOAT, [None, 1]), info("size", INT64, [1])],
+        {"limit": numpy.float32(0), "one": [1]})
+    slim = slimmed(model)
+    for one, other in SIZES:
+        for sign in (1, -1):
+            assert_same(model, slim, {"x": sign * random(one), "y": random(other)})
+
+
 def test_the_larger_of_two_sizes_is_known():
     """A row of at most eight is added: for other sizes the model fails."""
     model = model_of(
