@@ -102,13 +102,31 @@ void scaleTotals(const Finish& finish, const Sums& sums, float* out, int64_t str
   applyActivation(epilogue.activation, out, sums.rows, sums.columns, stride);
 }
 
+// All of the epilogue, on the block as it lies in the whole result.
+float* storeFloats(const Finish& finish, const Sums& sums, float* out) {
+  const Epilogue& epilogue = finish.epilogue;
+  float* block = out + sums.row * finish.stride + sums.column;
+  scaleTotals(finish, sums, block, finish.stride);
+  if (epilogue.post)
+    epilogue.post(epilogue.postContext, block, sums.row, sums.column, sums.rows, sums.columns,
+                  finish.stride);
+  return block;
+}
+
 template <class Byte>
 void storeBytes(const Finish& finish, const Sums& sums) {
   const F32 d;
   const I32 integers;
   const hn::Rebind<Byte, F32> bytes;
-  alignas(64) float values[kBlockRows * kBlockColumns];
-  scaleTotals(finish, sums, values, kBlockColumns);
+  alignas(64) float buffer[kBlockRows * kBlockColumns];
+  const float* values = buffer;
+  int64_t stride = kBlockColumns;
+  if (finish.floats) {
+    values = storeFloats(finish, sums, finish.floats);
+    stride = finish.stride;
+  } else {
+    scaleTotals(finish, sums, buffer, stride);
+  }
   const Requantize& q = finish.requantize;
   const VF32 divisor = hn::Set(d, q.divisor), zero = hn::Set(d, q.zero);
   const VF32 low = hn::Set(d, q.low), high = hn::Set(d, q.high);
@@ -116,32 +134,26 @@ void storeBytes(const Finish& finish, const Sums& sums) {
   for (int64_t row = 0; row < sums.rows; ++row) {
     Byte* to = static_cast<Byte*>(finish.out) + (sums.row + row) * finish.stride + sums.column;
     for (int64_t j = 0; j < sums.columns; j += lanes) {
-      VF32 y = hn::Load(d, values + row * kBlockColumns + j);
+      const int64_t left = sums.columns - j;
+      const float* from = values + row * stride + j;
+      VF32 y = left >= lanes ? hn::LoadU(d, from) : loadFirst(d, from, left);
       y = hn::Add(hn::Round(hn::Div(y, divisor)), zero);
       y = hn::IfThenZeroElse(hn::IsNaN(y), y);
       y = hn::Min(hn::Max(y, low), high);
       const auto narrow = hn::DemoteTo(bytes, hn::ConvertTo(integers, y));
-      if (j + lanes <= sums.columns)
+      if (left >= lanes)
         hn::StoreU(narrow, bytes, to + j);
       else
-        storeFirst(narrow, bytes, to + j, sums.columns - j);
+        storeFirst(narrow, bytes, to + j, left);
     }
   }
-}
-
-void storeFloats(const Finish& finish, const Sums& sums) {
-  const Epilogue& epilogue = finish.epilogue;
-  float* block = static_cast<float*>(finish.out) + sums.row * finish.stride + sums.column;
-  scaleTotals(finish, sums, block, finish.stride);
-  if (epilogue.post)
-    epilogue.post(epilogue.postContext, block, sums.row, sums.column, sums.rows, sums.columns,
-                  finish.stride);
 }
 
 void finishBlockOfSums(const Finish& finish, const Sums& sums) {
   switch (finish.type) {
     case DataType::kF32:
-      return storeFloats(finish, sums);
+      storeFloats(finish, sums, static_cast<float*>(finish.out));
+      return;
     case DataType::kU8:
       return storeBytes<uint8_t>(finish, sums);
     case DataType::kI8:

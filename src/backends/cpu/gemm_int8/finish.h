@@ -17,7 +17,7 @@ struct Requantize {
 // total = sum + columnOffsets[column] - columnZeros[column] * rowSums[row]
 // i32:    total
 // f32:    epilogue(total * scales[column])
-// bytes:  requantize(epilogue(total * scales[column])), the epilogue having no post()
+// bytes:  requantize(epilogue(total * scales[column])); post() needs `floats` to work on
 //
 // What is per column has paddedColumns(n) elements.
 struct Finish {
@@ -28,7 +28,8 @@ struct Finish {
   Epilogue epilogue;              // its own scale is part of `scales`
   Requantize requantize;
   DataType type = DataType::kI32;
-  void* out = nullptr;  // [m][stride]
+  void* out = nullptr;      // [m][stride]
+  float* floats = nullptr;  // the same, for bytes
   int64_t stride = 0;
 };
 

@@ -109,7 +109,7 @@ void launchConv(const void* opaque, const LaunchArgs& args) {
   const uint8_t flip = product.params.isSigned ? kFlip : 0;
   const PatchGatherer gatherer(params, x, y, zeroPointOf(product, args));
   runProduct(product, args, m, [&](uint8_t* packed, int32_t* sums) {
-    const double work = static_cast<double>(stripBytes(k)) / 8;
+    const double work = static_cast<double>(stripBytes(k)) / 4;
     parallelItems(args.threads, ceilDiv(m, kStripRows), work, [&](int64_t begin, int64_t end) {
       for (int64_t strip = begin; strip < end; ++strip) {
         uint8_t* to = packed + strip * stripBytes(k);

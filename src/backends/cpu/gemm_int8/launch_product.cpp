@@ -19,6 +19,7 @@ struct Workspace {
   int32_t* rowSums;
   int32_t* offsets;
   float* scales;
+  float* floats;
   int64_t bytes;
 
   Workspace(std::byte* base, int64_t m, const ProductParams& params) {
@@ -32,6 +33,7 @@ struct Workspace {
     rowSums = reinterpret_cast<int32_t*>(take(ceilDiv(m, kStripRows) * kStripRows * 4));
     offsets = reinterpret_cast<int32_t*>(take(paddedColumns(params.n) * 4));
     scales = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
+    floats = params.keepsFloats ? reinterpret_cast<float*>(take(m * params.n * 4)) : nullptr;
     bytes = used;
   }
 };
@@ -90,15 +92,15 @@ ScaleState::ScaleState(ByteReader& reader) {
   firstScale = reader.read<int32_t>();
   scaleCount = reader.read<int32_t>();
   epilogue = EpilogueState(reader);
-  const bool isByte = type == DataType::kU8 || type == DataType::kI8;
-  if (isByte && !epilogue.program.empty())
-    fail(ErrorKind::kInvalidEngine, "the engine has a program on a product that gives bytes");
 }
 
 ProductState::ProductState(ByteReader& reader)
     : params(reader.read<ProductParams>()), scale(reader) {
   constexpr int64_t kMost = int64_t{1} << 31;
-  if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost)
+  const bool isByte = scale.type == DataType::kU8 || scale.type == DataType::kI8;
+  const bool needsFloats = isByte && !scale.epilogue.program.empty();
+  if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost ||
+      (params.keepsFloats != 0) != needsFloats)
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
 }
 
@@ -160,7 +162,13 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m,
     fillScales(state, args, workspace.scales);
     finish.scales = workspace.scales;
     finish.requantize = state.scale.requantize;
-    epilogue.emplace(state.scale.epilogue, args);
+    finish.floats = workspace.floats;
+    TensorArg result = args.outputs[0];
+    result.type = DataType::kF32;
+    if (finish.floats) result.data = finish.floats;
+    LaunchArgs floatArgs = args;
+    floatArgs.outputs = {&result, 1};
+    epilogue.emplace(state.scale.epilogue, floatArgs);
     finish.epilogue = epilogue->get();
   }
   multiply(m, params.n, params.k, workspace.packed, args.inputs[1].as<const uint8_t>(),

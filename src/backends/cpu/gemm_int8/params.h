@@ -16,7 +16,8 @@ struct ProductParams {
   int32_t isSigned = 0;     // the first operand is i8
   int32_t zeroInput = -1;   // its zero point, one number of its type
   int32_t zerosInput = -1;  // zero points of the second operand made i8, as i32, one per column
-  int32_t unused = 0;
+  int32_t keepsFloats =
+      0;  // a program works on the result as f32, in workspace, before it is bytes
 };
 
 // In front of ProductParams, whose k is taps * channels. A picture of one spatial dimension has

@@ -92,9 +92,11 @@ void prepareProduct(const Node& node, const PrepareOptions& options, const uint8
   if (node.hasInput(2)) params.zeroInput = add(StepInput::fromNode(2));
   const std::vector<int32_t> zeros = shiftedZeros(node, params.n);
   if (!zeros.empty()) params.zerosInput = add(inputOf(DataType::kI32, zeros));
+  const ScaledEpilogue scaled = scaledEpilogue(node);
+  params.keepsFloats = scaled.givesBytes() && !scaled.fused.program.empty();
   prepared.workspaceBytes = productWorkspaceBytes(rows, params);
   writer.write(params);
-  writeScaledEpilogue(scaledEpilogue(node), prepared, writer);
+  writeScaledEpilogue(scaled, prepared, writer);
   prepared.params = writer.take();
 }
 

@@ -78,7 +78,7 @@ void sumStrip(const uint8_t* strip, int64_t k, int32_t* sums) {
 
 void packRows(int64_t m, int64_t k, const uint8_t* a, uint8_t flip, uint8_t* packed, int32_t* sums,
               ThreadPool& pool) {
-  const double work = static_cast<double>(stripBytes(k)) / 16;
+  const double work = static_cast<double>(stripBytes(k)) / 4;
   parallelItems(&pool, ceilDiv(m, kStripRows), work, [&](int64_t begin, int64_t end) {
     for (int64_t strip = begin; strip < end; ++strip) {
       uint8_t* to = packed + strip * stripBytes(k);

@@ -10,8 +10,6 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::kI8; }
-
 std::optional<double> constantAt(const Expr& expr, int at) {
   const ScalarInstruction& i = expr.code()[at];
   return i.op == ScalarOp::kConst && i.type == DataType::kF32 ? std::optional(i.real)
@@ -200,7 +198,7 @@ ScaledEpilogue scaledEpilogue(const Node& node) {
   if (!node.epilogue) return scaled;
   scaled.type = node.output()->dataType();
   Expr expr = node.epilogue->expr;
-  if (isByte(scaled.type)) {
+  if (scaled.givesBytes()) {
     const std::optional<int> value = matchRequantize(expr, scaled.requantize);
     if (!value) {
       scaled.refusal = "its epilogue gives bytes in another way than by rounding and clamping";
@@ -213,8 +211,6 @@ ScaledEpilogue scaledEpilogue(const Node& node) {
   }
   if (!takeScales(node, expr, scaled))
     scaled.refusal = "its epilogue does not begin with the sums as f32";
-  else if (scaled.refusal.empty() && isByte(scaled.type) && !scaled.fused.program.empty())
-    scaled.refusal = "its epilogue computes too much before it rounds to bytes";
   return scaled;
 }
 

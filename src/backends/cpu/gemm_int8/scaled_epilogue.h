@@ -21,6 +21,8 @@ struct ScaledEpilogue {
   FusedEpilogue fused;           // of the scaled sums
   Requantize requantize;         // for bytes
   std::string refusal;           // why the epilogue must be split off; empty: it need not
+
+  bool givesBytes() const { return type == DataType::kU8 || type == DataType::kI8; }
 };
 
 ScaledEpilogue scaledEpilogue(const Node& node);

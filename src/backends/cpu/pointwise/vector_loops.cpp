@@ -112,6 +112,38 @@ void convertLoop(const TileArgs& args) {
   }
 }
 
+template <class From>
+HWY_INLINE VF32 widened(F32 d, hn::Vec<hn::Rebind<From, F32>> v) {
+  const hn::RebindToSigned<F32> integers;
+  if constexpr (sizeof(From) == 4) {
+    return hn::ConvertTo(d, v);
+  } else {
+    return hn::ConvertTo(d, hn::PromoteTo(integers, v));
+  }
+}
+
+// From 8-bit integers and i32.
+template <class From>
+void widenLoop(const TileArgs& args) {
+  const F32 d;
+  const hn::Rebind<From, F32> narrow;
+  const size_t lanes = hn::Lanes(d), count = args.count;
+  const From* from = static_cast<const From*>(args.a.data);
+  float* out = static_cast<float*>(args.out);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(widened<From>(d, hn::LoadU(narrow, from + i * args.a.step)), d, out + i);
+  if (i == count) return;
+  const size_t n = count - i;
+  storeFirst(widened<From>(d, loadFirst(narrow, from + i * args.a.step, n)), d, out + i, n);
+}
+
+TileFunction conversionFrom(DataType type) {
+  if (type == DataType::kU8) return widenLoop<uint8_t>;
+  if (type == DataType::kI8) return widenLoop<int8_t>;
+  return type == DataType::kI32 ? widenLoop<int32_t> : nullptr;
+}
+
 TileFunction conversionTo(DataType type) {
   if (type == DataType::kU8) return convertLoop<uint8_t>;
   return type == DataType::kI8 ? convertLoop<int8_t> : nullptr;
@@ -230,10 +262,13 @@ namespace camshaft::cpu::pointwise {
 
 HWY_EXPORT(loopOf);
 HWY_EXPORT(conversionTo);
+HWY_EXPORT(conversionFrom);
 
 TileFunction vectorLoop(const Instruction& instruction) {
   if (instruction.op == Opcode::kConvert && instruction.from == DataType::kF32)
     return HWY_DYNAMIC_DISPATCH(conversionTo)(instruction.type);
+  if (instruction.op == Opcode::kConvert && instruction.type == DataType::kF32)
+    return HWY_DYNAMIC_DISPATCH(conversionFrom)(instruction.from);
   if (instruction.type != DataType::kF32) return nullptr;
   return HWY_DYNAMIC_DISPATCH(loopOf)(instruction.op);
 }
