@@ -62,8 +62,11 @@ struct Tile {
   int64_t prefetchStep;  // bytes
 };
 
-// What is due in one step of k.
+// What is due in one step of k. Tiles of few rows take B as fast as L2 can give it, so fetching
+// beside that would hold them up; the CPU sees by itself that they read on and on.
+template <int kRows>
 HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
+  if constexpr (kRows < 4) return address;
 #pragma GCC unroll 2
   for (int i = 0; i < kPrefetchesPerStep; ++i, address += step) __builtin_prefetch(address, 0, 2);
   return address;
@@ -109,7 +112,7 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
     multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
     b += 4 * kPanelWidth;
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) prefetch = prefetchToL2(prefetch, t.prefetchStep);
+    for (int i = 0; i < 4; ++i) prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
   }
 #endif
 
@@ -124,7 +127,7 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
     }
-    prefetch = prefetchToL2(prefetch, t.prefetchStep);
+    prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
     ++a;
     b += kPanelWidth;
   }

@@ -90,7 +90,7 @@ void launch(const void* state, const LaunchArgs& args) {
   const int64_t perDirection = PackedLayout(p).floats;
 
   // Weights that fill a good part of a core's cache are worth being read by several.
-  constexpr int64_t kSharedWeights = 192 * 1024;
+  constexpr int64_t kSharedWeights = 128 * 1024;
   constexpr int64_t kSharedWork = 1024 * 1024;
   const int64_t threads = args.threads->threads();
   const Division division = divide(p, batch, static_cast<int>(threads));
