@@ -121,3 +121,74 @@ def test_integer_products_are_exact(terms):
     a, b = (random.integers(200, 256, shape).astype(numpy.uint8) for shape in ((2, 3, terms), (terms, 4)))
     result = trt.infer(build(model, [{"a": a.shape, "b": b.shape}]), {"a": a, "b": b})["y"]
     assert numpy.array_equal(result, a.astype(numpy.int64) @ b.astype(numpy.int64))
+
+
+def model_of(node, inputs, outputs, weights, domains=("",)):
+    """One node's model; `inputs` and `outputs` are (name, type, shape)."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph([node], "one", [value(*entry) for entry in inputs],
+                              [value(*entry) for entry in outputs],
+                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    opsets = [helper.make_opsetid(domain, 1 if domain else 17) for domain in domains]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+TYPES = {numpy.uint8: TensorProto.UINT8, numpy.int8: TensorProto.INT8}
+
+
+@pytest.mark.parametrize("a_type", TYPES)
+@pytest.mark.parametrize("b_type", TYPES)
+@pytest.mark.parametrize("rows", [1, 40])
+def test_packed_integer_products_are_exact(a_type, b_type, rows):
+    terms, columns = 4100, 37
+
+    def bytes_of(kind, *shape):
+        limits = numpy.iinfo(kind)
+        return random.integers(limits.min, limits.max + 1, shape).astype(kind)
+
+    a, b = bytes_of(a_type, rows, terms), bytes_of(b_type, terms, columns)
+    a_zero, b_zero = bytes_of(a_type), bytes_of(b_type, columns)
+    node = helper.make_node("MatMulInteger", ["a", "b", "az", "bz"], ["y"])
+    model = model_of(node, [("a", TYPES[a_type], ["m", terms]), ("az", TYPES[a_type], [])],
+                     [("y", TensorProto.INT32, ["m", columns])], {"b": b, "bz": b_zero})
+    result = trt.infer(build(model, [{"a": a.shape, "az": ()}]), {"a": a, "az": a_zero})["y"]
+    wide = [x.astype(numpy.int64) for x in (a, b, a_zero, b_zero)]
+    assert numpy.array_equal(result, (wide[0] - wide[2]) @ (wide[1] - wide[3]))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_integer_convolutions_are_exact(groups):
+    """Sums beyond 2^24, which f32 does not hold."""
+    x = random.integers(200, 256, (1, 600, 5)).astype(numpy.uint8)
+    weights = random.integers(100, 128, (4, 600 // groups, 3)).astype(numpy.int8)
+    node = helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], pads=[1, 1], group=groups)
+    model = model_of(node, [("x", TensorProto.UINT8, ["n", 600, 5])], [("y", TensorProto.INT32, ["n", 4, 5])],
+                     {"w": weights, "z": numpy.uint8(3)})
+    result = trt.infer(build(model, [{"x": x.shape}]), {"x": x})["y"]
+    padded = numpy.pad(x.astype(numpy.int64) - 3, ((0, 0), (0, 0), (1, 1)))
+    wanted = numpy.zeros((1, 4, 5), numpy.int64)
+    for group in range(groups):
+        channels, filters = slice(600 // groups * group, 600 // groups * (group + 1)), slice(
+            4 // groups * group, 4 // groups * (group + 1))
+        for i in range(5):
+            wanted[0, filters, i] = numpy.einsum("mck,ck->m", weights[filters].astype(numpy.int64),
+                                                 padded[0, channels, i:i + 3])
+    assert wanted.max() > 2 ** 24
+    assert numpy.array_equal(result, wanted)
+
+
+def test_weights_of_four_bits_stay_packed():
+    columns, depth, block = 256, 1024, 32
+    packed = random.integers(0, 256, (columns, depth // block, block // 2)).astype(numpy.uint8)
+    scales = floats(columns, depth // block)
+    node = helper.make_node("MatMulNBits", ["a", "w", "s"], ["y"], domain="com.microsoft", bits=4, block_size=block,
+                            N=columns, K=depth)
+    model = model_of(node, [("a", TensorProto.FLOAT, ["m", depth])], [("y", TensorProto.FLOAT, ["m", columns])],
+                     {"w": packed, "s": scales}, ("", "com.microsoft"))
+    for rows in (1, 19):
+        a = floats(rows, depth)
+        engine = build(model, [{"a": a.shape}])
+        assert len(bytes(engine.serialize())) < columns * depth  # a fourth of f32
+        numbers = numpy.stack([packed & 15, packed >> 4], axis=-1).reshape(columns, depth // block, block)
+        weights = ((numbers.astype(numpy.float32) - 8) * scales[..., None]).reshape(columns, depth)
+        numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], a @ weights.T, atol=1e-4)

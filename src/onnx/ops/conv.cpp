@@ -6,7 +6,7 @@
 
 namespace camshaft::onnx::importer {
 
-Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
+ConvAttrs convolutionOf(const NodeImport& node, Value* x, Value* weights) {
   Window window = windowOf(node, kernelOf(node, x, weights));
   padSame(node, window, x->shape());
   ConvAttrs attrs;
@@ -15,9 +15,13 @@ Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
   attrs.padsBegin = window.padsBegin;
   attrs.padsEnd = window.padsEnd;
   attrs.groups = node.integer("group", 1);
+  return attrs;
+}
+
+Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
   std::vector<Value*> inputs{x, weights};
   if (bias) inputs.push_back(bias);
-  return node.add(&ops::Conv, std::move(inputs), std::move(attrs));
+  return node.add(&ops::Conv, std::move(inputs), convolutionOf(node, x, weights));
 }
 
 Value* channelsFirst(const NodeImport& node, Value* x) {

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "onnx/node_import.h"
+#include "ops/conv.h"
 
 namespace camshaft::onnx::importer {
 
-// A convolution with this node's window attributes.
+// This node's window attributes.
+ConvAttrs convolutionOf(const NodeImport& node, Value* x, Value* weights);
+// A convolution with them.
 Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias);
 
 // [N, spatial..., C] as [N, C, spatial...], and back.

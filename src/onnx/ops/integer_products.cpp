@@ -3,15 +3,11 @@
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/matmul.h"
 #include "onnx/ops/quantize.h"
+#include "ops/integer_products.h"
 
 namespace camshaft::onnx::importer {
 
 namespace {
-
-Value* withoutZeroPoint(const NodeImport& node, Value* x, Value* zeroPoint, DataType type) {
-  x = node.cast(x, type);
-  return zeroPoint ? node.binary(ScalarOp::kSub, x, node.cast(zeroPoint, type)) : x;
-}
 
 // One element per row of a matrix, as a column.
 Value* perRow(const NodeImport& node, Value* operand) {
@@ -24,36 +20,49 @@ Value* perFilter(const NodeImport& node, Value* operand, int64_t rank) {
   return operand ? alongAxis(node, operand, 0, rank) : nullptr;
 }
 
-}  // namespace
-
-// Products of f32 are the fast ones, and sums of whole numbers in them exact up to 2^24. Those of
-// 8-bit numbers that are longer are taken of a's high and low four bits apart.
-void importMatMulInteger(NodeImport& node) {
-  const bool bytes =
-      bitsOf(node.input(0)->dataType()) == 8 && bitsOf(node.input(1)->dataType()) == 8;
-  const DataType type = bytes ? DataType::kF32 : DataType::kI32;
-  Value* a = withoutZeroPoint(node, node.input(0), perRow(node, node.optionalInput(2)), type);
-  Value* b = withoutZeroPoint(node, node.input(1), node.optionalInput(3), type);
-  if (!bytes) return node.setOutput(multiply(node, a, b));
-  const auto product = [&](Value* part) {
-    return node.cast(multiply(node, part, b), DataType::kI32);
-  };
-  constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
-  const Dim terms = a->rank() > 0 ? a->shape().back() : Dim(1);
-  if (terms.isConstant() && terms.value() <= kExactTerms) return node.setOutput(product(a));
-  Value* high = node.unary(ScalarOp::kFloor, node.binary(ScalarOp::kMul, a, 1.0 / 16));
-  Value* low = node.binary(ScalarOp::kSub, a, node.binary(ScalarOp::kMul, high, 16.0));
-  node.setOutput(
-      node.binary(ScalarOp::kAdd, node.binary(ScalarOp::kMul, product(high), 16.0), product(low)));
+Value* withoutZeroPoint(const NodeImport& node, Value* x, Value* zeroPoint, DataType type) {
+  x = node.cast(x, type);
+  return zeroPoint ? node.binary(ScalarOp::kSub, x, node.cast(zeroPoint, type)) : x;
 }
 
-// Sums of 8-bit products are exact in f32 up to 2^24, more terms than real kernels have.
+bool isByte(const Value* value) {
+  return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
+}
+
+}  // namespace
+
+// Wider integers than bytes, which com.microsoft's form has, are products of 32 bits.
+void importMatMulInteger(NodeImport& node) {
+  Value *a = node.input(0), *b = node.input(1);
+  Value *aZero = perRow(node, node.optionalInput(2)), *bZero = node.optionalInput(3);
+  if (isByte(a) && isByte(b)) {
+    node.setOutput(multiply(node, a, b, [&](Value* left, Value* right) {
+      return node.add(&ops::MatMulInteger, {left, right, aZero, bZero}, NoAttrs{});
+    }));
+    return;
+  }
+  node.setOutput(multiply(node, withoutZeroPoint(node, a, aZero, DataType::kI32),
+                          withoutZeroPoint(node, b, bZero, DataType::kI32)));
+}
+
+// Groups of few terms are exact in f32, up to 2^24, whose kernels are made for them.
 void importConvInteger(NodeImport& node) {
-  Value* x = withoutZeroPoint(node, node.input(0), node.optionalInput(2), DataType::kF32);
-  Value* weights = node.input(1);
-  weights = withoutZeroPoint(node, weights, perFilter(node, node.optionalInput(3), weights->rank()),
-                             DataType::kF32);
-  node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
+  constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
+  Value *x = node.input(0), *weights = node.input(1), *xZero = node.optionalInput(2);
+  Value* weightZero = perFilter(node, node.optionalInput(3), weights->rank());
+  const Shape& shape = weights->shape();
+  const Dim terms = shape.empty() ? Dim(0) : numElements(Shape(shape.begin() + 1, shape.end()));
+  if (node.integer("group", 1) > 1 && terms.isConstant() && terms.value() <= kExactTerms) {
+    x = withoutZeroPoint(node, x, xZero, DataType::kF32);
+    weights = withoutZeroPoint(node, weights, weightZero, DataType::kF32);
+    node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
+    return;
+  }
+  ConvAttrs attrs = convolutionOf(node, x, weights);
+  attrs.channelsLast = true;
+  Value* y = node.add(&ops::ConvInteger, {channelsLast(node, x), weights, xZero, weightZero},
+                      std::move(attrs));
+  node.setOutput(channelsFirst(node, y));
 }
 
 void importQLinearMatMul(NodeImport& node) {

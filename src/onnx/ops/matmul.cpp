@@ -5,16 +5,23 @@
 
 namespace camshaft::onnx::importer {
 
-Value* multiply(const NodeImport& node, Value* a, Value* b) {
+Value* multiply(const NodeImport& node, Value* a, Value* b,
+                FunctionRef<Value*(Value* a, Value* b)> multiplied) {
   const bool vectorA = a->rank() == 1, vectorB = b->rank() == 1;
   if (a->rank() == 0 || b->rank() == 0) node.invalid("its operands must not be scalars");
   if (vectorA) a = node.reshape(a, {1, a->shape()[0]});
   if (vectorB) b = node.reshape(b, {b->shape()[0], 1});
-  Value* product = node.add(&ops::MatMul, {a, b}, MatMulAttrs{});
+  Value* product = multiplied(a, b);
   Shape shape = product->shape();
   if (vectorB) shape.pop_back();
   if (vectorA) shape.erase(shape.end() - (vectorB ? 1 : 2));
   return node.reshape(product, std::move(shape));
+}
+
+Value* multiply(const NodeImport& node, Value* a, Value* b) {
+  return multiply(node, a, b, [&](Value* left, Value* right) {
+    return node.add(&ops::MatMul, {left, right}, MatMulAttrs{});
+  });
 }
 
 void importMatMul(NodeImport& node) {

@@ -6,7 +6,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/cast.h"
 #include "onnx/ops/elementwise.h"
-#include "onnx/ops/reduce.h"
+#include "ops/integer_products.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {
@@ -127,17 +127,9 @@ void importDequantizeLinear(NodeImport& node) {
 }
 
 DynamicallyQuantized quantizeDynamically(const NodeImport& node, Value* x) {
-  const std::vector<int64_t> all = axisRange(0, x->rank());
-  Value* low = node.binary(ScalarOp::kMin, reduce(node, ReduceKind::kMin, x, all, false), 0.0);
-  Value* high = node.binary(ScalarOp::kMax, reduce(node, ReduceKind::kMax, x, all, false), 0.0);
-  Value* scale = node.binary(ScalarOp::kDiv, node.binary(ScalarOp::kSub, high, low), 255.0);
-  Formula formula;
-  const Term zero = formula.input(0, x->dataType());
-  cast(apply(ScalarOp::kRound,
-             smaller(larger((0.0 - zero) / formula.input(1, x->dataType()), 0), 255)),
-       DataType::kU8);
-  Value* zeroPoint = node.pointwise({low, scale}, formula.take());
-  return {quantize(node, x, scale, zeroPoint, DataType::kU8), scale, zeroPoint};
+  const Node* result =
+      node.addNode(&ops::DynamicQuantize, {node.cast(x, DataType::kF32)}, NoAttrs{});
+  return {result->output(0), result->output(1), result->output(2)};
 }
 
 void importDynamicQuantizeLinear(NodeImport& node) {
