@@ -1,8 +1,8 @@
 // Weights of com.microsoft that are quantised in blocks of a few bits.
 #include "onnx/formula.h"
 #include "onnx/ops/quantize.h"
+#include "ops/block_weights.h"
 #include "ops/index.h"
-#include "ops/matmul.h"
 
 namespace camshaft::onnx::importer {
 
@@ -32,16 +32,16 @@ int64_t bitsAttribute(const NodeImport& node) {
   return bits;
 }
 
-// One zero point per row and block: packed like the weights, floating, or the middle of the range.
+// One zero point per row and block: packed like the weights, or floating.
 Value* zeroPoints(const NodeImport& node, Value* given, int64_t bits, const Shape& shape) {
-  if (!given) return node.scalar(DataType::kU8, static_cast<double>(1 << (bits - 1)));
+  if (!given) return nullptr;
   if (given->dataType() == DataType::kU8) {
     if (given->rank() == 0) node.invalid("its zero points are one number");
     if (given->rank() == 1)
       given = node.reshape(given, {shape[0], floorDiv(given->shape()[0], shape[0])});
     given = node.slice(unpackBits(node, given, bits), 1, 0, shape[1]);
   }
-  return node.reshape(given, {shape[0], shape[1], 1});
+  return node.reshape(given, shape);
 }
 
 }  // namespace
