@@ -57,19 +57,16 @@ void importMatMulNBits(NodeImport& node) {
     node.unsupported(
         "its weights are packed for another runtime: export it with weight_prepacked 0");
   const Dim blocks = ceilDiv(depth, blockSize);
+  Value* a = node.input(0);
   Value* packed =
       node.reshape(node.input(1), {columns, blocks, floorDiv(Dim(blockSize) * bits, 8)});
-  Value* scales = node.reshape(node.input(2), {columns, blocks, 1});
-  Value* zero = zeroPoints(node, node.optionalInput(3), bits, {columns, blocks});
-  Value* weights = dequantize(node, unpackBits(node, packed, bits), scales, zero);
-  weights = node.slice(node.reshape(weights, {columns, blocks * blockSize}), 1, 0, depth);
-  MatMulAttrs attrs;
-  attrs.transposeB = true;
-  Value* a = node.input(0);
-  const bool vector = a->rank() == 1;
-  if (vector) a = node.reshape(a, {1, a->shape()[0]});
-  Value* y = node.add(&ops::MatMul, {a, weights}, attrs);
-  if (vector) y = node.reshape(y, {columns});
+  Value* scales = node.cast(node.reshape(node.input(2), {columns, blocks}), a->dataType());
+  MatMulNBitsAttrs attrs;
+  attrs.bits = bits;
+  attrs.blockSize = blockSize;
+  Value* y = node.add(
+      &ops::MatMulNBits,
+      {a, packed, scales, zeroPoints(node, node.optionalInput(3), bits, {columns, blocks})}, attrs);
   node.setOutput(node.hasInput(5) ? node.binary(ScalarOp::kAdd, y, node.input(5)) : y);
 }
 
