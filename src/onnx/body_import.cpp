@@ -37,6 +37,7 @@ Dim BodyImport::inside(const Dim& outer) {
     const DimRange range = rangeOf(outer, outerModel_.graph().symbolRange());
     known->second = graph_.newSymbol(outer.isSymbol() ? outer.symbolName() : "size", range);
     outsideDims_.emplace(known->second.symbolName(), outer);
+    import_.inputSizes().mayAssume(known->second.symbolName(), outer);
   }
   return known->second;
 }
@@ -75,10 +76,23 @@ Value* BodyImport::sizesInside(const Value& outer) {
   return graph_.add(&ops::DimsTensor, outer.name, {}, std::move(attrs))->output();
 }
 
+bool BodyImport::runWithSequences() {
+  problems_ = import_.importBody(body_, scope_, items_);
+  return problems_.empty() && std::find(items_.begin(), items_.end(), Item()) == items_.end();
+}
+
 bool BodyImport::run() {
-  problems_ = import_.importBody(body_, scope_, outputs_);
-  return problems_.empty() &&
-         std::find(outputs_.begin(), outputs_.end(), nullptr) == outputs_.end();
+  if (!runWithSequences()) return false;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    outputs_.push_back(tensorOf(items_[i]));
+    if (!outputs_.back())
+      problems_.push_back(
+          {.kind = ErrorKind::kUnsupported,
+           .message = str("output '", body_.outputs[i].name, "' of the subgraph of '", graph_.name,
+                          "' is ", describe(items_[i]),
+                          ", and which iterations or branch make it is known at run time only")});
+  }
+  return problems_.empty();
 }
 
 void BodyImport::importHere(const NodeImport& node,

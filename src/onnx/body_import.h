@@ -21,8 +21,8 @@ class BodyImport : private Captures {
 
   // Inputs before the captures, by their names in the subgraph.
   Value* addInput(std::string_view name, TensorType type);
-  // A name of the subgraph for a value that was made in graph().
-  void define(std::string_view name, Value* value) { scope_.values[name] = value; }
+  // A name of the subgraph for what was made in graph().
+  void define(std::string_view name, Item item) { scope_.values[name] = std::move(item); }
   // An outer value, seen from inside: a constant, sizes computed again, or an input of the body.
   Value* inside(Value* outer) override;
   Dim inside(const Dim& outer);
@@ -31,7 +31,8 @@ class BodyImport : private Captures {
   Dim newSize(const std::string& base) { return graph_.newSymbol(base); }
 
   // Imports the nodes. False: it failed, for problems that fail() reports or others did before.
-  bool run();
+  bool run();  // refuses outputs that are no tensors
+  bool runWithSequences();
   // Instead of run(): calls `add` for this node as if it stood in the body.
   void importHere(const NodeImport& node, const std::function<void(NodeImport& inside)>& add);
   // Hands the problems of run() to the model's import, and ends the node that has the body.
@@ -40,7 +41,8 @@ class BodyImport : private Captures {
   Graph& graph() { return graph_; }
   ModelImport& model() { return import_; }
   const wire::Graph& wireGraph() const { return body_; }
-  const std::vector<Value*>& outputs() const { return outputs_; }
+  const std::vector<Item>& items() const { return items_; }        // its outputs
+  const std::vector<Value*>& outputs() const { return outputs_; }  // those of run()
   void reshapeOutput(size_t index, const Shape& shape);
   bool isKnownTrue(const Value* value);
   // A size of the body in the symbols outside, where it depends on nothing else.
@@ -60,6 +62,7 @@ class BodyImport : private Captures {
   ModelImport import_;
   Scope scope_;
   std::vector<ImportProblem> problems_;
+  std::vector<Item> items_;
   std::vector<Value*> outputs_;
   std::vector<Value*> captured_;            // outer values that became inputs
   std::map<const Value*, Value*> known_;    // outer value to inner

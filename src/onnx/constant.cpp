@@ -1,7 +1,6 @@
 #include "onnx/constant.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ir/dispatch.h"
 #include "onnx/wire/tensor.h"
@@ -103,7 +102,7 @@ const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
 
   auto tensor = std::make_unique<HostTensor>(value->dataType(), dims);
   if (value->isConstant()) {
-    std::memcpy(tensor->bytes.data(), value->constant->bytes.data(), value->constant->bytes.size());
+    std::ranges::copy(value->constant->bytes, tensor->bytes.begin());
   } else if (value->contents && isStatic(*value->contents)) {
     for (size_t i = 0; i < value->contents->size(); ++i)
       writeSize(tensor->type, tensor->bytes.data(), i, (*value->contents)[i].value());

@@ -29,8 +29,8 @@ bool isName(std::string_view param) {
 
 class InputShapes {
  public:
-  explicit InputShapes(Graph& graph, const wire::Graph& model)
-      : graph_(graph), pastLengths_(pastLengths(model)) {}
+  InputShapes(Graph& graph, InputSizes& sizes, const wire::Graph& model)
+      : graph_(graph), sizes_(sizes), pastLengths_(pastLengths(model)) {}
 
   Shape shapeOf(std::string_view input, const wire::Type& type) {
     Shape shape;
@@ -43,23 +43,36 @@ class InputShapes {
         shape.push_back(isName(dim.param) ? shared(dim.param)
                                           : symbol(str(input, ".", shape.size())));
         if (pastLengths_.contains({input, static_cast<int64_t>(shape.size()) - 1}))
-          graph_.symbols[shape.back().symbolName()].range.min = 0;
+          ofPasts_.insert(shape.back().symbolName());
       }
     }
     wire::elementCount(numbers, str("input '", input, "'"));
     return shape;
   }
 
+  // Once all shapes are known. Caches begin empty: nothing may be taken for granted of their
+  // length.
+  void letSizesBeAssumed() {
+    for (const std::string& symbol : symbols_)
+      if (!ofPasts_.contains(symbol)) sizes_.mayAssume(symbol);
+  }
+
  private:
-  // Other sizes are taken to be at least one, which lets x[-1:] have size one and not min(n, 1).
-  Dim symbol(std::string_view name) { return graph_.newSymbol(symbolName(name), {.min = 1}); }
+  Dim symbol(std::string_view name) {
+    const Dim made = graph_.newSymbol(symbolName(name));
+    symbols_.push_back(made.symbolName());
+    return made;
+  }
   Dim shared(std::string_view param) {
     const auto it = params_.find(param);
     return it != params_.end() ? it->second : params_.emplace(param, symbol(param)).first->second;
   }
 
   Graph& graph_;
+  InputSizes& sizes_;
   std::set<std::pair<std::string_view, int64_t>> pastLengths_;
+  std::vector<std::string> symbols_;
+  std::set<std::string> ofPasts_;
   std::map<std::string_view, Dim> params_;
 };
 
@@ -92,15 +105,17 @@ Value* ModelImport::standIn(std::string_view tensor) {
   try {
     const DataType type = dataTypeOf(info.type.elementType, "it");
     if (!isFloat(type)) return nullptr;
-    return graph_.addInput(graph_.uniqueName(std::string(tensor)),
-                           {type, InputShapes(graph_, {}).shapeOf(info.name, info.type)});
+    InputShapes shapes(graph_, inputSizes_, {});
+    Shape shape = shapes.shapeOf(info.name, info.type);
+    shapes.letSizesBeAssumed();
+    return graph_.addInput(graph_.uniqueName(std::string(tensor)), {type, std::move(shape)});
   } catch (const Error&) {  // a declaration nobody needs to be right
     return nullptr;
   }
 }
 
 void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
-  InputShapes shapes(graph_, graph);
+  InputShapes shapes(graph_, inputSizes_, graph);
   std::set<std::string_view> names;
   for (const wire::ValueInfo& input : graph.inputs) {
     if (!names.insert(input.name).second) {
@@ -120,14 +135,14 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
       if (!declared.shape)
         fail(ErrorKind::kUnsupported, what,
              " has no shape: give it one of known rank when exporting");
-      TensorType type{dataTypeOf(declared.elementType, what),
-                      shapes.shapeOf(input.name, declared)};
+      TensorType type{dataTypeOf(declared.elementType, what), shapes.shapeOf(input.name, declared)};
       scope.values[input.name] = graph_.addInput(std::string(input.name), std::move(type));
     } catch (const Error& error) {
       scope.poisoned.insert(input.name);
       report(error.kind(), error.message());
     }
   }
+  if (!options_.emptyInputs) shapes.letSizesBeAssumed();
 }
 
 }  // namespace camshaft::onnx::importer

@@ -116,6 +116,10 @@ void ModelImport::importItemOutput(std::string_view name, const Item& item) {
     return std::any_of(outputs.begin(), outputs.end(),
                        [&](const auto& other) { return other.name == element; });
   };
+  if (sequence && sequence->stacked)
+    return report(ErrorKind::kUnsupported,
+                  str("output '", name, "' is a sequence whose length is known at run time only: "
+                      "join its elements with ConcatFromSequence"));
   if (!sequence || sequence->elements.empty())
     return report(ErrorKind::kUnsupported,
                   str("output '", name, "' is ", describe(item),
@@ -322,20 +326,15 @@ void ModelImport::importFunction(const wire::Function& function, const wire::Nod
 }
 
 std::vector<ImportProblem> ModelImport::importBody(const wire::Graph& body, Scope& scope,
-                                                   std::vector<Value*>& outputs) {
+                                                   std::vector<Item>& outputs) {
   if (scope.depth > kMaxDepth)
     fail(ErrorKind::kInvalidModel, "bodies are nested more than ", kMaxDepth, " deep");
   imported_ = outer_->imported_;  // a body may be imported more than once: all count
   importInitializers(body, scope);
   importNodes(body.nodes, scope);
   for (const auto& output : body.outputs) {
-    outputs.push_back(scope.find(output.name));
-    if (outputs.back() || scope.isPoisoned(output.name)) continue;
-    if (scope.isMade(output.name))
-      report(ErrorKind::kUnsupported,
-             str("output '", output.name, "' of the subgraph of '", graph_.name,
-                 "' is no tensor, and which iterations or branch make it is known at run time only"));
-    else
+    outputs.push_back(scope.findItem(output.name).value_or(Item()));
+    if (outputs.back() == Item() && !scope.isPoisoned(output.name))
       report(ErrorKind::kInvalidModel,
              str("the subgraph of '", graph_.name, "' never makes its output '", output.name, "'"));
   }

@@ -8,6 +8,7 @@
 
 #include "onnx/constant.h"
 #include "onnx/import.h"
+#include "onnx/input_sizes.h"
 #include "onnx/names.h"
 #include "onnx/operators.h"
 #include "onnx/scope.h"
@@ -18,22 +19,27 @@ namespace camshaft::onnx::importer {
 class ModelImport {
  public:
   ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options)
-      : loaded_(model), graph_(graph), options_(options) {}
+      : loaded_(model), graph_(graph), options_(options), inputSizes_(graph) {}
   // Of a body, into a graph of its own.
   ModelImport(ModelImport& outer, Graph& graph, const ImportOptions& options)
-      : loaded_(outer.loaded_), graph_(graph), options_(options), outer_(&outer) {}
+      : loaded_(outer.loaded_),
+        graph_(graph),
+        options_(options),
+        inputSizes_(graph, &outer.inputSizes_),
+        outer_(&outer) {}
 
   std::vector<ImportProblem> run();
 
   Graph& graph() { return graph_; }
+  InputSizes& inputSizes() { return inputSizes_; }
   ConstantFolder& folder() { return folder_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
   // Imports a branch's nodes where they stand; throws Error when any of them can't be.
   std::vector<Item> importBranch(const wire::Graph& branch, const Scope& outer,
                                  const std::string& name, const std::vector<Item>& inputs);
-  // Imports a body's nodes and finds its outputs.
+  // Imports a body's nodes and finds its outputs: Item() for those that could not be made.
   std::vector<ImportProblem> importBody(const wire::Graph& body, Scope& scope,
-                                        std::vector<Value*>& outputs);
+                                        std::vector<Item>& outputs);
   void addProblems(std::vector<ImportProblem> problems);
   std::vector<ImportProblem> takeProblems() { return std::move(problems_); }
 
@@ -67,6 +73,7 @@ class ModelImport {
   const LoadedModel& loaded_;
   Graph& graph_;
   const ImportOptions& options_;
+  InputSizes inputSizes_;
   ConstantFolder folder_;
   std::vector<ImportProblem> problems_;
   std::unordered_map<std::string_view, const wire::ValueInfo*> declared_;  // once one is asked for

@@ -29,6 +29,8 @@ NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node,
 
 Graph& NodeImport::graph() const { return model_.graph(); }
 
+InputSizes& NodeImport::inputSizes() const { return model_.inputSizes(); }
+
 int NodeImport::inputCount() const {
   int count = static_cast<int>(node_.inputs.size());
   while (count > 0 && node_.inputs[count - 1].empty()) --count;
@@ -56,6 +58,14 @@ Item NodeImport::item(int i) const {
 }
 
 Sequence NodeImport::sequence(int i) const {
+  Sequence sequence = anySequence(i);
+  if (sequence.stacked || sequence.continues)
+    unsupported("how many elements the sequence '", node_.inputs[i],
+                "' has is known at run time only");
+  return sequence;
+}
+
+Sequence NodeImport::anySequence(int i) const {
   Item found = item(i);
   Sequence* sequence = std::get_if<Sequence>(&found);
   if (!sequence || sequence->isNothing)
@@ -70,11 +80,19 @@ Value* NodeImport::input(int i) const {
   return value;
 }
 
-Value* NodeImport::input(int i, int64_t rank) const {
-  Value* value = input(i);
-  if (value->rank() != rank)
-    invalid("its input '", value->name, "' must have rank ", rank, " and has ", value->rank());
-  return value;
+Value* NodeImport::optionalInput(int i, Ranks ranks) const {
+  Value* value = optionalInput(i);
+  if (!value || (value->rank() >= ranks.least && value->rank() <= ranks.most)) return value;
+  const std::string wanted = ranks.most == ranks.least   ? str(ranks.least)
+                             : ranks.most == Ranks::kAny ? str(ranks.least, " or more")
+                                                         : str(ranks.least, " to ", ranks.most);
+  invalid("its input ", i, " ('", value->name, "') must have rank ", wanted, " and has ",
+          value->rank());
+}
+
+Value* NodeImport::input(int i, Ranks ranks) const {
+  input(i);  // must be there
+  return optionalInput(i, ranks);
 }
 
 std::vector<Value*> NodeImport::allInputs() const {
@@ -180,6 +198,9 @@ Value* NodeImport::expand(Value* x, Shape shape) const {
 }
 
 Value* NodeImport::slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step) const {
+  if (axis < 0 || axis >= x->rank())
+    invalid("it takes a part of '", x->name, "' along axis ", axis, ", which a tensor of rank ",
+            x->rank(), " lacks");
   if (step == 1 && size == x->shape()[axis]) return x;
   SliceAttrs attrs;
   attrs.axes = {axis};

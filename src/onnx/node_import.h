@@ -2,6 +2,7 @@
 // attributes by name and type, and the graph to add to.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,13 +16,24 @@ namespace camshaft::onnx::importer {
 
 struct Scope;
 class BodyImport;
+class InputSizes;
 class ModelImport;
+
+// The ranks that an input may have.
+struct Ranks {
+  static constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  Ranks(int64_t rank) : least(rank), most(rank) {}
+  Ranks(int64_t least, int64_t most) : least(least), most(most) {}
+  static Ranks from(int64_t least) { return {least, kAny}; }
+  int64_t least, most;
+};
 
 class NodeImport {
  public:
   NodeImport(ModelImport& model, Scope& scope, const wire::Node& node, int64_t opset);
 
   Graph& graph() const;
+  InputSizes& inputSizes() const;
   const std::string& name() const { return name_; }
   std::string_view opType() const { return node_.opType; }
   int64_t opset() const { return opset_; }
@@ -30,13 +42,16 @@ class NodeImport {
   int inputCount() const;
   bool hasInput(int i) const { return optionalInput(i) != nullptr; }
   Value* optionalInput(int i) const;
-  Value* input(int i) const;                // refuses the node when it is missing
-  Value* input(int i, int64_t rank) const;  // refuses any other rank
+  Value* input(int i) const;  // refuses the node when it is missing
+  // The same where the shape is going to be indexed: these refuse any other rank.
+  Value* optionalInput(int i, Ranks ranks) const;
+  Value* input(int i, Ranks ranks) const;
   std::vector<Value*> allInputs() const;
   // For operators that take sequences and optionals; the functions above refuse these.
   std::optional<Item> optionalItem(int i) const;
   Item item(int i) const;
-  Sequence sequence(int i) const;
+  Sequence sequence(int i) const;     // whose elements are known
+  Sequence anySequence(int i) const;  // or one whose length the run decides
 
   // Element values of an integer input as dimensions, read at run time when they must be.
   std::vector<Dim> dims(int i) const;

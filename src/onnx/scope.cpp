@@ -13,10 +13,12 @@ std::optional<Item> Scope::findItem(std::string_view name) const {
   if (!parent || poisoned.contains(name)) return std::nullopt;
   std::optional<Item> outer = parent->findItem(name);
   if (!outer || !captures) return outer;
-  if (Sequence* sequence = std::get_if<Sequence>(&*outer))
+  if (Sequence* sequence = std::get_if<Sequence>(&*outer)) {
     for (Value*& element : sequence->elements) element = captures->inside(element);
-  else if (Value* value = tensorOf(*outer))
+    if (sequence->stacked) sequence->stacked = captures->inside(sequence->stacked);
+  } else if (Value* value = tensorOf(*outer)) {
     outer = captures->inside(value);
+  }
   return outer;
 }
 

@@ -1,5 +1,5 @@
 // What a name of a model stands for. Graphs hold tensors of numbers only: sequences and optionals
-// are taken apart while importing, when their lengths are known.
+// are taken apart while importing.
 #pragma once
 
 #include <variant>
@@ -14,6 +14,10 @@ namespace camshaft::onnx::importer {
 struct Sequence {
   std::vector<Value*> elements;
   bool isNothing = false;
+  // Elements of one type, as many as the run decides, along dimension 0; then `elements` is empty.
+  Value* stacked = nullptr;
+  // Seen from the body of a loop that adds to it: `elements` follow those of earlier iterations.
+  bool continues = false;
   friend bool operator==(const Sequence&, const Sequence&) = default;
 };
 

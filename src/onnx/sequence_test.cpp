@@ -88,6 +88,78 @@ TEST(Sequence, LoopsThatCarryOneAreUnrolled) {
   EXPECT_THAT(outputsOf(model.output("y")), ElementsAre("y: f32[3, n]"));
 }
 
+// seq = [first]; while going on: seq.append(x[i]), as often as `trips`, an input, says.
+TestModel growingLoop(const TestNode& append, bool beginsEmpty) {
+  const Message body = Message()
+                           .message(1, TestNode{"Identity", {"go"}, {"goes"}}.encode())
+                           .message(1, TestNode{"Gather", {"x", "i"}, {"row"}}.encode())
+                           .message(1, append.encode())
+                           .message(11, Message().bytes(1, "i"))
+                           .message(11, Message().bytes(1, "go"))
+                           .message(11, Message().bytes(1, "s"))
+                           .message(12, Message().bytes(1, "goes"))
+                           .message(12, Message().bytes(1, "t"));
+  TestModel model;
+  model.input("x", {4, 5, "n"}).input("trips", {}, kInt64Code).input("first", {5, "n"});
+  if (beginsEmpty)
+    model.node({"SequenceEmpty", {}, {"begin"}});
+  else
+    model.node({"SequenceConstruct", {"first"}, {"begin"}});
+  model.node({"Loop", {"trips", "", "begin"}, {"all"}, {{"body", body}}});
+  return model;
+}
+
+TEST(Sequence, LoopsOfRunTimeAppendToOne) {
+  const TestNode append{"SequenceInsert", {"s", "row"}, {"t"}};
+  TestModel model = growingLoop(append, true);
+  model.integers("last", {-1});
+  model.node({"ConcatFromSequence", {"all"}, {"joined"}, {{"axis", int64_t{1}}}});
+  model.node({"ConcatFromSequence",
+              {"all"},
+              {"stack"},
+              {{"axis", int64_t{-1}}, {"new_axis", int64_t{1}}}});
+  model.node({"SequenceAt", {"all", "last"}, {"end"}});
+  model.node({"SequenceLength", {"all"}, {"count"}});
+  model.node({"SequenceInsert", {"all", "first"}, {"more"}});
+  model.node({"SequenceLength", {"more"}, {"after"}});
+  model.output("joined").output("stack").output("end").output("count").output("after");
+  EXPECT_THAT(outputsOf(model), ElementsAre("joined: f32[5, n*trips]", "stack: f32[5, n, trips]",
+                                            "end: f32[5, n]", "count: i64[]", "after: i64[]"));
+  TestModel begun = growingLoop(append, false);
+  begun.node({"ConcatFromSequence", {"all"}, {"joined"}, {{"axis", int64_t{0}}}});
+  EXPECT_THAT(outputsOf(begun.output("joined")), ElementsAre("joined: f32[5*trips + 5, n]"));
+}
+
+TEST(Sequence, RowsOfRunTimeAreElements) {
+  TestModel model;
+  model.input("x", {"n", 2, "m"}).input("i", {}, kInt64Code);
+  model.node({"SplitToSequence", {"x"}, {"rows"}, {{"keepdims", int64_t{0}}}});
+  model.node({"SplitToSequence", {"x"}, {"columns"}, {{"axis", int64_t{2}}}});
+  model.node({"SequenceAt", {"rows", "i"}, {"row"}}).node({"SequenceAt", {"columns", "i"}, {"c"}});
+  model.node({"ConcatFromSequence", {"columns"}, {"y"}, {{"axis", int64_t{2}}}});
+  EXPECT_THAT(outputsOf(model.output("row").output("c").output("y")),
+              ElementsAre("row: f32[2, m]", "c: f32[n, 2, 1]", "y: f32[n, 2, m]"));
+}
+
+TEST(Sequence, LoopsOfRunTimeDoNothingElseToOne) {
+  TestModel inserts = growingLoop({"SequenceInsert", {"s", "row", "i"}, {"t"}}, true);
+  inserts.node({"SequenceLength", {"all"}, {"y"}}).output("y");
+  EXPECT_THAT(
+      problemsOf(inserts),
+      ElementsAre(HasSubstr("how many elements the sequence 's' has is known at run time")));
+  TestModel starts = growingLoop({"SequenceConstruct", {"row"}, {"t"}}, true);
+  starts.node({"SequenceLength", {"all"}, {"y"}}).output("y");
+  EXPECT_THAT(
+      problemsOf(starts),
+      ElementsAre(HasSubstr("output 't' of its body is a sequence: an iteration may only")));
+  TestModel mixes = growingLoop({"SequenceInsert", {"s", "i"}, {"t"}}, false);
+  mixes.node({"SequenceLength", {"all"}, {"y"}}).output("y");
+  EXPECT_EQ(problemsOf(mixes).size(), 1u);
+  TestModel output = growingLoop({"SequenceInsert", {"s", "row"}, {"t"}}, true);
+  EXPECT_THAT(problemsOf(output.output("all")),
+              ElementsAre(HasSubstr("'all' is a sequence whose length is known at run time only")));
+}
+
 TEST(Sequence, BodiesThatFailAreReportedOnce) {
   const Message body =
       Message()
@@ -139,7 +211,8 @@ TEST(Sequence, RefusalsSayWhy) {
   EXPECT_THAT(problemsOf(outside.output("y")),
               ElementsAre(HasSubstr("position 3 is outside a sequence of 3 elements")));
   TestModel unknown;
-  unknown.input("x", {"n", 2}).node({"SplitToSequence", {"x"}, {"s"}});
+  unknown.input("x", {"n", 2}).integers("three", {3});
+  unknown.node({"Squeeze", {"three"}, {"size"}}).node({"SplitToSequence", {"x", "size"}, {"s"}});
   EXPECT_THAT(problemsOf(unknown.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
               ElementsAre(HasSubstr("the number of parts is not known")));
   TestModel huge;

@@ -8,15 +8,16 @@
 
 namespace camshaft::onnx::importer {
 
-Dim atLeast(const Graph& graph, const Dim& a, const Dim& b) {
-  if (rangeOf(a - b, graph.symbolRange()).min >= 0) return a;
-  const DimRange range = rangeOf(b - a, graph.symbolRange());
-  return range.min >= 0 ? b : max(a, b);
+Dim atLeast(InputSizes& sizes, const Dim& a, const Dim& b) {
+  if (sizes.isAtLeastAnyway(a, b)) return a;
+  if (sizes.isAtLeast(b, a)) return b;
+  return sizes.isAtLeast(a, b) ? a : max(a, b);
 }
 
-Dim atMost(const Graph& graph, const Dim& a, const Dim& b) {
-  if (rangeOf(b - a, graph.symbolRange()).min >= 0) return a;
-  return rangeOf(a - b, graph.symbolRange()).min >= 0 ? b : min(a, b);
+Dim atMost(InputSizes& sizes, const Dim& a, const Dim& b) {
+  if (sizes.isAtLeastAnyway(b, a)) return a;
+  if (sizes.isAtLeast(a, b)) return b;
+  return sizes.isAtLeast(b, a) ? a : min(a, b);
 }
 
 std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value* value) {
@@ -44,7 +45,7 @@ std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vect
   larger(value - formula.input(1, DataType::kI64), 0);
   Value* lowest = addDims(node.graph(), node.name(), low);
   std::vector<Dim> dims = node.dims(node.pointwise({values, lowest}, formula.take()));
-  for (size_t i = 0; i < dims.size(); ++i) dims[i] += low[i];
+  for (size_t i = 0; i < dims.size(); ++i) dims[i] += low.at(i);
   return dims;
 }
 
@@ -60,29 +61,26 @@ namespace {
 constexpr int64_t kFar = int64_t{1} << 31;  // "to the end", as exporters write it, is beyond this
 
 // A bound as an index into 0..size, before clamping; symbolic bounds are sizes, so not negative.
-Dim fromStart(const Graph& graph, const Dim& bound, const Dim& size) {
-  const bool negative =
-      bound.isConstant() ? bound.value() < 0 : rangeOf(bound, graph.symbolRange()).max < 0;
-  return negative ? bound + size : bound;
+Dim fromStart(InputSizes& sizes, const Dim& bound, const Dim& size) {
+  return sizes.isAtLeast(-1, bound) ? bound + size : bound;
 }
 
-Dim clamped(const Graph& graph, const Dim& bound, const Dim& low, const Dim& high,
-            const Dim& size) {
+Dim clamped(InputSizes& sizes, const Dim& bound, const Dim& low, const Dim& high, const Dim& size) {
   if (bound.isConstant() && bound.value() >= kFar - 1) return high;
   if (bound.isConstant() && bound.value() <= -kFar + 1) return low;
-  return atLeast(graph, atMost(graph, fromStart(graph, bound, size), high), low);
+  return atLeast(sizes, atMost(sizes, fromStart(sizes, bound, size), high), low);
 }
 
 }  // namespace
 
-SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end,
+SliceBounds sliceBounds(InputSizes& sizes, const Dim& size, const Dim& start, const Dim& end,
                         int64_t step) {
   const Dim low = step > 0 ? 0 : -1;
   const Dim high = step > 0 ? size : size - 1;
-  const Dim first = clamped(graph, start, step > 0 ? low : Dim(0), high, size);
-  const Dim last = clamped(graph, end, low, high, size);
+  const Dim first = clamped(sizes, start, step > 0 ? low : Dim(0), high, size);
+  const Dim last = clamped(sizes, end, low, high, size);
   const Dim distance = step > 0 ? last - first : first - last;
-  return {first, atLeast(graph, ceilDiv(distance, step > 0 ? step : -step), 0)};
+  return {first, atLeast(sizes, ceilDiv(distance, step > 0 ? step : -step), 0)};
 }
 
 }  // namespace camshaft::onnx::importer

@@ -1,13 +1,14 @@
 // Symbolic sizes: bounds that use what is known of the symbols, and sizes as tensors.
 #pragma once
 
+#include "onnx/input_sizes.h"
 #include "onnx/node_import.h"
 
 namespace camshaft::onnx::importer {
 
-// max(a, b) and min(a, b), simplified where the symbols' ranges decide.
-Dim atLeast(const Graph& graph, const Dim& a, const Dim& b);
-Dim atMost(const Graph& graph, const Dim& a, const Dim& b);
+// max(a, b) and min(a, b), simplified where what is known of the symbols decides.
+Dim atLeast(InputSizes& sizes, const Dim& a, const Dim& b);
+Dim atMost(InputSizes& sizes, const Dim& a, const Dim& b);
 
 // Element values as dimensions when they are known to be whole: integers with known contents,
 // those cast to floats, and whole constants.
@@ -24,7 +25,7 @@ Value* sizeTensor(const NodeImport& node, const Dim& size);
 struct SliceBounds {
   Dim start, size;
 };
-SliceBounds sliceBounds(const Graph& graph, const Dim& size, const Dim& start, const Dim& end,
+SliceBounds sliceBounds(InputSizes& sizes, const Dim& size, const Dim& start, const Dim& end,
                         int64_t step);
 
 }  // namespace camshaft::onnx::importer

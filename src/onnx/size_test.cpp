@@ -9,8 +9,10 @@ constexpr int64_t kEnd = INT64_MAX, kBegin = INT64_MIN;
 
 std::string bounds(const Dim& size, int64_t start, int64_t end, int64_t step) {
   Graph graph;
-  graph.symbols["n"] = {{.min = 1}};
-  const SliceBounds result = sliceBounds(graph, size, start, end, step);
+  InputSizes sizes(graph);
+  graph.newSymbol("n");
+  sizes.mayAssume("n");
+  const SliceBounds result = sliceBounds(sizes, size, start, end, step);
   return str(result.start, " ", result.size);
 }
 
@@ -33,6 +35,34 @@ TEST(SliceBounds, StayPlainForSymbolicSizes) {
   EXPECT_EQ(bounds(n, 0, -1, 1), "0 n - 1");
   EXPECT_EQ(bounds(n, -1, kBegin, -1), "n - 1 n");
   EXPECT_EQ(bounds(n, 0, 5, 1), "0 min(5, n)");
+}
+
+// Of n rows, of which there may be none until it is asked for the last.
+TEST(InputSizes, AreAtLeastOneOnlyWhereThatDecides) {
+  Graph graph;
+  InputSizes sizes(graph);
+  const Dim n = graph.newSymbol("n"), past = graph.newSymbol("past");
+  sizes.mayAssume("n");
+  EXPECT_EQ(str(sliceBounds(sizes, n, 0, kEnd, 1).size), "n");
+  EXPECT_EQ(str(sliceBounds(sizes, n, 0, 5, 1).size), "min(5, n)");
+  EXPECT_EQ(str(atLeast(sizes, n + past, past)), "n + past");
+  EXPECT_EQ(graph.symbols["n"].range.min, 0);
+  EXPECT_EQ(str(sliceBounds(sizes, n, -1, kEnd, 1).size), "1");
+  EXPECT_FALSE(sliceBounds(sizes, past, -1, kEnd, 1).size.isConstant());
+  EXPECT_EQ(graph.symbols["n"].range.min, 1);
+  EXPECT_EQ(graph.symbols["past"].range.min, 0);
+}
+
+TEST(InputSizes, OfABodyAreThoseAround) {
+  Graph outer, body;
+  InputSizes around(outer), inside(body, &around);
+  const Dim n = outer.newSymbol("n"), rows = body.newSymbol("rows");
+  around.mayAssume("n");
+  inside.mayAssume("rows", n * 3);
+  EXPECT_TRUE(inside.isAtLeast(rows, 2));
+  EXPECT_FALSE(inside.isAtLeast(rows, 4));
+  EXPECT_EQ(body.symbols["rows"].range.min, 3);
+  EXPECT_EQ(outer.symbols["n"].range.min, 1);
 }
 
 }  // namespace

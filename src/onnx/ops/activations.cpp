@@ -86,7 +86,7 @@ void importGelu(NodeImport& node) {
 }
 
 void importIsNaN(NodeImport& node) {
-  importFormula(node, [](Term x) { x != x; });
+  importFormula(node, [](Term x) { return x != x; });
 }
 
 void importIsInf(NodeImport& node) {

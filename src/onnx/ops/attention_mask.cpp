@@ -47,10 +47,9 @@ void AttentionMask::hideFuture() {
 void AttentionMask::placeQueries() {
   keys_ = counting(node_, DataType::kI64, keyCount_);
   positions_ = node_.reshape(counting(node_, DataType::kI64, queryCount_), {queryCount_, 1});
-  if (const Value* past = node_.optionalInput(4)) {
+  if (const Value* past = node_.optionalInput(4, 4)) {
     positions_ = node_.binary(ScalarOp::kAdd, positions_, sizeTensor(node_, past->shape()[2]));
-  } else if (Value* lengths = node_.optionalInput(6)) {
-    lengths = node_.input(6, 1);
+  } else if (Value* lengths = node_.optionalInput(6, 1)) {
     lengths = node_.reshape(node_.cast(lengths, DataType::kI64), {lengths->shape()[0], 1, 1, 1});
     compareKeys(ScalarOp::kLess, lengths, 0);
     Value* offset = node_.binary(ScalarOp::kSub, lengths, sizeTensor(node_, queryCount_));

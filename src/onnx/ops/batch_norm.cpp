@@ -49,8 +49,7 @@ void importTraining(NodeImport& node) {
 }  // namespace
 
 void importBatchNormalization(NodeImport& node) {
-  Value* x = node.input(0);
-  if (x->rank() < 2) node.invalid("its input must have rank 2 or more and has ", x->rank());
+  Value* x = node.input(0, Ranks::from(2));
   if (!node.flag("spatial", true))
     node.unsupported("statistics per activation (spatial = 0) are not supported");
   if (node.flag("training_mode")) return importTraining(node);

@@ -18,13 +18,14 @@ Value* floatVector(const NodeImport& node, const std::vector<double>& values) {
                                          narrow);
 }
 
-Value* asFloats(const NodeImport& node) { return node.cast(node.input(0), DataType::kF32); }
+Value* asFloats(const NodeImport& node, Ranks ranks) {
+  return node.cast(node.input(0, ranks), DataType::kF32);
+}
 
 }  // namespace
 
 void importArrayFeatureExtractor(NodeImport& node) {
-  Value *x = node.input(0), *indices = node.input(1);
-  if (x->rank() < 1) node.invalid("its input must not be a scalar");
+  Value *x = node.input(0, Ranks::from(1)), *indices = node.input(1);
   GatherAttrs last;
   last.axis = x->rank() - 1;
   const Dim count = numElements(indices->shape());
@@ -40,7 +41,7 @@ void importBinarizer(NodeImport& node) {
 }
 
 void importScaler(NodeImport& node) {
-  Value* x = asFloats(node);
+  Value* x = asFloats(node, Ranks::from(0));
   if (const auto offset = node.numbers("offset"); !offset.empty())
     x = node.binary(ScalarOp::kSub, x, floatVector(node, offset));
   if (const auto scale = node.numbers("scale"); !scale.empty())
@@ -49,8 +50,7 @@ void importScaler(NodeImport& node) {
 }
 
 void importNormalizer(NodeImport& node) {
-  Value* x = asFloats(node);
-  if (x->rank() < 1) node.invalid("its input must not be a scalar");
+  Value* x = asFloats(node, Ranks::from(1));
   static constexpr ReduceKind kKinds[] = {ReduceKind::kMax, ReduceKind::kL1, ReduceKind::kL2};
   const int norm = node.choice("norm", "max", {"max", "l1", "l2"});
   Value* size = reduce(node, kKinds[norm], x, {x->rank() - 1});
@@ -80,7 +80,8 @@ void importImputer(NodeImport& node) {
 
 void importFeatureVectorizer(NodeImport& node) {
   std::vector<Value*> parts;
-  for (Value* x : node.allInputs()) {
+  for (int i = 0; i < node.inputCount(); ++i) {
+    Value* x = node.input(i, {1, 2});
     if (x->rank() == 1) x = node.reshape(x, {1, x->shape()[0]});
     parts.push_back(node.cast(x, DataType::kF32));
   }
@@ -90,9 +91,8 @@ void importFeatureVectorizer(NodeImport& node) {
 }
 
 void importLinearRegressor(NodeImport& node) {
-  Value* x = asFloats(node);
-  if (x->rank() != 2 || !x->shape()[1].isConstant())
-    node.unsupported("its input must be rows of a known number of features");
+  Value* x = asFloats(node, 2);
+  if (!x->shape()[1].isConstant()) node.unsupported("its number of features must be known");
   if (node.choice("post_transform", "none",
                   {"none", "softmax", "logistic", "softmax_zero", "probit"}))
     node.unsupported("its post_transform '", node.text("post_transform", ""),

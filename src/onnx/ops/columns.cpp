@@ -21,9 +21,7 @@ void setWindow(Attrs& attrs, const Window& window) {
 
 // A product of the weights with what every tap sees.
 void importDeformConv(NodeImport& node) {
-  Value *x = node.input(0), *weights = node.input(1), *offsets = node.input(2);
-  if (x->rank() != 4)
-    node.unsupported("its input must have two spatial dimensions and is of rank ", x->rank());
+  Value *x = node.input(0, 4), *weights = node.input(1, 4), *offsets = node.input(2, 4);
   const int64_t groups = node.integer("group", 1);
   DeformColumnsAttrs attrs;
   setWindow(attrs, windowOf(node, kernelOf(node, x, weights)));

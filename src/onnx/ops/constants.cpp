@@ -70,7 +70,7 @@ Dim rangeCount(const NodeImport& node) {
     const int64_t step = delta->at(0).value();
     if (step == 0) node.invalid("its delta is zero");
     const Dim distance = step > 0 ? limit->at(0) - start->at(0) : start->at(0) - limit->at(0);
-    return atLeast(node.graph(), ceilDiv(distance, std::abs(step)), 0);
+    return atLeast(node.inputSizes(), ceilDiv(distance, std::abs(step)), 0);
   }
   Value* distance =
       node.cast(node.binary(ScalarOp::kSub, node.input(1), node.input(0)), DataType::kF64);

@@ -74,12 +74,6 @@ bool importSqueeze(NodeImport& node, const BodyImport& yes, const BodyImport& no
   return true;
 }
 
-// A loop's body sees iteration and condition in the rank that it declares.
-Shape scalarShape(const wire::ValueInfo& input) {
-  const bool isVector = input.type.shape && input.type.shape->size() == 1;
-  return isVector ? Shape{1} : Shape{};
-}
-
 }  // namespace
 
 void importIf(NodeImport& node) {
@@ -111,21 +105,15 @@ void importIf(NodeImport& node) {
 }
 
 void importLoop(NodeImport& node) {
-  if (carriesSequences(node)) return importUnrolledLoop(node);
-  LoopInputs inputs;
-  if (node.hasInput(0)) inputs.trips = node.reshape(node.cast(node.input(0), DataType::kI64), {});
-  if (node.hasInput(1)) inputs.condition = node.reshape(node.input(1), {});
+  if (carriesSequences(node)) return importSequenceLoop(node);
+  LoopInputs inputs = limitsOf(node);
   for (int i = 2; i < node.inputCount(); ++i) inputs.carried.push_back(node.input(i));
 
   const auto make = [&](BodyImport& body, const std::vector<TensorType>& carried) {
     const wire::Graph& graph = body.wireGraph();
-    const size_t count = carried.size();
-    if (graph.inputs.size() != 2 + count || graph.outputs.size() < 1 + count)
-      node.invalid("its body takes ", graph.inputs.size(), " inputs and gives ",
-                   graph.outputs.size(), " outputs, which does not fit ", count, " carried values");
-    body.addInput(graph.inputs[0].name, {DataType::kI64, scalarShape(graph.inputs[0])});
-    body.addInput(graph.inputs[1].name, {DataType::kBool, scalarShape(graph.inputs[1])});
-    for (size_t c = 0; c < count; ++c) body.addInput(graph.inputs[2 + c].name, carried[c]);
+    checkCarried(node, graph, carried.size());
+    addLimits(body);
+    for (size_t c = 0; c < carried.size(); ++c) body.addInput(graph.inputs[2 + c].name, carried[c]);
     return body.run() ? body.outputs() : std::vector<Value*>();
   };
   const std::vector<Value*> outputs = addLoop(

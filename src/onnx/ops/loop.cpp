@@ -153,6 +153,29 @@ class LoopImport {
 
 }  // namespace
 
+LoopInputs limitsOf(const NodeImport& node) {
+  LoopInputs inputs;
+  if (node.hasInput(0)) inputs.trips = node.reshape(node.cast(node.input(0), DataType::kI64), {});
+  if (node.hasInput(1)) inputs.condition = node.reshape(node.input(1), {});
+  return inputs;
+}
+
+// A body sees iteration and condition in the rank that it declares.
+void addLimits(BodyImport& body) {
+  const auto add = [&](const wire::ValueInfo& input, DataType type) {
+    const bool isVector = input.type.shape && input.type.shape->size() == 1;
+    body.addInput(input.name, {type, isVector ? Shape{1} : Shape{}});
+  };
+  add(body.wireGraph().inputs[0], DataType::kI64);
+  add(body.wireGraph().inputs[1], DataType::kBool);
+}
+
+void checkCarried(const NodeImport& node, const wire::Graph& body, size_t count) {
+  if (body.inputs.size() != 2 + count || body.outputs.size() < 1 + count)
+    node.invalid("its body takes ", body.inputs.size(), " inputs and gives ", body.outputs.size(),
+                 " outputs, which does not fit ", count, " carried values");
+}
+
 bool isSingle(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim == Dim(1); });
 }

@@ -16,6 +16,12 @@ struct LoopInputs {
   std::vector<Value*> carried;
 };
 
+// The trip count and the condition of a Loop node, and the inputs of its body for them.
+LoopInputs limitsOf(const NodeImport& node);
+void addLimits(BodyImport& body);
+// Refuses a body that does not take and give this many carried values.
+void checkCarried(const NodeImport& node, const wire::Graph& body, size_t count);
+
 // Whether a tensor of this shape has one element, whatever its rank. Exporters mix up scalars and
 // vectors of one in bodies.
 bool isSingle(const Shape& shape);

@@ -12,6 +12,8 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
+const Ranks kMaskRanks{1, 4};  // of a mask that says which keys may be seen
+
 // Flags of keys from lengths, or from ends followed by starts, one per sample. Where sizes are
 // known at run time only, they are lengths.
 Value* keysWithin(const NodeImport& node, Value* bounds, const Dim& batch, const Dim& keys) {
@@ -36,7 +38,6 @@ Value* allowedKeys(const NodeImport& node, Value* mask, const Value* q, const Va
   const Shape in = mask->shape();
   if (mask->rank() == 2) mask = node.reshape(mask, {in[0], 1, 1, in[1]});
   if (mask->rank() == 3) mask = node.reshape(mask, {in[0], 1, in[1], in[2]});
-  if (mask->rank() != 4) node.invalid("its mask has rank ", mask->rank());
   if (in.size() == 4)  // of all positions: the rows of these queries, the columns of these keys
     mask = node.slice(node.slice(mask, 2, keys - queries, queries), 3, 0, keys);
   return node.binary(ScalarOp::kGreater, mask, 0.0);
@@ -109,7 +110,6 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
       const Shape& in = inputs.past->shape();
       return node.reshape(node.slice(inputs.past, 0, i, 1), {in.begin() + 1, in.end()});
     };
-    if (inputs.past->rank() != 5) node.invalid("its past must have rank 5");
     k = node.concat({part(0), k}, 2);
     v = node.concat({part(1), v}, 2);
   }
@@ -121,16 +121,18 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
 
 void importMicrosoftAttention(NodeImport& node) {
   Value* projected = multiply(node, node.input(0, 3), node.input(1, 2));
-  if (node.hasInput(2)) projected = node.binary(ScalarOp::kAdd, projected, node.input(2));
-  importProjected(node, projected,
-                  {node.optionalInput(3), node.optionalInput(4), node.optionalInput(5)});
+  if (node.hasInput(2)) projected = node.binary(ScalarOp::kAdd, projected, node.input(2, 1));
+  importProjected(
+      node, projected,
+      {node.optionalInput(3, kMaskRanks), node.optionalInput(4, 5), node.optionalInput(5, {2, 4})});
 }
 
 void importQAttention(NodeImport& node) {
   Value* x = dequantize(node, node.input(0, 3), node.input(3), node.optionalInput(6));
   Value* weights = dequantize(node, node.input(1, 2), node.input(4), node.optionalInput(7));
-  Value* projected = node.binary(ScalarOp::kAdd, multiply(node, x, weights), node.input(2));
-  importProjected(node, projected, {node.optionalInput(5), node.optionalInput(8), nullptr});
+  Value* projected = node.binary(ScalarOp::kAdd, multiply(node, x, weights), node.input(2, 1));
+  importProjected(node, projected,
+                  {node.optionalInput(5, kMaskRanks), node.optionalInput(8, 5), nullptr});
 }
 
 namespace {
@@ -151,13 +153,12 @@ void importMultiHeadAttention(NodeImport& node) {
     node.unsupported("a shared buffer of past and present is not supported: export it without");
   if (node.wants(3)) node.unsupported("its output of scores is not supported");
   const int64_t heads = node.integer("num_heads");
-  Value *query = node.input(0), *bias = node.optionalInput(3);
+  Value *query = node.input(0, {3, 5}), *bias = node.optionalInput(3, 1);
   Dim biased = 0;  // columns of the bias that were used
   const auto project = [&](Value* x) {
     if (x->rank() == 4) return x;
-    if (x->rank() == 0) node.invalid("its input '", x->name, "' is one number");
     if (bias) {
-      const Dim width = x->shape()[x->rank() - 1];
+      const Dim width = x->shape()[2];
       x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));
       biased = biased + width;
     }
@@ -165,7 +166,7 @@ void importMultiHeadAttention(NodeImport& node) {
   };
   Value *q, *k, *v;
   const bool packed = query->rank() == 5;
-  if (packed || (node.hasInput(1) && node.input(1)->rank() == 5)) {
+  if (packed || (node.hasInput(1) && node.input(1, {3, 5})->rank() == 5)) {
     if (bias) node.unsupported("a bias with packed operands is not supported");
     Value* pair = packed ? query : node.input(1);
     q = packed ? unpackHeads(node, query, 0) : project(query);
@@ -173,12 +174,13 @@ void importMultiHeadAttention(NodeImport& node) {
     v = unpackHeads(node, pair, packed ? 2 : 1);
   } else {
     q = project(query);
-    k = project(node.input(1));
-    v = project(node.input(2));
+    k = project(node.input(1, {3, 4}));
+    v = project(node.input(2, {3, 4}));
   }
   if (node.hasInput(6)) k = node.concat({node.input(6, 4), k}, 2);
   if (node.hasInput(7)) v = node.concat({node.input(7, 4), v}, 2);
-  node.setOutput(0, attendMasked(node, q, k, v, node.optionalInput(4), node.optionalInput(5)));
+  node.setOutput(0, attendMasked(node, q, k, v, node.optionalInput(4, kMaskRanks),
+                                 node.optionalInput(5, {2, 4})));
   node.setOutput(1, k);
   node.setOutput(2, v);
 }

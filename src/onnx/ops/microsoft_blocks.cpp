@@ -73,9 +73,10 @@ void importMatMulNBits(NodeImport& node) {
 // Rows are picked first, of the numbers, the scales and the zero points, and only those are
 // dequantised.
 void importGatherBlockQuantized(NodeImport& node) {
-  Value *data = node.input(0), *indices = node.input(1), *scales = node.input(2);
+  Value *data = node.input(0), *indices = node.input(1);
   const bool bytes = data->dataType() == DataType::kU8;
   const int64_t bits = bytes ? bitsAttribute(node) : 4, rank = data->rank();
+  Value *scales = node.input(2, rank), *zeroPoints = node.optionalInput(3, rank);
   const int64_t blockSize = node.integer("block_size", 128);
   GatherAttrs gather;
   gather.axis = node.axisAttribute("gather_axis", 0, rank);
@@ -87,8 +88,8 @@ void importGatherBlockQuantized(NodeImport& node) {
   Value* picked = pick(data);
   Value* scale = pick(scales);
   Value* zero = nullptr;
-  if (node.hasInput(3)) {
-    zero = pick(node.input(3));
+  if (zeroPoints) {
+    zero = pick(zeroPoints);
     if (bytes)
       zero = node.slice(unpackBits(node, zero, bits), zero->rank() - 1, 0, scale->shape().back());
   } else if (bytes) {

@@ -67,8 +67,8 @@ Value* batchFirst(const NodeImport& node, Value* x, bool transposed) {
 // alpha * op(a) · op(b)
 Value* fusedProduct(const NodeImport& node) {
   MatMulAttrs attrs;
-  Value* a = batchFirst(node, node.input(0), node.flag("transBatchA"));
-  Value* b = batchFirst(node, node.input(1), node.flag("transBatchB"));
+  Value* a = batchFirst(node, node.input(0, Ranks::from(1)), node.flag("transBatchA"));
+  Value* b = batchFirst(node, node.input(1, Ranks::from(1)), node.flag("transBatchB"));
   // A vector is a row or a column, which has nothing to transpose.
   const bool vectorA = a->rank() == 1, vectorB = b->rank() == 1;
   if (vectorA) a = node.reshape(a, {1, a->shape()[0]});
@@ -121,17 +121,17 @@ void importFusedConv(NodeImport& node) {
 }
 
 void importNhwcConv(NodeImport& node) {
-  Value* x = channelsFirst(node, node.input(0));
+  Value* x = channelsFirst(node, node.input(0, Ranks::from(3)));
   Value* result = convolve(node, x, node.input(1), node.optionalInput(2));
   if (node.hasInput(3))
-    result = node.binary(ScalarOp::kAdd, result, channelsFirst(node, node.input(3)));
+    result = node.binary(ScalarOp::kAdd, result, channelsFirst(node, node.input(3, x->rank())));
   result = activate(node, result, node.text("activation", ""), node.numbers("activation_params"));
   node.setOutput(channelsLast(node, result));
 }
 
 void importMicrosoftGroupNorm(NodeImport& node) {
   const bool last = node.flag("channels_last", true);
-  Value* x = node.input(0);
+  Value* x = node.input(0, Ranks::from(2));
   GroupNormAttrs attrs;
   attrs.groups = node.integer("groups");
   attrs.epsilon = node.number("epsilon", 1e-5);
@@ -151,7 +151,7 @@ void importBiasAdd(NodeImport& node) {
 
 // Left half times the GELU of the right half.
 void importBiasSplitGelu(NodeImport& node) {
-  Value* x = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
+  Value* x = node.binary(ScalarOp::kAdd, node.input(0, Ranks::from(1)), node.input(1));
   const int64_t axis = x->rank() - 1;
   const Dim half = floorDiv(x->shape()[axis], 2);
   Value* gate = node.unary(ScalarOp::kGelu, node.slice(x, axis, half, half));

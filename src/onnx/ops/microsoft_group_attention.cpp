@@ -76,7 +76,7 @@ void GroupQueryAttention::placeTokens() {
   before_ = node_.binary(ScalarOp::kMax, first, 0.0);
   const Value* past = node_.hasInput(3) ? node_.input(3, 4) : nullptr;
   const bool hasPast = past && !past->shape()[2].isConstant(0);
-  keys_ = hasPast ? atLeast(node_.graph(), node_.dims(6).at(0), past->shape()[2]) : length_;
+  keys_ = hasPast ? atLeast(node_.inputSizes(), node_.dims(6).at(0), past->shape()[2]) : length_;
 }
 
 Value* GroupQueryAttention::rotated(Value* x) const {
@@ -131,7 +131,7 @@ Value* GroupQueryAttention::mask() const {
     if (window >= 0) seen && (key > position - static_cast<double>(window));
   } else {
     rows = sizeTensor(node_, length_);
-    key < first + token;
+    formula.apply(ScalarOp::kLess, key, first + token);
   }
   Value* seen =
       node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before}, formula.take());

@@ -30,7 +30,7 @@ void importEmbedLayerNormalization(NodeImport& node) {
   node.setOutput(0, node.add(&ops::LayerNorm, {sum, node.input(5), node.input(6)}, attrs));
   node.setOutput(2, sum);
   if (!node.wants(1)) return;
-  Value* mask = node.optionalInput(7);
+  Value* mask = node.optionalInput(7, 2);
   if (!mask) return node.setOutput(1, node.expand(node.scalar(DataType::kI32, 0), {batch}));
   Value* words = node.cast(node.binary(ScalarOp::kEqual, mask, 1.0), DataType::kI32);
   node.setOutput(1, reduce(node, ReduceKind::kSum, words, {1}, false));
@@ -41,8 +41,8 @@ namespace {
 // (a + bi)(c + di), or (a + bi)(c - di), with real and imaginary parts in the last dimension.
 void importComplexProduct(NodeImport& node, bool conjugate) {
   const auto part = [&](int input, int64_t i) {
-    Value* x = node.input(input);
-    if (x->rank() == 0 || !(x->shape().back() == 2))
+    Value* x = node.input(input, Ranks::from(1));
+    if (!(x->shape().back() == 2))
       node.invalid("the last dimension of its operands must be 2");
     return node.slice(x, x->rank() - 1, i, 1);
   };
@@ -61,8 +61,7 @@ void importRealFourier(NodeImport& node, bool inverse) {
                      " dimensions at once are not supported");
   if (node.flag("normalized") || !node.flag("onesided", true))
     node.unsupported("only one-sided transforms without normalisation are supported");
-  Value* x = node.input(0);
-  if (x->rank() < (inverse ? 2 : 1)) node.invalid("its input has too few dimensions");
+  Value* x = node.input(0, Ranks::from(inverse ? 2 : 1));
   if (!inverse) {  // one column of real parts
     Shape column = x->shape();
     column.push_back(1);
@@ -111,10 +110,9 @@ void importCDist(NodeImport& node) {
 // By Cramer's rule: the transposed cofactors over the determinant. Matrices that models invert are
 // of two to four rows.
 void importInverse(NodeImport& node) {
-  Value* x = node.input(0);
+  Value* x = node.input(0, Ranks::from(2));
   const int64_t rank = x->rank();
-  if (rank < 2 || !x->shape().back().isConstant())
-    node.unsupported("it needs matrices of known size");
+  if (!x->shape().back().isConstant()) node.unsupported("it needs matrices of known size");
   const int64_t n = x->shape().back().value();
   if (n > 16) node.unsupported("matrices of more than 16 rows are not inverted");
   if (n == 1) return node.setOutput(node.unary(ScalarOp::kReciprocal, x));

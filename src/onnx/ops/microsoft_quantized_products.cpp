@@ -66,8 +66,8 @@ Value* gateWeights(const NodeImport& node, int weights, int scale) {
     if (operand->rank() == 1) return node.reshape(operand, {shape[0], 1, 1});
     return node.reshape(operand, {shape[0], 1, shape[1]});
   };
-  Value* values = dequantize(node, node.input(weights, 3), aligned(node.input(scale)),
-                             aligned(node.input(scale + 1)));
+  Value* values = dequantize(node, node.input(weights, 3), aligned(node.input(scale, {1, 2})),
+                             aligned(node.input(scale + 1, {1, 2})));
   return node.transpose(values, {0, 2, 1});
 }
 

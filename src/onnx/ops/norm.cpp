@@ -23,12 +23,11 @@ void importInstanceNormalization(NodeImport& node) {
 }
 
 void importGroupNormalization(NodeImport& node) {
-  Value *x = node.input(0), *scale = node.input(1), *bias = node.input(2);
+  Value *x = node.input(0, Ranks::from(2)), *scale = node.input(1), *bias = node.input(2);
   GroupNormAttrs attrs;
   attrs.groups = node.integer("num_groups");
   attrs.epsilon = node.number("epsilon", 1e-5);
-  if (attrs.groups <= 0 || x->rank() < 2)
-    node.invalid("it needs a positive num_groups and an input of rank 2 or more");
+  if (attrs.groups <= 0) node.invalid("its num_groups must be positive");
   if (node.opset() < 21) {
     scale = perChannel(node, scale, attrs.groups, x->shape()[1]);
     bias = perChannel(node, bias, attrs.groups, x->shape()[1]);

@@ -40,7 +40,7 @@ namespace {
 
 // Pads of axes known at run time only, as those of every axis.
 Value* padsOfAllAxes(const NodeImport& node, Value* pads) {
-  Value* axes = node.input(3);
+  Value* axes = node.input(3, 1);
   const Dim count = axes->shape()[0];
   const int64_t rank = node.input(0)->rank();
   std::vector<Value*> halves;
@@ -90,8 +90,8 @@ void importCenterCropPad(NodeImport& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = node.axis(axes[i], x->rank());
     const Dim missing = sizes[i] - x->shape()[axis];
-    const Dim added = atLeast(node.graph(), missing, 0);
-    const Dim removed = atLeast(node.graph(), Dim(0) - missing, 0);
+    const Dim added = atLeast(node.inputSizes(), missing, 0);
+    const Dim removed = atLeast(node.inputSizes(), Dim(0) - missing, 0);
     pad.begin[axis] = floorDiv(added, 2);
     pad.end[axis] = added - pad.begin[axis];
     crop.axes.push_back(axis);

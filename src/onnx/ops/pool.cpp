@@ -46,22 +46,23 @@ void importLpPool(NodeImport& node) {
 
 namespace {
 
+const Ranks kPictures = Ranks::from(3);  // batch and channels before one dimension or more
+
 Value* overSpace(const NodeImport& node, ReduceKind kind, Value* x) {
-  if (x->rank() < 3) node.invalid("its input must have rank 3 or more and has ", x->rank());
   return reduce(node, kind, x, axisRange(2, x->rank()));
 }
 
 }  // namespace
 
 void importGlobalAveragePool(NodeImport& node) {
-  node.setOutput(overSpace(node, ReduceKind::kMean, node.input(0)));
+  node.setOutput(overSpace(node, ReduceKind::kMean, node.input(0, kPictures)));
 }
 void importGlobalMaxPool(NodeImport& node) {
-  node.setOutput(overSpace(node, ReduceKind::kMax, node.input(0)));
+  node.setOutput(overSpace(node, ReduceKind::kMax, node.input(0, kPictures)));
 }
 
 void importGlobalLpPool(NodeImport& node) {
-  Value* x = node.input(0);
+  Value* x = node.input(0, kPictures);
   const double p =
       node.opset() < 2 ? node.number("p", 2) : static_cast<double>(node.integer("p", 2));
   if (p == 1 || p == 2)

@@ -9,8 +9,8 @@ void addRecurrent(NodeImport& node, RecurrentKind kind, std::vector<Value*> inpu
   attrs.direction = static_cast<RecurrentDirection>(
       node.choice("direction", "forward", {"forward", "reverse", "bidirectional"}));
   const Value* recurrence = inputs[2];
-  if (recurrence->rank() != 3 || !recurrence->shape()[2].isConstant())
-    node.invalid("its recurrence weights must be of rank 3 and known size");
+  if (!recurrence->shape()[2].isConstant())
+    node.unsupported("its recurrence weights must be of known size");
   attrs.hidden = node.integer("hidden_size", recurrence->shape()[2].value());
   attrs.activations = join(node.texts("activations"), ",");
   attrs.activationAlpha = node.numbers("activation_alpha");
@@ -27,7 +27,7 @@ void addRecurrent(NodeImport& node, RecurrentKind kind, std::vector<Value*> inpu
 namespace {
 
 void importRecurrent(NodeImport& node, RecurrentKind kind) {
-  std::vector<Value*> inputs{node.input(0), node.input(1), node.input(2)};
+  std::vector<Value*> inputs{node.input(0), node.input(1), node.input(2, 3)};
   for (int i = 3; i < node.inputCount(); ++i) inputs.push_back(node.optionalInput(i));
   addRecurrent(node, kind, std::move(inputs));
 }

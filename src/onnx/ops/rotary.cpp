@@ -33,13 +33,12 @@ namespace {
 // half].
 Value* angles(const NodeImport& node, Value* cache, Value* positions, const Dim& half) {
   if (positions) cache = node.add(&ops::Gather, {cache, positions}, GatherAttrs{});
-  if (cache->rank() != 3) node.invalid("its caches need rank 3, or rank 2 with position_ids");
   const Shape shape = cache->shape();
   return node.reshape(node.slice(cache, 2, 0, half), {shape[0], shape[1], 1, half});
 }
 
 void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* positions) {
-  Value* input = node.input(0);
+  Value* input = node.input(0, {3, 4});
   Value* x = input;  // [batch, length, heads, size]
   const int64_t declared = node.integer("rotary_embedding_dim", 0);
   int64_t heads = node.integer("num_heads", 0);
@@ -47,11 +46,10 @@ void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* pos
     x = node.transpose(x, {0, 2, 1, 3});
   } else {
     const Dim size = cosCache->shape().back() * 2;  // of a head that is rotated whole
-    if (heads == 0 && declared == 0 && x->rank() == 3 && size.isConstant() &&
+    if (heads == 0 && declared == 0 && size.isConstant() && size.value() > 0 &&
         x->shape()[2].isConstant())
       heads = x->shape()[2].value() / size.value();
-    if (x->rank() != 3 || heads <= 0)
-      node.invalid("its input needs rank 4, or rank 3 with num_heads");
+    if (heads <= 0) node.invalid("its input needs rank 4, or rank 3 with num_heads");
     x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
   }
   const Dim half = floorDiv(declared > 0 ? Dim(declared) : x->shape()[3], 2);
@@ -64,21 +62,23 @@ void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* pos
 }  // namespace
 
 void importRotaryEmbedding(NodeImport& node) {
-  importRotary(node, node.input(1), node.input(2), node.optionalInput(3));
+  Value* positions = node.optionalInput(3, 2);
+  const int64_t cacheRank = positions ? 2 : 3;
+  importRotary(node, node.input(1, cacheRank), node.input(2, cacheRank), positions);
 }
 
 // Positions come first, and may be one number: that of the first token.
 void importMicrosoftRotaryEmbedding(NodeImport& node) {
   if (node.flag("is_packed_batching"))
     node.unsupported("packed batches are not supported: export it without is_packed_batching");
-  const Value* x = node.input(0);
-  Value* positions = node.input(1);
+  const Value* x = node.input(0, {3, 4});
+  Value* positions = node.input(1, {1, 2});
   if (positions->rank() == 1) {
     const Dim length = x->shape()[x->rank() == 4 ? 2 : 1];
     Value* tokens = node.reshape(counting(node, positions->dataType(), length), {1, length});
     positions = node.binary(ScalarOp::kAdd, tokens, positions);
   }
-  importRotary(node, node.input(2), node.input(3), positions);
+  importRotary(node, node.input(2, 2), node.input(3, 2), positions);
 }
 
 }  // namespace camshaft::onnx::importer

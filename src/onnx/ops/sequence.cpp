@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "onnx/size.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {
@@ -22,6 +23,16 @@ Value* withAxis(const NodeImport& node, Value* x, int64_t axis) {
   Shape shape = x->shape();
   shape.insert(shape.begin() + axis, Dim(1));
   return node.reshape(x, std::move(shape));
+}
+
+// x with one dimension at another place.
+Value* moveAxis(const NodeImport& node, Value* x, int64_t from, int64_t to) {
+  if (from == to) return x;
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < x->rank(); ++d)
+    if (d != from) order.push_back(d);
+  order.insert(order.begin() + to, from);
+  return node.transpose(x, std::move(order));
 }
 
 constexpr int64_t kMostElements = 8192;  // each is a value of the graph
@@ -44,6 +55,16 @@ std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
 }
 
 }  // namespace
+
+Value* stacked(const NodeImport& node, const Sequence& sequence) {
+  if (sequence.stacked) return sequence.stacked;
+  for (const Value* element : sequence.elements)
+    if (element->type != sequence.elements[0]->type)
+      node.unsupported("its sequence has elements of type ", sequence.elements[0]->type, " and ",
+                       element->type,
+                       ", which must be alike where the run decides on their number");
+  return joined(node, sequence.elements, 0, true);
+}
 
 Value* joined(const NodeImport& node, std::vector<Value*> parts, int64_t axis, bool asNewAxis) {
   if (asNewAxis)
@@ -71,6 +92,11 @@ void importSplitToSequence(NodeImport& node) {
   Value* x = node.input(0);
   const int64_t axis = node.axisAttribute("axis", 0, x->rank());
   const bool keepsAxis = node.hasInput(1) || node.flag("keepdims", true);
+  if (!node.hasInput(1) && !x->shape()[axis].isConstant()) {
+    Value* rows = moveAxis(node, x, axis, 0);
+    return node.setOutput(0,
+                          Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
+  }
   Shape flat = x->shape();
   flat.erase(flat.begin() + axis);
   Sequence parts;
@@ -84,7 +110,12 @@ void importSplitToSequence(NodeImport& node) {
 }
 
 void importSequenceInsert(NodeImport& node) {
-  Sequence sequence = node.sequence(0);
+  Sequence sequence = node.hasInput(2) ? node.sequence(0) : node.anySequence(0);
+  if (sequence.stacked) {
+    Value* last = stacked(node, {.elements = {node.input(1)}});
+    sequence.stacked = node.concat({sequence.stacked, last}, 0);
+    return node.setOutput(0, std::move(sequence));
+  }
   std::vector<Value*>& elements = sequence.elements;
   if (static_cast<int64_t>(elements.size()) >= kMostElements)
     node.unsupported("it makes a sequence of more than ", kMostElements, " elements");
@@ -107,34 +138,53 @@ void importSequenceErase(NodeImport& node) {
   node.setOutput(0, std::move(sequence));
 }
 
-// A position that only the run knows picks among elements of one type and shape.
+namespace {
+
+// A sequence that nobody adds to any more.
+Sequence finished(const NodeImport& node, int i) {
+  Sequence sequence = node.anySequence(i);
+  return sequence.stacked ? sequence : node.sequence(i);
+}
+
+}  // namespace
+
 void importSequenceAt(NodeImport& node) {
-  const std::vector<Value*> elements = node.sequence(0).elements;
+  const Sequence sequence = finished(node, 0);
   Value* position = node.input(1);
-  if (node.knownIntegers(position))
-    return node.setOutput(elements.at(positionIn(node, 1, elements.size())));
-  const bool areAlike = std::all_of(elements.begin(), elements.end(), [&](const Value* element) {
-    return element->type == elements[0]->type;
-  });
-  if (elements.empty() || !areAlike)
-    node.unsupported("its position ('", position->name,
-                     "') is known at run time only, and the elements differ in type or shape");
-  Value* all = joined(node, elements, 0, true);
-  node.setOutput(node.add(&ops::Gather, {all, node.reshape(position, {})}, GatherAttrs{}));
+  if (!sequence.stacked && node.knownIntegers(position))
+    return node.setOutput(sequence.elements.at(positionIn(node, 1, sequence.elements.size())));
+  if (!sequence.stacked && sequence.elements.empty())
+    node.invalid("it takes an element of an empty sequence");
+  node.setOutput(
+      node.add(&ops::Gather, {stacked(node, sequence), node.reshape(position, {})}, GatherAttrs{}));
 }
 
 void importSequenceLength(NodeImport& node) {
-  const auto count = static_cast<double>(node.sequence(0).elements.size());
-  node.setOutput(node.scalar(DataType::kI64, count));
+  const Sequence sequence = finished(node, 0);
+  const Dim count = sequence.stacked ? sequence.stacked->shape()[0]
+                                     : Dim(static_cast<int64_t>(sequence.elements.size()));
+  node.setOutput(count.isConstant()
+                     ? node.scalar(DataType::kI64, static_cast<double>(count.value()))
+                     : sizeTensor(node, count));
 }
 
 void importConcatFromSequence(NodeImport& node) {
-  const std::vector<Value*> elements = node.sequence(0).elements;
-  if (elements.empty()) node.unsupported("it joins an empty sequence, whose shape nothing tells");
+  const Sequence sequence = finished(node, 0);
   const bool asNewAxis = node.flag("new_axis");
   node.integer("axis");  // required
-  const int64_t axis = node.axisAttribute("axis", 0, elements[0]->rank() + (asNewAxis ? 1 : 0));
-  node.setOutput(joined(node, elements, axis, asNewAxis));
+  if (!sequence.stacked && sequence.elements.empty())
+    node.unsupported("it joins an empty sequence, whose shape nothing tells");
+  const int64_t rank =
+      sequence.stacked ? sequence.stacked->rank() - 1 : sequence.elements[0]->rank();
+  const int64_t axis = node.axisAttribute("axis", 0, rank + (asNewAxis ? 1 : 0));
+  if (!sequence.stacked) return node.setOutput(joined(node, sequence.elements, axis, asNewAxis));
+  Value* all = moveAxis(node, sequence.stacked, 0, axis);
+  Shape shape = all->shape();
+  if (!asNewAxis) {
+    shape[axis] = shape[axis] * shape[axis + 1];
+    shape.erase(shape.begin() + axis + 1);
+  }
+  node.setOutput(node.reshape(all, std::move(shape)));
 }
 
 void importSequenceMap(NodeImport& node) {

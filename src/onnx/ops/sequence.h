@@ -15,8 +15,14 @@ Value* tensorOutput(const NodeImport& node, const std::vector<Item>& bodyOutputs
 // The parts, one after the other along an axis that they have or that is new.
 Value* joined(const NodeImport& node, std::vector<Value*> parts, int64_t axis, bool asNewAxis);
 
-// A Loop that carries sequences, as copies of its body: how often it runs must be known.
+// The elements along a new dimension 0, of a sequence that has some; they must be of one type.
+Value* stacked(const NodeImport& node, const Sequence& sequence);
+
+// A Loop that carries sequences. Where it is known how often it runs it becomes copies of its body;
+// elsewhere what iterations append is a scan output.
 bool carriesSequences(const NodeImport& node);
-void importUnrolledLoop(NodeImport& node);
+void importSequenceLoop(NodeImport& node);
+// False: how often it runs is known at run time only.
+bool unrollLoop(NodeImport& node);
 
 }  // namespace camshaft::onnx::importer

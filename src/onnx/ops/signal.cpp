@@ -43,8 +43,8 @@ void importSTFT(NodeImport& node) {
   Value* signal = node.input(0, 3);
   const Dim &batch = signal->shape()[0], &size = signal->shape()[1], &parts = signal->shape()[2];
   const Dim step = scalarSize(node, 1);
-  Value* window = node.optionalInput(2);
-  const Dim length = node.hasInput(3) ? scalarSize(node, 3) : window ? window->shape().at(0) : size;
+  Value* window = node.optionalInput(2, 1);
+  const Dim length = node.hasInput(3) ? scalarSize(node, 3) : window ? window->shape()[0] : size;
   const Dim frames = floorDiv(size - length, step) + 1;
 
   // Frame f begins at sample f * step.

@@ -23,7 +23,7 @@ Value* slice(const NodeImport& node, const std::vector<Dim>& starts, const std::
     if (steps[i] == 0) node.invalid("its step along axis ", axes[i], " is zero");
     const int64_t axis = node.axis(axes[i], x->rank());
     const SliceBounds bounds =
-        sliceBounds(node.graph(), x->shape()[axis], starts[i], ends[i], steps[i]);
+        sliceBounds(node.inputSizes(), x->shape()[axis], starts[i], ends[i], steps[i]);
     if (bounds.start.isConstant(0) && steps[i] == 1 && bounds.size == x->shape()[axis]) continue;
     attrs.axes.push_back(axis);
     attrs.starts.push_back(bounds.start);

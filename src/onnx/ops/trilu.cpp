@@ -4,8 +4,7 @@
 namespace camshaft::onnx::importer {
 
 void importTrilu(NodeImport& node) {
-  Value* x = node.input(0);
-  if (x->rank() < 2) node.invalid("it needs matrices and got ", x->type);
+  Value* x = node.input(0, Ranks::from(2));
   TriluAttrs attrs;
   attrs.upper = node.flag("upper", true);
   // Below the last row there is no further diagonal.

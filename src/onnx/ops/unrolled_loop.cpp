@@ -1,4 +1,4 @@
-// A Loop that carries sequences from one iteration to the next becomes copies of its body.
+// A Loop that carries sequences from one iteration to the next, as copies of its body.
 #include <algorithm>
 
 #include "onnx/ops/sequence.h"
@@ -9,36 +9,17 @@ namespace {
 
 constexpr int64_t kMostTrips = 1024;
 
-int64_t tripsOf(const NodeImport& node) {
+std::optional<int64_t> tripsOf(const NodeImport& node) {
   if (!node.hasInput(0)) return kMostTrips + 1;
   const auto known = node.knownIntegers(node.input(0));
-  if (!known)
-    node.unsupported("it carries a sequence, and its trip count ('", node.input(0)->name,
-                     "') is known at run time only: make it a constant, or collect tensors as a "
-                     "scan output");
-  return known->at(0);
-}
-
-bool isTrue(const NodeImport& node, const Value* condition) {
-  const auto known = node.knownIntegers(condition);
-  if (!known)
-    node.unsupported(
-        "it carries a sequence, and whether it goes on is known at run time only: "
-        "collect tensors as a scan output");
-  return known->at(0) != 0;
+  return known ? std::optional(known->at(0)) : std::nullopt;
 }
 
 }  // namespace
 
-bool carriesSequences(const NodeImport& node) {
-  for (int i = 2; i < node.inputCount(); ++i)
-    if (const auto item = node.optionalItem(i); item && std::holds_alternative<Sequence>(*item))
-      return true;
-  return false;
-}
-
-void importUnrolledLoop(NodeImport& node) {
-  const int64_t trips = tripsOf(node);
+bool unrollLoop(NodeImport& node) {
+  const std::optional<int64_t> trips = tripsOf(node);
+  if (!trips) return false;
   Value* condition = node.hasInput(1) ? node.input(1) : node.scalar(DataType::kBool, 1);
   std::vector<Item> carried;
   for (int i = 2; i < node.inputCount(); ++i) carried.push_back(node.item(i));
@@ -46,13 +27,14 @@ void importUnrolledLoop(NodeImport& node) {
   std::vector<std::vector<Value*>> scans(static_cast<size_t>(node.outputCount()) -
                                          std::min(count, static_cast<size_t>(node.outputCount())));
 
-  for (int64_t trip = 0; trip < trips && isTrue(node, condition); ++trip) {
-    if (trip == kMostTrips)
-      node.unsupported("it carries a sequence through more than ", kMostTrips, " iterations");
+  for (int64_t trip = 0; trip < *trips; ++trip) {
+    const auto goesOn = node.knownIntegers(condition);
+    if (!goesOn || trip == kMostTrips) return false;
+    if (goesOn->at(0) == 0) break;
     std::vector<Item> inputs{node.scalar(DataType::kI64, static_cast<double>(trip)), condition};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     const std::vector<Item> outputs = node.importBranch("body", inputs, str(trip));
-    if (isSpoilt(node, outputs)) return;
+    if (isSpoilt(node, outputs)) return true;
     condition = tensorOutput(node, outputs, 0);
     for (size_t i = 0; i < count; ++i) carried[i] = outputs.at(1 + i);
     for (size_t i = 0; i < scans.size(); ++i)
@@ -63,6 +45,7 @@ void importUnrolledLoop(NodeImport& node) {
     if (scans[i].empty()) node.unsupported("it never runs, so nothing tells a scan output's shape");
     node.setOutput(static_cast<int>(count + i), joined(node, scans[i], 0, true));
   }
+  return true;
 }
 
 }  // namespace camshaft::onnx::importer
