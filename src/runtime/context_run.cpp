@@ -5,6 +5,16 @@
 #include "support/stopwatch.h"
 
 namespace camshaft {
+namespace {
+
+// A step whose results have no elements need not run, and kernels and libraries, some of which take
+// no empty problem, do not see it.
+bool writesNothing(const LaunchArgs& args) {
+  return std::all_of(args.outputs.begin(), args.outputs.end(),
+                     [](const TensorArg& output) { return output.count() == 0; });
+}
+
+}  // namespace
 
 Context::~Context() {
   if (device_) device_->makeCurrent();
@@ -137,7 +147,7 @@ void Context::runStep(size_t index, void* stream) {
   } else {
     if (!resolved.checked) checkLaunch(step, loaded, args);
     resolved.checked = true;
-    loaded.kernel->launch(loaded.state.get(), args);
+    if (!writesNothing(args)) loaded.kernel->launch(loaded.state.get(), args);
   }
   if (timer_ && !isQueued) timer_(step, watch.milliseconds());
   if (timer_ && isQueued) timed_.push_back({index, std::move(begin), mark()});
