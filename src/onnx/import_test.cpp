@@ -194,6 +194,20 @@ TEST(Import, FoldsShapeArithmeticIntoSymbols) {
   EXPECT_EQ(toString(imported(model).outputs[0].value->type), "f32[n, s, 4, 3]");
 }
 
+// (height - 1) / 8 + 1, as exporters write the size of what strided convolutions leave.
+TEST(Import, FollowsSizesThatAreDivided) {
+  TestModel model(20);
+  model.input("x", {"n", 3, "height"}).integers("less", {-1}).integers("eight", {8});
+  model.integers("one", {1}).node({"Shape", {"x"}, {"height"}, {{"start", int64_t{2}}}});
+  model.node({"Add", {"less", "height"}, {"last"}}).node({"Div", {"last", "eight"}, {"steps"}});
+  model.node({"Add", {"one", "steps"}, {"size"}});
+  model.node({"Shape", {"x"}, {"others"}, {{"end", int64_t{2}}}});
+  model.node({"Concat", {"others", "size"}, {"sizes"}, {{"axis", int64_t{0}}}});
+  model.node({"Resize", {"x", "", "", "sizes"}, {"y"}}).output("y");
+  const camshaft::Graph graph = imported(model);
+  EXPECT_EQ(toString(graph.outputs[0].value->type), "f32[n, 3, floordiv(height + 7, 8)]");
+}
+
 TEST(Import, ExpandsFunctionsWithTheirAttributes) {
   TestModel model;
   model.function("Leak", {"a"}, {"b"}, {"dim"},

@@ -17,6 +17,7 @@ namespace camshaft::onnx::importer {
 #define ONNX_MICROSOFT(name, since, function) void function(NodeImport&);
 #define ONNX_ML(name, since, function) void function(NodeImport&);
 #define ONNX_PREVIEW(name, since, function) void function(NodeImport&);
+#define ONNX_TRAINING(name, since, function) void function(NodeImport&);
 #define ONNX_REFUSED(name, why)
 #include "onnx/ops/table.def"
 #undef ONNX_UNARY
@@ -26,6 +27,7 @@ namespace camshaft::onnx::importer {
 #undef ONNX_MICROSOFT
 #undef ONNX_ML
 #undef ONNX_PREVIEW
+#undef ONNX_TRAINING
 #undef ONNX_REFUSED
 
 namespace {
@@ -45,6 +47,7 @@ constexpr std::string_view kTraining = "ai.onnx.preview.training";
 #define ONNX_MICROSOFT(name, since, function) {kMicrosoft, #name, since, function},
 #define ONNX_ML(name, since, function) {kMl, #name, since, function},
 #define ONNX_PREVIEW(name, since, function) {kPreview, #name, since, function},
+#define ONNX_TRAINING(name, since, function) {kTraining, #name, since, function},
 #define ONNX_REFUSED(name, why)
 constexpr OperatorEntry kOperators[] = {
 #include "onnx/ops/table.def"
@@ -56,6 +59,7 @@ constexpr OperatorEntry kOperators[] = {
 #undef ONNX_MICROSOFT
 #undef ONNX_ML
 #undef ONNX_PREVIEW
+#undef ONNX_TRAINING
 #undef ONNX_REFUSED
 
 struct Refusal {
@@ -69,6 +73,7 @@ struct Refusal {
 #define ONNX_MICROSOFT(name, since, function)
 #define ONNX_ML(name, since, function)
 #define ONNX_PREVIEW(name, since, function)
+#define ONNX_TRAINING(name, since, function)
 #define ONNX_REFUSED(name, why) {#name, why},
 constexpr Refusal kRefusals[] = {
 #include "onnx/ops/table.def"

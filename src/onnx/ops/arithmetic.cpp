@@ -1,7 +1,23 @@
-// Binary operators with a twist: Mod, Pow, BitShift.
+// Binary operators with a twist: Div, Mod, Pow, BitShift.
+#include <algorithm>
+
+#include "onnx/input_sizes.h"
 #include "onnx/ops/elementwise.h"
 
 namespace camshaft::onnx::importer {
+
+// Integers are rounded towards zero. Where they are sizes, (height - 1) / 8 say, that is down, and
+// sizes computed from them stay known.
+void importDiv(NodeImport& node) {
+  const auto areSizes = [&](const Value* x) {
+    return x->contents &&
+           std::all_of(x->contents->begin(), x->contents->end(),
+                       [&](const Dim& dim) { return node.inputSizes().isAtLeast(dim, 0); });
+  };
+  const bool roundsDown =
+      isInteger(node.input(0)->dataType()) && areSizes(node.input(1)) && areSizes(node.input(0));
+  importBinary(node, roundsDown ? ScalarOp::kFloorDiv : ScalarOp::kDiv);
+}
 
 void importMod(NodeImport& node) {
   importBinary(node, node.flag("fmod") ? ScalarOp::kFmod : ScalarOp::kMod);
