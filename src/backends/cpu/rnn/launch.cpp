@@ -16,6 +16,12 @@
 namespace camshaft::cpu::rnn {
 namespace {
 
+// Recurrent weights, in floats, that fill a good part of a core's cache, so that reading them takes
+// several cores less time even with a fork and join for every step.
+constexpr int64_t kSharedWeights = 128 * 1024;
+// Multiplications, some twenty microseconds of them, that are worth waking the threads at all.
+constexpr int64_t kSharedWork = 512 * 1024;
+
 bool isValid(const Params& p) {
   constexpr int64_t kMost = int64_t{1} << 24;
   const auto isFunction = [](const Function& f) {
@@ -89,9 +95,6 @@ void launch(const void* state, const LaunchArgs& args) {
   const float* const packed = packedWeights(p, args, workspace);
   const int64_t perDirection = PackedLayout(p).floats;
 
-  // Weights that fill a good part of a core's cache are worth being read by several.
-  constexpr int64_t kSharedWeights = 128 * 1024;
-  constexpr int64_t kSharedWork = 1024 * 1024;
   const int64_t threads = args.threads->threads();
   const Division division = divide(p, batch, static_cast<int>(threads));
   const int64_t parts = p.directions * division.slices;
