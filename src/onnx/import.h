@@ -48,6 +48,9 @@ struct ImportOptions {
   // this says otherwise. With a trace only: what such a node gives becomes an input of the graph,
   // and the size a symbol of its own.
   bool openBroadcasts = false;
+  // Nothing is taken for granted of the sizes of inputs, as it is where x[-1:] has size one and not
+  // min(n, 1): what a body reads is often empty.
+  bool emptyInputs = false;
 };
 
 // Fills `graph` (which must be empty) and returns every problem found, in model order. A node that

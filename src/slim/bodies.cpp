@@ -29,8 +29,9 @@ void collectOwnNames(const onnx::Graph& graph, Names& names) {
 
 class BodySlimmer {
  public:
-  BodySlimmer(const onnx::LoadedModel& model, const Names& taken) : model_(model), taken_(taken) {
-    collectOwnNames(model.model.graph, taken_);
+  BodySlimmer(const onnx::LoadedModel& model, const Names& outside)
+      : model_(model), outside_(outside) {
+    collectOwnNames(model.model.graph, outside_);
     for (const onnx::Tensor& tensor : model.model.graph.initializers)
       initializers_[tensor.name] = &tensor;
   }
@@ -51,10 +52,10 @@ class BodySlimmer {
     whole.model.opsetImports = model_.model.opsetImports;
     whole.model.functions = model_.model.functions;
     whole.model.graph = body;
-    Names taken = taken_, captured;
+    Names outside = outside_, captured;
     for (const TracedNode::Capture& capture : traced.captures) {
       if (!reads.contains(capture.name)) continue;
-      taken.erase(std::string(capture.name));
+      outside.erase(std::string(capture.name));
       captured.emplace(capture.name);
       const auto constant = initializers_.find(capture.name);
       if (constant != initializers_.end())
@@ -63,7 +64,7 @@ class BodySlimmer {
         whole.model.graph.inputs.push_back(inputFor(capture));
     }
     try {
-      SlimModel slimmed = slim(std::move(whole), taken);
+      SlimModel slimmed = slim(std::move(whole), outside);
       onnx::Graph graph = slimmed.model().graph;
       if (nodesIn(graph) >= nodesIn(body)) return;
       graph.inputs = body.inputs;
@@ -108,7 +109,7 @@ class BodySlimmer {
   }
 
   const onnx::LoadedModel& model_;
-  Names taken_;
+  Names outside_;
   std::unordered_map<std::string_view, const onnx::Tensor*> initializers_;
   SlimmedBodies made_;
 };
@@ -122,12 +123,12 @@ bool hasBodies(const onnx::Node& node) {
 }  // namespace
 
 SlimmedBodies slimBodies(onnx::LoadedModel& model, const onnx::ImportTrace& trace,
-                         const std::unordered_set<std::string>& taken) {
+                         const std::unordered_set<std::string>& outside) {
   std::unordered_map<std::string_view, const TracedNode*> makers;  // by name of the first output
   for (const TracedNode& traced : trace.nodes)
     if (hasBodies(traced.node)) makers[traced.node.outputs.front()] = &traced;
   if (makers.empty()) return {};
-  BodySlimmer slimmer(model, taken);
+  BodySlimmer slimmer(model, outside);
   for (onnx::Node& node : model.model.graph.nodes)
     if (hasBodies(node))
       if (const auto made = makers.find(node.outputs.front()); made != makers.end())

@@ -18,9 +18,9 @@ struct SlimmedBodies {
 };
 
 // Puts slimmer bodies into the main graph's nodes where there are any. `trace` is of the model's
-// import: it knows the types of what bodies read of the graph around them. `taken` are names of
-// graphs around the model's own.
+// import: it knows the types of what bodies read of the graph around them. `outside` are the names
+// of graphs around the model's own.
 SlimmedBodies slimBodies(onnx::LoadedModel& model, const onnx::ImportTrace& trace,
-                         const std::unordered_set<std::string>& taken);
+                         const std::unordered_set<std::string>& outside);
 
 }  // namespace camshaft

@@ -34,7 +34,7 @@ struct SlimModel::State {
   onnx::Model model;
   SlimReport report;
 
-  std::unordered_set<std::string> taken;  // names of graphs around the model's
+  std::unordered_set<std::string> outside;  // names of graphs around the model's
 
   void write(const Graph& imported, std::set<size_t> kept);
   bool keepRefused(std::set<size_t>& kept);
@@ -110,12 +110,9 @@ int64_t bytesOf(const onnx::LoadedModel& model) {
   return static_cast<int64_t>(bytes);
 }
 
-Graph import(const onnx::LoadedModel& model, onnx::ImportTrace& trace, bool openBroadcasts) {
+Graph import(const onnx::LoadedModel& model, onnx::ImportOptions options) {
   Graph graph;
-  trace = {};
-  onnx::ImportOptions options;
-  options.trace = &trace;
-  options.openBroadcasts = openBroadcasts;
+  *options.trace = {};
   const auto problems = onnx::importModel(model, graph, options);
   if (problems.empty()) return graph;
   std::string message;
@@ -168,7 +165,7 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     copy.cut();
     runPasses(copy.graph(), opsetOf(source.model));
     const std::vector<KeptNode> keptNodes = copy.keptNodes();
-    written = smallerOf({source, trace, copy.graph(), keptNodes, taken});
+    written = smallerOf({source, trace, copy.graph(), keptNodes, outside});
     if (written.refusals.empty()) break;
     if (keepRefused(kept)) continue;
     const auto& refusal = written.refusals.front();
@@ -187,17 +184,21 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     leaveUnchanged(str("it would have ", after, " nodes, and has ", before));
 }
 
-SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& taken) {
+SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& outside) {
   auto state = std::make_unique<SlimModel::State>();
   const onnx::Model original = model.model;
   state->report.bytes.before = bytesOf(model);
   state->source = std::move(model);
-  state->taken = taken;
+  state->outside = outside;
   state->tidied = tidy(state->source);
-  Graph imported = import(state->source, state->trace, false);
-  state->bodies = slimBodies(state->source, state->trace, taken);
-  if (!state->bodies.models.empty()) imported = import(state->source, state->trace, false);
-  if (findUseOfOpenBroadcast(state->trace)) imported = import(state->source, state->trace, true);
+  onnx::ImportOptions options;
+  options.trace = &state->trace;
+  options.emptyInputs = !outside.empty();
+  Graph imported = import(state->source, options);
+  state->bodies = slimBodies(state->source, state->trace, outside);
+  if (!state->bodies.models.empty()) imported = import(state->source, options);
+  options.openBroadcasts = findUseOfOpenBroadcast(state->trace) != nullptr;
+  if (options.openBroadcasts) imported = import(state->source, options);
   const auto squeezes = squeezesOfChosenBranches(imported, state->trace);
   if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
     state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));

@@ -33,7 +33,8 @@ class SlimModel {
 
 // Opsets, inputs, outputs and metadata stay. Throws Error with all reasons when the model cannot
 // be imported; nodes of operators without an importer are kept where the model declares the types
-// of their outputs. New tensors get none of the `taken` names.
-SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& taken = {});
+// of their outputs. `outside` are the names of the graphs around it where the model is a body: new
+// tensors get none of them.
+SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& outside = {});
 
 }  // namespace camshaft

@@ -416,6 +416,23 @@ def test_what_a_loop_only_passes_on():
                 {"x": random(1, 2), "count": numpy.array(0)})
 
 
+def test_what_a_loop_carries_may_be_empty():
+    """The last element is taken of a tensor that begins without any."""
+    body = helper.make_graph(
+        [node("Identity", ["going"], ["still"]), node("Slice", ["state", "minus", "end"], ["last"]),
+         node("Identity", ["last"], ["same"]), node("Shape", ["same"], ["size"]),
+         node("Cast", ["size"], ["number"], to=FLOAT), node("Squeeze", ["number"], ["value"]),
+         node("Pad", ["state", "one_more", "value"], ["next"])],
+        "body", [info("i", INT64, []), info("going", BOOL, []), info("state", FLOAT, ["k"])],
+        [info("still", BOOL, []), info("next", FLOAT, [None])])
+    model = model_of(
+        [node("Loop", ["count", "", "none"], ["y"], body=body)],
+        [info("count", INT64, [])], [info("y", FLOAT, [None])],
+        {"none": numpy.zeros(0, numpy.float32), "minus": [-1], "one_more": [0, 1],
+         "end": [numpy.iinfo(numpy.int64).max]})
+    assert_same(model, slimmed(model), {"count": numpy.array(3)})
+
+
 def test_slices_of_slices():
     model = model_of(
         [node("Slice", ["x", "zero", "end", "one", "two"], ["even"]),
