@@ -46,8 +46,7 @@ static Node* addTranspose(Graph& graph, const Node& around, Value* x, Permutatio
 }
 
 static void makeChannelsLast(Graph& graph, Node* node) {
-  Permutation toLast = identityOrder(static_cast<size_t>(node->input(0)->rank()));
-  std::rotate(toLast.begin() + 1, toLast.begin() + 2, toLast.end());
+  const Permutation toLast = channelsLastOrder(node->input(0)->rank());
   graph.setInput(node, 0, addTranspose(graph, *node, node->input(0), toLast, node)->output());
   *layoutOf(*node) = true;
   graph.inferTypes(node);

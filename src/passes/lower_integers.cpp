@@ -19,6 +19,7 @@
 #include "ops/reduce.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/permutation.h"
 
 namespace camshaft {
 
@@ -92,14 +93,10 @@ class Lowering {
     ConvAttrs attrs = node_->as<ConvAttrs>();
     const Shape& weights = node_->input(1)->shape();
     Value *x = centred(0), *w = centred(1);
-    const int64_t rank = x->rank();
-    std::vector<int64_t> last{0}, first{0, rank - 1};
-    for (int64_t i = 2; i < rank; ++i) last.push_back(i);
-    for (int64_t i = 1; i < rank - 1; ++i) first.push_back(i);
-    last.push_back(1);
+    const Permutation last = channelsLastOrder(x->rank());
     const bool moves = attrs.channelsLast;
     attrs.channelsLast = false;
-    if (moves) x = transpose(x, first);
+    if (moves) x = transpose(x, inverseOf(last));
     Value* y = exactly(x, numElements(Shape(weights.begin() + 1, weights.end())), [&](Value* part) {
       return add(&ops::Conv, {part, w}, attrs);
     });

@@ -17,6 +17,7 @@
 #include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/permutation.h"
 
 namespace camshaft {
 
@@ -148,10 +149,7 @@ bool rewriteConv(Graph& graph, Node* node) {
   if (attrs.groups != 1 || attrs.channelsLast || rank > 4) return false;
   if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
     return false;
-  std::vector<int64_t> last{0}, first{0, rank - 1};
-  for (int64_t i = 2; i < rank; ++i) last.push_back(i);
-  for (int64_t i = 1; i < rank - 1; ++i) first.push_back(i);
-  last.push_back(1);
+  const Permutation last = channelsLastOrder(rank);
   attrs.channelsLast = true;
   const Builder at{graph, node};
   Node* conv = graph.add(&ops::ConvInteger, node->name,
@@ -159,7 +157,7 @@ bool rewriteConv(Graph& graph, Node* node) {
                          std::move(attrs), node);
   Value* y = at.scaled(conv->output(), at.alongLast(x->scale, 1),
                        at.alongLast(w->scale, weights[0]), node->input(2));
-  replaceValue(graph, node->output(), at.transpose(y, first));
+  replaceValue(graph, node->output(), at.transpose(y, inverseOf(last)));
   return true;
 }
 

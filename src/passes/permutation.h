@@ -24,6 +24,13 @@ inline Permutation inverseOf(const Permutation& order) {
   return inverse;
 }
 
+// [N, C, spatial...] as [N, spatial..., C].
+inline Permutation channelsLastOrder(int64_t rank) {
+  Permutation order = identityOrder(static_cast<size_t>(rank));
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return order;
+}
+
 // What a transpose by `order` makes of one entry per dimension.
 template <class T>
 std::vector<T> permuted(const std::vector<T>& perDimension, const Permutation& order) {
