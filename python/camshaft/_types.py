@@ -1,6 +1,7 @@
 """Between numpy's element types and the library's."""
 
 import ctypes
+import math
 
 import numpy as np
 
@@ -85,8 +86,7 @@ def _unpack(packed, dtype, shape):
 
 
 def _bytes_of(dtype, shape):
-    count = int(np.prod(shape, dtype=np.int64))
-    return (count * _bits_of(_OURS[np.dtype(dtype)]) + 7) // 8
+    return (math.prod(shape) * _bits_of(_OURS[np.dtype(dtype)]) + 7) // 8
 
 
 def nptype(trt_type):
