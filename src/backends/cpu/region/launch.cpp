@@ -59,7 +59,9 @@ void poolBin(const float* images, int64_t plane, int64_t width, const BoxAxis& r
   std::fill_n(pooled, channels, kMax && !isEmpty ? -INFINITY : 0.0f);
   for (int64_t i = 0; i < rows.perBin; ++i) {
     const Tap y = rows.tap(i, row);
-    for (int64_t j = 0; j < columns.perBin; ++j) {
+    // A row outside is all zeros, however many samples it has: one will do.
+    for (int64_t j = 0; j < (y.inside ? columns.perBin : std::min<int64_t>(columns.perBin, 1));
+         ++j) {
       const Tap x = columns.tap(j, column);
       if (!y.inside || !x.inside) {
         if (kMax)

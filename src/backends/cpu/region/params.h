@@ -14,7 +14,10 @@ struct RoiAlignParams {
   int32_t isMax;
   int32_t halfPixel;
   int32_t padding = 0;
-  bool isValid() const { return height > 0 && width > 0 && samplingRatio >= 0; }
+  // More samples than that would only keep a run from ending.
+  bool isValid() const {
+    return height > 0 && width > 0 && samplingRatio >= 0 && samplingRatio <= 4096;
+  }
 };
 
 // As ops/columns.h has them: rows, then columns.
