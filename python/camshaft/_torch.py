@@ -3,6 +3,7 @@
 import torch
 
 from ._camshaft import DataType, IOutputAllocator, TensorLocation
+from ._inputs import set_shape
 
 _TYPES = {
     DataType.FLOAT: torch.float32,
@@ -45,8 +46,6 @@ class _Output(IOutputAllocator):
 
 
 def infer(context, names, inputs):
-    from .inference import _set_shape  # imported late: the two know each other
-
     engine = context.engine
     given = next(value for value in inputs.values() if isinstance(value, torch.Tensor))
     main = given.device if engine.device is not None else torch.device("cpu")
@@ -63,7 +62,7 @@ def infer(context, names, inputs):
         if tensor.dtype != dtype:
             raise TypeError(f"input '{name}' takes {dtype}, not {tensor.dtype}: convert the tensor")
         kept.append(tensor := tensor.to(place(name)).contiguous())
-        _set_shape(context, name, tensor.shape)
+        set_shape(context, name, tensor.shape)
         context.set_tensor_address(name, tensor.data_ptr())
 
     outputs = {}

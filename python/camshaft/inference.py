@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 
-from ._camshaft import ICudaEngine, IOutputAllocator, TensorIOMode, TensorLocation
+from ._camshaft import ICudaEngine, IOutputAllocator, TensorLocation
+from ._inputs import checked_names, set_shape
 from ._memory import DeviceMemory, HostMemory
 from ._types import _bytes_of, _pack, _unpack, nptype
 
@@ -41,33 +42,13 @@ def infer(context, inputs):
     """
     if isinstance(context, ICudaEngine):
         context = context.create_execution_context()
-    names = _checked_names(context.engine, inputs)
+    names = checked_names(context.engine, inputs)
     torch = sys.modules.get("torch")
     if torch and any(isinstance(value, torch.Tensor) for value in inputs.values()):
         from ._torch import infer as infer_tensors
 
         return infer_tensors(context, names, inputs)
     return _infer_arrays(context, names, inputs)
-
-
-def _checked_names(engine, inputs):
-    """(names of inputs, names of outputs), once every input is known to have an array."""
-    names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
-    wanted = [name for name in names if engine.get_tensor_mode(name) == TensorIOMode.INPUT]
-    if missing := [name for name in wanted if name not in inputs]:
-        raise ValueError(f"no array was given for input {', '.join(map(repr, missing))}")
-    if unknown := [name for name in inputs if name not in wanted]:
-        raise ValueError(f"{', '.join(map(repr, unknown))} is no input of the engine, which has"
-                         f" {', '.join(wanted)}")
-    return wanted, names[len(wanted):]
-
-
-def _set_shape(context, name, shape):
-    if not context.set_input_shape(name, shape):
-        profile = context.active_optimization_profile
-        low, _, high = context.engine.get_tensor_profile_shape(name, profile)
-        raise ValueError(f"input '{name}' has shape {tuple(shape)}, outside the profile's"
-                         f" {low} to {high}")
 
 
 def _on_device(engine, name):
@@ -83,7 +64,7 @@ def _infer_arrays(context, names, inputs):
         if not np.can_cast(array.dtype, dtype, "safe"):
             raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}: convert the array")
         array = np.require(array, dtype, ["C", "A"])
-        _set_shape(context, name, array.shape)
+        set_shape(context, name, array.shape)
         kept.append(array := _pack(array))
         if _on_device(engine, name):
             kept.append(memory := DeviceMemory(engine.device, array.nbytes))
