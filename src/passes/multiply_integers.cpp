@@ -2,9 +2,13 @@
 // are exact, so this loses nothing; where backends have no such products, nothing happens.
 //
 //   %a = Pointwise(%qa, %sa, %za) {mul(sub(cast(x0), cast(x2)), x1)}
-//   %b = Pointwise(%qb, %sb, %zb) {...}                    // qb constant; sb, zb per column at
-//   most %y = MatMul(%a, %b) → %i = MatMulInteger(%qa, %qb, %za, %zb) %y = Pointwise(%i, %sa, %sb)
-//   {mul(cast(x0), mul(x1, x2))}
+//   %b = Pointwise(%qb, %sb, %zb) {...}
+//   %y = MatMul(%a, %b)
+//
+// becomes, where qb is a constant with one sb and zb per column at most,
+//
+//   %i = MatMulInteger(%qa, %qb, %za, %zb)
+//   %y = Pointwise(%i, %sa, %sb) {mul(cast(x0), mul(x1, x2))}
 //
 // A Conv becomes a ConvInteger with channels last between transposes, which later passes move.
 #include <algorithm>
