@@ -172,8 +172,10 @@ bool multiplyIntegers(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->epilogue) continue;
-    if (node->op == &ops::MatMul) changed |= rewriteMatMul(graph, node);
-    if (node->op == &ops::Conv) changed |= rewriteConv(graph, node);
+    if (node->op == &ops::MatMul)
+      changed |= rewriteMatMul(graph, node);  // which may end the node
+    else if (node->op == &ops::Conv)
+      changed |= rewriteConv(graph, node);
   }
   return changed;
 }

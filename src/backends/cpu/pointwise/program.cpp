@@ -62,6 +62,7 @@ Program readProgram(ByteReader& reader) {
           program.slots <= kMaxSlots);
   require(isType(program.result));
   for (DataType type : program.inputs) require(isType(type));
+  for (const Constant& constant : program.constants) require(isType(constant.type));
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Instruction& instruction = program.code[i];
     require(static_cast<int>(instruction.op) < kOpcodeCount);
