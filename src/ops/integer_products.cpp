@@ -10,6 +10,18 @@
 
 namespace camshaft {
 
+bool isOneNumber(const Value& value) {
+  return std::all_of(value.shape().begin(), value.shape().end(),
+                     [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+bool liesAlong(const Value& value, int64_t axis, int64_t rank) {
+  if (isOneNumber(value)) return true;
+  for (int64_t i = 1; i <= value.rank(); ++i)
+    if (rank - i != axis && !value.shape()[value.rank() - i].isConstant(1)) return false;
+  return true;
+}
+
 namespace {
 
 void requireBytes(const Node& node) {

@@ -8,6 +8,8 @@
 
 namespace camshaft {
 
+struct Value;
+
 // MatMulInteger(a, b, aZero?, bZero?): (a - aZero) · (b - bZero) in i32. Both operands have rank
 // >= 2; dimensions before the last two broadcast.
 //
@@ -17,5 +19,10 @@ namespace camshaft {
 // DynamicQuantize(x): x [f32] as u8, with its scale and zero point, scalars. The range of x,
 // widened to hold zero, is mapped to 0..255.
 using ConvIntegerAttrs = ConvAttrs;
+
+bool isOneNumber(const Value& value);  // of any rank
+
+// One number, or one for each slice of dimension `axis` of a tensor of this rank.
+bool liesAlong(const Value& value, int64_t axis, int64_t rank);
 
 }  // namespace camshaft

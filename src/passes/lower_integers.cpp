@@ -172,11 +172,6 @@ bool isKnown(const Value* value) {
                      [](const Value* input) { return !input || isKnown(input); });
 }
 
-bool isOneNumber(const Value* value) {
-  return std::all_of(value->shape().begin(), value->shape().end(),
-                     [](const Dim& dim) { return dim.isConstant(1); });
-}
-
 // Whether a backend with integer products has one for this node.
 bool hasKernel(const Node& node) {
   if (node.op == &ops::DynamicQuantize) return true;
@@ -188,7 +183,7 @@ bool hasKernel(const Node& node) {
            node.input(0)->shape().back().isConstant() && isKnown(node.input(2)) &&
            (!node.input(3) || isKnown(node.input(3)));
   }
-  if (node.input(2) && !isOneNumber(node.input(2))) return false;
+  if (node.input(2) && !isOneNumber(*node.input(2))) return false;
   if (node.input(3) && !isKnown(node.input(3))) return false;
   const Shape& weights = node.input(1)->shape();
   if (node.op == &ops::MatMulInteger)

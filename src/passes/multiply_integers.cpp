@@ -66,24 +66,11 @@ std::optional<Dequantized> dequantized(const Value* value) {
   return result;
 }
 
-bool isOneNumber(const Value* value) {
-  return std::all_of(value->shape().begin(), value->shape().end(),
-                     [](const Dim& dim) { return dim.isConstant(1); });
-}
-
-// One number, or one for each slice of dimension `axis` of a tensor of this rank.
-bool liesAlong(const Value* value, int64_t axis, int64_t rank) {
-  if (isOneNumber(value)) return true;
-  for (int64_t i = 1; i <= value->rank(); ++i)
-    if (rank - i != axis && !value->shape()[value->rank() - i].isConstant(1)) return false;
-  return true;
-}
-
 // Scale and zero point of both operands, when they can be taken out of the product.
 bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
   const int64_t rank = b.values->rank();
-  return b.values->isConstant() && isOneNumber(a.scale) && (!a.zero || isOneNumber(a.zero)) &&
-         liesAlong(b.scale, axis, rank) && (!b.zero || liesAlong(b.zero, axis, rank));
+  return b.values->isConstant() && isOneNumber(*a.scale) && (!a.zero || isOneNumber(*a.zero)) &&
+         liesAlong(*b.scale, axis, rank) && (!b.zero || liesAlong(*b.zero, axis, rank));
 }
 
 // Adds nodes before one place, under one name.
@@ -103,7 +90,7 @@ struct Builder {
   }
   // What lies along one dimension, along the last.
   Value* alongLast(Value* x, const Dim& size) const {
-    return isOneNumber(x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
+    return isOneNumber(*x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
   }
   // cast(sums) * (aScale * bScale) + bias
   Value* scaled(Value* sums, Value* aScale, Value* bScale, Value* bias) const {

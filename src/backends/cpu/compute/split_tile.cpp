@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/compute/amx_tiles.h"
 #include "backends/cpu/compute/split_gemm.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define CAMSHAFT_AMX \
   __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512vl,avx512bf16")))
@@ -20,29 +18,11 @@ namespace {
 
 constexpr int64_t kTileBytes = 1024;
 
-// AMX and AVX-512 BF16 in the CPU, and permission for the large registers from the kernel.
 bool detect() {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512bw")) return false;
-  unsigned a, b, c, d;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
-  if ((d & kAmxBf16) == 0 || (d & kAmxTile) == 0) return false;
-  constexpr int kRequestPermission = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+         hasAmx(AmxProduct::kBf16);
 }
-
-// Palette 1: eight tiles of 16 rows of 64 bytes. Constant memory, since the intrinsic does not tell
-// the compiler that it reads all of it.
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, startRow = 0, reserved[14] = {};
-  uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-const TileConfig kTileConfig;
-
-CAMSHAFT_AMX void configureTiles() { _tile_loadconfig(&kTileConfig); }
-CAMSHAFT_AMX void releaseTiles() { _tile_release(); }
 
 }  // namespace
 

@@ -12,22 +12,11 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-bool isOneNumber(const Value& value) {
-  return std::all_of(value.shape().begin(), value.shape().end(),
-                     [](const Dim& dim) { return dim.isConstant(1); });
-}
-
 // Zero points of the second operand are constants, one or one per column of the product, which are
 // slices of dimension `axis`.
 bool isPerColumn(const Value& zeros, const Value& operand, size_t axis) {
-  if (!zeros.isConstant()) return false;
-  if (isOneNumber(zeros)) return true;
-  const size_t fromEnd = operand.shape().size() - axis;
-  for (size_t i = 1; i <= zeros.shape().size(); ++i) {
-    const Dim& size = zeros.shape()[zeros.shape().size() - i];
-    if (i != fromEnd && !size.isConstant(1)) return false;
-  }
-  return true;
+  return zeros.isConstant() &&
+         liesAlong(zeros, static_cast<int64_t>(axis), static_cast<int64_t>(operand.shape().size()));
 }
 
 Verdict supportsProduct(const Node& node, size_t columnAxis) {

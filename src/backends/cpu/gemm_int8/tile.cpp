@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "backends/cpu/compute/amx_tiles.h"
 #include "backends/cpu/compute/isa.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #define CAMSHAFT_HAS_X86_TILES 1
 #endif
 
@@ -38,16 +36,8 @@ bool hasVnni() {
   return available;
 }
 
-// AMX in the CPU, and permission for the large registers from the kernel.
 bool hasTiles() {
-  static const bool available = [] {
-    unsigned a, b, c, d;
-    if (!hasVnni() || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-    constexpr unsigned kAmxTile = 1u << 24, kAmxInt8 = 1u << 25;
-    if ((d & kAmxTile) == 0 || (d & kAmxInt8) == 0) return false;
-    constexpr int kRequestPermission = 0x1023, kTileData = 18;
-    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-  }();
+  static const bool available = hasVnni() && hasAmx(AmxProduct::kInt8);
   return available;
 }
 
@@ -94,18 +84,6 @@ void multiplyWithVnni(const Block& block) {
     kRowsFunctions[rows - 1](a, block.b, block.k, block.sums + row * kBlockColumns);
   }
 }
-
-// Palette 1: eight tiles of 16 rows of 64 bytes. Constant memory, since the intrinsic does not tell
-// the compiler that it reads all of it.
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, startRow = 0, reserved[14] = {};
-  uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-const TileConfig kTileConfig;
-
-CAMSHAFT_AMX void configureTiles() { _tile_loadconfig(&kTileConfig); }
-CAMSHAFT_AMX void releaseTiles() { _tile_release(); }
 
 CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t steps,
                                    int32_t* sums) {
