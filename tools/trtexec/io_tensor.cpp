@@ -48,6 +48,12 @@ size_t elementsOf(const Dims& dims) {
   return count;
 }
 
+#ifdef __aarch64__
+using Float16 = __fp16;  // GCC 12 has no _Float16 in C++ there
+#else
+using Float16 = _Float16;
+#endif
+
 // Upper half of an f32.
 struct Bfloat16 {
   uint16_t bits;
@@ -140,7 +146,7 @@ void* IoTensor::reallocateOutput(const char*, void*, uint64_t size, uint64_t) no
 
 void IoTensor::fillWithRandomValues() {
   if (type_ == DataType::kFLOAT) fillUniformly<float>(hostData(), count());
-  if (type_ == DataType::kHALF) fillUniformly<_Float16>(hostData(), count());
+  if (type_ == DataType::kHALF) fillUniformly<Float16>(hostData(), count());
   if (type_ == DataType::kBF16) fillUniformly<Bfloat16>(hostData(), count());
 }
 
@@ -178,7 +184,7 @@ double IoTensor::valueAt(size_t index) const {
     case DataType::kDOUBLE:
       return read(double{});
     case DataType::kHALF:
-      return read(_Float16{});
+      return read(Float16{});
     case DataType::kBF16:
       return read(Bfloat16{});
     case DataType::kINT64:

@@ -1,11 +1,17 @@
 // Floats of 16 and 8 bits as bits: what device code does with conversion instructions on the GPU.
 #pragma once
 
+#ifdef __aarch64__
+using NativeHalf = __fp16;  // GCC 12 has no _Float16 in C++ there
+#else
+using NativeHalf = _Float16;
+#endif
+
 inline float halfToFloat(unsigned short bits) {
-  return static_cast<float>(__builtin_bit_cast(_Float16, bits));
+  return static_cast<float>(__builtin_bit_cast(NativeHalf, bits));
 }
 inline unsigned short floatToHalf(float value) {
-  return __builtin_bit_cast(unsigned short, static_cast<_Float16>(value));
+  return __builtin_bit_cast(unsigned short, static_cast<NativeHalf>(value));
 }
 
 // e4m3: bias 7, no infinities, NaN is 0x7F. e5m2: bias 15, the upper byte of a half.

@@ -19,14 +19,13 @@ using VI32 = hn::Vec<I32>;
 
 constexpr int64_t kLanes = hn::MaxLanes(F32());
 
-// Sums that grow side by side, so that additions need not wait for each other.
+// Sums that grow side by side, so that additions need not wait for each other. Arrays, not structs:
+// the constructor that GCC makes for a struct of vectors lacks the target's options on aarch64.
 template <int kRows>
 constexpr int kChains = kRows == 1 ? 4 : (kRows == 2 ? 2 : 1);
 
 template <int kRows>
-struct Partial {
-  VF32 at[kRows][kChains<kRows>];
-};
+using Partial = VF32[kRows][kChains<kRows>];
 
 // Number kIndex of each word by element kIndex of each row, added to the sums.
 template <int kRows, int kIndex>
@@ -36,7 +35,7 @@ HWY_INLINE void addNumber(VI32 words, const float* a, Partial<kRows>& sums) {
   constexpr int kChain = kIndex % kChains<kRows>;
   HWY_UNROLL(8)
   for (int i = 0; i < kRows; ++i) {
-    VF32& sum = sums.at[i][kChain];
+    VF32& sum = sums[i][kChain];
     sum = hn::MulAdd(hn::Set(d, a[kIndex * kRows + i]), number, sum);
   }
 }
@@ -64,7 +63,7 @@ void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const flo
   const float* a = rows.data;
   for (int64_t block = 0; block < weights.blocks; ++block, scales += kPanelColumns) {
     Partial<kRows> sums;
-    for (auto& row : sums.at)
+    for (auto& row : sums)
       for (VF32& sum : row) sum = hn::Zero(d);
     for (int64_t k = 0; k < weights.blockSize; k += kWordNumbers) {
       const auto packed = hn::LoadU(d32, reinterpret_cast<const int32_t*>(words));
@@ -75,8 +74,8 @@ void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const flo
     const VF32 scale = hn::LoadU(d, scales);
     HWY_UNROLL(8)
     for (int i = 0; i < kRows; ++i) {
-      VF32 sum = sums.at[i][0];
-      for (int c = 1; c < kChains<kRows>; ++c) sum = hn::Add(sum, sums.at[i][c]);
+      VF32 sum = sums[i][0];
+      for (int c = 1; c < kChains<kRows>; ++c) sum = hn::Add(sum, sums[i][c]);
       totals[i] = hn::MulAdd(sum, scale, totals[i]);
     }
     if (!zeros) continue;

@@ -49,16 +49,13 @@ using V32 = hn::Vec<I32>;
 constexpr int64_t kLanes = hn::MaxLanes(I32());
 constexpr int kRows = 4;
 
-// Highway may keep two sums for each, which only together are what was asked for.
-struct Sums {
-  V32 first, second;
-};
-
-HWY_INLINE void addProducts(Sums& sums, hn::Vec<I16> aEven, hn::Vec<I16> aOdd, hn::Vec<I16> bEven,
-                            hn::Vec<I16> bOdd) {
+// Highway may keep two sums for each, which only together are what was asked for. No struct: the
+// constructor that GCC makes for a struct of vectors lacks the target's options on aarch64.
+HWY_INLINE void addProducts(V32& first, V32& second, hn::Vec<I16> aEven, hn::Vec<I16> aOdd,
+                            hn::Vec<I16> bEven, hn::Vec<I16> bOdd) {
   const I32 d;
-  sums.first = hn::ReorderWidenMulAccumulate(d, aEven, bEven, sums.first, sums.second);
-  sums.first = hn::ReorderWidenMulAccumulate(d, aOdd, bOdd, sums.first, sums.second);
+  first = hn::ReorderWidenMulAccumulate(d, aEven, bEven, first, second);
+  first = hn::ReorderWidenMulAccumulate(d, aOdd, bOdd, first, second);
 }
 
 // Rows of a strip by one vector of columns.
@@ -67,8 +64,8 @@ void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* to) {
   const I32 d;
   const I16 d16;
   const U16 du16;
-  Sums sums[kCount];
-  for (Sums& sum : sums) sum = {hn::Zero(d), hn::Zero(d)};
+  V32 first[kCount], second[kCount];
+  for (int i = 0; i < kCount; ++i) first[i] = second[i] = hn::Zero(d);
   for (int64_t done = 0; done < k;
        done += kStepDepth, a += kStripRows * kStepDepth, b += 2 * kHalfBytes) {
     const int64_t quads = std::min<int64_t>(kStepDepth, k - done + 3) / 4;
@@ -84,13 +81,12 @@ void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* to) {
         const auto numbers = hn::BitCast(du16, hn::Set(d, quad));
         const auto aEven = hn::BitCast(d16, hn::And(numbers, hn::Set(du16, 0xff)));
         const auto aOdd = hn::BitCast(d16, hn::ShiftRight<8>(numbers));
-        addProducts(sums[i], aEven, aOdd, bEven, bOdd);
+        addProducts(first[i], second[i], aEven, aOdd, bEven, bOdd);
       }
     }
   }
   for (int i = 0; i < kCount; ++i)
-    hn::StoreU(hn::RearrangeToOddPlusEven(sums[i].first, sums[i].second), d,
-               to + i * kBlockColumns);
+    hn::StoreU(hn::RearrangeToOddPlusEven(first[i], second[i]), d, to + i * kBlockColumns);
 }
 
 using RowsFunction = void (*)(const uint8_t*, const int8_t*, int64_t, int32_t*);

@@ -13,6 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include "support/half.h"
+
 #define CAMSHAFT_EMULATOR
 #define __device__
 #define __forceinline__ inline
@@ -197,10 +199,10 @@ inline float __shfl_xor_sync(unsigned, float value, int distance) {
 #include "backends/cuda/device/prelude.cuh"
 
 inline float halfToFloat(unsigned short bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(bits));
+  return static_cast<float>(camshaft::Half::fromBits(bits));
 }
 inline unsigned short floatToHalf(float value) {
-  return std::bit_cast<unsigned short>(static_cast<_Float16>(value));
+  return camshaft::Half(value).bits;
 }
 
 namespace emulated {
