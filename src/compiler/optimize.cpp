@@ -2,9 +2,19 @@
 
 #include "compiler/phase.h"
 #include "compiler/precision.h"
+#include "ops/rules.h"
+#include "passes/passes.h"
 #include "passes/pipeline.h"
 
 namespace camshaft {
+
+// Before the passes, since these take out nodes that would have failed at run time, and after them,
+// so that no kernel works on sizes that nobody has looked at. Nodes that nothing needs ask nothing.
+static void recordSizeConditions(Graph& graph) {
+  removeDead(graph, {});
+  for (const auto& node : graph.nodes())
+    for (SizeCondition& condition : sizeConditionsOf(*node)) graph.require(std::move(condition));
+}
 
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
               std::string_view parent) {
@@ -16,6 +26,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .log = options.log,
                           .disabled = options.disabledPasses};
   settlePrecision(graph, options, passOptions);
+  recordSizeConditions(graph);
   const PipelineHooks hooks{
       .progress = [&](std::string_view, int index, int) { return phase.advance(index); },
       .passDone =
@@ -26,6 +37,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
           },
   };
   runPipeline(graph, passOptions, hooks);
+  recordSizeConditions(graph);
 }
 
 }  // namespace camshaft

@@ -89,7 +89,7 @@ TEST(EngineFile, ChecksWhatItReads) {
       {"slot count is out of range", [](Plan&, ProfilePlan& p, Step&) { p.slotCount = 1 << 20; }},
       {"slot is written twice", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].target = 0; }},
       {"slot is out of range", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].a = 99; }},
-      {"instruction is unknown", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].op = static_cast<DimOp>(6); }},
+      {"instruction is unknown", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].op = static_cast<DimOp>(7); }},
       {"dimension program is cut", [](Plan&, ProfilePlan& p, Step&) { p.firstPhaseEnd = 3; }},
       {"element type is unknown", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.type = static_cast<DataType>(kDataTypeCount); }},
       {"too many dimensions", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.dims.resize(9); }},

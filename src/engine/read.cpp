@@ -129,6 +129,16 @@ IoTensor toIo(const fb::IoTensor* table) {
           table->is_shape_tensor(), table->is_on_host(),       toTexts(table->dim_names())};
 }
 
+SizeCheck toSizeCheck(const fb::SizeCheck* table) {
+  if (!table->a() || !table->b()) damaged("a condition on sizes is incomplete");
+  return {static_cast<SizeRelation>(table->relation()),
+          {table->a()->constant(), table->a()->slot()},
+          {table->b()->constant(), table->b()->slot()},
+          toText(table->before()),
+          toText(table->between()),
+          toText(table->after())};
+}
+
 ProfilePlan toProfile(const fb::Profile* table) {
   ProfilePlan profile;
   profile.inputs = toList(table->inputs(), [](const fb::InputRange* range) {
@@ -149,6 +159,7 @@ ProfilePlan toProfile(const fb::Profile* table) {
   profile.arenaBytes = table->arena_bytes();
   profile.hostArenaBytes = table->host_arena_bytes();
   profile.runsBranches = table->runs_branches();
+  profile.sizeChecks = toList(table->size_checks(), toSizeCheck);
   return profile;
 }
 

@@ -56,6 +56,11 @@ class Validator {
     }
     for (const TensorDesc& output : profile.outputs) checkDims(output, "an output");
     for (const DimRef& dim : profile.dynamicBuffers) checkDim(dim);
+    for (const SizeCheck& check : profile.sizeChecks) {
+      require(check.relation <= kLastSizeRelation, "a condition on sizes is unknown");
+      checkDim(check.a);
+      checkDim(check.b);
+    }
     const auto programSize = static_cast<int64_t>(profile.dimProgram.size());
     require(profile.firstPhaseEnd >= 0 && profile.firstPhaseEnd <= programSize,
             "its dimension program is cut");
@@ -85,7 +90,7 @@ class Validator {
   }
 
   void checkInstruction(const DimInstruction& instruction) {
-    require(instruction.op <= DimOp::kMax, "a dimension instruction is unknown");
+    require(instruction.op <= DimOp::kBroadcast, "a dimension instruction is unknown");
     require(isSlot(instruction.target), "a dimension slot is out of range");
     const bool isConstant = instruction.op == DimOp::kConstant;
     require(isConstant ? instruction.a == -1 && instruction.b == -1

@@ -111,6 +111,14 @@ class PlanWriter {
                               texts(value.dimNames), value.isOnHost);
   }
 
+  Offset<fb::SizeCheck> sizeCheck(const SizeCheck& value) {
+    const auto before = text(value.before), between = text(value.between),
+               after = text(value.after);
+    const fb::DimRef a(value.a.constant, value.a.slot), b(value.b.constant, value.b.slot);
+    return fb::CreateSizeCheck(builder_, static_cast<uint8_t>(value.relation), &a, &b, before,
+                               between, after);
+  }
+
   Offset<fb::InputRange> range(const InputRange& value) {
     const auto min = builder_.CreateVector(value.min), opt = builder_.CreateVector(value.opt),
                max = builder_.CreateVector(value.max);
@@ -128,10 +136,11 @@ class PlanWriter {
     const auto dynamicBuffers = dims(value.dynamicBuffers);
     const auto hostDynamicBuffers = builder_.CreateVector(value.hostDynamicBuffers);
     const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
+    const auto sizeChecks = list(value.sizeChecks, &PlanWriter::sizeCheck);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
                              steps, outputs, dynamicBuffers, value.arenaBytes,
                              value.hostArenaBytes, hostDynamicBuffers, outputMaxBytes,
-                             value.runsBranches);
+                             value.runsBranches, sizeChecks);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {

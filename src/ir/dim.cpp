@@ -264,6 +264,67 @@ Dim mod(const Dim& a, const Dim& b) { return a - floorDiv(a, b) * b; }
 Dim min(const Dim& a, const Dim& b) { return makeExtremum(DimAtom::Kind::kMin, a, b); }
 Dim max(const Dim& a, const Dim& b) { return makeExtremum(DimAtom::Kind::kMax, a, b); }
 
+namespace {
+
+// The atom that the dimension is and nothing else, if of this kind, or null.
+const DimAtom* asAtom(const Dim& dim, DimAtom::Kind kind) {
+  if (dim.constantPart() != 0 || dim.terms().size() != 1) return nullptr;
+  const Dim::Term& term = dim.terms().front();
+  const bool isAtom = term.coefficient == 1 && term.atoms.size() == 1;
+  return isAtom && term.atoms.front()->kind == kind ? term.atoms.front().get() : nullptr;
+}
+
+// The sizes that broadcast, each once, by their texts. A broadcast is a list of them: the first and
+// the broadcast of the others.
+void collectBroadcast(const Dim& dim, std::map<std::string, Dim>& sizes) {
+  if (const DimAtom* atom = asAtom(dim, DimAtom::Kind::kBroadcast)) {
+    collectBroadcast(atom->a, sizes);
+    collectBroadcast(atom->b, sizes);
+  } else {
+    sizes.emplace(toString(dim), dim);
+  }
+}
+
+DimRange rangeOfAny(const Dim& dim) {
+  return rangeOf(dim, [](const std::string&) { return DimRange{}; });
+}
+
+// Whether a <= b, and a is 0 only where b is: then they broadcast to b.
+bool givesWayTo(const Dim& a, const Dim& b) {
+  if (const DimAtom* least = asAtom(a, DimAtom::Kind::kMin))
+    if ((least->a == b && rangeOfAny(least->b).min > 0) ||
+        (least->b == b && rangeOfAny(least->a).min > 0))
+      return true;
+  return rangeOfAny(a).min > 0 && rangeOfAny(a - b).max <= 0;
+}
+
+}  // namespace
+
+Dim broadcast(const Dim& a, const Dim& b) {
+  std::map<std::string, Dim> sizes;
+  collectBroadcast(a, sizes);
+  collectBroadcast(b, sizes);
+  sizes.erase("1");
+  // A size that cannot be 1 is the result's; a number says most.
+  const Dim* certain = nullptr;
+  for (const auto& [text, size] : sizes)
+    if (size.isConstant() || (!certain && rangeOfAny(size).min > 1)) certain = &size;
+  if (certain) return *certain;
+  for (auto it = sizes.begin(); it != sizes.end();) {
+    const bool isCovered = std::any_of(sizes.begin(), sizes.end(), [&](const auto& other) {
+      return &other != &*it && givesWayTo(it->second, other.second);
+    });
+    it = isCovered ? sizes.erase(it) : std::next(it);
+  }
+  if (sizes.empty()) return 1;
+  Dim result = sizes.rbegin()->second;
+  for (auto it = std::next(sizes.rbegin()); it != sizes.rend(); ++it)
+    result = DimBuilder::fromAtom({DimAtom::Kind::kBroadcast,
+                                   str("broadcast(", it->first, ", ", toString(result), ")"),
+                                   it->second, result});
+  return result;
+}
+
 int64_t evaluate(const Dim& dim, const SymbolValue& valueOf) {
   int64_t sum = dim.constantPart();
   for (const auto& term : dim.terms()) {
@@ -280,6 +341,10 @@ int64_t evaluate(const Dim& dim, const SymbolValue& valueOf) {
           break;
         case DimAtom::Kind::kMax:
           value = std::max(evaluate(atom->a, valueOf), evaluate(atom->b, valueOf));
+          break;
+        case DimAtom::Kind::kBroadcast:
+          value = evaluate(atom->a, valueOf);
+          if (value == 1) value = evaluate(atom->b, valueOf);
           break;
       }
       product = checkedMultiply(product, value);
@@ -304,6 +369,9 @@ Dim substitute(const Dim& dim, const SymbolReplacement& replace) {
           break;
         case DimAtom::Kind::kMax:
           product *= max(substitute(atom->a, replace), substitute(atom->b, replace));
+          break;
+        case DimAtom::Kind::kBroadcast:
+          product *= broadcast(substitute(atom->a, replace), substitute(atom->b, replace));
           break;
       }
     }
@@ -362,11 +430,19 @@ DimRange floorDivRanges(const DimRange& a, const DimRange& b) {
           std::max(divide(a.max, smallest), divide(a.max, b.max))};
 }
 
+// Under the condition that they broadcast.
+DimRange broadcastRanges(const DimRange& a, const DimRange& b) {
+  if (a.min > 1) return a;
+  if (b.min > 1) return b;
+  return {std::min(a.min, b.min), std::max(a.max, b.max)};
+}
+
 DimRange rangeOfAtom(const DimAtom& atom, const SymbolRange& rangeOfSymbol) {
   if (atom.kind == DimAtom::Kind::kSymbol) return rangeOfSymbol(atom.key);
   const DimRange a = rangeOf(atom.a, rangeOfSymbol), b = rangeOf(atom.b, rangeOfSymbol);
   if (atom.kind == DimAtom::Kind::kFloorDiv) return floorDivRanges(a, b);
   if (atom.kind == DimAtom::Kind::kMin) return {std::min(a.min, b.min), std::min(a.max, b.max)};
+  if (atom.kind == DimAtom::Kind::kBroadcast) return broadcastRanges(a, b);
   return {std::max(a.min, b.min), std::max(a.max, b.max)};
 }
 

@@ -15,7 +15,7 @@ namespace camshaft {
 struct DimAtom;
 
 // An immutable value kept in one canonical form, a polynomial with integer coefficients over
-// atoms (symbols, floor divisions, minima, maxima), so equal expressions compare equal:
+// atoms (symbols, floor divisions, minima, maxima, broadcasts), so equal expressions compare equal:
 // (2*h + 4) - h - 4 == h, floorDiv(4*h + 3, 4) == h. Symbols are compared by name; they are sizes,
 // never negative: max(h, 0) == h.
 class Dim {
@@ -57,10 +57,13 @@ Dim ceilDiv(const Dim& a, const Dim& b);
 Dim mod(const Dim& a, const Dim& b);
 Dim min(const Dim& a, const Dim& b);
 Dim max(const Dim& a, const Dim& b);
+// The size that a and b broadcast to: b where a is 1, else a. They are equal unless one is 1;
+// whoever asks for it makes that a condition (SizeRelation::kBroadcast).
+Dim broadcast(const Dim& a, const Dim& b);
 
 // One factor of a term: a symbol, or an operation that has no polynomial form.
 struct DimAtom {
-  enum class Kind { kSymbol, kFloorDiv, kMin, kMax };
+  enum class Kind { kSymbol, kFloorDiv, kMin, kMax, kBroadcast };
   Kind kind;
   std::string key;  // canonical text; a symbol's is its name
   Dim a, b;         // operands, unless a symbol

@@ -135,4 +135,37 @@ TEST(Dim, RefusesExpressionsThatGrowWithoutEnd) {
 }
 
 }  // namespace
+TEST(Dim, BroadcastsAreWhatTheStandardSays) {
+  const Dim n = Dim::symbol("n"), m = Dim::symbol("m"), k = Dim::symbol("k");
+  EXPECT_EQ(broadcast(n, n), n);
+  EXPECT_EQ(broadcast(1, n), n);
+  EXPECT_EQ(broadcast(n, 1), n);
+  EXPECT_EQ(broadcast(n, 7), Dim(7));
+  EXPECT_EQ(broadcast(0, n), Dim(0));
+  EXPECT_EQ(broadcast(n, m + 2), m + 2);  // which is not 1
+  EXPECT_EQ(broadcast(min(n, 8), n), n);
+  EXPECT_EQ(toString(broadcast(min(n, m), n)), "broadcast(min(m, n), n)");  // m may be 0
+  // In any order, each once.
+  EXPECT_EQ(toString(broadcast(n, m)), "broadcast(m, n)");
+  EXPECT_EQ(broadcast(broadcast(n, m), n), broadcast(m, n));
+  EXPECT_EQ(broadcast(broadcast(n, k), m), broadcast(k, broadcast(m, n)));
+  EXPECT_EQ(parseDim("2*broadcast(n, m) + 1"), broadcast(m, n) * 2 + 1);
+  const auto valueOf = [&](int64_t a, int64_t b) {
+    return evaluate(broadcast(n, m),
+                    [&](const std::string& name) { return name == "n" ? a : b; });
+  };
+  EXPECT_EQ(valueOf(1, 5), 5);
+  EXPECT_EQ(valueOf(5, 1), 5);
+  EXPECT_EQ(valueOf(5, 5), 5);
+  EXPECT_EQ(valueOf(0, 1), 0);
+  EXPECT_EQ(valueOf(1, 0), 0);
+  const auto toOne = [&](const std::string& name) { return name == "n" ? Dim(1) : m; };
+  EXPECT_EQ(substitute(broadcast(n, m), toOne), m);
+  const DimRange range = rangeOf(broadcast(n, m), [](const std::string& name) {
+    return name == "n" ? DimRange{2, 4} : DimRange{0, 9};
+  });
+  EXPECT_EQ(range.min, 2);
+  EXPECT_EQ(range.max, 4);
+}
+
 }  // namespace camshaft

@@ -96,14 +96,20 @@ class DimParser {
     while (at_ < text_.size() && isNameChar(text_[at_])) ++at_;
     if (begin == at_) stop();
     const std::string name(text_.substr(begin, at_ - begin));
-    const bool isCall = name == "floordiv" || name == "min" || name == "max";
-    if (!isCall || peek() != '(') return Dim::symbol(name);
+    const auto function = functionNamed(name);
+    if (!function || peek() != '(') return Dim::symbol(name);
     expect('(');
     const Dim a = sum();
     expect(',');
     const Dim b = sum();
     expect(')');
-    return name == "floordiv" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
+    return function(a, b);
+  }
+  static Dim (*functionNamed(std::string_view name))(const Dim&, const Dim&) {
+    if (name == "floordiv") return floorDiv;
+    if (name == "min") return min;
+    if (name == "max") return max;
+    return name == "broadcast" ? broadcast : nullptr;
   }
   int64_t number(int sign) {
     int64_t value = 0;

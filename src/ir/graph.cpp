@@ -274,6 +274,15 @@ SymbolRange Graph::symbolRange() const {
   };
 }
 
+void Graph::require(SizeCondition condition) {
+  if (neverHolds(condition))
+    fail(ErrorKind::kInvalidModel, condition.before, condition.a, condition.between, condition.b,
+         condition.after);
+  if (alwaysHolds(condition, symbolRange())) return;
+  std::string text = toString(condition);
+  conditions.try_emplace(std::move(text), std::move(condition));
+}
+
 std::vector<Node*> Graph::nodeList() const {
   std::vector<Node*> list;
   list.reserve(nodes_.size());
@@ -299,6 +308,7 @@ Graph Graph::clone() const {
   Graph copy;
   copy.name = name;
   copy.symbols = symbols;
+  copy.conditions = conditions;
   std::unordered_map<const Value*, Value*> copied;
   const auto copyValue = [&](const Value* from) {
     auto value = std::make_unique<Value>(*from);

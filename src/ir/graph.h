@@ -2,6 +2,7 @@
 #pragma once
 
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "ir/op.h"
+#include "ir/size_condition.h"
 
 namespace camshaft {
 
@@ -110,6 +112,8 @@ class Graph {
   std::vector<Value*> inputs;
   std::vector<Output> outputs;
   std::unordered_map<std::string, SymbolInfo> symbols;
+  // What every run must satisfy, whatever becomes of the nodes that asked for it; by text.
+  std::map<std::string, SizeCondition> conditions;
 
   Value* addInput(std::string name, TensorType type);
   void removeInput(Value* input);  // only when it has no users
@@ -153,6 +157,8 @@ class Graph {
   // A new named dimension that is not taken yet.
   Dim newSymbol(const std::string& base, DimRange range = {}, std::optional<Dim> upper = {});
   SymbolRange symbolRange() const;  // upper bounds included
+  // Adds a condition unless it is there or always holds; throws its sentence where it never does.
+  void require(SizeCondition condition);
 
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   std::vector<Node*> nodeList() const;  // a snapshot that survives edits while walking

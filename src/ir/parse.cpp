@@ -2,6 +2,7 @@
 //
 //   symbols n in [1, 32], m in [0, 2*n], k   // at most: a number, a dimension or inf
 //   graph main(%x: f32[n, 3]) {            // names that are not words go in quotes: %"a b"
+//     require equal(n, 4) "node 'a' has " " rows where it needs " ""  // ir/size_condition.h
 //     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
 //     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
 //     %z = Op(%y) precision(f16 -> f32)    // asked for: arithmetic, storage of outputs; _ is neither
@@ -136,6 +137,7 @@ class GraphParser {
   }
 
   void statement() {
+    if (scan_.acceptWord("require")) return condition();
     std::vector<Result> results;
     if (scan_.peek() == '%') {
       do {
@@ -150,6 +152,22 @@ class GraphParser {
       constant(results);
     else
       node(results);
+  }
+
+  void condition() {
+    const std::string name = scan_.word();
+    const std::optional<SizeRelation> relation = parseSizeRelation(name);
+    if (!relation) scan_.stop("'equal', 'broadcast', 'broadcast_to' or 'at_least'");
+    SizeCondition condition{.relation = *relation};
+    scan_.expect("(");
+    condition.a = here([&] { return parseDim(scan_.rawUntil(",")); });
+    scan_.expect(",");
+    condition.b = here([&] { return parseDim(scan_.rawUntil(")")); });
+    scan_.expect(")");
+    condition.before = scan_.quoted();
+    condition.between = scan_.quoted();
+    condition.after = scan_.quoted();
+    here([&] { graph_.require(std::move(condition)); });
   }
 
   void constant(const std::vector<Result>& results) {

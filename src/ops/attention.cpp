@@ -44,9 +44,7 @@ void requireMask(const Node& node, const Shape& scores) {
 void requireColumns(const Node& node, int input, const HeadsView& view) {
   const Dim end = view.offset + view.heads * view.size;
   const Dim& width = node.inputs[input]->shape()[2];
-  if (end.isConstant() && width.isConstant() && end.value() > width.value())
-    fail(ErrorKind::kInvalidModel, describe(node), " reads columns up to ", end, " of '",
-         node.inputs[input]->name, "', which has ", width);
+  requireAtLeast(node, width, str("columns in '", node.inputs[input]->name, "'"), end);
 }
 
 void requireTokens(const Node& node) {
@@ -82,10 +80,12 @@ std::vector<TensorType> inferAttention(const Node& node) {
   requireEqual(node, v.heads, "heads of values", k.heads, "its keys have");
   requireEqual(node, k.size, "features per key", q.size, "its queries have");
   requireEqual(node, v.length, "values", k.length, "its keys number");
-  if (q.heads.isConstant() && k.heads.isConstant() &&
+  if (q.heads.isConstant() && k.heads.isConstant() && q.heads.value() > 0 &&
       (k.heads.value() < 1 || q.heads.value() % k.heads.value() != 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", q.heads, " query heads, which ",
          k.heads, " key heads do not divide");
+  requireAtLeast(node, k.heads, "key heads", min(q.heads, 1));
+  requireMultiple(node, q.heads, "query heads", k.heads);
   if (node.hasInput(3)) requireMask(node, {q.batch, q.heads, q.length, k.length});
   const Shape result = node.as<AttentionAttrs>().readsTokens()
                            ? Shape{q.batch, q.length, q.heads * v.size}

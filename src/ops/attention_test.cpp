@@ -47,7 +47,7 @@ TEST(Attention, RefusesTokensThatDoNotFit) {
   EXPECT_THAT(refusalOf("%x: f32[1, 5, 64]",
                         "%y = Attention(%x, %x, %x) {heads = 2, kv_heads = 2, size = 16, "
                         "value_size = 16, offsets = [0, 32, 48]} return %y"),
-              HasSubstr("reads columns up to 80 of 'x', which has 64"));
+              HasSubstr("has 64 columns in 'x' where it needs at least 80"));
   EXPECT_THAT(
       refusalOf("%x: f32[1, 5, 64]", "%y = Attention(%x, %x, %x) {heads = 2, size = 16} return %y"),
       HasSubstr("needs positive kv_heads, size and value_size"));

@@ -18,6 +18,7 @@ std::vector<TensorType> inferDeformColumns(const Node& node) {
   if (attrs.groups < 1 || (x.shape[1].isConstant() && x.shape[1].value() % attrs.groups != 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", attrs.groups, " groups of offsets for ",
          x.shape[1], " channels");
+  requireMultiple(node, x.shape[1], "channels", attrs.groups);
   const std::vector<Window> windows = windowsOf(attrs, attrs.kernel);
   const int64_t taps = countOf(attrs.kernel);
   Shape offsets{x.shape[0], attrs.groups * taps * 2};

@@ -19,9 +19,7 @@ std::vector<TensorType> inferFoldColumns(const Node& node) {
     count *= windowCount(node, windows[i], attrs.sizes[i]);
   requireEqual(node, x.shape[2], "columns", count, "its windows are");
   const int64_t taps = countOf(attrs.kernel);
-  if (x.shape[1].isConstant() && x.shape[1].value() % taps != 0)
-    fail(ErrorKind::kInvalidModel, describe(node), " has columns of ", x.shape[1],
-         " elements, no multiple of the ", taps, " of its block");
+  requireMultiple(node, x.shape[1], "elements in a column", taps);
   Shape shape{x.shape[0], floorDiv(x.shape[1], taps)};
   shape.insert(shape.end(), attrs.sizes.begin(), attrs.sizes.end());
   return {{x.type, shape}};

@@ -35,6 +35,7 @@ Shape convShape(const Node& node) {
   if (attrs.groups < 1 || !mayBeEqual(mod(weights[0], attrs.groups), 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", weights[0],
          " output channels, which do not divide into ", attrs.groups, " groups");
+  requireMultiple(node, weights[0], "output channels", attrs.groups);
 
   const std::vector<Window> windows = windowsOf(attrs, kernelOf(node));
   Shape spatial;

@@ -20,6 +20,7 @@ std::vector<TensorType> inferConvTranspose(const Node& node) {
   if (attrs.groups < 1 || !mayBeEqual(mod(channels, attrs.groups), 0))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", channels,
          " input channels, which do not divide into ", attrs.groups, " groups");
+  requireMultiple(node, channels, "input channels", attrs.groups);
   const Dim outputs = weights[1] * attrs.groups;
   if (node.hasInput(2)) requireShape(node, 2, "a bias", {outputs});
 
@@ -32,6 +33,8 @@ std::vector<TensorType> inferConvTranspose(const Node& node) {
     if (spatial.back().isConstant() && spatial.back().value() < 1)
       fail(ErrorKind::kInvalidModel, describe(node), " pads away its whole output: dimension ", i,
            " of the image would have size ", spatial.back());
+    requireAtLeast(node, spatial.back(), str("elements in dimension ", i, " of its output image"),
+                   1);
   }
   return {{x.type, layout.assemble(x.shape[0], outputs, spatial)}};
 }

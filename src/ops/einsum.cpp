@@ -44,12 +44,9 @@ std::vector<TensorType> inferEinsum(const Node& node) {
     for (size_t axis = 0; axis < labels.size(); ++axis) {
       const Dim& size = node.inputs[i]->shape()[axis];
       auto [known, isNew] = sizes.try_emplace(labels[axis], size);
-      if (isNew) continue;
-      if (known->second.isConstant(1)) known->second = size;
-      if (!size.isConstant(1) && !mayBeEqual(known->second, size))
-        fail(ErrorKind::kInvalidModel, describe(node), " gives the label '", labels[axis],
-             "' the sizes ", known->second, " and ", size);
-      if (!size.isConstant(1)) known->second = moreKnown(known->second, size);
+      if (!isNew)
+        known->second = broadcastSize(known->second, size,
+                                      str(describe(node), " under the label '", labels[axis], "'"));
     }
   }
   Shape shape;

@@ -64,6 +64,8 @@ std::vector<TensorType> inferGatherElements(const Node& node) {
       fail(ErrorKind::kInvalidModel, describe(node),
            " has more indices than elements in dimension ", d, ": ", toString(indices), " for ",
            data);
+    if (d != axis)
+      requireAtLeast(node, data.shape[d], str("elements in dimension ", d), indices[d]);
   }
   return {{data.type, indices}};
 }

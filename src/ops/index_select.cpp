@@ -19,6 +19,7 @@ std::vector<TensorType> inferOneHot(const Node& node) {
          " outside of a result of rank ", indices.rank() + 1);
   if (attrs.depth.isConstant() && attrs.depth.value() < 0)
     fail(ErrorKind::kInvalidModel, describe(node), " has a negative depth, ", attrs.depth);
+  requireAtLeast(node, attrs.depth, "as its depth", 0);
   TensorType result{node.input(1)->dataType(), indices.shape};
   result.shape.insert(result.shape.begin() + attrs.axis, attrs.depth);
   return {result};
@@ -49,6 +50,8 @@ std::vector<TensorType> inferTopK(const Node& node) {
       (attrs.k.isConstant() && attrs.k.value() < 0))
     fail(ErrorKind::kInvalidModel, describe(node), " takes ", attrs.k, " elements of dimension ",
          attrs.axis, " of ", values);
+  requireAtLeast(node, values.shape[attrs.axis], str("elements along dimension ", attrs.axis),
+                 attrs.k);
   values.shape[attrs.axis] = attrs.k;
   return {values, {DataType::kI64, values.shape}};
 }

@@ -20,6 +20,8 @@ std::vector<TensorType> inferLinearAttention(const Node& node) {
   const Dim &batch = q.shape[0], &length = q.shape[1];
   const Dim keySize = floorDiv(q.shape[2], attrs.qHeads);
   const Dim valueSize = floorDiv(node.inputs[2]->shape()[2], attrs.kvHeads);
+  requireMultiple(node, q.shape[2], "columns of queries", attrs.qHeads);
+  requireMultiple(node, node.inputs[2]->shape()[2], "columns of values", attrs.kvHeads);
   requireShape(node, 1, "its keys", {batch, length, keySize * attrs.kvHeads});
   requireShape(node, 2, "its values", {batch, length, valueSize * attrs.kvHeads});
   TensorType state{q.type, {batch, attrs.kvHeads, keySize, valueSize}};

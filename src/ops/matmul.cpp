@@ -33,6 +33,7 @@ std::vector<TensorType> inferMatMul(const Node& node) {
   if (!mayBeEqual(aInner, bInner))
     fail(ErrorKind::kInvalidModel, describe(node), " multiplies ", a, " by ", b,
          " whose inner sizes ", aInner, " and ", bInner, " differ");
+  requireSame(aInner, bInner, str(describe(node), " has inner sizes that differ"));
   Shape shape = broadcastShapes(batchOf(a.shape), batchOf(b.shape), describe(node));
   shape.push_back(rows);
   shape.push_back(columns);

@@ -51,6 +51,7 @@ std::vector<TensorType> inferReshape(const Node& node) {
   const Shape& shape = node.as<ReshapeAttrs>().shape;
   if (!mayBeEqual(numElements(x.shape), numElements(shape)))
     fail(ErrorKind::kInvalidModel, describe(node), " cannot reshape ", x, " to ", shape);
+  requireEqual(node, numElements(x.shape), "elements", numElements(shape), "its new shape has");
   return {{x.type, shape}};
 }
 
@@ -150,6 +151,7 @@ std::vector<TensorType> inferTile(const Node& node) {
     if (repeats[i].isConstant() && repeats[i].value() < 0)
       fail(ErrorKind::kInvalidModel, describe(node), " repeats dimension ", i,
            " a negative number of times");
+    requireAtLeast(node, repeats[i], str("repeats of dimension ", i), 0);
     result.shape[i] *= repeats[i];
   }
   return {result};

@@ -23,6 +23,17 @@ void requireInside(const Node& node, int64_t axis, int64_t start, int64_t size, 
          " by ", step, " along dimension ", axis, ", which has ", extent);
 }
 
+// The same where only the run knows the sizes. An empty slice may begin one step outside.
+void requireInside(const Node& node, int64_t axis, const Dim& start, const Dim& size, int64_t step,
+                   const Dim& extent) {
+  const Dim last = start + (size - 1) * step;
+  const std::string where = str("elements along dimension ", axis, " of its input");
+  requireAtLeast(node, size, str("elements to take along dimension ", axis), 0);
+  requireAtLeast(node, step > 0 ? start : last, str("as its first element along dimension ", axis),
+                 0);
+  requireAtLeast(node, extent, where, (step > 0 ? last : start) + 1);
+}
+
 std::vector<TensorType> inferSlice(const Node& node) {
   const auto& attrs = node.as<SliceAttrs>();
   TensorType result = node.input(0)->type;
@@ -42,6 +53,8 @@ std::vector<TensorType> inferSlice(const Node& node) {
     if (attrs.starts[i].isConstant() && attrs.sizes[i].isConstant() && extent.isConstant())
       requireInside(node, axis, attrs.starts[i].value(), attrs.sizes[i].value(), attrs.steps[i],
                     extent.value());
+    else
+      requireInside(node, axis, attrs.starts[i], attrs.sizes[i], attrs.steps[i], extent);
     result.shape[axis] = attrs.sizes[i];
   }
   return {result};
@@ -80,11 +93,15 @@ std::vector<TensorType> inferPad(const Node& node) {
   if (attrs.begin.size() != result.shape.size() || attrs.end.size() != result.shape.size())
     fail(ErrorKind::kInvalidModel, describe(node), " has ", attrs.begin.size(), " and ",
          attrs.end.size(), " pads for ", result);
-  if (node.hasInput(1)) requireSameType(node, 1, 0);
-  if (node.hasInput(1) && !mayBeEqual(numElements(node.input(1)->shape()), 1))
-    fail(ErrorKind::kInvalidModel, describe(node), " needs one value to pad with and got ",
-         node.input(1)->type);
+  if (node.hasInput(1)) {
+    requireSameType(node, 1, 0);
+    requireEqual(node, numElements(node.input(1)->shape()), "values to pad with", 1, "it needs");
+  }
   for (size_t i = 0; i < result.shape.size(); ++i) {
+    const bool copies = attrs.mode != PadMode::kConstant &&
+                        !(attrs.begin[i].isConstant(0) && attrs.end[i].isConstant(0));
+    if (copies)
+      requireAtLeast(node, result.shape[i], str("elements in dimension ", i, " to copy"), 1);
     result.shape[i] += attrs.begin[i] + attrs.end[i];
     if (result.shape[i].isConstant() && result.shape[i].value() < 0)
       fail(ErrorKind::kInvalidModel, describe(node), " crops more of dimension ", i,

@@ -93,8 +93,13 @@ TEST(Slice, RefusesWhatIsOutside) {
   EXPECT_THAT(slice("axes = [0, 0], starts = [0, 0], sizes = [1, 1], steps = [1, 1]"),
               HasSubstr("twice"));
   EXPECT_THAT(slice("axes = [1], starts = [0], sizes = [1], steps = [1]"), HasSubstr("axis 1"));
+  EXPECT_THAT(refusalOf("%x: f32[n]",
+                        "%y = Slice(%x) {axes = [0], starts = [n], sizes = [1], steps = [1]} "
+                        "return %y"),
+              HasSubstr("has n elements along dimension 0 of its input where it needs at least "
+                        "n + 1"));
   const Graph graph =
-      parseBody("%y = Slice(%x) {axes = [0], starts = [n], sizes = [1], steps = [1]} return %y",
+      parseBody("%y = Slice(%x) {axes = [0], starts = [7], sizes = [1], steps = [1]} return %y",
                 "%x: f32[n]");
   const HostTensor x(DataType::kF32, {4});
   const ConstTensorView inputs[] = {x.view()};

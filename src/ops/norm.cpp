@@ -113,6 +113,7 @@ std::vector<TensorType> inferGroupNorm(const Node& node) {
   if (attrs.groups < 0 || (attrs.groups > 0 && !mayBeEqual(mod(channels, attrs.groups), 0)))
     fail(ErrorKind::kInvalidModel, describe(node), " has ", channels,
          " channels, which do not divide into ", attrs.groups, " groups");
+  if (attrs.groups > 0) requireMultiple(node, channels, "channels", attrs.groups);
   for (int input : {1, 2})
     if (node.hasInput(input)) requireShape(node, input, "a scale or bias", {channels});
   return {x};

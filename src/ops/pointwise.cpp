@@ -7,12 +7,6 @@
 
 namespace camshaft {
 
-// Of two sizes that are equal unless one is 1.
-static Dim broadcastSize(const Dim& a, const Dim& b) {
-  if (a == b || a.isConstant() || b.isConstant()) return moreKnown(a, b);
-  return isAtMost(a, b) ? b : a;
-}
-
 Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;
@@ -20,15 +14,10 @@ Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who) {
   const size_t skipped = longer.size() - shorter.size();
   for (size_t i = 0; i < shorter.size(); ++i) {
     Dim& size = result[skipped + i];
-    const Dim& other = shorter[i];
-    if (other.isConstant(1)) continue;
-    if (size.isConstant(1)) {
-      size = other;
-    } else if (mayBeEqual(size, other)) {
-      size = broadcastSize(size, other);
-    } else {
+    const bool areNumbers = size.isConstant() && shorter[i].isConstant();
+    if (areNumbers && !holds(SizeRelation::kBroadcast, size.value(), shorter[i].value()))
       fail(ErrorKind::kInvalidModel, who, " has shapes ", a, " and ", b, " that do not broadcast");
-    }
+    size = broadcastSize(size, shorter[i], who);
   }
   return result;
 }

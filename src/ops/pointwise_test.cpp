@@ -140,6 +140,9 @@ TEST(Pointwise, SymbolicShapesBroadcast) {
   // Neither is 1 where the other is more: the larger one is the result's.
   EXPECT_EQ(toString(broadcastShapes({min(n, 8)}, {n}, "here")), "[n]");
   EXPECT_EQ(toString(broadcastShapes({n}, {max(n, 2)}, "here")), "[max(2, n)]");
+  // Either may be 1.
+  const Dim m = Dim::symbol("m");
+  EXPECT_EQ(toString(broadcastShapes({n}, {m}, "here")), "[broadcast(m, n)]");
 }
 
 TEST(Pointwise, RefusesWhatDoesNotFit) {

@@ -166,6 +166,7 @@ std::vector<TensorType> inferArgReduce(const Node& node) {
   if (shape[attrs.axis].isConstant(0))
     fail(ErrorKind::kInvalidModel, describe(node), " looks for an element along dimension ",
          attrs.axis, " of ", toString(shape), ", which is empty");
+  requireAtLeast(node, shape[attrs.axis], str("elements along dimension ", attrs.axis), 1);
   return {{DataType::kI64, reducedShape(shape, {attrs.axis}, attrs.keepDims)}};
 }
 

@@ -1,5 +1,7 @@
 #include "ops/rules.h"
 
+#include <utility>
+
 namespace camshaft {
 
 bool mayBeEqual(const Dim& a, const Dim& b) {
@@ -32,11 +34,71 @@ bool isAtMost(const Dim& a, const Dim& b) {
   return isAtMost(a, b, kMaxDepth);
 }
 
+// Where this thread's inference leaves what it cannot decide; null: nobody asks.
+static thread_local std::vector<SizeCondition>* undecided = nullptr;
+
+std::vector<SizeCondition> sizeConditionsOf(const Node& node) {
+  std::vector<SizeCondition> conditions;
+  std::vector<SizeCondition>* const outer = std::exchange(undecided, &conditions);
+  try {
+    node.op->infer(node);
+  } catch (...) {
+    undecided = outer;
+    throw;
+  }
+  undecided = outer;
+  return conditions;
+}
+
+void requireSizes(SizeCondition condition) {
+  if (neverHolds(condition))
+    fail(ErrorKind::kInvalidModel, condition.before, condition.a, condition.between, condition.b,
+         condition.after);
+  if (undecided) undecided->push_back(std::move(condition));
+}
+
+void requireSame(const Dim& a, const Dim& b, std::string_view sentence) {
+  if (a != b) requireSizes({SizeRelation::kEqual, a, b, str(sentence, " ("), " and ", ")"});
+}
+
+void requireAtLeast(const Node& node, const Dim& have, std::string_view haveWhat,
+                    const Dim& least) {
+  if (have.isConstant() && least.isConstant() && have.value() >= least.value()) return;
+  requireSizes({SizeRelation::kAtLeast, have, least, str(describe(node), " has "),
+                str(" ", haveWhat, " where it needs at least "), ""});
+}
+
+void requireMultiple(const Node& node, const Dim& have, std::string_view haveWhat,
+                     const Dim& factor) {
+  if (factor.isConstant(0)) return;
+  const Dim multiple = floorDiv(have, factor) * factor;
+  if (have != multiple)
+    requireSizes({SizeRelation::kEqual, have, multiple, str(describe(node), " has "),
+                  str(" ", haveWhat, " where it needs a multiple of ", factor, " such as "), ""});
+}
+
+Dim broadcastSize(const Dim& a, const Dim& b, std::string_view who) {
+  if (a == b || b.isConstant(1)) return a;
+  if (a.isConstant(1)) return b;
+  // Detectors compute sizes in two ways that are the same number and no short expression: these are
+  // followed as one of them, and the run refuses what that does not cover.
+  constexpr size_t kLongest = 500;
+  if (!a.isConstant() && !b.isConstant() && toString(a).size() + toString(b).size() > kLongest) {
+    const bool takesB = isAtMost(a, b);
+    requireSizes({SizeRelation::kBroadcastTo, takesB ? a : b, takesB ? b : a,
+                  str(who, " has a size of "), " that does not broadcast to ", ""});
+    return takesB ? b : a;
+  }
+  requireSizes({SizeRelation::kBroadcast, a, b, str(who, " has sizes "), " and ",
+                " that do not broadcast"});
+  return broadcast(a, b);
+}
+
 void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& want,
                   std::string_view wantWhat) {
-  if (!mayBeEqual(have, want))
-    fail(ErrorKind::kInvalidModel, describe(node), " has ", have, " ", haveWhat, " where ",
-         wantWhat, " ", want);
+  if (have != want)
+    requireSizes({SizeRelation::kEqual, have, want, str(describe(node), " has "),
+                  str(" ", haveWhat, " where ", wantWhat, " "), ""});
 }
 
 void requireRank(const Node& node, int input, std::string_view what, int64_t rank) {
@@ -49,10 +111,13 @@ void requireRank(const Node& node, int input, std::string_view what, int64_t ran
 void requireShape(const Node& node, int input, std::string_view what, const Shape& shape) {
   requireRank(node, input, what, static_cast<int64_t>(shape.size()));
   const TensorType& type = node.inputs[input]->type;
-  for (size_t i = 0; i < shape.size(); ++i)
+  for (size_t i = 0; i < shape.size(); ++i) {
     if (!mayBeEqual(type.shape[i], shape[i]))
       fail(ErrorKind::kInvalidModel, describe(node), " needs ", what, " of shape ", toString(shape),
            " and got ", toString(type));
+    requireEqual(node, type.shape[i], str("elements in dimension ", i, " of ", what), shape[i],
+                 "it needs");
+  }
 }
 
 void requireBroadcastsTo(const Node& node, int input, std::string_view what, const Shape& shape) {
@@ -65,6 +130,13 @@ void requireBroadcastsTo(const Node& node, int input, std::string_view what, con
   if (!fits)
     fail(ErrorKind::kInvalidModel, describe(node), " has ", what, " of shape ", toString(own),
          " that does not broadcast to ", toString(shape));
+  for (size_t i = 1; i <= own.size(); ++i) {
+    const Dim &size = own[own.size() - i], &wanted = shape[shape.size() - i];
+    if (size != wanted && !size.isConstant(1))
+      requireSizes({SizeRelation::kBroadcastTo, size, wanted,
+                    str(describe(node), " has ", what, " of size "),
+                    " that does not broadcast to ", ""});
+  }
 }
 
 void requireAxis(const Node& node, int64_t axis) {

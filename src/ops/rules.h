@@ -1,8 +1,9 @@
-// The checks inference functions share. Each throws an Error that names the node.
+// The checks inference functions share. Each throws an Error that names the node; what sizes of
+// run time decide becomes a condition that runs check (sizeConditionsOf).
 #pragma once
 
-#include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -15,6 +16,23 @@ const Dim& moreKnown(const Dim& a, const Dim& b);
 
 // Whether a <= b whatever their symbols turn out to be; false where that is not seen.
 bool isAtMost(const Dim& a, const Dim& b);
+
+// What a node's inference asks of sizes and cannot decide while building. Every run checks it as
+// soon as the sizes are known, so that no kernel works on sizes that nobody has looked at.
+std::vector<SizeCondition> sizeConditionsOf(const Node& node);
+
+// Throws the condition's sentence where it never holds, and leaves it to the run where it may not.
+void requireSizes(SizeCondition condition);
+// a == b for what has no sentence of its own: the error, or the run's, is `sentence` and the sizes.
+void requireSame(const Dim& a, const Dim& b, std::string_view sentence);
+// "node 'c' (Conv) has 0 rows where it needs at least 1"
+void requireAtLeast(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& least);
+// "node 'c' (Conv) has 7 channels where it needs a multiple of 4"
+void requireMultiple(const Node& node, const Dim& have, std::string_view haveWhat,
+                     const Dim& factor);
+
+// The size that both broadcast to, either of which may be 1 at run time; `who` has them.
+Dim broadcastSize(const Dim& a, const Dim& b, std::string_view who);
 
 // "node 'c' (Conv) has 3 input channels where its weights have 4"
 void requireEqual(const Node& node, const Dim& have, std::string_view haveWhat, const Dim& want,

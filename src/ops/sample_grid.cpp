@@ -21,6 +21,8 @@ std::vector<TensorType> inferGridSample(const Node& node) {
   requireEqual(node, grid.back(), "coordinates per grid point", x.rank() - 2,
                "its input's spatial dimensions are");
   requireEqual(node, grid[0], "batches of grid points", x.shape[0], "its input has");
+  for (int64_t i = 2; i < x.rank(); ++i)
+    requireAtLeast(node, x.shape[i], str("elements in dimension ", i, " of its input"), 1);
   Shape shape{moreKnown(x.shape[0], grid[0]), x.shape[1]};
   shape.insert(shape.end(), grid.begin() + 1, grid.end() - 1);
   return {{x.type, shape}};

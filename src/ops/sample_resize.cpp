@@ -24,6 +24,9 @@ std::vector<TensorType> inferResize(const Node& node) {
   if (attrs.antialias && attrs.mode == ResizeMode::kNearest)
     fail(ErrorKind::kInvalidModel, describe(node),
          " asks for antialiasing, which nearest sampling does not have");
+  // Every element of a result needs one that it is made of.
+  for (size_t i = 0; i < rank; ++i)
+    requireAtLeast(node, x.shape[i], str("elements in dimension ", i), min(attrs.sizes[i], 1));
   return {{x.type, attrs.sizes}};
 }
 

@@ -19,6 +19,7 @@ void evaluateSoftmax(const Evaluation& evaluation) {
   const auto& attrs = evaluation.node.as<SoftmaxAttrs>();
   const AxisView view(evaluation.inputs[0].dims, attrs.axis);
   std::vector<double> values = readReals(evaluation.inputs[0]);
+  if (values.empty()) return;
   forEachRow(view, [&](int64_t first, int64_t step) {
     auto at = [&](int64_t i) -> double& { return values[first + i * step]; };
     int64_t largest = 0;

@@ -1,5 +1,7 @@
 #include "ops/symbols.h"
 
+#include <utility>
+
 #include "ops/ops.h"
 
 namespace camshaft {
@@ -60,6 +62,11 @@ void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
     if (node->op != &ops::BindDims) node->attrs->fields(rewrite);
   for (auto& [name, info] : graph.symbols)
     if (info.upper) info.upper = substitute(*info.upper, replace);
+  for (auto& [text, condition] : std::exchange(graph.conditions, {})) {
+    condition.a = substitute(condition.a, replace);
+    condition.b = substitute(condition.b, replace);
+    graph.require(std::move(condition));
+  }
   graph.inferAllTypes();
 }
 

@@ -1,5 +1,7 @@
 #include "ops/window.h"
 
+#include "ops/rules.h"
+
 namespace camshaft {
 
 Dim windowCount(const Node& node, const Window& window, const Dim& size, bool ceil) {
@@ -11,6 +13,9 @@ Dim windowCount(const Node& node, const Window& window, const Dim& size, bool ce
   if (count.isConstant() && count.value() < 1)
     fail(ErrorKind::kInvalidModel, describe(node), " has a window of ", window.extent(),
          " elements, larger than its padded input of ", padded);
+  requireAtLeast(node, size, "elements in a dimension of its image", 1);
+  requireAtLeast(node, count, str("windows of ", window.extent(), " elements in its padded input"),
+                 1);
   return count;
 }
 

@@ -78,7 +78,9 @@ class Lowering {
     if (terms.isConstant() && terms.value() <= kExactTerms) return whole(a);
     Value* high = unary(ScalarOp::kFloor, binary(ScalarOp::kMul, a, 1.0 / 16));
     Value* low = binary(ScalarOp::kSub, a, binary(ScalarOp::kMul, high, 16.0));
-    return binary(ScalarOp::kAdd, binary(ScalarOp::kMul, whole(high), 16.0), whole(low));
+    Value* units = whole(low);
+    Value* sixteens = binary(ScalarOp::kMul, whole(high), 16.0);
+    return binary(ScalarOp::kAdd, sixteens, units);
   }
 
   void matMul() const {

@@ -125,9 +125,9 @@ bool rewriteMatMul(Graph& graph, Node* node) {
   Value* weightZero = b->zero ? at.alongLast(b->zero, columns) : nullptr;
   Node* product = graph.add(&ops::MatMulInteger, node->name,
                             {a->values, weights, a->zero, weightZero}, NoAttrs{}, node);
-  replaceValue(graph, node->output(),
-               at.scaled(product->output(), at.alongLast(a->scale, 1),
-                         at.alongLast(b->scale, columns), nullptr));
+  Value* weightScale = at.alongLast(b->scale, columns);
+  Value* scale = at.alongLast(a->scale, 1);
+  replaceValue(graph, node->output(), at.scaled(product->output(), scale, weightScale, nullptr));
   return true;
 }
 
@@ -146,8 +146,9 @@ bool rewriteConv(Graph& graph, Node* node) {
   Node* conv = graph.add(&ops::ConvInteger, node->name,
                          {at.transpose(x->values, last), w->values, x->zero, w->zero},
                          std::move(attrs), node);
-  Value* y = at.scaled(conv->output(), at.alongLast(x->scale, 1),
-                       at.alongLast(w->scale, weights[0]), node->input(2));
+  Value* weightScale = at.alongLast(w->scale, weights[0]);
+  Value* scale = at.alongLast(x->scale, 1);
+  Value* y = at.scaled(conv->output(), scale, weightScale, node->input(2));
   replaceValue(graph, node->output(), at.transpose(y, inverseOf(last)));
   return true;
 }

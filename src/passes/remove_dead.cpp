@@ -12,13 +12,17 @@
 
 namespace camshaft {
 
-// Symbols that some shape or attribute still mentions.
+// Symbols that some shape, attribute or condition still mentions.
 static std::set<std::string> symbolsInUse(const Graph& graph) {
   std::set<std::string> names;
   for (const Value* value : graph.values())
     if (graph.hasUses(value))
       for (const Dim& dim : value->shape()) collectSymbols(dim, names);
   for (const auto& node : graph.nodes()) names.merge(symbolsRead(*node));
+  for (const auto& [text, condition] : graph.conditions) {
+    collectSymbols(condition.a, names);
+    collectSymbols(condition.b, names);
+  }
   return names;
 }
 

@@ -54,7 +54,8 @@ int32_t DimProgramBuilder::slotOfAtom(const DimAtom& atom) {
   const int32_t a = slotOf(atom.a), b = slotOf(atom.b);
   const DimOp op = atom.kind == DimAtom::Kind::kFloorDiv ? DimOp::kFloorDivide
                    : atom.kind == DimAtom::Kind::kMin    ? DimOp::kMin
-                                                         : DimOp::kMax;
+                   : atom.kind == DimAtom::Kind::kMax    ? DimOp::kMax
+                                                         : DimOp::kBroadcast;
   return slots_[atom.key] = emit(op, a, b);
 }
 

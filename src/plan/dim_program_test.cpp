@@ -18,6 +18,7 @@ int64_t valueOf(const DimRef& ref, const std::vector<DimInstruction>& program, s
       case DimOp::kFloorDivide: slots.at(i.target) = a / b; break;
       case DimOp::kMin: slots.at(i.target) = std::min(a, b); break;
       case DimOp::kMax: slots.at(i.target) = std::max(a, b); break;
+      case DimOp::kBroadcast: slots.at(i.target) = a == 1 ? b : a; break;
     }
   }
   return ref.isConstant() ? ref.constant : slots.at(ref.slot);

@@ -9,12 +9,21 @@
 #include <vector>
 
 #include "support/data_type.h"
+#include "support/size_relation.h"
 
 namespace camshaft {
 
 // Run-time sizes live in numbered slots. The program fills slots in order from earlier ones; the
 // first slots are the dimensions of the inputs, then those read from tensors by bind steps.
-enum class DimOp : uint8_t { kConstant, kAdd, kMultiply, kFloorDivide, kMin, kMax };
+enum class DimOp : uint8_t {
+  kConstant,
+  kAdd,
+  kMultiply,
+  kFloorDivide,
+  kMin,
+  kMax,
+  kBroadcast,  // b where a is 1, else a
+};
 struct DimInstruction {
   DimOp op;
   int32_t target;     // slot written
@@ -28,6 +37,14 @@ struct DimRef {
   int32_t slot = -1;
   bool isConstant() const { return slot < 0; }
   friend bool operator==(const DimRef&, const DimRef&) = default;
+};
+
+// What must hold once both sizes are known, before any step works on them; else the run ends with
+// the sentence: before, a, between, b, after.
+struct SizeCheck {
+  SizeRelation relation = SizeRelation::kEqual;
+  DimRef a, b;
+  std::string before, between, after;
 };
 
 struct TensorDesc {
@@ -114,6 +131,7 @@ struct ProfilePlan {
   int32_t slotCount = 0;
   std::vector<DimInstruction> dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
   int32_t firstPhaseEnd = 0;
+  std::vector<SizeCheck> sizeChecks;
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
   std::vector<int64_t> outputMaxBytes;  // of each, under the profile; -1: there is no bound

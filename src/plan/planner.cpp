@@ -76,6 +76,10 @@ class Planner {
       const int64_t bound = upperBound(byteSize(output.value->type));
       plan_.outputMaxBytes.push_back(bound == DimRange::kUnbounded ? -1 : bound);
     }
+    for (const SizeCondition* condition : checkable())
+      plan_.sizeChecks.push_back({condition->relation, dims_.refer(condition->a),
+                                  dims_.refer(condition->b), condition->before,
+                                  condition->between, condition->after});
     plan_.inputs = profile_.inputs;
     plan_.slotCount = dims_.slotCount();
     plan_.dimProgram = dims_.take();
@@ -168,6 +172,24 @@ class Planner {
     return dims;
   }
 
+  // Conditions on sizes that this plan knows at some time: what is asked of a dead node's is not.
+  std::vector<const SizeCondition*> checkable() const {
+    std::set<std::string> known;
+    for (const Value* input : graph_.inputs)
+      for (const Dim& dim : input->shape()) collectSymbols(dim, known);
+    for (const auto& node : graph_.nodes()) known.merge(symbolsDefined(*node));
+    std::vector<const SizeCondition*> found;
+    for (const auto& [text, condition] : graph_.conditions) {
+      std::set<std::string> symbols;
+      collectSymbols(condition.a, symbols);
+      collectSymbols(condition.b, symbols);
+      if (std::ranges::includes(known, symbols) &&
+          !alwaysHolds(condition, profile_.rangeOfSymbol(graph_)))
+        found.push_back(&condition);
+    }
+    return found;
+  }
+
   void compileDims() {
     for (const Value* input : graph_.inputs)
       for (const Dim& dim : input->shape())
@@ -178,6 +200,10 @@ class Planner {
       for (Dim& dim : dimsOf(draft)) all.push_back(std::move(dim));
     for (const auto& output : graph_.outputs)
       all.insert(all.end(), output.value->shape().begin(), output.value->shape().end());
+    for (const SizeCondition* condition : checkable()) {
+      all.push_back(condition->a);
+      all.push_back(condition->b);
+    }
     std::erase_if(all, [](const Dim& dim) { return dim.isConstant(); });
 
     const auto referDefined = [&] {

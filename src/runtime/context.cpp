@@ -47,6 +47,8 @@ int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
       return std::min(a, b);
     case DimOp::kMax:
       return std::max(a, b);
+    case DimOp::kBroadcast:
+      return a == 1 ? b : a;
   }
   return kUnknown;
 }
@@ -180,6 +182,18 @@ void Context::resolveSizes() {
   runProgram(0, plan().firstPhaseEnd);
   for (size_t i = 0; i < plan().steps.size(); ++i) resolveStep(i);
   sizesCurrent_ = true;
+  sizesChecked_ = false;
+}
+
+// What could not be decided while building, as soon as the sizes are known. Inputs are set one by
+// one and agree only when the run begins, so this cannot be asked before.
+void Context::checkSizes() const {
+  for (const SizeCheck& check : plan().sizeChecks) {
+    const int64_t a = valueOf(check.a), b = valueOf(check.b);
+    if (a == kUnknown || b == kUnknown || holds(check.relation, a, b)) continue;
+    fail(ErrorKind::kInvalidArgument, check.before, a, check.between, b, check.after,
+         " at these input shapes or values");
+  }
 }
 
 // Planned memory was checked against the file for fixed sizes; run-time sizes are checked here, so
@@ -247,6 +261,8 @@ void Context::checkReady() {
       fail(ErrorKind::kInvalidArgument, "input '", io.name,
            "' has no address; call setTensorAddress first");
   }
+  if (!sizesChecked_) checkSizes();
+  sizesChecked_ = true;
   if (device_) checkAddresses();
 }
 
@@ -308,6 +324,7 @@ void Context::settleSizesAfter(const Step& step) {
     for (int32_t slot : plan().steps[i].bindSlots) slots_[slot] = kUnknown;
   }
   runProgram(step.dimBegin, step.dimEnd);
+  checkSizes();
   for (size_t i = index + 1; i < plan().steps.size(); ++i) resolveStep(i);
   resolved_[index].settled = true;
 }

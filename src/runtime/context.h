@@ -87,6 +87,7 @@ class Context {
   void runProgram(int32_t begin, int32_t end);
   int64_t valueOf(const DimRef& dim) const;  // kUnknown when its slot has no value
   void resolveSizes();
+  void checkSizes() const;
   void resolveStep(size_t index);
   void resolveOperand(const Step& step, const Operand& operand, TensorArg& arg) const;
   void checkReady();
@@ -151,6 +152,7 @@ class Context {
   std::vector<int64_t> slots_;
   std::vector<ResolvedStep> resolved_;
   bool sizesCurrent_ = false;
+  bool sizesChecked_ = false;  // those that are known satisfy what the network asks of them
   bool bindsSizes_ = false;  // some step of the profile does
 };
 

@@ -5,7 +5,6 @@
 
 #include "onnx/ops/reduce.h"
 #include "ops/matmul.h"
-#include "ops/rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -15,11 +14,6 @@ bool has(const std::string& labels, char label) { return labels.find(label) != s
 
 bool repeats(const std::string& labels) {
   return std::set<char>(labels.begin(), labels.end()).size() != labels.size();
-}
-
-// One of the sizes may be 1 where the other is not.
-bool broadcasts(const Dim& a, const Dim& b) {
-  return a != b && (a.isConstant(1) || b.isConstant(1) || !mayBeEqual(a, b));
 }
 
 const Dim& sizeOf(const Labelled& x, char label) { return x.value->shape()[x.labels.find(label)]; }
@@ -66,8 +60,10 @@ Value* einsumProduct(const NodeImport& node, Labelled a, Labelled b, const std::
       repeats(result) || static_cast<int64_t>(a.labels.size()) != a.value->rank() ||
       static_cast<int64_t>(b.labels.size()) != b.value->rank())
     return nullptr;
+  // A product's batches broadcast, what it sums over does not.
   for (const char label : a.labels)
-    if (has(b.labels, label) && broadcasts(sizeOf(a, label), sizeOf(b, label))) return nullptr;
+    if (has(b.labels, label) && !has(result, label) && sizeOf(a, label) != sizeOf(b, label))
+      return nullptr;
   for (const char label : result)
     if (!has(a.labels, label) && !has(b.labels, label)) return nullptr;
 
@@ -92,7 +88,9 @@ Value* einsumProduct(const NodeImport& node, Labelled a, Labelled b, const std::
   Value* product = node.add(&ops::MatMul, {left, right}, attrs);
   const std::string labels = batch + rows + columns;
   Shape shape;
-  for (const char label : labels) shape.push_back(sizeOf(has(a.labels, label) ? a : b, label));
+  for (const char label : labels)
+    shape.push_back(has(batch, label) ? broadcast(sizeOf(a, label), sizeOf(b, label))
+                                      : sizeOf(has(a.labels, label) ? a : b, label));
   return reordered(node, {node.reshape(product, shape), labels}, result);
 }
 

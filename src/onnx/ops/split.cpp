@@ -14,6 +14,11 @@ std::vector<Dim> equalParts(const NodeImport& node, const Dim& size, int64_t cou
     node.invalid("it splits into ", count, " parts and has ", node.outputCount(), " outputs");
   if (node.opset() < 18 && size.isConstant() && size.value() % count != 0)
     node.invalid("it splits ", size, " elements into ", count, " equal parts");
+  if (node.opset() < 18)
+    node.graph().require({SizeRelation::kEqual, size, floorDiv(size, count) * count,
+                          str("node '", node.name(), "' (Split): it splits "),
+                          str(" elements into ", count, " equal parts, which would be "),
+                          " together"});
   const Dim part = node.opset() < 18 ? floorDiv(size, count) : ceilDiv(size, count);
   std::vector<Dim> parts(static_cast<size_t>(count), part);
   parts.back() = size - part * (count - 1);
@@ -50,9 +55,9 @@ void importSplit(NodeImport& node) {
     }
     start += parts[i];
   }
-  if (start.isConstant() && x->shape()[axis].isConstant() && !(start == x->shape()[axis]))
-    node.invalid("its parts sum up to ", start, " where dimension ", axis, " has ",
-                 x->shape()[axis]);
+  node.graph().require({SizeRelation::kEqual, start, x->shape()[axis],
+                        str("node '", node.name(), "' (Split): its parts sum up to "),
+                        str(" where dimension ", axis, " has "), ""});
 }
 
 }  // namespace camshaft::onnx::importer

@@ -89,12 +89,21 @@ Written readBound(GraphWriter& writer, const Binding& bound) {
           position};
 }
 
+// max(a, b), or 0 where one of them is: they are equal unless one is 1.
+Written writeBroadcast(GraphWriter& writer, const DimAtom& atom) {
+  const Written a = writeDim(writer, atom.a), b = writeDim(writer, atom.b);
+  const Written isAny =
+      combine(writer, "Min", combine(writer, "Min", a, b), {writer.integers({1})});
+  return combine(writer, "Mul", combine(writer, "Max", a, b), isAny);
+}
+
 Written writeAtom(GraphWriter& writer, const DimAtom& atom) {
   if (atom.kind == DimAtom::Kind::kSymbol) {
     const Dim symbol = Dim::symbol(atom.key);
     return writer.sourceOf(symbol).value ? writeDim(writer, symbol)
                                          : readBound(writer, bindingOf(writer.graph(), atom.key));
   }
+  if (atom.kind == DimAtom::Kind::kBroadcast) return writeBroadcast(writer, atom);
   const std::string_view op = atom.kind == DimAtom::Kind::kFloorDiv ? "Div"
                               : atom.kind == DimAtom::Kind::kMin    ? "Min"
                                                                     : "Max";
