@@ -69,6 +69,8 @@ TEST(Building, TimingCacheGoesRoundTrip) {
   Client client;
   describeModel(client);
   client.config->setBuilderOptimizationLevel(3);
+  // Times every layer, also those with one candidate, as all of them have on some CPUs.
+  client.config->setProfilingVerbosity(ProfilingVerbosity::kDETAILED);
   const std::unique_ptr<ITimingCache> cache(client.config->createTimingCache(nullptr, 0));
   ASSERT_TRUE(cache);
   ASSERT_TRUE(client.config->setTimingCache(*cache, false));

@@ -31,13 +31,22 @@ def check(model, feeds, tf32=False, tolerance=TOLERANCE):
         errors = relative_errors(ours, expected)
         largest = max(largest, *errors.values())
         if max(errors.values()) >= tolerance:
-            # Some networks amplify rounding, quantised ones above all. ONNX Runtime's own
-            # optimisations show how much.
-            plain = dict(zip(names, peer(model, optimise=False).run(names, feed)))
-            tolerance = max(tolerance, 2 * max(relative_errors(plain, expected).values()))
+            tolerance = max(tolerance, 2 * amplified_rounding(model, session, names, feed, expected))
         worst = {name: error for name, error in errors.items() if error >= tolerance}
         assert not worst, f"{worst}, allowed are {tolerance:.1e}"
     return largest, seconds
+
+
+def amplified_rounding(model, session, names, feed, expected):
+    """How far ONNX Runtime is from itself without its optimisations and on inputs that differ by a
+    millionth: some networks amplify rounding, quantised ones above all."""
+    others = [peer(model, optimise=False).run(names, feed)]
+    random = numpy.random.default_rng(0)
+    for _ in range(3):
+        nudged = {name: (array * (1 + 1e-6 * random.standard_normal(array.shape))).astype(array.dtype)
+                  if array.dtype.kind == "f" else array for name, array in feed.items()}
+        others.append(session.run(names, nudged))
+    return max(max(relative_errors(dict(zip(names, other)), expected).values()) for other in others)
 
 
 def tf32_error(model, feed):
