@@ -9,7 +9,7 @@ import time
 TIMEOUT = 120  # seconds for one job
 
 
-def run(function, jobs, workers):
+def run(function, jobs, workers, timeout=TIMEOUT):
     """Yields (job's index, result or None, failure or None) as jobs finish. `function` runs in
     workers that see the parent's memory as of now; what it raises is the failure's text."""
     context = multiprocessing.get_context("fork")
@@ -29,7 +29,7 @@ def run(function, jobs, workers):
             process, pipe = idle.pop() if idle else start()
             index = waiting.pop()
             pipe.send(index)
-            busy[pipe] = (process, index, time.monotonic() + TIMEOUT)
+            busy[pipe] = (process, index, time.monotonic() + timeout)
         ready = multiprocessing.connection.wait(list(busy), timeout=1)
         for pipe in ready:
             process, index, _ = busy.pop(pipe)
@@ -43,7 +43,7 @@ def run(function, jobs, workers):
             if time.monotonic() > deadline:
                 del busy[pipe]
                 process.kill()
-                yield index, None, f"hang: no answer within {TIMEOUT} s"
+                yield index, None, f"hang: no answer within {timeout} s"
     for process, pipe in idle:
         pipe.send(None)
         process.join()

@@ -1,0 +1,1 @@
+"""Random ONNX graphs, beside ONNX Runtime with its optimisations off. See docs/testing.md."""
