@@ -1,10 +1,27 @@
 #include "backends/cuda/runtime/libraries/cudnn_graph.h"
 
+#include <numeric>
+
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
 namespace {
+
+int64_t bytesOf(cudnnDataType_t type) {
+  switch (type) {
+    case CUDNN_DATA_HALF:
+    case CUDNN_DATA_BFLOAT16:
+      return 2;
+    case CUDNN_DATA_INT8:
+    case CUDNN_DATA_BOOLEAN:
+    case CUDNN_DATA_FP8_E4M3:
+    case CUDNN_DATA_FP8_E5M2:
+      return 1;
+    default:
+      return 4;
+  }
+}
 
 Descriptor tensorDescriptor(const GraphTensor& tensor) {
   Descriptor descriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -12,7 +29,7 @@ Descriptor tensorDescriptor(const GraphTensor& tensor) {
   descriptor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, tensor.type);
   descriptor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, tensor.dims);
   descriptor.set(CUDNN_ATTR_TENSOR_STRIDES, tensor.strides);
-  descriptor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kTensorAlignment);
+  descriptor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, alignmentOf(tensor));
   if (tensor.role == GraphTensor::Role::kVirtual) {
     descriptor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, true);
   } else if (tensor.role == GraphTensor::Role::kScalar) {
@@ -136,6 +153,16 @@ std::vector<int64_t> rowMajorStrides(std::span<const int64_t> dims) {
     stride *= dims[i];
   }
   return strides;
+}
+
+int64_t alignmentOf(const GraphTensor& tensor) {
+  // What is never stored lies nowhere.
+  if (tensor.role != GraphTensor::Role::kOperand) return kTensorAlignment;
+  int64_t alignment = kTensorAlignment;
+  for (size_t i = 0; i < tensor.dims.size(); ++i)
+    if (tensor.dims[i] > 1 && tensor.strides[i] != 1)
+      alignment = std::gcd(alignment, tensor.strides[i] * bytesOf(tensor.type));
+  return alignment;
 }
 
 int OperationGraph::operand(int64_t id, cudnnDataType_t type, std::vector<int64_t> dims,

@@ -13,7 +13,7 @@
 
 namespace camshaft::cuda {
 
-// Bytes; plans count on it, and engines' buffers have it.
+// Bytes; what operands begin at a multiple of, as engines' buffers do.
 inline constexpr int64_t kTensorAlignment = 16;
 
 cudnnDataType_t cudnnTypeOf(DataType type);
@@ -70,6 +70,11 @@ struct OperationGraph {
 inline constexpr int64_t kFirstOtherId = 1000;
 
 std::vector<int64_t> rowMajorStrides(std::span<const int64_t> dims);
+
+// What cuDNN may count on, in bytes: every row and pixel of an operand begins at a multiple of it.
+// Engines that are compiled late take it for that, and read 16 bytes at any pixel where they were
+// promised 16: with 21 channels of f16, that is a misaligned address.
+int64_t alignmentOf(const GraphTensor& tensor);
 
 // One descriptor of cuDNN's backend interface.
 class Descriptor {

@@ -73,6 +73,41 @@ TEST(ConvGraph, ChannelsLastIsInTheStrides) {
   EXPECT_THAT(graph.operations[0].strides, ElementsAre(1, 2));
 }
 
+// Alignments of x, the weights, the result and the epilogue's tensors.
+std::vector<int64_t> operandAlignments(const OperationGraph& graph) {
+  std::vector<int64_t> alignments;
+  for (const GraphTensor& tensor : graph.tensors)
+    if (tensor.role == GraphTensor::Role::kOperand) alignments.push_back(alignmentOf(tensor));
+  return alignments;
+}
+
+TEST(ConvGraph, NoMoreAlignmentIsPromisedThanEveryPixelHas) {
+  ConvProblem p = convolution();
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 16, 16));
+  p.outChannels = 21;  // pixels of the result are 42 bytes; filters are whole ones
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 16, 2));
+  p.inChannels = 3;
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(2, 2, 2));
+  p.inChannels = 12, p.outChannels = 20;
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(8, 8, 8));
+  p.inputType = p.outputType = DataType::kF32;
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 16, 16));
+  p.inChannels = 24, p.groups = 4, p.outChannels = 32;  // 6 channels of a group
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 8, 16));
+  p.groups = 1, p.channelsLast = false;  // rows of 12, 5 and 6 elements
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 4, 8));
+}
+
+TEST(ConvGraph, AnEpilogueOperandIsAlignedAsItLies) {
+  ConvProblem p = convolution();
+  p.outChannels = 21;
+  p.epilogue.tensors = {{DataType::kF16}, {DataType::kF16, true, true, true}};
+  p.epilogue.nodes = {{EpilogueOp::kAdd, {Kind::kAccumulator}, {Kind::kTensor, 0}},
+                      {EpilogueOp::kAdd, {Kind::kNode, 0}, {Kind::kTensor, 1}}};
+  // The bias is one row, which begins where it begins.
+  EXPECT_THAT(operandAlignments(convGraph(p)), ElementsAre(16, 16, 2, 16, 2));
+}
+
 TEST(ConvGraph, OneDimensionIsAPictureOfOneRow) {
   ConvProblem p = convolution();
   p.image = {100}, p.kernel = {3}, p.strides = {2}, p.dilations = {1}, p.padsBegin = {1},
