@@ -7,7 +7,11 @@
 namespace camshaft {
 namespace {
 constexpr uint64_t kMagic = 0x3145484341434843;  // "CHCACHE1"
-}
+
+// Infinity is that of a kernel that refused the problem.
+bool isTime(double milliseconds) { return milliseconds >= 0; }
+
+}  // namespace
 
 TimingCache::TimingCache(std::span<const std::byte> serialized) {
   if (serialized.empty()) return;
@@ -21,7 +25,9 @@ TimingCache::TimingCache(std::span<const std::byte> serialized) {
          "the timing cache is damaged; delete the file and build again");
   for (uint64_t left = reader.read<uint64_t>(); left > 0; --left) {
     std::string key = reader.readString();
-    entries_[std::move(key)] = reader.read<double>();
+    // The file may be anybody's: what is no time is measured again.
+    if (const double milliseconds = reader.read<double>(); isTime(milliseconds))
+      entries_[std::move(key)] = milliseconds;
   }
   reader.expectEnd();
 }
@@ -33,6 +39,7 @@ std::optional<double> TimingCache::find(const std::string& key) const {
 }
 
 void TimingCache::insert(const std::string& key, double milliseconds) {
+  CAMSHAFT_CHECK(isTime(milliseconds), milliseconds, " milliseconds are no time");
   const std::lock_guard lock(mutex_);
   entries_[key] = milliseconds;
 }

@@ -15,7 +15,8 @@ namespace camshaft {
 class TimingCache {
  public:
   TimingCache() = default;
-  // Throws Error when the bytes are not a timing cache of this format.
+  // Throws Error when the bytes are not a timing cache of this format. Entries whose time is NaN or
+  // negative are left out.
   explicit TimingCache(std::span<const std::byte> serialized);
 
   std::optional<double> find(const std::string& key) const;

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include "support/error.h"
+#include "support/hash.h"
 
 namespace camshaft {
 namespace {
@@ -29,6 +34,25 @@ TEST(TimingCache, CombineKeepsItsOwnTimesUnlessAsked) {
   EXPECT_EQ(mine.find("b"), 2);
   mine.combine(other, true);
   EXPECT_EQ(mine.find("a"), 9);
+}
+
+// A cache whose only entry has this time, with a hash that fits.
+std::vector<std::byte> cacheWithTime(double milliseconds) {
+  TimingCache cache;
+  cache.insert("key", 1);
+  std::vector<std::byte> bytes = cache.serialize();
+  std::memcpy(bytes.data() + bytes.size() - sizeof milliseconds, &milliseconds, sizeof milliseconds);
+  const uint64_t hash = hashBytes(std::span(bytes).subspan(16));
+  std::memcpy(bytes.data() + 8, &hash, sizeof hash);
+  return bytes;
+}
+
+TEST(TimingCache, WhatIsNoTimeIsLeftOut) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(TimingCache(cacheWithTime(2)).find("key"), 2);
+  EXPECT_EQ(TimingCache(cacheWithTime(infinity)).find("key"), infinity);
+  for (const double time : {std::nan(""), -std::nan(""), -1.0, -infinity})
+    EXPECT_EQ(TimingCache(cacheWithTime(time)).find("key"), std::nullopt) << time;
 }
 
 TEST(TimingCache, DamageIsAnError) {
