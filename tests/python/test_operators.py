@@ -144,6 +144,12 @@ def test_einsum(equation, shapes):
     compare(model, inputs, numpy.asarray(numpy.einsum(equation, *inputs.values())))
 
 
+@pytest.mark.parametrize("dtype", ("int8", "int64", "uint8", "uint64"))
+def test_shrink_of_integers(dtype):
+    numbers = numpy.arange(0 if dtype.startswith("u") else -9, 9).astype(dtype).reshape(-1, 3)
+    check(helper.make_node("Shrink", ["x"], ["y"], lambd=1.5, bias=0.25), {"x": numbers})
+
+
 @pytest.mark.parametrize("operator, attributes", (
     ("Binarizer", {"threshold": 0.3}), ("Scaler", {"offset": [0.1, 0.2, 0.3], "scale": [2.0, 3.0, 4.0]}),
     ("Normalizer", {"norm": "MAX"}), ("Normalizer", {"norm": "L1"}), ("Normalizer", {"norm": "L2"}),

@@ -61,8 +61,12 @@ void importSoftsign(NodeImport& node) {
 
 void importShrink(NodeImport& node) {
   const double bias = node.number("bias", 0), lambda = node.number("lambd", 0.5);
-  importFormula(node,
-                [=](Term x) { where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)); });
+  const DataType type = node.input(0)->dataType();
+  importFormula(node, [=](Term given) {
+    // Of integers too bias and lambda are real numbers; what comes out is cut off.
+    const Term x = isFloat(type) ? given : cast(given, DataType::kF64);
+    cast(where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)), type);
+  });
 }
 
 void importSwish(NodeImport& node) {

@@ -47,7 +47,7 @@ UNARY = {
     "LeakyRelu": (("float32", "float16"), None, ROUNDED, {"alpha": (0.01, 0.5, 1.5)}),
     "Mish": (FLOATS, None, APPROXIMATE, {}),
     "Selu": (FLOATS, None, APPROXIMATE, {"alpha": (1.67, 1.0), "gamma": (1.05, 2.0)}),
-    "Shrink": (("float32", "float16"), None, ROUNDED, {"lambd": (0.5, 1.0), "bias": (0.0, 0.25)}),
+    "Shrink": (("float32", "float16") + INTS, None, ROUNDED, {"lambd": (0.5, 1.0), "bias": (0.0, 0.25)}),
     "Swish": (FLOATS, None, APPROXIMATE, {"alpha": (1.0, 1.7)}),
     "ThresholdedRelu": (FLOATS, None, EXACT, {"alpha": (0.5, 1.0)}),
 }
