@@ -11,7 +11,8 @@
 #
 # Run it after building trtexec, camshaft_cuda_library, conformance_test, cuda_test,
 # cuda_runtime_test, gpu_stress and library_check. scripts/gpu_env.sh and gpu_check.sh find the
-# folder by themselves.
+# folder by themselves. Where the GPU machine is of another architecture, LIBHWY is Highway's
+# library for that (libhwy.so.1 of Debian's libhwy1); then deps/ alone is filled, to build there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-} carry=.gpu-carry build=${BUILD:-build}
@@ -23,21 +24,41 @@ copy_stripped() {  # FILE TARGET
   fi
 }
 
-copy_stripped "$build/lib/libcamshaft.so.0" $carry/lib/libcamshaft.so.0
-# Links may not travel; this tells a linker the same.
-rm -f $carry/lib/libcamshaft.so
-echo 'INPUT(libcamshaft.so.0)' >$carry/lib/libcamshaft.so
-copy_stripped "$build/lib/libcamshaft_cuda.so" $carry/lib/libcamshaft_cuda.so
-for program in trtexec conformance_test cuda_test cuda_runtime_test gpu_stress library_check; do
-  if [ -x "$build/bin/$program" ]; then
-    copy_stripped "$build/bin/$program" "$carry/bin/$program"
-  else
-    echo "gpu_carry: $build/bin/$program is not built; it is left out" >&2
-  fi
-done
-for library in $(ldd "$build/lib/libcamshaft.so" | awk '/libhwy/ { print $3 }'); do
-  cp -L "$library" $carry/lib/
-done
+carry_programs() {
+  copy_stripped "$build/lib/libcamshaft.so.0" $carry/lib/libcamshaft.so.0
+  # Links may not travel; this tells a linker the same.
+  rm -f $carry/lib/libcamshaft.so
+  echo 'INPUT(libcamshaft.so.0)' >$carry/lib/libcamshaft.so
+  copy_stripped "$build/lib/libcamshaft_cuda.so" $carry/lib/libcamshaft_cuda.so
+  for program in trtexec conformance_test cuda_test cuda_runtime_test gpu_stress library_check; do
+    if [ -x "$build/bin/$program" ]; then
+      copy_stripped "$build/bin/$program" "$carry/bin/$program"
+    else
+      echo "gpu_carry: $build/bin/$program is not built; it is left out" >&2
+    fi
+  done
+  for library in $(ldd "$build/lib/libcamshaft.so" | awk '/libhwy/ { print $3 }'); do
+    cp -L "$library" $carry/lib/
+  done
+}
+
+carry_package() {
+  mkdir -p $carry/python/camshaft
+  cp python/camshaft/*.py python/camshaft/py.typed $carry/python/camshaft/
+  [ -n "$python" ] || return 0
+  # The objects stay here: they are no use there.
+  mkdir -p "$build/python-for-gpu"
+  NANOBIND=$nanobind OBJECTS="$build/python-for-gpu" \
+    scripts/build_python_module.sh "$python" $carry/lib $carry/python
+}
+
+if [ -z "${LIBHWY:-}" ]; then
+  carry_programs
+else
+  rm -rf $carry/{bin,lib,python}
+  mkdir -p $carry/lib
+  cp -L "$LIBHWY" $carry/lib/libhwy.so.1
+fi
 
 include=$(g++ -E -x c++ -M - <<<'#include <hwy/highway.h>' | tr ' ' '\n' | grep '/hwy/highway.h$')
 include=${include%/hwy/highway.h}
@@ -60,12 +81,5 @@ mkdir -p $carry/deps/python
 cp -r "$site"/{pytest,_pytest,pluggy,iniconfig,packaging,pygments,py.py} $carry/deps/python/
 find $carry -name __pycache__ -prune -exec rm -rf {} +
 
-mkdir -p $carry/python/camshaft
-cp python/camshaft/*.py python/camshaft/py.typed $carry/python/camshaft/
-if [ -n "$python" ]; then
-  # The objects stay here: they are no use there.
-  mkdir -p "$build/python-for-gpu"
-  NANOBIND=$nanobind OBJECTS="$build/python-for-gpu" \
-    scripts/build_python_module.sh "$python" $carry/lib $carry/python
-fi
+[ -n "${LIBHWY:-}" ] || carry_package
 du -sh $carry | awk '{ print "gpu_carry: " $2 " has " $1 }'
