@@ -13,6 +13,8 @@
 #   trtexec      a model through trtexec, timed
 #   package      infer() on PyTorch tensors and numpy arrays
 #   stress       8 threads with 8 contexts each
+#   threads      16 Python threads that synchronise the device between runs, for a minute each on
+#                our kernels and on the libraries'
 #   sanitizer    compute-sanitizer over the conformance suite
 #   bench        benchmarks/gpu/compare.py, with the arguments in BENCH
 #
@@ -27,7 +29,7 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec package stress sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec package stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -135,6 +137,8 @@ part_stress() {
   tail -1 "$log" | sed 's/^/SUMMARY /'
   return $status
 }
+
+part_threads() { python3 tests/gpu/threads_check.py --seconds "${STRESS_SECONDS:-60}"; }
 
 part_sanitizer() {
   sharded 8 compute-sanitizer --tool memcheck --error-exitcode 86 --print-limit 20 \

@@ -70,8 +70,7 @@ class Trial {
   std::byte* zeros(int64_t bytes) {
     std::byte* data = memory(bytes);
     const std::vector<std::byte> host(static_cast<size_t>(bytes));
-    device_.copy(data, host.data(), bytes, nullptr);
-    device_.synchronize(nullptr);
+    upload(device_, data, host.data(), bytes);
     return data;
   }
 

@@ -11,7 +11,9 @@ ExecutionContext::ExecutionContext(const Engine& engine, std::unique_ptr<Context
     : engine_(engine),
       context_(std::move(context)),
       reporter_(reporter),
-      allocators_(engine.plan().outputs.size()) {}
+      allocators_(engine.plan().outputs.size()) {
+  context_->setLog(reporter_.log());
+}
 
 void ExecutionContext::setName(const char* name) noexcept { name_ = name ? name : ""; }
 

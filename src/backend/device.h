@@ -43,6 +43,9 @@ class Device {
   virtual void copy(void* to, const void* from, int64_t bytes, void* stream) = 0;  // any direction
   virtual void synchronize(void* stream) = 0;
   virtual bool isRecording(void* stream) = 0;  // also when the caller records it
+  // Records what enqueue() would queue on `stream`, which stays untouched; nothing is done
+  // meanwhile. Other threads notice nothing, whatever they do. Throws Error where something cannot
+  // be recorded.
   virtual std::unique_ptr<Recording> record(void* stream, const std::function<void()>& enqueue) = 0;
   // Records enqueue(0), enqueue(1), ...: piece i waits for the pieces after[i] only, so that the
   // others may run beside it.
@@ -55,6 +58,10 @@ class Device {
   virtual std::shared_ptr<void> mark(void* stream) = 0;
   virtual double millisecondsBetween(const void* begin, const void* end) = 0;
 };
+
+// Copies from the host and waits, on a stream of its own: the stream that null stands for waits for
+// others, and breaks those that somebody captures.
+void upload(Device& device, void* to, const void* from, int64_t bytes);
 
 // What stands before a device, for callers that bring their own memory.
 using DeviceWrapper = std::function<std::unique_ptr<Device>(Device& device)>;

@@ -4,6 +4,14 @@
 
 namespace camshaft {
 
+void upload(Device& device, void* to, const void* from, int64_t bytes) {
+  if (bytes == 0) return;
+  const std::shared_ptr<void> stream(device.createStream(),
+                                     [&](void* own) { device.destroyStream(own); });
+  device.copy(to, from, bytes, stream.get());
+  device.synchronize(stream.get());
+}
+
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   if (this == &other) return *this;
   reset();

@@ -69,8 +69,7 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<Thr
       threads_(ownThreads_ ? ownThreads_.get() : threads),
       arenaOwner_(arenaOwner),
       arena_(device_),
-      hostArena_(device_, DeviceBuffer::Side::kHost),
-      recordings_(device_) {
+      hostArena_(device_, DeviceBuffer::Side::kHost) {
   inputs_.resize(engine_->plan().inputs.size());
   outputs_.resize(engine_->plan().outputs.size());
   outputBytes_.resize(engine_->plan().outputs.size());
@@ -97,6 +96,7 @@ void Context::setProfile(int profile) {
   runners_.resize(plan().steps.size());
   bindsSizes_ = std::any_of(plan().steps.begin(), plan().steps.end(),
                             [](const Step& step) { return !step.bindSlots.empty(); });
+  unrecordable_.clear();
   findSegments();
   setBranches(plan().runsBranches);
   inputShapes_.assign(whole.inputs.size(), std::nullopt);

@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "runtime/body_runner.h"
 #include "runtime/hazards.h"
 #include "runtime/loaded_engine.h"
 #include "runtime/recordings.h"
+#include "support/log.h"
 #include "support/thread_pool.h"
 
 namespace camshaft {
@@ -45,6 +47,7 @@ class Context {
   void* outputAddress(int output) const { return outputs_[output]; }
   void setOutputAllocator(OutputAllocator allocator) { allocator_ = std::move(allocator); }
   void setStepTimer(StepTimer timer) { timer_ = std::move(timer); }
+  void setLog(Log log) { log_ = std::move(log); }  // for what is slower than it could be
 
   bool allShapesSet() const;
   // -1 for a dimension that is not known yet: its input shape is not set, or only a run decides it.
@@ -112,15 +115,17 @@ class Context {
   void runSegment(size_t segment, void* stream);
   void launchSegment(size_t segment, void* stream);
   std::unique_ptr<Recording> recordSegment(size_t segment, void* stream);
+  void leaveOut(size_t step, const Error& reason);
   std::vector<TouchedMemory> memoryTouchedBy(size_t segment);
   bool takesRecordings(void* stream) const;
   RecordingKey recordingKey() const;
   void reportTimes(void* stream);
 
-  // Steps [begin, end) that run without the host's help, or one step that the host runs.
+  // Steps [begin, end) that run without the host's help, or one step that the host runs or that
+  // cannot be recorded.
   struct Segment {
     size_t begin, end;
-    bool onHost;
+    bool onHost, isAlone;
   };
 
   std::shared_ptr<const LoadedEngine> engine_;
@@ -134,7 +139,9 @@ class Context {
   std::vector<DeviceBuffer> dynamic_;
   std::vector<std::unique_ptr<BodyRunner>> runners_;  // of steps with bodies, made at their first run
   std::vector<Segment> segments_;
+  bool segmentsCurrent_ = false;
   Recordings recordings_;
+  std::set<size_t> unrecordable_;  // steps of the profile that were seen to be
   bool runsBranches_ = false;
   void* inputConsumed_ = nullptr;
   struct TimedStep {
@@ -149,6 +156,7 @@ class Context {
   std::vector<int64_t> outputBytes_;           // written there by the current run
   OutputAllocator allocator_;
   StepTimer timer_;
+  Log log_;
   std::vector<int64_t> slots_;
   std::vector<ResolvedStep> resolved_;
   bool sizesCurrent_ = false;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "runtime/context.h"
 #include "support/error.h"
@@ -45,14 +46,17 @@ bool Context::hasBranches() {
 // On the host one segment is everything: steps run one after the other anyway.
 void Context::findSegments() {
   segments_.clear();
+  recordings_.clear();  // they go by the number of their segment
   const std::vector<Step>& steps = plan().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool onHost = device_ && isHostStep(engine_->plan(), steps[i]);
-    if (onHost || segments_.empty() || segments_.back().onHost)
-      segments_.push_back({i, i + 1, onHost});
+    const bool isAlone = onHost || unrecordable_.count(i) > 0;
+    if (isAlone || segments_.empty() || segments_.back().isAlone)
+      segments_.push_back({i, i + 1, onHost, isAlone});
     else
       segments_.back().end = i + 1;
   }
+  segmentsCurrent_ = true;
 }
 
 void Context::run(void* stream) {
@@ -63,6 +67,7 @@ void Context::run(void* stream) {
     fail(ErrorKind::kInvalidArgument,
          "the context has no device memory; give it some with setDeviceMemoryV2 first");
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
+  if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
   if (device_ && timer_) reportTimes(stream);
@@ -76,21 +81,46 @@ void Context::runSegment(size_t segment, void* stream) {
            "' runs on the host, so this engine cannot be captured into a CUDA graph");
     device_->synchronize(stream);
   }
-  const auto record = [&](void* on) { return recordSegment(segment, on); };
-  const bool isRecordable = device_ && !segments_[segment].onHost && takesRecordings(stream);
-  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, record))
+  const auto record = [&] { return recordSegment(segment, stream); };
+  const auto refused = [&](const Error& reason) {
+    if (segmentsCurrent_)  // else a step was named already
+      log_.warning("layers are launched one by one, which is slower: ", reason.message());
+  };
+  const bool isRecordable = device_ && !segments_[segment].isAlone && takesRecordings(stream);
+  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, record, refused))
     launchSegment(segment, stream);
 }
 
+// All steps are tried even if some cannot be recorded, so that these are found at once.
 std::unique_ptr<Recording> Context::recordSegment(size_t segment, void* stream) {
+  const auto [begin, end, onHost, isAlone] = segments_[segment];
+  std::optional<Error> refusal;
+  const auto runPiece = [&, begin = begin, end = end](size_t piece) {
+    try {
+      runStep(begin + piece, stream);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+      leaveOut(begin + piece, error);
+      refusal = error;
+    }
+    if (refusal && begin + piece + 1 == end) throw *refusal;
+  };
   if (runsBranches_) {
     const StepOrder order = orderByMemory(memoryTouchedBy(segment));
-    const size_t begin = segments_[segment].begin;
-    if (!isChain(order))
-      return device_->recordBranches(stream, order,
-                                     [&](size_t piece) { runStep(begin + piece, stream); });
+    if (!isChain(order)) return device_->recordBranches(stream, order, runPiece);
   }
-  return device_->record(stream, [&] { launchSegment(segment, stream); });
+  return device_->record(stream, [&, begin = begin, end = end] {
+    for (size_t i = begin; i < end; ++i) runPiece(i - begin);
+  });
+}
+
+// From the next run on the step is launched by itself, between recordings of what comes before and
+// after it.
+void Context::leaveOut(size_t step, const Error& reason) {
+  log_.warning("layer '", plan().steps[step].name,
+               "' is launched by itself, which is slower: ", reason.message());
+  unrecordable_.insert(step);
+  segmentsCurrent_ = false;
 }
 
 std::vector<TouchedMemory> Context::memoryTouchedBy(size_t segment) {

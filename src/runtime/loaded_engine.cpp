@@ -84,8 +84,7 @@ void LoadedEngine::uploadWeights() {
   device_->makeCurrent();
   const auto bytes = static_cast<int64_t>(plan_->weights.size());
   deviceWeights_.reserve(std::max<int64_t>(bytes, 1));
-  if (bytes > 0) device_->copy(deviceWeights_.data(), plan_->weights.data(), bytes, nullptr);
-  device_->synchronize(nullptr);
+  upload(*device_, deviceWeights_.data(), plan_->weights.data(), bytes);
 }
 
 int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_->inputs, name); }

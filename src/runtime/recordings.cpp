@@ -7,15 +7,8 @@ namespace {
 constexpr size_t kMostEntries = 64;
 }
 
-Recordings::~Recordings() {
-  clear();
-  if (stream_) device_->destroyStream(stream_);
-}
-
-void Recordings::clear() { entries_.clear(); }
-
-bool Recordings::run(size_t segment, const RecordingKey& key, void* stream,
-                     const std::function<std::unique_ptr<Recording>(void* stream)>& record) {
+bool Recordings::run(size_t segment, const RecordingKey& key, void* stream, const Record& record,
+                     const Refused& refused) {
   const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.segment == segment && entry.key == key;
   });
@@ -25,12 +18,17 @@ bool Recordings::run(size_t segment, const RecordingKey& key, void* stream,
     return false;
   }
   entries_.splice(entries_.begin(), entries_, known);
-  if (!known->recording) {
-    if (!stream_) stream_ = device_->createStream();
-    known->recording = record(stream_);
+  if (known->isRefused) return false;
+  try {
+    if (!known->recording) known->recording = record();
+    known->recording->replay(stream);
+    return true;
+  } catch (const Error& error) {
+    known->recording = nullptr;
+    known->isRefused = true;
+    refused(error);
+    return false;
   }
-  known->recording->replay(stream);
-  return true;
 }
 
 }  // namespace camshaft

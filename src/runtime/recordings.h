@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "support/error.h"
 
 namespace camshaft {
 
@@ -17,27 +18,25 @@ using RecordingKey = std::vector<int64_t>;
 // a network whose shapes change with every run would pay for recordings it never replays.
 class Recordings {
  public:
-  explicit Recordings(Device* device) : device_(device) {}
-  ~Recordings();
-  Recordings(const Recordings&) = delete;
-  Recordings& operator=(const Recordings&) = delete;
+  using Record = std::function<std::unique_ptr<Recording>()>;
+  using Refused = std::function<void(const Error& reason)>;
 
   // Replays the recording of a segment for this key on `stream`, having it made by `record` when it
-  // was asked for before; false: it is the caller's turn to launch.
-  bool run(size_t segment, const RecordingKey& key, void* stream,
-           const std::function<std::unique_ptr<Recording>(void* stream)>& record);
-  void clear();
+  // was asked for before; false: it is the caller's turn to launch. So it is when something cannot
+  // be recorded or replayed, which `refused` is told once: a recording saves time, and no run fails
+  // for want of one.
+  bool run(size_t segment, const RecordingKey& key, void* stream, const Record& record,
+           const Refused& refused);
+  void clear() { entries_.clear(); }
 
  private:
   struct Entry {
     size_t segment;
     RecordingKey key;
     std::unique_ptr<Recording> recording;  // null: asked for once
+    bool isRefused = false;
   };
 
-  Device* device_;
-  void* stream_ =
-      nullptr;  // work is recorded on a stream of its own: the caller's may not allow it
   std::list<Entry> entries_;  // most recently used first
 };
 

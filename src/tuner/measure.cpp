@@ -56,12 +56,10 @@ class Memory {
   std::byte* upload(std::span<const std::byte> bytes) {
     const auto size = static_cast<int64_t>(bytes.size());
     std::byte* memory = reserve(size);
-    if (device_ && size > 0) {
-      device_->copy(memory, bytes.data(), size, nullptr);
-      device_->synchronize(nullptr);
-    } else {
+    if (device_)
+      camshaft::upload(*device_, memory, bytes.data(), size);
+    else
       std::copy(bytes.begin(), bytes.end(), memory);
-    }
     return memory;
   }
 
@@ -100,6 +98,17 @@ double between(Device& device, void* stream, const std::function<void()>& enqueu
   return device.millisecondsBetween(begin.get(), end.get());
 }
 
+// Null: what cannot be recorded is launched in runs too, so its launches are part of its time.
+std::unique_ptr<Recording> recordIfPossible(Device& device, void* stream,
+                                            const std::function<void()>& enqueue) {
+  try {
+    return device.record(stream, enqueue);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    return nullptr;
+  }
+}
+
 double timeOnDevice(Device& device, void* stream, const std::function<void()>& launch,
                     const MeasureOptions& options) {
   constexpr double kHopeless = 4;       // times the best so far
@@ -111,10 +120,11 @@ double timeOnDevice(Device& device, void* stream, const std::function<void()>& l
 
   // Enough launches per replay to hide the cost of starting one, fewer of what takes long anyway.
   const int launches = once > 2 ? 1 : once > 0.2 ? 5 : kMostLaunches;
-  const std::unique_ptr<Recording> recording = device.record(stream, [&] {
+  const auto launchAll = [&] {
     for (int i = 0; i < launches; ++i) launch();
-  });
-  const auto replay = [&] { recording->replay(stream); };
+  };
+  const std::unique_ptr<Recording> recording = recordIfPossible(device, stream, launchAll);
+  const auto replay = [&] { recording ? recording->replay(stream) : launchAll(); };
   replay();
   double quickest = std::numeric_limits<double>::infinity(), total = 0;
   for (int runs = 0; runs < options.minRuns || (total < options.minMilliseconds && runs < 50);

@@ -1,7 +1,8 @@
-// Emulated driver functions about libraries, kernels and tensor maps.
+// Emulated driver functions about libraries and kernels, launched or in a graph.
 #pragma once
 
 #include <cstring>
+#include <optional>
 
 #include "cuda_emulator/device/interface.h"
 #include "cuda_emulator/driver_state.h"
@@ -101,30 +102,120 @@ struct KernelFunctions {
         });
   }
 
+  static CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset,
+                                       size_t* size) {
+    return callDriver("cuKernelGetParamInfo", "", [&](DriverState&) {
+      const std::vector<size_t>& sizes = kernel->function.parameterSizes;
+      if (index >= sizes.size()) return CUDA_ERROR_INVALID_VALUE;
+      *offset = 0;  // nobody asks
+      *size = sizes[index];
+      return CUDA_SUCCESS;
+    });
+  }
+
   static CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction handle,
                                    void** parameters, void** extra) {
     const CUkern_st& kernel = *kernelOf(handle);
-    const Function& function = kernel.function;
-    if (extra || config->sharedMemBytes > static_cast<unsigned>(kernel.maxDynamicShared) ||
-        !isClusterPossible(*config) || (!parameters && !function.parameterSizes.empty())) {
-      return callDriver("cuLaunchKernelEx", function.name + " refused",
+    const auto values = extra ? std::nullopt : copyOf(kernel, parameters);
+    if (!values || config->sharedMemBytes > static_cast<unsigned>(kernel.maxDynamicShared) ||
+        !isClusterPossible(*config)) {
+      return callDriver("cuLaunchKernelEx", kernel.function.name + " refused",
                         [](DriverState&) { return CUDA_ERROR_INVALID_VALUE; });
     }
-    // The driver copies parameters when it is called: a graph replays these values.
-    std::vector<std::vector<char>> values;
-    for (size_t i = 0; i < function.parameterSizes.size(); ++i) {
-      const char* bytes = static_cast<const char*>(parameters[i]);
-      values.emplace_back(bytes, bytes + function.parameterSizes[i]);
-    }
-    return enqueue(config->hStream, "cuLaunchKernelEx", launchText(function, *config),
-                   [function, values = std::move(values), shape = *config]() mutable {
-                     std::vector<void*> addresses;
-                     for (auto& value : values) addresses.push_back(value.data());
-                     const unsigned grid[3] = {shape.gridDimX, shape.gridDimY, shape.gridDimZ};
-                     const unsigned block[3] = {shape.blockDimX, shape.blockDimY, shape.blockDimZ};
-                     launch(function, grid, block, shape.sharedMemBytes, addresses.data());
-                     return CUDA_SUCCESS;
+    const CUDA_KERNEL_NODE_PARAMS shape = {.func = kernel.onlyIn ? handle : nullptr,
+                                           .gridDimX = config->gridDimX,
+                                           .gridDimY = config->gridDimY,
+                                           .gridDimZ = config->gridDimZ,
+                                           .blockDimX = config->blockDimX,
+                                           .blockDimY = config->blockDimY,
+                                           .blockDimZ = config->blockDimZ,
+                                           .sharedMemBytes = config->sharedMemBytes,
+                                           .kern = kernel.onlyIn ? nullptr : kernelOf(handle),
+                                           .ctx = currentContext()};
+    return enqueue(config->hStream, "cuLaunchKernelEx", launchText(kernel.function, *config),
+                   launching(kernel.function, shape, *values), [&](CUgraphNode_st& node) {
+                     fillNode(node, shape, *values);
+                     addAttributes(node, *config);
                    });
+  }
+
+  static CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
+    return callDriver("cuGraphKernelNodeGetParams", "", [&](DriverState&) {
+      *params = node->kernel;
+      return node->type == CU_GRAPH_NODE_TYPE_KERNEL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    });
+  }
+  static CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUlaunchAttributeID which,
+                                                CUlaunchAttributeValue* value) {
+    return callDriver("cuGraphKernelNodeGetAttribute", "", [&](DriverState&) {
+      const auto found = node->attributes.find(which);
+      if (found == node->attributes.end())
+        std::memset(value, 0, sizeof *value);
+      else
+        *value = found->second;
+      return CUDA_SUCCESS;
+    });
+  }
+  static CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID which,
+                                                const CUlaunchAttributeValue* value) {
+    return callDriver("cuGraphKernelNodeSetAttribute", std::to_string(which), [&](DriverState&) {
+      if (which == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+        return CUDA_ERROR_INVALID_VALUE;  // that is an edge's affair
+      node->attributes[which] = *value;
+      const CUDA_KERNEL_NODE_PARAMS& kernel = node->kernel;
+      CUlaunchAttribute attribute{.id = which, .value = *value};
+      const CUlaunchConfig config{.gridDimX = kernel.gridDimX,
+                                  .gridDimY = kernel.gridDimY,
+                                  .gridDimZ = kernel.gridDimZ,
+                                  .attrs = &attribute,
+                                  .numAttrs = 1};
+      if (!isClusterPossible(config)) return CUDA_ERROR_INVALID_VALUE;
+      node->call.details += attributeText(attribute);
+      return CUDA_SUCCESS;
+    });
+  }
+
+ protected:
+  using Values = std::vector<std::vector<char>>;
+
+  // The driver copies parameters when it is called: a graph replays these values.
+  static std::optional<Values> copyOf(const CUkern_st& kernel, void** parameters) {
+    Values values;
+    if (!parameters && !kernel.function.parameterSizes.empty()) return std::nullopt;
+    for (size_t i = 0; i < kernel.function.parameterSizes.size(); ++i) {
+      const char* bytes = static_cast<const char*>(parameters[i]);
+      values.emplace_back(bytes, bytes + kernel.function.parameterSizes[i]);
+    }
+    return values;
+  }
+
+  static std::function<CUresult()> launching(const Function& function,
+                                             const CUDA_KERNEL_NODE_PARAMS& shape, Values values) {
+    return [function, shape, values = std::move(values)]() mutable {
+      std::vector<void*> addresses;
+      for (auto& value : values) addresses.push_back(value.data());
+      const unsigned grid[3] = {shape.gridDimX, shape.gridDimY, shape.gridDimZ};
+      const unsigned block[3] = {shape.blockDimX, shape.blockDimY, shape.blockDimZ};
+      launch(function, grid, block, shape.sharedMemBytes, addresses.data());
+      return CUDA_SUCCESS;
+    };
+  }
+
+  static void fillNode(CUgraphNode_st& node, const CUDA_KERNEL_NODE_PARAMS& shape, Values values) {
+    node.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    node.kernel = shape;
+    node.values = std::move(values);
+    for (auto& value : node.values) node.valueAddresses.push_back(value.data());
+    node.kernel.kernelParams = node.valueAddresses.data();
+  }
+
+  static std::string launchText(const Function& function, const CUlaunchConfig& config) {
+    std::string text = function.name + " grid " +
+                       sizeText(config.gridDimX, config.gridDimY, config.gridDimZ) + " block " +
+                       sizeText(config.blockDimX, config.blockDimY, config.blockDimZ) + " shared " +
+                       std::to_string(config.sharedMemBytes);
+    for (unsigned i = 0; i < config.numAttrs; ++i) text += attributeText(config.attrs[i]);
+    return text;
   }
 
  private:
@@ -147,106 +238,32 @@ struct KernelFunctions {
     return true;
   }
 
-  static std::string launchText(const Function& function, const CUlaunchConfig& config) {
-    const auto size = [](unsigned x, unsigned y, unsigned z) {
-      return std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z);
-    };
-    std::string text = function.name + " grid " +
-                       size(config.gridDimX, config.gridDimY, config.gridDimZ) + " block " +
-                       size(config.blockDimX, config.blockDimY, config.blockDimZ) + " shared " +
-                       std::to_string(config.sharedMemBytes);
+  static std::string sizeText(unsigned x, unsigned y, unsigned z) {
+    return std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z);
+  }
+  static std::string attributeText(const CUlaunchAttribute& attribute) {
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto& cluster = attribute.value.clusterDim;
+      return " cluster " + sizeText(cluster.x, cluster.y, cluster.z);
+    }
+    const bool isProgrammatic =
+        attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+        attribute.value.programmaticStreamSerializationAllowed;
+    return isProgrammatic ? " programmatic" : "";
+  }
+
+  // A captured launch that may overlap with one kernel before it has such an edge.
+  static void addAttributes(CUgraphNode_st& node, const CUlaunchConfig& config) {
     for (unsigned i = 0; i < config.numAttrs; ++i) {
       const CUlaunchAttribute& attribute = config.attrs[i];
-      if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-        const auto& cluster = attribute.value.clusterDim;
-        text += " cluster " + size(cluster.x, cluster.y, cluster.z);
-      } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
-                 attribute.value.programmaticStreamSerializationAllowed) {
-        text += " programmatic";
+      if (attribute.id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+        node.attributes[attribute.id] = attribute.value;
+      } else if (attribute.value.programmaticStreamSerializationAllowed) {
+        for (size_t edge = 0; edge < node.edges.size(); ++edge)
+          if (node.after[edge]->type == CU_GRAPH_NODE_TYPE_KERNEL)
+            node.edges[edge] = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
       }
-    }
-    return text;
-  }
-};
-
-struct TensorMapFunctions {
-  static CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type,
-                                         cuuint32_t rank, void* address, const cuuint64_t* sizes,
-                                         const cuuint64_t* strides, const cuuint32_t* box,
-                                         const cuuint32_t* elementStrides, CUtensorMapInterleave,
-                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
-                                         CUtensorMapFloatOOBfill) {
-    return callDriver("cuTensorMapEncodeTiled", "", [&](DriverState&) {
-      if (rank < 1 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
-      TensorMap result{};
-      result.address = address;
-      result.rank = static_cast<unsigned char>(rank);
-      result.elementBytes = static_cast<unsigned char>(elementBytes(type));
-      result.swizzleBytes = static_cast<unsigned char>(swizzleBytes(swizzle));
-      for (unsigned axis = 0; axis < rank; ++axis) {
-        result.sizes[axis] = sizes[axis];
-        result.box[axis] = box[axis];
-        if (axis > 0) result.strides[axis - 1] = strides[axis - 1];
-        if (elementStrides[axis] < 1 || elementStrides[axis] > 8) return CUDA_ERROR_INVALID_VALUE;
-      }
-      if (!isEncodable(result)) return CUDA_ERROR_INVALID_VALUE;
-      static_assert(sizeof(TensorMap) <= sizeof(CUtensorMap));
-      std::memset(map, 0, sizeof *map);
-      std::memcpy(map, &result, sizeof result);
-      return CUDA_SUCCESS;
-    });
-  }
-
- private:
-  // The rules of the driver's documentation for tiles without interleaving.
-  static bool isEncodable(const TensorMap& map) {
-    if (map.elementBytes == 0 || reinterpret_cast<size_t>(map.address) % 16) return false;
-    const unsigned innerBytes = map.box[0] * map.elementBytes;
-    if (innerBytes % 16 || (map.swizzleBytes && innerBytes > map.swizzleBytes)) return false;
-    for (unsigned axis = 0; axis < map.rank; ++axis) {
-      if (map.sizes[axis] == 0 || map.sizes[axis] > (1ull << 32)) return false;
-      if (map.box[axis] == 0 || map.box[axis] > 256) return false;
-      if (axis == 0) continue;
-      const unsigned long long stride = map.strides[axis - 1];
-      if (stride % 16 || stride == 0 || stride >= (1ull << 40)) return false;
-    }
-    return true;
-  }
-
-  static unsigned elementBytes(CUtensorMapDataType type) {
-    switch (type) {
-      case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-        return 1;
-      case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-      case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-      case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-        return 2;
-      case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-      case CU_TENSOR_MAP_DATA_TYPE_INT32:
-      case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
-      case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
-      case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
-        return 4;
-      case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-      case CU_TENSOR_MAP_DATA_TYPE_INT64:
-      case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-        return 8;
-      default:
-        return 0;
-    }
-  }
-
-  static unsigned swizzleBytes(CUtensorMapSwizzle swizzle) {
-    switch (swizzle) {
-      case CU_TENSOR_MAP_SWIZZLE_32B:
-        return 32;
-      case CU_TENSOR_MAP_SWIZZLE_64B:
-        return 64;
-      case CU_TENSOR_MAP_SWIZZLE_NONE:
-        return 0;
-      default:
-        return 128;
     }
   }
 };

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -11,28 +13,36 @@
 #include "cuda_emulator/emulated_driver.h"
 #include "cuda_emulator/emulator.h"
 
-namespace camshaft::emulator {
-
-// One piece of a stream's work, as it is listed and done.
-struct StreamWork {
-  DriverCall call;
+// The types behind the driver's handles.
+struct CUctx_st {
+  bool isPrimary = false;
+};
+struct CUgraphNode_st {
+  camshaft::emulator::DriverCall call;  // as it is listed when it is done
   std::function<CUresult()> run;
-  std::vector<CUgraphNode> after;  // in a graph: what it waits for
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  CUcontext context = nullptr;
+  std::vector<CUgraphNode> after;  // what it waits for
+  std::vector<CUgraphEdgeData> edges;
+  // Of a kernel: `kernel.kernelParams` points into the values.
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  std::vector<std::vector<char>> values;
+  std::vector<void*> valueAddresses;
+  std::map<CUlaunchAttributeID, CUlaunchAttributeValue> attributes;
+  CUDA_MEMCPY3D copy = {};
+  CUDA_MEMSET_NODE_PARAMS filling = {};
 };
 
-// A graph's nodes are counted from 1; this is piece `index` of its work.
-inline CUgraphNode nodeOf(size_t index) { return reinterpret_cast<CUgraphNode>(index + 1); }
-inline size_t indexOf(CUgraphNode node) { return reinterpret_cast<size_t>(node) - 1; }
+namespace camshaft::emulator {
+using Nodes = std::vector<std::shared_ptr<CUgraphNode_st>>;
+}
 
-}  // namespace camshaft::emulator
-
-// The types behind the driver's handles.
-struct CUctx_st {};
 struct CUstream_st {
-  bool isCapturing = false;
+  CUcontext context = nullptr;
+  bool isCapturing = false, isInvalidated = false;
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::thread::id capturer;
-  std::vector<camshaft::emulator::StreamWork> captured;
+  camshaft::emulator::Nodes captured;
   std::vector<CUgraphNode> waitedFor;  // by what is captured next
 };
 struct CUevent_st {
@@ -41,14 +51,15 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point time;
 };
 struct CUgraph_st {
-  std::vector<camshaft::emulator::StreamWork> work;
+  camshaft::emulator::Nodes nodes;
 };
 struct CUgraphExec_st {
-  std::vector<camshaft::emulator::StreamWork> work;
+  camshaft::emulator::Nodes nodes;
 };
 struct CUkern_st {
   camshaft::emulator::Function function;
   int maxDynamicShared = 48 * 1024;
+  CUcontext onlyIn = nullptr;  // as if it were a module's function; null: any context's
 };
 struct CUlib_st {
   std::shared_ptr<camshaft::emulator::Module> module;
@@ -74,6 +85,10 @@ class Objects {
   bool has(const T* handle) const { return byHandle_.count(handle) > 0; }
   bool destroy(const T* handle) { return byHandle_.erase(handle) > 0; }
   size_t size() const { return byHandle_.size(); }
+  template <class Visit>
+  void forEach(Visit visit) {
+    for (auto& [handle, object] : byHandle_) visit(*object);
+  }
   template <class Predicate>
   bool any(Predicate predicate) const {
     for (const auto& [handle, object] : byHandle_) {
@@ -98,14 +113,17 @@ struct DriverState {
   std::map<CUdevice_attribute, int> attributes;
   size_t totalMemory = size_t{4} << 30;
   size_t usedMemory = 0;
-  std::map<CUdeviceptr, size_t> deviceMemory;
+  struct Allocation {
+    size_t bytes;
+    CUcontext context;
+  };
+  std::map<CUdeviceptr, Allocation> deviceMemory;
   std::map<void*, size_t> hostMemory;
   Objects<CUstream_st> streams;
   Objects<CUevent_st> events;
   Objects<CUgraph_st> graphs;
   Objects<CUgraphExec_st> graphExecs;
   Objects<CUlib_st> libraries;
-  CUctx_st context;
   std::string lastFailure;
 
   // Whether a call that is unsafe during captures must be refused on this host thread.
@@ -114,7 +132,11 @@ struct DriverState {
 
 // The one that exists.
 inline DriverState* activeDriver = nullptr;
-inline thread_local CUcontext currentContext = nullptr;
+// Contexts outlive the driver that made them: programs keep them for good.
+inline CUctx_st primaryContext{.isPrimary = true};
+inline std::deque<CUctx_st> otherContexts;
+inline thread_local std::vector<CUcontext> contextStack;
+inline CUcontext currentContext() { return contextStack.empty() ? nullptr : contextStack.back(); }
 // What cuThreadExchangeStreamCaptureMode exchanges.
 inline thread_local CUstreamCaptureMode threadCaptureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
@@ -156,20 +178,30 @@ CUresult callDriver(const char* function, std::string details, Body body) {
 template <class Body>
 CUresult callInContext(const char* function, std::string details, Body body) {
   return callDriver(function, std::move(details), [&](DriverState& state) {
-    return currentContext == &state.context ? body(state) : CUDA_ERROR_INVALID_CONTEXT;
+    return currentContext() ? body(state) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
-// Work for a stream: done at once, or recorded when the stream is captured.
+// Work for a stream: done at once, or recorded when the stream is captured, as a node that
+// `describe` says more about.
 inline CUresult enqueue(CUstream stream, const char* function, std::string details,
-                        std::function<CUresult()> run) {
+                        std::function<CUresult()> run,
+                        const std::function<void(CUgraphNode_st&)>& describe = {}) {
   return callInContext(function, details, [&](DriverState& state) {
     if (!stream) return state.isCaptureHarmed() ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : run();
     if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    if (stream->context != currentContext()) return CUDA_ERROR_INVALID_CONTEXT;
     if (!stream->isCapturing) return run();
-    const CUgraphNode node = nodeOf(stream->captured.size());
-    stream->captured.push_back({{function, details}, run, std::move(stream->waitedFor)});
-    stream->waitedFor = {node};
+    if (stream->isInvalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    auto node = std::make_shared<CUgraphNode_st>();
+    node->call = {function, details};
+    node->run = run;
+    node->context = stream->context;
+    node->after = std::move(stream->waitedFor);
+    node->edges.resize(node->after.size());
+    if (describe) describe(*node);
+    stream->waitedFor = {node.get()};
+    stream->captured.push_back(std::move(node));
     return CUDA_SUCCESS;
   });
 }

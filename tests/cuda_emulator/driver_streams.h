@@ -1,7 +1,6 @@
-// Emulated driver functions about streams, graphs and events.
+// Emulated driver functions about streams and events.
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include "cuda_emulator/driver_state.h"
@@ -12,6 +11,7 @@ struct StreamFunctions {
   static CUresult cuStreamCreate(CUstream* stream, unsigned) {
     return callInContext("cuStreamCreate", "", [&](DriverState& state) {
       *stream = state.streams.create();
+      (*stream)->context = currentContext();
       return CUDA_SUCCESS;
     });
   }
@@ -44,11 +44,13 @@ struct StreamFunctions {
     });
   }
   static CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-    return callInContext("cuStreamBeginCapture", "", [&](DriverState& state) {
+    const char* where = currentContext() == &primaryContext ? "primary context" : "own context";
+    return callInContext("cuStreamBeginCapture", where, [&](DriverState& state) {
       if (!stream) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
       if (stream->isCapturing) return CUDA_ERROR_ILLEGAL_STATE;
       stream->isCapturing = true;
+      stream->isInvalidated = false;
       stream->mode = mode;
       stream->capturer = std::this_thread::get_id();
       stream->captured.clear();
@@ -95,63 +97,11 @@ struct StreamFunctions {
         return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
       }
       stream->isCapturing = false;
+      *graph = nullptr;
+      if (stream->isInvalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
       *graph = state.graphs.create();
-      (*graph)->work = std::move(stream->captured);
+      (*graph)->nodes = std::move(stream->captured);
       return CUDA_SUCCESS;
-    });
-  }
-};
-
-// The pieces of a graph in the order that respects what each waits for and is otherwise as far from
-// the order of capture as can be: what was forgotten to be waited for shows.
-inline std::vector<size_t> latestFirst(const std::vector<StreamWork>& work) {
-  std::vector<size_t> order;
-  std::vector<bool> done(work.size());
-  const auto isReady = [&](size_t piece) {
-    return !done[piece] && std::all_of(work[piece].after.begin(), work[piece].after.end(),
-                                       [&](CUgraphNode node) { return done[indexOf(node)]; });
-  };
-  while (order.size() < work.size()) {
-    size_t piece = work.size() - 1;
-    while (!isReady(piece)) --piece;
-    done[piece] = true;
-    order.push_back(piece);
-  }
-  return order;
-}
-
-struct GraphFunctions {
-  static CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph,
-                                              unsigned long long) {
-    return callInContext("cuGraphInstantiateWithFlags", "", [&](DriverState& state) {
-      if (!state.graphs.has(graph)) return CUDA_ERROR_INVALID_HANDLE;
-      *exec = state.graphExecs.create();
-      (*exec)->work = graph->work;
-      return CUDA_SUCCESS;
-    });
-  }
-  static CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-    if (!activeDriver) return CUDA_ERROR_DEINITIALIZED;
-    std::lock_guard lock(activeDriver->mutex);
-    if (!activeDriver->graphExecs.has(exec)) return CUDA_ERROR_INVALID_HANDLE;
-    const std::string details = std::to_string(exec->work.size()) + " nodes";
-    return enqueue(stream, "cuGraphLaunch", details, [work = exec->work] {
-      for (size_t index : latestFirst(work)) {
-        const StreamWork& piece = work[index];
-        activeDriver->calls.push_back({"graph: " + piece.call.function, piece.call.details});
-        if (const CUresult result = piece.run()) return result;
-      }
-      return CUDA_SUCCESS;
-    });
-  }
-  static CUresult cuGraphDestroy(CUgraph graph) {
-    return callDriver("cuGraphDestroy", "", [&](DriverState& state) {
-      return state.graphs.destroy(graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    });
-  }
-  static CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    return callDriver("cuGraphExecDestroy", "", [&](DriverState& state) {
-      return state.graphExecs.destroy(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
     });
   }
 };
@@ -170,11 +120,14 @@ struct EventFunctions {
     });
   }
   static CUresult cuEventRecord(CUevent event, CUstream stream) {
-    return enqueue(stream, "cuEventRecord", "", [event] {
+    const auto record = [event] {
       if (!activeDriver->events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
       event->isRecorded = true;
       event->time = std::chrono::steady_clock::now();
       return CUDA_SUCCESS;
+    };
+    return enqueue(stream, "cuEventRecord", "", record, [](CUgraphNode_st& node) {
+      node.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     });
   }
   static CUresult cuEventSynchronize(CUevent event) { return cuEventQuery(event); }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backend/launch.h"
 #include "cuda_emulator/emulated_driver.h"
 
 namespace camshaft::emulator {
@@ -18,6 +19,8 @@ class EmulatedBackend {
   EmulatedBackend& operator=(const EmulatedBackend&) = delete;
 
   EmulatedDriver& driver() { return driver_; }
+  // Steps run by this kernel instead of the one that launches generated code, until this goes.
+  void useKernel(const RuntimeKernel& kernel);
 
  private:
   EmulatedDriver driver_;

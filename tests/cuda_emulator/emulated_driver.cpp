@@ -3,20 +3,18 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "cuda_emulator/driver_devices.h"
-#include "cuda_emulator/driver_kernels.h"
+#include "cuda_emulator/driver_graphs.h"
 #include "cuda_emulator/driver_streams.h"
+#include "cuda_emulator/driver_tensor_maps.h"
 
 namespace camshaft::emulator {
 namespace {
 
 struct EmulatedFunctions : DeviceFunctions,
-                           MemoryFunctions,
                            StreamFunctions,
                            GraphFunctions,
                            EventFunctions,
                            LibraryFunctions,
-                           KernelFunctions,
                            TensorMapFunctions {};
 
 template <class... P>
@@ -90,9 +88,9 @@ EmulatedDriver::EmulatedDriver()
 
 EmulatedDriver::~EmulatedDriver() {
   activeDriver = nullptr;
-  currentContext = nullptr;
+  contextStack.clear();
   threadCaptureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  for (const auto& [address, bytes] : state_->deviceMemory) {
+  for (const auto& [address, allocation] : state_->deviceMemory) {
     releaseLeaked(reinterpret_cast<void*>(address));
   }
   for (const auto& [address, bytes] : state_->hostMemory) releaseLeaked(address);

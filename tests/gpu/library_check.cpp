@@ -374,6 +374,8 @@ int runAll(const Selection& selection) {
         report.sinceStart.milliseconds() / 1000, report.slowestFirstRun);
     all.failed += report.failed;
   }
+  std::printf("%d recordings, %d launches that could not be recorded\n", Step::recorded.load(),
+              Step::unrecordable.load());
   return all.failed == 0 ? 0 : 1;
 }
 

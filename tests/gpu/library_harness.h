@@ -1,6 +1,7 @@
 // Runs steps of the vendor's libraries on the GPU and compares them with the host.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -147,19 +148,32 @@ class Step {
                           .workspaceBytes = workspaceBytes_ + extraWorkspace,
                           .stream = stream};
     if (!kernel_.fits(state_.get(), args)) return false;
-    if (mode == Mode::kRecorded) {
-      const auto recording = device.record(stream, [&] { kernel_.launch(state_.get(), args); });
-      recording->replay(stream);
-      recording->replay(stream);
-    } else {
-      kernel_.launch(state_.get(), args);
-    }
+    const auto recording = mode == Mode::kRecorded ? record(args) : nullptr;
+    for (int i = 0; recording && i < 2; ++i) recording->replay(stream);
+    if (!recording) kernel_.launch(state_.get(), args);
     device.synchronize(stream);
     device.destroyStream(stream);
     return true;
   }
 
+  // How many could be recorded, and how many could not: engines launch these by themselves.
+  inline static std::atomic<int> recorded = 0, unrecordable = 0;
+
  private:
+  std::unique_ptr<Recording> record(const LaunchArgs& args) const {
+    try {
+      auto recording =
+          currentDevice().record(args.stream, [&] { kernel_.launch(state_.get(), args); });
+      ++recorded;
+      return recording;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+      ++unrecordable;
+      std::printf("not recorded: %s: %s\n", std::string(kernel_.name).c_str(), error.what());
+      return nullptr;
+    }
+  }
+
   const RuntimeKernel& kernel_;
   int64_t workspaceBytes_;
   std::shared_ptr<const void> state_;

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/libraries/calling_context.h"
 #include "support/error.h"
 #include "support/hash.h"
 
 namespace camshaft::cuda {
 
 CodeLibrary::CodeLibrary(std::span<const std::byte> binary) {
+  const RelaxedCapture relaxed;
   const CUresult result = driver().cuLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0,
                                                      nullptr, nullptr, 0);
   if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE)
@@ -19,7 +21,10 @@ CodeLibrary::CodeLibrary(std::span<const std::byte> binary) {
   check(result, "load a kernel");
 }
 
-CodeLibrary::~CodeLibrary() { driver().cuLibraryUnload(library_); }
+CodeLibrary::~CodeLibrary() {
+  const RelaxedCapture relaxed;
+  driver().cuLibraryUnload(library_);
+}
 
 std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> binary) {
   static std::mutex mutex;
@@ -33,6 +38,7 @@ std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> bi
 }
 
 CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes) const {
+  const RelaxedCapture relaxed;
   CUkernel kernel = nullptr;
   check(driver().cuLibraryGetKernel(&kernel, library_, name.c_str()),
         str("find kernel '", name, "'"));
@@ -44,6 +50,9 @@ CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes) const 
                                         static_cast<int>(sharedBytes), kernel, device),
           str("give kernel '", name, "' ", sharedBytes, " bytes of shared memory"));
   }
+  // Into memory now: a first launch must not have to, where somebody may be capturing a stream.
+  CUfunction function = nullptr;
+  check(driver().cuKernelGetFunction(&function, kernel), str("load kernel '", name, "'"));
   return kernel;
 }
 

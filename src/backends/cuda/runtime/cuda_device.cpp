@@ -3,7 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cuda/runtime/capture_point.h"
+#include "backends/cuda/runtime/graph_builder.h"
+#include "backends/cuda/runtime/libraries/calling_context.h"
+#include "backends/cuda/runtime/queue.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -36,22 +38,6 @@ Target describeTarget(CUdevice device) {
   return target;
 }
 
-class GraphRecording : public Recording {
- public:
-  explicit GraphRecording(CUgraph graph) {
-    const CUresult result = driver().cuGraphInstantiateWithFlags(&executable_, graph, 0);
-    driver().cuGraphDestroy(graph);
-    check(result, "instantiate a CUDA graph");
-  }
-  ~GraphRecording() override { driver().cuGraphExecDestroy(executable_); }
-  void replay(void* stream) override {
-    check(driver().cuGraphLaunch(executable_, asStream(stream)), "launch a CUDA graph");
-  }
-
- private:
-  CUgraphExec executable_ = nullptr;
-};
-
 }  // namespace
 
 CudaDevice::CudaDevice(int ordinal) {
@@ -67,7 +53,10 @@ void CudaDevice::makeCurrent() {
   if (current != context_) check(driver().cuCtxSetCurrent(context_), "switch to the GPU");
 }
 
+// Allocations of ours are no part of what another thread may be capturing, so they need not be
+// refused for it, nor break it.
 void* CudaDevice::allocate(int64_t bytes) {
+  const RelaxedCapture relaxed;
   CUdeviceptr memory = 0;
   const CUresult result = driver().cuMemAlloc(&memory, static_cast<size_t>(bytes));
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -80,16 +69,23 @@ void* CudaDevice::allocate(int64_t bytes) {
   return reinterpret_cast<void*>(memory);
 }
 
-void CudaDevice::release(void* memory) noexcept { driver().cuMemFree(address(memory)); }
+void CudaDevice::release(void* memory) noexcept {
+  const RelaxedCapture relaxed;
+  driver().cuMemFree(address(memory));
+}
 
 void* CudaDevice::allocateHost(int64_t bytes) {
+  const RelaxedCapture relaxed;
   void* memory = nullptr;
   check(driver().cuMemHostAlloc(&memory, static_cast<size_t>(bytes), CU_MEMHOSTALLOC_PORTABLE),
         str("allocate ", bytes >> 20, " MiB of pinned host memory"));
   return memory;
 }
 
-void CudaDevice::releaseHost(void* memory) noexcept { driver().cuMemFreeHost(memory); }
+void CudaDevice::releaseHost(void* memory) noexcept {
+  const RelaxedCapture relaxed;
+  driver().cuMemFreeHost(memory);
+}
 
 bool CudaDevice::canReach(const void* memory) {
   CUmemorytype type{};
@@ -109,9 +105,7 @@ void CudaDevice::destroyStream(void* stream) noexcept {
 }
 
 void CudaDevice::copy(void* to, const void* from, int64_t bytes, void* stream) {
-  check(driver().cuMemcpyAsync(address(to), address(from), static_cast<size_t>(bytes),
-                               asStream(stream)),
-        "copy between host and GPU");
+  queueCopy(to, from, static_cast<size_t>(bytes), stream);
 }
 
 void CudaDevice::synchronize(void* stream) {
@@ -119,39 +113,35 @@ void CudaDevice::synchronize(void* stream) {
 }
 
 bool CudaDevice::isRecording(void* stream) {
+  if (GraphBuilder::of(stream)) return true;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   // The legacy stream says so by an error when another stream is being captured.
   if (driver().cuStreamIsCapturing(asStream(stream), &status) != CUDA_SUCCESS) return false;
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-// Other threads may allocate and launch meanwhile: the capture minds only its own stream.
 std::unique_ptr<Recording> CudaDevice::record(void* stream, const std::function<void()>& enqueue) {
-  check(driver().cuStreamBeginCapture(asStream(stream), CU_STREAM_CAPTURE_MODE_RELAXED),
-        "record a CUDA graph");
-  CUgraph graph = nullptr;
-  try {
+  const RelaxedCapture relaxed;
+  GraphBuilder graph;
+  {
+    const GraphBuilder::Recording recording(graph, stream);
     enqueue();
-  } catch (...) {
-    driver().cuStreamEndCapture(asStream(stream), &graph);
-    if (graph) driver().cuGraphDestroy(graph);
-    throw;
   }
-  check(driver().cuStreamEndCapture(asStream(stream), &graph), "finish recording a CUDA graph");
-  return std::make_unique<GraphRecording>(graph);
+  return graph.finish();
 }
 
 std::unique_ptr<Recording> CudaDevice::recordBranches(void* stream,
                                                       const std::vector<std::vector<size_t>>& after,
                                                       const std::function<void(size_t)>& enqueue) {
-  std::vector<CapturePoint> ends;  // of the pieces so far
   return record(stream, [&] {
+    GraphBuilder& graph = *GraphBuilder::of(stream);
+    std::vector<GraphPoint> ends;  // of the pieces so far
     for (const std::vector<size_t>& waited : after) {
-      CapturePoint begin;
+      GraphPoint begin;
       for (size_t piece : waited) begin.add(ends[piece]);
-      begin.continueFrom(asStream(stream));
+      graph.continueFrom(std::move(begin));
       enqueue(ends.size());
-      ends.push_back(CapturePoint::reachedOn(asStream(stream)));
+      ends.push_back(graph.point());
     }
   });
 }

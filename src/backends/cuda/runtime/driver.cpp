@@ -9,7 +9,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr int kOldestDriver = 12030;  // programmatic launches inside graphs
+constexpr int kOldestDriver = 12080;  // the newest of the functions below
 
 std::atomic<const Driver*> replaced{nullptr};
 
@@ -25,7 +25,7 @@ Driver open() {
   driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, CAMSHAFT_TEXT(name)));    \
   if (!driver.name)                                                                              \
     fail(ErrorKind::kUnsupported, "the CUDA driver is too old: it has no ", CAMSHAFT_TEXT(name), \
-         "; install the driver of CUDA 12.3 or newer");
+         "; install the driver of CUDA 12.8 or newer");
   CAMSHAFT_CUDA_DRIVER_FUNCTIONS(CAMSHAFT_LOAD)
 #undef CAMSHAFT_LOAD
 #undef CAMSHAFT_TEXT
@@ -39,7 +39,7 @@ Driver open() {
   driver.cuDriverGetVersion(&version);
   if (version < kOldestDriver)
     fail(ErrorKind::kUnsupported, "the CUDA driver supports CUDA ", version / 1000, ".",
-         version % 1000 / 10, ", and 12.3 or newer is needed; update NVIDIA's driver");
+         version % 1000 / 10, ", and 12.8 or newer is needed; update NVIDIA's driver");
   return driver;
 }
 

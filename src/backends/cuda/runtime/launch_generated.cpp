@@ -12,6 +12,7 @@
 #include "backends/cuda/runtime/driver.h"
 #include "backends/cuda/runtime/launch_wgmma.h"
 #include "backends/cuda/runtime/launchers.h"
+#include "backends/cuda/runtime/queue.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -57,10 +58,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
 
   // A kernel that follows such a filling does not overlap it.
   const bool isFilled = state.params.zeroedBytes > 0;
-  if (isFilled)
-    check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(args.workspace), 0,
-                                   state.params.zeroedBytes, static_cast<CUstream>(args.stream)),
-          "clear a workspace");
+  if (isFilled) queueClearing(args.workspace, state.params.zeroedBytes, args.stream);
 
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -78,9 +76,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
                               .hStream = static_cast<CUstream>(args.stream),
                               .attrs = attributes,
                               .numAttrs = state.params.cluster > 1 ? 2u : 1u};
-  check(driver().cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(state.kernel), pointers,
-                                  nullptr),
-        "launch a kernel");
+  queueKernel(config, state.kernel, pointers, "launch a kernel");
 }
 
 }  // namespace

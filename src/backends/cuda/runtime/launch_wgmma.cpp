@@ -7,6 +7,7 @@
 #include "backends/cuda/runtime/code_library.h"
 #include "backends/cuda/runtime/driver.h"
 #include "backends/cuda/runtime/launch_wgmma.h"
+#include "backends/cuda/runtime/queue.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -131,9 +132,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
   void* pointers[] = {&a, &b, &arguments};
   const Launch one(state.config, gridOf(state.config, arguments, state.activeClusters),
                    static_cast<CUstream>(args.stream));
-  check(driver().cuLaunchKernelEx(&one.config, reinterpret_cast<CUfunction>(state.kernel), pointers,
-                                  nullptr),
-        "launch a matrix product");
+  queueKernel(one.config, state.kernel, pointers, "launch a matrix product");
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ void enterContext(CUcontext context) {
   check(driver().cuCtxSetCurrent(context), "enter a CUDA context");
 }
 
-RelaxedCapture::RelaxedCapture() {
-  check(driver().cuThreadExchangeStreamCaptureMode(&mode_), "relax the capture of a graph");
-}
+RelaxedCapture::RelaxedCapture()
+    : isRelaxed_(driver().cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS) {}
 
-RelaxedCapture::~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+RelaxedCapture::~RelaxedCapture() {
+  if (isRelaxed_) driver().cuThreadExchangeStreamCaptureMode(&mode_);
+}
 
 }  // namespace camshaft::cuda

@@ -23,6 +23,7 @@ class RelaxedCapture {
 
  private:
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool isRelaxed_;  // without a working driver there is no capture either
 };
 
 }  // namespace camshaft::cuda

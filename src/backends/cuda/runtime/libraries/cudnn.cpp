@@ -37,6 +37,7 @@ Cudnn::Cudnn() {
   library.find(getAttribute, "cudnnBackendGetAttribute");
   library.find(finalize, "cudnnBackendFinalize");
   library.find(execute, "cudnnBackendExecute");
+  library.find(populateGraph, "cudnnBackendPopulateCudaGraph");
 }
 
 void Cudnn::check(cudnnStatus_t status, const char* doing) const {

@@ -19,6 +19,7 @@ struct Cudnn {
   decltype(cudnnBackendGetAttribute)* getAttribute;
   decltype(cudnnBackendFinalize)* finalize;
   decltype(cudnnBackendExecute)* execute;
+  decltype(cudnnBackendPopulateCudaGraph)* populateGraph;
 
   Cudnn();
   // Throws Error unless `status` is success: kUnsupported where cuDNN says that it does not do

@@ -48,6 +48,17 @@ CudnnLane::Parts CudnnLane::makeParts() {
   return parts;
 }
 
+void CudnnLane::keepOneReady() {
+  const CUcontext context = currentContext();
+  {
+    const std::lock_guard lock(pool().mutex);
+    if (!pool().idle[context].empty()) return;
+  }
+  const Parts parts = makeParts();
+  const std::lock_guard lock(pool().mutex);
+  pool().idle[context].push_back(parts);
+}
+
 CudnnLane::CudnnLane(CUstream caller) : context_(currentContext()), caller_(caller) {
   const RelaxedCapture relaxed;  // a lane may have to be made
   const cuuint64_t capture = captureOf(caller);

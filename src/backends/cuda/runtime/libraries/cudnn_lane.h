@@ -12,6 +12,10 @@ namespace camshaft::cuda {
 // something there when it is given another, so it must not be given a stream that may be destroyed.
 class CudnnLane {
  public:
+  // Makes one for the calling thread's context where none is idle, so that the next need not be
+  // made inside a capture.
+  static void keepOneReady();
+
   explicit CudnnLane(CUstream caller);
   ~CudnnLane();
   CudnnLane(const CudnnLane&) = delete;

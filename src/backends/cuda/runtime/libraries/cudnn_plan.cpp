@@ -6,6 +6,8 @@
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/runtime/libraries/cudnn.h"
 #include "backends/cuda/runtime/libraries/cudnn_lane.h"
+#include "backends/cuda/runtime/libraries/library_queue.h"
+#include "backends/cuda/runtime/private_context.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -94,6 +96,23 @@ int64_t workspaceOf(const Descriptor& plan) {
 }
 
 bool needsNoCompiler(const EngineChoice& choice) { return !choice.isCompiledLate; }
+
+// The operands' addresses as cuDNN takes them.
+Descriptor packOf(std::span<const Binding> bindings, void* workspace) {
+  std::vector<int64_t> ids;
+  std::vector<void*> addresses;
+  for (const Binding& binding : bindings) {
+    ids.push_back(binding.id);
+    addresses.push_back(binding.address);
+  }
+  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+           static_cast<int64_t>(addresses.size()), addresses.data());
+  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
+  pack.finalize("binding operands");
+  return pack;
+}
 
 std::vector<EngineChoice> readyFirst(std::vector<EngineChoice> choices) {
   std::stable_partition(choices.begin(), choices.end(), needsNoCompiler);
@@ -187,20 +206,36 @@ std::string CudnnPlan::json() const {
   return text;
 }
 
+// A plan gives back what it holds in the context it was made in.
+CudnnPlan::~CudnnPlan() {
+  if (!inPrivateContext_) return;
+  try {
+    const PrivateContext::Visit visit(PrivateContext::ofCurrentDevice());
+    inPrivateContext_.reset();
+  } catch (const Error&) {
+    (void)inPrivateContext_.release();  // the device is gone, and all that was on it
+  }
+}
+
+const CudnnPlan& CudnnPlan::inPrivateContext() const {
+  if (!inPrivateContext_) {
+    const std::string text = json();
+    const CudnnHandleLease lease;
+    inPrivateContext_ = std::make_unique<const CudnnPlan>(text, lease.get());
+  }
+  return *inPrivateContext_;
+}
+
+bool CudnnPlan::fill(CUgraph graph, cudnnHandle_t handle, std::span<const Binding> bindings,
+                     void* workspace) const {
+  const Descriptor pack = packOf(bindings, workspace);
+  const std::lock_guard lock(mutex_);
+  return cudnn().populateGraph(handle, plan_.raw(), pack.raw(), graph) == CUDNN_STATUS_SUCCESS;
+}
+
 void CudnnPlan::execute(cudnnHandle_t handle, std::span<const Binding> bindings,
                         void* workspace) const {
-  std::vector<int64_t> ids;
-  std::vector<void*> addresses;
-  for (const Binding& binding : bindings) {
-    ids.push_back(binding.id);
-    addresses.push_back(binding.address);
-  }
-  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-           static_cast<int64_t>(addresses.size()), addresses.data());
-  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
-  pack.finalize("binding operands");
+  const Descriptor pack = packOf(bindings, workspace);
   const std::lock_guard lock(mutex_);
   cudnn().check(cudnn().execute(handle, plan_.raw(), pack.raw()), "running a plan");
 }
@@ -244,9 +279,21 @@ void runPlan(const CudnnPlan& plan, const OperationGraph& graph, std::span<const
     if (tensor.role == GraphTensor::Role::kScalar)
       bindings.push_back({tensor.id, const_cast<float*>(&tensor.real)});
   }
-  const CudnnLane lane(static_cast<CUstream>(stream));
-  plan.execute(lane.handle(), bindings, workspace);
-  lane.join();
+  const auto fill = [&](CUgraph into) {
+    const CudnnHandleLease lease;
+    return plan.fill(into, lease.get(), bindings, workspace);
+  };
+  if (addLibraryNodes(stream, fill)) return;
+  const CudnnPlan* here = &plan;
+  const auto prepare = [&] {
+    here = &plan.inPrivateContext();
+    CudnnLane::keepOneReady();
+  };
+  queueLibrary(stream, prepare, [&](void* on) {
+    const CudnnLane lane(static_cast<CUstream>(on));
+    here->execute(lane.handle(), bindings, workspace);
+    lane.join();
+  });
 }
 
 }  // namespace camshaft::cuda

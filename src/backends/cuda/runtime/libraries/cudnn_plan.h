@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cuda/runtime/driver.h"
 #include "backends/cuda/runtime/libraries/cudnn_graph.h"
 
 namespace camshaft::cuda {
@@ -59,24 +60,31 @@ struct Binding {
   void* address = nullptr;
 };
 
-// A plan ready to run. Runs of one plan take turns: cuDNN does not promise that a plan can be
-// executed by several threads at once.
+// A plan ready to run in the context it was made in. Runs of one plan take turns: cuDNN does not
+// promise that a plan can be executed by several threads at once.
 class CudnnPlan {
  public:
   // Throws Error(kUnsupported) where the engine does not take the graph after all.
   CudnnPlan(const OperationGraph& graph, const PlanTarget& target, const EngineChoice& choice);
   // From what json() gave. Throws Error where it is another version's or another device's.
   CudnnPlan(std::string_view json, cudnnHandle_t handle);
+  ~CudnnPlan();
 
   int64_t workspaceBytes() const { return workspaceBytes_; }
   std::string json() const;
   // On the handle's stream. Scalars of the graph are bound like operands.
   void execute(cudnnHandle_t handle, std::span<const Binding> bindings, void* workspace) const;
+  // What execute() would launch, as nodes of `graph`; false where the engine cannot say.
+  bool fill(CUgraph graph, cudnnHandle_t handle, std::span<const Binding> bindings,
+            void* workspace) const;
+  // The same plan for the private context, which is the calling thread's; kept.
+  const CudnnPlan& inPrivateContext() const;
 
  private:
   Descriptor plan_;
   int64_t workspaceBytes_ = 0;
   mutable std::mutex mutex_;
+  mutable std::unique_ptr<const CudnnPlan> inPrivateContext_;  // touched by visitors of it alone
 };
 
 // A plan of this choice for the calling thread's device, or null where the engine does not take

@@ -9,6 +9,7 @@
 #include "backends/cuda/runtime/libraries/calling_context.h"
 #include "backends/cuda/runtime/libraries/cublaslt.h"
 #include "backends/cuda/runtime/libraries/libraries.h"
+#include "backends/cuda/runtime/libraries/library_queue.h"
 #include "backends/cuda/runtime/libraries/shape_cache.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
@@ -308,12 +309,17 @@ void launch(const void* opaque, const LaunchArgs& args) {
   Descriptors descriptors(problem, sizes);
   if (bias) descriptors.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   const Scale alpha(problem.alpha, scaleTypeOf(problem)), beta(problem.beta, scaleTypeOf(problem));
-  const CublasLt& lt = cublasLt();
-  lt.check(lt.matmul(cublasLtHandle(), descriptors.operation, alpha.address(), args.inputs[1].data,
-                     descriptors.b.get(), args.inputs[0].data, descriptors.a.get(), beta.address(),
-                     c, descriptors.c.get(), d, descriptors.d.get(), &algorithm->algorithm,
-                     args.workspace, args.workspaceBytes, static_cast<cudaStream_t>(args.stream)),
-           "multiplying matrices");
+  const auto multiply = [&](void* stream) {
+    const CublasLt& lt = cublasLt();
+    lt.check(
+        lt.matmul(cublasLtHandle(), descriptors.operation, alpha.address(), args.inputs[1].data,
+                  descriptors.b.get(), args.inputs[0].data, descriptors.a.get(), beta.address(), c,
+                  descriptors.c.get(), d, descriptors.d.get(), &algorithm->algorithm,
+                  args.workspace, args.workspaceBytes, static_cast<cudaStream_t>(stream)),
+        "multiplying matrices");
+  };
+  queueLibrary(
+      args.stream, [] { cublasLtHandle(); }, multiply);
 }
 
 // Whether a batch of `rows` x `columns` lies inside the operand.

@@ -1,0 +1,93 @@
+// Emulated driver functions about tensor maps.
+#pragma once
+
+#include <cstring>
+
+#include "cuda_emulator/device/interface.h"
+#include "cuda_emulator/driver_state.h"
+
+namespace camshaft::emulator {
+
+struct TensorMapFunctions {
+  static CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type,
+                                         cuuint32_t rank, void* address, const cuuint64_t* sizes,
+                                         const cuuint64_t* strides, const cuuint32_t* box,
+                                         const cuuint32_t* elementStrides, CUtensorMapInterleave,
+                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                                         CUtensorMapFloatOOBfill) {
+    return callDriver("cuTensorMapEncodeTiled", "", [&](DriverState&) {
+      if (rank < 1 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
+      TensorMap result{};
+      result.address = address;
+      result.rank = static_cast<unsigned char>(rank);
+      result.elementBytes = static_cast<unsigned char>(elementBytes(type));
+      result.swizzleBytes = static_cast<unsigned char>(swizzleBytes(swizzle));
+      for (unsigned axis = 0; axis < rank; ++axis) {
+        result.sizes[axis] = sizes[axis];
+        result.box[axis] = box[axis];
+        if (axis > 0) result.strides[axis - 1] = strides[axis - 1];
+        if (elementStrides[axis] < 1 || elementStrides[axis] > 8) return CUDA_ERROR_INVALID_VALUE;
+      }
+      if (!isEncodable(result)) return CUDA_ERROR_INVALID_VALUE;
+      static_assert(sizeof(TensorMap) <= sizeof(CUtensorMap));
+      std::memset(map, 0, sizeof *map);
+      std::memcpy(map, &result, sizeof result);
+      return CUDA_SUCCESS;
+    });
+  }
+
+ private:
+  // The rules of the driver's documentation for tiles without interleaving.
+  static bool isEncodable(const TensorMap& map) {
+    if (map.elementBytes == 0 || reinterpret_cast<size_t>(map.address) % 16) return false;
+    const unsigned innerBytes = map.box[0] * map.elementBytes;
+    if (innerBytes % 16 || (map.swizzleBytes && innerBytes > map.swizzleBytes)) return false;
+    for (unsigned axis = 0; axis < map.rank; ++axis) {
+      if (map.sizes[axis] == 0 || map.sizes[axis] > (1ull << 32)) return false;
+      if (map.box[axis] == 0 || map.box[axis] > 256) return false;
+      if (axis == 0) continue;
+      const unsigned long long stride = map.strides[axis - 1];
+      if (stride % 16 || stride == 0 || stride >= (1ull << 40)) return false;
+    }
+    return true;
+  }
+
+  static unsigned elementBytes(CUtensorMapDataType type) {
+    switch (type) {
+      case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+        return 1;
+      case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+      case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+      case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+        return 2;
+      case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+      case CU_TENSOR_MAP_DATA_TYPE_INT32:
+      case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+      case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
+      case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
+      case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
+        return 4;
+      case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+      case CU_TENSOR_MAP_DATA_TYPE_INT64:
+      case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+        return 8;
+      default:
+        return 0;
+    }
+  }
+
+  static unsigned swizzleBytes(CUtensorMapSwizzle swizzle) {
+    switch (swizzle) {
+      case CU_TENSOR_MAP_SWIZZLE_32B:
+        return 32;
+      case CU_TENSOR_MAP_SWIZZLE_64B:
+        return 64;
+      case CU_TENSOR_MAP_SWIZZLE_NONE:
+        return 0;
+      default:
+        return 128;
+    }
+  }
+};
+
+}  // namespace camshaft::emulator
