@@ -70,6 +70,9 @@ std::vector<std::string> compilerFlags() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     flags.insert(flags.end(), {"-mavx2", "-mfma", "-mf16c"});
   }
+#elif defined(__aarch64__)
+  // Shared memory is found through the dynamic linker, which descriptors pass by.
+  flags.push_back("-mtls-dialect=trad");
 #endif
   if (std::getenv("CAMSHAFT_EMULATOR_ASAN")) flags.push_back("-fsanitize=address");
   return flags;
