@@ -43,5 +43,7 @@ inline void expectKernelsMatch(const std::string& graph, Sizes sizes = {{}}) {
 
 // What each kernel says to the node: "cuda/x: reason; cuda/y: yes".
 std::string refusalsOf(const std::string& graph);
+// The same of kernels that support the node and are prepared for these sizes.
+std::string refusalsAt(const std::string& graph, const std::map<std::string, int64_t>& sizes);
 
 }  // namespace camshaft::cuda

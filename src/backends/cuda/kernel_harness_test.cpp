@@ -304,4 +304,20 @@ std::string refusalsOf(const std::string& graph) {
   return reasons;
 }
 
+std::string refusalsAt(const std::string& graph, const std::map<std::string, int64_t>& sizes) {
+  const WithoutDevice withoutDevice;
+  const HarnessCase testCase{.graph = graph, .sizes = {sizes}};
+  const Harness harness(testCase);
+  std::string reasons;
+  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
+    if (!kernel.supports(harness.node())) continue;
+    const int64_t config =
+        kernel.configurations ? kernel.configurations(harness.node()).front() : 0;
+    const std::string refusal = harness.prepare(kernel, config).refusal;
+    reasons +=
+        str(reasons.empty() ? "" : "; ", kernel.name, ": ", refusal.empty() ? "yes" : refusal);
+  }
+  return reasons;
+}
+
 }  // namespace camshaft::cuda

@@ -16,8 +16,6 @@ namespace camshaft::cuda::attention {
 namespace {
 
 constexpr int kMask = 3;
-constexpr int64_t kMostHeads = 65535;  // of a grid's y
-constexpr const char* kTooManyHeads = "has no room for more than 65535 heads";
 
 std::optional<DataType> biasTypeOf(const Node& node) {
   if (!node.hasInput(kMask)) return std::nullopt;
@@ -189,7 +187,6 @@ void addOperands(KernelText& kernel) {
 Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry sizes = attentionGeometry(node);
-  if (options.max(sizes.q.heads) > kMostHeads) return {.refusal = kTooManyHeads};
   const std::vector<FlashTile> tiles = tilesOf(node, options.opt);
   if (options.config >= static_cast<int64_t>(tiles.size()))
     return {.refusal = str("has ", tiles.size(), " tiles for these sizes")};
@@ -210,8 +207,6 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
       .scale = attrs.scale,
       .softcap = attrs.softcap,
       .tile = tile};
-  if (flash.sharedBytes() > services().target().sharedBytesPerBlock)
-    return {.refusal = str("needs ", flash.sharedBytes(), " bytes of shared memory")};
   kernel.include("mma.cuh");
   kernel.functions += flash.constants();
   kernel.include("attention_problem.cuh");
@@ -225,7 +220,6 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
 Prepared preparePlain(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry sizes = attentionGeometry(node);
-  if (options.max(sizes.q.heads) > kMostHeads) return {.refusal = kTooManyHeads};
   const PlainKernel plain{.element = node.inputs[0]->dataType(),
                           .bias = biasTypeOf(node),
                           .headSize = static_cast<int>(sizes.q.size.value()),

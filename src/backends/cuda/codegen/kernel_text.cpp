@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/generated_params.h"
+#include "backends/cuda/services.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -70,7 +71,10 @@ bool isMultiple(const Dim& dim, int64_t factor) {
 }
 
 KernelText::KernelText(std::string name, const Node& node, const PrepareOptions& options)
-    : name_(std::move(name)), node_(node), isWide_(mayExceedInt(node, options)) {}
+    : name_(std::move(name)),
+      node_(node),
+      options_(options),
+      isWide_(mayExceedInt(node, options)) {}
 
 void KernelText::input(const std::string& name, int nodeInput) {
   const Value* value =
@@ -126,11 +130,26 @@ void KernelText::include(std::string_view deviceFile) {
   functions += deviceSource(deviceFile);
 }
 
+std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
+  constexpr int64_t kMostBlocks[] = {(int64_t{1} << 31) - 1, 65535, 65535};
+  if (inputs_.size() + outputs_.size() + 1 + sizes_.size() > kMostArguments)
+    return str("has more than ", kMostArguments, " operands and sizes");
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t blocks = options_.max(shape.grid[axis]);
+    // What has no bound along x does not fit in memory before it is too long for the grid.
+    if (blocks > kMostBlocks[axis] && (axis > 0 || blocks != DimRange::kUnbounded))
+      return str("may need more than the ", kMostBlocks[axis], " blocks that a grid has along ",
+                 "xyz"[axis]);
+  }
+  if (shape.sharedBytes > services().target().sharedBytesPerBlock)
+    return str("needs ", shape.sharedBytes, " bytes of shared memory");
+  return {};
+}
+
 // A generated kernel waits for the kernel before it, which may still be running (programmatic
 // dependent launch), and lets the next one start: both cost nothing where they have no effect.
 Prepared KernelText::prepared(const LaunchShape& shape) {
-  CAMSHAFT_CHECK(inputs_.size() + outputs_.size() + 1 + sizes_.size() <= kMostArguments,
-                 "a kernel has too many arguments");
+  if (std::string reason = whyNoLaunch(shape); !reason.empty()) return {.refusal = reason};
   std::string parameters, sizes;
   const auto add = [&](const Parameter& parameter) {
     parameters += str(parameters.empty() ? "" : ", ", parameter.type, " ", parameter.name);

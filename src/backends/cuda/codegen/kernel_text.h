@@ -53,6 +53,7 @@ class KernelText {
   std::string early;      // before it waits for the kernels before it: may read packed inputs only
   std::string body;
 
+  // Refuses what cannot be launched at some sizes of the profile.
   Prepared prepared(const LaunchShape& shape);
 
  private:
@@ -60,9 +61,11 @@ class KernelText {
     std::string type, name;
   };
   size_t parameterOf(const Dim& dim);
+  std::string whyNoLaunch(const LaunchShape& shape) const;
 
   std::string name_;
   const Node& node_;
+  const PrepareOptions& options_;
   bool isWide_ = false;
   std::vector<std::string> included_;
   std::vector<Parameter> inputs_, outputs_;
