@@ -1,20 +1,32 @@
-// Updates combined in shared memory. Elements narrower than 32 bits take a whole slot: their low
-// bits come out the same.
-template <class S>
-using Slot = std::conditional_t<(sizeof(Compute<S>) < 4), int, Compute<S>>;
+// Which of the next updates go to a block's rows, found by all threads and then known to all, in the
+// order of the updates: sums of floats depend on it.
+template <int kThreads, int kEach> struct ScatterHits {
+  static constexpr int kWarps = kThreads / 32;
+  unsigned short rows[kThreads * kEach], updates[kThreads * kEach];
+  unsigned inWarp[kEach * kWarps];
 
-template <class V, class F> __device__ __forceinline__ void combineAtomically(V* at, V value, F combine) {
-  using Word = std::conditional_t<sizeof(V) == 4, unsigned, unsigned long long>;
-  union Both {
-    V value;
-    Word word;
-  };
-  Both old, next;
-  old.value = *at;
-  while (true) {
-    next.value = combine(old.value, value);
-    const Word found = atomicCAS(reinterpret_cast<Word*>(at), old.word, next.word);
-    if (found == old.word) return;
-    old.word = found;
+  // own[i] is the row of update i * kThreads + threadIdx.x, or -1; returns how many have one.
+  __device__ __forceinline__ unsigned collect(const int (&own)[kEach]) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned votes[kEach];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      votes[i] = __ballot_sync(0xffffffffu, own[i] >= 0);
+      if (lane == 0) inWarp[i * kWarps + warp] = __popc(votes[i]);
+    }
+    __syncthreads();  // nobody reads what was found before any more
+    unsigned before = 0;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i)
+      for (int w = 0; w < kWarps; ++w) {
+        if (w == warp && own[i] >= 0) {
+          const unsigned place = before + __popc(votes[i] & ((1u << lane) - 1));
+          rows[place] = own[i];
+          updates[place] = i * kThreads + threadIdx.x;
+        }
+        before += inWarp[i * kWarps + w];
+      }
+    __syncthreads();
+    return before;
   }
-}
+};

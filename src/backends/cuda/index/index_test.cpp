@@ -96,6 +96,25 @@ TEST(IndexKernels, ScatterCombinesRows) {
         .ranges = {{"i", {0, 3}}}});
 }
 
+// More than the threads of a block, whose sum is another in another order.
+TEST(IndexKernels, ScatterAddsInOrder) {
+  const std::vector<double> updates = {1e8, 3, -1e8, 0.7, 5e7, -2, 11};
+  expectKernelsMatch(HarnessCase{
+      .graph = "symbols n graph g(%x: f32[2], %i: i64[n], %u: f32[n]) { %y = ScatterElements(%x, "
+               "%i, %u) {axis = 0, reduction = add} return %y }",
+      .sizes = {{{"n", 3000}}, {{"n", 1}}},
+      .ranges = {{"i", {0, 1}}},
+      .values = {{"u", updates}},
+      .tolerance = 0});
+  expectKernelsMatch(HarnessCase{
+      .graph = "symbols n graph g(%x: f32[3, 50], %i: i64[n, 1], %u: f32[n, 50]) { %y = "
+               "ScatterND(%x, %i, %u) {reduction = add} return %y }",
+      .sizes = {{{"n", 1500}}},
+      .ranges = {{"i", {0, 2}}},
+      .values = {{"u", updates}},
+      .tolerance = 0});
+}
+
 TEST(IndexKernels, TopKOrdersAndBreaksTies) {
   expectKernelsMatch(HarnessCase{.graph = "symbols n graph g(%x: f32[n, 64, 3]) { %v, %i = "
                                           "TopK(%x) {axis = 1, k = 9} return %v, %i }",

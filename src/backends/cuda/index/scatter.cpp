@@ -13,7 +13,6 @@ namespace camshaft::cuda::index {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMostBlocksAlongY = 65535;
 
 ScatterReduction reductionOf(const Node& node) {
   return node.op == &ops::ScatterND ? node.as<ScatterNDAttrs>().reduction
@@ -129,36 +128,47 @@ constexpr std::string_view kFillSlots = R"(
   }
   __syncthreads();
 )";
-// Teams of threads each take a row of updates.
+// Every row has a team of threads, which takes its updates one after the other.
 constexpr std::string_view kCombine = R"(
   const Index end = columns - column0 < kColumns ? columns - column0 : Index(kColumns);
-  for (Index tuple = threadIdx.x / kTeam; tuple < tuples; tuple += kThreads / kTeam) {
-    const Index row = rowOf(tuple) - row0;
-    if (row < 0 || row >= kRows) continue;
-    const auto updates = x2 + tuple * columns + column0;
-    for (int column = threadIdx.x % kTeam; column < end; column += kTeam)
-      combineAtomically<Slot<Element>>(&slots[row * kColumns + column], toCompute(updates[column]),
-                                       combine);
+  for (Index tuple0 = 0; tuple0 < tuples; tuple0 += kThreads * kEach) {
+    int own[kEach];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const Index tuple = tuple0 + i * kThreads + threadIdx.x;
+      const Index row = tuple < tuples ? rowOf(tuple) - row0 : Index(-1);
+      own[i] = row >= 0 && row < kRows ? int(row) : -1;
+    }
+    const unsigned count = hits.collect(own);
+    for (unsigned hit = 0; hit < count; ++hit) {
+      const int row = hits.rows[hit];
+      if (row % (kThreads / kTeam) != threadIdx.x / kTeam) continue;
+      const auto updates = x2 + (tuple0 + hits.updates[hit]) * columns + column0;
+      for (int column = threadIdx.x % kTeam; column < end; column += kTeam) {
+        auto& slot = slots[row * kColumns + column];
+        slot = combine(slot, toCompute(updates[column]));
+      }
+    }
   }
   __syncthreads();
 )";
 
-// Narrow floats are summed as float and rounded once. The order of updates to one element is any.
+// Narrow floats are summed as float and rounded once. Updates are made in order, so that results
+// are the same in every run.
 void printCombine(KernelText& kernel, ElementStore& store, const Node& node, int64_t columns) {
   static constexpr std::string_view kFunctions[] = {"", "Add", "Mul", "Min", "Max"};
   const DataType type = node.input(0)->dataType();
   int64_t team = 1;
   while (team < columns && team < kThreads) team *= 2;
   kernel.constant("kTeam", team);
+  kernel.constant("kEach", 4);
   kernel.include("scatter.cuh");
-  kernel.functions += str("using Element = ", storageType(type), ";\n");
-  kernel.body += str("  __shared__ Slot<Element> slots[kRows * kColumns];\n",
+  kernel.body += str("  __shared__ ", computeType(type), " slots[kRows * kColumns];\n",
+                     "  __shared__ ScatterHits<kThreads, kEach> hits;\n",
                      "  const auto combine = [](auto a, auto b) { return op::",
                      kFunctions[static_cast<int>(reductionOf(node))], "(a, b); };\n", kElementLoop,
                      kFillSlots, kCombine, kElementLoop);
-  store.print("",
-              str("static_cast<", computeType(type), ">(slots[row * kColumns + column + lane])"),
-              LaneValue::kComputed);
+  store.print("", "slots[row * kColumns + column + lane]", LaneValue::kComputed);
   kernel.body += "  }\n";
 }
 
@@ -168,11 +178,6 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const ScatterReduction reduction = reductionOf(node);
   const int width = vectorWidth(type, {problem.columns});
   const Tile tile = chooseTile(problem, options, width);
-  if (options.max(problem.columns) / tile.columns >= kMostBlocksAlongY) {
-    Prepared refused;
-    refused.refusal = "rows may be too long for the grid";
-    return refused;
-  }
   KernelText kernel(
       str("scatter_", kScatterReductions[static_cast<int>(reduction)], "_", type, "_x", width),
       node, options);
