@@ -33,6 +33,10 @@ Bias biasOf(const Node& node, const AttentionGeometry& g, AttentionProblem& p) {
   Shape shape = mask.shape();
   while (shape.size() < 4) shape.insert(shape.begin(), 1);
   if (shape[3] != g.k.length) bias.refusal = "cuDNN needs a mask with a value per key";
+  const Dim* const sizes[] = {&g.q.batch, &g.q.heads, &g.q.length};
+  for (size_t i = 0; i < std::size(sizes); ++i)
+    if (!shape[i].isConstant(1) && shape[i] != *sizes[i])
+      bias.refusal = "cuDNN needs to know along which dimensions a mask is repeated";
   p.hasBias = true;
   p.biasType = mask.dataType();
   p.biasPerBatch = !shape[0].isConstant(1);

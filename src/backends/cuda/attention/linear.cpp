@@ -15,6 +15,9 @@ Verdict supports(const Node& node) {
   for (const Value* value : node.inputs)
     if (value && bitsOf(value->dataType()) < 16)
       return Verdict::no("only floats of 16 bits and more");
+  for (int i : {4, 5})
+    if (node.hasInput(i) && !node.input(i)->shape()[2].isConstant())
+      return Verdict::no("needs to know whether decays and rates are of heads or shared");
   const Dim& rows = node.output(1)->shape()[2];
   if (!rows.isConstant() || rows.value() > kMostRows)
     return Verdict::no(str("only keys of a known size of up to ", kMostRows));

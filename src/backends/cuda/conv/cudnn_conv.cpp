@@ -14,13 +14,16 @@ namespace {
 
 constexpr int kBias = 2;
 
-// How the operand lies against the result, or null when it is repeated in another way.
+// How the operand lies against the result, or null when it is repeated in another way, or only the
+// run knows.
 std::optional<EpilogueTensor> tensorOf(const Value& operand, const Shape& result,
                                        bool channelsLast) {
   const size_t rank = result.size(), missing = rank - operand.shape().size();
   const auto has = [&](size_t axis) {
     return axis >= missing && operand.shape()[axis - missing] == result[axis];
   };
+  for (size_t i = missing; i < rank; ++i)
+    if (!has(i) && !operand.shape()[i - missing].isConstant(1)) return std::nullopt;
   const size_t channels = channelsLast ? rank - 1 : 1, firstSpatial = channelsLast ? 1 : 2;
   EpilogueTensor tensor{operand.dataType(), has(0), has(channels), has(firstSpatial)};
   for (size_t i = 1; i < rank - 2; ++i)
@@ -46,7 +49,9 @@ void setEpilogue(const Node& node, Convolution& conv) {
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i) {
     const auto tensor = tensorOf(*node.inputs[i], node.output()->shape(), p.channelsLast);
     if (!tensor) {
-      conv.refusal = "repeats an operand of its epilogue along some dimensions only";
+      conv.refusal =
+          "repeats an operand of its epilogue along some dimensions only, or not before "
+          "the sizes are known";
       return;
     }
     tensors.push_back(*tensor);

@@ -45,8 +45,8 @@ Contraction contractionOf(const Node& node) {
       if (at == std::string::npos) {
         result.labels += result.operands[i][axis];
         result.sizes.push_back(size);
-      } else if (at >= result.resultRank && !size.isConstant(1)) {
-        result.sizes[at] = max(result.sizes[at], size);
+      } else if (at >= result.resultRank) {
+        result.sizes[at] = broadcast(result.sizes[at], size);
       }
     }
   }

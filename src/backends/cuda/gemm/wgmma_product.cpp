@@ -32,6 +32,8 @@ std::string whyNotLayout(const WgmmaProduct& p, DataType type) {
   if (!isMultiple(p.transposedB ? p.k : p.n, unit))
     return "needs rows of the second operand that are a multiple of 16 bytes";
   if (type == DataType::kF32 && (p.transposedA || !p.transposedB)) return "reads f32 along K only";
+  // A run that has fewer steps than parts of K, or none, would have to be refused.
+  if (!p.k.isConstant()) return "needs to know while building how much there is to add up";
   if (p.k.isConstant(0)) return "has nothing to add up";
   return {};
 }
@@ -80,6 +82,7 @@ Access accessOf(const Shape& from, const Shape& to, const WgmmaProduct& product)
   Access access;
   if (from.empty()) return access;
   access.hasColumns = from.back() == to.back() && !from.back().isConstant(1);
+  if (!access.hasColumns && !from.back().isConstant(1)) access.isAccessible = false;
   const Shape fromRows(from.begin(), from.end() - 1), toRows(to.begin(), to.end() - 1);
   const auto isOne = [](const Dim& dim) { return dim.isConstant(1); };
   if (std::all_of(fromRows.begin(), fromRows.end(), isOne)) return access;
@@ -145,7 +148,9 @@ WgmmaEpilogue wgmmaEpilogueOf(const Node& node, const WgmmaProduct& product) {
     const int index = i - node.ownInputs() + 1;
     const Access access = accessOf(node.inputs[i]->shape(), shape, product);
     if (!access.isAccessible)
-      epilogue.refusal = "repeats an operand of its epilogue along some dimensions only";
+      epilogue.refusal =
+          "repeats an operand of its epilogue along some dimensions only, or not "
+          "before the sizes are known";
     if (index > kMostOperands) epilogue.refusal = "takes eight operands in its epilogue at most";
     epilogue.isByColumn = epilogue.isByColumn && access.row.empty();
     const DataType type = node.inputs[i]->dataType();

@@ -8,6 +8,7 @@
 #include "backends/cuda/gemm/wgmma_product.h"
 #include "backends/cuda/gemm/wgmma_text.h"
 #include "ops/ops.h"
+#include "support/text.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -127,6 +128,10 @@ TEST(WgmmaProductTest, RefusalsSayWhy) {
   EXPECT_THAT(productOf("graph g(%x: i32[4, 16], %w: i32[16, 8]) { %y = MatMul(%x, %w) return %y }")
                   .refusal,
               HasSubstr("not i32"));
+  EXPECT_THAT(productOf("symbols n graph g(%x: f16[4, 8*n], %w: f16[8, 8*n]) {"
+                        " %y = MatMul(%x, %w) {transpose_b = true} return %y }")
+                  .refusal,
+              HasSubstr("while building"));
 }
 
 TEST(WgmmaEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
@@ -158,6 +163,20 @@ TEST(WgmmaEpilogueTest, ABiasIsTheSameForAllRows) {
   };
   EXPECT_TRUE(isByColumn(*graph.nodes().front()));
   EXPECT_FALSE(isByColumn(*graph.nodes().back()));
+}
+
+// They are read by columns or as one, which has to be known while building.
+TEST(WgmmaEpilogueTest, OperandsThatMayTurnOutToBeRepeatedAreRefused) {
+  for (const char* operand : {"[n]", "[n, 1]", "[64, n]", "[n, 64]"}) {
+    const Graph graph = parseGraph(
+        str("symbols n graph g(%x: f16[64, 128], %w: f16[128, 64], %b: f16", operand,
+            ") { %y = MatMul(%x, %w) epilogue(%b) {add(x0:f16, x1:f16)} return %y }"),
+        findOp);
+    const Node& node = *graph.nodes().back();
+    EXPECT_THAT(wgmmaEpilogueOf(node, wgmmaProductOf(node)).refusal,
+                HasSubstr("not before the sizes are known"))
+        << operand;
+  }
 }
 
 TEST(WgmmaChoiceTest, BlocksThatWaitForTheirFewStagesAreNotTheBestGuess) {

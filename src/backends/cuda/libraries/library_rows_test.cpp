@@ -11,6 +11,7 @@
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/services.h"
 #include "ops/ops.h"
+#include "support/text.h"
 #include "support/version.h"
 
 namespace camshaft::cuda {
@@ -127,6 +128,35 @@ TEST_F(LibraryRows, EpiloguesOutsideTheFormAreRefused) {
                       "graph g(%x: f16[8, 8], %w: f16[8, 8]) { %y = MatMul(%x, %w) epilogue() "
                       "{tanh(x0:f16)} return %y }"),
               HasSubstr("activation(scale * x"));
+}
+
+// Libraries are told while building along which dimensions operands are repeated.
+TEST_F(LibraryRows, OperandsThatMayTurnOutToBeRepeatedAreRefused) {
+  EXPECT_THAT(refused(cublasLtKernel(),
+                      "symbols n graph g(%x: f16[8, 8], %w: f16[8, 8], %b: f16[n]) { %y = "
+                      "MatMul(%x, %w) epilogue(%b) {add(x0:f16, x1:f16)} return %y }"),
+              HasSubstr("one row and one tensor of the result's shape"));
+  EXPECT_THAT(refused(cublasLtKernel(),
+                      "symbols n graph g(%x: f16[4, 8, 8], %w: f16[n, 8, 8]) { %y = MatMul(%x, %w) "
+                      "return %y }"),
+              HasSubstr("some dimensions of the batch only"));
+  for (const char* operand : {"[n, 1, 1, 1]", "[1, n, 4, 1]", "[1, n, n, 1]", "[n]"})
+    EXPECT_THAT(
+        refused(cudnnConvKernel(),
+                str("symbols n graph g(%x: f16[2, 4, 4, 2], %r: f16", operand,
+                    ") { %w: f16[2, 2, 1, 1] = constant [1, 2, 3, 4] %y = Conv(%x, %w) {strides = "
+                    "[1, 1], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0], "
+                    "channels_last = true} epilogue(%r) {add(x0:f16, x1:f16)} return %y }")),
+        HasSubstr("not before the sizes are known"))
+        << operand;
+  for (const char* mask : {"[n, 1, 1, 16]", "[1, n, 8, 16]", "[n, 16]"})
+    EXPECT_THAT(
+        refused(cudnnAttentionKernel(),
+                str("symbols n graph g(%q: f16[2, 4, 8, 64], %k: f16[2, 4, 16, 64], %m: "
+                    "f16",
+                    mask, ") { %y = Attention(%q, %k, %k, %m) {scale = 0.125} return %y }")),
+        HasSubstr("along which dimensions a mask is repeated"))
+        << mask;
 }
 
 TEST_F(LibraryRows, ConvolutionsPackTheirWeightsAndRoundTheirBias) {

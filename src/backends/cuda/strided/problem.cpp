@@ -18,10 +18,15 @@ std::vector<Dim> broadcastStrides(const Shape& from, const Shape& to) {
   const std::vector<Dim> own = contiguousStrides(from);
   std::vector<Dim> strides(to.size(), Dim(0));
   const size_t skipped = to.size() - from.size();
-  for (size_t i = 0; i < from.size(); ++i)
-    if (!from[i].isConstant(1) || to[skipped + i].isConstant(1)) strides[skipped + i] = own[i];
+  for (size_t i = 0; i < from.size(); ++i) {
+    const Dim& size = to[skipped + i];
+    const bool isWhole = from[i] == size || size.isConstant(1);
+    strides[skipped + i] = isWhole ? own[i] : own[i] * oneWhereSeveral(from[i]);
+  }
   return strides;
 }
+
+Dim oneWhereSeveral(const Dim& size) { return min(1, max(size - 1, 0)); }
 
 namespace {
 

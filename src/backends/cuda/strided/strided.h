@@ -25,8 +25,11 @@ struct StridedProblem {
 
 // Row-major strides.
 std::vector<Dim> contiguousStrides(const Shape& shape);
-// Strides of `from`, broadcast to `to` as NumPy does.
+// Strides of `from`, broadcast to `to` as NumPy does. Where only the run knows whether a dimension
+// has size 1, the stride is an expression that is 0 then.
 std::vector<Dim> broadcastStrides(const Shape& from, const Shape& to);
+// 1 where a size is 2 or more, else 0.
+Dim oneWhereSeveral(const Dim& size);
 
 // The node's problem with its epilogue composed into the expression.
 StridedProblem stridedProblemOf(const Node& node);
