@@ -50,6 +50,7 @@ struct PrepareOptions {
   int threads = 1;
   bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
   std::function<int64_t(const Dim&)> opt;  // the size to optimise for, under the profile
+  std::function<int64_t(const Dim&)> min;  // its lower bound
   std::function<int64_t(const Dim&)> max;  // its upper bound, or DimRange::kUnbounded
 };
 

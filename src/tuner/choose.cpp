@@ -84,6 +84,7 @@ class Chooser {
             .threads = options_.threads,
             .allowTf32 = options_.allowTf32,
             .opt = [this](const Dim& dim) { return evaluate(dim, opt_); },
+            .min = [this](const Dim& dim) { return rangeOf(dim, range_).min; },
             .max = [this](const Dim& dim) { return rangeOf(dim, range_).max; }};
   }
 

@@ -97,6 +97,12 @@ class Harness {
     options.opt = [this, valueIn](const Dim& dim) {
       return camshaft::evaluate(dim, valueIn(case_.sizes.front()));
     };
+    options.min = [this, valueIn](const Dim& dim) {
+      int64_t smallest = DimRange::kUnbounded;
+      for (const auto& sizes : case_.sizes)
+        smallest = std::min(smallest, camshaft::evaluate(dim, valueIn(sizes)));
+      return smallest;
+    };
     options.max = [this, valueIn](const Dim& dim) {
       int64_t largest = 0;
       for (const auto& sizes : case_.sizes)

@@ -93,6 +93,11 @@ class Harness {
       return camshaft::evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
     };
     options.opt = [=, this](const Dim& dim) { return valueIn(dim, case_.sizes.front()); };
+    options.min = [=, this](const Dim& dim) {
+      int64_t smallest = DimRange::kUnbounded;
+      for (const auto& sizes : case_.sizes) smallest = std::min(smallest, valueIn(dim, sizes));
+      return smallest;
+    };
     options.max = [=, this](const Dim& dim) {
       int64_t largest = 0;
       for (const auto& sizes : case_.sizes) largest = std::max(largest, valueIn(dim, sizes));

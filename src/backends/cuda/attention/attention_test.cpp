@@ -12,6 +12,14 @@ TEST(Attention, HeadsOfMatrices) {
       {{{"n", 2}, {"t", 5}}, {{"n", 1}, {"t", 70}}});
 }
 
+TEST(Attention, NoKeysAtSomeSizes) {
+  for (const std::string type : {"f16", "f32"})
+    expectKernelsMatch("symbols t graph g(%q: " + type + "[1, 2, 5, 16], %k: " + type +
+                           "[1, 2, t, 16], %m: " + type +
+                           "[5, t]) { %y = Attention(%q, %k, %k, %m) {scale = 0.25} return %y }",
+                       {{{"t", 9}}, {{"t", 0}}});
+}
+
 // Several tiles of keys, for warpgroups too.
 TEST(Attention, LongSequences) {
   expectKernelsMatch(

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/attention.h"
+#include "ops/rules.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -56,6 +58,17 @@ CausalMask causalOf(const AttentionAttrs& attrs, const AttentionGeometry& g) {
                                                     : CausalMask::kTopLeft;
 }
 
+// What refusal(const AttentionProblem&) asks of one size, asked of all that a run may bring.
+std::string whyNotAtAllSizes(const AttentionGeometry& g, CausalMask causal) {
+  for (const HeadsView* view : {&g.q, &g.k, &g.v, &g.out})
+    for (const Dim& place : placesOf(*view))
+      if (!isMultiple(place, 8))
+        return "cuDNN needs rows of q, k, v and the result at multiples of 16 bytes";
+  if (causal == CausalMask::kBottomRight && !isAtMost(g.q.length, g.k.length))
+    return "cuDNN needs as many keys as queries for a causal mask aligned to the last key";
+  return {};
+}
+
 Attention attentionOf(const Node& node) {
   Attention attention;
   AttentionProblem& p = attention.problem;
@@ -83,6 +96,7 @@ Attention attentionOf(const Node& node) {
   p.causal = causalOf(attrs, g);
   const Bias bias = biasOf(node, g, p);
   attention.refusal = bias.refusal;
+  if (attention.refusal.empty()) attention.refusal = whyNotAtAllSizes(g, p.causal);
   attention.sizes = {g.q.batch, g.q.length, g.k.length};
   auto next = attention.sizes.begin() + 3;
   for (const auto& places :
@@ -114,6 +128,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Attention attention = attentionOf(node);
   const AttentionProblem problem = problemAt(attention, options.opt);
   if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
+  if (options.min(attentionGeometry(node).k.length) < 1)
+    return {.refusal = "cuDNN needs keys, which some sizes of the profile lack"};
   const bool isDynamic = !std::all_of(attention.sizes.begin(), attention.sizes.end(),
                                       [](const Dim& dim) { return dim.isConstant(); });
   Prepared prepared =

@@ -58,7 +58,7 @@ TEST_F(CudaPixels, AreRowsOfAProduct) {
   const Verdict verdict = kernel.supports(node);
   ASSERT_TRUE(verdict) << verdict.reason;
   PrepareOptions options{.config = kernel.configurations(node).front()};
-  options.opt = options.max = [](const Dim& dim) {
+  options.opt = options.min = options.max = [](const Dim& dim) {
     return evaluate(dim, [](const std::string&) { return int64_t{8}; });
   };
   const Prepared prepared = kernel.prepare(node, options);

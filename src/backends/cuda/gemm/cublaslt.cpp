@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/matmul.h"
@@ -140,10 +141,12 @@ Verdict supports(const Node& node) {
   if (node.op != &ops::MatMul) return Verdict::no("multiplies matrices only");
   const Product product = productOf(node);
   if (!product.refusal.empty()) return Verdict::no(product.refusal);
-  // Sizes of the profile are looked at when the node is prepared.
-  constexpr int64_t kAnySize = 64;
-  const std::string reason = refusal(
-      problemAt(product, [](const Dim& dim) { return dim.isConstant() ? dim.value() : kAnySize; }));
+  // A size that only the run knows counts as the least alike: what 8-bit operands need holds for
+  // all.
+  const std::string reason = refusal(problemAt(product, [](const Dim& dim) -> int64_t {
+    if (dim.isConstant()) return dim.value();
+    return isMultiple(dim, 16) ? 16 : isMultiple(dim, 4) ? 4 : 1;
+  }));
   return reason.empty() ? Verdict::yes() : Verdict::no(reason);
 }
 
@@ -162,6 +165,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   GemmProblem problem = problemAt(product, options.opt);
   problem.allowTf32 = options.allowTf32;
   if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
+  if (options.min(product.sizes[2]) < 1)
+    return {.refusal = "cuBLASLt needs something to add up, which some sizes of the profile lack"};
   const bool isDynamic = !std::all_of(product.sizes.begin(), product.sizes.end(), isConstant);
   Prepared prepared = preparedFor(planOf(problem, options.config).get(), kGemmKernel, isDynamic);
   if (!prepared.refusal.empty()) return prepared;

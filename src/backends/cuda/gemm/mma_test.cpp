@@ -27,6 +27,14 @@ TEST(CudaGemmMma, ConstantSecondOperand) {
   }
 }
 
+TEST(CudaGemmMma, NothingToAddUpAtSomeSizes) {
+  expectKernelsMatch({.graph = "symbols k graph g(%a: f16[35, 8*k], %b: f16[24, 8*k], %r: f16[24]) "
+                               "{ %y = MatMul(%a, %b) {transpose_b = true} epilogue(%r) "
+                               "{add(x0:f16, x1:f16)} return %y }",
+                      .sizes = {{{"k", 9}}, {{"k", 0}}},
+                      .tolerance = 2e-2});
+}
+
 TEST(CudaGemmMma, BatchesAndOddColumns) {
   expectProducts(
       "symbols n, m graph g(%a: f16[n, 3, m, 40], %b: f16[3, 33, 40]) { %y = MatMul(%a, %b) "

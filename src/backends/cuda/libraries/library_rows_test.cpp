@@ -61,16 +61,19 @@ class LibraryRows : public testing::Test {
   LibraryRows() { replaceLibrary(&library_); }
   ~LibraryRows() override { replaceLibrary(nullptr); }
 
-  // Symbols count as 3.
-  Prepared prepare(const Kernel& kernel, const std::string& text, int64_t config = 0) {
+  // Symbols count as 3, and may become `least`.
+  Prepared prepare(const Kernel& kernel, const std::string& text, int64_t config = 0,
+                   int64_t least = 1) {
     graph_ = parseGraph(text, findOp);
     const Node& node = *graph_.nodes().back();
     const Verdict verdict = kernel.supports(node);
     EXPECT_TRUE(verdict.ok) << verdict.reason;
-    const auto size = [](const Dim& dim) {
-      return evaluate(dim, [](const std::string&) { return int64_t{3}; });
+    const auto sizeOf = [](int64_t symbol) {
+      return
+          [=](const Dim& dim) { return evaluate(dim, [&](const std::string&) { return symbol; }); };
     };
-    return kernel.prepare(node, {.config = config, .opt = size, .max = size});
+    return kernel.prepare(
+        node, {.config = config, .opt = sizeOf(3), .min = sizeOf(least), .max = sizeOf(3)});
   }
 
   std::string refused(const Kernel& kernel, const std::string& text) {
@@ -121,6 +124,28 @@ TEST_F(LibraryRows, SizesThatChangeArePassed) {
   EXPECT_EQ(toString(prepared.dimArgs[3]), "4*b");
   EXPECT_EQ(services_.gemm.sizes.batch, 12);
   EXPECT_EQ(services_.gemm.sizes.strideB, 512);
+}
+
+// The build looks at the profile's opt; a run may bring any of its sizes.
+TEST_F(LibraryRows, SizesOfTheProfileThatLibrariesLackAreRefused) {
+  const std::string product =
+      "symbols k graph g(%x: f16[16, k], %w: f16[k, 16]) { %y = MatMul(%x, %w) return %y }";
+  EXPECT_EQ(prepare(cublasLtKernel(), product, 0, 1).refusal, "");
+  EXPECT_THAT(prepare(cublasLtKernel(), product, 0, 0).refusal, HasSubstr("something to add up"));
+  EXPECT_THAT(refused(cublasLtKernel(),
+                      "symbols m graph g(%x: i8[m, 16], %w: i8[8, 16]) { %y = MatMul(%x, %w) "
+                      "{transpose_b = true} return %y }"),
+              HasSubstr("multiples of 4"));
+  const std::string attention =
+      "symbols t graph g(%q: f16[2, 4, 8, 64], %k: f16[2, 4, t, 64]) { %y = Attention(%q, %k, %k) "
+      "{scale = 0.125} return %y }";
+  EXPECT_EQ(prepare(cudnnAttentionKernel(), attention, 0, 1).refusal, "");
+  EXPECT_THAT(prepare(cudnnAttentionKernel(), attention, 0, 0).refusal, HasSubstr("needs keys"));
+  EXPECT_THAT(refused(cudnnAttentionKernel(),
+                      "symbols s, t graph g(%q: f16[2, 4, s, 64], %k: f16[2, 4, t, 64]) { %y = "
+                      "Attention(%q, %k, %k) {scale = 0.125, causal = true, align_end = true} "
+                      "return %y }"),
+              HasSubstr("as many keys as queries"));
 }
 
 TEST_F(LibraryRows, EpiloguesOutsideTheFormAreRefused) {
