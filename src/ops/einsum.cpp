@@ -83,7 +83,7 @@ std::vector<Wide> contract(const Evaluation& evaluation,
         labels += label;
         sizes.push_back(evaluation.inputs[i].dims[axis]);
       } else if (at >= equation.result.size()) {
-        sizes[at] = std::max(sizes[at], evaluation.inputs[i].dims[axis]);
+        if (sizes[at] == 1) sizes[at] = evaluation.inputs[i].dims[axis];  // or both are equal
       }
     }
   }

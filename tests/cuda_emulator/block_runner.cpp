@@ -325,7 +325,9 @@ std::string BlockRunner::describeFault() const {
       return "an integer division by zero" + place;
     case SIGILL:
     case SIGTRAP:
-      return "an index outside of an array, or a misaligned pointer" + place;
+      return "an index outside of an array, a misaligned pointer or, on some CPUs, an integer "
+             "division by zero" +
+             place;
     default:
       break;
   }
