@@ -59,8 +59,9 @@ void castInput(Graph& graph, Value* input, DataType type) {
   graph.setInput(cast->producer, 0, input);
 }
 
-void castOutput(Graph& graph, Graph::Output& output, DataType type) {
-  output.value = addCast(graph, str(output.name, "_", toString(type)), output.value, type);
+void castOutput(Graph& graph, size_t index, DataType type) {
+  const auto& [name, value] = graph.outputs[index];
+  graph.setOutput(index, addCast(graph, str(name, "_", toString(type)), value, type));
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ void Network::castBorders(Graph& copy) const {
   };
   for (size_t i = 0; i < graph_.outputs.size(); ++i)
     if (const auto type = wantedType(graph_.outputs[i].value))
-      castOutput(copy, copy.outputs[i], *type);
+      castOutput(copy, i, *type);
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
     if (const auto type = wantedType(graph_.inputs[i])) castInput(copy, copy.inputs[i], *type);
 }
@@ -90,8 +91,8 @@ Graph Network::graphToBuild() const {
     if (layer != layerOfNode_.end()) (*copied)->precision = requestOn(*node, *layer->second);
     if (layer != layerOfNode_.end() && !layer->second->metadata.empty() &&
         layer->second->metadata != node->op->name) {
-      if ((*copied)->origins.empty()) (*copied)->origins.push_back((*copied)->name);
-      (*copied)->origins.push_back(layer->second->metadata);
+      if ((*copied)->origins.empty()) (*copied)->origins.add((*copied)->name);
+      (*copied)->origins.add(layer->second->metadata);
     }
     ++copied;
   }
@@ -171,9 +172,11 @@ void Network::markOutput(ITensor& tensor) noexcept {
 void Network::unmarkOutput(ITensor& tensor) noexcept {
   guarded(reporter_, false, [&] {
     Value* value = own(tensor)->value();
-    if (std::erase_if(graph_.outputs,
-                      [&](const Graph::Output& output) { return output.value == value; }) == 0)
+    if (!graph_.isOutput(value))
       fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is no output of the network");
+    std::vector<Graph::Output> left(graph_.outputs.begin(), graph_.outputs.end());
+    std::erase_if(left, [&](const Graph::Output& output) { return output.value == value; });
+    graph_.setOutputs(std::move(left));
     return true;
   });
 }

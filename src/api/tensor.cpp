@@ -44,8 +44,8 @@ void Tensor::setName(const char* name) noexcept {
     if (taken && taken != value_)
       fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' cannot be named '", name,
            "', which another tensor of the network is");
-    for (Graph::Output& output : graph.outputs)
-      if (output.value == value_) output.name = name;
+    for (size_t i = 0; i < graph.outputs.size(); ++i)
+      if (graph.outputs[i].value == value_) graph.renameOutput(i, name);
     graph.rename(value_, name);
     return true;
   });
@@ -104,8 +104,7 @@ nvinfer1::DataType Tensor::getType() const noexcept {
 }
 
 bool Tensor::isNetworkInput() const noexcept {
-  const auto& inputs = network_.graph().inputs;
-  return value_ && std::find(inputs.begin(), inputs.end(), value_) != inputs.end();
+  return value_ && !value_->producer && !value_->isConstant();
 }
 
 bool Tensor::isNetworkOutput() const noexcept {

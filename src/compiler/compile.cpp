@@ -1,6 +1,6 @@
 #include "compiler/compile.h"
 
-#include <algorithm>
+#include <set>
 
 #include "backend/kernel.h"
 #include "backends/backends.h"
@@ -23,8 +23,9 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                          Plan& plan, WeightsBuilder& weights, BinariesBuilder& binaries) {
   std::vector<std::string> guessed;
   const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
+  const std::set<std::string_view> isGuessed(guessed.begin(), guessed.end());
   for (size_t i = 0; i < graph.inputs.size(); ++i)
-    if (std::count(guessed.begin(), guessed.end(), graph.inputs[i]->name) > 0)
+    if (isGuessed.contains(graph.inputs[i]->name))
       options.log.warning("input '", graph.inputs[i]->name,
                           "' has run-time dimensions that profile ", index,
                           " does not bound; guessed ", join(resolved.inputs[i].max, "x"),

@@ -1,7 +1,10 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_set>
 
+#include "ir/bounds.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -159,41 +162,63 @@ void Graph::inferAllTypes() {
   for (Node* node : nodeList()) inferTypes(node);
 }
 
-void Graph::removeUse(Value* value, Node* node) {
-  if (!value) return;
-  auto it = std::find(value->users.begin(), value->users.end(), node);
-  CAMSHAFT_CHECK(it != value->users.end(), "value '", value->name, "' does not know its user");
-  value->users.erase(it);
+void Graph::addUse(Node* node, size_t input) {
+  if (Value* value = node->inputs[input]) value->users.add(node, input);
+}
+
+void Graph::removeUse(Node* node, size_t input) {
+  if (Value* value = node->inputs[input]) value->users.remove(node, input);
 }
 
 void Graph::setInput(Node* node, int index, Value* value) {
-  removeUse(node->inputs.at(index), node);
-  node->inputs[index] = value;
-  if (value) value->users.push_back(node);
+  const auto input = static_cast<size_t>(index);
+  CAMSHAFT_CHECK(input < node->inputs.size(), describe(*node), " has no input ", index);
+  removeUse(node, input);
+  node->inputs[input] = value;
+  addUse(node, input);
 }
 
 void Graph::addInputTo(Node* node, Value* value) {
   node->inputs.push_back(value);
-  if (value) value->users.push_back(node);
+  node->usePlaces_.push_back(0);
+  addUse(node, node->inputs.size() - 1);
 }
 
 void Graph::setInputs(Node* node, std::vector<Value*> inputs) {
-  for (Value* value : node->inputs) removeUse(value, node);
+  for (size_t i = 0; i < node->inputs.size(); ++i) removeUse(node, i);
   node->inputs = std::move(inputs);
-  for (Value* value : node->inputs)
-    if (value) value->users.push_back(node);
+  node->usePlaces_.assign(node->inputs.size(), 0);
+  for (size_t i = 0; i < node->inputs.size(); ++i) addUse(node, i);
 }
 
 void Graph::replaceUses(Value* from, Value* to) {
   if (from == to) return;
-  for (Node* user : from->users) {
-    for (Value*& input : user->inputs)
-      if (input == from) input = to;
-    to->users.push_back(user);
+  for (const auto& [user, input] : from->users.uses_) {
+    if (!user) continue;
+    user->inputs[input] = to;
+    addUse(user, input);
   }
   from->users.clear();
-  for (Output& output : outputs)
-    if (output.value == from) output.value = to;
+  for (const size_t index : from->outputs_) outputs.list_[index].value = to;
+  to->outputs_.merge(from->outputs_);
+}
+
+void Graph::addOutput(std::string name, Value* value) {
+  value->outputs_.insert(outputs.size());
+  outputs.list_.push_back({std::move(name), value});
+}
+
+void Graph::setOutput(size_t index, Value* value) {
+  Value*& slot = outputs.list_.at(index).value;
+  slot->outputs_.erase(index);
+  slot = value;
+  slot->outputs_.insert(index);
+}
+
+void Graph::setOutputs(std::vector<Output> list) {
+  for (const Output& output : outputs) output.value->outputs_.clear();
+  outputs.list_.clear();
+  for (Output& output : list) addOutput(std::move(output.name), output.value);
 }
 
 void Graph::erase(Node* node) {
@@ -203,18 +228,22 @@ void Graph::erase(Node* node) {
 }
 
 void Graph::eraseIfDead(Node* node) {
-  std::vector<Node*> candidates{node};
-  while (!candidates.empty()) {
-    Node* candidate = candidates.back();
-    candidates.pop_back();
-    // What defines dimensions is alive by that.
-    const bool alive = std::any_of(candidate->outputs.begin(), candidate->outputs.end(),
-                                   [this](const Value* output) { return hasUses(output); });
-    if (alive || !symbolsDefined(*candidate).empty()) continue;
-    for (const Value* input : candidate->inputs)
-      if (input && input->producer) candidates.push_back(input->producer);
-    erase(candidate);
-    std::erase(candidates, candidate);
+  // What defines dimensions is alive by that.
+  const auto isDead = [this](const Node* candidate) {
+    return std::none_of(candidate->outputs.begin(), candidate->outputs.end(),
+                        [this](const Value* output) { return hasUses(output); }) &&
+           symbolsDefined(*candidate).empty();
+  };
+  std::vector<Node*> dead;
+  if (isDead(node)) dead.push_back(node);
+  while (!dead.empty()) {
+    Node* one = dead.back();
+    dead.pop_back();
+    std::unordered_set<Node*> producers;
+    for (const Value* input : one->inputs)
+      if (input && input->producer) producers.insert(input->producer);
+    erase(one);
+    std::copy_if(producers.begin(), producers.end(), std::back_inserter(dead), isDead);
   }
 }
 
@@ -226,11 +255,6 @@ void Graph::eraseUnusedConstants() {
   std::erase_if(values_, [this](const auto& entry) {
     return entry.second->isConstant() && !hasUses(entry.second.get());
   });
-}
-
-bool Graph::isOutput(const Value* value) const {
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [&](const Output& o) { return o.value == value; });
 }
 
 std::string Graph::uniqueName(const std::string& base) {
@@ -258,20 +282,16 @@ Value* Graph::find(std::string_view name) const {
 
 Dim Graph::newSymbol(const std::string& base, DimRange range, std::optional<Dim> upper) {
   std::string name = base;
-  for (int i = 1; symbols.contains(name); ++i) name = str(base, "_", i);
+  while (symbols.contains(name)) name = str(base, "_", ++nextSymbolSuffix_[base]);
   symbols[name] = {range, std::move(upper)};
   return Dim::symbol(name);
 }
 
 SymbolRange Graph::symbolRange() const {
-  return [this](const std::string& name) {
+  return boundedRanges([this](const std::string& name) {
     const auto it = symbols.find(name);
-    if (it == symbols.end()) return DimRange{};
-    DimRange range = it->second.range;
-    if (it->second.upper)
-      range.max = std::min(range.max, rangeOf(*it->second.upper, symbolRange()).max);
-    return range;
-  };
+    return it == symbols.end() ? SymbolInfo() : it->second;
+  });
 }
 
 void Graph::require(SizeCondition condition) {
@@ -313,6 +333,7 @@ Graph Graph::clone() const {
   const auto copyValue = [&](const Value* from) {
     auto value = std::make_unique<Value>(*from);
     value->users.clear();
+    value->outputs_.clear();
     value->producer = nullptr;
     Value* raw = value.get();
     copy.values_.emplace(raw->name, std::move(value));
@@ -340,7 +361,7 @@ Graph Graph::clone() const {
     copy.setInputs(raw, std::move(nodeInputs));
   }
   for (const Output& output : outputs)
-    copy.outputs.push_back({output.name, copied.at(output.value)});
+    copy.addOutput(output.name, copied.at(output.value));
   return copy;
 }
 

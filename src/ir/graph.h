@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "ir/op.h"
+#include "ir/origins.h"
 #include "ir/size_condition.h"
+#include "ir/user_list.h"
 
 namespace camshaft {
 
@@ -28,13 +30,17 @@ struct Value {
   ConstantPtr constant;      // set for constants
   // Element values, for small integer tensors that take part in shape arithmetic.
   std::optional<std::vector<Dim>> contents;
-  std::vector<Node*> users;  // one entry per use
+  UserList users;  // one entry per use
 
   bool isConstant() const { return constant != nullptr; }
   const Shape& shape() const { return type.shape; }
   int64_t rank() const { return type.rank(); }
   DataType dataType() const { return type.type; }
   ConstTensorView view() const;  // of a constant
+
+ private:
+  friend class Graph;
+  std::set<size_t> outputs_;  // which of the graph's outputs it is
 };
 
 // An expression applied to the node's result before it is stored. Its input 0 is that result,
@@ -62,7 +68,7 @@ struct Node {
   std::vector<Value*> inputs;  // null: an optional input left out
   std::vector<Value*> outputs;
   std::optional<Epilogue> epilogue;
-  std::vector<std::string> origins;  // names of the ONNX nodes whose work this node does
+  Origins origins;  // names of the ONNX nodes whose work this node does
   PrecisionRequest precision;
 
   // Inputs of the operator itself, without the epilogue's.
@@ -83,7 +89,9 @@ struct Node {
 
  private:
   friend class Graph;
+  friend class UserList;
   std::list<std::unique_ptr<Node>>::iterator position_;
+  std::vector<size_t> usePlaces_;  // of each input, in the list of the value's users
 };
 
 // What is known of a named dimension before it has a value.
@@ -103,6 +111,23 @@ class Graph {
     Value* value;
   };
 
+  // Reads like a vector; Graph's functions change it.
+  class Outputs {
+   public:
+    auto begin() const { return list_.begin(); }
+    auto end() const { return list_.end(); }
+    bool empty() const { return list_.empty(); }
+    size_t size() const { return list_.size(); }
+    const Output& operator[](size_t i) const { return list_[i]; }
+    const Output& at(size_t i) const { return list_.at(i); }
+    const Output& front() const { return list_.front(); }
+    const Output& back() const { return list_.back(); }
+
+   private:
+    friend class Graph;
+    std::vector<Output> list_;
+  };
+
   Graph() = default;
   Graph(Graph&&) = default;
   Graph& operator=(Graph&&) = default;
@@ -110,7 +135,7 @@ class Graph {
 
   std::string name = "graph";
   std::vector<Value*> inputs;
-  std::vector<Output> outputs;
+  Outputs outputs;
   std::unordered_map<std::string, SymbolInfo> symbols;
   // What every run must satisfy, whatever becomes of the nodes that asked for it; by text.
   std::map<std::string, SizeCondition> conditions;
@@ -122,7 +147,10 @@ class Graph {
   Value* addConstant(std::string name, DataType type, const Dims& dims, std::span<const T> values) {
     return addConstant(std::move(name), {type, makeShape(dims)}, ConstantData::of(values));
   }
-  void addOutput(std::string name, Value* value) { outputs.push_back({std::move(name), value}); }
+  void addOutput(std::string name, Value* value);
+  void setOutput(size_t index, Value* value);
+  void setOutputs(std::vector<Output> list);
+  void renameOutput(size_t index, std::string name) { outputs.list_.at(index).name = std::move(name); }
 
   // Appends (or inserts before `before`) a node, infers its output types and contents. Output
   // names default to the node's name made unique.
@@ -147,7 +175,7 @@ class Graph {
   void moveBefore(Node* node, Node* before);
   void eraseUnusedConstants();
 
-  bool isOutput(const Value* value) const;
+  bool isOutput(const Value* value) const { return !value->outputs_.empty(); }
   bool hasUses(const Value* value) const { return !value->users.empty() || isOutput(value); }
   // A name not taken yet: `base`, else base_1, base_2, ...
   std::string uniqueName(const std::string& base);
@@ -170,11 +198,12 @@ class Graph {
  private:
   Value* newValue(std::string name, TensorType type);
   void dropValue(Value* value);
-  void removeUse(Value* value, Node* node);
+  void addUse(Node* node, size_t input);
+  void removeUse(Node* node, size_t input);
 
   std::list<std::unique_ptr<Node>> nodes_;
   std::unordered_map<std::string, std::unique_ptr<Value>> values_;
-  std::unordered_map<std::string, int> nextSuffix_;
+  std::unordered_map<std::string, int> nextSuffix_, nextSymbolSuffix_;
 };
 
 // Human-readable position for messages: "node 'conv1' (Conv)".

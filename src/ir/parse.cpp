@@ -276,7 +276,7 @@ class GraphParser {
     for (size_t i = 0; i < results.size(); ++i) graph_.rename(added->outputs[i], results[i].name);
     if (scan_.peek() == '"') added->name = scan_.quoted();
     if (scan_.acceptWord("from")) {
-      do added->origins.push_back(scan_.quoted());
+      do added->origins.add(scan_.quoted());
       while (scan_.accept(","));
     }
     checkTypes(*added, results, line);

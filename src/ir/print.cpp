@@ -111,7 +111,7 @@ std::string nodeText(const Node& node, bool full) {
   if (full && !node.origins.empty()) {
     out += " from";
     const char* separator = " ";
-    for (const std::string& origin : node.origins) {
+    for (const std::string& origin : node.origins.list()) {
       out += separator + quote(origin);
       separator = ", ";
     }

@@ -30,7 +30,7 @@ bool onlyUser(const Graph& graph, const Value* value) {
 }
 
 Node* onlyUser(const Graph& graph, const Value* value, Op op) {
-  return onlyUser(graph, value) && value->users[0]->op == op ? value->users[0] : nullptr;
+  return onlyUser(graph, value) && value->users.front()->op == op ? value->users.front() : nullptr;
 }
 
 bool isScalarConstant(const Value* value, double* number) {
@@ -50,12 +50,8 @@ bool isScalarConstant(const Value* value, double number, double tolerance) {
 }
 
 void mergeOrigins(Node* to, const Node* from) {
-  const auto add = [to](const std::string& origin) {
-    if (std::find(to->origins.begin(), to->origins.end(), origin) == to->origins.end())
-      to->origins.push_back(origin);
-  };
-  if (from->origins.empty() && !from->name.empty()) add(from->name);
-  for (const std::string& origin : from->origins) add(origin);
+  if (from->origins.empty() && !from->name.empty()) to->origins.add(from->name);
+  to->origins.add(from->origins);
   if (from->precision.compute == DataType::kF32) to->precision.compute = DataType::kF32;
 }
 

@@ -12,10 +12,12 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Graph& graph, std::string_view stage) : graph_(graph), stage_(stage) {}
+  Verifier(const Graph& graph, std::string_view stage)
+      : graph_(graph), stage_(stage), values_(graph.values()) {}
 
   void run() {
-    for (const Value* value : graph_.values()) known_.insert(value);
+    facts_.reserve(values_.size());
+    for (const Value* value : values_) facts_.emplace(value, Facts{});
     checkValues();
     checkBounds();
     bindInputs();
@@ -26,7 +28,7 @@ class Verifier {
       checkEpilogue(*node);
       checkSymbols(*node);
       checkBodies(*node);
-      for (const Value* output : node->outputs) computed_.insert(output);
+      for (const Value* output : node->outputs) facts_.at(output).isComputed = true;
     }
     checkUsers();
     for (const auto& output : graph_.outputs)
@@ -42,16 +44,16 @@ class Verifier {
 
   // Pointers are only followed once they are known to belong to the graph.
   bool isComputed(const Value* value) const {
-    return known_.contains(value) && (value->isConstant() || computed_.contains(value));
+    const auto facts = facts_.find(value);
+    return facts != facts_.end() && (facts->second.isComputed || value->isConstant());
   }
 
   void checkValues() const {
-    for (const Value* value : graph_.values()) {
+    const std::unordered_set<const Value*> inputs(graph_.inputs.begin(), graph_.inputs.end());
+    for (const Value* value : values_) {
       if (graph_.find(value->name) != value)
         stop("value '", value->name, "' is filed under another name");
-      const bool isInput =
-          std::find(graph_.inputs.begin(), graph_.inputs.end(), value) != graph_.inputs.end();
-      if (isInput + value->isConstant() + (value->producer != nullptr) != 1)
+      if (inputs.contains(value) + value->isConstant() + (value->producer != nullptr) != 1)
         stop("value '", value->name, "' must be one of: input, constant, output of a node");
     }
     std::set<std::string_view> names;
@@ -61,26 +63,36 @@ class Verifier {
 
   void bindInputs() {
     for (const Value* input : graph_.inputs) {
-      if (!known_.contains(input)) stop("an input of the graph is a value that was dropped");
-      computed_.insert(input);
+      const auto facts = facts_.find(input);
+      if (facts == facts_.end()) stop("an input of the graph is a value that was dropped");
+      facts->second.isComputed = true;
       for (const Dim& dim : input->shape()) collectSymbols(dim, bound_);
     }
     for (const std::string& name : bound_) checkDeclared(name, "an input");
   }
 
-  // Bounds of symbols lead from one to the next, and must end.
+  // Bounds of symbols lead from one to the next, and must end. Each is followed once: a symbol is
+  // open while those that its bound leads to are.
   void checkBounds() const {
-    for (const auto& [name, info] : graph_.symbols) {
-      std::set<std::string> reached;
-      for (std::vector<std::string> open{name}; !open.empty();) {
-        const auto it = graph_.symbols.find(open.back());
-        open.pop_back();
+    std::unordered_set<std::string> open, done;
+    for (const auto& [first, info] : graph_.symbols) {
+      for (std::vector<std::string> path{first}; !path.empty();) {
+        const std::string name = path.back();
+        if (open.contains(name) || done.contains(name)) {
+          path.pop_back();
+          open.erase(name);
+          done.insert(name);
+          continue;
+        }
+        open.insert(name);
         std::set<std::string> next;
+        const auto it = graph_.symbols.find(name);
         if (it != graph_.symbols.end() && it->second.upper)
           collectSymbols(*it->second.upper, next);
-        if (next.contains(name)) stop("the bound of dimension '", name, "' depends on itself");
-        for (const std::string& one : next)
-          if (reached.insert(one).second) open.push_back(one);
+        for (const std::string& one : next) {
+          if (open.contains(one)) stop("the bound of dimension '", one, "' depends on itself");
+          if (!done.contains(one)) path.push_back(one);
+        }
       }
     }
   }
@@ -93,17 +105,18 @@ class Verifier {
   void checkInputs(const Node& node) {
     for (const Value* input : node.inputs) {
       if (!input) continue;
-      if (!known_.contains(input)) stop(describe(node), " reads a value that was dropped");
-      if (!isComputed(input))
+      const auto facts = facts_.find(input);
+      if (facts == facts_.end()) stop(describe(node), " reads a value that was dropped");
+      if (!facts->second.isComputed && !input->isConstant())
         stop(describe(node), " reads '", input->name, "' before it is computed");
-      ++uses_[input][&node];
+      facts->second.readers.add(&node);
     }
   }
 
   void checkOutputs(const Node& node) const {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Value* output = node.outputs[i];
-      if (!known_.contains(output)) stop(describe(node), " has an output that was dropped");
+      if (!facts_.contains(output)) stop(describe(node), " has an output that was dropped");
       if (output->producer != &node || output->index != static_cast<int>(i))
         stop("'", output->name, "' does not know that ", describe(node), " computes it");
     }
@@ -187,20 +200,37 @@ class Verifier {
     }
   }
 
-  void checkUsers() {
-    for (const Value* value : graph_.values()) {
-      std::unordered_map<const Node*, int> listed;
-      for (const Node* user : value->users) ++listed[user];
-      if (listed != uses_[value]) stop("the list of users of '", value->name, "' is wrong");
-      if (value->producer && !computed_.contains(value))
+  void checkUsers() const {
+    for (const Value* value : values_) {
+      const Facts& facts = facts_.at(value);
+      Readers listed;
+      for (const Node* user : value->users) listed.add(user);
+      if (listed != facts.readers) stop("the list of users of '", value->name, "' is wrong");
+      if (value->producer && !facts.isComputed)
         stop("'", value->name, "' is the output of a node that is not in the graph");
     }
   }
 
+  // A list of nodes in any order, by its length and a sum of what they hash to: there may be as many
+  // as nodes.
+  struct Readers {
+    size_t count = 0, sum = 0;
+    void add(const Node* node) {
+      const size_t mixed = reinterpret_cast<uintptr_t>(node) * 0x9e3779b97f4a7c15;
+      ++count;
+      sum += (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9;
+    }
+    friend bool operator==(const Readers&, const Readers&) = default;
+  };
+  struct Facts {
+    bool isComputed = false;
+    Readers readers;
+  };
+
   const Graph& graph_;
   const std::string_view stage_;
-  std::unordered_set<const Value*> known_, computed_;
-  std::unordered_map<const Value*, std::unordered_map<const Node*, int>> uses_;
+  const std::vector<Value*> values_;
+  std::unordered_map<const Value*, Facts> facts_;
   std::set<std::string> bound_;
 };
 

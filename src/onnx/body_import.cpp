@@ -16,7 +16,7 @@ BodyImport::BodyImport(ModelImport& model, const Scope& outer, const std::string
   scope_.parent = &outer;
   scope_.captures = this;
   scope_.depth = outer.depth + 1;
-  scope_.prefix = name + "/";
+  scope_.enter(name);
   scope_.functions = outer.functions;
   scope_.opsets = outer.opsets;
   scope_.functionAttributes = outer.functionAttributes;

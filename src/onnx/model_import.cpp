@@ -25,10 +25,17 @@ std::string describeNode(const wire::Node& node, const Scope& scope, int64_t ops
   const std::string_view domain = canonicalDomain(node.domain);
   std::string type = domain.empty() ? std::string(node.opType) : str(domain, ".", node.opType);
   if (opset > 0) type += str(", opset ", opset);
-  return str("node '", scope.prefix, nodeName(node), "' (", type, ")");
+  return str("node '", scope.named(node), "' (", type, ")");
 }
 
 }  // namespace
+
+ModelImport::ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options)
+    : loaded_(model), graph_(graph), options_(options), inputSizes_(graph) {
+  for (const auto& function : model.model.functions)
+    functions_.try_emplace({canonicalDomain(function.domain), function.name, function.overload},
+                           &function);
+}
 
 void ModelImport::report(ErrorKind kind, std::string message) {
   problems_.push_back({.kind = kind, .message = std::move(message)});
@@ -39,11 +46,11 @@ void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope
   ImportProblem problem;
   problem.kind = kind;
   problem.message = str(describeNode(node, scope, scope.opset(node.domain)), ": ", message);
-  problem.node = scope.prefix + nodeName(node);
+  problem.node = scope.named(node);
   problem.op = node.opType;
   problem.domain = canonicalDomain(node.domain);
   problem.nodeIndex = mainNode_;
-  problem.functions = scope.functions;
+  problem.functions.assign(scope.functions.begin(), scope.functions.end());
   problems_.push_back(std::move(problem));
 }
 
@@ -159,11 +166,9 @@ void ModelImport::importNodes(const std::vector<wire::Node>& nodes, Scope& scope
 }
 
 const wire::Function* ModelImport::findFunction(const wire::Node& node) const {
-  for (const auto& function : loaded_.model.functions)
-    if (canonicalDomain(function.domain) == canonicalDomain(node.domain) &&
-        function.name == node.opType && function.overload == node.overload)
-      return &function;
-  return nullptr;
+  if (outer_) return outer_->findFunction(node);
+  const auto it = functions_.find({canonicalDomain(node.domain), node.opType, node.overload});
+  return it == functions_.end() ? nullptr : it->second;
 }
 
 bool ModelImport::hasPoisonedInput(const wire::Node& node, const Scope& scope) const {
@@ -258,7 +263,7 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
                                         : graph_.nodes().front().get();
   for (; next; next = graph_.next(next)) {
     if (next->origins.empty()) {
-      next->origins.push_back(import.name());
+      next->origins.add(import.name());
       record.parts.push_back(next);
     }
     added.push_back(next);
@@ -277,7 +282,7 @@ void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope,
     Value* value = scope.find(output);
     const bool fresh = value && value->producer &&
                        std::find(added.begin(), added.end(), value->producer) != added.end();
-    const std::string name = scope.prefix + std::string(output);
+    const std::string name = scope.named(output);
     if (fresh && named.insert(value).second && value->name != name)
       graph_.rename(value, graph_.uniqueName(name));
   }
@@ -293,7 +298,7 @@ void ModelImport::importFunction(const wire::Function& function, const wire::Nod
   const NodeImport caller(*this, scope, node, 0);
   Scope body;
   body.depth = scope.depth + 1;
-  body.prefix = caller.name() + "/";
+  body.enter(caller.name());
   body.functions = scope.functions;
   body.functions.emplace_back(function.name);
   body.opsets = function.opsetImports;
@@ -357,7 +362,7 @@ std::vector<Item> ModelImport::importBranch(const wire::Graph& branch, const Sco
   Scope scope;
   scope.parent = &outer;
   scope.depth = outer.depth + 1;
-  scope.prefix = name + "/";
+  scope.enter(name);
   scope.functions = outer.functions;
   scope.opsets = outer.opsets;
   scope.functionAttributes = outer.functionAttributes;

@@ -1,9 +1,11 @@
 // The import of one model: walks node lists scope by scope and collects problems.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "onnx/constant.h"
@@ -18,8 +20,7 @@ namespace camshaft::onnx::importer {
 
 class ModelImport {
  public:
-  ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options)
-      : loaded_(model), graph_(graph), options_(options), inputSizes_(graph) {}
+  ModelImport(const LoadedModel& model, Graph& graph, const ImportOptions& options);
   // Of a body, into a graph of its own.
   ModelImport(ModelImport& outer, Graph& graph, const ImportOptions& options)
       : loaded_(outer.loaded_),
@@ -80,6 +81,9 @@ class ModelImport {
   int mainNode_ = -1;  // index of the main graph's node being imported
   size_t imported_ = 0;
   ModelImport* outer_ = nullptr;  // whose body this imports
+  // By domain, name and overload; the outermost import has them.
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const wire::Function*>
+      functions_;
 };
 
 // Ends the import of a node whose body's problems are reported already.

@@ -24,7 +24,7 @@ NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node,
     : model_(model),
       scope_(scope),
       node_(node),
-      name_(scope.prefix + nodeName(node)),
+      name_(scope.named(node)),
       opset_(opset) {}
 
 Graph& NodeImport::graph() const { return model_.graph(); }

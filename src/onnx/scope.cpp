@@ -1,11 +1,35 @@
 #include "onnx/scope.h"
 
+#include "onnx/node_import.h"
+#include "support/text.h"
+
 namespace camshaft::onnx::importer {
 
 std::string_view describe(const Item& item) {
   if (std::holds_alternative<Value*>(item)) return "a tensor";
   if (std::holds_alternative<Strings>(item)) return "a tensor of strings";
   return std::get<Sequence>(item).isNothing ? "an optional that holds nothing" : "a sequence";
+}
+
+namespace {
+
+// Names that people give and exporters make up are shorter.
+std::string shortened(std::string_view name) {
+  constexpr size_t kLongest = 300, kKept = 250;
+  if (name.size() <= kLongest) return std::string(name);
+  return str(name.substr(0, kKept), "~", name.size());
+}
+
+}  // namespace
+
+void Scope::enter(std::string_view caller) { prefix = shortened(caller) + "/"; }
+
+std::string Scope::named(std::string_view own) const {
+  return depth == 0 ? std::string(own) : prefix + shortened(own);
+}
+
+std::string Scope::named(const wire::Node& node) const {
+  return node.name.empty() ? named(nodeName(node)) : named(node.name);
 }
 
 std::optional<Item> Scope::findItem(std::string_view name) const {

@@ -121,7 +121,7 @@ wire::Node resolved(const wire::Node& node, const Scope& scope) {
 TracedNode ModelImport::traced(const wire::Node& node, const Scope& scope, int64_t opset) const {
   TracedNode record;
   record.node = resolved(node, scope);
-  record.name = scope.prefix + nodeName(node);
+  record.name = scope.named(node);
   record.opset = opset;
   for (const std::string_view input : node.inputs)
     record.inputs.push_back(input.empty() ? nullptr : scope.find(input));
@@ -193,7 +193,7 @@ void ModelImport::hideOpenBroadcast(TracedNode& record, Scope& scope) {
         if (const auto sizes = openSizes(shapes, fromEnd - own); !sizes.empty())
           size = broadcastSize(*options_.trace, graph_, sizes);
     }
-    const std::string name = scope.prefix + std::string(record.node.outputs[i]);
+    const std::string name = scope.named(record.node.outputs[i]);
     record.outputs[i] = graph_.addInput(graph_.uniqueName(name), std::move(type));
     scope.values[record.node.outputs[i]] = record.outputs[i];
   }

@@ -189,10 +189,12 @@ std::string symbolBase(const std::string& name) {
   return base;
 }
 
-// A BindDims of this value that already stands before `before`, or null.
+// A BindDims of this value that already stands before `before`, or null. Everything stands before
+// the end.
 const Node* findBinding(const Graph& graph, const Value* value, const Node* before) {
   for (const Node* user : value->users) {
     if (user->op != &ops::BindDims) continue;
+    if (!before) return user;
     for (const Node* node = user; node; node = graph.next(node))
       if (graph.next(node) == before) return user;
   }

@@ -54,12 +54,15 @@ std::set<std::string> symbolsOf(const Node& node) {
 
 bool hasSymbols(const Node& node) { return !symbolsRead(node).empty(); }
 
-void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
+void substituteSymbols(Graph& graph, Node* node, const SymbolReplacement& replace) {
   DimVisitor rewrite([&](Dim& dim) { dim = substitute(dim, replace); });
+  if (node->op != &ops::BindDims) node->attrs->fields(rewrite);
+  graph.inferTypes(node);
+}
+
+void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
   for (Value* input : graph.inputs)
     for (Dim& dim : input->type.shape) dim = substitute(dim, replace);
-  for (Node* node : graph.nodeList())
-    if (node->op != &ops::BindDims) node->attrs->fields(rewrite);
   for (auto& [name, info] : graph.symbols)
     if (info.upper) info.upper = substitute(*info.upper, replace);
   for (auto& [text, condition] : std::exchange(graph.conditions, {})) {
@@ -67,7 +70,7 @@ void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
     condition.b = substitute(condition.b, replace);
     graph.require(std::move(condition));
   }
-  graph.inferAllTypes();
+  for (Node* node : graph.nodeList()) substituteSymbols(graph, node, replace);
 }
 
 }  // namespace camshaft

@@ -14,6 +14,8 @@ std::set<std::string> symbolsRead(const Node& node);
 std::set<std::string> symbolsOf(const Node& node);
 bool hasSymbols(const Node& node);
 
+// Replaces symbols in the attributes of one node and infers its types again.
+void substituteSymbols(Graph& graph, Node* node, const SymbolReplacement& replace);
 // Replaces symbols in every attribute and graph input, then infers all types again.
 void substituteSymbols(Graph& graph, const SymbolReplacement& replace);
 

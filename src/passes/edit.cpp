@@ -12,8 +12,7 @@ void replaceValue(Graph& graph, Value* from, Value* to) {
   if (to->producer) mergeOrigins(to->producer, from->producer);
   graph.replaceUses(from, to);
   graph.eraseIfDead(from->producer);
-  const bool isInput =
-      std::find(graph.inputs.begin(), graph.inputs.end(), to) != graph.inputs.end();
+  const bool isInput = !to->producer && !to->isConstant();
   if (!isInput && !graph.find(name)) graph.rename(to, name);  // users call inputs by their names
 }
 

@@ -5,6 +5,7 @@
 //   %s = Shape(%x); %d = Gather(%s, 0)               →   %d = DimsTensor() {[n]}, or a constant
 //   BindDims(%d) {k}, d known to hold [2*n]          →   2*n wherever k was
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "ops/control_flow.h"
@@ -49,8 +50,12 @@ static bool isFoldable(const Node& node) {
   return worthStoring(node);
 }
 
+// What symbols turned out to be.
+using KnownSymbols = std::unordered_map<std::string, Dim>;
+
 // Sizes that only the results decided are numbers from here on.
-static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& results) {
+static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& results,
+                      KnownSymbols& known) {
   const std::set<std::string> defined = symbolsDefined(node);
   if (defined.empty()) return;
   std::map<std::string, int64_t> sizes;
@@ -59,14 +64,14 @@ static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& r
       if (const Dim& dim = node.outputs[i]->shape()[d]; dim.isSymbol())
         sizes.emplace(dim.symbolName(), results[i].dims[d]);
   forgetDefinitions(node);
-  for (const std::string& name : defined) graph.symbols.erase(name);
-  substituteSymbols(graph, [&](const std::string& name) {
-    return defined.contains(name) ? Dim(sizes.at(name)) : Dim::symbol(name);
-  });
+  for (const std::string& name : defined) {
+    graph.symbols.erase(name);
+    known.emplace(name, sizes.at(name));
+  }
 }
 
 // False when it takes too long.
-static bool replaceByConstants(Graph& graph, Node* node) {
+static bool replaceByConstants(Graph& graph, Node* node, KnownSymbols& known) {
   std::vector<ConstTensorView> inputs;
   std::vector<HostTensor> empties;  // a constant without elements has no data, yet is present
   empties.reserve(node->inputs.size());
@@ -85,7 +90,7 @@ static bool replaceByConstants(Graph& graph, Node* node) {
   } catch (const EvaluationBudget::Spent&) {
     return false;
   }
-  nameSizes(graph, *node, results);
+  nameSizes(graph, *node, results, known);
   std::vector<std::pair<Value*, std::string>> constants;  // with the names they take over
   for (size_t i = 0; i < results.size(); ++i) {
     Value* output = node->outputs[i];
@@ -130,47 +135,49 @@ static bool replaceByContents(Graph& graph, Node* node) {
   return true;
 }
 
-// Symbols that BindDims would read from a tensor of known dimensions are those dimensions. One node
-// at a time, since later ones may be known only through this one's symbols.
-static bool resolveBoundDims(Graph& graph) {
-  for (Node* node : graph.nodeList()) {
-    if (node->op != &ops::BindDims || !node->input(0)->contents) continue;
-    if (isAssertion(graph, *node)) continue;
-    std::map<std::string, Dim> known;
-    const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
-    for (size_t i = 0; i < symbols.size(); ++i) {
-      known[symbols[i].symbolName()] = node->input(0)->contents->at(i);
-      graph.symbols.erase(symbols[i].symbolName());
-    }
-    Node* producer = node->input(0)->producer;
-    graph.erase(node);
-    if (producer) graph.eraseIfDead(producer);
-    substituteSymbols(graph, [&](const std::string& name) {
-      const auto it = known.find(name);
-      return it == known.end() ? Dim::symbol(name) : it->second;
-    });
-    return true;
+// Symbols that BindDims would read from a tensor of known dimensions are those dimensions.
+static bool resolveBoundDims(Graph& graph, Node* node, KnownSymbols& known) {
+  if (node->op != &ops::BindDims || !node->input(0)->contents || isAssertion(graph, *node))
+    return false;
+  const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    graph.symbols.erase(symbols[i].symbolName());
+    known.emplace(symbols[i].symbolName(), node->input(0)->contents->at(i));
   }
-  return false;
+  Node* producer = node->input(0)->producer;
+  graph.erase(node);
+  if (producer) graph.eraseIfDead(producer);
+  return true;
 }
 
+// One walk in order, in which folding erases only this node and earlier ones: symbols are used
+// after the nodes that define them, so what is known of them reaches all nodes that ask.
 static bool foldNodes(Graph& graph) {
   bool changed = false;
-  for (Node* node :
-       graph.nodeList()) {   // in order, and folding erases only this node and earlier ones
-    graph.inferTypes(node);  // contents of its inputs may have become known
-    if (isFoldable(*node)) {
-      changed |= replaceByConstants(graph, node);
-    } else if (!node->outputs.empty()) {
+  KnownSymbols known;
+  const auto replace = [&known](const std::string& name) {
+    const auto it = known.find(name);
+    return it == known.end() ? Dim::symbol(name) : it->second;
+  };
+  for (Node* node : graph.nodeList()) {
+    if (known.empty())
+      graph.inferTypes(node);  // contents of its inputs may have become known
+    else
+      substituteSymbols(graph, node, replace);
+    if (isFoldable(*node))
+      changed |= replaceByConstants(graph, node, known);
+    else if (!node->outputs.empty())
       changed |= replaceByContents(graph, node);
-    }
+    else
+      changed |= resolveBoundDims(graph, node, known);
   }
+  if (!known.empty()) substituteSymbols(graph, replace);  // in bounds of symbols too
   return changed;
 }
 
 bool foldConstants(Graph& graph, const PassOptions&) {
   bool changed = false;
-  while (foldNodes(graph) || resolveBoundDims(graph)) changed = true;
+  while (foldNodes(graph)) changed = true;
   graph.eraseUnusedConstants();
   return changed;
 }

@@ -64,8 +64,9 @@ class Lowering {
       graph_.inferTypes(node);
       for (Value* output : std::vector<Value*>(node->outputs)) storeAsPlanned(output);
     }
-    for (Graph::Output& output : graph_.outputs)
-      if (wasF32(output.value)) output.value = as(output.value, DataType::kF32);
+    for (size_t i = 0; i < graph_.outputs.size(); ++i)
+      if (Value* value = graph_.outputs[i].value; wasF32(value))
+        graph_.setOutput(i, as(value, DataType::kF32));
     graph_.eraseUnusedConstants();
     return changed_;
   }

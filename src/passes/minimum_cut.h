@@ -19,7 +19,9 @@ class MinimumCut {
   MinimumCut() : edgesOf_(2) {}
   int addPoint();
   void addEdge(int from, int to, int64_t cost);
-  // For every point, whether it is on the sink's side.
+  // For every point, whether it is on the sink's side. Where the cheapest division takes too long
+  // to find, all points are on the source's: networks that are no longer than real ones take a few
+  // walks over their edges.
   std::vector<bool> solve();
 
  private:
@@ -28,13 +30,17 @@ class MinimumCut {
     int64_t left;  // capacity not used by the flow
   };
   bool measureDistances();
-  int64_t push(int point, int64_t limit);
+  void pushAlongPaths();
+  bool isTooLong() const { return walked_ > kMostWalks * edges_.size() + kAlways; }
   std::vector<bool> reachingSink() const;
+
+  static constexpr size_t kMostWalks = 200, kAlways = 1'000'000;  // of edges
 
   std::vector<Edge> edges_;  // each is followed by its reverse
   std::vector<std::vector<int>> edgesOf_;
   std::vector<int> distance_;
   std::vector<size_t> nextEdge_;
+  size_t walked_ = 0;
 };
 
 }  // namespace camshaft

@@ -44,8 +44,8 @@ class Planner {
     for (const Node* node : nodes) gatherFacts(*node);
     for (const Node* node : nodes)
       if (roleOf(*node) == PrecisionRole::kProduct) plan_.nodes[node] = productTypeOf(*node);
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
-      for (const Value* output : (*node)->outputs) needs_[output] = needOf(output);
+    for (const auto& output : graph_.outputs) needs_[output.value] = Need::kF32;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) gatherNeeds(**node);
     for (const Node* node : nodes) chooseStorage(*node);
     return std::move(plan_);
   }
@@ -118,10 +118,14 @@ class Planner {
     return fromIntegers ? DataType::kF32 : type;
   }
 
-  Need needOf(const Value* value) const {
-    Need need = graph_.isOutput(value) ? Need::kF32 : Need::kAny;
-    for (const Node* user : value->users) need = std::max(need, needOf(value, *user));
-    return need;
+  // Readers come first, so what is needed of the node's results is known.
+  void gatherNeeds(const Node& node) {
+    for (const Value* output : node.outputs) needs_.try_emplace(output, Need::kAny);
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      if (!node.inputs[i]) continue;
+      Need& need = needs_.try_emplace(node.inputs[i], Need::kAny).first->second;
+      need = std::max(need, needAt(node, i));
+    }
   }
 
   Need needOf(const Value* value, const Node& user) const {

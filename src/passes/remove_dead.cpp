@@ -3,81 +3,84 @@
 //   %a = Pointwise(%x) {relu}    // no reader
 //   BindDims(%n) {k}             // k in no shape or attribute
 //   →  (nothing)
-#include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ops/shape.h"
 #include "ops/symbols.h"
 #include "passes/passes.h"
 
 namespace camshaft {
+namespace {
 
-// Symbols that some shape, attribute or condition still mentions.
-static std::set<std::string> symbolsInUse(const Graph& graph) {
-  std::set<std::string> names;
-  for (const Value* value : graph.values())
-    if (graph.hasUses(value))
-      for (const Dim& dim : value->shape()) collectSymbols(dim, names);
-  for (const auto& node : graph.nodes()) names.merge(symbolsRead(*node));
-  for (const auto& [text, condition] : graph.conditions) {
-    collectSymbols(condition.a, names);
-    collectSymbols(condition.b, names);
+// What the outputs of a graph, assertions and conditions are computed from. A node that defines
+// symbols is needed by whoever mentions them.
+class Needed {
+ public:
+  explicit Needed(const Graph& graph) {
+    for (const auto& node : graph.nodes())
+      for (const std::string& name : symbolsDefined(*node)) definers_.emplace(name, node.get());
+    for (const auto& node : graph.nodes())
+      if (isAssertion(graph, *node)) addNode(node.get());
+    for (const auto& output : graph.outputs) addValue(output.value);
+    for (const auto& [text, condition] : graph.conditions) addShape({condition.a, condition.b});
+    while (!open_.empty()) {
+      const Node* node = open_.back();
+      open_.pop_back();
+      for (const Value* input : node->inputs)
+        if (input) addValue(input);
+      for (const Value* output : node->outputs) addShape(output->shape());
+      for (const std::string& name : symbolsRead(*node)) addSymbol(name);
+    }
   }
-  return names;
-}
+
+  bool contains(const Node* node) const { return nodes_.contains(node); }
+
+ private:
+  void addNode(const Node* node) {
+    if (nodes_.insert(node).second) open_.push_back(node);
+  }
+  void addValue(const Value* value) {
+    if (value->producer) addNode(value->producer);
+    addShape(value->shape());
+  }
+  void addShape(const Shape& shape) {
+    std::set<std::string> names;
+    for (const Dim& dim : shape) collectSymbols(dim, names);
+    for (const std::string& name : names) addSymbol(name);
+  }
+  void addSymbol(const std::string& name) {
+    if (const auto definer = definers_.find(name); definer != definers_.end())
+      addNode(definer->second);
+  }
+
+  std::unordered_map<std::string, const Node*> definers_;
+  std::unordered_set<const Node*> nodes_;
+  std::vector<const Node*> open_;  // of nodes_, whose inputs were not looked at yet
+};
 
 // What bounds are computed from stays declared, also where nothing gives it a value.
-static std::set<std::string> symbolsInBounds(const Graph& graph) {
+std::set<std::string> symbolsInBounds(const Graph& graph) {
   std::set<std::string> names;
   for (const auto& [name, info] : graph.symbols)
     if (info.upper) collectSymbols(*info.upper, names);
   return names;
 }
 
-static bool isRead(const Graph& graph, const Node& node) {
-  return std::any_of(node.outputs.begin(), node.outputs.end(),
-                     [&](const Value* output) { return graph.hasUses(output); });
-}
+}  // namespace
 
-static bool removeUnread(Graph& graph) {
+bool removeDead(Graph& graph, const PassOptions&) {
+  const Needed needed(graph);
+  const std::set<std::string> bounds = symbolsInBounds(graph);
   const std::vector<Node*> nodes = graph.nodeList();
   bool changed = false;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {  // readers before what they read
-    Node* node = *it;
-    if (isRead(graph, *node) || !symbolsDefined(*node).empty()) continue;
-    graph.erase(node);
-    changed = true;
-  }
-  return changed;
-}
-
-// Nodes that nobody reads go when nobody uses the symbols they define either.
-static bool removeUnusedBindings(Graph& graph) {
-  bool changed = false;
-  std::set<std::string> inUse, bounds;
-  bool collected = false;
-  for (Node* node : graph.nodeList()) {
-    const std::set<std::string> defined = symbolsDefined(*node);
-    if (defined.empty() || isRead(graph, *node) || isAssertion(graph, *node)) continue;
-    if (!collected) {
-      inUse = symbolsInUse(graph);
-      bounds = symbolsInBounds(graph);
-      collected = true;
-    }
-    if (std::any_of(defined.begin(), defined.end(),
-                    [&](const auto& name) { return inUse.contains(name); }))
-      continue;
-    for (const std::string& name : defined)
+    if (needed.contains(*it)) continue;
+    for (const std::string& name : symbolsDefined(**it))
       if (!bounds.contains(name)) graph.symbols.erase(name);
-    graph.erase(node);
+    graph.erase(*it);
     changed = true;
   }
-  return changed;
-}
-
-bool removeDead(Graph& graph, const PassOptions&) {
-  bool changed = false;
-  while (removeUnread(graph) || removeUnusedBindings(graph)) changed = true;
   graph.eraseUnusedConstants();
   return changed;
 }

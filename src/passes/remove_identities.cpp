@@ -8,6 +8,7 @@
 //   Slice(Concat(a, b)) that takes exactly b                               →  b
 //   Pointwise(Expand(x), y) where y has the expanded shape                 →  Pointwise(x, y)
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/rewrite.h"
 #include "ops/move.h"
@@ -43,20 +44,28 @@ static bool reducesNothing(const Node& reduce) {
   return keepsSingle && single && reduce.input(0)->shape() == reduce.output()->shape();
 }
 
-// The operand that the slice takes whole out of its concatenation.
-static Value* slicedOperand(const Node& slice) {
-  const auto& attrs = slice.as<SliceAttrs>();
-  const Node* concat = slice.input(0)->producer;
-  if (!concat || concat->op != &ops::Concat || concat->epilogue) return nullptr;
-  const int64_t axis = concat->as<ConcatAttrs>().axis;
-  if (attrs.axes != std::vector<int64_t>{axis} || attrs.steps[0] != 1) return nullptr;
+// Which operand of its concatenation a slice takes whole, for those slices that do.
+using SlicedOperands = std::unordered_map<const Node*, size_t>;
+
+// Those of one concatenation. All its slices at once: there may be as many as operands.
+static void findSlicedOperands(const Node& concat, SlicedOperands& sliced) {
+  if (concat.op != &ops::Concat || concat.epilogue) return;
+  const int64_t axis = concat.as<ConcatAttrs>().axis;
+  std::unordered_map<std::string, std::vector<const Node*>> slices;  // by where they begin
+  for (const Node* user : concat.output()->users) {
+    if (user->op != &ops::Slice || user->epilogue) continue;
+    const auto& attrs = user->as<SliceAttrs>();
+    if (attrs.axes == std::vector<int64_t>{axis} && attrs.steps[0] == 1)
+      slices[toString(attrs.starts[0])].push_back(user);
+  }
   Dim start = 0;
-  for (Value* operand : concat->inputs) {
-    const Dim& size = operand->shape()[axis];
-    if (start == attrs.starts[0] && size == attrs.sizes[0]) return operand;
+  for (size_t i = 0; !slices.empty() && i < concat.inputs.size(); ++i) {
+    const Dim& size = concat.inputs[i]->shape()[axis];
+    if (const auto here = slices.find(toString(start)); here != slices.end())
+      for (const Node* slice : here->second)
+        if (size == slice->as<SliceAttrs>().sizes[0]) sliced.try_emplace(slice, i);
     start += size;
   }
-  return nullptr;
 }
 
 static bool isFilledWith(const Value* value, double number) {
@@ -81,11 +90,14 @@ static Value* besideNeutral(const Node& node) {
 }
 
 // The value whose elements the node's output repeats one by one, or null.
-static Value* sameAs(const Node& node) {
+static Value* sameAs(const Node& node, const SlicedOperands& sliced) {
   if (node.epilogue || node.inputs.empty() || node.outputs.size() != 1) return nullptr;
   Value* x = node.inputs[0];
   const bool sameShape = x && x->shape() == node.output()->shape();
-  if (node.op == &ops::Slice && !takesAll(node)) return slicedOperand(node);
+  if (node.op == &ops::Slice && !takesAll(node)) {
+    const auto operand = sliced.find(&node);
+    return operand == sliced.end() ? nullptr : x->producer->inputs[operand->second];
+  }
   if (node.op == &ops::Pointwise)
     if (Value* same = besideNeutral(node); same && same->shape() == node.output()->shape())
       return same;
@@ -170,14 +182,17 @@ static bool skipExpands(Graph& graph, Node* node) {
 
 static bool visitOnce(Graph& graph) {
   bool changed = false;
+  SlicedOperands sliced;
   for (Node* node : graph.nodeList()) {  // in order: inputs are simplified before their readers
     changed |= skipInnerReshape(graph, node);
     changed |= skipExpands(graph, node);
-    if (Value* same = sameAs(*node)) {
+    if (Value* same = sameAs(*node, sliced)) {
       replaceAndErase(graph, node, same);
       changed = true;
+    } else if (!transposeToReshape(graph, node)) {
+      findSlicedOperands(*node, sliced);
     } else {
-      changed |= transposeToReshape(graph, node);
+      changed = true;
     }
   }
   return changed;

@@ -143,7 +143,7 @@ static Node* withoutOutputs(Graph& graph, Node* node) {
     return isGone;
   });
   body.inputs = std::move(bodyInputs);
-  body.outputs = std::move(outputs);
+  body.setOutputs(std::move(outputs));
   kept.body = std::make_shared<const Graph>(std::move(body));
 
   for (size_t i = 0; i < carried; ++i)

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/rewrite.h"
 #include "ops/matmul.h"
@@ -69,7 +70,9 @@ class Sinking {
     chooseSides();
     if (sunk_.empty()) return false;
     for (Node* node : sunk_) addStored(node);
+    gone_.insert(sunk_.begin(), sunk_.end());
     for (Node* node : sunk_) replaceReaders(node);
+    std::erase_if(members_, [&](const Node* node) { return erased_.contains(node); });
     for (auto node = members_.rbegin(); node != members_.rend(); ++node)
       if (!graph_.hasUses((*node)->output())) graph_.erase(*node);
     return true;
@@ -122,6 +125,8 @@ class Sinking {
   std::vector<Node*> members_;  // transposes of this order and candidates, as in the graph
   std::unordered_map<const Node*, int> points_;  // of the candidates in the cut
   std::vector<Node*> sunk_;
+  std::unordered_set<const Node*> gone_;    // those of sunk_
+  std::unordered_set<const Node*> erased_;  // transposes that cancelled
   std::unordered_map<const Value*, Value*> stored_;
   std::map<std::pair<const Value*, Permutation>, Value*> converted_;
 };
@@ -266,14 +271,13 @@ void Sinking::replaceReaders(Node* node) {
     const std::string name = reader->output()->name;
     mergeOrigins(stored->producer, reader);
     graph_.replaceUses(reader->output(), stored);
-    std::erase(members_, reader);  // a self-inverse order both seeds and cancels
+    erased_.insert(reader);  // a self-inverse order both seeds and cancels
     graph_.erase(reader);
     graph_.rename(stored, name);
   }
-  const std::set<const Node*> gone(sunk_.begin(), sunk_.end());
   const bool isRead =
       graph_.isOutput(value) || std::any_of(value->users.begin(), value->users.end(),
-                                            [&](const Node* n) { return !gone.contains(n); });
+                                            [&](const Node* n) { return !gone_.contains(n); });
   if (!isRead) return;
   const auto order = orders_.find(value);
   Value* plain = order == orders_.end()

@@ -28,6 +28,27 @@ TEST(Memory, ChainNeedsTwoBuffers) {
   expectNoOverlap(buffers, 2048);
 }
 
+// A fan, every branch of which waits for the last.
+TEST(Memory, ThousandsAliveAtOnceLieOneOnAnother) {
+  constexpr int kBranches = 3000;
+  std::vector<BufferLifetime> buffers;
+  for (int i = 0; i < kBranches; ++i) buffers.push_back({256 * (1 + i % 3), i, kBranches});
+  const int64_t arenaBytes = placeBuffers(buffers);
+  EXPECT_EQ(arenaBytes, kBranches * 512);
+  expectNoOverlap(buffers, arenaBytes);
+}
+
+TEST(Memory, GapsAndTheTopOfManyNeverOverlap) {
+  std::mt19937 random(11);
+  std::vector<BufferLifetime> buffers(3000);
+  for (auto& buffer : buffers) {
+    buffer.bytes = static_cast<int64_t>(random() % 2000);
+    buffer.firstStep = static_cast<int>(random() % 1000);
+    buffer.lastStep = buffer.firstStep + static_cast<int>(random() % (random() % 4 == 0 ? 900 : 4));
+  }
+  expectNoOverlap(buffers, placeBuffers(buffers));
+}
+
 TEST(Memory, NothingTakesNothing) {
   std::vector<BufferLifetime> none;
   EXPECT_EQ(placeBuffers(none), 0);
@@ -48,7 +69,8 @@ TEST(Memory, RandomLifetimesNeverOverlapAndStayNearTheLowerBound) {
     for (int step = 0; step < 70; ++step) {
       int64_t alive = 0;
       for (const auto& buffer : buffers)
-        if (buffer.firstStep <= step && step <= buffer.lastStep) alive += (buffer.bytes + 63) / 64 * 64;
+        if (buffer.firstStep <= step && step <= buffer.lastStep)
+          alive += (buffer.bytes + 63) / 64 * 64;
       densest = std::max(densest, alive);
     }
     EXPECT_LE(arenaBytes, densest * 3 / 2);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "backend/launch.h"
 #include "ops/control_flow.h"
@@ -37,12 +38,13 @@ Dim byteSize(const TensorType& type) {
 
 void separateOutputs(Graph& graph) {
   std::set<const Value*> claimed;
-  for (Graph::Output& output : graph.outputs) {
-    const Value* storage = storageOf(output.value);
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const auto& [name, value] = graph.outputs[i];
+    const Value* storage = storageOf(value);
     if (storage->producer && claimed.insert(storage).second) continue;
-    Node* copy = graph.add(&ops::Identity, str(output.name, ".copy"), {output.value}, NoAttrs{});
-    output.value = copy->output();
-    claimed.insert(output.value);
+    Node* copy = graph.add(&ops::Identity, str(name, ".copy"), {value}, NoAttrs{});
+    graph.setOutput(i, copy->output());
+    claimed.insert(copy->output());
   }
 }
 
@@ -183,18 +185,14 @@ class Planner {
       std::set<std::string> symbols;
       collectSymbols(condition.a, symbols);
       collectSymbols(condition.b, symbols);
-      if (std::ranges::includes(known, symbols) &&
+      if (std::ranges::all_of(symbols, [&](const auto& name) { return known.contains(name); }) &&
           !alwaysHolds(condition, profile_.rangeOfSymbol(graph_)))
         found.push_back(&condition);
     }
     return found;
   }
 
-  void compileDims() {
-    for (const Value* input : graph_.inputs)
-      for (const Dim& dim : input->shape())
-        if (!dim.isConstant()) dims_.defineSymbol(dim.symbolName());
-
+  std::vector<Dim> allDims() const {
     std::vector<Dim> all;
     for (const Draft& draft : drafts_)
       for (Dim& dim : dimsOf(draft)) all.push_back(std::move(dim));
@@ -205,29 +203,44 @@ class Planner {
       all.push_back(condition->b);
     }
     std::erase_if(all, [](const Dim& dim) { return dim.isConstant(); });
+    return all;
+  }
 
-    const auto referDefined = [&] {
-      std::erase_if(all, [&](const Dim& dim) {
-        std::set<std::string> symbols;
-        collectSymbols(dim, symbols);
-        if (!std::all_of(symbols.begin(), symbols.end(),
-                         [&](const auto& name) { return dims_.isDefined(name); }))
-          return false;
-        dims_.refer(dim);
-        return true;
-      });
-    };
-    referDefined();
+  void compileDims() {
+    for (const Value* input : graph_.inputs)
+      for (const Dim& dim : input->shape())
+        if (!dim.isConstant()) dims_.defineSymbol(dim.symbolName());
+    const std::vector<Dim> all = allDims();
+    // Each waits for the symbols that steps will define.
+    std::vector<size_t> missing(all.size());
+    std::unordered_map<std::string, std::vector<size_t>> waiting;
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::set<std::string> symbols;
+      collectSymbols(all[i], symbols);
+      for (const std::string& name : symbols) {
+        if (dims_.isDefined(name)) continue;
+        waiting[name].push_back(i);
+        ++missing[i];
+      }
+    }
+    for (size_t i = 0; i < all.size(); ++i)
+      if (missing[i] == 0) dims_.refer(all[i]);
     plan_.firstPhaseEnd = dims_.size();
     for (Draft& draft : drafts_) {
       if (!draft.isRuntimeStep()) continue;
-      for (const Dim& symbol : draft.node->op->defines(*draft.node->attrs))
-        draft.bindSlots.push_back(dims_.defineSymbol(symbol.symbolName()));
+      std::set<size_t> ready;
+      for (const Dim& symbol : draft.node->op->defines(*draft.node->attrs)) {
+        const std::string& name = symbol.symbolName();
+        draft.bindSlots.push_back(dims_.defineSymbol(name));
+        if (const auto dims = waiting.extract(name))
+          for (const size_t i : dims.mapped())
+            if (--missing[i] == 0) ready.insert(i);
+      }
       draft.dimBegin = dims_.size();
-      referDefined();
+      for (const size_t i : ready) dims_.refer(all[i]);
       draft.dimEnd = dims_.size();
     }
-    CAMSHAFT_CHECK(all.empty(), "dimension ", all.empty() ? Dim() : all.front(), " is never bound");
+    CAMSHAFT_CHECK(waiting.empty(), "dimension ", waiting.begin()->first, " is never bound");
   }
 
   int64_t upperBound(const Dim& bytes) const {
@@ -395,7 +408,7 @@ class Planner {
     step.dimBegin = draft.dimBegin;
     step.dimEnd = draft.dimEnd;
     step.info.layerType = node.op->name;
-    step.info.origins = node.origins;
+    step.info.origins = node.origins.list();
   }
 
   Step makeCopy(const Draft& draft) {

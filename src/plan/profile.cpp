@@ -1,7 +1,9 @@
 #include "plan/profile.h"
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "ir/bounds.h"
 #include "ops/shape.h"
 #include "support/error.h"
 
@@ -68,10 +70,10 @@ void boundShapeValues(const Graph& graph, const ShapeProfile& profile, ResolvedP
 ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
                                std::vector<std::string>& guessed) {
   ResolvedProfile resolved;
+  std::unordered_set<std::string_view> names;
+  for (const Value* input : graph.inputs) names.insert(input->name);
   for (const auto& [name, range] : profile.inputs) {
-    const bool known = std::any_of(graph.inputs.begin(), graph.inputs.end(),
-                                   [&](const Value* input) { return input->name == name; });
-    if (!known)
+    if (!names.contains(name))
       fail(ErrorKind::kInvalidArgument, "the profile describes '", name,
            "', which is not an input of the network");
   }
@@ -117,27 +119,31 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
 }
 
 SymbolRange ResolvedProfile::rangeOfSymbol(const Graph& graph) const {
-  return [this, &graph](const std::string& name) {
-    if (const auto it = ranges.find(name); it != ranges.end()) return it->second;
+  return boundedRanges([this, &graph](const std::string& name) -> SymbolInfo {
+    if (const auto it = ranges.find(name); it != ranges.end()) return {it->second, {}};
     const auto symbol = graph.symbols.find(name);
-    DimRange range = graph.symbolRange()(name);
-    if (symbol != graph.symbols.end() && symbol->second.upper)
-      range.max = std::min(range.max, rangeOf(*symbol->second.upper, rangeOfSymbol(graph)).max);
-    return range;
-  };
+    return symbol == graph.symbols.end() ? SymbolInfo() : symbol->second;
+  });
+}
+
+// A size known only at run time is likely this, if that is in its range.
+static int64_t likelySize(const ResolvedProfile& profile, const Graph& graph,
+                          const std::string& name, int links) {
+  constexpr int64_t kLikelySize = 64;
+  if (const auto it = profile.opt.find(name); it != profile.opt.end()) return it->second;
+  const auto symbol = graph.symbols.find(name);
+  if (symbol == graph.symbols.end()) return kLikelySize;
+  const DimRange& range = symbol->second.range;
+  int64_t most = range.max;
+  if (symbol->second.upper && links < kMostBoundLinks)
+    most = std::min(most, evaluate(*symbol->second.upper, [&](const std::string& other) {
+                      return likelySize(profile, graph, other, links + 1);
+                    }));
+  return std::clamp(kLikelySize, range.min, std::max(range.min, most));
 }
 
 SymbolValue ResolvedProfile::optValue(const Graph& graph) const {
-  return [this, &graph](const std::string& name) -> int64_t {
-    if (const auto it = opt.find(name); it != opt.end()) return it->second;
-    constexpr int64_t kLikelySize = 64;  // of a size known only at run time
-    const DimRange range = graph.symbolRange()(name);
-    int64_t most = range.max;
-    if (const auto symbol = graph.symbols.find(name);
-        symbol != graph.symbols.end() && symbol->second.upper)
-      most = std::min(most, evaluate(*symbol->second.upper, optValue(graph)));
-    return std::clamp(kLikelySize, range.min, std::max(range.min, most));
-  };
+  return [this, &graph](const std::string& name) { return likelySize(*this, graph, name, 0); };
 }
 
 }  // namespace camshaft

@@ -22,6 +22,10 @@ bool mustWait(const TouchedMemory& later, const TouchedMemory& earlier) {
 
 StepOrder orderByMemory(std::span<const TouchedMemory> steps) {
   StepOrder order(steps.size());
+  if (steps.size() > kMostOrdered) {
+    for (size_t i = 1; i < steps.size(); ++i) order[i] = {i - 1};
+    return order;
+  }
   std::vector<std::vector<bool>> waitedFor(steps.size());  // directly and through others
   for (size_t i = 0; i < steps.size(); ++i) {
     waitedFor[i].assign(steps.size(), false);

@@ -17,7 +17,9 @@ struct TouchedMemory {
 };
 
 // For each step, the earlier ones it has to wait for: those that write what it reads or writes, and
-// those that read what it writes. What a step waits for through another one is left out.
+// those that read what it writes. What a step waits for through another one is left out. Of more
+// than kMostOrdered steps each waits for the one before: to compare all with all takes too long.
+inline constexpr size_t kMostOrdered = 4096;
 using StepOrder = std::vector<std::vector<size_t>>;
 StepOrder orderByMemory(std::span<const TouchedMemory> steps);
 

@@ -31,6 +31,13 @@ TEST(HazardsTest, WhatOthersWaitForIsLeftOut) {
   EXPECT_THAT(orderByMemory(steps)[2], ElementsAre(1));
 }
 
+TEST(HazardsTest, VeryManyStepsAreNotComparedWithEachOther) {
+  std::vector<TouchedMemory> steps(kMostOrdered, {{kA}, {}});
+  EXPECT_FALSE(isChain(orderByMemory(steps)));
+  steps.resize(1'000'000);
+  EXPECT_TRUE(isChain(orderByMemory(steps)));
+}
+
 TEST(HazardsTest, NeighboursDoNotMeetAndEmptyRangesMeetNothing) {
   const TouchedMemory steps[] = {{{}, {kA}}, {{kB}, {kC}}, {{{8, 8}}, {kD}}};
   EXPECT_THAT(orderByMemory(steps), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));

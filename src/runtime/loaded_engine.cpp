@@ -41,10 +41,16 @@ Device* deviceFor(const Plan& plan) {
   return backend->device();
 }
 
-int findByName(const std::vector<IoTensor>& tensors, std::string_view name) {
+std::unordered_map<std::string_view, int> indicesOf(const std::vector<IoTensor>& tensors) {
+  std::unordered_map<std::string_view, int> indices;
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].name == name) return static_cast<int>(i);
-  return -1;
+    indices.emplace(tensors[i].name, static_cast<int>(i));
+  return indices;
+}
+
+int findByName(const std::unordered_map<std::string_view, int>& indices, std::string_view name) {
+  const auto it = indices.find(name);
+  return it == indices.end() ? -1 : it->second;
 }
 
 }  // namespace
@@ -53,7 +59,10 @@ LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
     : LoadedEngine(std::make_shared<const Plan>(std::move(plan)), wrapDevice) {}
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice)
-    : plan_(std::move(plan)), device_(deviceFor(*plan_)) {
+    : inputIndices_(indicesOf(plan->inputs)),
+      outputIndices_(indicesOf(plan->outputs)),
+      plan_(std::move(plan)),
+      device_(deviceFor(*plan_)) {
   if (device_ && wrapDevice) {
     wrapper_ = wrapDevice(*device_);
     device_ = wrapper_.get();
@@ -87,9 +96,9 @@ void LoadedEngine::uploadWeights() {
   upload(*device_, deviceWeights_.data(), plan_->weights.data(), bytes);
 }
 
-int LoadedEngine::findInput(std::string_view name) const { return findByName(plan_->inputs, name); }
+int LoadedEngine::findInput(std::string_view name) const { return findByName(inputIndices_, name); }
 int LoadedEngine::findOutput(std::string_view name) const {
-  return findByName(plan_->outputs, name);
+  return findByName(outputIndices_, name);
 }
 
 }  // namespace camshaft

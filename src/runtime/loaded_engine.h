@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/device.h"
@@ -41,6 +43,8 @@ class LoadedEngine {
  private:
   void uploadWeights();
 
+  using Indices = std::unordered_map<std::string_view, int>;  // by name, of the plan's tensors
+  Indices inputIndices_, outputIndices_;
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<Device> wrapper_;  // device_, when it was wrapped
   Device* device_ = nullptr;

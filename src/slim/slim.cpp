@@ -83,7 +83,7 @@ int64_t opsetOf(const onnx::Model& model) {
 // The ONNX nodes that a node of the graph came from.
 std::vector<size_t> tracedOf(const Node& node) {
   std::vector<size_t> traced;
-  for (const std::string& origin : node.origins)
+  for (const std::string& origin : node.origins.list())
     if (const auto hint = onnx::writer::parseHint(origin))
       traced.push_back(static_cast<size_t>(hint->traced));
   return traced;

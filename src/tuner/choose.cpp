@@ -109,7 +109,7 @@ class Chooser {
   // The candidates of the first backend that has any. A node that a backend takes only without its
   // epilogue is split.
   void gather(Node* node) {
-    StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins};
+    StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins.list()};
     for (size_t b = 0; b < options_.backends.size(); ++b) {
       std::vector<Candidate> candidates = listCandidates(*node, *options_.backends[b], info);
       const std::string problem = timesCandidates() ? likenessOf(*node, candidates) : "";
@@ -404,17 +404,11 @@ class Chooser {
     extra.insert(extra.begin(), node->output());
     PointwiseAttrs attrs;
     attrs.expr = std::move(epilogue.expr);
-    // Readers move over first: the pointwise node itself reads the anchor's output.
-    std::vector<Node*> readers = node->output()->users;
     Node* pointwise = graph_.add(&ops::Pointwise, str(node->name, ".epilogue"), {extra},
                                  std::move(attrs), graph_.next(node));
     pointwise->origins = node->origins;
-    for (Node* reader : readers)
-      for (size_t i = 0; i < reader->inputs.size(); ++i)
-        if (reader->inputs[i] == node->output())
-          graph_.setInput(reader, static_cast<int>(i), pointwise->output());
-    for (auto& output : graph_.outputs)
-      if (output.value == node->output()) output.value = pointwise->output();
+    graph_.replaceUses(node->output(), pointwise->output());
+    graph_.setInput(pointwise, 0, node->output());
     return pointwise;
   }
 

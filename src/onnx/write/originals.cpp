@@ -106,7 +106,7 @@ Originals::Originals(const ImportTrace& trace, const Graph& graph,
     for (const Value* output : traced.outputs)
       if (output && makers_.try_emplace(output, &traced).second) byName_[output->name] = output;
   for (const auto& node : graph.nodes())
-    for (const std::string& origin : node->origins)
+    for (const std::string& origin : node->origins.list())
       if (parseHint(origin)) nodesOf_[origin].push_back(node.get());
 }
 
@@ -244,7 +244,7 @@ bool Originals::canWriteInputs(const GraphWriter& writer, OriginalMatch& match) 
 }
 
 std::optional<OriginalMatch> Originals::find(const GraphWriter& writer, const Node& node) {
-  for (const std::string& origin : node.origins) {
+  for (const std::string& origin : node.origins.list()) {
     const auto hint = parseHint(origin);
     if (!hint) continue;
     const TracedNode& traced = trace_.nodes[static_cast<size_t>(hint->traced)];

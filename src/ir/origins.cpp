@@ -1,0 +1,69 @@
+#include "ir/origins.h"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace camshaft {
+
+// A name, or two parts one after the other.
+struct Origins::Part {
+  using Ptr = std::shared_ptr<const Part>;
+  explicit Part(std::string name) : name(std::move(name)) {}
+  Part(Ptr first, Ptr second) : first(std::move(first)), second(std::move(second)) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // One after the other: parts within parts are as deep as a chain of nodes is long.
+  ~Part() {
+    std::vector<Ptr> open;
+    const auto take = [&open](const Part& part) {
+      for (Ptr* inner : {&part.first, &part.second})
+        if (*inner) open.push_back(std::move(*inner));
+    };
+    take(*this);
+    while (!open.empty()) {
+      const Ptr part = std::move(open.back());
+      open.pop_back();
+      if (part.use_count() == 1) take(*part);
+    }
+  }
+
+  std::string name;
+  mutable Ptr first, second;  // taken apart by the last who holds the part
+};
+
+Origins::Origins(std::initializer_list<std::string> names) {
+  for (const std::string& name : names) add(name);
+}
+
+void Origins::add(std::string name) {
+  Part::Ptr leaf = std::make_shared<const Part>(std::move(name));
+  root_ = root_ ? std::make_shared<const Part>(std::move(root_), std::move(leaf)) : std::move(leaf);
+}
+
+void Origins::add(const Origins& others) {
+  if (others.empty() || others.root_ == root_) return;
+  root_ = root_ ? std::make_shared<const Part>(std::move(root_), others.root_) : others.root_;
+}
+
+std::vector<std::string> Origins::list() const {
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> known;
+  std::unordered_set<const Part*> seen;
+  std::vector<const Part*> open;
+  if (root_) open.push_back(root_.get());
+  while (!open.empty()) {
+    const Part* part = open.back();
+    open.pop_back();
+    if (!seen.insert(part).second) continue;
+    if (part->first) {
+      open.push_back(part->second.get());
+      open.push_back(part->first.get());
+    } else if (known.insert(part->name).second) {
+      names.push_back(part->name);
+    }
+  }
+  return names;
+}
+
+}  // namespace camshaft
