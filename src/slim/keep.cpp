@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "onnx/wire/element_type.h"
+#include "onnx/wire/tensor.h"
 #include "ops/ops.h"
 #include "ops/shape.h"
 
@@ -17,12 +19,21 @@ using onnx::TracedNode;
 // bits.
 constexpr size_t kWorthANode = 4096;
 constexpr size_t kWorthNodes = size_t{1} << 20;
+constexpr size_t kShareWorthNodes = 10;  // or a tenth of the weights, say for tables of sines
 
 size_t bytesOfAll(const std::vector<Value*>& values) {
   size_t sum = 0;
   for (const Value* value : values)
     if (value && isStatic(value->shape()))
       sum += bytesOf(value->dataType(), numElements(value->shape()).value());
+  return sum;
+}
+
+size_t bytesOfWeights(const onnx::Model& model) {
+  size_t sum = 0;
+  for (const onnx::Tensor& tensor : model.graph.initializers)
+    if (const auto type = onnx::findDataType(tensor.dataType))
+      sum += bytesOf(*type, onnx::elementCount(tensor.dims, tensor.name));
   return sum;
 }
 
@@ -64,6 +75,7 @@ bool canKeep(const TracedNode& traced, const onnx::Model& model) {
 std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& model) {
   std::set<size_t> nodes;
   Constants constants;
+  const size_t worthNodes = std::max(kWorthNodes, bytesOfWeights(model) / kShareWorthNodes);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const TracedNode& traced = trace.nodes[i];
     constants.note(traced);
@@ -73,7 +85,7 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
                     [&](const Value* output) { return constants.contains(output); });
     if (!isConstant || !canKeep(traced, model)) continue;
     const size_t in = bytesOfAll(traced.inputs), out = bytesOfAll(traced.outputs);
-    const size_t worth = traced.node.opType == "Cast" ? kWorthANode : kWorthNodes;
+    const size_t worth = traced.node.opType == "Cast" ? kWorthANode : worthNodes;
     // Readers look for the quantised form of biases too.
     if (traced.node.opType == "DequantizeLinear" || (out > in && out > worth)) nodes.insert(i);
   }

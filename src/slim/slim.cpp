@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "onnx/import.h"
 #include "onnx/wire/tensor.h"
 #include "onnx/wire/write_model.h"
 #include "onnx/write/originals.h"
 #include "onnx/write/write_graph.h"
+#include "ops/ops.h"
 #include "passes/passes.h"
 #include "slim/bodies.h"
+#include "slim/foreign.h"
 #include "slim/keep.h"
+#include "slim/merge_constants.h"
 #include "slim/merge_moves.h"
 #include "slim/report.h"
 #include "slim/tidy.h"
@@ -37,6 +41,7 @@ struct SlimModel::State {
   std::unordered_set<std::string> outside;  // names of graphs around the model's
 
   void write(const Graph& imported, std::set<size_t> kept);
+  void slimAround(const ForeignNodes& foreign);
   bool keepRefused(std::set<size_t>& kept);
   void leaveUnchanged(std::string reason) {
     model = source.model;
@@ -57,21 +62,36 @@ constexpr Pass kPasses[] = {
     {"unflatten_products", unflattenProducts},
     {"recognise_norm", recogniseNorm},
     {"fold_constants", foldConstants},
+    {"hoist_rows", hoistRows},
+    {"merge_constants", mergeConstants},
     {"fold_batch_norm", foldBatchNorm},
     {"remove_identities", removeIdentities},
     {"merge_common", mergeCommon},
     {"merge_moves", mergeMoves},
     {"remove_dead", removeDead},
 };
+// After these, on a second copy: transposes that meet their inverse cancel, and others may become
+// more.
+constexpr Pass kSinkingPasses[] = {
+    {"sink_transposes", sinkTransposes},
+    {"remove_identities", removeIdentities},
+    {"merge_common", mergeCommon},
+    {"remove_dead", removeDead},
+};
 constexpr int64_t kFirstOpsetWithLayerNorm = 17;
 
-void runPasses(Graph& graph, int64_t opset) {
+void runPasses(Graph& graph, std::span<const Pass> passes, int64_t opset) {
   const PassOptions options;
-  for (const Pass& pass : kPasses) {
+  for (const Pass& pass : passes) {
     if (pass.run == recogniseNorm && opset < kFirstOpsetWithLayerNorm) continue;
     pass.run(graph, options);
     verify(graph, pass.name);
   }
+}
+
+bool hasTransposes(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const auto& node) { return node->op == &ops::Transpose; });
 }
 
 int64_t opsetOf(const onnx::Model& model) {
@@ -110,23 +130,45 @@ int64_t bytesOf(const onnx::LoadedModel& model) {
   return static_cast<int64_t>(bytes);
 }
 
-Graph import(const onnx::LoadedModel& model, onnx::ImportOptions options) {
-  Graph graph;
-  *options.trace = {};
-  const auto problems = onnx::importModel(model, graph, options);
-  if (problems.empty()) return graph;
+[[noreturn]] void refuse(const std::vector<onnx::ImportProblem>& problems) {
   std::string message;
   for (const auto& problem : problems) message += (message.empty() ? "" : "\n") + problem.message;
   throw Error(problems.front().kind, std::move(message));
 }
 
-// The importer gives the elements of a sequence instead of it.
-const onnx::ValueInfo* findNonTensor(const onnx::Graph& graph) {
-  for (const auto* infos : {&graph.inputs, &graph.outputs})
-    for (const onnx::ValueInfo& info : *infos)
-      if (info.type.kind != onnx::TypeKind::kTensor && info.type.kind != onnx::TypeKind::kNone)
-        return &info;
-  return nullptr;
+Graph import(const onnx::LoadedModel& model, onnx::ImportOptions options) {
+  Graph graph;
+  *options.trace = {};
+  const auto problems = onnx::importModel(model, graph, options);
+  if (!problems.empty()) refuse(problems);
+  return graph;
+}
+
+// "node 'x' (Op): why" without its beginning.
+std::string reasonOf(const onnx::ImportProblem& problem) {
+  const size_t colon = problem.message.find("): ");
+  return colon == std::string::npos ? problem.message : problem.message.substr(colon + 3);
+}
+
+// Everything that has to be left out until the rest can be imported. Throws Error when that is no
+// matter of nodes: names or opsets are wrong.
+ForeignNodes foreignNodesOf(const onnx::LoadedModel& model) {
+  ForeignNodes foreign(model.model);
+  while (!foreign.areAll()) {
+    const onnx::LoadedModel rest{foreign.empty() ? model.model : foreign.rest(), model.files};
+    Graph graph;
+    onnx::ImportTrace trace;
+    const auto problems = onnx::importModel(rest, graph, {.trace = &trace});
+    if (foreign.addMakersOfItems(trace)) continue;
+    if (problems.empty()) break;
+    std::vector<std::pair<size_t, const onnx::ImportProblem*>> found;
+    for (const auto& problem : problems)
+      if (problem.nodeIndex >= 0)
+        found.emplace_back(foreign.indexInModel(static_cast<size_t>(problem.nodeIndex)), &problem);
+    if (found.empty()) refuse(problems);
+    for (const auto& [node, problem] : found) foreign.add(node, reasonOf(*problem));
+  }
+  return foreign;
 }
 
 // One that has to be kept and cannot be.
@@ -163,10 +205,17 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     WorkingCopy copy(imported, trace);
     for (const size_t index : kept) copy.keep(trace.nodes[index]);
     copy.cut();
-    runPasses(copy.graph(), opsetOf(source.model));
+    runPasses(copy.graph(), kPasses, opsetOf(source.model));
     const std::vector<KeptNode> keptNodes = copy.keptNodes();
     written = smallerOf({source, trace, copy.graph(), keptNodes, outside});
-    if (written.refusals.empty()) break;
+    if (written.refusals.empty()) {
+      if (!hasTransposes(copy.graph())) break;
+      runPasses(copy.graph(), kSinkingPasses, opsetOf(source.model));
+      auto sunk = smallerOf({source, trace, copy.graph(), copy.keptNodes(), outside});
+      if (sunk.refusals.empty() && sunk.graph.nodes.size() < written.graph.nodes.size())
+        written = std::move(sunk);
+      break;
+    }
     if (keepRefused(kept)) continue;
     const auto& refusal = written.refusals.front();
     return leaveUnchanged(
@@ -184,6 +233,24 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     leaveUnchanged(str("it would have ", after, " nodes, and has ", before));
 }
 
+// The rest as a model of its own, and the nodes that nobody knows in it again.
+void SlimModel::State::slimAround(const ForeignNodes& foreign) {
+  if (foreign.areAll()) return leaveUnchanged(foreign.reasons().front());
+  std::unordered_set<std::string> names = foreign.names();
+  names.insert(outside.begin(), outside.end());
+  SlimModel rest = slim({foreign.rest(), source.files}, names);
+  auto joined = foreign.joinedWith(rest.model());
+  if (!joined) return leaveUnchanged(foreign.reasons().front());
+  onnx::LoadedModel whole{std::move(*joined), source.files};
+  for (auto& bytes : tidy(whole)) tidied.push_back(std::move(bytes));
+  model = std::move(whole.model);
+  report.kept = rest.report().kept;
+  for (std::string& reason : foreign.reasons()) report.kept.push_back(std::move(reason));
+  bodies.models.push_back(std::move(rest));
+  if (nodesIn(model.graph) > nodesIn(source.model.graph))
+    leaveUnchanged(foreign.reasons().front());
+}
+
 SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& outside) {
   auto state = std::make_unique<SlimModel::State>();
   const onnx::Model original = model.model;
@@ -194,15 +261,18 @@ SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& o
   onnx::ImportOptions options;
   options.trace = &state->trace;
   options.emptyInputs = !outside.empty();
+  if (const ForeignNodes foreign = foreignNodesOf(state->source); !foreign.empty()) {
+    state->slimAround(foreign);
+    countInto(state->report, original, state->model);
+    return SlimModel(std::move(state));
+  }
   Graph imported = import(state->source, options);
   state->bodies = slimBodies(state->source, state->trace, outside);
   if (!state->bodies.models.empty()) imported = import(state->source, options);
   options.openBroadcasts = findUseOfOpenBroadcast(state->trace) != nullptr;
   if (options.openBroadcasts) imported = import(state->source, options);
   const auto squeezes = squeezesOfChosenBranches(imported, state->trace);
-  if (const onnx::ValueInfo* info = findNonTensor(state->source.model.graph))
-    state->leaveUnchanged(str("'", info->name, "' is a ", toString(info->type.kind)));
-  else if (!squeezes)
+  if (!squeezes)
     state->leaveUnchanged("it branches on what only a run can tell");
   else if (const TracedNode* node = findOpaqueInOtherOpset(state->trace, state->source.model))
     state->leaveUnchanged(str("'", node->name, "' broadcasts sizes of which either may be 1"));

@@ -31,9 +31,9 @@ class SlimModel {
   std::unique_ptr<State> state_;
 };
 
-// Opsets, inputs, outputs and metadata stay. Throws Error with all reasons when the model cannot
-// be imported; nodes of operators without an importer are kept where the model declares the types
-// of their outputs. `outside` are the names of the graphs around it where the model is a body: new
+// Opsets, inputs, outputs and metadata stay. Nodes that cannot be imported stay as they are, with
+// what they read; throws Error with all reasons when the model's own names or opsets are wrong.
+// `outside` are the names of the graphs around it where the model is a body: new
 // tensors get none of them.
 SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& outside = {});
 
