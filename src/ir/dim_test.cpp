@@ -134,6 +134,11 @@ TEST(Dim, RefusesExpressionsThatGrowWithoutEnd) {
   EXPECT_THROW(repeat(n, [](const Dim& d) { return max(floorDiv(d, 3), d - 7); }), Error);
 }
 
+TEST(DimText, SignsWithoutEndAreRefused) {
+  EXPECT_EQ(parseDim("--n"), Dim::symbol("n"));
+  EXPECT_THROW(parseDim(std::string(1000000, '-') + "n"), Error);
+}
+
 }  // namespace
 TEST(Dim, BroadcastsAreWhatTheStandardSays) {
   const Dim n = Dim::symbol("n"), m = Dim::symbol("m"), k = Dim::symbol("k");

@@ -83,7 +83,11 @@ class DimParser {
     const char c = peek();
     if (c == '-') {
       ++at_;
-      return std::isdigit(static_cast<unsigned char>(peek())) ? number(-1) : Dim(0) - factor();
+      if (std::isdigit(static_cast<unsigned char>(peek()))) return number(-1);
+      if (++depth_ > kMaxDepth) stop();
+      Dim inner = factor();
+      --depth_;
+      return Dim(0) - inner;
     }
     if (c == '(') {
       ++at_;

@@ -64,6 +64,18 @@ TEST(Expr, TextRoundTrips) {
   EXPECT_EQ(toString(parseExpr("")), "");
 }
 
+// As long as a sum of many inputs is, without calls in calls as deep.
+TEST(Expr, LongChainsAreWrittenInPieces) {
+  Expr chain;
+  int sum = chain.input(0, DataType::kF32);
+  for (int i = 1; i < 4000; ++i)
+    sum = chain.apply(ScalarOp::kAdd, sum, chain.input(i, DataType::kF32));
+  EXPECT_EQ(parseExpr(toString(chain)), chain);
+  std::string deep = "x0:f32";
+  for (int i = 0; i < 100000; ++i) deep = "exp(" + deep + ")";
+  EXPECT_THROW(parseExpr(deep), Error);
+}
+
 TEST(Expr, BadTextIsRefused) {
   for (const char* text : {"add(x0:f32)", "nothing(x0:f32)", "x0", "x0:f33", "add(x0:f32, x1:i8)",
                            "add(x0:f32, x1:f32", "where(x0:f32, x1:f32, x2:f32)",

@@ -1,4 +1,5 @@
 // The text form of scalar expressions: "relu(add(x0:f32, 1.5:f32))".
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -14,10 +15,16 @@ std::vector<int> operandsOf(const ScalarInstruction& instruction) {
   return {all, all + infoOf(instruction.op).arity};
 }
 
+// Calls in calls; what is deeper is written as temporaries, so that reading needs little stack.
+constexpr int kMaxPrinted = 64, kMaxRead = 256;
+
 class ExprPrinter {
  public:
   explicit ExprPrinter(const Expr& expr)
-      : code_(expr.code()), uses_(code_.size(), 0), temporary_(code_.size(), -1) {}
+      : code_(expr.code()),
+        uses_(code_.size(), 0),
+        nesting_(code_.size(), 0),
+        temporary_(code_.size(), -1) {}
 
   std::string print() {
     if (code_.empty()) return "";
@@ -26,7 +33,9 @@ class ExprPrinter {
     std::string out;
     int count = 0;
     for (int i = 0; i < last; ++i) {
-      if (uses_[i] < 2 || isLeaf(i)) continue;
+      for (int operand : operandsOf(code_[i]))
+        if (temporary_[operand] < 0) nesting_[i] = std::max(nesting_[i], nesting_[operand] + 1);
+      if (uses_[i] == 0 || isLeaf(i) || (uses_[i] < 2 && nesting_[i] < kMaxPrinted)) continue;
       out += str("t", count, " = ", body(i), "; ");
       temporary_[i] = count++;
     }
@@ -62,7 +71,7 @@ class ExprPrinter {
   }
 
   const std::vector<ScalarInstruction>& code_;
-  std::vector<int> uses_;
+  std::vector<int> uses_, nesting_;
   std::vector<int> temporary_;
 };
 
@@ -113,6 +122,14 @@ class ExprParser {
                          : expr_.constantInteger(parseInteger(text), type);
   }
   int call(std::string_view text) {
+    if (++depth_ > kMaxRead)
+      fail(ErrorKind::kInvalidArgument, "a scalar expression has calls in calls more than ",
+           kMaxRead, " deep");
+    const int value = readCall(text);
+    --depth_;
+    return value;
+  }
+  int readCall(std::string_view text) {
     const size_t open = text.find('(');
     if (open == std::string_view::npos) stop(text);
     const std::string_view name = text.substr(0, open);
@@ -149,6 +166,7 @@ class ExprParser {
   }
 
   std::string_view text_;
+  int depth_ = 0;
   Expr expr_;
   std::map<std::string, int> temporaries_;
 };

@@ -342,7 +342,33 @@ class GraphParser {
 
 }  // namespace
 
+namespace {
+
+// Graphs in graphs are read by calls in calls. A body is three braces deeper than its node.
+void requireShallow(std::string_view text) {
+  constexpr int kMaxBraces = 3 * 200;
+  int depth = 0;
+  bool isQuoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (isQuoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      isQuoted = !isQuoted;
+    } else if (!isQuoted && text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (!isQuoted) {
+      depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+    }
+    if (depth > kMaxBraces)
+      fail(ErrorKind::kInvalidArgument, "the text has graphs in graphs more than ", kMaxBraces / 3,
+           " deep");
+  }
+}
+
+}  // namespace
+
 Graph parseGraph(std::string_view text, OpLookup findOp) {
+  requireShallow(text);
   return GraphParser(text, findOp).parse();
 }
 

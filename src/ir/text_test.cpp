@@ -141,5 +141,14 @@ TEST(Text, ErrorsNameTheLineAndTheText) {
               HasSubstr("8 bytes where f32[3] needs 12"));
 }
 
+TEST(Text, GraphsInGraphsWithoutEndAreRefused) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "graph g() { %y = Everything(%x) {body = {";
+  EXPECT_THAT(messageOf([&] { parseTest(text); }), HasSubstr("graphs in graphs"));
+  // Braces that are no graphs.
+  const std::string name(2000, '{');
+  expectFixedPoint("graph g(%\"" + name + "\": f32[1]) {\n  return %\"" + name + "\"\n}\n");
+}
+
 }  // namespace
 }  // namespace camshaft::testing
