@@ -149,6 +149,11 @@ void Graph::inferTypes(Node* node) {
   std::vector<TensorType> types = node->op->infer(*node);
   CAMSHAFT_CHECK(types.size() == node->outputs.size(), describe(*node), " infers ", types.size(),
                  " outputs and has ", node->outputs.size());
+  for (const TensorType& type : types)
+    for (const Dim& dim : type.shape)
+      if (dim.isConstant() && dim.value() < 0)
+        fail(ErrorKind::kInvalidModel, describe(*node), " would give a tensor of type ", type,
+             ", and sizes are not negative");
   if (node->epilogue) types[0].type = node->epilogue->expr.resultType();
   for (size_t i = 0; i < types.size(); ++i) node->outputs[i]->type = std::move(types[i]);
   if (!node->outputs.empty()) {

@@ -82,6 +82,11 @@ TEST(Graph, SmallIntegerConstantsHaveContents) {
   EXPECT_FALSE(graph.find("c")->contents);
 }
 
+TEST(Graph, NoNodeGivesATensorOfNegativeSize) {
+  EXPECT_THAT(messageOf([] { parseTest("graph g() { %f = Fill() {shape = [2, -3]} return %f }"); }),
+              HasSubstr("would give a tensor of type f32[2, -3], and sizes are not negative"));
+}
+
 TEST(Verify, SaysWhichPassBrokeWhat) {
   const auto broken = [](auto damage) {
     Graph graph = parseTest(
