@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/overlaps.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -368,12 +369,28 @@ void Context::requireSizes(const Step& step, const TensorArg& arg) const {
            "' would work on a tensor of negative size at these input shapes or values");
 }
 
-// Where an output's shape is known beforehand, callers have made room for that much.
+// Callers have made room for what an output's shape says beforehand, or for the most it can be. Of
+// what a step decides itself, the shape says only how the run before was.
 void Context::requireOutputHolds(const Step& step, int output, int64_t bytes) const {
-  const int64_t known = bytesAt(plan().outputs[output].type, outputShape(output));
+  int64_t known = outputMaxBytes(output);
+  if (step.bindSlots.empty()) {
+    const int64_t now = bytesAt(plan().outputs[output].type, outputShape(output));
+    if (now >= 0) known = now;
+  }
   if (known >= 0 && bytes > known)
     fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' writes ", bytes, " bytes to output '",
          engine_->plan().outputs[output].name, "', which has ", known, "; the engine is damaged");
+}
+
+// Callers, and loops that run this as their body, believe the shapes of the outputs.
+void Context::requireOutputsWritten() const {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const int64_t expected = bytesAt(plan().outputs[i].type, outputShape(static_cast<int>(i)));
+    if (outputBytes_[i] != expected)
+      fail(ErrorKind::kInvalidEngine, "the engine is damaged: output '",
+           engine_->plan().outputs[i].name, "' was given ", outputBytes_[i],
+           " bytes and its shape has ", expected, "; build it again");
+  }
 }
 
 // Memory whose size the run decides is made before any address is taken: making it moves it.
@@ -444,6 +461,11 @@ LaunchArgs Context::placeOperands(size_t index) {
 
 void Context::checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                           const LaunchArgs& args) const {
+  std::vector<int64_t> bytes;
+  appendBytes(args.inputs, bytes);
+  appendBytes(args.outputs, bytes);
+  bytes.push_back(args.workspaceBytes);
+  requireApart(step, bytes);
   if (!loaded.kernel->fits || loaded.kernel->fits(loaded.state.get(), args)) return;
   std::string shapes;
   for (const TensorArg& input : args.inputs)

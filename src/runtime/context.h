@@ -104,6 +104,7 @@ class Context {
   void requireSizes(const Step& step, const TensorArg& arg) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
+  void requireOutputsWritten() const;
   void makeRoom(const Step& step, const ResolvedStep& resolved);
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                    const LaunchArgs& args) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/context.h"
+#include "runtime/overlaps.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -12,7 +13,14 @@ void Context::runBodies(size_t index) {
   std::unique_ptr<BodyRunner>& runner = runners_[index];
   if (!runner) runner = std::make_unique<BodyRunner>(*engine_, step, *threads_);
 
-  const auto memory = [&](size_t output, int64_t bytes) { return memoryFor(step, output, bytes); };
+  std::vector<int64_t> touched;
+  appendBytes(resolved.inputs, touched);
+  touched.resize(step.inputs.size() + step.outputs.size() + 1, -1);
+  const auto memory = [&](size_t output, int64_t bytes) {
+    touched[step.inputs.size() + output] = bytes;
+    requireApart(step, touched);
+    return memoryFor(step, output, bytes);
+  };
   std::vector<std::vector<int64_t>> shapes(step.outputs.size());
   const auto shape = [&](size_t output, std::span<const int64_t> dims) {
     shapes[output].assign(dims.begin(), dims.end());
@@ -33,8 +41,7 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
   if (operand.place == Place::kDynamic)
     dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
   if (operand.place == Place::kOutput) {
-    // Of what the step decides itself, only the run before is known.
-    if (step.bindSlots.empty()) requireOutputHolds(step, operand.index, bytes);
+    requireOutputHolds(step, operand.index, bytes);
     outputs_[operand.index] = outputMemory(operand.index, bytes, {});
     outputBytes_[operand.index] = bytes;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/device.h"
+#include "runtime/overlaps.h"
 #include "support/aligned_buffer.h"
 #include "support/error.h"
 
@@ -18,6 +19,7 @@ std::shared_ptr<const void> alignedCopy(std::span<const std::byte> params) {
 }
 
 LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
+  requireApart(step);
   if (step.kind != StepKind::kKernel) return {};
   const RuntimeKernel* kernel = findRuntimeKernel(step.kernel);
   if (!kernel)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 
 #include "backend/launch.h"
 
@@ -33,6 +34,23 @@ inline bool hasF32Operands(const LaunchArgs& args, size_t inputs, size_t outputs
   return hasOperands(args, inputs, outputs) &&
          std::all_of(args.inputs.begin(), args.inputs.end(), fits) &&
          std::all_of(args.outputs.begin(), args.outputs.begin() + outputs, fits);
+}
+
+// Whether a result lies where an input does, which kernels that read their input twice cannot take.
+inline bool worksInPlace(const LaunchArgs& args) {
+  return std::any_of(args.outputs.begin(), args.outputs.end(), [&](const TensorArg& y) {
+    return y.data && std::any_of(args.inputs.begin(), args.inputs.end(),
+                                 [&](const TensorArg& x) { return x.data == y.data; });
+  });
+}
+
+// Elements of a tensor of these sizes; -1, which no tensor has, when they cannot be counted. Sizes
+// of empty tensors, and those in parameters, may be anything.
+inline int64_t volumeOf(std::initializer_list<int64_t> sizes) {
+  int64_t volume = 1;
+  for (int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(volume, size, &volume)) return -1;
+  return volume;
 }
 
 inline bool sameType(const TensorArg& a, const TensorArg& b) { return a.type == b.type; }

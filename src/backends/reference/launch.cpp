@@ -44,12 +44,31 @@ bool isOfType(const TensorArg& arg, const TensorType& type, const SymbolValue& s
   return true;
 }
 
+// Whether the node takes these sizes: while building, sizes that may be equal had to do. Throws
+// what inference says against them.
+bool infersTo(const State& state, const LaunchArgs& args, const SymbolValue& symbolValue) {
+  Graph graph = state.graph.clone();
+  substituteSymbols(graph, [&](const std::string& name) { return Dim(symbolValue(name)); });
+  const Node& node = *graph.nodes().front();
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!isOfType(args.outputs[i], node.outputs[i]->type, symbolValue)) return false;
+  return true;
+}
+
+// Operators may read their inputs again after they have begun to write.
+bool worksInPlace(const LaunchArgs& args) {
+  for (const TensorArg& output : args.outputs)
+    for (const TensorArg& input : args.inputs)
+      if (output.data && output.data == input.data) return true;
+  return false;
+}
+
 // The operands are of the types the node was built for.
 bool fits(const void* opaque, const LaunchArgs& args) {
   const State& state = *static_cast<const State*>(opaque);
   const Node& node = *state.graph.nodes().front();
   if (args.dims.size() != state.symbols.size() || args.inputs.size() != node.inputs.size() ||
-      args.outputs.size() != node.outputs.size())
+      args.outputs.size() != node.outputs.size() || worksInPlace(args))
     return false;
   const SymbolValue symbolValue = valuesIn(state, args);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -59,7 +78,7 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   }
   for (size_t i = 0; i < node.outputs.size(); ++i)
     if (!isOfType(args.outputs[i], node.outputs[i]->type, symbolValue)) return false;
-  return true;
+  return state.symbols.empty() || infersTo(state, args, symbolValue);
 }
 
 void launch(const void* opaque, const LaunchArgs& args) {

@@ -279,7 +279,7 @@ bool fits(const void* state, const LaunchArgs& args) {
               v = operandOf(params, args, 2);
   const TensorArg& out = args.outputs[0];
   const int64_t apart[] = {q.batch, q.heads, q.length, v.size},
-                together[] = {q.batch, q.length, q.heads * v.size};
+                together[] = {q.batch, q.length, volumeOf({q.heads, v.size})};
   const bool fitsOut = params.heads > 0 ? std::ranges::equal(out.shape(), together)
                                         : std::ranges::equal(out.shape(), apart);
   if (!isF32(out) || !fitsOut) return false;

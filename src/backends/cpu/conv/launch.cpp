@@ -15,8 +15,12 @@ bool isSound(const ConvShape& shape) {
         !isSize(shape.dilation[axis]) || shape.padBegin[axis] < 0 || shape.padEnd[axis] < 0 ||
         shape.padBegin[axis] > kMost || shape.padEnd[axis] > kMost)
       return false;
+  constexpr int64_t kMostWeights = int64_t{1} << 46;
+  const int64_t weights =
+      volumeOf({shape.kernel[0], shape.kernel[1], shape.inChannels, shape.outChannels});
   return isSize(shape.groups) && isSize(shape.inChannels) && isSize(shape.outChannels) &&
-         shape.inChannels % shape.groups == 0 && shape.outChannels % shape.groups == 0;
+         weights >= 0 && weights <= kMostWeights && shape.inChannels % shape.groups == 0 &&
+         shape.outChannels % shape.groups == 0;
 }
 
 }  // namespace

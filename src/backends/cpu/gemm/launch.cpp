@@ -74,7 +74,7 @@ Rows rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFl
   Rows rows{.count = params.n == 0 ? 0 : args.outputs[0].count() / params.n,
             .data = a.as<const float>(),
             .workspace = workspaceFloats(args)};
-  if (args.inputs[1].count() != packedFloats || a.count() != rows.count * params.k)
+  if (args.inputs[1].count() != packedFloats || a.count() != volumeOf({rows.count, params.k}))
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
   if (!params.transposeA) return rows;
   requireWorkspace(args, a.count());

@@ -57,9 +57,9 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   const auto isPerBlock = [&](const TensorArg& tensor) {
     return isF32(tensor) && tensor.count() == weights.scaleCount();
   };
-  return a.count() == rowsOf(params, out) * params.k && args.inputs[1].type == DataType::kU32 &&
-         args.inputs[1].count() == weights.wordCount() && isPerBlock(args.inputs[2]) &&
-         (!params.hasZeros || isPerBlock(args.inputs[3]));
+  return a.count() == volumeOf({rowsOf(params, out), params.k}) &&
+         args.inputs[1].type == DataType::kU32 && args.inputs[1].count() == weights.wordCount() &&
+         isPerBlock(args.inputs[2]) && (!params.hasZeros || isPerBlock(args.inputs[3]));
 }
 
 // Copies rows into the workspace, as Rows has them, and sums their blocks.

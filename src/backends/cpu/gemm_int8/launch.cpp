@@ -27,7 +27,8 @@ int64_t rowsOf(const ProductParams& params, const TensorArg& out) {
 bool fitsMatMul(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ProductState*>(opaque);
   return fitsProduct(state, args) &&
-         args.inputs[0].count() == rowsOf(state.params, args.outputs[0]) * state.params.k;
+         args.inputs[0].count() ==
+             volumeOf({rowsOf(state.params, args.outputs[0]), state.params.k});
 }
 
 void launchMatMul(const void* opaque, const LaunchArgs& args) {

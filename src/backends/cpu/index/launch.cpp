@@ -15,8 +15,9 @@ bool fitsGather(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
   if (!hasOperands(args, 2) || !isIndex(args.inputs[1]) || axis >= args.inputs[0].rank) return false;
   const TensorArg &data = args.inputs[0], &y = args.outputs[0];
-  return sameType(data, y) && y.count() == countOf(data.dims, 0, axis) * args.inputs[1].count() *
-                                               countOf(data.dims, axis + 1, data.rank);
+  return sameType(data, y) &&
+         y.count() == volumeOf({countOf(data.dims, 0, axis), args.inputs[1].count(),
+                                countOf(data.dims, axis + 1, data.rank)});
 }
 
 void launchGather(const void* state, const LaunchArgs& args) {
@@ -78,8 +79,9 @@ bool fitsGatherND(const void* state, const LaunchArgs& args) {
   const TensorArg &data = args.inputs[0], &shape = args.inputs[1], &y = args.outputs[0];
   if (!sameType(data, y) || batchDims >= shape.rank) return false;
   const int64_t taken = batchDims + shape.dims[shape.rank - 1];
-  return taken <= data.rank && y.count() == countOf(shape.dims, 0, shape.rank - 1) *
-                                                countOf(data.dims, static_cast<int>(taken), data.rank);
+  return taken <= data.rank &&
+         y.count() == volumeOf({countOf(shape.dims, 0, shape.rank - 1),
+                                countOf(data.dims, static_cast<int>(taken), data.rank)});
 }
 
 void launchGatherND(const void* state, const LaunchArgs& args) {

@@ -14,7 +14,7 @@ bool fitsOneHot(const void* state, const LaunchArgs& args) {
   if (!hasOperands(args, 2) || !isIndex(args.inputs[0]) || axis >= args.outputs[0].rank) return false;
   const TensorArg &values = args.inputs[1], &y = args.outputs[0];
   return sameType(values, y) && values.count() == 2 &&
-         y.count() == args.inputs[0].count() * y.dims[axis];
+         y.count() == volumeOf({args.inputs[0].count(), y.dims[axis]});
 }
 
 void launchOneHot(const void* state, const LaunchArgs& args) {
@@ -78,7 +78,7 @@ struct TopK {
 
 bool fitsTopK(const void* state, const LaunchArgs& args) {
   const int64_t axis = static_cast<const TopKParams*>(state)->axis;
-  if (!hasOperands(args, 1, 2)) return false;
+  if (!hasOperands(args, 1, 2) || worksInPlace(args)) return false;
   const TensorArg &x = args.inputs[0], &values = args.outputs[0], &positions = args.outputs[1];
   return (isF32(x) || isIndex(x)) && sameType(x, values) && positions.type == DataType::kI64 &&
          sameSizes(x, values, axis) && sameSizes(values, positions);

@@ -141,7 +141,7 @@ void launchSlice(const void* state, const LaunchArgs& args) {
       fail(ErrorKind::kInvalidArgument, "a slice takes elements ", start, " to ", end, " of ",
            size);
     copy.from += start * from[axis] * copy.width;
-    from.at[axis] *= params.steps[i];
+    if (y.dims[axis] > 1) from.at[axis] *= params.steps[i];  // one element takes no step
   }
   for (int i = 0; i < y.rank; ++i) copy.addDim(y.dims[i], from[i], to[i]);
   copy.run(args.threads);

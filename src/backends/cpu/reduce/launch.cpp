@@ -182,9 +182,12 @@ struct ArgSearch {
 
 bool fitsArgReduce(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<const ArgReduceParams*>(state)->axis;
-  if (!hasOperands(args, 1) || !isF32(args.inputs[0]) || axis >= args.inputs[0].rank) return false;
+  if (!hasOperands(args, 1) || !isF32(args.inputs[0]) || axis >= args.inputs[0].rank ||
+      worksInPlace(args))
+    return false;
   const TensorArg& y = args.outputs[0];
-  return y.type == DataType::kI64 && y.count() * args.inputs[0].dims[axis] == args.inputs[0].count();
+  return y.type == DataType::kI64 &&
+         volumeOf({y.count(), args.inputs[0].dims[axis]}) == args.inputs[0].count();
 }
 
 void launchArgReduce(const void* state, const LaunchArgs& args) {

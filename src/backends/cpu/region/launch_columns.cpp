@@ -78,14 +78,17 @@ bool fitsDeformColumns(const void* state, const LaunchArgs& args) {
   if (!hasF32Operands(args, 2)) return false;
   const TensorArg &x = args.inputs[0], &offsets = args.inputs[1], &y = args.outputs[0];
   if (x.rank != 4 || offsets.rank != 4 || y.rank != 4) return false;
-  const int64_t taps = params.kernel[0] * params.kernel[1], sets = params.groups * taps;
+  const int64_t taps = volumeOf({params.kernel[0], params.kernel[1]}),
+                sets = volumeOf({params.groups, taps});
+  if (sets < 0) return false;
   if (args.inputs.size() > 2 && args.inputs[2].data) {
     const TensorArg& mask = args.inputs[2];
     if (!sameSizes(mask, offsets, 1) || mask.dims[1] != sets) return false;
   }
   return x.dims[1] % params.groups == 0 && offsets.dims[0] == x.dims[0] &&
-         offsets.dims[1] == sets * 2 && y.dims[0] == x.dims[0] && y.dims[1] == x.dims[1] &&
-         y.dims[2] == taps && y.dims[3] == offsets.dims[2] * offsets.dims[3];
+         offsets.dims[1] == volumeOf({sets, 2}) && y.dims[0] == x.dims[0] &&
+         y.dims[1] == x.dims[1] && y.dims[2] == taps &&
+         y.dims[3] == offsets.dims[2] * offsets.dims[3];
 }
 
 void launchDeformColumns(const void* state, const LaunchArgs& args) {

@@ -52,16 +52,18 @@ bool fits(const void* state, const LaunchArgs& args) {
   };
   if (!exists(at.x) || args.inputs[at.x].rank != 3 || args.outputs.empty()) return false;
   const int64_t steps = stepsOf(p, args), batch = batchOf(p, args);
-  const int64_t width = p.directions * p.width(), states = p.directions * batch * p.hidden;
+  const int64_t width = p.directions * p.width(),
+                states = volumeOf({p.directions, batch, p.hidden});
   const auto holds = [&](int32_t input, int64_t count) {
     return input < 0 ||
            (exists(input) && isF32(args.inputs[input]) && args.inputs[input].count() == count);
   };
   for (size_t i = 0; i < args.outputs.size(); ++i)
-    if (args.outputs[i].data && (args.outputs[i].type != DataType::kF32 ||
-                                 args.outputs[i].count() != (i == 0 ? steps * states : states)))
+    if (args.outputs[i].data &&
+        (args.outputs[i].type != DataType::kF32 ||
+         args.outputs[i].count() != (i == 0 ? volumeOf({steps, states}) : states)))
       return false;
-  return holds(at.x, steps * batch * p.inputs) &&
+  return holds(at.x, volumeOf({steps, batch, p.inputs})) &&
          holds(at.packed, p.directions * PackedLayout(p).floats) && holds(at.w, width * p.inputs) &&
          holds(at.r, width * p.hidden) && holds(at.bias, 2 * width) &&
          holds(at.peepholes, 3 * p.directions * p.hidden) && holds(at.initialH, states) &&

@@ -122,7 +122,9 @@ bool fits(const void* state, const LaunchArgs& args) {
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   if (x.rank != y.rank || !sameType(x, y) || (params.linear && !isF32(x))) return false;
   for (int i = 0; i < x.rank; ++i)
-    if ((i < params.axis || i >= params.axis + params.axes) && x.dims[i] != y.dims[i]) return false;
+    if ((i < params.axis || i >= params.axis + params.axes) ? x.dims[i] != y.dims[i]
+                                                            : x.dims[i] > INT32_MAX)
+      return false;  // positions are 32 bits wide
   return true;
 }
 

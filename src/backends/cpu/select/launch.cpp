@@ -88,7 +88,7 @@ void findNonZero(const LaunchArgs& args) {
 }  // namespace
 
 bool fitsNonZero(const void*, const LaunchArgs& args) {
-  if (!hasOperands(args, 1, 2)) return false;
+  if (!hasOperands(args, 1, 2) || worksInPlace(args)) return false;
   const TensorArg &x = args.inputs[0], &positions = args.outputs[0], &count = args.outputs[1];
   return positions.type == DataType::kI64 && positions.count() == x.count() * x.rank &&
          count.type == DataType::kI64 && count.count() == 1 &&

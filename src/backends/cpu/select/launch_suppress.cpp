@@ -171,10 +171,10 @@ bool fitsSuppress(const void*, const LaunchArgs& args) {
   const int64_t limit = args.dims[0], rows = scores.dims[0] * scores.dims[1];
   return boxes.dims[0] == scores.dims[0] && boxes.dims[1] == scores.dims[2] && boxes.dims[2] == 4 &&
          scores.dims[2] <= INT32_MAX && limit >= 0 && limit <= scores.dims[2] &&
-         y.type == DataType::kI64 && y.count() == rows * limit * 3 &&
+         y.type == DataType::kI64 && y.count() == volumeOf({rows, limit, 3}) &&
          count.type == DataType::kI64 && count.count() == 1 &&
-         args.workspaceBytes >= scores.dims[2] * kBytesPerCandidate + limit * kBytesPerKept +
-                                    rows * kBytesPerClass;
+         args.workspaceBytes >=
+             scores.dims[2] * kBytesPerCandidate + limit * kBytesPerKept + rows * kBytesPerClass;
 }
 
 void launchSuppress(const void* state, const LaunchArgs& args) {

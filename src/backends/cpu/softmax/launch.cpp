@@ -48,7 +48,8 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/softmax_f32", loadParams<SoftmaxParams>, launch, fits}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/softmax_f32", loadParams<SoftmaxParams>, launch, fits}};
 
 }  // namespace
 

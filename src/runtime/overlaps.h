@@ -1,0 +1,27 @@
+// Whether the operands of a step stay out of one another's memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backend/launch.h"
+#include "plan/plan.h"
+
+namespace camshaft {
+
+// Kernels believe what they have written (positions they sort, counts they add up), so what a step
+// writes must be touched by no other operand of it, or an engine file could lead it anywhere. Only
+// results may lie exactly where inputs lie, as they do where kernels work in place; a kernel that
+// cannot says so (RuntimeKernel::fits). `bytes` are the sizes of the inputs, the outputs and the
+// workspace, in this order; -1: not known yet, so not looked at. Throws Error(kInvalidEngine)
+// naming the step.
+void requireApart(const Step& step, std::span<const int64_t> bytes);
+
+// The same for what is known when an engine is loaded: operands of fixed sizes.
+void requireApart(const Step& step);
+
+// Sizes of operands as a launch sees them, for `bytes` above.
+void appendBytes(std::span<const TensorArg> operands, std::vector<int64_t>& bytes);
+
+}  // namespace camshaft
