@@ -27,13 +27,17 @@ dev asan ubsan tsan cuda: %: setup build-%/build.ninja  ## build and C++ tests w
 	@ctest --preset $@ -j $(JOBS)
 
 FUZZ_SECONDS := 600
-fuzz: setup build-fuzz/build.ninja  ## mutate models through reader and importer for ten minutes (needs clang)
+fuzz: setup build-fuzz/build.ninja  ## mutate models, engines, timing caches and command lines, ten minutes each (needs clang)
 	@cmake --build --preset fuzz
-	@$(PYTHON) tests/fuzz/make_corpus.py build-fuzz/fuzz_corpus
-	@mkdir -p build-fuzz/fuzz_found
-	@cd build-fuzz && UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 bin/import_fuzz \
-	  -max_total_time=$(FUZZ_SECONDS) -timeout=20 -malloc_limit_mb=512 -max_len=8192 \
-	  -print_final_stats=1 fuzz_found fuzz_corpus
+	@$(PYTHON) tests/fuzz/make_corpus.py build-fuzz/fuzz_corpus/import_fuzz
+	@build-fuzz/bin/make_engines build-fuzz/fuzz_corpus/engine_fuzz
+	@cd build-fuzz && for fuzzer in import_fuzz engine_fuzz timing_cache_fuzz options_fuzz; do \
+	  mkdir -p fuzz_found/$$fuzzer fuzz_corpus/$$fuzzer && \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  ASAN_OPTIONS=$$(test $$fuzzer = engine_fuzz && echo max_allocation_size_mb=64:allocator_may_return_null=1) \
+	  bin/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 \
+	    -malloc_limit_mb=$$(test $$fuzzer = engine_fuzz && echo 4096 || echo 512) \
+	    -print_final_stats=1 fuzz_found/$$fuzzer fuzz_corpus/$$fuzzer || exit 1; done
 
 zoo: setup  ## export the full models into zoo/ with PyTorch (downloads gigabytes)
 	@scripts/setup.sh venv .venv-zoo scripts/zoo/requirements.txt

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "engine/engine_file.h"
 #include "engine/inspect.h"
+#include "engine/tables.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
 #include "runtime/context.h"
@@ -225,6 +226,30 @@ graph net(%x: f32[n], %flag: bool[]) {
   machine.expectSame({floats({1, 2, 3}), flag(false)});
 }
 
+// `depth` branches, each in the one before.
+std::string nestedBranches(int depth) {
+  std::string inside = "%y = Pointwise(%x) {expr = add(x0:f32, x0:f32)} return %y";
+  for (int i = 0; i < depth; ++i)
+    inside = "%y = If(%c, %x, %c, %x) {then = { graph yes(%x: f32[3], %c: bool[]) { " + inside +
+             " }}, else = { graph no(%x: f32[3]) { %y = Pointwise(%x) {expr = mul(x0:f32, x0:f32)} "
+             "return %y }}, sizes = [3]} return %y";
+  return "graph g(%x: f32[3], %c: bool[]) { " + inside + " }";
+}
+
+TEST(ControlFlow, WhatIsBuiltLoadsHoweverDeepItNests) {
+  const Machine machine(nestedBranches(60));
+  machine.expectSame({floats({1, 2, 3}), flag(true)});
+  machine.expectSame({floats({1, 2, 3}), flag(false)});
+  try {
+    writeEngine(compile(parseGraph(nestedBranches(kMaxBodyDepth + 1), findOp), CompileOptions{}));
+    ADD_FAILURE() << "not noticed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "the network cannot be made an engine: its branches and loops nest 129 deep, and "
+              "engines at most 128");
+  }
+}
+
 TEST(ControlFlow, TheInspectorShowsBodies) {
   const Machine machine(kGrowing);
   const Plan& plan = machine.engine()->plan();
@@ -250,7 +275,7 @@ TEST(ControlFlow, PlansThatDoNotFitTheirBodiesAreRefused) {
     for (Step& step : plan.profiles[0].steps)
       if (step.kind == StepKind::kLoop) spoil(plan, step);
     try {
-      readEngine(writeEngine(plan));
+      readEngine(assembleEngine(writeTables(plan), plan.weights));
     } catch (const Error& error) {
       return error.message();
     }

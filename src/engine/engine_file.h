@@ -11,6 +11,8 @@
 
 namespace camshaft {
 
+// What it gives can be read: a plan beyond the format's limits is Error(kUnsupported), which names
+// the layer.
 std::vector<std::byte> writeEngine(const Plan& plan);
 
 // Every index, offset and size is checked before it is believed: a damaged, foreign or hostile

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "engine/inspect.h"
+#include "engine/tables.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -85,41 +87,135 @@ TEST(EngineFile, ChecksWhatItReads) {
       {"arena size is out of range", [](Plan&, ProfilePlan& p, Step&) { p.arenaBytes = -1; }},
       {"rank is wrong", [](Plan&, ProfilePlan& p, Step&) { p.inputs[0].max.push_back(1); }},
       {"bounds are inverted", [](Plan&, ProfilePlan& p, Step&) { p.inputs[0].min[0] = 9; }},
-      {"lacks dimension names", [](Plan& p, ProfilePlan&, Step&) { p.inputs[0].dimNames.pop_back(); }},
+      {"lacks dimension names",
+       [](Plan& p, ProfilePlan&, Step&) { p.inputs[0].dimNames.pop_back(); }},
       {"slot count is out of range", [](Plan&, ProfilePlan& p, Step&) { p.slotCount = 1 << 20; }},
       {"slot is written twice", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].target = 0; }},
       {"slot is out of range", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].a = 99; }},
-      {"instruction is unknown", [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].op = static_cast<DimOp>(7); }},
+      {"instruction is unknown",
+       [](Plan&, ProfilePlan& p, Step&) { p.dimProgram[1].op = static_cast<DimOp>(7); }},
       {"dimension program is cut", [](Plan&, ProfilePlan& p, Step&) { p.firstPhaseEnd = 3; }},
-      {"element type is unknown", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.type = static_cast<DataType>(kDataTypeCount); }},
-      {"too many dimensions", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.dims.resize(9); }},
+      {"element type is unknown",
+       [](Plan&, ProfilePlan&, Step& s) {
+         s.inputs[0].tensor.type = static_cast<DataType>(kDataTypeCount);
+       }},
+      {"layer 'product': an operand has 9 dimensions, more than 8",
+       [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.dims.resize(9); }},
+      {"a negative size",
+       [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].tensor.dims[1].constant = -2; }},
+      {"a profile gives an output another type",
+       [](Plan&, ProfilePlan& p, Step&) { p.outputs[0].type = DataType::kF64; }},
+      {"a profile gives an output another type",
+       [](Plan&, ProfilePlan& p, Step&) { p.outputs[0].dims.pop_back(); }},
       {"outside the weights", [](Plan&, ProfilePlan&, Step& s) { s.inputs[1].offset = 128; }},
       {"outside the weights", [](Plan&, ProfilePlan&, Step& s) { s.inputs[1].offset = 4; }},
-      {"outside the arena", [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.dims[0].constant = 129; }},
+      {"outside the arena",
+       [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.dims[0].constant = 129; }},
       {"names no input", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].index = 2; }},
       {"names no output", [](Plan&, ProfilePlan&, Step& s) { s.outputs[0].index = -1; }},
-      {"names no buffer", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0] = {.place = Place::kDynamic, .index = 1}; }},
-      {"unknown place", [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].place = static_cast<Place>(7); }},
+      {"names no buffer",
+       [](Plan&, ProfilePlan&, Step& s) { s.inputs[0] = {.place = Place::kDynamic, .index = 1}; }},
+      {"unknown place",
+       [](Plan&, ProfilePlan&, Step& s) { s.inputs[0].place = static_cast<Place>(7); }},
       {"read-only memory", [](Plan&, ProfilePlan&, Step& s) { s.outputs[0] = s.inputs[1]; }},
       {"a workspace is misplaced", [](Plan&, ProfilePlan&, Step& s) { s.workspace = s.inputs[1]; }},
-      {"a workspace has no size", [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.type = DataType::kI8; }},
+      {"a workspace has no size",
+       [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.type = DataType::kI8; }},
       {"unknown kind", [](Plan&, ProfilePlan&, Step& s) { s.kind = static_cast<StepKind>(5); }},
-      {"a bind step has no input", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].place = Place::kNone; }},
-      {"reads no integers", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.type = DataType::kF32; }},
-      {"reads past its input", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0].constant = 0; }},
-      {"size is not fixed", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0] = {.slot = 0}; }},
-      {"bind slot is out of range", [](Plan&, ProfilePlan& p, Step&) { p.steps[0].bindSlots[0] = -1; }},
+      {"layer 'product': it has bodies", [](Plan&, ProfilePlan&, Step& s) { s.bodies = {0}; }},
+      {"a bind step has no input",
+       [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].place = Place::kNone; }},
+      {"reads no integers",
+       [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.type = DataType::kF32; }},
+      {"reads past its input",
+       [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0].constant = 0; }},
+      {"size is not fixed",
+       [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].tensor.dims[0] = {.slot = 0}; }},
+      {"bind slot is out of range",
+       [](Plan&, ProfilePlan& p, Step&) { p.steps[0].bindSlots[0] = -1; }},
   };
   for (const Damage& damage : damages) {
     Plan plan = samplePlan();
     damage.change(plan, plan.profiles[0], plan.profiles[0].steps[1]);
     try {
-      readEngine(writeEngine(plan));
+      readEngine(assembleEngine(writeTables(plan), plan.weights));
       ADD_FAILURE() << "not noticed: " << damage.expected;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInvalidEngine);
       EXPECT_THAT(error.message(), HasSubstr(damage.expected));
     }
+  }
+}
+
+// What cannot be read is not written: the build that made it fails, and says why.
+TEST(EngineFile, WritesNothingThatItWouldNotRead) {
+  const auto refusalOf = [](const Plan& plan) -> std::string {
+    try {
+      writeEngine(plan);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+      return error.message();
+    }
+    return "";
+  };
+  Plan plan = samplePlan();
+  EXPECT_EQ(refusalOf(plan), "");
+  plan.profiles[0].steps[1].inputs[0].tensor.dims.resize(9);
+  EXPECT_EQ(refusalOf(plan),
+            "the network cannot be made an engine: layer 'product': an operand has 9 dimensions, "
+            "more than 8");
+
+  const auto nested = [](int depth) {
+    Plan body = samplePlan();
+    body.inputs.pop_back();  // a body binds nothing here
+    body.profiles[0].inputs.pop_back();
+    body.profiles[0].steps.clear();
+    body.profiles[0].dynamicBuffers.clear();
+    body.profiles[0].dimProgram.clear();
+    body.profiles[0].firstPhaseEnd = 0;
+    body.profiles[0].slotCount = 1;
+    Plan plan = body;
+    for (int i = 0; i < depth; ++i) {
+      auto inner = std::make_shared<Plan>(std::move(plan));
+      plan = body;
+      plan.bodies.push_back(std::move(inner));
+    }
+    return plan;
+  };
+  EXPECT_EQ(readEngine(writeEngine(nested(kMaxBodyDepth))).bodies.size(), 1u);
+  EXPECT_THAT(refusalOf(nested(kMaxBodyDepth + 1)),
+              HasSubstr("nest 129 deep, and engines at most 128"));
+}
+
+// A file of some kilobytes whose 2000 strings are all the longest one there is.
+TEST(EngineFile, SharedStringsAreNotReadOverAndOver) {
+  Plan plan = samplePlan();
+  plan.profiles[0].steps.resize(1);
+  plan.profiles[0].steps[0].info.origins.assign(2000, "o");
+  plan.profiles[0].steps[0].info.origins[0] = std::string(4096, 'x');
+  EngineTables tables = writeTables(plan);
+  std::vector<std::byte>& table = tables.inspection;
+  const auto wordAt = [&](size_t at) {
+    uint32_t value;
+    std::memcpy(&value, table.data() + at, sizeof value);
+    return value;
+  };
+  size_t origins = 0;
+  for (size_t at = 0; at + 8 < table.size(); at += 4)
+    if (wordAt(at) == 2000) origins = at + 4;
+  ASSERT_GT(origins, 0u);
+  EXPECT_NO_THROW(readEngine(assembleEngine(tables, plan.weights)));
+  const uint32_t first = static_cast<uint32_t>(origins) + wordAt(origins);
+  for (size_t i = 0; i < 2000; ++i) {
+    const size_t at = origins + 4 * i;
+    const uint32_t offset = first - static_cast<uint32_t>(at);
+    std::memcpy(table.data() + at, &offset, sizeof offset);
+  }
+  try {
+    readEngine(assembleEngine(tables, plan.weights));
+    ADD_FAILURE() << "not noticed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("say more than they have bytes for"));
   }
 }
 

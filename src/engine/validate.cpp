@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "support/error.h"
+#include "support/text.h"
 
 namespace camshaft {
 namespace {
 
 constexpr size_t kMaxDims = 8;
+
+struct Fault {
+  std::string what;
+};
 
 class Validator {
  public:
@@ -19,6 +23,10 @@ class Validator {
     for (const IoTensor& input : plan_.inputs) checkDims(input.tensor, "an input");
     for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
     for (const ProfilePlan& profile : plan_.profiles) checkProfile(profile);
+    // Shared bodies would be run, shown and allocated once per way that leads to them.
+    std::sort(bodiesRun_.begin(), bodiesRun_.end());
+    require(std::adjacent_find(bodiesRun_.begin(), bodiesRun_.end()) == bodiesRun_.end(),
+            "two steps run the same body");
     for (const std::shared_ptr<Plan>& body : plan_.bodies) {
       require(body->profiles.size() == 1, "a body has not one profile");
       require(!hasDeviceMemory(*body), "a body does not run on the host");
@@ -28,8 +36,7 @@ class Validator {
 
  private:
   static void require(bool holds, std::string_view what) {
-    if (!holds)
-      fail(ErrorKind::kInvalidEngine, "the engine is damaged: ", what, "; build it again");
+    if (!holds) throw Fault{std::string(what)};
   }
 
   void checkProfile(const ProfilePlan& profile) {
@@ -39,10 +46,17 @@ class Validator {
     require(profile.outputs.size() == plan_.outputs.size() &&
                 profile.outputMaxBytes.size() == plan_.outputs.size(),
             "a profile lacks outputs");
+    for (size_t i = 0; i < profile.outputs.size(); ++i)
+      require(profile.outputs[i].type == plan_.outputs[i].tensor.type &&
+                  profile.outputs[i].dims.size() == plan_.outputs[i].tensor.dims.size(),
+              "a profile gives an output another type");
     for (int64_t bytes : {profile.arenaBytes, profile.hostArenaBytes})
       require(bytes >= 0 && bytes < (int64_t{1} << 46), "its arena size is out of range");
-    for (int32_t index : profile.hostDynamicBuffers)
-      require(isIndex(index, profile.dynamicBuffers.size()), "a host buffer does not exist");
+    isHostBuffer_.assign(profile.dynamicBuffers.size(), false);
+    for (int32_t index : profile.hostDynamicBuffers) {
+      require(isIndex(index, isHostBuffer_.size()), "a host buffer does not exist");
+      isHostBuffer_[index] = true;
+    }
     for (size_t i = 0; i < profile.inputs.size(); ++i) {
       const InputRange& range = profile.inputs[i];
       const size_t rank = plan_.inputs[i].tensor.dims.size();
@@ -65,7 +79,13 @@ class Validator {
     require(profile.firstPhaseEnd >= 0 && profile.firstPhaseEnd <= programSize,
             "its dimension program is cut");
     for (const DimInstruction& instruction : profile.dimProgram) checkInstruction(instruction);
-    for (const Step& step : profile.steps) checkStep(step, programSize);
+    for (const Step& step : profile.steps) {
+      try {
+        checkStep(step, programSize);
+      } catch (const Fault& fault) {
+        throw Fault{str("layer '", step.name, "': ", fault.what)};
+      }
+    }
   }
 
   // Every slot is written by one input dimension, bound element or instruction, so that a size once
@@ -123,6 +143,8 @@ class Validator {
     require(step.bindMin.size() == step.bindSlots.size() &&
                 step.bindMax.size() == step.bindSlots.size(),
             "a bind step has no bounds");
+    require(runsBodies(step) || step.bodies.empty(), "it has bodies that it does not run");
+    bodiesRun_.insert(bodiesRun_.end(), step.bodies.begin(), step.bodies.end());
     if (step.kind == StepKind::kBindDims) checkBind(step);
     if (step.kind == StepKind::kIf) checkIf(step);
     if (step.kind == StepKind::kLoop) checkLoop(step);
@@ -137,9 +159,13 @@ class Validator {
   void checkSide(const Step& step) {
     if (!hasDeviceMemory(plan_)) return;
     const bool onHost = isHostStep(plan_, step);
+    const auto isOnHost = [&](const Operand& operand) {  // isHostOperand() would search
+      return operand.place == Place::kDynamic ? isHostBuffer_[operand.index]
+                                              : isHostOperand(plan_, *profile_, operand);
+    };
     const auto check = [&](const Operand& operand) {
       require(operand.place == Place::kNone || operand.place == Place::kWeights ||
-                  isHostOperand(plan_, *profile_, operand) == onHost,
+                  isOnHost(operand) == onHost,
               "a step reaches for memory of the other side");
     };
     for (const Operand& input : step.inputs) check(input);
@@ -271,7 +297,10 @@ class Validator {
 
   void checkDims(const TensorDesc& desc, std::string_view what) {
     require(static_cast<int>(desc.type) < kDataTypeCount, "an element type is unknown");
-    require(desc.dims.size() <= kMaxDims, str(what, " has too many dimensions"));
+    require(desc.dims.size() <= kMaxDims,
+            str(what, " has ", desc.dims.size(), " dimensions, more than ", kMaxDims));
+    for (const DimRef& dim : desc.dims)
+      require(!dim.isConstant() || dim.constant >= 0, str(what, " has a negative size"));
     if (profile_)
       for (const DimRef& dim : desc.dims) checkDim(dim);
   }
@@ -287,10 +316,19 @@ class Validator {
 
   const Plan& plan_;
   const ProfilePlan* profile_ = nullptr;
+  std::vector<bool> isHostBuffer_;  // by index, of the profile
+  std::vector<int32_t> bodiesRun_;
 };
 
 }  // namespace
 
-void validate(const Plan& plan) { Validator(plan).run(); }
+std::string faultOf(const Plan& plan) {
+  try {
+    Validator(plan).run();
+  } catch (const Fault& fault) {
+    return fault.what;
+  }
+  return {};
+}
 
 }  // namespace camshaft

@@ -1,12 +1,14 @@
 // Checks that a plan read from a file can be run without leaving its memory.
 #pragma once
 
+#include <string>
+
 #include "plan/plan.h"
 
 namespace camshaft {
 
-// Throws Error(kInvalidEngine) naming what is out of range. A kernel's own parameters are its own
-// to check when it is loaded.
-void validate(const Plan& plan);
+// What is out of range, in words that name the layer: "layer 'x': an operand lies outside the
+// arena". Empty when nothing is. A kernel's own parameters are its own to check when it is loaded.
+std::string faultOf(const Plan& plan);
 
 }  // namespace camshaft

@@ -3,177 +3,45 @@
 
 #include "engine/engine_file.h"
 #include "engine/file_layout.h"
-#include "engine_generated.h"
+#include "engine/tables.h"
+#include "engine/validate.h"
+#include "support/error.h"
 #include "support/hash.h"
 
 namespace camshaft {
 namespace {
 
-using flatbuffers::FlatBufferBuilder;
-using flatbuffers::Offset;
-template <class T>
-using OffsetVector = Offset<flatbuffers::Vector<Offset<T>>>;
+int depthOf(const Plan& plan) {
+  int deepest = 0;
+  for (const std::shared_ptr<Plan>& body : plan.bodies)
+    deepest = std::max(deepest, 1 + depthOf(*body));
+  return deepest;
+}
 
-class PlanWriter {
- public:
-  std::vector<std::byte> write(const Plan& whole) {
-    builder_.Finish(plan(whole));
-    return bytes();
-  }
+[[noreturn]] void refuse(std::string_view why) {
+  fail(ErrorKind::kUnsupported, "the network cannot be made an engine: ", why);
+}
 
-  std::vector<std::byte> writeInspection(const Plan& whole) {
-    builder_.Finish(inspection(whole));
-    return bytes();
-  }
-
- private:
-  template <class T, class Table>
-  OffsetVector<Table> list(const std::vector<T>& items,
-                           Offset<Table> (PlanWriter::*one)(const T&)) {
-    std::vector<Offset<Table>> offsets;
-    for (const T& item : items) offsets.push_back((this->*one)(item));
-    return builder_.CreateVector(offsets);
-  }
-
-  Offset<fb::Plan> plan(const Plan& value) {
-    const auto inputs = list(value.inputs, &PlanWriter::io);
-    const auto outputs = list(value.outputs, &PlanWriter::io);
-    const auto profiles = list(value.profiles, &PlanWriter::profile);
-    const auto name = text(value.networkName), device = text(value.device),
-               builtFor = text(value.builtFor);
-    const auto binaries = list(value.binaries, &PlanWriter::binary);
-    const auto bodies = list(value.bodies, &PlanWriter::body);
-    return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                          value.profilingVerbosity, binaries, bodies);
-  }
-  Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
-
-  Offset<fb::Inspection> inspection(const Plan& value) {
-    const auto profiles = list(value.profiles, &PlanWriter::profileInfo);
-    return fb::CreateInspection(builder_, profiles,
-                                list(value.bodies, &PlanWriter::bodyInspection));
-  }
-  Offset<fb::Inspection> bodyInspection(const std::shared_ptr<Plan>& value) {
-    return inspection(*value);
-  }
-
-  Offset<flatbuffers::String> text(const std::string& value) {
-    return builder_.CreateString(value);
-  }
-
-  OffsetVector<flatbuffers::String> texts(const std::vector<std::string>& values) {
-    return builder_.CreateVectorOfStrings(values);
-  }
-
-  Offset<flatbuffers::Vector<const fb::DimRef*>> dims(const std::vector<DimRef>& values) {
-    std::vector<fb::DimRef> structs;
-    for (const DimRef& dim : values) structs.emplace_back(dim.constant, dim.slot);
-    return builder_.CreateVectorOfStructs(structs);
-  }
-
-  Offset<flatbuffers::Vector<uint8_t>> rawBytes(const std::vector<std::byte>& values) {
-    return builder_.CreateVector(reinterpret_cast<const uint8_t*>(values.data()), values.size());
-  }
-
-  Offset<fb::Binary> binary(const std::vector<std::byte>& value) {
-    return fb::CreateBinary(builder_, rawBytes(value));
-  }
-
-  Offset<fb::TensorDesc> tensor(const TensorDesc& desc) {
-    return fb::CreateTensorDesc(builder_, static_cast<uint8_t>(desc.type), dims(desc.dims));
-  }
-
-  Offset<fb::Operand> operand(const Operand& value) {
-    return fb::CreateOperand(builder_, static_cast<uint8_t>(value.place), value.offset, value.index,
-                             tensor(value.tensor));
-  }
-
-  Offset<fb::Step> step(const Step& value) {
-    const auto name = text(value.name), kernel = text(value.kernel);
-    const auto params = rawBytes(value.params);
-    const auto inputs = list(value.inputs, &PlanWriter::operand),
-               outputs = list(value.outputs, &PlanWriter::operand);
-    const auto dimArgs = dims(value.dimArgs);
-    const auto workspace = operand(value.workspace);
-    const auto bindSlots = builder_.CreateVector(value.bindSlots);
-    const auto bindMin = builder_.CreateVector(value.bindMin),
-               bindMax = builder_.CreateVector(value.bindMax);
-    return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
-                          outputs, dimArgs, workspace, bindSlots, value.dimBegin, value.dimEnd,
-                          value.binary, bindMin, bindMax, builder_.CreateVector(value.bodies),
-                          value.carried);
-  }
-
-  Offset<fb::IoTensor> io(const IoTensor& value) {
-    const auto name = text(value.name);
-    const auto desc = tensor(value.tensor);
-    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor,
-                              texts(value.dimNames), value.isOnHost);
-  }
-
-  Offset<fb::SizeCheck> sizeCheck(const SizeCheck& value) {
-    const auto before = text(value.before), between = text(value.between),
-               after = text(value.after);
-    const fb::DimRef a(value.a.constant, value.a.slot), b(value.b.constant, value.b.slot);
-    return fb::CreateSizeCheck(builder_, static_cast<uint8_t>(value.relation), &a, &b, before,
-                               between, after);
-  }
-
-  Offset<fb::InputRange> range(const InputRange& value) {
-    const auto min = builder_.CreateVector(value.min), opt = builder_.CreateVector(value.opt),
-               max = builder_.CreateVector(value.max);
-    return fb::CreateInputRange(builder_, min, opt, max);
-  }
-
-  Offset<fb::Profile> profile(const ProfilePlan& value) {
-    std::vector<fb::DimInstruction> program;
-    for (const DimInstruction& i : value.dimProgram)
-      program.emplace_back(i.constant, i.target, i.a, i.b, static_cast<uint8_t>(i.op));
-    const auto inputs = list(value.inputs, &PlanWriter::range);
-    const auto programVector = builder_.CreateVectorOfStructs(program);
-    const auto steps = list(value.steps, &PlanWriter::step);
-    const auto outputs = list(value.outputs, &PlanWriter::tensor);
-    const auto dynamicBuffers = dims(value.dynamicBuffers);
-    const auto hostDynamicBuffers = builder_.CreateVector(value.hostDynamicBuffers);
-    const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
-    const auto sizeChecks = list(value.sizeChecks, &PlanWriter::sizeCheck);
-    return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
-                             steps, outputs, dynamicBuffers, value.arenaBytes,
-                             value.hostArenaBytes, hostDynamicBuffers, outputMaxBytes,
-                             value.runsBranches, sizeChecks);
-  }
-
-  Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {
-    const auto kernel = text(value.kernel), note = text(value.note);
-    return fb::CreateAlternative(builder_, kernel, value.milliseconds, note);
-  }
-
-  Offset<fb::StepInfo> stepInfo(const Step& value) {
-    const auto layerType = text(value.info.layerType), why = text(value.info.why);
-    const auto origins = texts(value.info.origins);
-    const auto alternatives = list(value.info.alternatives, &PlanWriter::alternative);
-    return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives,
-                              value.info.milliseconds);
-  }
-
-  Offset<fb::ProfileInfo> profileInfo(const ProfilePlan& value) {
-    return fb::CreateProfileInfo(builder_, list(value.steps, &PlanWriter::stepInfo));
-  }
-
-  std::vector<std::byte> bytes() const {
-    const auto* data = reinterpret_cast<const std::byte*>(builder_.GetBufferPointer());
-    return {data, data + builder_.GetSize()};
-  }
-
-  FlatBufferBuilder builder_;
-};
+// What readEngine() would say of the file, without its weights being copied or hashed.
+void requireReadable(const EngineTables& tables, const Plan& plan) {
+  Plan read = readTables(tables.plan, tables.inspection);
+  setWeights(read, plan.weights, plan.weightsOwner);
+  if (const std::string fault = faultOf(read); !fault.empty()) refuse(fault);
+}
 
 }  // namespace
 
 std::vector<std::byte> writeEngine(const Plan& plan) {
-  const std::vector<std::byte> table = PlanWriter().write(plan);
-  const std::vector<std::byte> inspection = PlanWriter().writeInspection(plan);
+  if (const int depth = depthOf(plan); depth > kMaxBodyDepth)
+    refuse(
+        str("its branches and loops nest ", depth, " deep, and engines at most ", kMaxBodyDepth));
+  const EngineTables tables = writeTables(plan);
+  requireReadable(tables, plan);
+  return assembleEngine(tables, plan.weights);
+}
 
+std::vector<std::byte> assembleEngine(const EngineTables& tables,
+                                      std::span<const std::byte> weights) {
   EngineHeader header;
   uint64_t end = sizeof header;
   const auto place = [&end](uint64_t size) {
@@ -181,9 +49,9 @@ std::vector<std::byte> writeEngine(const Plan& plan) {
     end = offset + size;
     return EngineSection{offset, size};
   };
-  header.plan = place(table.size());
-  header.inspection = place(inspection.size());
-  header.weights = place(plan.weights.size());
+  header.plan = place(tables.plan.size());
+  header.inspection = place(tables.inspection.size());
+  header.weights = place(weights.size());
   header.fileBytes = end;
 
   std::vector<std::byte> file(end);
@@ -191,9 +59,9 @@ std::vector<std::byte> writeEngine(const Plan& plan) {
     std::copy(bytes.begin(), bytes.end(),
               file.begin() + static_cast<std::ptrdiff_t>(section.offset));
   };
-  put(header.plan, table);
-  put(header.inspection, inspection);
-  put(header.weights, plan.weights);
+  put(header.plan, tables.plan);
+  put(header.inspection, tables.inspection);
+  put(header.weights, weights);
   std::memcpy(file.data(), &header, sizeof header);
   header.hash = hashBytes(file);
   std::memcpy(file.data(), &header, sizeof header);

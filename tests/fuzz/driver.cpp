@@ -1,6 +1,6 @@
 // A small driver for compilers without libFuzzer, with its entry point and the options
 // that the tests use:
-//   import_fuzz [-max_total_time=SECONDS] [-timeout=SECONDS] [-seed=NUMBER] FILE_OR_FOLDER...
+//   NAME_fuzz [-max_total_time=SECONDS] [-timeout=SECONDS] [-seed=NUMBER] FILE_OR_FOLDER...
 #include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using camshaft::fuzz::Bytes;
-using camshaft::fuzz::ModelMutator;
 using camshaft::fuzz::Random;
 
 const Bytes* running = nullptr;  // what a crash or a hang is to be blamed on
@@ -82,6 +81,8 @@ int main(int argc, char** argv) {
       corpus.push_back(readFile(argument));
     }
   }
+  const auto mutator = camshaft::fuzz::makeMutator();
+  for (Bytes& seed : mutator->seeds()) corpus.push_back(std::move(seed));
   if (corpus.empty()) {
     std::fprintf(stderr, "there is no corpus: name files or folders\n");
     return 2;
@@ -90,17 +91,16 @@ int main(int argc, char** argv) {
   for (const int signal : {SIGALRM, SIGABRT}) ::signal(signal, onSignal);
   __sanitizer_set_death_callback(saveInput);
   std::sort(corpus.begin(), corpus.end());  // folders list files in any order
-  ModelMutator mutator;
   for (const Bytes& bytes : corpus) {
     run(bytes, timeout);
-    mutator.learn(bytes);
+    mutator->learn(bytes);
   }
 
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   uint64_t runs = corpus.size();
   for (Random random(seed); Clock::now() < end; ++runs)
-    run(mutator.mutated(corpus[random() % corpus.size()], random), timeout);
+    run(mutator->mutated(corpus[random() % corpus.size()], random), timeout);
   std::printf("%llu inputs, no finding\n", static_cast<unsigned long long>(runs));
   return 0;
 }

@@ -5,25 +5,29 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <random>
+#include <map>
 
 #include "backend/device.h"
 #include "compiler/compile.h"
 #include "conformance/case.h"
 #include "engine/engine_file.h"
 #include "engine/file_layout.h"
-#include "runtime/context.h"
+#include "fuzz/engine_mutator.h"
+#include "fuzz/try_engine.h"
+#include "ops/ops.h"
 #include "support/error.h"
-#include "support/hash.h"
 
 namespace camshaft {
 namespace {
 
 using conformance::Case;
-using Random = std::mt19937;
+using fuzz::below;
+using fuzz::changePlan;
+using fuzz::Random;
+using fuzz::rehash;
+using fuzz::tryEngine;
+using fuzz::writeUnchecked;
 using Bytes = std::vector<std::byte>;
-
-uint64_t below(Random& random, uint64_t limit) { return limit == 0 ? 0 : random() % limit; }
 
 Plan build(const Case& c, const std::string& device) {
   const Graph graph = c.graph();
@@ -44,219 +48,6 @@ const std::vector<Bytes>& goodEngines() {
     return all;
   }();
   return engines;
-}
-
-void rehash(Bytes& bytes) {
-  EngineHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  header.hash = 0;
-  Hasher hasher;
-  hasher.update(std::as_bytes(std::span(&header, 1)));
-  hasher.update(std::span(bytes).subspan(sizeof header));
-  header.hash = hasher.digest();
-  std::memcpy(bytes.data(), &header, sizeof header);
-}
-
-// A caller's memory for one tensor, exactly as large as asked for.
-struct Memory {
-  std::unique_ptr<std::byte[]> bytes;
-  void* take(int64_t size) {
-    bytes = std::make_unique<std::byte[]>(static_cast<size_t>(size));  // zeros are valid indices
-    return bytes.get();
-  }
-};
-
-int64_t bytesOfShape(DataType type, std::span<const int64_t> dims) {
-  constexpr int64_t kMost = 1 << 24;
-  int64_t count = 1;
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim > kMost) return -1;
-    count *= std::max<int64_t>(dim, 1);
-    if (count > kMost) return -1;
-  }
-  return static_cast<int64_t>(bytesOf(type, std::count(dims.begin(), dims.end(), 0) > 0 ? 0 : count));
-}
-
-// As a careful program does: shapes from the profile, memory as large as the context says.
-void runAsUsersDo(const std::shared_ptr<const LoadedEngine>& engine, int profile) {
-  const Plan& plan = engine->plan();
-  Context context(engine, 1);
-  context.setProfile(profile);
-  std::vector<Memory> inputs(plan.inputs.size()), outputs(plan.outputs.size());
-  for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    context.setInputShape(static_cast<int>(i), plan.profiles[profile].inputs[i].opt);
-    const int64_t bytes = bytesOfShape(plan.inputs[i].tensor.type, context.inputShape(static_cast<int>(i)));
-    if (bytes < 0) return;
-    context.setInputAddress(static_cast<int>(i), inputs[i].take(bytes));
-  }
-  context.setOutputAllocator([&](int output, void*, int64_t bytes, std::span<const int64_t>) -> void* {
-    if (bytes > (1 << 26)) return nullptr;
-    return outputs[output].take(bytes);
-  });
-  bool allKnown = true;
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    const int64_t bytes = bytesOfShape(plan.profiles[profile].outputs[i].type, context.outputShape(static_cast<int>(i)));
-    allKnown &= bytes >= 0;
-  }
-  if (allKnown) {  // no allocator: addresses set beforehand
-    context.setOutputAllocator(nullptr);
-    for (size_t i = 0; i < plan.outputs.size(); ++i)
-      context.setOutputAddress(static_cast<int>(i), outputs[i].take(bytesOfShape(
-          plan.profiles[profile].outputs[i].type, context.outputShape(static_cast<int>(i)))));
-  }
-  context.run();
-}
-
-// The message of the Error that stopped it, or "" when it ran.
-std::string tryEngine(const Bytes& bytes) {
-  try {
-    Plan plan = readEngine(bytes);
-    // Larger arenas than any case has are refused by machines, not by engines.
-    for (const ProfilePlan& profile : plan.profiles)
-      if (profile.arenaBytes > (1 << 26)) return "not tried: its arena is large";
-    const auto engine = std::make_shared<LoadedEngine>(std::move(plan));
-    for (size_t p = 0; p < engine->plan().profiles.size(); ++p) runAsUsersDo(engine, static_cast<int>(p));
-  } catch (const Error& error) {
-    EXPECT_FALSE(error.message().empty());
-    return error.message();
-  }
-  return "";
-}
-
-template <class T>
-T* anyOf(Random& random, std::vector<T>& list) {
-  return list.empty() ? nullptr : &list[below(random, list.size())];
-}
-
-int64_t oddNumber(Random& random, int64_t near) {
-  static constexpr int64_t kOdd[] = {0, 1, -1, 2, 7, 64, 4096, 1 << 20, int64_t{1} << 31, int64_t{1} << 40,
-                                     int64_t{1} << 62, INT64_MAX, INT64_MIN, -64};
-  switch (below(random, 3)) {
-    case 0: return kOdd[below(random, std::size(kOdd))];
-    case 1: return near + static_cast<int64_t>(below(random, 5)) - 2;
-    default: return static_cast<int64_t>(below(random, 12));
-  }
-}
-
-void changeDim(Random& random, Plan& plan, DimRef& dim) {
-  if (below(random, 2) == 0) dim = {.constant = oddNumber(random, dim.constant)};
-  else dim.slot = static_cast<int32_t>(below(random, plan.profiles[0].slotCount + 2)) - 1;
-}
-
-void changeTensor(Random& random, Plan& plan, TensorDesc& tensor) {
-  switch (below(random, 5)) {
-    case 0: tensor.type = static_cast<DataType>(below(random, kDataTypeCount + 1)); break;
-    case 1: tensor.dims.push_back({.constant = oddNumber(random, 2)}); break;
-    case 2: if (!tensor.dims.empty()) tensor.dims.pop_back(); break;
-    default:
-      if (DimRef* dim = anyOf(random, tensor.dims)) changeDim(random, plan, *dim);
-  }
-}
-
-void changeOperand(Random& random, Plan& plan, Operand& operand) {
-  switch (below(random, 6)) {
-    case 0: operand.place = static_cast<Place>(below(random, 7)); break;
-    case 1: operand.offset = oddNumber(random, operand.offset); break;
-    case 2: operand.offset += 64 * (static_cast<int64_t>(below(random, 9)) - 4); break;
-    case 3: operand.index = static_cast<int32_t>(oddNumber(random, operand.index)); break;
-    default: changeTensor(random, plan, operand.tensor);
-  }
-}
-
-void changeOperands(Random& random, Plan& plan, std::vector<Operand>& operands) {
-  Operand* operand = anyOf(random, operands);
-  if (!operand || below(random, 8) == 0) return operands.push_back(operand ? *operand : Operand{});
-  switch (below(random, 6)) {
-    case 0: operands.erase(operands.begin() + (operand - operands.data())); break;
-    case 1: std::swap(*operand, operands[below(random, operands.size())]); break;
-    default: changeOperand(random, plan, *operand);
-  }
-}
-
-void changeParams(Random& random, Step& step) {
-  std::vector<std::byte>& params = step.params;
-  if (params.empty() || below(random, 10) == 0) return params.resize(below(random, 64));
-  const size_t at = below(random, params.size());
-  switch (below(random, 4)) {
-    case 0: params.resize(at); break;
-    case 1: params[at] = static_cast<std::byte>(random()); break;
-    case 2: params[at] ^= static_cast<std::byte>(1 << below(random, 8)); break;
-    default: {
-      const int64_t number = oddNumber(random, 3);
-      const size_t start = at / 8 * 8, size = std::min<size_t>(8, params.size() - start);
-      std::memcpy(params.data() + start, &number, size);
-    }
-  }
-}
-
-// Another step's kernel, parameters or both, as a file stitched from others has them.
-void stealKernel(Random& random, Step& step, const std::vector<Step>& donors) {
-  const Step& donor = donors[below(random, donors.size())];
-  step.kernel = donor.kernel;
-  if (below(random, 4) != 0) step.params = donor.params;
-  if (below(random, 8) == 0) step.kernel += "x";
-}
-
-void changeProfile(Random& random, Plan& plan, ProfilePlan& profile) {
-  switch (below(random, 7)) {
-    case 0: profile.slotCount = static_cast<int32_t>(oddNumber(random, profile.slotCount)); break;
-    case 1: profile.firstPhaseEnd = static_cast<int32_t>(oddNumber(random, profile.firstPhaseEnd)); break;
-    case 2: profile.arenaBytes = oddNumber(random, profile.arenaBytes); break;
-    case 3:
-      if (DimInstruction* instruction = anyOf(random, profile.dimProgram)) {
-        int32_t* const fields[] = {&instruction->target, &instruction->a, &instruction->b};
-        *fields[below(random, 3)] = static_cast<int32_t>(oddNumber(random, instruction->a));
-        if (below(random, 2)) instruction->op = static_cast<DimOp>(below(random, 7));
-        if (below(random, 2)) instruction->constant = oddNumber(random, instruction->constant);
-      }
-      break;
-    case 4:
-      if (InputRange* range = anyOf(random, profile.inputs)) {
-        std::vector<int64_t>* const bounds[] = {&range->min, &range->opt, &range->max};
-        if (int64_t* bound = anyOf(random, *bounds[below(random, 3)])) *bound = oddNumber(random, *bound);
-      }
-      break;
-    case 5:
-      if (TensorDesc* output = anyOf(random, profile.outputs)) changeTensor(random, plan, *output);
-      break;
-    default:
-      if (DimRef* buffer = anyOf(random, profile.dynamicBuffers)) changeDim(random, plan, *buffer);
-      else profile.dynamicBuffers.push_back({.constant = 64});
-  }
-}
-
-void changeStep(Random& random, Plan& plan, Step& step, const std::vector<Step>& donors) {
-  switch (below(random, 10)) {
-    case 0: step.kind = static_cast<StepKind>(below(random, 3)); break;
-    case 1: stealKernel(random, step, donors); break;
-    case 2:
-    case 3: changeParams(random, step); break;
-    case 4:
-    case 5: changeOperands(random, plan, step.inputs); break;
-    case 6:
-    case 7: changeOperands(random, plan, step.outputs); break;
-    case 8:
-      if (DimRef* dim = anyOf(random, step.dimArgs)) changeDim(random, plan, *dim);
-      else if (int32_t* slot = anyOf(random, step.bindSlots)) *slot = static_cast<int32_t>(oddNumber(random, *slot));
-      break;
-    default: changeOperand(random, plan, step.workspace);
-  }
-}
-
-void changePlan(Random& random, Plan& plan, const std::vector<Step>& donors) {
-  ProfilePlan& profile = *anyOf(random, plan.profiles);
-  Step* step = anyOf(random, profile.steps);
-  switch (below(random, 12)) {
-    case 0: return changeProfile(random, plan, profile);
-    case 1:
-      if (IoTensor* input = anyOf(random, plan.inputs)) changeTensor(random, plan, input->tensor);
-      return;
-    case 2:
-      if (step) std::swap(*step, profile.steps[below(random, profile.steps.size())]);
-      return;
-    default:
-      if (step) changeStep(random, plan, *step, donors);
-  }
 }
 
 std::vector<Step> stepsOf(const std::vector<Bytes>& engines) {
@@ -327,7 +118,7 @@ TEST(HostileEngine, ChangedPlans) {
     Plan plan = readEngine(goodEngines()[below(random, goodEngines().size())]);
     for (uint64_t changes = 1 + below(random, 2); changes > 0; --changes) changePlan(random, plan, donors);
     ++rounds;
-    ran += tryEngine(writeEngine(plan)).empty();
+    ran += tryEngine(writeUnchecked(plan)).empty();
   });
   // Most changes must be caught; some are harmless. All or none would mean that nothing is tested.
   EXPECT_GT(ran, 0);
@@ -348,8 +139,83 @@ TEST(HostileEngine, EveryKernelOnEveryOtherKernelsOperands) {
         step.params = donor->params;
         break;
       }
-      tryEngine(writeEngine(plan));
+      tryEngine(writeUnchecked(plan));
     }
+  }
+}
+
+Plan planOf(const std::string& text) {
+  CompileOptions options;
+  options.optimizationLevel = 0;
+  options.threads = 1;
+  return compile(parseGraph(text, findOp), options);
+}
+
+// Kernels that follow positions which they keep in their workspace or results.
+TEST(HostileEngine, OperandsOfAStepLieApart) {
+  const char* const graphs[] = {
+      "graph g(%x: f32[2, 40]) { %a = Softmax(%x) {axis = 1} %v, %i = TopK(%a) {k = 20, axis = 1} "
+      "%b = Softmax(%v) {axis = 1} %s = Pointwise(%i) {expr = add(x0:i64, x0:i64)} return %b, %s }",
+      "graph g(%x: f32[2, 40]) { %a = Softmax(%x) {axis = 1} %p, %c = NonZero(%a) "
+      "%s = Pointwise(%p) {expr = add(x0:i64, x0:i64)} return %s, %c }"};
+  for (const char* text : graphs) {
+    const Plan good = planOf(text);
+    EXPECT_EQ(tryEngine(writeUnchecked(good)), "");
+    const std::vector<Step>& steps = good.profiles[0].steps;
+    int moved = 0;
+    for (size_t s = 0; s < steps.size(); ++s) {
+      std::vector<Operand> all = steps[s].inputs;
+      all.insert(all.end(), steps[s].outputs.begin(), steps[s].outputs.end());
+      all.push_back(steps[s].workspace);
+      for (size_t o = 0; o <= steps[s].outputs.size(); ++o)
+        for (const Operand& there : all) {
+          Plan plan = good;
+          Step& step = plan.profiles[0].steps[s];
+          Operand& written = o < step.outputs.size() ? step.outputs[o] : step.workspace;
+          if (written.place != Place::kArena || there.place != Place::kArena ||
+              written.offset == there.offset || step.kernel.starts_with("cpu/softmax") ||
+              step.kernel.starts_with("cpu/pointwise"))  // these work in place
+            continue;
+          written.offset = there.offset;
+          EXPECT_NE(tryEngine(writeUnchecked(plan)), "") << step.kernel;
+          ++moved;
+        }
+    }
+    EXPECT_GE(moved, 4);
+  }
+}
+
+constexpr const char* kLoop = R"(graph g(%x: f32[4]) {
+  %m: i64[] = constant [3]
+  %last, %all = Loop(%m, _, %x) {body = {
+    graph body(%i: i64[], %c: bool[], %v: f32[4]) {
+      %w = Pointwise(%v) {expr = add(x0:f32, x0:f32)}
+      %s = Pointwise(%w) {expr = mul(x0:f32, x0:f32)}
+      return %c as "go", %w as "v", %s as "all"
+    }}, carried = 1, sizes = [4, t, 4], symbols = [t]}
+  return %last, %all
+})";
+
+// A body says how large its results are, and what it writes is another thing.
+TEST(HostileEngine, BodiesThatLieAboutTheirResults) {
+  const Bytes good = writeEngine(planOf(kLoop));
+  EXPECT_EQ(tryEngine(good), "");
+  for (size_t output = 1; output < 3; ++output)
+    for (int64_t size : {int64_t{1}, int64_t{5}, int64_t{1} << 20}) {
+      Plan plan = readEngine(good);
+      ProfilePlan& body = plan.bodies[0]->profiles[0];
+      body.outputs[output].dims[0] = {.constant = size};
+      for (IoTensor* io : {&plan.bodies[0]->outputs[output], &plan.bodies[0]->inputs[2]})
+        io->tensor.dims[0] = {.constant = size};
+      body.inputs[2] = {{1}, {4}, {1 << 20}};
+      EXPECT_NE(tryEngine(writeUnchecked(plan)), "") << output << ": " << size;
+    }
+  // A result that nothing writes.
+  for (size_t s = 0; s < readEngine(good).bodies[0]->profiles[0].steps.size(); ++s) {
+    Plan plan = readEngine(good);
+    std::vector<Step>& steps = plan.bodies[0]->profiles[0].steps;
+    steps.erase(steps.begin() + static_cast<int64_t>(s));
+    EXPECT_NE(tryEngine(writeUnchecked(plan)), "") << "without step " << s;
   }
 }
 
