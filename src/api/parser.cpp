@@ -18,10 +18,9 @@ namespace {
 using nvonnxparser::OnnxParserFlag;
 using nvonnxparser::OnnxParserFlags;
 
-std::optional<std::filesystem::path> folderOf(const char* modelPath) {
+std::optional<std::filesystem::path> pathOf(const char* modelPath) {
   if (!modelPath) return std::nullopt;
-  const std::filesystem::path path(modelPath);
-  return path.has_parent_path() ? path.parent_path() : ".";
+  return modelPath;
 }
 
 std::span<const std::byte> viewOf(const void* bytes, size_t size) {
@@ -73,7 +72,7 @@ class Parser : public nvonnxparser::IParser {
     return attempt([&] {
       subgraphs_.clear();
       const auto model =
-          read([&] { return onnx::readModelBytes(viewOf(bytes, size), folderOf(modelPath)); });
+          read([&] { return onnx::readModelBytes(viewOf(bytes, size), pathOf(modelPath)); });
       if (!model) return false;
       Graph graph;
       std::vector<onnx::ImportProblem> problems = onnx::importModel(*model, graph);
@@ -197,7 +196,7 @@ class Parser : public nvonnxparser::IParser {
     const std::span<const std::byte> given = viewOf(bytes, size);
     auto copy = std::make_shared<const std::vector<std::byte>>(given.begin(), given.end());
     network_.keepAlive(copy);
-    return read([&] { return onnx::readModelBytes(*copy, folderOf(modelPath)); });
+    return read([&] { return onnx::readModelBytes(*copy, pathOf(modelPath)); });
   }
 
   void warnOfNewer(const onnx::Model& model) const {

@@ -47,7 +47,7 @@ class SlimModelView final : public ISlimModel {
   onnx::LoadedModel read(const char* path) const {
     if (bytes_.empty()) return onnx::readModelFile(path);
     if (!path) return onnx::readModelBytes(bytes_);
-    return onnx::readModelBytes(bytes_, std::filesystem::absolute(path).parent_path());
+    return onnx::readModelBytes(bytes_, std::filesystem::absolute(path));
   }
 
   std::vector<std::byte> bytes_;  // the caller's, copied: the model points into them

@@ -1,6 +1,7 @@
 #include "onnx/wire/external_data.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "support/error.h"
 #include "support/mapped_file.h"
@@ -17,7 +18,26 @@ bool isInside(const fs::path& path, const fs::path& folder) {
   return folderEnd == folder.end();
 }
 
+void addFoldersOfEnvironment(std::vector<fs::path>& folders) {
+  const char* given = std::getenv("CAMSHAFT_DATA_FOLDERS");
+  std::string_view rest = given ? given : "";
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
 }  // namespace
+
+ModelPlace ModelPlace::ofFile(const fs::path& file) {
+  ModelPlace place{file.has_parent_path() ? file.parent_path() : ".", {}};
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (!error && fs::is_symlink(file, error)) place.linked.push_back(real.parent_path());
+  addFoldersOfEnvironment(place.linked);
+  return place;
+}
 
 // Checked twice: on the text, so a hostile model cannot probe which files exist outside, and on
 // the canonical path, which is where symbolic links lead.
@@ -25,7 +45,7 @@ fs::path ModelFiles::resolve(std::string_view location, std::string_view what) c
   const auto refuse = [&](ErrorKind kind, const auto&... reason) {
     fail(kind, what, " keeps its data in '", location, "', ", reason...);
   };
-  if (!folder_) {
+  if (!place_) {
     refuse(ErrorKind::kInvalidArgument,
            "but the model was given as bytes with no folder: pass the folder of that file");
   }
@@ -38,11 +58,19 @@ fs::path ModelFiles::resolve(std::string_view location, std::string_view what) c
     refuse(ErrorKind::kInvalidModel, "which is outside the model's folder: move it there");
   }
   std::error_code error;
-  const fs::path folder = fs::canonical(*folder_, error);
+  const fs::path folder = fs::canonical(place_->folder, error);
   const fs::path path = error ? fs::path() : fs::canonical(folder / relative, error);
   if (error) refuse(ErrorKind::kIo, "which cannot be found: ", error.message());
-  if (!isInside(path, folder)) {
-    refuse(ErrorKind::kInvalidModel, "a link that leads outside the model's folder: copy it there");
+  const auto leadsInto = [&](const fs::path& other) {
+    std::error_code missing;
+    const fs::path real = fs::canonical(other, missing);
+    return !missing && isInside(path, real);
+  };
+  if (!isInside(path, folder) &&
+      std::none_of(place_->linked.begin(), place_->linked.end(), leadsInto)) {
+    refuse(ErrorKind::kInvalidModel,
+           "a link that leads outside the model's folder: copy it there, or name the folder it "
+           "leads to in the environment variable CAMSHAFT_DATA_FOLDERS");
   }
   if (!fs::is_regular_file(path, error)) {
     refuse(ErrorKind::kInvalidModel, "which is not a regular file");

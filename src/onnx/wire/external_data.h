@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnx/wire/model.h"
 
@@ -24,17 +25,29 @@ struct OwnedBytes {
   std::shared_ptr<const void> owner;
 };
 
+// Where external data may lie.
+struct ModelPlace {
+  std::filesystem::path folder;               // locations are looked up here
+  std::vector<std::filesystem::path> linked;  // links found there may lead into these too
+
+  // Of a model's file. Where that is a link, as in a download cache that keeps its files in one
+  // folder and links to them from others, its data may be links into the same folder. The
+  // environment variable CAMSHAFT_DATA_FOLDERS names more, separated by colons.
+  static ModelPlace ofFile(const std::filesystem::path& file);
+};
+
 // External files are mapped on first use, once each. Safe to share between threads.
 class ModelFiles {
  public:
-  // Without a folder, external data is refused. `model` holds every non-external tensor.
-  ModelFiles(OwnedBytes model, std::optional<std::filesystem::path> folder)
-      : model_(std::move(model)), folder_(std::move(folder)) {}
+  // Without a place, external data is refused. `model` holds every non-external tensor.
+  ModelFiles(OwnedBytes model, std::optional<ModelPlace> place)
+      : model_(std::move(model)), place_(std::move(place)) {}
 
   const OwnedBytes& model() const { return model_; }
 
   // Exactly `size` bytes. Throws Error naming `what` when the location is absolute, leaves the
-  // model's folder (by ".." or a symbolic link), is no regular file, or holds too few bytes.
+  // model's folder (by "..", or by a link elsewhere than into the folders of its place), is no
+  // regular file, or holds too few bytes.
   OwnedBytes external(const ExternalData& data, uint64_t size, std::string_view what) const;
 
  private:
@@ -42,7 +55,7 @@ class ModelFiles {
   std::shared_ptr<const MappedFile> open(const std::filesystem::path& path) const;
 
   OwnedBytes model_;
-  std::optional<std::filesystem::path> folder_;
+  std::optional<ModelPlace> place_;
   mutable std::mutex mutex_;
   mutable std::map<std::filesystem::path, std::shared_ptr<const MappedFile>> mapped_;
 };

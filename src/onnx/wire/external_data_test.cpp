@@ -124,6 +124,61 @@ TEST_F(ExternalDataTest, FollowsLinksThatStayInside) {
   EXPECT_EQ(read(externalTensor("alias")), "0123");
 }
 
+// snapshots/x/m.onnx and its data are links to blobs/....
+class DownloadCacheTest : public ExternalDataTest {
+ protected:
+  void SetUp() override {
+    ExternalDataTest::SetUp();
+    fs::create_directories(root_ / "blobs");
+    fs::create_directories(root_ / "elsewhere");
+    fs::create_directories(snapshot());
+    write(root_ / "blobs" / "d4", "abcd");
+    write(root_ / "elsewhere" / "d4", "efgh");
+    fs::create_symlink("../../blobs/d4", snapshot() / "data");
+    fs::create_symlink("../../elsewhere/d4", snapshot() / "moved");
+    fs::create_symlink("../../secret", snapshot() / "link");
+  }
+  void TearDown() override {
+    ::unsetenv("CAMSHAFT_DATA_FOLDERS");
+    ExternalDataTest::TearDown();
+  }
+
+  fs::path snapshot() const { return root_ / "snapshots" / "x"; }
+
+  std::string read(std::string_view location, bool isLink = true) const {
+    const std::string bytes =
+        modelWith(Message().message(5, externalTensor(location))).encoded();
+    fs::remove(snapshot() / "m.onnx");
+    write(isLink ? root_ / "blobs" / "m4" : snapshot() / "m.onnx", bytes);
+    if (isLink) fs::create_symlink("../../blobs/m4", snapshot() / "m.onnx");
+    const LoadedModel loaded = readModelFile(snapshot() / "m.onnx");
+    try {
+      const TensorBytes data = tensorData(loaded.model.graph.initializers.at(0), *loaded.files);
+      return {reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size()};
+    } catch (const Error& error) {
+      return error.message();
+    }
+  }
+};
+
+TEST_F(DownloadCacheTest, DataIsReadWhereTheModelIs) {
+  EXPECT_EQ(read("data"), "abcd");
+  EXPECT_THAT(read("moved"), HasSubstr("leads outside"));
+  EXPECT_THAT(read("link"), HasSubstr("leads outside"));
+  EXPECT_THAT(read("../../blobs/d4"), HasSubstr("outside the model's folder"));
+  EXPECT_THAT(read("d4"), HasSubstr("cannot be found"));
+  EXPECT_THAT(read("data", false), HasSubstr("in the environment variable CAMSHAFT_DATA_FOLDERS"));
+}
+
+TEST_F(DownloadCacheTest, OtherFoldersAreNamedByTheEnvironment) {
+  const std::string folders = str((root_ / "missing").string(), "::", (root_ / "elsewhere").string());
+  ::setenv("CAMSHAFT_DATA_FOLDERS", folders.c_str(), 1);
+  EXPECT_EQ(read("moved"), "efgh");
+  EXPECT_EQ(read("moved", false), "efgh");
+  EXPECT_THAT(read("link"), HasSubstr("leads outside"));
+  EXPECT_THAT(read("../../elsewhere/d4"), HasSubstr("outside the model's folder"));
+}
+
 TEST_F(ExternalDataTest, RefusesWhatIsNoRegularFile) {
   ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(failure(externalTensor("pipe")), HasSubstr("not a regular file"));
@@ -137,7 +192,7 @@ TEST_F(ExternalDataTest, BytesNeedAFolder) {
   const Message message = modelWith(Message().message(5, externalTensor("data")));
   const LoadedModel alone = readModelBytes(message.asBytes());
   EXPECT_THROW(tensorData(alone.model.graph.initializers[0], *alone.files), Error);
-  const LoadedModel placed = readModelBytes(message.asBytes(), folder());
+  const LoadedModel placed = readModelBytes(message.asBytes(), folder() / "m.onnx");
   EXPECT_EQ(tensorData(placed.model.graph.initializers[0], *placed.files).bytes.size(), 4u);
 }
 

@@ -38,7 +38,7 @@ void readFunction(FieldReader in, Function& function) {
   }
 }
 
-LoadedModel read(OwnedBytes bytes, std::optional<std::filesystem::path> folder,
+LoadedModel read(OwnedBytes bytes, const std::optional<std::filesystem::path>& path,
                  const std::string& source) {
   if (bytes.bytes.empty()) fail(ErrorKind::kInvalidModel, source, " is empty, not an ONNX model");
   const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()),
@@ -46,7 +46,9 @@ LoadedModel read(OwnedBytes bytes, std::optional<std::filesystem::path> folder,
   LoadedModel loaded;
   Trail trail(source);
   readModel(FieldReader(trail, {"model", -1, text, 0}), loaded.model);
-  loaded.files = std::make_shared<const ModelFiles>(std::move(bytes), std::move(folder));
+  std::optional<ModelPlace> place;
+  if (path) place = ModelPlace::ofFile(*path);
+  loaded.files = std::make_shared<const ModelFiles>(std::move(bytes), std::move(place));
   return loaded;
 }
 
@@ -77,13 +79,12 @@ void readModel(FieldReader in, Model& model) {
 
 LoadedModel readModelFile(const std::filesystem::path& path) {
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path.string()));
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  return read({file->bytes(), file}, folder, str("'", path.string(), "'"));
+  return read({file->bytes(), file}, path, str("'", path.string(), "'"));
 }
 
 LoadedModel readModelBytes(std::span<const std::byte> bytes,
-                           std::optional<std::filesystem::path> folder) {
-  return read({bytes, nullptr}, std::move(folder), "the model in memory");
+                           const std::optional<std::filesystem::path>& path) {
+  return read({bytes, nullptr}, path, "the model in memory");
 }
 
 }  // namespace camshaft::onnx

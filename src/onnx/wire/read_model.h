@@ -20,8 +20,9 @@ struct LoadedModel {
 // Maps the file; external data is looked up beside it.
 LoadedModel readModelFile(const std::filesystem::path& path);
 
-// The bytes must outlive the model. Without a folder, external data is refused when asked for.
+// The bytes must outlive the model. Without the path of the file that they came from, external data
+// is refused when asked for.
 LoadedModel readModelBytes(std::span<const std::byte> bytes,
-                           std::optional<std::filesystem::path> folder = std::nullopt);
+                           const std::optional<std::filesystem::path>& path = std::nullopt);
 
 }  // namespace camshaft::onnx
