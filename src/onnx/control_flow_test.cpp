@@ -95,6 +95,39 @@ TEST(ImportControlFlow, AnIfCapturesWhatItsBranchesRead) {
   EXPECT_THAT(run(graph, {floats({1, 2}, {0, 0}), flag(false)}), ElementsAre(1, 1));
 }
 
+// Names of a subgraph are its own, also where the graph around it makes the same ones.
+TEST(ImportControlFlow, ResultsMayBearTheNamesTheyHaveInside) {
+  const Message inner = subgraph({}, {{"Neg", {"h"}, {"y"}}}, {"y"});
+  const Message outer =
+      subgraph({}, {{"Add", {"x", "x"}, {"h"}},
+                    {"If", {"d"}, {"y"}, {{"then_branch", inner}, {"else_branch", inner}}}},
+               {"y"});
+  const camshaft::Graph graph = imported(
+      TestModel()
+          .input("x", {"n"})
+          .input("c", {}, kBoolCode)
+          .input("d", {}, kBoolCode)
+          .node({"If",
+                 {"c"},
+                 {"y"},
+                 {{"then_branch", outer},
+                  {"else_branch", subgraph({}, {{"Exp", {"x"}, {"y"}}}, {"y"})}}})
+          .node({"Neg", {"y"}, {"h"}})
+          .output("h"));
+  EXPECT_THAT(run(graph, {floats({2}, {1, 2}), flag(true), flag(false)}), ElementsAre(2, 4));
+  EXPECT_THAT(run(graph, {floats({1}, {0}), flag(false), flag(true)}), ElementsAre(-1));
+
+  TestModel loop;
+  loop.input("x", {"n"}).input("m", {}, kInt64Code);
+  loop.node({"Loop",
+             {"m", "", "x"},
+             {"w", "v"},  // inside, the carried value's name and the new one's
+             {{"body", subgraph({"i", "c", "v"}, {{"Add", {"v", "x"}, {"w"}}}, {"c", "w", "w"})}}});
+  const camshaft::Graph looped = imported(loop.output("w").output("v"));
+  EXPECT_THAT(run(looped, {floats({1}, {3}), integer(2)}), ElementsAre(9));
+  EXPECT_THAT(run(looped, {floats({1}, {3}), integer(2)}, 1), ElementsAre(6, 9));
+}
+
 TEST(ImportControlFlow, BranchesOfDifferentSizesGiveASymbol) {
   const camshaft::Graph graph = imported(
       TestModel()

@@ -3,20 +3,35 @@
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace camshaft::onnx::importer {
 
 namespace {
 
-// Names a node reads, those of its subgraphs included: a branch sees the enclosing graph.
+void collectReads(const wire::Node& node, std::vector<std::string_view>& names);
+
+// What a subgraph reads of the graph around it. Names of its own hide those outside: its node may
+// well give its result the name that it has inside.
+void collectOuterReads(const wire::Graph& graph, std::vector<std::string_view>& names) {
+  std::unordered_set<std::string_view> own;
+  for (const wire::ValueInfo& input : graph.inputs) own.insert(input.name);
+  for (const wire::Tensor& tensor : graph.initializers) own.insert(tensor.name);
+  for (const wire::SparseTensor& tensor : graph.sparseInitializers) own.insert(tensor.values.name);
+  for (const wire::Node& inner : graph.nodes) own.insert(inner.outputs.begin(), inner.outputs.end());
+  std::vector<std::string_view> reads;
+  for (const wire::Node& inner : graph.nodes) collectReads(inner, reads);
+  for (const wire::ValueInfo& output : graph.outputs) reads.push_back(output.name);
+  for (const std::string_view name : reads)
+    if (!own.contains(name)) names.push_back(name);
+}
+
+// Names a node reads, those of its subgraphs included.
 void collectReads(const wire::Node& node, std::vector<std::string_view>& names) {
   for (const std::string_view input : node.inputs)
     if (!input.empty()) names.push_back(input);
   for (const wire::Attribute& attribute : node.attributes)
-    for (const wire::Graph& graph : attribute.graphs) {
-      for (const wire::Node& inner : graph.nodes) collectReads(inner, names);
-      for (const wire::ValueInfo& output : graph.outputs) names.push_back(output.name);
-    }
+    for (const wire::Graph& graph : attribute.graphs) collectOuterReads(graph, names);
 }
 
 // Follows unfinished producers until one comes back: that stretch is a cycle.
