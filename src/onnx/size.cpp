@@ -75,9 +75,13 @@ Dim clamped(InputSizes& sizes, const Dim& bound, const Dim& low, const Dim& high
 
 SliceBounds sliceBounds(InputSizes& sizes, const Dim& size, const Dim& start, const Dim& end,
                         int64_t step) {
+  if (size.isConstant(0)) return {0, 0};
   const Dim low = step > 0 ? 0 : -1;
   const Dim high = step > 0 ? size : size - 1;
-  const Dim first = clamped(sizes, start, step > 0 ? low : Dim(0), high, size);
+  // From the last element on, a size of 0 needs no care: there are as many elements as there are.
+  const bool fromLast = step < 0 && fromStart(sizes, start, size) == high;
+  const Dim first =
+      fromLast ? high : clamped(sizes, start, step > 0 ? low : Dim(0), high, size);
   const Dim last = clamped(sizes, end, low, high, size);
   const Dim distance = step > 0 ? last - first : first - last;
   return {first, atLeast(sizes, ceilDiv(distance, step > 0 ? step : -step), 0)};

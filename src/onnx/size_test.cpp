@@ -25,6 +25,9 @@ TEST(SliceBounds, FollowPythonForKnownSizes) {
   EXPECT_EQ(bounds(10, kEnd, kBegin, -1), "9 10");
   EXPECT_EQ(bounds(10, -1, 2, -3), "9 3");
   EXPECT_EQ(bounds(10, 0, 2147483647, 1), "0 10");
+  EXPECT_EQ(bounds(0, kEnd, kBegin, -1), "0 0");
+  EXPECT_EQ(bounds(0, -1, kBegin, -1), "0 0");
+  EXPECT_EQ(bounds(0, 3, 0, -2), "0 0");
 }
 
 TEST(SliceBounds, StayPlainForSymbolicSizes) {

@@ -163,11 +163,14 @@ std::vector<TensorType> inferArgReduce(const Node& node) {
   const auto& attrs = node.as<ArgReduceAttrs>();
   const Shape& shape = node.inputs[0]->shape();
   requireAxis(node, attrs.axis);
-  if (shape[attrs.axis].isConstant(0))
+  const Shape result = reducedShape(shape, {attrs.axis}, attrs.keepDims);
+  const Dim count = numElements(result);
+  if (shape[attrs.axis].isConstant(0) && count.isConstant() && count.value() > 0)
     fail(ErrorKind::kInvalidModel, describe(node), " looks for an element along dimension ",
          attrs.axis, " of ", toString(shape), ", which is empty");
-  requireAtLeast(node, shape[attrs.axis], str("elements along dimension ", attrs.axis), 1);
-  return {{DataType::kI64, reducedShape(shape, {attrs.axis}, attrs.keepDims)}};
+  requireAtLeast(node, shape[attrs.axis], str("elements along dimension ", attrs.axis),
+                 min(count, 1));
+  return {{DataType::kI64, result}};
 }
 
 void evaluateArgReduce(const Evaluation& evaluation) {

@@ -140,6 +140,8 @@ static bool makeTranspose(Graph& graph, Node* concat) {
   if (concat->inputs.size() < 2) return false;
   const std::vector<StridedView> parts = partsOf(*concat);
   if (parts.empty() || !parts[0].offset.isConstant(0)) return false;
+  // Strides of nothing tell no order.
+  if (numElements(concat->output()->shape()).isConstant(0)) return false;
   const auto grid = gridOf(parts);
   if (!grid) return false;
   std::vector<Factor> factors;  // of the result

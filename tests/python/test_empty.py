@@ -89,6 +89,8 @@ CASES = {
     "reshape": (node("Reshape", "x", "shape"), {"x": ["n", 4, 5]}, {"shape": integers(-1, 10)}),
     "flatten": (node("Flatten", "x"), {"x": ["n", 4, 5]}, {}),
     "slice": (node("Slice", "x", "from", "to"), {"x": ["n", 5]}, {"from": integers(0), "to": integers(2)}),
+    "slice backwards": (node("Slice", "x", "from", "to", "axes", "steps"), {"x": ["n", 5]},
+                        {"from": integers(-1), "to": integers(-2**62), "axes": integers(0), "steps": integers(-1)}),
     "split": (helper.make_node("Split", ["x"], ["y", "z"], axis=1), {"x": ["n", 4]}, {}),
     "pad": (node("Pad", "x", "pads"), {"x": ["n", 5]}, {"pads": integers(1, 0, 1, 0)}),
     "tile": (node("Tile", "x", "times"), {"x": ["n", 5]}, {"times": integers(2, 1)}),
@@ -121,6 +123,41 @@ def test_one_operator(name):
     if name == "where":
         nodes = [node("Cast", "c", to=TensorProto.BOOL, output="flags"), node("Where", "flags", "x", "z")]
     check(nodes, sizes, types=TYPES, **{name: numpy.asarray(value) for name, value in constants.items()})
+
+
+# Of shapes that the model knows: x and the other inputs, and constants.
+BACKWARDS = [dict(starts=integers(start), ends=integers(end), axes=integers(0), steps=integers(step))
+             for start, end, step in ((-1, -2**62, -1), (2**62, -2**62, -2), (5, 0, -1), (0, -9, -1))]
+STATIC = {
+    **{f"slice backwards, {i}": (node("Slice", "x", "starts", "ends", "axes", "steps"), {"x": (0, 3)}, bounds)
+       for i, bounds in enumerate(BACKWARDS)},
+    "product of nothing": (node("MatMul", "x", "z"), {"x": (3, 0), "z": (0, 4)}, {}),
+    "product without columns": (node("MatMul", "x", "z"), {"x": (2, 3), "z": (3, 0)}, {}),
+    "convolution of no channels": (node("Conv", "x", "w"), {"x": (1, 0, 5, 5)}, {"w": floats(3, 0, 3, 3)}),
+    "convolution without filters": (node("Conv", "x", "w"), {"x": (1, 2, 5, 5)}, {"w": floats(0, 2, 3, 3)}),
+    "gather": (node("Gather", "x", "i"), {"x": (3, 0)}, {"i": numpy.zeros((2, 0), numpy.int64)}),
+    "expand": (node("Expand", "x", "shape"), {"x": (3, 0)}, {"shape": integers(2, 3, 0)}),
+    "best of none of none": (node("ArgMax", "x", axis=1), {"x": (2, 0, 0)}, {}),
+}
+
+
+@pytest.mark.parametrize("level", (0, 3))
+@pytest.mark.parametrize("name", STATIC)
+def test_known_shapes(name, level):
+    """Alone, and between others that could be merged with it: twice the same beside itself, for one."""
+    operator, shapes, constants = STATIC[name]
+    inside = helper.make_node(operator.op_type, ["a", *operator.input[1:]], ["b"])
+    inside.attribute.extend(operator.attribute)
+    around = [node("Exp", "x", output="a"), inside, node("Relu", "b", output="c"), node("Concat", "c", "c", axis=0)]
+    feed = {name: floats(*shape) for name, shape in shapes.items()}
+    for nodes in ([operator], around):
+        if operator.op_type == "ArgMax" and len(nodes) > 1:
+            continue
+        model = model_of(nodes, shapes, constants, {})
+        result = trt.infer(build(model, [{name: value.shape for name, value in feed.items()}], level=level), feed)["y"]
+        expected = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feed)[0]
+        assert result.shape == expected.shape and result.dtype == expected.dtype
+        numpy.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_lstm():

@@ -78,6 +78,9 @@ RunTimeSlice runTimeSlice(const NodeImport& node) {
   const auto known = node.hasInput(3) ? node.knownIntegers(node.input(3)) : std::nullopt;
   if (known) {
     for (const int64_t axis : *known) slice.axes.push_back(node.axis(axis, rank));
+    const Shape length{static_cast<int64_t>(known->size())};
+    for (Value** bounds : {&slice.starts, &slice.ends, &slice.steps})
+      if (!(*bounds)->shape().at(0).isConstant()) *bounds = node.reshape(*bounds, length);
   } else if (!node.hasInput(3) && count.isConstant()) {
     slice.axes = axisRange(0, count.value());
   } else {
@@ -107,8 +110,8 @@ Positions positionsOf(const NodeImport& node, const RunTimeSlice& slice, Value* 
     const Term first = resolved(input(0), 0), last = resolved(input(1), -1);
     const Term distance = where(isForward, last - first, first - last);
     const Term taken = apply(ScalarOp::kFloorDiv, distance - 1, larger(apply(ScalarOp::kAbs, step), 1)) + 1;
-    if (counts)
-      where(distance > 0, taken, 0);
+    if (counts)  // of nothing, nothing is taken
+      where(distance > 0, smaller(taken, size), 0);
     else
       larger(first, 0);
     return node.pointwise({slice.starts, slice.ends, slice.steps, sizes}, formula.take());
@@ -142,11 +145,16 @@ Value* sliceByPositions(const NodeImport& node) {
 void importSlice(NodeImport& node) {
   Value *starts = node.input(1), *ends = node.input(2);
   const auto isKnown = [&](int i) { return !node.hasInput(i) || node.knownIntegers(node.input(i)); };
-  if (!isKnown(3) || !isKnown(4)) return node.setOutput(sliceByPositions(node));
-  if (starts->rank() != 1 || !starts->shape()[0].isConstant())
-    node.invalid("its starts must be a vector of known length");
-  const int64_t count = starts->shape()[0].value();
-  const auto axes = node.hasInput(3) ? *node.knownIntegers(node.input(3)) : axisRange(0, count);
+  if (starts->rank() != 1 || ends->rank() != 1)
+    node.invalid("its starts and ends must be vectors");
+  const bool isCounted = node.hasInput(3) || starts->shape()[0].isConstant();
+  if (!isKnown(3) || !isKnown(4) || !isCounted) return node.setOutput(sliceByPositions(node));
+  const auto axes = node.hasInput(3) ? *node.knownIntegers(node.input(3))
+                                     : axisRange(0, starts->shape()[0].value());
+  // As many as there are axes, where only the run knows their number.
+  const Shape length{static_cast<int64_t>(axes.size())};
+  if (!starts->shape()[0].isConstant()) starts = node.reshape(starts, length);
+  if (!ends->shape()[0].isConstant()) ends = node.reshape(ends, length);
   const auto steps = node.hasInput(4) ? *node.knownIntegers(node.input(4))
                                       : std::vector<int64_t>(axes.size(), 1);
   const bool backwards =

@@ -24,6 +24,8 @@ Verdict supportsOperands(const Node& node) {
     return Verdict::no(str("has one or two spatial dimensions, not ", x.rank() - 2));
   if (!weights.isConstant())
     return Verdict::no("needs constant weights, to pack them when building");
+  if (numElements(node.input(1)->shape()).isConstant(0))
+    return Verdict::no("needs weights, and there are none");
   const auto isNegative = [](int64_t pad) { return pad < 0; };
   if (std::any_of(attrs.padsBegin.begin(), attrs.padsBegin.end(), isNegative) ||
       std::any_of(attrs.padsEnd.begin(), attrs.padsEnd.end(), isNegative))
