@@ -93,7 +93,8 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
 }
 
 std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
-                                                         const onnx::ImportTrace& trace) {
+                                                         const onnx::ImportTrace& trace,
+                                                         const onnx::Model& model) {
   std::unordered_map<const Node*, int> positions;
   for (const auto& node : imported.nodes())
     positions.emplace(node.get(), static_cast<int>(positions.size()));
@@ -101,6 +102,11 @@ std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
   for (size_t i = 0; i < trace.nodes.size(); ++i)
     for (const Node* part : trace.nodes[i].parts) {
       if (!isAssertion(imported, *part)) continue;
+      if (trace.nodes[i].node.opType != "If") {
+        if (!canKeep(trace.nodes[i], model)) return std::nullopt;
+        squeezes.insert(i);
+        continue;
+      }
       const size_t before = squeezes.size();
       // The branch was imported after the assertion, and its nodes come before the If's record.
       for (size_t inner = i; inner-- > 0;) {

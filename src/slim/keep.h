@@ -17,9 +17,11 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
 
 // The importer goes on with the branch that squeezes where an If leaves a tensor as it is unless a
 // size is 1, and engines check that. A model does so where it still has the Squeeze: those nodes;
-// nothing where a branch was chosen that has none.
+// nothing where a branch was chosen that has none. So do other nodes that count on a size, such as a
+// Squeeze without axes: they are among those kept, and nothing where they cannot be.
 std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
-                                                         const onnx::ImportTrace& trace);
+                                                         const onnx::ImportTrace& trace,
+                                                         const onnx::Model& model);
 
 // Two different run-time sizes that broadcast are equal to the importer unless it is told otherwise,
 // and engines check that; in ONNX either may be 1. That is no matter until somebody asks for sizes of

@@ -271,7 +271,7 @@ SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& o
   if (!state->bodies.models.empty()) imported = import(state->source, options);
   options.openBroadcasts = findUseOfOpenBroadcast(state->trace) != nullptr;
   if (options.openBroadcasts) imported = import(state->source, options);
-  const auto squeezes = squeezesOfChosenBranches(imported, state->trace);
+  const auto squeezes = squeezesOfChosenBranches(imported, state->trace, state->source.model);
   if (!squeezes)
     state->leaveUnchanged("it branches on what only a run can tell");
   else if (const TracedNode* node = findOpaqueInOtherOpset(state->trace, state->source.model))

@@ -1,7 +1,9 @@
 // Reshape and its special cases: Flatten, Squeeze, Unsqueeze.
 #include <algorithm>
 
+#include "onnx/formula.h"
 #include "onnx/ops/run_time_axes.h"
+#include "onnx/size.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
@@ -97,6 +99,26 @@ Value* runTimeAxes(const NodeImport& node) {
   return isInput && !node.knownIntegers(node.input(1)) ? node.input(1) : nullptr;
 }
 
+// Without axes every size of 1 goes. The rank is the graph's, and known before the sizes are: one
+// that may be 1 or not stays, and a run where it is 1 fails.
+std::vector<int64_t> sizesOfOne(const NodeImport& node, const Value* x) {
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < x->rank(); ++i) {
+    const Dim& size = x->shape()[i];
+    const DimRange range = rangeOf(size, node.graph().symbolRange());
+    const bool isOne = range.min == 1 && range.max == 1;
+    if (isOne) axes.push_back(i);
+    if (isOne || range.min > 1 || range.max < 1) continue;
+    Formula formula;
+    cast(formula.input(0, DataType::kI64) == 1, DataType::kI64);
+    addAssertion(node.graph(), node.pointwise({sizeTensor(node, size)}, formula.take()), 0,
+                 str(node.name(), ", a Squeeze without axes, which removes dimension ", i, " of '",
+                     x->name, "' where its size ", size,
+                     " is 1: give it axes, or fix that size when exporting"));
+  }
+  return axes;
+}
+
 }  // namespace
 
 void importSqueeze(NodeImport& node) {
@@ -106,8 +128,7 @@ void importSqueeze(NodeImport& node) {
   if (const auto given = axesOf(node)) {
     axes = node.axes(*given, x->rank());
   } else {
-    for (int64_t i = 0; i < x->rank(); ++i)
-      if (x->shape()[i].isConstant(1)) axes.push_back(i);
+    axes = sizesOfOne(node, x);
   }
   Shape shape;
   for (int64_t i = 0; i < x->rank(); ++i) {
