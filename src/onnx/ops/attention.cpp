@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "onnx/formula.h"
 #include "onnx/ops/attention_mask.h"
+#include "onnx/size.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
 
@@ -23,16 +25,20 @@ Value* mergeHeads(const NodeImport& node, Value* x) {
   return node.reshape(node.transpose(x, {0, 2, 1, 3}), {in[0], in[2], in[1] * in[3]});
 }
 
+double scoreScale(const NodeImport& node, double given, const Dim& size, Value*& q) {
+  if (given != 0) return given;
+  if (size.isConstant()) return 1 / std::sqrt(static_cast<double>(size.value()));
+  Formula formula;
+  const Term root = apply(ScalarOp::kSqrt, cast(formula.input(1, DataType::kI64), DataType::kF32));
+  formula.input(0, q->dataType()) / cast(root, q->dataType());
+  q = node.pointwise({q, sizeTensor(node, size)}, formula.take());
+  return 1;
+}
+
 namespace {
 
 Value* withPast(const NodeImport& node, Value* past, Value* present) {
   return past ? node.concat({past, present}, 2) : present;
-}
-
-double scaleOf(const NodeImport& node, const Dim& size) {
-  if (node.has("scale")) return node.number("scale", 1);
-  if (!size.isConstant()) node.unsupported("its head size must be known");
-  return 1 / std::sqrt(static_cast<double>(size.value()));
 }
 
 // k with each head repeated for the queries that share it.
@@ -84,7 +90,8 @@ void importAttention(NodeImport& node) {
   v = withPast(node, node.optionalInput(5), v);
 
   AttentionAttrs attrs;
-  attrs.scale = scaleOf(node, q->shape()[3]);
+  attrs.scale = node.has("scale") ? node.number("scale", 1)
+                                  : scoreScale(node, 0, q->shape()[3], q);
   attrs.softcap = node.number("softcap", 0);
   AttentionMask mask(node, q->shape()[2], k->shape()[2]);
   // The operator itself masks the future, unless the lengths differ by sample or are to be shown.

@@ -10,5 +10,8 @@ namespace camshaft::onnx::importer {
 Value* splitHeads(const NodeImport& node, Value* x, int64_t heads);
 // Heads as [batch, length, heads * size].
 Value* mergeHeads(const NodeImport& node, Value* x);
+// What scores are multiplied with: `given`, or without one (0) the root of a head's size inverted.
+// Where that is known at run time only it is q that is multiplied, and the scale is 1.
+double scoreScale(const NodeImport& node, double given, const Dim& size, Value*& q);
 
 }  // namespace camshaft::onnx::importer

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "onnx/formula.h"
-#include "onnx/node_import.h"
+#include "onnx/ops/run_time_axes.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
@@ -13,9 +13,11 @@ namespace {
 
 // The broadcast of x with sizes known at run time only: a size of 1 leaves that of x.
 Shape broadcastAtRunTime(const NodeImport& node, Value* x, Value* sizes) {
+  // Tensors of a graph have a rank.
   if (sizes->rank() != 1 || !sizes->shape()[0].isConstant())
     node.unsupported("its shape ('", sizes->name,
-                     "') has a length known at run time only, and so would be its output's rank");
+                     "') has a length known at run time only, and so would be its output's rank: "
+                     "give it a known length when exporting");
   const int64_t length = sizes->shape()[0].value(), rank = std::max(length, x->rank());
   Shape own(static_cast<size_t>(rank - x->rank()), Dim(1));
   own.insert(own.end(), x->shape().begin(), x->shape().end());
@@ -59,7 +61,12 @@ void importTile1(NodeImport& node) {
   Value* x = node.input(0);
   TileAttrs attrs;
   attrs.repeats.assign(static_cast<size_t>(x->rank()), Dim(1));
-  attrs.repeats[node.axis(node.constantIntegers(2, "axis").at(0), x->rank())] = node.dims(1).at(0);
+  const auto axis = node.knownIntegers(node.input(2));
+  if (axis)
+    attrs.repeats[node.axis(axis->at(0), x->rank())] = node.dims(1).at(0);
+  else
+    attrs.repeats = node.dims(spreadOverAxes(node, node.reshape(node.input(2), {1}),
+                                             node.reshape(node.input(1), {1}), x->rank(), 1));
   node.setOutput(node.add(&ops::Tile, {x}, std::move(attrs)));
 }
 

@@ -9,8 +9,10 @@ void importCausalConvWithState(NodeImport& node) {
   if (node.integer("state_window", 0) != 0)  // of com.microsoft's form
     node.unsupported("a window of states is not supported: export it with state_window 0");
   Value *x = node.input(0, 3), *weights = node.input(1, 3);
+  // A convolution's groups and window are numbers: kernels are laid out for them.
   if (!isStatic(weights->shape()) || weights->shape()[2].value() < 1)
-    node.invalid("its weights must have a known shape and a kernel of at least 1");
+    node.invalid("its weights ('", weights->name,
+                 "') must have a known shape and a kernel of at least 1: give them when exporting");
   const Dim history = weights->shape()[2] - 1;
   Value* past = node.optionalInput(3);
   if (!past)

@@ -92,13 +92,16 @@ void importFeatureVectorizer(NodeImport& node) {
 
 void importLinearRegressor(NodeImport& node) {
   Value* x = asFloats(node, 2);
-  if (!x->shape()[1].isConstant()) node.unsupported("its number of features must be known");
   if (node.choice("post_transform", "none",
                   {"none", "softmax", "logistic", "softmax_zero", "probit"}))
     node.unsupported("its post_transform '", node.text("post_transform", ""),
                      "' is not supported: only NONE is");
-  const int64_t targets = node.integer("targets", 1), features = x->shape()[1].value();
+  const int64_t targets = node.integer("targets", 1);
   Value* weights = floatVector(node, node.numbers("coefficients"));
+  const int64_t count = weights->shape()[0].value();
+  if (targets < 1 || count % targets != 0)
+    node.invalid("its ", count, " coefficients do not fit ", targets, " targets");
+  const int64_t features = count / targets;
   MatMulAttrs attrs;
   attrs.transposeB = true;
   Value* y = node.add(&ops::MatMul, {x, node.reshape(weights, {targets, features})}, attrs);
@@ -109,9 +112,11 @@ void importLinearRegressor(NodeImport& node) {
 
 // Keys and values are compared one by one: meant for tables of some hundred entries.
 void importLabelEncoder(NodeImport& node) {
-  if (node.has("keys_strings") || node.has("values_strings"))
-    node.unsupported("string tensors are not supported: encode labels outside the model");
   Value* x = node.input(0);
+  if (node.has("values_strings"))
+    return node.setOutput(0, Strings{std::string(node.wireNode().inputs[0])});
+  if (node.has("keys_strings"))
+    node.unsupported("string tensors are not supported: encode labels outside the model");
   const auto table = [&](const std::string& what) {
     if (node.has(what + "_tensor")) return node.tensor(what + "_tensor");
     if (node.has(what + "_int64s")) return node.integerVector(node.integers(what + "_int64s"));

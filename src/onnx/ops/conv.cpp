@@ -1,14 +1,17 @@
 #include "onnx/ops/conv.h"
 
+#include <algorithm>
+
+#include "onnx/ops/elementwise.h"
 #include "onnx/ops/reduce.h"
 #include "onnx/ops/window.h"
 #include "ops/conv.h"
 
 namespace camshaft::onnx::importer {
 
-ConvAttrs convolutionOf(const NodeImport& node, Value* x, Value* weights) {
+ConvAttrs convolutionOf(const NodeImport& node, Value*& x, Value* weights, Value* padding) {
   Window window = windowOf(node, kernelOf(node, x, weights));
-  padSame(node, window, x->shape());
+  if (const auto pads = padSame(node, window, x->shape())) x = padded(node, x, *pads, padding);
   ConvAttrs attrs;
   attrs.strides = window.strides;
   attrs.dilations = window.dilations;
@@ -19,9 +22,11 @@ ConvAttrs convolutionOf(const NodeImport& node, Value* x, Value* weights) {
 }
 
 Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
+  weights = weightsOf(node, weights);
+  ConvAttrs attrs = convolutionOf(node, x, weights);
   std::vector<Value*> inputs{x, weights};
   if (bias) inputs.push_back(bias);
-  return node.add(&ops::Conv, std::move(inputs), convolutionOf(node, x, weights));
+  return node.add(&ops::Conv, std::move(inputs), std::move(attrs));
 }
 
 Value* channelsFirst(const NodeImport& node, Value* x) {
@@ -43,35 +48,53 @@ void importConv(NodeImport& node) {
 
 namespace {
 
-// Pads that make the output as large as asked, or stride times the input for auto_pad SAME.
-void fitOutput(const NodeImport& node, const Shape& input, const Window& window,
-               ConvTransposeAttrs& attrs) {
+// How much is cut off so that the output is as large as asked, or stride times the input for
+// auto_pad SAME; a negative end adds. Nothing where neither is asked for.
+std::optional<RunTimePads> cropsOf(const NodeImport& node, const Shape& input,
+                                   const Window& window, const ConvTransposeAttrs& attrs) {
   const std::vector<int64_t> asked = node.integers("output_shape");
   const int mode =
       node.choice("auto_pad", "notset", {"notset", "same_upper", "same_lower", "valid", ""});
   const bool same = mode == 1 || mode == 2;
-  if (asked.empty() && !same) return;
+  if (asked.empty() && !same) return std::nullopt;
   const size_t skipped =
       asked.size() > window.kernel.size() ? asked.size() - window.kernel.size() : 0;
+  RunTimePads crops;
   for (int64_t i = 0; i < window.rank(); ++i) {
     const Dim& size = input[2 + i];
-    const Dim target = asked.empty() ? size * window.strides[i] : Dim(asked[skipped + i]);
+    const Dim target = asked.empty() ? size * window.strides[i] : Dim(asked.at(skipped + i));
     const Dim total =
         (size - 1) * window.strides[i] + attrs.outputPadding[i] + window.extent(i) - target;
-    if (!total.isConstant())
-      node.unsupported("its output_shape needs a known size for dimension ", 2 + i);
-    const int64_t pad = std::max<int64_t>(total.value(), 0);
-    attrs.outputPadding[i] += std::max<int64_t>(-total.value(), 0);
-    attrs.padsBegin[i] = mode == 1 ? pad / 2 : pad - pad / 2;
-    if (mode == 0) attrs.padsBegin[i] = pad / 2;
-    attrs.padsEnd[i] = pad - attrs.padsBegin[i];
+    const Dim cut = max(total, 0), half = floorDiv(cut, 2);
+    crops.begin.push_back(mode == 1 ? half : cut - half);
+    crops.end.push_back(total - crops.begin.back());
   }
+  return crops;
+}
+
+// As pads of the operator.
+void setPads(ConvTransposeAttrs& attrs, const RunTimePads& crops) {
+  for (size_t i = 0; i < crops.begin.size(); ++i) {
+    const int64_t end = crops.end[i].value();
+    attrs.padsBegin[i] = crops.begin[i].value();
+    attrs.padsEnd[i] = std::max<int64_t>(end, 0);
+    attrs.outputPadding[i] += std::max<int64_t>(-end, 0);
+  }
+}
+
+// Where they are known at run time only: cut off the whole result. What is added is zero, to which
+// the bias comes later.
+Value* crop(const NodeImport& node, Value* y, const RunTimePads& crops) {
+  RunTimePads pads;
+  for (const Dim& begin : crops.begin) pads.begin.push_back(begin * -1);
+  for (const Dim& end : crops.end) pads.end.push_back(end * -1);
+  return padded(node, y, pads);
 }
 
 }  // namespace
 
 void importConvTranspose(NodeImport& node) {
-  Value *x = node.input(0), *weights = node.input(1);
+  Value *x = node.input(0), *weights = weightsOf(node, node.input(1));
   const Window window = windowOf(node, kernelOf(node, x, weights));
   ConvTransposeAttrs attrs;
   attrs.strides = window.strides;
@@ -83,10 +106,17 @@ void importConvTranspose(NodeImport& node) {
   attrs.groups = node.integer("group", 1);
   if (attrs.outputPadding.size() != window.kernel.size())
     node.invalid("its output_padding has the wrong length");
-  fitOutput(node, x->shape(), window, attrs);
   std::vector<Value*> inputs{x, weights};
-  if (node.hasInput(2)) inputs.push_back(node.input(2));
-  node.setOutput(node.add(&ops::ConvTranspose, std::move(inputs), std::move(attrs)));
+  Value* bias = node.optionalInput(2);
+  const std::optional<RunTimePads> crops = cropsOf(node, x->shape(), window, attrs);
+  if (!crops || (isStatic(crops->begin) && isStatic(crops->end))) {
+    if (crops) setPads(attrs, *crops);
+    if (bias) inputs.push_back(bias);
+    return node.setOutput(node.add(&ops::ConvTranspose, std::move(inputs), std::move(attrs)));
+  }
+  attrs.padsBegin = attrs.padsEnd = std::vector<int64_t>(window.kernel.size(), 0);
+  Value* y = crop(node, node.add(&ops::ConvTranspose, std::move(inputs), std::move(attrs)), *crops);
+  node.setOutput(bias ? node.binary(ScalarOp::kAdd, y, alongAxis(node, bias, 1, y->rank())) : y);
 }
 
 }  // namespace camshaft::onnx::importer

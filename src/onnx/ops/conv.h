@@ -5,8 +5,10 @@
 
 namespace camshaft::onnx::importer {
 
-// This node's window attributes.
-ConvAttrs convolutionOf(const NodeImport& node, Value* x, Value* weights);
+// This node's window attributes. Where its pads are known at run time only x becomes the padded
+// input, whose padding has the value of a scalar or is zero.
+ConvAttrs convolutionOf(const NodeImport& node, Value*& x, Value* weights,
+                        Value* padding = nullptr);
 // A convolution with them.
 Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias);
 

@@ -1,8 +1,7 @@
 // FlexAttention: attention whose scores and probabilities pass through subgraphs, spelled out.
-#include <cmath>
-
-#include "onnx/node_import.h"
+#include "onnx/ops/attention.h"
 #include "ops/matmul.h"
+#include "ops/rules.h"
 #include "ops/softmax.h"
 
 namespace camshaft::onnx::importer {
@@ -26,19 +25,16 @@ void importFlexAttention(NodeImport& node) {
   Value *q = node.input(0, 4), *k = node.input(1, 4), *v = node.input(2, 4);
   const Dim batch = q->shape()[0], heads = q->shape()[1], length = q->shape()[2];
   const Dim size = q->shape()[3], kvHeads = k->shape()[1], keys = k->shape()[2];
-  if (!heads.isConstant() || !kvHeads.isConstant() || kvHeads.value() < 1 ||
-      heads.value() % kvHeads.value() != 0)
-    node.invalid("its ", heads, " query heads must be a known multiple of its ", kvHeads,
-                 " key heads");
-  if (!node.has("scale") && !size.isConstant()) node.unsupported("its head size must be known");
-  const double scale = node.has("scale") ? node.number("scale", 1)
-                                         : 1 / std::sqrt(static_cast<double>(size.value()));
+  if (kvHeads.isConstant(0) || !mayBeEqual(mod(heads, kvHeads), 0))
+    node.invalid("its ", heads, " query heads must be a multiple of its ", kvHeads, " key heads");
+  const double scale =
+      node.has("scale") ? node.number("scale", 1) : scoreScale(node, 0, size, q);
   const bool wide = q->dataType() == DataType::kF64;
   const DataType precision =
       node.dataType("softmax_precision", wide ? DataType::kF64 : DataType::kF32);
 
   // Heads that share keys multiply as one group.
-  const Dim shared = heads.value() / kvHeads.value();
+  const Dim shared = heads == kvHeads ? Dim(1) : floorDiv(heads, kvHeads);
   const bool grouped = !shared.isConstant(1);
   const auto group = [&](Value* x, const Dim& members) {
     const Shape& in = x->shape();

@@ -3,6 +3,7 @@
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/matmul.h"
 #include "onnx/ops/quantize.h"
+#include "onnx/ops/window.h"
 #include "ops/integer_products.h"
 
 namespace camshaft::onnx::importer {
@@ -48,7 +49,8 @@ void importMatMulInteger(NodeImport& node) {
 // Groups of few terms are exact in f32, up to 2^24, whose kernels are made for them.
 void importConvInteger(NodeImport& node) {
   constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
-  Value *x = node.input(0), *weights = node.input(1), *xZero = node.optionalInput(2);
+  Value *x = node.input(0), *xZero = node.optionalInput(2);
+  Value* weights = weightsOf(node, node.input(1));
   Value* weightZero = perFilter(node, node.optionalInput(3), weights->rank());
   const Shape& shape = weights->shape();
   const Dim terms = shape.empty() ? Dim(0) : numElements(Shape(shape.begin() + 1, shape.end()));
@@ -58,7 +60,7 @@ void importConvInteger(NodeImport& node) {
     node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
     return;
   }
-  ConvAttrs attrs = convolutionOf(node, x, weights);
+  ConvAttrs attrs = convolutionOf(node, x, weights, xZero);
   attrs.channelsLast = true;
   Value* y = node.add(&ops::ConvInteger, {channelsLast(node, x), weights, xZero, weightZero},
                       std::move(attrs));

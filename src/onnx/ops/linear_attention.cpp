@@ -1,8 +1,6 @@
 #include "ops/linear_attention.h"
 
-#include <cmath>
-
-#include "onnx/node_import.h"
+#include "onnx/ops/attention.h"
 
 namespace camshaft::onnx::importer {
 
@@ -19,13 +17,8 @@ void importLinearAttention(NodeImport& node) {
     node.invalid("its update rule '", node.text("update_rule", "gated_delta"), "' needs ",
                  gated ? "a" : "no", " decay and ", corrected ? "a" : "no", " beta");
   Value* q = node.input(0, 3);
-  attrs.scale = node.number("scale", 0);
-  if (attrs.scale == 0) {
-    if (!q->shape()[2].isConstant() || attrs.qHeads < 1)
-      node.unsupported("its head size must be known, or its scale given");
-    attrs.scale = 1 / std::sqrt(static_cast<double>(q->shape()[2].value()) /
-                                static_cast<double>(attrs.qHeads));
-  }
+  if (attrs.qHeads < 1) node.invalid("its q_num_heads must be positive");
+  attrs.scale = scoreScale(node, node.number("scale", 0), floorDiv(q->shape()[2], attrs.qHeads), q);
   std::vector<Value*> inputs{q, node.input(1), node.input(2)};
   for (int i = 3; i < node.inputCount(); ++i) inputs.push_back(node.optionalInput(i));
   const Node* attention = node.addNode(&ops::LinearAttention, std::move(inputs), std::move(attrs));

@@ -55,12 +55,7 @@ Value* keyMask(const NodeImport& node, Value* mask, double hidden, const Value* 
 
 Value* attend(const NodeImport& node, Value* q, Value* k, Value* v, Value* mask,
               AttentionAttrs attrs) {
-  const Dim size = q->shape()[3];
-  attrs.scale = node.number("scale", 0);
-  if (attrs.scale == 0) {
-    if (!size.isConstant()) node.unsupported("its head size must be known");
-    attrs.scale = 1 / std::sqrt(static_cast<double>(size.value()));
-  }
+  attrs.scale = scoreScale(node, node.number("scale", 0), q->shape()[3], q);
   attrs.alignEnd = true;
   std::vector<Value*> inputs{q, k, v};
   if (mask) inputs.push_back(mask);

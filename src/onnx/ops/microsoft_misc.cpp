@@ -1,7 +1,7 @@
 // Operators of com.microsoft that exporters and optimisers write beside the fused ones.
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
-#include "onnx/ops/reduce.h"
+#include "onnx/ops/run_time_axes.h"
 #include "onnx/size.h"
 #include "ops/index.h"
 #include "ops/matmul.h"
@@ -87,10 +87,11 @@ void importIrfft(NodeImport& node) { importRealFourier(node, true); }
 
 void importExpandDims(NodeImport& node) {
   Value* x = node.input(0);
-  const std::vector<int64_t> axis = node.constantIntegers(1, "axis");
-  if (axis.size() != 1) node.invalid("its axis must be one number");
+  const auto axis = node.knownIntegers(node.input(1));
+  if (!axis) return node.setOutput(unsqueezeAtRunTime(node, x, node.reshape(node.input(1), {})));
+  if (axis->size() != 1) node.invalid("its axis must be one number");
   Shape shape = x->shape();
-  shape.insert(shape.begin() + node.axis(axis[0], x->rank() + 1), Dim(1));
+  shape.insert(shape.begin() + node.axis(axis->front(), x->rank() + 1), Dim(1));
   node.setOutput(node.reshape(x, std::move(shape)));
 }
 
@@ -112,7 +113,10 @@ void importCDist(NodeImport& node) {
 void importInverse(NodeImport& node) {
   Value* x = node.input(0, Ranks::from(2));
   const int64_t rank = x->rank();
-  if (!x->shape().back().isConstant()) node.unsupported("it needs matrices of known size");
+  // Cofactors are written out, as many as there are elements.
+  if (!x->shape().back().isConstant())
+    node.unsupported("it inverts matrices of ", x->shape().back(),
+                     " columns, whose number must be known: fix it when exporting");
   const int64_t n = x->shape().back().value();
   if (n > 16) node.unsupported("matrices of more than 16 rows are not inverted");
   if (n == 1) return node.setOutput(node.unary(ScalarOp::kReciprocal, x));
@@ -151,11 +155,12 @@ namespace {
 
 // Where `count` samples from `from` to `to` lie, both [boxes, 1] in 0..1 of an axis, as [boxes,
 // count]; one sample lies in the middle.
-Value* samplesBetween(const NodeImport& node, Value* from, Value* to, int64_t count) {
-  std::vector<float> fractions;
-  for (int64_t i = 0; i < count; ++i)
-    fractions.push_back(count == 1 ? 0.5f : static_cast<float>(i) / static_cast<float>(count - 1));
-  Value* steps = node.graph().addConstant<float>(node.name(), DataType::kF32, {count}, fractions);
+Value* samplesBetween(const NodeImport& node, Value* from, Value* to, const Dim& count) {
+  Formula formula;
+  const Term last = cast(formula.input(1, DataType::kI64) - 1, DataType::kF32);
+  where(last == 0, 0.5, formula.input(0, DataType::kF32) / last);
+  Value* steps = node.pointwise({counting(node, DataType::kF32, count), sizeTensor(node, count)},
+                                formula.take());
   Value* width = node.binary(ScalarOp::kSub, to, from);
   return node.binary(ScalarOp::kAdd, from,
                      node.binary(ScalarOp::kMul, width, node.cast(steps, from->dataType())));
@@ -178,8 +183,9 @@ Value* nearestPixels(const NodeImport& node, Value* places, const Dim& size) {
 // outside the picture has the value `extrapolation_value`.
 void importCropAndResize(NodeImport& node) {
   Value *x = node.input(0, 4), *boxes = node.input(1, 2);
-  const std::vector<int64_t> size = node.constantIntegers(3, "crop_size");
-  if (size.size() != 2 || size[0] <= 0 || size[1] <= 0)
+  const std::vector<Dim> size = node.dims(3);
+  const auto isPositive = [](const Dim& dim) { return !dim.isConstant() || dim.value() > 0; };
+  if (size.size() != 2 || !isPositive(size[0]) || !isPositive(size[1]))
     node.invalid("its crop_size must be two positive numbers");
   const Dim count = boxes->shape()[0];
   const auto corner = [&](int64_t i) { return node.slice(boxes, 1, i, 1); };

@@ -72,8 +72,9 @@ void importQLinearAveragePool(NodeImport& node) {
   const bool last = node.flag("channels_last");
   importQLinearUnary(node, [&](Value* x) {
     if (last) x = channelsFirst(node, x);
-    PoolAttrs attrs = poolOf(node, PoolKind::kAverage, x);
-    Value* y = node.addNode(&ops::Pool, {x}, std::move(attrs), 1)->output();
+    PoolAttrs attrs;
+    attrs.kind = PoolKind::kAverage;
+    Value* y = pool(node, attrs, x).y;
     return last ? channelsLast(node, y) : y;
   });
 }

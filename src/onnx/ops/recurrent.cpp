@@ -8,10 +8,13 @@ void addRecurrent(NodeImport& node, RecurrentKind kind, std::vector<Value*> inpu
   attrs.kind = kind;
   attrs.direction = static_cast<RecurrentDirection>(
       node.choice("direction", "forward", {"forward", "reverse", "bidirectional"}));
-  const Value* recurrence = inputs[2];
-  if (!recurrence->shape()[2].isConstant())
-    node.unsupported("its recurrence weights must be of known size");
-  attrs.hidden = node.integer("hidden_size", recurrence->shape()[2].value());
+  // The size of the state is laid down in kernels and weights. The attribute tells it too.
+  const Dim& hidden = inputs[2]->shape()[2];
+  if (!hidden.isConstant() && !node.has("hidden_size"))
+    node.unsupported("its recurrence weights ('", inputs[2]->name,
+                     "') have a size known at run time only: give it the attribute hidden_size");
+  attrs.hidden = hidden.isConstant() ? node.integer("hidden_size", hidden.value())
+                                     : node.integer("hidden_size");
   attrs.activations = join(node.texts("activations"), ",");
   attrs.activationAlpha = node.numbers("activation_alpha");
   attrs.activationBeta = node.numbers("activation_beta");

@@ -1,5 +1,8 @@
 #include "onnx/ops/resize_run_time.h"
 
+#include <limits>
+
+#include "ir/dispatch.h"
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/run_time_axes.h"
@@ -105,15 +108,20 @@ bool excludesOutside(const ResizeAttrs& attrs) {
   return attrs.mode == ResizeMode::kCubic && attrs.excludeOutside;
 }
 
-// Weight of the neighbour `offset` away from floor(at), as a formula of the distance to it.
-Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
-  const Term at = formula.input(0, DataType::kF32);
-  const Term d = apply(ScalarOp::kAbs, at - apply(ScalarOp::kFloor, at) - offset);
+// The triangle of linear sampling, or Keys' cubic, which end at a distance of 1 and 2.
+Term kernelAt(Term distance, const ResizeAttrs& attrs) {
+  const Term d = apply(ScalarOp::kAbs, distance);
   const double a = attrs.cubicCoefficient;
-  if (attrs.mode == ResizeMode::kLinear) return 1 - d;
+  if (attrs.mode == ResizeMode::kLinear) return larger(1 - d, 0);
   const Term inner = (d * (a + 2) - (a + 3)) * d * d + 1;
   const Term outer = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
-  Term weight = where(d < 1, inner, outer);
+  return where(d < 1, inner, where(d < 2, outer, 0));
+}
+
+// Weight of the neighbour `offset` away from floor(at).
+Term weightOf(Formula& formula, double offset, const ResizeAttrs& attrs) {
+  const Term at = formula.input(0, DataType::kF32);
+  const Term weight = kernelAt(at - apply(ScalarOp::kFloor, at) - offset, attrs);
   if (!excludesOutside(attrs)) return weight;
   const Term size = cast(formula.input(1, DataType::kI64), DataType::kF32);
   const Term neighbour = apply(ScalarOp::kFloor, at) + offset;
@@ -140,6 +148,76 @@ Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const Re
     weights = weights ? node.binary(ScalarOp::kAdd, weights, weight) : weight;
   }
   return excludesOutside(attrs) ? node.binary(ScalarOp::kDiv, sum, weights) : sum;
+}
+
+// The neighbours that a kernel widened for shrinking covers, as many on either side as the scale
+// says: [to, taps] each.
+struct Taps {
+  Value *places, *weights;  // i64, held inside; f32, with a sum of 1
+};
+
+Taps widenedTaps(const NodeImport& node, const Axis& axis, Value* at, const ResizeAttrs& attrs) {
+  const DataType f32 = DataType::kF32;
+  Formula reach;
+  const double support = attrs.mode == ResizeMode::kLinear ? 1 : 2;
+  cast(apply(ScalarOp::kCeil, support / smaller(reach.input(0, f32), 1)), DataType::kI64);
+  const Dim half = node.dims(node.pointwise({axis.scale}, reach.take())).at(0);
+  Value *positions = node.reshape(at, {axis.to, 1}), *taps = counting(node, f32, half * 2);
+  Value *halfTaps = sizeTensor(node, half), *from = sizeTensor(node, axis.from);
+  const auto formula = [&](bool asWeights) {
+    std::vector<Value*> operands{positions, taps, halfTaps, from};
+    Formula formula;
+    const Term position = formula.input(0, f32);
+    const Term first = 1 - cast(formula.input(2, DataType::kI64), f32);
+    const Term neighbour =
+        apply(ScalarOp::kCeil, position) - 1 + formula.input(1, f32) + first;
+    const Term last = cast(formula.input(3, DataType::kI64), f32) - 1;
+    if (!asWeights) {
+      cast(larger(smaller(neighbour, last), 0), DataType::kI64);
+    } else {
+      operands.push_back(axis.scale);
+      const Term narrowing = smaller(formula.input(4, f32), 1);
+      const Term weight = kernelAt((neighbour - position) * narrowing, attrs);
+      if (attrs.excludeOutside)
+        where((neighbour > -0.5) && (neighbour < last + 0.5), weight, 0);
+    }
+    return node.pointwise(operands, formula.take());
+  };
+  Value* weights = formula(true);
+  Value* sum = reduce(node, ReduceKind::kSum, weights, {1});
+  return {formula(false), node.binary(ScalarOp::kDiv, weights, sum)};
+}
+
+// A neighbour without weight does no harm, even if it is infinite.
+Value* antialias(const NodeImport& node, Value* x, int64_t dim, const Axis& axis, Value* at,
+                 const ResizeAttrs& attrs) {
+  const Taps taps = widenedTaps(node, axis, at, attrs);
+  GatherAttrs along;
+  along.axis = dim;
+  Value* neighbours = node.add(&ops::Gather, {x, taps.places}, along);  // [..., to, taps, ...]
+  Shape alongAxis(static_cast<size_t>(x->rank() - dim) + 1, Dim(1));
+  alongAxis[0] = taps.weights->shape()[0];
+  alongAxis[1] = taps.weights->shape()[1];
+  Formula formula;
+  const Term weight = formula.input(1, x->dataType());
+  where(weight == 0, 0, formula.input(0, x->dataType()) * weight);
+  Value* weights = node.cast(node.reshape(taps.weights, std::move(alongAxis)), x->dataType());
+  Value* terms = node.pointwise({neighbours, weights}, formula.take());
+  return reduce(node, ReduceKind::kSum, terms, {dim + 1}, false);
+}
+
+// To a type of integers: rounded to even, within its range.
+Value* rounded(const NodeImport& node, Value* x, DataType type) {
+  Formula formula;
+  Term value = apply(ScalarOp::kRound, formula.input(0, x->dataType()));
+  dispatch(type, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_integral_v<T>)
+      value = larger(smaller(value, static_cast<double>(std::numeric_limits<T>::max())),
+                     static_cast<double>(std::numeric_limits<T>::lowest()));
+  });
+  cast(value, type);
+  return node.pointwise({x}, formula.take());
 }
 
 // Outside of the input lies one value.
@@ -187,13 +265,13 @@ RunTimeResize keepAspectRatio(const NodeImport& node, const Value* x,
 
 Value* resizeAtRunTime(const NodeImport& node, Value* x, const RunTimeResize& resize,
                        const ResizeAttrs& attrs) {
-  if (attrs.antialias)
-    node.unsupported("its scales ('", (resize.scales ? resize.scales : x)->name,
-                     "') must be a constant where antialias is asked for: fold it when exporting");
   const bool blends = attrs.mode != ResizeMode::kNearest;
+  if (attrs.antialias && !blends)
+    node.invalid("it asks for antialiasing, which nearest sampling does not have");
   const bool crops = attrs.coordinates == ResizeCoordinates::kCropAndResize;
   const DataType type = x->dataType();
-  if (blends && !isFloat(type)) x = node.cast(x, DataType::kF32);
+  if (blends && (!isFloat(type) || (attrs.antialias && type != DataType::kF64)))
+    x = node.cast(x, DataType::kF32);
   Value* scales = resize.scales;
   if (!scales)
     scales = node.binary(ScalarOp::kDiv, sizesAsFloats(node, resize.sizes),
@@ -207,10 +285,14 @@ Value* resizeAtRunTime(const NodeImport& node, Value* x, const RunTimeResize& re
     const Axis axis{from, resize.sizes[i], elementOf(node, scales, at), bound(i),
                     bound(i + resize.axes.size())};
     Value* positions = coordinates(node, axis, attrs.coordinates);
-    x = blends ? blend(node, x, dim, positions, attrs) : nearest(node, x, dim, positions, attrs.nearest);
+    if (blends)
+      x = attrs.antialias ? antialias(node, x, dim, axis, positions, attrs)
+                          : blend(node, x, dim, positions, attrs);
+    else
+      x = nearest(node, x, dim, positions, attrs.nearest);
     if (crops) x = replaceOutside(node, x, dim, positions, from, attrs.extrapolation);
   }
-  return node.cast(x, type);
+  return blends && !isFloat(type) ? rounded(node, x, type) : node.cast(x, type);
 }
 
 }  // namespace camshaft::onnx::importer

@@ -10,7 +10,7 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-// How many axes there are, which a rank depends on.
+// How many axes there are, which a rank depends on: tensors of a graph have one.
 int64_t axisCount(const NodeImport& node, const Value* axes) {
   if (axes->rank() == 0) return 1;
   if (axes->rank() != 1 || !axes->shape()[0].isConstant())

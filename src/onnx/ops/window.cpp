@@ -2,15 +2,28 @@
 
 #include <algorithm>
 
+#include "ops/move.h"
+
 namespace camshaft::onnx::importer {
+
+Value* weightsOf(const NodeImport& node, Value* weights) {
+  const std::vector<int64_t> declared = node.integers("kernel_shape");
+  if (weights->rank() != static_cast<int64_t>(declared.size()) + 2) return weights;
+  Shape shape = weights->shape();
+  for (size_t i = 0; i < declared.size(); ++i)
+    if (!shape[2 + i].isConstant()) shape[2 + i] = declared[i];
+  return node.reshape(weights, std::move(shape));
+}
 
 std::vector<int64_t> kernelOf(const NodeImport& node, const Value* x, const Value* weights) {
   if (x->rank() < 3) node.invalid("its input must have rank 3 or more and has ", x->rank());
   if (weights->rank() != x->rank())
     node.invalid("its weights have rank ", weights->rank(), " and its input has rank ", x->rank());
   const Shape kernel(weights->shape().begin() + 2, weights->shape().end());
+  // Kernels are chosen, and their loops laid out, for one window: its size has to be known here.
   if (!isStatic(kernel))
-    node.unsupported("its weights ('", weights->name, "') must have a known shape");
+    node.unsupported("its weights ('", weights->name,
+                     "') have spatial sizes known at run time only: give it the attribute kernel_shape");
   return staticDims(kernel);
 }
 
@@ -55,26 +68,50 @@ Window windowOf(const NodeImport& node, std::vector<int64_t> kernel) {
   return window;
 }
 
-void padSame(const NodeImport& node, Window& window, const Shape& input) {
+namespace {
+
+// All pads of a dimension together. Windows as large as the stride leave no gap, so that the last
+// one always ends at the input's end or behind it.
+Dim samePads(const Window& window, int64_t i, const Dim& size) {
+  const int64_t stride = window.strides[i], extent = window.extent(i);
+  if (stride == 1) return extent - 1;
+  if (extent == 1) return 0;
+  const Dim covered = (ceilDiv(size, stride) - 1) * stride + extent - size;
+  return extent >= stride && !size.isConstant() ? covered : max(covered, 0);
+}
+
+}  // namespace
+
+Value* padded(const NodeImport& node, Value* x, const RunTimePads& pads, Value* number) {
+  PadAttrs attrs;
+  attrs.begin = attrs.end = {0, 0};
+  attrs.begin.insert(attrs.begin.end(), pads.begin.begin(), pads.begin.end());
+  attrs.end.insert(attrs.end.end(), pads.end.begin(), pads.end.end());
+  std::vector<Value*> inputs{x};
+  if (number) inputs.push_back(number);
+  return node.add(&ops::Pad, std::move(inputs), std::move(attrs));
+}
+
+std::optional<RunTimePads> padSame(const NodeImport& node, Window& window, const Shape& input) {
   const int mode =
       node.choice("auto_pad", "notset", {"notset", "same_upper", "same_lower", "valid", ""});
-  if (mode == 3) window.padsBegin = window.padsEnd = std::vector<int64_t>(window.kernel.size(), 0);
-  if (mode != 1 && mode != 2) return;
+  const std::vector<int64_t> none(window.kernel.size(), 0);
+  if (mode == 3) window.padsBegin = window.padsEnd = none;
+  if (mode != 1 && mode != 2) return std::nullopt;
   window.ceilMode = false;  // the padding already decides the output size
+  RunTimePads pads;
   for (int64_t i = 0; i < window.rank(); ++i) {
-    const Dim& size = input[2 + i];
-    const int64_t stride = window.strides[i];
-    if (!size.isConstant() && stride != 1)
-      node.unsupported("auto_pad ", node.text("auto_pad", ""), " with a stride of ", stride,
-                       " needs a known size for dimension ", 2 + i,
-                       ": give explicit pads or a fixed size");
-    const int64_t covered = stride == 1 ? window.extent(i) - 1
-                                        : ((size.value() + stride - 1) / stride - 1) * stride +
-                                              window.extent(i) - size.value();
-    const int64_t total = std::max<int64_t>(covered, 0);
-    window.padsBegin[i] = mode == 1 ? total / 2 : total - total / 2;
-    window.padsEnd[i] = total - window.padsBegin[i];
+    const Dim total = samePads(window, i, input[2 + i]), half = floorDiv(total, 2);
+    pads.begin.push_back(mode == 1 ? half : total - half);
+    pads.end.push_back(total - pads.begin.back());
   }
+  if (isStatic(pads.begin) && isStatic(pads.end)) {
+    window.padsBegin = staticDims(pads.begin);
+    window.padsEnd = staticDims(pads.end);
+    return std::nullopt;
+  }
+  window.padsBegin = window.padsEnd = none;
+  return pads;
 }
 
 }  // namespace camshaft::onnx::importer

@@ -15,9 +15,19 @@ struct Window {
 
 // `kernel` is the weights' when they have one, else the attribute kernel_shape counts.
 Window windowOf(const NodeImport& node, std::vector<int64_t> kernel);
-// Turns auto_pad SAME into pads that keep ceil(size / stride) outputs.
-void padSame(const NodeImport& node, Window& window, const Shape& input);
-// Spatial sizes of constant or static weights [M, C/groups, kernel...].
+// Pads that are known at run time only, one of each per spatial dimension. Windows have none then:
+// it is the input that is padded.
+struct RunTimePads {
+  std::vector<Dim> begin, end;
+};
+// Turns auto_pad SAME into pads that keep ceil(size / stride) outputs; what is returned is to be
+// added to the input.
+std::optional<RunTimePads> padSame(const NodeImport& node, Window& window, const Shape& input);
+// x [N, C, spatial...] with these around it; they hold one number, or zero.
+Value* padded(const NodeImport& node, Value* x, const RunTimePads& pads, Value* number = nullptr);
+// Weights [M, C/groups, kernel...] whose window is known: from their shape, or from kernel_shape.
+Value* weightsOf(const NodeImport& node, Value* weights);
+// Spatial sizes of such weights.
 std::vector<int64_t> kernelOf(const NodeImport& node, const Value* x, const Value* weights);
 
 }  // namespace camshaft::onnx::importer
