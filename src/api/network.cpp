@@ -164,6 +164,9 @@ ITensor* Network::addInput(const char* name, nvinfer1::DataType type,
 void Network::markOutput(ITensor& tensor) noexcept {
   guarded(reporter_, false, [&] {
     Value* value = own(tensor)->value();
+    if (value && std::count(graph_.inputs.begin(), graph_.inputs.end(), value) > 0)
+      fail(ErrorKind::kInvalidArgument, "'", value->name,
+           "' is an input of the network: mark the output of an identity layer that reads it");
     if (!graph_.isOutput(value)) graph_.addOutput(value->name, value);
     return true;
   });

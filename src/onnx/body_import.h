@@ -43,6 +43,8 @@ class BodyImport : private Captures {
   const wire::Graph& wireGraph() const { return body_; }
   const std::vector<Item>& items() const { return items_; }        // its outputs
   const std::vector<Value*>& outputs() const { return outputs_; }  // those of run()
+  // Instead of those: tensors of graph(), in which the items are.
+  void setOutputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
   void reshapeOutput(size_t index, const Shape& shape);
   bool isKnownTrue(const Value* value);
   // A size of the body in the symbols outside, where it depends on nothing else.

@@ -57,12 +57,13 @@ class InputShapes {
       if (!ofPasts_.contains(symbol)) sizes_.mayAssume(symbol);
   }
 
- private:
   Dim symbol(std::string_view name) {
     const Dim made = graph_.newSymbol(symbolName(name));
     symbols_.push_back(made.symbolName());
     return made;
   }
+
+ private:
   Dim shared(std::string_view param) {
     const auto it = params_.find(param);
     return it != params_.end() ? it->second : params_.emplace(param, symbol(param)).first->second;
@@ -77,17 +78,44 @@ class InputShapes {
 };
 
 // An optional tensor is taken to be there.
+const wire::Type& heldBy(const wire::Type& type) {
+  const bool isOptional = type.kind == wire::TypeKind::kOptional && !type.element.empty();
+  return isOptional ? heldBy(type.element.front()) : type;
+}
+
 const wire::Type& tensorTypeOf(const wire::Type& type, const std::string& what) {
-  if (type.kind == wire::TypeKind::kOptional && !type.element.empty())
-    return tensorTypeOf(type.element.front(), what);
-  if (type.kind == wire::TypeKind::kSequence)
-    fail(ErrorKind::kUnsupported, what,
-         " is a sequence, whose length is not known: make its elements inputs of the model, and "
-         "the sequence of them with a SequenceConstruct node");
   if (type.kind != wire::TypeKind::kTensor)
     fail(ErrorKind::kUnsupported, what, " is a ", wire::toString(type.kind),
-         ": only dense tensors can be inputs");
+         ": only dense tensors and sequences of them can be inputs");
   return type;
+}
+
+TensorType tensorType(const wire::ValueInfo& input, const wire::Type& type, InputShapes& shapes) {
+  const std::string what = str("input '", input.name, "'");
+  const wire::Type& declared = tensorTypeOf(type, what);
+  if (!declared.shape)
+    fail(ErrorKind::kUnsupported, what, " has no shape: give it one of known rank when exporting");
+  return {dataTypeOf(declared.elementType, what), shapes.shapeOf(input.name, declared)};
+}
+
+// A sequence is one tensor with its elements along dimension 0.
+Item importSequence(Graph& graph, const wire::ValueInfo& input, const wire::Type& type,
+                    InputShapes& shapes) {
+  const wire::Type element = type.element.empty() ? wire::Type() : type.element.front();
+  if (element.kind != wire::TypeKind::kTensor || !element.shape)
+    fail(ErrorKind::kUnsupported, "input '", input.name,
+         "' is a sequence of elements without a shape: give them one of known rank when exporting, "
+         "or make them inputs of the model and the sequence of them with a SequenceConstruct node");
+  TensorType all = tensorType(input, element, shapes);
+  all.shape.insert(all.shape.begin(), shapes.symbol(str(input.name, ".length")));
+  return Sequence{.stacked = graph.addInput(std::string(input.name), std::move(all))};
+}
+
+Item importInput(Graph& graph, const wire::ValueInfo& input, InputShapes& shapes) {
+  const wire::Type& type = heldBy(input.type);
+  if (type.kind == wire::TypeKind::kSequence) return importSequence(graph, input, type, shapes);
+  if (type.kind == wire::TypeKind::kTensor && type.elementType == kOnnxString) return Strings{};
+  return graph.addInput(std::string(input.name), tensorType(input, type, shapes));
 }
 
 }  // namespace
@@ -130,13 +158,7 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
       continue;
     }
     try {
-      const std::string what = str("input '", input.name, "'");
-      const wire::Type& declared = tensorTypeOf(input.type, what);
-      if (!declared.shape)
-        fail(ErrorKind::kUnsupported, what,
-             " has no shape: give it one of known rank when exporting");
-      TensorType type{dataTypeOf(declared.elementType, what), shapes.shapeOf(input.name, declared)};
-      scope.values[input.name] = graph_.addInput(std::string(input.name), std::move(type));
+      scope.values[input.name] = importInput(graph_, input, shapes);
     } catch (const Error& error) {
       scope.poisoned.insert(input.name);
       report(error.kind(), error.message());

@@ -7,6 +7,7 @@
 
 #include "onnx/node_import.h"
 #include "onnx/node_order.h"
+#include "onnx/strings.h"
 #include "onnx/wire/element_type.h"
 
 namespace camshaft::onnx::importer {
@@ -107,7 +108,7 @@ void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
       report(ErrorKind::kInvalidModel, str("two outputs are named '", output.name, "'"));
     if (scope.isPoisoned(output.name)) continue;
     if (Value* value = scope.find(output.name))
-      graph_.addOutput(std::string(output.name), value);
+      graph_.addOutput(outputName(output.name), value);
     else if (scope.isMade(output.name))
       importItemOutput(output.name, *scope.findItem(output.name));
     else
@@ -115,18 +116,38 @@ void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
   }
 }
 
-// The elements of 'y' are the outputs 'y_0', 'y_1' and so on.
+// Inputs and outputs of an engine are told apart by their names: what comes out of an input 'x' is
+// 'x_output'.
+std::string ModelImport::outputName(std::string_view name) {
+  const auto isInput = [&](const std::string& one) {
+    const Value* value = graph_.find(one);
+    return value && std::find(graph_.inputs.begin(), graph_.inputs.end(), value) !=
+                        graph_.inputs.end();
+  };
+  std::string made(name);
+  if (options_.trace || !isInput(made)) return made;
+  made += "_output";
+  if (isInput(made) || isOutput(made))
+    report(ErrorKind::kUnsupported, str("output '", name, "' is also an input, and would be named '",
+                                        made, "', which the model has already: rename one of them"));
+  return made;
+}
+
+bool ModelImport::isOutput(std::string_view name) const {
+  const auto& outputs = loaded_.model.graph.outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](const auto& other) { return other.name == name; });
+}
+
+// The elements of 'y' are the outputs 'y_0', 'y_1' and so on. Where the run decides how many they
+// are, 'y' is one tensor with the elements along dimension 0.
 void ModelImport::importItemOutput(std::string_view name, const Item& item) {
   const Sequence* sequence = std::get_if<Sequence>(&item);
-  const auto isTaken = [&](const std::string& element) {
-    const auto& outputs = loaded_.model.graph.outputs;
-    return std::any_of(outputs.begin(), outputs.end(),
-                       [&](const auto& other) { return other.name == element; });
-  };
-  if (sequence && sequence->stacked)
+  if (const Strings* strings = std::get_if<Strings>(&item))
     return report(ErrorKind::kUnsupported,
-                  str("output '", name, "' is a sequence whose length is known at run time only: "
-                      "join its elements with ConcatFromSequence"));
+                  str("output '", name, "' is ", describe(item), ", and ", adviceOn(*strings)));
+  if (sequence && sequence->stacked)
+    return graph_.addOutput(outputName(name), sequence->stacked);
   if (!sequence || sequence->elements.empty())
     return report(ErrorKind::kUnsupported,
                   str("output '", name, "' is ", describe(item),
@@ -134,7 +155,7 @@ void ModelImport::importItemOutput(std::string_view name, const Item& item) {
                       ": remove it from the model's outputs"));
   for (size_t i = 0; i < sequence->elements.size(); ++i) {
     const std::string element = str(name, "_", i);
-    if (isTaken(element))
+    if (isOutput(element))
       return report(ErrorKind::kUnsupported, str("element ", i, " of the sequence '", name,
                                                  "' would be a second output named '", element,
                                                  "': rename one of them"));
@@ -225,8 +246,10 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
       importFunction(*function, node, scope);
     } else {
       const int64_t opset = std::max<int64_t>(1, scope.opset(node.domain));
-      importWith(findOperator(canonicalDomain(node.domain), node.opType, opset)->import, node,
-                 scope, opset);
+      const bool passes = passesStrings(node, scope);
+      importWith(passes ? importStrings
+                        : findOperator(canonicalDomain(node.domain), node.opType, opset)->import,
+                 node, scope, opset);
     }
   } catch (const Error& error) {
     reportNode(error.kind(), node, scope, error.message());

@@ -50,6 +50,8 @@ class ModelImport {
   void importInputs(const wire::Graph& graph, Scope& scope);
   void importOutputs(const wire::Graph& graph, const Scope& scope);
   void importItemOutput(std::string_view name, const Item& item);
+  std::string outputName(std::string_view name);
+  bool isOutput(std::string_view name) const;
   void importNodes(const std::vector<wire::Node>& nodes, Scope& scope);
   void importNode(const wire::Node& node, Scope& scope);
   void importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset);

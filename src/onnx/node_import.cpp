@@ -42,7 +42,10 @@ Value* NodeImport::optionalInput(int i) const {
   if (!item) return nullptr;
   if (!std::holds_alternative<Value*>(*item))
     unsupported("its input '", node_.inputs[i], "' is ", describe(*item),
-                ", where it takes a tensor of numbers");
+                ", where it takes a tensor of numbers",
+                std::holds_alternative<Strings>(*item)
+                    ? ": cut the model behind this node, and do its work in the program"
+                    : "");
   return std::get<Value*>(*item);
 }
 
@@ -57,11 +60,12 @@ Item NodeImport::item(int i) const {
   return std::move(*found);
 }
 
+// Elements of their own are values of the graph, which has a number of them.
 Sequence NodeImport::sequence(int i) const {
   Sequence sequence = anySequence(i);
   if (sequence.stacked || sequence.continues)
     unsupported("how many elements the sequence '", node_.inputs[i],
-                "' has is known at run time only");
+                "' has is known at run time only, where it must know: append to it only");
   return sequence;
 }
 
@@ -109,16 +113,6 @@ std::vector<Dim> NodeImport::dims(Value* value) const {
   if (!value->contents && isStatic(value->shape()))
     if (const auto known = knownIntegers(value)) return makeShape(*known);
   return contentsOf(graph(), value, name_);
-}
-
-std::vector<int64_t> NodeImport::constantIntegers(int i, std::string_view what) const {
-  if (auto known = knownIntegers(input(i))) return *known;
-  unsupported("its ", what, " ('", input(i)->name, "') must be a constant: fold it when exporting");
-}
-
-std::vector<double> NodeImport::constantNumbers(int i, std::string_view what) const {
-  if (auto known = knownNumbers(input(i))) return *known;
-  unsupported("its ", what, " ('", input(i)->name, "') must be a constant: fold it when exporting");
 }
 
 std::optional<std::vector<int64_t>> NodeImport::knownIntegers(const Value* value) const {

@@ -56,9 +56,7 @@ class NodeImport {
   // Element values of an integer input as dimensions, read at run time when they must be.
   std::vector<Dim> dims(int i) const;
   std::vector<Dim> dims(Value* value) const;
-  // Element values that must be known now; `what` names them in the refusal.
-  std::vector<int64_t> constantIntegers(int i, std::string_view what) const;
-  std::vector<double> constantNumbers(int i, std::string_view what) const;
+  // Element values, where they are known now.
   std::optional<std::vector<int64_t>> knownIntegers(const Value* value) const;
   std::optional<std::vector<double>> knownNumbers(const Value* value) const;
 

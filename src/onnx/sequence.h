@@ -2,6 +2,7 @@
 // are taken apart while importing.
 #pragma once
 
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -14,15 +15,17 @@ namespace camshaft::onnx::importer {
 struct Sequence {
   std::vector<Value*> elements;
   bool isNothing = false;
-  // Elements of one type, as many as the run decides, along dimension 0; then `elements` is empty.
+  // Elements of one type, as many as the run or the caller decides, along dimension 0; then
+  // `elements` is empty.
   Value* stacked = nullptr;
   // Seen from the body of a loop that adds to it: `elements` follow those of earlier iterations.
   bool continues = false;
   friend bool operator==(const Sequence&, const Sequence&) = default;
 };
 
-// A constant that nothing can be computed from; models may still carry it along.
+// Nothing can be computed from strings; models may still carry them along and choose among them.
 struct Strings {
+  std::string chosenBy;  // the tensor of numbers that did so, where there is one
   friend bool operator==(const Strings&, const Strings&) = default;
 };
 

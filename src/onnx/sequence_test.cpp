@@ -155,9 +155,72 @@ TEST(Sequence, LoopsOfRunTimeDoNothingElseToOne) {
   TestModel mixes = growingLoop({"SequenceInsert", {"s", "i"}, {"t"}}, false);
   mixes.node({"SequenceLength", {"all"}, {"y"}}).output("y");
   EXPECT_EQ(problemsOf(mixes).size(), 1u);
-  TestModel output = growingLoop({"SequenceInsert", {"s", "row"}, {"t"}}, true);
-  EXPECT_THAT(problemsOf(output.output("all")),
-              ElementsAre(HasSubstr("'all' is a sequence whose length is known at run time only")));
+}
+
+TEST(Sequence, ThoseOfRunTimeAreOutputsAsOneTensor) {
+  TestModel model = growingLoop({"SequenceInsert", {"s", "row"}, {"t"}}, true);
+  EXPECT_THAT(outputsOf(model.output("all")), ElementsAre("all: f32[trips, 5, n]"));
+}
+
+TEST(Sequence, InputsAreOneTensor) {
+  const Message body = Message()
+                           .message(1, TestNode{"Concat", {"a", "w"}, {"b"}, {{"axis", int64_t{0}}}}
+                                           .encode())
+                           .message(11, Message().bytes(1, "a"))
+                           .message(11, Message().bytes(1, "w"))
+                           .message(12, Message().bytes(1, "b"));
+  TestModel model;
+  model.sequenceInput("s", TestDims{"n", 3}).input("w", {2, 3});
+  model.integers("last", {-1}).node({"SequenceAt", {"s", "last"}, {"end"}});
+  model.node({"SequenceLength", {"s"}, {"count"}});
+  model.node({"SequenceMap", {"s", "w"}, {"longer"}, {{"body", body}}});
+  model.node({"SequenceErase", {"longer"}, {"fewer"}});
+  model.node({"SequenceInsert", {"s", "end", "count"}, {"more"}});
+  model.output("end").output("count").output("longer").output("fewer").output("more");
+  EXPECT_THAT(outputsOf(model),
+              ElementsAre("end: f32[n, 3]", "count: i64[]", "longer: f32[s.length, n + 2, 3]",
+                          "fewer: f32[s.length - 1, n + 2, 3]", "more: f32[s.length + 1, n, 3]"));
+}
+
+// Elements that are alike, where only the run knows which.
+TEST(Sequence, PositionsMayBeThoseOfRunTime) {
+  TestModel model = splitModel();
+  model.input("i", {}, kInt64Code).input("part", {"n", 2});
+  model.node({"SequenceInsert", {"s", "part", "i"}, {"four"}});
+  model.node({"SequenceErase", {"s", "i"}, {"two"}});
+  EXPECT_THAT(outputsOf(model.output("four").output("two")),
+              ElementsAre("four_0: f32[n, 2]", "four_1: f32[n, 2]", "four_2: f32[n, 2]",
+                          "four_3: f32[n, 2]", "two_0: f32[n, 2]", "two_1: f32[n, 2]"));
+}
+
+TEST(Sequence, BranchesGiveThem) {
+  const auto branch = [](const std::vector<TestNode>& nodes, const std::string& output) {
+    Message message;
+    for (const TestNode& node : nodes) message.message(1, node.encode());
+    return message.message(12, Message().bytes(1, output));
+  };
+  const auto pair = branch({{"Neg", {"x"}, {"m"}}, {"SequenceConstruct", {"x", "m"}, {"s"}}}, "s");
+  const auto same = branch({{"SequenceConstruct", {"x", "x"}, {"s"}}}, "s");
+  const auto one = branch({{"SequenceConstruct", {"x"}, {"s"}}}, "s");
+  TestModel model;
+  model.input("x", {"n"}).input("c", {}, 9);
+  model.node({"If", {"c"}, {"two"}, {{"then_branch", pair}, {"else_branch", same}}});
+  model.node({"If", {"c"}, {"some"}, {{"then_branch", pair}, {"else_branch", one}}});
+  EXPECT_THAT(outputsOf(model.output("two").output("some")),
+              ElementsAre("two_0: f32[n]", "two_1: f32[n]", "some: f32[size, n]"));
+}
+
+TEST(Sequence, PartsOfRunTimeAreAlike) {
+  TestModel model;
+  model.input("x", {"n", 6}).input("size", {}, kInt64Code).input("sizes", {"k"}, kInt64Code);
+  model.integers("two", {2}).integers("scalar", {}).node({"Reshape", {"two", "scalar"}, {"pair"}});
+  model.node({"SplitToSequence", {"x", "pair"}, {"pairs"}});
+  model.node({"SplitToSequence", {"x", "size"}, {"rows"}});
+  model.node({"SplitToSequence", {"x", "sizes"}, {"columns"}, {{"axis", int64_t{1}}}});
+  EXPECT_THAT(outputsOf(model.output("pairs").output("rows").output("columns")),
+              ElementsAre("pairs: f32[floordiv(n, 2), 2, 6]",
+                          "rows: f32[floordiv(n, size), size, 6]",
+                          "columns: f32[floordiv(6, floordiv(6, k)), n, floordiv(6, k)]"));
 }
 
 TEST(Sequence, BodiesThatFailAreReportedOnce) {
@@ -198,7 +261,26 @@ TEST(Strings, HarmNothingWhereNobodyReadsThem) {
   EXPECT_THAT(
       problemsOf(model),
       ElementsAre(HasSubstr("input 'label' is a tensor of strings, where it takes a tensor of"),
-                  HasSubstr("output 'unused' is a tensor of strings")));
+                  HasSubstr("output 'unused' is a tensor of strings, and engines hold numbers: "
+                            "remove it from the model's outputs")));
+}
+
+constexpr int64_t kStringCode = 8;
+
+TEST(Strings, AreCarriedToWhereSomebodyNeedsThem) {
+  TestModel model;
+  model.input("x", {"n", 3}).input("names", {"n"}, kStringCode);
+  model.node({"Constant", {}, {"label"}, {{"value_string", std::string("cat")}}});
+  model.node({"ArgMax", {"x"}, {"best"}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}});
+  model.node({"Gather", {"label", "best"}, {"chosen"}});
+  model.node({"Identity", {"chosen"}, {"named"}}).node({"Identity", {"names"}, {"same"}});
+  TestModel with = model;
+  EXPECT_THAT(outputsOf(model.output("best")), ElementsAre("best: i64[n]"));
+  EXPECT_THAT(problemsOf(with.output("named").output("same")),
+              ElementsAre("output 'named' is a tensor of strings, and engines hold numbers: make "
+                          "'best', which chooses them, an output of the model instead, and look "
+                          "the strings up in the program",
+                          HasSubstr("output 'same' is a tensor of strings")));
 }
 
 TEST(Sequence, RefusalsSayWhy) {
@@ -210,11 +292,6 @@ TEST(Sequence, RefusalsSayWhy) {
   outside.integers("far", {3}).node({"SequenceAt", {"s", "far"}, {"y"}});
   EXPECT_THAT(problemsOf(outside.output("y")),
               ElementsAre(HasSubstr("position 3 is outside a sequence of 3 elements")));
-  TestModel unknown;
-  unknown.input("x", {"n", 2}).integers("three", {3});
-  unknown.node({"Squeeze", {"three"}, {"size"}}).node({"SplitToSequence", {"x", "size"}, {"s"}});
-  EXPECT_THAT(problemsOf(unknown.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
-              ElementsAre(HasSubstr("the number of parts is not known")));
   TestModel huge;
   huge.input("x", {int64_t{1} << 40}).node({"SplitToSequence", {"x"}, {"s"}});
   EXPECT_THAT(problemsOf(huge.node({"SequenceLength", {"s"}, {"y"}}).output("y")),
@@ -226,7 +303,7 @@ TEST(Sequence, RefusalsSayWhy) {
   TestModel input;
   input.sequenceInput("x").node({"SequenceLength", {"x"}, {"y"}});
   EXPECT_THAT(problemsOf(input.output("y")),
-              ElementsAre(HasSubstr("input 'x' is a sequence, whose length is not known")));
+              ElementsAre(HasSubstr("input 'x' is a sequence of elements without a shape")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Builds small models for tests, as the bytes an exporter would write.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -58,9 +59,11 @@ class TestModel {
   TestModel& value(const std::string& name, const TestDims& dims, int64_t type = kFloatCode) {
     return info(13, name, dims, type);
   }
-  TestModel& sequenceInput(const std::string& name) {
-    const Message element =
-        Message().message(1, Message().message(1, Message().varint(1, kFloatCode)));
+  // Of elements of this shape, or of none that is declared.
+  TestModel& sequenceInput(const std::string& name, const std::optional<TestDims>& dims = {}) {
+    Message tensor = Message().varint(1, kFloatCode);
+    if (dims) tensor.message(2, shapeOf(*dims));
+    const Message element = Message().message(1, Message().message(1, tensor));
     graph_.message(11, Message().bytes(1, name).message(2, Message().message(4, element)));
     return *this;
   }
@@ -115,7 +118,7 @@ class TestModel {
   std::vector<ImportProblem> import(camshaft::Graph& graph) { return importModel(load(), graph); }
 
  private:
-  TestModel& info(uint32_t field, const std::string& name, const TestDims& dims, int64_t type) {
+  static Message shapeOf(const TestDims& dims) {
     Message shape;
     for (const auto& dim : dims) {
       Message encoded;
@@ -125,7 +128,10 @@ class TestModel {
         encoded.bytes(2, std::get<std::string>(dim));
       shape.message(1, encoded);
     }
-    const Message tensor = Message().varint(1, type).message(2, shape);
+    return shape;
+  }
+  TestModel& info(uint32_t field, const std::string& name, const TestDims& dims, int64_t type) {
+    const Message tensor = Message().varint(1, type).message(2, shapeOf(dims));
     graph_.message(field, Message().bytes(1, name).message(2, Message().message(1, tensor)));
     return *this;
   }

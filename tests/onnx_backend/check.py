@@ -51,8 +51,13 @@ def compare_all(case, model, data_sets, output_names):
     engine = build(model, feeds)
     for feed, (_, expected) in zip(feeds, data_sets):
         context = engine.create_execution_context()
-        outputs = trt.infer(context, feed)
-        compare([outputs[name] for name in output_names], expected,
+        try:
+            outputs = trt.infer(context, feed)
+        except trt.Error as error:
+            if "gives a scan output another size" in str(error):  # elements of a sequence, not alike
+                raise Refused(str(error)) from None
+            raise
+        compare([sequences.output_of(outputs, name) for name in output_names], expected,
                 case.suite.rtol, case.suite.atol)
 
 

@@ -1,8 +1,9 @@
 """Models that take or give sequences and optionals, rewritten to take and give tensors.
 
 An engine's inputs and outputs are tensors. Sequences of known length are made of tensor inputs
-with SequenceConstruct, which is what the parser's refusal advises; the parser itself names the
-elements of an output sequence y_0, y_1 and so on.
+with SequenceConstruct, as elements need not be alike then; the parser itself names the elements of
+an output sequence y_0, y_1 and so on, or gives them as one tensor where the run decides how many
+they are.
 """
 
 import numpy
@@ -46,6 +47,14 @@ def elements_of(name, value):
     if isinstance(value, list):
         return {f"{name}_{i}": numpy.asarray(element) for i, element in enumerate(value)}
     return {name: value}
+
+
+def output_of(outputs, name):
+    """An output, or an element of one that has them all."""
+    if name in outputs:
+        return outputs[name]
+    sequence, _, position = name.rpartition("_")
+    return outputs[sequence][int(position)]
 
 
 def construct(declared, elements, is_nothing):

@@ -74,6 +74,67 @@ bool importSqueeze(NodeImport& node, const BodyImport& yes, const BodyImport& no
   return true;
 }
 
+// How an output of an If is handed over: a tensor; the elements of a sequence, where both branches
+// have as many; or all of them as one tensor.
+enum class Handed { kTensor, kElements, kStacked };
+
+std::vector<Handed> handedOver(NodeImport& node, const BodyImport& yes, const BodyImport& no) {
+  if (yes.items().size() != no.items().size())
+    node.invalid("its branches give ", yes.items().size(), " and ", no.items().size(), " outputs");
+  std::vector<Handed> all;
+  for (size_t i = 0; i < yes.items().size(); ++i) {
+    const Item &a = yes.items()[i], &b = no.items()[i];
+    const Sequence *as = std::get_if<Sequence>(&a), *bs = std::get_if<Sequence>(&b);
+    const bool areSequences = as && bs && !as->isNothing && !bs->isNothing && !as->continues &&
+                              !bs->continues;
+    if (!areSequences && !(tensorOf(a) && tensorOf(b)))
+      node.unsupported("output ", i, " is ", describe(a), " or ", describe(b),
+                       ", and which branch makes it is known at run time only");
+    const bool areCounted = areSequences && !as->stacked && !bs->stacked &&
+                            as->elements.size() == bs->elements.size();
+    all.push_back(!areSequences ? Handed::kTensor : areCounted ? Handed::kElements : Handed::kStacked);
+  }
+  return all;
+}
+
+void handOver(NodeImport& node, BodyImport& body, const std::vector<Handed>& how) {
+  std::vector<Value*> tensors;
+  body.importHere(node, [&](NodeImport& inside) {
+    for (size_t i = 0; i < how.size(); ++i) {
+      const Item& item = body.items()[i];
+      if (how[i] == Handed::kTensor) {
+        tensors.push_back(tensorOf(item));
+        continue;
+      }
+      const auto& sequence = std::get<Sequence>(item);
+      if (how[i] == Handed::kElements)
+        tensors.insert(tensors.end(), sequence.elements.begin(), sequence.elements.end());
+      else if (!sequence.stacked && sequence.elements.empty())
+        node.unsupported("output ", i, " is an empty sequence in one branch, whose type nothing tells");
+      else
+        tensors.push_back(stacked(inside, sequence));
+    }
+  });
+  body.setOutputs(std::move(tensors));
+}
+
+void takeOver(NodeImport& node, const std::vector<Handed>& how, const std::vector<Item>& items,
+              const std::vector<Value*>& values) {
+  auto next = values.begin();
+  for (size_t i = 0; i < how.size(); ++i) {
+    const int output = static_cast<int>(i);
+    if (how[i] == Handed::kTensor) {
+      node.setOutput(output, *next++);
+    } else if (how[i] == Handed::kStacked) {
+      node.setOutput(output, Sequence{.stacked = *next++});
+    } else {
+      const auto end = next + static_cast<int64_t>(std::get<Sequence>(items[i]).elements.size());
+      node.setOutput(output, Sequence{.elements = {next, end}});
+      next = end;
+    }
+  }
+}
+
 }  // namespace
 
 void importIf(NodeImport& node) {
@@ -85,11 +146,11 @@ void importIf(NodeImport& node) {
     return;
   }
   const auto yes = node.body("then_branch"), no = node.body("else_branch");
-  if (!yes->run()) yes->fail();
-  if (!no->run()) no->fail();
-  if (yes->outputs().size() != no->outputs().size())
-    node.invalid("its branches give ", yes->outputs().size(), " and ", no->outputs().size(),
-                 " outputs");
+  if (!yes->runWithSequences()) yes->fail();
+  if (!no->runWithSequences()) no->fail();
+  const std::vector<Handed> handed = handedOver(node, *yes, *no);
+  handOver(node, *yes, handed);
+  handOver(node, *no, handed);
   alignSingles(*yes, *no);
   if (!sameTypes(*yes, *no) && importSqueeze(node, *yes, *no)) return;
   IfAttrs attrs;
@@ -101,7 +162,7 @@ void importIf(NodeImport& node) {
   attrs.elseBranch = no->finish(no->outputs());
   const int outputs = static_cast<int>(yes->outputs().size());
   const Node* added = node.addNode(&ops::If, std::move(operands), std::move(attrs), outputs);
-  for (int i = 0; i < outputs; ++i) node.setOutput(i, added->outputs[i]);
+  takeOver(node, handed, yes->items(), added->outputs);
 }
 
 void importLoop(NodeImport& node) {

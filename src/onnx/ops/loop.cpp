@@ -4,6 +4,8 @@
 #include <set>
 
 #include "ops/control_flow.h"
+#include "ops/index.h"
+#include "ops/pointwise.h"
 
 namespace camshaft::onnx::importer {
 
@@ -178,6 +180,17 @@ void checkCarried(const NodeImport& node, const wire::Graph& body, size_t count)
 
 bool isSingle(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim == Dim(1); });
+}
+
+Value* elementAt(Graph& graph, const std::string& name, Value* x, Value* index, int64_t axis) {
+  GatherAttrs attrs;
+  attrs.axis = axis;
+  return graph.add(&ops::Gather, name, {x, index}, std::move(attrs))->output();
+}
+
+std::vector<Value*> goingOn(Graph& graph, std::vector<Value*> outputs) {
+  outputs.insert(outputs.begin(), addScalar(graph, "go_on", DataType::kBool, 1));
+  return outputs;
 }
 
 std::vector<Value*> addLoop(NodeImport& node, const LoopInputs& inputs,

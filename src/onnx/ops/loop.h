@@ -31,6 +31,11 @@ bool isSingle(const Shape& shape);
 using BodyMaker =
     std::function<std::vector<Value*>(BodyImport& body, const std::vector<TensorType>& carried)>;
 
+// x[..., index, ...] of a value of the body.
+Value* elementAt(Graph& graph, const std::string& name, Value* x, Value* index, int64_t axis);
+// The outputs of a body whose loop only ends by its trip count.
+std::vector<Value*> goingOn(Graph& graph, std::vector<Value*> outputs);
+
 // Adds the loop and returns its outputs: the last carried values, then the scans stacked.
 std::vector<Value*> addLoop(NodeImport& node, const LoopInputs& inputs,
                             const std::function<std::unique_ptr<BodyImport>()>& newBody,

@@ -33,19 +33,6 @@ Value* sizeValue(NodeImport& node, const Dim& size) {
   return node.add(&ops::DimsTensor, {}, std::move(attrs));
 }
 
-// x[..., index, ...] of a value of the body.
-Value* elementAt(Graph& graph, const std::string& name, Value* x, Value* index, int64_t axis) {
-  GatherAttrs attrs;
-  attrs.axis = axis;
-  return graph.add(&ops::Gather, name, {x, index}, std::move(attrs))->output();
-}
-
-// The outputs of a body whose loop only ends by its trip count.
-std::vector<Value*> goingOn(Graph& graph, std::vector<Value*> outputs) {
-  outputs.insert(outputs.begin(), addScalar(graph, "go_on", DataType::kBool, 1));
-  return outputs;
-}
-
 struct ScanInputs {
   std::vector<Value*> states, scanned;
   std::vector<ScanAxis> axes;  // of `scanned`

@@ -3,20 +3,34 @@
 
 #include <algorithm>
 
+#include "onnx/formula.h"
+#include "onnx/ops/reduce.h"
 #include "onnx/size.h"
 #include "ops/index.h"
+#include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
 
 namespace {
 
-// Where an element lies, from input `i`, which counts from the end when negative.
-size_t positionIn(const NodeImport& node, int i, size_t count) {
-  const int64_t given = node.constantIntegers(i, "position").at(0);
+// Where an element lies, which counts from the end when negative.
+size_t positionIn(const NodeImport& node, int64_t given, size_t count) {
   const int64_t size = static_cast<int64_t>(count);
   if (given < -size || given >= size)
     node.invalid("position ", given, " is outside a sequence of ", count, " elements");
   return static_cast<size_t>(given < 0 ? given + size : given);
+}
+
+// The same along dimension 0 of elements that are one tensor, known at run time or before it.
+Dim positionIn(const NodeImport& node, Value* given, const Dim& count) {
+  if (const auto known = node.knownIntegers(given))
+    return known->at(0) < 0 ? count + known->at(0) : Dim(known->at(0));
+  Formula formula;
+  const Term at = cast(formula.input(0, given->dataType()), DataType::kI64);
+  where(at < 0, at + formula.input(1, DataType::kI64), at);
+  Value* position =
+      node.pointwise({node.reshape(given, {}), sizeTensor(node, count)}, formula.take());
+  return boundedSizes(node.graph(), position, {count}, node.name()).at(0);
 }
 
 Value* withAxis(const NodeImport& node, Value* x, int64_t axis) {
@@ -37,15 +51,54 @@ Value* moveAxis(const NodeImport& node, Value* x, int64_t from, int64_t to) {
 
 constexpr int64_t kMostElements = 8192;  // each is a value of the graph
 
-// Sizes of the parts along the axis. Their number must be known.
-std::vector<Dim> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
+// A tensor's slices along dimension 0 as a sequence, element by element where it is known how many
+// they are.
+Sequence sequenceOf(const NodeImport& node, Value* rows) {
+  const Dim& count = rows->shape()[0];
+  if (!count.isConstant() || count.value() > kMostElements) return {.stacked = rows};
+  const Shape shape(rows->shape().begin() + 1, rows->shape().end());
+  Sequence sequence;
+  for (int64_t i = 0; i < count.value(); ++i)
+    sequence.elements.push_back(node.reshape(node.slice(rows, 0, i, 1), shape));
+  return sequence;
+}
+
+// Parts of x along an axis, which are alike, as slices along a new dimension 0.
+Value* equalParts(const NodeImport& node, Value* x, int64_t axis, const Dim& part) {
+  const Dim size = x->shape()[axis];
+  Value* rest = sizeTensor(node, mod(size, part));
+  addAssertion(node.graph(), rest, 0,
+               str(node.name(), ", a split of dimension ", axis, " into parts that must be alike"));
+  Shape shape = x->shape();
+  shape[axis] = part;
+  shape.insert(shape.begin() + axis, floorDiv(size, part));
+  return moveAxis(node, node.reshape(x, std::move(shape)), axis, 0);
+}
+
+// As many parts as the run decides, of sizes that must be equal.
+Value* equalPartsOf(const NodeImport& node, Value* x, int64_t axis, Value* sizes) {
+  const Dim part = floorDiv(x->shape()[axis], sizes->shape()[0]);
+  Formula formula;
+  const Term size = cast(formula.input(0, sizes->dataType()), DataType::kI64);
+  cast(size != formula.input(1, DataType::kI64), DataType::kI64);
+  Value* differ = node.pointwise({sizes, sizeTensor(node, part)}, formula.take());
+  addAssertion(node.graph(), reduce(node, ReduceKind::kSum, differ, {0}, false), 0,
+               str(node.name(), ", a split into parts that must be alike where the run decides on "
+                                "their number"));
+  return equalParts(node, x, axis, part);
+}
+
+// Sizes of the parts along the axis, where it is known how many they are.
+std::optional<std::vector<Dim>> partsOf(const NodeImport& node, const Value* x, int64_t axis) {
   const Dim& size = x->shape()[axis];
   Value* split = node.optionalInput(1);
-  if (split && split->rank() == 1) return node.dims(split);
-  if (!size.isConstant())
-    node.unsupported("dimension ", axis, " of '", x->name, "' is ", size,
-                     ", so that the number of parts is not known: fix it when exporting");
-  const int64_t part = split ? node.constantIntegers(1, "size of parts").at(0) : 1;
+  if (split && split->rank() == 1) {
+    if (split->shape()[0].isConstant()) return node.dims(split);
+    return std::nullopt;
+  }
+  const Dim given = split ? node.dims(split).at(0) : Dim(1);
+  if (!size.isConstant() || !given.isConstant()) return std::nullopt;
+  const int64_t part = given.value();
   if (part < 1) node.invalid("it splits into parts of ", part, " elements");
   if (size.value() / part > kMostElements)
     node.unsupported("it splits ", size, " elements into more than ", kMostElements, " parts");
@@ -89,52 +142,89 @@ void importSequenceEmpty(NodeImport& node) { node.setOutput(0, Sequence{}); }
 void importSequenceConstruct(NodeImport& node) { node.setOutput(0, Sequence{node.allInputs()}); }
 
 void importSplitToSequence(NodeImport& node) {
-  Value* x = node.input(0);
+  Value* x = node.input(0, Ranks::from(1));
   const int64_t axis = node.axisAttribute("axis", 0, x->rank());
   const bool keepsAxis = node.hasInput(1) || node.flag("keepdims", true);
-  if (!node.hasInput(1) && !x->shape()[axis].isConstant()) {
-    Value* rows = moveAxis(node, x, axis, 0);
-    return node.setOutput(0,
-                          Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
-  }
+  const auto sizes = partsOf(node, x, axis);
   Shape flat = x->shape();
   flat.erase(flat.begin() + axis);
+  if (!sizes) {
+    if (!node.hasInput(1)) {
+      Value* rows = moveAxis(node, x, axis, 0);
+      return node.setOutput(
+          0, Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
+    }
+    Value* split = node.input(1, {0, 1});
+    Value* parts = split->rank() == 1 ? equalPartsOf(node, x, axis, split)
+                                      : equalParts(node, x, axis, node.dims(split).at(0));
+    return node.setOutput(0, Sequence{.stacked = parts});
+  }
   Sequence parts;
   Dim start = 0;
-  for (const Dim& size : partsOf(node, x, axis)) {
+  for (const Dim& size : *sizes) {
     Value* part = node.slice(x, axis, start, size);
     start += size;
     parts.elements.push_back(keepsAxis ? part : node.reshape(part, flat));
   }
+  node.graph().require({SizeRelation::kEqual, start, x->shape()[axis],
+                        str("node '", node.name(), "' (SplitToSequence): its parts sum up to "),
+                        str(" where dimension ", axis, " has "), ""});
   node.setOutput(0, std::move(parts));
 }
 
+namespace {
+
+// Elements as one tensor, without those from `from` up to `to` and with others instead.
+Sequence replaced(const NodeImport& node, Value* all, const Dim& from, const Dim& to,
+                  Value* others) {
+  std::vector<Value*> parts{node.slice(all, 0, 0, from)};
+  if (others) parts.push_back(others);
+  parts.push_back(node.slice(all, 0, to, all->shape()[0] - to));
+  return sequenceOf(node, node.concat(std::move(parts), 0));
+}
+
+}  // namespace
+
 void importSequenceInsert(NodeImport& node) {
-  Sequence sequence = node.hasInput(2) ? node.sequence(0) : node.anySequence(0);
-  if (sequence.stacked) {
-    Value* last = stacked(node, {.elements = {node.input(1)}});
-    sequence.stacked = node.concat({sequence.stacked, last}, 0);
-    return node.setOutput(0, std::move(sequence));
-  }
+  // Where a loop goes on with a sequence it is not known here how many elements lie before: nothing
+  // but the end can be told.
+  Sequence sequence = node.anySequence(0);
+  if (sequence.continues && node.hasInput(2)) node.sequence(0);  // refuses
+  Value* position = node.optionalInput(2);
+  const auto known = position ? node.knownIntegers(position) : std::nullopt;
   std::vector<Value*>& elements = sequence.elements;
+  if (sequence.stacked || (position && !known && !elements.empty())) {
+    Value* all = stacked(node, sequence);
+    const Dim count = all->shape()[0];
+    const Dim at = position ? positionIn(node, position, count) : count;
+    return node.setOutput(
+        0, replaced(node, all, at, at, stacked(node, {.elements = {node.input(1)}})));
+  }
   if (static_cast<int64_t>(elements.size()) >= kMostElements)
     node.unsupported("it makes a sequence of more than ", kMostElements, " elements");
   // One may be added behind the last.
-  const size_t count = elements.size() + 1;
-  const bool isLast = !node.hasInput(2) || node.constantIntegers(2, "position").at(0) ==
-                                               static_cast<int64_t>(elements.size());
-  const size_t position = isLast ? count - 1 : positionIn(node, 2, elements.size());
-  elements.insert(elements.begin() + static_cast<int64_t>(position), node.input(1));
+  const bool isLast = !known || known->at(0) == static_cast<int64_t>(elements.size());
+  const size_t at = isLast ? elements.size() : positionIn(node, known->at(0), elements.size());
+  elements.insert(elements.begin() + static_cast<int64_t>(at), node.input(1));
   node.setOutput(0, std::move(sequence));
 }
 
 void importSequenceErase(NodeImport& node) {
-  Sequence sequence = node.sequence(0);
+  Sequence sequence = node.anySequence(0);
+  if (sequence.continues) node.sequence(0);  // refuses: it may be another iteration's
   std::vector<Value*>& elements = sequence.elements;
-  if (elements.empty()) node.invalid("it erases an element of an empty sequence");
-  const size_t position =
-      node.hasInput(1) ? positionIn(node, 1, elements.size()) : elements.size() - 1;
-  elements.erase(elements.begin() + static_cast<int64_t>(position));
+  if (!sequence.stacked && elements.empty())
+    node.invalid("it erases an element of an empty sequence");
+  Value* position = node.optionalInput(1);
+  const auto known = position ? node.knownIntegers(position) : std::nullopt;
+  if (sequence.stacked || (position && !known)) {
+    Value* all = stacked(node, sequence);
+    const Dim count = all->shape()[0];
+    const Dim at = position ? positionIn(node, position, count) : count - 1;
+    return node.setOutput(0, replaced(node, all, at, at + 1, nullptr));
+  }
+  const size_t at = known ? positionIn(node, known->at(0), elements.size()) : elements.size() - 1;
+  elements.erase(elements.begin() + static_cast<int64_t>(at));
   node.setOutput(0, std::move(sequence));
 }
 
@@ -151,8 +241,10 @@ Sequence finished(const NodeImport& node, int i) {
 void importSequenceAt(NodeImport& node) {
   const Sequence sequence = finished(node, 0);
   Value* position = node.input(1);
-  if (!sequence.stacked && node.knownIntegers(position))
-    return node.setOutput(sequence.elements.at(positionIn(node, 1, sequence.elements.size())));
+  const auto known = node.knownIntegers(position);
+  if (!sequence.stacked && known)
+    return node.setOutput(
+        sequence.elements.at(positionIn(node, known->at(0), sequence.elements.size())));
   if (!sequence.stacked && sequence.elements.empty())
     node.invalid("it takes an element of an empty sequence");
   node.setOutput(
@@ -185,27 +277,6 @@ void importConcatFromSequence(NodeImport& node) {
     shape.erase(shape.begin() + axis + 1);
   }
   node.setOutput(node.reshape(all, std::move(shape)));
-}
-
-void importSequenceMap(NodeImport& node) {
-  const size_t count = node.sequence(0).elements.size();
-  std::vector<Sequence> results(static_cast<size_t>(node.outputCount()));
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<Item> inputs;
-    for (int input = 0; input < node.inputCount(); ++input) {
-      const Item item = node.item(input);
-      const Sequence* sequence = std::get_if<Sequence>(&item);
-      if (sequence && sequence->elements.size() != count)
-        node.invalid("its sequences have ", count, " and ", sequence->elements.size(), " elements");
-      inputs.push_back(sequence ? Item(sequence->elements[i]) : item);
-    }
-    const std::vector<Item> outputs = node.importBranch("body", inputs, str(i));
-    if (isSpoilt(node, outputs)) return;
-    for (size_t k = 0; k < results.size(); ++k)
-      results[k].elements.push_back(tensorOutput(node, outputs, k));
-  }
-  for (size_t k = 0; k < results.size(); ++k)
-    node.setOutput(static_cast<int>(k), std::move(results[k]));
 }
 
 void importOptional(NodeImport& node) {
