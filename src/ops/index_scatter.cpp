@@ -45,11 +45,16 @@ void withUpdates(const Evaluation& evaluation, ScatterReduction reduction, int64
 }
 
 std::vector<TensorType> inferScatterElements(const Node& node) {
-  requireAxis(node, node.as<ScatterElementsAttrs>().axis);
+  const int64_t axis = node.as<ScatterElementsAttrs>().axis;
+  requireAxis(node, axis);
   requireIndices(node, 1);
   requireSameType(node, 2, 0);
   requireRank(node, 1, "indices", node.input(0)->rank());
   requireShape(node, 2, "updates", node.input(1)->shape());
+  for (int64_t d = 0; d < node.input(0)->rank(); ++d)
+    if (d != axis)
+      requireAtLeast(node, node.input(0)->shape()[d], str("elements in dimension ", d),
+                     node.input(1)->shape()[d]);
   return {node.input(0)->type};
 }
 

@@ -169,3 +169,45 @@ def test_what_the_standard_forbids_is_refused_by_name(op):
     data = model(nodes, inputs, outputs, constants={k: v for k, v in constants.items() if k in used})
     refused = both(data, runs, largest=24)
     assert refused and all("'bad'" in message for message in refused)
+
+
+ONE_WAY = {
+    "Gemm": (
+        [helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="bad")],
+        [("x", F32, [3, 2]), ("w", F32, [2, 1]), ("b", F32, ["m", "n"])],
+        [{"x": numbers(3, 2), "w": numbers(2, 1), "b": numbers(*b)} for b in ((3, 1), (1, 1), (3, 2), (2, 1))],
+    ),
+    "BatchNormalization": (
+        [helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], name="bad")],
+        [("x", F32, [4, "c"]), *((name, F32, [name + "0"]) for name in "sbmv")],
+        [
+            {"x": numbers(4, c), "s": numbers(s), "b": numbers(c), "m": numbers(c), "v": abs(numbers(c))}
+            for c, s in ((2, 2), (1, 1), (1, 2), (3, 1))
+        ],
+    ),
+    "QuantizeLinear": (
+        [helper.make_node("QuantizeLinear", ["x", "s"], ["y"], name="bad", axis=0)],
+        [("x", F32, ["n"]), ("s", F32, ["m"])],
+        [{"x": numbers(n), "s": abs(numbers(m, seed=1)) + 1} for n, m in ((4, 4), (1, 4))],
+    ),
+    "Expand": (
+        [
+            helper.make_node("Shape", ["z"], ["s"]),
+            helper.make_node("Expand", ["x", "s"], ["y"], name="bad"),
+        ],
+        [("x", F32, [5, 1, 3]), ("z", F32, [5, 2, "n"])],
+        [{"x": numbers(5, 1, 3), "z": numbers(5, 2, n)} for n in (3, 1, 4)],
+    ),
+    "ScatterElements": (
+        [helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], name="bad", axis=0)],
+        [("x", F32, [3, "n"]), ("i", I64, [1, "m"]), ("u", F32, [1, "m"])],
+        [{"x": numbers(3, n), "i": np.zeros((1, m), np.int64), "u": numbers(1, m)} for n, m in ((4, 4), (4, 2), (2, 4))],
+    ),
+}
+
+
+@pytest.mark.parametrize("op", ONE_WAY)
+def test_what_broadcasts_one_way_does_not_grow_the_result(op):
+    nodes, inputs, runs = ONE_WAY[op]
+    refused = both(model(nodes, inputs), runs)
+    assert refused and all("'bad'" in message for message in refused)

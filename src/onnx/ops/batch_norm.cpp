@@ -1,6 +1,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/reduce.h"
+#include "onnx/size_rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -10,6 +11,10 @@ namespace {
 // offset = bias - mean * factor, each [C]: what constant folding turns into two vectors.
 Value* normalize(const NodeImport& node, Value* x, Value* mean, Value* variance) {
   const DataType type = x->dataType();
+  requireSize(node, numElements(node.input(1)->shape()), "scales", x->shape()[1]);
+  requireSize(node, numElements(node.input(2)->shape()), "biases", x->shape()[1]);
+  requireSize(node, numElements(mean->shape()), "means", x->shape()[1]);
+  requireSize(node, numElements(variance->shape()), "variances", x->shape()[1]);
   Formula factorFormula;
   const Term scale = factorFormula.input(0, type);
   scale / apply(ScalarOp::kSqrt, factorFormula.input(1, type) + node.number("epsilon", 1e-5));

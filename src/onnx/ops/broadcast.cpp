@@ -3,6 +3,7 @@
 
 #include "onnx/formula.h"
 #include "onnx/ops/run_time_axes.h"
+#include "onnx/size_rules.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
@@ -43,8 +44,7 @@ void importExpand(NodeImport& node) {
   Value* sizes = node.input(1);
   if (!sizes->contents && !node.knownIntegers(sizes))
     return node.setOutput(node.expand(x, broadcastAtRunTime(node, x, sizes)));
-  node.setOutput(
-      node.expand(x, broadcastShapes(x->shape(), node.dims(1), str("node '", node.name(), "'"))));
+  node.setOutput(node.expand(x, broadcastShape(node, x->shape(), node.dims(1))));
 }
 
 void importTile(NodeImport& node) {

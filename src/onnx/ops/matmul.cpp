@@ -1,5 +1,6 @@
 // MatMul and Gemm.
 #include "onnx/ops/matmul.h"
+#include "onnx/size_rules.h"
 
 #include "ops/matmul.h"
 
@@ -38,6 +39,7 @@ void importGemm(NodeImport& node) {
   if (alpha != 1) result = node.binary(ScalarOp::kMul, result, alpha);
   if (node.hasInput(2) && beta != 0) {
     Value* c = node.input(2);
+    requireBroadcastsTo(node, c, "bias", result->shape());
     if (beta != 1) c = node.binary(ScalarOp::kMul, c, beta);
     result = node.binary(ScalarOp::kAdd, result, c);
   }

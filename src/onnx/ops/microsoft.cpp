@@ -1,6 +1,7 @@
 // Operators of com.microsoft that ONNX Runtime's optimisers write.
 #include "onnx/formula.h"
 #include "onnx/node_import.h"
+#include "onnx/size_rules.h"
 #include "ops/norm.h"
 
 namespace camshaft::onnx::importer {
@@ -28,8 +29,15 @@ namespace {
 
 // Inputs x, skip, scale, then beta (not for rms) and a bias of x.
 void importSkipNorm(NodeImport& node, bool rms) {
+  const Shape& shape = node.input(0)->shape();
+  requireBroadcastsTo(node, node.input(1), "skip", shape);
+  if (!shape.empty() && node.input(1)->rank() > 0)
+    requireSize(node, node.input(1)->shape().back(), "columns in its skip", shape.back());
   Value* sum = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
-  if (Value* bias = node.optionalInput(rms ? 3 : 4)) sum = node.binary(ScalarOp::kAdd, sum, bias);
+  if (Value* bias = node.optionalInput(rms ? 3 : 4)) {
+    requireBroadcastsTo(node, bias, "bias", sum->shape());
+    sum = node.binary(ScalarOp::kAdd, sum, bias);
+  }
   if (node.wants(1) || node.wants(2))
     node.unsupported("its mean and deviation outputs are not supported");
   LayerNormAttrs attrs;

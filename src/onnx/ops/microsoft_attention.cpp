@@ -7,6 +7,7 @@
 #include "onnx/ops/matmul.h"
 #include "onnx/ops/quantize.h"
 #include "onnx/ops/range.h"
+#include "onnx/size_rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -116,7 +117,10 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
 
 void importMicrosoftAttention(NodeImport& node) {
   Value* projected = multiply(node, node.input(0, 3), node.input(1, 2));
-  if (node.hasInput(2)) projected = node.binary(ScalarOp::kAdd, projected, node.input(2, 1));
+  if (Value* bias = node.optionalInput(2, 1)) {
+    requireSize(node, bias->shape()[0], "biases", projected->shape()[2]);
+    projected = node.binary(ScalarOp::kAdd, projected, bias);
+  }
   importProjected(
       node, projected,
       {node.optionalInput(3, kMaskRanks), node.optionalInput(4, 5), node.optionalInput(5, {2, 4})});

@@ -1,6 +1,7 @@
 // Weights of com.microsoft that are quantised in blocks of a few bits.
 #include "onnx/formula.h"
 #include "onnx/ops/quantize.h"
+#include "onnx/size_rules.h"
 #include "ops/block_weights.h"
 #include "ops/index.h"
 
@@ -57,7 +58,8 @@ void importMatMulNBits(NodeImport& node) {
     node.unsupported(
         "its weights are packed for another runtime: export it with weight_prepacked 0");
   const Dim blocks = ceilDiv(depth, blockSize);
-  Value* a = node.input(0);
+  Value* a = node.input(0, Ranks::from(1));
+  requireSize(node, a->shape().back(), "columns", depth);
   Value* packed =
       node.reshape(node.input(1), {columns, blocks, floorDiv(Dim(blockSize) * bits, 8)});
   Value* scales = node.cast(node.reshape(node.input(2), {columns, blocks}), a->dataType());

@@ -6,6 +6,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/cast.h"
 #include "onnx/ops/elementwise.h"
+#include "onnx/size_rules.h"
 #include "ops/integer_products.h"
 #include "ops/move.h"
 
@@ -95,6 +96,8 @@ Operands operandsOf(const NodeImport& node, Value* x) {
   // read.
   const bool perAxis = node.input(1)->rank() > 0 && x->rank() > 1;
   const int64_t axis = perAxis ? node.axisAttribute("axis", 1, x->rank()) : 0;
+  if (blockSize == 0 && x->rank() > 0 && node.input(1)->rank() == 1)
+    requireBroadcastsTo(node, node.input(1), "scale", {x->shape()[axis]});
   return {quantizationOperand(node, node.input(1), x, axis, blockSize),
           quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
 }

@@ -2,6 +2,7 @@
 #include "onnx/ops/rotary.h"
 
 #include "onnx/ops/range.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {
@@ -52,6 +53,7 @@ void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* pos
     if (heads <= 0) node.invalid("its input needs rank 4, or rank 3 with num_heads");
     x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
   }
+  if (positions) requireBroadcastsTo(node, positions, "positions", {x->shape()[0], x->shape()[1]});
   const Dim half = floorDiv(declared > 0 ? Dim(declared) : x->shape()[3], 2);
   Value* y = rotate(node, x, angles(node, cosCache, positions, half),
                     angles(node, sinCache, positions, half), node.flag("interleaved"));

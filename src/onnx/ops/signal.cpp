@@ -5,6 +5,7 @@
 #include "onnx/ops/range.h"
 #include "onnx/ops/reduce.h"
 #include "onnx/size.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/move.h"
 #include "ops/shape.h"
@@ -137,8 +138,10 @@ void importSTFT(NodeImport& node) {
   along.axis = 1;
   Value* framed =
       node.add(&ops::Gather, {signal, places}, along);  // [batch, frames, length, parts]
-  if (window)
+  if (window) {
+    requireSize(node, window->shape()[0], "elements in its window", length);
     framed = node.binary(ScalarOp::kMul, framed, node.reshape(window, {window->shape()[0], 1}));
+  }
   DftAttrs attrs;
   attrs.axis = 2;
   attrs.length = length;
