@@ -11,6 +11,7 @@
 #   suite        the ONNX backend suite: nothing that passes on the CPU may fail
 #   models       whole models against ONNX Runtime
 #   trtexec      a model through trtexec, timed
+#   batches      torchvision's and transformers' networks with a dynamic batch, beside PyTorch
 #   package      infer() on PyTorch tensors and numpy arrays
 #   stress       8 threads with 8 contexts each
 #   threads      16 Python threads that synchronise the device between runs, for a minute each on
@@ -29,7 +30,7 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec package stress threads sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches package stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -128,6 +129,11 @@ PYTHON
   return $status
 }
 
+part_batches() {
+  python3 tests/gpu/dynamic_batch_check.py --jobs $((jobs / 2 > 0 ? jobs / 2 : 1)) \
+    --seconds $((limit - 10)) --json "$out/batches.json"
+}
+
 part_package() { python3 tests/gpu/torch_check.py; }
 
 part_stress() {
@@ -166,7 +172,7 @@ for part in "${parts[@]}"; do
   start=$SECONDS
   # A session of its own, so that the limit ends what it started too.
   export -f sharded "part_$part"
-  export bin out jobs log
+  export bin out jobs limit log
   timeout -k 5 "$limit" bash -c "part_$part" >"$log" 2>&1
   status=$?
   case $status in
