@@ -156,6 +156,8 @@ def test_known_shapes(name, level):
         model = model_of(nodes, shapes, constants, {})
         result = trt.infer(build(model, [{name: value.shape for name, value in feed.items()}], level=level), feed)["y"]
         expected = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feed)[0]
+        if name == "convolution of no channels":
+            expected = numpy.zeros_like(expected)  # ONNX Runtime leaves its memory as it was
         assert result.shape == expected.shape and result.dtype == expected.dtype
         numpy.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 

@@ -17,12 +17,15 @@ node, info = helper.make_node, helper.make_tensor_value_info
 
 
 def model_of(nodes, inputs, outputs, weights=(), opset=17, domains=(), functions=(), value_info=()):
-    """Weights are {name: array}."""
-    tensors = [numpy_helper.from_array(numpy.asarray(value), name)
+    """Weights are {name: array or tensor}. Shapes of outputs that are left out are inferred."""
+    tensors = [value if isinstance(value, TensorProto) else numpy_helper.from_array(numpy.asarray(value), name)
                for name, value in dict(weights).items()]
     graph = helper.make_graph(nodes, "graph", inputs, outputs, tensors, value_info=list(value_info))
     opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
     model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=10)
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    for own, known in zip(model.graph.output, inferred.graph.output):
+        own.CopyFrom(known)
     onnx.checker.check_model(model)
     return model
 

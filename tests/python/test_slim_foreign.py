@@ -65,8 +65,8 @@ def test_strings_stay():
     model = model_of([*noise(), node("ArgMax", ["clean"], ["index"], axis=1, keepdims=0),
                       node("Identity", ["index"], ["same_index"]),
                       node("Gather", ["labels", "same_index"], ["y"])],
-                     [info("x", FLOAT, ["n", 3])], [info("y", TensorProto.STRING, ["n"])], WEIGHTS)
-    model.graph.initializer.append(labels)
+                     [info("x", FLOAT, ["n", 3])], [info("y", TensorProto.STRING, ["n"])],
+                     WEIGHTS | {"labels": labels})
     slim = slimmed(model)
     assert operators(slim) == ["Relu", "ArgMax", "Gather"]
     feed = {"x": random(4, 3)}

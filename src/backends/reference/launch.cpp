@@ -59,7 +59,7 @@ bool infersTo(const State& state, const LaunchArgs& args, const SymbolValue& sym
 bool worksInPlace(const LaunchArgs& args) {
   for (const TensorArg& output : args.outputs)
     for (const TensorArg& input : args.inputs)
-      if (output.data && output.data == input.data) return true;
+      if (output.count() > 0 && input.count() > 0 && output.data == input.data) return true;
   return false;
 }
 
