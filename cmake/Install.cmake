@@ -1,4 +1,4 @@
-# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim, find_package(Camshaft)
+# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim, camshaft-trials, find_package(Camshaft)
 # with targets Camshaft::camshaft and Camshaft::runtime, and camshaft.pc.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -10,6 +10,7 @@ endforeach()
 install(TARGETS camshaft camshaft_runtime_lib trtexec camshaft-slim EXPORT CamshaftTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/camshaft)
 
 set(packageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Camshaft)

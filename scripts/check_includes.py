@@ -19,6 +19,7 @@ ALLOWED = {
     "backend": ["support", "ir", "ops", "plan/plan.h"],
     "backends": ["support", "ir", "ops", "backend", "plan/plan.h"],
     "tuner": ["support", "ir", "ops", "backend", "plan"],
+    "trials": ["support", "backend", "tuner", "backends/cuda/load_library.h"],
     "engine": ["support", "plan/plan.h"],
     "runtime": ["support", "plan/plan.h", "engine", "backend/launch.h", "backend/device.h"],
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner"],

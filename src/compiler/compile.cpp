@@ -90,6 +90,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .timingRuns = options.timingRuns,
                        .wrapDevice = options.wrapDevice,
                        .timeSingleCandidates = options.timeLayers,
+                       .trialLimit = options.trialLimit,
                        .log = options.log};
   WeightsBuilder weights;
   BinariesBuilder binaries;

@@ -1,6 +1,7 @@
 // The compiler: from a Graph to a Plan.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -48,6 +49,7 @@ struct CompileOptions {
   TimingCache* timings = nullptr;  // read and added to; null: a private one
   BuildProgress* progress = nullptr;
   DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
+  std::chrono::milliseconds trialLimit{30'000};  // a kernel of a device that takes longer hangs
   Log log;
   std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass
 };

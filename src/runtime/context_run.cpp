@@ -50,7 +50,10 @@ void Context::findSegments() {
   const std::vector<Step>& steps = plan().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool onHost = device_ && isHostStep(engine_->plan(), steps[i]);
-    const bool isAlone = onHost || unrecordable_.count(i) > 0;
+    // A graph that holds a copy from or to the host crashes in the driver when it is launched after
+    // that memory was given back and taken anew, at the same address too.
+    const bool isCopy = steps[i].kind == StepKind::kCopy;
+    const bool isAlone = onHost || isCopy || unrecordable_.count(i) > 0;
     if (isAlone || segments_.empty() || segments_.back().isAlone)
       segments_.push_back({i, i + 1, onHost, isAlone});
     else

@@ -1,6 +1,7 @@
 // Picks a kernel for every node.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct ChooseOptions {
   int timingRuns = 1;                 // at least this many launches per candidate
   DeviceWrapper wrapDevice;           // kernels are timed in its memory; null: the device's own
   bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
+  // Kernels of a device are tried in a process of their own, unless wrapDevice is set, whose memory
+  // is this one's; one that takes longer than this hangs.
+  std::chrono::milliseconds trialLimit{30'000};
   Log log;
   // Called before each node; false cancels the build.
   std::function<bool(int node, int count)> progress;

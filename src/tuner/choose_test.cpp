@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <new>
+
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "ops/ops.h"
@@ -29,13 +32,36 @@ Prepared hungryPrepared(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 Prepared failing(const Node&, const PrepareOptions&) { fail(ErrorKind::kInternal, "it broke"); }
+Prepared starving(const Node&, const PrepareOptions&) { throw std::bad_alloc(); }
+// Computes along the other axis of a matrix.
+Prepared wrongPrepared(const Node& node, const PrepareOptions& options) {
+  Prepared prepared = referencePrepared(node, options);
+  std::string text(reinterpret_cast<const char*>(prepared.params.data()), prepared.params.size());
+  text.replace(text.find("axis = 1"), 8, "axis = 0");
+  std::memcpy(prepared.params.data(), text.data(), text.size());
+  return prepared;
+}
+// Does not load.
+Prepared damagedPrepared(const Node& node, const PrepareOptions& options) {
+  Prepared prepared = referencePrepared(node, options);
+  prepared.params.resize(prepared.params.size() / 2);
+  return prepared;
+}
 
 const Kernel kHungry{"test/hungry", anything, hungryPrepared};
 const Kernel kFirst{"test/first", noEpilogue, referencePrepared};
 const Kernel kSecond{"test/second", noEpilogue, referencePrepared};
 const Kernel kFailing{"test/failing", anything, failing};
 
+const Kernel kWrong{"test/wrong", anything, wrongPrepared};
+const Kernel kDamaged{"test/damaged", anything, damagedPrepared};
+const Kernel kStarving{"test/starving", anything, starving};
+
 const Kernel kTwo[] = {kFirst, kSecond};
+const Kernel kWrongFirst[] = {kWrong, kFirst};
+const Kernel kOnlyWrong[] = {kWrong};
+const Kernel kDamagedFirst[] = {kDamaged, kFirst};
+const Kernel kStarvingFirst[] = {kStarving, kFirst};
 const Kernel kHungryFirst[] = {kHungry, kFirst};
 const Kernel kFailingFirst[] = {kFailing, kFirst};
 const Kernel kOnlyFailing[] = {kFailing};
@@ -44,6 +70,10 @@ KernelList listOf(const Node&) { return kKernels; }
 const BuildBackend kTwoBackend{"test", listOf<kTwo>, false};
 const BuildBackend kHungryBackend{"test", listOf<kHungryFirst>, false};
 const BuildBackend kFailingBackend{"test", listOf<kFailingFirst>, false};
+const BuildBackend kWrongBackend{"test", listOf<kWrongFirst>, false};
+const BuildBackend kOnlyWrongBackend{"test", listOf<kOnlyWrong>, false};
+const BuildBackend kDamagedBackend{"test", listOf<kDamagedFirst>, false};
+const BuildBackend kStarvingBackend{"test", listOf<kStarvingFirst>, false};
 const BuildBackend kOnlyFailingBackend{"test", listOf<kOnlyFailing>, false};
 
 std::vector<int64_t> threeConfigurations(const Node&) { return {0, 1, 2}; }
@@ -76,7 +106,7 @@ Graph softmax() {
 std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend, ChooseOptions options = {}) {
   TimingCache own;
   if (!options.timings) options.timings = &own;
-  options.backends = {&backend};
+  options.backends.insert(options.backends.begin(), &backend);
   std::vector<std::string> guessed;
   return chooseKernels(graph, resolveProfile(graph, {}, guessed), options);
 }
@@ -96,7 +126,7 @@ TEST(Choose, TimesCandidatesAndRemembers) {
   Graph graph = softmax();
   TimingCache timings;
   const auto chosen = choose(graph, kTwoBackend, {.timings = &timings});
-  EXPECT_EQ(timings.size(), 2u);
+  EXPECT_EQ(timings.size(), 2u + 1u);  // two times, and that the winner was checked
   EXPECT_GE(chosen[0].info.milliseconds, 0);
   ASSERT_EQ(chosen[0].info.alternatives.size(), 1u);
   // Within the noise the first of the list is taken, so it may be a little slower.
@@ -138,7 +168,7 @@ TEST(Choose, KnownTimesDecideWithoutMeasuring) {
     const auto chosen = choose(again, kTwoBackend, {.timings = &known});
     EXPECT_EQ(chosen[0].kernel->name, winner);
     EXPECT_EQ(chosen[0].info.milliseconds, 0.001);
-    EXPECT_EQ(known.size(), 2u);
+    EXPECT_EQ(known.size(), 2u + 1u);
   }
 }
 
@@ -194,6 +224,107 @@ TEST(Choose, CandidatesThatFailAreDropped) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
     EXPECT_THAT(error.message(), HasSubstr("node 'layer' (Softmax) has no kernel: test/failing: it broke"));
   }
+}
+
+Graph softmaxOf(int64_t rows) {
+  return parseGraph(str("graph g(%x: f32[", rows, ", 512]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }"), findOp);
+}
+
+// Warnings of a build.
+struct Warnings {
+  std::vector<std::string> texts;
+  Log log() {
+    return Log([this](Severity, std::string_view text) { texts.emplace_back(text); }, Severity::kWarning);
+  }
+};
+
+TEST(Choose, ResultsAreComparedWithTheDefinition) {
+  Graph graph = softmax();
+  EXPECT_THAT(choose(graph, kTwoBackend)[0].info.why, HasSubstr("compared with the operator's definition"));
+}
+
+TEST(Choose, AKernelWithWrongResultsIsDroppedWithAWarning) {
+  for (const int64_t rows : {4, 8192}) {  // against the definition, and against the plainest kernel
+    TimingCache timings;
+    Warnings warnings;
+    // The wrong one is as fast, and first in the list.
+    const auto build = [&] {
+      Graph graph = softmaxOf(rows);
+      const auto chosen = choose(graph, kWrongBackend, {.timings = &timings, .log = warnings.log()});
+      EXPECT_EQ(chosen[0].kernel->name, "test/first");
+      return chosen[0].info;
+    };
+    const StepInfo info = build();
+    const std::string judge = rows == 4 ? "compared with the operator's definition" : "compared with test/first";
+    ASSERT_EQ(info.alternatives.size(), 1u);
+    // The second may have been so much faster that the first was never looked at.
+    if (info.alternatives[0].note == "slower") continue;
+    EXPECT_THAT(info.alternatives[0].note, HasSubstr(str("its results are wrong, ", judge)));
+    ASSERT_EQ(warnings.texts.size(), 1u);
+    EXPECT_THAT(warnings.texts[0], testing::AllOf(HasSubstr("node 'layer' (Softmax): kernel test/wrong is not used"),
+                                                  HasSubstr("elements of output 0 (f32["), HasSubstr("instead of")));
+    build();  // the timing cache knows
+    EXPECT_EQ(warnings.texts.size(), 1u);
+  }
+}
+
+TEST(Choose, WhereTheOnlyKernelIsWrongTheNextBackendTakesTheNode) {
+  Graph graph = softmax();
+  Warnings warnings;
+  const auto chosen = choose(graph, kOnlyWrongBackend, {.backends = {&reference::buildBackend()}, .log = warnings.log()});
+  EXPECT_EQ(chosen[0].kernel->name, "reference/evaluate");
+  EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("its results are wrong"));
+  EXPECT_EQ(warnings.texts.size(), 1u);
+  Graph alone = softmax();
+  EXPECT_THROW(choose(alone, kOnlyWrongBackend), Error);
+}
+
+TEST(Choose, LayersThatRepeatAreCheckedOnce) {
+  Graph graph = parseGraph(R"(
+graph g(%x: f32[4, 8]) {
+  %a = Softmax(%x) {axis = 1} "first"
+  %b = Softmax(%a) {axis = 1} "again"
+  return %b
+})", findOp);
+  Warnings warnings;
+  const auto chosen = choose(graph, kWrongBackend, {.log = warnings.log()});
+  EXPECT_EQ(chosen[0].kernel->name, "test/first");
+  EXPECT_EQ(chosen[1].kernel->name, "test/first");
+  EXPECT_LE(warnings.texts.size(), 1u);
+}
+
+TEST(Choose, AKernelThatDoesNotRunIsDropped) {
+  Graph graph = softmax();
+  const auto chosen = choose(graph, kDamagedBackend);
+  EXPECT_EQ(chosen[0].kernel->name, "test/first");
+  EXPECT_FALSE(chosen[0].info.alternatives[0].note.empty());
+}
+
+TEST(Choose, LackOfMemoryIsAReasonAndNotRemembered) {
+  Graph graph = softmax();
+  TimingCache timings;
+  const auto chosen = choose(graph, kStarvingBackend, {.timings = &timings});
+  EXPECT_EQ(chosen[0].kernel->name, "test/first");
+  EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("not enough memory"));
+  const std::vector<std::byte> bytes = timings.serialize();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find("test/starving"), std::string::npos);
+}
+
+TEST(Choose, RandomNumbersAreNotCompared) {
+  Graph graph = parseGraph("graph g() { %y = Random() {shape = [4, 4]} return %y }", findOp);
+  EXPECT_THAT(choose(graph, reference::buildBackend())[0].info.why, HasSubstr("unchecked: its results are random"));
+}
+
+TEST(Choose, KernelsAreNotRunAtSizesThatDoNotFit) {
+  Graph graph = parseGraph("graph g(%x: f32[n, 3], %y: f32[m, 3]) { %z = Pointwise(%x, %y) {expr = add(x0:f32, x1:f32)} return %z }", findOp);
+  ShapeProfile profile{.inputs = {{"x", {.min = {2, 3}, .opt = {4, 3}, .max = {9, 3}}},
+                                  {"y", {.min = {2, 3}, .opt = {5, 3}, .max = {9, 3}}}}};
+  TimingCache timings;
+  std::vector<std::string> guessed;
+  const auto chosen = chooseKernels(graph, resolveProfile(graph, profile, guessed),
+                                    {.backends = {&kTwoBackend}, .timings = &timings});
+  EXPECT_THAT(chosen[0].info.why, HasSubstr("first in the list"));
+  EXPECT_EQ(timings.size(), 0u);
 }
 
 }  // namespace

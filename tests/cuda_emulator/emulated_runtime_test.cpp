@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "backend/forwarding_device.h"
 #include "cuda_emulator/emulated_session.h"
 #include "support/error.h"
@@ -47,6 +49,31 @@ TEST(EmulatedRuntime, KernelsAreTimedInMemoryOfTheCallers) {
   compile(parseGraph(kNetwork, findOp), options);
   EXPECT_GE(asked, 4);  // operands of two layers
   EXPECT_EQ(held, 0);
+}
+
+// Each allocation of a build fails once: the kernel that needed it is dropped, or the build ends
+// with a sentence; no kernel runs on memory that is not there, and nothing is kept.
+TEST(EmulatedRuntime, ABuildWithoutMemorySaysSoAndKeepsNothing) {
+  setenv("CAMSHAFT_TRIALS", "none", 1);  // the driver of this process is the one that fails
+  size_t asked = 1;
+  for (size_t n = 1; n <= asked; ++n) {
+    EmulatedBackend backend;
+    backend.driver().failAllocation(static_cast<int>(n));
+    CompileOptions options;
+    options.device = "cuda";
+    options.timeLayers = true;
+    options.profiles = {{.inputs = {{"x", {.min = {1, 8}, .opt = {4, 8}, .max = {16, 8}}}}}};
+    try {
+      const Plan plan = compile(parseGraph(kNetwork, findOp), options);
+      EXPECT_EQ(plan.profiles[0].steps.size(), 2u) << n;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.message(), HasSubstr("allocate")) << n;
+    }
+    EXPECT_EQ(backend.driver().leaks(), "") << n;
+    asked = backend.driver().count("cuMemAlloc");
+  }
+  EXPECT_GE(asked, 4u);
+  unsetenv("CAMSHAFT_TRIALS");
 }
 
 TEST(EmulatedRuntime, RecordsWhatIsAskedForTwiceAndReplaysIt) {

@@ -1,0 +1,69 @@
+// The kernels that may take a node, in each configuration.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "tuner/choose.h"
+
+namespace camshaft {
+
+using Binary = std::shared_ptr<const std::vector<std::byte>>;
+
+struct Candidate {
+  const Kernel* kernel;
+  int64_t config;
+  std::string key;  // of the timing cache
+  Prepared prepared;
+  Binary binary;
+  double milliseconds = -1;
+  std::string failure;          // why it could not be compiled, timed or trusted
+  bool isFaulty = false;        // it harmed its device or was wrong, and must not be taken
+  bool isForThisBuild = false;  // the failure, which is not remembered then: there was no memory
+};
+
+std::string nameOf(const Candidate& candidate);  // with the configuration
+std::string_view runtimeKernelOf(const Candidate& candidate);
+
+class Candidates {
+ public:
+  Candidates(const ChooseOptions& options, SymbolValue opt, SymbolRange range)
+      : options_(options), opt_(std::move(opt)), range_(std::move(range)) {}
+
+  // Kernels of the backend that support the node, not prepared; `info` gets the others' reasons.
+  std::vector<Candidate> list(const Node& node, const BuildBackend& backend, StepInfo& info) const;
+  // Those of them that take the node, prepared; what the timing cache decides, or where nothing is
+  // timed the first, alone.
+  std::vector<Candidate> prepared(const Node& node, std::vector<Candidate> candidates,
+                                  StepInfo& info) const;
+  // Device code of all at once: backends compile in parallel, equal sources once.
+  struct Uncompiled {
+    const BuildBackend* backend;
+    std::vector<Candidate>* candidates;
+  };
+  void compile(std::span<const Uncompiled> all);
+
+  // What the backend should know before anything is prepared.
+  void prefetch(std::span<Node* const> nodes) const;
+  bool areTimed() const { return options_.optimizationLevel > 0 && options_.canMeasure; }
+
+ private:
+  PrepareOptions prepareOptions(int64_t config) const;
+  std::vector<int64_t> configurationsOf(const Kernel& kernel, const Node& node) const;
+  bool prepare(const Node& node, Candidate& candidate) const;
+  Candidate* fastestKnown(std::vector<Candidate>& candidates) const;
+  std::string problemOf(const Node& node) const;
+
+  struct Compiled {
+    Binary binary;
+    std::string error;
+  };
+
+  const ChooseOptions& options_;
+  SymbolValue opt_;
+  SymbolRange range_;
+  std::map<std::pair<const BuildBackend*, std::string>, Compiled> compiled_;  // by source
+};
+
+}  // namespace camshaft

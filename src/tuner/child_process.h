@@ -1,0 +1,27 @@
+// The program that tries kernels, while it runs.
+#pragma once
+
+#include <string>
+
+#include "tuner/trial_wire.h"
+
+namespace camshaft {
+
+class ChildProcess {
+ public:
+  // Throws Error(kIo) with the reason when it cannot be started.
+  ChildProcess(const std::string& program, const std::string& library);
+  ~ChildProcess();  // ends it
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  const TrialChannel& channel() const { return *channel_; }
+  // Waits a moment for its end; how it ended, in words: "by signal 11 (Segmentation fault)".
+  std::string end();
+
+ private:
+  int process_ = -1;
+  std::unique_ptr<TrialChannel> channel_;
+};
+
+}  // namespace camshaft
