@@ -109,7 +109,7 @@ void bindContext(nb::module_& m) {
       .def("get_tensor_address", [](const IExecutionContext& self, const char* name) {
              return reinterpret_cast<uintptr_t>(self.getTensorAddress(name));
            }, "name"_a)
-      .def("set_output_allocator", &IExecutionContext::setOutputAllocator, "name"_a, "output_allocator"_a, nb::keep_alive<1, 3>())
+      .def("set_output_allocator", &IExecutionContext::setOutputAllocator, "name"_a, "output_allocator"_a.none(), nb::keep_alive<1, 3>())
       .def("get_output_allocator", &IExecutionContext::getOutputAllocator, "name"_a, nb::rv_policy::reference)
       .def("get_max_output_size", &IExecutionContext::getMaxOutputSize, "name"_a)
       .def("set_device_memory", [](IExecutionContext& self, uintptr_t memory, int64_t size) {

@@ -74,6 +74,8 @@ def infer(context, names, inputs):
                 outputs[name] = _Output(_type_of(engine, name), place(name))
                 context.set_output_allocator(name, outputs[name])
         else:
+            if isinstance(context.get_output_allocator(name), _Output):
+                context.set_output_allocator(name, None)  # of a run that had left the size open
             outputs[name] = torch.empty(shape, dtype=_type_of(engine, name), device=place(name))
             context.set_tensor_address(name, outputs[name].data_ptr())
     if engine.device is None:

@@ -96,6 +96,8 @@ def _prepare_output(context, name):
             output = _Output(dtype, allocate, serves_again=True)
             context.set_output_allocator(name, output)
         return output
+    if isinstance(context.get_output_allocator(name), _Output):
+        context.set_output_allocator(name, None)  # of a run whose shapes had left the size open
     output = _Output(dtype, allocate, serves_again=False)
     output.shape = tuple(shape)
     output.memory = allocate(_bytes_of(dtype, shape))

@@ -211,3 +211,16 @@ def test_what_broadcasts_one_way_does_not_grow_the_result(op):
     nodes, inputs, runs = ONE_WAY[op]
     refused = both(model(nodes, inputs), runs)
     assert refused and all("'bad'" in message for message in refused)
+
+
+def test_a_failed_run_leaves_nothing_behind():
+    """A size that computes to a negative number leaves the output's size open, and an allocator."""
+    weights = {"w": numbers(1, 1, 3, 3, seed=2)}
+    data = model([helper.make_node("Conv", ["x", "w"], ["y"])], [("x", F32, [1, 1, "h", 8])], constants=weights)
+    runs = [{"x": numbers(1, 1, h, 8, seed=seed)} for seed, h in enumerate((8, 8, 4, 8))]
+    context = engine_of(data).create_execution_context()
+    before = [trt.infer(context, feeds)["y"].copy() for feeds in runs]
+    for feeds, expected in zip(runs, before):
+        with pytest.raises(trt.Error):
+            trt.infer(context, {"x": numbers(1, 1, 1, 8)})
+        np.testing.assert_array_equal(trt.infer(context, feeds)["y"], expected)
