@@ -23,8 +23,8 @@ std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
                                                          const onnx::ImportTrace& trace,
                                                          const onnx::Model& model);
 
-// Two different run-time sizes that broadcast are equal to the importer unless it is told otherwise,
-// and engines check that; in ONNX either may be 1. That is no matter until somebody asks for sizes of
+// Of two different run-time sizes that broadcast either may be 1; where their expressions are long
+// the importer follows one of them, which engines check. That is no matter until somebody asks for sizes of
 // what follows from it or brings it into a shape that was computed: the first ONNX node to do so.
 const onnx::TracedNode* findUseOfOpenBroadcast(const onnx::ImportTrace& trace);
 
