@@ -209,3 +209,16 @@ def test_help_lists_every_flag():
                  "memPoolSize profilingVerbosity dumpLayerInfo exportLayerInfo dumpProfile exportProfile exportTimes "
                  "device verbose help").split():
         assert f"--{flag}" in done.stdout, flag
+
+
+def test_numbers_and_files_that_cannot_be_meant(tmp_path):
+    engine = tmp_path / "an.engine"
+    engine.write_bytes(b"kept")
+    for flags, sentence in (
+        (["--onnx=x", "--percentile=abc"], "--percentile: 'abc' is not a number"),
+        (["--onnx=x", f"--memPoolSize=workspace:{'9' * 309}"], "--memPoolSize"),
+        ([f"--loadEngine={engine}", f"--saveEngine={engine}"], "--saveEngine writes what --onnx builds"),
+    ):
+        done = run_anywhere(*flags)
+        assert done.returncode != 0 and sentence in done.stdout + done.stderr
+    assert engine.read_bytes() == b"kept"

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <stdexcept>
 
@@ -25,6 +26,18 @@ int64_t parseSize(const std::string& flag, const std::string& spec, const std::s
   }
   if (used != text.size() || value < 0)
     throw std::runtime_error(flag + ": '" + text + "' in '" + spec + "' is not a size");
+  return value;
+}
+
+double parseNumber(const std::string& flag, const std::string& text) {
+  size_t used = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+  }
+  if (text.empty() || used != text.size() || !std::isfinite(value) || value < 0)
+    throw std::runtime_error(flag + ": '" + text + "' is not a number that can be used there");
   return value;
 }
 
@@ -115,7 +128,7 @@ std::map<std::string, double> parsePools(const std::string& text) {
       factor = suffixes.at(size.back());
       size.pop_back();
     }
-    pools[name] = std::stod(size) * factor;
+    pools[name] = parseNumber("--memPoolSize", size) * factor;
   }
   return pools;
 }
@@ -342,8 +355,8 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
     if (!percentiles.empty()) {
       options.percentiles.clear();
       for (const std::string& p : split(percentiles, ',')) {
-        const double value = std::stod(p);
-        if (value < 0 || value > 100)
+        const double value = parseNumber("--percentile", p);
+        if (value > 100)
           throw std::runtime_error("--percentile: " + p + " is not between 0 and 100");
         options.percentiles.push_back(value);
       }
@@ -352,6 +365,9 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       throw std::runtime_error(
           options.onnx.empty() ? "give a model with --onnx=FILE or an engine with --loadEngine=FILE"
                                : "--onnx and --loadEngine exclude each other");
+    if (!options.loadEngine.empty() && !options.saveEngine.empty())
+      throw std::runtime_error(
+          "--saveEngine writes what --onnx builds; a loaded engine is in its file already");
     if (options.profiles.empty() && !options.shapes.empty() && !options.onnx.empty())
       options.profiles.push_back({options.shapes, options.shapes, options.shapes});
   } catch (const CLI::CallForHelp&) {
