@@ -165,7 +165,10 @@ class InputReader {
       if (isPacked(input_.type))
         return static_cast<Compute<T>>(
             T::fromBits(getPacked(input_.data, at, bitsOf(input_.type))));
-    return static_cast<Compute<T>>(input_.as<T>()[at]);
+    if constexpr (std::is_same_v<T, bool>)  // a byte of an engine that was tampered with is any
+      return input_.as<uint8_t>()[at] != 0;
+    else
+      return static_cast<Compute<T>>(input_.as<T>()[at]);
   }
   void findOffsets(int64_t first, int64_t count, int64_t* offsets) const {
     if (isDense_) {

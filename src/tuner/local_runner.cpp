@@ -178,6 +178,7 @@ std::vector<std::byte> sampled(const TensorArg& tensor, Device* device, void* st
   std::vector<std::byte> bytes;
   for (const auto& [offset, size] :
        samplesOf(static_cast<int64_t>(bytesOf(tensor.type, tensor.count())))) {
+    if (size == 0) continue;
     const size_t at = bytes.size();
     bytes.resize(at + static_cast<size_t>(size));
     const std::byte* from = tensor.as<std::byte>() + offset;

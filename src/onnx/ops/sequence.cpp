@@ -34,6 +34,9 @@ Dim positionIn(const NodeImport& node, Value* given, const Dim& count) {
 }
 
 Value* withAxis(const NodeImport& node, Value* x, int64_t axis) {
+  if (axis > x->rank())
+    node.invalid("its element ", x->type, " has no place for a dimension ", axis,
+                 ": all elements must have one rank");
   Shape shape = x->shape();
   shape.insert(shape.begin() + axis, Dim(1));
   return node.reshape(x, std::move(shape));
