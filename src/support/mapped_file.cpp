@@ -7,33 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <system_error>
 #include <utility>
 
-#include "support/error.h"
+#include "support/file_descriptor.h"
 
 namespace camshaft {
 namespace {
-
-[[noreturn]] void failIo(const char* action, const std::string& path, int error) {
-  fail(ErrorKind::kIo, "could not ", action, " '", path, "': ",
-       std::generic_category().message(error));
-}
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { close(); }
-
-  int get() const { return descriptor_; }
-  bool close() { return descriptor_ < 0 || ::close(std::exchange(descriptor_, -1)) == 0; }
-
- private:
-  int descriptor_;
-};
 
 FileDescriptor openForReading(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -48,24 +27,60 @@ struct stat statusOf(const FileDescriptor& file, const std::string& path) {
   return status;
 }
 
-void writeAll(const FileDescriptor& file, std::span<const std::byte> bytes,
-              const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) failIo("write", path, errno);
-    bytes = bytes.subspan(static_cast<size_t>(written));
+// Some bytes of the file; 0 at its end.
+size_t readSome(const FileDescriptor& file, std::byte* to, size_t most, const std::string& path) {
+  for (;;) {
+    const ssize_t count = ::read(file.get(), to, most);
+    if (count >= 0) return static_cast<size_t>(count);
+    if (errno != EINTR) failIo("read", path, errno);
   }
 }
 
-// A new file beside `path`, whose name nobody else has; `name` receives it.
-FileDescriptor createBeside(const std::string& path, std::string& name) {
-  for (int attempt = 0;; ++attempt) {
-    name = str(path, ".", ::getpid(), "-", attempt, ".tmp");
-    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return FileDescriptor(descriptor);
-    if (errno != EEXIST) failIo("create", path, errno);
+// Memory that grows, of the kind that mapped files are in.
+class Pages {
+ public:
+  Pages() = default;
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() {
+    if (capacity_ > 0) ::munmap(data_, capacity_);
   }
+
+  std::byte* data() { return data_; }
+  size_t capacity() const { return capacity_; }
+  void resize(size_t bytes) {
+    void* data = capacity_ == 0 ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                : ::mremap(data_, capacity_, bytes, MREMAP_MAYMOVE);
+    if (data == MAP_FAILED)
+      fail(ErrorKind::kOutOfMemory, "could not allocate ", bytes, " bytes (", bytes >> 20,
+           " MiB) of host memory");
+    data_ = static_cast<std::byte*>(data);
+    capacity_ = bytes;
+  }
+  std::span<std::byte> release(size_t size) {
+    return {data_, (capacity_ = 0, size)};
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t capacity_ = 0;
+};
+
+// What cannot be mapped is read to its end: pipes, terminals, files of /proc.
+std::span<const std::byte> readToEnd(const FileDescriptor& file, const std::string& path) {
+  constexpr size_t kFirst = 1 << 16;
+  Pages pages;
+  size_t size = 0;
+  for (;;) {
+    if (size == pages.capacity()) pages.resize(std::max(kFirst, 2 * size));
+    const size_t count = readSome(file, pages.data() + size, pages.capacity() - size, path);
+    if (count == 0) break;
+    size += count;
+  }
+  if (size == 0) return {};
+  pages.resize(size);
+  return pages.release(size);
 }
 
 }  // namespace
@@ -74,7 +89,7 @@ MappedFile MappedFile::open(const std::string& path) {
   const FileDescriptor file = openForReading(path);
   const struct stat status = statusOf(file, path);
   const size_t size = static_cast<size_t>(status.st_size);
-  if (size == 0) return MappedFile();  // mmap refuses empty ranges
+  if (!S_ISREG(status.st_mode) || size == 0) return MappedFile(readToEnd(file, path));
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) failIo("map", path, errno);
   return MappedFile({static_cast<const std::byte*>(address), size});
@@ -99,27 +114,12 @@ std::vector<std::byte> readFile(const std::string& path) {
   size_t size = 0;
   for (;;) {
     if (size == bytes.size()) bytes.resize(size + std::max<size_t>(size / 2, 4096));
-    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) failIo("read", path, errno);
+    const size_t count = readSome(file, bytes.data() + size, bytes.size() - size, path);
     if (count == 0) break;
-    size += static_cast<size_t>(count);
+    size += count;
   }
   bytes.resize(size);
   return bytes;
-}
-
-void writeFileAtomically(const std::string& path, std::span<const std::byte> bytes) {
-  std::string temporary;
-  FileDescriptor file = createBeside(path, temporary);
-  try {
-    writeAll(file, bytes, path);
-    if (!file.close()) failIo("write", path, errno);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) failIo("replace", path, errno);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
 }
 
 }  // namespace camshaft

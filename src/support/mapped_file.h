@@ -1,4 +1,4 @@
-// Files as bytes. Every failure is Error(kIo) and names the path and the reason.
+// Files as bytes; new_file.h writes them. Every failure is Error(kIo) and names the path and the reason.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace camshaft {
 
-// A whole file mapped for reading. The bytes stay where they are when the object moves, and are
+// A whole file mapped for reading; what cannot be mapped, as a pipe, is read to its end. The bytes stay where they are when the object moves, and are
 // valid as long as it lives; the file must not be truncated meanwhile.
 class MappedFile {
  public:
@@ -26,9 +26,5 @@ class MappedFile {
 };
 
 std::vector<std::byte> readFile(const std::string& path);
-
-// Writes a neighbour and renames it over `path`, so readers see the old file or the new one,
-// never a part.
-void writeFileAtomically(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace camshaft

@@ -2,13 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "support/error.h"
 #include "support/function_ref.h"
+#include "support/new_file.h"
 
 namespace camshaft {
 namespace {
@@ -104,6 +109,83 @@ TEST_F(Files, AFailedWriteLeavesNothingBehind) {
   EXPECT_THAT(ioMessage([&] { writeFileAtomically(path("taken"), bytesOf("x")); }),
               HasSubstr("replace"));
   EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(Files, AFileThatFindsNoRoomLeavesTheOldOne) {
+  writeFileAtomically(path("a"), bytesOf("old"));
+  struct rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);  // a full disk, as far as write() is told
+  const struct rlimit small{1000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message =
+      ioMessage([&] { writeFileAtomically(path("a"), bytesOf(std::string(5000, 'x'))); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(message, HasSubstr("could not write '" + path("a") + "': File too large"));
+  EXPECT_EQ(textOf(readFile(path("a"))), "old");
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(Files, AFileThatIsNotFinishedIsNotSeen) {
+  writeFileAtomically(path("a"), bytesOf("old"));
+  {
+    NewFile file(path("a"));
+    file.write(bytesOf("new"));
+    EXPECT_EQ(textOf(readFile(path("a"))), "old");
+  }
+  EXPECT_EQ(textOf(readFile(path("a"))), "old");
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(Files, LinksAndPermissionsStay) {
+  writeFileAtomically(path("real"), bytesOf("old"));
+  std::filesystem::permissions(path("real"), std::filesystem::perms(0640));
+  std::filesystem::create_symlink("real", path("link"));
+  writeFileAtomically(path("link"), bytesOf("new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(textOf(readFile(path("real"))), "new");
+  EXPECT_EQ(std::filesystem::status(path("real")).permissions(), std::filesystem::perms(0640));
+}
+
+TEST_F(Files, LongNamesHaveRoomForANeighbour) {
+  const std::string name(255, 'n');
+  writeFileAtomically(path(name.c_str()), bytesOf("x"));
+  EXPECT_EQ(textOf(readFile(path(name.c_str()))), "x");
+}
+
+TEST_F(Files, PipesAndDevicesAreWrittenAndReadAsTheyAre) {
+  writeFileAtomically("/dev/null", bytesOf("gone"));
+  struct stat status;
+  ASSERT_EQ(::stat("/dev/null", &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string longText(300000, 'l');  // several times what a pipe holds
+  const auto expectArrives = [&](FunctionRef<std::string()> read) {
+    std::thread writer([&] { writeFileAtomically(path("pipe"), bytesOf(longText)); });
+    EXPECT_EQ(read(), longText);
+    writer.join();
+  };
+  expectArrives([&] { return textOf(MappedFile::open(path("pipe")).bytes()); });
+  expectArrives([&] { return textOf(readFile(path("pipe"))); });
+}
+
+TEST_F(Files, ALockIsHeldByOneAtATime) {
+  int inside = 0, most = 0, rounds = 0;
+  const auto work = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const FileLock lock(path("a"));
+      most = std::max(most, ++inside);
+      ++rounds;
+      --inside;
+    }
+  };
+  std::thread first(work), second(work), third(work);
+  for (std::thread* thread : {&first, &second, &third}) thread->join();
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(rounds, 600);
+  EXPECT_EQ(fileCount(), 0u) << "the lock is gone with its last holder";
 }
 
 }  // namespace

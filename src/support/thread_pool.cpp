@@ -86,6 +86,9 @@ ThreadPool::ThreadPool(int threads)
   try {
     for (int worker = 1; worker < threads_; ++worker)
       workers_.emplace_back([this, worker] { workerMain(worker); });
+  } catch (const std::bad_alloc&) {
+    stop();
+    throw;
   } catch (const std::system_error& error) {
     stop();
     fail(ErrorKind::kOutOfMemory, "could not start ", threads_, " threads (", error.what(),

@@ -1,11 +1,12 @@
 #include "onnx/wire/write_model.h"
 
-#include <fstream>
+#include <optional>
 #include <protozero/pbf_writer.hpp>
 
 #include "onnx/wire/element_type.h"
 #include "onnx/wire/tensor.h"
 #include "support/error.h"
+#include "support/new_file.h"
 
 namespace camshaft::onnx {
 
@@ -18,7 +19,7 @@ constexpr uint64_t kExternalAlignment = 4096;
 
 // Where large initializers go when they cannot stay in the model.
 struct ExternalFile {
-  std::ofstream stream;
+  NewFile& file;
   std::string location;
   uint64_t offset = 0;
 };
@@ -176,7 +177,9 @@ class Encoder {
   void moveOut(Writer& out, std::span<const std::byte> data) {
     const uint64_t padding =
         (kExternalAlignment - external_->offset % kExternalAlignment) % kExternalAlignment;
-    external_->stream << std::string(padding, '\0') << asText(data);
+    const std::vector<std::byte> zeros(padding);
+    external_->file.write(zeros);
+    external_->file.write(data);
     external_->offset += padding;
     writePair(Writer(out, 13), "location", external_->location);
     writePair(Writer(out, 13), "offset", std::to_string(external_->offset));
@@ -277,18 +280,19 @@ size_t writeModelFile(const Model& model, const ModelFiles& files,
                       const std::filesystem::path& path) {
   std::string encoded;
   size_t outside = 0;
+  std::optional<NewFile> weights;
   if (tensorBytes(model) > kMaxModelBytes - kMaxModelBytes / 8) {
     const std::filesystem::path beside = path.string() + ".data";
-    ExternalFile external{std::ofstream(beside, std::ios::binary), beside.filename().string()};
+    ExternalFile external{weights.emplace(beside.string()), beside.filename().string()};
     Encoder(files, &external).model(Writer(encoded), model);
-    if (!external.stream.flush()) fail(ErrorKind::kIo, "'", beside.string(), "' cannot be written");
     outside = external.offset;
   } else {
     encoded = encodeModel(model, files);
   }
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(encoded.data(), static_cast<std::streamsize>(encoded.size())).flush())
-    fail(ErrorKind::kIo, "'", path.string(), "' cannot be written");
+  NewFile file(path.string());
+  file.write(std::as_bytes(std::span(encoded)));
+  if (weights) weights->commit();
+  file.commit();
   return encoded.size() + outside;
 }
 
