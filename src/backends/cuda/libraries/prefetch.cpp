@@ -47,7 +47,7 @@ template <class Problem>
 void build(const WantedPlan<Problem>& wanted) {
   try {
     if (refusal(wanted.problem).empty()) planOf(wanted.problem, wanted.number);
-  } catch (const Error&) {  // prepare() meets it again, and says so
+  } catch (const std::exception&) {  // prepare() meets it again, and says so
   }
 }
 

@@ -3,6 +3,8 @@
 #include <nvrtc.h>
 
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
 
 #include "backends/cuda/runtime/libraries/shared_library.h"
@@ -80,15 +82,23 @@ std::vector<CompiledCode> compileAll(std::span<const std::string> sources, int s
   std::vector<CompiledCode> compiled(sources.size());
   nvrtc();  // its absence is an error of the caller's thread
   std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first, whichever thread met it
   const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < sources.size();)
-      compiled[i] = compileOne(sources[i], architecture);
+    try {
+      for (size_t i; (i = next.fetch_add(1)) < sources.size();)
+        compiled[i] = compileOne(sources[i], architecture);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   };
   std::vector<std::jthread> helpers;
   const size_t count = std::min<size_t>(sources.size(), static_cast<size_t>(usableCores()));
   for (size_t i = 1; i < count; ++i) helpers.emplace_back(work);
   work();
   helpers.clear();
+  if (failure) std::rethrow_exception(failure);
   return compiled;
 }
 

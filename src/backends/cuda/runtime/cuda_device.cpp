@@ -168,8 +168,9 @@ double CudaDevice::millisecondsBetween(const void* begin, const void* end) {
 }
 
 CudaDevice& currentDevice() {
-  static std::mutex mutex;
-  static std::vector<std::unique_ptr<CudaDevice>> devices;  // never destroyed: contexts outlive us
+  // Never destroyed: contexts outlive us, and threads may run while the process ends.
+  static auto& mutex = *new std::mutex;
+  static auto& devices = *new std::vector<std::unique_ptr<CudaDevice>>;
   CUdevice ordinal = 0;
   CUcontext context = nullptr;
   driver().cuCtxGetCurrent(&context);
