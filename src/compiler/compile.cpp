@@ -7,6 +7,7 @@
 #include "compiler/bodies.h"
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
+#include "compiler/plain_layers.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
@@ -34,6 +35,7 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                     static_cast<int>(graph.nodeCount()));
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
+  if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
   const BodyIndices bodies =
       planBodies(graph, resolved, options, choose, weights, plan.bodies);
   return planProfile(graph, resolved, std::move(chosen), plan.inputs, choose.hasDeviceMemory,

@@ -214,5 +214,33 @@ TEST(Compile, ANetworkWithoutOutputsIsRefused) {
   EXPECT_THROW(compile(std::move(graph), {}), Error);
 }
 
+TEST(Compile, WarnsOfLayersOnTheReferenceKernel) {
+  const Graph graph = parseGraph(R"(
+symbols n in [1, 64]
+graph g(%x: f32[n, 300], %k: f32[3]) {
+  %r = Pointwise(%x) {expr = abs(x0:f32)}
+  %c = CumSum(%r) {axis = 1}
+  %t = CumSum(%k) {axis = 0}
+  return %c, %t
+}
+)", findOp);
+  for (const bool timed : {false, true}) {
+    std::vector<std::string> warnings;
+    CompileOptions options;
+    options.optimizationLevel = timed ? 3 : 0;
+    options.timeLayers = timed;
+    options.log = Log([&](Severity severity, std::string_view message) {
+      if (severity == Severity::kWarning) warnings.emplace_back(message);
+    });
+    options.profiles = {{.inputs = {{"x", {{1, 300}, {8, 300}, {8, 300}}}}}};
+    compile(graph.clone(), options);
+    ASSERT_EQ(warnings.size(), 1u) << "three elements are not worth one";
+    EXPECT_NE(warnings[0].find("(CumSum) has no fast kernel here"), std::string::npos);
+    EXPECT_NE(warnings[0].find(timed ? "% of the network's time" : "% of the elements"),
+              std::string::npos)
+        << warnings[0];
+  }
+}
+
 }  // namespace
 }  // namespace camshaft
