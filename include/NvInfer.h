@@ -252,9 +252,9 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
 
   // From the bytes of ITimingCache::serialize(), or empty when size is 0. Damaged bytes give null.
   virtual ITimingCache* createTimingCache(const void* blob, std::size_t size) const noexcept = 0;
-  // The cache is borrowed until the config ends or another is set; builds read it and add to it.
+  // Builds read the cache and add to it until another is set, also when the caller has ended it.
   virtual bool setTimingCache(const ITimingCache& cache, bool ignoreMismatch) noexcept = 0;
-  // Null when none was set.
+  // Null when none was set, or the caller has ended it.
   virtual const ITimingCache* getTimingCache() const noexcept = 0;
 };
 

@@ -3,8 +3,8 @@
 // Tensors and layers of a network: views of the values and nodes of its graph. A getter reads the
 // graph, a setter edits it, so a parsed network can be walked and changed like one built by hand.
 //
-// Tensors and layers belong to their network and are valid until it ends or the layer is removed
-// with its last tensor. One thread at a time uses a network and everything in it. A setter given a
+// Tensors and layers belong to their network and are valid until it ends; one that was removed can
+// still be asked, but not used again. One thread at a time uses a network and everything in it. A setter given a
 // value the layer cannot take reports the error and leaves the layer as it was. Axes masks have bit
 // i set for dimension i. An optional input that is absent reads as null.
 

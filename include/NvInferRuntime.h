@@ -170,7 +170,7 @@ using AllocatorFlag = v_1_0::AllocatorFlag;
 using AllocatorFlags = v_1_0::AllocatorFlags;
 
 // Loads engine files. Methods may be called from several threads at once, setters excepted. The
-// engines it made must end before it does.
+// engines it made may outlive it.
 class CAMSHAFT_API IRuntime : public INoCopy {
  public:
   virtual void setErrorRecorder(IErrorRecorder* recorder) noexcept = 0;
@@ -181,7 +181,8 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   // are not an engine file, or were built for another machine; the message says which.
   virtual ICudaEngine* deserializeCudaEngine(const void* blob, std::size_t size) noexcept = 0;
   // Camshaft's own: the same from a file, which is mapped and not copied, so that engines load
-  // faster and processes share their weights. The file must not change while the engine lives.
+  // faster and processes share their weights. The file may be replaced while the engine lives, and
+  // must not be changed in place; a pipe is read to its end.
   virtual ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept = 0;
 
   // Where engines loaded from now on get device memory; null: from the driver. Borrowed: it must
@@ -273,7 +274,7 @@ class CAMSHAFT_API IDevice : public INoCopy {
 };
 
 // A built model. Immutable, so all methods but the setters may be called from several threads at
-// once; contexts must end before their engine. Tensor names are those of the network's inputs and
+// once; contexts and inspectors may outlive it. Tensor names are those of the network's inputs and
 // outputs; with an unknown name a method reports the error and returns the "no" of its type (-1,
 // false, null, nbDims == -1, TensorIOMode::kNONE, DataType::kFLOAT, TensorFormat::kLINEAR).
 class CAMSHAFT_API ICudaEngine : public INoCopy {
@@ -346,6 +347,7 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
 // used by one thread at a time; contexts of one engine are independent of each other.
 class CAMSHAFT_API IExecutionContext : public INoCopy {
  public:
+  // As it was made by; another object for the same engine once the caller has ended that.
   virtual const ICudaEngine& getEngine() const noexcept = 0;
   virtual void setName(const char* name) noexcept = 0;
   virtual const char* getName() const noexcept = 0;
@@ -382,7 +384,8 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   // Null for an input.
   virtual void* getOutputTensorAddress(const char* tensorName) const noexcept = 0;
 
-  // An allocator takes precedence over an output's address.
+  // An allocator takes precedence over an output's address, which it is given as currentMemory.
+  // Null removes it.
   virtual bool setOutputAllocator(const char* tensorName,
                                   IOutputAllocator* outputAllocator) noexcept = 0;
   virtual IOutputAllocator* getOutputAllocator(const char* tensorName) const noexcept = 0;
@@ -400,9 +403,11 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   virtual cudaEvent_t getInputConsumedEvent() const noexcept = 0;
 
   // Runs with the addresses set so far. On a CPU the results are there when it returns; on a GPU
-  // when the stream gets there.
+  // when the stream gets there. False, with the reason reported, leaves the context as it was, and
+  // nothing in the stream that uses its addresses.
   virtual bool enqueueV3(cudaStream_t stream) noexcept = 0;
-  // Runs with these addresses, in the order of getIOTensorName, and waits for the results.
+  // Runs with these addresses, in the order of getIOTensorName, and waits for the results. Those
+  // set before stay set.
   virtual bool executeV2(void* const* bindings) noexcept = 0;
 
   virtual void setProfiler(IProfiler* profiler) noexcept = 0;
@@ -422,11 +427,12 @@ template <>
 constexpr int32_t EnumMax<LayerInformationFormat>() noexcept { return 2; }
 
 // Tells what an engine is made of: per layer its origin, kernel, why it was chosen, its time and
-// the alternatives tried. Must end before its engine.
+// the alternatives tried.
 // A returned text lives until the next call on the same inspector; one thread at a time uses it.
 class CAMSHAFT_API IEngineInspector : public INoCopy {
  public:
-  // With a context, dimensions are shown as they are for its current input shapes.
+  // With a context of the same engine, dimensions are shown as they are for its current input
+  // shapes, until it ends.
   virtual bool setExecutionContext(const IExecutionContext* context) noexcept = 0;
   virtual const IExecutionContext* getExecutionContext() const noexcept = 0;
   virtual const char* getLayerInformation(int32_t layerIndex,

@@ -57,8 +57,7 @@ enum class OnnxParserFlag : int32_t {
 template <>
 constexpr int32_t EnumMax<OnnxParserFlag>() noexcept { return 5; }
 
-// One problem of a model. Belongs to its parser and lives until the errors are cleared or the
-// parser ends.
+// One problem of a model. Belongs to its parser and lives as long.
 class CAMSHAFT_API IParserError {
  public:
   virtual ErrorCode code() const noexcept = 0;
@@ -81,7 +80,7 @@ class CAMSHAFT_API IParserError {
   virtual ~IParserError() = default;
 };
 
-// Fills one network, which must outlive the parser. One thread at a time uses a parser. The network
+// Fills one network; once that has ended, the parser refuses to. One thread at a time uses a parser. The network
 // keeps what it needs of the model, so the parser may end before the build.
 class CAMSHAFT_API IParser {
  public:

@@ -28,7 +28,14 @@ class MonitorAdapter : public BuildProgress {
   bool advance(std::string_view phase, int step) override {
     return monitor_.stepComplete(std::string(phase).c_str(), step);
   }
-  void end(std::string_view phase) override { monitor_.phaseFinish(std::string(phase).c_str()); }
+  // Called from destructors, also of those that memory ran out for.
+  void end(std::string_view phase) override {
+    try {
+      monitor_.phaseFinish(std::string(phase).c_str());
+    } catch (const std::bad_alloc&) {
+      monitor_.phaseFinish("");
+    }
+  }
 
  private:
   IProgressMonitor& monitor_;
@@ -116,41 +123,45 @@ class Builder : public IBuilder {
 
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
                                       IBuilderConfig& config) noexcept override {
-    return guarded<IHostMemory*>(reporter_, nullptr, [&] {
-      auto& settings = static_cast<BuilderConfig&>(config);
-      refuseUnkeptFlags(settings);
-      refuseTypesOf(network, settings);
-      if (settings.getDefaultDeviceType() == DeviceType::kDLA)
-        fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
-      CompileOptions options;
-      options.device = deviceFor(settings);
-      options.computeCapability = settings.getComputeCapability();
-      options.profiles = settings.profiles();
-      options.optimizationLevel = settings.getBuilderOptimizationLevel();
-      options.threads = maxThreads_;
-      options.timingRuns = settings.getAvgTimingIterations();
-      options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
-      options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
-      options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
-      options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
-      options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
-      options.precisionRequests = requestsOf(settings);
-      options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
-          settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
-      if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
-        options.timings = &settings.timings()->cache();
-      std::unique_ptr<MonitorAdapter> progress;
-      if (settings.getProgressMonitor())
-        progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
-      options.progress = progress.get();
-      options.wrapDevice = wrapperFor(allocator_);
-      options.log = reporter_.log();
-      Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
-      if (settings.getMaxAuxStreams() > 0 && options.computeCapability == 0 &&
-          options.optimizationLevel > 0)
-        chooseBranches(plan, options.wrapDevice, options.log);
-      return makeHostMemory(writeEngine(plan));
-    });
+    return guarded<IHostMemory*>(
+        reporter_, nullptr,
+        [&] {
+          auto& settings = static_cast<BuilderConfig&>(config);
+          refuseUnkeptFlags(settings);
+          refuseTypesOf(network, settings);
+          if (settings.getDefaultDeviceType() == DeviceType::kDLA)
+            fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
+          CompileOptions options;
+          options.device = deviceFor(settings);
+          options.computeCapability = settings.getComputeCapability();
+          options.profiles = settings.profiles();
+          options.optimizationLevel = settings.getBuilderOptimizationLevel();
+          options.threads = maxThreads_;
+          options.timingRuns = settings.getAvgTimingIterations();
+          options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
+          options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
+          options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
+          options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
+          options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
+          options.precisionRequests = requestsOf(settings);
+          options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
+              settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
+          if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
+            options.timings = settings.timings();
+          std::unique_ptr<MonitorAdapter> progress;
+          if (settings.getProgressMonitor())
+            progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
+          options.progress = progress.get();
+          options.wrapDevice = wrapperFor(allocator_);
+          options.log = reporter_.log();
+          Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
+          if (settings.getMaxAuxStreams() > 0 && options.computeCapability == 0 &&
+              options.optimizationLevel > 0)
+            chooseBranches(plan, options.wrapDevice, options.log);
+          return makeHostMemory(writeEngine(plan));
+        },
+        OutOfMemory{
+            "out of memory while building the engine; a smaller profile or batch needs less"});
   }
 
   bool isNetworkSupported(const INetworkDefinition& network,

@@ -18,49 +18,105 @@ void BuilderConfig::reset() noexcept {
   pools_.fill(std::numeric_limits<std::size_t>::max());
   profiles_.clear();
   timings_ = nullptr;
+  timingsView_ = {};
+}
+
+namespace {
+
+// Runs a setter, whose failure leaves everything as it was.
+template <class F>
+void attempt(const Reporter& reporter, F&& set) noexcept {
+  guarded(reporter, false, [&] {
+    set();
+    return true;
+  });
+}
+
+uint32_t bitOf(BuilderFlag flag) {
+  requireKnown(flag, "builder flag");
+  return 1u << static_cast<uint32_t>(flag);
+}
+
+}  // namespace
+
+void BuilderConfig::clearFlag(BuilderFlag flag) noexcept {
+  attempt(reporter_, [&] { flags_ &= ~bitOf(flag); });
+}
+
+void BuilderConfig::setFlag(BuilderFlag flag) noexcept {
+  attempt(reporter_, [&] { flags_ |= bitOf(flag); });
+}
+
+bool BuilderConfig::getFlag(BuilderFlag flag) const noexcept {
+  return guarded(reporter_, false, [&] { return (flags_ & bitOf(flag)) != 0; });
+}
+
+void BuilderConfig::setDefaultDeviceType(DeviceType device) noexcept {
+  attempt(reporter_, [&] {
+    requireKnown(device, "type of device");
+    device_ = device;
+  });
+}
+
+void BuilderConfig::setProfilingVerbosity(ProfilingVerbosity verbosity) noexcept {
+  attempt(reporter_, [&] {
+    requireKnown(verbosity, "profiling verbosity");
+    verbosity_ = verbosity;
+  });
 }
 
 void BuilderConfig::setComputeCapability(int32_t capability) noexcept {
   constexpr int32_t kOldest = 75;
-  if (capability != 0 && (capability < kOldest || capability > 999))
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
-                           str("the compute capability must be 10 * major + minor, ", kOldest,
-                               " or more, not ", capability));
-  computeCapability_ = capability;
+  attempt(reporter_, [&] {
+    if (capability != 0 && (capability < kOldest || capability > 999))
+      fail(ErrorKind::kInvalidArgument, "the compute capability must be 10 * major + minor, ",
+           kOldest, " or more, not ", capability);
+    computeCapability_ = capability;
+  });
 }
 
 void BuilderConfig::setBuilderOptimizationLevel(int32_t level) noexcept {
-  if (level < 0 || level > 5)
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
-                           str("the optimisation level must be 0 to 5, not ", level));
-  level_ = level;
+  attempt(reporter_, [&] {
+    if (level < 0 || level > 5)
+      fail(ErrorKind::kInvalidArgument, "the optimisation level must be 0 to 5, not ", level);
+    level_ = level;
+  });
 }
 
 void BuilderConfig::setMaxAuxStreams(int32_t streams) noexcept {
-  if (streams < 0)
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
-                           str("there cannot be ", streams, " auxiliary streams"));
-  maxAuxStreams_ = streams;
+  attempt(reporter_, [&] {
+    if (streams < 0)
+      fail(ErrorKind::kInvalidArgument, "there cannot be ", streams, " auxiliary streams");
+    maxAuxStreams_ = streams;
+  });
 }
 
 void BuilderConfig::setAvgTimingIterations(int32_t iterations) noexcept {
-  if (iterations < 1)
-    return reporter_.error(ErrorCode::kINVALID_ARGUMENT,
-                           str("at least 1 timing iteration is needed, not ", iterations));
-  avgTiming_ = iterations;
+  attempt(reporter_, [&] {
+    if (iterations < 1)
+      fail(ErrorKind::kInvalidArgument, "at least 1 timing iteration is needed, not ", iterations);
+    avgTiming_ = iterations;
+  });
 }
 
 void BuilderConfig::setMemoryPoolLimit(MemoryPoolType pool, std::size_t size) noexcept {
-  pools_[static_cast<size_t>(pool)] = size;
+  attempt(reporter_, [&] {
+    requireKnown(pool, "memory pool");
+    pools_[static_cast<size_t>(pool)] = size;
+  });
 }
 
 std::size_t BuilderConfig::getMemoryPoolLimit(MemoryPoolType pool) const noexcept {
-  return pools_[static_cast<size_t>(pool)];
+  return guarded(reporter_, size_t{0}, [&] {
+    requireKnown(pool, "memory pool");
+    return pools_[static_cast<size_t>(pool)];
+  });
 }
 
 int32_t BuilderConfig::addOptimizationProfile(const IOptimizationProfile* profile) noexcept {
   return guarded(reporter_, int32_t{-1}, [&] {
-    if (!profile || !profile->isValid())
+    if (!profile) fail(ErrorKind::kInvalidArgument, "addOptimizationProfile was given no profile");
+    if (!profile->isValid())
       fail(ErrorKind::kInvalidArgument,
            "the profile is incomplete: every input in it needs min <= opt <= max of equal rank");
     profiles_.push_back(static_cast<const OptimizationProfile*>(profile)->profile());
@@ -76,7 +132,9 @@ ITimingCache* BuilderConfig::createTimingCache(const void* blob, std::size_t siz
 
 bool BuilderConfig::setTimingCache(const ITimingCache& cache, bool) noexcept {
   // Builds add what they measure, so the borrowed cache is written to, as the interface says.
-  timings_ = const_cast<TimingCacheView*>(static_cast<const TimingCacheView*>(&cache));
+  const auto& view = static_cast<const TimingCacheView&>(cache);
+  timings_ = view.share();
+  timingsView_ = view.link();
   return true;
 }
 

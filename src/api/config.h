@@ -16,21 +16,15 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   explicit BuilderConfig(const Reporter& reporter) : reporter_(reporter) { reset(); }
 
   const std::vector<ShapeProfile>& profiles() const { return profiles_; }
-  TimingCacheView* timings() const { return timings_; }
+  TimingCache* timings() const { return timings_.get(); }
 
   void reset() noexcept override;
   void setFlags(nvinfer1::BuilderFlags flags) noexcept override { flags_ = flags; }
   nvinfer1::BuilderFlags getFlags() const noexcept override { return flags_; }
-  void clearFlag(nvinfer1::BuilderFlag flag) noexcept override {
-    flags_ &= ~(1u << static_cast<uint32_t>(flag));
-  }
-  void setFlag(nvinfer1::BuilderFlag flag) noexcept override {
-    flags_ |= 1u << static_cast<uint32_t>(flag);
-  }
-  bool getFlag(nvinfer1::BuilderFlag flag) const noexcept override {
-    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
-  }
-  void setDefaultDeviceType(nvinfer1::DeviceType device) noexcept override { device_ = device; }
+  void clearFlag(nvinfer1::BuilderFlag flag) noexcept override;
+  void setFlag(nvinfer1::BuilderFlag flag) noexcept override;
+  bool getFlag(nvinfer1::BuilderFlag flag) const noexcept override;
+  void setDefaultDeviceType(nvinfer1::DeviceType device) noexcept override;
   nvinfer1::DeviceType getDefaultDeviceType() const noexcept override { return device_; }
   void setComputeCapability(int32_t capability) noexcept override;
   int32_t getComputeCapability() const noexcept override { return computeCapability_; }
@@ -42,9 +36,7 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   int32_t getMaxAuxStreams() const noexcept override { return maxAuxStreams_; }
   void setMemoryPoolLimit(nvinfer1::MemoryPoolType pool, std::size_t size) noexcept override;
   std::size_t getMemoryPoolLimit(nvinfer1::MemoryPoolType pool) const noexcept override;
-  void setProfilingVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override {
-    verbosity_ = verbosity;
-  }
+  void setProfilingVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override;
   nvinfer1::ProfilingVerbosity getProfilingVerbosity() const noexcept override {
     return verbosity_;
   }
@@ -59,7 +51,9 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   nvinfer1::ITimingCache* createTimingCache(const void* blob,
                                             std::size_t size) const noexcept override;
   bool setTimingCache(const nvinfer1::ITimingCache& cache, bool ignoreMismatch) noexcept override;
-  const nvinfer1::ITimingCache* getTimingCache() const noexcept override { return timings_; }
+  const nvinfer1::ITimingCache* getTimingCache() const noexcept override {
+    return timingsView_.get();
+  }
 
  private:
   Reporter reporter_;
@@ -73,7 +67,8 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   nvinfer1::IProgressMonitor* monitor_;
   std::array<std::size_t, nvinfer1::EnumMax<nvinfer1::MemoryPoolType>()> pools_;
   std::vector<ShapeProfile> profiles_;
-  TimingCacheView* timings_;
+  std::shared_ptr<TimingCache> timings_;
+  Link<TimingCacheView> timingsView_;  // as the caller gave it, until they end it
 };
 
 }  // namespace camshaft::api

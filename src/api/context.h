@@ -13,12 +13,15 @@ namespace camshaft::api {
 
 class ExecutionContext : public nvinfer1::IExecutionContext {
  public:
-  ExecutionContext(const Engine& engine, std::unique_ptr<Context> context,
+  ExecutionContext(const Engine& engine, std::shared_ptr<Context> context,
                    const Reporter& reporter);
 
-  const Context& context() const { return *context_; }
+  const std::shared_ptr<Context>& context() const { return context_; }
 
-  const nvinfer1::ICudaEngine& getEngine() const noexcept override { return engine_; }
+  const nvinfer1::ICudaEngine& getEngine() const noexcept override {
+    const Engine* engine = engine_.get();
+    return engine ? *engine : *standIn_;
+  }
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override { return name_.c_str(); }
   void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
@@ -65,11 +68,13 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   bool reportToProfiler() const noexcept override;
 
  private:
+  const Plan& plan() const { return context_->engine().plan(); }
   int requireOutput(const char* name) const;
   void run(cudaStream_t stream);
 
-  const Engine& engine_;
-  std::unique_ptr<Context> context_;
+  Link<Engine> engine_;
+  std::unique_ptr<const Engine> standIn_;  // for the engine, once the caller has ended it
+  std::shared_ptr<Context> context_;
   Reporter reporter_;
   std::string name_;
   bool debugSync_ = false;

@@ -58,6 +58,8 @@ void DeviceAccess::destroyStream(cudaStream_t stream) noexcept {
 bool DeviceAccess::copy(void* to, const void* from, int64_t bytes, cudaStream_t stream) noexcept {
   return guarded(reporter_, false, [&] {
     device_.makeCurrent();
+    if (bytes < 0 || (bytes > 0 && (!to || !from)))
+      fail(ErrorKind::kInvalidArgument, "copy of ", bytes, " bytes without an address");
     if (bytes > 0) device_.copy(to, from, bytes, stream);
     return true;
   });
@@ -80,6 +82,8 @@ void* DeviceAccess::mark(cudaStream_t stream) noexcept {
 
 float DeviceAccess::millisecondsBetween(const void* begin, const void* end) noexcept {
   return guarded(reporter_, -1.0f, [&] {
+    if (!begin || !end)
+      fail(ErrorKind::kInvalidArgument, "millisecondsBetween needs two marks of a stream");
     return static_cast<float>(device_.millisecondsBetween(pointOf(begin), pointOf(end)));
   });
 }

@@ -6,6 +6,7 @@
 #include "api/convert.h"
 #include "api/inspector.h"
 #include "engine/engine_file.h"
+#include "support/utf8.h"
 
 namespace camshaft::api {
 
@@ -13,11 +14,16 @@ using namespace nvinfer1;
 
 IoRef findIo(const Plan& plan, const char* name) {
   if (!name) return {};
-  for (const auto* tensors : {&plan.inputs, &plan.outputs})
-    for (size_t i = 0; i < tensors->size(); ++i)
-      if ((*tensors)[i].name == name)
-        return {&(*tensors)[i], static_cast<int>(i), tensors == &plan.inputs};
-  return {};
+  const auto find = [&](auto&& isNamed) -> IoRef {
+    for (const auto* tensors : {&plan.inputs, &plan.outputs})
+      for (size_t i = 0; i < tensors->size(); ++i)
+        if (isNamed((*tensors)[i].name))
+          return {&(*tensors)[i], static_cast<int>(i), tensors == &plan.inputs};
+    return {};
+  };
+  const IoRef io = find([&](const std::string& own) { return own == name; });
+  // Python knows a name that is no text by what is shown of it.
+  return io ? io : find([&](const std::string& own) { return shown(own) == name; });
 }
 
 IoRef requireIo(const Plan& plan, const char* name) {
@@ -43,24 +49,30 @@ int32_t Engine::getNbLayers() const noexcept {
 }
 
 IHostMemory* Engine::serialize() const noexcept {
-  return guarded<IHostMemory*>(reporter_, nullptr,
-                               [&] { return makeHostMemory(writeEngine(plan())); });
+  return guarded<IHostMemory*>(
+      reporter_, nullptr, [&] { return makeHostMemory(writeEngine(plan())); },
+      OutOfMemory{"out of memory while serialising the engine"});
 }
 
 IExecutionContext* Engine::createExecutionContext(
     ExecutionContextAllocationStrategy strategy) noexcept {
-  return guarded<IExecutionContext*>(reporter_, nullptr, [&]() -> IExecutionContext* {
-    const auto owner = strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED
-                           ? Context::ArenaOwner::kCaller
-                           : Context::ArenaOwner::kContext;
-    return new ExecutionContext(*this, std::make_unique<Context>(loaded_, threads_, owner),
-                                reporter_);
-  });
+  return guarded<IExecutionContext*>(
+      reporter_, nullptr,
+      [&]() -> IExecutionContext* {
+        requireKnown(strategy, "allocation strategy");
+        const auto owner = strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED
+                               ? Context::ArenaOwner::kCaller
+                               : Context::ArenaOwner::kContext;
+        return new ExecutionContext(*this, std::make_shared<Context>(loaded_, threads_, owner),
+                                    reporter_);
+      },
+      OutOfMemory{"out of memory while creating an execution context"});
 }
 
 IEngineInspector* Engine::createEngineInspector() const noexcept {
-  return guarded<IEngineInspector*>(reporter_, nullptr,
-                                    [&] { return new EngineInspector(loaded_, reporter_); });
+  return guarded<IEngineInspector*>(
+      reporter_, nullptr, [&] { return new EngineInspector(loaded_, reporter_); },
+      OutOfMemory{"out of memory while creating an inspector"});
 }
 
 ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
@@ -82,7 +94,7 @@ const char* Engine::getIOTensorName(int32_t index) const noexcept {
 }
 
 TensorIOMode Engine::getTensorIOMode(const char* name) const noexcept {
-  const IoRef io = findIo(plan(), name);
+  const IoRef io = guarded(reporter_, IoRef{}, [&] { return findIo(plan(), name); });
   return !io ? TensorIOMode::kNONE : io.isInput ? TensorIOMode::kINPUT : TensorIOMode::kOUTPUT;
 }
 
@@ -133,6 +145,7 @@ nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
     if (profile < 0 || profile >= getNbOptimizationProfiles())
       fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
            getNbOptimizationProfiles());
+    requireKnown(select, "selector of a profile");
     const InputRange& range = plan().profiles[profile].inputs[io.index];
     return toPublic(select == OptProfileSelector::kMIN   ? range.min
                     : select == OptProfileSelector::kOPT ? range.opt

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/device.h"
+#include "api/link.h"
 #include "api/report.h"
 #include "runtime/loaded_engine.h"
 
@@ -26,6 +27,11 @@ class Engine : public nvinfer1::ICudaEngine {
   Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads);
 
   const LoadedEngine& loaded() const { return *loaded_; }
+  Link<Engine> link() const { return anchor_.link(); }
+  // The same engine once more, for those who may outlive this one.
+  std::unique_ptr<Engine> again() const {
+    return std::make_unique<Engine>(loaded_, reporter_, threads_);
+  }
   const Plan& plan() const { return loaded_->plan(); }
 
   const char* getName() const noexcept override { return plan().networkName.c_str(); }
@@ -100,6 +106,7 @@ class Engine : public nvinfer1::ICudaEngine {
   std::unique_ptr<DeviceAccess> device_;  // null: a CPU engine
   Reporter reporter_;
   int threads_;
+  Anchor<Engine> anchor_{this};
 };
 
 }  // namespace camshaft::api

@@ -8,28 +8,40 @@ namespace camshaft::api {
 using namespace nvinfer1;
 
 bool EngineInspector::setExecutionContext(const IExecutionContext* context) noexcept {
-  context_ = context;
-  return true;
+  return guarded(reporter_, false, [&] {
+    std::weak_ptr<const Context> shapes;
+    if (context) {
+      shapes = static_cast<const ExecutionContext*>(context)->context();
+      if (&shapes.lock()->engine() != engine_.get())
+        fail(ErrorKind::kInvalidArgument,
+             "the inspector was given a context of another engine than its own");
+    }
+    context_ = context;
+    shapes_ = std::move(shapes);
+    return true;
+  });
 }
 
 const ProfilePlan& EngineInspector::profile() const {
-  return engine_->plan().profiles[context_ ? context_->getOptimizationProfile() : 0];
+  const std::shared_ptr<const Context> context = shapes_.lock();
+  return engine_->plan().profiles[static_cast<size_t>(context ? context->profile() : 0)];
 }
 
 // With a context, the step with its dimensions as they are for the current input shapes.
 Step EngineInspector::shown(Step step) const {
-  if (!context_) return step;
-  const Context& context = static_cast<const ExecutionContext*>(context_)->context();
+  const std::shared_ptr<const Context> context = shapes_.lock();
+  if (!context) return step;
   for (std::vector<Operand>* operands : {&step.inputs, &step.outputs})
     for (Operand& operand : *operands)
       for (DimRef& dim : operand.tensor.dims)
-        if (const int64_t size = context.sizeOf(dim); size >= 0) dim = {.constant = size};
+        if (const int64_t size = context->sizeOf(dim); size >= 0) dim = {.constant = size};
   return step;
 }
 
 const char* EngineInspector::getLayerInformation(int32_t index,
                                                  LayerInformationFormat format) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
+    requireKnown(format, "format of layer information");
     const std::vector<Step>& steps = profile().steps;
     if (index < 0 || static_cast<size_t>(index) >= steps.size())
       fail(ErrorKind::kInvalidArgument, "there is no layer ", index, "; the engine has ",
@@ -43,6 +55,7 @@ const char* EngineInspector::getLayerInformation(int32_t index,
 
 const char* EngineInspector::getEngineInformation(LayerInformationFormat format) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&] {
+    requireKnown(format, "format of layer information");
     const Plan& plan = engine_->plan();
     ProfilePlan current = profile();
     for (Step& step : current.steps) step = shown(std::move(step));

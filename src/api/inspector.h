@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/report.h"
-#include "runtime/loaded_engine.h"
+#include "runtime/context.h"
 
 namespace camshaft::api {
 
@@ -16,7 +16,7 @@ class EngineInspector : public nvinfer1::IEngineInspector {
 
   bool setExecutionContext(const nvinfer1::IExecutionContext* context) noexcept override;
   const nvinfer1::IExecutionContext* getExecutionContext() const noexcept override {
-    return context_;
+    return shapes_.expired() ? nullptr : context_;
   }
   const char* getLayerInformation(int32_t index,
                                   nvinfer1::LayerInformationFormat format) const noexcept override;
@@ -35,6 +35,7 @@ class EngineInspector : public nvinfer1::IEngineInspector {
   std::shared_ptr<const LoadedEngine> engine_;
   Reporter reporter_;
   const nvinfer1::IExecutionContext* context_ = nullptr;
+  std::weak_ptr<const Context> shapes_;  // its own, which may end before the inspector
   mutable std::string text_;  // what the last call returned
 };
 

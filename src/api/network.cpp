@@ -103,8 +103,10 @@ Graph Network::graphToBuild() const {
 }
 
 Tensor* Network::tensorOf(Value* value) {
-  Tensor*& tensor = tensorOfValue_[value];
-  if (!tensor) tensor = tensors_.emplace_back(std::make_unique<Tensor>(*this, value)).get();
+  if (const auto known = tensorOfValue_.find(value); known != tensorOfValue_.end())
+    return known->second;
+  Tensor* tensor = tensors_.emplace_back(std::make_unique<Tensor>(*this, value)).get();
+  tensorOfValue_.emplace(value, tensor);
   return tensor;
 }
 
@@ -119,8 +121,14 @@ Tensor* Network::own(ITensor& tensor) const {
 
 LayerCore* Network::layerOf(Node* node) {
   if (!node || node->op == &ops::BindDims) return nullptr;
-  LayerCore*& layer = layerOfNode_[node];
-  if (!layer) layer = layers_.emplace_back(layerFor(*this, node)).get();
+  if (const auto known = layerOfNode_.find(node); known != layerOfNode_.end()) return known->second;
+  LayerCore* layer = layers_.emplace_back(layerFor(*this, node)).get();
+  try {
+    layerOfNode_.emplace(node, layer);
+  } catch (...) {
+    layers_.pop_back();
+    throw;
+  }
   return layer;
 }
 
@@ -192,8 +200,7 @@ void Network::removeTensor(ITensor& tensor) noexcept {
       fail(ErrorKind::kInvalidArgument, "tensor '", value->name,
            "' is still read by a layer or marked as an output");
     if (own->isNetworkInput()) {
-      tensorOfValue_.erase(value);
-      own->bind(nullptr);
+      forget(value);
       graph_.removeInput(value);
       return true;
     }
@@ -201,8 +208,7 @@ void Network::removeTensor(ITensor& tensor) noexcept {
     if (!layer)
       fail(ErrorKind::kInvalidArgument, "tensor '", value->name,
            "' is a constant of the model, which no layer made");
-    tensorOfValue_.erase(value);
-    own->bind(nullptr);
+    forget(value);
     const bool last = std::none_of(layer->outputs.begin(), layer->outputs.end(),
                                    [](Tensor* t) { return t->value(); });
     if (last) eraseLayer(*layer);
@@ -212,6 +218,7 @@ void Network::removeTensor(ITensor& tensor) noexcept {
 
 const std::vector<LayerCore*>& Network::listing() const {
   if (!listing_.empty()) return listing_;
+  std::vector<LayerCore*> listing;
   auto& self = const_cast<Network&>(*this);  // objects are made when first asked for
   std::vector<LayerCore*> constants;
   for (const auto& layer : layers_)
@@ -222,11 +229,11 @@ const std::vector<LayerCore*>& Network::listing() const {
     LayerCore* layer = self.layerOf(node);
     if (!layer || !listed.insert(layer).second) continue;
     while (constant != constants.end() && (*constant)->serial < layer->serial)
-      listing_.push_back(*constant++);
-    listing_.push_back(layer);
+      listing.push_back(*constant++);
+    listing.push_back(layer);
   }
-  listing_.insert(listing_.end(), constant, constants.end());
-  return listing_;
+  listing.insert(listing.end(), constant, constants.end());
+  return listing_ = std::move(listing);
 }
 
 int32_t Network::getNbLayers() const noexcept {

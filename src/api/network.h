@@ -10,11 +10,18 @@
 
 #include "NvInfer.h"
 #include "api/layers/layer.h"
+#include "api/link.h"
 #include "api/report.h"
 #include "api/tensor.h"
 #include "ir/graph.h"
 
 namespace camshaft::api {
+
+// So that the next push_back does not throw.
+template <class T>
+void roomForOneMore(std::vector<T>& list) {
+  if (list.size() == list.capacity()) list.reserve(2 * list.size() + 8);
+}
 
 class Network : public nvinfer1::INetworkDefinition {
  public:
@@ -22,7 +29,9 @@ class Network : public nvinfer1::INetworkDefinition {
   ~Network() override;
 
   Graph& graph() { return graph_; }
+  bool isEmpty() const { return graph_.nodeCount() == 0 && tensorOfValue_.empty(); }
   void setGraph(Graph graph);  // of an empty network: what the parser read
+  Link<Network> link() const { return anchor_.link(); }
   void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A copy for one build. Throws when a layer still lacks something it needs.
   Graph graphToBuild() const;
@@ -45,7 +54,10 @@ class Network : public nvinfer1::INetworkDefinition {
   const char* getName() const noexcept override { return graph_.name.c_str(); }
   nvinfer1::NetworkDefinitionCreationFlags getFlags() const noexcept override { return flags_; }
   bool getFlag(nvinfer1::NetworkDefinitionCreationFlag flag) const noexcept override {
-    return (flags_ >> static_cast<uint32_t>(flag)) & 1;
+    return guarded(reporter_, false, [&] {
+      requireKnown(flag, "network flag");
+      return ((flags_ >> static_cast<uint32_t>(flag)) & 1) != 0;
+    });
   }
   void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
     reporter_.setRecorder(recorder);
@@ -160,6 +172,8 @@ class Network : public nvinfer1::INetworkDefinition {
   void replaceOutput(LayerCore& layer, size_t index, Value* value, Changes& changed);
   void sortNodes();
   void eraseLayer(LayerCore& layer);
+  void eraseNodes(LayerCore& layer);
+  void forget(const Value* value);
 
   void castBorders(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
@@ -171,9 +185,11 @@ class Network : public nvinfer1::INetworkDefinition {
   std::vector<std::unique_ptr<Tensor>> tensors_;
   std::unordered_map<const Value*, Tensor*> tensorOfValue_;
   std::vector<std::unique_ptr<LayerCore>> layers_;
+  std::vector<std::unique_ptr<LayerCore>> removed_;  // callers may hold them still
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
   int64_t nextSerial_ = 0;
   mutable std::vector<LayerCore*> listing_;  // empty: to be worked out
+  Anchor<Network> anchor_{this};
 };
 
 }  // namespace camshaft::api

@@ -16,18 +16,22 @@ using namespace nvinfer1;
 template <class L, class MakeParams>
 L* Network::add(const char* kind, const std::vector<ITensor*>& inputs,
                 MakeParams&& makeParams) noexcept {
-  return guarded<L*>(reporter_, nullptr, [&] {
-    auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
-    for (ITensor* input : inputs) {
-      if (!input)
-        fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
-      layer->inputs.push_back(own(*input));
-    }
-    attach(*layer);
-    L* raw = layer.get();
-    layers_.push_back(std::move(layer));
-    return raw;
-  });
+  return guarded<L*>(
+      reporter_, nullptr,
+      [&] {
+        auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
+        for (ITensor* input : inputs) {
+          if (!input)
+            fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
+          layer->inputs.push_back(own(*input));
+        }
+        roomForOneMore(layers_);
+        attach(*layer);
+        L* raw = layer.get();
+        layers_.push_back(std::move(layer));
+        return raw;
+      },
+      OutOfMemory{"out of memory while adding a layer"});
 }
 
 namespace {

@@ -69,14 +69,34 @@ void Network::attach(LayerCore& layer) {
   Emitted made = emit(graph_, layer, nullptr);
   layer.nodes = std::move(made.nodes);
   layer.problem = std::move(made.problem);
-  layer.serial = nextSerial_++;
-  for (size_t i = 0; i < made.outputs.size(); ++i) {
-    graph_.rename(made.outputs[i],
-                  graph_.uniqueName(str(layer.name, "_output", i ? str("_", i) : "")));
-    layer.outputs.push_back(tensorOf(made.outputs[i]));
+  try {
+    for (size_t i = 0; i < made.outputs.size(); ++i) {
+      graph_.rename(made.outputs[i],
+                    graph_.uniqueName(str(layer.name, "_output", i ? str("_", i) : "")));
+      layer.outputs.push_back(tensorOf(made.outputs[i]));
+    }
+    for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
+  } catch (...) {
+    for (const Value* output : made.outputs) forget(output);
+    eraseNodes(layer);
+    throw;
   }
-  for (Node* node : layer.nodes) layerOfNode_[node] = &layer;
+  layer.serial = nextSerial_++;
   listing_.clear();
+}
+
+// The tensor of a value that goes.
+void Network::forget(const Value* value) {
+  const auto found = tensorOfValue_.find(value);
+  if (found == tensorOfValue_.end()) return;
+  if (found->second) found->second->bind(nullptr);
+  tensorOfValue_.erase(found);
+}
+
+void Network::eraseNodes(LayerCore& layer) {
+  for (Node* node : layer.nodes) layerOfNode_.erase(node);
+  std::for_each(layer.nodes.rbegin(), layer.nodes.rend(), [&](Node* node) { graph_.erase(node); });
+  layer.nodes.clear();
 }
 
 void Network::emitAgain(LayerCore& layer, Changes& changed) {
@@ -151,6 +171,11 @@ void Network::refresh(Changes changed) {
 }
 
 void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder) {
+  if (layer.removed) {
+    undo();
+    fail(ErrorKind::kInvalidArgument, "layer '", layer.name,
+         "' was removed from the network with its last tensor; add a new one");
+  }
   listing_.clear();
   const bool wasParsed = layer.parsed;
   Changes changed;
@@ -228,10 +253,15 @@ void Network::sortNodes() {
 }
 
 void Network::eraseLayer(LayerCore& layer) {
-  for (Node* node : layer.nodes) layerOfNode_.erase(node);
-  std::for_each(layer.nodes.rbegin(), layer.nodes.rend(), [&](Node* node) { graph_.erase(node); });
+  roomForOneMore(removed_);
+  eraseNodes(layer);
   listing_.clear();
-  std::erase_if(layers_, [&](const auto& owned) { return owned.get() == &layer; });
+  const auto owned = std::find_if(layers_.begin(), layers_.end(),
+                                  [&](const auto& other) { return other.get() == &layer; });
+  layer.problem.clear();
+  layer.removed = true;
+  removed_.push_back(std::move(*owned));
+  layers_.erase(owned);
 }
 
 }  // namespace camshaft::api

@@ -28,11 +28,16 @@ std::span<const std::byte> viewOf(const void* bytes, size_t size) {
   return {static_cast<const std::byte*>(bytes), size};
 }
 
-constexpr uint32_t bitOf(OnnxParserFlag flag) { return 1u << static_cast<uint32_t>(flag); }
+// No bit for a number that is no flag.
+constexpr uint32_t bitOf(OnnxParserFlag flag) {
+  const auto bit = static_cast<uint32_t>(flag);
+  return bit < static_cast<uint32_t>(nvonnxparser::EnumMax<OnnxParserFlag>()) ? 1u << bit : 0;
+}
 
 class Parser : public nvonnxparser::IParser {
  public:
-  Parser(Network& network, nvinfer1::ILogger* logger) : network_(network), reporter_(logger) {}
+  Parser(Network& network, nvinfer1::ILogger* logger)
+      : network_(network.link()), reporter_(logger) {}
 
   bool parse(const void* bytes, size_t size, const char* modelPath) noexcept override {
     return attempt([&] {
@@ -78,7 +83,7 @@ class Parser : public nvonnxparser::IParser {
       std::vector<onnx::ImportProblem> problems = onnx::importModel(*model, graph);
       subgraphs_ = onnx::subgraphsOf(*model, problems);
       report(std::move(problems));
-      return errors_.empty();
+      return getNbErrors() == 0;
     });
   }
   int64_t getNbSubgraphs() noexcept override { return static_cast<int64_t>(subgraphs_.size()); }
@@ -122,33 +127,40 @@ class Parser : public nvonnxparser::IParser {
   }
 
   const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t index) noexcept override {
-    const auto found = layerOutputs_.find(name ? name : "");
-    if (found == layerOutputs_.end() || index < 0 ||
-        index >= static_cast<int64_t>(found->second.size()))
-      return nullptr;
-    const Tensor* tensor = found->second[index];
-    return tensor && tensor->value() ? tensor : nullptr;
+    return guarded<const nvinfer1::ITensor*>(reporter_, nullptr, [&]() -> const Tensor* {
+      network();
+      const auto found = layerOutputs_.find(name ? name : "");
+      if (found == layerOutputs_.end() || index < 0 ||
+          index >= static_cast<int64_t>(found->second.size()))
+        return nullptr;
+      const Tensor* tensor = found->second[index];
+      return tensor && tensor->value() ? tensor : nullptr;
+    });
   }
 
   bool supportsOperator(const char* name) const noexcept override {
-    return name &&
-           (onnx::isKnownOperator("", name) || onnx::isKnownOperator("com.microsoft", name));
+    return guarded(reporter_, false, [&] {
+      return name &&
+             (onnx::isKnownOperator("", name) || onnx::isKnownOperator("com.microsoft", name));
+    });
   }
   const char* const* getUsedVCPluginLibraries(int64_t& count) const noexcept override {
     count = 0;
     return nullptr;
   }
-  int getNbErrors() const noexcept override { return static_cast<int>(errors_.size()); }
-  const nvonnxparser::IParserError* getError(int index) const noexcept override {
-    return index >= 0 && index < getNbErrors() ? errors_[index].get() : nullptr;
+  int getNbErrors() const noexcept override {
+    return static_cast<int>(errors_.size() - firstError_);
   }
-  void clearErrors() noexcept override { errors_.clear(); }
+  const nvonnxparser::IParserError* getError(int index) const noexcept override {
+    return index >= 0 && index < getNbErrors() ? errors_[firstError_ + index].get() : nullptr;
+  }
+  void clearErrors() noexcept override { firstError_ = errors_.size(); }
 
   void setFlags(OnnxParserFlags flags) noexcept override { flags_ = flags; }
   OnnxParserFlags getFlags() const noexcept override { return flags_; }
   void clearFlag(OnnxParserFlag flag) noexcept override { flags_ &= ~bitOf(flag); }
   void setFlag(OnnxParserFlag flag) noexcept override { flags_ |= bitOf(flag); }
-  bool getFlag(OnnxParserFlag flag) const noexcept override { return flags_ & bitOf(flag); }
+  bool getFlag(OnnxParserFlag flag) const noexcept override { return (flags_ & bitOf(flag)) != 0; }
 
  private:
   enum class Errors { kClear, kKeep };
@@ -156,15 +168,18 @@ class Parser : public nvonnxparser::IParser {
   // body(), whose Error becomes one of this parser's errors.
   template <class F>
   bool attempt(F&& body, Errors errors = Errors::kClear) noexcept {
-    return guarded(reporter_, false, [&] {
-      if (errors == Errors::kClear) errors_.clear();
-      try {
-        return body();
-      } catch (const Error& error) {
-        report({{.kind = error.kind(), .message = error.message()}});
-        return false;
-      }
-    });
+    return guarded(
+        reporter_, false,
+        [&] {
+          if (errors == Errors::kClear) clearErrors();
+          try {
+            return body();
+          } catch (const Error& error) {
+            report({{.kind = error.kind(), .message = error.message()}});
+            return false;
+          }
+        },
+        OutOfMemory{"out of memory while reading the model"});
   }
 
   void report(std::vector<onnx::ImportProblem> problems) {
@@ -195,7 +210,7 @@ class Parser : public nvonnxparser::IParser {
   std::optional<onnx::LoadedModel> readCopy(const void* bytes, size_t size, const char* modelPath) {
     const std::span<const std::byte> given = viewOf(bytes, size);
     auto copy = std::make_shared<const std::vector<std::byte>>(given.begin(), given.end());
-    network_.keepAlive(copy);
+    network().keepAlive(copy);
     return read([&] { return onnx::readModelBytes(*copy, pathOf(modelPath)); });
   }
 
@@ -211,16 +226,16 @@ class Parser : public nvonnxparser::IParser {
   }
 
   bool import(const onnx::LoadedModel& model) {
-    if (!network_.graph().inputs.empty() || network_.graph().nodeCount() > 0)
+    if (!network().isEmpty())
       fail(ErrorKind::kInvalidArgument, "the network is not empty; parse into a new one");
     Graph graph;
     onnx::NodeOutputs nodeOutputs;
     report(onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs}));
-    if (!errors_.empty()) return false;
-    network_.setGraph(std::move(graph));
+    if (getNbErrors() > 0) return false;
+    network().setGraph(std::move(graph));
     for (const auto& [name, values] : nodeOutputs)
       for (Value* value : values)
-        layerOutputs_[name].push_back(value ? network_.tensorOf(value) : nullptr);
+        layerOutputs_[name].push_back(value ? network().tensorOf(value) : nullptr);
     return true;
   }
 
@@ -234,10 +249,18 @@ class Parser : public nvonnxparser::IParser {
     return index >= 0 && index < getNbSubgraphs() ? &subgraphs_[index] : nullptr;
   }
 
-  Network& network_;
+  Network& network() const {
+    Network* network = network_.get();
+    if (!network)
+      fail(ErrorKind::kInvalidArgument, "the network that the parser was made for has ended");
+    return *network;
+  }
+
+  Link<Network> network_;
   Reporter reporter_;
   OnnxParserFlags flags_ = bitOf(OnnxParserFlag::kNATIVE_INSTANCENORM);
-  std::vector<std::unique_ptr<ParserError>> errors_;
+  std::vector<std::unique_ptr<ParserError>> errors_;  // all there were: callers may hold them still
+  size_t firstError_ = 0;                             // of those that count
   std::vector<onnx::Subgraph> subgraphs_;
   std::optional<onnx::LoadedModel> loaded_;
   std::unordered_map<std::string, std::vector<Tensor*>> layerOutputs_;
@@ -251,6 +274,8 @@ extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* l
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
   return camshaft::api::createChecked<nvonnxparser::IParser>(
       typed, version, NV_ONNX_PARSER_VERSION, [&] {
+        if (!network)
+          camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "the parser was given no network");
         auto* definition = static_cast<nvinfer1::INetworkDefinition*>(network);
         return new camshaft::api::Parser(static_cast<camshaft::api::Network&>(*definition), typed);
       });

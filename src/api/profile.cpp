@@ -9,6 +9,7 @@ using namespace nvinfer1;
 namespace {
 
 std::vector<int64_t>& part(InputRange& range, OptProfileSelector select) {
+  requireKnown(select, "selector of a profile");
   return select == OptProfileSelector::kMIN   ? range.min
          : select == OptProfileSelector::kOPT ? range.opt
                                               : range.max;
@@ -38,6 +39,7 @@ bool OptimizationProfile::setDimensions(const char* input, OptProfileSelector se
       if (size < 0)
         fail(ErrorKind::kInvalidArgument, "a profile's sizes must not be negative; input '", input,
              "' was given ", size);
+    requireKnown(select, "selector of a profile");  // before the input is entered
     part(profile_.inputs[input], select) = std::move(sizes);
     return true;
   });
@@ -54,6 +56,8 @@ nvinfer1::Dims OptimizationProfile::getDimensions(const char* input,
 bool OptimizationProfile::setShapeValues(const char* input, OptProfileSelector select,
                                          const int32_t* values, int32_t count) noexcept {
   return guarded(reporter_, false, [&] {
+    if (!values || count < 0)
+      fail(ErrorKind::kInvalidArgument, "setShapeValues needs an input name and its values");
     const std::vector<int64_t> wide(values, values + count);
     return setShapeValuesV2(input, select, wide.data(), count);
   });
@@ -64,20 +68,27 @@ bool OptimizationProfile::setShapeValuesV2(const char* input, OptProfileSelector
   return guarded(reporter_, false, [&] {
     if (!input || !values || count < 0)
       fail(ErrorKind::kInvalidArgument, "setShapeValues needs an input name and its values");
+    requireKnown(select, "selector of a profile");
     part(profile_.shapeValues[input], select).assign(values, values + count);
     return true;
   });
 }
 
 int32_t OptimizationProfile::getNbShapeValues(const char* input) const noexcept {
-  const auto* values = find(profile_.shapeValues, input, OptProfileSelector::kOPT);
-  return values ? static_cast<int32_t>(values->size()) : -1;
+  return guarded(reporter_, int32_t{-1}, [&] {
+    const auto* values = find(profile_.shapeValues, input, OptProfileSelector::kOPT);
+    return values ? static_cast<int32_t>(values->size()) : -1;
+  });
 }
 
 const int64_t* OptimizationProfile::getShapeValuesV2(const char* input,
                                                      OptProfileSelector select) const noexcept {
-  const auto* values = find(profile_.shapeValues, input, select);
-  return values ? values->data() : nullptr;
+  return guarded<const int64_t*>(reporter_, nullptr, [&]() -> const int64_t* {
+    const auto* values = find(profile_.shapeValues, input, select);
+    // Callers read as many as getNbShapeValues says.
+    const bool isWhole = values && static_cast<int32_t>(values->size()) == getNbShapeValues(input);
+    return isWhole ? values->data() : nullptr;
+  });
 }
 
 bool OptimizationProfile::isValid() const noexcept {

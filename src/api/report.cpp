@@ -1,5 +1,7 @@
 #include "api/report.h"
 
+#include "support/utf8.h"
+
 namespace camshaft::api {
 
 using nvinfer1::ErrorCode;
@@ -27,23 +29,57 @@ ErrorCode errorCodeOf(ErrorKind kind) {
   return ErrorCode::kUNSPECIFIED_ERROR;
 }
 
+void requireVersion(int32_t version, int32_t expected) {
+  if (version != expected)
+    fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
+         " and the library is ", expected, "; compile it again with this library's headers");
+}
+
+namespace {
+
+// Names in messages are those of models, so they may be any bytes; without memory to tell, as it is.
+template <class F>
+void tell(const std::string& message, F&& call) noexcept {
+  try {
+    call(shown(message).c_str());
+  } catch (const std::bad_alloc&) {
+    call(message.c_str());
+  }
+}
+
+}  // namespace
+
 void Reporter::error(ErrorCode code, const std::string& message) const noexcept {
-  if (recorder()) recorder()->reportError(code, message.c_str());
+  tell(message, [&](const char* text) { report(code, text); });
+}
+
+void Reporter::report(ErrorCode code, const char* message) const noexcept {
+  if (recorder()) recorder()->reportError(code, message);
   if (logger_)
     logger_->log(code == ErrorCode::kINTERNAL_ERROR ? ILogger::Severity::kINTERNAL_ERROR
                                                     : ILogger::Severity::kERROR,
-                 message.c_str());
+                 message);
+}
+
+void Reporter::internalError(const char* what) const noexcept {
+  try {
+    error(ErrorCode::kINTERNAL_ERROR, str("internal error, please report it: ", what));
+  } catch (const std::bad_alloc&) {
+    report(ErrorCode::kINTERNAL_ERROR, what);
+  }
 }
 
 void Reporter::warning(const std::string& message) const noexcept {
-  if (logger_) logger_->log(ILogger::Severity::kWARNING, message.c_str());
+  tell(message, [&](const char* text) {
+    if (logger_) logger_->log(ILogger::Severity::kWARNING, text);
+  });
 }
 
 Log Reporter::log() const {
   if (!logger_) return {};
   return Log(
       [logger = logger_](Severity severity, std::string_view message) {
-        logger->log(static_cast<ILogger::Severity>(severity), std::string(message).c_str());
+        logger->log(static_cast<ILogger::Severity>(severity), shown(message).c_str());
       },
       Severity::kVerbose);
 }

@@ -42,6 +42,9 @@ class Reporter {
   void setRecorder(nvinfer1::IErrorRecorder* recorder) { recorder_ = RecorderUse(recorder); }
 
   void error(nvinfer1::ErrorCode code, const std::string& message) const noexcept;
+  // The same, for text of our own: it needs no memory.
+  void report(nvinfer1::ErrorCode code, const char* message) const noexcept;
+  void internalError(const char* what) const noexcept;
   void warning(const std::string& message) const noexcept;
   Log log() const;  // everything, down to verbose; the user's logger filters
 
@@ -52,34 +55,46 @@ class Reporter {
 
 nvinfer1::ErrorCode errorCodeOf(ErrorKind kind);
 
+// What a call reports when there is no memory, which leaves none to say it with: a whole sentence.
+struct OutOfMemory {
+  const char* sentence;
+};
+
 // body(), or `failure` when it throws; the reason goes to the reporter.
 template <class T, class F>
-T guarded(const Reporter& reporter, T failure, F&& body) noexcept {
+T guarded(const Reporter& reporter, T failure, F&& body,
+          OutOfMemory outOfMemory = {"out of memory while handling a call"}) noexcept {
   try {
     return std::forward<F>(body)();
   } catch (const Error& error) {
     reporter.error(errorCodeOf(error.kind()), error.message());
   } catch (const std::bad_alloc&) {
-    reporter.error(nvinfer1::ErrorCode::kFAILED_ALLOCATION, "the machine is out of memory");
+    reporter.report(nvinfer1::ErrorCode::kFAILED_ALLOCATION, outOfMemory.sentence);
   } catch (const std::exception& error) {
-    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR,
-                   str("internal error, please report it: ", error.what()));
+    reporter.internalError(error.what());
   } catch (...) {
-    reporter.error(nvinfer1::ErrorCode::kINTERNAL_ERROR,
-                   "internal error, please report it: an unknown exception");
+    reporter.report(nvinfer1::ErrorCode::kINTERNAL_ERROR,
+                    "internal error, please report it: an unknown exception");
   }
   return failure;
 }
 
-// What the extern "C" makers do: refuse a caller compiled for another version of the headers.
+// Throws where a value of an enumeration is none of its own: callers cast integers.
+template <class Enum>
+void requireKnown(Enum value, const char* what) {
+  if (static_cast<int32_t>(value) < 0 || static_cast<int32_t>(value) >= nvinfer1::EnumMax<Enum>())
+    fail(ErrorKind::kInvalidArgument, "there is no ", what, " ", static_cast<int32_t>(value));
+}
+
+// What every extern "C" function does: refuse a caller compiled for another version of the headers.
+void requireVersion(int32_t version, int32_t expected);
+
 template <class Interface, class F>
 Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t expected,
                          F&& make) noexcept {
   const Reporter reporter(logger);
   return guarded<Interface*>(reporter, nullptr, [&]() -> Interface* {
-    if (version != expected)
-      fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
-           " and the library is ", expected, "; compile it again with this library's headers");
+    requireVersion(version, expected);
     return make();
   });
 }

@@ -143,6 +143,43 @@ TEST(Running, ProfilerAndOutputAllocator) {
   EXPECT_FALSE(profiler.layers.empty());
 }
 
+TEST(Running, AFailedRunLeavesTheContextAsItWas) {
+  Client client;
+  describeModel(client);
+  const auto engine = client.build();
+  ASSERT_TRUE(engine);
+  const std::unique_ptr<IExecutionContext> context(engine->createExecutionContext());
+  const std::vector<float> x(2 * 16, 1.f), other(2 * 16, -1.f);
+  std::vector<float> y(2 * 8), expected(2 * 8), otherY(2 * 8);
+  ASSERT_TRUE(context->setInputShape("x", Dims2(2, 16)));
+  ASSERT_TRUE(context->setInputTensorAddress("x", x.data()));
+  ASSERT_TRUE(context->setTensorAddress("y", expected.data()));
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  ASSERT_TRUE(context->setTensorAddress("y", y.data()));
+
+  class Stingy : public Allocator {
+    void* reallocateOutput(const char*, void*, uint64_t, uint64_t) noexcept override {
+      return nullptr;
+    }
+  } stingy;
+  Profiler profiler;
+  context->setProfiler(&profiler);
+  context->setEnqueueEmitsProfile(false);
+  ASSERT_TRUE(context->setOutputAllocator("y", &stingy));
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  EXPECT_FALSE(context->reportToProfiler()) << "a failed run has no times";
+  void* bindings[] = {const_cast<float*>(other.data()), otherY.data()};
+  EXPECT_FALSE(context->executeV2(bindings));
+  EXPECT_EQ(context->getTensorAddress("x"), x.data());
+  EXPECT_EQ(context->getTensorAddress("y"), y.data());
+
+  ASSERT_TRUE(context->setOutputAllocator("y", nullptr));
+  ASSERT_TRUE(context->executeV2(bindings));
+  EXPECT_NE(otherY, expected);
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  EXPECT_EQ(y, expected);
+}
+
 TEST(Running, InspectorSpeaksJson) {
   Client client;
   describeModel(client);

@@ -10,6 +10,8 @@ namespace {
 
 using namespace nvinfer1;
 
+constexpr OutOfMemory kNoMemoryToLoad{"out of memory while loading an engine"};
+
 class Runtime : public IRuntime {
  public:
   explicit Runtime(ILogger* logger) : reporter_(logger) {}
@@ -21,18 +23,24 @@ class Runtime : public IRuntime {
   ILogger* getLogger() const noexcept override { return reporter_.logger(); }
 
   ICudaEngine* deserializeCudaEngine(const void* blob, std::size_t size) noexcept override {
-    return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
-      if (!blob) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngine was given no bytes");
-      return load(readEngine({static_cast<const std::byte*>(blob), size}));
-    });
+    return guarded<ICudaEngine*>(
+        reporter_, nullptr,
+        [&] {
+          if (!blob) fail(ErrorKind::kInvalidArgument, "deserializeCudaEngine was given no bytes");
+          return load(readEngine({static_cast<const std::byte*>(blob), size}));
+        },
+        kNoMemoryToLoad);
   }
 
   ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept override {
-    return guarded<ICudaEngine*>(reporter_, nullptr, [&] {
-      if (!path)
-        fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
-      return load(readEngineFile(path));
-    });
+    return guarded<ICudaEngine*>(
+        reporter_, nullptr,
+        [&] {
+          if (!path)
+            fail(ErrorKind::kInvalidArgument, "deserializeCudaEngineFromFile was given no path");
+          return load(readEngineFile(path));
+        },
+        kNoMemoryToLoad);
   }
 
   void setGpuAllocator(IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }

@@ -66,8 +66,8 @@ extern "C" CAMSHAFT_API void* createSlimModel_INTERNAL(const void* bytes, size_t
   return camshaft::api::createChecked<camshaft::ISlimModel>(
       typed, version, CAMSHAFT_SLIM_VERSION, [&] {
         const auto* begin = static_cast<const std::byte*>(bytes);
-        if (!size && !path)
+        if ((!size || !bytes) && !path)
           camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "there is no model to slim");
-        return new camshaft::api::SlimModelView({begin, begin + size}, path, typed);
+        return new camshaft::api::SlimModelView({begin, begin + (bytes ? size : 0)}, path, typed);
       });
 }

@@ -1,6 +1,9 @@
 // ITimingCache over a TimingCache.
 #pragma once
 
+#include <memory>
+
+#include "api/link.h"
 #include "api/report.h"
 #include "NvInfer.h"
 #include "tuner/timing_cache.h"
@@ -10,16 +13,19 @@ namespace camshaft::api {
 class TimingCacheView : public nvinfer1::ITimingCache {
  public:
   TimingCacheView(std::span<const std::byte> serialized, const Reporter& reporter)
-      : cache_(serialized), reporter_(reporter) {}
-  TimingCache& cache() { return cache_; }
+      : cache_(std::make_shared<TimingCache>(serialized)), reporter_(reporter) {}
+  TimingCache& cache() const { return *cache_; }
+  const std::shared_ptr<TimingCache>& share() const { return cache_; }
+  Link<TimingCacheView> link() const { return anchor_.link(); }
 
   nvinfer1::IHostMemory* serialize() const noexcept override;
   bool combine(const nvinfer1::ITimingCache& other, bool ignoreMismatch) noexcept override;
   bool reset() noexcept override;
 
  private:
-  TimingCache cache_;
+  std::shared_ptr<TimingCache> cache_;  // configs that use it keep it
   Reporter reporter_;
+  Anchor<TimingCacheView> anchor_{this};
 };
 
 }  // namespace camshaft::api

@@ -1,6 +1,7 @@
 #include "runtime/context.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "runtime/overlaps.h"
@@ -31,6 +32,11 @@ int64_t bytesAt(DataType type, std::span<const int64_t> dims) {
   for (int64_t dim : dims)
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return -1;
   return count > kMostElements ? -1 : static_cast<int64_t>(bytesOf(type, count));
+}
+
+bool hasNegativeSize(const TensorArg& arg) {
+  const auto shape = arg.shape();
+  return std::any_of(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; });
 }
 
 int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
@@ -73,41 +79,9 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<Thr
       hostArena_(device_, DeviceBuffer::Side::kHost) {
   inputs_.resize(engine_->plan().inputs.size());
   outputs_.resize(engine_->plan().outputs.size());
+  placed_.resize(engine_->plan().outputs.size());
   outputBytes_.resize(engine_->plan().outputs.size());
   setProfile(0);
-}
-
-void Context::setProfile(int profile) {
-  const Plan& whole = engine_->plan();
-  if (profile < 0 || profile >= static_cast<int>(whole.profiles.size()))
-    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
-         whole.profiles.size());
-  profile_ = profile;
-  if (device_) device_->makeCurrent();
-  if (arenaOwner_ == ArenaOwner::kContext) {
-    arena_.reserve(plan().arenaBytes);
-    arenaData_ = arena_.data();
-  }
-  hostArena_.reserve(plan().hostArenaBytes);
-  dynamic_.clear();
-  for (size_t i = 0; i < plan().dynamicBuffers.size(); ++i) dynamic_.emplace_back(device_);
-  for (int32_t index : plan().hostDynamicBuffers)
-    dynamic_[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
-  runners_.clear();
-  runners_.resize(plan().steps.size());
-  bindsSizes_ = std::any_of(plan().steps.begin(), plan().steps.end(),
-                            [](const Step& step) { return !step.bindSlots.empty(); });
-  unrecordable_.clear();
-  findSegments();
-  setBranches(plan().runsBranches);
-  inputShapes_.assign(whole.inputs.size(), std::nullopt);
-  for (size_t i = 0; i < whole.inputs.size(); ++i) {
-    std::vector<int64_t> dims = inputShape(static_cast<int>(i));
-    if (std::find(dims.begin(), dims.end(), -1) == dims.end()) inputShapes_[i] = std::move(dims);
-  }
-  resolved_.assign(plan().steps.size(), {});
-  sizesCurrent_ = false;
-  resolveSizes();
 }
 
 void Context::setInputShape(int input, std::span<const int64_t> dims) {
@@ -123,9 +97,16 @@ void Context::setInputShape(int input, std::span<const int64_t> dims) {
   if (inputShapes_[input] && std::equal(dims.begin(), dims.end(), inputShapes_[input]->begin(),
                                         inputShapes_[input]->end()))
     return;
-  inputShapes_[input].emplace(dims.begin(), dims.end());
+  std::optional<std::vector<int64_t>> before(std::in_place, dims.begin(), dims.end());
+  std::swap(inputShapes_[input], before);
   sizesCurrent_ = false;
-  resolveSizes();
+  try {
+    resolveSizes();
+  } catch (...) {  // as if it had not been asked
+    std::swap(inputShapes_[input], before);
+    resolveSizes();
+    throw;
+  }
 }
 
 bool Context::allShapesSet() const {
@@ -355,18 +336,31 @@ void* Context::addressOf(const Operand& operand, bool onHost) {
     case Place::kInput:
       return const_cast<void*>(inputs_[operand.index]);
     case Place::kOutput:
-      return outputs_[operand.index];
+      return placed_[operand.index];
     case Place::kDynamic:
       return dynamic_[operand.index].data();
   }
   return nullptr;
 }
 
-void Context::requireSizes(const Step& step, const TensorArg& arg) const {
-  for (int64_t dim : arg.shape())
-    if (dim < 0)
-      fail(ErrorKind::kInvalidArgument, "layer '", step.name,
-           "' would work on a tensor of negative size at these input shapes or values");
+// "output 0 ('y')": where the operand stands in its step, and what callers call it.
+std::string Context::nameOf(const Step& step, const Operand& operand) const {
+  const bool isInput = std::less_equal<>()(step.inputs.data(), &operand) &&
+                       std::less<>()(&operand, step.inputs.data() + step.inputs.size());
+  const auto index = &operand - (isInput ? step.inputs : step.outputs).data();
+  const Plan& whole = engine_->plan();
+  const std::string name = operand.place == Place::kInput    ? whole.inputs[operand.index].name
+                           : operand.place == Place::kOutput ? whole.outputs[operand.index].name
+                                                             : "";
+  return str(isInput ? "input " : "output ", index, name.empty() ? "" : str(" ('", name, "')"));
+}
+
+void Context::failForSize(const Step& step, const Operand& operand, const TensorArg& arg) const {
+  std::vector<std::string> sizes;
+  for (int64_t dim : arg.shape()) sizes.push_back(dim == kUnknown ? "?" : str(dim));
+  fail(ErrorKind::kInvalidArgument, "layer '", step.name, "': ", nameOf(step, operand),
+       " would be of shape [", join(sizes, ", "),
+       "] at these input shapes or values, and no size can be negative");
 }
 
 // Callers have made room for what an output's shape says beforehand, or for the most it can be. Of
@@ -404,12 +398,12 @@ void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
   for (size_t i = 0; i < outputs; ++i) {
     const Operand& operand = step.outputs[i];
     const TensorArg& arg = resolved.outputs[i];
-    requireSizes(step, arg);
+    if (hasNegativeSize(arg)) failForSize(step, operand, arg);
     const auto bytes = static_cast<int64_t>(bytesOf(arg.type, arg.count()));
     reserve(operand, bytes);
     if (operand.place != Place::kOutput) continue;
     if (!resolved.checked) requireOutputHolds(step, operand.index, bytes);
-    outputs_[operand.index] = outputMemory(operand.index, bytes, arg.shape());
+    placed_[operand.index] = outputMemory(operand.index, bytes, arg.shape());
     outputBytes_[operand.index] = bytes;
   }
   reserve(step.workspace, resolved.workspaceBytes);
@@ -425,8 +419,8 @@ void Context::requireRoom(const Step& step, const Operand& operand, const Tensor
   if (operand.place == Place::kOutput) room = outputBytes_[operand.index];
   if (operand.place == Place::kDynamic) room = dynamic_[operand.index].size();
   if (bytes > room)
-    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' takes a tensor of ", bytes,
-         " bytes from one of ", room,
+    fail(ErrorKind::kInvalidArgument, "layer '", step.name, "': ", nameOf(step, operand), " takes ",
+         bytes, " bytes from a tensor of ", room,
          "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
@@ -440,7 +434,7 @@ LaunchArgs Context::placeOperands(size_t index) {
   const bool onHost = !device_ || isHostStep(engine_->plan(), step);
   makeRoom(step, resolved);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    requireSizes(step, resolved.inputs[i]);
+    if (hasNegativeSize(resolved.inputs[i])) failForSize(step, step.inputs[i], resolved.inputs[i]);
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
     resolved.inputs[i].data = addressOf(step.inputs[i], onHost);
   }

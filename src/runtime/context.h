@@ -37,7 +37,7 @@ class Context {
 
   const LoadedEngine& engine() const { return *engine_; }
   int profile() const { return profile_; }
-  void setProfile(int profile);
+  void setProfile(int profile);  // forgets the input shapes; throws where memory is short
 
   // Throws Error naming the input when the shape is outside the profile.
   void setInputShape(int input, std::span<const int64_t> dims);
@@ -68,7 +68,8 @@ class Context {
   void setInputConsumedEvent(void* event) { inputConsumed_ = event; }
 
   // On a device: queued on `stream`, and still running when this returns unless a layer runs on the
-  // host or sizes are read from data.
+  // host or sizes are read from data. A run that throws leaves shapes, addresses and sizes as they
+  // were, and nothing of it in the stream.
   void run(void* stream = nullptr);
   // Sizes that the last run read from its data are unknown again. Else they are taken to be the
   // same in the next run, until that reads others.
@@ -86,6 +87,10 @@ class Context {
     bool settled = false;  // the sizes it has bound are those that later steps have
   };
 
+  void select(int profile);
+  void makeArenas();
+  void runSegments(void* stream);
+  void abandonRun(void* stream) noexcept;
   const ProfilePlan& plan() const { return engine_->plan().profiles[profile_]; }
   void runProgram(int32_t begin, int32_t end);
   int64_t valueOf(const DimRef& dim) const;  // kUnknown when its slot has no value
@@ -101,7 +106,9 @@ class Context {
   void runBodies(size_t index);
   void* memoryFor(const Step& step, size_t output, int64_t bytes);
   void bindShapes(const Step& step, const std::vector<std::vector<int64_t>>& shapes);
-  void requireSizes(const Step& step, const TensorArg& arg) const;
+  std::string nameOf(const Step& step, const Operand& operand) const;
+  [[noreturn]] void failForSize(const Step& step, const Operand& operand,
+                                const TensorArg& arg) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
   void requireOutputsWritten() const;
@@ -152,7 +159,8 @@ class Context {
   std::vector<TimedStep> timed_;
   std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
   std::vector<const void*> inputs_;
-  std::vector<void*> outputs_;
+  std::vector<void*> outputs_;  // the caller's
+  std::vector<void*> placed_;   // where the current run writes: there, or where the allocator says
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
   std::vector<int64_t> outputBytes_;           // written there by the current run
   OutputAllocator allocator_;

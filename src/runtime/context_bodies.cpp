@@ -42,7 +42,7 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
     dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
   if (operand.place == Place::kOutput) {
     requireOutputHolds(step, operand.index, bytes);
-    outputs_[operand.index] = outputMemory(operand.index, bytes, {});
+    placed_[operand.index] = outputMemory(operand.index, bytes, {});
     outputBytes_[operand.index] = bytes;
   }
   const int64_t arena = operand.place == Place::kArena       ? plan().arenaBytes

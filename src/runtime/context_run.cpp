@@ -15,6 +15,17 @@ bool writesNothing(const LaunchArgs& args) {
                      [](const TensorArg& output) { return output.count() == 0; });
 }
 
+// launch(), whose errors then name the layer: kernels do not know theirs.
+template <class F>
+void naming(const Step& step, F&& launch) {
+  try {
+    launch();
+  } catch (const Error& error) {
+    if (error.message().find(step.name) != std::string::npos) throw;
+    fail(error.kind(), "layer '", step.name, "': ", error.message());
+  }
+}
+
 }  // namespace
 
 Context::~Context() {
@@ -65,16 +76,41 @@ void Context::findSegments() {
 void Context::run(void* stream) {
   resolveSizes();
   if (device_) device_->makeCurrent();
+  makeArenas();
   checkReady();
   if (plan().arenaBytes > 0 && !arenaData_)
     fail(ErrorKind::kInvalidArgument,
          "the context has no device memory; give it some with setDeviceMemoryV2 first");
+  try {
+    runSegments(stream);
+  } catch (...) {
+    abandonRun(stream);
+    throw;
+  }
+}
+
+void Context::runSegments(void* stream) {
+  placed_ = outputs_;
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
   if (!device_) requireOutputsWritten();  // on a device replayed work does not say
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
   if (device_ && timer_) reportTimes(stream);
+}
+
+// What is queued may read and write memory that the caller takes back after a failure, so it is
+// waited for. Sizes read from data and times are those of a run that did not happen.
+void Context::abandonRun(void* stream) noexcept {
+  timed_.clear();
+  try {
+    if (device_ && !device_->isRecording(stream)) device_->synchronize(stream);
+  } catch (...) {  // the first error says more
+  }
+  try {
+    forgetRunSizes();
+  } catch (...) {  // the next run resolves them, and reports
+  }
 }
 
 void Context::runSegment(size_t segment, void* stream) {
@@ -181,7 +217,8 @@ void Context::runStep(size_t index, void* stream) {
   } else {
     if (!resolved.checked) checkLaunch(step, loaded, args);
     resolved.checked = true;
-    if (!writesNothing(args)) loaded.kernel->launch(loaded.state.get(), args);
+    if (!writesNothing(args))
+      naming(step, [&] { loaded.kernel->launch(loaded.state.get(), args); });
   }
   if (timer_ && !isQueued) timer_(step, watch.milliseconds());
   if (timer_ && isQueued) timed_.push_back({index, std::move(begin), mark()});

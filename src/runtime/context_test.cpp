@@ -102,7 +102,66 @@ TEST(Context, AsksTheAllocatorForOutputs) {
   });
   context.run();
   EXPECT_EQ(memory, x);
-  EXPECT_EQ(context.outputAddress(0), memory.data());
+  EXPECT_EQ(context.outputAddress(0), nullptr) << "the caller's is the caller's";
+}
+
+// Runs [2, 3] and sees whether all of it arrives where the caller said.
+void expectRuns(Context& context) {
+  const std::vector<float> x = counting(6);
+  std::vector<float> y(6);
+  setRows(context, 2);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  context.run();
+  EXPECT_EQ(y, x);
+}
+
+TEST(Context, AFailedRunLeavesItsAddressesAsTheyWere) {
+  Context context(load(copyPlan()), 1);
+  expectRuns(context);
+  std::vector<float> y(6), other(6);
+  const std::vector<float> x = counting(6);
+  context.setInputAddress(0, x.data());
+  context.setOutputAddress(0, y.data());
+  context.setOutputAllocator([&](int, void* current, int64_t, std::span<const int64_t>) -> void* {
+    EXPECT_EQ(current, y.data());
+    return other.data();
+  });
+  context.setStepTimer([](const Step& step, double) {
+    if (step.name == "out") fail(ErrorKind::kDevice, "the last step fails");
+  });
+  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("the last step fails"));
+  EXPECT_EQ(context.outputAddress(0), y.data());
+  context.setOutputAllocator(nullptr);
+  context.setStepTimer(nullptr);
+  std::fill(other.begin(), other.end(), 0.0f);
+  context.run();
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(other, std::vector<float>(6)) << "nothing is written where a failed run wrote";
+}
+
+TEST(Context, AProfileWithoutRoomIsNotTaken) {
+  Plan plan = copyPlan();
+  plan.profiles[1].arenaBytes = int64_t{1} << 60;
+  Context context(load(std::move(plan)), 1);
+  expectRuns(context);
+  EXPECT_THAT(messageOf([&] { context.setProfile(1); }), HasSubstr("could not allocate"));
+  EXPECT_EQ(context.profile(), 0);
+  EXPECT_THAT(context.inputShape(0), ElementsAre(2, 3));
+  EXPECT_THAT(context.outputShape(0), ElementsAre(2, 3));
+  expectRuns(context);
+}
+
+TEST(Context, AShapeThatIsRefusedIsNotTaken) {
+  Plan plan = copyPlan();
+  plan.profiles[0].arenaBytes = 3 * 12;  // an engine that promises four rows and has room for three
+  Context context(load(std::move(plan)), 1);
+  expectRuns(context);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(messageOf([&] { setRows(context, 4); }), HasSubstr("more memory than was planned"));
+  EXPECT_THAT(context.inputShape(0), ElementsAre(2, 3));
+  EXPECT_THAT(context.outputShape(0), ElementsAre(2, 3));
+  expectRuns(context);
 }
 
 TEST(Context, ReportsTheTimeOfEveryStep) {

@@ -81,7 +81,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
   } catch (const Error& error) {
     const std::string here =
         device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
-    if (here == plan_->builtFor) throw;
+    if (here == plan_->builtFor || error.kind() == ErrorKind::kOutOfMemory) throw;
     fail(error.kind(), error.message(), " (it was built for ", plan_->builtFor, "; this machine is ",
          here, "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }

@@ -1,0 +1,55 @@
+// Files, as include/CamshaftFiles.h offers them.
+#include <filesystem>
+
+#include "CamshaftFiles.h"
+#include "api/report.h"
+#include "api/timing_cache.h"
+#include "support/mapped_file.h"
+#include "support/new_file.h"
+
+namespace camshaft::api {
+namespace {
+
+// Builds measure at the same time and end one after the other: each adds to what it finds.
+void save(const std::string& path, TimingCache& cache) {
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+    return writeFileAtomically(path, cache.serialize());  // /dev/null: there is nothing to add to
+  const FileLock lock(path);
+  if (std::filesystem::exists(path)) cache.combine(TimingCache(readFile(path)));
+  writeFileAtomically(path, cache.serialize());
+}
+
+template <class F>
+bool attempt(const char* path, void* logger, int version, F&& body) noexcept {
+  const Reporter reporter(static_cast<nvinfer1::ILogger*>(logger));
+  return guarded(reporter, false, [&] {
+    requireVersion(version, CAMSHAFT_FILES_VERSION);
+    if (!path || !*path)
+      fail(ErrorKind::kInvalidArgument, "a file was to be written without a name");
+    body();
+    return true;
+  });
+}
+
+}  // namespace
+}  // namespace camshaft::api
+
+extern "C" CAMSHAFT_API bool camshaftWriteFile_INTERNAL(const char* path, const void* data,
+                                                        size_t size, void* logger,
+                                                        int version) noexcept {
+  return camshaft::api::attempt(path, logger, version, [&] {
+    if (!data && size > 0)
+      camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "'", path, "' was given no bytes");
+    camshaft::writeFileAtomically(path, {static_cast<const std::byte*>(data), size});
+  });
+}
+
+extern "C" CAMSHAFT_API bool camshaftSaveTimingCache_INTERNAL(const char* path, void* cache,
+                                                              void* logger, int version) noexcept {
+  return camshaft::api::attempt(path, logger, version, [&] {
+    if (!cache)
+      camshaft::fail(camshaft::ErrorKind::kInvalidArgument, "'", path, "' was given no cache");
+    auto* view = static_cast<nvinfer1::ITimingCache*>(cache);
+    camshaft::api::save(path, static_cast<camshaft::api::TimingCacheView*>(view)->cache());
+  });
+}
