@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   CLI::App app("Writes a smaller ONNX model that computes the same, and says what went.");
   std::string in, out;
   bool json = false;
-  app.add_option("IN", in, "the model to read")->required()->check(CLI::ExistingFile);
+  app.add_option("IN", in, "the model to read")->required();
   app.add_option("OUT", out, "the file to write; weights of models over 2 GiB go into OUT.data")
       ->required();
   app.add_flag("--json", json, "say what went as JSON");

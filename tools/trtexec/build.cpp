@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <stdexcept>
 
+#include "CamshaftFiles.h"
 #include "NvOnnxParser.h"
+#include "files.h"
 #include "progress.h"
 
 namespace trtexec {
@@ -114,13 +115,36 @@ void setPrecision(const Options& options, INetworkDefinition& network, IBuilderC
            [&](int32_t i) { return network.getOutput(i); });
 }
 
-}  // namespace
+// What others have put into the file meanwhile is kept. An engine is worth more than its timings:
+// where they cannot be written, that is a warning.
+void saveTimings(const Options& options, ITimingCache& timings, ConsoleLogger& log) {
+  class Warnings : public ILogger {
+   public:
+    explicit Warnings(ConsoleLogger& log) : log_(log) {}
+    void log(Severity severity, const char* message) noexcept override {
+      log_.log(std::max(severity, Severity::kWARNING), message);
+    }
 
-std::vector<char> readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read '" + path + "'");
-  return {std::istreambuf_iterator<char>(file), {}};
+   private:
+    ConsoleLogger& log_;
+  } warnings(log);
+  if (!camshaft::saveTimingCache(options.timingCacheFile.c_str(), timings, warnings))
+    log.warning("The timing cache was not saved: the next build measures again.");
 }
+
+std::unique_ptr<ITimingCache> loadTimings(const Options& options, IBuilderConfig& config) {
+  if (options.timingCacheFile.empty()) return nullptr;
+  std::vector<char> bytes;
+  if (std::filesystem::exists(options.timingCacheFile)) bytes = readFile(options.timingCacheFile);
+  std::unique_ptr<ITimingCache> timings(config.createTimingCache(bytes.data(), bytes.size()));
+  if (!timings)
+    throw std::runtime_error("--timingCacheFile=" + options.timingCacheFile +
+                             " is no timing cache that can be used");
+  config.setTimingCache(*timings, false);
+  return timings;
+}
+
+}  // namespace
 
 std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilder> builder(createInferBuilder(log));
@@ -145,14 +169,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   setPools(options, *config);
   addProfiles(options, *builder, *config);
 
-  std::unique_ptr<ITimingCache> timings;
-  if (!options.timingCacheFile.empty()) {
-    std::vector<char> bytes;
-    if (std::ifstream(options.timingCacheFile).good()) bytes = readFile(options.timingCacheFile);
-    timings.reset(config->createTimingCache(bytes.data(), bytes.size()));
-    if (!timings) throw std::runtime_error("");
-    config->setTimingCache(*timings, false);
-  }
+  const std::unique_ptr<ITimingCache> timings = loadTimings(options, *config);
   ProgressBar bar;
   if (isatty(STDERR_FILENO) && !options.verbose) config->setProgressMonitor(&bar);
 
@@ -160,10 +177,7 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IHostMemory> engine(builder->buildSerializedNetwork(*network, *config));
   if (!engine) throw std::runtime_error("");
   log.info("Engine built in " + std::to_string(secondsSince(start)) + " sec.");
-  if (timings) {
-    const std::unique_ptr<IHostMemory> bytes(timings->serialize());
-    writeFile(options.timingCacheFile, {static_cast<const char*>(bytes->data()), bytes->size()});
-  }
+  if (timings) saveTimings(options, *timings, log);
   const auto* data = static_cast<const char*>(engine->data());
   return {data, data + engine->size()};
 }

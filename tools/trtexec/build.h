@@ -18,6 +18,5 @@ std::unique_ptr<nvinfer1::ICudaEngine> loadEngine(nvinfer1::IRuntime& runtime,
                                                   const Options& options,
                                                   const std::vector<char>& built,
                                                   ConsoleLogger& log);
-std::vector<char> readFile(const std::string& path);
 
 }  // namespace trtexec

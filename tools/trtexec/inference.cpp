@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "build.h"
+#include "files.h"
 
 namespace trtexec {
 
@@ -184,7 +184,7 @@ std::string Stream::outputsJson() const {
     list.push_back(
         {{"name", tensor->name()}, {"dimensions", tensor->dimsText()}, {"values", values}});
   }
-  return list.dump(2);
+  return textOf(list);
 }
 
 void Stream::printOutputs(ConsoleLogger& log) const {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "build.h"
+#include "files.h"
 #include "inference.h"
 #include "options.h"
 #include "report.h"
@@ -55,7 +56,13 @@ void inspect(nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogge
                                           nvinfer1::LayerInformationFormat::kONELINE)));
   if (!options.exportLayerInfo.empty())
     writeFile(options.exportLayerInfo,
-              inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
+              inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON), log);
+}
+
+void saveCopy(const nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
+  const std::unique_ptr<nvinfer1::IHostMemory> file(engine.serialize());
+  if (!file) throw std::runtime_error("");
+  writeFile(options.saveEngine, {static_cast<const char*>(file->data()), file->size()}, log);
 }
 
 void profile(Stream& stream, const Options& options, ConsoleLogger& log) {
@@ -65,13 +72,14 @@ void profile(Stream& stream, const Options& options, ConsoleLogger& log) {
   for (int i = 0; i < std::max(options.iterations, 10); ++i) stream.run();
   stream.context().setProfiler(nullptr);
   if (options.dumpProfile) profiler.print(log);
-  if (!options.exportProfile.empty()) profiler.exportJson(options.exportProfile);
+  if (!options.exportProfile.empty()) writeFile(options.exportProfile, profiler.json(), log);
 }
 
 void run(const Options& options, ConsoleLogger& log) {
   std::vector<char> bytes;
   if (options.loadEngine.empty()) bytes = buildEngine(options, log);
-  if (!options.saveEngine.empty()) writeFile(options.saveEngine, {bytes.data(), bytes.size()});
+  if (!options.saveEngine.empty() && options.loadEngine.empty())
+    writeFile(options.saveEngine, {bytes.data(), bytes.size()}, log);
   if (options.skipInference && options.computeCapability != 0)
     return log.info("The engine is for another GPU perhaps: it was not loaded.");
   const std::unique_ptr<nvinfer1::IRuntime> runtime(nvinfer1::createInferRuntime(log));
@@ -82,6 +90,7 @@ void run(const Options& options, ConsoleLogger& log) {
   }
   const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(*runtime, options, bytes, log);
   bytes = {};
+  if (!options.saveEngine.empty() && !options.loadEngine.empty()) saveCopy(*engine, options, log);
   announceDevice(*engine, options, log);
   inspect(*engine, options, log);
   if (options.skipInference)
@@ -95,12 +104,12 @@ void run(const Options& options, ConsoleLogger& log) {
   log.info("Starting inference");
   const TimedRuns timed = timeStreams(streams, options, log);
   printSummary(log, timed.runs, timed.wallMs, options, streams.front()->isOnDevice());
-  if (!options.exportTimes.empty()) exportTimes(options.exportTimes, timed.runs);
+  if (!options.exportTimes.empty()) writeFile(options.exportTimes, timesJson(timed.runs), log);
   profile(*streams.front(), options, log);
   if (options.dumpOutput || !options.exportOutput.empty()) streams.front()->fetchOutputs();
   if (options.dumpOutput) streams.front()->printOutputs(log);
   if (!options.exportOutput.empty())
-    writeFile(options.exportOutput, streams.front()->outputsJson());
+    writeFile(options.exportOutput, streams.front()->outputsJson(), log);
 }
 
 }  // namespace

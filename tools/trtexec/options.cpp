@@ -2,12 +2,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <iostream>
+#include <limits>
 #include <stdexcept>
+
+#include "numbers.h"
 
 namespace trtexec {
 namespace {
+
+// Each has a context with memory of its own, and on a CPU a thread.
+constexpr int kMostStreams = 256;
+constexpr int kMostProfiles = 1000;
+constexpr int kOldestCapability = 75;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -18,27 +25,24 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 int64_t parseSize(const std::string& flag, const std::string& spec, const std::string& text) {
-  size_t used = 0;
-  int64_t value = -1;
   try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-  }
-  if (used != text.size() || value < 0)
+    return parseNumber<int64_t>(flag, text, 0, std::numeric_limits<int64_t>::max());
+  } catch (const std::runtime_error&) {
     throw std::runtime_error(flag + ": '" + text + "' in '" + spec + "' is not a size");
-  return value;
+  }
 }
 
-double parseNumber(const std::string& flag, const std::string& text) {
-  size_t used = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-  }
-  if (text.empty() || used != text.size() || !std::isfinite(value) || value < 0)
-    throw std::runtime_error(flag + ": '" + text + "' is not a number that can be used there");
-  return value;
+// An option whose value is a number within limits.
+template <class T, class Target>
+CLI::Option* addNumber(CLI::App& app, const std::string& flags, Target& target, T least, T most,
+                       const std::string& description) {
+  const std::string flag = flags.substr(flags.rfind(',') + 1);
+  return app.add_option_function<std::string>(
+      flags,
+      [&target, flag, least, most](const std::string& text) {
+        target = parseNumber<T>(flag, text, least, most);
+      },
+      description);
 }
 
 size_t editDistance(const std::string& a, const std::string& b) {
@@ -81,19 +85,18 @@ const std::map<std::string, std::string> kKnownElsewhere = {
     {"staticPlugins", "plugins are not loaded yet"},
 };
 
-struct ProfileText {
-  std::string min, opt, max;
-};
-
 // --profile=N starts the options of profile N, so the shape flags are gathered in order.
 std::vector<ProfileShapes> gatherProfiles(const std::vector<std::string>& args) {
   std::map<int, ProfileShapes> profiles;
   int current = 0;
-  for (const std::string& arg : args) {
-    const size_t equals = arg.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string flag = arg.substr(0, equals), value = arg.substr(equals + 1);
-    if (flag == "--profile") current = static_cast<int>(parseSize(flag, value, value));
+  for (size_t i = 0; i < args.size(); ++i) {
+    // "--flag=value" or "--flag value"
+    const size_t equals = args[i].find('=');
+    const std::string flag = args[i].substr(0, equals);
+    const std::string value = equals != std::string::npos ? args[i].substr(equals + 1)
+                              : i + 1 < args.size()       ? args[i + 1]
+                                                          : "";
+    if (flag == "--profile") current = parseNumber(flag, value, 0, kMostProfiles);
     if (flag == "--minShapes") profiles[current].min = parseShapes(flag, value);
     if (flag == "--optShapes") profiles[current].opt = parseShapes(flag, value);
     if (flag == "--maxShapes") profiles[current].max = parseShapes(flag, value);
@@ -128,7 +131,17 @@ std::map<std::string, double> parsePools(const std::string& text) {
       factor = suffixes.at(size.back());
       size.pop_back();
     }
-    pools[name] = parseNumber("--memPoolSize", size) * factor;
+    constexpr double kMostMiB = 1 << 30;  // a pebibyte
+    const std::string given = item.substr(colon + 1);
+    double number = -1;
+    try {
+      number = parseNumber<double>("", size, 0, kMostMiB) * factor;
+    } catch (const std::runtime_error&) {
+    }
+    if (number < 0 || number > kMostMiB)
+      throw std::runtime_error("--memPoolSize: '" + given + "' in '" + item +
+                               "' is not a size such as 512, 512M or 2G");
+    pools[name] = number;
   }
   return pools;
 }
@@ -217,13 +230,11 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       ->group(build);
   for (const char* repeatable : {"--minShapes", "--optShapes", "--maxShapes"})
     app.get_option(repeatable)->take_last();
-  app.add_option("--builderOptimizationLevel", options.optimizationLevel,
+  addNumber<int>(app, "--builderOptimizationLevel", options.optimizationLevel, 0, 5,
                  "0 builds fastest, 5 runs fastest (default 3)")
-      ->check(CLI::Range(0, 5))
       ->group(build);
-  app.add_option("--maxAuxStreams", options.maxAuxStreams,
+  addNumber<int>(app, "--maxAuxStreams", options.maxAuxStreams, 0, 1000,
                  "0: layers run one after the other; else side by side where that is faster")
-      ->check(CLI::NonNegativeNumber)
       ->group(build);
   app.add_option("--timingCacheFile", options.timingCacheFile,
                  "Load kernel timings from and save them to this file")
@@ -262,30 +273,28 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.add_option("--loadInputs", loadInputs,
                  "Raw input values from files: name:file,...; others are random")
       ->group(inference);
-  app.add_option("--iterations", options.iterations, "Run at least this often (default 10)")
-      ->check(CLI::NonNegativeNumber)
+  addNumber<int>(app, "--iterations", options.iterations, 0, 1'000'000'000,
+                 "Run at least this often (default 10)")
       ->group(inference);
-  app.add_option("--duration", options.durationS, "Run at least this many seconds (default 3)")
-      ->check(CLI::NonNegativeNumber)
+  addNumber<double>(app, "--duration", options.durationS, 0, 1e7,
+                    "Run at least this many seconds (default 3)")
       ->group(inference);
-  app.add_option("--warmUp", options.warmUpMs, "Milliseconds to run before timing (default 200)")
-      ->check(CLI::NonNegativeNumber)
+  addNumber<double>(app, "--warmUp", options.warmUpMs, 0, 1e9,
+                    "Milliseconds to run before timing (default 200)")
       ->group(inference);
-  app.add_option("--infStreams,--streams", options.streams,
+  addNumber<int>(app, "--infStreams,--streams", options.streams, 1, kMostStreams,
                  "Contexts that run at the same time (default 1)")
-      ->check(CLI::PositiveNumber)
       ->group(inference);
   app.add_flag("--threads", options.threads, "One host thread per stream")->group(inference);
-  app.add_option("--useProfile", options.useProfile, "Optimisation profile to run with (default 0)")
-      ->check(CLI::NonNegativeNumber)
+  addNumber<int>(app, "--useProfile", options.useProfile, 0, kMostProfiles,
+                 "Optimisation profile to run with (default 0)")
       ->group(inference);
-  app.add_option("--device", options.device, "GPU to use (default 0)")
-      ->check(CLI::NonNegativeNumber)
+  addNumber<int>(app, "--device", options.device, 0, 1023, "GPU to use (default 0)")
       ->group(inference);
-  app.add_option(
-         "--computeCapability", options.computeCapability,
-         "Build for a GPU of this compute capability (90 for sm_90), which need not be here; "
-         "use with --skipInference")
+  addNumber<int>(
+      app, "--computeCapability", options.computeCapability, 0, 999,
+      "Build for a GPU of this compute capability (90 for sm_90), which need not be here; "
+      "use with --skipInference")
       ->group(inference);
   app.add_flag("--cpu", options.cpu, "Build for the CPU, also where there is a GPU")
       ->group(inference);
@@ -301,8 +310,8 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       ->group(inference);
 
   const char* report = "Reporting";
-  app.add_option("--avgRuns", options.avgRuns, "Runs per line of the trace (default 10)")
-      ->check(CLI::PositiveNumber)
+  addNumber<int>(app, "--avgRuns", options.avgRuns, 1, 1'000'000'000,
+                 "Runs per line of the trace (default 10)")
       ->group(report);
   app.add_option("--percentile", percentiles, "Percentiles to report (default 90,95,99)")
       ->group(report);
@@ -354,20 +363,16 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
     options.outputTypes = parseFormats("--outputIOFormats", outputFormats);
     if (!percentiles.empty()) {
       options.percentiles.clear();
-      for (const std::string& p : split(percentiles, ',')) {
-        const double value = parseNumber("--percentile", p);
-        if (value > 100)
-          throw std::runtime_error("--percentile: " + p + " is not between 0 and 100");
-        options.percentiles.push_back(value);
-      }
+      for (const std::string& p : split(percentiles, ','))
+        options.percentiles.push_back(parseNumber<double>("--percentile", p, 0, 100));
     }
+    if (options.computeCapability != 0 && options.computeCapability < kOldestCapability)
+      throw std::runtime_error("--computeCapability takes 75 or more, 90 for sm_90, not '" +
+                               std::to_string(options.computeCapability) + "'");
     if (options.onnx.empty() == options.loadEngine.empty())
       throw std::runtime_error(
           options.onnx.empty() ? "give a model with --onnx=FILE or an engine with --loadEngine=FILE"
                                : "--onnx and --loadEngine exclude each other");
-    if (!options.loadEngine.empty() && !options.saveEngine.empty())
-      throw std::runtime_error(
-          "--saveEngine writes what --onnx builds; a loaded engine is in its file already");
     if (options.profiles.empty() && !options.shapes.empty() && !options.onnx.empty())
       options.profiles.push_back({options.shapes, options.shapes, options.shapes});
   } catch (const CLI::CallForHelp&) {

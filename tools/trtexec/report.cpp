@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
@@ -132,13 +131,12 @@ void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double 
       "streams together.");
 }
 
-void writeFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write '" + path + "'");
+std::string textOf(const nlohmann::ordered_json& json) {
+  // Names come from models, where they need not be UTF-8.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void exportTimes(const std::string& path, const std::vector<RunTimes>& runs) {
+std::string timesJson(const std::vector<RunTimes>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const RunTimes& r : runs) {
     const double startCompute = r.startH2d + r.h2d, startD2h = startCompute + r.compute;
@@ -155,7 +153,7 @@ void exportTimes(const std::string& path, const std::vector<RunTimes>& runs) {
                     {"d2hMs", r.d2h},
                     {"latencyMs", r.latency()}});
   }
-  writeFile(path, list.dump(2));
+  return textOf(list);
 }
 
 void LayerProfiler::reportLayerTime(const char* layer, float ms) noexcept {
@@ -195,7 +193,7 @@ void LayerProfiler::print(ConsoleLogger& log) const {
   row("Total", total, static_cast<double>(std::max<size_t>(1, iterations())), medians);
 }
 
-void LayerProfiler::exportJson(const std::string& path) const {
+std::string LayerProfiler::json() const {
   double total = 0;
   for (const Layer& layer : layers_)
     total += std::accumulate(layer.times.begin(), layer.times.end(), 0.0);
@@ -210,7 +208,7 @@ void LayerProfiler::exportJson(const std::string& path) const {
                     {"medianMs", median(times)},
                     {"percentage", total > 0 ? sum / total * 100 : 0}});
   }
-  writeFile(path, list.dump(2));
+  return textOf(list);
 }
 
 }  // namespace trtexec

@@ -1,6 +1,7 @@
 // What trtexec prints and exports.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,15 @@ struct RunTimes {
 
 void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
                   const Options& options, bool isOnDevice);
-void exportTimes(const std::string& path, const std::vector<RunTimes>& runs);
+std::string timesJson(const std::vector<RunTimes>& runs);
+std::string textOf(const nlohmann::ordered_json& json);
 
 // Collects the times of layers over all runs.
 class LayerProfiler : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* layer, float ms) noexcept override;
   void print(ConsoleLogger& log) const;
-  void exportJson(const std::string& path) const;
+  std::string json() const;
 
  private:
   struct Layer {
@@ -53,7 +55,5 @@ class LayerProfiler : public nvinfer1::IProfiler {
   std::vector<Layer> layers_;  // in order of first appearance
   size_t next_ = 0;            // layers report in the same order each run
 };
-
-void writeFile(const std::string& path, const std::string& text);  // throws with the path
 
 }  // namespace trtexec

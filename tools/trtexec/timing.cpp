@@ -46,7 +46,7 @@ std::vector<RunTimes> drive(std::span<const std::unique_ptr<Stream>> streams, in
                             Clock::time_point start, const Options& options) {
   std::vector<RunTimes> runs;
   for (int done = 0;;) {
-    const int missing = options.iterations - done;
+    const int missing = std::max(options.iterations, 1) - done;
     const bool isTimeOver = millisecondsSince(start) >= options.durationS * 1000;
     if (isTimeOver && missing <= 0) return runs;
     const int batch = isTimeOver ? std::min(queueDepth, missing) : queueDepth;
