@@ -50,9 +50,9 @@ def build(task, threads):
     config.set_timing_cache(
         config.create_timing_cache(timings.read_bytes() if timings.exists() else b""), True)
     engine = builder.build_serialized_network(network, config)
-    timings.write_bytes(config.get_timing_cache().serialize())
+    config.get_timing_cache().save(timings)
     path = CACHE / f"{task}.engine"
-    path.write_bytes(engine)
+    trt.write_file(path, engine)
     return path, time.perf_counter() - start
 
 

@@ -8,9 +8,11 @@
 #include <nanobind/trampoline.h>
 
 #include <string>
+#include <type_traits>
 
 #include "NvInfer.h"
 #include "NvOnnxParser.h"
+#include "gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,6 +36,22 @@ nvinfer1::ILogger& remembering(nvinfer1::ILogger& logger);
 void forgetReason();
 [[noreturn]] void raiseReason(const char* call);
 
+// A reason of its own for a call that may come from a callback of another.
+class OwnReason {
+ public:
+  OwnReason();
+  ~OwnReason();
+  OwnReason(const OwnReason&) = delete;
+  OwnReason& operator=(const OwnReason&) = delete;
+  void raiseIfAny() const;
+
+ private:
+  std::string outer_;
+};
+
+// Names in models are any bytes: those that are no text are shown escaped. Null is None.
+nb::object textOf(const char* bytes);
+
 // The result of a call that returns null on failure, raised as camshaft.Error.
 template <class F>
 auto checked(const char* call, F&& body) {
@@ -41,6 +59,49 @@ auto checked(const char* call, F&& body) {
   auto* result = body();
   if (!result) raiseReason(call);
   return result;
+}
+
+// A method that raises what it reports, where C++ returns nothing, or a value that says "no".
+template <class C, class R, class... Args>
+auto raising(R (C::*method)(Args...) noexcept) {
+  return [method](C& self, Args... args) -> R {
+    const OwnReason reason;
+    if constexpr (std::is_void_v<R>) {
+      (self.*method)(args...);
+      reason.raiseIfAny();
+    } else {
+      R result = (self.*method)(args...);
+      reason.raiseIfAny();
+      return result;
+    }
+  };
+}
+template <class C, class R, class... Args>
+auto raising(R (C::*method)(Args...) const noexcept) {
+  return [method](const C& self, Args... args) -> R {
+    const OwnReason reason;
+    R result = (self.*method)(args...);
+    reason.raiseIfAny();
+    return result;
+  };
+}
+
+// A method that returns text.
+template <class C, class... Args>
+auto text(const char* (C::*method)(Args...) const noexcept) {
+  return [method](const C& self, Args... args) {
+    const OwnReason reason;
+    nb::object result = textOf((self.*method)(args...));
+    reason.raiseIfAny();
+    return result;
+  };
+}
+
+// Keeps `value` alive while `owner` uses it in this role, until another takes its place. Unlike
+// nb::keep_alive the collector sees it, so that both may refer to each other; the owner's class
+// needs nb::dynamic_attr, and its destructor must not use the value.
+inline void hold(nb::handle owner, const std::string& role, nb::handle value) {
+  nb::setattr(owner, ("_" + role).c_str(), value);
 }
 
 // Weights as Python holds them: numpy arrays keep their memory, `owner` keeps the array.

@@ -14,7 +14,7 @@ namespace {
 template <class T, class F>
 T fromPython(T fallback, F&& body) noexcept {
   if (!Py_IsInitialized()) return fallback;
-  nb::gil_scoped_acquire gil;
+  const Locked locked;
   try {
     return body();
   } catch (nb::python_error& error) {
@@ -30,7 +30,7 @@ struct PyILogger : ILogger {
   NB_TRAMPOLINE(ILogger, 1);
   void log(Severity severity, const char* message) noexcept override {
     fromPython(0, [&] {
-      nb_trampoline.base().attr("log")(severity, message);
+      nb_trampoline.base().attr("log")(severity, textOf(message));
       return 0;
     });
   }
@@ -66,7 +66,7 @@ struct PyErrorRecorder : IErrorRecorder {
     fromPython(0, [&] { return self().attr("clear")(), 0; });
   }
   bool reportError(ErrorCode code, ErrorDesc text) noexcept override {
-    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(self().attr("report_error")(code, text))); });
+    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(self().attr("report_error")(code, textOf(text)))); });
   }
   RefCount incRefCount() noexcept override { return ++references_; }  // Python keeps the object alive
   RefCount decRefCount() noexcept override { return --references_; }
@@ -80,7 +80,7 @@ struct PyErrorRecorder : IErrorRecorder {
 struct PyProfiler : IProfiler {
   NB_TRAMPOLINE(IProfiler, 1);
   void reportLayerTime(const char* layer, float ms) noexcept override {
-    fromPython(0, [&] { return nb_trampoline.base().attr("report_layer_time")(layer, ms), 0; });
+    fromPython(0, [&] { return nb_trampoline.base().attr("report_layer_time")(textOf(layer), ms), 0; });
   }
 };
 
@@ -88,15 +88,14 @@ struct PyProgressMonitor : IProgressMonitor {
   NB_TRAMPOLINE(IProgressMonitor, 3);
   void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
     fromPython(0, [&] {
-      nb::object parentName = parent ? nb::object(nb::str(parent)) : nb::object(nb::none());
-      return nb_trampoline.base().attr("phase_start")(phase, parentName, steps), 0;
+      return nb_trampoline.base().attr("phase_start")(textOf(phase), textOf(parent), steps), 0;
     });
   }
   bool stepComplete(const char* phase, int32_t step) noexcept override {
-    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(nb_trampoline.base().attr("step_complete")(phase, step))); });
+    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(nb_trampoline.base().attr("step_complete")(textOf(phase), step))); });
   }
   void phaseFinish(const char* phase) noexcept override {
-    fromPython(0, [&] { return nb_trampoline.base().attr("phase_finish")(phase), 0; });
+    fromPython(0, [&] { return nb_trampoline.base().attr("phase_finish")(textOf(phase)), 0; });
   }
 };
 
@@ -104,12 +103,12 @@ struct PyOutputAllocator : IOutputAllocator {
   NB_TRAMPOLINE(IOutputAllocator, 2);
   void* reallocateOutput(const char* name, void* memory, uint64_t size, uint64_t alignment) noexcept override {
     return fromPython<void*>(nullptr, [&] {
-      nb::object address = nb_trampoline.base().attr("reallocate_output")(name, reinterpret_cast<uintptr_t>(memory), size, alignment);
+      nb::object address = nb_trampoline.base().attr("reallocate_output")(textOf(name), reinterpret_cast<uintptr_t>(memory), size, alignment);
       return address.is_none() ? nullptr : reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
     });
   }
   void notifyShape(const char* name, const Dims& dims) noexcept override {
-    fromPython(0, [&] { return nb_trampoline.base().attr("notify_shape")(name, dims), 0; });
+    fromPython(0, [&] { return nb_trampoline.base().attr("notify_shape")(textOf(name), dims), 0; });
   }
 };
 

@@ -34,7 +34,7 @@ void require(const char* name, F&& call) {
   forgetReason();
   bool ok = false;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     ok = call();
   }
   if (!ok) raiseReason(name);
@@ -45,7 +45,7 @@ void require(const char* name, F&& call) {
 void bindDevice(nb::module_& m) {
   nb::class_<Mark>(m, "DeviceMark");
   nb::class_<IDevice>(m, "IDevice")
-      .def_prop_ro("name", &IDevice::getName)
+      .def_prop_ro("name", text(&IDevice::getName))
       .def("allocate", [](IDevice& self, int64_t size) {
              return reinterpret_cast<uintptr_t>(checked("allocate", [&] { return self.allocate(size); }));
            }, "size"_a)

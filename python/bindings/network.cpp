@@ -151,10 +151,10 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
 }  // namespace
 
 void bindNetwork(nb::module_& m) {
-  nb::class_<INetworkDefinition> c(m, "INetworkDefinition");
-  c.def_prop_rw("name", &Net::getName, &Net::setName)
+  nb::class_<INetworkDefinition> c(m, "INetworkDefinition", nb::dynamic_attr());
+  c.def_prop_rw("name", text(&Net::getName), raising(&Net::setName))
       .def_prop_ro("flags", &Net::getFlags)
-      .def("get_flag", &Net::getFlag, "flag"_a)
+      .def("get_flag", raising(&Net::getFlag), "flag"_a)
       .def_prop_ro("has_implicit_batch_dimension", &Net::hasImplicitBatchDimension)
       .def_prop_rw("error_recorder", &Net::getErrorRecorder, &Net::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))
       .def_prop_ro("num_layers", &Net::getNbLayers)
@@ -165,9 +165,9 @@ void bindNetwork(nb::module_& m) {
       .def("get_layer", &layerAt, "index"_a)
       .def("get_input", &Net::getInput, "index"_a, nb::rv_policy::reference_internal)
       .def("get_output", &Net::getOutput, "index"_a, nb::rv_policy::reference_internal)
-      .def("mark_output", &Net::markOutput, "tensor"_a)
-      .def("unmark_output", &Net::unmarkOutput, "tensor"_a)
-      .def("remove_tensor", &Net::removeTensor, "tensor"_a);
+      .def("mark_output", raising(&Net::markOutput), "tensor"_a)
+      .def("unmark_output", raising(&Net::unmarkOutput), "tensor"_a)
+      .def("remove_tensor", raising(&Net::removeTensor), "tensor"_a);
   add(c, "add_input", [](Net& n, const char* name, DataType type, const Dims& shape) {
         return checked("add_input", [&] { return n.addInput(name, type, shape); });
       }, "name"_a, "dtype"_a, "shape"_a);

@@ -30,14 +30,14 @@ auto withModel(bool (IParser::*method)(const void*, size_t, const char*) noexcep
   return [method](IParser& self, nb::handle model, nb::object path) {
     const ModelBytes bytes(model);
     const std::string modelPath = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return (self.*method)(bytes.data(), bytes.size(), modelPath.empty() ? nullptr : modelPath.c_str());
   };
 }
 
 nb::list functionStack(const IParserError& error) {
   nb::list names;
-  for (int32_t i = 0; i < error.localFunctionStackSize(); ++i) names.append(error.localFunctionStack()[i]);
+  for (int32_t i = 0; i < error.localFunctionStackSize(); ++i) names.append(textOf(error.localFunctionStack()[i]));
   return names;
 }
 
@@ -59,13 +59,17 @@ nb::tuple supportsModel(IParser& self, nb::handle model, nb::object path) {
   return nb::make_tuple(supported, subgraphs);
 }
 
-// `data` is an address, or an object with a buffer; either must live until the network is built.
-bool loadInitializer(IParser& self, const char* name, nb::object data, size_t size) {
+// `data` is an address, which must live until the network is built, or an object with a buffer,
+// which the network keeps.
+bool loadInitializer(nb::handle_t<IParser> self, const char* name, nb::object data, size_t size) {
+  auto& parser = nb::cast<IParser&>(self);
   if (nb::isinstance<nb::int_>(data))
-    return self.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)), size);
+    return parser.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)), size);
   const ModelBytes bytes(data);
   if (bytes.size() != size) throw nb::value_error("size is not the number of bytes of data");
-  return self.loadInitializer(name, bytes.data(), size);
+  const bool ok = parser.loadInitializer(name, bytes.data(), size);
+  if (ok) hold(self.attr("_network"), std::string("initializer_") + name, data);
+  return ok;
 }
 
 }  // namespace
@@ -73,29 +77,33 @@ bool loadInitializer(IParser& self, const char* name, nb::object data, size_t si
 void bindParser(nb::module_& m) {
   nb::class_<IParserError>(m, "ParserError")
       .def("code", &IParserError::code)
-      .def("desc", &IParserError::desc)
+      .def("desc", text(&IParserError::desc))
       .def("file", &IParserError::file)
       .def("line", &IParserError::line)
       .def("func", &IParserError::func)
       .def("node", &IParserError::node)
-      .def("node_name", &IParserError::nodeName)
-      .def("node_operator", &IParserError::nodeOperator)
+      .def("node_name", text(&IParserError::nodeName))
+      .def("node_operator", text(&IParserError::nodeOperator))
       .def("local_function_stack", &functionStack)
       .def("local_function_stack_size", &IParserError::localFunctionStackSize)
-      .def("__str__", &IParserError::desc)
-      .def("__repr__", &IParserError::desc);
+      .def("__str__", text(&IParserError::desc))
+      .def("__repr__", text(&IParserError::desc));
 
-  nb::class_<IParser>(m, "OnnxParser")
-      .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
+  nb::class_<IParser>(m, "OnnxParser", nb::dynamic_attr())
+      // As nb::new_ has it, but for what is done once the object is there.
+      .def_static("__new__", [](nb::handle, INetworkDefinition& network, ILogger& logger) {
              return checked("OnnxParser", [&] { return nvonnxparser::createParser(network, remembering(logger)); });
-           }), "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
+           }, "cls"_a, "network"_a, "logger"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+           nb::call_policy<nb::detail::new_returntype_fixup_policy>())
+      .def("__init__", [](nb::handle self, nb::handle_t<INetworkDefinition> network, nb::handle) { hold(self, "network", network); },
+           "network"_a, "logger"_a)
       .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
       .def("parse_with_weight_descriptors", [](IParser& self, nb::handle model) {
              return withModel(&IParser::parse)(self, model, nb::none());
            }, "model"_a)
       .def("parse_from_file", [](IParser& self, nb::object model) {
              const std::string path = nb::cast<std::string>(nb::str(model));
-             nb::gil_scoped_release release;
+             const Unlocked unlocked;
              return self.parseFromFile(path.c_str(), 0);
            }, "model"_a)
       .def("supports_operator", &IParser::supportsOperator, "op_name"_a)
@@ -105,8 +113,8 @@ void bindParser(nb::module_& m) {
       .def("is_subgraph_supported", &IParser::isSubgraphSupported, "index"_a)
       .def("get_subgraph_nodes", &subgraphNodes, "index"_a)
       .def("load_model_proto", withModel(&IParser::loadModelProto), "model"_a, "path"_a = nb::none())
-      .def("load_initializer", &loadInitializer, "name"_a, "data"_a, "size"_a, nb::keep_alive<1, 3>())
-      .def("parse_model_proto", &IParser::parseModelProto, nb::call_guard<nb::gil_scoped_release>())
+      .def("load_initializer", &loadInitializer, "name"_a, "data"_a, "size"_a)
+      .def("parse_model_proto", &IParser::parseModelProto, nb::call_guard<Unlocked>())
       .def("get_layer_output_tensor", [](IParser& self, const char* name, int64_t i) {
              return const_cast<ITensor*>(self.getLayerOutputTensor(name, i));
            }, "name"_a, "i"_a, nb::rv_policy::reference_internal)

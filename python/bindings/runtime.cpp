@@ -15,7 +15,7 @@ ICudaEngine* deserialize(IRuntime& runtime, nb::handle source) {
   forgetReason();
   ICudaEngine* engine = nullptr;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     engine = runtime.deserializeCudaEngine(view.buf, static_cast<size_t>(view.len));
   }
   PyBuffer_Release(&view);
@@ -27,7 +27,7 @@ bool run(bool (*call)(IExecutionContext&, void*), IExecutionContext& context, vo
   forgetReason();
   bool ok = false;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     ok = call(context, argument);
   }
   if (!ok) raiseReason(name);
@@ -36,7 +36,7 @@ bool run(bool (*call)(IExecutionContext&, void*), IExecutionContext& context, vo
 
 void bindEngine(nb::module_& m) {
   nb::class_<ICudaEngine>(m, "ICudaEngine")
-      .def_prop_ro("name", &ICudaEngine::getName)
+      .def_prop_ro("name", text(&ICudaEngine::getName))
       .def_prop_ro("num_layers", &ICudaEngine::getNbLayers)
       .def_prop_ro("num_io_tensors", &ICudaEngine::getNbIOTensors)
       .def_prop_ro("num_optimization_profiles", &ICudaEngine::getNbOptimizationProfiles)
@@ -49,16 +49,16 @@ void bindEngine(nb::module_& m) {
       .def("get_device_memory_size_for_profile", &ICudaEngine::getDeviceMemorySizeForProfile, "profile_index"_a)
       .def("get_device_memory_size_for_profile_v2", &ICudaEngine::getDeviceMemorySizeForProfileV2, "profile_index"_a)
       .def("__getitem__", [](ICudaEngine& self, int32_t index) {
-             return checked("engine[index]", [&] { return self.getIOTensorName(index); });
+             return textOf(checked("engine[index]", [&] { return self.getIOTensorName(index); }));
            })
       .def("get_tensor_name", [](ICudaEngine& self, int32_t index) {
-             return checked("get_tensor_name", [&] { return self.getIOTensorName(index); });
+             return textOf(checked("get_tensor_name", [&] { return self.getIOTensorName(index); }));
            }, "index"_a)
       .def("get_tensor_mode", &ICudaEngine::getTensorIOMode, "name"_a)
-      .def("get_tensor_shape", &ICudaEngine::getTensorShape, "name"_a)
-      .def("get_tensor_dtype", &ICudaEngine::getTensorDataType, "name"_a)
-      .def("get_tensor_location", &ICudaEngine::getTensorLocation, "name"_a)
-      .def("is_shape_inference_io", &ICudaEngine::isShapeInferenceIO, "name"_a)
+      .def("get_tensor_shape", raising(&ICudaEngine::getTensorShape), "name"_a)
+      .def("get_tensor_dtype", raising(&ICudaEngine::getTensorDataType), "name"_a)
+      .def("get_tensor_location", raising(&ICudaEngine::getTensorLocation), "name"_a)
+      .def("is_shape_inference_io", raising(&ICudaEngine::isShapeInferenceIO), "name"_a)
       .def("get_tensor_bytes_per_component", nb::overload_cast<const char*>(&ICudaEngine::getTensorBytesPerComponent, nb::const_), "name"_a)
       .def("get_tensor_bytes_per_component", nb::overload_cast<const char*, int32_t>(&ICudaEngine::getTensorBytesPerComponent, nb::const_), "name"_a, "profile_index"_a)
       .def("get_tensor_components_per_element", nb::overload_cast<const char*>(&ICudaEngine::getTensorComponentsPerElement, nb::const_), "name"_a)
@@ -72,7 +72,7 @@ void bindEngine(nb::module_& m) {
       .def("get_tensor_profile_shape", [](const ICudaEngine& self, const char* name, int32_t profile) {
              nb::list shapes;
              for (auto select : {OptProfileSelector::kMIN, OptProfileSelector::kOPT, OptProfileSelector::kMAX})
-               shapes.append(self.getProfileShape(name, profile, select));
+               shapes.append(raising(&ICudaEngine::getProfileShape)(self, name, profile, select));
              return shapes;
            }, "name"_a, "profile_index"_a)
       .def("serialize", [](const ICudaEngine& self) { return checked("serialize", [&] { return self.serialize(); }); },
@@ -87,11 +87,14 @@ void bindEngine(nb::module_& m) {
 }
 
 void bindContext(nb::module_& m) {
-  nb::class_<IExecutionContext>(m, "IExecutionContext")
+  nb::class_<IExecutionContext>(m, "IExecutionContext", nb::dynamic_attr())
       .def_prop_ro("engine", &IExecutionContext::getEngine, nb::rv_policy::reference_internal)
-      .def_prop_rw("name", &IExecutionContext::getName, &IExecutionContext::setName)
+      .def_prop_rw("name", text(&IExecutionContext::getName), raising(&IExecutionContext::setName))
       .def_prop_rw("debug_sync", &IExecutionContext::getDebugSync, &IExecutionContext::setDebugSync)
-      .def_prop_rw("profiler", &IExecutionContext::getProfiler, &IExecutionContext::setProfiler, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))
+      .def_prop_rw("profiler", &IExecutionContext::getProfiler, [](nb::handle_t<IExecutionContext> self, IProfiler* profiler) {
+             nb::cast<IExecutionContext&>(self).setProfiler(profiler);
+             hold(self, "profiler", nb::find(profiler));
+           }, nb::for_setter(nb::arg().none()))
       .def_prop_rw("enqueue_emits_profile", &IExecutionContext::getEnqueueEmitsProfile, &IExecutionContext::setEnqueueEmitsProfile)
       .def_prop_rw("error_recorder", &IExecutionContext::getErrorRecorder, &IExecutionContext::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))
       .def_prop_ro("active_optimization_profile", &IExecutionContext::getOptimizationProfile)
@@ -101,19 +104,23 @@ void bindContext(nb::module_& m) {
              return self.setOptimizationProfileAsync(profile, reinterpret_cast<cudaStream_t>(stream));
            }, "profile_index"_a, "stream_handle"_a = 0)
       .def("set_input_shape", &IExecutionContext::setInputShape, "name"_a, "shape"_a)
-      .def("get_tensor_shape", &IExecutionContext::getTensorShape, "name"_a)
-      .def("get_tensor_strides", &IExecutionContext::getTensorStrides, "name"_a)
+      .def("get_tensor_shape", raising(&IExecutionContext::getTensorShape), "name"_a)
+      .def("get_tensor_strides", raising(&IExecutionContext::getTensorStrides), "name"_a)
       .def("set_tensor_address", [](IExecutionContext& self, const char* name, uintptr_t memory) {
              return self.setTensorAddress(name, reinterpret_cast<void*>(memory));
            }, "name"_a, "memory"_a)
       .def("get_tensor_address", [](const IExecutionContext& self, const char* name) {
              return reinterpret_cast<uintptr_t>(self.getTensorAddress(name));
            }, "name"_a)
-      .def("set_output_allocator", &IExecutionContext::setOutputAllocator, "name"_a, "output_allocator"_a.none(), nb::keep_alive<1, 3>())
-      .def("get_output_allocator", &IExecutionContext::getOutputAllocator, "name"_a, nb::rv_policy::reference)
-      .def("get_max_output_size", &IExecutionContext::getMaxOutputSize, "name"_a)
+      .def("set_output_allocator", [](nb::handle_t<IExecutionContext> self, const char* name, IOutputAllocator* allocator) {
+             const bool ok = nb::cast<IExecutionContext&>(self).setOutputAllocator(name, allocator);
+             if (ok) hold(self, std::string("output_allocator_") + name, nb::find(allocator));
+             return ok;
+           }, "name"_a, "output_allocator"_a.none())
+      .def("get_output_allocator", raising(&IExecutionContext::getOutputAllocator), "name"_a, nb::rv_policy::reference)
+      .def("get_max_output_size", raising(&IExecutionContext::getMaxOutputSize), "name"_a)
       .def("set_device_memory", [](IExecutionContext& self, uintptr_t memory, int64_t size) {
-             self.setDeviceMemoryV2(reinterpret_cast<void*>(memory), size);
+             raising(&IExecutionContext::setDeviceMemoryV2)(self, reinterpret_cast<void*>(memory), size);
            }, "memory"_a, "size"_a)
       .def("set_input_consumed_event", [](IExecutionContext& self, uintptr_t event) {
              return self.setInputConsumedEvent(reinterpret_cast<cudaEvent_t>(event));
@@ -123,9 +130,12 @@ void bindContext(nb::module_& m) {
            })
       .def("infer_shapes", [](IExecutionContext& self) {
              std::vector<const char*> names(static_cast<size_t>(self.getEngine().getNbIOTensors()));
-             names.resize(static_cast<size_t>(self.inferShapes(static_cast<int32_t>(names.size()), names.data())));
+             forgetReason();
+             const int32_t count = self.inferShapes(static_cast<int32_t>(names.size()), names.data());
+             if (count < 0) raiseReason("infer_shapes");
+             names.resize(static_cast<size_t>(count));
              nb::list missing;
-             for (const char* name : names) missing.append(name);
+             for (const char* name : names) missing.append(textOf(name));
              return missing;
            })
       .def("execute_async_v3", [](IExecutionContext& self, uintptr_t stream) {
@@ -152,21 +162,24 @@ void bindRuntime(nb::module_& m) {
       .def("deserialize_cuda_engine", &deserialize, "serialized_engine"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
       .def("deserialize_cuda_engine_from_file", [](IRuntime& self, nb::object path) {
              const std::string text = nb::cast<std::string>(nb::str(path));
-             return checked("deserialize_cuda_engine_from_file", [&] { return self.deserializeCudaEngineFromFile(text.c_str()); });
+             return checked("deserialize_cuda_engine_from_file", [&] {
+               const Unlocked unlocked;
+               return self.deserializeCudaEngineFromFile(text.c_str());
+             });
            }, "path"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
-      .def_prop_rw("max_threads", &IRuntime::getMaxThreads, [](IRuntime& self, int32_t threads) { self.setMaxThreads(threads); })
+      .def_prop_rw("max_threads", &IRuntime::getMaxThreads, raising(&IRuntime::setMaxThreads))
       .def_prop_rw("error_recorder", &IRuntime::getErrorRecorder, &IRuntime::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()));
   bindEngine(m);
   bindContext(m);
   nb::class_<IEngineInspector>(m, "EngineInspector")
       .def_prop_rw("execution_context", &IEngineInspector::getExecutionContext,
-                   [](IEngineInspector& self, const IExecutionContext* context) { self.setExecutionContext(context); },
+                   raising(&IEngineInspector::setExecutionContext),
                    nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()), nb::for_getter(nb::rv_policy::reference))
       .def("get_layer_information", [](const IEngineInspector& self, int32_t index, LayerInformationFormat format) {
-             return checked("get_layer_information", [&] { return self.getLayerInformation(index, format); });
+             return textOf(checked("get_layer_information", [&] { return self.getLayerInformation(index, format); }));
            }, "layer_index"_a, "format"_a)
       .def("get_engine_information", [](const IEngineInspector& self, LayerInformationFormat format) {
-             return checked("get_engine_information", [&] { return self.getEngineInformation(format); });
+             return textOf(checked("get_engine_information", [&] { return self.getEngineInformation(format); }));
            }, "format"_a);
 }
 

@@ -14,8 +14,8 @@ void bindSlim(nb::module_& m) {
              forgetReason();
              if (!self.writeFile(text.c_str())) raiseReason("write");
            }, "path"_a)
-      .def_prop_ro("table", &ISlimModel::reportTable)
-      .def_prop_ro("json", &ISlimModel::reportJson);
+      .def_prop_ro("table", [](ISlimModel& self) { return textOf(self.reportTable()); })
+      .def_prop_ro("json", [](ISlimModel& self) { return textOf(self.reportJson()); });
 
   m.def("slim_bytes", [](nb::bytes model, nvinfer1::ILogger& logger, nb::object path) {
           const std::string text = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
@@ -26,7 +26,10 @@ void bindSlim(nb::module_& m) {
         }, "model"_a, "logger"_a, "path"_a = nb::none(), nb::rv_policy::take_ownership);
   m.def("slim_file", [](nb::object path, nvinfer1::ILogger& logger) {
           const std::string text = nb::cast<std::string>(nb::str(path));
-          return checked("slim", [&] { return slimModelFile(text.c_str(), remembering(logger)); });
+          return checked("slim", [&] {
+            const Unlocked unlocked;
+            return slimModelFile(text.c_str(), remembering(logger));
+          });
         }, "path"_a, "logger"_a, nb::rv_policy::take_ownership);
 }
 

@@ -1,4 +1,4 @@
-"""What a run asks of its inputs, with messages that name them."""
+"""What a run asks of its inputs, with messages that name them, and what it borrows of a context."""
 
 from ._camshaft import TensorIOMode
 
@@ -21,3 +21,28 @@ def set_shape(context, name, shape):
         low, _, high = context.engine.get_tensor_profile_shape(name, profile)
         raise ValueError(f"input '{name}' has shape {tuple(shape)}, outside the profile's"
                          f" {low} to {high}")
+
+
+class Borrowed:
+    """Lends a context's addresses and output allocators to one run. Afterwards, whether it failed or
+    not, they are what they were: nothing of one run is left for the next to read or write."""
+
+    def __init__(self, context, names):
+        self.context, (self.inputs, self.outputs) = context, names
+
+    def __enter__(self):
+        self.addresses = {name: self.context.get_tensor_address(name) for name in self.inputs + self.outputs}
+        self.allocators = {name: self.context.get_output_allocator(name) for name in self.outputs}
+        for name in self.outputs:
+            self.set_allocator(name, None)
+        return self
+
+    def __exit__(self, *_):
+        for name, address in self.addresses.items():
+            self.context.set_tensor_address(name, address)
+        for name, allocator in self.allocators.items():
+            self.set_allocator(name, allocator)
+
+    def set_allocator(self, name, allocator):
+        if self.context.get_output_allocator(name) is not allocator:
+            self.context.set_output_allocator(name, allocator)

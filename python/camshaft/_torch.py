@@ -3,7 +3,7 @@
 import torch
 
 from ._camshaft import DataType, IOutputAllocator, TensorLocation
-from ._inputs import set_shape
+from ._inputs import Borrowed, set_shape
 
 _TYPES = {
     DataType.FLOAT: torch.float32,
@@ -40,9 +40,9 @@ class _Output(IOutputAllocator):
         self.shape = tuple(shape)
 
     def tensor(self):
-        """A copy: the memory serves the next run too."""
+        """What the run wrote."""
         size = torch.Size(self.shape).numel() * self.dtype.itemsize
-        return self.bytes[:size].view(self.dtype).reshape(self.shape).clone()
+        return self.bytes[:size].view(self.dtype).reshape(self.shape)
 
 
 def infer(context, names, inputs):
@@ -55,39 +55,40 @@ def infer(context, names, inputs):
     def place(name):
         return main if engine.get_tensor_location(name) == TensorLocation.DEVICE else "cpu"
 
-    kept = []  # what the run reads
-    for name in names[0]:
-        tensor = torch.as_tensor(inputs[name])
-        dtype = _type_of(engine, name)
-        if tensor.dtype != dtype:
-            raise TypeError(f"input '{name}' takes {dtype}, not {tensor.dtype}: convert the tensor")
-        kept.append(tensor := tensor.to(place(name)).contiguous())
-        set_shape(context, name, tensor.shape)
-        context.set_tensor_address(name, tensor.data_ptr())
-
-    outputs = {}
-    for name in names[1]:
-        shape = tuple(context.get_tensor_shape(name))
-        if -1 in shape:
-            outputs[name] = context.get_output_allocator(name)
-            if not isinstance(outputs[name], _Output):
-                outputs[name] = _Output(_type_of(engine, name), place(name))
-                context.set_output_allocator(name, outputs[name])
+    with Borrowed(context, names) as borrowed:
+        kept = []  # what the run reads
+        for name in names[0]:
+            tensor = torch.as_tensor(inputs[name])
+            dtype = _type_of(engine, name)
+            if tensor.dtype != dtype:
+                raise TypeError(f"input '{name}' takes {dtype}, not {tensor.dtype}: convert the tensor")
+            kept.append(tensor := tensor.to(place(name)).contiguous())
+            set_shape(context, name, tensor.shape)
+            context.set_tensor_address(name, tensor.data_ptr())
+        outputs = {name: _prepare_output(context, name, place(name), borrowed) for name in names[1]}
+        if engine.device is None:
+            context.execute_async_v3(0)
         else:
-            if isinstance(context.get_output_allocator(name), _Output):
-                context.set_output_allocator(name, None)  # of a run that had left the size open
-            outputs[name] = torch.empty(shape, dtype=_type_of(engine, name), device=place(name))
-            context.set_tensor_address(name, outputs[name].data_ptr())
-    if engine.device is None:
-        context.execute_async_v3(0)
-    else:
-        stream = torch.cuda.current_stream(main)
-        context.execute_async_v3(stream.cuda_stream)
-        for tensor in kept:  # PyTorch may reuse their memory only once the run has passed
-            if tensor.is_cuda:
-                tensor.record_stream(stream)
-    return {name: output.tensor() if isinstance(output, _Output) else output
-            for name, output in outputs.items()}
+            stream = torch.cuda.current_stream(main)
+            context.execute_async_v3(stream.cuda_stream)
+            for tensor in kept:  # PyTorch may reuse their memory only once the run has passed
+                if tensor.is_cuda:
+                    tensor.record_stream(stream)
+        return {name: output.tensor() if isinstance(output, _Output) else output
+                for name, output in outputs.items()}
+
+
+def _prepare_output(context, name, device, borrowed):
+    """A tensor, or the allocator of one whose size the run decides."""
+    dtype = _type_of(context.engine, name)
+    shape = tuple(context.get_tensor_shape(name))
+    if -1 in shape:
+        output = _Output(dtype, device)
+        borrowed.set_allocator(name, output)
+        return output
+    output = torch.empty(shape, dtype=dtype, device=device)
+    context.set_tensor_address(name, output.data_ptr())
+    return output
 
 
 def _type_of(engine, name):

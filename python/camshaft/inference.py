@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from ._camshaft import ICudaEngine, IOutputAllocator, TensorLocation
-from ._inputs import checked_names, set_shape
+from ._inputs import Borrowed, checked_names, set_shape
 from ._memory import DeviceMemory, HostMemory
 from ._types import _bytes_of, _pack, _unpack, nptype
 
@@ -13,10 +13,9 @@ from ._types import _bytes_of, _pack, _unpack, nptype
 class _Output(IOutputAllocator):
     """Memory for an output, grown where only the run decides its size."""
 
-    def __init__(self, dtype, allocate, serves_again):
+    def __init__(self, dtype, allocate):
         IOutputAllocator.__init__(self)
         self.dtype, self.allocate, self.memory, self.shape = dtype, allocate, None, ()
-        self.serves_again = serves_again
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
         if self.memory is None or self.memory.size < size:
@@ -27,9 +26,8 @@ class _Output(IOutputAllocator):
         self.shape = tuple(shape)
 
     def array(self):
-        """What the run wrote; a copy where the memory serves the next run too."""
-        written = self.memory.read(_bytes_of(self.dtype, self.shape))
-        return _unpack(written.copy() if self.serves_again else written, self.dtype, self.shape)
+        """What the run wrote."""
+        return _unpack(self.memory.read(_bytes_of(self.dtype, self.shape)), self.dtype, self.shape)
 
 
 def infer(context, inputs):
@@ -56,50 +54,49 @@ def _on_device(engine, name):
 
 
 def _infer_arrays(context, names, inputs):
-    engine = context.engine
-    kept = []  # what the run reads
-    for name in names[0]:
-        dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
-        array = np.asarray(inputs[name])
-        if not np.can_cast(array.dtype, dtype, "safe"):
-            raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}: convert the array")
-        array = np.require(array, dtype, ["C", "A"])
-        set_shape(context, name, array.shape)
-        kept.append(array := _pack(array))
-        if _on_device(engine, name):
-            kept.append(memory := DeviceMemory(engine.device, array.nbytes))
-            memory.write(array)
-            context.set_tensor_address(name, memory.address)
-        else:
-            context.set_tensor_address(name, array.ctypes.data)
-
-    outputs = {name: _prepare_output(context, name) for name in names[1]}
-    context.execute_async_v3(0)
-    if engine.device is not None:
-        engine.device.synchronize()
-    return {name: output.array() for name, output in outputs.items()}
+    with Borrowed(context, names) as borrowed:
+        kept = [_set_input(context, name, inputs[name]) for name in names[0]]  # what the run reads
+        outputs = {name: _prepare_output(context, name, borrowed) for name in names[1]}
+        context.execute_async_v3(0)
+        if context.engine.device is not None:
+            context.engine.device.synchronize()
+        del kept
+        return {name: output.array() for name, output in outputs.items()}
 
 
-def _prepare_output(context, name):
-    """Memory for an output. An allocator is set only where the run decides the size, once per
-    context: with fixed addresses a GPU replays what it has recorded."""
+def _set_input(context, name, value):
+    """Sets shape and address, and returns what must live until the run is over."""
     engine = context.engine
     dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
+    array = np.asarray(value)
+    if not np.can_cast(array.dtype, dtype, "safe"):
+        raise TypeError(f"input '{name}' takes {dtype}, not {array.dtype}: convert the array")
+    array = np.require(array, dtype, ["C", "A"])
+    set_shape(context, name, array.shape)
+    array = _pack(array)
+    if not _on_device(engine, name):
+        context.set_tensor_address(name, array.ctypes.data)
+        return array
+    memory = DeviceMemory(engine.device, array.nbytes)
+    memory.write(array)
+    context.set_tensor_address(name, memory.address)
+    return array, memory
+
+
+def _prepare_output(context, name, borrowed):
+    """Memory for an output. An allocator is set only where the run decides the size: with fixed
+    addresses a GPU replays what it has recorded."""
+    engine = context.engine
 
     def allocate(size):
         return DeviceMemory(engine.device, size) if _on_device(engine, name) else HostMemory(size)
 
+    output = _Output(np.dtype(nptype(engine.get_tensor_dtype(name))), allocate)
     shape = context.get_tensor_shape(name)
     if -1 in shape:
-        output = context.get_output_allocator(name)
-        if not isinstance(output, _Output):
-            output = _Output(dtype, allocate, serves_again=True)
-            context.set_output_allocator(name, output)
+        borrowed.set_allocator(name, output)
         return output
-    if isinstance(context.get_output_allocator(name), _Output):
-        context.set_output_allocator(name, None)  # of a run whose shapes had left the size open
-    output = _Output(dtype, allocate, serves_again=False)
     output.shape = tuple(shape)
-    output.memory = allocate(_bytes_of(dtype, shape))
+    output.memory = allocate(_bytes_of(output.dtype, shape))
     context.set_tensor_address(name, output.memory.address)
     return output

@@ -39,3 +39,58 @@ def test_four_bit_elements_travel_in_pairs(name, count):
 def test_scalars():
     engine = build(one_node("Neg", {"x": (TensorProto.FLOAT, [])}, (TensorProto.FLOAT, [])))
     assert trt.infer(engine.create_execution_context(), {"x": numpy.float32(3)})["y"] == -3
+
+
+def too_small_for_its_kernel():
+    """A convolution of 3x3 over x[1, 1, h, 8]: one row is no input for it, and the profile has it."""
+    inputs = {"x": (TensorProto.FLOAT, [1, 1, "h", 8]), "w": (TensorProto.FLOAT, [1, 1, 3, 3])}
+    model = one_node("Conv", inputs, (TensorProto.FLOAT, [1, 1, "k", 6]))
+    return build(model, [{"x": (1, 1, height, 8), "w": (1, 1, 3, 3)} for height in (8, 1, 16)])
+
+
+@pytest.mark.parametrize("as_tensors", [False, True])
+def test_a_failed_run_leaves_nothing_to_the_next(as_tensors):
+    w = numpy.ones((1, 1, 3, 3), numpy.float32)
+    context = too_small_for_its_kernel().create_execution_context()
+
+    def infer(height, value):
+        x = numpy.full((1, 1, height, 8), value, numpy.float32)
+        if not as_tensors:
+            return trt.infer(context, {"x": x, "w": w})["y"]
+        torch = pytest.importorskip("torch")
+        return trt.infer(context, {"x": torch.from_numpy(x), "w": torch.from_numpy(w)})["y"].numpy()
+
+    assert (infer(8, 1) == 9).all()
+    for _ in range(2):
+        with pytest.raises((trt.Error, ValueError)):
+            infer(1, 1)
+        for value in (2, 3):
+            assert (infer(8, value) == 9 * value).all()
+
+
+def test_a_context_is_lent_and_given_back():
+    class Allocator(trt.IOutputAllocator):
+        def __init__(self):
+            trt.IOutputAllocator.__init__(self)
+
+        def reallocate_output(self, name, memory, size, alignment):
+            return memory
+
+        def notify_shape(self, name, shape):
+            self.shape = tuple(shape)
+
+    engine = build(one_node("Neg", {"x": (TensorProto.FLOAT, ["n"])}, (TensorProto.FLOAT, ["n"])))
+    context = engine.create_execution_context()
+    x, y, allocator = numpy.ones(4, numpy.float32), numpy.zeros(4, numpy.float32), Allocator()
+    context.set_tensor_address("x", x.ctypes.data)
+    context.set_tensor_address("y", y.ctypes.data)
+    context.set_output_allocator("y", allocator)
+    assert (trt.infer(context, {"x": numpy.full(4, 5, numpy.float32)})["y"] == -5).all()
+    assert not y.any()
+    assert context.get_output_allocator("y") is allocator
+    context.execute_async_v3(0)
+    assert (y == -1).all() and allocator.shape == (4,)
+    context.set_output_allocator("y", None)
+    y[:] = 0
+    context.execute_async_v3(0)
+    assert context.get_output_allocator("y") is None and (y == -1).all()
