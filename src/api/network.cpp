@@ -80,7 +80,14 @@ void Network::castBorders(Graph& copy) const {
     if (const auto type = wantedType(graph_.inputs[i])) castInput(copy, copy.inputs[i], *type);
 }
 
+void Network::requireWhole() const {
+  if (isTorn_)
+    fail(ErrorKind::kInvalidArgument,
+         "memory ran out while the network was being changed, which left it incomplete; make it anew");
+}
+
 Graph Network::graphToBuild() const {
+  requireWhole();
   for (const auto& layer : layers_)
     if (!layer->problem.empty())
       fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' ", layer->problem);
@@ -105,9 +112,10 @@ Graph Network::graphToBuild() const {
 Tensor* Network::tensorOf(Value* value) {
   if (const auto known = tensorOfValue_.find(value); known != tensorOfValue_.end())
     return known->second;
-  Tensor* tensor = tensors_.emplace_back(std::make_unique<Tensor>(*this, value)).get();
-  tensorOfValue_.emplace(value, tensor);
-  return tensor;
+  roomForOneMore(tensors_);
+  auto tensor = std::make_unique<Tensor>(*this, value);
+  tensorOfValue_.emplace(value, tensor.get());
+  return tensors_.emplace_back(std::move(tensor)).get();
 }
 
 Tensor* Network::own(ITensor& tensor) const {
@@ -165,7 +173,13 @@ ITensor* Network::addInput(const char* name, nvinfer1::DataType type,
           size < 0 ? graph_.newSymbol(defaultSymbol(name, static_cast<int64_t>(shape.size())))
                    : Dim(size));
     }
-    return tensorOf(graph_.addInput(name, {*elementType, std::move(shape)}));
+    Value* value = graph_.addInput(name, {*elementType, std::move(shape)});
+    try {
+      return tensorOf(value);
+    } catch (...) {
+      graph_.removeInput(value);
+      throw;
+    }
   });
 }
 
@@ -185,9 +199,11 @@ void Network::unmarkOutput(ITensor& tensor) noexcept {
     Value* value = own(tensor)->value();
     if (!graph_.isOutput(value))
       fail(ErrorKind::kInvalidArgument, "tensor '", value->name, "' is no output of the network");
-    std::vector<Graph::Output> left(graph_.outputs.begin(), graph_.outputs.end());
-    std::erase_if(left, [&](const Graph::Output& output) { return output.value == value; });
-    graph_.setOutputs(std::move(left));
+    edit([&] {
+      std::vector<Graph::Output> left(graph_.outputs.begin(), graph_.outputs.end());
+      std::erase_if(left, [&](const Graph::Output& output) { return output.value == value; });
+      graph_.setOutputs(std::move(left));
+    });
     return true;
   });
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,14 +15,9 @@
 #include "api/report.h"
 #include "api/tensor.h"
 #include "ir/graph.h"
+#include "support/room.h"
 
 namespace camshaft::api {
-
-// So that the next push_back does not throw.
-template <class T>
-void roomForOneMore(std::vector<T>& list) {
-  if (list.size() == list.capacity()) list.reserve(2 * list.size() + 8);
-}
 
 class Network : public nvinfer1::INetworkDefinition {
  public:
@@ -43,8 +39,8 @@ class Network : public nvinfer1::INetworkDefinition {
   LayerCore* layerOf(Node* node);                // null for a node that only binds dimensions
   LayerCore* producerOf(const Tensor& tensor);   // null for an input
   // Emits the layer again after its parameters changed, and everything the change reaches. On
-  // failure `undo` restores the parameters, the graph is as it was, and the error goes on. After a
-  // change of inputs the nodes may need another order.
+  // failure `undo`, which does not throw, restores the parameters, the graph is as it was, and the
+  // error goes on. After a change of inputs the nodes may need another order.
   void rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder = false);
   void setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor);
   void setInputShape(Tensor& input, const Shape& shape);
@@ -161,13 +157,33 @@ class Network : public nvinfer1::INetworkDefinition {
 
   // network_add.cpp: a new layer of class L, or null with the reason reported.
   template <class L, class MakeParams>
-  L* add(const char* kind, const std::vector<nvinfer1::ITensor*>& inputs,
+  L* add(const char* kind, std::span<nvinfer1::ITensor* const> inputs,
          MakeParams&& makeParams) noexcept;
+  template <class L, class MakeParams>
+  L* add(const char* kind, std::initializer_list<nvinfer1::ITensor*> inputs,
+         MakeParams&& makeParams) noexcept {
+    return add<L>(kind, std::span(inputs.begin(), inputs.size()), makeParams);
+  }
+
+  // A change of what is there already. Where memory runs out in its midst there is none to undo it
+  // with: the network is torn, and nobody builds it or adds to it any more.
+  template <class F>
+  void edit(F&& change) {
+    requireWhole();
+    try {
+      change();
+    } catch (const std::bad_alloc&) {
+      isTorn_ = true;
+      throw;
+    }
+  }
+  void requireWhole() const;  // throws when it is torn
 
   // network_edit.cpp
   void attach(LayerCore& layer);  // emits a new layer
   void emitAgain(LayerCore& layer, Changes& changed);
   void refresh(Changes changed);
+  void tryInputShape(Tensor& input, const Shape& shape);
   void applyInputShape(Tensor& input, const Shape& shape);
   void replaceOutput(LayerCore& layer, size_t index, Value* value, Changes& changed);
   void sortNodes();
@@ -188,6 +204,7 @@ class Network : public nvinfer1::INetworkDefinition {
   std::vector<std::unique_ptr<LayerCore>> removed_;  // callers may hold them still
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
   int64_t nextSerial_ = 0;
+  bool isTorn_ = false;
   mutable std::vector<LayerCore*> listing_;  // empty: to be worked out
   Anchor<Network> anchor_{this};
 };

@@ -14,11 +14,12 @@ namespace camshaft::api {
 using namespace nvinfer1;
 
 template <class L, class MakeParams>
-L* Network::add(const char* kind, const std::vector<ITensor*>& inputs,
+L* Network::add(const char* kind, std::span<ITensor* const> inputs,
                 MakeParams&& makeParams) noexcept {
   return guarded<L*>(
       reporter_, nullptr,
       [&] {
+        requireWhole();
         auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
         for (ITensor* input : inputs) {
           if (!input)
@@ -41,9 +42,10 @@ int64_t channelAxisOf(const ITensor& tensor) {
   return std::max(0, tensor.getDimensions().nbDims - 3);
 }
 
-std::vector<ITensor*> listOf(ITensor* const* tensors, int32_t count) {
-  return tensors && count > 0 ? std::vector<ITensor*>(tensors, tensors + count)
-                              : std::vector<ITensor*>{nullptr};
+// The tensors, or one that is null where a caller gave none.
+std::span<ITensor* const> listOf(ITensor* const* tensors, int32_t count) {
+  static constexpr ITensor* kNone = nullptr;
+  return tensors && count > 0 ? std::span(tensors, count) : std::span(&kNone, 1);
 }
 
 }  // namespace
@@ -183,15 +185,15 @@ IMatrixMultiplyLayer* Network::addMatrixMultiply(ITensor& input0, MatrixOperatio
 
 IEinsumLayer* Network::addEinsum(ITensor* const* inputs, int32_t nbInputs,
                                  const char* equation) noexcept {
-  return guarded<IEinsumLayer*>(reporter_, nullptr, [&] {
-    return add<EinsumLayer>("einsum", listOf(inputs, nbInputs),
-                            [&] { return EinsumParams{equation ? equation : ""}; });
-  });
+  return add<EinsumLayer>("einsum", listOf(inputs, nbInputs),
+                          [&] { return EinsumParams{equation ? equation : ""}; });
 }
 
 IConstantLayer* Network::addConstant(const nvinfer1::Dims& dims, Weights weights) noexcept {
   return add<ConstantLayer>("constant", {}, [&] {
-    return ConstantParams{fromPublic(dims), WeightsCopy(weights)};
+    ConstantParams params{fromPublic(dims), {}};
+    params.take(weights);
+    return params;
   });
 }
 
@@ -204,11 +206,9 @@ IShapeLayer* Network::addShape(ITensor& input) noexcept {
 }
 
 IConcatenationLayer* Network::addConcatenation(ITensor* const* inputs, int32_t nbInputs) noexcept {
-  return guarded<IConcatenationLayer*>(reporter_, nullptr, [&] {
-    const std::vector<ITensor*> list = listOf(inputs, nbInputs);
-    return add<ConcatenationLayer>("concatenation", list, [&] {
-      return ConcatenationParams{list[0] ? channelAxisOf(*list[0]) : 0};
-    });
+  const std::span<ITensor* const> list = listOf(inputs, nbInputs);
+  return add<ConcatenationLayer>("concatenation", list, [&] {
+    return ConcatenationParams{list[0] ? channelAxisOf(*list[0]) : 0};
   });
 }
 

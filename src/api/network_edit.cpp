@@ -45,12 +45,11 @@ Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
     for (Value*& output : result.outputs)
       if (std::find(at.inputs.begin(), at.inputs.end(), output) != at.inputs.end())
         output = at.add(&ops::Identity, {output}, NoAttrs{});
+    result.nodes = nodesBetween(graph, last, before);
   } catch (...) {
-    const std::vector<Node*> made = nodesBetween(graph, last, before);
-    std::for_each(made.rbegin(), made.rend(), [&](Node* node) { graph.erase(node); });
+    for (Node* made; (made = lastBefore(graph, before)) != last;) graph.erase(made);
     throw;
   }
-  result.nodes = nodesBetween(graph, last, before);
   // Bindings may be shared by layers, so they belong to none.
   std::erase_if(result.nodes, [](const Node* node) { return node->op == &ops::BindDims; });
   result.problem = std::move(at.problem);
@@ -176,26 +175,28 @@ void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool 
     fail(ErrorKind::kInvalidArgument, "layer '", layer.name,
          "' was removed from the network with its last tensor; add a new one");
   }
-  listing_.clear();
-  const bool wasParsed = layer.parsed;
-  Changes changed;
-  try {
-    emitAgain(layer, changed);
-  } catch (...) {
-    undo();
-    throw;
-  }
-  if (reorder) sortNodes();
-  try {
-    refresh(changed);
-  } catch (...) {
-    undo();
-    Changes back;
-    emitAgain(layer, back);
-    layer.parsed = wasParsed;
-    refresh(back);
-    throw;
-  }
+  edit([&] {
+    listing_.clear();
+    const bool wasParsed = layer.parsed;
+    Changes changed;
+    try {
+      emitAgain(layer, changed);
+    } catch (...) {
+      undo();
+      throw;
+    }
+    if (reorder) sortNodes();
+    try {
+      refresh(changed);
+    } catch (...) {
+      undo();
+      Changes back;
+      emitAgain(layer, back);
+      layer.parsed = wasParsed;
+      refresh(back);
+      throw;
+    }
+  });
 }
 
 namespace {

@@ -7,6 +7,10 @@ namespace camshaft::api {
 // A fixed dimension that becomes a run-time one is tried as an odd number first: sizes that a model
 // was exported with then stand out as conflicts, where a symbol could be taken as equal to them.
 void Network::setInputShape(Tensor& input, const Shape& shape) {
+  edit([&] { tryInputShape(input, shape); });
+}
+
+void Network::tryInputShape(Tensor& input, const Shape& shape) {
   const Shape old = input.value()->shape();
   Shape trial = shape;
   int64_t odd = 7919;

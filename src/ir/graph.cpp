@@ -6,6 +6,7 @@
 
 #include "ir/bounds.h"
 #include "support/error.h"
+#include "support/room.h"
 
 namespace camshaft {
 
@@ -82,6 +83,7 @@ void Graph::dropValue(Value* value) {
 }
 
 Value* Graph::addInput(std::string name, TensorType type) {
+  roomForOneMore(inputs);
   Value* value = newValue(std::move(name), std::move(type));
   inputs.push_back(value);
   return value;
@@ -96,18 +98,18 @@ Value* Graph::addConstant(std::string name, TensorType type, ConstantPtr data) {
   const size_t expected = bytesOf(type.type, numElements(type.shape).value());
   CAMSHAFT_CHECK(data->bytes.size() == expected, "constant '", name, "' has ", data->bytes.size(),
                  " bytes where its type ", type, " needs ", expected);
+  constexpr int64_t kMaxContents = 64;  // shapes and index lists, not embedding tables
+  std::optional<std::vector<Dim>> contents;
+  const int64_t count = numElements(type.shape).value();
+  if (isInteger(type.type) && !isPacked(type.type) && type.shape.size() <= 1 &&
+      count <= kMaxContents) {
+    contents.emplace();
+    for (int64_t i = 0; i < count; ++i)
+      contents->push_back(readInteger(type.type, data->bytes.data(), i));
+  }
   Value* value = newValue(std::move(name), std::move(type));
   value->constant = std::move(data);
-  constexpr int64_t kMaxContents = 64;  // shapes and index lists, not embedding tables
-  if (isInteger(value->dataType()) && value->rank() <= 1 && !isPacked(value->dataType())) {
-    const int64_t count = numElements(value->shape()).value();
-    if (count <= kMaxContents) {
-      value->contents.emplace();
-      for (int64_t i = 0; i < count; ++i)
-        value->contents->push_back(
-            readInteger(value->dataType(), value->constant->bytes.data(), i));
-    }
-  }
+  value->contents = std::move(contents);
   return value;
 }
 
@@ -118,17 +120,18 @@ Node* Graph::addNode(Op op, std::string name, std::vector<Value*> inputs,
   node->name = std::move(name);
   node->op = op;
   node->attrs = std::move(attrs);
-  node->position_ = nodes_.insert(before ? before->position_ : nodes_.end(), std::move(owned));
-  setInputs(node, std::move(inputs));
   if (outputCount < 0) outputCount = op->outputs;
   CAMSHAFT_CHECK(outputCount >= 0, describe(*node), " needs an output count");
-  for (int i = 0; i < outputCount; ++i) {
-    Value* value = newValue(i == 0 ? node->name : str(node->name, ".", i), {});
-    value->producer = node;
-    value->index = i;
-    node->outputs.push_back(value);
-  }
+  node->outputs.reserve(outputCount);
+  node->position_ = nodes_.insert(before ? before->position_ : nodes_.end(), std::move(owned));
   try {
+    setInputs(node, std::move(inputs));
+    for (int i = 0; i < outputCount; ++i) {
+      Value* value = newValue(i == 0 ? node->name : str(node->name, ".", i), {});
+      value->producer = node;
+      value->index = i;
+      node->outputs.push_back(value);
+    }
     inferTypes(node);
   } catch (...) {
     erase(node);  // a refused node leaves the graph as it was
@@ -190,10 +193,16 @@ void Graph::addInputTo(Node* node, Value* value) {
 }
 
 void Graph::setInputs(Node* node, std::vector<Value*> inputs) {
+  std::vector<size_t> places(inputs.size());
   for (size_t i = 0; i < node->inputs.size(); ++i) removeUse(node, i);
-  node->inputs = std::move(inputs);
-  node->usePlaces_.assign(node->inputs.size(), 0);
-  for (size_t i = 0; i < node->inputs.size(); ++i) addUse(node, i);
+  node->inputs.swap(inputs);
+  node->usePlaces_.swap(places);
+  for (size_t i = 0; i < node->inputs.size(); ++i) try {
+      addUse(node, i);
+    } catch (...) {  // no memory: it reads what it read so far
+      node->inputs.resize(i);
+      throw;
+    }
 }
 
 void Graph::replaceUses(Value* from, Value* to) {
@@ -209,6 +218,7 @@ void Graph::replaceUses(Value* from, Value* to) {
 }
 
 void Graph::addOutput(std::string name, Value* value) {
+  roomForOneMore(outputs.list_);
   value->outputs_.insert(outputs.size());
   outputs.list_.push_back({std::move(name), value});
 }
@@ -274,10 +284,11 @@ std::string Graph::uniqueName(const std::string& base) {
 void Graph::rename(Value* value, const std::string& name) {
   if (value->name == name) return;
   CAMSHAFT_CHECK(!values_.contains(name), "two values named '", name, "'");
+  std::string own = name, key = name;
   auto entry = values_.extract(value->name);
-  entry.key() = name;
-  value->name = name;
-  values_.insert(std::move(entry));
+  entry.key() = std::move(key);
+  value->name = std::move(own);
+  values_.insert(std::move(entry));  // where there was room a moment ago
 }
 
 Value* Graph::find(std::string_view name) const {

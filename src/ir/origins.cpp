@@ -13,18 +13,24 @@ struct Origins::Part {
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
-  // One after the other: parts within parts are as deep as a chain of nodes is long.
   ~Part() {
-    std::vector<Ptr> open;
-    const auto take = [&open](const Part& part) {
-      for (Ptr* inner : {&part.first, &part.second})
-        if (*inner) open.push_back(std::move(*inner));
-    };
-    take(*this);
-    while (!open.empty()) {
-      const Ptr part = std::move(open.back());
-      open.pop_back();
-      if (part.use_count() == 1) take(*part);
+    takeApart(std::move(first));
+    takeApart(std::move(second));
+  }
+
+  // Frees them one after the other, as parts within parts are as deep as a chain of nodes is long,
+  // and without memory of its own: what is first within a first part comes to hang behind it.
+  static void takeApart(Ptr rest) {
+    while (rest && rest.use_count() == 1) {
+      if (rest->first && rest->first.use_count() == 1) {
+        Ptr inner = std::move(rest->first);
+        rest->first = std::move(inner->second);
+        inner->second = std::move(rest);
+        rest = std::move(inner);
+      } else {
+        rest->first.reset();
+        rest = Ptr(std::move(rest->second));
+      }
     }
   }
 

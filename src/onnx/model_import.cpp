@@ -258,7 +258,7 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     reportNode(ErrorKind::kInvalidModel, node, scope,
                "an input or attribute of it does not have the number of elements it needs");
   } catch (const std::bad_alloc&) {
-    reportNode(ErrorKind::kOutOfMemory, node, scope, "there is not enough memory to import it");
+    reportNode(ErrorKind::kOutOfMemory, node, scope, "out of memory while importing it");
   }
   // A branch may fail silently, by reading what an earlier problem already spoilt.
   const bool incomplete =

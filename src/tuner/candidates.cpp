@@ -142,7 +142,7 @@ bool Candidates::prepare(const Node& node, Candidate& candidate) const {
     prepared.refusal = error.message();
     candidate.isForThisBuild = error.kind() == ErrorKind::kOutOfMemory;
   } catch (const std::bad_alloc&) {
-    prepared.refusal = "there is not enough memory to prepare it";
+    prepared.refusal = "out of memory while preparing it";
     candidate.isForThisBuild = true;
   }
   const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;

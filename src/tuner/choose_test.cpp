@@ -305,7 +305,7 @@ TEST(Choose, LackOfMemoryIsAReasonAndNotRemembered) {
   TimingCache timings;
   const auto chosen = choose(graph, kStarvingBackend, {.timings = &timings});
   EXPECT_EQ(chosen[0].kernel->name, "test/first");
-  EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("not enough memory"));
+  EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("out of memory"));
   const std::vector<std::byte> bytes = timings.serialize();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find("test/starving"), std::string::npos);
 }

@@ -65,7 +65,7 @@ void Contest::attempt(Candidate& candidate, const F& work) {
     candidate.isForThisBuild = error.kind() == ErrorKind::kOutOfMemory;
     candidate.isFaulty = error.kind() == ErrorKind::kDevice;
   } catch (const std::bad_alloc&) {
-    candidate.failure = "there is not enough memory to run it";
+    candidate.failure = "out of memory while running it";
     candidate.isForThisBuild = true;
   }
   if (candidate.isFaulty) drop(candidate);

@@ -65,7 +65,7 @@ class Server {
       return isUsable;
     } catch (const std::bad_alloc&) {
       channel_.send(TrialMessage::kError,
-                    inWords(ErrorKind::kOutOfMemory, "there is not enough memory to run it"));
+                    inWords(ErrorKind::kOutOfMemory, "out of memory while running it"));
       return true;
     }
   }

@@ -1,6 +1,7 @@
 #include "allocation/failing_allocator.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -43,6 +44,7 @@ void failAt(int64_t n, bool onwards, Kind kind) {
   failing = n;
 }
 
+void failNoMore() { failing = 0; }
 int64_t allocationsSince() { return count; }
 int64_t allocationsAlive() { return alive; }
 

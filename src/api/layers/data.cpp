@@ -10,6 +10,15 @@ namespace camshaft::api {
 
 using nvinfer1::GatherMode;
 
+void ConstantParams::take(const nvinfer1::Weights& given) {
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t size) { return size < 0; }))
+    fail(ErrorKind::kInvalidArgument, "a constant cannot have dimensions [", join(dims, ", "), "]");
+  if (given.count != countOf(dims))
+    fail(ErrorKind::kInvalidArgument, "a constant of dimensions [", join(dims, ", "), "] needs ",
+         countOf(dims), " weights and was given ", given.count);
+  weights = WeightsCopy(given);
+}
+
 std::vector<Value*> ConstantParams::emit(Emission& at) const {
   if (std::any_of(dims.begin(), dims.end(), [](int64_t size) { return size < 0; }))
     at.invalid("has a constant of dimensions [", join(dims, ", "), "]");

@@ -11,6 +11,8 @@ struct ConstantParams {
   static constexpr int32_t kMaxInputs = 0;
   camshaft::Dims dims;
   WeightsCopy weights;
+  // Copies them once their number is found to be that of the dimensions.
+  void take(const nvinfer1::Weights& given);
   std::vector<Value*> emit(Emission& at) const;
 };
 
@@ -18,7 +20,7 @@ class ConstantLayer : public LayerOf<nvinfer1::IConstantLayer, ConstantParams> {
  public:
   using LayerOf::LayerOf;
   void setWeights(nvinfer1::Weights weights) noexcept override {
-    change([&](Params& params) { params.weights = WeightsCopy(weights); });
+    change([&](Params& params) { params.take(weights); });
   }
   nvinfer1::Weights getWeights() const noexcept override { return params_.weights.view(); }
   void setDimensions(const nvinfer1::Dims& dims) noexcept override {

@@ -175,6 +175,7 @@ camshaft::Dims ScaleParams::weightDims(const Emission& at) const {
 }
 
 std::vector<Value*> ScaleParams::emit(Emission& at) const {
+  requireKnown(mode, "scale mode");
   Value* x = at.input(0);
   const camshaft::Dims dims = weightDims(at);
   std::vector<Value*> operands{x};

@@ -118,6 +118,7 @@ void ReduceParams::read(const Node& node) {
 }
 
 std::vector<Value*> TopKParams::emit(Emission& at) const {
+  requireKnown(operation, "TopK operation");
   if (indices != nvinfer1::DataType::kINT32 && indices != nvinfer1::DataType::kINT64)
     at.invalid("gives indices as kINT32 or kINT64 only");
   Value* x = at.input(0);

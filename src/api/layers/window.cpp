@@ -28,6 +28,7 @@ void WindowParams::start(const nvinfer1::Dims& kernelSize) {
 }
 
 void WindowParams::check(const Emission& at) const {
+  requireKnown(padding, "padding mode");
   if (kernel.empty() || kernel.size() > 3)
     at.invalid("has a window of ", kernel.size(), " dimensions; 1 to 3 are possible");
   for (int64_t size : kernel)
@@ -70,17 +71,18 @@ void KernelParams::start(const nvinfer1::ITensor& input, int64_t outputMaps,
                          const nvinfer1::Weights& bias) {
   WindowParams::start(kernelSize);
   maps = outputMaps;
-  kernelWeights = WeightsCopy(kernelGiven);
-  biasWeights = WeightsCopy(bias);
   const nvinfer1::Dims dims = input.getDimensions();
   const int64_t ungrouped = maps * countOf(kernel) * (dims.nbDims > 1 ? dims.d[1] : 0);
-  if (!kernelWeights.empty() && ungrouped > 0 && ungrouped % kernelWeights.count)
+  if (kernelGiven.count > 0 && ungrouped > 0 && ungrouped % kernelGiven.count)
     fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' with ", maps,
          " maps of [", join(kernel, ", "), "] needs ", ungrouped, " kernel weights and got ",
-         kernelWeights.count);
-  if (!biasWeights.empty() && biasWeights.count != maps)
+         kernelGiven.count);
+  if (bias.count > 0 && bias.count != maps)
     fail(ErrorKind::kInvalidArgument, "the convolution of '", input.getName(), "' has ", maps,
-         " maps and ", biasWeights.count, " bias weights");
+         " maps and ", bias.count, " bias weights");
+  // Copied once their numbers make sense: a wrong one leads past the end of what was given.
+  kernelWeights = WeightsCopy(kernelGiven);
+  biasWeights = WeightsCopy(bias);
 }
 
 namespace {
