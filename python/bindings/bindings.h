@@ -61,10 +61,12 @@ auto checked(const char* call, F&& body) {
   return result;
 }
 
-// A method that raises what it reports, where C++ returns nothing, or a value that says "no".
-template <class C, class R, class... Args>
+// A method that raises what it reports, where C++ returns nothing, or a value that says "no". The
+// class that Python knows is Self, where the method is of a base that it does not.
+template <class Self = void, class C, class R, class... Args>
 auto raising(R (C::*method)(Args...) noexcept) {
-  return [method](C& self, Args... args) -> R {
+  using Bound = std::conditional_t<std::is_void_v<Self>, C, Self>;
+  return [method](Bound& self, Args... args) -> R {
     const OwnReason reason;
     if constexpr (std::is_void_v<R>) {
       (self.*method)(args...);

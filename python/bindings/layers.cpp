@@ -27,21 +27,21 @@ void weights(Class& c, const char* name, Get get, Set set) {
 
 template <class L, class Class>
 void bindWindow(Class& c) {
-  c.def_prop_rw("stride_nd", &L::getStrideNd, raising(&L::setStrideNd))
-      .def_prop_rw("padding_nd", &L::getPaddingNd, raising(&L::setPaddingNd))
-      .def_prop_rw("pre_padding", &L::getPrePadding, raising(&L::setPrePadding))
-      .def_prop_rw("post_padding", &L::getPostPadding, raising(&L::setPostPadding))
-      .def_prop_rw("padding_mode", &L::getPaddingMode, raising(&L::setPaddingMode));
+  c.def_prop_rw("stride_nd", &L::getStrideNd, raising<L>(&L::setStrideNd))
+      .def_prop_rw("padding_nd", &L::getPaddingNd, raising<L>(&L::setPaddingNd))
+      .def_prop_rw("pre_padding", &L::getPrePadding, raising<L>(&L::setPrePadding))
+      .def_prop_rw("post_padding", &L::getPostPadding, raising<L>(&L::setPostPadding))
+      .def_prop_rw("padding_mode", &L::getPaddingMode, raising<L>(&L::setPaddingMode));
 }
 
 template <class L>
 void bindKernelLayer(nb::module_& m, const char* name) {
   auto c = layer<L>(m, name);
   bindWindow<L>(c);
-  c.def_prop_rw("num_output_maps", &L::getNbOutputMaps, raising(&L::setNbOutputMaps))
-      .def_prop_rw("num_groups", &L::getNbGroups, raising(&L::setNbGroups))
-      .def_prop_rw("kernel_size_nd", &L::getKernelSizeNd, raising(&L::setKernelSizeNd))
-      .def_prop_rw("dilation_nd", &L::getDilationNd, raising(&L::setDilationNd));
+  c.def_prop_rw("num_output_maps", &L::getNbOutputMaps, raising<L>(&L::setNbOutputMaps))
+      .def_prop_rw("num_groups", &L::getNbGroups, raising<L>(&L::setNbGroups))
+      .def_prop_rw("kernel_size_nd", &L::getKernelSizeNd, raising<L>(&L::setKernelSizeNd))
+      .def_prop_rw("dilation_nd", &L::getDilationNd, raising<L>(&L::setDilationNd));
   weights(c, "kernel", [](nb::handle s) { return nb::cast<L&>(s).getKernelWeights(); },
           [](nb::handle s, Weights w) { nb::cast<L&>(s).setKernelWeights(w); });
   weights(c, "bias", [](nb::handle s) { return nb::cast<L&>(s).getBiasWeights(); },

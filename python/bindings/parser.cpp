@@ -72,6 +72,14 @@ bool loadInitializer(nb::handle_t<IParser> self, const char* name, nb::object da
   return ok;
 }
 
+// After OnnxParser(network, logger).
+struct HoldsNetwork {
+  static void precall(PyObject**, size_t, nb::detail::cleanup_list*) {}
+  static void postcall(PyObject** args, size_t, PyObject* parser) {
+    if (parser && nb::isinstance<IParser>(parser)) hold(parser, "network", args[1]);
+  }
+};
+
 }  // namespace
 
 void bindParser(nb::module_& m) {
@@ -90,13 +98,9 @@ void bindParser(nb::module_& m) {
       .def("__repr__", text(&IParserError::desc));
 
   nb::class_<IParser>(m, "OnnxParser", nb::dynamic_attr())
-      // As nb::new_ has it, but for what is done once the object is there.
-      .def_static("__new__", [](nb::handle, INetworkDefinition& network, ILogger& logger) {
+      .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
              return checked("OnnxParser", [&] { return nvonnxparser::createParser(network, remembering(logger)); });
-           }, "cls"_a, "network"_a, "logger"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
-           nb::call_policy<nb::detail::new_returntype_fixup_policy>())
-      .def("__init__", [](nb::handle self, nb::handle_t<INetworkDefinition> network, nb::handle) { hold(self, "network", network); },
-           "network"_a, "logger"_a)
+           }), "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::call_policy<HoldsNetwork>())
       .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
       .def("parse_with_weight_descriptors", [](IParser& self, nb::handle model) {
              return withModel(&IParser::parse)(self, model, nb::none());
