@@ -125,7 +125,7 @@ void evaluateDynamicQuantize(const Evaluation& evaluation) {
   const auto toByte = [](float value) {
     return static_cast<uint8_t>(std::clamp(value == value ? value : 0.0f, 0.0f, 255.0f));
   };
-  const float scale = (high - low) / 255.0f;
+  const float scale = high == low ? 1.0f : (high - low) / 255.0f;
   const uint8_t zero = toByte(std::nearbyint(std::clamp(-low / scale, 0.0f, 255.0f)));
   uint8_t* to = evaluation.outputs[0].as<uint8_t>();
   for (float value : x) *to++ = toByte(std::nearbyint(value / scale) + zero);

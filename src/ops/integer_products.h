@@ -17,7 +17,7 @@ struct Value;
 // with the attributes and shapes of Conv; the padding is xZero.
 //
 // DynamicQuantize(x): x [f32] as u8, with its scale and zero point, scalars. The range of x,
-// widened to hold zero, is mapped to 0..255.
+// widened to hold zero, is mapped to 0..255; of nothing but zeros the scale is 1.
 using ConvIntegerAttrs = ConvAttrs;
 
 bool isOneNumber(const Value& value);  // of any rank

@@ -109,7 +109,10 @@ class Lowering {
     Value* x = node_->input(0);
     Value* low = binary(ScalarOp::kMin, reduceAll(ReduceKind::kMin, x), 0.0);
     Value* high = binary(ScalarOp::kMax, reduceAll(ReduceKind::kMax, x), 0.0);
-    Value* scale = binary(ScalarOp::kDiv, binary(ScalarOp::kSub, high, low), 255.0);
+    Value* range = binary(ScalarOp::kSub, high, low);
+    Value* isNothing = cast(binary(ScalarOp::kEqual, range, 0.0), DataType::kF32);
+    range = binary(ScalarOp::kAdd, range, binary(ScalarOp::kMul, isNothing, 255.0));
+    Value* scale = binary(ScalarOp::kDiv, range, 255.0);
     const auto clamped = [&](Value* v) {
       return binary(ScalarOp::kMin, binary(ScalarOp::kMax, v, 0.0), 255.0);
     };

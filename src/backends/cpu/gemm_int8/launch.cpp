@@ -67,7 +67,7 @@ void launchQuantize(const void*, const LaunchArgs& args) {
   const float* x = args.inputs[0].as<const float>();
   const int64_t count = args.inputs[0].count();
   const Range range = wholeRange(x, count, args.threads);
-  const float scale = (range.high - range.low) / 255.0f;
+  const float scale = range.high == range.low ? 1.0f : (range.high - range.low) / 255.0f;
   const float middle = std::nearbyint(std::clamp(-range.low / scale, 0.0f, 255.0f));
   const uint8_t zero = middle == middle ? static_cast<uint8_t>(middle) : 0;
   uint8_t* to = args.outputs[0].as<uint8_t>();
