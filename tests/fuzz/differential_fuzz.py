@@ -5,7 +5,8 @@
     python tests/fuzz/differential_fuzz.py --write FOLDER --count 6000
     python tests/fuzz/differential_fuzz.py --read FOLDER --jobs 16
 
---save keeps each failing graph, made as small as it will go, with its text. --write keeps graphs, inputs and
+--save keeps each failing graph, made as small as it will go, with its text (with --read: as it is, for another
+--read). --write keeps graphs, inputs and
 what ONNX Runtime computes in files, and --read runs these where ONNX Runtime is not. CAMSHAFT_TEST_ENGINES=gpu
 builds engines for the GPU, an emulated one with CAMSHAFT_CUDA_LIBRARY. The exit status is 0 when nothing differs.
 """
@@ -27,23 +28,33 @@ IN_ONE_FILE = 250
 def main():
     options = arguments()
     levels = [int(level) for level in options.levels.split(",")]
+
+    def progress(summary):
+        """A long run that is stopped leaves what it has found."""
+        if sys.stderr.isatty():
+            print(f"\r{summary.cases} graphs, {len(summary.findings)} differ", end="", file=sys.stderr)
+        if options.json:
+            options.json.write_text(json.dumps(vars(summary), indent=1))
+
     if options.write:
         write(options)
         return 0
     if options.read:
-        stored = [case for path in sorted(options.read.glob("*.cases")) for case in cases.read(path)][:options.count]
-        seeds = [case.seed for case in stored]
-        summary = runner.run(runner.check_stored, [(case, levels) for case in stored], seeds, options.jobs,
-                             options.seconds, progress)
+        stored = [case for path in sorted(options.read.glob("*.cases")) for case in cases.read(path)]
+        summary = runner.run(runner.check_stored, [(case, levels) for case in stored], [case.seed for case in stored],
+                             options.jobs, options.seconds, progress)
     else:
         seeds = list(range(options.first, options.first + options.count * options.step, options.step))
         summary = runner.run(runner.check_seed, [(seed, levels) for seed in seeds], seeds, options.jobs,
-                             options.seconds, progress)
+                             options.seconds, progress, runner.oracle_crashes)
     print(runner.table(summary))
-    if options.json:
-        options.json.write_text(json.dumps(vars(summary), indent=1))
     if options.save and summary.findings:
-        save(summary.findings[:options.most], options.save)
+        options.save.mkdir(parents=True, exist_ok=True)
+        if options.read:
+            failing = {finding["seed"] for finding in summary.findings}
+            cases.write([case for case in stored if case.seed in failing], options.save / "failing.cases")
+        else:
+            save(summary.findings[:options.most], options.save)
     return 1 if summary.findings else 0
 
 
@@ -63,16 +74,11 @@ def arguments():
     return parser.parse_args()
 
 
-def progress(summary):
-    if sys.stderr.isatty():
-        print(f"\r{summary.cases} graphs, {len(summary.findings)} differ", end="", file=sys.stderr)
-
-
 def made(seed):
     from differential import generator
 
     try:
-        return generator.generate(seed)
+        return generator.generate(seed, noisy=8)  # there is no second look with more noise elsewhere
     except generator.Abandoned:
         return None
 
@@ -95,7 +101,6 @@ def save(findings, folder):
     from differential import generator, reduce
     from differential.subject import Problem
 
-    folder.mkdir(parents=True, exist_ok=True)
     for finding in findings:
         problems = [Problem(**problem) for problem in finding["problems"]]
         try:

@@ -68,7 +68,7 @@ def write(cases, path):
                 name: [pile.put(array), None if run.slack[name] is None else pile.put(pack_slack(run.slack[name]))]
                 for name, array in run.expected.items()}
             inputs = {name: pile.put(array) for name, array in run.inputs.items()}
-            runs.append({"inputs": inputs, "outputs": outputs, "refusal": run.refusal[:200]})
+            runs.append({"inputs": inputs, "outputs": outputs, "refusal": run.refusal[:700]})
         index.append({"seed": case.seed, "operators": case.operators, "runs": runs,
                       "model": pile.put(numpy.frombuffer(case.model, numpy.uint8))})
     pathlib.Path(path).write_bytes(lzma.compress(json.dumps(index).encode() + b"\n" + bytes(pile.data)))

@@ -23,6 +23,7 @@ KNOWN = [
      "the last parts of a Split are smaller, down to nothing; ONNX Runtime wants an element in each"),
     (PERMISSIVE, r"cannot be reshaped to the requested shape. Input shape:{[^}]*\b0\b", None,
      "-1 of an empty tensor follows from the sizes' symbols; ONNX Runtime divides by 0"),
+    (PERMISSIVE, r"Pad node.*Unexpected mode of", None, "nothing wraps around to nothing; ONNX Runtime refuses"),
     (PERMISSIVE, r"PoolAttributes::SetOutputSize.*input_shape.Size\(\)|ComputeOutputShapeForAttention"
      r"|AttentionParameters::checkParameters.*greater than 0", None,
      "pooling and attention of nothing, which ONNX Runtime refuses"),

@@ -66,27 +66,28 @@ def outcome(case, problems):
             "problems": [dataclasses.asdict(problem) for problem in problems]}
 
 
-def run(function, jobs, seeds, workers, seconds=None, progress=None):
-    """A Summary of `jobs`, whose seeds are `seeds`; no job starts later than `seconds` from now."""
+def run(function, jobs, seeds, workers, seconds=None, progress=None, innocent=None):
+    """A Summary of `jobs`, whose seeds are `seeds`; no job starts later than `seconds` from now. A crash of which
+    `innocent(seed)` holds was not Camshaft's."""
     summary, begun = Summary(), time.monotonic()
-    chunk = 200 if seconds else len(jobs)
+    chunk = max(200, 100 * workers)
     for first in range(0, len(jobs), chunk):
         if seconds and time.monotonic() - begun > seconds:
             break
         part = slice(first, first + chunk)
-        collect(summary, pool.run(function, jobs[part], workers, SECONDS), seeds[part])
+        collect(summary, pool.run(function, jobs[part], workers, SECONDS), seeds[part], innocent)
         summary.seconds = time.monotonic() - begun
         if progress:
             progress(summary)
     return summary
 
 
-def collect(summary, results, seeds):
+def collect(summary, results, seeds, innocent):
     for index, result, failure in results:
         seed = seeds[index]
         if failure:
             kind = failure.split(":")[0]
-            if kind == "crash" and oracle_crashes(seed):
+            if kind == "crash" and innocent and innocent(seed):
                 summary.oracle_crashes.append(seed)
                 continue
             summary.findings.append({"seed": seed, "problems": [
@@ -111,7 +112,7 @@ def collect(summary, results, seeds):
 
 def oracle_crashes(seed):
     """Whether the crash is there without Camshaft."""
-    return any(failure for _, _, failure in pool.run(make, [seed], 1, SECONDS))
+    return any(failure and failure.startswith("crash") for _, _, failure in pool.run(make, [seed], 1, SECONDS))
 
 
 def signature(problem):

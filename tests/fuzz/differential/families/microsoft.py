@@ -4,7 +4,7 @@ import numpy
 
 from ..scope import APPROXIMATE, EXACT, LOOSE, ROUNDED, STEP
 from .quantised import BYTES, scale_of, zero_of
-from .rows import some_axes
+from .rows import not_empty, some_axes
 
 MS = {"domain": "com.microsoft"}
 
@@ -138,7 +138,8 @@ def matmul_integer_to_float(g):
 
 
 def dynamic_quantize_matmul(g):
-    x = g.pick(("float32",), rank=(2, 3), where=lambda t: t.known(-1) > 0 and t.full)
+    x = g.pick(("float32",), rank=(2, 3), where=lambda t: t.known(-1) > 0 and not_empty(t))
+    g.need(all(lane is None or lane[0].any() for lane in x.lanes))
     weight = g.const(g.random.integers(0, 20, (x.shape[-1], g.between(1, 5))).astype(g.one_of(BYTES)))
     g.node("DynamicQuantizeMatMul", [x, weight, scale_of(g)], kind=APPROXIMATE, **MS)
 

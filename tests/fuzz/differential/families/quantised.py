@@ -125,6 +125,7 @@ def qlinear_matmul(g):
     a = g.pick(BYTES, rank=(2, 3))
     dtype = g.one_of(BYTES) if a.dtype == "uint8" else "int8"
     b = g.operand(dtype, [a.dims[-1], g.size()])
+    g.need(not_empty(a) and not_empty(b))  # ONNX Runtime leaves sums of nothing unwritten
     g.node("QLinearMatMul", [a, scale_of(g), zero_of(g, a.dtype), b, scale_of(g), zero_of(g, dtype),
                              g.const(numpy.asarray(0.513, numpy.float32)), zero_of(g, a.dtype)], kind=EXACT)
 
@@ -144,6 +145,7 @@ def qlinear_conv(g):
 def dynamic_quantise(g):
     """The layer that dynamic quantisation writes."""
     x = g.pick(("float32",), rank=(2, 3), where=not_empty)
+    g.need(all(lane is None or lane[0].any() for lane in x.lanes))  # of zeros alone the scale is anybody's
     small, scale, zero = g.node("DynamicQuantizeLinear", [x], outputs=3, kind=ROUNDED)
     if x.known(-1):
         dtype = g.one_of(BYTES)
