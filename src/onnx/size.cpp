@@ -65,10 +65,23 @@ Dim fromStart(InputSizes& sizes, const Dim& bound, const Dim& size) {
   return sizes.isAtLeast(-1, bound) ? bound + size : bound;
 }
 
+bool isFarUp(const Dim& bound) { return bound.isConstant() && bound.value() >= kFar - 1; }
+bool isFarDown(const Dim& bound) { return bound.isConstant() && bound.value() <= -kFar + 1; }
+
 Dim clamped(InputSizes& sizes, const Dim& bound, const Dim& low, const Dim& high, const Dim& size) {
-  if (bound.isConstant() && bound.value() >= kFar - 1) return high;
-  if (bound.isConstant() && bound.value() <= -kFar + 1) return low;
+  if (isFarUp(bound)) return high;
+  if (isFarDown(bound)) return low;
   return atLeast(sizes, atMost(sizes, fromStart(sizes, bound, size), high), low);
+}
+
+// Where the first element of x[start::-1] lies: in 0..last, and before the first, where nothing is
+// taken, when there are none.
+Dim firstBackwards(InputSizes& sizes, const Dim& start, const Dim& size) {
+  const Dim last = size - 1;
+  // From the last element on there are as many elements as there are.
+  if (isFarUp(start) || (!isFarDown(start) && fromStart(sizes, start, size) == last)) return last;
+  const Dim first = clamped(sizes, start, 0, last, size);
+  return sizes.isAtLeastAnyway(size, 1) ? first : min(first, last);
 }
 
 }  // namespace
@@ -78,10 +91,8 @@ SliceBounds sliceBounds(InputSizes& sizes, const Dim& size, const Dim& start, co
   if (size.isConstant(0)) return {0, 0};
   const Dim low = step > 0 ? 0 : -1;
   const Dim high = step > 0 ? size : size - 1;
-  // From the last element on, a size of 0 needs no care: there are as many elements as there are.
-  const bool fromLast = step < 0 && fromStart(sizes, start, size) == high;
-  const Dim first =
-      fromLast ? high : clamped(sizes, start, step > 0 ? low : Dim(0), high, size);
+  const Dim first = step > 0 ? clamped(sizes, start, low, high, size)
+                             : firstBackwards(sizes, start, size);
   const Dim last = clamped(sizes, end, low, high, size);
   const Dim distance = step > 0 ? last - first : first - last;
   return {first, atLeast(sizes, ceilDiv(distance, step > 0 ? step : -step), 0)};

@@ -40,6 +40,32 @@ TEST(SliceBounds, StayPlainForSymbolicSizes) {
   EXPECT_EQ(bounds(n, 0, 5, 1), "0 min(5, n)");
 }
 
+// Of a size that nothing may be assumed of, 0 included.
+TEST(SliceBounds, AreRightAtEverySize) {
+  Graph graph;
+  InputSizes sizes(graph);
+  const Dim n = graph.newSymbol("n");
+  for (const int64_t step : {-2, -1, 1, 3})
+    for (const int64_t start : {kBegin, int64_t{-3}, int64_t{-1}, int64_t{0}, int64_t{2}, kEnd})
+      for (const int64_t end : {kBegin, int64_t{-2}, int64_t{0}, int64_t{1}, int64_t{3}, kEnd}) {
+        const SliceBounds symbolic = sliceBounds(sizes, n, start, end, step);
+        for (int64_t size = 0; size < 5; ++size) {
+          const auto at = [&](const Dim& dim) {
+            return evaluate(dim, [&](const std::string&) { return size; });
+          };
+          const SliceBounds known = sliceBounds(sizes, size, start, end, step);
+          const std::string what = str(size, " elements: ", start, ":", end, ":", step);
+          EXPECT_EQ(at(symbolic.size), known.size.value()) << what;
+          if (known.size.value() > 0) {
+            EXPECT_EQ(at(symbolic.start), known.start.value()) << what;
+          } else {  // what Slice asks of an empty part
+            EXPECT_GE(step > 0 ? at(symbolic.start) : at(symbolic.start) - step, 0) << what;
+            EXPECT_GE(size, step > 0 ? at(symbolic.start) - step + 1 : at(symbolic.start) + 1) << what;
+          }
+        }
+      }
+}
+
 // Of n rows, of which there may be none until it is asked for the last.
 TEST(InputSizes, AreAtLeastOneOnlyWhereThatDecides) {
   Graph graph;
