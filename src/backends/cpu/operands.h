@@ -37,10 +37,12 @@ inline bool hasF32Operands(const LaunchArgs& args, size_t inputs, size_t outputs
 }
 
 // Whether a result lies where an input does, which kernels that read their input twice cannot take.
+// One without elements may lie anywhere.
 inline bool worksInPlace(const LaunchArgs& args) {
   return std::any_of(args.outputs.begin(), args.outputs.end(), [&](const TensorArg& y) {
-    return y.data && std::any_of(args.inputs.begin(), args.inputs.end(),
-                                 [&](const TensorArg& x) { return x.data == y.data; });
+    return y.data && y.count() > 0 &&
+           std::any_of(args.inputs.begin(), args.inputs.end(),
+                       [&](const TensorArg& x) { return x.data == y.data; });
   });
 }
 
