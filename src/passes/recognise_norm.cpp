@@ -188,6 +188,7 @@ static bool recogniseGroupNorm(Graph& graph, Node* node) {
   const Shape &in = x->shape(), &grouped = node->input(0)->shape();
   if (x->rank() < 3 || join->output()->shape() != in || grouped.size() < 3) return false;
   if (grouped[0] != in[0] || !grouped[1].isConstant() || !in[1].isConstant()) return false;
+  if (grouped[1].isConstant(0)) return false;
   if (in[1].value() % grouped[1].value() != 0) return false;
   GroupNormAttrs attrs = node->as<GroupNormAttrs>();
   attrs.groups = grouped[1].value();

@@ -50,6 +50,9 @@ bool isNormalization(const Node& node) {
   return attrs.groups > 1 && !attrs.channelsLast;
 }
 
+// How many there are and their sizes are numbers of the layer.
+bool hasKnownFilters(const Node& node) { return isStatic(node.input(1)->shape()); }
+
 bool isPooling(const Node& node) {
   const auto& attrs = node.as<PoolAttrs>();
   return attrs.kind != PoolKind::kLp && node.outputs.size() == 1 && !attrs.channelsLast;
@@ -61,8 +64,9 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   const Op op = node.op;
   if (op == &ops::Pointwise) return pointwiseLayerFor(network, node);
   if (op == &ops::Identity) return make<IdentityLayer>(network, node);
-  if (op == &ops::Conv) return make<ConvolutionLayer>(network, node);
-  if (op == &ops::ConvTranspose) return make<DeconvolutionLayer>(network, node);
+  if (op == &ops::Conv && hasKnownFilters(node)) return make<ConvolutionLayer>(network, node);
+  if (op == &ops::ConvTranspose && hasKnownFilters(node))
+    return make<DeconvolutionLayer>(network, node);
   if (op == &ops::Pool && isPooling(node)) return make<PoolingLayer>(network, node);
   if (op == &ops::MatMul) return make<MatrixMultiplyLayer>(network, node);
   if (op == &ops::Einsum) return make<EinsumLayer>(network, node);
