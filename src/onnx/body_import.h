@@ -25,7 +25,7 @@ class BodyImport : private Captures {
   void define(std::string_view name, Item item) { scope_.values[name] = std::move(item); }
   // An outer value, seen from inside: a constant, sizes computed again, or an input of the body.
   Value* inside(Value* outer) override;
-  Dim inside(const Dim& outer);
+  Dim inside(const Dim& outer) override;
   TensorType inside(TensorType outer);
   // A size that only the body knows.
   Dim newSize(const std::string& base) { return graph_.newSymbol(base); }

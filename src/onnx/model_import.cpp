@@ -146,8 +146,10 @@ void ModelImport::importItemOutput(std::string_view name, const Item& item) {
   if (const Strings* strings = std::get_if<Strings>(&item))
     return report(ErrorKind::kUnsupported,
                   str("output '", name, "' is ", describe(item), ", and ", adviceOn(*strings)));
-  if (sequence && sequence->stacked)
+  if (sequence && sequence->stacked) {
+    requireAlike(graph_, *sequence);
     return graph_.addOutput(outputName(name), sequence->stacked);
+  }
   if (!sequence || sequence->elements.empty())
     return report(ErrorKind::kUnsupported,
                   str("output '", name, "' is ", describe(item),

@@ -11,6 +11,16 @@ std::string_view describe(const Item& item) {
   return std::get<Sequence>(item).isNothing ? "an optional that holds nothing" : "a sequence";
 }
 
+void requireAlike(Graph& graph, const Sequence& sequence) {
+  if (!sequence.parts) return;
+  const auto& [whole, axis, size] = *sequence.parts;
+  const Dim& all = whole->shape()[axis];
+  graph.require({SizeRelation::kEqual, mod(all, size), 0,
+                 str("a split of dimension ", axis, " of '", whole->name,
+                     "' into parts that must be alike, where the run decides on their number, leaves "),
+                 str(" elements of ", all, " where it needs "), ""});
+}
+
 namespace {
 
 // Names that people give and exporters make up are shorter.
@@ -40,6 +50,8 @@ std::optional<Item> Scope::findItem(std::string_view name) const {
   if (Sequence* sequence = std::get_if<Sequence>(&*outer)) {
     for (Value*& element : sequence->elements) element = captures->inside(element);
     if (sequence->stacked) sequence->stacked = captures->inside(sequence->stacked);
+    if (auto& parts = sequence->parts)
+      parts = Parts{captures->inside(parts->whole), parts->axis, captures->inside(parts->size)};
   } else if (Value* value = tensorOf(*outer)) {
     outer = captures->inside(value);
   }

@@ -17,6 +17,7 @@ class Captures {
  public:
   virtual ~Captures() = default;
   virtual Value* inside(Value* outer) = 0;
+  virtual Dim inside(const Dim& outer) = 0;
 };
 
 struct Scope {

@@ -210,7 +210,7 @@ TEST(Sequence, BranchesGiveThem) {
               ElementsAre("two_0: f32[n]", "two_1: f32[n]", "some: f32[size, n]"));
 }
 
-TEST(Sequence, PartsOfRunTimeAreAlike) {
+TEST(Sequence, PartsOfRunTimeAreAlikeButForTheLast) {
   TestModel model;
   model.input("x", {"n", 6}).input("size", {}, kInt64Code).input("sizes", {"k"}, kInt64Code);
   model.integers("two", {2}).integers("scalar", {}).node({"Reshape", {"two", "scalar"}, {"pair"}});
@@ -218,9 +218,16 @@ TEST(Sequence, PartsOfRunTimeAreAlike) {
   model.node({"SplitToSequence", {"x", "size"}, {"rows"}});
   model.node({"SplitToSequence", {"x", "sizes"}, {"columns"}, {{"axis", int64_t{1}}}});
   EXPECT_THAT(outputsOf(model.output("pairs").output("rows").output("columns")),
-              ElementsAre("pairs: f32[floordiv(n, 2), 2, 6]",
-                          "rows: f32[floordiv(n, size), size, 6]",
+              ElementsAre("pairs: f32[floordiv(n + 1, 2), 2, 6]",
+                          "rows: f32[floordiv(n + size - 1, size), size, 6]",
                           "columns: f32[floordiv(6, floordiv(6, k)), n, floordiv(6, k)]"));
+  TestModel taken;
+  taken.input("x", {"n", 6}).integers("two", {2}).integers("scalar", {}).integers("last", {-1});
+  taken.node({"Reshape", {"two", "scalar"}, {"pair"}});
+  taken.node({"SplitToSequence", {"x", "pair"}, {"pairs"}});
+  taken.node({"SequenceAt", {"pairs", "last"}, {"y"}}).node({"ConcatFromSequence", {"pairs"}, {"z"}, {{"axis", int64_t{0}}}});
+  EXPECT_THAT(outputsOf(taken.output("y").output("z")),
+              ElementsAre("y: f32[min(-2*floordiv(n + 1, 2) + n + 2, 2), 6]", "z: f32[n, 6]"));
 }
 
 TEST(Sequence, BodiesThatFailAreReportedOnce) {

@@ -7,6 +7,7 @@
 #include "onnx/ops/reduce.h"
 #include "onnx/size.h"
 #include "ops/index.h"
+#include "ops/move.h"
 #include "ops/shape.h"
 
 namespace camshaft::onnx::importer {
@@ -66,20 +67,36 @@ Sequence sequenceOf(const NodeImport& node, Value* rows) {
   return sequence;
 }
 
-// Parts of x along an axis, which are alike, as slices along a new dimension 0.
-Value* equalParts(const NodeImport& node, Value* x, int64_t axis, const Dim& part) {
-  const Dim size = x->shape()[axis];
-  Value* rest = sizeTensor(node, mod(size, part));
-  addAssertion(node.graph(), rest, 0,
-               str(node.name(), ", a split of dimension ", axis, " into parts that must be alike"));
+// `count` parts of x along an axis as slices along a new dimension 0.
+Value* stackParts(const NodeImport& node, Value* x, int64_t axis, const Dim& count,
+                  const Dim& part) {
   Shape shape = x->shape();
   shape[axis] = part;
-  shape.insert(shape.begin() + axis, floorDiv(size, part));
+  shape.insert(shape.begin() + axis, count);
   return moveAxis(node, node.reshape(x, std::move(shape)), axis, 0);
 }
 
+// Parts of x along an axis, of which the last may be smaller.
+Sequence partsOfSize(const NodeImport& node, Value* x, int64_t axis, const Dim& part) {
+  const Dim size = x->shape()[axis], count = ceilDiv(size, part);
+  node.graph().require({SizeRelation::kAtLeast, part, 1,
+                        str("node '", node.name(), "' (SplitToSequence): it splits into parts of "),
+                        " elements where it needs at least ", ""});
+  Value* filled = x;
+  if (!(count * part == size)) {
+    PadAttrs pad;
+    pad.begin.assign(static_cast<size_t>(x->rank()), Dim(0));
+    pad.end = pad.begin;
+    pad.end[axis] = count * part - size;
+    filled = node.add(&ops::Pad, {x}, std::move(pad));
+  }
+  Sequence parts{.stacked = stackParts(node, filled, axis, count, part)};
+  if (filled != x) parts.parts = Parts{x, axis, part};
+  return parts;
+}
+
 // As many parts as the run decides, of sizes that must be equal.
-Value* equalPartsOf(const NodeImport& node, Value* x, int64_t axis, Value* sizes) {
+Sequence equalParts(const NodeImport& node, Value* x, int64_t axis, Value* sizes) {
   const Dim part = floorDiv(x->shape()[axis], sizes->shape()[0]);
   Formula formula;
   const Term size = cast(formula.input(0, sizes->dataType()), DataType::kI64);
@@ -88,7 +105,7 @@ Value* equalPartsOf(const NodeImport& node, Value* x, int64_t axis, Value* sizes
   addAssertion(node.graph(), reduce(node, ReduceKind::kSum, differ, {0}, false), 0,
                str(node.name(), ", a split into parts that must be alike where the run decides on "
                                 "their number"));
-  return equalParts(node, x, axis, part);
+  return {.stacked = stacked(node, partsOfSize(node, x, axis, part))};
 }
 
 // Sizes of the parts along the axis, where it is known how many they are.
@@ -113,6 +130,11 @@ std::optional<std::vector<Dim>> partsOf(const NodeImport& node, const Value* x, 
 }  // namespace
 
 Value* stacked(const NodeImport& node, const Sequence& sequence) {
+  if (const auto& parts = sequence.parts) {
+    requireAlike(node.graph(), sequence);
+    const Dim count = floorDiv(parts->whole->shape()[parts->axis], parts->size);
+    return stackParts(node, parts->whole, parts->axis, count, parts->size);
+  }
   if (sequence.stacked) return sequence.stacked;
   for (const Value* element : sequence.elements)
     if (element->type != sequence.elements[0]->type)
@@ -158,9 +180,9 @@ void importSplitToSequence(NodeImport& node) {
           0, Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
     }
     Value* split = node.input(1, {0, 1});
-    Value* parts = split->rank() == 1 ? equalPartsOf(node, x, axis, split)
-                                      : equalParts(node, x, axis, node.dims(split).at(0));
-    return node.setOutput(0, Sequence{.stacked = parts});
+    return node.setOutput(0, split->rank() == 1
+                                 ? equalParts(node, x, axis, split)
+                                 : partsOfSize(node, x, axis, node.dims(split).at(0)));
   }
   Sequence parts;
   Dim start = 0;
@@ -250,6 +272,12 @@ void importSequenceAt(NodeImport& node) {
         sequence.elements.at(positionIn(node, known->at(0), sequence.elements.size())));
   if (!sequence.stacked && sequence.elements.empty())
     node.invalid("it takes an element of an empty sequence");
+  if (const auto& parts = sequence.parts) {
+    const Dim all = parts->whole->shape()[parts->axis];
+    const Dim start = positionIn(node, position, sequence.stacked->shape()[0]) * parts->size;
+    return node.setOutput(
+        node.slice(parts->whole, parts->axis, start, min(parts->size, all - start)));
+  }
   node.setOutput(
       node.add(&ops::Gather, {stacked(node, sequence), node.reshape(position, {})}, GatherAttrs{}));
 }
@@ -273,7 +301,9 @@ void importConcatFromSequence(NodeImport& node) {
       sequence.stacked ? sequence.stacked->rank() - 1 : sequence.elements[0]->rank();
   const int64_t axis = node.axisAttribute("axis", 0, rank + (asNewAxis ? 1 : 0));
   if (!sequence.stacked) return node.setOutput(joined(node, sequence.elements, axis, asNewAxis));
-  Value* all = moveAxis(node, sequence.stacked, 0, axis);
+  if (sequence.parts && sequence.parts->axis == axis && !asNewAxis)
+    return node.setOutput(sequence.parts->whole);
+  Value* all = moveAxis(node, stacked(node, sequence), 0, axis);
   Shape shape = all->shape();
   if (!asNewAxis) {
     shape[axis] = shape[axis] * shape[axis + 1];
