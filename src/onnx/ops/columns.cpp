@@ -1,6 +1,7 @@
 // Convolution of moved taps, and columns put back where they came from.
 #include "ops/columns.h"
 
+#include "onnx/ops/conv_run_time.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/window.h"
 #include "onnx/size.h"
@@ -31,7 +32,6 @@ void importDeformConv(NodeImport& node) {
   DeformColumnsAttrs attrs;
   setWindow(attrs, windowOf(node, kernelOf(node, x, weights)));
   attrs.groups = node.integer("offset_group", 1);
-  const int64_t taps = attrs.kernel[0] * attrs.kernel[1];
   const Dim &channels = x->shape()[1], &filters = weights->shape()[0];
   if (groups < 1 || !mayBeEqual(mod(filters, groups), 0) ||
       !mayBeEqual(weights->shape()[1] * groups, channels))
@@ -40,16 +40,9 @@ void importDeformConv(NodeImport& node) {
   std::vector<Value*> inputs{x, offsets};
   if (node.hasInput(4)) inputs.push_back(node.input(4));
   Value* columns = node.add(&ops::DeformColumns, std::move(inputs), std::move(attrs));
-
-  const Dim rows = weights->shape()[1] * taps, windows = columns->shape()[3];
-  Value* matrix = node.reshape(weights, {groups, floorDiv(filters, groups), rows});
-  Value* split = node.reshape(columns, {x->shape()[0], groups, rows, windows});
-  Value* product = node.add(&ops::MatMul, {matrix, split}, MatMulAttrs{});
-  Value* y =
-      node.reshape(product, {x->shape()[0], filters, offsets->shape()[2], offsets->shape()[3]});
-  if (node.hasInput(3))
-    y = node.binary(ScalarOp::kAdd, y, node.reshape(node.input(3), {filters, 1, 1}));
-  node.setOutput(y);
+  node.setOutput(multiplyColumns(node, weights, columns,
+                                 {offsets->shape()[2], offsets->shape()[3]},
+                                 node.optionalInput(3)));
 }
 
 namespace {

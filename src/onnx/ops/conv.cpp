@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "onnx/ops/conv_run_time.h"
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/reduce.h"
 #include "onnx/ops/window.h"
@@ -23,6 +24,7 @@ ConvAttrs convolutionOf(const NodeImport& node, Value*& x, Value* weights, Value
 
 Value* convolve(const NodeImport& node, Value* x, Value* weights, Value* bias) {
   weights = weightsOf(node, weights);
+  if (hasRunTimeWindow(weights)) return convolveAtRunTime(node, x, weights, bias);
   ConvAttrs attrs = convolutionOf(node, x, weights);
   std::vector<Value*> inputs{x, weights};
   if (bias) inputs.push_back(bias);
@@ -50,21 +52,19 @@ namespace {
 
 // How much is cut off so that the output is as large as asked, or stride times the input for
 // auto_pad SAME; a negative end adds. Nothing where neither is asked for.
-std::optional<RunTimePads> cropsOf(const NodeImport& node, const Shape& input,
-                                   const Window& window, const ConvTransposeAttrs& attrs) {
+std::optional<RunTimePads> cropsOf(const NodeImport& node, const Shape& input, const Shape& kernel,
+                                   const ConvTransposeAttrs& attrs) {
   const std::vector<int64_t> asked = node.integers("output_shape");
   const int mode =
       node.choice("auto_pad", "notset", {"notset", "same_upper", "same_lower", "valid", ""});
   const bool same = mode == 1 || mode == 2;
   if (asked.empty() && !same) return std::nullopt;
-  const size_t skipped =
-      asked.size() > window.kernel.size() ? asked.size() - window.kernel.size() : 0;
+  const size_t skipped = asked.size() > kernel.size() ? asked.size() - kernel.size() : 0;
   RunTimePads crops;
-  for (int64_t i = 0; i < window.rank(); ++i) {
-    const Dim& size = input[2 + i];
-    const Dim target = asked.empty() ? size * window.strides[i] : Dim(asked.at(skipped + i));
-    const Dim total =
-        (size - 1) * window.strides[i] + attrs.outputPadding[i] + window.extent(i) - target;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const Dim &size = input[2 + i], extent = (kernel[i] - 1) * attrs.dilations[i] + 1;
+    const Dim target = asked.empty() ? size * attrs.strides[i] : Dim(asked.at(skipped + i));
+    const Dim total = (size - 1) * attrs.strides[i] + attrs.outputPadding[i] + extent - target;
     const Dim cut = max(total, 0), half = floorDiv(cut, 2);
     crops.begin.push_back(mode == 1 ? half : cut - half);
     crops.end.push_back(total - crops.begin.back());
@@ -95,7 +95,9 @@ Value* crop(const NodeImport& node, Value* y, const RunTimePads& crops) {
 
 void importConvTranspose(NodeImport& node) {
   Value *x = node.input(0), *weights = weightsOf(node, node.input(1));
-  const Window window = windowOf(node, kernelOf(node, x, weights));
+  const bool isOpen = hasRunTimeWindow(weights);
+  const Window window =
+      isOpen ? attributesOf(node, x, weights) : windowOf(node, kernelOf(node, x, weights));
   ConvTransposeAttrs attrs;
   attrs.strides = window.strides;
   attrs.dilations = window.dilations;
@@ -108,7 +110,13 @@ void importConvTranspose(NodeImport& node) {
     node.invalid("its output_padding has the wrong length");
   std::vector<Value*> inputs{x, weights};
   Value* bias = node.optionalInput(2);
-  const std::optional<RunTimePads> crops = cropsOf(node, x->shape(), window, attrs);
+  const Shape kernel(weights->shape().begin() + 2, weights->shape().end());
+  const std::optional<RunTimePads> crops = cropsOf(node, x->shape(), kernel, attrs);
+  if (isOpen) {
+    const RunTimePads given{makeShape(attrs.padsBegin), makeShape(attrs.padsEnd)};
+    return node.setOutput(convolveTransposedAtRunTime(node, x, weights, bias, attrs.outputPadding,
+                                                      crops.value_or(given)));
+  }
   if (!crops || (isStatic(crops->begin) && isStatic(crops->end))) {
     if (crops) setPads(attrs, *crops);
     if (bias) inputs.push_back(bias);

@@ -1,5 +1,6 @@
 // Matrix products and convolutions of quantised tensors.
 #include "onnx/ops/conv.h"
+#include "onnx/ops/conv_run_time.h"
 #include "onnx/ops/elementwise.h"
 #include "onnx/ops/matmul.h"
 #include "onnx/ops/quantize.h"
@@ -52,6 +53,11 @@ void importConvInteger(NodeImport& node) {
   Value *x = node.input(0), *xZero = node.optionalInput(2);
   Value* weights = weightsOf(node, node.input(1));
   Value* weightZero = perFilter(node, node.optionalInput(3), weights->rank());
+  if (hasRunTimeWindow(weights)) {
+    x = withoutZeroPoint(node, x, xZero, DataType::kI32);
+    weights = withoutZeroPoint(node, weights, weightZero, DataType::kI32);
+    return node.setOutput(convolveAtRunTime(node, x, weights, nullptr));
+  }
   const Shape& shape = weights->shape();
   const Dim terms = shape.empty() ? Dim(0) : numElements(Shape(shape.begin() + 1, shape.end()));
   if (node.integer("group", 1) > 1 && terms.isConstant() && terms.value() <= kExactTerms) {
