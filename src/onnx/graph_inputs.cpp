@@ -120,16 +120,22 @@ Item importInput(Graph& graph, const wire::ValueInfo& input, InputShapes& shapes
 
 }  // namespace
 
-// Integers are left out: they are mostly sizes and axes, whose values would be missed next.
-Value* ModelImport::standIn(std::string_view tensor) {
+const wire::ValueInfo* ModelImport::declarationOf(std::string_view tensor) {
   if (declared_.empty()) {
     for (const auto& info : loaded_.model.graph.valueInfos) declared_.emplace(info.name, &info);
     for (const auto& info : loaded_.model.graph.outputs) declared_.emplace(info.name, &info);
   }
   const auto found = declared_.find(tensor);
   if (found == declared_.end()) return nullptr;
-  const wire::ValueInfo& info = *found->second;
-  if (info.type.kind != wire::TypeKind::kTensor || !info.type.shape) return nullptr;
+  const wire::Type& type = found->second->type;
+  return type.kind == wire::TypeKind::kTensor && type.shape ? found->second : nullptr;
+}
+
+// Integers are left out: they are mostly sizes and axes, whose values would be missed next.
+Value* ModelImport::standIn(std::string_view tensor) {
+  const wire::ValueInfo* declared = declarationOf(tensor);
+  if (!declared) return nullptr;
+  const wire::ValueInfo& info = *declared;
   try {
     const DataType type = dataTypeOf(info.type.elementType, "it");
     if (!isFloat(type)) return nullptr;

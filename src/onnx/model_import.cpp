@@ -9,6 +9,7 @@
 #include "onnx/node_order.h"
 #include "onnx/strings.h"
 #include "onnx/wire/element_type.h"
+#include "ops/rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -293,9 +294,16 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
     }
     added.push_back(next);
   }
+  if (!options_.trace) requireSizesOf(record.parts);
   if (options_.openBroadcasts && isOpenBroadcast(record)) hideOpenBroadcast(record, scope);
   if (options_.trace) options_.trace->nodes.push_back(std::move(record));
   nameOutputs(node, scope, added);
+}
+
+// Also of nodes that nothing will read: others may have taken their sizes, with Shape or Size.
+void ModelImport::requireSizesOf(const std::vector<Node*>& nodes) {
+  for (const Node* node : nodes)
+    for (SizeCondition& condition : sizeConditionsOf(*node)) graph_.require(std::move(condition));
 }
 
 // Values take their ONNX names, which messages, the text form and the inspector show.

@@ -35,6 +35,8 @@ class ModelImport {
   InputSizes& inputSizes() { return inputSizes_; }
   ConstantFolder& folder() { return folder_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
+  // What the model says of a tensor of its main graph, with a shape; null when it does not.
+  const wire::ValueInfo* declarationOf(std::string_view tensor);
   // Imports a branch's nodes where they stand; throws Error when any of them can't be.
   std::vector<Item> importBranch(const wire::Graph& branch, const Scope& outer,
                                  const std::string& name, const std::vector<Item>& inputs);
@@ -56,6 +58,7 @@ class ModelImport {
   void importNode(const wire::Node& node, Scope& scope);
   void importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset);
   void importFunction(const wire::Function& function, const wire::Node& node, Scope& scope);
+  void requireSizesOf(const std::vector<Node*>& nodes);
   void nameOutputs(const wire::Node& node, const Scope& scope, const std::vector<Node*>& added);
 
   const wire::Function* findFunction(const wire::Node& node) const;

@@ -215,6 +215,13 @@ Value* NodeImport::integerVector(const std::vector<int64_t>& values) const {
                                       values);
 }
 
+std::optional<int64_t> NodeImport::declaredRank(int output) const {
+  if (scope_.depth != 0 || !wants(output)) return std::nullopt;
+  const wire::ValueInfo* declared = model_.declarationOf(node_.outputs[output]);
+  return declared ? std::optional(static_cast<int64_t>(declared->type.shape->size()))
+                  : std::nullopt;
+}
+
 bool NodeImport::wants(int output) const {
   return output < outputCount() && !node_.outputs[output].empty();
 }

@@ -111,6 +111,8 @@ class NodeImport {
   Value* concat(std::vector<Value*> parts, int64_t axis) const;
   Value* integerVector(const std::vector<int64_t>& values) const;
 
+  // Where a rank follows from values that only a run knows, the model may still declare it.
+  std::optional<int64_t> declaredRank(int output) const;
   int outputCount() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int output) const;  // somebody asked for this output by name
   void setOutput(int output, Value* value);

@@ -49,6 +49,11 @@ std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vect
   return dims;
 }
 
+Value* withLength(const NodeImport& node, Value* vector, std::optional<int64_t> length) {
+  if (!length || vector->rank() != 1 || vector->shape()[0].isConstant()) return vector;
+  return node.reshape(vector, {*length});
+}
+
 Value* sizeTensor(const NodeImport& node, const Dim& size) {
   DimsTensorAttrs attrs;
   attrs.values = {size};

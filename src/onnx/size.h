@@ -18,6 +18,9 @@ std::optional<std::vector<Dim>> wholeNumbers(const NodeImport& node, const Value
 // as symbols are not: where they are read at run time it is value - low[i] that becomes a symbol.
 std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vector<Dim>& low);
 
+// The vector with as many elements as it must have, where only the run knows that it has.
+Value* withLength(const NodeImport& node, Value* vector, std::optional<int64_t> length);
+
 // A rank-0 i64 tensor with the size as its value.
 Value* sizeTensor(const NodeImport& node, const Dim& size);
 

@@ -13,6 +13,16 @@ void requireSize(const NodeImport& node, const Dim& have, std::string_view what,
                         str(" ", what, " where it needs "), ""});
 }
 
+void requireShape(const NodeImport& node, const Value* operand, std::string_view what,
+                  const Shape& shape) {
+  if (!operand) return;
+  if (operand->shape().size() != shape.size())
+    node.invalid("its ", what, " has rank ", operand->rank(), " where it needs ", shape.size());
+  for (size_t i = 0; i < shape.size(); ++i)
+    requireSize(node, operand->shape()[i], str("elements in dimension ", i, " of its ", what),
+                shape[i]);
+}
+
 void requireBroadcastsTo(const NodeImport& node, const Value* operand, std::string_view what,
                          const Shape& shape) {
   const Shape& own = operand->shape();

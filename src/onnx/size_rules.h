@@ -11,6 +11,10 @@ namespace camshaft::onnx::importer {
 // "node 'b' (BatchNormalization): it has 2 scales where it needs 4"
 void requireSize(const NodeImport& node, const Dim& have, std::string_view what, const Dim& want);
 
+// The operand, where it is there, has this shape.
+void requireShape(const NodeImport& node, const Value* operand, std::string_view what,
+                  const Shape& shape);
+
 // The operand broadcasts to the shape, not the other way round.
 void requireBroadcastsTo(const NodeImport& node, const Value* operand, std::string_view what,
                          const Shape& shape);

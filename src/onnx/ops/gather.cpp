@@ -1,8 +1,15 @@
 // Operators that read at computed positions.
-#include "onnx/node_import.h"
+#include "onnx/ops/index_tuples.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {
+
+Value* asTuples(const NodeImport& node, Value* indices, int64_t length) {
+  if (indices->shape().back().isConstant()) return indices;
+  Shape shape = indices->shape();
+  shape.back() = length;
+  return node.reshape(indices, std::move(shape));
+}
 
 void importGather(NodeImport& node) {
   Value* x = node.input(0);
@@ -18,10 +25,18 @@ void importGatherElements(NodeImport& node) {
   node.setOutput(node.add(&ops::GatherElements, {x, node.input(1)}, attrs));
 }
 
+// How many dimensions an index tuple goes through is how many the result lacks.
 void importGatherND(NodeImport& node) {
+  Value *x = node.input(0), *indices = node.input(1, Ranks::from(1));
   GatherNDAttrs attrs;
   attrs.batchDims = node.integer("batch_dims", 0);
-  node.setOutput(node.add(&ops::GatherND, {node.input(0), node.input(1)}, attrs));
+  const int64_t most = x->rank() - attrs.batchDims;
+  const std::optional<int64_t> declared = node.declaredRank(0);
+  if (!indices->shape().back().isConstant() && most != 1 && !declared)
+    node.unsupported("its indices ('", indices->name, "') are tuples of a length known at run time "
+                     "only, which the rank of its output depends on: declare the output's shape");
+  indices = asTuples(node, indices, most == 1 ? 1 : indices->rank() - 1 + most - declared.value_or(0));
+  node.setOutput(node.add(&ops::GatherND, {x, indices}, attrs));
 }
 
 void importOneHot(NodeImport& node) {

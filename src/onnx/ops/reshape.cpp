@@ -60,9 +60,13 @@ void importReshape(NodeImport& node) {
   if (node.opset() < 5)
     return node.setOutput(
         node.reshape(x, resolve(node, x->shape(), makeShape(node.integers("shape")), false)));
-  Value* wanted = node.input(1);
+  Value* wanted = withLength(node, node.input(1), node.declaredRank(0));
   if (wanted->contents || node.knownIntegers(wanted))
-    return node.setOutput(node.reshape(x, resolve(node, x->shape(), node.dims(1), allowZero)));
+    return node.setOutput(node.reshape(x, resolve(node, x->shape(), node.dims(wanted), allowZero)));
+  if (wanted->rank() != 1 || !wanted->shape()[0].isConstant())
+    node.unsupported("its shape ('", wanted->name,
+                     "') has a length known at run time only, which is the rank of its output: "
+                     "give it a known length when exporting, or declare the output's shape");
   ReshapeDimsAttrs attrs;
   attrs.input = x->shape();
   attrs.allowZero = allowZero;

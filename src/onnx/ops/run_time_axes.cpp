@@ -1,6 +1,9 @@
 #include "onnx/ops/run_time_axes.h"
 
+#include <cstdlib>
+
 #include "onnx/formula.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/move.h"
 #include "ops/select.h"
@@ -10,14 +13,20 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-// How many axes there are, which a rank depends on: tensors of a graph have one.
-int64_t axisCount(const NodeImport& node, const Value* axes) {
+// How many axes there are, which a rank depends on: tensors of a graph have one. A model that
+// declares the output says it.
+int64_t axisCount(const NodeImport& node, const Value* x, const Value* axes) {
   if (axes->rank() == 0) return 1;
-  if (axes->rank() != 1 || !axes->shape()[0].isConstant())
+  if (axes->rank() == 1 && axes->shape()[0].isConstant()) return axes->shape()[0].value();
+  const std::optional<int64_t> declared = node.declaredRank(0);
+  if (axes->rank() != 1 || !declared)
     node.unsupported("its axes ('", axes->name,
                      "') are known at run time only, and so is their number, which the rank of "
-                     "its output depends on: fold them when exporting");
-  return axes->shape()[0].value();
+                     "its output depends on: fold them when exporting, or declare the output's "
+                     "shape");
+  const int64_t count = std::abs(*declared - x->rank());
+  requireSize(node, axes->shape()[0], "axes", count);
+  return count;
 }
 
 Value* sizesOf(const NodeImport& node, const Value* x) {
@@ -100,7 +109,7 @@ Value* reduceAtRunTime(const NodeImport& node, ReduceKind kind, Value* x, Value*
     y = node.add(&ops::Slice, {node.add(&ops::Concat, {reduced, y}, beside)}, std::move(taken));
   }
   if (kind == ReduceKind::kLogSum) y = node.unary(ScalarOp::kLog, y);
-  return keepDims ? y : dropAxes(node, y, mask, axisCount(node, axes));
+  return keepDims ? y : dropAxes(node, y, mask, axisCount(node, x, axes));
 }
 
 Value* cumulateAtRunTime(const NodeImport& node, Value* x, Value* axis, CumSumAttrs attrs) {
@@ -114,13 +123,13 @@ Value* cumulateAtRunTime(const NodeImport& node, Value* x, Value* axis, CumSumAt
 }
 
 Value* squeezeAtRunTime(const NodeImport& node, Value* x, Value* axes) {
-  const int64_t count = axisCount(node, axes);
+  const int64_t count = axisCount(node, x, axes);
   return dropAxes(node, x, axisMask(node, axes, x->rank()), count);
 }
 
 // Of the new shape, dimension i is 1 where the mask is set, else the next one of the old.
 Value* unsqueezeAtRunTime(const NodeImport& node, Value* x, Value* axes) {
-  const int64_t rank = x->rank() + axisCount(node, axes);
+  const int64_t rank = x->rank() + axisCount(node, x, axes);
   if (x->rank() == 0) return node.reshape(x, Shape(static_cast<size_t>(rank), Dim(1)));
   Value* mask = axisMask(node, axes, rank);
   Value* others = node.binary(ScalarOp::kSub, node.scalar(DataType::kI64, 1), mask);

@@ -1,5 +1,5 @@
 // Operators that write at computed positions.
-#include "onnx/node_import.h"
+#include "onnx/ops/index_tuples.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {
@@ -22,9 +22,11 @@ void importScatterElements(NodeImport& node) {
 }
 
 void importScatterND(NodeImport& node) {
+  Value *x = node.input(0), *indices = node.input(1, Ranks::from(1)), *updates = node.input(2);
   ScatterNDAttrs attrs;
   attrs.reduction = reductionOf(node);
-  node.setOutput(node.add(&ops::ScatterND, {node.input(0), node.input(1), node.input(2)}, attrs));
+  indices = asTuples(node, indices, indices->rank() - 1 + x->rank() - updates->rank());
+  node.setOutput(node.add(&ops::ScatterND, {x, indices, updates}, attrs));
 }
 
 }  // namespace camshaft::onnx::importer
