@@ -32,14 +32,13 @@ std::vector<TensorType> inferLinearAttention(const Node& node) {
   if (node.hasInput(4)) {
     requireRank(node, 4, "its decay", 3);
     const Dim& width = node.inputs[4]->shape()[2];
-    if (!width.isConstant(attrs.kvHeads))
-      requireEqual(node, width, "decays per token", keySize * attrs.kvHeads, "its keys' width is");
+    const bool perHead = width.isConstant(attrs.kvHeads);
+    requireShape(node, 4, "its decay", {batch, length, perHead ? width : keySize * attrs.kvHeads});
   }
   if (node.hasInput(5)) {
     requireRank(node, 5, "its beta", 3);
-    const Dim& width = node.inputs[5]->shape()[2];
-    if (!width.isConstant(1))
-      requireEqual(node, width, "betas per token", attrs.kvHeads, "its key heads are");
+    const bool isShared = node.inputs[5]->shape()[2].isConstant(1);
+    requireShape(node, 5, "its beta", {batch, length, isShared ? Dim(1) : Dim(attrs.kvHeads)});
   }
   return {{q.type, {batch, length, valueSize * attrs.qHeads}}, state};
 }

@@ -19,6 +19,11 @@ std::vector<TensorType> inferDft(const Node& node) {
   if (attrs.oneSided && parts.value() != (attrs.inverse ? 2 : 1))
     fail(ErrorKind::kInvalidModel, describe(node), " is one-sided and ",
          attrs.inverse ? "inverse, which needs a complex input" : "needs a real input");
+  // A half of nothing would be one number, of no signal.
+  Dim rows = 1;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != attrs.axis) rows *= x.shape[i];
+  requireAtLeast(node, attrs.length, "samples in its signal", attrs.oneSided ? min(rows, 1) : Dim(0));
   TensorType y = x;
   y.shape[attrs.axis] =
       attrs.oneSided && !attrs.inverse ? floorDiv(attrs.length, 2) + 1 : attrs.length;
@@ -35,6 +40,9 @@ void evaluateDft(const Evaluation& evaluation) {
   const int64_t outParts = evaluation.outputs[0].dims.back();
   const std::vector<double> x = readReals(evaluation.inputs[0]);
   std::vector<double> y(evaluation.outputs[0].count());
+  if (length < out.size && !y.empty())
+    fail(ErrorKind::kInvalidArgument, describe(evaluation.node), " has a signal of ", length,
+         " samples for ", out.size, " results");
   const bool fromHalf = attrs.oneSided && attrs.inverse;
   // Bins past the middle of a one-sided spectrum are not looked at.
   const int64_t taken = std::min(in.size, fromHalf ? length / 2 + 1 : length);

@@ -19,11 +19,11 @@ def model(nodes, inputs, outputs=("y",), opset=18, constants=None):
         [onnx.ValueInfoProto(name=name) for name in outputs],
         [onnx.numpy_helper.from_array(value, name) for name, value in (constants or {}).items()],
     )
-    opsets = [helper.make_opsetid("", opset)]
+    opsets = [helper.make_opsetid(*pair) for pair in (("", opset), ("com.microsoft", 1), ("ai.onnx.ml", 3))]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
 
 
-def engine_of(data, largest=8):
+def engine_of(data, largest=8, smallest=1):
     logger = trt.Logger(trt.Logger.ERROR)
     builder = trt.Builder(logger)
     network = builder.create_network()
@@ -34,20 +34,20 @@ def engine_of(data, largest=8):
     for i in range(network.num_inputs):
         shape = tuple(network.get_input(i).shape)
         name = network.get_input(i).name
-        bounds = [tuple(size if known < 0 else known for known in shape) for size in (1, 3, largest)]
+        bounds = [tuple(size if known < 0 else known for known in shape) for size in (smallest, 3, largest)]
         profile.set_shape(name, *bounds)
     config.add_optimization_profile(profile)
     plan = builder.build_serialized_network(network, config)
     return trt.Runtime(logger).deserialize_cuda_engine(plan)
 
 
-def both(data, runs, largest=8):
+def both(data, runs, largest=8, smallest=1):
     """Every run beside ONNX Runtime: the same, or refused by both."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    context = engine_of(data, largest).create_execution_context()
+    context = engine_of(data, largest, smallest).create_execution_context()
     refused = []
     for feeds in runs:
         try:

@@ -1,5 +1,5 @@
 // Depthwise convolution over time that carries its last inputs from call to call.
-#include "onnx/node_import.h"
+#include "onnx/size_rules.h"
 #include "ops/conv.h"
 #include "ops/move.h"
 
@@ -15,6 +15,7 @@ void importCausalConvWithState(NodeImport& node) {
                  "') must have a known shape and a kernel of at least 1: give them when exporting");
   const Dim history = weights->shape()[2] - 1;
   Value* past = node.optionalInput(3);
+  requireShape(node, past, "past", {x->shape()[0], x->shape()[1], history});
   if (!past)
     past = node.expand(node.scalar(x->dataType(), 0), {x->shape()[0], x->shape()[1], history});
   ConcatAttrs inTime;

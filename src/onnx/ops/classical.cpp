@@ -3,6 +3,7 @@
 
 #include "onnx/formula.h"
 #include "onnx/ops/reduce.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/matmul.h"
 #include "ops/move.h"
@@ -16,6 +17,15 @@ Value* floatVector(const NodeImport& node, const std::vector<double>& values) {
   return node.graph().addConstant<float>(node.graph().uniqueName(node.name() + ".values"),
                                          DataType::kF32, {static_cast<int64_t>(values.size())},
                                          narrow);
+}
+
+// One number for all of them, or one for each feature of x.
+Value* perFeature(const NodeImport& node, std::string_view what, const Value* x,
+                  const std::vector<double>& values) {
+  if (values.size() == 1) return node.scalar(DataType::kF32, values[0]);
+  Value* vector = floatVector(node, values);
+  requireBroadcastsTo(node, vector, what, x->shape());
+  return vector;
 }
 
 Value* asFloats(const NodeImport& node, Ranks ranks) {
@@ -43,9 +53,9 @@ void importBinarizer(NodeImport& node) {
 void importScaler(NodeImport& node) {
   Value* x = asFloats(node, Ranks::from(0));
   if (const auto offset = node.numbers("offset"); !offset.empty())
-    x = node.binary(ScalarOp::kSub, x, floatVector(node, offset));
+    x = node.binary(ScalarOp::kSub, x, perFeature(node, "offset", x, offset));
   if (const auto scale = node.numbers("scale"); !scale.empty())
-    x = node.binary(ScalarOp::kMul, x, floatVector(node, scale));
+    x = node.binary(ScalarOp::kMul, x, perFeature(node, "scale", x, scale));
   node.setOutput(x);
 }
 
@@ -75,7 +85,8 @@ void importImputer(NodeImport& node) {
   const Term value = formula.input(0, type);
   const Term isReplaced = std::isnan(replaced) ? value != value : value == replaced;
   where(isReplaced, cast(formula.input(1, DataType::kF32), type), value);
-  node.setOutput(node.pointwise({x, floatVector(node, values)}, formula.take()));
+  node.setOutput(
+      node.pointwise({x, perFeature(node, "imputed values", x, values)}, formula.take()));
 }
 
 void importFeatureVectorizer(NodeImport& node) {
@@ -106,7 +117,7 @@ void importLinearRegressor(NodeImport& node) {
   attrs.transposeB = true;
   Value* y = node.add(&ops::MatMul, {x, node.reshape(weights, {targets, features})}, attrs);
   if (const auto intercepts = node.numbers("intercepts"); !intercepts.empty())
-    y = node.binary(ScalarOp::kAdd, y, floatVector(node, intercepts));
+    y = node.binary(ScalarOp::kAdd, y, perFeature(node, "intercepts", y, intercepts));
   node.setOutput(y);
 }
 

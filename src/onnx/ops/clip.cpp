@@ -24,7 +24,7 @@ void importClip(NodeImport& node) {
     if (!limit) continue;
     const auto known = isFloat(type) ? node.knownNumbers(limit) : std::nullopt;
     const bool isNumber = known && known->size() == 1;
-    if (!isNumber) inputs.push_back(limit);
+    if (!isNumber) inputs.push_back(node.reshape(limit, {}));
     const Term term = isNumber
                           ? formula.number(known->front(), type)
                           : formula.input(static_cast<int>(inputs.size()) - 1, limit->dataType());

@@ -1,5 +1,6 @@
 // Losses, which evaluation graphs keep.
 #include "onnx/ops/reduce.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/softmax.h"
 
@@ -12,6 +13,10 @@ void importLikelihood(NodeImport& node, Value* logs, Value* labels, Value* weigh
   const DataType type = logs->dataType();
   if (labels->rank() < 1 || labels->rank() + 1 != logs->rank())
     node.invalid("its labels have rank ", labels->rank(), " and its scores rank ", logs->rank());
+  Shape perLabel = logs->shape();
+  perLabel.erase(perLabel.begin() + 1);
+  requireShape(node, labels, "labels", perLabel);
+  requireShape(node, weights, "weights", {logs->shape()[1]});
   labels = node.cast(labels, DataType::kI64);
   Shape column = labels->shape();
   column.insert(column.begin() + 1, Dim(1));

@@ -1,5 +1,6 @@
 // MaxUnpool: maxima go back to where their indices say, among zeros.
 #include "onnx/ops/window.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/move.h"
 
@@ -11,6 +12,7 @@ void importMaxUnpool(NodeImport& node) {
   if (window.rank() + 2 != x->rank())
     node.invalid("its kernel has ", window.rank(), " dimensions and its input has rank ",
                  x->rank());
+  requireShape(node, indices, "indices", x->shape());
   Shape shape = x->shape();  // what the pooling saw, which the indices count in
   for (int64_t i = 0; i < window.rank(); ++i)
     shape[2 + i] = (shape[2 + i] - 1) * window.strides[i] + window.kernel[i] - window.padsBegin[i] -
@@ -27,6 +29,8 @@ void importMaxUnpool(NodeImport& node) {
   if (wanted.size() != shape.size())
     node.invalid("its output_shape has ", wanted.size(), " entries and its input has rank ",
                  x->rank());
+  requireSize(node, wanted[0], "batches in its output_shape", shape[0]);
+  requireSize(node, wanted[1], "channels in its output_shape", shape[1]);
   PadAttrs pad;
   for (size_t i = 0; i < shape.size(); ++i) {
     pad.begin.emplace_back(0);

@@ -7,13 +7,17 @@
 namespace camshaft::onnx::importer {
 
 void importBiasGelu(NodeImport& node) {
-  node.setOutput(
-      node.unary(ScalarOp::kGelu, node.binary(ScalarOp::kAdd, node.input(0), node.input(1))));
+  Value *x = node.input(0, Ranks::from(1)), *bias = node.input(1, 1);
+  requireShape(node, bias, "bias", {x->shape().back()});
+  node.setOutput(node.unary(ScalarOp::kGelu, node.binary(ScalarOp::kAdd, x, bias)));
 }
 
 void importFastGelu(NodeImport& node) {
   Value* x = node.input(0);
-  if (node.hasInput(1)) x = node.binary(ScalarOp::kAdd, x, node.input(1));
+  if (Value* bias = node.optionalInput(1, 1)) {
+    requireShape(node, bias, "bias", {node.input(0, Ranks::from(1))->shape().back()});
+    x = node.binary(ScalarOp::kAdd, x, bias);
+  }
   node.setOutput(node.unary(ScalarOp::kGeluTanh, x));
 }
 
@@ -29,13 +33,17 @@ namespace {
 
 // Inputs x, skip, scale, then beta (not for rms) and a bias of x.
 void importSkipNorm(NodeImport& node, bool rms) {
-  const Shape& shape = node.input(0)->shape();
-  requireBroadcastsTo(node, node.input(1), "skip", shape);
-  if (!shape.empty() && node.input(1)->rank() > 0)
-    requireSize(node, node.input(1)->shape().back(), "columns in its skip", shape.back());
-  Value* sum = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
+  Value *x = node.input(0, Ranks::from(2)), *skip = node.input(1, Ranks::from(2));
+  const Shape &shape = x->shape(), columns{shape.back()};
+  // One skip may serve all batches.
+  requireBroadcastsTo(node, skip, "skip", shape);
+  requireSize(node, skip->shape()[skip->rank() - 2], "rows in its skip", shape[x->rank() - 2]);
+  requireSize(node, skip->shape().back(), "columns in its skip", shape.back());
+  requireShape(node, node.input(2), "scale", columns);
+  requireShape(node, rms ? nullptr : node.optionalInput(3), "shift", columns);
+  Value* sum = node.binary(ScalarOp::kAdd, x, skip);
   if (Value* bias = node.optionalInput(rms ? 3 : 4)) {
-    requireBroadcastsTo(node, bias, "bias", sum->shape());
+    requireShape(node, bias, "bias", columns);
     sum = node.binary(ScalarOp::kAdd, sum, bias);
   }
   if (node.wants(1) || node.wants(2))

@@ -30,6 +30,7 @@ Value* keysWithin(const NodeImport& node, Value* bounds, const Dim& batch, const
   if (count == batch * 3 + 2 || (count.isConstant() && batch.isConstant() && count != batch))
     node.unsupported("a mask of ", count, " numbers for a batch of ", batch,
                      " is not supported: pass a mask of [batch, keys]");
+  requireSize(node, count, "lengths in its mask", batch);
   return compare(ScalarOp::kLess, 0, count);
 }
 
@@ -37,6 +38,9 @@ Value* allowedKeys(const NodeImport& node, Value* mask, const Value* q, const Va
   const Dim batch = q->shape()[0], queries = q->shape()[2], keys = k->shape()[2];
   if (mask->rank() == 1) return keysWithin(node, mask, batch, keys);
   const Shape in = mask->shape();
+  requireSize(node, in[0], "masks", batch);
+  if (mask->rank() < 4) requireSize(node, in.back(), "keys in its mask", keys);
+  if (mask->rank() == 3) requireSize(node, in[1], "queries in its mask", queries);
   if (mask->rank() == 2) mask = node.reshape(mask, {in[0], 1, 1, in[1]});
   if (mask->rank() == 3) mask = node.reshape(mask, {in[0], 1, in[1], in[2]});
   if (in.size() == 4)  // of all positions: the rows of these queries, the columns of these keys
@@ -65,12 +69,22 @@ Value* attend(const NodeImport& node, Value* q, Value* k, Value* v, Value* mask,
 
 namespace {
 
+// What is added to the scores may be the same for all batches and heads, but not for queries and
+// keys.
+void requireBias(const NodeImport& node, const Value* bias, const Value* q, const Value* k) {
+  const Shape scores{q->shape()[0], q->shape()[1], q->shape()[2], k->shape()[2]};
+  requireBroadcastsTo(node, bias, "attention bias", scores);
+  requireSize(node, bias->shape()[bias->rank() - 2], "queries in its attention bias", scores[2]);
+  requireSize(node, bias->shape().back(), "keys in its attention bias", scores[3]);
+}
+
 // The attention that remains once queries, keys and values are there, whose masks are given.
 Value* attendMasked(const NodeImport& node, Value* q, Value* k, Value* v, Value* keysSeen,
                     Value* bias) {
   AttentionAttrs attrs;
   attrs.causal = node.flag("unidirectional");
   Value* mask = bias;
+  if (bias) requireBias(node, bias, q, k);
   if (keysSeen) {
     mask = keyMask(node, keysSeen, node.number("mask_filter_value", -10000), q, k);
     if (bias) mask = node.binary(ScalarOp::kAdd, mask, bias);
@@ -93,6 +107,8 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
   const std::vector<int64_t> given = node.integers("qkv_hidden_sizes");
   if (!given.empty() && given.size() != 3) node.invalid("its qkv_hidden_sizes must be three");
   const auto width = [&](int i) { return given.empty() ? third : Dim(given[i]); };
+  requireSize(node, projected->shape()[2], "columns for queries, keys and values",
+              width(0) + width(1) + width(2));
   Value* q = splitHeads(node, node.slice(projected, 2, 0, width(0)), heads);
   Value* k = splitHeads(node, node.slice(projected, 2, width(0), width(1)), heads);
   Value* v = splitHeads(node, node.slice(projected, 2, width(0) + width(1), width(2)), heads);
@@ -102,6 +118,7 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
     return node.reshape(x, std::move(shape));
   };
   if (inputs.past) {
+    requireSize(node, inputs.past->shape()[0], "parts in its past", 2);
     const auto part = [&](int64_t i) {
       const Shape& in = inputs.past->shape();
       return node.reshape(node.slice(inputs.past, 0, i, 1), {in.begin() + 1, in.end()});
@@ -117,8 +134,8 @@ void importProjected(NodeImport& node, Value* projected, const Inputs& inputs) {
 
 void importMicrosoftAttention(NodeImport& node) {
   Value* projected = multiply(node, node.input(0, 3), node.input(1, 2));
-  if (Value* bias = node.optionalInput(2, 1)) {
-    requireSize(node, bias->shape()[0], "biases", projected->shape()[2]);
+  if (Value* bias = node.optionalInput(2)) {
+    requireShape(node, bias, "bias", {projected->shape()[2]});
     projected = node.binary(ScalarOp::kAdd, projected, bias);
   }
   importProjected(
@@ -129,7 +146,9 @@ void importMicrosoftAttention(NodeImport& node) {
 void importQAttention(NodeImport& node) {
   Value* x = dequantize(node, node.input(0, 3), node.input(3), node.optionalInput(6));
   Value* weights = dequantize(node, node.input(1, 2), node.input(4), node.optionalInput(7));
-  Value* projected = node.binary(ScalarOp::kAdd, multiply(node, x, weights), node.input(2, 1));
+  Value* projected = multiply(node, x, weights);
+  requireShape(node, node.input(2), "bias", {projected->shape()[2]});
+  projected = node.binary(ScalarOp::kAdd, projected, node.input(2));
   importProjected(node, projected,
                   {node.optionalInput(5, kMaskRanks), node.optionalInput(8, 5), nullptr});
 }
@@ -137,8 +156,9 @@ void importQAttention(NodeImport& node) {
 namespace {
 
 // One of several operands packed as [batch, length, heads, operands, size], as heads.
-Value* unpackHeads(const NodeImport& node, Value* packed, int64_t operand) {
+Value* unpackHeads(const NodeImport& node, Value* packed, int64_t operand, int64_t operands) {
   const Shape in = packed->shape();
+  requireSize(node, in[3], "operands packed together", operands);
   Value* one = node.reshape(node.slice(packed, 3, operand, 1), {in[0], in[1], in[2], in[4]});
   return node.transpose(one, {0, 2, 1, 3});
 }
@@ -153,28 +173,29 @@ void importMultiHeadAttention(NodeImport& node) {
   if (node.wants(3)) node.unsupported("its output of scores is not supported");
   const int64_t heads = node.integer("num_heads");
   Value *query = node.input(0, {3, 5}), *bias = node.optionalInput(3, 1);
-  Dim biased = 0;  // columns of the bias that were used
+  Dim biased = 0;  // columns of the bias that were used, or passed over: heads have none
   const auto project = [&](Value* x) {
-    if (x->rank() == 4) return x;
-    if (bias) {
-      const Dim width = x->shape()[2];
+    const bool areHeads = x->rank() == 4;
+    const Dim width = areHeads ? x->shape()[1] * x->shape()[3] : x->shape()[2];
+    if (bias && !areHeads)
       x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));
-      biased = biased + width;
-    }
-    return splitHeads(node, x, heads);
+    biased = biased + width;
+    return areHeads ? x : splitHeads(node, x, heads);
   };
   Value *q, *k, *v;
   const bool packed = query->rank() == 5;
   if (packed || (node.hasInput(1) && node.input(1, {3, 5})->rank() == 5)) {
     if (bias) node.unsupported("a bias with packed operands is not supported");
     Value* pair = packed ? query : node.input(1);
-    q = packed ? unpackHeads(node, query, 0) : project(query);
-    k = unpackHeads(node, pair, packed ? 1 : 0);
-    v = unpackHeads(node, pair, packed ? 2 : 1);
+    const int64_t operands = packed ? 3 : 2;
+    q = packed ? unpackHeads(node, query, 0, operands) : project(query);
+    k = unpackHeads(node, pair, packed ? 1 : 0, operands);
+    v = unpackHeads(node, pair, packed ? 2 : 1, operands);
   } else {
     q = project(query);
     k = project(node.input(1, {3, 4}));
     v = project(node.input(2, {3, 4}));
+    requireShape(node, bias, "bias", {biased});
   }
   if (node.hasInput(6)) k = node.concat({node.input(6, 4), k}, 2);
   if (node.hasInput(7)) v = node.concat({node.input(7, 4), v}, 2);

@@ -6,6 +6,7 @@
 #include "onnx/ops/fused_activation.h"
 #include "onnx/ops/reduce.h"
 #include "onnx/ops/softmax.h"
+#include "onnx/size_rules.h"
 #include "ops/matmul.h"
 #include "ops/norm.h"
 
@@ -101,6 +102,7 @@ void importFusedGemm(NodeImport& node) {
   Value* result = fusedProduct(node);
   if (Value* c = node.optionalInput(2)) {
     const double beta = node.number("beta", 1);
+    requireBroadcastsTo(node, c, "bias", result->shape());
     if (beta != 1) c = node.binary(ScalarOp::kMul, c, beta);
     result = node.binary(ScalarOp::kAdd, result, c);
   }
@@ -109,13 +111,19 @@ void importFusedGemm(NodeImport& node) {
 
 void importGemmFastGelu(NodeImport& node) {
   Value* result = fusedProduct(node);
-  if (node.hasInput(2)) result = node.binary(ScalarOp::kAdd, result, node.input(2));
+  if (Value* bias = node.optionalInput(2)) {
+    requireBroadcastsTo(node, bias, "bias", result->shape());
+    result = node.binary(ScalarOp::kAdd, result, bias);
+  }
   node.setOutput(node.unary(ScalarOp::kGeluTanh, result));
 }
 
 void importFusedConv(NodeImport& node) {
   Value* result = convolve(node, node.input(0), node.input(1), node.optionalInput(2));
-  if (node.hasInput(3)) result = node.binary(ScalarOp::kAdd, result, node.input(3));
+  if (Value* sum = node.optionalInput(3)) {
+    requireShape(node, sum, "summand", result->shape());
+    result = node.binary(ScalarOp::kAdd, result, sum);
+  }
   node.setOutput(
       activate(node, result, node.text("activation", ""), node.numbers("activation_params")));
 }
@@ -123,8 +131,11 @@ void importFusedConv(NodeImport& node) {
 void importNhwcConv(NodeImport& node) {
   Value* x = channelsFirst(node, node.input(0, Ranks::from(3)));
   Value* result = convolve(node, x, node.input(1), node.optionalInput(2));
-  if (node.hasInput(3))
-    result = node.binary(ScalarOp::kAdd, result, channelsFirst(node, node.input(3, x->rank())));
+  if (node.hasInput(3)) {
+    Value* sum = channelsFirst(node, node.input(3, x->rank()));
+    requireShape(node, sum, "summand", result->shape());
+    result = node.binary(ScalarOp::kAdd, result, sum);
+  }
   result = activate(node, result, node.text("activation", ""), node.numbers("activation_params"));
   node.setOutput(channelsLast(node, result));
 }
@@ -145,15 +156,20 @@ void importMicrosoftGroupNorm(NodeImport& node) {
 }
 
 void importBiasAdd(NodeImport& node) {
-  node.setOutput(node.binary(
-      ScalarOp::kAdd, node.binary(ScalarOp::kAdd, node.input(0), node.input(1)), node.input(2)));
+  Value *x = node.input(0, Ranks::from(1)), *bias = node.input(1), *skip = node.input(2);
+  requireShape(node, bias, "bias", {x->shape().back()});
+  requireShape(node, skip, "skip", x->shape());
+  node.setOutput(node.binary(ScalarOp::kAdd, node.binary(ScalarOp::kAdd, x, bias), skip));
 }
 
 // Left half times the GELU of the right half.
 void importBiasSplitGelu(NodeImport& node) {
-  Value* x = node.binary(ScalarOp::kAdd, node.input(0, Ranks::from(1)), node.input(1));
+  Value *x = node.input(0, Ranks::from(1)), *bias = node.input(1);
   const int64_t axis = x->rank() - 1;
   const Dim half = floorDiv(x->shape()[axis], 2);
+  requireShape(node, bias, "bias", {x->shape()[axis]});
+  requireSize(node, x->shape()[axis], "columns in two halves", half * 2);
+  x = node.binary(ScalarOp::kAdd, x, bias);
   Value* gate = node.unary(ScalarOp::kGelu, node.slice(x, axis, half, half));
   node.setOutput(node.binary(ScalarOp::kMul, node.slice(x, axis, 0, half), gate));
 }
@@ -161,6 +177,7 @@ void importBiasSplitGelu(NodeImport& node) {
 // The bias lacks dimensions, or has them with size one, where it is repeated; softmax runs over
 // every dimension from `axis` on.
 void importBiasSoftmax(NodeImport& node) {
+  requireBroadcastsTo(node, node.input(1), "bias", node.input(0)->shape());
   Value* x = node.binary(ScalarOp::kAdd, node.input(0), node.input(1));
   const int64_t axis = node.axisAttribute("axis", 1, x->rank());
   node.setOutput(softmax(node, x, axis, true));

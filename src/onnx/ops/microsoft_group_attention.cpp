@@ -6,6 +6,7 @@
 #include "onnx/ops/range.h"
 #include "onnx/ops/rotary.h"
 #include "onnx/size.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/move.h"
 
@@ -83,6 +84,9 @@ Value* GroupQueryAttention::rotated(Value* x) const {
   Value* positions = node_.hasInput(9) ? node_.input(9, 2) : nullptr;
   if (!positions)
     positions = node_.binary(ScalarOp::kAdd, before_, counting(node_, DataType::kI64, length_));
+  else
+    requireShape(node_, positions, "positions", {batch_, length_});
+  requireShape(node_, node_.input(8, 2), "sines", node_.input(7, 2)->shape());
   const auto angles = [&](int input) {
     Value* cache = node_.input(input, 2);
     Value* rows = node_.add(&ops::Gather, {cache, positions}, GatherAttrs{});
@@ -137,6 +141,9 @@ Value* GroupQueryAttention::mask() const {
       node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before}, formula.take());
   if (!node_.hasInput(10)) return seen;
   Value* bias = node_.input(10, 4);
+  const Shape &shape = bias->shape(), all{batch_, heads_, length_, shape[3]};
+  requireBroadcastsTo(node_, bias, "attention bias", all);
+  requireSize(node_, shape[2], "queries in its attention bias", length_);
   const Dim missing = keys_ - bias->shape().back();
   if (!missing.isConstant(0)) {
     PadAttrs pad;

@@ -3,6 +3,7 @@
 #include "onnx/ops/range.h"
 #include "onnx/ops/run_time_axes.h"
 #include "onnx/size.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/matmul.h"
 #include "ops/norm.h"
@@ -20,10 +21,20 @@ void importEmbedLayerNormalization(NodeImport& node) {
     return node.add(&ops::Gather, {node.input(table, 2), indices}, GatherAttrs{});
   };
   Value* positions = node.optionalInput(8);
+  const Dim& width = node.input(2, 2)->shape()[1];
+  requireSize(node, node.input(3, 2)->shape()[1], "columns of positions", width);
+  requireShape(node, node.optionalInput(7), "mask", ids->shape());
+  if (positions) requireBroadcastsTo(node, positions, "position ids", ids->shape());
+  requireShape(node, node.input(5), "scale", {width});
+  requireShape(node, node.input(6), "shift", {width});
   Value* sum =
       node.binary(ScalarOp::kAdd, lookUp(2, ids),
                   positions ? lookUp(3, positions) : node.slice(node.input(3, 2), 0, 0, length));
-  if (node.hasInput(1)) sum = node.binary(ScalarOp::kAdd, sum, lookUp(4, node.input(1)));
+  if (Value* segments = node.optionalInput(1)) {
+    requireShape(node, segments, "segment ids", ids->shape());
+    requireSize(node, node.input(4, 2)->shape()[1], "columns of segments", width);
+    sum = node.binary(ScalarOp::kAdd, sum, lookUp(4, segments));
+  }
   LayerNormAttrs attrs;
   attrs.axis = 2;
   attrs.epsilon = node.number("epsilon", 1e-12);
@@ -42,8 +53,7 @@ namespace {
 void importComplexProduct(NodeImport& node, bool conjugate) {
   const auto part = [&](int input, int64_t i) {
     Value* x = node.input(input, Ranks::from(1));
-    if (!(x->shape().back() == 2))
-      node.invalid("the last dimension of its operands must be 2");
+    requireSize(node, x->shape().back(), "parts of a complex number", 2);
     return node.slice(x, x->rank() - 1, i, 1);
   };
   Value *a = part(0, 0), *b = part(0, 1), *c = part(1, 0), *d = part(1, 1);
@@ -183,6 +193,8 @@ Value* nearestPixels(const NodeImport& node, Value* places, const Dim& size) {
 // outside the picture has the value `extrapolation_value`.
 void importCropAndResize(NodeImport& node) {
   Value *x = node.input(0, 4), *boxes = node.input(1, 2);
+  requireSize(node, boxes->shape()[1], "numbers per box", 4);
+  requireShape(node, node.input(2), "list of pictures", {boxes->shape()[0]});
   const std::vector<Dim> size = node.dims(3);
   const auto isPositive = [](const Dim& dim) { return !dim.isConstant() || dim.value() > 0; };
   if (size.size() != 2 || !isPositive(size[0]) || !isPositive(size[1]))

@@ -10,16 +10,23 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
+// A scale or zero point, of which there is one for all elements.
+Value* oneNumber(const NodeImport& node, Value* operand) {
+  return operand ? node.reshape(operand, {}) : nullptr;
+}
+
 // A tensor and its scale and zero point, which stand in this order from input `first` on.
 Value* dequantized(const NodeImport& node, int first) {
-  return dequantize(node, node.input(first), node.input(first + 1), node.optionalInput(first + 2));
+  return dequantize(node, node.input(first), oneNumber(node, node.input(first + 1)),
+                    oneNumber(node, node.optionalInput(first + 2)));
 }
 
 // With scale and zero point from input `first` on; in the type of the node's tensors when the zero
 // point is left out.
 Value* quantized(const NodeImport& node, Value* x, int first, DataType type) {
-  Value* zeroPoint = node.optionalInput(first + 1);
-  return quantize(node, x, node.input(first), zeroPoint, zeroPoint ? zeroPoint->dataType() : type);
+  Value* zeroPoint = oneNumber(node, node.optionalInput(first + 1));
+  return quantize(node, x, oneNumber(node, node.input(first)), zeroPoint,
+                  zeroPoint ? zeroPoint->dataType() : type);
 }
 
 void importQLinearBinary(NodeImport& node, ScalarOp op) {
@@ -90,11 +97,11 @@ void importQLinearGlobalAveragePool(NodeImport& node) {
 
 // Scale and zero point of the result, then a tensor, its scale and its zero point for each part.
 void importQLinearConcat(NodeImport& node) {
-  Value* zeroPoint = node.input(1);
+  Value *scale = oneNumber(node, node.input(0)), *zeroPoint = oneNumber(node, node.input(1));
   std::vector<Value*> parts;
   for (int i = 2; i < node.inputCount(); i += 3)
     parts.push_back(
-        quantize(node, dequantized(node, i), node.input(0), zeroPoint, zeroPoint->dataType()));
+        quantize(node, dequantized(node, i), scale, zeroPoint, zeroPoint->dataType()));
   if (parts.empty()) node.invalid("it has nothing to concatenate");
   const int64_t axis = node.axis(node.integer("axis"), parts[0]->rank());
   node.setOutput(node.concat(std::move(parts), axis));

@@ -2,6 +2,7 @@
 #include "onnx/ops/matmul.h"
 #include "onnx/ops/quantize.h"
 #include "onnx/ops/recurrent.h"
+#include "onnx/size_rules.h"
 #include "ops/matmul.h"
 
 namespace camshaft::onnx::importer {
@@ -9,7 +10,9 @@ namespace camshaft::onnx::importer {
 namespace {
 
 Value* withBias(const NodeImport& node, Value* x, int input) {
-  return node.hasInput(input) ? node.binary(ScalarOp::kAdd, x, node.input(input)) : x;
+  if (!node.hasInput(input)) return x;
+  requireBroadcastsTo(node, node.input(input), "bias", x->shape());
+  return node.binary(ScalarOp::kAdd, x, node.input(input));
 }
 
 }  // namespace
@@ -45,8 +48,11 @@ void importQGemm(NodeImport& node) {
                       attrs);
   if (alpha != 1) y = node.binary(ScalarOp::kMul, y, alpha);
   if (Value* c = node.optionalInput(6)) {
+    requireBroadcastsTo(node, c, "bias", y->shape());
     Value* step = node.binary(ScalarOp::kMul, node.binary(ScalarOp::kMul, bScale, aScale), alpha);
-    y = node.binary(ScalarOp::kAdd, y, dequantize(node, c, step, nullptr));
+    Value* added = node.binary(ScalarOp::kMul, node.cast(c, DataType::kF64),
+                               node.cast(step, DataType::kF64));
+    y = node.binary(ScalarOp::kAdd, y, node.cast(added, y->dataType()));
   }
   if (Value* scale = node.optionalInput(7)) {
     Value* zeroPoint = node.optionalInput(8);

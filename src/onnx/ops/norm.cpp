@@ -2,6 +2,7 @@
 #include "ops/norm.h"
 
 #include "onnx/ops/reduce.h"
+#include "onnx/size_rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -9,6 +10,7 @@ namespace {
 
 // Parameters of one element per group, repeated for the group's channels.
 Value* perChannel(const NodeImport& node, Value* perGroup, int64_t groups, const Dim& channels) {
+  requireShape(node, perGroup, "scale or bias", {groups});
   Value* column = node.reshape(perGroup, {groups, 1});
   return node.reshape(node.expand(column, {groups, floorDiv(channels, groups)}), {channels});
 }

@@ -19,6 +19,9 @@ Value* quantizationOperand(const NodeImport& node, Value* operand, Value* x, int
   if (blockSize == 0) return alongAxis(node, operand, axis, x->rank());
   if (blockSize < 0 || operand->rank() != x->rank())
     node.invalid("blocks need a positive block_size and a scale of rank ", x->rank());
+  Shape blocks = x->shape();
+  blocks[axis] = ceilDiv(blocks[axis], blockSize);
+  requireShape(node, operand, "scale or zero point", blocks);
   Shape split = operand->shape();
   split.insert(split.begin() + axis + 1, Dim(1));
   Shape repeated = split;
@@ -44,9 +47,17 @@ bool matters(const NodeImport& node, const Value* zeroPoint) {
   return !known || std::any_of(known->begin(), known->end(), [](double z) { return z != 0; });
 }
 
+// They tell what the elements mean, and never make more of them.
+void requireOperands(const NodeImport& node, const Value* x, const Value* scale,
+                     const Value* zeroPoint) {
+  requireBroadcastsTo(node, scale, "scale", x->shape());
+  if (zeroPoint) requireBroadcastsTo(node, zeroPoint, "zero point", x->shape());
+}
+
 }  // namespace
 
 Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint, DataType type) {
+  requireOperands(node, x, scale, zeroPoint);
   const DataType compute = isFloat(x->dataType()) ? x->dataType() : DataType::kF32;
   std::vector<Value*> inputs{x, scale};
   Formula formula;
@@ -70,6 +81,7 @@ Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint
 
 Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint,
                   std::optional<DataType> type) {
+  requireOperands(node, x, scale, zeroPoint);
   std::vector<Value*> inputs{x, scale};
   Formula formula;
   // The difference of two integers is exact in f32 up to 24 bits, in f64 beyond.
@@ -98,6 +110,8 @@ Operands operandsOf(const NodeImport& node, Value* x) {
   const int64_t axis = perAxis ? node.axisAttribute("axis", 1, x->rank()) : 0;
   if (blockSize == 0 && x->rank() > 0 && node.input(1)->rank() == 1)
     requireBroadcastsTo(node, node.input(1), "scale", {x->shape()[axis]});
+  if (Value* zeroPoint = node.optionalInput(2); zeroPoint && zeroPoint->rank() > 0)
+    requireBroadcastsTo(node, zeroPoint, "zero point", node.input(1)->shape());
   return {quantizationOperand(node, node.input(1), x, axis, blockSize),
           quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
 }

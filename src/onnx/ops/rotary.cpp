@@ -32,10 +32,10 @@ namespace {
 
 // cos or sin as [batch, length, 1, half], of [positions, half] by position, or [batch, length,
 // half].
-Value* angles(const NodeImport& node, Value* cache, Value* positions, const Dim& half) {
+Value* angles(const NodeImport& node, Value* cache, Value* positions) {
   if (positions) cache = node.add(&ops::Gather, {cache, positions}, GatherAttrs{});
   const Shape shape = cache->shape();
-  return node.reshape(node.slice(cache, 2, 0, half), {shape[0], shape[1], 1, half});
+  return node.reshape(cache, {shape[0], shape[1], 1, shape[2]});
 }
 
 void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* positions) {
@@ -53,18 +53,25 @@ void importRotary(NodeImport& node, Value* cosCache, Value* sinCache, Value* pos
     if (heads <= 0) node.invalid("its input needs rank 4, or rank 3 with num_heads");
     x = node.reshape(x, {x->shape()[0], x->shape()[1], heads, floorDiv(x->shape()[2], heads)});
   }
-  if (positions) requireBroadcastsTo(node, positions, "positions", {x->shape()[0], x->shape()[1]});
-  const Dim half = floorDiv(declared > 0 ? Dim(declared) : x->shape()[3], 2);
-  Value* y = rotate(node, x, angles(node, cosCache, positions, half),
-                    angles(node, sinCache, positions, half), node.flag("interleaved"));
+  const Dim &batch = x->shape()[0], &length = x->shape()[1];
+  const Dim turned = declared > 0 ? Dim(declared) : x->shape()[3];  // of a head: pairs of elements
+  requireSize(node, cosCache->shape().back() * 2, "elements of a head to turn", turned);
+  requireShape(node, sinCache, "sines", cosCache->shape());
+  if (!positions) requireShape(node, cosCache, "cosines", {batch, length, cosCache->shape()[2]});
+  Value* y = rotate(node, x, angles(node, cosCache, positions), angles(node, sinCache, positions),
+                    node.flag("interleaved"));
   node.setOutput(input->rank() == 4 ? node.transpose(y, {0, 2, 1, 3})
                                     : node.reshape(y, input->shape()));
 }
+
+// [batch, length] of [batch, heads, length, size] or [batch, length, width].
+Shape tokensOf(const Value* x) { return {x->shape()[0], x->shape()[x->rank() == 4 ? 2 : 1]}; }
 
 }  // namespace
 
 void importRotaryEmbedding(NodeImport& node) {
   Value* positions = node.optionalInput(3, 2);
+  requireShape(node, positions, "positions", tokensOf(node.input(0, {3, 4})));
   const int64_t cacheRank = positions ? 2 : 3;
   importRotary(node, node.input(1, cacheRank), node.input(2, cacheRank), positions);
 }
@@ -73,10 +80,11 @@ void importRotaryEmbedding(NodeImport& node) {
 void importMicrosoftRotaryEmbedding(NodeImport& node) {
   if (node.flag("is_packed_batching"))
     node.unsupported("packed batches are not supported: export it without is_packed_batching");
-  const Value* x = node.input(0, {3, 4});
+  const Shape all = tokensOf(node.input(0, {3, 4}));
   Value* positions = node.input(1, {1, 2});
+  requireShape(node, positions, "positions", positions->rank() == 1 ? Shape{1} : all);
   if (positions->rank() == 1) {
-    const Dim length = x->shape()[x->rank() == 4 ? 2 : 1];
+    const Dim& length = all[1];
     Value* tokens = node.reshape(counting(node, positions->dataType(), length), {1, length});
     positions = node.binary(ScalarOp::kAdd, tokens, positions);
   }

@@ -1,6 +1,7 @@
 // TensorScatter: rows written into a cache, from a position of each batch's own.
 #include "onnx/ops/range.h"
 #include "onnx/size.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 #include "ops/move.h"
 
@@ -12,6 +13,10 @@ void importTensorScatter(NodeImport& node) {
   if (axis == 0) node.invalid("its axis must not be the batch dimension, 0");
   if (update->rank() != cache->rank())
     node.invalid("its update has rank ", update->rank(), " and its cache has rank ", cache->rank());
+  for (int64_t i = 0; i < cache->rank(); ++i)
+    if (i != axis)
+      requireSize(node, update->shape()[i], str("elements in dimension ", i, " of its update"),
+                  cache->shape()[i]);
   const bool circular = node.choice("mode", "linear", {"linear", "circular"}) == 1;
 
   // Of every row of the update, the coordinates in the cache: its own but for the last, which is
