@@ -17,19 +17,9 @@ from differential.table import ENTRIES  # noqa: E402
 # Odd seeds have static sizes, even ones sizes that a run decides: a minute on two cores.
 STATIC = list(range(1, 4501, 2))
 AT_RUN_TIME = list(range(0, 1200, 2))
-# Seeds whose graphs still differ, by what is to be mended. One that agrees leaves the list.
-OPEN = {
-    "a run after one that failed shows old data": [64, 198, 606, 682, 718, 750],
-    "sizes that the importer wants to know": [58, 66, 240, 370, 428, 434, 454, 576, 658, 692, 728, 782, 798, 990,
-                                              1016, 1050, 1106, 1186],
-    "sizes that nobody checks at run time": [144, 774, 934, 1120],
-    "parts of nothing, backwards": [304, 1134, 2523, 4425],
-}
 
 
-def summary_of(chosen):
-    waiting = {seed for seeds in OPEN.values() for seed in seeds}
-    seeds = [seed for seed in chosen if seed not in waiting]
+def summary_of(seeds):
     summary = runner.run(runner.check_seed, [(seed, (0, 3)) for seed in seeds], seeds, os.cpu_count(),
                          innocent=runner.oracle_crashes)
     assert not summary.findings, runner.table(summary)

@@ -3,6 +3,7 @@
 
 #include "onnx/formula.h"
 #include "onnx/ops/elementwise.h"
+#include "onnx/size_rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -108,6 +109,7 @@ void importPRelu(NodeImport& node) {
   Value* x = node.input(0);
   Value* slope = node.input(1);
   if (node.opset() < 7 && x->rank() > 1) slope = alongAxis(node, slope, 1, x->rank());
+  requireBroadcastsTo(node, slope, "slope", x->shape());
   Formula formula;
   const Term value = formula.input(0, x->dataType());
   where(value < 0, value * formula.input(1, slope->dataType()), value);

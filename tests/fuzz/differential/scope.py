@@ -58,6 +58,10 @@ class Tensor:
         """Whether no run has it empty."""
         return all(min(dim) > 0 for dim in self.dims)
 
+    def sizes(self, axis):
+        """All sizes along an axis, whether or not the choice is a careless one."""
+        return {lane[0].shape[axis] for lane in self.lanes if lane}
+
     def known(self, axis):
         """The size along an axis where all runs have the same, else 0."""
         return self.dims[axis][0] if len(set(self.dims[axis])) == 1 else 0
@@ -225,6 +229,7 @@ class Scope:
 
     def add(self, nodes, reads, names, kind):
         """Runs `nodes`, which read the tensors `reads`, in all lanes, and adds them with their outputs `names`."""
+        self.need(kind != STEP or not self.parent)  # a body runs as a whole: nothing in it can be moved by a step
         distinct = list({t.name: t for t in reads}.values())
         given = [t for t in distinct if not t.constant]
         constants = [values.constant(t.array, t.dtype, t.name) for t in distinct if t.constant]
@@ -258,8 +263,10 @@ class Scope:
             except oracle.Refused as refused:
                 self.root.refused = str(refused)
                 # Elsewhere than in the first run a refusal is something to test, but rarely.
-                # Not by the data: where only the shape is read, Camshaft computes no more than that.
-                shapes = "index" not in str(refused)
+                # Not by the data: where only the shape is read, Camshaft computes no more than that, and lengths
+                # of sequences are taken as at most what there is.
+                shapes = not any(word in str(refused) for word in ("index", "indices element", "sequence_lens",
+                                                                   "sequence length"))
                 if noisy == 0 and run > 0 and shapes and self.chance(0.5) and not self.parent:
                     return None
                 raise Reject from None

@@ -17,6 +17,7 @@ def recurrent(operator):
         direction = g.one_of(("forward", "reverse", "bidirectional"))
         ways = 2 if direction == "bidirectional" else 1
         layout = g.between(0, 1) if g.opset >= 14 and g.chance(0.1) else 0
+        g.need(0 not in x.sizes(1 if layout else 0))  # after no step, ONNX Runtime has forgotten the state
         batch, length = (x.dims[0], x.dims[1]) if layout else (x.dims[1], x.dims[0])
         w = g.weight("float32", [ways, gates * hidden, x.shape[2]], -0.7, 0.7)
         r = g.weight("float32", [ways, gates * hidden, hidden], -0.7, 0.7)
@@ -67,6 +68,7 @@ def rotary(g):
     batch, length, heads, width = g.size(), g.size(), g.between(1, 3), g.one_of((2, 4, 8))
     x = g.operand("float32", [batch, heads, length, width])
     cos, sin = (g.operand("float32", [6, width // 2], -1, 1) for _ in range(2))
+    g.need(x.sizes(-1) == {width})  # ONNX Runtime turns half of an odd head
     at = g.operand("int64", [batch, length], 0, 5)
     g.node("RotaryEmbedding", [x, cos, sin, at], kind=ROUNDED, interleaved=g.between(0, 1))
 
@@ -84,6 +86,7 @@ def dft(g):
     x = g.pick(("float32", "float64"), rank=(2, 3), where=lambda t: t.full)
     x = g.node("Unsqueeze", [x, g.const([-1])], kind=EXACT)
     axis = g.between(1, x.rank - 2)
+    g.need(max(x.sizes(axis)) <= 64)  # long ones that are no power of two are inaccurate in ONNX Runtime
     attributes = {"onesided": g.between(0, 1)}
     if g.opset >= 20:
         g.node("DFT", [x, None, g.const(numpy.asarray(axis))], kind=LOOSE, **attributes)
@@ -96,8 +99,9 @@ def stft(g):
     frame, step = g.one_of((4, 8)), g.between(1, 4)
     signal = g.operand("float32", [g.size(), frame + g.between(0, 9), 1])
     window = g.operand("float32", [frame], 0, 1) if g.chance(0.6) else None
+    # One side is all there is of a real signal; ONNX Runtime gives that of complex ones too.
     g.node("STFT", [signal, g.const(numpy.asarray(step)), window] + [g.const(numpy.asarray(frame))], kind=LOOSE,
-           onesided=g.between(0, 1))
+           onesided=g.between(0, 1) if signal.sizes(-1) == {1} else 0)
 
 
 def windows(g):

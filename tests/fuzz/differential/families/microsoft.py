@@ -3,6 +3,7 @@
 import numpy
 
 from ..scope import APPROXIMATE, EXACT, LOOSE, ROUNDED, STEP
+from .products import fits_when_empty
 from .quantised import BYTES, scale_of, zero_of
 from .rows import not_empty, some_axes
 
@@ -30,6 +31,7 @@ def fused_matmul(g):
     columns = g.size()
     tail = [columns, inner] if trans_b else [inner, columns]
     y = g.operand("float32", ([dim for dim in x.dims[:-2]] if g.chance(0.6) else []) + tail)
+    g.need(fits_when_empty(x, y))
     g.node("FusedMatMul", [x, y], kind=APPROXIMATE, transA=trans_a, transB=trans_b, alpha=g.one_of((None, 0.5)), **MS)
 
 
@@ -85,7 +87,7 @@ def multi_head(g):
 def rotary(g):
     batch, length, heads, width = g.size(), g.between(1, 4), g.between(1, 2), g.one_of((4, 8))
     x = g.operand("float32", [batch, heads, length, width])
-    g.need(set(x.dims[-1]) == {width})  # odd heads are half turned
+    g.need(x.sizes(-1) == {width})  # odd heads are half turned
     at = g.operand("int64", [batch, length], 0, 5)
     cos, sin = (g.const(g.random.uniform(-1, 1, (6, width // 2)).astype(numpy.float32)) for _ in range(2))
     g.node("RotaryEmbedding", [x, at, cos, sin], kind=ROUNDED, interleaved=g.between(0, 1), **MS)
@@ -150,7 +152,9 @@ def others(g):
     if choice == 0:
         y = g.operand("float32", [g.size(), x.dims[-1]])
         x = g.operand("float32", [g.size(), x.dims[-1]])
-        g.node("CDist", [x, y], kind=APPROXIMATE, metric=g.one_of(("euclidean", "sqeuclidean")), **MS)
+        # Where rows are alike, what the root is taken of is the rounding of larger numbers.
+        metric = "sqeuclidean" if x is y else g.one_of(("euclidean", "sqeuclidean"))
+        g.node("CDist", [x, y], kind=APPROXIMATE, metric=metric, **MS)
     elif choice == 1:
         g.node("ExpandDims", [x, g.const(numpy.asarray(g.between(0, x.rank), numpy.int32))], kind=EXACT, **MS)
     else:

@@ -26,9 +26,14 @@ def matmul_left(g):
 
 
 def multiply(g, x, y):
-    """Batches that are empty are left out: ONNX Runtime gives them other shapes than the standard, or refuses."""
-    g.need(max(x.rank, y.rank) <= 2 or not_empty(x) and not_empty(y))
+    g.need(fits_when_empty(x, y))
     g.node("MatMul", [x, y], kind=APPROXIMATE)
+
+
+def fits_when_empty(x, y):
+    """Batches and vectors that are empty are left out: ONNX Runtime gives them other shapes than the standard, or
+    refuses."""
+    return x.rank == y.rank == 2 or not_empty(x) and not_empty(y)
 
 
 def gemm(g):
@@ -117,9 +122,17 @@ def conv_transpose(g):
            kind=APPROXIMATE, group=groups, **attributes)
 
 
+def without_gaps(g, attributes):
+    """Where the stride leaves gaps, ONNX Runtime's pools pad by less than nothing to keep the size the same."""
+    strides = attributes.get("strides", [])
+    same = attributes.get("auto_pad", "").startswith("SAME")
+    g.need(not same or all(k >= stride for k, stride in zip(attributes["kernel_shape"], strides)))
+    return attributes
+
+
 def max_pool(g):
     x = image(g, FLOATS + ("int8", "uint8"))
-    attributes = window(g, x, dilated=False) if g.chance(0.5) else window(g, x, same=False)
+    attributes = without_gaps(g, window(g, x, dilated=False) if g.chance(0.5) else window(g, x, same=False))
     attributes["ceil_mode"] = g.between(0, 1)
     outputs = 2 if g.chance(0.25) and x.dtype != "float16" else 1
     g.node("MaxPool", [x], outputs=outputs, kind=EXACT, storage_order=g.one_of((None, 0, 1)) if outputs == 2 else None,
@@ -128,7 +141,7 @@ def max_pool(g):
 
 def average_pool(g):
     x = image(g)
-    attributes = window(g, x, same=False) if g.opset >= 19 else window(g, x, dilated=False)
+    attributes = without_gaps(g, window(g, x, same=False) if g.opset >= 19 else window(g, x, dilated=False))
     gaps = any(k < stride for k, stride in zip(attributes["kernel_shape"], attributes.get("strides", [])))
     g.need(x.dtype != "float16" or not gaps)  # ONNX Runtime's are wrong
     g.node("AveragePool", [x], kind=APPROXIMATE, ceil_mode=g.between(0, 1), count_include_pad=g.between(0, 1),
@@ -137,7 +150,7 @@ def average_pool(g):
 
 def lp_pool(g):
     x = image(g, ("float32",))
-    g.node("LpPool", [x], kind=APPROXIMATE, p=g.between(1, 3), **window(g, x, dilated=False))
+    g.node("LpPool", [x], kind=APPROXIMATE, p=g.between(1, 3), **without_gaps(g, window(g, x, dilated=False)))
 
 
 def global_pool(operator):
@@ -151,7 +164,8 @@ def global_pool(operator):
 
 def max_unpool(g):
     # Of even sizes: elsewhere it is disputed what indices refer to, and ONNX Runtime writes past the end.
-    x = g.pick(("float32",), rank=4, where=lambda t: t.fixed and t.full and t.shape[2] % 2 == t.shape[3] % 2 == 0)
+    x = g.pick(("float32",), rank=4, where=lambda t: t.fixed and all(
+        size and size % 2 == 0 for axis in (2, 3) for size in t.sizes(axis)))
     values, indices = g.node("MaxPool", [x], outputs=2, kind=EXACT, kernel_shape=[2, 2], strides=[2, 2])
     extra = [g.const(list(x.shape))] if g.chance(0.5) else []
     g.node("MaxUnpool", [values, indices] + extra, kind=EXACT, kernel_shape=[2, 2], strides=[2, 2])
@@ -168,6 +182,7 @@ def attention(g):
     other = g.size() if g.chance(0.4) else length
     dtype = g.one_of(("float32", "float32", "float16"))
     q, k, v = (g.operand(dtype, [batch, heads, n, width]) for n in (length, other, other))
+    g.need(fits_when_empty(q, k) and fits_when_empty(q, v))
     turned = g.node("Transpose", [k], kind=EXACT, perm=[0, 1, 3, 2])
     scores = g.node("MatMul", [q, turned], kind=APPROXIMATE)
     scores = g.node(g.one_of(("Mul", "Div")), [scores, g.const(numpy.asarray(g.one_of((0.5, 2.0)), dtype))])
