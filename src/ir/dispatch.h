@@ -1,6 +1,7 @@
 // From a run-time element type to a compile-time one.
 #pragma once
 
+#include "support/boolean.h"
 #include "support/data_type.h"
 #include "support/error.h"
 #include "support/half.h"

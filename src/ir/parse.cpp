@@ -208,7 +208,9 @@ class GraphParser {
       const int64_t value = parseInteger(text);
       dispatch(type, [&](auto tag) {
         using T = decltype(tag);
-        if constexpr (std::is_integral_v<T>) static_cast<T*>(data)[index] = static_cast<T>(value);
+        using V = Compute<T>;
+        if constexpr (std::is_integral_v<V>)
+          static_cast<T*>(data)[index] = static_cast<T>(static_cast<V>(value));
       });
     });
   }

@@ -35,7 +35,9 @@ namespace {
 constexpr int64_t kBlock = 256;
 
 template <class T>
-constexpr bool kIsNarrow = !std::is_same_v<T, Compute<T>>;
+constexpr bool kIsLogic = std::is_same_v<Compute<T>, bool>;
+template <class T>
+constexpr bool kIsNarrow = !std::is_same_v<T, Compute<T>> && !kIsLogic<T>;
 // Conversions to integers of a few bits keep the low bits of what a wide one would hold.
 template <class T>
 using Converted =
@@ -44,7 +46,7 @@ using Converted =
 // A result as the element type stores it: narrow types round or wrap after every instruction.
 template <class T, class V>
 Compute<T> rounded(V value) {
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (kIsLogic<T>)
     return value != V(0);
   else if constexpr (kIsNarrow<T>)
     return static_cast<Compute<T>>(T(static_cast<Converted<T>>(value)));
@@ -55,11 +57,10 @@ Compute<T> rounded(V value) {
 template <class T>
 constexpr bool accepts(ScalarDomain domain) {
   constexpr bool isReal = std::is_floating_point_v<Compute<T>>;
-  constexpr bool isLogic = std::is_same_v<T, bool>;
   switch (domain) {
     case ScalarDomain::kFloat: return isReal;
-    case ScalarDomain::kInteger: return !isReal && !isLogic;
-    case ScalarDomain::kLogic: return isLogic;
+    case ScalarDomain::kInteger: return !isReal && !kIsLogic<T>;
+    case ScalarDomain::kLogic: return kIsLogic<T>;
     default: return true;
   }
 }
@@ -69,7 +70,7 @@ void applyTyped(const void* left, const void* right, void* result, int64_t count
   using Definition = scalar::Definition<op>;
   if constexpr (accepts<T>(Definition::kDomain)) {
     // Arithmetic on bool is that of small integers, then asked whether it is not zero.
-    using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
+    using V = std::conditional_t<kIsLogic<T>, uint8_t, Compute<T>>;
     using Result = std::conditional_t<Definition::kDomain == ScalarDomain::kCompare, bool, T>;
     const auto* a = static_cast<const Compute<T>*>(left);
     const auto* b = static_cast<const Compute<T>*>(right);
@@ -165,10 +166,7 @@ class InputReader {
       if (isPacked(input_.type))
         return static_cast<Compute<T>>(
             T::fromBits(getPacked(input_.data, at, bitsOf(input_.type))));
-    if constexpr (std::is_same_v<T, bool>)  // a byte of an engine that was tampered with is any
-      return input_.as<uint8_t>()[at] != 0;
-    else
-      return static_cast<Compute<T>>(input_.as<T>()[at]);
+    return static_cast<Compute<T>>(input_.as<T>()[at]);
   }
   void findOffsets(int64_t first, int64_t count, int64_t* offsets) const {
     if (isDense_) {

@@ -34,12 +34,11 @@ void withUpdates(const Evaluation& evaluation, ScatterReduction reduction, int64
   if (y.bytes() > 0) std::memcpy(y.data, data.data, y.bytes());
   dispatch(data.type, [&](auto tag) {
     using T = decltype(tag);
-    using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
+    using V = std::conditional_t<std::is_same_v<T, Bool>, uint8_t, Compute<T>>;
+    const auto wide = [](T element) { return static_cast<V>(static_cast<Compute<T>>(element)); };
     f([&](int64_t to, int64_t from) {
       T& element = y.as<T>()[to];
-      const V result =
-          combine(reduction, static_cast<V>(element), static_cast<V>(updates.as<T>()[from]));
-      element = static_cast<T>(result);
+      element = static_cast<T>(combine(reduction, wide(element), wide(updates.as<T>()[from])));
     });
   });
 }

@@ -41,8 +41,8 @@ std::vector<TensorType> inferReduce(const Node& node) {
 // What a reduction accumulates in: doubles for floats, 64-bit integers otherwise.
 template <class T>
 using Accumulator =
-    std::conditional_t<std::is_integral_v<T>,
-                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, double>;
+    std::conditional_t<std::is_integral_v<Compute<T>>,
+                       std::conditional_t<std::is_signed_v<Compute<T>>, int64_t, uint64_t>, double>;
 
 // Sums and products of integers wrap around.
 template <class A>
@@ -67,13 +67,13 @@ Accumulator<T> identityOf(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kProd: return 1;
     case ReduceKind::kMax:
-      if constexpr (std::is_integral_v<T>)
-        return std::numeric_limits<T>::lowest();
+      if constexpr (std::is_integral_v<Compute<T>>)
+        return std::numeric_limits<Compute<T>>::lowest();
       else
         return -std::numeric_limits<A>::infinity();
     case ReduceKind::kMin:
-      if constexpr (std::is_integral_v<T>)
-        return std::numeric_limits<T>::max();
+      if constexpr (std::is_integral_v<Compute<T>>)
+        return std::numeric_limits<Compute<T>>::max();
       else
         return std::numeric_limits<A>::infinity();
     default: return 0;

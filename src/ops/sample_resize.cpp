@@ -141,7 +141,7 @@ std::vector<double> resizeAxis(const ResizeAttrs& attrs, const Axis& axis,
 // Integers round to even and saturate.
 void roundTo(DataType type, std::vector<double>& values) {
   dispatch(type, [&](auto tag) {
-    using T = decltype(tag);
+    using T = Compute<decltype(tag)>;
     if constexpr (std::is_integral_v<T>)
       for (double& value : values)
         value =

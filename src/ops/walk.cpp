@@ -12,14 +12,9 @@ std::vector<Wide> readAll(const ConstTensorView& tensor) {
   std::vector<Wide> values(tensor.count());
   dispatch(tensor.type, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (std::is_same_v<T, bool>) {  // any byte, in an engine that was tampered with
-      const auto* from = tensor.as<uint8_t>();
-      for (size_t i = 0; i < values.size(); ++i) values[i] = from[i] != 0;
-    } else {
-      const T* from = tensor.as<T>();
-      for (size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<Wide>(static_cast<Compute<T>>(from[i]));
-    }
+    const T* from = tensor.as<T>();
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<Wide>(static_cast<Compute<T>>(from[i]));
   });
   return values;
 }

@@ -132,8 +132,9 @@ template <class T>
 Difference integerDifference(const T* got, const T* wanted, int64_t count) {
   Difference difference{.count = count};
   for (int64_t i = 0; i < count; ++i) {
-    if (got[i] == wanted[i]) continue;
-    const auto a = static_cast<double>(got[i]), b = static_cast<double>(wanted[i]);
+    const auto own = static_cast<Compute<T>>(got[i]), other = static_cast<Compute<T>>(wanted[i]);
+    if (own == other) continue;
+    const auto a = static_cast<double>(own), b = static_cast<double>(other);
     difference.add(i, a, b, std::fabs(a - b));
   }
   return difference;
@@ -153,7 +154,7 @@ Difference differenceOf(DataType type, std::span<const std::byte> got,
     const auto* a = reinterpret_cast<const T*>(got.data());
     const auto* b = reinterpret_cast<const T*>(wanted.data());
     const auto count = static_cast<int64_t>(got.size() / sizeof(T));
-    if constexpr (std::is_integral_v<T>)
+    if constexpr (std::is_integral_v<Compute<T>>)
       return integerDifference(a, b, count);
     else
       return floatDifference(a, b, count, relative);

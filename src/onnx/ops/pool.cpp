@@ -27,8 +27,9 @@ Value* loser(const NodeImport& node, DataType type) {
   if (isFloat(type)) return node.scalar(type, std::numeric_limits<double>::quiet_NaN());
   double least = 0;
   dispatch(type, [&](auto tag) {
-    if constexpr (std::is_integral_v<decltype(tag)>)
-      least = static_cast<double>(std::numeric_limits<decltype(tag)>::lowest());
+    using T = Compute<decltype(tag)>;
+    if constexpr (std::is_integral_v<T>)
+      least = static_cast<double>(std::numeric_limits<T>::lowest());
   });
   return node.scalar(type, least);
 }

@@ -211,7 +211,7 @@ Value* rounded(const NodeImport& node, Value* x, DataType type) {
   Formula formula;
   Term value = apply(ScalarOp::kRound, formula.input(0, x->dataType()));
   dispatch(type, [&](auto tag) {
-    using T = decltype(tag);
+    using T = Compute<decltype(tag)>;
     if constexpr (std::is_integral_v<T>)
       value = larger(smaller(value, static_cast<double>(std::numeric_limits<T>::max())),
                      static_cast<double>(std::numeric_limits<T>::lowest()));

@@ -127,6 +127,9 @@ void importSTFT(NodeImport& node) {
   const Dim step = scalarSize(node, 1);
   Value* window = node.optionalInput(2, 1);
   const Dim length = node.hasInput(3) ? scalarSize(node, 3) : window ? window->shape()[0] : size;
+  node.graph().require({SizeRelation::kAtLeast, size, length,
+                        str("node '", node.name(), "' (STFT): its signal has "),
+                        " samples where a frame has ", ""});
   const Dim frames = floorDiv(size - length, step) + 1;
 
   // Frame f begins at sample f * step.

@@ -143,12 +143,13 @@ RowMask Problem::maskOf(int64_t unit, int64_t row) const {
   const int64_t head = unit % keyHeads * group + row / queries;
   const int64_t offset =
       unit / keyHeads * maskStrides[0] + head * maskStrides[1] + row % queries * maskStrides[2];
-  if (mask.type == DataType::kBool) return {.selected = mask.as<const bool>() + offset};
+  if (mask.type == DataType::kBool) return {.selected = mask.as<const Bool>() + offset};
   return {.added = mask.as<const float>() + offset};
 }
 
 bool isOpen(const RowMask& mask) {
-  return mask.selected ? *mask.selected : *mask.added != -std::numeric_limits<float>::infinity();
+  if (mask.selected) return static_cast<bool>(*mask.selected);
+  return *mask.added != -std::numeric_limits<float>::infinity();
 }
 
 // The weights of one row in place, their sum returned; keys beyond its own count get none.

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 
+#include "support/boolean.h"
+
 namespace camshaft::cpu::attention {
 
 // What is added to a row of scores, or which of them count; both may be null.
 struct RowMask {
   const float* added = nullptr;
-  const bool* selected = nullptr;
+  const Bool* selected = nullptr;
 };
 
 // scores = exp(s - max s), s being softcap * tanh(scores / softcap) (as they are when softcap is 0)

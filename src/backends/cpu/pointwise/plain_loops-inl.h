@@ -8,6 +8,7 @@
 
 #include "backends/cpu/pointwise/loops.h"
 #include "ir/scalar_math.h"
+#include "support/boolean.h"
 
 namespace camshaft::cpu::pointwise {
 
@@ -24,37 +25,45 @@ constexpr bool isIn(Domain domain) {
   }
 }
 
+// How elements lie in memory.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, Bool, T>;
+
 // out[i] = F::apply(a[i], ...). The loop without steps is the one compilers vectorise.
 template <class F, class A, class R>
 void unaryLoop(const TileArgs& args) {
-  const A* a = static_cast<const A*>(args.a.data);
-  R* out = static_cast<R*>(args.out);
+  const auto* a = static_cast<const Stored<A>*>(args.a.data);
+  auto* out = static_cast<Stored<R>*>(args.out);
+  const auto result = [](Stored<A> x) { return Stored<R>(F::apply(static_cast<A>(x))); };
   if (args.a.step == 0) {
-    std::fill(out, out + args.count, F::apply(*a));
+    std::fill(out, out + args.count, result(*a));
   } else {
-    for (int64_t i = 0; i < args.count; ++i) out[i] = F::apply(a[i]);
+    for (int64_t i = 0; i < args.count; ++i) out[i] = result(a[i]);
   }
 }
 
 template <class F, class T, class R>
 void binaryLoop(const TileArgs& args) {
-  const T* a = static_cast<const T*>(args.a.data);
-  const T* b = static_cast<const T*>(args.b.data);
-  R* out = static_cast<R*>(args.out);
+  const auto* a = static_cast<const Stored<T>*>(args.a.data);
+  const auto* b = static_cast<const Stored<T>*>(args.b.data);
+  auto* out = static_cast<Stored<R>*>(args.out);
+  const auto result = [](Stored<T> x, Stored<T> y) {
+    return Stored<R>(F::apply(static_cast<T>(x), static_cast<T>(y)));
+  };
   const int64_t stepA = args.a.step, stepB = args.b.step;
   if (stepA == 1 && stepB == 1) {
-    for (int64_t i = 0; i < args.count; ++i) out[i] = F::apply(a[i], b[i]);
+    for (int64_t i = 0; i < args.count; ++i) out[i] = result(a[i], b[i]);
   } else {
-    for (int64_t i = 0; i < args.count; ++i) out[i] = F::apply(a[i * stepA], b[i * stepB]);
+    for (int64_t i = 0; i < args.count; ++i) out[i] = result(a[i * stepA], b[i * stepB]);
   }
 }
 
 template <class T>
 void whereLoop(const TileArgs& args) {
-  const bool* condition = static_cast<const bool*>(args.a.data);
-  const T* yes = static_cast<const T*>(args.b.data);
-  const T* no = static_cast<const T*>(args.c.data);
-  T* out = static_cast<T*>(args.out);
+  const auto* condition = static_cast<const Bool*>(args.a.data);
+  const auto* yes = static_cast<const Stored<T>*>(args.b.data);
+  const auto* no = static_cast<const Stored<T>*>(args.c.data);
+  auto* out = static_cast<Stored<T>*>(args.out);
   for (int64_t i = 0; i < args.count; ++i)
     out[i] = condition[i * args.a.step] ? yes[i * args.b.step] : no[i * args.c.step];
 }
