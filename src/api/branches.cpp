@@ -17,7 +17,7 @@ bool runsByItself(const Plan& plan, const ProfilePlan& profile) {
                                        [](const IoTensor& input) { return input.isShapeTensor; });
   return !readsValues && profile.dynamicBuffers.empty() &&
          std::none_of(profile.steps.begin(), profile.steps.end(),
-                      [&](const Step& step) { return isHostStep(plan, step); });
+                      [&](const Step& step) { return isHostStep(plan, step) || runsBodies(step); });
 }
 
 int64_t bytesOf(const TensorDesc& tensor, std::span<const int64_t> dims) {

@@ -1,24 +1,86 @@
 #include "compiler/bodies.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/backends.h"
 #include "compiler/optimize.h"
+#include "ir/rewrite.h"
 #include "ops/control_flow.h"
 #include "ops/symbols.h"
 
 namespace camshaft {
 namespace {
 
-// Bodies run on the host, and in the types that they have: what goes in and out of them is fixed.
-CompileOptions optionsInside(CompileOptions options) {
-  if (options.device == "cuda") options.device = "cpu";
-  options.computeCapability = 0;
-  options.allowF16 = options.allowBF16 = false;
+// Whether the values of a graph, those in bodies too, are a few integers each. A kernel of a device
+// gains nothing on them, and the host is where they are wanted.
+bool isShapeArithmetic(const Graph& graph);
+
+bool isFewIntegers(const Value* value) {
+  constexpr int64_t kFew = 64;
+  if (!value || value->isConstant()) return true;
+  const Dim count = numElements(value->shape());
+  return (isInteger(value->dataType()) || value->dataType() == DataType::kBool) &&
+         count.isConstant() && count.value() <= kFew;
+}
+
+bool isShapeArithmetic(const Node& node) {
+  return std::ranges::all_of(node.inputs, isFewIntegers) &&
+         std::ranges::all_of(node.outputs, isFewIntegers) &&
+         std::ranges::all_of(bodiesOf(node),
+                             [](const Graph* body) { return isShapeArithmetic(*body); });
+}
+
+bool isShapeArithmetic(const Graph& graph) {
+  return std::ranges::all_of(graph.inputs, isFewIntegers) &&
+         std::ranges::all_of(graph.nodes(), [](const auto& node) {
+           return isShapeArithmetic(std::as_const(*node));
+         });
+}
+
+bool isForDevice(const CompileOptions& options) { return options.device == "cuda"; }
+
+// For the bodies of a node, on the device around it or on the host. What goes in and out of a body
+// keeps its type, whatever is asked of single nodes.
+CompileOptions optionsInside(const Node& node, CompileOptions options) {
+  const bool staysOnHost = isForDevice(options) && isShapeArithmetic(node);
+  if (staysOnHost) options.device = "cpu";
+  if (!isForDevice(options)) {
+    options.computeCapability = 0;
+    options.allowF16 = options.allowBF16 = false;
+  }
   options.precisionRequests = PrecisionRequests::kIgnore;
   options.progress = nullptr;
   options.dump = nullptr;
   return options;
+}
+
+ChooseOptions chooseInside(const CompileOptions& options, ChooseOptions choose) {
+  choose.progress = nullptr;
+  if (isForDevice(options) || !choose.hasDeviceMemory) return choose;
+  choose.backends = buildBackends(options.device);
+  choose.canMeasure = true;
+  choose.hasDeviceMemory = false;
+  choose.deviceKey = runtimeBackends().front()->describeDevice();
+  return choose;
+}
+
+// A body runs only where its loop's condition holds.
+void assumeCondition(Graph& body) {
+  Value* condition = body.inputs[1];
+  if (!body.hasUses(condition) || !numElements(condition->shape()).isConstant(1)) return;
+  const uint8_t holds[] = {1};
+  body.replaceUses(condition, body.addConstant(str(condition->name, ".holds"), condition->type,
+                                               ConstantData::of(std::span<const uint8_t>(holds))));
+}
+
+// A loop's body that never ends the loop need not say so in every iteration.
+void dropConstantCondition(Graph& body) {
+  Value* condition = body.outputs[0].value;
+  double number = 0;
+  if (!isScalarConstant(skipThrough(condition, &ops::Identity), &number) || number == 0) return;
+  body.setOutputs(std::vector<Graph::Output>(body.outputs.begin() + 1, body.outputs.end()));
+  if (condition->producer) body.eraseIfDead(condition->producer);
 }
 
 // Sizes that are numbers outside, and stay what they are, are numbers inside.
@@ -56,32 +118,53 @@ ResolvedProfile profileInside(const Node& node, size_t index, const Graph& graph
   return inside;
 }
 
-Plan planBody(Graph body, const std::string& name, const ResolvedProfile& profile,
+// Which inputs a body on a device takes on the host: those whose values decide sizes, or the course
+// of bodies in it. Iterations are counted there; carried values are left on the device by the
+// iteration before.
+void placeInputs(const Node& node, const Graph& body, const BodyPlans& inner,
+                 std::vector<IoTensor>& inputs) {
+  for (const auto& [user, planned] : inner)
+    for (size_t i = 0; i < user->inputs.size(); ++i) {
+      if (!user->inputs[i] || !(planned.onHost || planned.readsOnHost[i])) continue;
+      const auto input = std::ranges::find(body.inputs, storageOf(user->inputs[i]));
+      if (input != body.inputs.end()) inputs[input - body.inputs.begin()].isOnHost = true;
+    }
+  if (node.op != &ops::Loop) return;
+  for (size_t i = 0; i < 2; ++i) inputs[i].isOnHost = true;
+  for (int64_t c = 0; c < node.as<LoopAttrs>().carried; ++c) inputs[2 + c].isOnHost = false;
+}
+
+Plan planBody(const Node& node, Graph body, const ResolvedProfile& profile,
               const CompileOptions& options, const ChooseOptions& choose, WeightsBuilder& weights) {
   Plan plan;
-  plan.networkName = name;
+  plan.networkName = node.name;
   plan.device = options.device;
   plan.builtFor = choose.deviceKey;
   plan.profilingVerbosity = options.profilingVerbosity;
-  plan.inputs = describeInputs(body, false);
-  plan.outputs = describeOutputs(body);
+  if (node.op == &ops::Loop) dropConstantCondition(body);
   std::vector<ChosenKernel> chosen = chooseKernels(body, profile, choose);
-  const BodyIndices bodies = planBodies(body, profile, options, choose, weights, plan.bodies);
-  BinariesBuilder noBinaries;
-  plan.profiles.push_back(planProfile(body, profile, std::move(chosen), plan.inputs, false, weights,
-                                      noBinaries, bodies));
+  const BodyPlans inner = planBodies(body, profile, options, choose, weights, plan.bodies);
+  plan.inputs = describeInputs(body, choose.hasDeviceMemory);
+  plan.outputs = describeOutputs(body);
+  if (choose.hasDeviceMemory) placeInputs(node, body, inner, plan.inputs);
+  BinariesBuilder binaries;
+  plan.profiles.push_back(planProfile(body, profile, std::move(chosen), plan.inputs,
+                                      choose.hasDeviceMemory, weights, binaries, inner));
+  plan.binaries = binaries.take();
   return plan;
 }
 
 }  // namespace
 
 void optimizeBodies(Graph& graph, const CompileOptions& outside) {
-  const CompileOptions options = optionsInside(outside);
   for (Node* node : graph.nodeList()) {
+    if (!hasBodies(*node)) continue;
+    const CompileOptions options = optionsInside(*node, outside);
     size_t index = 0;
     for (BodyPtr* slot : bodiesOf(*node)) {
       Graph body = (*slot)->clone();
       substituteKnownSizes(*node, index++, body);
+      if (node->op == &ops::Loop) assumeCondition(body);
       optimize(body, options, *buildBackends(options.device).front());
       optimizeBodies(body, options);
       separateOutputs(body);
@@ -91,30 +174,32 @@ void optimizeBodies(Graph& graph, const CompileOptions& outside) {
   }
 }
 
-BodyIndices planBodies(const Graph& graph, const ResolvedProfile& profile,
-                       const CompileOptions& outside, const ChooseOptions& chooseOutside,
-                       WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans) {
-  BodyIndices indices;
-  const CompileOptions options = optionsInside(outside);
-  ChooseOptions choose = chooseOutside;
-  choose.backends = buildBackends(options.device);
-  choose.canMeasure = true;
-  choose.hasDeviceMemory = false;
-  choose.deviceKey = runtimeBackends().front()->describeDevice();
-  choose.progress = nullptr;
+BodyPlans planBodies(const Graph& graph, const ResolvedProfile& profile,
+                     const CompileOptions& outside, const ChooseOptions& chooseOutside,
+                     WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans) {
+  BodyPlans all;
   for (const Node* node : graph.nodeList()) {
+    if (!hasBodies(*node)) continue;
+    const CompileOptions options = optionsInside(*node, outside);
+    const ChooseOptions choose = chooseInside(options, chooseOutside);
+    if (chooseOutside.hasDeviceMemory && !choose.hasDeviceMemory)
+      options.log.verbose(describe(*node), " runs on the host: it only computes sizes");
+    PlannedBodies& planned = all[node];
+    planned.onHost = !choose.hasDeviceMemory;
+    planned.readsOnHost.assign(node->op == &ops::Loop ? 2 : 1, true);
     const std::vector<const Graph*> bodies = bodiesOf(*node);
-    if (chooseOutside.hasDeviceMemory && !bodies.empty())
-      options.log.info(describe(*node),
-                       " runs on the host, with copies: its course is decided as it runs");
     for (size_t b = 0; b < bodies.size(); ++b) {
-      const ResolvedProfile inside = profileInside(*node, b, graph, profile);
-      indices[node].push_back(static_cast<int32_t>(plans.size()));
-      plans.push_back(std::make_shared<Plan>(
-          planBody(bodies[b]->clone(), node->name, inside, options, choose, weights)));
+      Plan plan = planBody(*node, bodies[b]->clone(), profileInside(*node, b, graph, profile),
+                           options, choose, weights);
+      if (!planned.onHost)
+        planned.arenaBytes = std::max(planned.arenaBytes, plan.profiles[0].arenaBytes);
+      for (size_t i = node->op == &ops::Loop ? 2 : 0; i < plan.inputs.size(); ++i)
+        planned.readsOnHost.push_back(plan.inputs[i].isOnHost);
+      planned.plans.push_back(static_cast<int32_t>(plans.size()));
+      plans.push_back(std::make_shared<Plan>(std::move(plan)));
     }
   }
-  return indices;
+  return all;
 }
 
 }  // namespace camshaft

@@ -1,5 +1,6 @@
 // The bodies of If and Loop nodes: each is optimised and planned like a network of its own, for the
-// host, and shares the weights of the one it lies in.
+// device of the one it lies in, and shares the weights of that. Bodies that only compute sizes are
+// for the host.
 #pragma once
 
 #include "compiler/compile.h"
@@ -13,8 +14,8 @@ void optimizeBodies(Graph& graph, const CompileOptions& options);
 
 // Plans the bodies for one profile of the graph they lie in, and appends them to `plans`. `choose`
 // are the options for the graph around them.
-BodyIndices planBodies(const Graph& graph, const ResolvedProfile& profile,
-                       const CompileOptions& options, const ChooseOptions& choose,
-                       WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans);
+BodyPlans planBodies(const Graph& graph, const ResolvedProfile& profile,
+                     const CompileOptions& options, const ChooseOptions& choose,
+                     WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans);
 
 }  // namespace camshaft

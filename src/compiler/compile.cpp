@@ -36,8 +36,7 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
   if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
-  const BodyIndices bodies =
-      planBodies(graph, resolved, options, choose, weights, plan.bodies);
+  const BodyPlans bodies = planBodies(graph, resolved, options, choose, weights, plan.bodies);
   return planProfile(graph, resolved, std::move(chosen), plan.inputs, choose.hasDeviceMemory,
                      weights, binaries, bodies);
 }

@@ -293,7 +293,7 @@ TEST(ControlFlow, PlansThatDoNotFitTheirBodiesAreRefused) {
   EXPECT_THAT(refusalOf([](Plan& p, Step&) { p.bodies[0]->profiles.clear(); }),
               HasSubstr("not one profile"));
   EXPECT_THAT(refusalOf([](Plan& p, Step&) { p.bodies[0]->device = "cuda"; }),
-              HasSubstr("does not run on the host"));
+              HasSubstr("for another device"));
 }
 
 }  // namespace

@@ -22,16 +22,17 @@ class Validator {
     require(!plan_.profiles.empty(), "it has no profile");
     for (const IoTensor& input : plan_.inputs) checkDims(input.tensor, "an input");
     for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
+    for (const std::shared_ptr<Plan>& body : plan_.bodies) {
+      require(body->profiles.size() == 1, "a body has not one profile");
+      require(!hasDeviceMemory(*body) || body->device == plan_.device,
+              "a body is for another device");
+    }
     for (const ProfilePlan& profile : plan_.profiles) checkProfile(profile);
     // Shared bodies would be run, shown and allocated once per way that leads to them.
     std::sort(bodiesRun_.begin(), bodiesRun_.end());
     require(std::adjacent_find(bodiesRun_.begin(), bodiesRun_.end()) == bodiesRun_.end(),
             "two steps run the same body");
-    for (const std::shared_ptr<Plan>& body : plan_.bodies) {
-      require(body->profiles.size() == 1, "a body has not one profile");
-      require(!hasDeviceMemory(*body), "a body does not run on the host");
-      Validator(*body).run();
-    }
+    for (const std::shared_ptr<Plan>& body : plan_.bodies) Validator(*body).run();
   }
 
  private:
@@ -155,22 +156,23 @@ class Validator {
   }
 
   // Where the plan's device has memory of its own, a step works on one side: the host's, or the
-  // device's.
+  // device's, but for what the host leads it by.
   void checkSide(const Step& step) {
     if (!hasDeviceMemory(plan_)) return;
-    const bool onHost = isHostStep(plan_, step);
     const auto isOnHost = [&](const Operand& operand) {  // isHostOperand() would search
       return operand.place == Place::kDynamic ? isHostBuffer_[operand.index]
                                               : isHostOperand(plan_, *profile_, operand);
     };
-    const auto check = [&](const Operand& operand) {
+    const auto check = [&](const Operand& operand, bool onHost) {
       require(operand.place == Place::kNone || operand.place == Place::kWeights ||
                   isOnHost(operand) == onHost,
               "a step reaches for memory of the other side");
     };
-    for (const Operand& input : step.inputs) check(input);
-    for (const Operand& output : step.outputs) check(output);
-    check(step.workspace);
+    const bool onHost = isHostStep(plan_, step);
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      check(step.inputs[i], readsOnHost(plan_, step, i));
+    for (const Operand& output : step.outputs) check(output, onHost);
+    check(step.workspace, onHost);
   }
 
   void checkCopy(const Step& step) {
@@ -233,6 +235,8 @@ class Validator {
         checkPassed(step.outputs[i], body.outputs[i]);
     }
     require(next == step.inputs.size(), "a branch has operands that neither body takes");
+    require(hasDeviceMemory(bodyOf(step, 0)) == hasDeviceMemory(bodyOf(step, 1)),
+            "a branch has bodies on both sides");
   }
 
   void checkLoop(const Step& step) {
@@ -240,9 +244,11 @@ class Validator {
     const Plan& body = bodyOf(step, 0);
     const auto carried = static_cast<size_t>(step.carried);
     require(step.carried >= 0 && body.inputs.size() == step.inputs.size() &&
-                body.inputs.size() >= 2 + carried && body.outputs.size() >= 1 + carried &&
-                body.outputs.size() == step.outputs.size() + 1,
+                body.inputs.size() >= 2 + carried && step.outputs.size() >= carried &&
+                body.outputs.size() >= step.outputs.size() &&
+                body.outputs.size() <= step.outputs.size() + 1,
             "a loop lacks operands");
+    const size_t conditions = body.outputs.size() - step.outputs.size();
     for (size_t i = 0; i < 2; ++i) {
       const DataType type = i == 0 ? DataType::kI64 : DataType::kBool;
       require(step.inputs[i].place == Place::kNone || isScalar(step.inputs[i], type),
@@ -250,10 +256,13 @@ class Validator {
       require(body.inputs[i].tensor.type == type && isScalar(body.inputs[i].tensor),
               "a loop's body takes no iteration");
     }
-    require(body.outputs[0].tensor.type == DataType::kBool, "a loop's body gives no condition");
+    for (size_t i = 0; i < 2 + carried && hasDeviceMemory(body); ++i)
+      require(body.inputs[i].isOnHost == (i < 2), "a loop's values are on the wrong side");
+    require(conditions == 0 || body.outputs[0].tensor.type == DataType::kBool,
+            "a loop's body gives no condition");
     for (size_t i = 2; i < body.inputs.size(); ++i) checkPassed(step.inputs[i], body.inputs[i]);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      checkPassed(step.outputs[i], body.outputs[1 + i], i < carried ? 0 : 1);
+      checkPassed(step.outputs[i], body.outputs[conditions + i], i < carried ? 0 : 1);
       if (i < carried) checkPassed(step.outputs[i], body.inputs[2 + i]);
     }
   }

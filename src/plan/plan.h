@@ -73,10 +73,13 @@ enum class StepKind : uint8_t {
   kKernel,
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
   kCopy,      // input 0 to output 0, between the device and the host
-  // Steps that run bodies, on the host. Then they know the sizes of their outputs: those that have a
-  // bind slot go there, and the program runs from dimBegin to dimEnd.
+  // Steps that run bodies. Then they know the sizes of their outputs: those that have a bind slot go
+  // there, and the program runs from dimBegin to dimEnd. Bodies on a device have their arena in the
+  // step's workspace.
   kIf,    // input 0 chooses bodies[0] or bodies[1]; the others are the inputs of both, in order
-  kLoop,  // trip count, condition, carried values, captures; bodies[0] over and over
+  // Trip count, condition, carried values, captures; bodies[0] over and over. A body that gives no
+  // condition first leaves that as it is.
+  kLoop,
 };
 
 // What the inspector shows of a step; running does not look at it.
@@ -155,8 +158,8 @@ struct Plan {
   std::shared_ptr<const void> weightsOwner;
   std::vector<std::vector<std::byte>> binaries;  // device code, each distinct one once
   int32_t profilingVerbosity = 0;
-  // What steps of these profiles run. Each has one profile, runs on the host, and its weights are
-  // the ones here.
+  // What steps of these profiles run. Each has one profile, is for this device or for the host, and
+  // its weights are the ones here.
   std::vector<std::shared_ptr<Plan>> bodies;
 };
 
@@ -175,11 +178,27 @@ inline bool runsBodies(const Step& step) {
   return step.kind == StepKind::kIf || step.kind == StepKind::kLoop;
 }
 
-// Whether a step of such a plan runs on the host: kernels of another backend, and what the runtime
-// does itself.
+// Whether a step of such a plan runs on the host: kernels of another backend, bodies that are
+// planned for it, and what the runtime does itself.
 inline bool isHostStep(const Plan& plan, const Step& step) {
+  if (runsBodies(step)) return !hasDeviceMemory(*plan.bodies[step.bodies[0]]);
   if (step.kind != StepKind::kKernel) return step.kind != StepKind::kCopy;
   return !step.kernel.starts_with(plan.device + "/");
+}
+
+// How many inputs of a step with bodies decide its course: the host reads them.
+inline size_t courseInputs(const Step& step) { return step.kind == StepKind::kLoop ? 2 : 1; }
+
+// Whether a step of such a plan finds an input on the host. One that runs bodies on the device does
+// so with what decides its course, and with what the bodies want to have there.
+inline bool readsOnHost(const Plan& plan, const Step& step, size_t input) {
+  if (!runsBodies(step) || isHostStep(plan, step)) return isHostStep(plan, step);
+  if (input < courseInputs(step)) return true;
+  const std::vector<IoTensor>& first = plan.bodies[step.bodies[0]]->inputs;
+  const size_t index = step.kind == StepKind::kLoop ? input : input - 1;
+  return index < first.size()
+             ? first[index].isOnHost
+             : plan.bodies[step.bodies[1]]->inputs[index - first.size()].isOnHost;
 }
 
 inline bool isHostOperand(const Plan& plan, const ProfilePlan& profile, const Operand& operand) {

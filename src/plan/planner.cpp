@@ -21,12 +21,12 @@ bool needsKernel(const Node& node) {
   return !isView(node) && node.op != &ops::BindDims && !hasBodies(node);
 }
 
-namespace {
-
 const Value* storageOf(const Value* value) {
   while (value->producer && isView(*value->producer)) value = value->producer->input(0);
   return value;
 }
+
+namespace {
 
 Dim byteSize(const TensorType& type) {
   const Dim count = numElements(type.shape);
@@ -57,7 +57,7 @@ class Planner {
  public:
   Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
           const std::vector<IoTensor>& inputs, bool hasDeviceMemory, WeightsBuilder& weights,
-          BinariesBuilder& binaries, const BodyIndices& bodies)
+          BinariesBuilder& binaries, const BodyPlans& bodies)
       : graph_(graph),
         profile_(profile),
         chosen_(std::move(chosen)),
@@ -93,20 +93,30 @@ class Planner {
   using Key = std::pair<const void*, Side>;        // a location, or a draft's workspace
 
   struct Draft {
-    const Node* node;                // null: copies
-    ChosenKernel* chosen = nullptr;  // null: copies, or is done by the runtime
-    Side side = Side::kDevice;       // where it runs and its operands lie
-    const Value* copied = nullptr;   // to `side`, from the other
+    const Node* node;                       // null: copies
+    ChosenKernel* chosen = nullptr;         // null: copies, or is done by the runtime
+    const PlannedBodies* bodies = nullptr;  // which it runs
+    Side side = Side::kDevice;              // where it runs and its operands lie
+    const Value* copied = nullptr;          // to `side`, from the other
     std::vector<int32_t> bindSlots;
     int32_t dimBegin = 0, dimEnd = 0;
 
     bool isRuntimeStep() const { return node && !chosen; }
+    // Bodies on the device are led by the host.
+    Side sideOf(size_t input) const {
+      return bodies && !bodies->onHost && bodies->readsOnHost[input] ? Side::kHost : side;
+    }
+    Dim workspaceBytes() const {
+      return chosen   ? chosen->prepared.workspaceBytes
+             : bodies ? Dim(bodies->arenaBytes)
+                      : Dim(0);
+    }
     std::vector<Location> reads() const {
       std::vector<Location> all;
       if (copied) all.emplace_back(copied, side == Side::kHost ? Side::kDevice : Side::kHost);
       if (node)
-        for (const Value* input : node->inputs)
-          if (input) all.emplace_back(storageOf(input), side);
+        for (size_t i = 0; i < node->inputs.size(); ++i)
+          if (node->inputs[i]) all.emplace_back(storageOf(node->inputs[i]), sideOf(i));
       return all;
     }
     std::vector<Location> writes() const {
@@ -128,22 +138,27 @@ class Planner {
                        "kernels out of order at ", camshaft::describe(*node));
         draft.chosen = &chosen_[next++];
       }
-      const bool onHost = draft.chosen ? draft.chosen->onHost : hasDeviceMemory_;
+      if (hasBodies(*node)) draft.bodies = &bodies_.at(node.get());
+      const bool onHost = draft.chosen   ? draft.chosen->onHost
+                          : draft.bodies ? hasDeviceMemory_ && draft.bodies->onHost
+                                         : hasDeviceMemory_;
       draft.side = onHost ? Side::kHost : Side::kDevice;
       drafts_.push_back(std::move(draft));
     }
   }
 
   // Host steps and device steps work on their own side: a value is copied to the other one before
-  // its first use there, and graph outputs end on the device.
+  // its first use there, and graph outputs end on the device. Inputs are copied before everything,
+  // where no recording is cut in two by it.
   void insertCopies() {
     std::set<Location> available;
     for (size_t i = 0; i < graph_.inputs.size(); ++i)
       available.emplace(graph_.inputs[i], inputs_[i].isOnHost ? Side::kHost : Side::kDevice);
-    std::vector<Draft> ordered;
+    std::vector<Draft> copiedInputs, ordered;
     const auto require = [&](const Location& location) {
       if (location.first->isConstant() || !available.insert(location).second) return;
-      ordered.push_back({.node = nullptr, .side = location.second, .copied = location.first});
+      std::vector<Draft>& drafts = location.first->producer ? ordered : copiedInputs;
+      drafts.push_back({.node = nullptr, .side = location.second, .copied = location.first});
     };
     for (Draft& draft : drafts_) {
       for (const Location& location : draft.reads()) require(location);
@@ -151,7 +166,8 @@ class Planner {
       ordered.push_back(std::move(draft));
     }
     for (const auto& output : graph_.outputs) require({storageOf(output.value), Side::kDevice});
-    drafts_ = std::move(ordered);
+    drafts_ = std::move(copiedInputs);
+    std::move(ordered.begin(), ordered.end(), std::back_inserter(drafts_));
   }
 
   // Every dimension anybody will ask for, in the order steps need them.
@@ -275,8 +291,8 @@ class Planner {
           addBuffer(output, byteSize(output.first->type), step, last);
         }
       }
-      if (draft.chosen && !draft.chosen->prepared.workspaceBytes.isConstant(0))
-        addBuffer({&draft, draft.side}, draft.chosen->prepared.workspaceBytes, step, step);
+      if (!draft.workspaceBytes().isConstant(0))
+        addBuffer({&draft, draft.side}, draft.workspaceBytes(), step, step);
     }
     plan_.arenaBytes = placeBuffers(buffers_);
     plan_.hostArenaBytes = placeBuffers(hostBuffers_);
@@ -382,23 +398,28 @@ class Planner {
       }
     }
     for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
-    if (!prepared.workspaceBytes.isConstant(0)) {
-      step.workspace = places_.at({&draft, draft.side});
-      step.workspace.tensor = {.type = DataType::kU8,
-                               .dims = {dims_.refer(prepared.workspaceBytes)}};
-    }
+    step.workspace = workspaceOf(draft);
     step.info = std::move(draft.chosen->info);
     return step;
   }
 
+  Operand workspaceOf(const Draft& draft) {
+    if (draft.workspaceBytes().isConstant(0)) return {};
+    Operand workspace = places_.at({&draft, draft.side});
+    workspace.tensor = {.type = DataType::kU8, .dims = {dims_.refer(draft.workspaceBytes())}};
+    return workspace;
+  }
+
   void fillRuntimeStep(Draft& draft, Step& step) {
     const Node& node = *draft.node;
-    for (const Value* input : node.inputs) step.inputs.push_back(operandOf(input, draft.side));
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      step.inputs.push_back(operandOf(node.inputs[i], draft.sideOf(i)));
     step.kind = node.op == &ops::If     ? StepKind::kIf
                 : node.op == &ops::Loop ? StepKind::kLoop
                                         : StepKind::kBindDims;
     if (node.op == &ops::Loop) step.carried = static_cast<int32_t>(node.as<LoopAttrs>().carried);
-    if (hasBodies(node)) step.bodies = bodies_.at(&node);
+    if (draft.bodies) step.bodies = draft.bodies->plans;
+    step.workspace = workspaceOf(draft);
     step.bindSlots = std::move(draft.bindSlots);
     for (const Dim& symbol : node.op->defines(*node.attrs)) {
       const DimRange range = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
@@ -428,7 +449,7 @@ class Planner {
   bool hasDeviceMemory_;
   WeightsBuilder& weights_;
   BinariesBuilder& binaries_;
-  const BodyIndices& bodies_;
+  const BodyPlans& bodies_;
   DimProgramBuilder dims_;
   std::vector<Draft> drafts_;
   std::vector<BufferLifetime> buffers_, hostBuffers_;
@@ -442,48 +463,10 @@ class Planner {
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
                         bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries,
-                        const BodyIndices& bodies) {
+                        const BodyPlans& bodies) {
   return Planner(graph, profile, std::move(chosen), inputs, hasDeviceMemory, weights, binaries,
                  bodies)
       .plan();
-}
-
-namespace {
-IoTensor describeIo(const std::string& name, const Value& value, DimProgramBuilder& dims,
-                    bool isInput) {
-  IoTensor io{.name = name, .isInput = isInput};
-  io.tensor.type = value.dataType();
-  for (const Dim& dim : value.shape()) {
-    // Outputs' slots differ between profiles; ProfilePlan::outputs has them.
-    io.tensor.dims.push_back(dim.isConstant() ? DimRef{.constant = dim.value()}
-                             : isInput        ? DimRef{.slot = dims.defineSymbol(dim.symbolName())}
-                                              : DimRef{.slot = 0});
-    io.dimNames.push_back(dim.isConstant() ? "" : toString(dim));
-  }
-  return io;
-}
-}  // namespace
-
-std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory) {
-  DimProgramBuilder dims;
-  std::vector<IoTensor> inputs;
-  for (const Value* input : graph.inputs) {
-    inputs.push_back(describeIo(input->name, *input, dims, true));
-    inputs.back().isShapeTensor =
-        std::any_of(input->users.begin(), input->users.end(), [](const Node* user) {
-          return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
-        });
-    inputs.back().isOnHost = hasDeviceMemory && inputs.back().isShapeTensor;
-  }
-  return inputs;
-}
-
-std::vector<IoTensor> describeOutputs(const Graph& graph) {
-  DimProgramBuilder dims;
-  std::vector<IoTensor> outputs;
-  for (const auto& output : graph.outputs)
-    outputs.push_back(describeIo(output.name, *output.value, dims, false));
-  return outputs;
 }
 
 }  // namespace camshaft

@@ -50,15 +50,23 @@ class BinariesBuilder {
   std::unordered_multimap<uint64_t, int32_t> known_;  // hash to index
 };
 
-// The plans of nodes' bodies, as indices into Plan::bodies.
-using BodyIndices = std::unordered_map<const Node*, std::vector<int32_t>>;
+// The bodies of a node as they were planned.
+struct PlannedBodies {
+  std::vector<int32_t> plans;     // indices into Plan::bodies
+  bool onHost = true;             // those plans are for the host
+  std::vector<bool> readsOnHost;  // else by input of the node: it is wanted on the host
+  int64_t arenaBytes = 0;         // else what the largest needs, of which one runs at a time
+};
+using BodyPlans = std::unordered_map<const Node*, PlannedBodies>;
 
 // `chosen` is in graph order and covers every node that needs a kernel. Where steps on the host and
 // on the device share a value, copies go between.
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
                         bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries,
-                        const BodyIndices& bodies = {});
+                        const BodyPlans& bodies = {});
+
+const Value* storageOf(const Value* value);  // the value whose memory a view is of
 
 // With memory of its own, the device leaves tensors whose values decide shapes to the host.
 std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory);

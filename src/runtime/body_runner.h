@@ -7,63 +7,50 @@
 #include <vector>
 
 #include "runtime/loaded_engine.h"
-#include "support/aligned_buffer.h"
+#include "runtime/loop_values.h"
 #include "support/function_ref.h"
+#include "support/log.h"
 
 namespace camshaft {
 
 class Context;
 class ThreadPool;
 
-// What a context keeps for such a step: a context for each body, and the values that go from one
-// iteration to the next. An iteration reads the last one's values where that wrote them; results of
-// all iterations are written one after the other into memory that grows.
+// What a context keeps for such a step: a context for each body, and the values of a loop. Bodies
+// on a device are led by the host: it reads what decides their course and queues what is chosen. A
+// loop whose body leaves the condition alone is queued without waiting for it.
 class BodyRunner {
  public:
-  // Where the step's results go.
-  struct Results {
-    // Memory for an output, asked for when its size is known.
-    FunctionRef<void*(size_t output, int64_t bytes)> memory;
-    // Its shape; -1 for a dimension that no iteration has decided.
-    FunctionRef<void(size_t output, std::span<const int64_t> dims)> shape;
-  };
-
-  BodyRunner(const LoadedEngine& engine, const Step& step, ThreadPool& threads);
+  BodyRunner(const LoadedEngine& engine, const Step& step, ThreadPool& threads, const Log& log);
   ~BodyRunner();
 
-  void run(std::span<const TensorArg> inputs, const Results& results);
+  // Inputs lie where readsOnHost() says, and those on the host are there already. The workspace is
+  // the arena of bodies on a device.
+  void run(const LaunchArgs& args, const BodyResults& results);
 
  private:
-  // A value that an iteration hands to the next, in one of two buffers by turns.
-  struct Carried {
-    TensorArg value;
-    AlignedBuffer buffers[2];
-    int next = 0;
-  };
-  struct Scan {
-    AlignedBuffer all;
-    int64_t elementBytes = 0;
-    std::vector<int64_t> elementDims;
-  };
   using Place = FunctionRef<void*(size_t output, int64_t bytes)>;
 
   Context& contextOf(size_t body);
-  void runIf(std::span<const TensorArg> inputs, const Results& results);
-  void runLoop(std::span<const TensorArg> inputs, const Results& results);
-  void* placeInLoop(size_t bodyOutput, int64_t bytes);
-  void* placeNext(Scan& scan, int64_t bytes);
-  void takeOutputs(Context& body);
-  void deliver(const Results& results);
+  void runIf(const LaunchArgs& args, const BodyResults& results);
+  void runLoop(const LaunchArgs& args, const BodyResults& results);
+  void runBody(Context& body, const LaunchArgs& args, Place place);
+  void placeOutputs(Context& body);
+  void* placeCondition(int64_t bytes);
+  bool readCondition(void* stream);
+  const void* iterationForBody(void* stream);
 
   const LoadedEngine& engine_;
   const Step& step_;
   ThreadPool& threads_;
+  const Log& log_;
+  Device* device_;                                  // of the bodies; null: the host
   std::vector<std::unique_ptr<Context>> contexts_;  // by body, made when first needed
   const Place* place_ = nullptr;                    // where the running body's outputs go
-  int64_t iteration_ = 0, trips_ = 0;
-  bool condition_ = true, nextCondition_ = true;
-  std::vector<Carried> carried_;
-  std::vector<Scan> scans_;
+  LoopValues values_;
+  int64_t iteration_ = 0, firstNumber_ = 0;
+  DeviceBuffer numbers_;  // iterations from firstNumber_ on, for copies to the device
+  DeviceBuffer condition_, conditionOnHost_;
 };
 
 }  // namespace camshaft

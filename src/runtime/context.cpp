@@ -65,8 +65,9 @@ int64_t apply(const DimInstruction& instruction, int64_t a, int64_t b) {
 Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads, ArenaOwner arenaOwner)
     : Context(std::move(engine), std::make_unique<ThreadPool>(threads), nullptr, arenaOwner) {}
 
-Context::Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads)
-    : Context(std::move(engine), nullptr, &threads, ArenaOwner::kContext) {}
+Context::Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads,
+                 ArenaOwner arenaOwner)
+    : Context(std::move(engine), nullptr, &threads, arenaOwner) {}
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> own,
                  ThreadPool* threads, ArenaOwner arenaOwner)
@@ -126,6 +127,11 @@ std::vector<int64_t> Context::outputShape(int output) const {
   std::vector<int64_t> dims;
   for (const DimRef& dim : plan().outputs[output].dims) dims.push_back(sizeOf(dim));
   return dims;
+}
+
+int64_t Context::outputBytesAhead(int output) const {
+  if (bindsSizes_) return -1;
+  return bytesAt(plan().outputs[output].type, outputShape(output));
 }
 
 int64_t Context::sizeOf(const DimRef& dim) const {
@@ -436,7 +442,8 @@ LaunchArgs Context::placeOperands(size_t index) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (hasNegativeSize(resolved.inputs[i])) failForSize(step, step.inputs[i], resolved.inputs[i]);
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
-    resolved.inputs[i].data = addressOf(step.inputs[i], onHost);
+    const bool readOnHost = !device_ || readsOnHost(engine_->plan(), step, i);
+    resolved.inputs[i].data = addressOf(step.inputs[i], readOnHost);
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
     resolved.outputs[i].data = addressOf(step.outputs[i], onHost);

@@ -32,7 +32,7 @@ class Context {
   Context(std::shared_ptr<const LoadedEngine> engine, int threads,
           ArenaOwner arenaOwner = ArenaOwner::kContext);
   // Of a body: on the threads of the context that runs it.
-  Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads);
+  Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads, ArenaOwner arenaOwner);
   ~Context();
 
   const LoadedEngine& engine() const { return *engine_; }
@@ -55,6 +55,8 @@ class Context {
   std::vector<int64_t> outputShape(int output) const;
   // Bytes that an output needs at most under the profile; -1: there is no bound.
   int64_t outputMaxBytes(int output) const { return plan().outputMaxBytes[output]; }
+  // Those that its shape has, where no run has a say in that; -1 elsewhere.
+  int64_t outputBytesAhead(int output) const;
   int64_t sizeOf(const DimRef& dim) const;  // of any tensor, likewise
   // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
   int64_t arenaBytes() const { return plan().arenaBytes; }
@@ -103,7 +105,7 @@ class Context {
   void bindDims(const Step& step, const ResolvedStep& resolved);
   void bindSizes(const Step& step, std::span<const int64_t> values);
   void settleSizesAfter(const Step& step);
-  void runBodies(size_t index);
+  void runBodies(size_t index, const LaunchArgs& args);
   void* memoryFor(const Step& step, size_t output, int64_t bytes);
   void bindShapes(const Step& step, const std::vector<std::vector<int64_t>>& shapes);
   std::string nameOf(const Step& step, const Operand& operand) const;
@@ -129,11 +131,12 @@ class Context {
   RecordingKey recordingKey() const;
   void reportTimes(void* stream);
 
-  // Steps [begin, end) that run without the host's help, or one step that the host runs or that
-  // cannot be recorded.
+  // Steps [begin, end) that run without the host's help, or one step that the host runs or leads, or
+  // that cannot be recorded.
   struct Segment {
     size_t begin, end;
     bool onHost, isAlone;
+    bool waits;  // the host touches memory that queued work may be at
   };
 
   std::shared_ptr<const LoadedEngine> engine_;

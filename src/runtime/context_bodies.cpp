@@ -7,15 +7,15 @@
 
 namespace camshaft {
 
-void Context::runBodies(size_t index) {
+void Context::runBodies(size_t index, const LaunchArgs& args) {
   const Step& step = plan().steps[index];
-  ResolvedStep& resolved = resolved_[index];
   std::unique_ptr<BodyRunner>& runner = runners_[index];
-  if (!runner) runner = std::make_unique<BodyRunner>(*engine_, step, *threads_);
+  if (!runner) runner = std::make_unique<BodyRunner>(*engine_, step, *threads_, log_);
 
   std::vector<int64_t> touched;
-  appendBytes(resolved.inputs, touched);
-  touched.resize(step.inputs.size() + step.outputs.size() + 1, -1);
+  appendBytes(args.inputs, touched);
+  touched.resize(step.inputs.size() + step.outputs.size(), -1);
+  touched.push_back(args.workspaceBytes);
   const auto memory = [&](size_t output, int64_t bytes) {
     touched[step.inputs.size() + output] = bytes;
     requireApart(step, touched);
@@ -25,7 +25,7 @@ void Context::runBodies(size_t index) {
   const auto shape = [&](size_t output, std::span<const int64_t> dims) {
     shapes[output].assign(dims.begin(), dims.end());
   };
-  runner->run(resolved.inputs, {.memory = memory, .shape = shape});
+  runner->run(args, {.memory = memory, .shape = shape});
   bindShapes(step, shapes);
   for (size_t i = 0; i < shapes.size(); ++i)
     for (size_t d = 0; d < shapes[i].size(); ++d) {

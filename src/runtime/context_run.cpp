@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "runtime/context.h"
 #include "support/error.h"
@@ -24,6 +25,25 @@ void naming(const Step& step, F&& launch) {
     if (error.message().find(step.name) != std::string::npos) throw;
     fail(error.kind(), "layer '", step.name, "': ", error.message());
   }
+}
+
+using HostMemory = std::tuple<Place, int64_t, int32_t>;
+HostMemory memoryOf(const Operand& operand) {
+  return {operand.place, operand.offset, operand.index};
+}
+
+// Whether queued work may be at the host's memory of a context while the host is: copies from and
+// to it, and bodies that find their inputs there.
+bool sharesHostMemory(const Plan& plan, const ProfilePlan& profile) {
+  const auto isOwn = [&](const Operand& operand) {
+    return operand.place != Place::kInput && isHostOperand(plan, profile, operand);
+  };
+  return std::ranges::any_of(profile.steps, [&](const Step& step) {
+    if (step.kind == StepKind::kCopy) return isOwn(step.inputs[0]) || isOwn(step.outputs[0]);
+    if (!runsBodies(step) || isHostStep(plan, step)) return false;
+    return std::any_of(step.inputs.begin() + static_cast<std::ptrdiff_t>(courseInputs(step)),
+                       step.inputs.end(), isOwn);
+  });
 }
 
 }  // namespace
@@ -59,14 +79,25 @@ void Context::findSegments() {
   segments_.clear();
   recordings_.clear();  // they go by the number of their segment
   const std::vector<Step>& steps = plan().steps;
+  const bool isShared = device_ && sharesHostMemory(engine_->plan(), plan());
+  std::set<HostMemory> copied;
+  const auto readsCopies = [&](const Step& step) {
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (readsOnHost(engine_->plan(), step, i) && copied.contains(memoryOf(step.inputs[i])))
+        return true;
+    return false;
+  };
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool onHost = device_ && isHostStep(engine_->plan(), steps[i]);
     // A graph that holds a copy from or to the host crashes in the driver when it is launched after
     // that memory was given back and taken anew, at the same address too.
     const bool isCopy = steps[i].kind == StepKind::kCopy;
-    const bool isAlone = onHost || isCopy || unrecordable_.count(i) > 0;
+    if (isCopy) copied.insert(memoryOf(steps[i].outputs[0]));
+    const bool isLed = device_ && !onHost && runsBodies(steps[i]);
+    const bool waits = onHost ? isShared : isLed && readsCopies(steps[i]);
+    const bool isAlone = onHost || isCopy || isLed || unrecordable_.count(i) > 0;
     if (isAlone || segments_.empty() || segments_.back().isAlone)
-      segments_.push_back({i, i + 1, onHost, isAlone});
+      segments_.push_back({i, i + 1, onHost, isAlone, waits});
     else
       segments_.back().end = i + 1;
   }
@@ -94,7 +125,7 @@ void Context::runSegments(void* stream) {
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
-  if (!device_) requireOutputsWritten();  // on a device replayed work does not say
+  if (!device_ || allocator_) requireOutputsWritten();  // replayed work does not say
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
   if (device_ && timer_) reportTimes(stream);
 }
@@ -114,13 +145,12 @@ void Context::abandonRun(void* stream) noexcept {
 }
 
 void Context::runSegment(size_t segment, void* stream) {
-  if (segments_[segment].onHost) {
-    const Step& step = plan().steps[segments_[segment].begin];
-    if (device_->isRecording(stream))
-      fail(ErrorKind::kUnsupported, "layer '", step.name,
-           "' runs on the host, so this engine cannot be captured into a CUDA graph");
-    device_->synchronize(stream);
-  }
+  const Step& first = plan().steps[segments_[segment].begin];
+  const bool onHost = segments_[segment].onHost;
+  if (device_ && (onHost || runsBodies(first)) && device_->isRecording(stream))
+    fail(ErrorKind::kUnsupported, "layer '", first.name, onHost ? "' runs on" : "' is led by",
+         " the host, so this engine cannot be captured into a CUDA graph");
+  if (segments_[segment].waits) device_->synchronize(stream);
   const auto record = [&] { return recordSegment(segment, stream); };
   const auto refused = [&](const Error& reason) {
     if (segmentsCurrent_)  // else a step was named already
@@ -133,9 +163,9 @@ void Context::runSegment(size_t segment, void* stream) {
 
 // All steps are tried even if some cannot be recorded, so that these are found at once.
 std::unique_ptr<Recording> Context::recordSegment(size_t segment, void* stream) {
-  const auto [begin, end, onHost, isAlone] = segments_[segment];
+  const size_t begin = segments_[segment].begin, end = segments_[segment].end;
   std::optional<Error> refusal;
-  const auto runPiece = [&, begin = begin, end = end](size_t piece) {
+  const auto runPiece = [&](size_t piece) {
     try {
       runStep(begin + piece, stream);
     } catch (const Error& error) {
@@ -149,7 +179,7 @@ std::unique_ptr<Recording> Context::recordSegment(size_t segment, void* stream) 
     const StepOrder order = orderByMemory(memoryTouchedBy(segment));
     if (!isChain(order)) return device_->recordBranches(stream, order, runPiece);
   }
-  return device_->record(stream, [&, begin = begin, end = end] {
+  return device_->record(stream, [&] {
     for (size_t i = begin; i < end; ++i) runPiece(i - begin);
   });
 }
@@ -209,7 +239,7 @@ void Context::runStep(size_t index, void* stream) {
   std::shared_ptr<void> begin = mark();
   const Stopwatch watch;
   if (runsBodies(step)) {
-    runBodies(index);
+    runBodies(index, args);
   } else if (step.kind == StepKind::kCopy) {
     const TensorArg& to = resolved.outputs[0];
     const auto bytes = static_cast<int64_t>(bytesOf(to.type, to.count()));
@@ -235,7 +265,8 @@ void Context::reportTimes(void* stream) {
 RecordingKey Context::recordingKey() const {
   RecordingKey key = slots_;
   const auto add = [&](const void* address) { key.push_back(reinterpret_cast<int64_t>(address)); };
-  for (const void* address : inputs_) add(address);
+  for (size_t i = 0; i < inputs_.size(); ++i)  // those on the host are for steps between recordings
+    if (!engine_->plan().inputs[i].isOnHost) add(inputs_[i]);
   for (const void* address : outputs_) add(address);
   for (const DeviceBuffer& buffer : dynamic_) add(buffer.data());
   add(arenaData_);

@@ -60,24 +60,22 @@ int findByName(const std::unordered_map<std::string_view, int>& indices, std::st
 LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
     : LoadedEngine(std::make_shared<const Plan>(std::move(plan)), wrapDevice) {}
 
-LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice)
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, Device* device)
     : inputIndices_(indicesOf(plan->inputs)),
       outputIndices_(indicesOf(plan->outputs)),
       plan_(std::move(plan)),
-      device_(deviceFor(*plan_)) {
+      device_(device) {}
+
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice)
+    : LoadedEngine(plan, deviceFor(*plan)) {
   if (device_ && wrapDevice) {
     wrapper_ = wrapDevice(*device_);
     device_ = wrapper_.get();
   }
-  deviceWeights_ = DeviceBuffer(device_);
+  ownWeights_ = DeviceBuffer(device_);
   try {
     if (device_) uploadWeights();
-    for (const ProfilePlan& profile : plan_->profiles) {
-      std::vector<LoadedStep>& steps = steps_.emplace_back();
-      for (const Step& step : profile.steps) steps.push_back(load(step, *plan_));
-    }
-    for (const std::shared_ptr<Plan>& body : plan_->bodies)
-      bodies_.push_back(std::make_shared<const LoadedEngine>(body));
+    loadSteps();
   } catch (const Error& error) {
     const std::string here =
         device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
@@ -87,6 +85,21 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
   }
 }
 
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around)
+    : LoadedEngine(body, hasDeviceMemory(*body) ? around.device_ : nullptr) {
+  deviceWeights_ = around.deviceWeights_;
+  loadSteps();
+}
+
+void LoadedEngine::loadSteps() {
+  for (const ProfilePlan& profile : plan_->profiles) {
+    std::vector<LoadedStep>& steps = steps_.emplace_back();
+    for (const Step& step : profile.steps) steps.push_back(load(step, *plan_));
+  }
+  for (const std::shared_ptr<Plan>& body : plan_->bodies)
+    bodies_.push_back(std::make_shared<const LoadedEngine>(body, *this));
+}
+
 LoadedEngine::~LoadedEngine() {
   if (device_) device_->makeCurrent();  // for what gives memory back
 }
@@ -94,8 +107,9 @@ LoadedEngine::~LoadedEngine() {
 void LoadedEngine::uploadWeights() {
   device_->makeCurrent();
   const auto bytes = static_cast<int64_t>(plan_->weights.size());
-  deviceWeights_.reserve(std::max<int64_t>(bytes, 1));
-  upload(*device_, deviceWeights_.data(), plan_->weights.data(), bytes);
+  ownWeights_.reserve(std::max<int64_t>(bytes, 1));
+  upload(*device_, ownWeights_.data(), plan_->weights.data(), bytes);
+  deviceWeights_ = ownWeights_.data();
 }
 
 int LoadedEngine::findInput(std::string_view name) const { return findByName(inputIndices_, name); }

@@ -23,6 +23,8 @@ class LoadedEngine {
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
   explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
   explicit LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice = nullptr);
+  // A body of `around`, whose device and weights it shares; it must not outlive that.
+  LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around);
 
   ~LoadedEngine();
   LoadedEngine(const LoadedEngine&) = delete;
@@ -32,7 +34,7 @@ class LoadedEngine {
   Device* device() const { return device_; }  // null: everything is in host memory
   // The weights where the plan's device reads them.
   const std::byte* deviceWeights() const {
-    return device_ ? deviceWeights_.data() : plan_->weights.data();
+    return device_ ? deviceWeights_ : plan_->weights.data();
   }
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
   // Plan::bodies, ready to run.
@@ -41,14 +43,17 @@ class LoadedEngine {
   int findOutput(std::string_view name) const;  // -1: none
 
  private:
+  explicit LoadedEngine(std::shared_ptr<const Plan> plan, Device* device);
   void uploadWeights();
+  void loadSteps();
 
   using Indices = std::unordered_map<std::string_view, int>;  // by name, of the plan's tensors
   Indices inputIndices_, outputIndices_;
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<Device> wrapper_;  // device_, when it was wrapped
   Device* device_ = nullptr;
-  DeviceBuffer deviceWeights_;
+  DeviceBuffer ownWeights_;
+  const std::byte* deviceWeights_ = nullptr;  // ownWeights_, or those around a body
   std::vector<std::vector<LoadedStep>> steps_;
   std::vector<std::shared_ptr<const LoadedEngine>> bodies_;
 };

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "ops/control_flow.h"
 #include "ops/pointwise.h"
 #include "support/error.h"
 #include "tuner/candidates.h"
@@ -55,6 +56,21 @@ std::vector<SymbolValue> extremesOf(const SymbolRange& range) {
             const DimRange sizes = range(name);
             return std::max<int64_t>(sizes.max == DimRange::kUnbounded ? sizes.min : sizes.max, 1);
           }};
+}
+
+bool readsOnHost(const Node& user, const Value* value) {
+  if (user.op == &ops::BindDims) return true;
+  if (!hasBodies(user)) return false;
+  const std::ptrdiff_t first = user.op == &ops::Loop ? 2 : 1;  // that does not decide its course
+  return std::find(user.inputs.begin() + first, user.inputs.end(), value) == user.inputs.end();
+}
+
+// Sizes that lead the host only, as tensors: made on a device they would have to come back.
+bool isForHost(const Graph& graph, const Node& node) {
+  return node.op == &ops::DimsTensor && !graph.isOutput(node.output()) &&
+         std::ranges::all_of(node.output()->users, [&](const Node* user) {
+           return readsOnHost(*user, node.output());
+         });
 }
 
 class Chooser {
@@ -143,14 +159,16 @@ class Chooser {
   // epilogue is split.
   void gather(Node* node) {
     StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins.list()};
+    const bool isHostsOwn = options_.hasDeviceMemory && isForHost(graph_, *node);
     for (size_t b = 0; b < options_.backends.size(); ++b) {
+      if (isHostsOwn && options_.backends[b]->compile) continue;
       std::vector<Candidate> candidates = candidates_.list(*node, *options_.backends[b], info);
       const std::string problem = candidates_.areTimed() ? likenessOf(*node, candidates) : "";
       const bool isRepeated = !problem.empty() && gathered_.contains(problem);
       if (!isRepeated) candidates = candidates_.prepared(*node, std::move(candidates), info);
       if (!candidates.empty()) {
         gathered_.insert(problem);
-        if (b > 0) reportFallback(*node, b, info);
+        if (b > 0 && !isHostsOwn) reportFallback(*node, b, info);
         pending_.push_back({node, b, std::move(candidates), std::move(info), isRepeated});
         return;
       }

@@ -200,7 +200,7 @@ constexpr const char* kLoop = R"(graph g(%x: f32[4]) {
 TEST(HostileEngine, BodiesThatLieAboutTheirResults) {
   const Bytes good = writeEngine(planOf(kLoop));
   EXPECT_EQ(tryEngine(good), "");
-  for (size_t output = 1; output < 3; ++output)
+  for (size_t output = 0; output < 2; ++output)
     for (int64_t size : {int64_t{1}, int64_t{5}, int64_t{1} << 20}) {
       Plan plan = readEngine(good);
       ProfilePlan& body = plan.bodies[0]->profiles[0];
