@@ -61,6 +61,7 @@ ChooseOptions chooseInside(const CompileOptions& options, ChooseOptions choose) 
   choose.backends = buildBackends(options.device);
   choose.canMeasure = true;
   choose.hasDeviceMemory = false;
+  choose.deviceTrials = nullptr;
   choose.deviceKey = runtimeBackends().front()->describeDevice();
   return choose;
 }

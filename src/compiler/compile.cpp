@@ -93,6 +93,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
                        .timeSingleCandidates = options.timeLayers,
                        .trialLimit = options.trialLimit,
                        .log = options.log};
+  if (choose.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
   WeightsBuilder weights;
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {

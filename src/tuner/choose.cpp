@@ -83,7 +83,7 @@ class Chooser {
         candidates_(options, opt_, profile.rangeOfSymbol(graph)),
         threads_(options.threads),
         host_(makeLocalRunner(&threads_, nullptr)),
-        device_(makeDeviceRunner()) {}
+        device_(options.deviceTrials ? options.deviceTrials : makeDeviceTrials(options)) {}
 
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
@@ -115,12 +115,6 @@ class Chooser {
     StepInfo info;
     bool isRepeated = false;  // candidates are prepared when those of its like have been timed
   };
-
-  std::unique_ptr<TrialRunner> makeDeviceRunner() {
-    std::unique_ptr<TrialRunner> local = makeLocalRunner(&threads_, options_.wrapDevice);
-    if (!options_.hasDeviceMemory || options_.wrapDevice) return local;
-    return makeProcessRunner({.limit = options_.trialLimit, .log = options_.log}, std::move(local));
-  }
 
   bool isOnDevice(const Pending& pending) const {
     return options_.backends[pending.backend]->compile != nullptr;
@@ -274,12 +268,19 @@ class Chooser {
   std::vector<SymbolValue> extremes_;
   Candidates candidates_;
   ThreadPool threads_;
-  std::unique_ptr<TrialRunner> host_, device_;
+  std::unique_ptr<TrialRunner> host_;
+  std::shared_ptr<TrialRunner> device_;
   std::vector<Pending> pending_;
   std::set<std::string> gathered_;  // likenesses of what is pending
 };
 
 }  // namespace
+
+std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options) {
+  std::unique_ptr<TrialRunner> local = makeLocalRunner(nullptr, options.wrapDevice);
+  if (!options.hasDeviceMemory || options.wrapDevice) return local;
+  return makeProcessRunner({.limit = options.trialLimit, .log = options.log}, std::move(local));
+}
 
 std::vector<ChosenKernel> chooseKernels(Graph& graph, const ResolvedProfile& profile,
                                         const ChooseOptions& options) {

@@ -11,6 +11,7 @@
 #include "plan/profile.h"
 #include "support/log.h"
 #include "tuner/timing_cache.h"
+#include "tuner/trial.h"
 
 namespace camshaft {
 
@@ -30,10 +31,15 @@ struct ChooseOptions {
   // Kernels of a device are tried in a process of their own, unless wrapDevice is set, whose memory
   // is this one's; one that takes longer than this hangs.
   std::chrono::milliseconds trialLimit{30'000};
+  std::shared_ptr<TrialRunner> deviceTrials;  // of the whole build; null: of this choice alone
   Log log;
   // Called before each node; false cancels the build.
   std::function<bool(int node, int count)> progress;
 };
+
+// Where kernels of the device are tried: a process takes its time to start, and a build that chooses
+// for several profiles and bodies needs one.
+std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options);
 
 // Nodes whose fused region no kernel takes whole are split in the graph and asked again, so the
 // graph may change. The result covers every node that needs a kernel, in graph order.
