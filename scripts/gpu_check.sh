@@ -12,6 +12,7 @@
 #   models       whole models against ONNX Runtime
 #   trtexec      a model through trtexec, timed
 #   batches      torchvision's and transformers' networks with a dynamic batch, beside PyTorch
+#   loops        branches and loops, long enough that the host is far ahead, beside numpy
 #   package      infer() on PyTorch tensors and numpy arrays
 #   stress       8 threads with 8 contexts each
 #   threads      16 Python threads that synchronise the device between runs, for a minute each on
@@ -30,7 +31,7 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches package stress threads sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches loops package stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -134,6 +135,8 @@ part_batches() {
   python3 tests/gpu/dynamic_batch_check.py --jobs $((jobs / 2 > 0 ? jobs / 2 : 1)) \
     --seconds $((limit - 10)) --json "$out/batches.json"
 }
+
+part_loops() { python3 tests/gpu/loops_check.py; }
 
 part_package() { python3 tests/gpu/torch_check.py; }
 
