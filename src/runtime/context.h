@@ -166,6 +166,7 @@ class Context {
   std::vector<void*> placed_;   // where the current run writes: there, or where the allocator says
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
   std::vector<int64_t> outputBytes_;           // written there by the current run
+  bool hasReplayed_ = false;                   // some of it, which does not say what it writes
   OutputAllocator allocator_;
   StepTimer timer_;
   Log log_;

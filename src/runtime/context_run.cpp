@@ -123,9 +123,10 @@ void Context::run(void* stream) {
 void Context::runSegments(void* stream) {
   placed_ = outputs_;
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
+  hasReplayed_ = false;
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
-  if (!device_ || allocator_) requireOutputsWritten();  // replayed work does not say
+  if (!hasReplayed_) requireOutputsWritten();  // what is replayed was launched once
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
   if (device_ && timer_) reportTimes(stream);
 }
@@ -157,7 +158,9 @@ void Context::runSegment(size_t segment, void* stream) {
       log_.warning("layers are launched one by one, which is slower: ", reason.message());
   };
   const bool isRecordable = device_ && !segments_[segment].isAlone && takesRecordings(stream);
-  if (!isRecordable || !recordings_.run(segment, recordingKey(), stream, record, refused))
+  if (isRecordable && recordings_.run(segment, recordingKey(), stream, record, refused))
+    hasReplayed_ = true;
+  else
     launchSegment(segment, stream);
 }
 

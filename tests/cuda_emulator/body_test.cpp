@@ -8,6 +8,7 @@
 #include "cuda_emulator/emulated_backend.h"
 #include "cuda_emulator/late_device.h"
 #include "engine/engine_file.h"
+#include "engine/tables.h"
 #include "ops/control_flow.h"
 #include "support/error.h"
 
@@ -271,6 +272,51 @@ graph net(%x: f32[n], %m: i64[]) {
   }
   EXPECT_EQ(machine.run({floats({3}), integer(1)}), "");
   EXPECT_EQ(machine.run({floats({5}), integer(0)}), "");
+}
+
+// Plans that a file with a right checksum might hold.
+TEST(Bodies, ThatLieAreRefused) {
+  EmulatedBackend backend;
+  CompileOptions options;
+  options.device = "cuda";
+  options.optimizationLevel = 0;
+  const Graph graph = parseGraph(kCounted, findOp);
+  const std::vector<std::byte> good = writeEngine(compile(graph.clone(), options));
+  const auto refusalOf = [&](const std::function<void(Plan&, Step&, ProfilePlan&)>& spoil) {
+    try {
+      Plan plan = readEngine(good);
+      for (Step& step : plan.profiles[0].steps)
+        if (step.kind == StepKind::kLoop) spoil(plan, step, plan.bodies[0]->profiles[0]);
+      plan = readEngine(assembleEngine(writeTables(plan), plan.weights));
+      Context context(std::make_shared<LoadedEngine>(std::move(plan)), 1);
+      return conformance::runOn(context, Problem(graph, countedInputs(3), 0), 1e-4);
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  EXPECT_EQ(refusalOf([](Plan&, Step&, ProfilePlan&) {}), "");
+  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan& body) {
+                body.outputs[1].dims[0] = plan.bodies[0]->outputs[1].tensor.dims[0] = {
+                    .constant = 5};
+              }),
+              HasSubstr("was given 16 bytes and its shape has 20"));
+  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan& body) {
+                body.outputs[1].dims[0] = plan.bodies[0]->outputs[1].tensor.dims[0] = {
+                    .constant = 3};
+              }),
+              HasSubstr("writes 16 bytes to output"));
+  EXPECT_THAT(refusalOf([](Plan&, Step&, ProfilePlan& body) { body.arenaBytes += 1 << 20; }),
+              HasSubstr("the device memory given has"));
+  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan&) {
+                plan.bodies[0]->inputs[2].isOnHost = true;
+              }),
+              HasSubstr("on the wrong side"));
+  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan&) {
+                plan.bodies[0]->inputs[3].isOnHost = true;
+              }),
+              HasSubstr("memory of the other side"));
+  EXPECT_THAT(refusalOf([](Plan&, Step& step, ProfilePlan&) { step.inputs[0] = step.inputs[2]; }),
+              HasSubstr("limits are no scalars"));
 }
 
 TEST(Bodies, CannotBeCaptured) {
