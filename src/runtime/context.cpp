@@ -396,8 +396,7 @@ void Context::requireOutputsWritten() const {
 // Memory whose size the run decides is made before any address is taken: making it moves it.
 void Context::makeRoom(const Step& step, const ResolvedStep& resolved) {
   const auto reserve = [&](const Operand& operand, int64_t bytes) {
-    if (operand.place == Place::kDynamic)
-      dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
+    if (operand.place == Place::kDynamic) enlarge(dynamic_[operand.index], bytes);
   };
   // Bodies say themselves how much room their results take.
   const size_t outputs = runsBodies(step) ? 0 : step.outputs.size();

@@ -115,6 +115,7 @@ class Context {
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
   void requireOutputsWritten() const;
   void makeRoom(const Step& step, const ResolvedStep& resolved);
+  void enlarge(DeviceBuffer& buffer, int64_t bytes);
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                    const LaunchArgs& args) const;
   void* addressOf(const Operand& operand, bool onHost);
@@ -151,6 +152,7 @@ class Context {
   std::vector<std::unique_ptr<BodyRunner>> runners_;  // of steps with bodies, made at their first run
   std::vector<Segment> segments_;
   bool segmentsCurrent_ = false;
+  void* stream_ = nullptr;  // of the run
   Recordings recordings_;
   std::set<size_t> unrecordable_;  // steps of the profile that were seen to be
   bool runsBranches_ = false;

@@ -38,8 +38,7 @@ void Context::runBodies(size_t index, const LaunchArgs& args) {
 
 void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
   const Operand& operand = step.outputs[output];
-  if (operand.place == Place::kDynamic)
-    dynamic_[operand.index].reserve(std::max<int64_t>(bytes, 1));
+  if (operand.place == Place::kDynamic) enlarge(dynamic_[operand.index], bytes);
   if (operand.place == Place::kOutput) {
     requireOutputHolds(step, operand.index, bytes);
     placed_[operand.index] = outputMemory(operand.index, bytes, {});

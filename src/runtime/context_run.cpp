@@ -124,6 +124,7 @@ void Context::runSegments(void* stream) {
   placed_ = outputs_;
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
   hasReplayed_ = false;
+  stream_ = stream;
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
   if (!hasReplayed_) requireOutputsWritten();  // what is replayed was launched once
@@ -223,6 +224,13 @@ std::vector<TouchedMemory> Context::memoryTouchedBy(size_t segment) {
 // and an output allocator has its say in every run.
 bool Context::takesRecordings(void* stream) const {
   return !timer_ && !allocator_ && !device_->isRecording(stream);
+}
+
+// Queued work may still use the memory that is given back.
+void Context::enlarge(DeviceBuffer& buffer, int64_t bytes) {
+  if (device_ && buffer.data() && bytes > buffer.size() && !device_->isRecording(stream_))
+    device_->synchronize(stream_);
+  buffer.reserve(std::max<int64_t>(bytes, 1));
 }
 
 void Context::launchSegment(size_t segment, void* stream) {
