@@ -124,6 +124,7 @@ class Context {
   void findSegments();
   void runStep(size_t index, void* stream);
   void runSegment(size_t segment, void* stream);
+  void noteResults(size_t segment);
   void launchSegment(size_t segment, void* stream);
   std::unique_ptr<Recording> recordSegment(size_t segment, void* stream);
   void leaveOut(size_t step, const Error& reason);
@@ -138,6 +139,7 @@ class Context {
     size_t begin, end;
     bool onHost, isAlone;
     bool waits;  // the host touches memory that queued work may be at
+    std::vector<std::pair<size_t, size_t>> results = {};  // steps' outputs that are the network's
   };
 
   std::shared_ptr<const LoadedEngine> engine_;
@@ -168,7 +170,6 @@ class Context {
   std::vector<void*> placed_;   // where the current run writes: there, or where the allocator says
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
   std::vector<int64_t> outputBytes_;           // written there by the current run
-  bool hasReplayed_ = false;                   // some of it, which does not say what it writes
   OutputAllocator allocator_;
   StepTimer timer_;
   Log log_;

@@ -100,6 +100,9 @@ void Context::findSegments() {
       segments_.push_back({i, i + 1, onHost, isAlone, waits});
     else
       segments_.back().end = i + 1;
+    for (size_t output = 0; output < steps[i].outputs.size(); ++output)
+      if (steps[i].outputs[output].place == Place::kOutput)
+        segments_.back().results.emplace_back(i, output);
   }
   segmentsCurrent_ = true;
 }
@@ -123,11 +126,10 @@ void Context::run(void* stream) {
 void Context::runSegments(void* stream) {
   placed_ = outputs_;
   std::fill(outputBytes_.begin(), outputBytes_.end(), 0);
-  hasReplayed_ = false;
   stream_ = stream;
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(i, stream);
-  if (!hasReplayed_) requireOutputsWritten();  // what is replayed was launched once
+  requireOutputsWritten();
   if (device_ && inputConsumed_) device_->signal(inputConsumed_, stream);
   if (device_ && timer_) reportTimes(stream);
 }
@@ -160,9 +162,18 @@ void Context::runSegment(size_t segment, void* stream) {
   };
   const bool isRecordable = device_ && !segments_[segment].isAlone && takesRecordings(stream);
   if (isRecordable && recordings_.run(segment, recordingKey(), stream, record, refused))
-    hasReplayed_ = true;
+    noteResults(segment);
   else
     launchSegment(segment, stream);
+}
+
+// What a recording has written, which later steps may read.
+void Context::noteResults(size_t segment) {
+  for (const auto& [step, output] : segments_[segment].results) {
+    const TensorArg& result = resolved_[step].outputs[output];
+    outputBytes_[plan().steps[step].outputs[output].index] =
+        static_cast<int64_t>(bytesOf(result.type, result.count()));
+  }
 }
 
 // All steps are tried even if some cannot be recorded, so that these are found at once.

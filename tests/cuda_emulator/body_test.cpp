@@ -116,6 +116,28 @@ TEST(Bodies, OfALoopReplayTheirLaunches) {
   for (const int64_t trips : {1, 0, 7, 20, 2}) EXPECT_EQ(machine.run(countedInputs(trips)), "");
 }
 
+// What a recording wrote is known to those after it.
+TEST(Bodies, OutputsThatABranchReadsAreReplayed) {
+  EmulatedBackend backend;
+  Machine machine(R"(
+graph net(%x: f32[8]) {
+  %s = Reduce(%x) {kind = max, axes = [0], keep_dims = false}
+  %c = Pointwise(%s) {expr = less(x0:f32, 3.0:f32)}
+  %y = If(%c, %x, %x) {then = {
+    graph then(%v: f32[8]) {
+      %w = Pointwise(%v) {expr = neg(x0:f32)}
+      return %w as "w"
+    }}, else = {
+    graph otherwise(%v: f32[8]) {
+      %w = Pointwise(%v) {expr = abs(x0:f32)}
+      return %w as "w"
+    }}, sizes = [8]}
+  return %c, %s, %y
+})");
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(machine.run({floats({8})}), "") << i;
+  EXPECT_GT(backend.driver().count("cuGraphLaunch"), 0u);
+}
+
 TEST(Bodies, ADecidedLoopReadsOneBoolPerIteration) {
   EmulatedBackend backend;
   Machine machine(R"(
