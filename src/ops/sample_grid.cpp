@@ -32,20 +32,22 @@ std::vector<TensorType> inferGridSample(const Node& node) {
 class GridAxis {
  public:
   GridAxis(const GridSampleAttrs& attrs, int64_t size)
-      : attrs_(attrs), size_(size), low_(attrs.alignCorners ? 0 : -0.5f), high_(size - 1 - low_) {}
+      : attrs_(attrs), size_(size), low_(attrs.alignCorners ? 0 : -0.5), high_(size - 1 - low_) {}
 
   struct Tap {
     int64_t index;  // -1: outside, where the input is zero
     double weight;
   };
 
-  // The elements and weights that a coordinate in [-1, 1] stands for.
-  std::vector<Tap> taps(float coordinate) const {
-    float x = attrs_.alignCorners ? (coordinate + 1) / 2 * (size_ - 1)
-                                  : ((coordinate + 1) * size_ - 1) / 2;
-    x = std::isnan(x) ? -1 : std::clamp(x, -1e9f, 1e9f);
+  // The elements and weights that a coordinate in [-1, 1] stands for, computed in its precision:
+  // rounding decides which is the nearest.
+  template <class Real>
+  std::vector<Tap> taps(Real coordinate) const {
+    Real x = attrs_.alignCorners ? (coordinate + 1) / 2 * (size_ - 1)
+                                 : ((coordinate + 1) * size_ - 1) / 2;
+    x = std::isnan(x) ? -1 : std::clamp<Real>(x, -1e9, 1e9);
     if (attrs_.mode == GridSampleMode::kNearest) x = std::nearbyint(x);
-    if (attrs_.padding == GridSamplePadding::kReflection) x = reflect(x);
+    if (attrs_.padding == GridSamplePadding::kReflection) x = static_cast<Real>(reflect(x));
     const auto left = static_cast<int64_t>(std::floor(x));
     const double ratio = x - left;
     switch (attrs_.mode) {
@@ -89,7 +91,7 @@ class GridAxis {
 
   const GridSampleAttrs& attrs_;
   int64_t size_;
-  float low_, high_;  // outermost positions, between which reflection keeps
+  double low_, high_;  // outermost positions, between which reflection keeps
 };
 
 // The input elements of one grid point, as offsets within a channel.
@@ -123,6 +125,7 @@ void evaluateGridSample(const Evaluation& evaluation) {
   const std::vector<double> grid = readReals(evaluation.inputs[1]);
   std::vector<double> output(evaluation.outputs[0].count());
   if (output.empty()) return;
+  const bool isWide = evaluation.inputs[1].type == DataType::kF64;
   const int64_t rank = static_cast<int64_t>(x.spatial.size());
   const int64_t points = static_cast<int64_t>(grid.size()) / x.batch / rank;
   for (int64_t n = 0; n < x.batch; ++n) {
@@ -130,7 +133,8 @@ void evaluateGridSample(const Evaluation& evaluation) {
       std::vector<std::vector<GridAxis::Tap>> taps;
       for (int64_t i = 0; i < rank; ++i) {  // the grid names the last dimension first
         const double coordinate = grid[(n * points + point) * rank + rank - 1 - i];
-        taps.push_back(GridAxis(attrs, x.spatial[i]).taps(static_cast<float>(coordinate)));
+        const GridAxis axis(attrs, x.spatial[i]);
+        taps.push_back(isWide ? axis.taps(coordinate) : axis.taps(static_cast<float>(coordinate)));
       }
       const std::vector<WeightedOffset> samples = samplesOf(taps, x.spatialStrides);
       for (int64_t c = 0; c < x.channels; ++c) {

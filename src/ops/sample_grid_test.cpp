@@ -26,6 +26,16 @@ TEST(GridSample, CoordinatesNameTheLastDimensionFirst) {
                {{0, 0}});
 }
 
+// Half of 0.1 in f32 is off by 7e-10.
+TEST(GridSample, OfDoublesIsComputedInDoubles) {
+  expectValues(R"(
+    %x: f64[1, 1, 1, 2] = constant [0, 1e12]
+    %a: f64[1, 1, 1, 2] = constant [0.1, 0]
+    %y = GridSample(%x, %a) {align_corners = true}
+    %z = Pointwise(%y) {expr = sub(x0:f64, 550000000000:f64)} return %z)",
+               {{0}});
+}
+
 TEST(GridSample, ReflectsWhereThereIsNothingToReflectIn) {
   expectValues(R"(
     %x: f32[1, 1, 1, 1] = constant [7]

@@ -65,6 +65,11 @@ void changeTensor(Random& random, const Plan& plan, TensorDesc& tensor) {
   }
 }
 
+// An offset some blocks of 64 bytes further, from one that may be any number.
+int64_t shifted(int64_t offset, int64_t blocks) {
+  return static_cast<int64_t>(static_cast<uint64_t>(offset) + 64 * static_cast<uint64_t>(blocks));
+}
+
 void changeOperand(Random& random, const Plan& plan, Operand& operand) {
   switch (below(random, 6)) {
     case 0:
@@ -74,7 +79,7 @@ void changeOperand(Random& random, const Plan& plan, Operand& operand) {
       changeNumber(random, operand.offset);
       break;
     case 2:
-      operand.offset += 64 * (static_cast<int64_t>(below(random, 9)) - 4);
+      operand.offset = shifted(operand.offset, static_cast<int64_t>(below(random, 9)) - 4);
       break;
     case 3:
       changeNumber(random, operand.index);
@@ -108,7 +113,7 @@ void lay(Random& random, Step& step) {
   Operand &moved = **anyOf(random, all), &there = **anyOf(random, all);
   moved.place = there.place;
   moved.index = there.index;
-  moved.offset = there.offset + 64 * static_cast<int64_t>(below(random, 3));
+  moved.offset = shifted(there.offset, static_cast<int64_t>(below(random, 3)));
 }
 
 void changeParams(Random& random, Step& step) {
