@@ -84,12 +84,19 @@ TEST(Program, DamagedBytesAreRefused) {
     ByteReader reader(writer.bytes().first(length));
     EXPECT_THROW(readProgram(reader), Error);
   }
-  Program program = compile(parseExpr("relu(add(x0:f32, x1:f32))"));
-  program.code[0].b.index = 2;
-  ByteWriter damaged;
-  writeProgram(damaged, program);
-  ByteReader reader(damaged.bytes());
-  EXPECT_THROW(readProgram(reader), Error);
+  const auto expectRefused = [](auto&& damage) {
+    Program program = compile(parseExpr("relu(add(x0:f32, x1:f32))"));
+    damage(program);
+    ByteWriter damaged;
+    writeProgram(damaged, program);
+    ByteReader reader(damaged.bytes());
+    EXPECT_THROW(readProgram(reader), Error);
+  };
+  expectRefused([](Program& program) { program.code[0].b.index = 2; });
+  // Elements of another width than the tensor's would be read, or written, beyond its end.
+  expectRefused([](Program& program) { program.inputs[1] = DataType::kBool; });
+  expectRefused([](Program& program) { program.result = DataType::kF16; });
+  expectRefused([](Program& program) { program.code[1].op = Opcode::kWhere; });
 }
 
 TEST(Program, SlotsAreSharedByLiveness) {

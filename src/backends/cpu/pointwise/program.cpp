@@ -37,13 +37,35 @@ void require(bool condition) {
     fail(ErrorKind::kInvalidEngine, "the engine holds a pointwise program that is damaged");
 }
 
-void checkSource(const Program& program, const Source& source, bool used) {
-  if (!used) return;
+// What an instruction takes its operand a (0), b or c for, and what it leaves.
+DataType readBy(const Instruction& instruction, int operand) {
+  switch (instruction.op) {
+    case Opcode::kConvert:
+    case Opcode::kWiden: return instruction.from;
+    case Opcode::kNarrow:
+    case Opcode::kLimit: return DataType::kF32;
+    case Opcode::kWhere: return operand == 0 ? DataType::kBool : instruction.type;
+    default: return instruction.type;
+  }
+}
+DataType writtenBy(const Instruction& instruction) {
+  if (isComparison(instruction.op)) return DataType::kBool;
+  const bool staysWide = instruction.op == Opcode::kWiden || instruction.op == Opcode::kLimit;
+  return staysWide ? DataType::kF32 : instruction.type;
+}
+
+// Inputs and the result lie in tensors of elements of their own width; constants and slots have room
+// for any.
+void checkSource(const Program& program, const Instruction& instruction, const Source& source,
+                 int operand) {
+  if (operand >= arityOf(instruction.op)) return;
   const size_t limit = source.where == Where::kInput      ? program.inputs.size()
                        : source.where == Where::kConstant ? program.constants.size()
                        : source.where == Where::kSlot     ? static_cast<size_t>(program.slots)
                                                           : 0;
   require(source.index >= 0 && static_cast<size_t>(source.index) < limit);
+  require(source.where != Where::kInput ||
+          bitsOf(program.inputs[source.index]) == bitsOf(readBy(instruction, operand)));
 }
 
 bool isType(DataType type) { return static_cast<int>(type) < kDataTypeCount && !isPacked(type); }
@@ -67,13 +89,13 @@ Program readProgram(ByteReader& reader) {
     const Instruction& instruction = program.code[i];
     require(static_cast<int>(instruction.op) < kOpcodeCount);
     require(isType(instruction.type) && isType(instruction.from));
-    const int arity = arityOf(instruction.op);
-    checkSource(program, instruction.a, true);
-    checkSource(program, instruction.b, arity > 1);
-    checkSource(program, instruction.c, arity > 2);
+    checkSource(program, instruction, instruction.a, 0);
+    checkSource(program, instruction, instruction.b, 1);
+    checkSource(program, instruction, instruction.c, 2);
     const bool last = i + 1 == program.code.size();
     require(last ? instruction.target == -1
                  : instruction.target >= 0 && instruction.target < program.slots);
+    require(!last || bitsOf(writtenBy(instruction)) == bitsOf(program.result));
   }
   return program;
 }
