@@ -17,7 +17,8 @@ void requireAlike(Graph& graph, const Sequence& sequence) {
   const Dim& all = whole->shape()[axis];
   graph.require({SizeRelation::kEqual, mod(all, size), 0,
                  str("a split of dimension ", axis, " of '", whole->name,
-                     "' into parts that must be alike, where the run decides on their number, leaves "),
+                     "' into parts that must be alike, where the run decides on their number, ",
+                     "leaves "),
                  str(" elements of ", all, " where it needs "), ""});
 }
 

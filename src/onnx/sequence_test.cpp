@@ -225,7 +225,8 @@ TEST(Sequence, PartsOfRunTimeAreAlikeButForTheLast) {
   taken.input("x", {"n", 6}).integers("two", {2}).integers("scalar", {}).integers("last", {-1});
   taken.node({"Reshape", {"two", "scalar"}, {"pair"}});
   taken.node({"SplitToSequence", {"x", "pair"}, {"pairs"}});
-  taken.node({"SequenceAt", {"pairs", "last"}, {"y"}}).node({"ConcatFromSequence", {"pairs"}, {"z"}, {{"axis", int64_t{0}}}});
+  taken.node({"SequenceAt", {"pairs", "last"}, {"y"}});
+  taken.node({"ConcatFromSequence", {"pairs"}, {"z"}, {{"axis", int64_t{0}}}});
   EXPECT_THAT(outputsOf(taken.output("y").output("z")),
               ElementsAre("y: f32[min(-2*floordiv(n + 1, 2) + n + 2, 2), 6]", "z: f32[n, 6]"));
 }

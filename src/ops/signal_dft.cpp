@@ -23,7 +23,8 @@ std::vector<TensorType> inferDft(const Node& node) {
   Dim rows = 1;
   for (int64_t i = 0; i < x.rank(); ++i)
     if (i != attrs.axis) rows *= x.shape[i];
-  requireAtLeast(node, attrs.length, "samples in its signal", attrs.oneSided ? min(rows, 1) : Dim(0));
+  requireAtLeast(node, attrs.length, "samples in its signal",
+                 attrs.oneSided ? min(rows, 1) : Dim(0));
   TensorType y = x;
   y.shape[attrs.axis] =
       attrs.oneSided && !attrs.inverse ? floorDiv(attrs.length, 2) + 1 : attrs.length;

@@ -54,6 +54,8 @@ std::vector<TensorType> inferTrees(const Node& node) {
   if (attrs.targets < 1) fail(ErrorKind::kInvalidModel, describe(node), " has no targets");
   requireTrees(node);
   const TensorType& x = node.inputs[0]->type;
+  if (!attrs.features.empty())
+    requireAtLeast(node, x.shape[1], "features", Dim(std::ranges::max(attrs.features)) + 1);
   return {{x.type, {x.shape[0], attrs.targets}}};
 }
 

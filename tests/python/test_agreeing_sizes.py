@@ -29,7 +29,8 @@ CASES = {
     "Attention": (node("Attention", "x w b", num_heads=2, **MS), "1 3 4, 4 12, 12", "1 3 4, 4 12, 1"),
     "turns": (node("RotaryEmbedding", "x p c s", **MS), "1 2 3 4, 1 3, 8 2, 8 2", "1 2 3 4, 1 3, 8 2, 8 1",
               "1 2 3 4, 1 3, 8 2, 4 2", "1 2 3 4, 1 1, 8 2, 8 2", "2 2 3 4, 1 3, 8 2, 8 2", "1 2 3 8, 1 3, 8 2, 8 2"),
-    "MaxUnpool": (node("MaxUnpool", "x i", kernel_shape=[2, 2], strides=[2, 2]), "1 2 2 2, 1 2 2 2", "1 2 2 2, 2 1 2 2"),
+    "MaxUnpool": (node("MaxUnpool", "x i", kernel_shape=[2, 2], strides=[2, 2]), "1 2 2 2, 1 2 2 2",
+                  "1 2 2 2, 2 1 2 2"),
     "Scaler": (node("Scaler", "x", domain="ai.onnx.ml", scale=[2.0] * 3, offset=[1.0] * 3), "2 3", "2 1"),
 }
 INTEGERS = ("i", "p")

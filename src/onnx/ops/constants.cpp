@@ -46,7 +46,8 @@ void importConstant(NodeImport& node) {
 
 void importConstantOfShape(NodeImport& node) {
   Value* value = node.has("value") ? node.tensor("value") : node.scalar(DataType::kF32, 0);
-  node.setOutput(node.expand(node.reshape(value, {}), node.dims(withLength(node, node.input(0), node.declaredRank(0)))));
+  Value* sizes = withLength(node, node.input(0), node.declaredRank(0));
+  node.setOutput(node.expand(node.reshape(value, {}), node.dims(sizes)));
 }
 
 Value* counting(const NodeImport& node, Value* start, Value* delta, Dim count) {

@@ -56,9 +56,9 @@ SlidingAxis slideOver(const NodeImport& node, const Dim& padded, const Dim& taps
   const std::string who = str("node '", node.name(), "' (", node.opType(), ") has ");
   node.graph().require({SizeRelation::kAtLeast, taps, 1, who,
                         " taps in a dimension of its window where it needs at least ", ""});
-  node.graph().require({SizeRelation::kAtLeast, windows, 1, who,
-                        str(" windows of ", taps, " elements in its padded input where it needs at least "),
-                        ""});
+  node.graph().require(
+      {SizeRelation::kAtLeast, windows, 1, who,
+       str(" windows of ", taps, " elements in its padded input where it needs at least "), ""});
   return {taps, windows, stride, dilation};
 }
 
@@ -77,9 +77,9 @@ Value* columnsOf(const NodeImport& node, Value* x, const std::vector<SlidingAxis
       reach = node.binary(ScalarOp::kSub, sizeTensor(node, (taps - 1) * dilation), reach);
     GatherAttrs along;
     along.axis = 2 + 2 * static_cast<int64_t>(i);  // those before are two dimensions now
-    x = node.add(&ops::Gather,
-                 {x, node.binary(ScalarOp::kAdd, node.reshape(reach, {taps, 1}), steps(windows, stride))},
-                 along);
+    Value* places =
+        node.binary(ScalarOp::kAdd, node.reshape(reach, {taps, 1}), steps(windows, stride));
+    x = node.add(&ops::Gather, {x, places}, along);
     order.push_back(along.axis);
   }
   for (size_t i = 0; i < axes.size(); ++i) order.push_back(3 + 2 * static_cast<int64_t>(i));
@@ -112,7 +112,8 @@ Value* convolveAtRunTime(const NodeImport& node, Value* x, Value* weights, Value
     pads.end.push_back(isExplicit ? Dim(window.padsEnd[i])
                        : isSame   ? same - pads.begin.back()
                                   : Dim(0));
-    axes.push_back(slideOver(node, size + pads.begin.back() + pads.end.back(), taps, stride, dilation));
+    const Dim padded = size + pads.begin.back() + pads.end.back();
+    axes.push_back(slideOver(node, padded, taps, stride, dilation));
   }
   Value* columns = columnsOf(node, padded(node, x, pads), axes, false);
   return multiplyColumns(node, weights, columns, windowsOf(axes), bias);

@@ -1,11 +1,13 @@
 // Operators that read at computed positions.
 #include "onnx/ops/index_tuples.h"
+#include "onnx/size_rules.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {
 
 Value* asTuples(const NodeImport& node, Value* indices, int64_t length) {
   if (indices->shape().back().isConstant()) return indices;
+  requireSize(node, indices->shape().back(), "indices in a tuple", length);
   Shape shape = indices->shape();
   shape.back() = length;
   return node.reshape(indices, std::move(shape));
@@ -35,7 +37,8 @@ void importGatherND(NodeImport& node) {
   if (!indices->shape().back().isConstant() && most != 1 && !declared)
     node.unsupported("its indices ('", indices->name, "') are tuples of a length known at run time "
                      "only, which the rank of its output depends on: declare the output's shape");
-  indices = asTuples(node, indices, most == 1 ? 1 : indices->rank() - 1 + most - declared.value_or(0));
+  const int64_t length = most == 1 ? 1 : indices->rank() - 1 + most - declared.value_or(0);
+  indices = asTuples(node, indices, length);
   node.setOutput(node.add(&ops::GatherND, {x, indices}, attrs));
 }
 

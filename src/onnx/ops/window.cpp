@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "onnx/size_rules.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {
@@ -10,8 +11,11 @@ Value* weightsOf(const NodeImport& node, Value* weights) {
   const std::vector<int64_t> declared = node.integers("kernel_shape");
   if (weights->rank() != static_cast<int64_t>(declared.size()) + 2) return weights;
   Shape shape = weights->shape();
-  for (size_t i = 0; i < declared.size(); ++i)
-    if (!shape[2 + i].isConstant()) shape[2 + i] = declared[i];
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (shape[2 + i].isConstant()) continue;
+    requireSize(node, shape[2 + i], str("taps in dimension ", i, " of its window"), declared[i]);
+    shape[2 + i] = declared[i];
+  }
   return node.reshape(weights, std::move(shape));
 }
 
@@ -23,7 +27,8 @@ std::vector<int64_t> kernelOf(const NodeImport& node, const Value* x, const Valu
   // Kernels are chosen, and their loops laid out, for one window: its size has to be known here.
   if (!isStatic(kernel))
     node.unsupported("its weights ('", weights->name,
-                     "') have spatial sizes known at run time only: give it the attribute kernel_shape");
+                     "') have spatial sizes known at run time only: give it the attribute "
+                     "kernel_shape");
   return staticDims(kernel);
 }
 

@@ -54,8 +54,8 @@ DataType writtenBy(const Instruction& instruction) {
   return staysWide ? DataType::kF32 : instruction.type;
 }
 
-// Inputs and the result lie in tensors of elements of their own width; constants and slots have room
-// for any.
+// Inputs and the result lie in tensors of elements of their own width; constants and slots have
+// room for any.
 void checkSource(const Program& program, const Instruction& instruction, const Source& source,
                  int operand) {
   if (operand >= arityOf(instruction.op)) return;
