@@ -110,8 +110,12 @@ Operands operandsOf(const NodeImport& node, Value* x) {
   const int64_t axis = perAxis ? node.axisAttribute("axis", 1, x->rank()) : 0;
   if (blockSize == 0 && x->rank() > 0 && node.input(1)->rank() == 1)
     requireBroadcastsTo(node, node.input(1), "scale", {x->shape()[axis]});
-  if (Value* zeroPoint = node.optionalInput(2); zeroPoint && zeroPoint->rank() > 0)
-    requireBroadcastsTo(node, zeroPoint, "zero point", node.input(1)->shape());
+  if (const Value* zeroPoint = node.optionalInput(2)) {
+    if (node.input(1)->rank() == 0)
+      requireSize(node, numElements(zeroPoint->shape()), "zero points", 1);
+    else
+      requireBroadcastsTo(node, zeroPoint, "zero point", node.input(1)->shape());
+  }
   return {quantizationOperand(node, node.input(1), x, axis, blockSize),
           quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
 }

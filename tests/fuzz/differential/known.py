@@ -35,8 +35,8 @@ KNOWN = [
     (PERMISSIVE, r"Pad node.*Unexpected mode of", None, "nothing wraps around to nothing; ONNX Runtime refuses"),
     (PERMISSIVE, r"PoolAttributes::SetOutputSize.*input_shape.Size\(\)|ComputeOutputShapeForAttention"
      r"|AttentionParameters::checkParameters.*greater than 0|PoolFp16::Compute.*Only N can be zero"
-     r"|QLinearGlobalAveragePool parameter out of computation range", None,
-     "pooling and attention of nothing, which ONNX Runtime refuses"),
+     r"|QLinearGlobalAveragePool parameter out of computation range|Size of X.shape\[axis:\] must be at least 1", None,
+     "pooling, norms and attention of nothing, which ONNX Runtime refuses"),
     (PERMISSIVE, r"The dimension with value zero exceeds the dimension size", "GroupNormalization",
      "groups of nothing, which ONNX Runtime computes by a Reshape that takes 0 for something else"),
     (PERMISSIVE, r"Shape mismatch attempting to re-use buffer", None,
