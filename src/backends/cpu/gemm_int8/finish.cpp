@@ -22,16 +22,21 @@ using F32 = hn::ScalableTag<float>;
 using VI32 = hn::Vec<I32>;
 using VF32 = hn::Vec<F32>;
 
+// Sums wrap around, which only unsigned ones may.
 HWY_INLINE VI32 totalAt(const Finish& finish, const Sums& sums, int64_t row, int64_t column) {
   const I32 d;
+  const hn::RebindToUnsigned<I32> wrapping;
+  const auto load = [&](const int32_t* from) HWY_ATTR {
+    return hn::BitCast(wrapping, hn::LoadU(d, from));
+  };
   const int64_t at = sums.column + column;
-  VI32 total = hn::LoadU(d, sums.data + row * kBlockColumns + column);
-  if (finish.columnOffsets) total = hn::Add(total, hn::LoadU(d, finish.columnOffsets + at));
+  auto total = load(sums.data + row * kBlockColumns + column);
+  if (finish.columnOffsets) total = hn::Add(total, load(finish.columnOffsets + at));
   if (finish.columnZeros) {
-    const VI32 rowSum = hn::Set(d, finish.rowSums[sums.row + row]);
-    total = hn::Sub(total, hn::Mul(hn::LoadU(d, finish.columnZeros + at), rowSum));
+    const auto rowSum = hn::Set(wrapping, static_cast<uint32_t>(finish.rowSums[sums.row + row]));
+    total = hn::Sub(total, hn::Mul(load(finish.columnZeros + at), rowSum));
   }
-  return total;
+  return hn::BitCast(d, total);
 }
 
 void storeTotals(const Finish& finish, const Sums& sums) {
