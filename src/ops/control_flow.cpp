@@ -33,8 +33,10 @@ void requireInputs(const Node& node, const Graph& body, size_t first, size_t nod
       fail(ErrorKind::kInvalidModel, describe(node), " gives its body nothing for '", declared.name,
            "'");
     bool fits = given->dataType() == declared.dataType() && given->rank() == declared.rank();
-    for (size_t d = 0; fits && d < declared.shape().size(); ++d)
-      fits = mayBeEqual(given->shape()[d], declared.shape()[d]);
+    for (size_t d = 0; fits && d < declared.shape().size(); ++d) {
+      const Dim& size = declared.shape()[d];  // a symbol is the body's own, whatever its name
+      fits = size.isSymbol() || mayBeEqual(given->shape()[d], size);
+    }
     if (!fits)
       fail(ErrorKind::kInvalidModel, describe(node), " gives its body ", given->type, " for '",
            declared.name, "', which is ", declared.type);
