@@ -108,6 +108,21 @@ TEST(Import, ListsCausesAndNotTheirConsequences) {
   EXPECT_THAT(problems[0].message, HasSubstr("axis 3 is outside a tensor of rank 1"));
 }
 
+TEST(Import, RanksThatNoTensorHasAreRefused) {
+  constexpr int64_t kMany = int64_t{1} << 33;
+  for (const TestNode& node : std::vector<TestNode>{{"Expand", {"x", "v"}, {"y"}},
+                                                    {"Unsqueeze", {"x", "v"}, {"y"}},
+                                                    {"Slice", {"x", "v", "v"}, {"y"}}}) {
+    SCOPED_TRACE(node.op);
+    EXPECT_THAT(messages(TestModel()
+                             .input("x", {3})
+                             .input("v", {kMany}, kInt64Code)
+                             .node(node)
+                             .output("y")),
+                ElementsAre(HasSubstr("a tensor has 64 at most")));
+  }
+}
+
 TEST(Import, HidesBranchesThatReadWhatFailed) {
   const Message reads = Message()
                             .message(1, TestNode{"Exp", {"a"}, {"inner"}}.encode())

@@ -123,6 +123,13 @@ std::optional<std::vector<double>> NodeImport::knownNumbers(const Value* value) 
   return model_.folder().numbers(value);
 }
 
+int64_t NodeImport::rank(int64_t count) const {
+  constexpr int64_t kMost = 64;
+  if (count > kMost)
+    unsupported("it needs ", count, " dimensions, and a tensor has ", kMost, " at most");
+  return count;
+}
+
 int64_t NodeImport::axis(int64_t axis, int64_t rank) const {
   if (axis < -rank || axis >= rank) invalid("axis ", axis, " is outside a tensor of rank ", rank);
   return axis < 0 ? axis + rank : axis;

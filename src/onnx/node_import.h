@@ -83,6 +83,8 @@ class NodeImport {
   int choice(std::string_view attribute, std::string_view missing,
              std::initializer_list<std::string_view> spellings) const;
 
+  // Throws when it is more than a tensor can have, whatever a model says of a vector's length.
+  int64_t rank(int64_t count) const;
   // Axis in 0..rank-1 from one that may count from the end.
   int64_t axis(int64_t axis, int64_t rank) const;
   int64_t axisAttribute(std::string_view attribute, int64_t missing, int64_t rank) const;

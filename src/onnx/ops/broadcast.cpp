@@ -34,7 +34,7 @@ Shape broadcastAtRunTime(const NodeImport& node, Value* x, Value* sizes) {
     node.unsupported("its shape ('", sizes->name,
                      "') has a length known at run time only, and so would be its output's rank: "
                      "give it a known length when exporting, or declare the output's shape");
-  const int64_t length = sizes->shape()[0].value(), rank = std::max(length, x->rank());
+  const int64_t length = node.rank(sizes->shape()[0].value()), rank = std::max(length, x->rank());
   Shape own(static_cast<size_t>(rank - x->rank()), Dim(1));
   own.insert(own.end(), x->shape().begin(), x->shape().end());
   Shape result(own.begin(), own.end() - length);

@@ -17,7 +17,8 @@ namespace {
 // declares the output says it.
 int64_t axisCount(const NodeImport& node, const Value* x, const Value* axes) {
   if (axes->rank() == 0) return 1;
-  if (axes->rank() == 1 && axes->shape()[0].isConstant()) return axes->shape()[0].value();
+  if (axes->rank() == 1 && axes->shape()[0].isConstant())
+    return node.rank(axes->shape()[0].value());
   const std::optional<int64_t> declared = node.declaredRank(0);
   if (axes->rank() != 1 || !declared)
     node.unsupported("its axes ('", axes->name,

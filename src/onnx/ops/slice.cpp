@@ -150,7 +150,7 @@ void importSlice(NodeImport& node) {
   const bool isCounted = node.hasInput(3) || starts->shape()[0].isConstant();
   if (!isKnown(3) || !isKnown(4) || !isCounted) return node.setOutput(sliceByPositions(node));
   const auto axes = node.hasInput(3) ? *node.knownIntegers(node.input(3))
-                                     : axisRange(0, starts->shape()[0].value());
+                                     : axisRange(0, node.rank(starts->shape()[0].value()));
   // As many as there are axes, where only the run knows their number.
   const Shape length{static_cast<int64_t>(axes.size())};
   if (!starts->shape()[0].isConstant()) starts = node.reshape(starts, length);
