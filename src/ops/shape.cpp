@@ -77,23 +77,24 @@ std::vector<TensorType> inferReshapeDims(const Node& node) {
   return {{DataType::kI64, {length}}};
 }
 
-// The requested sizes with 0 and -1 replaced; Number is int64_t or Dim.
-template <class Number, class IsValue, class Divide>
-std::vector<Number> resolveReshape(const Node& node, const std::vector<Number>& requested,
-                                   const std::vector<Number>& input, IsValue is, Divide divide) {
+// The requested sizes with 0 and -1 replaced. In dimensions also where all are numbers: these may
+// be any, and dimensions notice when a product is too large.
+template <class Divide>
+std::vector<Dim> resolveReshape(const Node& node, const std::vector<Dim>& requested,
+                                const std::vector<Dim>& input, Divide divide) {
   const bool allowZero = node.as<ReshapeDimsAttrs>().allowZero;
-  std::vector<Number> sizes = requested;
-  Number total = 1, known = 1;
-  for (const Number& size : input) total *= size;
+  std::vector<Dim> sizes = requested;
+  Dim total = 1, known = 1;
+  for (const Dim& size : input) total *= size;
   int64_t rest = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (is(sizes[i], 0) && !allowZero) {
+    if (sizes[i].isConstant(0) && !allowZero) {
       if (i >= input.size())
         fail(ErrorKind::kInvalidArgument, describe(node), " copies dimension ", i,
              " of a tensor of rank ", input.size());
       sizes[i] = input[i];
     }
-    if (is(sizes[i], -1)) {
+    if (sizes[i].isConstant(-1)) {
       if (rest >= 0) fail(ErrorKind::kInvalidArgument, describe(node), " has two sizes of -1");
       rest = static_cast<int64_t>(i);
     } else {
@@ -107,18 +108,18 @@ std::vector<Number> resolveReshape(const Node& node, const std::vector<Number>& 
 void evaluateReshapeDims(const Evaluation& evaluation) {
   const Node& node = evaluation.node;
   const auto& shape = evaluation.inputs[0];
-  std::vector<int64_t> requested, input;
+  std::vector<Dim> requested, input;
   for (int64_t i = 0; i < shape.count(); ++i)
-    requested.push_back(readInteger(shape.type, shape.data, i));
-  for (const Dim& dim : node.as<ReshapeDimsAttrs>().input) input.push_back(evaluation.resolve(dim));
-  const auto is = [](int64_t size, int64_t value) { return size == value; };
-  const auto divide = [&](int64_t total, int64_t known) -> int64_t {
-    if (known == 0 || total % known != 0)
+    requested.emplace_back(readInteger(shape.type, shape.data, i));
+  for (const Dim& dim : node.as<ReshapeDimsAttrs>().input)
+    input.emplace_back(evaluation.resolve(dim));
+  const auto divide = [&](const Dim& total, const Dim& known) -> Dim {
+    if (known.isConstant(0) || total.value() % known.value() != 0)
       fail(ErrorKind::kInvalidArgument, describe(node), " cannot divide ", total, " elements by ",
            known);
-    return total / known;
+    return total.value() / known.value();
   };
-  const auto sizes = resolveReshape(node, requested, input, is, divide);
+  const Dims sizes = staticDims(resolveReshape(node, requested, input, divide));
   if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; }))
     fail(ErrorKind::kInvalidArgument, describe(node), " has a negative size");
   std::copy(sizes.begin(), sizes.end(), evaluation.outputs[0].as<int64_t>());
@@ -127,11 +128,10 @@ void evaluateReshapeDims(const Evaluation& evaluation) {
 Contents reshapeDimsContents(const Node& node) {
   const Contents& requested = node.input(0)->contents;
   if (!requested) return std::nullopt;
-  const auto is = [](const Dim& size, int64_t value) { return size.isConstant(value); };
   const auto divide = [](const Dim& total, const Dim& known) {
     return known.isConstant(0) ? Dim(0) : floorDiv(total, known);
   };
-  return resolveReshape(node, *requested, node.as<ReshapeDimsAttrs>().input, is, divide);
+  return resolveReshape(node, *requested, node.as<ReshapeDimsAttrs>().input, divide);
 }
 
 std::vector<TensorType> inferDimsTensor(const Node& node) {
