@@ -130,8 +130,7 @@ std::vector<int64_t> Context::outputShape(int output) const {
 }
 
 int64_t Context::outputBytesAhead(int output) const {
-  if (bindsSizes_) return -1;
-  return bytesAt(plan().outputs[output].type, outputShape(output));
+  return bindsSizes_ ? -1 : bytesAhead_[output];
 }
 
 int64_t Context::sizeOf(const DimRef& dim) const {
@@ -168,6 +167,9 @@ void Context::resolveSizes() {
     }
   }
   runProgram(0, plan().firstPhaseEnd);
+  bytesAhead_.resize(outputs_.size());
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    bytesAhead_[i] = bytesAt(plan().outputs[i].type, outputShape(static_cast<int>(i)));
   for (size_t i = 0; i < plan().steps.size(); ++i) resolveStep(i);
   sizesCurrent_ = true;
   sizesChecked_ = false;
@@ -372,11 +374,10 @@ void Context::failForSize(const Step& step, const Operand& operand, const Tensor
 // Callers have made room for what an output's shape says beforehand, or for the most it can be. Of
 // what a step decides itself, the shape says only how the run before was.
 void Context::requireOutputHolds(const Step& step, int output, int64_t bytes) const {
-  int64_t known = outputMaxBytes(output);
-  if (step.bindSlots.empty()) {
-    const int64_t now = bytesAt(plan().outputs[output].type, outputShape(output));
-    if (now >= 0) known = now;
-  }
+  int64_t known = bytesAhead_[output];
+  if (known < 0 && step.bindSlots.empty())
+    known = bytesAt(plan().outputs[output].type, outputShape(output));
+  if (known < 0) known = outputMaxBytes(output);
   if (known >= 0 && bytes > known)
     fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' writes ", bytes, " bytes to output '",
          engine_->plan().outputs[output].name, "', which has ", known, "; the engine is damaged");

@@ -170,6 +170,7 @@ class Context {
   std::vector<void*> placed_;   // where the current run writes: there, or where the allocator says
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
   std::vector<int64_t> outputBytes_;           // written there by the current run
+  std::vector<int64_t> bytesAhead_;  // of outputs whose sizes follow from the inputs' alone; or -1
   OutputAllocator allocator_;
   StepTimer timer_;
   Log log_;

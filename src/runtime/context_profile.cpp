@@ -16,12 +16,12 @@ void Context::setProfile(int profile) {
   if (device_) device_->makeCurrent();
   const auto state = [this] {
     return std::tie(profile_, dynamic_, runners_, unrecordable_, segments_, bindsSizes_,
-                    inputShapes_, slots_, resolved_, sizesCurrent_);
+                    inputShapes_, slots_, bytesAhead_, resolved_, sizesCurrent_);
   };
   auto before =
       std::tuple(profile_, std::move(dynamic_), std::move(runners_), std::move(unrecordable_),
                  std::move(segments_), bindsSizes_, std::move(inputShapes_), std::move(slots_),
-                 std::move(resolved_), sizesCurrent_);
+                 std::move(bytesAhead_), std::move(resolved_), sizesCurrent_);
   try {
     select(profile);
   } catch (...) {

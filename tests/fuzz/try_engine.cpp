@@ -103,6 +103,7 @@ class Run {
     }
     giveOutputs();
     context_.run();
+    context_.forgetRunSizes();  // as the API does: memory is not taken for sizes of the last run
   }
 
  private:
