@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "onnx/node_import.h"
+#include "onnx/size_rules.h"
 
 namespace camshaft::onnx::importer {
 
@@ -35,6 +36,7 @@ void importDepthToSpace(NodeImport& node) {
   const Shape& in = x->shape();
   const Dim block = node.integer("blocksize");
   const Dim channels = floorDiv(in[1], block * block);
+  requireSize(node, in[1], "channels", channels * block * block);
   const bool depthFirst = node.choice("mode", "dcr", {"dcr", "crd"}) == 0;
   Value* split = depthFirst ? node.reshape(x, {in[0], block, block, channels, in[2], in[3]})
                             : node.reshape(x, {in[0], channels, block, block, in[2], in[3]});
@@ -49,6 +51,8 @@ void importSpaceToDepth(NodeImport& node) {
   const Shape& in = x->shape();
   const Dim block = node.integer("blocksize");
   const Dim height = floorDiv(in[2], block), width = floorDiv(in[3], block);
+  requireSize(node, in[2], "rows", height * block);
+  requireSize(node, in[3], "columns", width * block);
   Value* split = node.reshape(x, {in[0], in[1], height, block, width, block});
   const bool depthFirst = node.choice("mode", "dcr", {"dcr", "crd"}) == 0;
   Value* moved = depthFirst ? node.transpose(split, {0, 3, 5, 1, 2, 4})

@@ -35,7 +35,7 @@ def recurrent(operator):
             attributes["linear_before_reset"] = g.between(0, 1)
         if g.chance(0.2):
             attributes["clip"] = 1.5
-        g.node(operator, inputs, outputs=g.between(2, 3) if operator == "LSTM" else 2, kind=APPROXIMATE, **attributes)
+        g.node(operator, inputs, outputs=g.between(2, 3) if operator == "LSTM" else 2, kind=LOOSE, **attributes)
 
     return construct
 

@@ -45,7 +45,7 @@ UNARY = {
     "Gelu": (("float32", "float16"), None, LOOSE, {"approximate": ("none", "tanh")}),
     "HardSigmoid": (("float32", "float16"), None, ROUNDED, {"alpha": (0.2, 0.3), "beta": (0.5, 0.4)}),
     "LeakyRelu": (("float32", "float16"), None, ROUNDED, {"alpha": (0.01, 0.5, 1.5)}),
-    "Mish": (FLOATS, None, APPROXIMATE, {}),
+    "Mish": (FLOATS, None, LOOSE, {}),
     "Selu": (FLOATS, None, APPROXIMATE, {"alpha": (1.67, 1.0), "gamma": (1.05, 2.0)}),
     "Shrink": (("float32", "float16") + INTS, None, ROUNDED, {"lambd": (0.5, 1.0), "bias": (0.0, 0.25)}),
     "Swish": (FLOATS, None, APPROXIMATE, {"alpha": (1.0, 1.7)}),

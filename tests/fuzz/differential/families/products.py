@@ -43,6 +43,7 @@ def gemm(g):
     columns = g.size()
     y = g.operand(x.dtype, [columns, inner] if trans_b else [inner, columns])
     bias = g.one_of(([], [columns], [1], [rows, columns], [rows, 1], [1, columns], None))
+    g.need(bias != [rows, 1] or x.dtype != "float16")  # ONNX Runtime adds it to columns where there are as many
     inputs = [x, y] + ([g.operand(x.dtype, bias)] if bias is not None else [])
     g.need(len(inputs) == 3 or g.opset >= 11)
     g.node("Gemm", inputs, kind=APPROXIMATE, transA=trans_a, transB=trans_b, alpha=g.one_of((None, 0.5)),
@@ -167,7 +168,8 @@ def max_unpool(g):
     x = g.pick(("float32",), rank=4, where=lambda t: t.fixed and all(
         size and size % 2 == 0 for axis in (2, 3) for size in t.sizes(axis)))
     values, indices = g.node("MaxPool", [x], outputs=2, kind=EXACT, kernel_shape=[2, 2], strides=[2, 2])
-    extra = [g.const(list(x.shape))] if g.chance(0.5) else []
+    is_same = all(len(x.sizes(axis)) == 1 for axis in range(4))  # ONNX Runtime reads indices as of the shape given
+    extra = [g.const(list(x.shape))] if is_same and g.chance(0.5) else []
     g.node("MaxUnpool", [values, indices] + extra, kind=EXACT, kernel_shape=[2, 2], strides=[2, 2])
 
 

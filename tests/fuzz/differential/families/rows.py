@@ -136,6 +136,7 @@ def group_norm(g):
     g.need(g.opset >= 18)
     x, count = channels(g)
     g.need(x.dtype != "float64")  # the standard has means in f32
+    g.need(not_empty(x))  # ONNX Runtime gives nothing another shape
     groups = g.one_of([n for n in range(1, count + 1) if count % n == 0])
     size = count if g.opset >= 21 else groups
     g.node("GroupNormalization", [x, g.weight(x.dtype, [size]), g.weight(x.dtype, [size])], kind=LOOSE,

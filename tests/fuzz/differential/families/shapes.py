@@ -92,7 +92,8 @@ def transpose(g):
 def squeeze(g):
     x = g.pick(ANY, rank=(1, 5), where=lambda t: any(set(dim) == {1} for dim in t.dims))
     ones = [i for i, dim in enumerate(x.dims) if set(dim) == {1}]
-    if x.fixed and x.kind == "input" and g.chance(0.3):  # elsewhere a size may be a matter of the data
+    # Elsewhere a size may be a matter of the data, or a symbol: what is 1 in a run alone is refused.
+    if len(x.lanes) == 1 and x.kind == "input" and g.chance(0.3):
         g.node("Squeeze", [x], kind=EXACT)
         return
     chosen = [i for i in ones if g.chance(0.7)] or ones[:1]
