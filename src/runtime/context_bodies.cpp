@@ -44,10 +44,10 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
     placed_[operand.index] = outputMemory(operand.index, bytes, {});
     outputBytes_[operand.index] = bytes;
   }
-  const int64_t arena = operand.place == Place::kArena       ? plan().arenaBytes
-                        : operand.place == Place::kHostArena ? plan().hostArenaBytes
-                                                             : operand.offset + bytes;
-  if (bytes > arena - operand.offset)
+  const bool isInArena = operand.place == Place::kArena || operand.place == Place::kHostArena;
+  const int64_t arena =
+      operand.place == Place::kArena ? plan().arenaBytes : plan().hostArenaBytes;
+  if (isInArena && bytes > arena - operand.offset)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes, " bytes as output ",
          output, ", more than was planned for profile ", profile_);
   return addressOf(operand, true);
