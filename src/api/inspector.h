@@ -36,7 +36,7 @@ class EngineInspector : public nvinfer1::IEngineInspector {
   Reporter reporter_;
   const nvinfer1::IExecutionContext* context_ = nullptr;
   std::weak_ptr<const Context> shapes_;  // its own, which may end before the inspector
-  mutable std::string text_;  // what the last call returned
+  mutable std::string text_;             // what the last call returned
 };
 
 }  // namespace camshaft::api

@@ -83,7 +83,7 @@ void Network::castBorders(Graph& copy) const {
 void Network::requireWhole() const {
   if (isTorn_)
     fail(ErrorKind::kInvalidArgument,
-         "memory ran out while the network was being changed, which left it incomplete; make it anew");
+         "memory ran out while the network was changed, which left it incomplete; make it anew");
 }
 
 Graph Network::graphToBuild() const {

@@ -37,7 +37,8 @@ void requireVersion(int32_t version, int32_t expected) {
 
 namespace {
 
-// Names in messages are those of models, so they may be any bytes; without memory to tell, as it is.
+// Names in messages are those of models, so they may be any bytes; without memory to tell, as it
+// is.
 template <class F>
 void tell(const std::string& message, F&& call) noexcept {
   try {

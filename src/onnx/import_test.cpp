@@ -114,12 +114,10 @@ TEST(Import, RanksThatNoTensorHasAreRefused) {
                                                     {"Unsqueeze", {"x", "v"}, {"y"}},
                                                     {"Slice", {"x", "v", "v"}, {"y"}}}) {
     SCOPED_TRACE(node.op);
-    EXPECT_THAT(messages(TestModel()
-                             .input("x", {3})
-                             .input("v", {kMany}, kInt64Code)
-                             .node(node)
-                             .output("y")),
-                ElementsAre(HasSubstr("a tensor has 64 at most")));
+    EXPECT_THAT(
+        messages(
+            TestModel().input("x", {3}).input("v", {kMany}, kInt64Code).node(node).output("y")),
+        ElementsAre(HasSubstr("a tensor has 64 at most")));
   }
 }
 

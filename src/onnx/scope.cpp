@@ -15,11 +15,11 @@ void requireAlike(Graph& graph, const Sequence& sequence) {
   if (!sequence.parts) return;
   const auto& [whole, axis, size] = *sequence.parts;
   const Dim& all = whole->shape()[axis];
-  graph.require({SizeRelation::kEqual, mod(all, size), 0,
-                 str("a split of dimension ", axis, " of '", whole->name,
-                     "' into parts that must be alike, where the run decides on their number, ",
-                     "leaves "),
-                 str(" elements of ", all, " where it needs "), ""});
+  graph.require(
+      {SizeRelation::kEqual, mod(all, size), 0,
+       str("a split of dimension ", axis, " of '", whole->name,
+           "' into parts that must be alike, where the run decides on their number, ", "leaves "),
+       str(" elements of ", all, " where it needs "), ""});
 }
 
 namespace {

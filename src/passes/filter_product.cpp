@@ -41,9 +41,10 @@ static Value* addBias(Graph& graph, const Node& conv, Value* product, Node* befo
 void replaceByProduct(Graph& graph, Node* conv, Value* rows) {
   const Value* weights = conv->input(1);
   const Shape& shape = weights->shape();
-  const Dim depth = numElements(Shape(shape.begin() + 1, shape.end()));  // the rows' may be a symbol
-  Value* matrix = graph.addConstant(weights->name, {weights->dataType(), {shape[0], depth}},
-                                    weights->constant);
+  const Dim depth =
+      numElements(Shape(shape.begin() + 1, shape.end()));  // the rows' may be a symbol
+  Value* matrix =
+      graph.addConstant(weights->name, {weights->dataType(), {shape[0], depth}}, weights->constant);
   MatMulAttrs attrs;
   attrs.transposeB = true;
   Node* product = graph.add(&ops::MatMul, conv->name, {rows, matrix}, attrs, conv);

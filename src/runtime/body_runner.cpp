@@ -74,7 +74,10 @@ void BodyRunner::runLoop(const LaunchArgs& args, const BodyResults& results) {
   body.setInputAddress(1, &kTrue);
   for (size_t i = firstCapture; i < inputs.size(); ++i) setInput(body, i, inputs[i]);
   values_.begin(inputs.subspan(2, carried),
-                decides ? -1 : condition ? std::max<int64_t>(trips, 0) : 0, results, args.stream);
+                decides     ? -1
+                : condition ? std::max<int64_t>(trips, 0)
+                            : 0,
+                results, args.stream);
 
   const auto place = [&](size_t output, int64_t bytes) {
     return output < firstResult ? placeCondition(bytes)

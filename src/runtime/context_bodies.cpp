@@ -45,8 +45,7 @@ void* Context::memoryFor(const Step& step, size_t output, int64_t bytes) {
     outputBytes_[operand.index] = bytes;
   }
   const bool isInArena = operand.place == Place::kArena || operand.place == Place::kHostArena;
-  const int64_t arena =
-      operand.place == Place::kArena ? plan().arenaBytes : plan().hostArenaBytes;
+  const int64_t arena = operand.place == Place::kArena ? plan().arenaBytes : plan().hostArenaBytes;
   if (isInArena && bytes > arena - operand.offset)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes, " bytes as output ",
          output, ", more than was planned for profile ", profile_);

@@ -12,8 +12,8 @@
 namespace camshaft {
 
 [[noreturn]] inline void failIo(const char* action, const std::string& path, int error) {
-  fail(ErrorKind::kIo, "could not ", action, " '", path, "': ",
-       std::generic_category().message(error));
+  fail(ErrorKind::kIo, "could not ", action, " '", path,
+       "': ", std::generic_category().message(error));
 }
 
 class FileDescriptor {

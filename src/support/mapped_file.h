@@ -1,4 +1,5 @@
-// Files as bytes; new_file.h writes them. Every failure is Error(kIo) and names the path and the reason.
+// Files as bytes; new_file.h writes them. Every failure is Error(kIo) and names the path and the
+// reason.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,9 @@
 
 namespace camshaft {
 
-// A whole file mapped for reading; what cannot be mapped, as a pipe, is read to its end. The bytes stay where they are when the object moves, and are
-// valid as long as it lives; the file must not be truncated meanwhile.
+// A whole file mapped for reading; what cannot be mapped, as a pipe, is read to its end. The bytes
+// stay where they are when the object moves, and are valid as long as it lives; the file must not
+// be truncated meanwhile.
 class MappedFile {
  public:
   static MappedFile open(const std::string& path);

@@ -15,7 +15,7 @@ TEST(Shown, BytesThatAreNoTextAreEscaped) {
   EXPECT_EQ(shown("x\xFFy"), "x\\xffy");
   EXPECT_EQ(shown("\x80"), "\\x80");
   EXPECT_EQ(shown("\xC3"), "\\xc3") << "cut off";
-  EXPECT_EQ(shown("\xC3(") , "\\xc3(");
+  EXPECT_EQ(shown("\xC3("), "\\xc3(");
   EXPECT_EQ(shown("\xC0\xAF"), "\\xc0\\xaf") << "overlong";
   EXPECT_EQ(shown("\xE0\x80\xAF"), "\\xe0\\x80\\xaf");
   EXPECT_EQ(shown("\xED\xA0\x80"), "\\xed\\xa0\\x80") << "half of a pair";

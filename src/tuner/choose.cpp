@@ -68,9 +68,8 @@ bool readsOnHost(const Node& user, const Value* value) {
 // Sizes that lead the host only, as tensors: made on a device they would have to come back.
 bool isForHost(const Graph& graph, const Node& node) {
   return node.op == &ops::DimsTensor && !graph.isOutput(node.output()) &&
-         std::ranges::all_of(node.output()->users, [&](const Node* user) {
-           return readsOnHost(*user, node.output());
-         });
+         std::ranges::all_of(node.output()->users,
+                             [&](const Node* user) { return readsOnHost(*user, node.output()); });
 }
 
 class Chooser {

@@ -46,9 +46,8 @@ class Machine {
     options.optimizationLevel = 0;
     options.profiles = std::move(profiles);
     engine_ = std::make_shared<LoadedEngine>(
-        readEngine(writeEngine(compile(graph_.clone(), options))), [this](Device& device) {
-          return std::make_unique<LateDevice>(device, counts_);
-        });
+        readEngine(writeEngine(compile(graph_.clone(), options))),
+        [this](Device& device) { return std::make_unique<LateDevice>(device, counts_); });
     context_ = std::make_unique<Context>(engine_, 1);
   }
   explicit Machine(std::string_view text) : Machine(parseGraph(text, findOp)) {}
@@ -318,25 +317,23 @@ TEST(Bodies, ThatLieAreRefused) {
   };
   EXPECT_EQ(refusalOf([](Plan&, Step&, ProfilePlan&) {}), "");
   EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan& body) {
-                body.outputs[1].dims[0] = plan.bodies[0]->outputs[1].tensor.dims[0] = {
-                    .constant = 5};
+                body.outputs[1].dims[0] =
+                    plan.bodies[0]->outputs[1].tensor.dims[0] = {.constant = 5};
               }),
               HasSubstr("was given 16 bytes and its shape has 20"));
   EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan& body) {
-                body.outputs[1].dims[0] = plan.bodies[0]->outputs[1].tensor.dims[0] = {
-                    .constant = 3};
+                body.outputs[1].dims[0] =
+                    plan.bodies[0]->outputs[1].tensor.dims[0] = {.constant = 3};
               }),
               HasSubstr("writes 16 bytes to output"));
   EXPECT_THAT(refusalOf([](Plan&, Step&, ProfilePlan& body) { body.arenaBytes += 1 << 20; }),
               HasSubstr("the device memory given has"));
-  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan&) {
-                plan.bodies[0]->inputs[2].isOnHost = true;
-              }),
-              HasSubstr("on the wrong side"));
-  EXPECT_THAT(refusalOf([](Plan& plan, Step&, ProfilePlan&) {
-                plan.bodies[0]->inputs[3].isOnHost = true;
-              }),
-              HasSubstr("memory of the other side"));
+  EXPECT_THAT(
+      refusalOf([](Plan& plan, Step&, ProfilePlan&) { plan.bodies[0]->inputs[2].isOnHost = true; }),
+      HasSubstr("on the wrong side"));
+  EXPECT_THAT(
+      refusalOf([](Plan& plan, Step&, ProfilePlan&) { plan.bodies[0]->inputs[3].isOnHost = true; }),
+      HasSubstr("memory of the other side"));
   EXPECT_THAT(refusalOf([](Plan&, Step& step, ProfilePlan&) { step.inputs[0] = step.inputs[2]; }),
               HasSubstr("limits are no scalars"));
 }

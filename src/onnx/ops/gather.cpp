@@ -35,7 +35,8 @@ void importGatherND(NodeImport& node) {
   const int64_t most = x->rank() - attrs.batchDims;
   const std::optional<int64_t> declared = node.declaredRank(0);
   if (!indices->shape().back().isConstant() && most != 1 && !declared)
-    node.unsupported("its indices ('", indices->name, "') are tuples of a length known at run time "
+    node.unsupported("its indices ('", indices->name,
+                     "') are tuples of a length known at run time "
                      "only, which the rank of its output depends on: declare the output's shape");
   const int64_t length = most == 1 ? 1 : indices->rank() - 1 + most - declared.value_or(0);
   indices = asTuples(node, indices, length);

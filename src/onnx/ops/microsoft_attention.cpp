@@ -177,8 +177,7 @@ void importMultiHeadAttention(NodeImport& node) {
   const auto project = [&](Value* x) {
     const bool areHeads = x->rank() == 4;
     const Dim width = areHeads ? x->shape()[1] * x->shape()[3] : x->shape()[2];
-    if (bias && !areHeads)
-      x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));
+    if (bias && !areHeads) x = node.binary(ScalarOp::kAdd, x, node.slice(bias, 0, biased, width));
     biased = biased + width;
     return areHeads ? x : splitHeads(node, x, heads);
   };

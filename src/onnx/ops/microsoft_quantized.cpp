@@ -100,8 +100,7 @@ void importQLinearConcat(NodeImport& node) {
   Value *scale = oneNumber(node, node.input(0)), *zeroPoint = oneNumber(node, node.input(1));
   std::vector<Value*> parts;
   for (int i = 2; i < node.inputCount(); i += 3)
-    parts.push_back(
-        quantize(node, dequantized(node, i), scale, zeroPoint, zeroPoint->dataType()));
+    parts.push_back(quantize(node, dequantized(node, i), scale, zeroPoint, zeroPoint->dataType()));
   if (parts.empty()) node.invalid("it has nothing to concatenate");
   const int64_t axis = node.axis(node.integer("axis"), parts[0]->rank());
   node.setOutput(node.concat(std::move(parts), axis));

@@ -50,8 +50,8 @@ void importQGemm(NodeImport& node) {
   if (Value* c = node.optionalInput(6)) {
     requireBroadcastsTo(node, c, "bias", y->shape());
     Value* step = node.binary(ScalarOp::kMul, node.binary(ScalarOp::kMul, bScale, aScale), alpha);
-    Value* added = node.binary(ScalarOp::kMul, node.cast(c, DataType::kF64),
-                               node.cast(step, DataType::kF64));
+    Value* added =
+        node.binary(ScalarOp::kMul, node.cast(c, DataType::kF64), node.cast(step, DataType::kF64));
     y = node.binary(ScalarOp::kAdd, y, node.cast(added, y->dataType()));
   }
   if (Value* scale = node.optionalInput(7)) {

@@ -26,9 +26,8 @@ using VF32 = hn::Vec<F32>;
 HWY_INLINE VI32 totalAt(const Finish& finish, const Sums& sums, int64_t row, int64_t column) {
   const I32 d;
   const hn::RebindToUnsigned<I32> wrapping;
-  const auto load = [&](const int32_t* from) HWY_ATTR {
-    return hn::BitCast(wrapping, hn::LoadU(d, from));
-  };
+  const auto load = [&](const int32_t* from)
+                        HWY_ATTR { return hn::BitCast(wrapping, hn::LoadU(d, from)); };
   const int64_t at = sums.column + column;
   auto total = load(sums.data + row * kBlockColumns + column);
   if (finish.columnOffsets) total = hn::Add(total, load(finish.columnOffsets + at));

@@ -29,7 +29,8 @@ CodeLibrary::~CodeLibrary() {
 std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> binary) {
   // Never destroyed: threads may load engines while the process ends.
   static auto& mutex = *new std::mutex;
-  static auto& loaded = *new std::map<std::pair<uint64_t, size_t>, std::weak_ptr<const CodeLibrary>>;
+  static auto& loaded =
+      *new std::map<std::pair<uint64_t, size_t>, std::weak_ptr<const CodeLibrary>>;
   const std::lock_guard lock(mutex);
   std::weak_ptr<const CodeLibrary>& known = loaded[{hashBytes(binary), binary.size()}];
   if (std::shared_ptr<const CodeLibrary> library = known.lock()) return library;
