@@ -154,7 +154,8 @@ struct type_caster<nvinfer1::Dims64> {
     for (int32_t i = 0; i < dims.nbDims; ++i) PyTuple_SET_ITEM(list.ptr(), i, PyLong_FromLongLong(dims.d[i]));
     object type = steal(PyObject_GetAttrString(PyImport_AddModule("camshaft"), "Dims"));
     if (!type.is_valid()) return {};
-    return PyObject_CallOneArg(type.ptr(), list.ptr());
+    // A class of Python's: its code may let go of the lock.
+    return camshaft::python::untilExit([&] { return PyObject_CallOneArg(type.ptr(), list.ptr()); });
   }
 
  private:

@@ -16,7 +16,7 @@ T fromPython(T fallback, F&& body) noexcept {
   if (!Py_IsInitialized()) return fallback;
   const Locked locked;
   try {
-    return body();
+    return untilExit([&] { return body(); });  // Python code lets go of the lock at any time
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("a camshaft callback");
   } catch (const std::exception& error) {
