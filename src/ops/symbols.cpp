@@ -73,4 +73,16 @@ void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
   for (Node* node : graph.nodeList()) substituteSymbols(graph, node, replace);
 }
 
+Node* addCopy(Graph& graph, const Node& node, const std::vector<Value*>& inputs) {
+  for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
+  const std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
+  Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(),
+                             static_cast<int>(node.outputs.size()));
+  if (!node.epilogue) return copy;
+  graph.setInputs(copy, inputs);
+  copy->epilogue = node.epilogue;
+  graph.inferTypes(copy);
+  return copy;
+}
+
 }  // namespace camshaft

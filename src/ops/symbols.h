@@ -19,4 +19,7 @@ void substituteSymbols(Graph& graph, Node* node, const SymbolReplacement& replac
 // Replaces symbols in every attribute and graph input, then infers all types again.
 void substituteSymbols(Graph& graph, const SymbolReplacement& replace);
 
+// The node once more, named "node", in a graph of its own that gets its symbols.
+Node* addCopy(Graph& graph, const Node& node, const std::vector<Value*>& inputs);
+
 }  // namespace camshaft

@@ -58,7 +58,6 @@ class Context {
   // Those that its shape has, where no run has a say in that; -1 elsewhere.
   int64_t outputBytesAhead(int output) const;
   int64_t sizeOf(const DimRef& dim) const;  // of any tensor, likewise
-  // Bytes an output can take at most under the active profile's shapes as set; -1: no bound known.
   int64_t arenaBytes() const { return plan().arenaBytes; }
   // Memory for the arena, on the engine's device, when it is the caller's: at least arenaBytes().
   void setArena(void* memory, int64_t bytes);

@@ -106,15 +106,7 @@ bool sizesFit(const Node& node, const SymbolValue& opt) {
                          : graph.addInput(str("x", i), value->type));
   }
   try {
-    for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
-    const std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
-    Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(),
-                               static_cast<int>(node.outputs.size()));
-    if (node.epilogue) {
-      graph.setInputs(copy, inputs);
-      copy->epilogue = node.epilogue;
-      graph.inferTypes(copy);
-    }
+    const Node* copy = addCopy(graph, node, inputs);
     substituteSymbols(graph, [&](const std::string& symbol) { return Dim(opt(symbol)); });
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Shape& declared = node.outputs[i]->shape();

@@ -14,16 +14,7 @@ Graph isolate(const Node& node) {
   std::vector<Value*> inputs;
   for (size_t i = 0; i < node.inputs.size(); ++i)
     inputs.push_back(node.inputs[i] ? graph.addInput(str("x", i), node.inputs[i]->type) : nullptr);
-  for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
-
-  std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());
-  Node* copy = graph.addNode(node.op, "node", own, node.attrs->clone(),
-                             static_cast<int>(node.outputs.size()));
-  if (node.epilogue) {
-    graph.setInputs(copy, inputs);
-    copy->epilogue = node.epilogue;
-    graph.inferTypes(copy);
-  }
+  const Node* copy = addCopy(graph, node, inputs);
   for (size_t i = 0; i < copy->outputs.size(); ++i) graph.addOutput(str("y", i), copy->outputs[i]);
   return graph;
 }
