@@ -64,7 +64,8 @@ bool fits(const void* opaque, const LaunchArgs& args) {
 
 template <ConvAlgorithm kAlgorithm>
 void launch(const void* opaque, const LaunchArgs& args) {
-  const auto& [shape, epilogueState] = *static_cast<const State*>(opaque);
+  const auto& state = *static_cast<const State*>(opaque);
+  const ConvShape& shape = state.shape;
   const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
   if (y.count() == 0) return;
   ConvExtent extent = extentOf(x);
@@ -77,7 +78,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
          "a convolution of the engine cannot run on this CPU; build it again here");
   const WorkersWithin limit(
       args, [&](int threads) { return convWorkspaceFloats(kAlgorithm, shape, extent, threads); });
-  const LaunchedEpilogue epilogue(epilogueState, args);
+  const LaunchedEpilogue epilogue(state.epilogue, args);
   convolve(kAlgorithm, shape, extent, x.as<const float>(), weights.as<const float>(), y.as<float>(),
            epilogue.get(), *args.threads, workspaceFloats(args));
 }

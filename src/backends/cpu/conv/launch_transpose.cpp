@@ -60,7 +60,8 @@ void collectRow(const Image& image, const float* bias, int64_t y, float* out) {
 }  // namespace
 
 void launchTranspose(const void* opaque, const LaunchArgs& args) {
-  const auto& [shape, epilogueState] = *static_cast<const State*>(opaque);
+  const auto& state = *static_cast<const State*>(opaque);
+  const ConvShape& shape = state.shape;
   const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
   if (y.count() == 0) return;
   const ConvExtent in = extentOf(x), out = extentOf(y);
@@ -70,7 +71,7 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
       args.workspaceBytes < static_cast<int64_t>(pixels * columns * sizeof(float)))
     fail(ErrorKind::kInvalidEngine,
          "a transposed convolution of the engine does not fit its operands");
-  const LaunchedEpilogue epilogue(epilogueState, args);
+  const LaunchedEpilogue epilogue(state.epilogue, args);
   float* taps = workspaceFloats(args);
   Epilogue finish = epilogue.get();
   finish.bias = nullptr;  // rows begin with it
