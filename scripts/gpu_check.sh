@@ -151,7 +151,9 @@ part_stress() {
 part_threads() { python3 tests/gpu/threads_check.py --seconds "${STRESS_SECONDS:-60}"; }
 
 part_sanitizer() {
-  sharded 8 compute-sanitizer --tool memcheck --error-exitcode 86 --print-limit 20 \
+  # A call of CUDA that fails is an answer here (is this word a pointer?), not a finding.
+  sharded 8 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 86 \
+    --print-limit 20 \
     "$bin/conformance_test" "--gtest_filter=${FILTER:-*cuda*}"
   local status=$?
   echo "SUMMARY $(grep -c 'ERROR SUMMARY: 0 errors' "$log") processes without errors of 8"
