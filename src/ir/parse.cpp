@@ -284,6 +284,19 @@ class GraphParser {
     checkTypes(*added, results, line);
   }
 
+  // What an epilogue of the node has to read: the result so far and its own operands.
+  static std::vector<DataType> epilogueOperands(const Node& node,
+                                                const std::vector<Value*>& extra) {
+    if (node.outputs.empty())
+      fail(ErrorKind::kInvalidArgument, describe(node), " has no result for an epilogue");
+    std::vector<DataType> types{node.outputs[0]->dataType()};
+    for (const Value* value : extra) {
+      if (!value) fail(ErrorKind::kInvalidArgument, "an operand of the epilogue is left out");
+      types.push_back(value->dataType());
+    }
+    return types;
+  }
+
   void epilogue(Node* node, int line) {
     const std::vector<Value*> extra = operands();
     scan_.expect("{");
@@ -294,6 +307,11 @@ class GraphParser {
       if (expr.inputCount() != static_cast<int>(extra.size()) + 1)
         fail(ErrorKind::kInvalidArgument, "the epilogue reads ", expr.inputCount(),
              " inputs and has ", extra.size() + 1);
+      const std::vector<DataType> given = epilogueOperands(*node, extra);
+      for (size_t i = 0; i < given.size(); ++i)
+        if (expr.inputType(static_cast<int>(i)) != given[i])
+          fail(ErrorKind::kInvalidArgument, "the epilogue reads x", i, " as ",
+               expr.inputType(static_cast<int>(i)), " and it is ", given[i]);
       node->epilogue = Epilogue{std::move(expr), static_cast<int>(node->inputs.size())};
       for (Value* value : extra) graph_.addInputTo(node, value);
       graph_.inferTypes(node);

@@ -93,6 +93,24 @@ TEST(Text, PrintsEpilogues) {
   EXPECT_EQ(graph.find("b")->users.size(), 1u);
 }
 
+TEST(Text, AnEpilogueReadsWhatItIsGiven) {
+  const auto error = [](const char* node) {
+    try {
+      parseTest(str("graph g(%x: f32[4], %v: i64[1]) { ", node, " return %x }"));
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string("it was taken");
+  };
+  EXPECT_THAT(error("%y = Copy(%x) epilogue() {cast(x0:i16, f32)}"),
+              HasSubstr("reads x0 as i16 and it is f32"));
+  EXPECT_THAT(error("%y = Copy(%x) epilogue(%v) {add(x0:f32, x1:f32)}"),
+              HasSubstr("reads x1 as f32 and it is i64"));
+  EXPECT_THAT(error("%y = Copy(%x) epilogue(_) {add(x0:f32, x1:f32)}"), HasSubstr("left out"));
+  EXPECT_THAT(error("Bind(%v) {symbols = [s]} epilogue() {neg(x0:f32)}"),
+              HasSubstr("has no result for an epilogue"));
+}
+
 TEST(Text, PrintsPrecisionRequests) {
   const std::string text = R"(graph g(%x: f32[4]) {
   %a: f32[4] = Everything(%x) precision(f16)
