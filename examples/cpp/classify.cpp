@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   input->setDimensions(shape);
 
   std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
+  config->setDefaultDeviceType(DeviceType::kCPU);  // its tensors are in host memory
   std::unique_ptr<IHostMemory> file(builder->buildSerializedNetwork(*network, *config));
   if (!file) return 1;
 

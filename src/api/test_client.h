@@ -88,6 +88,7 @@ struct Client {
     network.reset(builder->createNetworkV2(0));
     network->setErrorRecorder(&recorder);
     config.reset(builder->createBuilderConfig());
+    config->setDefaultDeviceType(nvinfer1::DeviceType::kCPU);  // tests hand over host memory
     config->setBuilderOptimizationLevel(0);
   }
   ~Client() { network->setErrorRecorder(nullptr); }

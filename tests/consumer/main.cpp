@@ -20,6 +20,7 @@ int main() {
   y->setName("y");
   network->markOutput(*y);
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
+  config->setDefaultDeviceType(nvinfer1::DeviceType::kCPU);  // its tensors are in host memory
   std::unique_ptr<nvinfer1::IHostMemory> bytes(builder->buildSerializedNetwork(*network, *config));
   if (!bytes) return 1;
 

@@ -34,6 +34,7 @@ std::string verdictOn(const std::string& bytes) {
     return all.empty() ? "refused without a word" : all;
   }
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
+  config->setDefaultDeviceType(nvinfer1::DeviceType::kCPU);
   config->setBuilderOptimizationLevel(0);
   const std::unique_ptr<nvinfer1::IHostMemory> engine(builder->buildSerializedNetwork(*network, *config));
   return engine ? "" : logger.last.empty() ? "refused without a word" : logger.last;
