@@ -52,7 +52,7 @@ TEST(Misuse, ConfigsTakeNoUnknownValues) {
     EXPECT_EQ(config.getMemoryPoolLimit(pool), 0u);
   }
   for (const auto device : wrongValues<DeviceType>()) config.setDefaultDeviceType(device);
-  EXPECT_EQ(config.getDefaultDeviceType(), DeviceType::kGPU);
+  EXPECT_EQ(config.getDefaultDeviceType(), DeviceType::kCPU);  // the client's
   for (const auto verbosity : wrongValues<ProfilingVerbosity>())
     config.setProfilingVerbosity(verbosity);
   EXPECT_EQ(config.getProfilingVerbosity(), ProfilingVerbosity::kLAYER_NAMES_ONLY);
