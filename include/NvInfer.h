@@ -22,7 +22,9 @@ enum class NetworkDefinitionCreationFlag : int32_t {
   kPREFER_AOT_PYTHON_PLUGINS = 3,
 };
 template <>
-constexpr int32_t EnumMax<NetworkDefinitionCreationFlag>() noexcept { return 4; }
+constexpr int32_t EnumMax<NetworkDefinitionCreationFlag>() noexcept {
+  return 4;
+}
 
 // A model as layers and tensors: a view of one graph, which the parser fills and a build reads
 // without changing it. An add* method appends a layer, works out its outputs' types and dimensions,
@@ -159,7 +161,9 @@ enum class BuilderFlag : int32_t {
   kDISTRIBUTIVE_INDEPENDENCE = 28,
 };
 template <>
-constexpr int32_t EnumMax<BuilderFlag>() noexcept { return 29; }
+constexpr int32_t EnumMax<BuilderFlag>() noexcept {
+  return 29;
+}
 
 // Remembered kernel timings, so that a later build skips measuring what this machine has measured.
 // Several builds may share one cache; combine() and reset() need the cache to themselves.
@@ -183,7 +187,9 @@ enum class MemoryPoolType : int32_t {
   kTACTIC_SHARED_MEMORY = 5,
 };
 template <>
-constexpr int32_t EnumMax<MemoryPoolType>() noexcept { return 6; }
+constexpr int32_t EnumMax<MemoryPoolType>() noexcept {
+  return 6;
+}
 
 namespace v_1_0 {
 

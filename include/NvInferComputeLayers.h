@@ -15,7 +15,9 @@ enum class PaddingMode : int32_t {
   kSAME_LOWER = 3,
 };
 template <>
-constexpr int32_t EnumMax<PaddingMode>() noexcept { return 4; }
+constexpr int32_t EnumMax<PaddingMode>() noexcept {
+  return 4;
+}
 
 namespace impl {
 
@@ -67,7 +69,9 @@ enum class PoolingType : int32_t {
   kMAX_AVERAGE_BLEND = 2,
 };
 template <>
-constexpr int32_t EnumMax<PoolingType>() noexcept { return 3; }
+constexpr int32_t EnumMax<PoolingType>() noexcept {
+  return 3;
+}
 
 class CAMSHAFT_API IPoolingLayer : public impl::IWindowLayer {
  public:
@@ -99,7 +103,9 @@ enum class ActivationType : int32_t {
   kGELU_TANH = 13,
 };
 template <>
-constexpr int32_t EnumMax<ActivationType>() noexcept { return 14; }
+constexpr int32_t EnumMax<ActivationType>() noexcept {
+  return 14;
+}
 
 class CAMSHAFT_API IActivationLayer : public ILayer {
  public:
@@ -117,7 +123,9 @@ enum class ScaleMode : int32_t {
   kELEMENTWISE = 2,
 };
 template <>
-constexpr int32_t EnumMax<ScaleMode>() noexcept { return 3; }
+constexpr int32_t EnumMax<ScaleMode>() noexcept {
+  return 3;
+}
 
 // (x * scale + shift) ^ power; empty weights stand for 1, 0 and 1.
 class CAMSHAFT_API IScaleLayer : public ILayer {
@@ -175,7 +183,9 @@ enum class ElementWiseOperation : int32_t {
   kLESS = 13,
 };
 template <>
-constexpr int32_t EnumMax<ElementWiseOperation>() noexcept { return 14; }
+constexpr int32_t EnumMax<ElementWiseOperation>() noexcept {
+  return 14;
+}
 
 // Two inputs of equal rank; a dimension of size 1 is broadcast.
 class CAMSHAFT_API IElementWiseLayer : public ILayer {
@@ -212,7 +222,9 @@ enum class UnaryOperation : int32_t {
   kISNAN = 24,
 };
 template <>
-constexpr int32_t EnumMax<UnaryOperation>() noexcept { return 25; }
+constexpr int32_t EnumMax<UnaryOperation>() noexcept {
+  return 25;
+}
 
 class CAMSHAFT_API IUnaryLayer : public ILayer {
  public:
@@ -235,7 +247,9 @@ enum class ReduceOperation : int32_t {
   kNONE = 5,  // for collectives; a reduce layer refuses it
 };
 template <>
-constexpr int32_t EnumMax<ReduceOperation>() noexcept { return 6; }
+constexpr int32_t EnumMax<ReduceOperation>() noexcept {
+  return 6;
+}
 
 class CAMSHAFT_API IReduceLayer : public ILayer {
  public:
@@ -252,7 +266,9 @@ enum class TopKOperation : int32_t {
   kMIN = 1,
 };
 template <>
-constexpr int32_t EnumMax<TopKOperation>() noexcept { return 2; }
+constexpr int32_t EnumMax<TopKOperation>() noexcept {
+  return 2;
+}
 
 // Output 0 holds the values, best first, output 1 their indices. The mask has one bit. An optional
 // input 1 gives k at run time.
@@ -273,7 +289,9 @@ enum class CumulativeOperation : int32_t {
   kSUM = 0,
 };
 template <>
-constexpr int32_t EnumMax<CumulativeOperation>() noexcept { return 1; }
+constexpr int32_t EnumMax<CumulativeOperation>() noexcept {
+  return 1;
+}
 
 // Input 1 is the axis, a constant scalar.
 class CAMSHAFT_API ICumulativeLayer : public ILayer {
@@ -294,7 +312,9 @@ enum class MatrixOperation : int32_t {
   kVECTOR = 2,
 };
 template <>
-constexpr int32_t EnumMax<MatrixOperation>() noexcept { return 3; }
+constexpr int32_t EnumMax<MatrixOperation>() noexcept {
+  return 3;
+}
 
 // index is 0 for the left operand and 1 for the right. Batch dimensions are broadcast.
 class CAMSHAFT_API IMatrixMultiplyLayer : public ILayer {

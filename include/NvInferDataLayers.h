@@ -65,7 +65,9 @@ enum class SampleMode : int32_t {
   kREFLECT = 4,
 };
 template <>
-constexpr int32_t EnumMax<SampleMode>() noexcept { return 5; }
+constexpr int32_t EnumMax<SampleMode>() noexcept {
+  return 5;
+}
 
 // Optional inputs 1 to 5 give start, size, stride, fill value and axes as tensors; a getter whose
 // value comes from an input has nbDims == -1. Without axes, start, size and stride cover all
@@ -90,7 +92,9 @@ enum class GatherMode : int32_t {
   kND = 2,       // ONNX GatherND
 };
 template <>
-constexpr int32_t EnumMax<GatherMode>() noexcept { return 3; }
+constexpr int32_t EnumMax<GatherMode>() noexcept {
+  return 3;
+}
 
 // Input 0 is the data, input 1 the indices.
 class CAMSHAFT_API IGatherLayer : public ILayer {
@@ -117,7 +121,9 @@ enum class InterpolationMode : int32_t {
   kCUBIC = 2,
 };
 template <>
-constexpr int32_t EnumMax<InterpolationMode>() noexcept { return 3; }
+constexpr int32_t EnumMax<InterpolationMode>() noexcept {
+  return 3;
+}
 
 // Where output pixel x lies in the input, for lengths `in` and `out`.
 enum class ResizeCoordinateTransformation : int32_t {
@@ -126,7 +132,9 @@ enum class ResizeCoordinateTransformation : int32_t {
   kHALF_PIXEL = 2,     // (x + 0.5) * in / out - 0.5
 };
 template <>
-constexpr int32_t EnumMax<ResizeCoordinateTransformation>() noexcept { return 3; }
+constexpr int32_t EnumMax<ResizeCoordinateTransformation>() noexcept {
+  return 3;
+}
 
 // Which input pixel an output of length 1 reads: what the transformation says, or the last.
 enum class ResizeSelector : int32_t {
@@ -134,7 +142,9 @@ enum class ResizeSelector : int32_t {
   kUPPER = 1,
 };
 template <>
-constexpr int32_t EnumMax<ResizeSelector>() noexcept { return 2; }
+constexpr int32_t EnumMax<ResizeSelector>() noexcept {
+  return 2;
+}
 
 enum class ResizeRoundMode : int32_t {
   kHALF_UP = 0,
@@ -143,7 +153,9 @@ enum class ResizeRoundMode : int32_t {
   kCEIL = 3,
 };
 template <>
-constexpr int32_t EnumMax<ResizeRoundMode>() noexcept { return 4; }
+constexpr int32_t EnumMax<ResizeRoundMode>() noexcept {
+  return 4;
+}
 
 // The output's size comes from dimensions, from scales (the one set last), or from an optional
 // input 1 at run time.

@@ -76,7 +76,9 @@ enum class LayerType : int32_t {
   kCAMSHAFT_OPERATOR = 57,
 };
 template <>
-constexpr int32_t EnumMax<LayerType>() noexcept { return 58; }
+constexpr int32_t EnumMax<LayerType>() noexcept {
+  return 58;
+}
 
 using TensorFormats = uint32_t;
 

@@ -45,7 +45,9 @@ enum class TensorLocation : int32_t {
   kHOST = 1,
 };
 template <>
-constexpr int32_t EnumMax<TensorLocation>() noexcept { return 2; }
+constexpr int32_t EnumMax<TensorLocation>() noexcept {
+  return 2;
+}
 
 enum class DeviceType : int32_t {
   kGPU = 0,
@@ -53,7 +55,9 @@ enum class DeviceType : int32_t {
   kCPU = 2,  // Camshaft's own value: tensor addresses are host pointers, the stream is null
 };
 template <>
-constexpr int32_t EnumMax<DeviceType>() noexcept { return 3; }
+constexpr int32_t EnumMax<DeviceType>() noexcept {
+  return 3;
+}
 
 // How the elements of a tensor lie in memory. Engines built today use kLINEAR (row-major) for all
 // inputs and outputs.
@@ -73,7 +77,9 @@ enum class TensorFormat : int32_t {
   kDHWC = 12,
 };
 template <>
-constexpr int32_t EnumMax<TensorFormat>() noexcept { return 13; }
+constexpr int32_t EnumMax<TensorFormat>() noexcept {
+  return 13;
+}
 
 // Receives messages. Implemented by the caller; log() may be called from several threads at once
 // and must not call back into the library. The message is valid during the call only.
@@ -98,7 +104,9 @@ class CAMSHAFT_API ILogger {
   ILogger& operator=(ILogger&&) & = default;
 };
 template <>
-constexpr int32_t EnumMax<ILogger::Severity>() noexcept { return 5; }
+constexpr int32_t EnumMax<ILogger::Severity>() noexcept {
+  return 5;
+}
 
 namespace v_1_0 {
 
@@ -200,7 +208,9 @@ enum class OptProfileSelector : int32_t {
   kMAX = 2,  // what memory is planned for
 };
 template <>
-constexpr int32_t EnumMax<OptProfileSelector>() noexcept { return 3; }
+constexpr int32_t EnumMax<OptProfileSelector>() noexcept {
+  return 3;
+}
 
 // The range of input dimensions that an engine accepts. Owned by the builder that made it. A
 // setter returns false on values that are absurd on their own; whether they fit the network is
@@ -237,7 +247,9 @@ enum class ProfilingVerbosity : int32_t {
   kDETAILED = 2,
 };
 template <>
-constexpr int32_t EnumMax<ProfilingVerbosity>() noexcept { return 3; }
+constexpr int32_t EnumMax<ProfilingVerbosity>() noexcept {
+  return 3;
+}
 
 // Who allocates a context's scratch memory, and when.
 enum class ExecutionContextAllocationStrategy : int32_t {
@@ -246,7 +258,9 @@ enum class ExecutionContextAllocationStrategy : int32_t {
   kUSER_MANAGED = 2,       // by the caller, who gives it with setDeviceMemoryV2 before running
 };
 template <>
-constexpr int32_t EnumMax<ExecutionContextAllocationStrategy>() noexcept { return 3; }
+constexpr int32_t EnumMax<ExecutionContextAllocationStrategy>() noexcept {
+  return 3;
+}
 
 // Camshaft's own: memory, streams and copies of the device an engine runs on, for programs that do
 // without CUDA's runtime. Pointers and streams are CUDA's and mix with those made there. Usable
@@ -424,7 +438,9 @@ enum class LayerInformationFormat : int32_t {
   kJSON = 1,
 };
 template <>
-constexpr int32_t EnumMax<LayerInformationFormat>() noexcept { return 2; }
+constexpr int32_t EnumMax<LayerInformationFormat>() noexcept {
+  return 2;
+}
 
 // Tells what an engine is made of: per layer its origin, kernel, why it was chosen, its time and
 // the alternatives tried.

@@ -69,7 +69,9 @@ enum class DataType : int32_t {
   kUINT2 = 74,
 };
 template <>
-constexpr int32_t EnumMax<DataType>() noexcept { return 12; }
+constexpr int32_t EnumMax<DataType>() noexcept {
+  return 12;
+}
 
 // Sizes of up to MAX_DIMS dimensions. nbDims == 0 is a scalar, nbDims == -1 an invalid or unknown
 // shape, d[i] == -1 a dimension known only at run time.
@@ -95,7 +97,9 @@ enum class APILanguage : int32_t {
   kPYTHON = 1,
 };
 template <>
-constexpr int32_t EnumMax<APILanguage>() noexcept { return 2; }
+constexpr int32_t EnumMax<APILanguage>() noexcept {
+  return 2;
+}
 
 // Root of the interfaces that callers implement. The library asks for the version before it calls
 // a method that a later version of the interface added.
@@ -127,7 +131,9 @@ enum class ErrorCode : int32_t {
   kUNSUPPORTED_STATE = 10,
 };
 template <>
-constexpr int32_t EnumMax<ErrorCode>() noexcept { return 11; }
+constexpr int32_t EnumMax<ErrorCode>() noexcept {
+  return 11;
+}
 
 namespace v_1_0 {
 
@@ -177,7 +183,9 @@ enum class TensorIOMode : int32_t {
   kOUTPUT = 2,
 };
 template <>
-constexpr int32_t EnumMax<TensorIOMode>() noexcept { return 3; }
+constexpr int32_t EnumMax<TensorIOMode>() noexcept {
+  return 3;
+}
 
 }  // namespace nvinfer1
 

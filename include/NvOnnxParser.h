@@ -41,7 +41,9 @@ enum class ErrorCode : int {
   kREFIT_FAILED = 14,
 };
 template <>
-constexpr int32_t EnumMax<ErrorCode>() noexcept { return 15; }
+constexpr int32_t EnumMax<ErrorCode>() noexcept {
+  return 15;
+}
 
 using OnnxParserFlags = uint32_t;
 
@@ -55,7 +57,9 @@ enum class OnnxParserFlag : int32_t {
   kADJUST_FOR_DLA = 4,
 };
 template <>
-constexpr int32_t EnumMax<OnnxParserFlag>() noexcept { return 5; }
+constexpr int32_t EnumMax<OnnxParserFlag>() noexcept {
+  return 5;
+}
 
 // One problem of a model. Belongs to its parser and lives as long.
 class CAMSHAFT_API IParserError {

@@ -48,9 +48,13 @@ int main(int argc, char** argv) {
   std::unique_ptr<IExecutionContext> context(engine->createExecutionContext());
 
   const char* outputName = engine->getIOTensorName(engine->getNbIOTensors() - 1);
-  const auto count = [](const Dims& d) { return std::accumulate(d.d, d.d + d.nbDims, int64_t{1}, std::multiplies<>()); };
+  const auto count = [](const Dims& d) {
+    return std::accumulate(d.d, d.d + d.nbDims, int64_t{1}, std::multiplies<>());
+  };
   std::vector<float> image(count(shape), 0.5f), scores(count(context->getTensorShape(outputName)));
-  if (argc > 2) std::ifstream(argv[2], std::ios::binary).read(reinterpret_cast<char*>(image.data()), image.size() * 4);
+  if (argc > 2)
+    std::ifstream(argv[2], std::ios::binary)
+        .read(reinterpret_cast<char*>(image.data()), image.size() * 4);
   context->setTensorAddress(input->getName(), image.data());
   context->setTensorAddress(outputName, scores.data());
   if (!context->enqueueV3(nullptr)) return 1;
@@ -58,6 +62,7 @@ int main(int argc, char** argv) {
   std::vector<int> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   const size_t best = std::min<size_t>(5, order.size());
-  std::partial_sort(order.begin(), order.begin() + best, order.end(), [&](int a, int b) { return scores[a] > scores[b]; });
+  std::partial_sort(order.begin(), order.begin() + best, order.end(),
+                    [&](int a, int b) { return scores[a] > scores[b]; });
   for (size_t i = 0; i < best; ++i) std::printf("class %4d  %9.4f\n", order[i], scores[order[i]]);
 }

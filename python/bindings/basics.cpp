@@ -14,9 +14,11 @@ DataType dataTypeOf(nb::handle array) {
 
 int getHostMemoryBuffer(PyObject* self, Py_buffer* view, int flags) {
   auto* memory = nb::inst_ptr<IHostMemory>(self);
-  return PyBuffer_FillInfo(view, self, memory->data(), static_cast<Py_ssize_t>(memory->size()), 1, flags);
+  return PyBuffer_FillInfo(view, self, memory->data(), static_cast<Py_ssize_t>(memory->size()), 1,
+                           flags);
 }
-PyType_Slot hostMemorySlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(getHostMemoryBuffer)}, {0, nullptr}};
+PyType_Slot hostMemorySlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(getHostMemoryBuffer)},
+                                 {0, nullptr}};
 
 }  // namespace
 
@@ -25,27 +27,45 @@ PyWeights weightsFrom(nb::handle source) {
   if (nb::isinstance<PyWeights>(source)) return nb::cast<PyWeights>(source);
   nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(source);
   PyWeights result;
-  result.weights = {dataTypeOf(array), reinterpret_cast<const void*>(nb::cast<uintptr_t>(array.attr("ctypes").attr("data"))),
-                    nb::cast<int64_t>(array.attr("size"))};
+  result.weights = {
+      dataTypeOf(array),
+      reinterpret_cast<const void*>(nb::cast<uintptr_t>(array.attr("ctypes").attr("data"))),
+      nb::cast<int64_t>(array.attr("size"))};
   result.owner = std::move(array);
   return result;
 }
 
 nb::object toNumpy(const Weights& weights, nb::handle owner) {
-  return nb::module_::import_("camshaft").attr("_array_at")(reinterpret_cast<uintptr_t>(weights.values), weights.type, weights.count, owner);
+  return nb::module_::import_("camshaft")
+      .attr("_array_at")(reinterpret_cast<uintptr_t>(weights.values), weights.type, weights.count,
+                         owner);
 }
 
 void bindBasics(nb::module_& m) {
   nb::class_<PyWeights>(m, "Weights")
-      .def("__init__", [](PyWeights* self, DataType type) { new (self) PyWeights{{type, nullptr, 0}, nb::none()}; }, "type"_a = DataType::kFLOAT)
-      .def("__init__", [](PyWeights* self, DataType type, uintptr_t ptr, int64_t count) {
-             new (self) PyWeights{{type, reinterpret_cast<const void*>(ptr), count}, nb::none()};
-           }, "type"_a, "ptr"_a, "count"_a)
-      .def("__init__", [](PyWeights* self, nb::ndarray<nb::ro> a) { new (self) PyWeights(weightsFrom(nb::cast(a))); }, "a"_a)
+      .def(
+          "__init__",
+          [](PyWeights* self, DataType type) {
+            new (self) PyWeights{{type, nullptr, 0}, nb::none()};
+          },
+          "type"_a = DataType::kFLOAT)
+      .def(
+          "__init__",
+          [](PyWeights* self, DataType type, uintptr_t ptr, int64_t count) {
+            new (self) PyWeights{{type, reinterpret_cast<const void*>(ptr), count}, nb::none()};
+          },
+          "type"_a, "ptr"_a, "count"_a)
+      .def(
+          "__init__",
+          [](PyWeights* self, nb::ndarray<nb::ro> a) {
+            new (self) PyWeights(weightsFrom(nb::cast(a)));
+          },
+          "a"_a)
       .def_prop_ro("dtype", [](const PyWeights& self) { return self.weights.type; })
       .def_prop_ro("size", [](const PyWeights& self) { return self.weights.count; })
       .def("__len__", [](const PyWeights& self) { return self.weights.count; })
-      .def("numpy", [](nb::handle self) { return toNumpy(nb::cast<PyWeights&>(self).weights, self); });
+      .def("numpy",
+           [](nb::handle self) { return toNumpy(nb::cast<PyWeights&>(self).weights, self); });
 
   nb::class_<IHostMemory>(m, "IHostMemory", nb::type_slots(hostMemorySlots))
       .def_prop_ro("nbytes", [](const IHostMemory& self) { return self.size(); })

@@ -151,7 +151,8 @@ struct type_caster<nvinfer1::Dims64> {
       return {};
     }
     object list = steal(PyTuple_New(dims.nbDims));
-    for (int32_t i = 0; i < dims.nbDims; ++i) PyTuple_SET_ITEM(list.ptr(), i, PyLong_FromLongLong(dims.d[i]));
+    for (int32_t i = 0; i < dims.nbDims; ++i)
+      PyTuple_SET_ITEM(list.ptr(), i, PyLong_FromLongLong(dims.d[i]));
     object type = steal(PyObject_GetAttrString(PyImport_AddModule("camshaft"), "Dims"));
     if (!type.is_valid()) return {};
     // A class of Python's: its code may let go of the lock.

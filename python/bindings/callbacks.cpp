@@ -42,7 +42,8 @@ class Logger : public ILogger {
   explicit Logger(Severity minSeverity) : minSeverity(minSeverity) {}
   void log(Severity severity, const char* message) noexcept override {
     static constexpr const char* kTags[] = {"F", "E", "W", "I", "V"};
-    if (severity <= minSeverity) std::fprintf(stderr, "[TRT] [%s] %s\n", kTags[static_cast<int>(severity)], message);
+    if (severity <= minSeverity)
+      std::fprintf(stderr, "[TRT] [%s] %s\n", kTags[static_cast<int>(severity)], message);
   }
   Severity minSeverity;
 };
@@ -53,10 +54,12 @@ struct PyErrorRecorder : IErrorRecorder {
     return fromPython(0, [&] { return nb::cast<int32_t>(self().attr("num_errors")()); });
   }
   ErrorCode getErrorCode(int32_t index) const noexcept override {
-    return fromPython(ErrorCode::kUNSPECIFIED_ERROR, [&] { return nb::cast<ErrorCode>(self().attr("get_error_code")(index)); });
+    return fromPython(ErrorCode::kUNSPECIFIED_ERROR,
+                      [&] { return nb::cast<ErrorCode>(self().attr("get_error_code")(index)); });
   }
   ErrorDesc getErrorDesc(int32_t index) const noexcept override {
-    text_ = fromPython(std::string(), [&] { return nb::cast<std::string>(self().attr("get_error_desc")(index)); });
+    text_ = fromPython(std::string(),
+                       [&] { return nb::cast<std::string>(self().attr("get_error_desc")(index)); });
     return text_.c_str();
   }
   bool hasOverflowed() const noexcept override {
@@ -66,9 +69,13 @@ struct PyErrorRecorder : IErrorRecorder {
     fromPython(0, [&] { return self().attr("clear")(), 0; });
   }
   bool reportError(ErrorCode code, ErrorDesc text) noexcept override {
-    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(self().attr("report_error")(code, textOf(text)))); });
+    return fromPython(false, [&] {
+      return nb::cast<bool>(nb::bool_(self().attr("report_error")(code, textOf(text))));
+    });
   }
-  RefCount incRefCount() noexcept override { return ++references_; }  // Python keeps the object alive
+  RefCount incRefCount() noexcept override {
+    return ++references_;
+  }  // Python keeps the object alive
   RefCount decRefCount() noexcept override { return --references_; }
 
  private:
@@ -80,7 +87,8 @@ struct PyErrorRecorder : IErrorRecorder {
 struct PyProfiler : IProfiler {
   NB_TRAMPOLINE(IProfiler, 1);
   void reportLayerTime(const char* layer, float ms) noexcept override {
-    fromPython(0, [&] { return nb_trampoline.base().attr("report_layer_time")(textOf(layer), ms), 0; });
+    fromPython(
+        0, [&] { return nb_trampoline.base().attr("report_layer_time")(textOf(layer), ms), 0; });
   }
 };
 
@@ -92,7 +100,10 @@ struct PyProgressMonitor : IProgressMonitor {
     });
   }
   bool stepComplete(const char* phase, int32_t step) noexcept override {
-    return fromPython(false, [&] { return nb::cast<bool>(nb::bool_(nb_trampoline.base().attr("step_complete")(textOf(phase), step))); });
+    return fromPython(false, [&] {
+      return nb::cast<bool>(
+          nb::bool_(nb_trampoline.base().attr("step_complete")(textOf(phase), step)));
+    });
   }
   void phaseFinish(const char* phase) noexcept override {
     fromPython(0, [&] { return nb_trampoline.base().attr("phase_finish")(textOf(phase)), 0; });
@@ -101,9 +112,11 @@ struct PyProgressMonitor : IProgressMonitor {
 
 struct PyOutputAllocator : IOutputAllocator {
   NB_TRAMPOLINE(IOutputAllocator, 2);
-  void* reallocateOutput(const char* name, void* memory, uint64_t size, uint64_t alignment) noexcept override {
+  void* reallocateOutput(const char* name, void* memory, uint64_t size,
+                         uint64_t alignment) noexcept override {
     return fromPython<void*>(nullptr, [&] {
-      nb::object address = nb_trampoline.base().attr("reallocate_output")(textOf(name), reinterpret_cast<uintptr_t>(memory), size, alignment);
+      nb::object address = nb_trampoline.base().attr("reallocate_output")(
+          textOf(name), reinterpret_cast<uintptr_t>(memory), size, alignment);
       return address.is_none() ? nullptr : reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
     });
   }
@@ -117,15 +130,22 @@ struct PyOutputAllocator : IOutputAllocator {
 void bindCallbacks(nb::module_& m) {
   nb::class_<ILogger, PyILogger> logger(m, "ILogger");
   nb::enum_<ILogger::Severity>(logger, "Severity", nb::is_arithmetic())
-      .value("INTERNAL_ERROR", ILogger::Severity::kINTERNAL_ERROR).value("ERROR", ILogger::Severity::kERROR)
-      .value("WARNING", ILogger::Severity::kWARNING).value("INFO", ILogger::Severity::kINFO)
+      .value("INTERNAL_ERROR", ILogger::Severity::kINTERNAL_ERROR)
+      .value("ERROR", ILogger::Severity::kERROR)
+      .value("WARNING", ILogger::Severity::kWARNING)
+      .value("INFO", ILogger::Severity::kINFO)
       .value("VERBOSE", ILogger::Severity::kVERBOSE)
       .export_values();
   logger.def(nb::init<>());
   nb::class_<Logger, ILogger>(m, "Logger")
       .def(nb::init<ILogger::Severity>(), "min_severity"_a = ILogger::Severity::kWARNING)
       .def_rw("min_severity", &Logger::minSeverity)
-      .def("log", [](Logger& self, ILogger::Severity severity, const std::string& msg) { self.log(severity, msg.c_str()); }, "severity"_a, "msg"_a);
+      .def(
+          "log",
+          [](Logger& self, ILogger::Severity severity, const std::string& msg) {
+            self.log(severity, msg.c_str());
+          },
+          "severity"_a, "msg"_a);
   nb::class_<IErrorRecorder, PyErrorRecorder>(m, "IErrorRecorder").def(nb::init<>());
   nb::class_<IProfiler, PyProfiler>(m, "IProfiler").def(nb::init<>());
   nb::class_<IProgressMonitor, PyProgressMonitor>(m, "IProgressMonitor").def(nb::init<>());

@@ -15,14 +15,14 @@ auto layer(nb::module_& m, const char* name) {
 // Weights properties: numpy out, numpy or Weights in (the array is kept by the layer object).
 template <class Class, class Get, class Set>
 void weights(Class& c, const char* name, Get get, Set set) {
-  c.def_prop_rw(name,
-                [get](nb::handle self) { return toNumpy(get(self), self); },
-                [set](nb::handle self, nb::handle value) {
-                  PyWeights kept = weightsFrom(value);
-                  const OwnReason reason;
-                  set(self, kept.weights);
-                  reason.raiseIfAny();
-                });
+  c.def_prop_rw(
+      name, [get](nb::handle self) { return toNumpy(get(self), self); },
+      [set](nb::handle self, nb::handle value) {
+        PyWeights kept = weightsFrom(value);
+        const OwnReason reason;
+        set(self, kept.weights);
+        reason.raiseIfAny();
+      });
 }
 
 template <class L, class Class>
@@ -42,10 +42,12 @@ void bindKernelLayer(nb::module_& m, const char* name) {
       .def_prop_rw("num_groups", &L::getNbGroups, raising<L>(&L::setNbGroups))
       .def_prop_rw("kernel_size_nd", &L::getKernelSizeNd, raising<L>(&L::setKernelSizeNd))
       .def_prop_rw("dilation_nd", &L::getDilationNd, raising<L>(&L::setDilationNd));
-  weights(c, "kernel", [](nb::handle s) { return nb::cast<L&>(s).getKernelWeights(); },
-          [](nb::handle s, Weights w) { nb::cast<L&>(s).setKernelWeights(w); });
-  weights(c, "bias", [](nb::handle s) { return nb::cast<L&>(s).getBiasWeights(); },
-          [](nb::handle s, Weights w) { nb::cast<L&>(s).setBiasWeights(w); });
+  weights(
+      c, "kernel", [](nb::handle s) { return nb::cast<L&>(s).getKernelWeights(); },
+      [](nb::handle s, Weights w) { nb::cast<L&>(s).setKernelWeights(w); });
+  weights(
+      c, "bias", [](nb::handle s) { return nb::cast<L&>(s).getBiasWeights(); },
+      [](nb::handle s, Weights w) { nb::cast<L&>(s).setBiasWeights(w); });
 }
 
 nb::tuple orderOf(const Permutation& permutation) {
@@ -58,7 +60,8 @@ Permutation permutationFrom(const std::vector<int32_t>& order) {
   if (order.size() > Dims::MAX_DIMS) throw nb::value_error("a permutation has at most 8 entries");
   Permutation permutation;
   for (int32_t i = 0; i < Dims::MAX_DIMS; ++i)
-    permutation.order[i] = i < static_cast<int32_t>(order.size()) ? order[static_cast<size_t>(i)] : i;
+    permutation.order[i] =
+        i < static_cast<int32_t>(order.size()) ? order[static_cast<size_t>(i)] : i;
   return permutation;
 }
 
@@ -96,65 +99,113 @@ void bindCompute(nb::module_& m) {
   bindKernelLayer<IDeconvolutionLayer>(m, "IDeconvolutionLayer");
   auto pooling = layer<IPoolingLayer>(m, "IPoolingLayer");
   bindWindow<IPoolingLayer>(pooling);
-  pooling.def_prop_rw("type", &IPoolingLayer::getPoolingType, raising(&IPoolingLayer::setPoolingType))
-      .def_prop_rw("window_size_nd", &IPoolingLayer::getWindowSizeNd, raising(&IPoolingLayer::setWindowSizeNd))
-      .def_prop_rw("blend_factor", &IPoolingLayer::getBlendFactor, raising(&IPoolingLayer::setBlendFactor))
-      .def_prop_rw("average_count_excludes_padding", &IPoolingLayer::getAverageCountExcludesPadding, raising(&IPoolingLayer::setAverageCountExcludesPadding));
+  pooling
+      .def_prop_rw("type", &IPoolingLayer::getPoolingType, raising(&IPoolingLayer::setPoolingType))
+      .def_prop_rw("window_size_nd", &IPoolingLayer::getWindowSizeNd,
+                   raising(&IPoolingLayer::setWindowSizeNd))
+      .def_prop_rw("blend_factor", &IPoolingLayer::getBlendFactor,
+                   raising(&IPoolingLayer::setBlendFactor))
+      .def_prop_rw("average_count_excludes_padding", &IPoolingLayer::getAverageCountExcludesPadding,
+                   raising(&IPoolingLayer::setAverageCountExcludesPadding));
   layer<IActivationLayer>(m, "IActivationLayer")
-      .def_prop_rw("type", &IActivationLayer::getActivationType, raising(&IActivationLayer::setActivationType))
+      .def_prop_rw("type", &IActivationLayer::getActivationType,
+                   raising(&IActivationLayer::setActivationType))
       .def_prop_rw("alpha", &IActivationLayer::getAlpha, raising(&IActivationLayer::setAlpha))
       .def_prop_rw("beta", &IActivationLayer::getBeta, raising(&IActivationLayer::setBeta));
   auto scale = layer<IScaleLayer>(m, "IScaleLayer");
   scale.def_prop_rw("mode", &IScaleLayer::getMode, raising(&IScaleLayer::setMode))
-      .def_prop_rw("channel_axis", &IScaleLayer::getChannelAxis, raising(&IScaleLayer::setChannelAxis));
-  weights(scale, "shift", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getShift(); }, [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setShift(w); });
-  weights(scale, "scale", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getScale(); }, [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setScale(w); });
-  weights(scale, "power", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getPower(); }, [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setPower(w); });
-  layer<ISoftMaxLayer>(m, "ISoftMaxLayer").def_prop_rw("axes", &ISoftMaxLayer::getAxes, raising(&ISoftMaxLayer::setAxes));
+      .def_prop_rw("channel_axis", &IScaleLayer::getChannelAxis,
+                   raising(&IScaleLayer::setChannelAxis));
+  weights(
+      scale, "shift", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getShift(); },
+      [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setShift(w); });
+  weights(
+      scale, "scale", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getScale(); },
+      [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setScale(w); });
+  weights(
+      scale, "power", [](nb::handle s) { return nb::cast<IScaleLayer&>(s).getPower(); },
+      [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setPower(w); });
+  layer<ISoftMaxLayer>(m, "ISoftMaxLayer")
+      .def_prop_rw("axes", &ISoftMaxLayer::getAxes, raising(&ISoftMaxLayer::setAxes));
   layer<INormalizationLayer>(m, "INormalizationLayer")
-      .def_prop_rw("epsilon", &INormalizationLayer::getEpsilon, raising(&INormalizationLayer::setEpsilon))
+      .def_prop_rw("epsilon", &INormalizationLayer::getEpsilon,
+                   raising(&INormalizationLayer::setEpsilon))
       .def_prop_rw("axes", &INormalizationLayer::getAxes, raising(&INormalizationLayer::setAxes))
-      .def_prop_rw("num_groups", &INormalizationLayer::getNbGroups, raising(&INormalizationLayer::setNbGroups))
-      .def_prop_rw("compute_precision", &INormalizationLayer::getComputePrecision, raising(&INormalizationLayer::setComputePrecision))
+      .def_prop_rw("num_groups", &INormalizationLayer::getNbGroups,
+                   raising(&INormalizationLayer::setNbGroups))
+      .def_prop_rw("compute_precision", &INormalizationLayer::getComputePrecision,
+                   raising(&INormalizationLayer::setComputePrecision))
       .def_prop_ro("is_v2", &INormalizationLayer::isV2);
-  layer<IElementWiseLayer>(m, "IElementWiseLayer").def_prop_rw("op", &IElementWiseLayer::getOperation, raising(&IElementWiseLayer::setOperation));
-  layer<IUnaryLayer>(m, "IUnaryLayer").def_prop_rw("op", &IUnaryLayer::getOperation, raising(&IUnaryLayer::setOperation));
+  layer<IElementWiseLayer>(m, "IElementWiseLayer")
+      .def_prop_rw("op", &IElementWiseLayer::getOperation,
+                   raising(&IElementWiseLayer::setOperation));
+  layer<IUnaryLayer>(m, "IUnaryLayer")
+      .def_prop_rw("op", &IUnaryLayer::getOperation, raising(&IUnaryLayer::setOperation));
   layer<IParametricReLULayer>(m, "IParametricReLULayer");
   layer<ISelectLayer>(m, "ISelectLayer");
   layer<IReduceLayer>(m, "IReduceLayer")
       .def_prop_rw("op", &IReduceLayer::getOperation, raising(&IReduceLayer::setOperation))
       .def_prop_rw("axes", &IReduceLayer::getReduceAxes, raising(&IReduceLayer::setReduceAxes))
-      .def_prop_rw("keep_dims", &IReduceLayer::getKeepDimensions, raising(&IReduceLayer::setKeepDimensions));
+      .def_prop_rw("keep_dims", &IReduceLayer::getKeepDimensions,
+                   raising(&IReduceLayer::setKeepDimensions));
   layer<ITopKLayer>(m, "ITopKLayer")
       .def_prop_rw("op", &ITopKLayer::getOperation, raising(&ITopKLayer::setOperation))
       .def_prop_rw("k", &ITopKLayer::getK, raising(&ITopKLayer::setK))
       .def_prop_rw("axes", &ITopKLayer::getReduceAxes, raising(&ITopKLayer::setReduceAxes))
-      .def_prop_rw("indices_type", &ITopKLayer::getIndicesType, raising(&ITopKLayer::setIndicesType));
+      .def_prop_rw("indices_type", &ITopKLayer::getIndicesType,
+                   raising(&ITopKLayer::setIndicesType));
   layer<ICumulativeLayer>(m, "ICumulativeLayer")
       .def_prop_rw("op", &ICumulativeLayer::getOperation, raising(&ICumulativeLayer::setOperation))
-      .def_prop_rw("exclusive", &ICumulativeLayer::getExclusive, raising(&ICumulativeLayer::setExclusive))
-      .def_prop_rw("reverse", &ICumulativeLayer::getReverse, raising(&ICumulativeLayer::setReverse));
+      .def_prop_rw("exclusive", &ICumulativeLayer::getExclusive,
+                   raising(&ICumulativeLayer::setExclusive))
+      .def_prop_rw("reverse", &ICumulativeLayer::getReverse,
+                   raising(&ICumulativeLayer::setReverse));
   layer<IMatrixMultiplyLayer>(m, "IMatrixMultiplyLayer")
-      .def_prop_rw("op0", [](const IMatrixMultiplyLayer& self) { return self.getOperation(0); }, [](IMatrixMultiplyLayer& self, MatrixOperation op) { raising(&IMatrixMultiplyLayer::setOperation)(self, 0, op); })
-      .def_prop_rw("op1", [](const IMatrixMultiplyLayer& self) { return self.getOperation(1); }, [](IMatrixMultiplyLayer& self, MatrixOperation op) { raising(&IMatrixMultiplyLayer::setOperation)(self, 1, op); });
-  layer<IEinsumLayer>(m, "IEinsumLayer").def_prop_rw("equation", text(&IEinsumLayer::getEquation), raising(&IEinsumLayer::setEquation));
+      .def_prop_rw(
+          "op0", [](const IMatrixMultiplyLayer& self) { return self.getOperation(0); },
+          [](IMatrixMultiplyLayer& self, MatrixOperation op) {
+            raising (&IMatrixMultiplyLayer::setOperation)(self, 0, op);
+          })
+      .def_prop_rw(
+          "op1", [](const IMatrixMultiplyLayer& self) { return self.getOperation(1); },
+          [](IMatrixMultiplyLayer& self, MatrixOperation op) {
+            raising (&IMatrixMultiplyLayer::setOperation)(self, 1, op);
+          });
+  layer<IEinsumLayer>(m, "IEinsumLayer")
+      .def_prop_rw("equation", text(&IEinsumLayer::getEquation),
+                   raising(&IEinsumLayer::setEquation));
 }
 
 void bindData(nb::module_& m) {
   auto constant = layer<IConstantLayer>(m, "IConstantLayer");
-  constant.def_prop_rw("shape", &IConstantLayer::getDimensions, raising(&IConstantLayer::setDimensions));
-  weights(constant, "weights", [](nb::handle s) { return nb::cast<IConstantLayer&>(s).getWeights(); }, [](nb::handle s, Weights w) { nb::cast<IConstantLayer&>(s).setWeights(w); });
+  constant.def_prop_rw("shape", &IConstantLayer::getDimensions,
+                       raising(&IConstantLayer::setDimensions));
+  weights(
+      constant, "weights", [](nb::handle s) { return nb::cast<IConstantLayer&>(s).getWeights(); },
+      [](nb::handle s, Weights w) { nb::cast<IConstantLayer&>(s).setWeights(w); });
   layer<IIdentityLayer>(m, "IIdentityLayer");
-  layer<ICastLayer>(m, "ICastLayer").def_prop_rw("to_type", &ICastLayer::getToType, raising(&ICastLayer::setToType));
+  layer<ICastLayer>(m, "ICastLayer")
+      .def_prop_rw("to_type", &ICastLayer::getToType, raising(&ICastLayer::setToType));
   layer<IShapeLayer>(m, "IShapeLayer");
-  layer<IConcatenationLayer>(m, "IConcatenationLayer").def_prop_rw("axis", &IConcatenationLayer::getAxis, raising(&IConcatenationLayer::setAxis));
+  layer<IConcatenationLayer>(m, "IConcatenationLayer")
+      .def_prop_rw("axis", &IConcatenationLayer::getAxis, raising(&IConcatenationLayer::setAxis));
   layer<IShuffleLayer>(m, "IShuffleLayer")
-      .def_prop_rw("first_transpose", [](const IShuffleLayer& self) { return orderOf(self.getFirstTranspose()); },
-                   [](IShuffleLayer& self, const std::vector<int32_t>& order) { raising(&IShuffleLayer::setFirstTranspose)(self, permutationFrom(order)); })
-      .def_prop_rw("reshape_dims", &IShuffleLayer::getReshapeDimensions, raising(&IShuffleLayer::setReshapeDimensions))
-      .def_prop_rw("second_transpose", [](const IShuffleLayer& self) { return orderOf(self.getSecondTranspose()); },
-                   [](IShuffleLayer& self, const std::vector<int32_t>& order) { raising(&IShuffleLayer::setSecondTranspose)(self, permutationFrom(order)); })
-      .def_prop_rw("zero_is_placeholder", &IShuffleLayer::getZeroIsPlaceholder, raising(&IShuffleLayer::setZeroIsPlaceholder));
+      .def_prop_rw(
+          "first_transpose",
+          [](const IShuffleLayer& self) { return orderOf(self.getFirstTranspose()); },
+          [](IShuffleLayer& self, const std::vector<int32_t>& order) {
+            raising (&IShuffleLayer::setFirstTranspose)(self, permutationFrom(order));
+          })
+      .def_prop_rw("reshape_dims", &IShuffleLayer::getReshapeDimensions,
+                   raising(&IShuffleLayer::setReshapeDimensions))
+      .def_prop_rw(
+          "second_transpose",
+          [](const IShuffleLayer& self) { return orderOf(self.getSecondTranspose()); },
+          [](IShuffleLayer& self, const std::vector<int32_t>& order) {
+            raising (&IShuffleLayer::setSecondTranspose)(self, permutationFrom(order));
+          })
+      .def_prop_rw("zero_is_placeholder", &IShuffleLayer::getZeroIsPlaceholder,
+                   raising(&IShuffleLayer::setZeroIsPlaceholder));
   layer<ISqueezeLayer>(m, "ISqueezeLayer");
   layer<IUnsqueezeLayer>(m, "IUnsqueezeLayer");
   layer<ISliceLayer>(m, "ISliceLayer")
@@ -165,22 +216,37 @@ void bindData(nb::module_& m) {
       .def_prop_rw("axes", &ISliceLayer::getAxes, raising(&ISliceLayer::setAxes));
   layer<IGatherLayer>(m, "IGatherLayer")
       .def_prop_rw("axis", &IGatherLayer::getGatherAxis, raising(&IGatherLayer::setGatherAxis))
-      .def_prop_rw("num_elementwise_dims", &IGatherLayer::getNbElementWiseDims, raising(&IGatherLayer::setNbElementWiseDims))
+      .def_prop_rw("num_elementwise_dims", &IGatherLayer::getNbElementWiseDims,
+                   raising(&IGatherLayer::setNbElementWiseDims))
       .def_prop_rw("mode", &IGatherLayer::getMode, raising(&IGatherLayer::setMode));
-  layer<IOneHotLayer>(m, "IOneHotLayer").def_prop_rw("axis", &IOneHotLayer::getAxis, raising(&IOneHotLayer::setAxis));
+  layer<IOneHotLayer>(m, "IOneHotLayer")
+      .def_prop_rw("axis", &IOneHotLayer::getAxis, raising(&IOneHotLayer::setAxis));
   layer<IResizeLayer>(m, "IResizeLayer")
-      .def_prop_rw("shape", &IResizeLayer::getOutputDimensions, raising(&IResizeLayer::setOutputDimensions))
-      .def_prop_rw("scales", [](const IResizeLayer& self) {
-                     std::vector<float> scales(static_cast<size_t>(std::max(0, self.getScales(0, nullptr))));
-                     self.getScales(static_cast<int32_t>(scales.size()), scales.data());
-                     return scales;
-                   }, [](IResizeLayer& self, const std::vector<float>& scales) { raising(&IResizeLayer::setScales)(self, scales.data(), static_cast<int32_t>(scales.size())); })
-      .def_prop_rw("resize_mode", &IResizeLayer::getResizeMode, raising(&IResizeLayer::setResizeMode))
-      .def_prop_rw("coordinate_transformation", &IResizeLayer::getCoordinateTransformation, raising(&IResizeLayer::setCoordinateTransformation))
-      .def_prop_rw("selector_for_single_pixel", &IResizeLayer::getSelectorForSinglePixel, raising(&IResizeLayer::setSelectorForSinglePixel))
-      .def_prop_rw("nearest_rounding", &IResizeLayer::getNearestRounding, raising(&IResizeLayer::setNearestRounding))
-      .def_prop_rw("exclude_outside", &IResizeLayer::getExcludeOutside, raising(&IResizeLayer::setExcludeOutside))
-      .def_prop_rw("cubic_coeff", &IResizeLayer::getCubicCoeff, raising(&IResizeLayer::setCubicCoeff));
+      .def_prop_rw("shape", &IResizeLayer::getOutputDimensions,
+                   raising(&IResizeLayer::setOutputDimensions))
+      .def_prop_rw(
+          "scales",
+          [](const IResizeLayer& self) {
+            std::vector<float> scales(static_cast<size_t>(std::max(0, self.getScales(0, nullptr))));
+            self.getScales(static_cast<int32_t>(scales.size()), scales.data());
+            return scales;
+          },
+          [](IResizeLayer& self, const std::vector<float>& scales) {
+            raising (&IResizeLayer::setScales)(self, scales.data(),
+                                               static_cast<int32_t>(scales.size()));
+          })
+      .def_prop_rw("resize_mode", &IResizeLayer::getResizeMode,
+                   raising(&IResizeLayer::setResizeMode))
+      .def_prop_rw("coordinate_transformation", &IResizeLayer::getCoordinateTransformation,
+                   raising(&IResizeLayer::setCoordinateTransformation))
+      .def_prop_rw("selector_for_single_pixel", &IResizeLayer::getSelectorForSinglePixel,
+                   raising(&IResizeLayer::setSelectorForSinglePixel))
+      .def_prop_rw("nearest_rounding", &IResizeLayer::getNearestRounding,
+                   raising(&IResizeLayer::setNearestRounding))
+      .def_prop_rw("exclude_outside", &IResizeLayer::getExcludeOutside,
+                   raising(&IResizeLayer::setExcludeOutside))
+      .def_prop_rw("cubic_coeff", &IResizeLayer::getCubicCoeff,
+                   raising(&IResizeLayer::setCubicCoeff));
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ void OwnReason::raiseIfAny() const {
 
 nb::object textOf(const char* bytes) {
   if (!bytes) return nb::none();
-  nb::object text = nb::steal(PyUnicode_DecodeUTF8(bytes, static_cast<Py_ssize_t>(std::strlen(bytes)), "backslashreplace"));
+  nb::object text = nb::steal(
+      PyUnicode_DecodeUTF8(bytes, static_cast<Py_ssize_t>(std::strlen(bytes)), "backslashreplace"));
   if (!text.is_valid()) throw nb::python_error();
   return text;
 }
@@ -79,7 +80,8 @@ NB_MODULE(_camshaft, m) {
   bindRuntime(m);
   bindParser(m);
   bindSlim(m);
-  m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." + std::to_string(NV_TENSORRT_MINOR) + "." +
+  m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." +
+                               std::to_string(NV_TENSORRT_MINOR) + "." +
                                std::to_string(NV_TENSORRT_PATCH);
   m.def("get_nv_onnx_parser_version", &getNvOnnxParserVersion);
 }

@@ -15,9 +15,12 @@ void add(Class& c, const char* name, F&& body, const Extra&... extra) {
 
 // The object as its own layer class. Unknown operators stay plain ILayer.
 nb::object cast(ILayer* layer, nb::handle network) {
-  const auto as = [&](auto* typed) { return nb::cast(typed, nb::rv_policy::reference_internal, network); };
+  const auto as = [&](auto* typed) {
+    return nb::cast(typed, nb::rv_policy::reference_internal, network);
+  };
 #define CAMSHAFT_LAYER(Type, Interface) \
-  case LayerType::Type: return as(dynamic_cast<Interface*>(layer));
+  case LayerType::Type:                 \
+    return as(dynamic_cast<Interface*>(layer));
   switch (layer->getType()) {
     CAMSHAFT_LAYER(kCONVOLUTION, IConvolutionLayer)
     CAMSHAFT_LAYER(kDECONVOLUTION, IDeconvolutionLayer)
@@ -47,7 +50,8 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kGATHER, IGatherLayer)
     CAMSHAFT_LAYER(kONE_HOT, IOneHotLayer)
     CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
-    default: return as(layer);
+    default:
+      return as(layer);
   }
 #undef CAMSHAFT_LAYER
 }
@@ -63,89 +67,222 @@ nb::object layerAt(nb::handle self, int32_t index) {
 using Net = INetworkDefinition;
 
 void bindAdders(nb::class_<INetworkDefinition>& c) {
-  add(c, "add_convolution_nd", [](Net& n, ITensor& input, int64_t maps, const Dims& size, nb::handle kernel, nb::handle bias) {
+  add(
+      c, "add_convolution_nd",
+      [](Net& n, ITensor& input, int64_t maps, const Dims& size, nb::handle kernel,
+         nb::handle bias) {
         const PyWeights k = weightsFrom(kernel), b = weightsFrom(bias);
-        return checked("add_convolution_nd", [&] { return n.addConvolutionNd(input, maps, size, k.weights, b.weights); });
-      }, "input"_a, "num_output_maps"_a, "kernel_shape"_a, "kernel"_a, "bias"_a = nb::none());
-  add(c, "add_deconvolution_nd", [](Net& n, ITensor& input, int64_t maps, const Dims& size, nb::handle kernel, nb::handle bias) {
+        return checked("add_convolution_nd",
+                       [&] { return n.addConvolutionNd(input, maps, size, k.weights, b.weights); });
+      },
+      "input"_a, "num_output_maps"_a, "kernel_shape"_a, "kernel"_a, "bias"_a = nb::none());
+  add(
+      c, "add_deconvolution_nd",
+      [](Net& n, ITensor& input, int64_t maps, const Dims& size, nb::handle kernel,
+         nb::handle bias) {
         const PyWeights k = weightsFrom(kernel), b = weightsFrom(bias);
-        return checked("add_deconvolution_nd", [&] { return n.addDeconvolutionNd(input, maps, size, k.weights, b.weights); });
-      }, "input"_a, "num_output_maps"_a, "kernel_shape"_a, "kernel"_a, "bias"_a = nb::none());
-  add(c, "add_pooling_nd", [](Net& n, ITensor& input, PoolingType type, const Dims& size) {
+        return checked("add_deconvolution_nd", [&] {
+          return n.addDeconvolutionNd(input, maps, size, k.weights, b.weights);
+        });
+      },
+      "input"_a, "num_output_maps"_a, "kernel_shape"_a, "kernel"_a, "bias"_a = nb::none());
+  add(
+      c, "add_pooling_nd",
+      [](Net& n, ITensor& input, PoolingType type, const Dims& size) {
         return checked("add_pooling_nd", [&] { return n.addPoolingNd(input, type, size); });
-      }, "input"_a, "type"_a, "window_size"_a);
-  add(c, "add_activation", [](Net& n, ITensor& input, ActivationType type) {
+      },
+      "input"_a, "type"_a, "window_size"_a);
+  add(
+      c, "add_activation",
+      [](Net& n, ITensor& input, ActivationType type) {
         return checked("add_activation", [&] { return n.addActivation(input, type); });
-      }, "input"_a, "type"_a);
-  add(c, "add_parametric_relu", [](Net& n, ITensor& input, ITensor& slopes) {
+      },
+      "input"_a, "type"_a);
+  add(
+      c, "add_parametric_relu",
+      [](Net& n, ITensor& input, ITensor& slopes) {
         return checked("add_parametric_relu", [&] { return n.addParametricReLU(input, slopes); });
-      }, "input"_a, "slopes"_a);
-  add(c, "add_scale", [](Net& n, ITensor& input, ScaleMode mode, nb::handle shift, nb::handle scale, nb::handle power) {
+      },
+      "input"_a, "slopes"_a);
+  add(
+      c, "add_scale",
+      [](Net& n, ITensor& input, ScaleMode mode, nb::handle shift, nb::handle scale,
+         nb::handle power) {
         const PyWeights s = weightsFrom(shift), f = weightsFrom(scale), p = weightsFrom(power);
-        return checked("add_scale", [&] { return n.addScale(input, mode, s.weights, f.weights, p.weights); });
-      }, "input"_a, "mode"_a, "shift"_a = nb::none(), "scale"_a = nb::none(), "power"_a = nb::none());
-  add(c, "add_scale_nd", [](Net& n, ITensor& input, ScaleMode mode, nb::handle shift, nb::handle scale, nb::handle power, int32_t axis) {
+        return checked("add_scale",
+                       [&] { return n.addScale(input, mode, s.weights, f.weights, p.weights); });
+      },
+      "input"_a, "mode"_a, "shift"_a = nb::none(), "scale"_a = nb::none(), "power"_a = nb::none());
+  add(
+      c, "add_scale_nd",
+      [](Net& n, ITensor& input, ScaleMode mode, nb::handle shift, nb::handle scale,
+         nb::handle power, int32_t axis) {
         const PyWeights s = weightsFrom(shift), f = weightsFrom(scale), p = weightsFrom(power);
-        return checked("add_scale_nd", [&] { return n.addScaleNd(input, mode, s.weights, f.weights, p.weights, axis); });
-      }, "input"_a, "mode"_a, "shift"_a = nb::none(), "scale"_a = nb::none(), "power"_a = nb::none(), "channel_axis"_a);
-  add(c, "add_elementwise", [](Net& n, ITensor& a, ITensor& b, ElementWiseOperation op) {
+        return checked("add_scale_nd", [&] {
+          return n.addScaleNd(input, mode, s.weights, f.weights, p.weights, axis);
+        });
+      },
+      "input"_a, "mode"_a, "shift"_a = nb::none(), "scale"_a = nb::none(), "power"_a = nb::none(),
+      "channel_axis"_a);
+  add(
+      c, "add_elementwise",
+      [](Net& n, ITensor& a, ITensor& b, ElementWiseOperation op) {
         return checked("add_elementwise", [&] { return n.addElementWise(a, b, op); });
-      }, "input1"_a, "input2"_a, "op"_a);
-  add(c, "add_unary", [](Net& n, ITensor& input, UnaryOperation op) { return checked("add_unary", [&] { return n.addUnary(input, op); }); }, "input"_a, "op"_a);
-  add(c, "add_select", [](Net& n, ITensor& condition, ITensor& a, ITensor& b) {
+      },
+      "input1"_a, "input2"_a, "op"_a);
+  add(
+      c, "add_unary",
+      [](Net& n, ITensor& input, UnaryOperation op) {
+        return checked("add_unary", [&] { return n.addUnary(input, op); });
+      },
+      "input"_a, "op"_a);
+  add(
+      c, "add_select",
+      [](Net& n, ITensor& condition, ITensor& a, ITensor& b) {
         return checked("add_select", [&] { return n.addSelect(condition, a, b); });
-      }, "condition"_a, "then_input"_a, "else_input"_a);
-  add(c, "add_cast", [](Net& n, ITensor& input, DataType type) { return checked("add_cast", [&] { return n.addCast(input, type); }); }, "input"_a, "to_type"_a);
-  add(c, "add_softmax", [](Net& n, ITensor& input) { return checked("add_softmax", [&] { return n.addSoftMax(input); }); }, "input"_a);
-  add(c, "add_normalization", [](Net& n, ITensor& input, ITensor& scale, ITensor& bias, uint32_t axes) {
-        return checked("add_normalization", [&] { return n.addNormalization(input, scale, bias, axes); });
-      }, "input"_a, "scale"_a, "bias"_a, "axesMask"_a);
-  add(c, "add_normalization_v2", [](Net& n, ITensor& input, ITensor& scale, ITensor& bias, uint32_t axes) {
-        return checked("add_normalization_v2", [&] { return n.addNormalizationV2(input, scale, bias, axes); });
-      }, "input"_a, "scale"_a, "bias"_a, "axesMask"_a);
-  add(c, "add_reduce", [](Net& n, ITensor& input, ReduceOperation op, uint32_t axes, bool keep) {
+      },
+      "condition"_a, "then_input"_a, "else_input"_a);
+  add(
+      c, "add_cast",
+      [](Net& n, ITensor& input, DataType type) {
+        return checked("add_cast", [&] { return n.addCast(input, type); });
+      },
+      "input"_a, "to_type"_a);
+  add(
+      c, "add_softmax",
+      [](Net& n, ITensor& input) {
+        return checked("add_softmax", [&] { return n.addSoftMax(input); });
+      },
+      "input"_a);
+  add(
+      c, "add_normalization",
+      [](Net& n, ITensor& input, ITensor& scale, ITensor& bias, uint32_t axes) {
+        return checked("add_normalization",
+                       [&] { return n.addNormalization(input, scale, bias, axes); });
+      },
+      "input"_a, "scale"_a, "bias"_a, "axesMask"_a);
+  add(
+      c, "add_normalization_v2",
+      [](Net& n, ITensor& input, ITensor& scale, ITensor& bias, uint32_t axes) {
+        return checked("add_normalization_v2",
+                       [&] { return n.addNormalizationV2(input, scale, bias, axes); });
+      },
+      "input"_a, "scale"_a, "bias"_a, "axesMask"_a);
+  add(
+      c, "add_reduce",
+      [](Net& n, ITensor& input, ReduceOperation op, uint32_t axes, bool keep) {
         return checked("add_reduce", [&] { return n.addReduce(input, op, axes, keep); });
-      }, "input"_a, "op"_a, "axes"_a, "keep_dims"_a);
-  add(c, "add_topk", [](Net& n, ITensor& input, TopKOperation op, int32_t k, uint32_t axes) {
+      },
+      "input"_a, "op"_a, "axes"_a, "keep_dims"_a);
+  add(
+      c, "add_topk",
+      [](Net& n, ITensor& input, TopKOperation op, int32_t k, uint32_t axes) {
         return checked("add_topk", [&] { return n.addTopK(input, op, k, axes); });
-      }, "input"_a, "op"_a, "k"_a, "axes"_a);
-  add(c, "add_topk", [](Net& n, ITensor& input, TopKOperation op, int32_t k, uint32_t axes, DataType type) {
+      },
+      "input"_a, "op"_a, "k"_a, "axes"_a);
+  add(
+      c, "add_topk",
+      [](Net& n, ITensor& input, TopKOperation op, int32_t k, uint32_t axes, DataType type) {
         return checked("add_topk", [&] { return n.addTopK(input, op, k, axes, type); });
-      }, "input"_a, "op"_a, "k"_a, "axes"_a, "indices_type"_a);
-  add(c, "add_cumulative", [](Net& n, ITensor& input, ITensor& axis, CumulativeOperation op, bool exclusive, bool reverse) {
-        return checked("add_cumulative", [&] { return n.addCumulative(input, axis, op, exclusive, reverse); });
-      }, "input"_a, "axis"_a, "op"_a, "exclusive"_a, "reverse"_a);
-  add(c, "add_matrix_multiply", [](Net& n, ITensor& a, MatrixOperation opA, ITensor& b, MatrixOperation opB) {
+      },
+      "input"_a, "op"_a, "k"_a, "axes"_a, "indices_type"_a);
+  add(
+      c, "add_cumulative",
+      [](Net& n, ITensor& input, ITensor& axis, CumulativeOperation op, bool exclusive,
+         bool reverse) {
+        return checked("add_cumulative",
+                       [&] { return n.addCumulative(input, axis, op, exclusive, reverse); });
+      },
+      "input"_a, "axis"_a, "op"_a, "exclusive"_a, "reverse"_a);
+  add(
+      c, "add_matrix_multiply",
+      [](Net& n, ITensor& a, MatrixOperation opA, ITensor& b, MatrixOperation opB) {
         return checked("add_matrix_multiply", [&] { return n.addMatrixMultiply(a, opA, b, opB); });
-      }, "input0"_a, "op0"_a, "input1"_a, "op1"_a);
-  add(c, "add_einsum", [](Net& n, const std::vector<ITensor*>& inputs, const char* equation) {
-        return checked("add_einsum", [&] { return n.addEinsum(inputs.data(), static_cast<int32_t>(inputs.size()), equation); });
-      }, "inputs"_a, "equation"_a);
-  add(c, "add_constant", [](Net& n, const Dims& shape, nb::handle weights) {
+      },
+      "input0"_a, "op0"_a, "input1"_a, "op1"_a);
+  add(
+      c, "add_einsum",
+      [](Net& n, const std::vector<ITensor*>& inputs, const char* equation) {
+        return checked("add_einsum", [&] {
+          return n.addEinsum(inputs.data(), static_cast<int32_t>(inputs.size()), equation);
+        });
+      },
+      "inputs"_a, "equation"_a);
+  add(
+      c, "add_constant",
+      [](Net& n, const Dims& shape, nb::handle weights) {
         const PyWeights w = weightsFrom(weights);
         return checked("add_constant", [&] { return n.addConstant(shape, w.weights); });
-      }, "shape"_a, "weights"_a);
-  add(c, "add_identity", [](Net& n, ITensor& input) { return checked("add_identity", [&] { return n.addIdentity(input); }); }, "input"_a);
-  add(c, "add_shape", [](Net& n, ITensor& input) { return checked("add_shape", [&] { return n.addShape(input); }); }, "input"_a);
-  add(c, "add_concatenation", [](Net& n, const std::vector<ITensor*>& inputs) {
-        return checked("add_concatenation", [&] { return n.addConcatenation(inputs.data(), static_cast<int32_t>(inputs.size())); });
-      }, "inputs"_a);
-  add(c, "add_shuffle", [](Net& n, ITensor& input) { return checked("add_shuffle", [&] { return n.addShuffle(input); }); }, "input"_a);
-  add(c, "add_squeeze", [](Net& n, ITensor& input, ITensor& axes) { return checked("add_squeeze", [&] { return n.addSqueeze(input, axes); }); }, "input"_a, "axes"_a);
-  add(c, "add_unsqueeze", [](Net& n, ITensor& input, ITensor& axes) { return checked("add_unsqueeze", [&] { return n.addUnsqueeze(input, axes); }); }, "input"_a, "axes"_a);
-  add(c, "add_slice", [](Net& n, ITensor& input, const Dims& start, const Dims& shape, const Dims& stride) {
+      },
+      "shape"_a, "weights"_a);
+  add(
+      c, "add_identity",
+      [](Net& n, ITensor& input) {
+        return checked("add_identity", [&] { return n.addIdentity(input); });
+      },
+      "input"_a);
+  add(
+      c, "add_shape",
+      [](Net& n, ITensor& input) {
+        return checked("add_shape", [&] { return n.addShape(input); });
+      },
+      "input"_a);
+  add(
+      c, "add_concatenation",
+      [](Net& n, const std::vector<ITensor*>& inputs) {
+        return checked("add_concatenation", [&] {
+          return n.addConcatenation(inputs.data(), static_cast<int32_t>(inputs.size()));
+        });
+      },
+      "inputs"_a);
+  add(
+      c, "add_shuffle",
+      [](Net& n, ITensor& input) {
+        return checked("add_shuffle", [&] { return n.addShuffle(input); });
+      },
+      "input"_a);
+  add(
+      c, "add_squeeze",
+      [](Net& n, ITensor& input, ITensor& axes) {
+        return checked("add_squeeze", [&] { return n.addSqueeze(input, axes); });
+      },
+      "input"_a, "axes"_a);
+  add(
+      c, "add_unsqueeze",
+      [](Net& n, ITensor& input, ITensor& axes) {
+        return checked("add_unsqueeze", [&] { return n.addUnsqueeze(input, axes); });
+      },
+      "input"_a, "axes"_a);
+  add(
+      c, "add_slice",
+      [](Net& n, ITensor& input, const Dims& start, const Dims& shape, const Dims& stride) {
         return checked("add_slice", [&] { return n.addSlice(input, start, shape, stride); });
-      }, "input"_a, "start"_a, "shape"_a, "stride"_a);
-  add(c, "add_gather", [](Net& n, ITensor& data, ITensor& indices, int32_t axis) {
+      },
+      "input"_a, "start"_a, "shape"_a, "stride"_a);
+  add(
+      c, "add_gather",
+      [](Net& n, ITensor& data, ITensor& indices, int32_t axis) {
         return checked("add_gather", [&] { return n.addGather(data, indices, axis); });
-      }, "input"_a, "indices"_a, "axis"_a);
-  add(c, "add_gather_v2", [](Net& n, ITensor& data, ITensor& indices, GatherMode mode) {
+      },
+      "input"_a, "indices"_a, "axis"_a);
+  add(
+      c, "add_gather_v2",
+      [](Net& n, ITensor& data, ITensor& indices, GatherMode mode) {
         return checked("add_gather_v2", [&] { return n.addGatherV2(data, indices, mode); });
-      }, "input"_a, "indices"_a, "mode"_a);
-  add(c, "add_one_hot", [](Net& n, ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) {
+      },
+      "input"_a, "indices"_a, "mode"_a);
+  add(
+      c, "add_one_hot",
+      [](Net& n, ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) {
         return checked("add_one_hot", [&] { return n.addOneHot(indices, values, depth, axis); });
-      }, "indices"_a, "values"_a, "depth"_a, "axis"_a);
-  add(c, "add_resize", [](Net& n, ITensor& input) { return checked("add_resize", [&] { return n.addResize(input); }); }, "input"_a);
+      },
+      "indices"_a, "values"_a, "depth"_a, "axis"_a);
+  add(
+      c, "add_resize",
+      [](Net& n, ITensor& input) {
+        return checked("add_resize", [&] { return n.addResize(input); });
+      },
+      "input"_a);
 }
 
 }  // namespace
@@ -156,7 +293,8 @@ void bindNetwork(nb::module_& m) {
       .def_prop_ro("flags", &Net::getFlags)
       .def("get_flag", raising(&Net::getFlag), "flag"_a)
       .def_prop_ro("has_implicit_batch_dimension", &Net::hasImplicitBatchDimension)
-      .def_prop_rw("error_recorder", &Net::getErrorRecorder, &Net::setErrorRecorder, nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))
+      .def_prop_rw("error_recorder", &Net::getErrorRecorder, &Net::setErrorRecorder,
+                   nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()))
       .def_prop_ro("num_layers", &Net::getNbLayers)
       .def_prop_ro("num_inputs", &Net::getNbInputs)
       .def_prop_ro("num_outputs", &Net::getNbOutputs)
@@ -168,9 +306,12 @@ void bindNetwork(nb::module_& m) {
       .def("mark_output", raising(&Net::markOutput), "tensor"_a)
       .def("unmark_output", raising(&Net::unmarkOutput), "tensor"_a)
       .def("remove_tensor", raising(&Net::removeTensor), "tensor"_a);
-  add(c, "add_input", [](Net& n, const char* name, DataType type, const Dims& shape) {
+  add(
+      c, "add_input",
+      [](Net& n, const char* name, DataType type, const Dims& shape) {
         return checked("add_input", [&] { return n.addInput(name, type, shape); });
-      }, "name"_a, "dtype"_a, "shape"_a);
+      },
+      "name"_a, "dtype"_a, "shape"_a);
   bindAdders(c);
 }
 

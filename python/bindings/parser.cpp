@@ -31,13 +31,15 @@ auto withModel(bool (IParser::*method)(const void*, size_t, const char*) noexcep
     const ModelBytes bytes(model);
     const std::string modelPath = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
     const Unlocked unlocked;
-    return (self.*method)(bytes.data(), bytes.size(), modelPath.empty() ? nullptr : modelPath.c_str());
+    return (self.*method)(bytes.data(), bytes.size(),
+                          modelPath.empty() ? nullptr : modelPath.c_str());
   };
 }
 
 nb::list functionStack(const IParserError& error) {
   nb::list names;
-  for (int32_t i = 0; i < error.localFunctionStackSize(); ++i) names.append(textOf(error.localFunctionStack()[i]));
+  for (int32_t i = 0; i < error.localFunctionStackSize(); ++i)
+    names.append(textOf(error.localFunctionStack()[i]));
   return names;
 }
 
@@ -64,7 +66,8 @@ nb::tuple supportsModel(IParser& self, nb::handle model, nb::object path) {
 bool loadInitializer(nb::handle_t<IParser> self, const char* name, nb::object data, size_t size) {
   auto& parser = nb::cast<IParser&>(self);
   if (nb::isinstance<nb::int_>(data))
-    return parser.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)), size);
+    return parser.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)),
+                                  size);
   const ModelBytes bytes(data);
   if (bytes.size() != size) throw nb::value_error("size is not the number of bytes of data");
   const bool ok = parser.loadInitializer(name, bytes.data(), size);
@@ -99,30 +102,46 @@ void bindParser(nb::module_& m) {
 
   nb::class_<IParser>(m, "OnnxParser", nb::dynamic_attr())
       .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
-             return checked("OnnxParser", [&] { return nvonnxparser::createParser(network, remembering(logger)); });
-           }), "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::call_policy<HoldsNetwork>())
+             return checked("OnnxParser", [&] {
+               return nvonnxparser::createParser(network, remembering(logger));
+             });
+           }),
+           "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+           nb::call_policy<HoldsNetwork>())
       .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
-      .def("parse_with_weight_descriptors", [](IParser& self, nb::handle model) {
-             return withModel(&IParser::parse)(self, model, nb::none());
-           }, "model"_a)
-      .def("parse_from_file", [](IParser& self, nb::object model) {
-             const std::string path = nb::cast<std::string>(nb::str(model));
-             const Unlocked unlocked;
-             return self.parseFromFile(path.c_str(), 0);
-           }, "model"_a)
+      .def(
+          "parse_with_weight_descriptors",
+          [](IParser& self, nb::handle model) {
+            return withModel(&IParser::parse)(self, model, nb::none());
+          },
+          "model"_a)
+      .def(
+          "parse_from_file",
+          [](IParser& self, nb::object model) {
+            const std::string path = nb::cast<std::string>(nb::str(model));
+            const Unlocked unlocked;
+            return self.parseFromFile(path.c_str(), 0);
+          },
+          "model"_a)
       .def("supports_operator", &IParser::supportsOperator, "op_name"_a)
       .def("supports_model", &supportsModel, "model"_a, "path"_a = nb::none())
-      .def("supports_model_v2", withModel(&IParser::supportsModelV2), "model"_a, "path"_a = nb::none())
+      .def("supports_model_v2", withModel(&IParser::supportsModelV2), "model"_a,
+           "path"_a = nb::none())
       .def_prop_ro("num_subgraphs", &IParser::getNbSubgraphs)
       .def("is_subgraph_supported", &IParser::isSubgraphSupported, "index"_a)
       .def("get_subgraph_nodes", &subgraphNodes, "index"_a)
-      .def("load_model_proto", withModel(&IParser::loadModelProto), "model"_a, "path"_a = nb::none())
+      .def("load_model_proto", withModel(&IParser::loadModelProto), "model"_a,
+           "path"_a = nb::none())
       .def("load_initializer", &loadInitializer, "name"_a, "data"_a, "size"_a)
       .def("parse_model_proto", &IParser::parseModelProto, nb::call_guard<Unlocked>())
-      .def("get_layer_output_tensor", [](IParser& self, const char* name, int64_t i) {
-             return const_cast<ITensor*>(self.getLayerOutputTensor(name, i));
-           }, "name"_a, "i"_a, nb::rv_policy::reference_internal)
-      .def("get_used_vc_plugin_libraries", [](const IParser& self) {
+      .def(
+          "get_layer_output_tensor",
+          [](IParser& self, const char* name, int64_t i) {
+            return const_cast<ITensor*>(self.getLayerOutputTensor(name, i));
+          },
+          "name"_a, "i"_a, nb::rv_policy::reference_internal)
+      .def("get_used_vc_plugin_libraries",
+           [](const IParser& self) {
              int64_t count = 0;
              const char* const* paths = self.getUsedVCPluginLibraries(count);
              nb::list list;
@@ -130,11 +149,14 @@ void bindParser(nb::module_& m) {
              return list;
            })
       .def_prop_ro("num_errors", &IParser::getNbErrors)
-      .def("get_error", [](const IParser& self, int index) {
-             const IParserError* error = self.getError(index);
-             if (!error) throw nb::index_error();
-             return error;
-           }, "index"_a, nb::rv_policy::reference_internal)
+      .def(
+          "get_error",
+          [](const IParser& self, int index) {
+            const IParserError* error = self.getError(index);
+            if (!error) throw nb::index_error();
+            return error;
+          },
+          "index"_a, nb::rv_policy::reference_internal)
       .def("clear_errors", &IParser::clearErrors)
       .def_prop_rw("flags", &IParser::getFlags, &IParser::setFlags)
       .def("set_flag", &IParser::setFlag, "flag"_a)

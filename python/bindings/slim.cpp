@@ -6,31 +6,41 @@ namespace camshaft::python {
 
 void bindSlim(nb::module_& m) {
   nb::class_<ISlimModel>(m, "SlimModel")
-      .def("serialize",
-           [](ISlimModel& self) { return checked("serialize", [&] { return self.serialize(); }); },
-           nb::rv_policy::take_ownership)
-      .def("write", [](ISlimModel& self, nb::object path) {
-             const std::string text = nb::cast<std::string>(nb::str(path));
-             forgetReason();
-             if (!self.writeFile(text.c_str())) raiseReason("write");
-           }, "path"_a)
+      .def(
+          "serialize",
+          [](ISlimModel& self) { return checked("serialize", [&] { return self.serialize(); }); },
+          nb::rv_policy::take_ownership)
+      .def(
+          "write",
+          [](ISlimModel& self, nb::object path) {
+            const std::string text = nb::cast<std::string>(nb::str(path));
+            forgetReason();
+            if (!self.writeFile(text.c_str())) raiseReason("write");
+          },
+          "path"_a)
       .def_prop_ro("table", [](ISlimModel& self) { return textOf(self.reportTable()); })
       .def_prop_ro("json", [](ISlimModel& self) { return textOf(self.reportJson()); });
 
-  m.def("slim_bytes", [](nb::bytes model, nvinfer1::ILogger& logger, nb::object path) {
-          const std::string text = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
-          return checked("slim", [&] {
-            return slimModel(model.data(), model.size(), remembering(logger),
-                             text.empty() ? nullptr : text.c_str());
-          });
-        }, "model"_a, "logger"_a, "path"_a = nb::none(), nb::rv_policy::take_ownership);
-  m.def("slim_file", [](nb::object path, nvinfer1::ILogger& logger) {
-          const std::string text = nb::cast<std::string>(nb::str(path));
-          return checked("slim", [&] {
-            const Unlocked unlocked;
-            return slimModelFile(text.c_str(), remembering(logger));
-          });
-        }, "path"_a, "logger"_a, nb::rv_policy::take_ownership);
+  m.def(
+      "slim_bytes",
+      [](nb::bytes model, nvinfer1::ILogger& logger, nb::object path) {
+        const std::string text = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
+        return checked("slim", [&] {
+          return slimModel(model.data(), model.size(), remembering(logger),
+                           text.empty() ? nullptr : text.c_str());
+        });
+      },
+      "model"_a, "logger"_a, "path"_a = nb::none(), nb::rv_policy::take_ownership);
+  m.def(
+      "slim_file",
+      [](nb::object path, nvinfer1::ILogger& logger) {
+        const std::string text = nb::cast<std::string>(nb::str(path));
+        return checked("slim", [&] {
+          const Unlocked unlocked;
+          return slimModelFile(text.c_str(), remembering(logger));
+        });
+      },
+      "path"_a, "logger"_a, nb::rv_policy::take_ownership);
 }
 
 }  // namespace camshaft::python

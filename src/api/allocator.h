@@ -29,9 +29,8 @@ class AllocatorDevice : public ForwardingDevice {
 // Null without an allocator, which must outlive what is wrapped.
 inline DeviceWrapper wrapperFor(nvinfer1::IGpuAllocator* allocator) {
   if (!allocator) return nullptr;
-  return [allocator](Device& device) {
-    return std::make_unique<AllocatorDevice>(device, *allocator);
-  };
+  return
+      [allocator](Device& device) { return std::make_unique<AllocatorDevice>(device, *allocator); };
 }
 
 }  // namespace camshaft::api

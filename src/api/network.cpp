@@ -74,8 +74,7 @@ void Network::castBorders(Graph& copy) const {
     return wanted != value->dataType() ? wanted : std::nullopt;
   };
   for (size_t i = 0; i < graph_.outputs.size(); ++i)
-    if (const auto type = wantedType(graph_.outputs[i].value))
-      castOutput(copy, i, *type);
+    if (const auto type = wantedType(graph_.outputs[i].value)) castOutput(copy, i, *type);
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
     if (const auto type = wantedType(graph_.inputs[i])) castInput(copy, copy.inputs[i], *type);
 }

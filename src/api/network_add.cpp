@@ -153,9 +153,8 @@ INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale,
 
 IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t axes,
                                  bool keepDimensions) noexcept {
-  return add<ReduceLayer>("reduce", {&input}, [&] {
-    return ReduceParams{op, axes, keepDimensions};
-  });
+  return add<ReduceLayer>("reduce", {&input},
+                          [&] { return ReduceParams{op, axes, keepDimensions}; });
 }
 
 ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes) noexcept {
@@ -164,23 +163,20 @@ ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32
 
 ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes,
                              nvinfer1::DataType indicesType) noexcept {
-  return add<TopKLayer>("topk", {&input}, [&] {
-    return TopKParams{op, Dim(k), axes, indicesType};
-  });
+  return add<TopKLayer>("topk", {&input},
+                        [&] { return TopKParams{op, Dim(k), axes, indicesType}; });
 }
 
 ICumulativeLayer* Network::addCumulative(ITensor& input, ITensor& axis, CumulativeOperation op,
                                          bool exclusive, bool reverse) noexcept {
-  return add<CumulativeLayer>("cumulative", {&input, &axis}, [&] {
-    return CumulativeParams{op, exclusive, reverse};
-  });
+  return add<CumulativeLayer>("cumulative", {&input, &axis},
+                              [&] { return CumulativeParams{op, exclusive, reverse}; });
 }
 
 IMatrixMultiplyLayer* Network::addMatrixMultiply(ITensor& input0, MatrixOperation op0,
                                                  ITensor& input1, MatrixOperation op1) noexcept {
-  return add<MatrixMultiplyLayer>("matrix_multiply", {&input0, &input1}, [&] {
-    return MatrixMultiplyParams{{op0, op1}};
-  });
+  return add<MatrixMultiplyLayer>("matrix_multiply", {&input0, &input1},
+                                  [&] { return MatrixMultiplyParams{{op0, op1}}; });
 }
 
 IEinsumLayer* Network::addEinsum(ITensor* const* inputs, int32_t nbInputs,
@@ -236,9 +232,8 @@ ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start,
 }
 
 IGatherLayer* Network::addGather(ITensor& data, ITensor& indices, int32_t axis) noexcept {
-  return add<GatherLayer>("gather", {&data, &indices}, [&] {
-    return GatherParams{GatherMode::kDEFAULT, axis, 0};
-  });
+  return add<GatherLayer>("gather", {&data, &indices},
+                          [&] { return GatherParams{GatherMode::kDEFAULT, axis, 0}; });
 }
 
 IGatherLayer* Network::addGatherV2(ITensor& data, ITensor& indices, GatherMode mode) noexcept {

@@ -228,8 +228,7 @@ void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& 
   std::vector<Tensor*> old = layer.inputs;
   if (layer.inputs.size() <= static_cast<size_t>(index)) layer.inputs.resize(index + 1);
   layer.inputs[index] = input;
-  rebuild(
-      layer, [&] { std::swap(layer.inputs, old); }, true);
+  rebuild(layer, [&] { std::swap(layer.inputs, old); }, true);
 }
 
 // Restores an order that computes everything before its use, moving as little as possible. There is

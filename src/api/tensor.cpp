@@ -68,7 +68,7 @@ void Tensor::setDimensions(const nvinfer1::Dims& dims) noexcept {
       const bool keep =
           sizes[i] < 0 && i < value_->shape().size() && !value_->shape()[i].isConstant();
       shape.push_back(sizes[i] >= 0 ? Dim(sizes[i])
-                      : keep        ? value_->shape()[i]
+                      : keep ? value_->shape()[i]
                              : Dim::symbol(defaultSymbol(value_->name, static_cast<int64_t>(i))));
     }
     network_.setInputShape(*this, shape);

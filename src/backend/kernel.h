@@ -35,14 +35,14 @@ struct StepInput {
 };
 
 struct Prepared {
-  std::string runtimeKernel;        // defaults to the kernel's name
-  std::vector<std::byte> params;    // plain bytes for the run-time half
-  std::string source;               // device code to compile; the engine stores what comes out
+  std::string runtimeKernel;      // defaults to the kernel's name
+  std::vector<std::byte> params;  // plain bytes for the run-time half
+  std::string source;             // device code to compile; the engine stores what comes out
   std::vector<StepInput> inputs;
-  std::vector<Dim> dimArgs;         // numbers needed at run time
+  std::vector<Dim> dimArgs;  // numbers needed at run time
   Dim workspaceBytes = 0;
-  std::string refusal;              // why it cannot be done after all; empty: it can
-  std::string variant;              // what this configuration is, in words, for logs
+  std::string refusal;  // why it cannot be done after all; empty: it can
+  std::string variant;  // what this configuration is, in words, for logs
 };
 
 struct PrepareOptions {

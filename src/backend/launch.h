@@ -56,7 +56,8 @@ struct RuntimeKernel {
   // before the first launch at new sizes: engine files are not trusted. Null: any will do.
   bool (*fits)(const void* state, const LaunchArgs& args) = nullptr;
   // Instead of load(), for kernels whose device code the engine holds; `kernel` is the step's name.
-  std::shared_ptr<const void> (*loadCode)(std::string_view kernel, std::span<const std::byte> params,
+  std::shared_ptr<const void> (*loadCode)(std::string_view kernel,
+                                          std::span<const std::byte> params,
                                           std::span<const std::byte> binary) = nullptr;
 };
 

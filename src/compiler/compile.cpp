@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kWhole = "Building the engine";
 
 ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
-                         const CompileOptions& options, ChooseOptions choose,
-                         Plan& plan, WeightsBuilder& weights, BinariesBuilder& binaries) {
+                         const CompileOptions& options, ChooseOptions choose, Plan& plan,
+                         WeightsBuilder& weights, BinariesBuilder& binaries) {
   std::vector<std::string> guessed;
   const ResolvedProfile resolved = resolveProfile(graph, profile, guessed);
   const std::set<std::string_view> isGuessed(guessed.begin(), guessed.end());

@@ -19,7 +19,8 @@ HostTensor randomTensor(DataType type, Dims dims, uint32_t seed) {
   HostTensor tensor(type, std::move(dims));
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < tensor.count(); ++i) writeElement(type, tensor.view().data, i, uniform(random));
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    writeElement(type, tensor.view().data, i, uniform(random));
   return tensor;
 }
 
@@ -33,7 +34,8 @@ void expectSame(const Graph& graph, Context& context, const std::vector<Dims>& s
   std::vector<HostTensor> inputs;
   std::vector<ConstTensorView> views;
   for (size_t i = 0; i < shapes.size(); ++i)
-    inputs.push_back(randomTensor(graph.inputs[i]->dataType(), shapes[i], static_cast<uint32_t>(i + 1)));
+    inputs.push_back(
+        randomTensor(graph.inputs[i]->dataType(), shapes[i], static_cast<uint32_t>(i + 1)));
   for (auto& input : inputs) views.push_back(std::as_const(input).view());
   const std::vector<HostTensor> expected = evaluateGraph(graph, views);
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -65,7 +67,8 @@ graph net(%x: f32[n, 8], %y: f32[n, 8]) {
   %m = MatMul(%t, %x)
   return %m as "m", %s as "s", %x as "same"
 }
-)", findOp);
+)",
+                           findOp);
   return graph;
 }
 
@@ -107,7 +110,8 @@ graph net(%x: f32[6, 4], %shape: i64[2]) {
   %e = Pointwise(%r) {expr = exp(x0:f32)}
   return %e as "e"
 }
-)", findOp);
+)",
+                                 findOp);
   Context context(build(graph), 1);
   HostTensor x = randomTensor(DataType::kF32, {6, 4}, 1);
   for (const auto& shape : {std::pair<int64_t, int64_t>{8, 3}, {2, 12}}) {
@@ -127,12 +131,14 @@ Graph products(std::string_view request) {
   return parseGraph(str(R"(
 graph net(%x: f32[2, 4]) {
   %w: f32[4, 4] = constant splat 0.3
-  %a = MatMul(%x, %w) )", request, R"(
+  %a = MatMul(%x, %w) )",
+                        request, R"(
   %r = Pointwise(%a) {expr = gelu(x0:f32)}
   %y = MatMul(%r, %w)
   return %y
 }
-)"), findOp);
+)"),
+                    findOp);
 }
 
 // Types that the products of the network multiply, as the plan's inspection would show them.
@@ -168,7 +174,8 @@ TEST(Precision, SixteenBitsWhereTheDeviceGains) {
 TEST(Precision, RequestsAreIgnoredPreferredOrObeyed) {
   const Graph asks32 = products("precision(f32)");
   const Graph asks16 = products("precision(f16)");
-  const auto with = [](PrecisionRequests requests, bool allowF16, std::string device = "reference") {
+  const auto with = [](PrecisionRequests requests, bool allowF16,
+                       std::string device = "reference") {
     CompileOptions options{.device = std::move(device), .allowF16 = allowF16};
     options.precisionRequests = requests;
     return options;
@@ -194,7 +201,8 @@ TEST(Precision, EnginesKeepTheTypesOfInputsAndOutputs) {
   context.run();
   const ConstTensorView input{DataType::kF32, {2, 4}, x.data()};
   const HostTensor expected = evaluateGraph(graph, std::span(&input, 1))[0];
-  for (int i = 0; i < 8; ++i) EXPECT_NEAR(y[i], readElement(DataType::kF32, expected.bytes.data(), i), 3e-3);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_NEAR(y[i], readElement(DataType::kF32, expected.bytes.data(), i), 3e-3);
 }
 
 TEST(Compile, EngineBytesSurviveNoDamage) {
@@ -223,7 +231,8 @@ graph g(%x: f32[n, 300], %k: f32[3]) {
   %t = CumSum(%k) {axis = 0}
   return %c, %t
 }
-)", findOp);
+)",
+                                 findOp);
   for (const bool timed : {false, true}) {
     std::vector<std::string> warnings;
     CompileOptions options;

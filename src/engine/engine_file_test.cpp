@@ -25,7 +25,10 @@ Plan samplePlan() {
   plan.device = "cpu";
   plan.builtFor = "a test";
   plan.inputs = {{.name = "x", .tensor = tensor, .dimNames = {"n", ""}},
-                 {.name = "s", .tensor = {DataType::kI64, {{.constant = 1}}}, .isShapeTensor = true, .dimNames = {""}}};
+                 {.name = "s",
+                  .tensor = {DataType::kI64, {{.constant = 1}}},
+                  .isShapeTensor = true,
+                  .dimNames = {""}}};
   plan.outputs = {{.name = "y", .tensor = tensor, .isInput = false, .dimNames = {"n", ""}}};
   plan.weights = weights;
   ProfilePlan& profile = plan.profiles.emplace_back();
@@ -45,13 +48,18 @@ Plan samplePlan() {
   bind.dimBegin = 1;
   bind.dimEnd = 2;
   Step step{.name = "product", .kernel = "cpu/x", .params = {std::byte{1}, std::byte{2}}};
-  step.inputs = {{.place = Place::kInput, .index = 0, .tensor = tensor},
-                 {.place = Place::kWeights, .offset = 64, .tensor = {DataType::kF32, {{.constant = 4}}}},
-                 {}};
+  step.inputs = {
+      {.place = Place::kInput, .index = 0, .tensor = tensor},
+      {.place = Place::kWeights, .offset = 64, .tensor = {DataType::kF32, {{.constant = 4}}}},
+      {}};
   step.outputs = {{.place = Place::kOutput, .index = 0, .tensor = tensor}};
   step.dimArgs = {{.slot = 3}, {.constant = -5}};
-  step.workspace = {.place = Place::kArena, .offset = 64, .tensor = {DataType::kU8, {{.constant = 128}}}};
-  step.info = {.layerType = "MatMul", .origins = {"/layer/MatMul"}, .why = "fastest of 2 measured", .milliseconds = 0.25};
+  step.workspace = {
+      .place = Place::kArena, .offset = 64, .tensor = {DataType::kU8, {{.constant = 128}}}};
+  step.info = {.layerType = "MatMul",
+               .origins = {"/layer/MatMul"},
+               .why = "fastest of 2 measured",
+               .milliseconds = 0.25};
   step.info.alternatives = {{"cpu/slow", 0.5, "slower"}, {"cpu/odd", -1, "needs even sizes"}};
   profile.steps = {bind, step};
   return plan;
@@ -71,7 +79,8 @@ TEST(EngineFile, KeepsEveryField) {
   EXPECT_EQ(read.inputs[1].isShapeTensor, true);
   EXPECT_EQ(read.profiles[0].steps[0].bindSlots, plan.profiles[0].steps[0].bindSlots);
   EXPECT_EQ(read.profiles[0].steps[0].bindMax, plan.profiles[0].steps[0].bindMax);
-  EXPECT_TRUE(std::equal(read.weights.begin(), read.weights.end(), plan.weights.begin(), plan.weights.end()));
+  EXPECT_TRUE(std::equal(read.weights.begin(), read.weights.end(), plan.weights.begin(),
+                         plan.weights.end()));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(read.weights.data()) % 64, 0u);
 }
 
@@ -242,8 +251,10 @@ TEST(Inspect, JsonSaysHowEveryLayerRuns) {
 TEST(Inspect, TextNamesKernelReasonAndAlternatives) {
   const Plan plan = samplePlan();
   const std::string text = engineText(plan, plan.profiles[0]);
-  for (const char* part : {"Engine 'sample' for cpu (a test), 2 layers", "product [MatMul] cpu/x(x:f32[-1,2], weights+64:f32[4], -)",
-                           "from {/layer/MatMul}", "fastest of 2 measured, 0.25 ms", "not cpu/odd: needs even sizes"})
+  for (const char* part :
+       {"Engine 'sample' for cpu (a test), 2 layers",
+        "product [MatMul] cpu/x(x:f32[-1,2], weights+64:f32[4], -)", "from {/layer/MatMul}",
+        "fastest of 2 measured, 0.25 ms", "not cpu/odd: needs even sizes"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 

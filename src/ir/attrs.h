@@ -43,7 +43,8 @@ class AttrVisitor {
   // Few visitors have any business in a body: its dimensions are its own.
   virtual void operator()(std::string_view, BodyPtr&) {}
   // An enum by its spellings, in the order of its values from 0.
-  virtual void choice(std::string_view name, int& value, std::span<const std::string_view> spellings) = 0;
+  virtual void choice(std::string_view name, int& value,
+                      std::span<const std::string_view> spellings) = 0;
 
   template <class E>
     requires std::is_enum_v<E>

@@ -332,7 +332,9 @@ int64_t evaluate(const Dim& dim, const SymbolValue& valueOf) {
     for (const auto& atom : term.atoms) {
       int64_t value = 0;
       switch (atom->kind) {
-        case DimAtom::Kind::kSymbol: value = valueOf(atom->key); break;
+        case DimAtom::Kind::kSymbol:
+          value = valueOf(atom->key);
+          break;
         case DimAtom::Kind::kFloorDiv:
           value = floorDivide(evaluate(atom->a, valueOf), evaluate(atom->b, valueOf));
           break;
@@ -360,7 +362,9 @@ Dim substitute(const Dim& dim, const SymbolReplacement& replace) {
     Dim product = term.coefficient;
     for (const auto& atom : term.atoms) {
       switch (atom->kind) {
-        case DimAtom::Kind::kSymbol: product *= replace(atom->key); break;
+        case DimAtom::Kind::kSymbol:
+          product *= replace(atom->key);
+          break;
         case DimAtom::Kind::kFloorDiv:
           product *= floorDiv(substitute(atom->a, replace), substitute(atom->b, replace));
           break;

@@ -156,8 +156,7 @@ TEST(Dim, BroadcastsAreWhatTheStandardSays) {
   EXPECT_EQ(broadcast(broadcast(n, k), m), broadcast(k, broadcast(m, n)));
   EXPECT_EQ(parseDim("2*broadcast(n, m) + 1"), broadcast(m, n) * 2 + 1);
   const auto valueOf = [&](int64_t a, int64_t b) {
-    return evaluate(broadcast(n, m),
-                    [&](const std::string& name) { return name == "n" ? a : b; });
+    return evaluate(broadcast(n, m), [&](const std::string& name) { return name == "n" ? a : b; });
   };
   EXPECT_EQ(valueOf(1, 5), 5);
   EXPECT_EQ(valueOf(5, 1), 5);

@@ -41,11 +41,16 @@ decltype(auto) dispatch(DataType type, F&& f) {
 template <class F>
 decltype(auto) dispatchWidth(DataType type, F&& f) {
   switch (bitsOf(type)) {
-    case 8: return f(uint8_t{});
-    case 16: return f(uint16_t{});
-    case 32: return f(uint32_t{});
-    case 64: return f(uint64_t{});
-    default: fail(ErrorKind::kUnsupported, "elements of type ", type, " cannot be moved one by one");
+    case 8:
+      return f(uint8_t{});
+    case 16:
+      return f(uint16_t{});
+    case 32:
+      return f(uint32_t{});
+    case 64:
+      return f(uint64_t{});
+    default:
+      fail(ErrorKind::kUnsupported, "elements of type ", type, " cannot be moved one by one");
   }
 }
 

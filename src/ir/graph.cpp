@@ -376,8 +376,7 @@ Graph Graph::clone() const {
     raw->position_ = copy.nodes_.insert(copy.nodes_.end(), std::move(node));
     copy.setInputs(raw, std::move(nodeInputs));
   }
-  for (const Output& output : outputs)
-    copy.addOutput(output.name, copied.at(output.value));
+  for (const Output& output : outputs) copy.addOutput(output.name, copied.at(output.value));
   return copy;
 }
 

@@ -53,7 +53,8 @@ struct Epilogue {
 // What the user asked of a node's arithmetic. Set before the passes, acted on by lower_precision.
 struct PrecisionRequest {
   std::optional<DataType> compute;
-  std::vector<std::optional<DataType>> outputs;  // storage of output i; may list fewer than there are
+  std::vector<std::optional<DataType>>
+      outputs;  // storage of output i; may list fewer than there are
 
   bool empty() const { return !compute && outputs.empty(); }
   std::optional<DataType> output(size_t i) const {
@@ -72,7 +73,9 @@ struct Node {
   PrecisionRequest precision;
 
   // Inputs of the operator itself, without the epilogue's.
-  int ownInputs() const { return epilogue ? epilogue->firstInput : static_cast<int>(inputs.size()); }
+  int ownInputs() const {
+    return epilogue ? epilogue->firstInput : static_cast<int>(inputs.size());
+  }
   bool hasInput(int i) const { return i < ownInputs() && inputs[i] != nullptr; }
   Value* input(int i) const { return hasInput(i) ? inputs[i] : nullptr; }
   Value* output(int i = 0) const { return outputs[i]; }
@@ -150,7 +153,9 @@ class Graph {
   void addOutput(std::string name, Value* value);
   void setOutput(size_t index, Value* value);
   void setOutputs(std::vector<Output> list);
-  void renameOutput(size_t index, std::string name) { outputs.list_.at(index).name = std::move(name); }
+  void renameOutput(size_t index, std::string name) {
+    outputs.list_.at(index).name = std::move(name);
+  }
 
   // Appends (or inserts before `before`) a node, infers its output types and contents. Output
   // names default to the node's name made unique.
@@ -170,8 +175,8 @@ class Graph {
   void setInputs(Node* node, std::vector<Value*> inputs);
   // Every use of `from`, graph outputs included, reads `to` instead.
   void replaceUses(Value* from, Value* to);
-  void erase(Node* node);            // only when no output is used
-  void eraseIfDead(Node* node);      // with the producers that die with it
+  void erase(Node* node);        // only when no output is used
+  void eraseIfDead(Node* node);  // with the producers that die with it
   void moveBefore(Node* node, Node* before);
   void eraseUnusedConstants();
 

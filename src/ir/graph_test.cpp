@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 
 TEST(Graph, ReplaceUsesMovesEveryUseAndTheOutputs) {
   Graph graph = parseTest(
-      "graph g(%x: f32[4], %y: f32[4]) { %a = Add(%x, %x) %b = Add(%x, %y) return %x as \"same\", %b }");
+      "graph g(%x: f32[4], %y: f32[4]) { %a = Add(%x, %x) %b = Add(%x, %y) return %x as \"same\", "
+      "%b }");
   graph.replaceUses(graph.find("x"), graph.find("y"));
   verify(graph, "replacing");
   EXPECT_EQ(graph.find("y")->users.size(), 4u);
@@ -26,7 +27,8 @@ TEST(Graph, ReplaceUsesMovesEveryUseAndTheOutputs) {
 TEST(Graph, EraseIfDeadFollowsDiamonds) {
   // Both inputs of %d lead to %a: it must go once, and only after both.
   Graph graph = parseTest(
-      "graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %a) %d = Add(%c, %a) %e = Copy(%x) return %e }");
+      "graph g(%x: f32[4]) { %a = Copy(%x) %b = Copy(%a) %c = Add(%b, %a) %d = Add(%c, %a) %e = "
+      "Copy(%x) return %e }");
   graph.eraseIfDead(graph.find("d")->producer);
   verify(graph, "erasing");
   EXPECT_EQ(graph.nodeCount(), 1u);
@@ -35,7 +37,8 @@ TEST(Graph, EraseIfDeadFollowsDiamonds) {
 
 TEST(Graph, EraseIfDeadKeepsWhatIsUsed) {
   Graph graph = parseTest(
-      "graph g(%x: f32[4], %v: i64[1]) { %a = Copy(%x) %b = Copy(%a) Bind(%v) {symbols = [s]} return %a }");
+      "graph g(%x: f32[4], %v: i64[1]) { %a = Copy(%x) %b = Copy(%a) Bind(%v) {symbols = [s]} "
+      "return %a }");
   graph.eraseIfDead(graph.find("a")->producer);
   EXPECT_EQ(graph.nodeCount(), 3u);
   graph.eraseIfDead(graph.find("b")->producer);
@@ -76,7 +79,8 @@ TEST(Graph, NamesAndSymbolsAreMadeUnique) {
 
 TEST(Graph, SmallIntegerConstantsHaveContents) {
   const Graph graph = parseTest(
-      "graph g() { %a: i32[2] = constant [3, -1] %b: f32[1] = constant [1] %c: i64[65] = constant splat 1 return }");
+      "graph g() { %a: i32[2] = constant [3, -1] %b: f32[1] = constant [1] %c: i64[65] = constant "
+      "splat 1 return }");
   EXPECT_THAT(graph.find("a")->contents.value(), ElementsAre(Dim(3), Dim(-1)));
   EXPECT_FALSE(graph.find("b")->contents);
   EXPECT_FALSE(graph.find("c")->contents);
@@ -90,7 +94,8 @@ TEST(Graph, NoNodeGivesATensorOfNegativeSize) {
 TEST(Verify, SaysWhichPassBrokeWhat) {
   const auto broken = [](auto damage) {
     Graph graph = parseTest(
-        "graph g(%x: f32[n], %v: i64[1]) { %a = Copy(%x) Bind(%v) {symbols = [s]} %f = Fill() {shape = [s]} %b = Copy(%a) epilogue(%x) {add(x0:f32, x1:f32)} return %b }");
+        "graph g(%x: f32[n], %v: i64[1]) { %a = Copy(%x) Bind(%v) {symbols = [s]} %f = Fill() "
+        "{shape = [s]} %b = Copy(%a) epilogue(%x) {add(x0:f32, x1:f32)} return %b }");
     damage(graph);
     const std::string message = messageOf([&] { verify(graph, "fusing"); });
     return message;
@@ -121,7 +126,8 @@ TEST(Verify, SaysWhichPassBrokeWhat) {
 
 TEST(Verify, EpilogueInputsMustBroadcast) {
   Graph graph = parseTest(
-      "graph g(%x: f32[2, 4], %b: f32[3]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
+      "graph g(%x: f32[2, 4], %b: f32[3]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} "
+      "return %y }");
   EXPECT_THAT(messageOf([&] { verify(graph, "fusing"); }), HasSubstr("does not broadcast"));
 }
 
@@ -134,7 +140,8 @@ TEST(Graph, UsersStandInTheOrderInWhichTheyBeganToRead) {
   for (size_t i = 0; i < readers.size(); ++i)
     if (i % 10 != 3) graph.setInput(readers[i], 1, y);
   std::vector<Node*> expected;
-  for (size_t i = 0; i < readers.size(); ++i) expected.insert(expected.end(), i % 10 == 3 ? 2 : 1, readers[i]);
+  for (size_t i = 0; i < readers.size(); ++i)
+    expected.insert(expected.end(), i % 10 == 3 ? 2 : 1, readers[i]);
   EXPECT_EQ(std::vector<Node*>(x->users), expected);
   EXPECT_EQ(x->users.size(), expected.size());
   verify(graph, "moving readers");
@@ -196,7 +203,8 @@ TEST(Rewrite, LooksThroughProducers) {
 
 TEST(Rewrite, ScalarConstantsOfAnyRank) {
   const Graph graph = parseTest(
-      "graph g(%x: f32[1]) { %a: f16[2, 2] = constant [0.5, 0.5, 0.5, 0.5] %b: f32[2] = constant [1, 2] %c: f32[0] = constant [] %d: i64[] = constant [3] return }");
+      "graph g(%x: f32[1]) { %a: f16[2, 2] = constant [0.5, 0.5, 0.5, 0.5] %b: f32[2] = constant "
+      "[1, 2] %c: f32[0] = constant [] %d: i64[] = constant [3] return }");
   double number = 0;
   EXPECT_TRUE(isScalarConstant(graph.find("a"), &number));
   EXPECT_EQ(number, 0.5);
@@ -209,7 +217,8 @@ TEST(Rewrite, ScalarConstantsOfAnyRank) {
 
 TEST(Rewrite, ReplaceAndEraseKeepsOrigins) {
   Graph graph = parseTest(
-      "graph g(%x: f32[4]) { %a = Copy(%x) from \"one\" %b = Copy(%a) from \"one\", \"two\" %c = Copy(%b) return %c }");
+      "graph g(%x: f32[4]) { %a = Copy(%x) from \"one\" %b = Copy(%a) from \"one\", \"two\" %c = "
+      "Copy(%b) return %c }");
   replaceAndErase(graph, graph.find("c")->producer, graph.find("b"));
   replaceAndErase(graph, graph.find("b")->producer, graph.find("a"));
   verify(graph, "replacing");

@@ -146,8 +146,8 @@ class GraphPrinter {
     }
     out_ += ") {\n";
     for (const auto& [text, condition] : graph_.conditions)
-      out_ += str("  require ", text, " ", quote(condition.before), " ",
-                  quote(condition.between), " ", quote(condition.after), "\n");
+      out_ += str("  require ", text, " ", quote(condition.before), " ", quote(condition.between),
+                  " ", quote(condition.after), "\n");
     for (const Value* value : graph_.values())
       if (!graph_.hasUses(value)) constant(value);
     for (const auto& node : graph_.nodes()) {

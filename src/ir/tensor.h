@@ -40,7 +40,8 @@ struct ConstTensorView {
   const void* data = nullptr;
 
   ConstTensorView() = default;
-  ConstTensorView(DataType type, Dims dims, const void* data) : type(type), dims(std::move(dims)), data(data) {}
+  ConstTensorView(DataType type, Dims dims, const void* data)
+      : type(type), dims(std::move(dims)), data(data) {}
   ConstTensorView(const TensorView& view) : type(view.type), dims(view.dims), data(view.data) {}
   bool present() const { return data != nullptr; }  // optional inputs may be left out
   int64_t count() const { return countOf(dims); }

@@ -69,8 +69,8 @@ inline const OpInfo kCopy{"Copy", 1, 1, 1, makeAttrsOf<NoAttrs>, likeFirst, unev
 inline const OpInfo kEverything{"Everything", 1,          3, 1, makeAttrsOf<EverythingAttrs>,
                                 likeFirst,    unevaluated};
 inline const OpInfo kTwice{"Twice", 1, 1, 2, makeAttrsOf<NoAttrs>, twice, unevaluated};
-inline const OpInfo kBind{"Bind", 1, 1, 0, makeAttrsOf<BindAttrs>, nothing, unevaluated,
-                          nullptr, bound};
+inline const OpInfo kBind{"Bind",  1,           1,       0,    makeAttrsOf<BindAttrs>,
+                          nothing, unevaluated, nullptr, bound};
 inline const OpInfo kFill{"Fill", 0, 0, 1, makeAttrsOf<FillAttrs>, filled, unevaluated};
 
 inline Op findTestOp(std::string_view name) {

@@ -88,7 +88,8 @@ TEST(Text, PrintsEpilogues) {
 }
 )");
   const Graph graph = parseTest(
-      "graph g(%x: f32[4], %b: f32[4]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return %y }");
+      "graph g(%x: f32[4], %b: f32[4]) { %y = Copy(%x) epilogue(%b) {add(x0:f32, x1:f32)} return "
+      "%y }");
   EXPECT_EQ(graph.find("y")->producer->ownInputs(), 1);
   EXPECT_EQ(graph.find("b")->users.size(), 1u);
 }

@@ -87,8 +87,7 @@ class Verifier {
         open.insert(name);
         std::set<std::string> next;
         const auto it = graph_.symbols.find(name);
-        if (it != graph_.symbols.end() && it->second.upper)
-          collectSymbols(*it->second.upper, next);
+        if (it != graph_.symbols.end() && it->second.upper) collectSymbols(*it->second.upper, next);
         for (const std::string& one : next) {
           if (open.contains(one)) stop("the bound of dimension '", one, "' depends on itself");
           if (!done.contains(one)) path.push_back(one);

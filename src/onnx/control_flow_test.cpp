@@ -99,21 +99,22 @@ TEST(ImportControlFlow, AnIfCapturesWhatItsBranchesRead) {
 TEST(ImportControlFlow, ResultsMayBearTheNamesTheyHaveInside) {
   const Message inner = subgraph({}, {{"Neg", {"h"}, {"y"}}}, {"y"});
   const Message outer =
-      subgraph({}, {{"Add", {"x", "x"}, {"h"}},
-                    {"If", {"d"}, {"y"}, {{"then_branch", inner}, {"else_branch", inner}}}},
+      subgraph({},
+               {{"Add", {"x", "x"}, {"h"}},
+                {"If", {"d"}, {"y"}, {{"then_branch", inner}, {"else_branch", inner}}}},
                {"y"});
-  const camshaft::Graph graph = imported(
-      TestModel()
-          .input("x", {"n"})
-          .input("c", {}, kBoolCode)
-          .input("d", {}, kBoolCode)
-          .node({"If",
-                 {"c"},
-                 {"y"},
-                 {{"then_branch", outer},
-                  {"else_branch", subgraph({}, {{"Exp", {"x"}, {"y"}}}, {"y"})}}})
-          .node({"Neg", {"y"}, {"h"}})
-          .output("h"));
+  const camshaft::Graph graph =
+      imported(TestModel()
+                   .input("x", {"n"})
+                   .input("c", {}, kBoolCode)
+                   .input("d", {}, kBoolCode)
+                   .node({"If",
+                          {"c"},
+                          {"y"},
+                          {{"then_branch", outer},
+                           {"else_branch", subgraph({}, {{"Exp", {"x"}, {"y"}}}, {"y"})}}})
+                   .node({"Neg", {"y"}, {"h"}})
+                   .output("h"));
   EXPECT_THAT(run(graph, {floats({2}, {1, 2}), flag(true), flag(false)}), ElementsAre(2, 4));
   EXPECT_THAT(run(graph, {floats({1}, {0}), flag(false), flag(true)}), ElementsAre(-1));
 
@@ -267,11 +268,11 @@ TEST(ImportControlFlow, ScanGoesOverElementsBothWays) {
 
 TEST(ImportControlFlow, ALoopThatNeverEndsIsLeftToRunTime) {
   TestModel model;
-  model.integers("first", {1}).node(
-      {"Loop",
-       {"", "", "first"},
-       {"size"},
-       {{"body", subgraph({"i", "c", "v"}, {{"Neg", {"v"}, {"w"}}}, {"c", "w"})}}});
+  model.integers("first", {1})
+      .node({"Loop",
+             {"", "", "first"},
+             {"size"},
+             {{"body", subgraph({"i", "c", "v"}, {{"Neg", {"v"}, {"w"}}}, {"c", "w"})}}});
   const camshaft::Graph graph =
       imported(model.node({"ConstantOfShape", {"size"}, {"y"}}).output("y"));
   EXPECT_TRUE(graph.outputs[0].value->shape()[0].isSymbol());

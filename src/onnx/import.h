@@ -20,7 +20,7 @@ struct ImportProblem {
   std::string node;
   std::string op;
   std::string domain;
-  int nodeIndex = -1;  // position in the model's main graph
+  int nodeIndex = -1;                  // position in the model's main graph
   std::vector<std::string> functions;  // the model-local ones the node lies in, outermost first
 };
 

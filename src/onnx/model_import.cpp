@@ -15,7 +15,7 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-constexpr int kMaxDepth = 64;             // of functions and branches within each other
+constexpr int kMaxDepth = 64;  // of functions and branches within each other
 // Of functions, loops over sequences and bodies, beyond the model's own nodes: a few nested ones
 // could ask for any number.
 constexpr size_t kMaxExpanded = 100'000;
@@ -122,15 +122,16 @@ void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
 std::string ModelImport::outputName(std::string_view name) {
   const auto isInput = [&](const std::string& one) {
     const Value* value = graph_.find(one);
-    return value && std::find(graph_.inputs.begin(), graph_.inputs.end(), value) !=
-                        graph_.inputs.end();
+    return value &&
+           std::find(graph_.inputs.begin(), graph_.inputs.end(), value) != graph_.inputs.end();
   };
   std::string made(name);
   if (options_.trace || !isInput(made)) return made;
   made += "_output";
   if (isInput(made) || isOutput(made))
-    report(ErrorKind::kUnsupported, str("output '", name, "' is also an input, and would be named '",
-                                        made, "', which the model has already: rename one of them"));
+    report(ErrorKind::kUnsupported,
+           str("output '", name, "' is also an input, and would be named '", made,
+               "', which the model has already: rename one of them"));
   return made;
 }
 
@@ -159,9 +160,9 @@ void ModelImport::importItemOutput(std::string_view name, const Item& item) {
   for (size_t i = 0; i < sequence->elements.size(); ++i) {
     const std::string element = str(name, "_", i);
     if (isOutput(element))
-      return report(ErrorKind::kUnsupported, str("element ", i, " of the sequence '", name,
-                                                 "' would be a second output named '", element,
-                                                 "': rename one of them"));
+      return report(ErrorKind::kUnsupported,
+                    str("element ", i, " of the sequence '", name,
+                        "' would be a second output named '", element, "': rename one of them"));
     graph_.addOutput(element, sequence->elements[i]);
   }
 }

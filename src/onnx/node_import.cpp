@@ -21,11 +21,7 @@ std::string nodeName(const wire::Node& node) {
 }
 
 NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node, int64_t opset)
-    : model_(model),
-      scope_(scope),
-      node_(node),
-      name_(scope.named(node)),
-      opset_(opset) {}
+    : model_(model), scope_(scope), node_(node), name_(scope.named(node)), opset_(opset) {}
 
 Graph& NodeImport::graph() const { return model_.graph(); }
 

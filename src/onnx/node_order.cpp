@@ -18,7 +18,8 @@ void collectOuterReads(const wire::Graph& graph, std::vector<std::string_view>& 
   for (const wire::ValueInfo& input : graph.inputs) own.insert(input.name);
   for (const wire::Tensor& tensor : graph.initializers) own.insert(tensor.name);
   for (const wire::SparseTensor& tensor : graph.sparseInitializers) own.insert(tensor.values.name);
-  for (const wire::Node& inner : graph.nodes) own.insert(inner.outputs.begin(), inner.outputs.end());
+  for (const wire::Node& inner : graph.nodes)
+    own.insert(inner.outputs.begin(), inner.outputs.end());
   std::vector<std::string_view> reads;
   for (const wire::Node& inner : graph.nodes) collectReads(inner, reads);
   for (const wire::ValueInfo& output : graph.outputs) reads.push_back(output.name);

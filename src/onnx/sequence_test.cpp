@@ -163,12 +163,12 @@ TEST(Sequence, ThoseOfRunTimeAreOutputsAsOneTensor) {
 }
 
 TEST(Sequence, InputsAreOneTensor) {
-  const Message body = Message()
-                           .message(1, TestNode{"Concat", {"a", "w"}, {"b"}, {{"axis", int64_t{0}}}}
-                                           .encode())
-                           .message(11, Message().bytes(1, "a"))
-                           .message(11, Message().bytes(1, "w"))
-                           .message(12, Message().bytes(1, "b"));
+  const Message body =
+      Message()
+          .message(1, TestNode{"Concat", {"a", "w"}, {"b"}, {{"axis", int64_t{0}}}}.encode())
+          .message(11, Message().bytes(1, "a"))
+          .message(11, Message().bytes(1, "w"))
+          .message(12, Message().bytes(1, "b"));
   TestModel model;
   model.sequenceInput("s", TestDims{"n", 3}).input("w", {2, 3});
   model.integers("last", {-1}).node({"SequenceAt", {"s", "last"}, {"end"}});

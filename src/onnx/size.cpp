@@ -96,8 +96,8 @@ SliceBounds sliceBounds(InputSizes& sizes, const Dim& size, const Dim& start, co
   if (size.isConstant(0)) return {0, 0};
   const Dim low = step > 0 ? 0 : -1;
   const Dim high = step > 0 ? size : size - 1;
-  const Dim first = step > 0 ? clamped(sizes, start, low, high, size)
-                             : firstBackwards(sizes, start, size);
+  const Dim first =
+      step > 0 ? clamped(sizes, start, low, high, size) : firstBackwards(sizes, start, size);
   const Dim last = clamped(sizes, end, low, high, size);
   const Dim distance = step > 0 ? last - first : first - last;
   return {first, atLeast(sizes, ceilDiv(distance, step > 0 ? step : -step), 0)};

@@ -7,10 +7,23 @@ namespace camshaft::onnx::importer {
 namespace {
 
 // Operators that move elements of any type, or choose among them.
-constexpr std::string_view kMoving[] = {
-    "ArrayFeatureExtractor", "Compress", "Concat",    "Expand",  "Flatten", "Gather",
-    "GatherElements",        "GatherND", "Identity",  "Reshape", "Slice",   "Split",
-    "Squeeze",               "Tile",     "Transpose", "Unsqueeze", "Where"};
+constexpr std::string_view kMoving[] = {"ArrayFeatureExtractor",
+                                        "Compress",
+                                        "Concat",
+                                        "Expand",
+                                        "Flatten",
+                                        "Gather",
+                                        "GatherElements",
+                                        "GatherND",
+                                        "Identity",
+                                        "Reshape",
+                                        "Slice",
+                                        "Split",
+                                        "Squeeze",
+                                        "Tile",
+                                        "Transpose",
+                                        "Unsqueeze",
+                                        "Where"};
 
 }  // namespace
 

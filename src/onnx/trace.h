@@ -27,7 +27,7 @@ struct TracedNode {
   std::vector<Value*> inputs;   // null where omitted, or where the input is no tensor
   std::vector<Value*> outputs;  // null where nobody asked
   std::vector<Capture> captures;
-  bool capturesItems = false;  // subgraphs read by name what is no tensor
+  bool capturesItems = false;          // subgraphs read by name what is no tensor
   std::vector<camshaft::Node*> parts;  // nodes of the graph made for it alone
 };
 

@@ -55,13 +55,20 @@ Known compare(ScalarOp op, const DimRange& d) {
   const bool isZero = d.min == 0 && d.max == 0, notZero = d.min > 0 || d.max < 0;
   const auto decide = [](bool yes, bool no) { return yes || no ? truth(yes) : std::nullopt; };
   switch (op) {
-    case ScalarOp::kEqual: return decide(isZero, notZero);
-    case ScalarOp::kNotEqual: return decide(notZero, isZero);
-    case ScalarOp::kLess: return decide(d.max < 0, d.min >= 0);
-    case ScalarOp::kLessEqual: return decide(d.max <= 0, d.min > 0);
-    case ScalarOp::kGreater: return decide(d.min > 0, d.max <= 0);
-    case ScalarOp::kGreaterEqual: return decide(d.min >= 0, d.max < 0);
-    default: return std::nullopt;
+    case ScalarOp::kEqual:
+      return decide(isZero, notZero);
+    case ScalarOp::kNotEqual:
+      return decide(notZero, isZero);
+    case ScalarOp::kLess:
+      return decide(d.max < 0, d.min >= 0);
+    case ScalarOp::kLessEqual:
+      return decide(d.max <= 0, d.min > 0);
+    case ScalarOp::kGreater:
+      return decide(d.min > 0, d.max <= 0);
+    case ScalarOp::kGreaterEqual:
+      return decide(d.min >= 0, d.max < 0);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -79,32 +86,48 @@ Known cast(const Dim& a, DataType to) {
 
 Known unary(ScalarOp op, const Dim& a) {
   switch (op) {
-    case ScalarOp::kNeg: return Dim(0) - a;
-    case ScalarOp::kAbs: return rangeOfSizes(a).min >= 0 ? Known(a) : max(a, Dim(0) - a);
-    case ScalarOp::kRelu: return max(a, 0);
+    case ScalarOp::kNeg:
+      return Dim(0) - a;
+    case ScalarOp::kAbs:
+      return rangeOfSizes(a).min >= 0 ? Known(a) : max(a, Dim(0) - a);
+    case ScalarOp::kRelu:
+      return max(a, 0);
     case ScalarOp::kFloor:
     case ScalarOp::kCeil:
     case ScalarOp::kRound:
-    case ScalarOp::kTrunc: return a;
-    case ScalarOp::kNot: return a.isConstant() ? truth(a.isConstant(0)) : std::nullopt;
-    default: return std::nullopt;
+    case ScalarOp::kTrunc:
+      return a;
+    case ScalarOp::kNot:
+      return a.isConstant() ? truth(a.isConstant(0)) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
 Known binary(ScalarOp op, const Dim& a, const Dim& b, DataType type) {
   switch (op) {
-    case ScalarOp::kAdd: return a + b;
-    case ScalarOp::kSub: return a - b;
-    case ScalarOp::kMul: return a * b;
-    case ScalarOp::kDiv: return divide(a, b, isFloat(type));
-    case ScalarOp::kFloorDiv: return b.isConstant(0) ? std::nullopt : Known(floorDiv(a, b));
-    case ScalarOp::kMod: return b.isConstant(0) || isFloat(type) ? std::nullopt : Known(mod(a, b));
-    case ScalarOp::kMin: return min(a, b);
-    case ScalarOp::kMax: return max(a, b);
+    case ScalarOp::kAdd:
+      return a + b;
+    case ScalarOp::kSub:
+      return a - b;
+    case ScalarOp::kMul:
+      return a * b;
+    case ScalarOp::kDiv:
+      return divide(a, b, isFloat(type));
+    case ScalarOp::kFloorDiv:
+      return b.isConstant(0) ? std::nullopt : Known(floorDiv(a, b));
+    case ScalarOp::kMod:
+      return b.isConstant(0) || isFloat(type) ? std::nullopt : Known(mod(a, b));
+    case ScalarOp::kMin:
+      return min(a, b);
+    case ScalarOp::kMax:
+      return max(a, b);
     case ScalarOp::kAnd:
     case ScalarOp::kOr:
-    case ScalarOp::kXor: return logic(op, a, b);
-    default: return compare(op, rangeOfSizes(a - b));
+    case ScalarOp::kXor:
+      return logic(op, a, b);
+    default:
+      return compare(op, rangeOfSizes(a - b));
   }
 }
 

@@ -260,8 +260,7 @@ void forgetDefinitions(Node& node) {
 }
 
 std::vector<HostTensor> evaluateBodies(const Node& node, std::span<const ConstTensorView> inputs,
-                                       const SymbolValue& symbolValue,
-                                       EvaluationBudget* budget) {
+                                       const SymbolValue& symbolValue, EvaluationBudget* budget) {
   return node.op == &ops::If ? evaluateIf(node, inputs, budget)
                              : evaluateLoop(node, inputs, symbolValue, budget);
 }

@@ -8,8 +8,8 @@ namespace camshaft {
 // Conv(x, weights, bias?): x is [N, C, spatial...], or [N, spatial..., C] when channelsLast; the
 // weights are always [M, C/groups, kernel...]; the bias is [M].
 struct ConvAttrs : AttrsOf<ConvAttrs> {
-  std::vector<int64_t> strides, dilations;      // one per spatial dimension
-  std::vector<int64_t> padsBegin, padsEnd;      // may be negative: cropping
+  std::vector<int64_t> strides, dilations;  // one per spatial dimension
+  std::vector<int64_t> padsBegin, padsEnd;  // may be negative: cropping
   int64_t groups = 1;
   bool channelsLast = false;
   void fields(AttrVisitor& visit) override {

@@ -12,9 +12,10 @@ TEST(Einsum, InfersFromLabels) {
 }
 
 TEST(Einsum, RefusesConflicts) {
-  EXPECT_THAT(refusalOf("%x: f32[2, 3], %a: f32[4, 5]",
-                        R"(%y = Einsum(%x, %a) {equation = "ij,jk->ik"} return %y)"),
-              HasSubstr("node 'y' (Einsum) under the label 'j' has sizes 3 and 4 that do not broadcast"));
+  EXPECT_THAT(
+      refusalOf("%x: f32[2, 3], %a: f32[4, 5]",
+                R"(%y = Einsum(%x, %a) {equation = "ij,jk->ik"} return %y)"),
+      HasSubstr("node 'y' (Einsum) under the label 'j' has sizes 3 and 4 that do not broadcast"));
   EXPECT_THAT(refusalOf("%x: f32[2, 3]", R"(%y = Einsum(%x) {equation = "ij,jk->ik"} return %y)"),
               HasSubstr("has 1 inputs where its equation 'ij,jk->ik' names 2"));
   EXPECT_THAT(refusalOf("%x: f32[2, 3]", R"(%y = Einsum(%x) {equation = "ij->ik"} return %y)"),

@@ -58,10 +58,14 @@ template <class T>
 constexpr bool accepts(ScalarDomain domain) {
   constexpr bool isReal = std::is_floating_point_v<Compute<T>>;
   switch (domain) {
-    case ScalarDomain::kFloat: return isReal;
-    case ScalarDomain::kInteger: return !isReal && !kIsLogic<T>;
-    case ScalarDomain::kLogic: return kIsLogic<T>;
-    default: return true;
+    case ScalarDomain::kFloat:
+      return isReal;
+    case ScalarDomain::kInteger:
+      return !isReal && !kIsLogic<T>;
+    case ScalarDomain::kLogic:
+      return kIsLogic<T>;
+    default:
+      return true;
   }
 }
 
@@ -94,7 +98,8 @@ void applyOperation(ScalarOp op, DataType type, const void* a, const void* b, vo
     return applyTyped<ScalarOp::k##Name, T>(a, b, result, count);
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
-      default: CAMSHAFT_CHECK(false, "instruction '", infoOf(op).name, "' is no operation");
+      default:
+        CAMSHAFT_CHECK(false, "instruction '", infoOf(op).name, "' is no operation");
     }
   });
 }
@@ -232,10 +237,18 @@ void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs,
       const ScalarInstruction& in = code[i];
       void* result = at(static_cast<int>(i));
       switch (in.op) {
-        case ScalarOp::kInput: readers.at(in.a).load(first, count, result); break;
-        case ScalarOp::kConst: fill(in, result, count); break;
-        case ScalarOp::kCast: applyCast(code[in.a].type, at(in.a), in.type, result, count); break;
-        case ScalarOp::kWhere: select(in.type, at(in.a), at(in.b), at(in.c), result, count); break;
+        case ScalarOp::kInput:
+          readers.at(in.a).load(first, count, result);
+          break;
+        case ScalarOp::kConst:
+          fill(in, result, count);
+          break;
+        case ScalarOp::kCast:
+          applyCast(code[in.a].type, at(in.a), in.type, result, count);
+          break;
+        case ScalarOp::kWhere:
+          select(in.type, at(in.a), at(in.b), at(in.c), result, count);
+          break;
         default:
           applyOperation(in.op, code[in.a].type, at(in.a), at(std::max(in.b, 0)), result, count);
       }

@@ -13,11 +13,16 @@ namespace {
 template <class V>
 V combine(ScatterReduction reduction, V old, V update) {
   switch (reduction) {
-    case ScatterReduction::kNone: return update;
-    case ScatterReduction::kAdd: return scalar::sum(old, update);
-    case ScatterReduction::kMul: return scalar::product(old, update);
-    case ScatterReduction::kMin: return scalar::minimum(old, update);
-    case ScatterReduction::kMax: return scalar::maximum(old, update);
+    case ScatterReduction::kNone:
+      return update;
+    case ScatterReduction::kAdd:
+      return scalar::sum(old, update);
+    case ScatterReduction::kMul:
+      return scalar::product(old, update);
+    case ScatterReduction::kMin:
+      return scalar::minimum(old, update);
+    case ScatterReduction::kMax:
+      return scalar::maximum(old, update);
   }
   return update;
 }

@@ -72,7 +72,8 @@ TEST(GatherND, TakesSlices) {
 
 TEST(ScatterElements, ReplacesAndReduces) {
   const std::string inputs =
-      "%x: f32[3] = constant [1, 2, 3] %i: i64[3] = constant [0, -1, 0] %u: f32[3] = constant [10, 20, 30] ";
+      "%x: f32[3] = constant [1, 2, 3] %i: i64[3] = constant [0, -1, 0] %u: f32[3] = constant [10, "
+      "20, 30] ";
   const auto scatter = [&](const std::string& reduction) {
     return inputs + "%y = ScatterElements(%x, %i, %u) {reduction = " + reduction + "} return %y";
   };
@@ -81,10 +82,9 @@ TEST(ScatterElements, ReplacesAndReduces) {
   expectValues(scatter("mul"), {{300, 2, 60}});
   expectValues(scatter("max"), {{30, 2, 20}});
   expectValues(scatter("min"), {{1, 2, 3}});
-  EXPECT_THAT(
-      failureOf(
-          "%x: f16[2] = constant [1, 2] %i: i64[1] = constant [2] %u: f16[1] = constant [1] %y = ScatterElements(%x, %i, %u) return %y"),
-      HasSubstr("index 2"));
+  EXPECT_THAT(failureOf("%x: f16[2] = constant [1, 2] %i: i64[1] = constant [2] %u: f16[1] = "
+                        "constant [1] %y = ScatterElements(%x, %i, %u) return %y"),
+              HasSubstr("index 2"));
 }
 
 TEST(ScatterElements, AlongAnotherAxis) {
@@ -95,10 +95,10 @@ TEST(ScatterElements, AlongAnotherAxis) {
 }
 
 TEST(ScatterND, ReplacesSlices) {
-  expectValues(
-      kMatrix +
-          "%i: i64[1, 1] = constant [-1] %u: f32[1, 2] = constant [8, 9] %y = ScatterND(%x, %i, %u) return %y",
-      {{1, 2, 3, 4, 8, 9}});
+  expectValues(kMatrix +
+                   "%i: i64[1, 1] = constant [-1] %u: f32[1, 2] = constant [8, 9] %y = "
+                   "ScatterND(%x, %i, %u) return %y",
+               {{1, 2, 3, 4, 8, 9}});
   expectValues(kMatrix +
                    "%i: i64[2, 2] = constant [0, 1, 0, 1] %u: f32[2] = constant [8, 9] "
                    "%y = ScatterND(%x, %i, %u) {reduction = add} return %y",
@@ -111,7 +111,8 @@ TEST(ScatterND, ReplacesSlices) {
 TEST(OneHot, PutsOneOn) {
   expectValues(
       "%i: i64[3] = constant [1, -1, 7] %v: f32[2] = constant [0, 5] "
-      "%y = OneHot(%i, %v) {axis = 1, depth = 3} %z = OneHot(%i, %v) {axis = 0, depth = 2} return %y, %z",
+      "%y = OneHot(%i, %v) {axis = 1, depth = 3} %z = OneHot(%i, %v) {axis = 0, depth = 2} return "
+      "%y, %z",
       {{0, 5, 0, 0, 0, 5, 0, 0, 0}, {0, 0, 0, 5, 5, 0}});
   EXPECT_EQ(typeOf("n, d", "%i: i64[n], %v: i8[2]",
                    "%y = OneHot(%i, %v) {axis = 1, depth = d} return %y"),
@@ -122,7 +123,8 @@ TEST(TopK, OrdersAndBreaksTies) {
   expectValues("%x: f32[5] = constant [3, 1, 3, nan, 2] %v, %i = TopK(%x) {k = 4} return %v, %i",
                {{std::nan(""), 3, 3, 2}, {3, 0, 2, 4}});
   expectValues(
-      "%x: i32[2, 2] = constant [4, 1, 2, 3] %v, %i = TopK(%x) {k = 1, axis = 0, largest = false} return %v, %i",
+      "%x: i32[2, 2] = constant [4, 1, 2, 3] %v, %i = TopK(%x) {k = 1, axis = 0, largest = false} "
+      "return %v, %i",
       {{2, 1}, {1, 0}});
   expectValues("%x: f32[2] = constant [4, 1] %v, %i = TopK(%x) {k = 0} return %v, %i", {{}, {}});
   EXPECT_THAT(refusalOf("%x: f32[2]", "%v, %i = TopK(%x) {k = 3} return %v"),

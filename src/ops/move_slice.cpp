@@ -116,9 +116,12 @@ int64_t wrapped(int64_t i, int64_t size) { return (i % size + size) % size; }
 int64_t sourceOf(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
   switch (mode) {
-    case PadMode::kConstant: return -1;
-    case PadMode::kEdge: return std::clamp<int64_t>(i, 0, size - 1);
-    case PadMode::kWrap: return wrapped(i, size);
+    case PadMode::kConstant:
+      return -1;
+    case PadMode::kEdge:
+      return std::clamp<int64_t>(i, 0, size - 1);
+    case PadMode::kWrap:
+      return wrapped(i, size);
     case PadMode::kReflect: {
       if (size == 1) return 0;
       const int64_t period = 2 * (size - 1), at = wrapped(i, period);

@@ -12,7 +12,8 @@ const std::string kMatrix = "%x: f32[2, 3] = constant [1, 2, 3, 4, 5, 6] ";
 TEST(Transpose, Permutes) {
   expectValues(kMatrix + "%y = Transpose(%x) {order = [1, 0]} return %y", {{1, 4, 2, 5, 3, 6}});
   expectValues(
-      "%x: u8[1, 2, 3] = constant [1, 2, 3, 4, 5, 6] %y = Transpose(%x) {order = [2, 0, 1]} return %y",
+      "%x: u8[1, 2, 3] = constant [1, 2, 3, 4, 5, 6] %y = Transpose(%x) {order = [2, 0, 1]} return "
+      "%y",
       {{1, 4, 2, 5, 3, 6}});
   expectValues("%x: f32[2, 0] = constant [] %y = Transpose(%x) {order = [1, 0]} return %y", {{}});
   EXPECT_EQ(typeOf("n, h", "%x: f32[n, 3, h]", "%y = Transpose(%x) {order = [2, 0, 1]} return %y"),
@@ -67,10 +68,10 @@ TEST(Slice, StepsBothWays) {
   expectValues(
       kMatrix + "%y = Slice(%x) {axes = [1], starts = [1], sizes = [2], steps = [1]} return %y",
       {{2, 3, 5, 6}});
-  expectValues(
-      kMatrix +
-          "%y = Slice(%x) {axes = [1, 0], starts = [2, 1], sizes = [2, 2], steps = [-2, -1]} return %y",
-      {{6, 4, 3, 1}});
+  expectValues(kMatrix +
+                   "%y = Slice(%x) {axes = [1, 0], starts = [2, 1], sizes = [2, 2], steps = [-2, "
+                   "-1]} return %y",
+               {{6, 4, 3, 1}});
   expectValues(
       kMatrix + "%y = Slice(%x) {axes = [0], starts = [0], sizes = [0], steps = [1]} return %y",
       {{}});

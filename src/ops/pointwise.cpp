@@ -26,10 +26,14 @@ namespace {
 
 bool domainAccepts(ScalarDomain domain, DataType type) {
   switch (domain) {
-    case ScalarDomain::kFloat: return isFloat(type);
-    case ScalarDomain::kInteger: return isInteger(type);
-    case ScalarDomain::kLogic: return type == DataType::kBool;
-    default: return true;
+    case ScalarDomain::kFloat:
+      return isFloat(type);
+    case ScalarDomain::kInteger:
+      return isInteger(type);
+    case ScalarDomain::kLogic:
+      return type == DataType::kBool;
+    default:
+      return true;
   }
 }
 

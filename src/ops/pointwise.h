@@ -17,15 +17,19 @@ struct PointwiseAttrs : AttrsOf<PointwiseAttrs> {
 Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who);
 
 // Nodes with one scalar operation, appended or inserted before `before`; inputs broadcast.
-Value* addUnary(Graph& graph, ScalarOp op, const std::string& name, Value* x, Node* before = nullptr);
-Value* addBinary(Graph& graph, ScalarOp op, const std::string& name, Value* a, Value* b, Node* before = nullptr);
-Value* addCast(Graph& graph, const std::string& name, Value* x, DataType type, Node* before = nullptr);
+Value* addUnary(Graph& graph, ScalarOp op, const std::string& name, Value* x,
+                Node* before = nullptr);
+Value* addBinary(Graph& graph, ScalarOp op, const std::string& name, Value* a, Value* b,
+                 Node* before = nullptr);
+Value* addCast(Graph& graph, const std::string& name, Value* x, DataType type,
+               Node* before = nullptr);
 Value* addPointwise(Graph& graph, const std::string& name, std::vector<Value*> inputs, Expr expr,
                     Node* before = nullptr);
 // A constant of rank 0.
 Value* addScalar(Graph& graph, const std::string& name, DataType type, double value);
 
 // The expression on host tensors, each input broadcast to the output's shape.
-void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs, const TensorView& output);
+void evaluateExpr(const Expr& expr, std::span<const ConstTensorView> inputs,
+                  const TensorView& output);
 
 }  // namespace camshaft

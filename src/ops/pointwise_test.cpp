@@ -19,7 +19,8 @@ TEST(Pointwise, AddsWithBroadcast) {
 TEST(Pointwise, FollowsAChain) {
   expectValues(
       "%a: f32[3] = constant [-1, 0, 2] %b: f32[] = constant [3] "
-      "%y = Pointwise(%a, %b) {expr = t0 = relu(x0:f32); add(mul(t0, x1:f32), sub(t0, 1:f32))} return %y",
+      "%y = Pointwise(%a, %b) {expr = t0 = relu(x0:f32); add(mul(t0, x1:f32), sub(t0, 1:f32))} "
+      "return %y",
       {{-1, -1, 7}});
 }
 
@@ -105,8 +106,10 @@ TEST(Pointwise, FloatsOfEightBits) {
       "%b = Pointwise(%x) {expr = cast(x0:f32, f8e5m2fnuz)} "
       "%c = Pointwise(%x) {expr = cast(x0:f32, f8e8m0)} "
       "%d = Pointwise(%c) {expr = cast(x0:f8e8m0, f32)} return %a, %b, %d",
-      {{0.3125, -240, 0, 240, 3}, {0.3125, -1024, 0, 57344, 3},
-       {0.5, 1024, std::ldexp(1.0, -127), std::ldexp(1.0, 127), 4}}, 0);
+      {{0.3125, -240, 0, 240, 3},
+       {0.3125, -1024, 0, 57344, 3},
+       {0.5, 1024, std::ldexp(1.0, -127), std::ldexp(1.0, 127), 4}},
+      0);
 }
 
 TEST(Pointwise, ComparesAndSelects) {
@@ -114,7 +117,8 @@ TEST(Pointwise, ComparesAndSelects) {
       "%a: f32[3] = constant [1, nan, 3] %b: f32[3] = constant [2, 2, 2] "
       "%y = Pointwise(%a, %b) {expr = where(less(x0:f32, x1:f32), x0:f32, x1:f32)} "
       "%n = Pointwise(%a, %b) {expr = min(x0:f32, x1:f32)} "
-      "%o = Pointwise(%a, %b) {expr = or(greater(x0:f32, x1:f32), equal(x0:f32, 1:f32))} return %y, %n, %o",
+      "%o = Pointwise(%a, %b) {expr = or(greater(x0:f32, x1:f32), equal(x0:f32, 1:f32))} return "
+      "%y, %n, %o",
       {{1, 2, 2}, {1, kNan, 2}, {1, 0, 1}});
 }
 

@@ -14,7 +14,8 @@ enum class PoolKind { kMax, kAverage, kLp };
 struct PoolAttrs : AttrsOf<PoolAttrs> {
   PoolKind kind = PoolKind::kMax;
   std::vector<int64_t> kernel, strides, dilations, padsBegin, padsEnd;
-  bool ceilMode = false;         // output size rounds up; windows that start in the end padding are dropped
+  bool ceilMode =
+      false;  // output size rounds up; windows that start in the end padding are dropped
   bool countIncludePad = false;  // average: divide by the whole window
   int64_t p = 2;                 // kLp
   bool columnMajorIndices = false;

@@ -59,8 +59,8 @@ void evaluateRandom(const Evaluation& evaluation) {
   for (size_t i = 0; i < values.size(); ++i) {
     const std::array<uint32_t, 4> word = philox(i, static_cast<uint64_t>(attrs.seed));
     if (attrs.kind == RandomKind::kUniform) {
-      values[i] =
-          attrs.low + (attrs.high - attrs.low) * fractionOf(word[0], word[1], uniformDigits(attrs.type));
+      values[i] = attrs.low + (attrs.high - attrs.low) *
+                                  fractionOf(word[0], word[1], uniformDigits(attrs.type));
     } else {  // Box and Muller: a direction and a distance
       const double distance = std::sqrt(-2 * std::log(1 - fractionOf(word[0], word[1], 53)));
       const double direction = 2 * std::numbers::pi * fractionOf(word[2], word[3], 53);

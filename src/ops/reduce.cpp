@@ -65,7 +65,8 @@ template <class T>
 Accumulator<T> identityOf(ReduceKind kind) {
   using A = Accumulator<T>;
   switch (kind) {
-    case ReduceKind::kProd: return 1;
+    case ReduceKind::kProd:
+      return 1;
     case ReduceKind::kMax:
       if constexpr (std::is_integral_v<Compute<T>>)
         return std::numeric_limits<Compute<T>>::lowest();
@@ -76,7 +77,8 @@ Accumulator<T> identityOf(ReduceKind kind) {
         return std::numeric_limits<Compute<T>>::max();
       else
         return std::numeric_limits<A>::infinity();
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -84,14 +86,21 @@ Accumulator<T> identityOf(ReduceKind kind) {
 template <class A>
 A accumulate(ReduceKind kind, A sum, A x, double largest) {
   switch (kind) {
-    case ReduceKind::kMax: return x > sum || x != x ? x : sum;
-    case ReduceKind::kMin: return x < sum || x != x ? x : sum;
-    case ReduceKind::kProd: return wrapMul(sum, x);
-    case ReduceKind::kL1: return wrapAdd(sum, x < A(0) ? A(0) - x : x);
+    case ReduceKind::kMax:
+      return x > sum || x != x ? x : sum;
+    case ReduceKind::kMin:
+      return x < sum || x != x ? x : sum;
+    case ReduceKind::kProd:
+      return wrapMul(sum, x);
+    case ReduceKind::kL1:
+      return wrapAdd(sum, x < A(0) ? A(0) - x : x);
     case ReduceKind::kL2:
-    case ReduceKind::kSumSquare: return wrapAdd(sum, wrapMul(x, x));
-    case ReduceKind::kLogSumExp: return sum + std::exp(static_cast<double>(x) - largest);
-    default: return wrapAdd(sum, x);
+    case ReduceKind::kSumSquare:
+      return wrapAdd(sum, wrapMul(x, x));
+    case ReduceKind::kLogSumExp:
+      return sum + std::exp(static_cast<double>(x) - largest);
+    default:
+      return wrapAdd(sum, x);
   }
 }
 
@@ -103,11 +112,14 @@ A finish(ReduceKind kind, A sum, int64_t count, double largest) {
         return count == 0 ? 0 : sum / static_cast<A>(count);
       else
         return sum / count;
-    case ReduceKind::kL2: return static_cast<A>(std::sqrt(static_cast<double>(sum)));
-    case ReduceKind::kLogSum: return static_cast<A>(std::log(static_cast<double>(sum)));
+    case ReduceKind::kL2:
+      return static_cast<A>(std::sqrt(static_cast<double>(sum)));
+    case ReduceKind::kLogSum:
+      return static_cast<A>(std::log(static_cast<double>(sum)));
     case ReduceKind::kLogSumExp:
       return static_cast<A>(std::log(static_cast<double>(sum)) + largest);
-    default: return sum;
+    default:
+      return sum;
   }
 }
 
@@ -237,11 +249,20 @@ Contents reduceContents(const Node& node) {
   for (size_t i = 1; i < sizes->size(); ++i) {
     const Dim& next = (*sizes)[i];
     switch (attrs.kind) {
-      case ReduceKind::kSum: result += next; break;
-      case ReduceKind::kProd: result *= next; break;
-      case ReduceKind::kMin: result = min(result, next); break;
-      case ReduceKind::kMax: result = max(result, next); break;
-      default: return std::nullopt;
+      case ReduceKind::kSum:
+        result += next;
+        break;
+      case ReduceKind::kProd:
+        result *= next;
+        break;
+      case ReduceKind::kMin:
+        result = min(result, next);
+        break;
+      case ReduceKind::kMax:
+        result = max(result, next);
+        break;
+      default:
+        return std::nullopt;
     }
   }
   return Contents({result});
@@ -249,8 +270,8 @@ Contents reduceContents(const Node& node) {
 
 }  // namespace
 
-const OpInfo ops::Reduce = {"Reduce",      1,           1,             1, makeAttrsOf<ReduceAttrs>,
-                            inferReduce, evaluateReduce, reduceContents};
+const OpInfo ops::Reduce = {
+    "Reduce", 1, 1, 1, makeAttrsOf<ReduceAttrs>, inferReduce, evaluateReduce, reduceContents};
 const OpInfo ops::ArgReduce = {
     "ArgReduce", 1, 1, 1, makeAttrsOf<ArgReduceAttrs>, inferArgReduce, evaluateArgReduce};
 const OpInfo ops::CumSum = {"CumSum",      1, 1, 1, makeAttrsOf<CumSumAttrs>, inferCumSum,

@@ -12,8 +12,8 @@ struct ReduceAttrs : AttrsOf<ReduceAttrs> {
   std::vector<int64_t> axes;  // sorted, non-negative; empty reduces nothing
   bool keepDims = true;
   void fields(AttrVisitor& visit) override {
-    static constexpr std::string_view kKinds[] = {"sum", "mean", "max", "min", "prod",
-                                                  "l1", "l2", "sum_square", "log_sum", "log_sum_exp"};
+    static constexpr std::string_view kKinds[] = {
+        "sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"};
     visit("kind", kind, kKinds);
     visit("axes", axes);
     visit("keep_dims", keepDims);

@@ -72,8 +72,10 @@ class Cell {
       fromState[row] = bias_[gates_ + row] + dot(&r_[row * hidden_], h.data(), hidden_);
     }
     switch (attrs_.kind) {
-      case RecurrentKind::kLstm: return stepLstm(fromInput, fromState, h, c);
-      case RecurrentKind::kGru: return stepGru(fromInput, fromState, h);
+      case RecurrentKind::kLstm:
+        return stepLstm(fromInput, fromState, h, c);
+      case RecurrentKind::kGru:
+        return stepGru(fromInput, fromState, h);
       case RecurrentKind::kRnn:
         for (int64_t j = 0; j < hidden_; ++j) h[j] = activate(0, fromInput[j] + fromState[j]);
     }

@@ -89,8 +89,8 @@ Dim broadcastSize(const Dim& a, const Dim& b, std::string_view who) {
                   str(who, " has a size of "), " that does not broadcast to ", ""});
     return takesB ? b : a;
   }
-  requireSizes({SizeRelation::kBroadcast, a, b, str(who, " has sizes "), " and ",
-                " that do not broadcast"});
+  requireSizes(
+      {SizeRelation::kBroadcast, a, b, str(who, " has sizes "), " and ", " that do not broadcast"});
   return broadcast(a, b);
 }
 
@@ -134,8 +134,8 @@ void requireBroadcastsTo(const Node& node, int input, std::string_view what, con
     const Dim &size = own[own.size() - i], &wanted = shape[shape.size() - i];
     if (size != wanted && !size.isConstant(1))
       requireSizes({SizeRelation::kBroadcastTo, size, wanted,
-                    str(describe(node), " has ", what, " of size "),
-                    " that does not broadcast to ", ""});
+                    str(describe(node), " has ", what, " of size "), " that does not broadcast to ",
+                    ""});
   }
 }
 

@@ -7,7 +7,12 @@ namespace camshaft {
 
 enum class ResizeMode { kNearest, kLinear, kCubic };
 enum class ResizeCoordinates {
-  kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kHalfPixelSymmetric, kCropAndResize,
+  kHalfPixel,
+  kAsymmetric,
+  kAlignCorners,
+  kPytorchHalfPixel,
+  kHalfPixelSymmetric,
+  kCropAndResize,
 };
 enum class ResizeNearest { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
@@ -27,9 +32,10 @@ struct ResizeAttrs : AttrsOf<ResizeAttrs> {
   void fields(AttrVisitor& visit) override {
     static constexpr std::string_view kModes[] = {"nearest", "linear", "cubic"};
     static constexpr std::string_view kCoordinates[] = {
-        "half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric",
-        "crop_and_resize"};
-    static constexpr std::string_view kNearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+        "half_pixel",         "asymmetric",           "align_corners",
+        "pytorch_half_pixel", "half_pixel_symmetric", "crop_and_resize"};
+    static constexpr std::string_view kNearest[] = {"round_prefer_floor", "round_prefer_ceil",
+                                                    "floor", "ceil"};
     visit("mode", mode, kModes);
     visit("coordinates", coordinates, kCoordinates);
     visit("nearest", nearest, kNearest);

@@ -51,9 +51,12 @@ class GridAxis {
     const auto left = static_cast<int64_t>(std::floor(x));
     const double ratio = x - left;
     switch (attrs_.mode) {
-      case GridSampleMode::kNearest: return {{inside(static_cast<int64_t>(x)), 1}};
-      case GridSampleMode::kLinear: return {{inside(left), 1 - ratio}, {inside(left + 1), ratio}};
-      case GridSampleMode::kCubic: break;
+      case GridSampleMode::kNearest:
+        return {{inside(static_cast<int64_t>(x)), 1}};
+      case GridSampleMode::kLinear:
+        return {{inside(left), 1 - ratio}, {inside(left + 1), ratio}};
+      case GridSampleMode::kCubic:
+        break;
     }
     std::vector<Tap> taps;
     for (int64_t i = -1; i <= 2; ++i) taps.push_back({inside(left + i), cubicWeight(i - ratio)});
@@ -75,9 +78,13 @@ class GridAxis {
   int64_t inside(int64_t index) const {
     if (index >= 0 && index < size_) return index;
     switch (attrs_.padding) {
-      case GridSamplePadding::kZeros: return -1;
-      case GridSamplePadding::kBorder: break;
-      case GridSamplePadding::kReflection: index = static_cast<int64_t>(reflect(index)); break;
+      case GridSamplePadding::kZeros:
+        return -1;
+      case GridSamplePadding::kBorder:
+        break;
+      case GridSamplePadding::kReflection:
+        index = static_cast<int64_t>(reflect(index));
+        break;
     }
     return std::clamp<int64_t>(index, 0, size_ - 1);
   }

@@ -47,11 +47,14 @@ double sourcePosition(ResizeCoordinates coordinates, const Axis& axis, double x)
   const double halfPixel = (x + 0.5) / axis.scale - 0.5;
   const double last = axis.in - 1;
   switch (coordinates) {
-    case ResizeCoordinates::kHalfPixel: return halfPixel;
-    case ResizeCoordinates::kAsymmetric: return x / axis.scale;
+    case ResizeCoordinates::kHalfPixel:
+      return halfPixel;
+    case ResizeCoordinates::kAsymmetric:
+      return x / axis.scale;
     case ResizeCoordinates::kAlignCorners:
       return axis.resizedSize() == 1 ? 0 : x * last / (axis.resizedSize() - 1);
-    case ResizeCoordinates::kPytorchHalfPixel: return axis.out > 1 ? halfPixel : 0;
+    case ResizeCoordinates::kPytorchHalfPixel:
+      return axis.out > 1 ? halfPixel : 0;
     case ResizeCoordinates::kHalfPixelSymmetric:
       return axis.in / 2.0 * (1 - axis.out / axis.resizedSize()) + halfPixel;
     case ResizeCoordinates::kCropAndResize: {
@@ -74,10 +77,14 @@ double kernelWeight(const ResizeAttrs& attrs, double distance) {
 
 bool picksRight(ResizeNearest nearest, double ratio) {
   switch (nearest) {
-    case ResizeNearest::kRoundPreferFloor: return ratio > 0.5;
-    case ResizeNearest::kRoundPreferCeil: return ratio >= 0.5;
-    case ResizeNearest::kFloor: return ratio == 1;
-    case ResizeNearest::kCeil: return true;
+    case ResizeNearest::kRoundPreferFloor:
+      return ratio > 0.5;
+    case ResizeNearest::kRoundPreferCeil:
+      return ratio >= 0.5;
+    case ResizeNearest::kFloor:
+      return ratio == 1;
+    case ResizeNearest::kCeil:
+      return true;
   }
   return false;
 }

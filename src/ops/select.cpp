@@ -95,9 +95,8 @@ void evaluateUnique(const Evaluation& evaluation) {
   const auto& attrs = evaluation.node.as<UniqueAttrs>();
   const auto& x = evaluation.inputs[0];
   const AxisView view(x.dims, attrs.axis);
-  const Groups groups = dispatch(x.type, [&](auto tag) {
-    return groupEqual(Slices<decltype(tag)>(x, view), view.size);
-  });
+  const Groups groups = dispatch(
+      x.type, [&](auto tag) { return groupEqual(Slices<decltype(tag)>(x, view), view.size); });
   std::vector<int64_t> wanted(groups.count());  // groups in the order of the results
   std::iota(wanted.begin(), wanted.end(), 0);
   if (!attrs.sorted)
@@ -117,9 +116,9 @@ void evaluateUnique(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::NonZero = {"NonZero",    1, 1, 2, makeAttrsOf<NoAttrs>, inferNonZero,
+const OpInfo ops::NonZero = {"NonZero",      1, 1, 2, makeAttrsOf<NoAttrs>, inferNonZero,
                              evaluateNonZero};
-const OpInfo ops::Unique = {"Unique",    1, 1, 4, makeAttrsOf<UniqueAttrs>, inferUnique,
+const OpInfo ops::Unique = {"Unique",      1, 1, 4, makeAttrsOf<UniqueAttrs>, inferUnique,
                             evaluateUnique};
 
 int64_t resultElements(const Node& node, size_t index, int64_t elements, int64_t count) {

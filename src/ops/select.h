@@ -17,7 +17,7 @@ namespace camshaft {
 // lower box; the count. Thresholds are f32 scalars; without them nothing is dropped for its score,
 // and boxes may overlap by nothing.
 struct NonMaxSuppressionAttrs : AttrsOf<NonMaxSuppressionAttrs> {
-  Dim limit = 0;  // boxes per batch and class at most
+  Dim limit = 0;         // boxes per batch and class at most
   bool centred = false;  // boxes are x, y of the centre, width, height; else two opposite corners
   void fields(AttrVisitor& visit) override {
     visit("limit", limit);

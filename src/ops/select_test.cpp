@@ -5,9 +5,9 @@
 namespace camshaft {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::evaluateText;
 using testing::expectValues;
+using ::testing::HasSubstr;
 using testing::numbersOf;
 using testing::refusalOf;
 using testing::typeOf;
@@ -20,8 +20,7 @@ std::vector<std::vector<double>> resultsOf(const std::string& body) {
   std::vector<std::vector<double>> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     results.push_back(numbersOf(outputs[i]));
-    results.back().resize(
-        resultElements(*graph.nodes().back(), i, outputs[i].count(), count));
+    results.back().resize(resultElements(*graph.nodes().back(), i, outputs[i].count(), count));
   }
   return results;
 }
@@ -29,8 +28,10 @@ std::vector<std::vector<double>> resultsOf(const std::string& body) {
 using Numbers = std::vector<std::vector<double>>;
 
 TEST(NonZero, ListsIndicesInOrder) {
-  EXPECT_EQ(resultsOf("%x: f32[2, 3] = constant [0, 2, -0, nan, 0, 1] %p, %n = NonZero(%x) return %p, %n"),
-            (Numbers{{0, 1, 1, 0, 1, 2}, {3}}));
+  EXPECT_EQ(
+      resultsOf(
+          "%x: f32[2, 3] = constant [0, 2, -0, nan, 0, 1] %p, %n = NonZero(%x) return %p, %n"),
+      (Numbers{{0, 1, 1, 0, 1, 2}, {3}}));
   EXPECT_EQ(resultsOf("%x: bool[3] = constant [0, 1, 1] %p, %n = NonZero(%x) return %p, %n"),
             (Numbers{{1, 2}, {2}}));
   EXPECT_EQ(resultsOf("%x: i8[0, 3] = constant [] %p, %n = NonZero(%x) return %p, %n"),
@@ -77,8 +78,9 @@ TEST(NonMaxSuppression, HasLimitsAndThresholds) {
   const std::string s = "%s: f32[1, 2, 4] = constant [0.9, 0.2, 0.5, 0.4, 0.1, nan, 0.3, 0.2] ";
   EXPECT_EQ(resultsOf(kBoxes + s + "%p, %n = NonMaxSuppression(%b, %s) {limit = 1} return %p, %n"),
             (Numbers{{0, 0, 0, 0, 1, 2}, {2}}));
-  EXPECT_EQ(resultsOf(kBoxes + s + "%t: f32[] = constant [0.45] %p, %n = NonMaxSuppression(%b, %s, _, "
-                                   "%t) {limit = 4} return %p, %n"),
+  EXPECT_EQ(resultsOf(kBoxes + s +
+                      "%t: f32[] = constant [0.45] %p, %n = NonMaxSuppression(%b, %s, _, "
+                      "%t) {limit = 4} return %p, %n"),
             (Numbers{{0, 0, 0, 0, 0, 2}, {2}}));
   EXPECT_EQ(resultsOf(kBoxes + s + "%p, %n = NonMaxSuppression(%b, %s) {limit = 0} return %p, %n"),
             (Numbers{{}, {0}}));

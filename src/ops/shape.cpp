@@ -218,8 +218,9 @@ const OpInfo ops::ReshapeDims = {"ReshapeDims",
 const OpInfo ops::DimsTensor = {
     "DimsTensor",      0, 0, 1, makeAttrsOf<DimsTensorAttrs>, inferDimsTensor, evaluateDimsTensor,
     dimsTensorContents};
-const OpInfo ops::BindDims = {"BindDims",      1, 1, 0, makeAttrsOf<BindDimsAttrs>, inferBindDims,
-                              evaluateBindDims, nullptr, boundDims};
+const OpInfo ops::BindDims = {
+    "BindDims",       1,       1,        0, makeAttrsOf<BindDimsAttrs>, inferBindDims,
+    evaluateBindDims, nullptr, boundDims};
 
 std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before) {
   if (const Contents known = knownContents(value)) return *known;

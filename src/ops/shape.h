@@ -54,7 +54,8 @@ struct DimsTensorAttrs : AttrsOf<DimsTensorAttrs> {
 
 // Element values of a small integer tensor as dimensions. When they are not known symbolically,
 // inserts a BindDims (before `before`, or at the end) that reads them at run time.
-std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, Node* before = nullptr);
+std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who,
+                            Node* before = nullptr);
 // The same, of elements that are at most `bounds`: memory is planned for that.
 std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
                               const std::string& who);
@@ -63,6 +64,7 @@ std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>
 void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what);
 bool isAssertion(const Graph& graph, const Node& node);
 // An i64 vector with these elements: a constant, or a DimsTensor node.
-Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims, Node* before = nullptr);
+Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims,
+               Node* before = nullptr);
 
 }  // namespace camshaft

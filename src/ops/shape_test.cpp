@@ -17,7 +17,8 @@ std::string contentsIn(const std::string& inputs, const std::string& body) {
 
 TEST(Shape, IsItsContents) {
   expectValues(
-      "%x: f32[2, 3] = constant splat 0 %y = Shape(%x) {end = 2} %z = Shape(%x) {begin = 1, end = 2} return %y, %z",
+      "%x: f32[2, 3] = constant splat 0 %y = Shape(%x) {end = 2} %z = Shape(%x) {begin = 1, end = "
+      "2} return %y, %z",
       {{2, 3}, {3}});
   EXPECT_EQ(contentsIn("%x: f32[n, 3, h]", "%y = Shape(%x) {end = 3} return %y"), "[n, 3, h]");
   EXPECT_THAT(refusalOf("%x: f32[2]", "%y = Shape(%x) {end = 2} return %y"),
@@ -28,7 +29,8 @@ TEST(Shape, ArithmeticFolds) {
   // What exporters write for x.reshape(x.shape[0] * 2, -1): slices, products and joins of sizes.
   const std::string inputs = "%x: f32[n, 3, h]";
   const std::string shape =
-      "%s = Shape(%x) {end = 3} %i: i64[] = constant [0] %one: i64[1] = constant [1] %two: i64[] = constant [2] ";
+      "%s = Shape(%x) {end = 3} %i: i64[] = constant [0] %one: i64[1] = constant [1] %two: i64[] = "
+      "constant [2] ";
   EXPECT_EQ(contentsIn(inputs, shape + "%g = Gather(%s, %i) return %g"), "[n]");
   EXPECT_EQ(contentsIn(
                 inputs,
@@ -73,22 +75,21 @@ TEST(Shape, ComparisonsAreDecidedWherePossible) {
 TEST(Shape, SizesMayPassThroughFloats) {
   const std::string body =
       "%s = Shape(%x) {end = 2} %k: f32[2] = constant [2, 4] "
-      "%f = Pointwise(%s) {expr = cast(x0:i64, f32)} %m = Pointwise(%f, %k) {expr = floor(mul(x0:f32, x1:f32))} "
+      "%f = Pointwise(%s) {expr = cast(x0:i64, f32)} %m = Pointwise(%f, %k) {expr = "
+      "floor(mul(x0:f32, x1:f32))} "
       "%y = Pointwise(%m) {expr = cast(x0:f32, i64)} return %y";
   EXPECT_EQ(contentsIn("%x: f32[n, 3]", body), "[2*n, 12]");
-  EXPECT_EQ(
-      contentsIn(
-          "%x: f32[n]",
-          "%s = Shape(%x) {end = 1} %f = Pointwise(%s) {expr = mul(cast(x0:i64, f32), 0.5:f32)} return %f"),
-      "unknown");
+  EXPECT_EQ(contentsIn("%x: f32[n]",
+                       "%s = Shape(%x) {end = 1} %f = Pointwise(%s) {expr = mul(cast(x0:i64, f32), "
+                       "0.5:f32)} return %f"),
+            "unknown");
 }
 
 TEST(Shape, HugeNumbersAreNotSizes) {
-  EXPECT_EQ(
-      contentsIn(
-          "",
-          "%a: i64[1] = constant [9223372036854775807] %y = Pointwise(%a) {expr = add(x0:i64, 1:i64)} return %y"),
-      "unknown");
+  EXPECT_EQ(contentsIn("",
+                       "%a: i64[1] = constant [9223372036854775807] %y = Pointwise(%a) {expr = "
+                       "add(x0:i64, 1:i64)} return %y"),
+            "unknown");
   EXPECT_EQ(
       contentsIn(
           "", "%a: i64[1] = constant [7] %y = Pointwise(%a) {expr = div(x0:i64, 0:i64)} return %y"),
@@ -100,13 +101,13 @@ TEST(Range, Counts) {
       "%s: i64[] = constant [5] %d: i64[] = constant [-2] %y = Range(%s, %d) {count = 3} return %y",
       {{5, 3, 1}});
   expectValues(
-      "%s: f32[] = constant [0] %d: f32[] = constant [0.25] %y = Range(%s, %d) {count = 3} return %y",
+      "%s: f32[] = constant [0] %d: f32[] = constant [0.25] %y = Range(%s, %d) {count = 3} return "
+      "%y",
       {{0, 0.25, 0.5}});
-  EXPECT_EQ(
-      contentsIn(
-          "",
-          "%s: i64[] = constant [1] %d: i64[] = constant [3] %y = Range(%s, %d) {count = 3} return %y"),
-      "[1, 4, 7]");
+  EXPECT_EQ(contentsIn("",
+                       "%s: i64[] = constant [1] %d: i64[] = constant [3] %y = Range(%s, %d) "
+                       "{count = 3} return %y"),
+            "[1, 4, 7]");
   EXPECT_EQ(typeOf("n", "%s: i32[], %d: i32[]", "%y = Range(%s, %d) {count = n} return %y"),
             "i32[n]");
 }
@@ -142,7 +143,8 @@ TEST(ReshapeDims, ChecksAtRunTime) {
 
 TEST(DimsTensor, HoldsItsValues) {
   expectValues(
-      "%y = DimsTensor() {values = [3, 4]} %z = DimsTensor() {values = [5], scalar = true, type = i32} return %y, %z",
+      "%y = DimsTensor() {values = [3, 4]} %z = DimsTensor() {values = [5], scalar = true, type = "
+      "i32} return %y, %z",
       {{3, 4}, {5}});
   EXPECT_EQ(contentsIn("%x: f32[n]", "%y = DimsTensor() {values = [n + 1, 2]} return %y"),
             "[n + 1, 2]");
@@ -152,7 +154,8 @@ TEST(DimsTensor, HoldsItsValues) {
 
 TEST(BindDims, GivesSymbolsTheirValues) {
   const Graph graph = parseBody(
-      "BindDims(%v) {symbols = [a, b]} %c: f32[] = constant [7] %y = Expand(%c) {shape = [a, b]} return %y",
+      "BindDims(%v) {symbols = [a, b]} %c: f32[] = constant [7] %y = Expand(%c) {shape = [a, b]} "
+      "return %y",
       "%v: i64[2]");
   verify(graph, "parsing");
   const int64_t sizes[] = {2, 3};

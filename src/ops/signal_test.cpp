@@ -30,18 +30,17 @@ TEST(Fourier, IsTheSumItStandsFor) {
 TEST(Dft, Infers) {
   const std::string real = "%x: f32[n, t, 1]", complex = "%x: f32[n, t, 2]";
   EXPECT_EQ(typeOf("n, t", real, "%y = Dft(%x) {axis = 1, length = t} return %y"), "f32[n, t, 2]");
-  EXPECT_EQ(
-      typeOf("n, t", real, "%y = Dft(%x) {axis = 1, length = 7, one_sided = true} return %y"),
-      "f32[n, 4, 2]");
+  EXPECT_EQ(typeOf("n, t", real, "%y = Dft(%x) {axis = 1, length = 7, one_sided = true} return %y"),
+            "f32[n, 4, 2]");
   EXPECT_EQ(typeOf("n, t", complex,
                    "%y = Dft(%x) {axis = 1, length = 9, one_sided = true, inverse = true} return "
                    "%y"),
             "f32[n, 9, 1]");
   EXPECT_THAT(refusalOf("%x: f32[3, 2]", "%y = Dft(%x) {axis = 1, length = 2} return %y"),
               HasSubstr("must be the real and imaginary part"));
-  EXPECT_THAT(refusalOf("%x: f32[3, 2]",
-                        "%y = Dft(%x) {axis = 0, length = 2, one_sided = true} return %y"),
-              HasSubstr("needs a real input"));
+  EXPECT_THAT(
+      refusalOf("%x: f32[3, 2]", "%y = Dft(%x) {axis = 0, length = 2, one_sided = true} return %y"),
+      HasSubstr("needs a real input"));
 }
 
 TEST(Dft, TransformsRealSignals) {  // numpy.fft.fft([1, 2, 0, -1])
@@ -84,7 +83,7 @@ TEST(MelWeights, MatchesOnnx) {  // onnx.reference's MelWeightMatrix
     %l: f32[] = constant [0]
     %u: f32[] = constant [4096]
     %y = MelWeights(%n, %r, %l, %u) {bins = 9, mel_bins = 4} return %y)",
-               {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0,
+               {{1, 0,   0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0,
                  0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}});
 }
 

@@ -30,9 +30,15 @@ void evaluateSoftmax(const Evaluation& evaluation) {
     for (int64_t i = 0; i < view.size; ++i) sum += std::exp(at(i) - shift);
     for (int64_t i = 0; i < view.size; ++i) {
       switch (attrs.kind) {
-        case SoftmaxKind::kSoftmax: at(i) = std::exp(at(i) - shift) / sum; break;
-        case SoftmaxKind::kLogSoftmax: at(i) = at(i) - shift - std::log(sum); break;
-        case SoftmaxKind::kHardmax: at(i) = i == largest; break;
+        case SoftmaxKind::kSoftmax:
+          at(i) = std::exp(at(i) - shift) / sum;
+          break;
+        case SoftmaxKind::kLogSoftmax:
+          at(i) = at(i) - shift - std::log(sum);
+          break;
+        case SoftmaxKind::kHardmax:
+          at(i) = i == largest;
+          break;
       }
     }
   });

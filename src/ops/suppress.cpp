@@ -22,8 +22,9 @@ std::vector<TensorType> inferNonMaxSuppression(const Node& node) {
   requireRank(node, 1, "scores", 3);
   const Shape& scores = node.input(1)->shape();
   requireShape(node, 0, "boxes", {scores[0], scores[2], 4});
-  if (node.input(0)->dataType() != DataType::kF32) 
-    fail(ErrorKind::kInvalidModel, describe(node), " needs f32 boxes and got ", node.input(0)->type);
+  if (node.input(0)->dataType() != DataType::kF32)
+    fail(ErrorKind::kInvalidModel, describe(node), " needs f32 boxes and got ",
+         node.input(0)->type);
   requireSameType(node, 1, 0);
   requireScalarF32(node, 2);
   requireScalarF32(node, 3);
@@ -85,11 +86,10 @@ void evaluateNonMaxSuppression(const Evaluation& evaluation) {
   int64_t count = 0;
   for (int64_t row = 0; row < dims[0] * dims[1]; ++row) {
     const int64_t batch = row / dims[1];
-    const auto kept = suppress(evaluation.inputs[0].as<float>() + batch * dims[2] * 4,
-                               {evaluation.inputs[1].as<float>() + row * dims[2],
-                                static_cast<size_t>(dims[2])},
-                               evaluation.resolve(attrs.limit), attrs.centred, iou ? *iou : 0,
-                               threshold(3));
+    const auto kept =
+        suppress(evaluation.inputs[0].as<float>() + batch * dims[2] * 4,
+                 {evaluation.inputs[1].as<float>() + row * dims[2], static_cast<size_t>(dims[2])},
+                 evaluation.resolve(attrs.limit), attrs.centred, iou ? *iou : 0, threshold(3));
     for (const int64_t box : kept) {
       for (const int64_t number : {batch, row % dims[1], box}) *to++ = number;
       ++count;
@@ -100,12 +100,8 @@ void evaluateNonMaxSuppression(const Evaluation& evaluation) {
 
 }  // namespace
 
-const OpInfo ops::NonMaxSuppression = {"NonMaxSuppression",
-                                       2,
-                                       4,
-                                       2,
-                                       makeAttrsOf<NonMaxSuppressionAttrs>,
-                                       inferNonMaxSuppression,
-                                       evaluateNonMaxSuppression};
+const OpInfo ops::NonMaxSuppression = {
+    "NonMaxSuppression",      2, 4, 2, makeAttrsOf<NonMaxSuppressionAttrs>, inferNonMaxSuppression,
+    evaluateNonMaxSuppression};
 
 }  // namespace camshaft

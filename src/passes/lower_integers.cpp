@@ -85,9 +85,8 @@ class Lowering {
 
   void matMul() const {
     Value* b = centred(1);
-    Value* y = exactly(centred(0), node_->input(0)->shape().back(), [&](Value* a) {
-      return add(&ops::MatMul, {a, b}, MatMulAttrs{});
-    });
+    Value* y = exactly(centred(0), node_->input(0)->shape().back(),
+                       [&](Value* a) { return add(&ops::MatMul, {a, b}, MatMulAttrs{}); });
     replaceValue(graph_, node_->output(), y);
   }
 
@@ -99,9 +98,8 @@ class Lowering {
     const bool moves = attrs.channelsLast;
     attrs.channelsLast = false;
     if (moves) x = transpose(x, inverseOf(last));
-    Value* y = exactly(x, numElements(Shape(weights.begin() + 1, weights.end())), [&](Value* part) {
-      return add(&ops::Conv, {part, w}, attrs);
-    });
+    Value* y = exactly(x, numElements(Shape(weights.begin() + 1, weights.end())),
+                       [&](Value* part) { return add(&ops::Conv, {part, w}, attrs); });
     replaceValue(graph_, node_->output(), moves ? transpose(y, last) : y);
   }
 

@@ -110,7 +110,8 @@ void expectClose(const HostTensor& a, const HostTensor& b, double tolerance) {
   ASSERT_EQ(a.dims, b.dims);
   tolerance = std::max(tolerance, toleranceOf(a.type));
   for (int64_t i = 0; i < a.count(); ++i) {
-    const double x = readElement(a.type, a.bytes.data(), i), y = readElement(b.type, b.bytes.data(), i);
+    const double x = readElement(a.type, a.bytes.data(), i),
+                 y = readElement(b.type, b.bytes.data(), i);
     if (std::isnan(x) && std::isnan(y)) continue;
     ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::fabs(x))) << "element " << i;
   }
@@ -163,9 +164,11 @@ void runCase(const Case& c) {
   const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));
-  EXPECT_EQ(changed, toText(before) != toText(graph)) << "the pass says otherwise about its changes";
+  EXPECT_EQ(changed, toText(before) != toText(graph))
+      << "the pass says otherwise about its changes";
   expectSameResults(before, graph, roundingOf(c));
-  EXPECT_FALSE(pass->run(graph, options)) << "the second run changes the graph again to\n" << toText(graph);
+  EXPECT_FALSE(pass->run(graph, options)) << "the second run changes the graph again to\n"
+                                          << toText(graph);
 }
 
 TEST(Passes, TextTests) {
@@ -184,7 +187,8 @@ TEST(Passes, TextTests) {
 TEST(Passes, EveryPassHasATextTest) {
   std::set<std::string> tested;
   for (const Case& c : allCases()) tested.insert(c.pass);
-  for (const Pass& pass : pipeline()) EXPECT_TRUE(tested.contains(std::string(pass.name))) << pass.name;
+  for (const Pass& pass : pipeline())
+    EXPECT_TRUE(tested.contains(std::string(pass.name))) << pass.name;
 }
 
 // Every text test is also a small graph to run the whole pipeline on.
@@ -217,7 +221,8 @@ TEST(Pipeline, KeepsResultsIn16Bits) {
         const auto expected = evaluateOn(before, inputs), actual = evaluateOn(after, inputs);
         for (size_t i = 0; i < expected.size(); ++i)
           EXPECT_LT(relativeError(expected[i], actual[i]), bf16 ? 2e-2 : 3e-3)
-              << before.outputs[i].name << " of\n" << toText(after);
+              << before.outputs[i].name << " of\n"
+              << toText(after);
       } catch (const Error& error) {
         ADD_FAILURE() << c.name << ": " << error.message();
       }
@@ -226,7 +231,8 @@ TEST(Pipeline, KeepsResultsIn16Bits) {
 }
 
 Graph smallGraph() {
-  return parseGraph("graph g(%x: f32[2]) { %y = Pointwise(%x) {expr = relu(x0:f32)} return %y }", findOp);
+  return parseGraph("graph g(%x: f32[2]) { %y = Pointwise(%x) {expr = relu(x0:f32)} return %y }",
+                    findOp);
 }
 
 TEST(Pipeline, ReportsEachPass) {
@@ -260,7 +266,9 @@ TEST(Pipeline, RefusesUnknownPassNames) {
     runPipeline(graph, {.disabled = {"fuse_pointwize"}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "there is no pass named 'fuse_pointwize' to switch off; did you mean 'fuse_pointwise'?");
+    EXPECT_EQ(
+        error.message(),
+        "there is no pass named 'fuse_pointwize' to switch off; did you mean 'fuse_pointwise'?");
   }
 }
 

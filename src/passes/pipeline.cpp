@@ -9,6 +9,7 @@
 namespace camshaft {
 
 // The table of contents of the optimiser. Order matters: each group leaves what the next expects.
+// clang-format off
 static constexpr Pass kPipeline[] = {
     // Clean up what exporters write, so that later passes see one spelling of each thing.
     {"remove_dead", removeDead},                // nodes and constants nothing reads
@@ -58,6 +59,7 @@ static constexpr Pass kPipeline[] = {
     {"merge_common", mergeCommon},              // what rewrites made equal
     {"remove_dead", removeDead},
 };
+// clang-format on
 
 std::span<const Pass> pipeline() { return kPipeline; }
 
@@ -89,7 +91,8 @@ static PassRecord runPass(Graph& graph, const Pass& pass, const PassOptions& opt
   return record;
 }
 
-std::vector<PassRecord> runPipeline(Graph& graph, const PassOptions& options, const PipelineHooks& hooks) {
+std::vector<PassRecord> runPipeline(Graph& graph, const PassOptions& options,
+                                    const PipelineHooks& hooks) {
   checkNames(options);
   std::vector<PassRecord> records;
   const int count = static_cast<int>(std::size(kPipeline));

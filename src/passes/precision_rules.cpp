@@ -76,11 +76,13 @@ PrecisionRole precisionRoleOf(const Node& node) {
     return accumulates(node) ? PrecisionRole::kF32 : PrecisionRole::kFollows;
   const bool follows =
       isNorm(node) ||
-      isOneOf(node.op, {&ops::Identity, &ops::Pool, &ops::Softmax, &ops::Lrn, &ops::Transpose,
-                        &ops::Reshape, &ops::Expand, &ops::Slice, &ops::Concat, &ops::Pad,
-                        &ops::Tile, &ops::Trilu, &ops::Gather, &ops::GatherElements, &ops::GatherND,
-                        &ops::TopK, &ops::Resize, &ops::GridSample, &ops::RoiAlign,
-                        &ops::DeformColumns, &ops::ReverseSequence});
+      isOneOf(node.op, {&ops::Identity, &ops::Pool,           &ops::Softmax,
+                        &ops::Lrn,      &ops::Transpose,      &ops::Reshape,
+                        &ops::Expand,   &ops::Slice,          &ops::Concat,
+                        &ops::Pad,      &ops::Tile,           &ops::Trilu,
+                        &ops::Gather,   &ops::GatherElements, &ops::GatherND,
+                        &ops::TopK,     &ops::Resize,         &ops::GridSample,
+                        &ops::RoiAlign, &ops::DeformColumns,  &ops::ReverseSequence});
   return follows ? PrecisionRole::kFollows : PrecisionRole::kF32;
 }
 

@@ -8,9 +8,9 @@ namespace camshaft {
 
 struct BufferLifetime {
   int64_t bytes = 0;
-  int firstStep = 0;  // the step that writes it
-  int lastStep = 0;   // the last step that reads it, inclusive
-  int64_t offset = 0; // filled in
+  int firstStep = 0;   // the step that writes it
+  int lastStep = 0;    // the last step that reads it, inclusive
+  int64_t offset = 0;  // filled in
 };
 
 inline constexpr int64_t kArenaAlignment = 256;  // what cuBLASLt asks of workspaces

@@ -26,7 +26,7 @@ enum class DimOp : uint8_t {
 };
 struct DimInstruction {
   DimOp op;
-  int32_t target;     // slot written
+  int32_t target;          // slot written
   int32_t a = -1, b = -1;  // slots read
   int64_t constant = 0;    // kConstant
 };
@@ -53,12 +53,12 @@ struct TensorDesc {
 };
 
 enum class Place : uint8_t {
-  kNone,     // an optional operand left out
-  kArena,    // offset into the context's arena, on the plan's device
-  kWeights,  // offset into the engine's weights
-  kInput,    // user's buffer of input `index`
-  kOutput,   // user's buffer of output `index`
-  kDynamic,  // buffer `index`, allocated when its size, which has no bound, becomes known
+  kNone,       // an optional operand left out
+  kArena,      // offset into the context's arena, on the plan's device
+  kWeights,    // offset into the engine's weights
+  kInput,      // user's buffer of input `index`
+  kOutput,     // user's buffer of output `index`
+  kDynamic,    // buffer `index`, allocated when its size, which has no bound, becomes known
   kHostArena,  // offset into the context's host arena: what host steps of a device's plan work on
 };
 
@@ -72,11 +72,11 @@ struct Operand {
 enum class StepKind : uint8_t {
   kKernel,
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
-  kCopy,      // input 0 to output 0, between the device and the host
+  kCopy,  // input 0 to output 0, between the device and the host
   // Steps that run bodies. Then they know the sizes of their outputs: those that have a bind slot go
   // there, and the program runs from dimBegin to dimEnd. Bodies on a device have their arena in the
   // step's workspace.
-  kIf,    // input 0 chooses bodies[0] or bodies[1]; the others are the inputs of both, in order
+  kIf,  // input 0 chooses bodies[0] or bodies[1]; the others are the inputs of both, in order
   // Trip count, condition, carried values, captures; bodies[0] over and over. A body that gives no
   // condition first leaves that as it is.
   kLoop,
@@ -84,9 +84,9 @@ enum class StepKind : uint8_t {
 
 // What the inspector shows of a step; running does not look at it.
 struct StepInfo {
-  std::string layerType;  // IR operator
+  std::string layerType;             // IR operator
   std::vector<std::string> origins;  // ONNX nodes
-  std::string why;  // how the kernel was chosen
+  std::string why;                   // how the kernel was chosen
   struct Alternative {
     std::string kernel;
     double milliseconds = -1;  // negative: not timed
@@ -118,8 +118,9 @@ struct IoTensor {
   std::string name;
   TensorDesc tensor;
   bool isInput = true;
-  bool isShapeTensor = false;  // its values decide shapes, so it must be set before shapes are asked
-  bool isOnHost = false;       // its address is in host memory though the plan's device has its own
+  bool isShapeTensor =
+      false;              // its values decide shapes, so it must be set before shapes are asked
+  bool isOnHost = false;  // its address is in host memory though the plan's device has its own
   std::vector<std::string> dimNames;
 };
 
@@ -132,11 +133,12 @@ struct InputRange {
 struct ProfilePlan {
   std::vector<InputRange> inputs;  // parallel to Plan::inputs
   int32_t slotCount = 0;
-  std::vector<DimInstruction> dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
+  std::vector<DimInstruction>
+      dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
   int32_t firstPhaseEnd = 0;
   std::vector<SizeCheck> sizeChecks;
   std::vector<Step> steps;
-  std::vector<TensorDesc> outputs;  // parallel to Plan::outputs, slots of this profile
+  std::vector<TensorDesc> outputs;      // parallel to Plan::outputs, slots of this profile
   std::vector<int64_t> outputMaxBytes;  // of each, under the profile; -1: there is no bound
   // Unbounded buffers: size in bytes; those on the host where the plan's device has its own memory.
   std::vector<DimRef> dynamicBuffers;
@@ -148,8 +150,8 @@ struct ProfilePlan {
 
 struct Plan {
   std::string networkName;
-  std::string device;   // "cpu", "cuda"
-  std::string builtFor; // the machine the kernels were chosen on, in words
+  std::string device;    // "cpu", "cuda"
+  std::string builtFor;  // the machine the kernels were chosen on, in words
   std::vector<IoTensor> inputs;
   std::vector<IoTensor> outputs;
   std::vector<ProfilePlan> profiles;
@@ -196,9 +198,8 @@ inline bool readsOnHost(const Plan& plan, const Step& step, size_t input) {
   if (input < courseInputs(step)) return true;
   const std::vector<IoTensor>& first = plan.bodies[step.bodies[0]]->inputs;
   const size_t index = step.kind == StepKind::kLoop ? input : input - 1;
-  return index < first.size()
-             ? first[index].isOnHost
-             : plan.bodies[step.bodies[1]]->inputs[index - first.size()].isOnHost;
+  return index < first.size() ? first[index].isOnHost
+                              : plan.bodies[step.bodies[1]]->inputs[index - first.size()].isOnHost;
 }
 
 inline bool isHostOperand(const Plan& plan, const ProfilePlan& profile, const Operand& operand) {

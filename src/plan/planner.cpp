@@ -80,8 +80,8 @@ class Planner {
     }
     for (const SizeCondition* condition : checkable())
       plan_.sizeChecks.push_back({condition->relation, dims_.refer(condition->a),
-                                  dims_.refer(condition->b), condition->before,
-                                  condition->between, condition->after});
+                                  dims_.refer(condition->b), condition->before, condition->between,
+                                  condition->after});
     plan_.inputs = profile_.inputs;
     plan_.slotCount = dims_.slotCount();
     plan_.dimProgram = dims_.take();
@@ -107,9 +107,7 @@ class Planner {
       return bodies && !bodies->onHost && bodies->readsOnHost[input] ? Side::kHost : side;
     }
     Dim workspaceBytes() const {
-      return chosen   ? chosen->prepared.workspaceBytes
-             : bodies ? Dim(bodies->arenaBytes)
-                      : Dim(0);
+      return chosen ? chosen->prepared.workspaceBytes : bodies ? Dim(bodies->arenaBytes) : Dim(0);
     }
     std::vector<Location> reads() const {
       std::vector<Location> all;

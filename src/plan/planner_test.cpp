@@ -18,7 +18,8 @@ Verdict anything(const Node&) { return Verdict::yes(); }
 bool overFirst(const Node&, int input) { return input == 0; }
 
 const Kernel kPlain{.name = "test/plain", .supports = anything, .prepare = prepareAll};
-const Kernel kInPlace{.name = "test/in_place", .supports = anything, .prepare = prepareAll, .inPlace = overFirst};
+const Kernel kInPlace{
+    .name = "test/in_place", .supports = anything, .prepare = prepareAll, .inPlace = overFirst};
 
 struct Planned {
   Graph graph;
@@ -41,8 +42,9 @@ Planned planOf(const std::string& text, const Kernel& kernel = kPlain) {
   std::vector<std::string> guessed;
   WeightsBuilder weights;
   BinariesBuilder binaries;
-  result.plan = planProfile(result.graph, resolveProfile(result.graph, {}, guessed), std::move(chosen),
-                            describeInputs(result.graph, false), false, weights, binaries);
+  result.plan =
+      planProfile(result.graph, resolveProfile(result.graph, {}, guessed), std::move(chosen),
+                  describeInputs(result.graph, false), false, weights, binaries);
   result.weights = weights.take();
   return result;
 }
@@ -92,7 +94,8 @@ graph g(%x: f32[16]) {
   %d = Pointwise(%c, %c) {expr = mul(x0:f32, x1:f32)} "d"
   %e = Softmax(%d) {axis = 0} "e"
   return %e
-})", kInPlace);
+})",
+                                 kInPlace);
   EXPECT_NE(planned.step("b").inputs[0].offset, planned.step("b").outputs[0].offset);
   // c may go over b, which dies; d reads c twice, so nothing may go over it.
   EXPECT_EQ(planned.step("c").inputs[0].offset, planned.step("c").outputs[0].offset);
@@ -111,7 +114,8 @@ graph g(%x: f32[4]) {
   for (const Step& step : planned.plan.steps)
     for (const Operand& output : step.outputs) {
       EXPECT_EQ(output.place, Place::kOutput);
-      EXPECT_TRUE(written.insert(output.index).second) << "output " << output.index << " written twice";
+      EXPECT_TRUE(written.insert(output.index).second)
+          << "output " << output.index << " written twice";
     }
   EXPECT_EQ(written.size(), 5u);
 }

@@ -19,7 +19,8 @@ graph g(%x: f32[n, t, 4], %y: f32[n, 4]) {
   %s = Softmax(%x) {axis = 2}
   return %s, %y
 }
-)", findOp);
+)",
+                    findOp);
 }
 
 std::string refusalOf(const ShapeProfile& profile) {
@@ -70,13 +71,18 @@ TEST(Profile, InputsNotMentionedFollowTheOthersOrAreGuessed) {
 }
 
 TEST(Profile, RefusesContradictions) {
-  EXPECT_THAT(refusalOf({.inputs = {{"z", {{1}, {1}, {1}}}}}), HasSubstr("'z', which is not an input"));
-  EXPECT_THAT(refusalOf({.inputs = {{"y", {{1}, {1}, {1}}}}}), HasSubstr("'y' has 1 dimensions where the input has 2"));
-  EXPECT_THAT(refusalOf({.inputs = {{"y", {{4, 4}, {2, 4}, {8, 4}}}}}), HasSubstr("min <= opt <= max in dimension 0"));
+  EXPECT_THAT(refusalOf({.inputs = {{"z", {{1}, {1}, {1}}}}}),
+              HasSubstr("'z', which is not an input"));
+  EXPECT_THAT(refusalOf({.inputs = {{"y", {{1}, {1}, {1}}}}}),
+              HasSubstr("'y' has 1 dimensions where the input has 2"));
+  EXPECT_THAT(refusalOf({.inputs = {{"y", {{4, 4}, {2, 4}, {8, 4}}}}}),
+              HasSubstr("min <= opt <= max in dimension 0"));
   EXPECT_THAT(refusalOf({.inputs = {{"y", {{1, 4}, {1, 4}, {1, 5}}}}}), HasSubstr("fixed to 4"));
   EXPECT_THAT(refusalOf({.inputs = {{"y", {{-1, 4}, {1, 4}, {1, 4}}}}}), HasSubstr("0 <= min"));
-  EXPECT_THAT(refusalOf({.inputs = {{"x", {{1, 1, 4}, {1, 8, 4}, {1, 9, 4}}}}}), HasSubstr("must be at least 2"));
-  EXPECT_THAT(refusalOf({.inputs = {{"x", {{1, 2, 4}, {1, 2, 4}, {1, 2, 4}}}, {"y", {{2, 4}, {2, 4}, {2, 4}}}}}),
+  EXPECT_THAT(refusalOf({.inputs = {{"x", {{1, 1, 4}, {1, 8, 4}, {1, 9, 4}}}}}),
+              HasSubstr("must be at least 2"));
+  EXPECT_THAT(refusalOf({.inputs = {{"x", {{1, 2, 4}, {1, 2, 4}, {1, 2, 4}}},
+                                    {"y", {{2, 4}, {2, 4}, {2, 4}}}}}),
               HasSubstr("dimension 'n' of input 'y'"));
 }
 

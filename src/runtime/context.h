@@ -150,7 +150,8 @@ class Context {
   DeviceBuffer arena_, hostArena_;
   std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's
   std::vector<DeviceBuffer> dynamic_;
-  std::vector<std::unique_ptr<BodyRunner>> runners_;  // of steps with bodies, made at their first run
+  std::vector<std::unique_ptr<BodyRunner>>
+      runners_;  // of steps with bodies, made at their first run
   std::vector<Segment> segments_;
   bool segmentsCurrent_ = false;
   void* stream_ = nullptr;  // of the run
@@ -177,7 +178,7 @@ class Context {
   std::vector<ResolvedStep> resolved_;
   bool sizesCurrent_ = false;
   bool sizesChecked_ = false;  // those that are known satisfy what the network asks of them
-  bool bindsSizes_ = false;  // some step of the profile does
+  bool bindsSizes_ = false;    // some step of the profile does
 };
 
 }  // namespace camshaft

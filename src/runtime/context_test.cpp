@@ -27,13 +27,17 @@ Plan copyPlan() {
     const Operand input{.place = Place::kInput, .index = 0, .tensor = tensor};
     const Operand middle{.place = Place::kArena, .tensor = tensor};
     const Operand output{.place = Place::kOutput, .index = 0, .tensor = tensor};
-    profile.steps.push_back({.name = "in", .kernel = "cpu/copy", .inputs = {input}, .outputs = {middle}});
-    profile.steps.push_back({.name = "out", .kernel = "cpu/copy", .inputs = {middle}, .outputs = {output}});
+    profile.steps.push_back(
+        {.name = "in", .kernel = "cpu/copy", .inputs = {input}, .outputs = {middle}});
+    profile.steps.push_back(
+        {.name = "out", .kernel = "cpu/copy", .inputs = {middle}, .outputs = {output}});
   }
   return plan;
 }
 
-std::shared_ptr<const LoadedEngine> load(Plan plan) { return std::make_shared<LoadedEngine>(std::move(plan)); }
+std::shared_ptr<const LoadedEngine> load(Plan plan) {
+  return std::make_shared<LoadedEngine>(std::move(plan));
+}
 
 template <class F>
 std::string messageOf(F f) {
@@ -78,9 +82,12 @@ TEST(Context, FollowsShapesAndProfiles) {
 TEST(Context, NamesWhatIsMissingOrWrong) {
   Context context(load(copyPlan()), 1);
   EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("shape of input 'x' is not set"));
-  EXPECT_THAT(messageOf([&] { setRows(context, 5); }), HasSubstr("dimension 0 of input 'x' is 5 and profile 0 allows 1 to 4"));
-  EXPECT_THAT(messageOf([&] { context.setInputShape(0, std::vector<int64_t>{3}); }), HasSubstr("has 2 dimensions, not 1"));
-  EXPECT_THAT(messageOf([&] { context.setProfile(2); }), HasSubstr("profile 2 does not exist; the engine has 2"));
+  EXPECT_THAT(messageOf([&] { setRows(context, 5); }),
+              HasSubstr("dimension 0 of input 'x' is 5 and profile 0 allows 1 to 4"));
+  EXPECT_THAT(messageOf([&] { context.setInputShape(0, std::vector<int64_t>{3}); }),
+              HasSubstr("has 2 dimensions, not 1"));
+  EXPECT_THAT(messageOf([&] { context.setProfile(2); }),
+              HasSubstr("profile 2 does not exist; the engine has 2"));
   setRows(context, 2);
   EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("input 'x' has no address"));
   const std::vector<float> x = counting(6);
@@ -94,12 +101,13 @@ TEST(Context, AsksTheAllocatorForOutputs) {
   std::vector<float> memory(6);
   setRows(context, 2);
   context.setInputAddress(0, x.data());
-  context.setOutputAllocator([&](int output, void*, int64_t bytes, std::span<const int64_t> dims) -> void* {
-    EXPECT_EQ(output, 0);
-    EXPECT_EQ(bytes, 24);
-    EXPECT_THAT(dims, ElementsAre(2, 3));
-    return memory.data();
-  });
+  context.setOutputAllocator(
+      [&](int output, void*, int64_t bytes, std::span<const int64_t> dims) -> void* {
+        EXPECT_EQ(output, 0);
+        EXPECT_EQ(bytes, 24);
+        EXPECT_THAT(dims, ElementsAre(2, 3));
+        return memory.data();
+      });
   context.run();
   EXPECT_EQ(memory, x);
   EXPECT_EQ(context.outputAddress(0), nullptr) << "the caller's is the caller's";
@@ -189,7 +197,8 @@ TEST(Context, OperandsThatDoNotFitAreRefusedBeforeTheLaunch) {
   setRows(context, 2);
   context.setInputAddress(0, x.data());
   context.setOutputAddress(0, y.data());
-  EXPECT_THAT(messageOf([&] { context.run(); }), HasSubstr("layer 'in' cannot run on tensors of these types and sizes (i32[2, 3])"));
+  EXPECT_THAT(messageOf([&] { context.run(); }),
+              HasSubstr("layer 'in' cannot run on tensors of these types and sizes (i32[2, 3])"));
 }
 
 TEST(Context, TensorsLargerThanTheirMemoryAreRefused) {
@@ -206,14 +215,17 @@ TEST(Context, TensorsLargerThanTheirMemoryAreRefused) {
     EXPECT_NE(messageOf([&] {
                 setRows(context, 2);
                 context.run();
-              }), "") << static_cast<int>(place);
+              }),
+              "")
+        << static_cast<int>(place);
   }
 }
 
 TEST(LoadedEngine, NamesTheKernelThatIsMissing) {
   Plan plan = copyPlan();
   plan.profiles[1].steps[1].kernel = "cpu/telepathy";
-  EXPECT_THAT(messageOf([&] { load(std::move(plan)); }), HasSubstr("layer 'out' runs on kernel 'cpu/telepathy'"));
+  EXPECT_THAT(messageOf([&] { load(std::move(plan)); }),
+              HasSubstr("layer 'out' runs on kernel 'cpu/telepathy'"));
 }
 
 TEST(LoadedEngine, FindsTensorsByName) {

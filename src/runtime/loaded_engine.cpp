@@ -45,8 +45,7 @@ Device* deviceFor(const Plan& plan) {
 
 std::unordered_map<std::string_view, int> indicesOf(const std::vector<IoTensor>& tensors) {
   std::unordered_map<std::string_view, int> indices;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    indices.emplace(tensors[i].name, static_cast<int>(i));
+  for (size_t i = 0; i < tensors.size(); ++i) indices.emplace(tensors[i].name, static_cast<int>(i));
   return indices;
 }
 
@@ -80,8 +79,9 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
     const std::string here =
         device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
     if (here == plan_->builtFor || error.kind() == ErrorKind::kOutOfMemory) throw;
-    fail(error.kind(), error.message(), " (it was built for ", plan_->builtFor, "; this machine is ",
-         here, "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
+    fail(error.kind(), error.message(), " (it was built for ", plan_->builtFor,
+         "; this machine is ", here,
+         "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
 }
 

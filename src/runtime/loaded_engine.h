@@ -22,7 +22,8 @@ class LoadedEngine {
 
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
   explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
-  explicit LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice = nullptr);
+  explicit LoadedEngine(std::shared_ptr<const Plan> plan,
+                        const DeviceWrapper& wrapDevice = nullptr);
   // A body of `around`, whose device and weights it shares; it must not outlive that.
   LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around);
 

@@ -247,8 +247,7 @@ void SlimModel::State::slimAround(const ForeignNodes& foreign) {
   report.kept = rest.report().kept;
   for (std::string& reason : foreign.reasons()) report.kept.push_back(std::move(reason));
   bodies.models.push_back(std::move(rest));
-  if (nodesIn(model.graph) > nodesIn(source.model.graph))
-    leaveUnchanged(foreign.reasons().front());
+  if (nodesIn(model.graph) > nodesIn(source.model.graph)) leaveUnchanged(foreign.reasons().front());
 }
 
 SlimModel slim(onnx::LoadedModel model, const std::unordered_set<std::string>& outside) {

@@ -70,20 +70,18 @@ constexpr const char* kArchitecture = "x86-64";
 
 // From /proc/cpuinfo rather than cpuid: it names only what the kernel has enabled, AMX included.
 std::vector<std::pair<std::string, std::string>> knownFeatures() {
-  return {{"avx2", "avx2"},           {"fma", "fma"},
-          {"f16c", "f16c"},           {"avx_vnni", "avxvnni"},
-          {"avx512f", "avx512f"},     {"avx512bw", "avx512bw"},
-          {"avx512_vnni", "vnni"},    {"avx512_bf16", "bf16"},
-          {"avx512_fp16", "fp16"},    {"amx_int8", "amx-int8"},
-          {"amx_bf16", "amx-bf16"},   {"amx_fp16", "amx-fp16"}};
+  return {{"avx2", "avx2"},         {"fma", "fma"},           {"f16c", "f16c"},
+          {"avx_vnni", "avxvnni"},  {"avx512f", "avx512f"},   {"avx512bw", "avx512bw"},
+          {"avx512_vnni", "vnni"},  {"avx512_bf16", "bf16"},  {"avx512_fp16", "fp16"},
+          {"amx_int8", "amx-int8"}, {"amx_bf16", "amx-bf16"}, {"amx_fp16", "amx-fp16"}};
 }
 constexpr const char* kFeatureLine = "flags";
 #elif defined(__aarch64__)
 constexpr const char* kArchitecture = "aarch64";
 
 std::vector<std::pair<std::string, std::string>> knownFeatures() {
-  return {{"asimd", "neon"},    {"asimdhp", "fp16"}, {"asimddp", "dotprod"}, {"i8mm", "i8mm"},
-          {"bf16", "bf16"},     {"sve", "sve"},      {"sve2", "sve2"},       {"sme", "sme"}};
+  return {{"asimd", "neon"}, {"asimdhp", "fp16"}, {"asimddp", "dotprod"}, {"i8mm", "i8mm"},
+          {"bf16", "bf16"},  {"sve", "sve"},      {"sve2", "sve2"},       {"sme", "sme"}};
 }
 constexpr const char* kFeatureLine = "Features";
 #else

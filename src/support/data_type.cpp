@@ -23,8 +23,12 @@ size_t bytesOf(DataType type, int64_t count) {
   return (static_cast<size_t>(count) * static_cast<size_t>(info(type).bits) + 7) / 8;
 }
 bool isFloat(DataType type) { return info(type).kind == Class::kFloat; }
-bool isInteger(DataType type) { return info(type).kind == Class::kSigned || info(type).kind == Class::kUnsigned; }
-bool isSigned(DataType type) { return info(type).kind == Class::kSigned || info(type).kind == Class::kFloat; }
+bool isInteger(DataType type) {
+  return info(type).kind == Class::kSigned || info(type).kind == Class::kUnsigned;
+}
+bool isSigned(DataType type) {
+  return info(type).kind == Class::kSigned || info(type).kind == Class::kFloat;
+}
 bool isPacked(DataType type) { return info(type).bits < 8; }
 std::string_view toString(DataType type) { return info(type).name; }
 

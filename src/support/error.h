@@ -41,9 +41,10 @@ template <class... Args>
 [[noreturn]] void failCheck(const char* file, int line, const char* condition, std::string message);
 
 // A broken promise between parts of Camshaft, never a user's mistake.
-#define CAMSHAFT_CHECK(condition, ...)                                                          \
-  do {                                                                                          \
-    if (!(condition)) ::camshaft::failCheck(__FILE__, __LINE__, #condition, ::camshaft::str(__VA_ARGS__)); \
+#define CAMSHAFT_CHECK(condition, ...)                                                     \
+  do {                                                                                     \
+    if (!(condition))                                                                      \
+      ::camshaft::failCheck(__FILE__, __LINE__, #condition, ::camshaft::str(__VA_ARGS__)); \
   } while (false)
 
 }  // namespace camshaft

@@ -35,8 +35,7 @@ template <class Narrow>
 void checkFormat(Format format) {
   const uint32_t signBit = 1u << (format.exponentBits + format.mantissaBits);
   const auto exact = [&](uint32_t bits) {
-    return static_cast<float>(
-        valueOf(bits, format.exponentBits, format.mantissaBits, format.bias));
+    return static_cast<float>(valueOf(bits, format.exponentBits, format.mantissaBits, format.bias));
   };
   using Bits = decltype(Narrow::bits);
   for (uint32_t bits = 0; bits <= format.largest; ++bits) {
@@ -70,12 +69,8 @@ TEST(BFloat16, FollowsItsDefinition) {
 }
 TEST(Float8E4M3, FollowsItsDefinition) { checkFormat<Float8E4M3>({4, 3, 7, 0x7e}); }
 TEST(Float8E5M2, FollowsItsDefinition) { checkFormat<Float8E5M2>({5, 2, 15, 0x7b}); }
-TEST(Float8E4M3Fnuz, FollowsItsDefinition) {
-  checkFormat<Float8E4M3Fnuz>({4, 3, 8, 0x7f, false});
-}
-TEST(Float8E5M2Fnuz, FollowsItsDefinition) {
-  checkFormat<Float8E5M2Fnuz>({5, 2, 16, 0x7f, false});
-}
+TEST(Float8E4M3Fnuz, FollowsItsDefinition) { checkFormat<Float8E4M3Fnuz>({4, 3, 8, 0x7f, false}); }
+TEST(Float8E5M2Fnuz, FollowsItsDefinition) { checkFormat<Float8E5M2Fnuz>({5, 2, 16, 0x7f, false}); }
 TEST(Float4E2M1, FollowsItsDefinition) { checkFormat<Float4E2M1>({2, 1, 1, 0x7}); }
 
 TEST(Half, OverflowsToInfinity) {

@@ -30,13 +30,21 @@ class Log {
     if (enabled(severity)) sink_(severity, str(args...));
   }
   template <class... Args>
-  void error(const Args&... args) const { write(Severity::kError, args...); }
+  void error(const Args&... args) const {
+    write(Severity::kError, args...);
+  }
   template <class... Args>
-  void warning(const Args&... args) const { write(Severity::kWarning, args...); }
+  void warning(const Args&... args) const {
+    write(Severity::kWarning, args...);
+  }
   template <class... Args>
-  void info(const Args&... args) const { write(Severity::kInfo, args...); }
+  void info(const Args&... args) const {
+    write(Severity::kInfo, args...);
+  }
   template <class... Args>
-  void verbose(const Args&... args) const { write(Severity::kVerbose, args...); }
+  void verbose(const Args&... args) const {
+    write(Severity::kVerbose, args...);
+  }
 
  private:
   Sink sink_;

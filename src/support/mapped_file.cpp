@@ -58,9 +58,7 @@ class Pages {
     data_ = static_cast<std::byte*>(data);
     capacity_ = bytes;
   }
-  std::span<std::byte> release(size_t size) {
-    return {data_, (capacity_ = 0, size)};
-  }
+  std::span<std::byte> release(size_t size) { return {data_, (capacity_ = 0, size)}; }
 
  private:
   std::byte* data_ = nullptr;

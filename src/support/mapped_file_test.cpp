@@ -25,8 +25,8 @@ class Files : public testing::Test {
  protected:
   void SetUp() override {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              str("camshaft_", test->name(), "_", ::getpid());
+    folder_ =
+        std::filesystem::path(testing::TempDir()) / str("camshaft_", test->name(), "_", ::getpid());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -95,8 +95,8 @@ TEST_F(Files, ReadsFilesThatReportNoSize) {
 
 TEST_F(Files, FailuresNameThePathAndTheReason) {
   const std::string missing = path("missing");
-  for (const std::string& message : {ioMessage([&] { MappedFile::open(missing); }),
-                                     ioMessage([&] { readFile(missing); })}) {
+  for (const std::string& message :
+       {ioMessage([&] { MappedFile::open(missing); }), ioMessage([&] { readFile(missing); })}) {
     EXPECT_THAT(message, HasSubstr("'" + missing + "'"));
     EXPECT_THAT(message, HasSubstr("No such file or directory"));
   }

@@ -15,7 +15,8 @@ struct PackedInteger {
 
   PackedInteger() = default;
   template <class Integer>
-  requires std::is_integral_v<Integer> CAMSHAFT_INLINE explicit PackedInteger(Integer value)
+    requires std::is_integral_v<Integer>
+  CAMSHAFT_INLINE explicit PackedInteger(Integer value)
       : bits(static_cast<uint8_t>(static_cast<uint64_t>(value) & ((1 << width) - 1))) {}
   CAMSHAFT_INLINE explicit operator Compute() const {
     constexpr int kSign = isSigned ? 1 << (width - 1) : 0;

@@ -16,10 +16,14 @@ inline constexpr SizeRelation kLastSizeRelation = SizeRelation::kAtLeast;
 
 inline bool holds(SizeRelation relation, int64_t a, int64_t b) {
   switch (relation) {
-    case SizeRelation::kEqual: return a == b;
-    case SizeRelation::kBroadcast: return a == b || a == 1 || b == 1;
-    case SizeRelation::kBroadcastTo: return a == b || a == 1;
-    case SizeRelation::kAtLeast: return a >= b;
+    case SizeRelation::kEqual:
+      return a == b;
+    case SizeRelation::kBroadcast:
+      return a == b || a == 1 || b == 1;
+    case SizeRelation::kBroadcastTo:
+      return a == b || a == 1;
+    case SizeRelation::kAtLeast:
+      return a >= b;
   }
   return false;
 }

@@ -74,7 +74,9 @@ class ThreadPool {
 
 class ThreadPool::Limit {
  public:
-  Limit(const ThreadPool& pool, int threads) : pool_(&pool), threads_(threads), outer_(limit_) { limit_ = this; }
+  Limit(const ThreadPool& pool, int threads) : pool_(&pool), threads_(threads), outer_(limit_) {
+    limit_ = this;
+  }
   ~Limit() { limit_ = outer_; }
   Limit(const Limit&) = delete;
   Limit& operator=(const Limit&) = delete;

@@ -12,7 +12,7 @@
 
 int main(int count, char** arguments) {
   constexpr int kSocket = 3;
-  struct stat status {};
+  struct stat status{};
   if (count != 2 || fstat(kSocket, &status) != 0 || !S_ISSOCK(status.st_mode)) {
     std::fputs("camshaft-trials is started by builds for GPUs, to try kernels in.\n", stderr);
     return 64;

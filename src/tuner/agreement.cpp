@@ -240,8 +240,9 @@ double evaluationWork(const Node& node, const SymbolValue& opt) {
   }
   // A, B and the product of [m, k] and [k, n] have m²·k²·n² elements together.
   if (isProduct(node.op) || node.op == &ops::MatMulInteger)
-    return plain + std::sqrt(countOf(node.input(0)) * countOf(node.input(1)) *  // Einsum may have one
-                             std::max(results, countOf(node.input(0))));
+    return plain +
+           std::sqrt(countOf(node.input(0)) * countOf(node.input(1)) *  // Einsum may have one
+                     std::max(results, countOf(node.input(0))));
   const bool isSimple = isAmong(node.op, {&ops::Identity,
                                           &ops::Reduce,
                                           &ops::ArgReduce,

@@ -17,15 +17,15 @@ namespace camshaft {
 
 struct ChooseOptions {
   std::vector<const BuildBackend*> backends;  // asked first to last
-  int optimizationLevel = 3;  // 0: take the first that fits; above, time the candidates
+  int optimizationLevel = 3;     // 0: take the first that fits; above, time the candidates
   bool canMeasure = true;        // the device is here
   bool hasDeviceMemory = false;  // kernels of backends without device code run on the host
   int threads = 1;
   bool allowTf32 = true;
-  TimingCache* timings = nullptr;  // never null
-  std::string deviceKey;           // prefix of the timing keys
+  TimingCache* timings = nullptr;                 // never null
+  std::string deviceKey;                          // prefix of the timing keys
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
-  int timingRuns = 1;                 // at least this many launches per candidate
+  int timingRuns = 1;                             // at least this many launches per candidate
   DeviceWrapper wrapDevice;           // kernels are timed in its memory; null: the device's own
   bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
   // Kernels of a device are tried in a process of their own, unless wrapDevice is set, whose memory

@@ -66,7 +66,9 @@ const Kernel kHungryFirst[] = {kHungry, kFirst};
 const Kernel kFailingFirst[] = {kFailing, kFirst};
 const Kernel kOnlyFailing[] = {kFailing};
 template <const auto& kKernels>
-KernelList listOf(const Node&) { return kKernels; }
+KernelList listOf(const Node&) {
+  return kKernels;
+}
 const BuildBackend kTwoBackend{"test", listOf<kTwo>, false};
 const BuildBackend kHungryBackend{"test", listOf<kHungryFirst>, false};
 const BuildBackend kFailingBackend{"test", listOf<kFailingFirst>, false};
@@ -96,14 +98,17 @@ Prepared countedPrepared(const Node& node, const PrepareOptions& options) {
   ++preparedCount;
   return referencePrepared(node, options);
 }
-const Kernel kCounted[] = {{"test/first", anything, countedPrepared}, {"test/second", anything, countedPrepared}};
+const Kernel kCounted[] = {{"test/first", anything, countedPrepared},
+                           {"test/second", anything, countedPrepared}};
 const BuildBackend kCountedBackend{"test", listOf<kCounted>, false};
 
 Graph softmax() {
-  return parseGraph("graph g(%x: f32[4, 8]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }", findOp);
+  return parseGraph("graph g(%x: f32[4, 8]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }",
+                    findOp);
 }
 
-std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend, ChooseOptions options = {}) {
+std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend,
+                                 ChooseOptions options = {}) {
   TimingCache own;
   if (!options.timings) options.timings = &own;
   options.backends.insert(options.backends.begin(), &backend);
@@ -140,7 +145,8 @@ graph g(%x: f32[4, 8]) {
   %b = Softmax(%a) {axis = 1} "again"
   %c = Softmax(%b) {axis = 0} "other"
   return %c
-})", findOp);
+})",
+                           findOp);
   preparedCount = 0;
   const auto chosen = choose(graph, kCountedBackend);
   ASSERT_EQ(chosen.size(), 3u);
@@ -160,7 +166,8 @@ TEST(Choose, KnownTimesDecideWithoutMeasuring) {
   for (const std::string winner : {"test/first", "test/second"}) {
     TimingCache known;
     for (const std::string name : {"test/first", "test/second"}) {
-      const size_t at = text.find(name), begin = text.rfind("|1|", at), end = text.find("f32[4, 8]", at);
+      const size_t at = text.find(name), begin = text.rfind("|1|", at),
+                   end = text.find("f32[4, 8]", at);
       ASSERT_NE(end, std::string::npos);
       known.insert(text.substr(begin, end + 9 - begin), name == winner ? 0.001 : 5.0);
     }
@@ -174,9 +181,11 @@ TEST(Choose, KnownTimesDecideWithoutMeasuring) {
 
 TEST(Choose, WorkspaceBeyondTheLimitIsRefusedWithTheReason) {
   Graph graph = softmax();
-  const auto chosen = choose(graph, kHungryBackend, {.optimizationLevel = 0, .workspaceLimit = 1000});
+  const auto chosen =
+      choose(graph, kHungryBackend, {.optimizationLevel = 0, .workspaceLimit = 1000});
   EXPECT_EQ(chosen[0].kernel->name, "test/first");
-  EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("needs 1048576 bytes of workspace and the limit is 1000"));
+  EXPECT_THAT(chosen[0].info.alternatives[0].note,
+              HasSubstr("needs 1048576 bytes of workspace and the limit is 1000"));
   Graph other = softmax();
   EXPECT_EQ(choose(other, kHungryBackend, {.optimizationLevel = 0})[0].kernel->name, "test/hungry");
 }
@@ -187,7 +196,8 @@ graph g(%x: f32[4, 8], %z: f32[8]) {
   %y = Softmax(%x) {axis = 1} epilogue(%z) {add(x0:f32, x1:f32)} "layer"
   %t = Softmax(%y) {axis = 0} "after"
   return %t, %y
-})", findOp);
+})",
+                           findOp);
   const auto chosen = choose(graph, kTwoBackend, {.optimizationLevel = 0});
   ASSERT_EQ(chosen.size(), 3u);
   EXPECT_EQ(chosen[1].node->op, &ops::Pointwise);
@@ -222,25 +232,30 @@ TEST(Choose, CandidatesThatFailAreDropped) {
     ADD_FAILURE() << "a kernel that fails was chosen";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
-    EXPECT_THAT(error.message(), HasSubstr("node 'layer' (Softmax) has no kernel: test/failing: it broke"));
+    EXPECT_THAT(error.message(),
+                HasSubstr("node 'layer' (Softmax) has no kernel: test/failing: it broke"));
   }
 }
 
 Graph softmaxOf(int64_t rows) {
-  return parseGraph(str("graph g(%x: f32[", rows, ", 512]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }"), findOp);
+  return parseGraph(
+      str("graph g(%x: f32[", rows, ", 512]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }"),
+      findOp);
 }
 
 // Warnings of a build.
 struct Warnings {
   std::vector<std::string> texts;
   Log log() {
-    return Log([this](Severity, std::string_view text) { texts.emplace_back(text); }, Severity::kWarning);
+    return Log([this](Severity, std::string_view text) { texts.emplace_back(text); },
+               Severity::kWarning);
   }
 };
 
 TEST(Choose, ResultsAreComparedWithTheDefinition) {
   Graph graph = softmax();
-  EXPECT_THAT(choose(graph, kTwoBackend)[0].info.why, HasSubstr("compared with the operator's definition"));
+  EXPECT_THAT(choose(graph, kTwoBackend)[0].info.why,
+              HasSubstr("compared with the operator's definition"));
 }
 
 TEST(Choose, AKernelWithWrongResultsIsDroppedWithAWarning) {
@@ -250,19 +265,22 @@ TEST(Choose, AKernelWithWrongResultsIsDroppedWithAWarning) {
     // The wrong one is as fast, and first in the list.
     const auto build = [&] {
       Graph graph = softmaxOf(rows);
-      const auto chosen = choose(graph, kWrongBackend, {.timings = &timings, .log = warnings.log()});
+      const auto chosen =
+          choose(graph, kWrongBackend, {.timings = &timings, .log = warnings.log()});
       EXPECT_EQ(chosen[0].kernel->name, "test/first");
       return chosen[0].info;
     };
     const StepInfo info = build();
-    const std::string judge = rows == 4 ? "compared with the operator's definition" : "compared with test/first";
+    const std::string judge =
+        rows == 4 ? "compared with the operator's definition" : "compared with test/first";
     ASSERT_EQ(info.alternatives.size(), 1u);
     // The second may have been so much faster that the first was never looked at.
     if (info.alternatives[0].note == "slower") continue;
     EXPECT_THAT(info.alternatives[0].note, HasSubstr(str("its results are wrong, ", judge)));
     ASSERT_EQ(warnings.texts.size(), 1u);
-    EXPECT_THAT(warnings.texts[0], testing::AllOf(HasSubstr("node 'layer' (Softmax): kernel test/wrong is not used"),
-                                                  HasSubstr("elements of output 0 (f32["), HasSubstr("instead of")));
+    EXPECT_THAT(warnings.texts[0],
+                testing::AllOf(HasSubstr("node 'layer' (Softmax): kernel test/wrong is not used"),
+                               HasSubstr("elements of output 0 (f32["), HasSubstr("instead of")));
     build();  // the timing cache knows
     EXPECT_EQ(warnings.texts.size(), 1u);
   }
@@ -271,7 +289,8 @@ TEST(Choose, AKernelWithWrongResultsIsDroppedWithAWarning) {
 TEST(Choose, WhereTheOnlyKernelIsWrongTheNextBackendTakesTheNode) {
   Graph graph = softmax();
   Warnings warnings;
-  const auto chosen = choose(graph, kOnlyWrongBackend, {.backends = {&reference::buildBackend()}, .log = warnings.log()});
+  const auto chosen = choose(graph, kOnlyWrongBackend,
+                             {.backends = {&reference::buildBackend()}, .log = warnings.log()});
   EXPECT_EQ(chosen[0].kernel->name, "reference/evaluate");
   EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("its results are wrong"));
   EXPECT_EQ(warnings.texts.size(), 1u);
@@ -285,7 +304,8 @@ graph g(%x: f32[4, 8]) {
   %a = Softmax(%x) {axis = 1} "first"
   %b = Softmax(%a) {axis = 1} "again"
   return %b
-})", findOp);
+})",
+                           findOp);
   Warnings warnings;
   const auto chosen = choose(graph, kWrongBackend, {.log = warnings.log()});
   EXPECT_EQ(chosen[0].kernel->name, "test/first");
@@ -307,16 +327,22 @@ TEST(Choose, LackOfMemoryIsAReasonAndNotRemembered) {
   EXPECT_EQ(chosen[0].kernel->name, "test/first");
   EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("out of memory"));
   const std::vector<std::byte> bytes = timings.serialize();
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find("test/starving"), std::string::npos);
+  EXPECT_EQ(
+      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find("test/starving"),
+      std::string::npos);
 }
 
 TEST(Choose, RandomNumbersAreNotCompared) {
   Graph graph = parseGraph("graph g() { %y = Random() {shape = [4, 4]} return %y }", findOp);
-  EXPECT_THAT(choose(graph, reference::buildBackend())[0].info.why, HasSubstr("unchecked: its results are random"));
+  EXPECT_THAT(choose(graph, reference::buildBackend())[0].info.why,
+              HasSubstr("unchecked: its results are random"));
 }
 
 TEST(Choose, KernelsAreNotRunAtSizesThatDoNotFit) {
-  Graph graph = parseGraph("graph g(%x: f32[n, 3], %y: f32[m, 3]) { %z = Pointwise(%x, %y) {expr = add(x0:f32, x1:f32)} return %z }", findOp);
+  Graph graph = parseGraph(
+      "graph g(%x: f32[n, 3], %y: f32[m, 3]) { %z = Pointwise(%x, %y) {expr = add(x0:f32, x1:f32)} "
+      "return %z }",
+      findOp);
   ShapeProfile profile{.inputs = {{"x", {.min = {2, 3}, .opt = {4, 3}, .max = {9, 3}}},
                                   {"y", {.min = {2, 3}, .opt = {5, 3}, .max = {9, 3}}}}};
   TimingCache timings;

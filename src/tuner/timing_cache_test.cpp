@@ -41,7 +41,8 @@ std::vector<std::byte> cacheWithTime(double milliseconds) {
   TimingCache cache;
   cache.insert("key", 1);
   std::vector<std::byte> bytes = cache.serialize();
-  std::memcpy(bytes.data() + bytes.size() - sizeof milliseconds, &milliseconds, sizeof milliseconds);
+  std::memcpy(bytes.data() + bytes.size() - sizeof milliseconds, &milliseconds,
+              sizeof milliseconds);
   const uint64_t hash = hashBytes(std::span(bytes).subspan(16));
   std::memcpy(bytes.data() + 8, &hash, sizeof hash);
   return bytes;

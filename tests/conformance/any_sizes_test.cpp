@@ -178,7 +178,8 @@ TEST_P(AnySizes, AreRightOrRefused) {
     for (int level : allLevels()) {
       SCOPED_TRACE(str(device.name, " at optimisation level ", level));
       Context context(build(loose.graph, device.name, level, profiles), 2);
-      std::mt19937 random(static_cast<uint32_t>(c.name.size()) * 131 + static_cast<uint32_t>(level));
+      std::mt19937 random(static_cast<uint32_t>(c.name.size()) * 131 +
+                          static_cast<uint32_t>(level));
       for (int i = 0; i < kRuns; ++i) {
         const conformance::Run run = randomRun(c, loose, profiles.front(), random);
         std::string sizes;

@@ -27,7 +27,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 std::pair<std::string, std::string> halves(const std::string& text, std::string_view separator) {
   const size_t at = text.find(separator);
-  if (at == std::string::npos) fail(ErrorKind::kInvalidArgument, "'", text, "' lacks '", separator, "'");
+  if (at == std::string::npos)
+    fail(ErrorKind::kInvalidArgument, "'", text, "' lacks '", separator, "'");
   return {text.substr(0, at), text.substr(at + separator.size())};
 }
 
@@ -47,7 +48,8 @@ Run parseRun(const std::string& text) {
       continue;
     }
     std::vector<double>& values = run.values[name.substr(1)];
-    for (const std::string& element : split(value.substr(1, value.size() - 2), ',')) values.push_back(std::stod(element));
+    for (const std::string& element : split(value.substr(1, value.size() - 2), ','))
+      values.push_back(std::stod(element));
   }
   return run;
 }
@@ -102,9 +104,11 @@ HostTensor randomTensor(const Value& value, Dims dims, const std::pair<double, d
   const double low = range ? range->first : isReal ? -1 : 0;
   const double high = range ? range->second : tensor.type == DataType::kBool || isReal ? 1 : 3;
   std::uniform_real_distribution<double> real(low, high);
-  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low), static_cast<int64_t>(high));
+  std::uniform_int_distribution<int64_t> integer(static_cast<int64_t>(low),
+                                                 static_cast<int64_t>(high));
   for (int64_t i = 0; i < tensor.count(); ++i)
-    writeElement(tensor.type, tensor.view().data, i, isReal ? real(random) : static_cast<double>(integer(random)));
+    writeElement(tensor.type, tensor.view().data, i,
+                 isReal ? real(random) : static_cast<double>(integer(random)));
   return tensor;
 }
 
@@ -121,10 +125,13 @@ Graph Case::graph() const {
   Graph graph = parseGraph(text, findOp);
   for (const std::string& name : weights) {
     Value* input = graph.find(name);
-    if (!input) fail(ErrorKind::kInvalidArgument, "case ", this->name, " has no input '", name, "'");
+    if (!input)
+      fail(ErrorKind::kInvalidArgument, "case ", this->name, " has no input '", name, "'");
     const auto range = ranges.find(name);
-    HostTensor tensor = randomTensor(*input, shapeAt(*input, {}), range == ranges.end() ? nullptr : &range->second);
-    Value* constant = graph.addConstant(str(name, ".data"), input->type, ConstantData::own(std::move(tensor.bytes)));
+    HostTensor tensor =
+        randomTensor(*input, shapeAt(*input, {}), range == ranges.end() ? nullptr : &range->second);
+    Value* constant = graph.addConstant(str(name, ".data"), input->type,
+                                        ConstantData::own(std::move(tensor.bytes)));
     graph.replaceUses(input, constant);
     graph.removeInput(input);
   }
@@ -135,11 +142,13 @@ std::vector<HostTensor> Case::inputs(const Graph& graph, const Run& run) const {
   std::vector<HostTensor> tensors;
   for (const Value* input : graph.inputs) {
     const auto range = ranges.find(input->name);
-    tensors.push_back(randomTensor(*input, shapeAt(*input, run), range == ranges.end() ? nullptr : &range->second));
+    tensors.push_back(randomTensor(*input, shapeAt(*input, run),
+                                   range == ranges.end() ? nullptr : &range->second));
     const auto values = run.values.find(input->name);
     if (values == run.values.end()) continue;
     HostTensor& tensor = tensors.back();
-    for (int64_t i = 0; i < tensor.count(); ++i) writeElement(tensor.type, tensor.view().data, i, values->second.at(i));
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      writeElement(tensor.type, tensor.view().data, i, values->second.at(i));
   }
   return tensors;
 }
@@ -149,7 +158,8 @@ std::vector<ShapeProfile> Case::profiles(const Graph& graph) const {
   for (size_t i = 0; i < runs.size(); ++i) {
     for (const Value* input : graph.inputs) {
       const Dims dims = shapeAt(*input, runs[i]);
-      auto [it, isNew] = profiles[profileOf(i)].inputs.try_emplace(input->name, InputRange{dims, dims, dims});
+      auto [it, isNew] =
+          profiles[profileOf(i)].inputs.try_emplace(input->name, InputRange{dims, dims, dims});
       for (size_t d = 0; d < dims.size(); ++d) {
         it->second.min[d] = std::min(it->second.min[d], dims[d]);
         it->second.max[d] = std::max(it->second.max[d], dims[d]);

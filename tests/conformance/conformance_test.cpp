@@ -13,8 +13,8 @@ namespace camshaft::conformance {
 namespace {
 
 // All runs one after the other, forwards and back, on one context.
-std::string runAll(const std::shared_ptr<const LoadedEngine>& engine, std::vector<Problem> problems, int threads,
-                   double tolerance) {
+std::string runAll(const std::shared_ptr<const LoadedEngine>& engine, std::vector<Problem> problems,
+                   int threads, double tolerance) {
   try {
     Context context(engine, threads);
     for (size_t i = 0; i < 2 * problems.size(); ++i) {
@@ -44,10 +44,11 @@ class Conformance : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(Conformance, Agrees) {
   const auto& [device, c] = GetParam();
-  if (const auto skip = device.skips.find(c->name); skip != device.skips.end()) GTEST_SKIP() << skip->second;
+  if (const auto skip = device.skips.find(c->name); skip != device.skips.end())
+    GTEST_SKIP() << skip->second;
   const Graph graph = c->graph();
   std::vector<Problem> problems;
-  for (size_t i = 0; i < c->runs.size(); ++i) 
+  for (size_t i = 0; i < c->runs.size(); ++i)
     problems.emplace_back(graph, c->inputs(graph, c->runs[i]), c->profileOf(i));
 
   for (int level : allLevels()) {
@@ -78,7 +79,8 @@ TEST(ConformanceCases, UseEveryOperator) {
 
 TEST(ConformanceCases, HaveNamesOfTheirOwnAndSkipsThatExist) {
   std::set<std::string> names;
-  for (const Case& c : allCases()) EXPECT_TRUE(names.insert(c.name).second) << c.name << " in " << c.file;
+  for (const Case& c : allCases())
+    EXPECT_TRUE(names.insert(c.name).second) << c.name << " in " << c.file;
   for (const Device& device : allDevices())
     for (const auto& [name, reason] : device.skips) EXPECT_TRUE(names.contains(name)) << name;
 }

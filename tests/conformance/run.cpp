@@ -30,7 +30,8 @@ std::shared_ptr<const LoadedEngine> build(const Graph& graph, const std::string&
 namespace {
 
 bool isClose(const HostTensor& got, const HostTensor& want, int64_t i, double tolerance) {
-  const double a = readElement(got.type, got.view().data, i), b = readElement(want.type, want.view().data, i);
+  const double a = readElement(got.type, got.view().data, i),
+               b = readElement(want.type, want.view().data, i);
   if (!isFloat(want.type)) return a == b;
   if (std::isnan(b)) return std::isnan(a);
   return a == b || std::fabs(a - b) <= tolerance * (1 + std::fabs(b));
@@ -40,8 +41,9 @@ bool isClose(const HostTensor& got, const HostTensor& want, int64_t i, double to
 std::string difference(const HostTensor& got, const HostTensor& want, double tolerance) {
   for (int64_t i = 0; i < want.count(); ++i)
     if (!isClose(got, want, i, tolerance))
-      return str("element ", i, " of ", want.count(), " is ", readElement(got.type, got.view().data, i),
-                 " and should be ", readElement(want.type, want.view().data, i));
+      return str("element ", i, " of ", want.count(), " is ",
+                 readElement(got.type, got.view().data, i), " and should be ",
+                 readElement(want.type, want.view().data, i));
   return "";
 }
 
@@ -107,8 +109,9 @@ std::string runOn(Context& context, const Problem& problem, double tolerance) {
   for (size_t i = 0; i < got.size(); ++i) {
     outputs[i].read(got[i]);
     if (context.outputShape(static_cast<int>(i)) != problem.wanted[i].dims)
-      return str("output ", i, " has the shape [", join(context.outputShape(static_cast<int>(i)), ", "),
-                 "] instead of [", join(problem.wanted[i].dims, ", "), "]");
+      return str("output ", i, " has the shape [",
+                 join(context.outputShape(static_cast<int>(i)), ", "), "] instead of [",
+                 join(problem.wanted[i].dims, ", "), "]");
     const std::string wrong = difference(got[i], problem.wanted[i], tolerance);
     if (!wrong.empty()) return str("output ", i, ": ", wrong);
   }

@@ -15,8 +15,10 @@ int main() {
   std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(logger));
   std::unique_ptr<nvinfer1::INetworkDefinition> network(builder->createNetworkV2(0));
   nvinfer1::ITensor* x = network->addInput("x", nvinfer1::DataType::kFLOAT, nvinfer1::Dims2{2, 2});
-  nvinfer1::ITensor* relu = network->addActivation(*x, nvinfer1::ActivationType::kRELU)->getOutput(0);
-  nvinfer1::ITensor* y = network->addElementWise(*relu, *x, nvinfer1::ElementWiseOperation::kSUM)->getOutput(0);
+  nvinfer1::ITensor* relu =
+      network->addActivation(*x, nvinfer1::ActivationType::kRELU)->getOutput(0);
+  nvinfer1::ITensor* y =
+      network->addElementWise(*relu, *x, nvinfer1::ElementWiseOperation::kSUM)->getOutput(0);
   y->setName("y");
   network->markOutput(*y);
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
@@ -25,7 +27,8 @@ int main() {
   if (!bytes) return 1;
 
   std::unique_ptr<nvinfer1::IRuntime> runtime(nvinfer1::createInferRuntime(logger));
-  std::unique_ptr<nvinfer1::ICudaEngine> engine(runtime->deserializeCudaEngine(bytes->data(), bytes->size()));
+  std::unique_ptr<nvinfer1::ICudaEngine> engine(
+      runtime->deserializeCudaEngine(bytes->data(), bytes->size()));
   std::unique_ptr<nvinfer1::IExecutionContext> context(engine->createExecutionContext());
   float in[4] = {-1, 2, -3, 4}, out[4] = {};
   context->setTensorAddress("x", in);

@@ -51,7 +51,7 @@ fs::path cacheFolder() {
   const fs::path folder =
       fs::temp_directory_path() / ("camshaft_emulator_" + std::to_string(getuid()));
   mkdir(folder.c_str(), 0700);
-  struct stat info {};
+  struct stat info{};
   // Shared objects are loaded from here: nobody else may write to it.
   if (stat(folder.c_str(), &info) != 0 || info.st_uid != getuid() || (info.st_mode & 022)) {
     failWith("'" + folder.string() + "' is not a folder of this user; set CAMSHAFT_EMULATOR_CACHE");

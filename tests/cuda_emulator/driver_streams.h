@@ -63,8 +63,8 @@ struct StreamFunctions {
                                          const CUgraphEdgeData** edges, size_t* count) {
     return callInContext("cuStreamGetCaptureInfo", "", [&](DriverState& state) {
       if (!state.streams.has(stream)) return CUDA_ERROR_INVALID_HANDLE;
-      *status = stream->isCapturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                    : CU_STREAM_CAPTURE_STATUS_NONE;
+      *status =
+          stream->isCapturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
       *nodes = stream->waitedFor.data();
       *edges = nullptr;
       *count = stream->waitedFor.size();
@@ -126,9 +126,8 @@ struct EventFunctions {
       event->time = std::chrono::steady_clock::now();
       return CUDA_SUCCESS;
     };
-    return enqueue(stream, "cuEventRecord", "", record, [](CUgraphNode_st& node) {
-      node.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-    });
+    return enqueue(stream, "cuEventRecord", "", record,
+                   [](CUgraphNode_st& node) { node.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD; });
   }
   static CUresult cuEventSynchronize(CUevent event) { return cuEventQuery(event); }
   static CUresult cuEventQuery(CUevent event) {

@@ -370,9 +370,7 @@ TEST(Emulator, CompileErrorsAreShown) {
             HasSubstr("'y' was not declared")));
   EXPECT_THAT(errorOf([] { Module::compile("extern \"C\" __global__ void f() {}")->find("g"); }),
               HasSubstr("no kernel 'g'"));
-  EXPECT_THAT(errorOf([] {
-                prefetch({"extern \"C\" __global__ void f() {}", "int x = ;"});
-              }),
+  EXPECT_THAT(errorOf([] { prefetch({"extern \"C\" __global__ void f() {}", "int x = ;"}); }),
               HasSubstr("kernel.cu:1"));
 }
 

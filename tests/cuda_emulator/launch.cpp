@@ -50,7 +50,7 @@ class SignalGuard {
   SignalGuard() {
     std::lock_guard lock(mutex());
     if (users()++ > 0) return;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = onSignal;
     // The handler does not return, so the signal must not stay blocked.
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

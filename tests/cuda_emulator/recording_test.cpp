@@ -209,8 +209,7 @@ class RecordedLibrary : public testing::Test {
 
   std::unique_ptr<Recording> record(const std::function<void(CUstream)>& work) {
     return device.record(stream, [&] {
-      cuda::queueLibrary(
-          stream, [] {}, [&](void* on) { work(static_cast<CUstream>(on)); });
+      cuda::queueLibrary(stream, [] {}, [&](void* on) { work(static_cast<CUstream>(on)); });
     });
   }
   std::string whyNot(const std::function<void(CUstream)>& work) {

@@ -25,7 +25,8 @@ std::string depthwise() {
   for (int i = 0; i < 16 * 9; ++i) weights += str(i == 0 ? "" : ", ", 0.25 * (i % 7 - 3));
   return str(R"(
 graph net(%x: f32[1, 10, 9, 16]) {
-  %w: f32[16, 1, 3, 3] = constant [)", weights, R"(]
+  %w: f32[16, 1, 3, 3] = constant [)",
+             weights, R"(]
   %y = Conv(%x, %w) {strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1], groups = 16, channels_last = true} "layer"
   return %y
 })");
@@ -125,8 +126,8 @@ TEST(TrialProcess, WithoutTheProgramKernelsAreTriedHereAndTheLogSaysSo) {
   std::vector<std::string> notes;
   CompileOptions options;
   options.device = "cuda";
-  options.log = Log([&](Severity, std::string_view text) { notes.emplace_back(text); },
-                    Severity::kVerbose);
+  options.log =
+      Log([&](Severity, std::string_view text) { notes.emplace_back(text); }, Severity::kVerbose);
   const Plan plan = compile(parseGraph(depthwise(), findOp), options);
   unsetenv("CAMSHAFT_TRIALS");
   EXPECT_FALSE(plan.profiles[0].steps.empty());

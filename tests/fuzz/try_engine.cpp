@@ -91,7 +91,7 @@ class Run {
     context_.setProfile(profile);
   }
 
-  void at(const std::vector<int64_t> InputRange::*sizes) {
+  void at(const std::vector<int64_t> InputRange::* sizes) {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const int index = static_cast<int>(i);
       const DataType type = plan_.inputs[i].tensor.type;

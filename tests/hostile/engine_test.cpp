@@ -66,9 +66,11 @@ int64_t setting(const char* name, int64_t otherwise) {
 }
 
 void repeat(int rounds, const std::function<void(Random&, uint32_t seed)>& round) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(setting("CAMSHAFT_FUZZ_SECONDS", 0));
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(setting("CAMSHAFT_FUZZ_SECONDS", 0));
   const auto first = static_cast<uint32_t>(setting("CAMSHAFT_FUZZ_SEED", 0));
-  for (uint32_t i = 0; i < static_cast<uint32_t>(rounds) || std::chrono::steady_clock::now() < end; ++i) {
+  for (uint32_t i = 0; i < static_cast<uint32_t>(rounds) || std::chrono::steady_clock::now() < end;
+       ++i) {
     if (std::getenv("CAMSHAFT_FUZZ_TRACE")) fprintf(stderr, "seed %u\n", first + i);
     Random random(first + i);
     round(random, first + i);
@@ -103,7 +105,8 @@ TEST(HostileEngine, FlippedBytesWithAValidChecksum) {
     std::memcpy(&header, bytes.data(), sizeof header);
     const EngineSection& section = below(random, 8) == 0 ? header.inspection : header.plan;
     for (uint64_t flips = 1 + below(random, 3); flips > 0; --flips) {
-      const uint64_t at = below(random, 16) == 0 ? below(random, bytes.size()) : section.offset + below(random, section.size);
+      const uint64_t at = below(random, 16) == 0 ? below(random, bytes.size())
+                                                 : section.offset + below(random, section.size);
       bytes[at] ^= static_cast<std::byte>(1 << below(random, 8));
     }
     rehash(bytes);
@@ -116,7 +119,8 @@ TEST(HostileEngine, ChangedPlans) {
   int ran = 0, rounds = 0;
   repeat(12000, [&](Random& random, uint32_t) {
     Plan plan = readEngine(goodEngines()[below(random, goodEngines().size())]);
-    for (uint64_t changes = 1 + below(random, 2); changes > 0; --changes) changePlan(random, plan, donors);
+    for (uint64_t changes = 1 + below(random, 2); changes > 0; --changes)
+      changePlan(random, plan, donors);
     ++rounds;
     ran += tryEngine(writeUnchecked(plan)).empty();
   });

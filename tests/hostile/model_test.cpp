@@ -30,13 +30,15 @@ std::string verdictOn(const std::string& bytes) {
   const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*network, logger));
   if (!parser->parse(bytes.data(), bytes.size())) {
     std::string all;
-    for (int i = 0; i < parser->getNbErrors(); ++i) all += std::string(parser->getError(i)->desc()) + "\n";
+    for (int i = 0; i < parser->getNbErrors(); ++i)
+      all += std::string(parser->getError(i)->desc()) + "\n";
     return all.empty() ? "refused without a word" : all;
   }
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   config->setDefaultDeviceType(nvinfer1::DeviceType::kCPU);
   config->setBuilderOptimizationLevel(0);
-  const std::unique_ptr<nvinfer1::IHostMemory> engine(builder->buildSerializedNetwork(*network, *config));
+  const std::unique_ptr<nvinfer1::IHostMemory> engine(
+      builder->buildSerializedNetwork(*network, *config));
   return engine ? "" : logger.last.empty() ? "refused without a word" : logger.last;
 }
 
@@ -80,7 +82,8 @@ TEST(HostileModel, ChangedBytesAreRefusedOrBuilt) {
     std::string bytes = good;
     for (uint32_t changes = 1 + random() % 3; changes > 0; --changes) {
       char& byte = bytes[random() % bytes.size()];
-      byte = random() % 2 ? static_cast<char>(random()) : static_cast<char>(byte ^ (1 << random() % 8));
+      byte = random() % 2 ? static_cast<char>(random())
+                          : static_cast<char>(byte ^ (1 << random() % 8));
     }
     const std::string verdict = verdictOn(bytes);
     EXPECT_NE(verdict, "refused without a word") << "round " << round;

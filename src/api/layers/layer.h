@@ -72,7 +72,7 @@ class LayerOf : public I, public LayerCore {
   std::vector<Value*> emit(Emission& at) const override { return params_.emit(at); }
   int32_t maxInputs() const override { return P::kMaxInputs; }
   void readAgain() override {
-    if constexpr (requires(P & params, const Node& node) { params.read(node); })
+    if constexpr (requires(P& params, const Node& node) { params.read(node); })
       params_.read(*nodes.front());
   }
 

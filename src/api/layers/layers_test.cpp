@@ -123,19 +123,32 @@ TEST(Layers, ElementWiseWithDynamicBatchAndProfile) {
 float expectedActivation(ActivationType type, float x) {
   constexpr float alpha = 0.5f, beta = 2.f;
   switch (type) {
-    case ActivationType::kRELU: return std::max(x, 0.f);
-    case ActivationType::kSIGMOID: return 1 / (1 + std::exp(-x));
-    case ActivationType::kTANH: return std::tanh(x);
-    case ActivationType::kLEAKY_RELU: return x >= 0 ? x : alpha * x;
-    case ActivationType::kELU: return x >= 0 ? x : alpha * (std::exp(x) - 1);
-    case ActivationType::kSELU: return x > 0 ? beta * x : beta * alpha * (std::exp(x) - 1);
-    case ActivationType::kSOFTSIGN: return x / (1 + std::abs(x));
-    case ActivationType::kSOFTPLUS: return alpha * std::log(std::exp(beta * x) + 1);
-    case ActivationType::kCLIP: return std::max(alpha, std::min(beta, x));
-    case ActivationType::kHARD_SIGMOID: return std::max(0.f, std::min(1.f, alpha * x + beta));
-    case ActivationType::kSCALED_TANH: return alpha * std::tanh(beta * x);
-    case ActivationType::kTHRESHOLDED_RELU: return x > alpha ? x : 0;
-    case ActivationType::kGELU_ERF: return 0.5f * x * (1 + std::erf(x / std::sqrt(2.f)));
+    case ActivationType::kRELU:
+      return std::max(x, 0.f);
+    case ActivationType::kSIGMOID:
+      return 1 / (1 + std::exp(-x));
+    case ActivationType::kTANH:
+      return std::tanh(x);
+    case ActivationType::kLEAKY_RELU:
+      return x >= 0 ? x : alpha * x;
+    case ActivationType::kELU:
+      return x >= 0 ? x : alpha * (std::exp(x) - 1);
+    case ActivationType::kSELU:
+      return x > 0 ? beta * x : beta * alpha * (std::exp(x) - 1);
+    case ActivationType::kSOFTSIGN:
+      return x / (1 + std::abs(x));
+    case ActivationType::kSOFTPLUS:
+      return alpha * std::log(std::exp(beta * x) + 1);
+    case ActivationType::kCLIP:
+      return std::max(alpha, std::min(beta, x));
+    case ActivationType::kHARD_SIGMOID:
+      return std::max(0.f, std::min(1.f, alpha * x + beta));
+    case ActivationType::kSCALED_TANH:
+      return alpha * std::tanh(beta * x);
+    case ActivationType::kTHRESHOLDED_RELU:
+      return x > alpha ? x : 0;
+    case ActivationType::kGELU_ERF:
+      return 0.5f * x * (1 + std::erf(x / std::sqrt(2.f)));
     case ActivationType::kGELU_TANH:
       return 0.5f * x * (1 + std::tanh(std::sqrt(2.f / 3.14159265f) * (x + 0.044715f * x * x * x)));
   }

@@ -74,20 +74,35 @@ std::optional<E> operationOf(const std::pair<E, ScalarOp> (&table)[N], ScalarOp 
 bool writeActivation(Formula& f, Term x, ActivationType type, double alpha, double beta) {
   const auto branch = [&](Term below, Term above) { where(x < 0.0, below, above); };
   switch (type) {
-    case ActivationType::kLEAKY_RELU: branch(x * alpha, x); return true;
-    case ActivationType::kELU: branch((exponential(x) - 1.0) * alpha, x); return true;
+    case ActivationType::kLEAKY_RELU:
+      branch(x * alpha, x);
+      return true;
+    case ActivationType::kELU:
+      branch((exponential(x) - 1.0) * alpha, x);
+      return true;
     case ActivationType::kSELU:
       branch((exponential(x) - 1.0) * (alpha * beta), x * beta);
       return true;
-    case ActivationType::kSOFTSIGN: x / (apply(ScalarOp::kAbs, x) + 1.0); return true;
-    case ActivationType::kSOFTPLUS: apply(ScalarOp::kSoftplus, x * beta) * alpha; return true;
-    case ActivationType::kCLIP: larger(smaller(x, beta), alpha); return true;
-    case ActivationType::kHARD_SIGMOID: larger(smaller(x * alpha + beta, 1.0), 0.0); return true;
-    case ActivationType::kSCALED_TANH: apply(ScalarOp::kTanh, x * beta) * alpha; return true;
+    case ActivationType::kSOFTSIGN:
+      x / (apply(ScalarOp::kAbs, x) + 1.0);
+      return true;
+    case ActivationType::kSOFTPLUS:
+      apply(ScalarOp::kSoftplus, x * beta) * alpha;
+      return true;
+    case ActivationType::kCLIP:
+      larger(smaller(x, beta), alpha);
+      return true;
+    case ActivationType::kHARD_SIGMOID:
+      larger(smaller(x * alpha + beta, 1.0), 0.0);
+      return true;
+    case ActivationType::kSCALED_TANH:
+      apply(ScalarOp::kTanh, x * beta) * alpha;
+      return true;
     case ActivationType::kTHRESHOLDED_RELU:
       where(x > alpha, x, f.number(0, f.typeOf(x)));
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

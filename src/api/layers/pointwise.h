@@ -133,7 +133,7 @@ class ScaleLayer : public LayerOf<nvinfer1::IScaleLayer, ScaleParams> {
   void setChannelAxis(int32_t axis) noexcept override { set(&Params::channelAxis, axis); }
 
  private:
-  void setWeights(WeightsCopy Params::*field, const nvinfer1::Weights& weights) noexcept {
+  void setWeights(WeightsCopy Params::* field, const nvinfer1::Weights& weights) noexcept {
     change([&](Params& params) { params.*field = WeightsCopy(weights); });
   }
 };

@@ -12,11 +12,16 @@ namespace {
 
 std::optional<PadMode> padModeOf(SampleMode mode) {
   switch (mode) {
-    case SampleMode::kWRAP: return PadMode::kWrap;
-    case SampleMode::kCLAMP: return PadMode::kEdge;
-    case SampleMode::kFILL: return PadMode::kConstant;
-    case SampleMode::kREFLECT: return PadMode::kReflect;
-    default: return std::nullopt;
+    case SampleMode::kWRAP:
+      return PadMode::kWrap;
+    case SampleMode::kCLAMP:
+      return PadMode::kEdge;
+    case SampleMode::kFILL:
+      return PadMode::kConstant;
+    case SampleMode::kREFLECT:
+      return PadMode::kReflect;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -112,7 +117,7 @@ void SliceParams::read(const Node& node) {
   axes.emplace(attrs.axes.begin(), attrs.axes.end());
 }
 
-void SliceLayer::setDims(std::vector<Dim> Params::*field, const Dims& dims) noexcept {
+void SliceLayer::setDims(std::vector<Dim> Params::* field, const Dims& dims) noexcept {
   change([&](Params& params) { params.*field = makeShape(fromPublic(dims)); });
 }
 

@@ -34,7 +34,7 @@ class SliceLayer : public LayerOf<nvinfer1::ISliceLayer, SliceParams> {
   Dims getAxes() const noexcept override;
 
  private:
-  void setDims(std::vector<Dim> Params::*field, const Dims& dims) noexcept;
+  void setDims(std::vector<Dim> Params::* field, const Dims& dims) noexcept;
   Dims view(size_t input, const std::vector<Dim>& values) const noexcept;
 };
 

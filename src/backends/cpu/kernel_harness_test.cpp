@@ -270,8 +270,10 @@ bool runKernel(const HarnessCase& testCase, const Harness& harness, const Kernel
       std::string trace = str("config ", config);
       for (const auto& [name, size] : problem.sizes) trace += str(", ", name, " = ", size);
       SCOPED_TRACE(trace);
-      if (isa == chosen) runEveryWay(testCase, kernel, prepared, problem);
-      else runOnce(testCase, kernel, prepared, problem, 1);
+      if (isa == chosen)
+        runEveryWay(testCase, kernel, prepared, problem);
+      else
+        runOnce(testCase, kernel, prepared, problem, 1);
       if (testing::Test::HasFatalFailure()) return true;
     }
   }

@@ -7,7 +7,7 @@ namespace camshaft::cpu {
 namespace {
 
 const RuntimeKernel* find(std::string_view name) {
-#define CAMSHAFT_FAMILY(family)                             \
+#define CAMSHAFT_FAMILY(family)                           \
   for (const RuntimeKernel& kernel : family::launchers()) \
     if (kernel.name == name) return &kernel;
   CAMSHAFT_CPU_FAMILIES(CAMSHAFT_FAMILY)

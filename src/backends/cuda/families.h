@@ -5,7 +5,9 @@
 
 namespace camshaft::cuda {
 
-namespace strided { KernelList kernels(); }  // elements that move by strides, and expressions of them
+namespace strided {
+KernelList kernels();
+}  // namespace strided
 
 namespace move {  // elements that move to or from computed places
 KernelList concatKernels();
@@ -35,17 +37,23 @@ KernelList nonZeroKernels();
 KernelList suppressKernels();
 }  // namespace select
 
-namespace gemm { KernelList kernels(); }  // MatMul
+namespace gemm {
+KernelList kernels();
+}  // namespace gemm
 namespace attention {
 KernelList kernels();
 KernelList linearKernels();
 }  // namespace attention
-namespace einsum { KernelList kernels(); }
+namespace einsum {
+KernelList kernels();
+}
 namespace conv {
 KernelList kernels();
 KernelList transposeKernels();
 }  // namespace conv
-namespace rnn { KernelList kernels(); }
+namespace rnn {
+KernelList kernels();
+}
 
 namespace sample {  // sums of elements around a position
 KernelList gridSampleKernels();
@@ -58,11 +66,23 @@ KernelList foldColumnsKernels();
 KernelList roiAlignKernels();
 }  // namespace region
 
-namespace softmax { KernelList kernels(); }
-namespace norm { KernelList kernels(); }    // LayerNorm, PointwiseNorm and GroupNorm
-namespace reduce { KernelList kernels(); }  // Reduce and ArgReduce
-namespace cumsum { KernelList kernels(); }
-namespace pool { KernelList kernels(); }
-namespace lrn { KernelList kernels(); }
+namespace softmax {
+KernelList kernels();
+}
+namespace norm {
+KernelList kernels();
+}  // namespace norm
+namespace reduce {
+KernelList kernels();
+}  // namespace reduce
+namespace cumsum {
+KernelList kernels();
+}
+namespace pool {
+KernelList kernels();
+}
+namespace lrn {
+KernelList kernels();
+}
 
 }  // namespace camshaft::cuda

@@ -90,8 +90,7 @@ void importAttention(NodeImport& node) {
   v = withPast(node, node.optionalInput(5), v);
 
   AttentionAttrs attrs;
-  attrs.scale = node.has("scale") ? node.number("scale", 1)
-                                  : scoreScale(node, 0, q->shape()[3], q);
+  attrs.scale = node.has("scale") ? node.number("scale", 1) : scoreScale(node, 0, q->shape()[3], q);
   attrs.softcap = node.number("softcap", 0);
   AttentionMask mask(node, q->shape()[2], k->shape()[2]);
   // The operator itself masks the future, unless the lengths differ by sample or are to be shown.

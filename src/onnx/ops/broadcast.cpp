@@ -38,8 +38,7 @@ Shape broadcastAtRunTime(const NodeImport& node, Value* x, Value* sizes) {
   Shape own(static_cast<size_t>(rank - x->rank()), Dim(1));
   own.insert(own.end(), x->shape().begin(), x->shape().end());
   Shape result(own.begin(), own.end() - length);
-  Value* current =
-      addDims(node.graph(), node.name(), {own.end() - length, own.end()});
+  Value* current = addDims(node.graph(), node.name(), {own.end() - length, own.end()});
   Formula formula;
   const Term wanted = cast(formula.input(0, sizes->dataType()), DataType::kI64);
   where(wanted == 1, formula.input(1, DataType::kI64), wanted);

@@ -40,8 +40,7 @@ void importDeformConv(NodeImport& node) {
   std::vector<Value*> inputs{x, offsets};
   if (node.hasInput(4)) inputs.push_back(node.input(4));
   Value* columns = node.add(&ops::DeformColumns, std::move(inputs), std::move(attrs));
-  node.setOutput(multiplyColumns(node, weights, columns,
-                                 {offsets->shape()[2], offsets->shape()[3]},
+  node.setOutput(multiplyColumns(node, weights, columns, {offsets->shape()[2], offsets->shape()[3]},
                                  node.optionalInput(3)));
 }
 
@@ -59,8 +58,13 @@ std::vector<FoldedAxis> foldedAxes(const NodeImport& node, const std::vector<Dim
   const Window window = windowOf(node, std::vector<int64_t>(block.size(), 1));
   std::vector<FoldedAxis> axes;
   for (size_t i = 0; i < block.size(); ++i) {
-    FoldedAxis axis{block[i], 0, sizes[i] + window.padsBegin[i] + window.padsEnd[i],
-                    window.strides[i], window.dilations[i], window.padsBegin[i], window.padsEnd[i]};
+    FoldedAxis axis{block[i],
+                    0,
+                    sizes[i] + window.padsBegin[i] + window.padsEnd[i],
+                    window.strides[i],
+                    window.dilations[i],
+                    window.padsBegin[i],
+                    window.padsEnd[i]};
     const Dim extent = (axis.block - 1) * axis.dilation + 1;
     axis.windows = floorDiv(axis.padded - extent, axis.stride) + 1;
     axes.push_back(std::move(axis));

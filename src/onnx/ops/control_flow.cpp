@@ -85,14 +85,16 @@ std::vector<Handed> handedOver(NodeImport& node, const BodyImport& yes, const Bo
   for (size_t i = 0; i < yes.items().size(); ++i) {
     const Item &a = yes.items()[i], &b = no.items()[i];
     const Sequence *as = std::get_if<Sequence>(&a), *bs = std::get_if<Sequence>(&b);
-    const bool areSequences = as && bs && !as->isNothing && !bs->isNothing && !as->continues &&
-                              !bs->continues;
+    const bool areSequences =
+        as && bs && !as->isNothing && !bs->isNothing && !as->continues && !bs->continues;
     if (!areSequences && !(tensorOf(a) && tensorOf(b)))
       node.unsupported("output ", i, " is ", describe(a), " or ", describe(b),
                        ", and which branch makes it is known at run time only");
-    const bool areCounted = areSequences && !as->stacked && !bs->stacked &&
-                            as->elements.size() == bs->elements.size();
-    all.push_back(!areSequences ? Handed::kTensor : areCounted ? Handed::kElements : Handed::kStacked);
+    const bool areCounted =
+        areSequences && !as->stacked && !bs->stacked && as->elements.size() == bs->elements.size();
+    all.push_back(!areSequences ? Handed::kTensor
+                  : areCounted  ? Handed::kElements
+                                : Handed::kStacked);
   }
   return all;
 }
@@ -110,7 +112,8 @@ void handOver(NodeImport& node, BodyImport& body, const std::vector<Handed>& how
       if (how[i] == Handed::kElements)
         tensors.insert(tensors.end(), sequence.elements.begin(), sequence.elements.end());
       else if (!sequence.stacked && sequence.elements.empty())
-        node.unsupported("output ", i, " is an empty sequence in one branch, whose type nothing tells");
+        node.unsupported("output ", i,
+                         " is an empty sequence in one branch, whose type nothing tells");
       else
         tensors.push_back(stacked(inside, sequence));
     }
@@ -177,8 +180,8 @@ void importLoop(NodeImport& node) {
     for (size_t c = 0; c < carried.size(); ++c) body.addInput(graph.inputs[2 + c].name, carried[c]);
     return body.run() ? body.outputs() : std::vector<Value*>();
   };
-  const std::vector<Value*> outputs = addLoop(
-      node, inputs, [&] { return node.body("body"); }, make);
+  const std::vector<Value*> outputs =
+      addLoop(node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
 }
 

@@ -27,8 +27,7 @@ void importFlexAttention(NodeImport& node) {
   const Dim size = q->shape()[3], kvHeads = k->shape()[1], keys = k->shape()[2];
   if (kvHeads.isConstant(0) || !mayBeEqual(mod(heads, kvHeads), 0))
     node.invalid("its ", heads, " query heads must be a multiple of its ", kvHeads, " key heads");
-  const double scale =
-      node.has("scale") ? node.number("scale", 1) : scoreScale(node, 0, size, q);
+  const double scale = node.has("scale") ? node.number("scale", 1) : scoreScale(node, 0, size, q);
   const bool wide = q->dataType() == DataType::kF64;
   const DataType precision =
       node.dataType("softmax_precision", wide ? DataType::kF64 : DataType::kF32);

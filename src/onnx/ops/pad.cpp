@@ -71,8 +71,7 @@ void importPad(NodeImport& node) {
   // Negative pads crop, no more than there is.
   std::vector<Dim> low;
   for (int half = 0; half < 2; ++half)
-    for (const int64_t axis : axes)
-      low.push_back(Dim(0) - x->shape()[node.axis(axis, x->rank())]);
+    for (const int64_t axis : axes) low.push_back(Dim(0) - x->shape()[node.axis(axis, x->rank())]);
   importPads(node, dimsFrom(node, pads, low), axes, node.optionalInput(2));
 }
 

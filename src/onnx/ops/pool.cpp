@@ -52,13 +52,12 @@ Value* withoutPads(const NodeImport& node, Value* indices, const Value* seen, co
     const Term wide = sizeOf(seen->shape()[2 + i]), size = sizeOf(x->shape()[2 + i]);
     const Term at = apply(ScalarOp::kMod, rest, wide) - sizeOf(pads.begin[i]);
     const double dilation = static_cast<double>(attrs.dilations[i]);
-    const Term first =
-        apply(ScalarOp::kMod, at, formula.number(dilation, DataType::kI64));
+    const Term first = apply(ScalarOp::kMod, at, formula.number(dilation, DataType::kI64));
     position = position + where(at < 0, first, at) * step;
     rest = apply(ScalarOp::kFloorDiv, rest, wide);
     step = step * size;
   }
-  position + rest * step;
+  position + rest* step;
   return node.pointwise(std::move(operands), formula.take());
 }
 
@@ -69,8 +68,7 @@ Value* averageInside(const NodeImport& node, const Value* x, const RunTimePads& 
   Shape shape = x->shape();
   shape[0] = shape[1] = 1;
   Value* ones = node.expand(node.scalar(x->dataType(), 1), std::move(shape));
-  const Node* inside =
-      node.addNode(&ops::Pool, {padded(node, ones, pads)}, std::move(attrs), 1);
+  const Node* inside = node.addNode(&ops::Pool, {padded(node, ones, pads)}, std::move(attrs), 1);
   return node.binary(ScalarOp::kDiv, averages, inside->output());
 }
 
@@ -85,8 +83,7 @@ Pooled pool(const NodeImport& node, PoolAttrs attrs, Value* x, bool wantsIndices
   attrs.countIncludePad = attrs.kind == PoolKind::kAverage && node.flag("count_include_pad");
   const std::optional<RunTimePads> pads = padSame(node, window, x->shape());
   setWindow(attrs, window);
-  Value* seen =
-      pads ? padded(node, x, *pads, isMax ? loser(node, x->dataType()) : nullptr) : x;
+  Value* seen = pads ? padded(node, x, *pads, isMax ? loser(node, x->dataType()) : nullptr) : x;
   const Node* made = node.addNode(&ops::Pool, {seen}, attrs, wantsIndices ? 2 : 1);
   Pooled result{made->output(0), wantsIndices ? made->output(1) : nullptr};
   if (!pads) return result;

@@ -48,8 +48,8 @@ bool setScales(const NodeImport& node, const Shape& shape, const std::vector<int
 }
 
 // One scale for all axes, so that the result fits into or covers the asked sizes, which are known.
-void keepKnownAspectRatio(const NodeImport& node, const Shape& shape, const std::vector<int64_t>& axes,
-                     bool larger, ResizeAttrs& attrs) {
+void keepKnownAspectRatio(const NodeImport& node, const Shape& shape,
+                          const std::vector<int64_t>& axes, bool larger, ResizeAttrs& attrs) {
   double scale = larger ? 0 : 1e30;
   for (const int64_t axis : axes) {
     if (shape[axis].isConstant(0)) node.invalid("it resizes a tensor without elements");
@@ -170,8 +170,8 @@ void importResize(NodeImport& node) {
   };
   Value *scales = given(2), *sizes = given(3);
   if (!scales && !sizes) node.invalid("it has neither scales nor sizes");
-  const int policy = node.choice("keep_aspect_ratio_policy", "stretch",
-                                 {"stretch", "not_larger", "not_smaller"});
+  const int policy =
+      node.choice("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"});
   const bool keepsRatio = !scales && policy != 0;
   const bool hasRegion = !crops || node.knownNumbers(node.input(1));
   if (hasRegion && crops) setRegion(node, axes, x->rank(), attrs);
@@ -183,11 +183,12 @@ void importResize(NodeImport& node) {
     const std::vector<Dim> wanted = sizesOf(node, sizes, axes);
     for (size_t i = 0; i < axes.size(); ++i) attrs.sizes[axes[i]] = wanted[i];
     const auto isStaticAlong = [&](const Shape& shape) {
-      return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) { return shape[axis].isConstant(); });
+      return std::all_of(axes.begin(), axes.end(),
+                         [&](int64_t axis) { return shape[axis].isConstant(); });
     };
     if (keepsRatio && (!isStaticAlong(x->shape()) || !isStaticAlong(attrs.sizes)))
-      return node.setOutput(resizeAtRunTime(
-          node, x, keepAspectRatio(node, x, axes, wanted, policy == 2), attrs));
+      return node.setOutput(
+          resizeAtRunTime(node, x, keepAspectRatio(node, x, axes, wanted, policy == 2), attrs));
     if (keepsRatio) keepKnownAspectRatio(node, x->shape(), axes, policy == 2, attrs);
     if (!hasRegion)
       return node.setOutput(resizeAtRunTime(

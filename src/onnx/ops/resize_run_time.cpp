@@ -36,7 +36,7 @@ Value* part(const NodeImport& node, Value* vector, const Dim& start, const Dim& 
 
 // Everything about one axis that a formula for positions needs.
 struct Axis {
-  Dim from, to;  // sizes
+  Dim from, to;                // sizes
   Value *scale, *start, *end;  // scalars; the last two null unless cropping
 };
 
@@ -72,7 +72,7 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
       const Term start = formula.input(4, f32), end = formula.input(5, f32);
       const Term width = (end - start) * (from - 1);
       const Term within = where(isOne, width / 2, at * width / (exact - 1));
-      start * (from - 1) + within;
+      start*(from - 1) + within;
       break;
     }
   }
@@ -95,10 +95,18 @@ Value* nearest(const NodeImport& node, Value* x, int64_t axis, Value* at, Resize
   Formula formula;
   const Term position = formula.input(0, DataType::kF32);
   switch (how) {
-    case ResizeNearest::kRoundPreferFloor: apply(ScalarOp::kCeil, position - 0.5); break;
-    case ResizeNearest::kRoundPreferCeil: apply(ScalarOp::kFloor, position + 0.5); break;
-    case ResizeNearest::kFloor: apply(ScalarOp::kFloor, position); break;
-    case ResizeNearest::kCeil: apply(ScalarOp::kCeil, position); break;
+    case ResizeNearest::kRoundPreferFloor:
+      apply(ScalarOp::kCeil, position - 0.5);
+      break;
+    case ResizeNearest::kRoundPreferCeil:
+      apply(ScalarOp::kFloor, position + 0.5);
+      break;
+    case ResizeNearest::kFloor:
+      apply(ScalarOp::kFloor, position);
+      break;
+    case ResizeNearest::kCeil:
+      apply(ScalarOp::kCeil, position);
+      break;
   }
   return take(node, x, axis, node.pointwise({at}, formula.take()), 0);
 }
@@ -141,8 +149,8 @@ Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const Re
   for (int offset = first; offset <= last; ++offset) {
     Formula formula;
     weightOf(formula, offset, attrs);
-    Value* weight = node.cast(node.reshape(node.pointwise(operands, formula.take()), alongAxis),
-                              x->dataType());
+    Value* weight =
+        node.cast(node.reshape(node.pointwise(operands, formula.take()), alongAxis), x->dataType());
     Value* term = node.binary(ScalarOp::kMul, take(node, x, axis, floor, offset), weight);
     sum = sum ? node.binary(ScalarOp::kAdd, sum, term) : term;
     weights = weights ? node.binary(ScalarOp::kAdd, weights, weight) : weight;
@@ -169,8 +177,7 @@ Taps widenedTaps(const NodeImport& node, const Axis& axis, Value* at, const Resi
     Formula formula;
     const Term position = formula.input(0, f32);
     const Term first = 1 - cast(formula.input(2, DataType::kI64), f32);
-    const Term neighbour =
-        apply(ScalarOp::kCeil, position) - 1 + formula.input(1, f32) + first;
+    const Term neighbour = apply(ScalarOp::kCeil, position) - 1 + formula.input(1, f32) + first;
     const Term last = cast(formula.input(3, DataType::kI64), f32) - 1;
     if (!asWeights) {
       cast(larger(smaller(neighbour, last), 0), DataType::kI64);
@@ -178,8 +185,7 @@ Taps widenedTaps(const NodeImport& node, const Axis& axis, Value* at, const Resi
       operands.push_back(axis.scale);
       const Term narrowing = smaller(formula.input(4, f32), 1);
       const Term weight = kernelAt((neighbour - position) * narrowing, attrs);
-      if (attrs.excludeOutside)
-        where((neighbour > -0.5) && (neighbour < last + 0.5), weight, 0);
+      if (attrs.excludeOutside) where((neighbour > -0.5) && (neighbour < last + 0.5), weight, 0);
     }
     return node.pointwise(operands, formula.take());
   };
@@ -240,8 +246,8 @@ std::vector<Dim> scaledSizes(const NodeImport& node, const Value* x,
   const auto count = static_cast<int64_t>(axes.size());
   Value* sizes = sizesAsFloats(node, sizesAlong(x, axes));
   if (region) {
-    Value* extent = node.binary(ScalarOp::kSub, part(node, region, count, count),
-                                part(node, region, 0, count));
+    Value* extent =
+        node.binary(ScalarOp::kSub, part(node, region, count, count), part(node, region, 0, count));
     sizes = node.binary(ScalarOp::kMul, sizes, extent);
   }
   Value* scaled = node.unary(ScalarOp::kFloor, node.binary(ScalarOp::kMul, sizes, scales));

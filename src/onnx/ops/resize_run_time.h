@@ -8,9 +8,9 @@ namespace camshaft::onnx::importer {
 // What of a Resize is known at run time only. One entry per axis that is resized.
 struct RunTimeResize {
   std::vector<int64_t> axes;
-  std::vector<Dim> sizes;      // of the output
-  Value* scales = nullptr;     // f32 vector; null: output over input
-  Value* region = nullptr;     // f32 vector, starts then ends; where coordinates crop
+  std::vector<Dim> sizes;   // of the output
+  Value* scales = nullptr;  // f32 vector; null: output over input
+  Value* region = nullptr;  // f32 vector, starts then ends; where coordinates crop
 };
 
 // floor(size * scale) along the axes, computed while running.

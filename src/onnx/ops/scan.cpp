@@ -64,8 +64,7 @@ std::vector<Value*> scanOver(NodeImport& node, const ScanInputs& scan) {
     }
     return body.run() ? goingOn(into, body.outputs()) : std::vector<Value*>();
   };
-  return addLoop(
-      node, inputs, [&] { return node.body("body"); }, make);
+  return addLoop(node, inputs, [&] { return node.body("body"); }, make);
 }
 
 // Puts the stacked iterations where a scan output has them.
@@ -136,8 +135,8 @@ void importBatchedScan(NodeImport& node) {
                     [&](NodeImport& inside) { outputs = goingOn(into, scanOver(inside, scan)); });
     return outputs;
   };
-  const std::vector<Value*> outputs = addLoop(
-      node, inputs, [&] { return node.body("body"); }, make);
+  const std::vector<Value*> outputs =
+      addLoop(node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i) node.setOutput(static_cast<int>(i), outputs[i]);
 }
 

@@ -53,7 +53,8 @@ void importNonZero(NodeImport& node) {
 void importCompress(NodeImport& node) {
   const auto [x, axis] = alongAxis(node);
   Value* condition = node.input(1, 1);
-  const Dim given = condition->shape()[0], used = atMost(node.inputSizes(), given, x->shape()[axis]);
+  const Dim given = condition->shape()[0],
+            used = atMost(node.inputSizes(), given, x->shape()[axis]);
   if (!(used == given)) {
     SliceAttrs attrs;
     attrs.axes = {0};

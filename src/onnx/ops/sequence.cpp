@@ -103,8 +103,9 @@ Sequence equalParts(const NodeImport& node, Value* x, int64_t axis, Value* sizes
   cast(size != formula.input(1, DataType::kI64), DataType::kI64);
   Value* differ = node.pointwise({sizes, sizeTensor(node, part)}, formula.take());
   addAssertion(node.graph(), reduce(node, ReduceKind::kSum, differ, {0}, false), 0,
-               str(node.name(), ", a split into parts that must be alike where the run decides on "
-                                "their number"));
+               str(node.name(),
+                   ", a split into parts that must be alike where the run decides on "
+                   "their number"));
   return {.stacked = stacked(node, partsOfSize(node, x, axis, part))};
 }
 
@@ -176,8 +177,8 @@ void importSplitToSequence(NodeImport& node) {
   if (!sizes) {
     if (!node.hasInput(1)) {
       Value* rows = moveAxis(node, x, axis, 0);
-      return node.setOutput(
-          0, Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
+      return node.setOutput(0,
+                            Sequence{.stacked = keepsAxis ? withAxis(node, rows, axis + 1) : rows});
     }
     Value* split = node.input(1, {0, 1});
     return node.setOutput(0, split->rank() == 1

@@ -47,8 +47,7 @@ void mapByLoop(NodeImport& node) {
   const auto make = [&](BodyImport& body, const std::vector<TensorType>&) {
     const wire::Graph& graph = body.wireGraph();
     if (graph.inputs.size() != sequences.size())
-      node.invalid("its body takes ", graph.inputs.size(), " inputs instead of ",
-                   sequences.size());
+      node.invalid("its body takes ", graph.inputs.size(), " inputs instead of ", sequences.size());
     Graph& into = body.graph();
     Value* iteration = into.addInput("iteration", {DataType::kI64, {}});
     into.addInput("condition", {DataType::kBool, {}});
@@ -59,8 +58,8 @@ void mapByLoop(NodeImport& node) {
     }
     return body.run() ? goingOn(into, body.outputs()) : std::vector<Value*>();
   };
-  const std::vector<Value*> outputs = addLoop(
-      node, inputs, [&] { return node.body("body"); }, make);
+  const std::vector<Value*> outputs =
+      addLoop(node, inputs, [&] { return node.body("body"); }, make);
   for (size_t i = 0; i < outputs.size(); ++i)
     node.setOutput(static_cast<int>(i), Sequence{.stacked = outputs[i]});
 }

@@ -83,12 +83,11 @@ Value* transformAtRunTime(const NodeImport& node, Value* x, Value* given) {
   Value* y = node.add(&ops::Dft, {flat}, std::move(attrs));
 
   Formula chosen;
-  const Term isAxis =
-      chosen.input(0, DataType::kI64) == chosen.input(1, DataType::kI64);
+  const Term isAxis = chosen.input(0, DataType::kI64) == chosen.input(1, DataType::kI64);
   where(isAxis, chosen.input(2, DataType::kI64), chosen.input(3, DataType::kI64));
-  Value* after = node.pointwise({counting(node, DataType::kI64, signalRank), axis,
-                                 sizeTensor(node, y->shape()[1]), sizes},
-                                chosen.take());
+  Value* after = node.pointwise(
+      {counting(node, DataType::kI64, signalRank), axis, sizeTensor(node, y->shape()[1]), sizes},
+      chosen.take());
   std::vector<Dim> most;
   for (const Dim& size : signal) most.push_back(max(size, y->shape()[1]));
   Shape shape = boundedSizes(node.graph(), after, most, node.name());

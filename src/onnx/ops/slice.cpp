@@ -105,11 +105,13 @@ Positions positionsOf(const NodeImport& node, const RunTimeSlice& slice, Value* 
     const Term step = larger(input(2), -1e18), size = input(3), isForward = step > 0;
     const auto resolved = [&](Term bound, double lowest) {
       const Term index = where(bound < 0, bound + size, bound);
-      return where(isForward, larger(smaller(index, size), 0), larger(smaller(index, size - 1), lowest));
+      return where(isForward, larger(smaller(index, size), 0),
+                   larger(smaller(index, size - 1), lowest));
     };
     const Term first = resolved(input(0), 0), last = resolved(input(1), -1);
     const Term distance = where(isForward, last - first, first - last);
-    const Term taken = apply(ScalarOp::kFloorDiv, distance - 1, larger(apply(ScalarOp::kAbs, step), 1)) + 1;
+    const Term taken =
+        apply(ScalarOp::kFloorDiv, distance - 1, larger(apply(ScalarOp::kAbs, step), 1)) + 1;
     if (counts)  // of nothing, nothing is taken
       where(distance > 0, smaller(taken, size), 0);
     else
@@ -125,10 +127,8 @@ Value* sliceByPositions(const NodeImport& node) {
   const RunTimeSlice slice = runTimeSlice(node);
   std::vector<Dim> sizes;
   for (const int64_t axis : slice.axes) sizes.push_back(x->shape()[axis]);
-  const Positions positions =
-      positionsOf(node, slice, addDims(node.graph(), node.name(), sizes));
-  const std::vector<Dim> counts =
-      boundedSizes(node.graph(), positions.counts, sizes, node.name());
+  const Positions positions = positionsOf(node, slice, addDims(node.graph(), node.name(), sizes));
+  const std::vector<Dim> counts = boundedSizes(node.graph(), positions.counts, sizes, node.name());
   for (size_t i = 0; i < slice.axes.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     GatherAttrs attrs;
@@ -144,9 +144,10 @@ Value* sliceByPositions(const NodeImport& node) {
 
 void importSlice(NodeImport& node) {
   Value *starts = node.input(1), *ends = node.input(2);
-  const auto isKnown = [&](int i) { return !node.hasInput(i) || node.knownIntegers(node.input(i)); };
-  if (starts->rank() != 1 || ends->rank() != 1)
-    node.invalid("its starts and ends must be vectors");
+  const auto isKnown = [&](int i) {
+    return !node.hasInput(i) || node.knownIntegers(node.input(i));
+  };
+  if (starts->rank() != 1 || ends->rank() != 1) node.invalid("its starts and ends must be vectors");
   const bool isCounted = node.hasInput(3) || starts->shape()[0].isConstant();
   if (!isKnown(3) || !isKnown(4) || !isCounted) return node.setOutput(sliceByPositions(node));
   const auto axes = node.hasInput(3) ? *node.knownIntegers(node.input(3))
@@ -155,8 +156,8 @@ void importSlice(NodeImport& node) {
   const Shape length{static_cast<int64_t>(axes.size())};
   if (!starts->shape()[0].isConstant()) starts = node.reshape(starts, length);
   if (!ends->shape()[0].isConstant()) ends = node.reshape(ends, length);
-  const auto steps = node.hasInput(4) ? *node.knownIntegers(node.input(4))
-                                      : std::vector<int64_t>(axes.size(), 1);
+  const auto steps =
+      node.hasInput(4) ? *node.knownIntegers(node.input(4)) : std::vector<int64_t>(axes.size(), 1);
   const bool backwards =
       std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; });
   const auto boundsOf = [&](Value* bounds, int64_t low) {

@@ -13,8 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool isInside(const fs::path& path, const fs::path& folder) {
-  const auto [folderEnd, _] =
-      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  const auto [folderEnd, _] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return folderEnd == folder.end();
 }
 

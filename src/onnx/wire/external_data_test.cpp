@@ -146,8 +146,7 @@ class DownloadCacheTest : public ExternalDataTest {
   fs::path snapshot() const { return root_ / "snapshots" / "x"; }
 
   std::string read(std::string_view location, bool isLink = true) const {
-    const std::string bytes =
-        modelWith(Message().message(5, externalTensor(location))).encoded();
+    const std::string bytes = modelWith(Message().message(5, externalTensor(location))).encoded();
     fs::remove(snapshot() / "m.onnx");
     write(isLink ? root_ / "blobs" / "m4" : snapshot() / "m.onnx", bytes);
     if (isLink) fs::create_symlink("../../blobs/m4", snapshot() / "m.onnx");
@@ -171,7 +170,8 @@ TEST_F(DownloadCacheTest, DataIsReadWhereTheModelIs) {
 }
 
 TEST_F(DownloadCacheTest, OtherFoldersAreNamedByTheEnvironment) {
-  const std::string folders = str((root_ / "missing").string(), "::", (root_ / "elsewhere").string());
+  const std::string folders =
+      str((root_ / "missing").string(), "::", (root_ / "elsewhere").string());
   ::setenv("CAMSHAFT_DATA_FOLDERS", folders.c_str(), 1);
   EXPECT_EQ(read("moved"), "efgh");
   EXPECT_EQ(read("moved", false), "efgh");

@@ -12,9 +12,9 @@ std::string_view toString(TypeKind kind) {
 
 std::string_view toString(AttributeType type) {
   constexpr std::array<std::string_view, 15> kNames = {
-      "undefined", "float", "int", "string", "tensor", "graph",
-      "floats", "ints", "strings", "tensors", "graphs",
-      "sparse tensor", "sparse tensors", "type", "types"};
+      "undefined",      "float", "int",     "string",  "tensor", "graph",
+      "floats",         "ints",  "strings", "tensors", "graphs", "sparse tensor",
+      "sparse tensors", "type",  "types"};
   return kNames[static_cast<size_t>(type)];
 }
 

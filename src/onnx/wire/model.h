@@ -70,9 +70,21 @@ struct ValueInfo {
 };
 
 enum class AttributeType {
-  kUndefined, kFloat, kInt, kString, kTensor, kGraph,
-  kFloats, kInts, kStrings, kTensors, kGraphs,
-  kSparseTensor, kSparseTensors, kType, kTypes,
+  kUndefined,
+  kFloat,
+  kInt,
+  kString,
+  kTensor,
+  kGraph,
+  kFloats,
+  kInts,
+  kStrings,
+  kTensors,
+  kGraphs,
+  kSparseTensor,
+  kSparseTensors,
+  kType,
+  kTypes,
 };
 std::string_view toString(AttributeType type);
 
@@ -125,7 +137,7 @@ struct Function {
   std::vector<OpsetImport> opsetImports;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
-  std::vector<std::string_view> attributes;    // without a default
+  std::vector<std::string_view> attributes;  // without a default
   std::vector<Attribute> attributesWithDefault;
   std::vector<Node> nodes;
   std::vector<ValueInfo> valueInfos;

@@ -34,25 +34,51 @@ T& only(std::vector<T>& single) {
 AttributeType readValueField(FieldReader& in, Attribute& attribute, SingleValues& single) {
   using enum AttributeType;
   switch (in.tag()) {
-    case 2: attribute.f = in.fixed32(); return kFloat;
-    case 3: attribute.i = in.varint(); return kInt;
-    case 4: attribute.s = in.bytes(); return kString;
-    case 5: readTensor(in.message("tensor", -1, 8), only(single.tensor)); return kTensor;
-    case 6: readGraph(in.message("graph", -1, 2), only(single.graph)); return kGraph;
-    case 7: appendFloats(in, attribute.floats); return kFloats;
-    case 8: appendInts(in, attribute.ints); return kInts;
-    case 9: attribute.strings.push_back(in.bytes()); return kStrings;
-    case 10: appendMessage(in, "tensor", 8, attribute.tensors, readTensor); return kTensors;
-    case 11: appendMessage(in, "graph", 2, attribute.graphs, readGraph); return kGraphs;
-    case 14: readType(in.message("type", -1, 0), only(single.type)); return kType;
-    case 15: appendMessage(in, "type", 0, attribute.types, readType); return kTypes;
+    case 2:
+      attribute.f = in.fixed32();
+      return kFloat;
+    case 3:
+      attribute.i = in.varint();
+      return kInt;
+    case 4:
+      attribute.s = in.bytes();
+      return kString;
+    case 5:
+      readTensor(in.message("tensor", -1, 8), only(single.tensor));
+      return kTensor;
+    case 6:
+      readGraph(in.message("graph", -1, 2), only(single.graph));
+      return kGraph;
+    case 7:
+      appendFloats(in, attribute.floats);
+      return kFloats;
+    case 8:
+      appendInts(in, attribute.ints);
+      return kInts;
+    case 9:
+      attribute.strings.push_back(in.bytes());
+      return kStrings;
+    case 10:
+      appendMessage(in, "tensor", 8, attribute.tensors, readTensor);
+      return kTensors;
+    case 11:
+      appendMessage(in, "graph", 2, attribute.graphs, readGraph);
+      return kGraphs;
+    case 14:
+      readType(in.message("type", -1, 0), only(single.type));
+      return kType;
+    case 15:
+      appendMessage(in, "type", 0, attribute.types, readType);
+      return kTypes;
     case 22:
       readSparseTensor(in.message("sparse tensor", -1, 0), only(single.sparseTensor));
       return kSparseTensor;
     case 23:
       appendMessage(in, "sparse tensor", 0, attribute.sparseTensors, readSparseTensor);
       return kSparseTensors;
-    default: in.skip(); return kUndefined;
+    default:
+      in.skip();
+      return kUndefined;
   }
 }
 
@@ -82,9 +108,15 @@ void readAttribute(FieldReader in, Attribute& attribute) {
   SingleValues single;
   while (in.next()) {
     switch (in.tag()) {
-      case 1: attribute.name = in.bytes(); break;
-      case 20: declared = in.varint(); break;
-      case 21: attribute.refAttrName = in.bytes(); break;
+      case 1:
+        attribute.name = in.bytes();
+        break;
+      case 20:
+        declared = in.varint();
+        break;
+      case 21:
+        attribute.refAttrName = in.bytes();
+        break;
       default: {
         const AttributeType type = readValueField(in, attribute, single);
         if (type != AttributeType::kUndefined) found = type;
@@ -101,22 +133,40 @@ void readAttribute(FieldReader in, Attribute& attribute) {
       return takeSingle(in, attribute, single.sparseTensor, attribute.sparseTensors);
     case AttributeType::kType:
       return takeSingle(in, attribute, single.type, attribute.types);
-    default: return;
+    default:
+      return;
   }
 }
 
 void readNode(FieldReader in, Node& node) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: node.inputs.push_back(in.bytes()); break;
-      case 2: node.outputs.push_back(in.bytes()); break;
-      case 3: node.name = in.bytes(); break;
-      case 4: node.opType = in.bytes(); break;
-      case 5: appendMessage(in, "attribute", 1, node.attributes, readAttribute); break;
-      case 6: node.docString = in.bytes(); break;
-      case 7: node.domain = in.bytes(); break;
-      case 8: node.overload = in.bytes(); break;
-      default: in.skip();
+      case 1:
+        node.inputs.push_back(in.bytes());
+        break;
+      case 2:
+        node.outputs.push_back(in.bytes());
+        break;
+      case 3:
+        node.name = in.bytes();
+        break;
+      case 4:
+        node.opType = in.bytes();
+        break;
+      case 5:
+        appendMessage(in, "attribute", 1, node.attributes, readAttribute);
+        break;
+      case 6:
+        node.docString = in.bytes();
+        break;
+      case 7:
+        node.domain = in.bytes();
+        break;
+      case 8:
+        node.overload = in.bytes();
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -124,17 +174,32 @@ void readNode(FieldReader in, Node& node) {
 void readGraph(FieldReader in, Graph& graph) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: appendMessage(in, "node", 3, graph.nodes, readNode); break;
-      case 2: graph.name = in.bytes(); break;
-      case 5: appendMessage(in, "initializer", 8, graph.initializers, readTensor); break;
-      case 10: graph.docString = in.bytes(); break;
-      case 11: appendMessage(in, "input", 1, graph.inputs, readValueInfo); break;
-      case 12: appendMessage(in, "output", 1, graph.outputs, readValueInfo); break;
-      case 13: appendMessage(in, "value info", 1, graph.valueInfos, readValueInfo); break;
+      case 1:
+        appendMessage(in, "node", 3, graph.nodes, readNode);
+        break;
+      case 2:
+        graph.name = in.bytes();
+        break;
+      case 5:
+        appendMessage(in, "initializer", 8, graph.initializers, readTensor);
+        break;
+      case 10:
+        graph.docString = in.bytes();
+        break;
+      case 11:
+        appendMessage(in, "input", 1, graph.inputs, readValueInfo);
+        break;
+      case 12:
+        appendMessage(in, "output", 1, graph.outputs, readValueInfo);
+        break;
+      case 13:
+        appendMessage(in, "value info", 1, graph.valueInfos, readValueInfo);
+        break;
       case 15:
         appendMessage(in, "sparse initializer", 0, graph.sparseInitializers, readSparseTensor);
         break;
-      default: in.skip();
+      default:
+        in.skip();
     }
   }
 }

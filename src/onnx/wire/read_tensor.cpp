@@ -37,9 +37,14 @@ void readExternalData(FieldReader& in, ExternalData& external) {
 void readDim(FieldReader in, Dim& dim) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: dim = {.value = in.varint()}; break;
-      case 2: dim = {.param = in.bytes()}; break;
-      default: in.skip();
+      case 1:
+        dim = {.value = in.varint()};
+        break;
+      case 2:
+        dim = {.param = in.bytes()};
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -47,8 +52,11 @@ void readDim(FieldReader in, Dim& dim) {
 void readShape(FieldReader in, std::vector<Dim>& dims) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: appendMessage(in, "dimension", 0, dims, readDim); break;
-      default: in.skip();
+      case 1:
+        appendMessage(in, "dimension", 0, dims, readDim);
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -56,12 +64,15 @@ void readShape(FieldReader in, std::vector<Dim>& dims) {
 void readTensorType(FieldReader in, Type& type) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: type.elementType = in.code(); break;
+      case 1:
+        type.elementType = in.code();
+        break;
       case 2:
         if (!type.shape) type.shape.emplace();
         readShape(in.message("shape", -1, 0), *type.shape);
         break;
-      default: in.skip();
+      default:
+        in.skip();
     }
   }
 }
@@ -96,9 +107,14 @@ void appendInts(FieldReader& in, std::vector<int64_t>& values) {
 void readStringPair(FieldReader in, StringPair& pair) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: pair.key = in.bytes(); break;
-      case 2: pair.value = in.bytes(); break;
-      default: in.skip();
+      case 1:
+        pair.key = in.bytes();
+        break;
+      case 2:
+        pair.value = in.bytes();
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -110,17 +126,30 @@ void readTensor(FieldReader in, Tensor& tensor) {
   int64_t location = 0;
   while (in.next()) {
     switch (in.tag()) {
-      case 1: appendInts(in, tensor.dims); break;
-      case 2: tensor.dataType = in.code(); break;
+      case 1:
+        appendInts(in, tensor.dims);
+        break;
+      case 2:
+        tensor.dataType = in.code();
+        break;
       case 3:
         in.skip();
         tensor.segmented = true;
         break;
-      case 8: tensor.name = in.bytes(); break;
-      case 9: tensor.raw = asBytes(in.bytes()); break;
-      case 13: readExternalData(in, external); break;
-      case 14: location = in.varint(); break;
-      default: in.skip();
+      case 8:
+        tensor.name = in.bytes();
+        break;
+      case 9:
+        tensor.raw = asBytes(in.bytes());
+        break;
+      case 13:
+        readExternalData(in, external);
+        break;
+      case 14:
+        location = in.varint();
+        break;
+      default:
+        in.skip();
     }
   }
   if (location == kExternal) tensor.external = external;
@@ -129,10 +158,17 @@ void readTensor(FieldReader in, Tensor& tensor) {
 void readSparseTensor(FieldReader in, SparseTensor& sparse) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: readTensor(in.message("values", -1, 8), sparse.values); break;
-      case 2: readTensor(in.message("indices", -1, 8), sparse.indices); break;
-      case 3: appendInts(in, sparse.dims); break;
-      default: in.skip();
+      case 1:
+        readTensor(in.message("values", -1, 8), sparse.values);
+        break;
+      case 2:
+        readTensor(in.message("indices", -1, 8), sparse.indices);
+        break;
+      case 3:
+        appendInts(in, sparse.dims);
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -141,9 +177,15 @@ void readType(FieldReader in, Type& type) {
   using enum TypeKind;
   while (in.next()) {
     switch (in.tag()) {
-      case 1: readTensorType(in.message("tensor type", -1, 0), become(type, kTensor)); break;
-      case 4: readContainerType(in.message("sequence type", -1, 0), become(type, kSequence)); break;
-      case 5: readContainerType(in.message("map type", -1, 0), become(type, kMap)); break;
+      case 1:
+        readTensorType(in.message("tensor type", -1, 0), become(type, kTensor));
+        break;
+      case 4:
+        readContainerType(in.message("sequence type", -1, 0), become(type, kSequence));
+        break;
+      case 5:
+        readContainerType(in.message("map type", -1, 0), become(type, kMap));
+        break;
       case 7:
         in.skip();
         become(type, kOpaque);
@@ -151,8 +193,11 @@ void readType(FieldReader in, Type& type) {
       case 8:
         readTensorType(in.message("sparse tensor type", -1, 0), become(type, kSparseTensor));
         break;
-      case 9: readContainerType(in.message("optional type", -1, 0), become(type, kOptional)); break;
-      default: in.skip();
+      case 9:
+        readContainerType(in.message("optional type", -1, 0), become(type, kOptional));
+        break;
+      default:
+        in.skip();
     }
   }
 }
@@ -160,10 +205,17 @@ void readType(FieldReader in, Type& type) {
 void readValueInfo(FieldReader in, ValueInfo& info) {
   while (in.next()) {
     switch (in.tag()) {
-      case 1: info.name = in.bytes(); break;
-      case 2: readType(in.message("type", -1, 0), info.type); break;
-      case 3: info.docString = in.bytes(); break;
-      default: in.skip();
+      case 1:
+        info.name = in.bytes();
+        break;
+      case 2:
+        readType(in.message("type", -1, 0), info.type);
+        break;
+      case 3:
+        info.docString = in.bytes();
+        break;
+      default:
+        in.skip();
     }
   }
 }

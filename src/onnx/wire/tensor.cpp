@@ -31,12 +31,17 @@ struct TypedField {
 
 TypedField typedField(DataType type) {
   switch (type) {
-    case DataType::kF32: return {4, false};
-    case DataType::kF64: return {10, false};
-    case DataType::kI64: return {7, true};
+    case DataType::kF32:
+      return {4, false};
+    case DataType::kF64:
+      return {10, false};
+    case DataType::kI64:
+      return {7, true};
     case DataType::kU32:
-    case DataType::kU64: return {11, true};
-    default: return {5, true};
+    case DataType::kU64:
+      return {11, true};
+    default:
+      return {5, true};
   }
 }
 

@@ -8,7 +8,8 @@ struct Bits {
   using Type = unsigned;
 };
 template <class T>
-requires(sizeof(T) == 8) struct Bits<T> {
+  requires(sizeof(T) == 8)
+struct Bits<T> {
   using Type = unsigned long long;
 };
 

@@ -32,9 +32,12 @@ std::vector<float> tapsFirst(const ConvShape& shape, const float* weights) {
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm: return true;
-    case ConvAlgorithm::kSplit: return hasSplitGemm() && shape.groups == 1;
-    case ConvAlgorithm::kDepthwise: return shape.inChannels == shape.groups;
+    case ConvAlgorithm::kGemm:
+      return true;
+    case ConvAlgorithm::kSplit:
+      return hasSplitGemm() && shape.groups == 1;
+    case ConvAlgorithm::kDepthwise:
+      return shape.inChannels == shape.groups;
     case ConvAlgorithm::kWinograd:
       for (int axis = 0; axis < 2; ++axis) {
         if (shape.kernel[axis] != 3 || shape.stride[axis] != 1 || shape.dilation[axis] != 1) {
@@ -48,10 +51,14 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
 
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm: return packedGemmConvFloats(shape);
-    case ConvAlgorithm::kSplit: return packedSplitConvFloats(shape);
-    case ConvAlgorithm::kDepthwise: return packedDepthwiseFloats(shape);
-    case ConvAlgorithm::kWinograd: return packedWinogradFloats(shape);
+    case ConvAlgorithm::kGemm:
+      return packedGemmConvFloats(shape);
+    case ConvAlgorithm::kSplit:
+      return packedSplitConvFloats(shape);
+    case ConvAlgorithm::kDepthwise:
+      return packedDepthwiseFloats(shape);
+    case ConvAlgorithm::kWinograd:
+      return packedWinogradFloats(shape);
   }
   return 0;
 }
@@ -59,20 +66,28 @@ int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
 void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weights,
               float* packed) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm: return packGemmConv(shape, weights, packed);
-    case ConvAlgorithm::kSplit: return packSplitConv(shape, weights, packed);
-    case ConvAlgorithm::kDepthwise: return packDepthwise(shape, weights, packed);
-    case ConvAlgorithm::kWinograd: return packWinograd(shape, weights, packed);
+    case ConvAlgorithm::kGemm:
+      return packGemmConv(shape, weights, packed);
+    case ConvAlgorithm::kSplit:
+      return packSplitConv(shape, weights, packed);
+    case ConvAlgorithm::kDepthwise:
+      return packDepthwise(shape, weights, packed);
+    case ConvAlgorithm::kWinograd:
+      return packWinograd(shape, weights, packed);
   }
 }
 
 int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
                             const ConvExtent& extent, int threads) {
   switch (algorithm) {
-    case ConvAlgorithm::kGemm: return gemmConvWorkspaceFloats(shape, extent, threads);
-    case ConvAlgorithm::kSplit: return splitConvWorkspaceFloats(shape, extent);
-    case ConvAlgorithm::kDepthwise: return 0;
-    case ConvAlgorithm::kWinograd: return winogradWorkspaceFloats(shape, extent, threads);
+    case ConvAlgorithm::kGemm:
+      return gemmConvWorkspaceFloats(shape, extent, threads);
+    case ConvAlgorithm::kSplit:
+      return splitConvWorkspaceFloats(shape, extent);
+    case ConvAlgorithm::kDepthwise:
+      return 0;
+    case ConvAlgorithm::kWinograd:
+      return winogradWorkspaceFloats(shape, extent, threads);
   }
   return 0;
 }
@@ -83,10 +98,14 @@ void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent&
   const ConvCall call{shape, extent, input, packed, output, epilogue, pool, workspace};
   if (call.outPixels() <= 0) return;
   switch (algorithm) {
-    case ConvAlgorithm::kGemm: return gemmConv(call);
-    case ConvAlgorithm::kSplit: return splitConv(call);
-    case ConvAlgorithm::kDepthwise: return depthwiseConv(call);
-    case ConvAlgorithm::kWinograd: return winogradConv(call);
+    case ConvAlgorithm::kGemm:
+      return gemmConv(call);
+    case ConvAlgorithm::kSplit:
+      return splitConv(call);
+    case ConvAlgorithm::kDepthwise:
+      return depthwiseConv(call);
+    case ConvAlgorithm::kWinograd:
+      return winogradConv(call);
   }
 }
 

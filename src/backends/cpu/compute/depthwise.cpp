@@ -107,9 +107,12 @@ constexpr int kPixelsAtOnce = 7;
 template <bool kInside>
 void computePixels(const ConvCall& call, const Segment& s) {
   switch (call.shape.kernel[1]) {
-    case 3: return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
-    case 5: return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
-    default: return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
+    case 3:
+      return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
+    case 5:
+      return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
+    default:
+      return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
   }
 }
 

@@ -50,14 +50,18 @@ void activateBlock(Activation activation, float* values, int64_t rows, int64_t c
   switch (activation) {
     case Activation::kSigmoid:
       return activateRows<Activation::kSigmoid>(values, rows, columns, stride);
-    case Activation::kSilu: return activateRows<Activation::kSilu>(values, rows, columns, stride);
+    case Activation::kSilu:
+      return activateRows<Activation::kSilu>(values, rows, columns, stride);
     case Activation::kHardSwish:
       return activateRows<Activation::kHardSwish>(values, rows, columns, stride);
-    case Activation::kGelu: return activateRows<Activation::kGelu>(values, rows, columns, stride);
-    case Activation::kTanh: return activateRows<Activation::kTanh>(values, rows, columns, stride);
+    case Activation::kGelu:
+      return activateRows<Activation::kGelu>(values, rows, columns, stride);
+    case Activation::kTanh:
+      return activateRows<Activation::kTanh>(values, rows, columns, stride);
     case Activation::kNone:
     case Activation::kRelu:
-    case Activation::kClip: return;
+    case Activation::kClip:
+      return;
   }
 }
 

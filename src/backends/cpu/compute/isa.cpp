@@ -22,7 +22,10 @@ constexpr Isa kIsas[] = {
 #ifdef HWY_AVX3_ZEN4
     {HWY_AVX3_ZEN4, "avx512"},
 #endif
-    {HWY_AVX3_DL, "avx512"}, {HWY_AVX3, "avx512"},    {HWY_AVX2, "avx2"},      {HWY_SSE4, "sse4"},
+    {HWY_AVX3_DL, "avx512"},
+    {HWY_AVX3, "avx512"},
+    {HWY_AVX2, "avx2"},
+    {HWY_SSE4, "sse4"},
 #ifdef HWY_NEON_BF16
     {HWY_NEON_BF16, "neon"},
 #endif
@@ -30,7 +33,8 @@ constexpr Isa kIsas[] = {
 #ifdef HWY_NEON_WITHOUT_AES
     {HWY_NEON_WITHOUT_AES, "neon"},
 #endif
-    {HWY_EMU128, "generic"}, {HWY_SCALAR, "generic"},
+    {HWY_EMU128, "generic"},
+    {HWY_SCALAR, "generic"},
 };
 
 int64_t runnableTargets() {

@@ -15,9 +15,8 @@
 
 // Highway's versions differ in how many kinds of NEON they tell apart; to the preprocessor a kind
 // that this one lacks is 0, which no target is.
-#define CAMSHAFT_NEON_TILES                                 \
-  (HWY_TARGET == HWY_NEON_BF16 || HWY_TARGET == HWY_NEON || \
-   HWY_TARGET == HWY_NEON_WITHOUT_AES)
+#define CAMSHAFT_NEON_TILES \
+  (HWY_TARGET == HWY_NEON_BF16 || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_NEON_WITHOUT_AES)
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {

@@ -48,15 +48,22 @@ class PoisonedBuffer {
 
 inline double exactActivation(const Epilogue& epilogue, double x) {
   switch (epilogue.activation) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return std::max(x, 0.0);
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return std::max(x, 0.0);
     case Activation::kClip:
       return std::min<double>(std::max<double>(x, epilogue.low), epilogue.high);
-    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Activation::kSilu: return x / (1 + std::exp(-x));
-    case Activation::kHardSwish: return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);
-    case Activation::kGelu: return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
-    case Activation::kTanh: return std::tanh(x);
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kHardSwish:
+      return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);
+    case Activation::kGelu:
+      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case Activation::kTanh:
+      return std::tanh(x);
   }
   return x;
 }

@@ -19,11 +19,21 @@ void evaluate(int function, const float* x, float* y, size_t count) {
     const auto v = hn::LoadU(d, x + i);
     auto r = v;
     switch (function) {
-      case kExp: r = vmath::exp(d, v); break;
-      case kLog: r = vmath::log(d, v); break;
-      case kTanh: r = vmath::tanh(d, v); break;
-      case kSigmoid: r = vmath::sigmoid(d, v); break;
-      case kErf: r = vmath::erf(d, v); break;
+      case kExp:
+        r = vmath::exp(d, v);
+        break;
+      case kLog:
+        r = vmath::log(d, v);
+        break;
+      case kTanh:
+        r = vmath::tanh(d, v);
+        break;
+      case kSigmoid:
+        r = vmath::sigmoid(d, v);
+        break;
+      case kErf:
+        r = vmath::erf(d, v);
+        break;
     }
     hn::StoreU(r, d, y + i);
   }

@@ -97,13 +97,13 @@ TEST_P(ConvKernels, applyEpilogues) {
 
 TEST_P(ConvKernels, addTheBiasOfTheOperator) {
   const auto text = [](const char* op, const char* weights, const char* epilogue) {
-    return str(
-        "symbols n, h, w graph g(%x: f32[n, h, w, 6], %w: f32", weights,
-        ", %b: f32[11]) { %y = ", op,
-        "(%x, %w, %b) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 1], pads_end = [1, 0], "
-        "channels_last = true",
-        std::string(op) == "Conv" ? "" : ", output_padding = [0, 0]", "} ", epilogue,
-        " return %y }");
+    return str("symbols n, h, w graph g(%x: f32[n, h, w, 6], %w: f32", weights,
+               ", %b: f32[11]) { %y = ", op,
+               "(%x, %w, %b) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 1], pads_end "
+               "= [1, 0], "
+               "channels_last = true",
+               std::string(op) == "Conv" ? "" : ", output_padding = [0, 0]", "} ", epilogue,
+               " return %y }");
   };
   for (const char* epilogue : {"", "epilogue() {relu(mul(add(x0:f32, 2:f32), 0.5:f32))}"})
     for (const std::set<std::string>& constants : {std::set<std::string>{"w", "b"}, {"w"}}) {
@@ -119,12 +119,12 @@ TEST_P(ConvKernels, transpose) {
                ") { %y = ConvTranspose(%x, %w) {", attributes, ", channels_last = true} ", epilogue,
                " return %y }");
   };
-  expectConvMatches(text(
-      "[n, h, w, 6]", "[6, 9, 2, 2]",
-      "strides = [2, 2], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0], output_padding = [0, 0]"));
-  expectConvMatches(text(
-      "[n, h, w, 5]", "[5, 8, 4, 3]",
-      "strides = [2, 3], dilations = [1, 2], pads_begin = [1, 2], pads_end = [2, 1], output_padding = [1, 0]"));
+  expectConvMatches(text("[n, h, w, 6]", "[6, 9, 2, 2]",
+                         "strides = [2, 2], dilations = [1, 1], pads_begin = [0, 0], pads_end = "
+                         "[0, 0], output_padding = [0, 0]"));
+  expectConvMatches(text("[n, h, w, 5]", "[5, 8, 4, 3]",
+                         "strides = [2, 3], dilations = [1, 2], pads_begin = [1, 2], pads_end = "
+                         "[2, 1], output_padding = [1, 0]"));
   expectConvMatches(text(
       "[n, w, 5]", "[5, 7, 4]",
       "strides = [2], dilations = [1], pads_begin = [1], pads_end = [1], output_padding = [0]"));
@@ -132,11 +132,11 @@ TEST_P(ConvKernels, transpose) {
        {"relu(add(add(x0:f32, x1:f32), x2:f32))", "silu(add(add(x0:f32, x1:f32), x2:f32))",
         "min(max(add(add(x0:f32, x1:f32), x2:f32), -1:f32), 1:f32)",
         "mul(add(x0:f32, x1:f32), x2:f32)"})
-    expectConvMatches(text(
-        "[n, h, w, 6]", "[6, 9, 2, 2]",
-        "strides = [2, 2], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0], output_padding = [0, 0]",
-        str("epilogue(%b, %r) {", expression, "}").c_str(),
-        ", %b: f32[9], %r: f32[n, 2*h, 2*w, 9]"));
+    expectConvMatches(text("[n, h, w, 6]", "[6, 9, 2, 2]",
+                           "strides = [2, 2], dilations = [1, 1], pads_begin = [0, 0], pads_end = "
+                           "[0, 0], output_padding = [0, 0]",
+                           str("epilogue(%b, %r) {", expression, "}").c_str(),
+                           ", %b: f32[9], %r: f32[n, 2*h, 2*w, 9]"));
 }
 
 TEST_P(ConvKernels, sayWhyNot) {
@@ -145,7 +145,8 @@ TEST_P(ConvKernels, sayWhyNot) {
                           attributes, "} return %y }"));
   };
   const char* k2d =
-      "strides = [1, 1], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0], channels_last = true";
+      "strides = [1, 1], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0], channels_last "
+      "= true";
   EXPECT_NE(refusals("[1, 4, 4, 3]", "[5, 3, 1, 1]", k2d)
                 .find("conv_f32_nhwc_gemm: needs constant weights"),
             std::string::npos);

@@ -74,8 +74,7 @@ ConvShape transposeShape(const Node& node) {
 }
 
 // The largest image of the profile; one larger than any block of work where it has no bound.
-ConvExtent largestExtent(const Node& node, const ConvShape& shape,
-                                        const PrepareOptions& options) {
+ConvExtent largestExtent(const Node& node, const ConvShape& shape, const PrepareOptions& options) {
   constexpr int64_t kBeyondBlocks = 1 << 14;
   const Shape& x = node.inputs[0]->shape();
   const auto most = [&](const Dim& size) {
@@ -91,9 +90,8 @@ ConvExtent largestExtent(const Node& node, const ConvShape& shape,
 
 bool hasBound(const Node& node, const PrepareOptions& options) {
   const Shape& x = node.inputs[0]->shape();
-  return std::all_of(x.begin(), x.end(), [&](const Dim& size) {
-    return options.max(size) != DimRange::kUnbounded;
-  });
+  return std::all_of(x.begin(), x.end(),
+                     [&](const Dim& size) { return options.max(size) != DimRange::kUnbounded; });
 }
 
 Prepared refused(std::string reason) {

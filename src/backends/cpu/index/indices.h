@@ -38,11 +38,20 @@ inline int64_t countOf(const int64_t* dims, int begin, int end) {
 // A constant size lets the compiler use plain moves for single elements.
 inline void copyBytes(std::byte* to, const std::byte* from, size_t bytes) {
   switch (bytes) {
-    case 1: std::memcpy(to, from, 1); return;
-    case 2: std::memcpy(to, from, 2); return;
-    case 4: std::memcpy(to, from, 4); return;
-    case 8: std::memcpy(to, from, 8); return;
-    default: std::memcpy(to, from, bytes);
+    case 1:
+      std::memcpy(to, from, 1);
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 

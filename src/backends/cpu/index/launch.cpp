@@ -13,7 +13,8 @@ namespace {
 
 bool fitsGather(const void* state, const LaunchArgs& args) {
   const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
-  if (!hasOperands(args, 2) || !isIndex(args.inputs[1]) || axis >= args.inputs[0].rank) return false;
+  if (!hasOperands(args, 2) || !isIndex(args.inputs[1]) || axis >= args.inputs[0].rank)
+    return false;
   const TensorArg &data = args.inputs[0], &y = args.outputs[0];
   return sameType(data, y) &&
          y.count() == volumeOf({countOf(data.dims, 0, axis), args.inputs[1].count(),
@@ -42,8 +43,9 @@ void launchGather(const void* state, const LaunchArgs& args) {
 }
 
 bool fitsGatherElements(const void*, const LaunchArgs& args) {
-  return hasOperands(args, 2) && isIndex(args.inputs[1]) && sameType(args.inputs[0], args.outputs[0]) &&
-         args.inputs[0].rank == args.inputs[1].rank && sameSizes(args.inputs[1], args.outputs[0]);
+  return hasOperands(args, 2) && isIndex(args.inputs[1]) &&
+         sameType(args.inputs[0], args.outputs[0]) && args.inputs[0].rank == args.inputs[1].rank &&
+         sameSizes(args.inputs[1], args.outputs[0]);
 }
 
 void launchGatherElements(const void* state, const LaunchArgs& args) {

@@ -11,7 +11,8 @@ namespace camshaft::cpu::index {
 
 bool fitsOneHot(const void* state, const LaunchArgs& args) {
   const int64_t axis = static_cast<const AxisParams*>(state)->axis;
-  if (!hasOperands(args, 2) || !isIndex(args.inputs[0]) || axis >= args.outputs[0].rank) return false;
+  if (!hasOperands(args, 2) || !isIndex(args.inputs[0]) || axis >= args.outputs[0].rank)
+    return false;
   const TensorArg &values = args.inputs[1], &y = args.outputs[0];
   return sameType(values, y) && values.count() == 2 &&
          y.count() == volumeOf({args.inputs[0].count(), y.dims[axis]});
@@ -104,9 +105,12 @@ void launchTopK(const void* state, const LaunchArgs& args) {
                   for (int64_t part = begin; part < end; ++part) {
                     int64_t* order = reinterpret_cast<int64_t*>(args.workspace) + part * size;
                     const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
-                    if (x.type == DataType::kF32) topK.rows<float>(first, last, order);
-                    else if (x.type == DataType::kI32) topK.rows<int32_t>(first, last, order);
-                    else topK.rows<int64_t>(first, last, order);
+                    if (x.type == DataType::kF32)
+                      topK.rows<float>(first, last, order);
+                    else if (x.type == DataType::kI32)
+                      topK.rows<int32_t>(first, last, order);
+                    else
+                      topK.rows<int64_t>(first, last, order);
                   }
                 });
 }

@@ -20,10 +20,14 @@ int64_t wrapped(int64_t i, int64_t size) { return (i % size + size) % size; }
 int64_t sourceOf(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
   switch (mode) {
-    case PadMode::kConstant: return -1;
-    case PadMode::kEdge: return std::clamp<int64_t>(i, 0, size - 1);
-    case PadMode::kWrap: return wrapped(i, size);
-    case PadMode::kReflect: break;
+    case PadMode::kConstant:
+      return -1;
+    case PadMode::kEdge:
+      return std::clamp<int64_t>(i, 0, size - 1);
+    case PadMode::kWrap:
+      return wrapped(i, size);
+    case PadMode::kReflect:
+      break;
   }
   if (size == 1) return 0;
   const int64_t period = 2 * (size - 1), at = wrapped(i, period);
@@ -65,8 +69,10 @@ struct Padding {
     for (int64_t i = first; i < end; ++i) {
       const int64_t at = sourceOf(mode, i - begin[last], in[last]);
       std::byte* cellAt = target + static_cast<size_t>(i) * cell;
-      if (at < 0) fill(cellAt, cell);
-      else std::memcpy(cellAt, source + static_cast<size_t>(at) * cell, cell);
+      if (at < 0)
+        fill(cellAt, cell);
+      else
+        std::memcpy(cellAt, source + static_cast<size_t>(at) * cell, cell);
     }
   }
 
@@ -92,7 +98,8 @@ struct Padding {
 bool fitsPad(const void*, const LaunchArgs& args) {
   if (!hasOperands(args, 1)) return false;
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  if (!sameType(x, y) || x.rank != y.rank || static_cast<int>(args.dims.size()) != x.rank) return false;
+  if (!sameType(x, y) || x.rank != y.rank || static_cast<int>(args.dims.size()) != x.rank)
+    return false;
   for (int64_t begin : args.dims)
     if (std::abs(begin) > (int64_t{1} << 48)) return false;
   const bool hasValue = args.inputs.size() > 1 && args.inputs[1].data;

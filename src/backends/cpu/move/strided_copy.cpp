@@ -89,10 +89,14 @@ void copyRow(const std::byte* source, std::byte* target, int64_t count, int64_t 
 using RowCopy = void (*)(const std::byte*, std::byte*, int64_t, int64_t, int64_t);
 RowCopy rowCopy(int64_t width) {
   switch (width) {
-    case 1: return copyRow<uint8_t>;
-    case 2: return copyRow<uint16_t>;
-    case 4: return copyRow<uint32_t>;
-    default: return copyRow<uint64_t>;
+    case 1:
+      return copyRow<uint8_t>;
+    case 2:
+      return copyRow<uint16_t>;
+    case 4:
+      return copyRow<uint32_t>;
+    default:
+      return copyRow<uint64_t>;
   }
 }
 
@@ -165,8 +169,10 @@ void StridedCopy::run(ThreadPool* pool) {
     if (dims[i] == 0) return;
   simplify(*this);
   const int axis = transposedDim(*this);
-  if (axis >= 0) copyTransposed(*this, axis, pool);
-  else copyRows(*this, pool);
+  if (axis >= 0)
+    copyTransposed(*this, axis, pool);
+  else
+    copyRows(*this, pool);
 }
 
 }  // namespace camshaft::cpu::move

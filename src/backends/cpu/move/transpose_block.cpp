@@ -75,10 +75,14 @@ void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target,
 void transpose(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride,
                int64_t rows, int64_t columns, int64_t width) {
   switch (width) {
-    case 1: return transposeAs<uint8_t>(from, fromStride, to, toStride, rows, columns);
-    case 2: return transposeAs<uint16_t>(from, fromStride, to, toStride, rows, columns);
-    case 4: return transposeAs<uint32_t>(from, fromStride, to, toStride, rows, columns);
-    default: return transposeAs<uint64_t>(from, fromStride, to, toStride, rows, columns);
+    case 1:
+      return transposeAs<uint8_t>(from, fromStride, to, toStride, rows, columns);
+    case 2:
+      return transposeAs<uint16_t>(from, fromStride, to, toStride, rows, columns);
+    case 4:
+      return transposeAs<uint32_t>(from, fromStride, to, toStride, rows, columns);
+    default:
+      return transposeAs<uint64_t>(from, fromStride, to, toStride, rows, columns);
   }
 }
 

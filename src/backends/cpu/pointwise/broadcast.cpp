@@ -44,10 +44,14 @@ void copyRow(const Broadcast::Input& input, int64_t offset, int64_t step, int64_
              std::byte* to) {
   const std::byte* from = input.data + offset * input.width;
   switch (input.width) {
-    case 1: return copyOrFill<uint8_t>(from, to, count, step);
-    case 2: return copyOrFill<uint16_t>(from, to, count, step);
-    case 4: return copyOrFill<uint32_t>(from, to, count, step);
-    default: return copyOrFill<uint64_t>(from, to, count, step);
+    case 1:
+      return copyOrFill<uint8_t>(from, to, count, step);
+    case 2:
+      return copyOrFill<uint16_t>(from, to, count, step);
+    case 4:
+      return copyOrFill<uint32_t>(from, to, count, step);
+    default:
+      return copyOrFill<uint64_t>(from, to, count, step);
   }
 }
 

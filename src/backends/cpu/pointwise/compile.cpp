@@ -59,7 +59,8 @@ class Compiler {
       case ScalarOp::kConst:
         program_.constants.push_back(constantOf(in));
         return {Where::kConstant, static_cast<int16_t>(program_.constants.size() - 1)};
-      case ScalarOp::kCast: return convert(values_[in.a], code[in.a].type, in.type);
+      case ScalarOp::kCast:
+        return convert(values_[in.a], code[in.a].type, in.type);
       case ScalarOp::kWhere:
         return emit({.op = Opcode::kWhere,
                      .type = arithmeticType(in.type),

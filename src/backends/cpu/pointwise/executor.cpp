@@ -16,7 +16,8 @@ double costOf(Opcode op) {
     case Opcode::kDiv:
     case Opcode::kSqrt:
     case Opcode::kReciprocal:
-    case Opcode::kRsqrt: return 3;
+    case Opcode::kRsqrt:
+      return 3;
     case Opcode::kExp:
     case Opcode::kLog:
     case Opcode::kTanh:
@@ -25,12 +26,15 @@ double costOf(Opcode op) {
     case Opcode::kSoftplus:
     case Opcode::kSilu:
     case Opcode::kGelu:
-    case Opcode::kGeluTanh: return 8;
+    case Opcode::kGeluTanh:
+      return 8;
     case Opcode::kPow:
     case Opcode::kMod:
     case Opcode::kFmod:
-    case Opcode::kFloorDiv: return 20;
-    default: return op >= Opcode::kSin && op <= Opcode::kAtanh ? 20 : 1;
+    case Opcode::kFloorDiv:
+      return 20;
+    default:
+      return op >= Opcode::kSin && op <= Opcode::kAtanh ? 20 : 1;
   }
 }
 
@@ -44,10 +48,14 @@ void fillSplat(std::byte* to, const void* value) {
 
 void splatTo(std::byte* to, const void* value, size_t width) {
   switch (width) {
-    case 1: return fillSplat<uint8_t>(to, value);
-    case 2: return fillSplat<uint16_t>(to, value);
-    case 4: return fillSplat<uint32_t>(to, value);
-    default: return fillSplat<uint64_t>(to, value);
+    case 1:
+      return fillSplat<uint8_t>(to, value);
+    case 2:
+      return fillSplat<uint16_t>(to, value);
+    case 4:
+      return fillSplat<uint32_t>(to, value);
+    default:
+      return fillSplat<uint64_t>(to, value);
   }
 }
 
@@ -104,10 +112,14 @@ void Executor::run(Scratch& scratch, const TileOperand* inputs, void* out, int64
   std::byte* slots = gathered(scratch, inputCount());
   const auto operand = [&](const Source& source) -> TileOperand {
     switch (source.where) {
-      case Where::kInput: return inputs[source.index];
-      case Where::kConstant: return {scratch.bytes + source.index * kSplatBytes, 0};
-      case Where::kSlot: return {slots + source.index * slotBytes_, 1};
-      case Where::kNone: break;
+      case Where::kInput:
+        return inputs[source.index];
+      case Where::kConstant:
+        return {scratch.bytes + source.index * kSplatBytes, 0};
+      case Where::kSlot:
+        return {slots + source.index * slotBytes_, 1};
+      case Where::kNone:
+        break;
     }
     return {};
   };

@@ -17,11 +17,15 @@ enum class Domain { kAny, kFloat, kInteger, kLogic, kCompare };
 template <class T>
 constexpr bool isIn(Domain domain) {
   switch (domain) {
-    case Domain::kFloat: return std::is_floating_point_v<T>;
-    case Domain::kInteger: return std::is_integral_v<T> && !std::is_same_v<T, bool>;
-    case Domain::kLogic: return std::is_same_v<T, bool>;
+    case Domain::kFloat:
+      return std::is_floating_point_v<T>;
+    case Domain::kInteger:
+      return std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    case Domain::kLogic:
+      return std::is_same_v<T, bool>;
     case Domain::kAny:
-    case Domain::kCompare: return true;
+    case Domain::kCompare:
+      return true;
   }
 }
 
@@ -109,41 +113,60 @@ struct ConvertTo {
 
 template <template <class> class F, class T, int arity>
 TileFunction loopFor() {
-  if constexpr (!F<T>::kExists) return nullptr;
-  else if constexpr (arity == 1) return unaryLoop<F<T>, T, typename F<T>::Result>;
-  else return binaryLoop<F<T>, T, typename F<T>::Result>;
+  if constexpr (!F<T>::kExists)
+    return nullptr;
+  else if constexpr (arity == 1)
+    return unaryLoop<F<T>, T, typename F<T>::Result>;
+  else
+    return binaryLoop<F<T>, T, typename F<T>::Result>;
 }
 
 template <class From>
 TileFunction conversionFrom(DataType to) {
   switch (to) {
-    case DataType::kF32: return unaryLoop<ConvertTo<float>, From, float>;
-    case DataType::kF64: return unaryLoop<ConvertTo<double>, From, double>;
-    case DataType::kI8: return unaryLoop<ConvertTo<int8_t>, From, int8_t>;
-    case DataType::kI16: return unaryLoop<ConvertTo<int16_t>, From, int16_t>;
-    case DataType::kI32: return unaryLoop<ConvertTo<int32_t>, From, int32_t>;
-    case DataType::kI64: return unaryLoop<ConvertTo<int64_t>, From, int64_t>;
-    case DataType::kU8: return unaryLoop<ConvertTo<uint8_t>, From, uint8_t>;
-    case DataType::kU16: return unaryLoop<ConvertTo<uint16_t>, From, uint16_t>;
-    case DataType::kU32: return unaryLoop<ConvertTo<uint32_t>, From, uint32_t>;
-    case DataType::kU64: return unaryLoop<ConvertTo<uint64_t>, From, uint64_t>;
-    case DataType::kBool: return unaryLoop<ConvertTo<bool>, From, bool>;
-    default: return nullptr;
+    case DataType::kF32:
+      return unaryLoop<ConvertTo<float>, From, float>;
+    case DataType::kF64:
+      return unaryLoop<ConvertTo<double>, From, double>;
+    case DataType::kI8:
+      return unaryLoop<ConvertTo<int8_t>, From, int8_t>;
+    case DataType::kI16:
+      return unaryLoop<ConvertTo<int16_t>, From, int16_t>;
+    case DataType::kI32:
+      return unaryLoop<ConvertTo<int32_t>, From, int32_t>;
+    case DataType::kI64:
+      return unaryLoop<ConvertTo<int64_t>, From, int64_t>;
+    case DataType::kU8:
+      return unaryLoop<ConvertTo<uint8_t>, From, uint8_t>;
+    case DataType::kU16:
+      return unaryLoop<ConvertTo<uint16_t>, From, uint16_t>;
+    case DataType::kU32:
+      return unaryLoop<ConvertTo<uint32_t>, From, uint32_t>;
+    case DataType::kU64:
+      return unaryLoop<ConvertTo<uint64_t>, From, uint64_t>;
+    case DataType::kBool:
+      return unaryLoop<ConvertTo<bool>, From, bool>;
+    default:
+      return nullptr;
   }
 }
 
 template <class T>
 TileFunction plainLoopOf(const Instruction& instruction) {
   switch (instruction.op) {
-    case Opcode::kCopy: return unaryLoop<CopyOf, T, T>;
-    case Opcode::kWhere: return whereLoop<T>;
-    case Opcode::kConvert: return conversionFrom<T>(instruction.type);
+    case Opcode::kCopy:
+      return unaryLoop<CopyOf, T, T>;
+    case Opcode::kWhere:
+      return whereLoop<T>;
+    case Opcode::kConvert:
+      return conversionFrom<T>(instruction.type);
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
   case Opcode::k##Name:                                           \
     return loopFor<Name##Of, T, arity>();
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

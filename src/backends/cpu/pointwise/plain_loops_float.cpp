@@ -4,9 +4,12 @@ namespace camshaft::cpu::pointwise {
 
 TileFunction floatLoop(const Instruction& instruction, DataType type) {
   switch (type) {
-    case DataType::kF32: return plainLoopOf<float>(instruction);
-    case DataType::kF64: return plainLoopOf<double>(instruction);
-    default: return nullptr;
+    case DataType::kF32:
+      return plainLoopOf<float>(instruction);
+    case DataType::kF64:
+      return plainLoopOf<double>(instruction);
+    default:
+      return nullptr;
   }
 }
 

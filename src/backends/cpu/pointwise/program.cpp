@@ -6,13 +6,15 @@ namespace camshaft::cpu::pointwise {
 
 int arityOf(Opcode op) {
   switch (op) {
-    case Opcode::kWhere: return 3;
+    case Opcode::kWhere:
+      return 3;
 #define CAMSHAFT_SCALAR_OP(Name, text, arity, domain, expression) \
   case Opcode::k##Name:                                           \
     return arity;
 #include "ir/scalar_ops.def"
 #undef CAMSHAFT_SCALAR_OP
-    default: return 1;
+    default:
+      return 1;
   }
 }
 
@@ -41,11 +43,15 @@ void require(bool condition) {
 DataType readBy(const Instruction& instruction, int operand) {
   switch (instruction.op) {
     case Opcode::kConvert:
-    case Opcode::kWiden: return instruction.from;
+    case Opcode::kWiden:
+      return instruction.from;
     case Opcode::kNarrow:
-    case Opcode::kLimit: return DataType::kF32;
-    case Opcode::kWhere: return operand == 0 ? DataType::kBool : instruction.type;
-    default: return instruction.type;
+    case Opcode::kLimit:
+      return DataType::kF32;
+    case Opcode::kWhere:
+      return operand == 0 ? DataType::kBool : instruction.type;
+    default:
+      return instruction.type;
   }
 }
 DataType writtenBy(const Instruction& instruction) {

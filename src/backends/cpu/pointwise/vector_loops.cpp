@@ -107,8 +107,10 @@ void convertLoop(const TileArgs& args) {
     const VF32 number = hn::IfThenZeroElse(hn::IsNaN(a), a);
     const VF32 inside = hn::Min(hn::Max(number, low), high);
     const auto narrow = hn::DemoteTo(bytes, hn::ConvertTo(integers, inside));
-    if (n == lanes) hn::StoreU(narrow, bytes, out + i);
-    else storeFirst(narrow, bytes, out + i, n);
+    if (n == lanes)
+      hn::StoreU(narrow, bytes, out + i);
+    else
+      storeFirst(narrow, bytes, out + i, n);
   }
 }
 
@@ -211,7 +213,7 @@ HWY_INLINE VF32 halfTimesOnePlus(F32 d, VF32 x, VF32 y) {
   BINARY(Min, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b))                   \
   BINARY(Max, hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b))                   \
   COMPARE(Equal, hn::Eq(a, b))                                                            \
-  COMPARE(NotEqual, hn::Not(hn::Eq(a, b))) /* Ne is false of NaN with AVX-512 */           \
+  COMPARE(NotEqual, hn::Not(hn::Eq(a, b))) /* Ne is false of NaN with AVX-512 */          \
   COMPARE(Less, hn::Lt(a, b))                                                             \
   COMPARE(LessEqual, hn::Le(a, b))                                                        \
   COMPARE(Greater, hn::Gt(a, b))                                                          \
@@ -237,16 +239,21 @@ CAMSHAFT_VECTOR_OPS(CAMSHAFT_UNARY, CAMSHAFT_BINARY, CAMSHAFT_COMPARE)
 #undef CAMSHAFT_COMPARE
 
 #define CAMSHAFT_UNARY(Name, expression) \
-  case Opcode::k##Name: return unaryLoop<Name##Vector>;
+  case Opcode::k##Name:                  \
+    return unaryLoop<Name##Vector>;
 #define CAMSHAFT_BINARY(Name, expression) \
-  case Opcode::k##Name: return binaryLoop<Name##Vector>;
+  case Opcode::k##Name:                   \
+    return binaryLoop<Name##Vector>;
 #define CAMSHAFT_COMPARE(Name, expression) \
-  case Opcode::k##Name: return compareLoop<Name##Vector>;
+  case Opcode::k##Name:                    \
+    return compareLoop<Name##Vector>;
 TileFunction loopOf(Opcode op) {
   switch (op) {
-    case Opcode::kWhere: return whereLoop;
-    CAMSHAFT_VECTOR_OPS(CAMSHAFT_UNARY, CAMSHAFT_BINARY, CAMSHAFT_COMPARE)
-    default: return nullptr;
+    case Opcode::kWhere:
+      return whereLoop;
+      CAMSHAFT_VECTOR_OPS(CAMSHAFT_UNARY, CAMSHAFT_BINARY, CAMSHAFT_COMPARE)
+    default:
+      return nullptr;
   }
 }
 #undef CAMSHAFT_UNARY

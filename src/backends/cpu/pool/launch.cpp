@@ -74,8 +74,10 @@ struct Pooling {
                           .columns = columns.count(),
                           .rowStride = vertical().dilation * in.width * in.channels,
                           .columnStride = horizontal().dilation * in.channels};
-    if (params.average) averageOverChannels(taps, channels, factorOf(rows, columns), to);
-    else maxOverChannels(taps, channels, to);
+    if (params.average)
+      averageOverChannels(taps, channels, factorOf(rows, columns), to);
+    else
+      maxOverChannels(taps, channels, to);
   }
 
   // Outputs [begin, end) of a row for which tap `tap` lies inside.
@@ -108,8 +110,10 @@ struct Pooling {
     }
     for (int64_t column = 0; column < out.width; ++column) {
       const TapRange columns(horizontal(), column, in.width);
-      if (rows.count() == 0 || columns.count() == 0) to[column] = 0;
-      else if (params.average) to[column] *= factorOf(rows, columns);
+      if (rows.count() == 0 || columns.count() == 0)
+        to[column] = 0;
+      else if (params.average)
+        to[column] *= factorOf(rows, columns);
     }
   }
 };

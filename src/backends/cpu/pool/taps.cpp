@@ -73,8 +73,10 @@ HWY_INLINE void overChannels(WindowTaps taps, size_t channels, float factor, flo
     taps.x = first + c;
     const size_t n = channels - c < lanes ? channels - c : lanes;
     const VF32 v = hn::Mul(oneVector<Join>(taps, n), times);
-    if (n == lanes) hn::StoreU(v, d, y + c);
-    else storeFirst(v, d, y + c, n);
+    if (n == lanes)
+      hn::StoreU(v, d, y + c);
+    else
+      storeFirst(v, d, y + c, n);
   }
 }
 

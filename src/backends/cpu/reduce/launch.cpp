@@ -128,8 +128,10 @@ void launchReduce(const void* state, const LaunchArgs& args) {
   }
   Problem problem = problemOf(x, params.axes);
   if (problem.kept.rank + problem.reduced.rank == 0) problem.kept.addOuter(1, 1, false);
-  if (problem.endsReduced) reduceRows(problem, params.kind, x.as<float>(), y, args.threads);
-  else reduceInner(problem, params.kind, x.as<float>(), y, args.threads);
+  if (problem.endsReduced)
+    reduceRows(problem, params.kind, x.as<float>(), y, args.threads);
+  else
+    reduceInner(problem, params.kind, x.as<float>(), y, args.threads);
 }
 
 // Position of the first (or last) best element; a NaN in front wins, later ones do not count.

@@ -113,26 +113,38 @@ void columns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t co
 
 double rowOf(Kind kind, const float* x, int64_t count) {
   switch (kind) {
-    case Kind::kMax: return row<MaxStep>(kind, x, count);
-    case Kind::kMin: return row<MinStep>(kind, x, count);
-    case Kind::kProd: return row<ProductStep>(kind, x, count);
-    case Kind::kL1: return row<AbsoluteStep>(kind, x, count);
+    case Kind::kMax:
+      return row<MaxStep>(kind, x, count);
+    case Kind::kMin:
+      return row<MinStep>(kind, x, count);
+    case Kind::kProd:
+      return row<ProductStep>(kind, x, count);
+    case Kind::kL1:
+      return row<AbsoluteStep>(kind, x, count);
     case Kind::kL2:
-    case Kind::kSumSquare: return row<SquareStep>(kind, x, count);
-    default: return row<SumStep>(kind, x, count);
+    case Kind::kSumSquare:
+      return row<SquareStep>(kind, x, count);
+    default:
+      return row<SumStep>(kind, x, count);
   }
 }
 
 void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
                double* totals) {
   switch (kind) {
-    case Kind::kMax: return columns<MaxStep>(kind, x, rows, stride, count, totals);
-    case Kind::kMin: return columns<MinStep>(kind, x, rows, stride, count, totals);
-    case Kind::kProd: return columns<ProductStep>(kind, x, rows, stride, count, totals);
-    case Kind::kL1: return columns<AbsoluteStep>(kind, x, rows, stride, count, totals);
+    case Kind::kMax:
+      return columns<MaxStep>(kind, x, rows, stride, count, totals);
+    case Kind::kMin:
+      return columns<MinStep>(kind, x, rows, stride, count, totals);
+    case Kind::kProd:
+      return columns<ProductStep>(kind, x, rows, stride, count, totals);
+    case Kind::kL1:
+      return columns<AbsoluteStep>(kind, x, rows, stride, count, totals);
     case Kind::kL2:
-    case Kind::kSumSquare: return columns<SquareStep>(kind, x, rows, stride, count, totals);
-    default: return columns<SumStep>(kind, x, rows, stride, count, totals);
+    case Kind::kSumSquare:
+      return columns<SquareStep>(kind, x, rows, stride, count, totals);
+    default:
+      return columns<SumStep>(kind, x, rows, stride, count, totals);
   }
 }
 
@@ -147,28 +159,40 @@ HWY_EXPORT(columnsOf);
 
 double identityOf(Kind kind) {
   switch (kind) {
-    case Kind::kMax: return -std::numeric_limits<double>::infinity();
-    case Kind::kMin: return std::numeric_limits<double>::infinity();
-    case Kind::kProd: return 1;
-    default: return 0;
+    case Kind::kMax:
+      return -std::numeric_limits<double>::infinity();
+    case Kind::kMin:
+      return std::numeric_limits<double>::infinity();
+    case Kind::kProd:
+      return 1;
+    default:
+      return 0;
   }
 }
 
 double combine(Kind kind, double a, double b) {
   switch (kind) {
-    case Kind::kMax: return b > a || b != b ? b : a;
-    case Kind::kMin: return b < a || b != b ? b : a;
-    case Kind::kProd: return a * b;
-    default: return a + b;
+    case Kind::kMax:
+      return b > a || b != b ? b : a;
+    case Kind::kMin:
+      return b < a || b != b ? b : a;
+    case Kind::kProd:
+      return a * b;
+    default:
+      return a + b;
   }
 }
 
 double finish(Kind kind, double total, int64_t count) {
   switch (kind) {
-    case Kind::kMean: return total / static_cast<double>(count);
-    case Kind::kL2: return std::sqrt(total);
-    case Kind::kLogSum: return std::log(total);
-    default: return total;
+    case Kind::kMean:
+      return total / static_cast<double>(count);
+    case Kind::kL2:
+      return std::sqrt(total);
+    case Kind::kLogSum:
+      return std::log(total);
+    default:
+      return total;
   }
 }
 

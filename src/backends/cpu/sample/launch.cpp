@@ -20,11 +20,14 @@ double sourcePosition(Coordinates coordinates, double scale, int64_t in, int64_t
   const double resized = scale * static_cast<double>(in);  // before it was rounded to `out`
   const double halfPixel = (x + 0.5) / scale - 0.5;
   switch (coordinates) {
-    case Coordinates::kHalfPixel: return halfPixel;
-    case Coordinates::kAsymmetric: return x / scale;
+    case Coordinates::kHalfPixel:
+      return halfPixel;
+    case Coordinates::kAsymmetric:
+      return x / scale;
     case Coordinates::kAlignCorners:
       return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
-    case Coordinates::kPytorchHalfPixel: return resized == 1 ? -0.5 : halfPixel;
+    case Coordinates::kPytorchHalfPixel:
+      return resized == 1 ? -0.5 : halfPixel;
     case Coordinates::kHalfPixelSymmetric:
       return static_cast<double>(in) / 2 * (1 - static_cast<double>(out) / resized) + halfPixel;
   }
@@ -33,10 +36,14 @@ double sourcePosition(Coordinates coordinates, double scale, int64_t in, int64_t
 
 bool picksRight(Nearest nearest, double ratio) {
   switch (nearest) {
-    case Nearest::kRoundPreferFloor: return ratio > 0.5;
-    case Nearest::kRoundPreferCeil: return ratio >= 0.5;
-    case Nearest::kFloor: return ratio == 1;
-    case Nearest::kCeil: return true;
+    case Nearest::kRoundPreferFloor:
+      return ratio > 0.5;
+    case Nearest::kRoundPreferCeil:
+      return ratio >= 0.5;
+    case Nearest::kFloor:
+      return ratio == 1;
+    case Nearest::kCeil:
+      return true;
   }
   return false;
 }
@@ -47,8 +54,7 @@ void fillBlends(const ResizeParams& params, double scale, int64_t in, int64_t ou
     return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1));
   };
   for (int64_t x = 0; x < out; ++x) {
-    const double exact =
-        sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
+    const double exact = sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
     // Far outside is outside; NaN, which no sound scale gives, counts as left of everything.
     constexpr double kFar = 1e15;
     const double position = exact > -kFar ? std::min(exact, kFar) : -kFar;
@@ -76,10 +82,14 @@ struct Resize {
     const std::byte* from = x + static_cast<size_t>(source * inWidth) * width;
     std::byte* to = y + static_cast<size_t>(row * outWidth) * width;
     switch (width) {
-      case 1: return pick<uint8_t>(from, to);
-      case 2: return pick<uint16_t>(from, to);
-      case 4: return pick<uint32_t>(from, to);
-      case 8: return pick<uint64_t>(from, to);
+      case 1:
+        return pick<uint8_t>(from, to);
+      case 2:
+        return pick<uint16_t>(from, to);
+      case 4:
+        return pick<uint32_t>(from, to);
+      case 8:
+        return pick<uint64_t>(from, to);
       default:
         for (int64_t i = 0; i < outWidth; ++i)
           std::memcpy(to + static_cast<size_t>(i) * width,
@@ -155,7 +165,8 @@ void launch(const void* state, const LaunchArgs& args) {
   fillBlends(params, params.scales[params.axes - 1], resize.inWidth, resize.outWidth, columns);
   if (params.axes == 2)
     fillBlends(params, params.scales[0], resize.inHeight, resize.outHeight, rows);
-  else *rows = {0, 0, 0};
+  else
+    *rows = {0, 0, 0};
   resize.columns = columns;
   resize.rows = rows;
 
@@ -165,8 +176,10 @@ void launch(const void* state, const LaunchArgs& args) {
   parallelItems(args.threads, resize.outer * resize.outHeight,
                 pixelWork * static_cast<double>(resize.outWidth), [&](int64_t begin, int64_t end) {
                   for (int64_t row = begin; row < end; ++row) {
-                    if (params.linear) resize.linearRow(x.as<float>(), y.as<float>(), row);
-                    else resize.nearestRow(x.as<std::byte>(), y.as<std::byte>(), width, row);
+                    if (params.linear)
+                      resize.linearRow(x.as<float>(), y.as<float>(), row);
+                    else
+                      resize.nearestRow(x.as<std::byte>(), y.as<std::byte>(), width, row);
                   }
                 });
 }

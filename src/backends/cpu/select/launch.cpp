@@ -71,8 +71,7 @@ void findNonZero(const LaunchArgs& args) {
     counts[p] = before;
   }
   forParts([&](int64_t p, int64_t begin, int64_t end) {
-    if (begin < end)
-      elements.write(begin, end, args.outputs[0].as<int64_t>() + counts[p] * x.rank);
+    if (begin < end) elements.write(begin, end, args.outputs[0].as<int64_t>() + counts[p] * x.rank);
   });
   *args.outputs[1].as<int64_t>() = found;
 }
@@ -97,10 +96,14 @@ bool fitsNonZero(const void*, const LaunchArgs& args) {
 
 void launchNonZero(const void*, const LaunchArgs& args) {
   switch (bitsOf(args.inputs[0].type)) {
-    case 8: return findNonZero<uint8_t>(args);
-    case 16: return findNonZero<uint16_t>(args);
-    case 32: return findNonZero<uint32_t>(args);
-    default: return findNonZero<uint64_t>(args);
+    case 8:
+      return findNonZero<uint8_t>(args);
+    case 16:
+      return findNonZero<uint16_t>(args);
+    case 32:
+      return findNonZero<uint32_t>(args);
+    default:
+      return findNonZero<uint64_t>(args);
   }
 }
 

@@ -33,7 +33,10 @@ Box boxOf(const float* box, bool centred) {
 class KeptBoxes {
  public:
   KeptBoxes(float* memory, int64_t room)
-      : left_(memory), top_(left_ + room), right_(top_ + room), bottom_(right_ + room),
+      : left_(memory),
+        top_(left_ + room),
+        right_(top_ + room),
+        bottom_(right_ + room),
         area_(bottom_ + room) {}
 
   int64_t size() const { return size_; }
@@ -97,9 +100,7 @@ class Suppression {
   }
 
   int64_t rows() const { return args_.inputs[1].dims[0] * classes_; }
-  int64_t bytesPerThread() const {
-    return boxes_ * kBytesPerCandidate + limit_ * kBytesPerKept;
-  }
+  int64_t bytesPerThread() const { return boxes_ * kBytesPerCandidate + limit_ * kBytesPerKept; }
 
   // Writes the boxes that stay to the row's own place in the output; returns their number.
   int64_t runRow(int64_t row, std::byte* memory) const {
@@ -167,7 +168,8 @@ bool fitsSuppress(const void*, const LaunchArgs& args) {
                   &count = args.outputs[1];
   if (!isF32(boxes) || !isF32(scores) || boxes.rank != 3 || scores.rank != 3) return false;
   for (size_t i = 2; i < args.inputs.size(); ++i)
-    if (args.inputs[i].data && (!isF32(args.inputs[i]) || args.inputs[i].count() != 1)) return false;
+    if (args.inputs[i].data && (!isF32(args.inputs[i]) || args.inputs[i].count() != 1))
+      return false;
   const int64_t limit = args.dims[0], rows = scores.dims[0] * scores.dims[1];
   return boxes.dims[0] == scores.dims[0] && boxes.dims[1] == scores.dims[2] && boxes.dims[2] == 4 &&
          scores.dims[2] <= INT32_MAX && limit >= 0 && limit <= scores.dims[2] &&
@@ -179,7 +181,8 @@ bool fitsSuppress(const void*, const LaunchArgs& args) {
 
 void launchSuppress(const void* state, const LaunchArgs& args) {
   const Suppression suppression(args, static_cast<const SuppressParams*>(state)->centred != 0);
-  const int64_t rows = suppression.rows(), limit = args.dims[0], each = suppression.bytesPerThread();
+  const int64_t rows = suppression.rows(), limit = args.dims[0],
+                each = suppression.bytesPerThread();
   auto* counts = reinterpret_cast<int64_t*>(args.workspace);
   std::byte* memory = args.workspace + rows * kBytesPerClass;
   int64_t total = 0;
@@ -191,7 +194,8 @@ void launchSuppress(const void* state, const LaunchArgs& args) {
                   static_cast<double>(args.inputs[1].count()) / static_cast<double>(parts),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t part = begin; part < end; ++part)
-                      for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+                      for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts;
+                           ++row)
                         counts[row] = suppression.runRow(row, memory + part * each);
                   });
     total = compact(args.outputs[0].as<int64_t>(), counts, rows, limit);

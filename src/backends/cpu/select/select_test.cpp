@@ -18,14 +18,18 @@ TEST(Select, NonZero) {
 }
 
 TEST(Select, NonMaxSuppression) {
-  for (const char* attributes : {"limit = 7", "limit = 9223372036854775807", "limit = m, centred = true",
-                                 "limit = 0"})
+  for (const char* attributes :
+       {"limit = 7", "limit = 9223372036854775807", "limit = m, centred = true", "limit = 0"})
     for (const char* thresholds : {"", ", %t", ", %t, %t", ", _, %t"})
       expectKernelsMatch(
-          {.graph = std::string("symbols n, m graph g(%b: f32[2, m, 4], %s: f32[2, n + 1, m], %t: f32[]) { "
-                                "%p, %c = NonMaxSuppression(%b, %s") +
+          {.graph = std::string(
+                        "symbols n, m graph g(%b: f32[2, m, 4], %s: f32[2, n + 1, m], %t: f32[]) { "
+                        "%p, %c = NonMaxSuppression(%b, %s") +
                     thresholds + ") {" + attributes + "} return %p, %c }",
-           .sizes = {{{"n", 0}, {"m", 1}}, {{"n", 4}, {"m", 0}}, {{"n", 2}, {"m", 33}}, {{"n", 6}, {"m", 700}}},
+           .sizes = {{{"n", 0}, {"m", 1}},
+                     {{"n", 4}, {"m", 0}},
+                     {{"n", 2}, {"m", 33}},
+                     {{"n", 6}, {"m", 700}}},
            .ranges = {{"b", {0, 20}}, {"t", {0.1, 0.6}}}});
 }
 

@@ -91,16 +91,20 @@ HWY_INLINE void columnVector(const float* x, float* y, int64_t size, int64_t str
     const auto e = vmath::exp(d, shifted);
     sum = hn::Add(sum, e);
     const auto kept = logarithm ? shifted : e;
-    if (whole) hn::StoreU(kept, d, y + i * stride);
-    else storeFirst(kept, d, y + i * stride, n);
+    if (whole)
+      hn::StoreU(kept, d, y + i * stride);
+    else
+      storeFirst(kept, d, y + i * stride, n);
   }
   const auto scale = hn::Div(hn::Set(d, 1.0f), sum);
   const auto rest = vmath::log(d, sum);
   for (int64_t i = 0; i < size; ++i) {
     const auto kept = whole ? hn::LoadU(d, y + i * stride) : loadFirst(d, y + i * stride, n);
     const auto result = logarithm ? hn::Sub(kept, rest) : hn::Mul(kept, scale);
-    if (whole) hn::StoreU(result, d, y + i * stride);
-    else storeFirst(result, d, y + i * stride, n);
+    if (whole)
+      hn::StoreU(result, d, y + i * stride);
+    else
+      storeFirst(result, d, y + i * stride, n);
   }
 }
 

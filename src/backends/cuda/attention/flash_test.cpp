@@ -21,20 +21,21 @@
   namespace attention {                                                        \
   using namespace ::emulated;                                                  \
   }
-#define FLASH_CASE_END                                                                             \
-  struct Kernel {                                                                                  \
-    using E = Element;                                                                             \
-    using B = BiasElement;                                                                         \
-    using Problem = attention::Problem;                                                            \
-    static constexpr int head = kHeadSize, value = kValueSize, rows = attention::kRows,            \
-                         blocks = kKeyBlocks, threads = attention::kThreads;                       \
-    static constexpr bool causal = kCausal, hasBias = kHasBias;                                    \
-    static constexpr double scale = kScale, softcap = kSoftcap;                                    \
-    static constexpr int sharedBytes =                                                             \
-        rows * attention::kQueryPitch + std::max(kStages * attention::kStageBytes,                 \
-                                                 kKeyWarps* rows*(attention::kPartPitch + 2) * 4); \
-    static void attend(const Problem& p, char* memory) { attention::attend(p, memory); }           \
-  };                                                                                               \
+#define FLASH_CASE_END                                                                   \
+  struct Kernel {                                                                        \
+    using E = Element;                                                                   \
+    using B = BiasElement;                                                               \
+    using Problem = attention::Problem;                                                  \
+    static constexpr int head = kHeadSize, value = kValueSize, rows = attention::kRows,  \
+                         blocks = kKeyBlocks, threads = attention::kThreads;             \
+    static constexpr bool causal = kCausal, hasBias = kHasBias;                          \
+    static constexpr double scale = kScale, softcap = kSoftcap;                          \
+    static constexpr int sharedBytes =                                                   \
+        rows * attention::kQueryPitch +                                                  \
+        std::max(kStages * attention::kStageBytes,                                       \
+                 kKeyWarps * rows * (attention::kPartPitch + 2) * 4);                    \
+    static void attend(const Problem& p, char* memory) { attention::attend(p, memory); } \
+  };                                                                                     \
   }
 
 FLASH_CASE_BEGIN(Plain, f16, f16, 64, 64)

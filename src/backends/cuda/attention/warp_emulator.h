@@ -201,9 +201,7 @@ inline float __shfl_xor_sync(unsigned, float value, int distance) {
 inline float halfToFloat(unsigned short bits) {
   return static_cast<float>(camshaft::Half::fromBits(bits));
 }
-inline unsigned short floatToHalf(float value) {
-  return camshaft::Half(value).bits;
-}
+inline unsigned short floatToHalf(float value) { return camshaft::Half(value).bits; }
 
 namespace emulated {
 

@@ -21,7 +21,8 @@ __device__ __forceinline__ double power2(double x) { return exp2(x); }
 __device__ __forceinline__ Real lowest() { return Real(negativeInfinity()); }
 
 __device__ __forceinline__ Real scaledBias(bool isSeen) { return isSeen ? Real(0) : lowest(); }
-template <class T> __device__ __forceinline__ Real scaledBias(T bias) {
+template <class T>
+__device__ __forceinline__ Real scaledBias(T bias) {
   const Real value = toCompute(bias);
   return value == lowest() ? value : Largest{}(value * kLog2e, Real(-3e38f));
 }

@@ -50,10 +50,9 @@ constexpr bool kRawScores = !kHasBias && kSoftcap == 0 && kScale > 0;
 constexpr float kFactor = kRawScores ? float(kScale) * kLog2e : 1;
 
 // A bias as a power of two.
-__device__ __forceinline__ float scaledBias(bool isSeen) {
-  return isSeen ? 0 : negativeInfinity();
-}
-template <class T> __device__ __forceinline__ float scaledBias(T bias) {
+__device__ __forceinline__ float scaledBias(bool isSeen) { return isSeen ? 0 : negativeInfinity(); }
+template <class T>
+__device__ __forceinline__ float scaledBias(T bias) {
   const float value = toCompute(bias);
   return value == negativeInfinity() ? value : fmaxf(value * kLog2e, kFloor);
 }
@@ -84,7 +83,8 @@ __device__ __forceinline__ Place placeOf(const Problem& p) {
 }
 
 // Where word `word` of row `row` lies among kCount rows.
-template <int kCount, int kPitch> __device__ __forceinline__ int wordOffset(int row, int word) {
+template <int kCount, int kPitch>
+__device__ __forceinline__ int wordOffset(int row, int word) {
   if (kWarpgroups) return word / 8 * kCount * 128 + row * 128 + (word % 8 ^ row % 8) * 16;
   return row * kPitch + word * 16;
 }
@@ -106,7 +106,8 @@ __device__ __forceinline__ void copyRows(SharedAddress to, const Element* from, 
 }
 
 // Until all but the last kPending copies of every thread have arrived.
-template <int kPending> __device__ __forceinline__ void syncCopies() {
+template <int kPending>
+__device__ __forceinline__ void syncCopies() {
   waitForCopies<kPending>();
   if (kWarpgroups) showCopiesToWarpgroups();
   __syncthreads();

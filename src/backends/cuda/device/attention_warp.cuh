@@ -18,8 +18,8 @@ class Warp {
       keyAddress_ = stages;
       valueAddress_ = stages + kKeyBytes;
     } else {
-      keyAddress_ = stages + (keyWarp_ * kKeys + lane_ % 8 + lane_ / 16 * 8) * kKeyPitch +
-                    lane_ / 8 % 2 * 16;
+      keyAddress_ =
+          stages + (keyWarp_ * kKeys + lane_ % 8 + lane_ / 16 * 8) * kKeyPitch + lane_ / 8 % 2 * 16;
       valueAddress_ =
           stages + kKeyBytes + (keyWarp_ * kKeys + lane_ % 16) * kValuePitch + lane_ / 16 * 16;
     }
@@ -47,8 +47,7 @@ class Warp {
   // Scores and weights of a tile; false when the warp sees none of its keys.
   __device__ __forceinline__ bool weigh(int tile, int stage) {
     const int firstKey = tile * kTileKeys + keyWarp_ * kKeys;
-    const int end =
-        kCausal ? smaller(p_.keys, lastRow_ + 1 + p_.causalOffset) : p_.keys;
+    const int end = kCausal ? smaller(p_.keys, lastRow_ + 1 + p_.causalOffset) : p_.keys;
     if (firstKey >= end) return false;
     fetchBias(firstKey);
     multiplyKeys(stage);
@@ -117,22 +116,20 @@ class Warp {
 #pragma unroll
       for (int n = 0; n < kValuePadded / 8; ++n) {
         const float* pair = &results_[m / 2][n][m % 2 * 2];
-        *reinterpret_cast<unsigned*>(own + (m * 8 + lane_ / 4) * kPitch + n * 16 +
-                                     lane_ % 4 * 4) =
+        *reinterpret_cast<unsigned*>(own + (m * 8 + lane_ / 4) * kPitch + n * 16 + lane_ % 4 * 4) =
             packed(Element{}, pair[0] * scale, pair[1] * scale);
       }
     }
     __syncwarp();
-    Element* out =
-        p_.out + place.batch * p_.outStride.batch + place.head * p_.outStride.head;
+    Element* out = p_.out + place.batch * p_.outStride.batch + place.head * p_.outStride.head;
     constexpr int kWords = kValueSize / 8;
 #pragma unroll
     for (int base = 0; base < kWarpRows * kWords; base += 32) {
       const int i = base + lane_, row = i / kWords, word = i % kWords;
       if (row >= kWarpRows || row_ + row >= p_.queries) break;
-      storeVector<8>(out + (row_ + row) * p_.outStride.token + word * 8,
-                     loadVector<8>(reinterpret_cast<const Element*>(own + row * kPitch) +
-                                   word * 8));
+      storeVector<8>(
+          out + (row_ + row) * p_.outStride.token + word * 8,
+          loadVector<8>(reinterpret_cast<const Element*>(own + row * kPitch) + word * 8));
     }
   }
 
@@ -149,8 +146,7 @@ class Warp {
       const int row = blockRow_ + m * 8 + lane_ / 4;
       float peak = negativeInfinity();
 #pragma unroll
-      for (int part = 0; part < kKeyWarps; ++part)
-        peak = fmaxf(peak, peaks[part * kRows + row]);
+      for (int part = 0; part < kKeyWarps; ++part) peak = fmaxf(peak, peaks[part * kRows + row]);
       const float scale = peaks_[m] == negativeInfinity() ? 0 : exp2Fast(peaks_[m] - peak);
       if (lane_ % 4 == 0) sums[keyWarp_ * kRows + row] = sums_[m] * scale;
       float* own = parts + (keyWarp_ * kRows + row) * kPartPitch + lane_ % 4 * 2;
@@ -186,7 +182,7 @@ class Warp {
 
   // The products by four warps at once, 64 columns at a time.
   __device__ __forceinline__ void startKeysTogether(float (&scores)[kKeyTiles][4],
-                                                   SharedAddress address) {
+                                                    SharedAddress address) {
     beginProducts();
 #pragma unroll
     for (int k = 0; k < kHeadPadded / 16; ++k)
@@ -250,15 +246,14 @@ class Warp {
     for (int k = 0; k < kHeadPadded / 16; ++k) {
       if (!kKeepsQueries)
 #pragma unroll
-        for (int m = 0; m < kRowTiles; ++m)
-          loadQuery(q_[m][0], m, k);
+        for (int m = 0; m < kRowTiles; ++m) loadQuery(q_[m][0], m, k);
 #pragma unroll
       for (int n = 0; n < kKeyTiles / 2; ++n) {
         unsigned keys[4];
         loadMatrices(keys, address + n * 16 * kKeyPitch + k * 32);
 #pragma unroll
         for (int m = 0; m < kRowTiles; ++m) {
-          const unsigned(&q)[4] = q_[m][kKeepsQueries ? k : 0];
+          const unsigned (&q)[4] = q_[m][kKeepsQueries ? k : 0];
           multiply(Element{}, scores_[m][2 * n], q, keys[0], keys[1]);
           multiply(Element{}, scores_[m][2 * n + 1], q, keys[2], keys[3]);
         }
@@ -296,7 +291,8 @@ class Warp {
     }
   }
 
-  template <class F> __device__ __forceinline__ void hideWhere(F isHidden) {
+  template <class F>
+  __device__ __forceinline__ void hideWhere(F isHidden) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll

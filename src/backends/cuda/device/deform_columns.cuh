@@ -1,5 +1,6 @@
 // An image at a position between pixels; 0 outside.
-template <class Real> struct DeformTaps {
+template <class Real>
+struct DeformTaps {
   Index offsets[4];
   Real weights[4];  // 0: does not count, and is not read
 
@@ -16,7 +17,8 @@ template <class Real> struct DeformTaps {
           counts ? (corner / 2 ? down : 1 - down) * (corner % 2 ? right : 1 - right) : Real(0);
     }
   }
-  template <class T> __device__ __forceinline__ Real at(const T* image) const {
+  template <class T>
+  __device__ __forceinline__ Real at(const T* image) const {
     Real sum = 0;
 #pragma unroll
     for (int corner = 0; corner < 4; ++corner)

@@ -16,7 +16,8 @@ constexpr float kLog2E = 1.4426950408889634f;
 
 namespace op {
 
-template <> __device__ __forceinline__ float Sigmoid<float>(float a) {
+template <>
+__device__ __forceinline__ float Sigmoid<float>(float a) {
   return fastReciprocal(1.0f + fastExp2(-kLog2E * a));
 }
 
@@ -36,11 +37,13 @@ __device__ __forceinline__ float gelu(float a, float c0, float c1, float c2, flo
   return fmaf(-size, fastExp2(log2q), positive);
 }
 
-template <> __device__ __forceinline__ float Gelu<float>(float a) {  // off by 1.2e-6 at most
+template <>
+__device__ __forceinline__ float Gelu<float>(float a) {  // off by 1.2e-6 at most
   return gelu(a, -1.00009370f, -1.15034028f, -0.461079089f, -0.0507419585f, 0.00661808205f,
               -0.000402301924f);
 }
-template <> __device__ __forceinline__ float GeluTanh<float>(float a) {  // off by 1.4e-5 at most
+template <>
+__device__ __forceinline__ float GeluTanh<float>(float a) {  // off by 1.4e-5 at most
   return gelu(a, -1.00108313f, -1.14256297f, -0.479292028f, -0.0334270215f, 0.00268334044f,
               -0.00104937962f);
 }

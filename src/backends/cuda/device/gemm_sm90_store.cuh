@@ -24,8 +24,8 @@ __device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, 
   for (int i = 0; i < kMost; ++i) {
     const int item = thread + i * kThreadsHere;
     if (item < kRows * kGroups)
-      touched[i] = touchOperands(
-          placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
+      touched[i] =
+          touchOperands(placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
   }
   u32 all = 0;
 #pragma unroll
@@ -56,9 +56,9 @@ struct Finished {
     } else if constexpr (sizeof values % 16 == 0) {
 #pragma unroll
       for (int i = 0; i < sizeof values / 16; ++i)
-        storeIf(isInside, reinterpret_cast<char*>(to) + i * 16,
-                reinterpret_cast<const float(&)[4]>(
-                    reinterpret_cast<const char*>(&values)[i * 16]));
+        storeIf(
+            isInside, reinterpret_cast<char*>(to) + i * 16,
+            reinterpret_cast<const float (&)[4]>(reinterpret_cast<const char*>(&values)[i * 16]));
     } else if (isInside) {
       storeVector(to, values);
     }
@@ -90,9 +90,8 @@ __device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int fi
   const int rowsLeft = p.m - tile.row - firstRow - row;
   const int columnsLeft = p.n - tile.column - firstColumn - column;
   const u32 from = rows + row * kPitch + column / 8 * kGroupBytes + column % 8 * sizeof(Output);
-  Output* const to =
-      p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n + tile.column +
-      firstColumn + column;
+  Output* const to = p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n +
+                     tile.column + firstColumn + column;
 #pragma unroll
   for (int first = 0; first < kItems; first += kTogether) {
     u32 bits[kTogether];
@@ -114,7 +113,7 @@ __device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int fi
 // holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk. Element
 // 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
 __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, int firstRow,
-                                          const GemmParams& p) {
+                                            const GemmParams& p) {
   constexpr int kPitch = kChunkPitch, kGroups = kChunk / 8, kTurns = (16 * kGroups + 31) / 32;
   constexpr int kTogether = kUnrollEpilogue < kTurns ? kUnrollEpilogue : kTurns;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -178,9 +177,7 @@ __device__ __forceinline__ void putRows(u32 rows, const Vector<Output, 2> (&pair
         inShared<Vector<Output, 2>>(mine + j * 32 + half * 8 * kRowPitch) = pairs[j][half];
   } else {
     const u32 mine = rows + lane % 16 * kRowPitch + lane / 16 * 16;
-    const auto bits = [&](int j, int half) {
-      return reinterpret_cast<const u32&>(pairs[j][half]);
-    };
+    const auto bits = [&](int j, int half) { return reinterpret_cast<const u32&>(pairs[j][half]); };
 #pragma unroll
     for (int j = 0; j + 1 < kGroups; j += 2)
       storeMatrices(mine + j * 16, bits(j, 0), bits(j, 1), bits(j + 1, 0), bits(j + 1, 1));
@@ -198,9 +195,8 @@ __device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int fir
   const int rowsLeft = min(p.m - tile.row - firstRow, 16) - row;
   const bool hasColumns = tile.column + firstColumn + column < p.n;
   const u32 from = rows + row * kRowPitch + column * sizeof(Output);
-  Output* const to =
-      p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n + tile.column +
-      firstColumn + column;
+  Output* const to = p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n +
+                     tile.column + firstColumn + column;
   float vectors[kTurns][4];
 #pragma unroll
   for (int turn = 0; turn < kTurns; ++turn)

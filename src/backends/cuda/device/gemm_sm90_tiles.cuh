@@ -93,7 +93,7 @@ static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
 // Dynamic shared memory: stages at 1024-byte alignment, then the sums, then the barriers.
 // The host computes the same sum (wgmma_config.h).
 constexpr int kSumsBytes =
-    kSplitK > 1 ? kSplitK* kRowsPerSplit* kTilePitch : kConsumers * 4 * 16 * kChunkPitch;
+    kSplitK > 1 ? kSplitK * kRowsPerSplit * kTilePitch : kConsumers * 4 * 16 * kChunkPitch;
 
 extern __shared__ char sharedMemory[];
 

@@ -3,7 +3,8 @@ enum class GridMode { kLinear, kNearest, kCubic };
 enum class GridPadding { kZeros, kBorder, kReflection };
 
 // The elements that a coordinate in [-1, 1] stands for: taps kFirst to kEnd - 1.
-template <class Rules> struct GridTaps {
+template <class Rules>
+struct GridTaps {
   using Sum = typename Rules::Sum;
   static constexpr int kFirst = Rules::kMode == GridMode::kCubic ? -1 : 0;
   static constexpr int kEnd = Rules::kMode == GridMode::kCubic    ? 3
@@ -32,14 +33,16 @@ template <class Rules> struct GridTaps {
     long long index = left + i;
     if (index >= 0 && index < size) return Index(index);
     if (Rules::kPadding == GridPadding::kZeros || size <= 0) return -1;
-    if (Rules::kPadding == GridPadding::kReflection) index = static_cast<long long>(reflected(double(index)));
+    if (Rules::kPadding == GridPadding::kReflection)
+      index = static_cast<long long>(reflected(double(index)));
     return index < 0 ? Index(0) : index >= size ? size - 1 : Index(index);
   }
   __device__ __forceinline__ Sum weight(int i) const {
     if (Rules::kMode == GridMode::kNearest) return 1;
     if (Rules::kMode == GridMode::kLinear) return i == 0 ? 1 - ratio : ratio;
     constexpr Sum a = Sum(-0.75);
-    const Sum signedDistance = Sum(i) - ratio, x = signedDistance < 0 ? -signedDistance : signedDistance;
+    const Sum signedDistance = Sum(i) - ratio,
+              x = signedDistance < 0 ? -signedDistance : signedDistance;
     if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
     return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
   }

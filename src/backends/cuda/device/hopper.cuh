@@ -22,7 +22,8 @@ __device__ __forceinline__ void loadShared(u32 address, float* x) {
                : "memory");
 }
 // An element of 1, 2 or 4 bytes in the low bits.
-template <int kSize> __device__ __forceinline__ u32 loadBits(u32 address) {
+template <int kSize>
+__device__ __forceinline__ u32 loadBits(u32 address) {
   u32 bits;
   if constexpr (kSize == 4)
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
@@ -32,7 +33,8 @@ template <int kSize> __device__ __forceinline__ u32 loadBits(u32 address) {
     asm volatile("ld.shared.u8 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
   return bits;
 }
-template <class T> __device__ __forceinline__ T& inShared(u32 address) {
+template <class T>
+__device__ __forceinline__ T& inShared(u32 address) {
   return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
 // Matrices of 8x8 elements of 16 bits, two per register as wgmma leaves them; lane i gives the
@@ -64,27 +66,25 @@ __device__ __forceinline__ void storeIf(bool condition, void* to, const float (&
       "l"(to), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
       : "memory");
 }
-template <class T> __device__ __forceinline__ void storeIf(bool condition, T* to, u32 bits) {
+template <class T>
+__device__ __forceinline__ void storeIf(bool condition, T* to, u32 bits) {
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4);
   constexpr int kSize = sizeof(T);
   if constexpr (kSize == 4)
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b32 [%1], %2;\n}" ::"r"(
-            (int)condition),
-        "l"(to), "r"(bits)
-        : "memory");
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b32 [%1], %2;\n}" ::"r"(
+                     (int)condition),
+                 "l"(to), "r"(bits)
+                 : "memory");
   else if constexpr (kSize == 2)
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b16 [%1], %2;\n}" ::"r"(
-            (int)condition),
-        "l"(to), "h"((u16)bits)
-        : "memory");
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b16 [%1], %2;\n}" ::"r"(
+                     (int)condition),
+                 "l"(to), "h"((u16)bits)
+                 : "memory");
   else
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b8 [%1], %2;\n}" ::"r"(
-            (int)condition),
-        "l"(to), "r"(bits)
-        : "memory");
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n@p st.global.b8 [%1], %2;\n}" ::"r"(
+                     (int)condition),
+                 "l"(to), "r"(bits)
+                 : "memory");
 }
 
 // ---- Barriers --------------------------------------------------------------------------------

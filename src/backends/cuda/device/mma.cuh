@@ -18,7 +18,8 @@ __device__ __forceinline__ void copyAsync(SharedAddress to, const void* from, bo
 __device__ __forceinline__ void commitCopies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-template <int kPending> __device__ __forceinline__ void waitForCopies() {
+template <int kPending>
+__device__ __forceinline__ void waitForCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
@@ -76,21 +77,20 @@ __device__ __forceinline__ unsigned long long describe(SharedAddress address) {
   return kSwizzle128 | kEightRows << 32 | 1ull << 16 | (address & 0x3ffff) >> 4;
 }
 #define ATTENTION_FOUR(row) "+f"(c[row][0]), "+f"(c[row][1]), "+f"(c[row][2]), "+f"(c[row][3])
-#define ATTENTION_PRODUCT(Element, types)                                                        \
-  template <bool kRowsAreDepth>                                                                  \
-  __device__ __forceinline__ void multiplyTogether(Element, float (*c)[4],                       \
-                                                   const unsigned (&a)[4], SharedAddress b,      \
-                                                   bool adds) {                                  \
-    asm volatile(                                                                                \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"                                       \
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32." types                                      \
-        " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "               \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "      \
-        "{%32, %33, %34, %35}, %36, adds, 1, 1, %38;\n}"                                         \
-        : ATTENTION_FOUR(0), ATTENTION_FOUR(1), ATTENTION_FOUR(2), ATTENTION_FOUR(3),            \
-          ATTENTION_FOUR(4), ATTENTION_FOUR(5), ATTENTION_FOUR(6), ATTENTION_FOUR(7)             \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(describe(b)), "r"(int(adds)),          \
-          "n"(kRowsAreDepth ? 1 : 0));                                                           \
+#define ATTENTION_PRODUCT(Element, types)                                                          \
+  template <bool kRowsAreDepth>                                                                    \
+  __device__ __forceinline__ void multiplyTogether(Element, float (*c)[4], const unsigned (&a)[4], \
+                                                   SharedAddress b, bool adds) {                   \
+    asm volatile(                                                                                  \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"                                         \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." types                                        \
+        " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                 \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "        \
+        "{%32, %33, %34, %35}, %36, adds, 1, 1, %38;\n}"                                           \
+        : ATTENTION_FOUR(0), ATTENTION_FOUR(1), ATTENTION_FOUR(2), ATTENTION_FOUR(3),              \
+          ATTENTION_FOUR(4), ATTENTION_FOUR(5), ATTENTION_FOUR(6), ATTENTION_FOUR(7)               \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(describe(b)), "r"(int(adds)),            \
+          "n"(kRowsAreDepth ? 1 : 0));                                                             \
   }
 ATTENTION_PRODUCT(f16, "f16.f16")
 ATTENTION_PRODUCT(bf16, "bf16.bf16")
@@ -162,9 +162,11 @@ inline void copyAsync(SharedAddress to, const void* from, bool isThere) {
   for (int i = 0; i < 16; ++i) to[i] = isThere ? static_cast<const char*>(from)[i] : 0;
 }
 inline void commitCopies() {}
-template <int kPending> inline void waitForCopies() {}
+template <int kPending>
+inline void waitForCopies() {}
 
-template <class T> inline T shownBy(int lane, T value) {
+template <class T>
+inline T shownBy(int lane, T value) {
   return __shfl_sync(0xffffffffu, value, lane);
 }
 inline unsigned elementAt(const char* place) {
@@ -192,15 +194,16 @@ inline void loadTransposed(unsigned (&to)[4], SharedAddress address) {
   loadMatricesAs<true>(to, address);
 }
 
-template <class E> inline float half(unsigned pair, int index) {
+template <class E>
+inline float half(unsigned pair, int index) {
   return toCompute(E{static_cast<unsigned short>(pair >> (16 * index))});
 }
 // Rows lane / 4 and lane / 4 + 8 of a matrix of 16 rows that the lanes hold.
-template <class E> inline void gatherRows(float (&rows)[2][16], const unsigned (&a)[4]) {
+template <class E>
+inline void gatherRows(float (&rows)[2][16], const unsigned (&a)[4]) {
   for (int i = 0; i < 16; ++i) {
     const unsigned pair = shownBy(threadIdx.x % 32 / 4 * 4 + i % 4, a[i / 4]);
-    for (int j = 0; j < 2; ++j)
-      rows[i / 4 % 2][i / 8 * 8 + i % 4 * 2 + j] = half<E>(pair, j);
+    for (int j = 0; j < 2; ++j) rows[i / 4 % 2][i / 8 * 8 + i % 4 * 2 + j] = half<E>(pair, j);
   }
 }
 
@@ -210,11 +213,9 @@ inline void multiply(E, float (&c)[4], const unsigned (&a)[4], unsigned b0, unsi
   gatherRows<E>(rows, a);
   for (int i = 0; i < 16; ++i) {
     const int column = i % 2, k = i / 8 * 8 + i / 2 % 4 * 2;
-    const unsigned pair =
-        shownBy((threadIdx.x % 4 * 2 + column) * 4 + i / 2 % 4, i < 8 ? b0 : b1);
+    const unsigned pair = shownBy((threadIdx.x % 4 * 2 + column) * 4 + i / 2 % 4, i < 8 ? b0 : b1);
     for (int upper = 0; upper < 2; ++upper)
-      for (int j = 0; j < 2; ++j)
-        c[upper * 2 + column] += rows[upper][k + j] * half<E>(pair, j);
+      for (int j = 0; j < 2; ++j) c[upper * 2 + column] += rows[upper][k + j] * half<E>(pair, j);
   }
 }
 
@@ -239,7 +240,8 @@ inline void multiplyTogether(E, float (*c)[4], const unsigned (&a)[4], SharedAdd
     }
 }
 
-template <class E> inline unsigned packed(E, float low, float high) {
+template <class E>
+inline unsigned packed(E, float low, float high) {
   return toStorage<E>(low).bits | static_cast<unsigned>(toStorage<E>(high).bits) << 16;
 }
 inline float exp2Fast(float x) { return exp2f(x); }

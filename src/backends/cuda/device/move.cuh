@@ -1,10 +1,14 @@
 // Where moved elements come from.
-template <class S> __device__ __forceinline__ S zero() { return S{}; }
+template <class S>
+__device__ __forceinline__ S zero() {
+  return S{};
+}
 
 enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
 // The position along a dimension that padding at `i` copies, or -1 for the padding value.
-template <PadMode kMode> __device__ __forceinline__ Index padSource(Index i, Index size) {
+template <PadMode kMode>
+__device__ __forceinline__ Index padSource(Index i, Index size) {
   if (i >= 0 && i < size) return i;
   if (kMode == PadMode::kConstant || size <= 0) return -1;
   if (kMode == PadMode::kEdge) return i < 0 ? 0 : size - 1;

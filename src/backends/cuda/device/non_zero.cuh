@@ -1,5 +1,8 @@
 // Positions of what is not zero, in order. Of floats the sign does not count: there are two zeros.
-template <class S> __device__ __forceinline__ bool isSet(S a) { return a != S(0); }
+template <class S>
+__device__ __forceinline__ bool isSet(S a) {
+  return a != S(0);
+}
 __device__ __forceinline__ bool isSet(f16 a) { return (a.bits & 0x7fff) != 0; }
 __device__ __forceinline__ bool isSet(bf16 a) { return (a.bits & 0x7fff) != 0; }
 __device__ __forceinline__ bool isSet(f8e4m3 a) { return (a.bits & 0x7f) != 0; }
@@ -15,8 +18,10 @@ __device__ void findSet(const S* x, long long total, unsigned long long* flags, 
   __shared__ unsigned long long scratch[kThreads / 32];
   __shared__ unsigned inWarp[kThreads / 32];
   __shared__ unsigned long long ticket;
-  if (threadIdx.x == 0) ticket = atomicAdd(flags++, 1ull);
-  else ++flags;
+  if (threadIdx.x == 0)
+    ticket = atomicAdd(flags++, 1ull);
+  else
+    ++flags;
   __syncthreads();
   const unsigned part = unsigned(ticket);
   const long long size = (total + gridDim.x - 1) / gridDim.x, begin = part * size,

@@ -16,13 +16,24 @@ namespace std {
 using ::acos, ::acosh, ::asin, ::asinh, ::atan, ::atanh, ::ceil, ::cos, ::cosh, ::erf, ::exp,
     ::fabs, ::floor, ::fmod, ::log, ::log1p, ::pow, ::rint, ::sin, ::sinh, ::sqrt, ::tan, ::tanh,
     ::trunc;
-template <class A, class B> constexpr bool is_same_v = false;
-template <class A> constexpr bool is_same_v<A, A> = true;
-template <class T> constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
-template <class T> constexpr bool is_integral_v = !is_floating_point_v<T>;
-template <class T> constexpr bool is_signed_v = T(-1) < T(0);
-template <bool condition, class A, class B> struct conditional { using type = A; };
-template <class A, class B> struct conditional<false, A, B> { using type = B; };
+template <class A, class B>
+constexpr bool is_same_v = false;
+template <class A>
+constexpr bool is_same_v<A, A> = true;
+template <class T>
+constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
+template <class T>
+constexpr bool is_integral_v = !is_floating_point_v<T>;
+template <class T>
+constexpr bool is_signed_v = T(-1) < T(0);
+template <bool condition, class A, class B>
+struct conditional {
+  using type = A;
+};
+template <class A, class B>
+struct conditional<false, A, B> {
+  using type = B;
+};
 template <bool condition, class A, class B>
 using conditional_t = typename conditional<condition, A, B>::type;
 template <class T>
@@ -30,7 +41,8 @@ using make_unsigned_t =
     conditional_t<sizeof(T) == 1, unsigned char,
                   conditional_t<sizeof(T) == 2, unsigned short,
                                 conditional_t<sizeof(T) == 4, unsigned, unsigned long long>>>;
-template <class T> struct numeric_limits {
+template <class T>
+struct numeric_limits {
   static constexpr T max() { return is_signed_v<T> ? T(~(1ull << (sizeof(T) * 8 - 1))) : T(~0ull); }
   static constexpr T min() { return is_signed_v<T> ? T(1ull << (sizeof(T) * 8 - 1)) : T(0); }
 };
@@ -38,13 +50,21 @@ template <class T> struct numeric_limits {
 #endif
 
 // Narrow floats are stored as bits and computed with as float.
-struct f16 { unsigned short bits; };
-struct bf16 { unsigned short bits; };
-struct f8e4m3 { unsigned char bits; };
-struct f8e5m2 { unsigned char bits; };
+struct f16 {
+  unsigned short bits;
+};
+struct bf16 {
+  unsigned short bits;
+};
+struct f8e4m3 {
+  unsigned char bits;
+};
+struct f8e5m2 {
+  unsigned char bits;
+};
 
 #ifdef CAMSHAFT_EMULATOR
-float halfToFloat(unsigned short bits);   // the emulator defines these four
+float halfToFloat(unsigned short bits);  // the emulator defines these four
 unsigned short floatToHalf(float value);
 float float8ToFloat(unsigned char bits, bool e4m3);
 unsigned char floatToFloat8(float value, bool e4m3);
@@ -108,32 +128,59 @@ __device__ __forceinline__ float toCompute(bf16 a) {
 }
 __device__ __forceinline__ void assign(bf16& to, float a) {
   const unsigned bits = __float_as_uint(a);
-  to.bits = a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+  to.bits =
+      a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
-template <class T> __device__ __forceinline__ T toCompute(T a) { return a; }
-template <class T> __device__ __forceinline__ void assign(T& to, T a) { to = a; }
+template <class T>
+__device__ __forceinline__ T toCompute(T a) {
+  return a;
+}
+template <class T>
+__device__ __forceinline__ void assign(T& to, T a) {
+  to = a;
+}
 
-template <class S> struct ComputeOf { using type = S; };
-template <> struct ComputeOf<f16> { using type = float; };
-template <> struct ComputeOf<bf16> { using type = float; };
-template <> struct ComputeOf<f8e4m3> { using type = float; };
-template <> struct ComputeOf<f8e5m2> { using type = float; };
-template <class S> using Compute = typename ComputeOf<S>::type;
+template <class S>
+struct ComputeOf {
+  using type = S;
+};
+template <>
+struct ComputeOf<f16> {
+  using type = float;
+};
+template <>
+struct ComputeOf<bf16> {
+  using type = float;
+};
+template <>
+struct ComputeOf<f8e4m3> {
+  using type = float;
+};
+template <>
+struct ComputeOf<f8e5m2> {
+  using type = float;
+};
+template <class S>
+using Compute = typename ComputeOf<S>::type;
 
-template <class S> __device__ __forceinline__ S toStorage(Compute<S> a) {
+template <class S>
+__device__ __forceinline__ S toStorage(Compute<S> a) {
   S result;
   assign(result, a);
   return result;
 }
-template <class S> __device__ __forceinline__ float rounded(float a) {
+template <class S>
+__device__ __forceinline__ float rounded(float a) {
   return toCompute(toStorage<S>(a));
 }
 
 // N elements moved by as few instructions as their alignment, at most 16 bytes, allows.
-template <class S, int N> struct alignas(sizeof(S) * N < 16 ? sizeof(S) * N : 16) Vector {
+template <class S, int N>
+struct alignas(sizeof(S) * N < 16 ? sizeof(S) * N : 16) Vector {
   S v[N];
 };
-template <int N, class S> __device__ __forceinline__ Vector<S, N> loadVector(const S* from) {
+template <int N, class S>
+__device__ __forceinline__ Vector<S, N> loadVector(const S* from) {
   return *reinterpret_cast<const Vector<S, N>*>(from);
 }
 template <int N, class S>
@@ -144,7 +191,8 @@ __device__ __forceinline__ void storeVector(S* to, const Vector<S, N>& values) {
 // Reductions by all threads of a warp or block; every thread gets the result. `combine` is a
 // functor on (T, T). blockReduce needs kWarps * sizeof(T) bytes of shared memory at `scratch`,
 // free again when it returns.
-template <class T, class F> __device__ __forceinline__ T warpReduce(T value, F combine) {
+template <class T, class F>
+__device__ __forceinline__ T warpReduce(T value, F combine) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2)
     value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
@@ -165,15 +213,20 @@ __device__ __forceinline__ T blockReduce(T value, F combine, T* scratch) {
   return value;
 }
 struct Sum {
-  template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
 };
 struct Largest {
-  template <class T> __device__ __forceinline__ T operator()(T a, T b) const {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
     return a != a || a > b ? a : b;
   }
 };
 struct Smallest {
-  template <class T> __device__ __forceinline__ T operator()(T a, T b) const {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
     return a != a || a < b ? a : b;
   }
 };

@@ -4,7 +4,8 @@ struct RecurrentSizes {
   Index steps, batch, inputs;
 };
 
-template <class S> __device__ __forceinline__ Real valueOr0(const S* from, long long at) {
+template <class S>
+__device__ __forceinline__ Real valueOr0(const S* from, long long at) {
   return from ? Real(toCompute(from[at])) : Real(0);
 }
 
@@ -31,10 +32,13 @@ __device__ void multiply(const M* matrix, const B* bias, const V* vector, int be
 
 // What one step reads and changes, in shared memory.
 struct RecurrentState {
-  Real *h, *c, *resetH;           // [kHidden]
-  Real *fromInput, *fromState;    // [kGates * kHidden]
+  Real *h, *c, *resetH;         // [kHidden]
+  Real *fromInput, *fromState;  // [kGates * kHidden]
   __device__ __forceinline__ explicit RecurrentState(Real* memory)
-      : h(memory), c(h + kHidden), resetH(c + kHidden), fromInput(resetH + kHidden),
+      : h(memory),
+        c(h + kHidden),
+        resetH(c + kHidden),
+        fromInput(resetH + kHidden),
         fromState(fromInput + kGates * kHidden) {}
   __device__ __forceinline__ Real gate(int g, int j) const {
     return fromInput[g * kHidden + j] + fromState[g * kHidden + j];
@@ -58,17 +62,20 @@ __device__ void stepLstm(const RecurrentState& state, int direction, const P* pe
 }
 
 template <class R, class B>
-__device__ void stepGru(const RecurrentState& state, int direction, const R* weights, const B* bias) {
+__device__ void stepGru(const RecurrentState& state, int direction, const R* weights,
+                        const B* bias) {
   if (!kLinearBeforeReset) {  // the last gate sees the state after its reset
     for (int j = threadIdx.x; j < kHidden; j += kThreads)
       state.resetH[j] = activate(direction, 0, clipped(state.gate(1, j))) * state.h[j];
     __syncthreads();
-    multiply<kStateWidth>(weights, bias, state.resetH, 2 * kHidden, 3 * kHidden, kHidden, state.fromState);
+    multiply<kStateWidth>(weights, bias, state.resetH, 2 * kHidden, 3 * kHidden, kHidden,
+                          state.fromState);
     __syncthreads();
   }
   for (int j = threadIdx.x; j < kHidden; j += kThreads) {
     const Real update = activate(direction, 0, clipped(state.gate(0, j)));
-    const Real reset = kLinearBeforeReset ? activate(direction, 0, clipped(state.gate(1, j))) : Real(1);
+    const Real reset =
+        kLinearBeforeReset ? activate(direction, 0, clipped(state.gate(1, j))) : Real(1);
     const int last = 2 * kHidden + j;
     const Real next =
         activate(direction, 1, clipped(state.fromInput[last] + reset * state.fromState[last]));
@@ -101,9 +108,11 @@ __device__ void walkSequence(const RecurrentSizes& sizes, const X* x, const W* w
   for (Index i = 0; i < sizes.steps; ++i) {
     const bool isPast = i >= length;  // the end of this sequence, where y is zero
     const Index t = !isPast && (kIsReverse || direction == 1) ? length - 1 - i : i;
-    const long long xAt = (kBatchFirst ? batch * sizes.steps + t : t * sizes.batch + batch) * sizes.inputs;
+    const long long xAt =
+        (kBatchFirst ? batch * sizes.steps + t : t * sizes.batch + batch) * sizes.inputs;
     const long long yAt = (kBatchFirst ? (batch * sizes.steps + t) * kDirections + direction
-                                       : (t * kDirections + direction) * sizes.batch + batch) * kHidden;
+                                       : (t * kDirections + direction) * sizes.batch + batch) *
+                          kHidden;
     __syncthreads();
     if (!isPast) {
       multiply<kInputWidth>(w, inputBias, x + xAt, 0, rows, sizes.inputs, state.fromInput);

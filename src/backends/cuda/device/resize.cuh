@@ -1,7 +1,12 @@
 // One dimension of a resize. Rules, printed with the kernel, hold what the operator's attributes say.
 enum class ResizeMode { kNearest, kLinear, kCubic };
 enum class ResizeCoordinates {
-  kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kHalfPixelSymmetric, kCropAndResize,
+  kHalfPixel,
+  kAsymmetric,
+  kAlignCorners,
+  kPytorchHalfPixel,
+  kHalfPixelSymmetric,
+  kCropAndResize,
 };
 enum class ResizeNearest { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
@@ -12,13 +17,15 @@ struct ResizeAxis {
 
 // Where output element `x` lies among the input elements. Positions are double, or nearest
 // neighbours would differ from the CPU's.
-template <class Rules> __device__ __forceinline__ double sourcePosition(const ResizeAxis& axis, Index x) {
+template <class Rules>
+__device__ __forceinline__ double sourcePosition(const ResizeAxis& axis, Index x) {
   const double halfPixel = (x + 0.5) / axis.scale - 0.5;
   const double last = axis.in - 1, resizedSize = axis.scale * axis.in;
   if (Rules::kCoordinates == ResizeCoordinates::kAsymmetric) return x / axis.scale;
   if (Rules::kCoordinates == ResizeCoordinates::kAlignCorners)
     return resizedSize == 1 ? 0 : x * last / (resizedSize - 1);
-  if (Rules::kCoordinates == ResizeCoordinates::kPytorchHalfPixel) return axis.out > 1 ? halfPixel : 0;
+  if (Rules::kCoordinates == ResizeCoordinates::kPytorchHalfPixel)
+    return axis.out > 1 ? halfPixel : 0;
   if (Rules::kCoordinates == ResizeCoordinates::kHalfPixelSymmetric)
     return axis.in / 2.0 * (1 - axis.out / resizedSize) + halfPixel;
   if (Rules::kCoordinates == ResizeCoordinates::kCropAndResize) {
@@ -33,7 +40,8 @@ __device__ __forceinline__ Index clampedTo(long long at, Index size) {
 }
 
 // What one output element is made of along the dimension: samples firstTap() to endTap() - 1.
-template <class Rules> struct ResizeTaps {
+template <class Rules>
+struct ResizeTaps {
   using Sum = typename Rules::Sum;
   bool isOutside;  // takes the extrapolation value
   Index in;

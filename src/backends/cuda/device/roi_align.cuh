@@ -1,11 +1,13 @@
 // Samples of a box along one dimension, and the pooling of a bin.
-template <class Real> struct RoiTap {
+template <class Real>
+struct RoiTap {
   Index low, high;
   Real lowWeight, highWeight;
   bool isInside;
 };
 
-template <class Real, bool kHalfPixel, int kRatio> struct RoiAxis {
+template <class Real, bool kHalfPixel, int kRatio>
+struct RoiAxis {
   Real start, bin;
   int perBin;
   Index size;
@@ -17,8 +19,9 @@ template <class Real, bool kHalfPixel, int kRatio> struct RoiAxis {
     if (!kHalfPixel) extent = extent > 1 ? extent : Real(1);
     bin = extent / Real(bins);
     const Real adaptive = ceil(bin);
-    perBin = kRatio > 0 ? kRatio
-             : adaptive > 0 ? int(adaptive < kMostSamples ? adaptive : kMostSamples) : 0;
+    perBin = kRatio > 0     ? kRatio
+             : adaptive > 0 ? int(adaptive < kMostSamples ? adaptive : kMostSamples)
+                            : 0;
   }
   __device__ __forceinline__ RoiTap<Real> tap(int inBin, Index atBin) const {
     Real position = start + (Real(atBin) + (Real(inBin) + Real(0.5)) / Real(perBin)) * bin;

@@ -1,10 +1,12 @@
 // Running sums or products along a row, from the first element or (kReverse) from the last, with
 // or without (kExclusive) the element itself. load(i) reads an element, store(i, value) writes one.
-template <class A> struct Adding {
+template <class A>
+struct Adding {
   __device__ static A identity() { return A(0); }
   __device__ A operator()(A a, A b) const { return op::sum(a, b); }
 };
-template <class A> struct Multiplying {
+template <class A>
+struct Multiplying {
   __device__ static A identity() { return A(1); }
   __device__ A operator()(A a, A b) const { return op::product(a, b); }
 };

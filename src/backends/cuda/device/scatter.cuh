@@ -1,6 +1,7 @@
 // Which of the next updates go to a block's rows, found by all threads and then known to all, in the
 // order of the updates: sums of floats depend on it.
-template <int kThreads, int kEach> struct ScatterHits {
+template <int kThreads, int kEach>
+struct ScatterHits {
   static constexpr int kWarps = kThreads / 32;
   unsigned short rows[kThreads * kEach], updates[kThreads * kEach];
   unsigned inWarp[kEach * kWarps];

@@ -1,6 +1,7 @@
 // Non-maximum suppression of one batch and class by a block, and the results of all in a row. Needs
 // top_k.cuh. Operations that a compiler might fuse are spelled out: results are those of the CPU.
-template <bool kCentred> __device__ __forceinline__ float4 cornersOf(const float* box) {
+template <bool kCentred>
+__device__ __forceinline__ float4 cornersOf(const float* box) {
   if (kCentred)
     return {box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2, box[1] + box[3] / 2};
   return {fminf(box[1], box[3]), fminf(box[0], box[2]), fmaxf(box[1], box[3]),

@@ -2,7 +2,8 @@
 // group of kWidth neighbouring elements.
 
 // A value of any type from the thread `distance` away, whose size is a multiple of 4 bytes.
-template <class T> __device__ __forceinline__ T shuffleXor(const T& value, int distance) {
+template <class T>
+__device__ __forceinline__ T shuffleXor(const T& value, int distance) {
   static_assert(sizeof(T) % 4 == 0, "values are moved by words");
   union Words {
     T value;
@@ -16,14 +17,16 @@ template <class T> __device__ __forceinline__ T shuffleXor(const T& value, int d
 
 // The lanes of a row are neighbouring threads: for rows whose elements are neighbours in memory.
 // kLanes is a power of two up to a warp, or the whole block.
-template <int kThreads, int lanes> struct LanesTogether {
+template <int kThreads, int lanes>
+struct LanesTogether {
   static constexpr int kLanes = lanes, kRows = kThreads / lanes;
   static_assert(kLanes <= 32 || kLanes == kThreads, "a team is within a warp or the whole block");
   __device__ static int row() { return kRows == 1 ? 0 : threadIdx.x / kLanes; }
   __device__ static int lane() { return kRows == 1 ? threadIdx.x : threadIdx.x % kLanes; }
 
   // Every lane gets the row's result; all threads of the block take part.
-  template <class T, class F> __device__ __forceinline__ static T reduce(T value, F combine) {
+  template <class T, class F>
+  __device__ __forceinline__ static T reduce(T value, F combine) {
 #pragma unroll
     for (int distance = (kLanes < 32 ? kLanes : 32) / 2; distance > 0; distance /= 2)
       value = combine(value, shuffleXor(value, distance));
@@ -41,13 +44,15 @@ template <int kThreads, int lanes> struct LanesTogether {
 };
 
 // The rows are neighbouring threads: for rows whose neighbours are neighbours in memory.
-template <int kThreads, int lanes> struct RowsTogether {
+template <int kThreads, int lanes>
+struct RowsTogether {
   static constexpr int kLanes = lanes, kRows = kThreads / lanes;
   __device__ static int row() { return threadIdx.x % kRows; }
   __device__ static int lane() { return threadIdx.x / kRows; }
 
   // Within warps first, where they hold several lanes of a row.
-  template <class T, class F> __device__ __forceinline__ static T reduce(T value, F combine) {
+  template <class T, class F>
+  __device__ __forceinline__ static T reduce(T value, F combine) {
     static_assert((kRows & (kRows - 1)) == 0, "rows are told apart by bits");
 #pragma unroll
     for (int distance = kRows; distance < 32; distance *= 2)
@@ -69,14 +74,17 @@ template <int kThreads, int lanes> struct RowsTogether {
 
 // A row read once and kept in registers between passes. `load(column, values)` reads kWidth
 // elements from `column` on; visit() calls f(column, values) for the lane's elements.
-template <class Team, class C, int kWidth, int kVectors> struct HeldRow {
+template <class Team, class C, int kWidth, int kVectors>
+struct HeldRow {
   C values[kVectors][kWidth];
   const Index size;
 
-  template <class Load> __device__ __forceinline__ HeldRow(Index size, Load load) : size(size) {
+  template <class Load>
+  __device__ __forceinline__ HeldRow(Index size, Load load) : size(size) {
     visit([&](Index column, C(&part)[kWidth]) { load(column, part); });
   }
-  template <class F> __device__ __forceinline__ void visit(F f) {
+  template <class F>
+  __device__ __forceinline__ void visit(F f) {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       const Index column = (i * Team::kLanes + Team::lane()) * kWidth;
@@ -86,11 +94,13 @@ template <class Team, class C, int kWidth, int kVectors> struct HeldRow {
 };
 
 // A row read again in every pass.
-template <class Team, class C, int kWidth, class Load> struct StreamedRow {
+template <class Team, class C, int kWidth, class Load>
+struct StreamedRow {
   const Index size;
   const Load load;
 
-  template <class F> __device__ __forceinline__ void visit(F f) {
+  template <class F>
+  __device__ __forceinline__ void visit(F f) {
 #pragma unroll 4
     for (Index column = Team::lane() * kWidth; column < size; column += Team::kLanes * kWidth) {
       C values[kWidth];

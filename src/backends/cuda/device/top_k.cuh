@@ -10,7 +10,8 @@ __device__ __forceinline__ unsigned long long orderedBits(double a) {
   const unsigned long long bits = __double_as_longlong(a == 0 ? 0.0 : a);
   return a != a ? ~0ull : bits & sign ? ~bits : bits | sign;
 }
-template <class T> __device__ __forceinline__ auto orderedBits(T a) {
+template <class T>
+__device__ __forceinline__ auto orderedBits(T a) {
   using U = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   using Wide = std::conditional_t<sizeof(T) == 8, long long, int>;
   if constexpr (std::is_signed_v<T>)
@@ -19,14 +20,17 @@ template <class T> __device__ __forceinline__ auto orderedBits(T a) {
     return U(a);
 }
 
-template <class Key> struct alignas(2 * sizeof(Key)) Rank {
+template <class Key>
+struct alignas(2 * sizeof(Key)) Rank {
   Key key;
   unsigned index;
 };
-template <class Key> __device__ __forceinline__ bool isBefore(const Rank<Key>& a, const Rank<Key>& b) {
+template <class Key>
+__device__ __forceinline__ bool isBefore(const Rank<Key>& a, const Rank<Key>& b) {
   return a.key < b.key || (a.key == b.key && a.index < b.index);
 }
-template <bool kLargest, class S> __device__ __forceinline__ auto rankOf(S value, Index index) {
+template <bool kLargest, class S>
+__device__ __forceinline__ auto rankOf(S value, Index index) {
   const auto key = orderedBits(toCompute(value));
   using Key = std::conditional_t<sizeof(key) == 8, unsigned long long, unsigned>;
   return Rank<Key>{kLargest ? Key(~key) : Key(key), unsigned(index)};
@@ -34,7 +38,8 @@ template <bool kLargest, class S> __device__ __forceinline__ auto rankOf(S value
 
 // Bitonic sort by the whole block. All comparators point one way, so that whatever lies beyond
 // `count` may be taken as last and is never touched.
-template <class R> __device__ void sortRanks(R* ranks, unsigned count) {
+template <class R>
+__device__ void sortRanks(R* ranks, unsigned count) {
   for (unsigned size = 2; size / 2 < count; size *= 2) {
     for (unsigned stride = size / 2; stride > 0; stride /= 2) {
       for (unsigned i = threadIdx.x;; i += blockDim.x) {
@@ -52,10 +57,12 @@ template <class R> __device__ void sortRanks(R* ranks, unsigned count) {
 }
 
 // Digit `place` of a rank in base 256, the most significant first.
-template <class Key> __device__ __forceinline__ unsigned digitOf(const Rank<Key>& rank, int place) {
+template <class Key>
+__device__ __forceinline__ unsigned digitOf(const Rank<Key>& rank, int place) {
   constexpr int kKeyDigits = sizeof(Key);
   return (place < kKeyDigits ? unsigned(rank.key >> (8 * (kKeyDigits - 1 - place)))
-                             : rank.index >> (8 * (kKeyDigits + 3 - place))) & 255;
+                             : rank.index >> (8 * (kKeyDigits + 3 - place))) &
+         255;
 }
 // Compares the first `places` digits: negative, zero, positive.
 template <class Key>

@@ -168,10 +168,10 @@ TEST(WgmmaEpilogueTest, ABiasIsTheSameForAllRows) {
 // They are read by columns or as one, which has to be known while building.
 TEST(WgmmaEpilogueTest, OperandsThatMayTurnOutToBeRepeatedAreRefused) {
   for (const char* operand : {"[n]", "[n, 1]", "[64, n]", "[n, 64]"}) {
-    const Graph graph = parseGraph(
-        str("symbols n graph g(%x: f16[64, 128], %w: f16[128, 64], %b: f16", operand,
-            ") { %y = MatMul(%x, %w) epilogue(%b) {add(x0:f16, x1:f16)} return %y }"),
-        findOp);
+    const Graph graph =
+        parseGraph(str("symbols n graph g(%x: f16[64, 128], %w: f16[128, 64], %b: f16", operand,
+                       ") { %y = MatMul(%x, %w) epilogue(%b) {add(x0:f16, x1:f16)} return %y }"),
+                   findOp);
     const Node& node = *graph.nodes().back();
     EXPECT_THAT(wgmmaEpilogueOf(node, wgmmaProductOf(node)).refusal,
                 HasSubstr("not before the sizes are known"))

@@ -11,7 +11,9 @@ namespace {
 
 // Each struct lists its fields once, for both directions.
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, GemmProblem> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, GemmProblem>
+{
   visit(p.sizes);
   visit.type(p.typeA), visit.type(p.typeB), visit.type(p.typeD);
   visit(p.allowTf32), visit(p.transposeA), visit(p.transposeB), visit(p.hasBias);
@@ -20,26 +22,32 @@ void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit,
-                 P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueTensor> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, EpilogueTensor>
+{
   visit.type(p.type), visit(p.hasBatch), visit(p.hasChannels), visit(p.hasSpatial);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit,
-                 P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueOperand> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, EpilogueOperand>
+{
   visit.choice(p.kind, 4), visit(p.index), visit(p.scalar);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, EpilogueNode> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, EpilogueNode>
+{
   visit.choice(p.op, kEpilogueOpCount);
   visitFields(visit, p.a), visitFields(visit, p.b);
   visit(p.lower), visit(p.upper);
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t<P>, ConvProblem> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, ConvProblem>
+{
   visit(p.batch), visit(p.inChannels), visit(p.outChannels), visit(p.groups);
   for (auto* sizes : {&p.image, &p.kernel, &p.strides, &p.dilations, &p.padsBegin, &p.padsEnd})
     visit.sizes(*sizes);
@@ -49,8 +57,9 @@ void visitFields(Visit& visit, P& p) requires std::is_same_v<std::remove_const_t
 }
 
 template <class Visit, class P>
-void visitFields(Visit& visit,
-                 P& p) requires std::is_same_v<std::remove_const_t<P>, AttentionProblem> {
+void visitFields(Visit& visit, P& p)
+  requires std::is_same_v<std::remove_const_t<P>, AttentionProblem>
+{
   visit(p.sizes);
   visit(p.heads), visit(p.keyHeads), visit(p.headSize), visit(p.valueSize);
   visit(p.inputQ), visit(p.inputK), visit(p.inputV), visit(p.inputBias);

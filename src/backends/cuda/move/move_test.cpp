@@ -54,9 +54,9 @@ TEST(MoveKernels, ConcatOfVeryMany) {
     inputs += str(i == 0 ? "" : ", ", "%x", i, ": f32[n + ", i % 5, "]");
     names += str(i == 0 ? "" : ", ", "%x", i);
   }
-  expectKernelsMatch(str("symbols n graph g(", inputs, ") { %y = Concat(", names,
-                         ") {axis = 0} return %y }"),
-                     {{{"n", 2}}, {{"n", 0}}});
+  expectKernelsMatch(
+      str("symbols n graph g(", inputs, ") { %y = Concat(", names, ") {axis = 0} return %y }"),
+      {{{"n", 2}}, {{"n", 0}}});
 }
 
 TEST(MoveKernels, PadInEveryMode) {

@@ -62,8 +62,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
 
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  attributes[0].value.programmaticStreamSerializationAllowed =
-      state.mayOverlap && !isFilled;
+  attributes[0].value.programmaticStreamSerializationAllowed = state.mayOverlap && !isFilled;
   attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attributes[1].value.clusterDim = {state.params.cluster, 1, 1};
   const CUlaunchConfig config{.gridDimX = static_cast<unsigned>(args.dims[0]),

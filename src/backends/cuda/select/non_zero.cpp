@@ -27,13 +27,13 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   std::string split;  // a place in x as an index
   for (size_t d = shape.size(); d-- > 0;)
     split += d == 0 ? "    to[0] = rest;\n"
-                    : str("    to[", d, "] = rest % ", kernel.size(shape[d]), ";\n    rest /= ",
-                          kernel.size(shape[d]), ";\n");
-  kernel.body += str("  const auto write = [&](long long place, Index rest) {\n    long long* to = "
-                     "positions + place * ",
-                     shape.size(), ";\n", split, "  };\n  findSet<", kThreads, ">(x, ",
-                     kernel.size(total),
-                     ", static_cast<unsigned long long*>(flags), count, write);\n");
+                    : str("    to[", d, "] = rest % ", kernel.size(shape[d]),
+                          ";\n    rest /= ", kernel.size(shape[d]), ";\n");
+  kernel.body +=
+      str("  const auto write = [&](long long place, Index rest) {\n    long long* to = "
+          "positions + place * ",
+          shape.size(), ";\n", split, "  };\n  findSet<", kThreads, ">(x, ", kernel.size(total),
+          ", static_cast<unsigned long long*>(flags), count, write);\n");
   const Dim blocks = max(1, min(kMostBlocks, ceilDiv(total, kElementsPerBlock)));
   return kernel.prepared({.grid = {blocks, 1, 1}, .block = kThreads});
 }

@@ -38,14 +38,15 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       "  int* results = reinterpret_cast<int*>(ranks + rows * boxCount);\n"
       "  unsigned* counts = reinterpret_cast<unsigned*>(results + rows * limit);\n"
       "  const long long row = blockIdx.x;\n  if (row < rows) {\n"
-      "    const unsigned stay = suppress<", kThreads, ", ", attrs.centred ? "true" : "false", ", ",
-      node.hasInput(3) ? "true" : "false",
+      "    const unsigned stay = suppress<",
+      kThreads, ", ", attrs.centred ? "true" : "false", ", ", node.hasInput(3) ? "true" : "false",
       ">(boxes + row / classes * boxCount * 4, scores + row * boxCount, unsigned(boxCount), "
       "unsigned(limit), ",
       node.hasInput(2) ? "*iou" : "0.0f", ", ", node.hasInput(3) ? "*lowest" : "0.0f",
       ",\n        {ranks + row * boxCount, kept + row * limit, results + row * limit});\n"
       "    if (threadIdx.x == 0) counts[row] = stay;\n  }\n"
-      "  if (isLastBlock(done))\n    joinResults<", kThreads,
+      "  if (isLastBlock(done))\n    joinResults<",
+      kThreads,
       ">(results, counts, unsigned(rows), unsigned(classes), unsigned(limit), to, count);\n");
   return kernel.prepared({.grid = {max(1, rows), 1, 1}, .block = kThreads});
 }

@@ -318,8 +318,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
                   args.workspace, args.workspaceBytes, static_cast<cudaStream_t>(stream)),
         "multiplying matrices");
   };
-  queueLibrary(
-      args.stream, [] { cublasLtHandle(); }, multiply);
+  queueLibrary(args.stream, [] { cublasLtHandle(); }, multiply);
 }
 
 // Whether a batch of `rows` x `columns` lies inside the operand.
