@@ -231,6 +231,15 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   // default: for the GPU at hand.
   virtual void setComputeCapability(int32_t capability) noexcept = 0;
   virtual int32_t getComputeCapability() const noexcept = 0;
+  // Camshaft's own: leaves out a pass of the optimiser, or takes it in again, by its name in the
+  // verbose log (src/passes/pipeline.cpp), to find the one that matters. False when there is none
+  // of that name.
+  virtual bool setPassEnabled(const char* pass, bool enabled) noexcept = 0;
+  virtual bool isPassEnabled(const char* pass) const noexcept = 0;
+  // Camshaft's own: builds write the graph as text into this folder, as it came and after each pass
+  // that changed it. Null or empty, the default: nothing is written.
+  virtual void setGraphFolder(const char* folder) noexcept = 0;
+  virtual const char* getGraphFolder() const noexcept = 0;
 
   // 0 (quickest build) to 5 (fastest engine); 3 unless set.
   virtual void setBuilderOptimizationLevel(int32_t level) noexcept = 0;

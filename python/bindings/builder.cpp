@@ -118,6 +118,10 @@ void bindConfig(nb::module_& m) {
                    raising(&IBuilderConfig::setBuilderOptimizationLevel))
       .def_prop_rw("compute_capability", &IBuilderConfig::getComputeCapability,
                    raising(&IBuilderConfig::setComputeCapability))
+      .def("set_pass_enabled", raising(&IBuilderConfig::setPassEnabled), "name"_a, "enabled"_a)
+      .def("is_pass_enabled", &IBuilderConfig::isPassEnabled, "name"_a)
+      .def_prop_rw("graph_folder", &IBuilderConfig::getGraphFolder,
+                   raising(&IBuilderConfig::setGraphFolder))
       .def_prop_rw("avg_timing_iterations", &IBuilderConfig::getAvgTimingIterations,
                    raising(&IBuilderConfig::setAvgTimingIterations))
       .def_prop_rw("max_aux_streams", &IBuilderConfig::getMaxAuxStreams,

@@ -134,6 +134,9 @@ class Builder : public IBuilder {
           CompileOptions options;
           options.device = deviceFor(settings);
           options.computeCapability = settings.getComputeCapability();
+          options.disabledPasses = settings.disabledPasses();
+          if (*settings.getGraphFolder() != '\0')
+            options.dump = graphsInto(settings.getGraphFolder());
           options.profiles = settings.profiles();
           options.optimizationLevel = settings.getBuilderOptimizationLevel();
           options.threads = maxThreads_;

@@ -1,6 +1,9 @@
 #include "api/config.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "compiler/compile.h"
 
 namespace camshaft::api {
 
@@ -10,6 +13,8 @@ void BuilderConfig::reset() noexcept {
   flags_ = 1u << static_cast<uint32_t>(BuilderFlag::kTF32);
   device_ = DeviceType::kGPU;
   computeCapability_ = 0;
+  disabledPasses_.clear();
+  graphFolder_.clear();
   level_ = 3;
   avgTiming_ = 1;
   maxAuxStreams_ = 7;
@@ -73,6 +78,29 @@ void BuilderConfig::setComputeCapability(int32_t capability) noexcept {
            kOldest, " or more, not ", capability);
     computeCapability_ = capability;
   });
+}
+
+bool BuilderConfig::setPassEnabled(const char* pass, bool enabled) noexcept {
+  return guarded(reporter_, false, [&] {
+    const std::string_view name = pass ? pass : "";
+    const std::vector<std::string_view> known = passNames();
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail(ErrorKind::kInvalidArgument, "there is no pass '", name, "'; the passes are ",
+           join(std::set(known.begin(), known.end()), ", "));
+    if (enabled)
+      disabledPasses_.erase(std::string(name));
+    else
+      disabledPasses_.emplace(name);
+    return true;
+  });
+}
+
+bool BuilderConfig::isPassEnabled(const char* pass) const noexcept {
+  return !disabledPasses_.contains(std::string_view(pass ? pass : ""));
+}
+
+void BuilderConfig::setGraphFolder(const char* folder) noexcept {
+  attempt(reporter_, [&] { graphFolder_ = folder ? folder : ""; });
 }
 
 void BuilderConfig::setBuilderOptimizationLevel(int32_t level) noexcept {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "NvInfer.h"
@@ -17,6 +19,7 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
 
   const std::vector<ShapeProfile>& profiles() const { return profiles_; }
   TimingCache* timings() const { return timings_.get(); }
+  const std::set<std::string, std::less<>>& disabledPasses() const { return disabledPasses_; }
 
   void reset() noexcept override;
   void setFlags(nvinfer1::BuilderFlags flags) noexcept override { flags_ = flags; }
@@ -28,6 +31,10 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   nvinfer1::DeviceType getDefaultDeviceType() const noexcept override { return device_; }
   void setComputeCapability(int32_t capability) noexcept override;
   int32_t getComputeCapability() const noexcept override { return computeCapability_; }
+  bool setPassEnabled(const char* pass, bool enabled) noexcept override;
+  bool isPassEnabled(const char* pass) const noexcept override;
+  void setGraphFolder(const char* folder) noexcept override;
+  const char* getGraphFolder() const noexcept override { return graphFolder_.c_str(); }
   void setBuilderOptimizationLevel(int32_t level) noexcept override;
   int32_t getBuilderOptimizationLevel() noexcept override { return level_; }
   void setAvgTimingIterations(int32_t iterations) noexcept override;
@@ -60,6 +67,8 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   nvinfer1::BuilderFlags flags_;
   nvinfer1::DeviceType device_;
   int32_t computeCapability_;
+  std::set<std::string, std::less<>> disabledPasses_;
+  std::string graphFolder_;
   int32_t level_;
   int32_t avgTiming_;
   int32_t maxAuxStreams_;

@@ -32,6 +32,8 @@ enum class PrecisionRequests {
   kObey,    // kept, or the build fails
 };
 
+using GraphDump = std::function<void(std::string_view pass, const Graph& graph)>;
+
 struct CompileOptions {
   std::string device = "cpu";          // or "cuda", "reference"
   int computeCapability = 0;           // of a CUDA device that is not here (90); 0: the one here
@@ -51,8 +53,15 @@ struct CompileOptions {
   DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
   std::chrono::milliseconds trialLimit{30'000};  // a kernel of a device that takes longer hangs
   Log log;
-  std::function<void(std::string_view pass, const Graph&)> dump;  // after each pass
+  GraphDump dump;  // is shown the graph as it came and after each pass
 };
+
+// The passes that CompileOptions::disabledPasses may name.
+std::vector<std::string_view> passNames();
+
+// Writes each graph that differs from the last as text into the folder, which is made if need be:
+// 00-network.txt, 01-remove_dead.txt, ...
+GraphDump graphsInto(const std::string& folder);
 
 // Why nothing can run on a device ("cuda") here; empty when it can.
 std::string whyUnusable(std::string_view device);

@@ -36,6 +36,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
             if (options.dump) options.dump(record.name, after);
           },
   };
+  if (options.dump) options.dump("network", graph);
   runPipeline(graph, passOptions, hooks);
   recordSizeConditions(graph);
 }

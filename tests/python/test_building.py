@@ -197,3 +197,25 @@ def test_error_recorder_subclass_counts(builder, config):
         builder.build_serialized_network(builder.create_network(), config)
     assert recorder.num_errors() > 0
     assert isinstance(recorder.get_error_code(0), trt.ErrorCodeTRT) and recorder.get_error_desc(0)
+
+
+def test_passes_can_be_left_out_and_graphs_written(builder, logger, tmp_path):
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (4, 8))
+    weights = network.add_constant((8, 3), numpy.ones((8, 3), numpy.float32)).get_output(0)
+    product = network.add_matrix_multiply(x, trt.MatrixOperation.NONE, weights,
+                                          trt.MatrixOperation.NONE).get_output(0)
+    network.mark_output(network.add_activation(product, trt.ActivationType.RELU).get_output(0))
+    config = builder.create_builder_config()
+    config.default_device_type = trt.DeviceType.CPU
+    assert config.graph_folder == "" and config.is_pass_enabled("fuse_epilogues")
+    config.graph_folder = str(tmp_path)
+    config.set_pass_enabled("fuse_epilogues", False)
+    assert not config.is_pass_enabled("fuse_epilogues")
+    assert builder.build_serialized_network(network, config)
+    names = {path.name.split("-", 1)[1] for path in tmp_path.iterdir()}
+    assert "network.txt" in names and "fuse_epilogues.txt" not in names
+    with pytest.raises(trt.Error, match="there is no pass 'fusing'"):
+        config.set_pass_enabled("fusing", False)
+    config.reset()
+    assert config.graph_folder == "" and config.is_pass_enabled("fuse_epilogues")

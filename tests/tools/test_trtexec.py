@@ -175,6 +175,25 @@ def test_pipes_are_read(model, engine, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+def test_graphs_are_written_and_passes_left_out(model, tmp_path):
+    def graphs(folder, *flags):
+        result = run(f"--onnx={model}", "--skipInference", f"--dumpGraphs={folder}", *flags)
+        assert result.returncode == 0, result.stdout
+        return {path.name.split("-", 1)[1]: path.read_text() for path in sorted(folder.iterdir())}
+
+    whole = graphs(tmp_path / "new" / "whole")
+    assert "Pointwise(" in whole["network.txt"]
+    assert "MatMul(%x, %w) epilogue" in whole["fuse_epilogues.txt"]
+    assert "fuse_epilogues.txt" not in graphs(tmp_path / "part", "--disablePass=fuse_epilogues")
+
+    result = run(f"--onnx={model}", "--skipInference", "--disablePass=fuse_epilogue")
+    assert result.returncode == 1
+    assert "there is no pass 'fuse_epilogue'; the passes are" in result.stdout + result.stderr
+    blocked = run(f"--onnx={model}", "--skipInference", f"--dumpGraphs={model}/graphs")
+    assert blocked.returncode == 1
+    assert "cannot make the folder" in blocked.stdout + blocked.stderr
+
+
 def test_precision_flags(model, tmp_path):
     (tmp_path / "x.bin").write_bytes(np.array([[1.0001, 0, 0]], np.float32).tobytes())
     shapes = ["--shapes=x:1x3", f"--loadInputs=x:{tmp_path / 'x.bin'}", "--dumpOutput", *QUICK]

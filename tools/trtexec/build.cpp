@@ -162,6 +162,9 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilderConfig> config(builder->createBuilderConfig());
   if (options.cpu) config->setDefaultDeviceType(DeviceType::kCPU);
   config->setComputeCapability(options.computeCapability);
+  for (const std::string& pass : options.disabledPasses)
+    if (!config->setPassEnabled(pass.c_str(), false)) throw std::runtime_error("");
+  config->setGraphFolder(options.graphFolder.c_str());
   config->setBuilderOptimizationLevel(options.optimizationLevel);
   if (options.maxAuxStreams) config->setMaxAuxStreams(*options.maxAuxStreams);
   config->setProfilingVerbosity(verbosityOf(options.profilingVerbosity));

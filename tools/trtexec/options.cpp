@@ -209,7 +209,7 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.set_help_flag("-h,--help", "Print this help");
   app.option_defaults()->always_capture_default(false);
   std::string layerPrecisions, layerOutputTypes, inputFormats, outputFormats;
-  std::string memPools, shapes, loadInputs, percentiles, profileText, unusedShapes;
+  std::string disabledPasses, memPools, shapes, loadInputs, percentiles, profileText, unusedShapes;
 
   const char* model = "Model and engine";
   app.add_option("--onnx", options.onnx, "ONNX model to build")->group(model);
@@ -245,6 +245,13 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
   app.add_option("--profilingVerbosity", options.profilingVerbosity,
                  "What the engine remembers of its layers: layer_names_only, detailed or none")
       ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))
+      ->group(build);
+  app.add_option("--disablePass", disabledPasses,
+                 "Leave out these passes of the optimiser: fuse_epilogues,merge_siblings")
+      ->group(build);
+  app.add_option("--dumpGraphs", options.graphFolder,
+                 "Write the graph as text into this folder, before and after the passes that "
+                 "change it")
       ->group(build);
   app.add_flag("--noTF32", options.noTF32, "Keep f32 products at full precision")->group(build);
   app.add_flag("--fp16", options.fp16, "Allow FP16, where the device gains from it")->group(build);
@@ -361,6 +368,7 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
     parsePrecisions(layerPrecisions, layerOutputTypes, options);
     options.inputTypes = parseFormats("--inputIOFormats", inputFormats);
     options.outputTypes = parseFormats("--outputIOFormats", outputFormats);
+    if (!disabledPasses.empty()) options.disabledPasses = split(disabledPasses, ',');
     if (!percentiles.empty()) {
       options.percentiles.clear();
       for (const std::string& p : split(percentiles, ','))

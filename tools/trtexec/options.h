@@ -43,6 +43,8 @@ struct Options {
   int device = 0;
   bool cpu = false;
   int computeCapability = 0;
+  std::vector<std::string> disabledPasses;
+  std::string graphFolder;
   int useProfile = 0;
   // reporting
   int avgRuns = 10;
