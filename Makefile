@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 JOBS := $(shell nproc)
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test dev asan ubsan tsan cuda fuzz zoo bench clean
+.PHONY: help setup build run lint check test dev asan ubsan tsan cuda fuzz zoo bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/:/'
@@ -12,12 +12,22 @@ setup:  ## install what is missing: system packages (as root) and .venv
 	@scripts/setup.sh
 
 build: setup build/build.ninja  ## build/bin/trtexec, build/lib/libcamshaft.so and the Python module
-	@cmake --build --preset release
+	@cmake --build --preset release --target product
 
 run: build  ## read the text of a picture with a trained model, beside ONNX Runtime
 	@$(PYTHON) examples/ocr.py
 
-test: build  ## all tests: C++ ones, those that read what comes from outside under sanitizers, Python ones
+lint: setup build/build.ninja  ## layout, names, lengths of lines and files, likely slips
+	@$(PYTHON) scripts/lint.py
+
+all: setup build/build.ninja
+	@cmake --build --preset release
+
+check: all  ## the tests of two minutes, while working
+	@ctest --preset release -j $(JOBS) -LE slow
+	@$(PYTHON) -m pytest -q tests/python tests/tools
+
+test: all lint  ## all tests: C++ ones, those that read what comes from outside under sanitizers, Python ones
 	@ctest --preset release -j $(JOBS)
 	@$(MAKE) --no-print-directory asan
 	@$(PYTHON) -m pytest -q tests

@@ -4,7 +4,16 @@ set(CAMSHAFT_SANITIZED onnx_wire onnx plan tuner engine runtime compiler api)
 add_custom_target(sanitized_tests)
 function(camshaft_sanitized_test NAME)
   add_dependencies(sanitized_tests ${NAME})
-  set_tests_properties(${NAME} PROPERTIES LABELS sanitized)
+  set_property(TEST ${NAME} APPEND PROPERTY LABELS sanitized)
+endfunction()
+
+# `make check` leaves these out.
+function(camshaft_slow_tests)
+  foreach(name ${ARGN})
+    if(TEST ${name})
+      set_property(TEST ${name} APPEND PROPERTY LABELS slow)
+    endif()
+  endforeach()
 endfunction()
 
 # camshaft_folder(NAME [DIR dir] [RECURSE] [EXCLUDE regex] [DEPS folders...] [LINK targets...])
@@ -33,8 +42,9 @@ function(camshaft_folder NAME)
   set(target camshaft_${NAME})
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
-                         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <functional> <map> <memory>
+                            <optional> <set> <span> <string> <string_view> <unordered_map>
+                            <variant> <vector>)
   target_link_libraries(${target} PUBLIC ${ARG_LINK})
   foreach(dep ${ARG_DEPS})
     target_link_libraries(${target} PUBLIC camshaft_${dep})

@@ -24,6 +24,7 @@ install(FILES ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake ${CMAKE_BINARY_DIR}/Camsh
 install(FILES ${CMAKE_BINARY_DIR}/camshaft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(CAMSHAFT_TESTS)
-  add_test(NAME consumer
-           COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check.sh ${CMAKE_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+  add_test(NAME consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check.sh
+                                 ${CMAKE_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+  camshaft_slow_tests(consumer)
 endif()

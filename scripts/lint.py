@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Checks that a machine can make of sources: layout, length of lines and files, names, likely slips.
+
+    scripts/lint.py [--fix] [--build build] [PATH...]
+
+--fix lets clang-format write the layout. clang-tidy (.clang-tidy) reads each file as the build
+folder's compile_commands.json compiles it; what it found clean is remembered, with all that the
+file includes, in the user's cache folder, so that a second run takes seconds. PATHs limit what is
+checked. Both programs come from scripts/requirements.txt, in one version for everybody.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CPP = {".cpp", ".h", ".cuh", ".cu"}
+OTHERS = {".py", ".sh", ".def", ".cmake", ".fbs"}
+LONGEST_LINE = 100
+LONGEST_PYTHON_LINE = 120
+LONGEST_FILE = 500
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+
+
+def tracked_files(paths):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *paths],
+                            cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / line for line in listed.splitlines() if (ROOT / line).is_file()]
+
+
+def tool(name):
+    beside = pathlib.Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else name
+
+
+def check_lengths(files):
+    """Lines and files that are too long to read."""
+    for path in files:
+        if path.suffix not in CPP | OTHERS:
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        name = path.relative_to(ROOT)
+        longest = LONGEST_PYTHON_LINE if path.suffix == ".py" else LONGEST_LINE
+        for number, line in enumerate(lines, 1):
+            if len(line) > longest and not is_data(line):
+                yield f"{name}:{number}: {len(line)} characters, and {longest} are the most"
+        if len(lines) > LONGEST_FILE and path.suffix in CPP | {".py"}:
+            yield f"{name}: {len(lines)} lines, and {LONGEST_FILE} are the most; split it"
+
+
+def is_data(line):
+    """A graph's text or another literal that breaking would make harder to read."""
+    return '"' in line or "'" in line
+
+
+def check_layout(files, fix):
+    sources = [str(path) for path in files if path.suffix in CPP]
+    if not sources:
+        return
+    mode = ["-i"] if fix else ["--dry-run", "-Werror"]
+    done = subprocess.run([tool("clang-format"), *mode, *sources], cwd=ROOT, capture_output=True,
+                          text=True)
+    for line in done.stderr.splitlines():
+        if "error:" in line or "rror" in line.split(":")[0]:
+            yield line.replace(f"{ROOT}/", "").replace("code should be clang-formatted",
+                                                       "not as clang-format lays it out")
+
+
+class Tidy:
+    """clang-tidy over what a build compiles, with a memory of what was clean."""
+
+    def __init__(self, build):
+        self.build = build
+        commands = json.loads((build / "compile_commands.json").read_text())
+        self.commands = {pathlib.Path(entry["file"]).resolve(): self.arguments(entry)
+                         for entry in commands}
+        self.rules = hashlib.sha256()
+        for rules in sorted([ROOT / ".clang-tidy", *ROOT.glob("*/.clang-tidy")]):
+            self.rules.update(rules.read_bytes())
+        self.rules.update(subprocess.run([tool("clang-tidy"), "--version"], capture_output=True,
+                                         check=True).stdout)
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
+        self.clean = cache / "camshaft" / "clang-tidy"
+        self.clean.mkdir(parents=True, exist_ok=True)
+        self.digests = {}
+
+    @staticmethod
+    def arguments(entry):
+        words = shlex.split(entry.get("command") or shlex.join(entry["arguments"]))
+        return " ".join(word for word in words if word[:2] in ("-D", "-f", "-s", "-O", "-W"))
+
+    def digest(self, path, pending=frozenset()):
+        """Of a file and what it includes of this project."""
+        if path not in self.digests:
+            text = path.read_bytes()
+            own = hashlib.sha256(text)
+            for name in INCLUDE.findall(text.decode("utf-8", "replace")):
+                for folder in (path.parent, ROOT / "src", ROOT / "include", ROOT):
+                    included = (folder / name).resolve()
+                    if included.is_file() and included not in pending and included != path:
+                        own.update(self.digest(included, pending | {path}))
+                        break
+            self.digests[path] = own.digest()
+        return self.digests[path]
+
+    def key(self, path):
+        whole = self.rules.copy()
+        whole.update(self.commands[path].encode() + self.digest(path))
+        return self.clean / whole.hexdigest()
+
+    def check(self, path):
+        done = subprocess.run([tool("clang-tidy"), "-p", str(self.build), "--quiet", str(path)],
+                              cwd=ROOT, capture_output=True, text=True)
+        found = [line.replace(f"{ROOT}/", "") for line in done.stdout.splitlines()
+                 if " error: " in line or " warning: " in line]
+        if done.returncode != 0 and not found:
+            found = [f"{path.relative_to(ROOT)}: clang-tidy: {done.stderr.strip()[-300:]}"]
+        if not found:
+            self.key(path).touch()
+        return found
+
+    def run(self, files, jobs):
+        compiled = [path for path in files if path in self.commands]
+        fresh = [path for path in compiled if not self.key(path).exists()]
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for number, found in enumerate(pool.map(self.check, fresh), 1):
+                if sys.stderr.isatty() or number % 100 == 0:
+                    print(f"\rlint: {number} of {len(fresh)} files", end="", file=sys.stderr)
+                yield from found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("paths", nargs="*")
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    files = tracked_files(options.paths)
+    problems = [*check_layout(files, options.fix), *check_lengths(files)]
+    if (options.build / "compile_commands.json").exists():
+        problems += Tidy(options.build.resolve()).run(files, options.jobs)
+    else:
+        print(f"lint: {options.build} is not configured, so clang-tidy was left out",
+              file=sys.stderr)
+    problems = sorted(set(problems))
+    print(*problems, sep="\n", end="\n" if problems else "")
+    print(f"lint: {len(files)} files, {len(problems)} problems"
+          + ("" if not problems or options.fix else "; scripts/lint.py --fix mends the layout"))
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
