@@ -7,7 +7,7 @@
 // MatMul has no bias: its weights take the scale, and the shift stays as an addition.
 #include "ir/dispatch.h"
 #include "ops/conv.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "passes/channel_affine.h"

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "ir/rewrite.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"

@@ -1,6 +1,6 @@
 #include "passes/permuted_node.h"
 
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/norm.h"
 #include "ops/ops.h"

@@ -11,7 +11,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/attention.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"

@@ -19,7 +19,7 @@
 #include <unordered_set>
 
 #include "ir/rewrite.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "passes/edit.h"

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "ir/rewrite.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"

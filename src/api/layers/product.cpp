@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::api {
 

@@ -2,7 +2,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/size.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {

@@ -6,7 +6,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/attention_mask.h"
 #include "onnx/size.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/softmax.h"
 
 namespace camshaft::onnx::importer {

@@ -5,7 +5,7 @@
 #include "onnx/ops/reduce.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "onnx/ops/einsum_product.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::onnx::importer {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "onnx/ops/reduce.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::onnx::importer {
 

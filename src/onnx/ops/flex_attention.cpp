@@ -1,6 +1,6 @@
 // FlexAttention: attention whose scores and probabilities pass through subgraphs, spelled out.
 #include "onnx/ops/attention.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/rules.h"
 #include "ops/softmax.h"
 

@@ -1,4 +1,4 @@
-#include "ops/linear_attention.h"
+#include "ops/attention.h"
 
 #include "onnx/ops/attention.h"
 

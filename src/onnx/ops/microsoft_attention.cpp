@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "onnx/formula.h"
-#include "onnx/ops/matmul.h"
+#include "onnx/ops/gemm.h"
 #include "onnx/ops/quantize.h"
 #include "onnx/ops/range.h"
 #include "onnx/size_rules.h"

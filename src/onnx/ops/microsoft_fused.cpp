@@ -7,7 +7,7 @@
 #include "onnx/ops/reduce.h"
 #include "onnx/ops/softmax.h"
 #include "onnx/size_rules.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/norm.h"
 
 namespace camshaft::onnx::importer {

@@ -5,7 +5,7 @@
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/norm.h"
 #include "ops/sample.h"
 #include "ops/signal.h"

@@ -1,9 +1,9 @@
 // Products and recurrences of com.microsoft whose weights are 8-bit integers.
-#include "onnx/ops/matmul.h"
+#include "onnx/ops/gemm.h"
 #include "onnx/ops/quantize.h"
-#include "onnx/ops/recurrent.h"
+#include "onnx/ops/rnn.h"
 #include "onnx/size_rules.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::onnx::importer {
 

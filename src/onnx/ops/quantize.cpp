@@ -7,7 +7,7 @@
 #include "onnx/ops/cast.h"
 #include "onnx/ops/elementwise.h"
 #include "onnx/size_rules.h"
-#include "ops/integer_products.h"
+#include "ops/gemm_int8.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {

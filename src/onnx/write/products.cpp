@@ -4,7 +4,7 @@
 #include "ir/rewrite.h"
 #include "onnx/write/printers.h"
 #include "ops/conv.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 

@@ -7,7 +7,7 @@
 #include "backends/cpu/gemm/fused_epilogue.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::cpu::gemm {
 namespace {

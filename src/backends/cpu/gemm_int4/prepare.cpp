@@ -5,7 +5,7 @@
 #include "backends/cpu/gemm_int4/params.h"
 #include "backends/cpu/gemm_int4/rows.h"
 #include "backends/cpu/prepare_common.h"
-#include "ops/block_weights.h"
+#include "ops/gemm_int4.h"
 
 namespace camshaft::cpu::gemm_int4 {
 

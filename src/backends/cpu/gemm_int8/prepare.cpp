@@ -6,7 +6,7 @@
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/scaled_epilogue.h"
 #include "backends/cpu/prepare_common.h"
-#include "ops/integer_products.h"
+#include "ops/gemm_int8.h"
 
 namespace camshaft::cpu::gemm_int8 {
 

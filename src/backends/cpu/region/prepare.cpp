@@ -2,7 +2,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/prepare_common.h"
 #include "backends/cpu/region/params.h"
-#include "ops/columns.h"
+#include "ops/im2col.h"
 #include "ops/roi.h"
 
 namespace camshaft::cpu::region {

@@ -1,7 +1,7 @@
 // LinearAttention: a thread owns one column of a head's state and walks the tokens with it.
 #include "backends/cuda/families.h"
 #include "backends/cuda/move/element_kernel.h"
-#include "ops/linear_attention.h"
+#include "ops/attention.h"
 #include "support/text.h"
 
 namespace camshaft::cuda::attention {

@@ -5,7 +5,7 @@
 #include "backends/cuda/gemm/cublaslt.h"
 #include "backends/cuda/gemm/wgmma.h"
 #include "ops/conv.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/ops.h"
 #include "support/text.h"
 

@@ -8,7 +8,7 @@
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include "backends/cuda/families.h"
 #include "backends/cuda/move/element_kernel.h"
 #include "backends/cuda/strided/strided.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "support/text.h"
 
 namespace camshaft::cuda::einsum {

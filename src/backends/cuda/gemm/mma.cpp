@@ -6,7 +6,7 @@
 #include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/rows/walk.h"
 #include "backends/cuda/services.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {

@@ -3,7 +3,7 @@
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/rows/walk.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {

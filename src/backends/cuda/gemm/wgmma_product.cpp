@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/kernel_text.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {

@@ -1,6 +1,6 @@
 // DeformColumns: a thread finds what a tap of one window sees, then takes it from some channels.
 // FoldColumns: a thread sums what the windows over one element hold for it.
-#include "ops/columns.h"
+#include "ops/im2col.h"
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/move/element_kernel.h"

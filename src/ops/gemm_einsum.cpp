@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
 

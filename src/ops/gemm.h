@@ -1,4 +1,4 @@
-// Matrix products.
+// Matrix products: GEMM, in batches, and contractions by an Einstein equation.
 #pragma once
 
 #include "ops/ops.h"

@@ -1,4 +1,4 @@
-#include "ops/integer_products.h"
+#include "ops/gemm_int8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // MatMul and Gemm.
-#include "onnx/ops/matmul.h"
+#include "onnx/ops/gemm.h"
 #include "onnx/size_rules.h"
 
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 namespace camshaft::onnx::importer {
 

@@ -1,4 +1,4 @@
-// Images as columns of window elements, and back: what convolutions multiply.
+// im2col and col2im: images as columns of window elements, what convolutions multiply, and back.
 #pragma once
 
 #include "ops/ops.h"

@@ -1,4 +1,4 @@
-#include "ops/block_weights.h"
+#include "ops/gemm_int4.h"
 
 #include "ops/rules.h"
 #include "ops/walk.h"

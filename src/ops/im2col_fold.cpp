@@ -1,4 +1,4 @@
-#include "ops/columns.h"
+#include "ops/im2col.h"
 #include "ops/rules.h"
 #include "ops/window.h"
 

@@ -2,10 +2,10 @@
 #include "onnx/ops/conv.h"
 #include "onnx/ops/conv_run_time.h"
 #include "onnx/ops/elementwise.h"
-#include "onnx/ops/matmul.h"
+#include "onnx/ops/gemm.h"
 #include "onnx/ops/quantize.h"
 #include "onnx/ops/window.h"
-#include "ops/integer_products.h"
+#include "ops/gemm_int8.h"
 
 namespace camshaft::onnx::importer {
 

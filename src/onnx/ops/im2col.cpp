@@ -1,12 +1,12 @@
 // Convolution of moved taps, and columns put back where they came from.
-#include "ops/columns.h"
+#include "ops/im2col.h"
 
 #include "onnx/ops/conv_run_time.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/window.h"
 #include "onnx/size.h"
 #include "ops/index.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/rules.h"
 
 namespace camshaft::onnx::importer {

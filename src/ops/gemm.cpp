@@ -1,4 +1,4 @@
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 #include "ops/pointwise.h"
 #include "ops/rules.h"

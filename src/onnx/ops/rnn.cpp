@@ -1,5 +1,5 @@
 // LSTM, GRU and RNN.
-#include "onnx/ops/recurrent.h"
+#include "onnx/ops/rnn.h"
 
 namespace camshaft::onnx::importer {
 

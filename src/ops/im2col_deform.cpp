@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/columns.h"
+#include "ops/im2col.h"
 #include "ops/rules.h"
 #include "ops/window.h"
 
