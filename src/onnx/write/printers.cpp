@@ -24,6 +24,11 @@ constexpr Entry kPrinters[] = {
 
 }  // namespace
 
+std::vector<int64_t> joined(std::vector<int64_t> begin, const std::vector<int64_t>& end) {
+  begin.insert(begin.end(), end.begin(), end.end());
+  return begin;
+}
+
 Printer printerOf(Op op) {
   for (const Entry& entry : kPrinters)
     if (entry.op == op) return entry.printer;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onnx/write/graph_writer.h"
+#include "ops/reduce.h"
 
 namespace camshaft::onnx::writer {
 
@@ -16,6 +17,13 @@ Printer printerOf(Op op);
 
 // The printer's, or a refusal that names the operator when it has none.
 std::string print(GraphWriter& writer, const Node& node);
+
+// Pads as ONNX has them: all begins, then all ends.
+std::vector<int64_t> joined(std::vector<int64_t> begin, const std::vector<int64_t>& end);
+
+// A reduction of a tensor written already, as `result` or under a new name (reduce.cpp).
+Name addReduction(GraphWriter& writer, ReduceKind kind, Name x, std::vector<int64_t> axes,
+                  bool keepDims, const Value* result = nullptr);
 
 // Gemm for an addition to a product of matrices that nothing else reads; false: it is no such.
 bool printGemm(GraphWriter& writer, const Node& addition);

@@ -1,8 +1,8 @@
-// Searches: the IR has their results at the beginning of a larger tensor, and a count.
+// NonZero: the IR has its results at the beginning of a larger tensor, and a count.
 #include <algorithm>
 
 #include "onnx/write/printers.h"
-#include "ops/index.h"
+#include "ops/select.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/shape.h"
