@@ -1,4 +1,4 @@
-// NonMaxSuppression.
+// NonMaxSuppression (NMS).
 #include <algorithm>
 #include <cmath>
 
