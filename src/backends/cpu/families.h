@@ -24,7 +24,8 @@ struct RuntimeKernel;
   FAMILY(softmax)                     \
   FAMILY(attention)                   \
   FAMILY(sample)                      \
-  FAMILY(region)                      \
+  FAMILY(im2col)                      \
+  FAMILY(roi)                         \
   FAMILY(rnn)                         \
   FAMILY(select)
 

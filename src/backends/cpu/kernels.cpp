@@ -43,12 +43,12 @@ constexpr Entry kTable[] = {
     {&ops::ScatterND, index::kernels},
     {&ops::OneHot, index::kernels},
     {&ops::TopK, index::kernels},
-    {&ops::Resize, sample::kernels},
-    {&ops::RoiAlign, region::kernels},
-    {&ops::DeformColumns, region::kernels},
-    {&ops::Recurrent, rnn::kernels},
     {&ops::NonZero, select::kernels},
     {&ops::NonMaxSuppression, select::kernels},
+    {&ops::DeformColumns, im2col::kernels},
+    {&ops::RoiAlign, roi::kernels},
+    {&ops::Resize, sample::kernels},
+    {&ops::Recurrent, rnn::kernels},
 };
 
 KernelList kernelsFor(const Node& node) {

@@ -9,8 +9,8 @@ void launchScatterElements(const void* state, const LaunchArgs& args);  // launc
 bool fitsScatterND(const void* state, const LaunchArgs& args);
 void launchScatterND(const void* state, const LaunchArgs& args);
 bool fitsOneHot(const void* state, const LaunchArgs& args);
-void launchOneHot(const void* state, const LaunchArgs& args);  // launch_select.cpp
+void launchOneHot(const void* state, const LaunchArgs& args);  // launch_one_hot.cpp
 bool fitsTopK(const void* state, const LaunchArgs& args);
-void launchTopK(const void* state, const LaunchArgs& args);
+void launchTopK(const void* state, const LaunchArgs& args);  // launch_top_k.cpp
 
 }  // namespace camshaft::cpu::index

@@ -110,7 +110,7 @@ void launchNonZero(const void*, const LaunchArgs& args) {
 std::span<const RuntimeKernel> launchers() {
   static constexpr RuntimeKernel kLaunchers[] = {
       {"cpu/non_zero", nullptr, launchNonZero, fitsNonZero},
-      {"cpu/non_max_suppression", loadParams<SuppressParams>, launchSuppress, fitsSuppress},
+      {"cpu/non_max_suppression", loadParams<NmsParams>, launchNms, fitsNms},
   };
   return kLaunchers;
 }

@@ -6,7 +6,7 @@ namespace camshaft::cpu::select {
 
 bool fitsNonZero(const void* state, const LaunchArgs& args);
 void launchNonZero(const void* state, const LaunchArgs& args);
-bool fitsSuppress(const void* state, const LaunchArgs& args);
-void launchSuppress(const void* state, const LaunchArgs& args);  // launch_suppress.cpp
+bool fitsNms(const void* state, const LaunchArgs& args);
+void launchNms(const void* state, const LaunchArgs& args);  // launch_nms.cpp
 
 }  // namespace camshaft::cpu::select

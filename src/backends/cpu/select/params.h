@@ -7,7 +7,7 @@ namespace camshaft::cpu::select {
 // NonZero counts in this many parts at most, each part by one thread.
 inline constexpr int64_t kNonZeroParts = 64;
 
-struct SuppressParams {
+struct NmsParams {
   int32_t centred;
   bool isValid() const { return centred == 0 || centred == 1; }
 };

@@ -19,12 +19,12 @@ Prepared prepareNonZero(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
-Verdict supportsSuppress(const Node& node) { return acceptsPlain(node, &ops::NonMaxSuppression); }
-Prepared prepareSuppress(const Node& node, const PrepareOptions& options) {
+Verdict supportsNms(const Node& node) { return acceptsPlain(node, &ops::NonMaxSuppression); }
+Prepared prepareNms(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<NonMaxSuppressionAttrs>();
   const Shape& scores = node.input(1)->shape();
   const Dim most = min(attrs.limit, scores[2]);  // per batch and class
-  Prepared prepared = preparedWith(node, SuppressParams{attrs.centred}, {most});
+  Prepared prepared = preparedWith(node, NmsParams{attrs.centred}, {most});
   prepared.workspaceBytes =
       (scores[2] * kBytesPerCandidate + most * kBytesPerKept) * options.threads +
       scores[0] * scores[1] * kBytesPerClass;
@@ -33,7 +33,7 @@ Prepared prepareSuppress(const Node& node, const PrepareOptions& options) {
 
 constexpr Kernel kKernels[] = {
     {"cpu/non_zero", supportsNonZero, prepareNonZero},
-    {"cpu/non_max_suppression", supportsSuppress, prepareSuppress},
+    {"cpu/non_max_suppression", supportsNms, prepareNms},
 };
 
 }  // namespace

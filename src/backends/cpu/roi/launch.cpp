@@ -5,11 +5,10 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/region/launchers.h"
-#include "backends/cpu/region/params.h"
+#include "backends/cpu/roi/params.h"
 #include "support/error.h"
 
-namespace camshaft::cpu::region {
+namespace camshaft::cpu::roi {
 
 namespace {
 
@@ -155,12 +154,10 @@ void launch(const void* state, const LaunchArgs& args) {
 
 constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/roi_align_f32", loadParams<RoiAlignParams>, launch, fits},
-    {"cpu/deform_columns_f32", loadParams<DeformColumnsParams>, launchDeformColumns,
-     fitsDeformColumns},
 };
 
 }  // namespace
 
 std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
-}  // namespace camshaft::cpu::region
+}  // namespace camshaft::cpu::roi

@@ -1,15 +1,14 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/prepare_common.h"
-#include "backends/cpu/region/params.h"
-#include "ops/im2col.h"
+#include "backends/cpu/roi/params.h"
 #include "ops/roi.h"
 
-namespace camshaft::cpu::region {
+namespace camshaft::cpu::roi {
 
 namespace {
 
-Verdict supportsRoiAlign(const Node& node) {
+Verdict supports(const Node& node) {
   if (Verdict verdict = acceptsPlain(node, &ops::RoiAlign); !verdict) return verdict;
   if (node.input(0)->dataType() != DataType::kF32 || node.input(1)->dataType() != DataType::kF32)
     return Verdict::no("only f32");
@@ -19,7 +18,7 @@ Verdict supportsRoiAlign(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepareRoiAlign(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const PrepareOptions&) {
   const auto& attrs = node.as<RoiAlignAttrs>();
   return preparedWith(node,
                       RoiAlignParams{.scale = attrs.scale,
@@ -30,30 +29,12 @@ Prepared prepareRoiAlign(const Node& node, const PrepareOptions&) {
                                      .halfPixel = attrs.halfPixel});
 }
 
-Verdict supportsDeformColumns(const Node& node) {
-  return acceptsPlainF32(node, &ops::DeformColumns);
-}
-
-Prepared prepareDeformColumns(const Node& node, const PrepareOptions&) {
-  const auto& attrs = node.as<DeformColumnsAttrs>();
-  DeformColumnsParams params{};
-  for (int i = 0; i < 2; ++i) {
-    params.kernel[i] = attrs.kernel[i];
-    params.strides[i] = attrs.strides[i];
-    params.dilations[i] = attrs.dilations[i];
-    params.padsBegin[i] = attrs.padsBegin[i];
-  }
-  params.groups = attrs.groups;
-  return preparedWith(node, params);
-}
-
 constexpr Kernel kKernels[] = {
-    {"cpu/roi_align_f32", supportsRoiAlign, prepareRoiAlign},
-    {"cpu/deform_columns_f32", supportsDeformColumns, prepareDeformColumns},
+    {"cpu/roi_align_f32", supports, prepare},
 };
 
 }  // namespace
 
 std::span<const Kernel> kernels() { return kKernels; }
 
-}  // namespace camshaft::cpu::region
+}  // namespace camshaft::cpu::roi

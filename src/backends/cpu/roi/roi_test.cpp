@@ -26,24 +26,7 @@ TEST(RoiAlignKernels, EveryModeAndCoordinateRule) {
 TEST(RoiAlignKernels, SaysWhatItDoesNotDo) {
   EXPECT_EQ(refusalsOf("graph g(%x: f16[1, 2, 3, 3], %a: f16[1, 4], %i: i64[1]) { %y = "
                        "RoiAlign(%x, %a, %i) return %y }"),
-            "cpu/roi_align_f32: only f32; cpu/deform_columns_f32: only for DeformColumns");
-}
-
-HarnessCase deformColumns(const std::string& groups, const std::string& mask) {
-  return {.graph = "symbols n, h graph g(%x: f32[n, 6, h, 73], %a: f32[n, " + groups +
-                   "*12, floordiv(h + 1, 2), 71]" +
-                   (mask.empty() ? "" : ", %m: f32[n, " + groups + "*6, floordiv(h + 1, 2), 71]") +
-                   ") { %y = DeformColumns(%x, %a" + mask +
-                   ") {kernel = [3, 2], strides = [2, 1], dilations = [1, 3], pads_begin = [1, 0], "
-                   "pads_end = [1, 1], groups = " +
-                   groups + "} return %y }",
-          .sizes = {{{"n", 1}, {"h", 5}}, {{"n", 2}, {"h", 4}}},
-          .ranges = {{"a", {-3, 3}}}};
-}
-
-TEST(DeformColumnsKernels, OffsetsGroupsAndMasks) {
-  for (const char* groups : {"1", "3"})
-    for (const char* mask : {"", ", %m"}) expectKernelsMatch(deformColumns(groups, mask));
+            "cpu/roi_align_f32: only f32");
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/launch.h"
+#include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/region/launchers.h"
-#include "backends/cpu/region/params.h"
+#include "backends/cpu/im2col/params.h"
 
-namespace camshaft::cpu::region {
+namespace camshaft::cpu::im2col {
 
 namespace {
 
@@ -71,9 +72,7 @@ struct Problem {
   }
 };
 
-}  // namespace
-
-bool fitsDeformColumns(const void* state, const LaunchArgs& args) {
+bool fits(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const DeformColumnsParams*>(state);
   if (!hasF32Operands(args, 2)) return false;
   const TensorArg &x = args.inputs[0], &offsets = args.inputs[1], &y = args.outputs[0];
@@ -91,7 +90,7 @@ bool fitsDeformColumns(const void* state, const LaunchArgs& args) {
          y.dims[3] == offsets.dims[2] * offsets.dims[3];
 }
 
-void launchDeformColumns(const void* state, const LaunchArgs& args) {
+void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const DeformColumnsParams*>(state);
   const TensorArg &x = args.inputs[0], &offsets = args.inputs[1], &y = args.outputs[0];
   if (y.count() == 0) return;
@@ -120,4 +119,12 @@ void launchDeformColumns(const void* state, const LaunchArgs& args) {
   });
 }
 
-}  // namespace camshaft::cpu::region
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/deform_columns_f32", loadParams<DeformColumnsParams>, launch, fits},
+};
+
+}  // namespace
+
+std::span<const RuntimeKernel> launchers() { return kLaunchers; }
+
+}  // namespace camshaft::cpu::im2col

@@ -162,7 +162,7 @@ int64_t compact(int64_t* results, const int64_t* counts, int64_t rows, int64_t l
 
 }  // namespace
 
-bool fitsSuppress(const void*, const LaunchArgs& args) {
+bool fitsNms(const void*, const LaunchArgs& args) {
   if (!hasOperands(args, 2, 2) || args.dims.size() != 1) return false;
   const TensorArg &boxes = args.inputs[0], &scores = args.inputs[1], &y = args.outputs[0],
                   &count = args.outputs[1];
@@ -179,8 +179,8 @@ bool fitsSuppress(const void*, const LaunchArgs& args) {
              scores.dims[2] * kBytesPerCandidate + limit * kBytesPerKept + rows * kBytesPerClass;
 }
 
-void launchSuppress(const void* state, const LaunchArgs& args) {
-  const Suppression suppression(args, static_cast<const SuppressParams*>(state)->centred != 0);
+void launchNms(const void* state, const LaunchArgs& args) {
+  const Suppression suppression(args, static_cast<const NmsParams*>(state)->centred != 0);
   const int64_t rows = suppression.rows(), limit = args.dims[0],
                 each = suppression.bytesPerThread();
   auto* counts = reinterpret_cast<int64_t*>(args.workspace);

@@ -4,23 +4,9 @@
 
 #include "backends/cpu/load_params.h"
 
-namespace camshaft::cpu::region {
+namespace camshaft::cpu::im2col {
 
-// As ops/roi.h has them.
-struct RoiAlignParams {
-  double scale;
-  int32_t height, width;
-  int32_t samplingRatio;
-  int32_t isMax;
-  int32_t halfPixel;
-  int32_t padding = 0;
-  // More samples than that would only keep a run from ending.
-  bool isValid() const {
-    return height > 0 && width > 0 && samplingRatio >= 0 && samplingRatio <= 4096;
-  }
-};
-
-// As ops/columns.h has them: rows, then columns.
+// As ops/im2col.h has them: rows, then columns.
 struct DeformColumnsParams {
   int64_t kernel[2], strides[2], dilations[2], padsBegin[2];
   int64_t groups;
@@ -34,4 +20,4 @@ struct DeformColumnsParams {
   }
 };
 
-}  // namespace camshaft::cpu::region
+}  // namespace camshaft::cpu::im2col
