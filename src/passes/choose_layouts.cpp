@@ -1,4 +1,4 @@
-// Images are laid out as [N, spatial..., C] where kernels are faster on that.
+// Images are laid out as [N, spatial..., C] (NHWC) where kernels are faster on that.
 //
 //   %y = Conv(%x, %w)
 //   →

@@ -1,4 +1,5 @@
-// Two nodes that compute the same from the same inputs become one, and small equal constants too.
+// CSE: two nodes that compute the same from the same inputs become one, and small equal constants
+// too.
 //
 //   %a = Pointwise(%x) {sqrt}            %a = Pointwise(%x) {sqrt}
 //   %b = Pointwise(%x) {sqrt}       →

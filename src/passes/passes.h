@@ -5,21 +5,21 @@
 
 namespace camshaft {
 
-bool attendTokens(Graph& graph, const PassOptions& options);
 bool chooseLayouts(Graph& graph, const PassOptions& options);
+bool foldAttentionTransposes(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
+bool fuseQdq(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);
-bool lowerIntegers(Graph& graph, const PassOptions& options);
+bool lower1x1Conv(Graph& graph, const PassOptions& options);
+bool lowerPatchEmbedding(Graph& graph, const PassOptions& options);
 bool lowerPrecision(Graph& graph, const PassOptions& options);
+bool lowerQuantised(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
-bool mergeSiblings(Graph& graph, const PassOptions& options);
-bool multiplyIntegers(Graph& graph, const PassOptions& options);
-bool multiplyPatches(Graph& graph, const PassOptions& options);
-bool multiplyPixels(Graph& graph, const PassOptions& options);
+bool mergeSiblingMatMuls(Graph& graph, const PassOptions& options);
 bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);
 bool recogniseNorm(Graph& graph, const PassOptions& options);
@@ -31,6 +31,6 @@ bool simplifyGathers(Graph& graph, const PassOptions& options);
 bool simplifyMasks(Graph& graph, const PassOptions& options);
 bool simplifyPointwise(Graph& graph, const PassOptions& options);
 bool sinkTransposes(Graph& graph, const PassOptions& options);
-bool unflattenProducts(Graph& graph, const PassOptions& options);
+bool unflattenMatMuls(Graph& graph, const PassOptions& options);
 
 }  // namespace camshaft

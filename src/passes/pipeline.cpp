@@ -12,9 +12,9 @@ namespace camshaft {
 // clang-format off
 static constexpr Pass kPipeline[] = {
     // Clean up what exporters write, so that later passes see one spelling of each thing.
-    {"remove_dead", removeDead},                // nodes and constants nothing reads
-    {"lower_integers", lowerIntegers},          // products of bytes as floating-point work, for some
-    {"multiply_integers", multiplyIntegers},    // products of dequantised bytes, for the others
+    {"remove_dead", removeDead},                // DCE: nodes and constants nothing reads
+    {"lower_quantised", lowerQuantised},        // quantised products as floating-point work, for backends without them
+    {"fuse_qdq", fuseQdq},                      // products of dequantised bytes become products of integers, for the others
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
@@ -22,41 +22,41 @@ static constexpr Pass kPipeline[] = {
     {"simplify_concats", simplifyConcats},      // parts of one tensor that are joined in another order
     {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
     {"remove_identities", removeIdentities},    // x*1, casts to the same type that algebra uncovered
-    {"merge_common", mergeCommon},              // the same computation twice becomes one
-    {"unflatten_products", unflattenProducts},  // products over flattened rows take them as they are
+    {"merge_common", mergeCommon},              // CSE: the same computation twice becomes one
+    {"unflatten_matmuls", unflattenMatMuls},    // products over flattened rows take them as they are
 
     // Recognise what exporters spell as many nodes.
-    {"recognise_norm", recogniseNorm},            // LayerNorm, RMSNorm, GroupNorm
-    {"recognise_attention", recogniseAttention},  // softmax between two matrix products, with its masks
-    {"fold_constants", foldConstants},            // masks that this combined
+    {"recognise_norm", recogniseNorm},                       // LayerNorm, RMSNorm, GroupNorm
+    {"recognise_attention", recogniseAttention},             // softmax between two matrix products, with its masks
+    {"fold_constants", foldConstants},                       // masks that this combined
     {"remove_identities", removeIdentities},
-    {"simplify_masks", simplifyMasks},            // masks that only look back, or keep everything
-    {"merge_common", mergeCommon},                // the same mask for every layer
-    {"merge_siblings", mergeSiblings},            // products of one input with several weights
-    {"attend_tokens", attendTokens},              // attention reads what products leave, in place
-    {"remove_identities", removeIdentities},      // reshapes of reshapes around it
-    {"unflatten_products", unflattenProducts},    // products that these stood behind
+    {"simplify_masks", simplifyMasks},                       // masks that only look back, or keep everything
+    {"merge_common", mergeCommon},                           // the same mask for every layer
+    {"merge_sibling_matmuls", mergeSiblingMatMuls},          // QKV: products of one input with several weights
+    {"fold_attention_transposes", foldAttentionTransposes},  // attention reads packed QKV where products leave it
+    {"remove_identities", removeIdentities},                 // reshapes of reshapes around it
+    {"unflatten_matmuls", unflattenMatMuls},                 // products that these stood behind
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
 
     // Lay tensors out as kernels like them.
-    {"fuse_pointwise", fusePointwise},        // one reader of a transpose instead of several
-    {"lower_precision", lowerPrecision},      // 16-bit products and storage, where allowed
-    {"choose_layouts", chooseLayouts},        // images become [N, spatial..., C] for the nodes that gain
-    {"sink_transposes", sinkTransposes},      // transposes cancel, and move to where they cost least
-    {"multiply_patches", multiplyPatches},    // convolutions that cut patches become products
-    {"multiply_pixels", multiplyPixels},      // convolutions of one pixel become products
-    {"hoist_reshapes", hoistReshapes},        // reshapes no longer part products from what follows them
-    {"remove_identities", removeIdentities},  // reshapes of reshapes that this leaves
+    {"fuse_pointwise", fusePointwise},               // one reader of a transpose instead of several
+    {"lower_precision", lowerPrecision},             // 16-bit products and storage, where allowed
+    {"choose_layouts", chooseLayouts},               // NHWC: images become [N, spatial..., C] for the nodes that gain
+    {"sink_transposes", sinkTransposes},             // transposes cancel, and move to where they cost least
+    {"lower_patch_embedding", lowerPatchEmbedding},  // convolutions that cut patches become products
+    {"lower_1x1_conv", lower1x1Conv},                // convolutions of one pixel become products
+    {"hoist_reshapes", hoistReshapes},               // reshapes no longer part products from what follows them
+    {"remove_identities", removeIdentities},         // reshapes of reshapes that this leaves
 
     // Form the regions that kernels run whole.
-    {"fuse_pointwise", fusePointwise},          // chains of pointwise nodes become one expression
-    {"recognise_gelu", recogniseGelu},          // GELU, SiLU and hard-swish within expressions
-    {"fold_batch_norm", foldBatchNorm},         // scale and shift that only fusing brought together
-    {"fuse_epilogues", fuseEpilogues},          // bias, activation, residual ride on their anchor
-    {"fuse_norms", fuseNorms},                  // normalisations compute the sums they normalise
-    {"merge_common", mergeCommon},              // what rewrites made equal
+    {"fuse_pointwise", fusePointwise},   // chains of pointwise nodes become one expression
+    {"recognise_gelu", recogniseGelu},   // GELU, SiLU and hard-swish within expressions
+    {"fold_batch_norm", foldBatchNorm},  // scale and shift that only fusing brought together
+    {"fuse_epilogues", fuseEpilogues},   // bias, activation, residual ride on their anchor
+    {"fuse_norms", fuseNorms},           // normalisations compute the sums they normalise
+    {"merge_common", mergeCommon},       // what rewrites made equal
     {"remove_dead", removeDead},
 };
 // clang-format on

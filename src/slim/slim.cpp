@@ -59,7 +59,7 @@ constexpr Pass kPasses[] = {
     {"fold_constants", foldConstants},
     {"remove_identities", removeIdentities},
     {"merge_common", mergeCommon},
-    {"unflatten_products", unflattenProducts},
+    {"unflatten_matmuls", unflattenMatMuls},
     {"recognise_norm", recogniseNorm},
     {"fold_constants", foldConstants},
     {"hoist_rows", hoistRows},

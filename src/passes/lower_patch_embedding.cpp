@@ -1,5 +1,5 @@
-// A convolution that cuts a picture into patches, as at the start of vision transformers, is a
-// matrix product of the patches.
+// A convolution that cuts a picture into patches, the patch embedding at the start of vision
+// transformers, is a matrix product of the patches.
 //
 //   %t = Transpose(%x) [0, 2, 3, 1]                 // x [N, C, h·p, w·q]
 //   %y = Conv(%t, %w, %b) {channels_last}           // w [M, C, p, q], strides [p, q]
@@ -17,7 +17,7 @@
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
-#include "passes/filter_product.h"
+#include "passes/conv_to_gemm.h"
 #include "passes/passes.h"
 
 namespace camshaft {
@@ -86,7 +86,7 @@ static void multiply(Graph& graph, Node* conv, const Node& transpose) {
   replaceByProduct(graph, conv, addReshape(graph, conv, patches, std::move(rows)));
 }
 
-bool multiplyPatches(Graph& graph, const PassOptions& options) {
+bool lowerPatchEmbedding(Graph& graph, const PassOptions& options) {
   if (!options.fusion.pixelProducts) return false;
   bool changed = false;
   for (Node* node : graph.nodeList()) {

@@ -4,7 +4,7 @@
 //   %k = MatMul(%x, %wk) + %bk     →    %q = Slice(%m), %k = Slice(%m)
 //
 // The input is read and packed once, and one larger product divides better among cores. Attention
-// reads the parts in place (attend_tokens). Elsewhere each part is copied once more: so only where
+// reads the parts in place (fold_attention_transposes). Elsewhere each part is copied once more: so only where
 // reshapes follow, and only in builds that ask for the most (optimisation level 5) until the gain
 // is measured to be worth the copies.
 #include <map>
@@ -102,7 +102,7 @@ static void merge(Graph& graph, const std::vector<Sibling>& siblings) {
   for (size_t i = 0; i < parts.size(); ++i) replaceValue(graph, siblings[i].result, parts[i]);
 }
 
-bool mergeSiblings(Graph& graph, const PassOptions& options) {
+bool mergeSiblingMatMuls(Graph& graph, const PassOptions& options) {
   // Keyed by what must agree, in the order of the graph.
   std::map<std::tuple<const Value*, const Node*, bool, bool>, size_t> groupOf;
   std::vector<std::vector<Sibling>> groups;

@@ -1,4 +1,5 @@
-// Convolutions as matrix products, for the passes that find such.
+// Convolutions as matrix products, for the passes that find such (lower_1x1_conv,
+// lower_patch_embedding).
 #pragma once
 
 #include "ir/graph.h"

@@ -73,7 +73,7 @@ static bool unflatten(Graph& graph, Node* reshape) {
   return true;
 }
 
-bool unflattenProducts(Graph& graph, const PassOptions&) {
+bool unflattenMatMuls(Graph& graph, const PassOptions&) {
   bool changed = false;
   for (Node* node : graph.nodeList())
     if (node->op == &ops::Reshape && !node->epilogue) changed |= unflatten(graph, node);

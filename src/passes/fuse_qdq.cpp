@@ -1,5 +1,5 @@
-// Products of dequantised bytes become products of the bytes, scaled afterwards. Sums of integers
-// are exact, so this loses nothing; where backends have no such products, nothing happens.
+// QDQ: products of dequantised bytes become products of the bytes, scaled afterwards. Sums of
+// integers are exact, so this loses nothing; where backends have no such products, nothing happens.
 //
 //   %a = Pointwise(%qa, %sa, %za) {mul(sub(cast(x0), cast(x2)), x1)}
 //   %b = Pointwise(%qb, %sb, %zb) {...}
@@ -155,7 +155,7 @@ bool rewriteConv(Graph& graph, Node* node) {
 
 }  // namespace
 
-bool multiplyIntegers(Graph& graph, const PassOptions& options) {
+bool fuseQdq(Graph& graph, const PassOptions& options) {
   if (!options.fusion.integerProducts) return false;
   bool changed = false;
   for (Node* node : graph.nodeList()) {

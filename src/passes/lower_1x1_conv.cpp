@@ -1,4 +1,4 @@
-// A convolution of images that are one pixel, as after a global mean, is a matrix product.
+// A 1x1 convolution of images that are one pixel, as after a global mean, is a matrix product.
 //
 //   %y = Conv(%x, %w, %b) {channels_last}           // x [N, 1, 1, C], w [M, C, 1, 1]
 //   →
@@ -6,7 +6,7 @@
 //   %y = Pointwise(%m, %b) {add}
 #include <algorithm>
 
-#include "passes/filter_product.h"
+#include "passes/conv_to_gemm.h"
 #include "passes/passes.h"
 
 namespace camshaft {
@@ -20,7 +20,7 @@ static bool convolvesPixels(const Node& conv) {
          std::all_of(kernel.begin() + 2, kernel.end(), isOne);
 }
 
-bool multiplyPixels(Graph& graph, const PassOptions& options) {
+bool lower1x1Conv(Graph& graph, const PassOptions& options) {
   if (!options.fusion.pixelProducts) return false;
   bool changed = false;
   for (Node* node : graph.nodeList()) {

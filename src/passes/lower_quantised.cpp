@@ -1,5 +1,5 @@
-// For backends without kernels of their own for them: products of bytes, products with weights of a
-// few bits and dynamic quantisation as floating-point work. Elsewhere this is for products whose
+// For backends without kernels of their own for them: products of bytes (int8), products with
+// weights of a few bits (int4) and dynamic quantisation as floating-point work. Elsewhere this is for products whose
 // second operand or zero points only a run knows, which those kernels do not take.
 //
 //   %y = MatMulInteger(%a, %b, %za, %zb)
@@ -198,7 +198,7 @@ bool hasKernel(const Node& node) {
 
 }  // namespace
 
-bool lowerIntegers(Graph& graph, const PassOptions& options) {
+bool lowerQuantised(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     const Lowering lowering(graph, node);

@@ -1,4 +1,4 @@
-#include "passes/filter_product.h"
+#include "passes/conv_to_gemm.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Attention reads queries, keys and values where matrix products leave them, and leaves its result
-// as the next product reads it.
+// Attention reads packed QKV, queries, keys and values where matrix products leave them, and leaves
+// its result as the next product reads it: [batch, length, heads*size] (BSNH), without transposes.
 //
 //   %q = Transpose(Reshape(Slice(%qkv)) [b, s, heads, size]) [0, 2, 1, 3]      // k and v alike
 //   %a = Attention(%q, %k, %v)
@@ -111,7 +111,7 @@ static void replaceReaders(Graph& graph, Node* old, Value* tokens) {
   }
 }
 
-static bool attendTokens(Graph& graph, Node* node) {
+static bool foldAttentionTransposes(Graph& graph, Node* node) {
   AttentionAttrs attrs = node->as<AttentionAttrs>();
   const AttentionGeometry geometry = attentionGeometry(*node);
   const HeadsView* heads[] = {&geometry.q, &geometry.k, &geometry.v};
@@ -147,13 +147,13 @@ static bool attendTokens(Graph& graph, Node* node) {
   return true;
 }
 
-bool attendTokens(Graph& graph, const PassOptions&) {
+bool foldAttentionTransposes(Graph& graph, const PassOptions&) {
   // Rewriting one erases its readers, never another attention.
   std::vector<Node*> attentions = graph.nodeList();
   std::erase_if(attentions,
                 [](const Node* node) { return node->op != &ops::Attention || node->epilogue; });
   bool changed = false;
-  for (Node* node : attentions) changed |= attendTokens(graph, node);
+  for (Node* node : attentions) changed |= foldAttentionTransposes(graph, node);
   return changed;
 }
 
