@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "ir/rewrite.h"
-#include "ops/gemm_int8.h"
 #include "ops/gemm.h"
+#include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
 #include "passes/edit.h"

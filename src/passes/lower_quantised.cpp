@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
+#include "ops/gemm.h"
 #include "ops/gemm_int4.h"
 #include "ops/gemm_int8.h"
-#include "ops/gemm.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"

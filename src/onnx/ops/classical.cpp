@@ -4,8 +4,8 @@
 #include "onnx/formula.h"
 #include "onnx/ops/reduce.h"
 #include "onnx/size_rules.h"
-#include "ops/index.h"
 #include "ops/gemm.h"
+#include "ops/index.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {

@@ -3,8 +3,8 @@
 #include "onnx/ops/range.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
-#include "ops/index.h"
 #include "ops/gemm.h"
+#include "ops/index.h"
 #include "ops/move.h"
 
 namespace camshaft::onnx::importer {

@@ -5,8 +5,8 @@
 #include "onnx/ops/range.h"
 #include "onnx/ops/window.h"
 #include "onnx/size.h"
-#include "ops/index.h"
 #include "ops/gemm.h"
+#include "ops/index.h"
 #include "ops/rules.h"
 
 namespace camshaft::onnx::importer {

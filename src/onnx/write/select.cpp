@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "onnx/write/printers.h"
-#include "ops/select.h"
 #include "ops/move.h"
 #include "ops/ops.h"
+#include "ops/select.h"
 #include "ops/shape.h"
 #include "support/text.h"
 

@@ -3,9 +3,9 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/im2col/params.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/im2col/params.h"
 
 namespace camshaft::cpu::im2col {
 

@@ -1,7 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/prepare_common.h"
 #include "backends/cpu/im2col/params.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/im2col.h"
 
 namespace camshaft::cpu::im2col {

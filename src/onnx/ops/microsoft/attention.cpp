@@ -1,5 +1,5 @@
 // Attention, MultiHeadAttention and QAttention of com.microsoft.
-#include "onnx/ops/microsoft_attention.h"
+#include "onnx/ops/microsoft/attention.h"
 
 #include <cmath>
 

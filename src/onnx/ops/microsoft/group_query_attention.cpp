@@ -2,7 +2,7 @@
 // one batch may have filled to different lengths, and rotary embedding.
 #include "onnx/formula.h"
 #include "onnx/ops/attention_mask.h"
-#include "onnx/ops/microsoft_attention.h"
+#include "onnx/ops/microsoft/attention.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/rotary.h"
 #include "onnx/size.h"
