@@ -1,15 +1,21 @@
-// Scalar formulas in C++ notation, for operators that are one: where(x < 0, x * alpha, x).
+// Scalar formulas in C++ notation, for operators that are one:
+//
+//   Formula formula;
+//   const Term x = formula.input(0, type);
+//   pointwise({value}, formula.take(where(x < 0, x * alpha, x)))
 #pragma once
 
 #include <utility>
 
 #include "ir/expr.h"
+#include "support/error.h"
 
 namespace camshaft::onnx::importer {
 
 class Formula;
 
-struct Term {
+// A value inside a formula; one that nobody uses is a mistake.
+struct [[nodiscard]] Term {
   Formula* formula;
   int at;  // instruction
 };
@@ -28,8 +34,13 @@ class Formula {
   Term where(Term condition, Term a, Term b) {
     return {this, expr_.where(condition.at, a.at, b.at)};
   }
-  // The expression, whose result is the term made last.
-  Expr take() { return std::move(expr_); }
+  // The expression of which this term, the one made last, is the result. Once: the formula is empty
+  // afterwards.
+  [[nodiscard]] Expr take(Term result) {
+    CAMSHAFT_CHECK(result.formula == this && result.at + 1 == static_cast<int>(expr_.code().size()),
+                   "a formula's result is its last term");
+    return std::move(expr_);
+  }
 
  private:
   Expr expr_;

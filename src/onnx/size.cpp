@@ -42,9 +42,9 @@ std::vector<Dim> dimsFrom(const NodeImport& node, Value* values, const std::vect
   if (values->contents || node.knownIntegers(values)) return node.dims(values);
   Formula formula;
   const Term value = cast(formula.input(0, values->dataType()), DataType::kI64);
-  larger(value - formula.input(1, DataType::kI64), 0);
+  const Term above = larger(value - formula.input(1, DataType::kI64), 0);
   Value* lowest = addDims(node.graph(), node.name(), low);
-  std::vector<Dim> dims = node.dims(node.pointwise({values, lowest}, formula.take()));
+  std::vector<Dim> dims = node.dims(node.pointwise({values, lowest}, formula.take(above)));
   for (size_t i = 0; i < dims.size(); ++i) dims[i] += low.at(i);
   return dims;
 }

@@ -70,39 +70,29 @@ std::optional<E> operationOf(const std::pair<E, ScalarOp> (&table)[N], ScalarOp 
   return std::nullopt;
 }
 
-// The formulas of the header's comments; false when the type is unknown.
-bool writeActivation(Formula& f, Term x, ActivationType type, double alpha, double beta) {
-  const auto branch = [&](Term below, Term above) { where(x < 0.0, below, above); };
+// The formulas of the header's comments; nothing when the type is unknown.
+std::optional<Term> activated(Formula& f, Term x, ActivationType type, double alpha, double beta) {
   switch (type) {
     case ActivationType::kLEAKY_RELU:
-      branch(x * alpha, x);
-      return true;
+      return where(x < 0.0, x * alpha, x);
     case ActivationType::kELU:
-      branch((exponential(x) - 1.0) * alpha, x);
-      return true;
+      return where(x < 0.0, (exponential(x) - 1.0) * alpha, x);
     case ActivationType::kSELU:
-      branch((exponential(x) - 1.0) * (alpha * beta), x * beta);
-      return true;
+      return where(x < 0.0, (exponential(x) - 1.0) * (alpha * beta), x * beta);
     case ActivationType::kSOFTSIGN:
-      x / (apply(ScalarOp::kAbs, x) + 1.0);
-      return true;
+      return x / (apply(ScalarOp::kAbs, x) + 1.0);
     case ActivationType::kSOFTPLUS:
-      apply(ScalarOp::kSoftplus, x * beta) * alpha;
-      return true;
+      return apply(ScalarOp::kSoftplus, x * beta) * alpha;
     case ActivationType::kCLIP:
-      larger(smaller(x, beta), alpha);
-      return true;
+      return larger(smaller(x, beta), alpha);
     case ActivationType::kHARD_SIGMOID:
-      larger(smaller(x * alpha + beta, 1.0), 0.0);
-      return true;
+      return larger(smaller(x * alpha + beta, 1.0), 0.0);
     case ActivationType::kSCALED_TANH:
-      apply(ScalarOp::kTanh, x * beta) * alpha;
-      return true;
+      return apply(ScalarOp::kTanh, x * beta) * alpha;
     case ActivationType::kTHRESHOLDED_RELU:
-      where(x > alpha, x, f.number(0, f.typeOf(x)));
-      return true;
+      return where(x > alpha, x, f.number(0, f.typeOf(x)));
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -112,28 +102,25 @@ std::vector<Value*> ActivationParams::emit(Emission& at) const {
   Value* x = at.input(0);
   Formula f;
   const Term input = f.input(0, x->dataType());
-  if (const auto op = scalarOf(kActivations, activation)) {
-    apply(*op, input);
-  } else if (!writeActivation(f, input, activation, alpha, beta)) {
-    at.invalid("was given an unknown activation type ", static_cast<int>(activation));
-  }
-  return {at.pointwise({x}, f.take())};
+  const auto op = scalarOf(kActivations, activation);
+  const std::optional<Term> y =
+      op ? apply(*op, input) : activated(f, input, activation, alpha, beta);
+  if (!y) at.invalid("was given an unknown activation type ", static_cast<int>(activation));
+  return {at.pointwise({x}, f.take(*y))};
 }
 
 std::vector<Value*> UnaryParams::emit(Emission& at) const {
   Value* x = at.input(0);
   Formula f;
   const Term input = f.input(0, x->dataType());
-  if (const auto op = scalarOf(kUnaries, operation)) {
-    apply(*op, input);
-  } else if (operation == UnaryOperation::kISNAN) {
-    input != input;
-  } else if (operation == UnaryOperation::kISINF) {
-    apply(ScalarOp::kAbs, input) == std::numeric_limits<double>::infinity();
-  } else {
+  const auto result = [&] {
+    if (const auto op = scalarOf(kUnaries, operation)) return apply(*op, input);
+    if (operation == UnaryOperation::kISNAN) return input != input;
+    if (operation == UnaryOperation::kISINF)
+      return apply(ScalarOp::kAbs, input) == std::numeric_limits<double>::infinity();
     at.invalid("was given an unknown unary operation ", static_cast<int>(operation));
-  }
-  return {at.pointwise({x}, f.take())};
+  };
+  return {at.pointwise({x}, f.take(result()))};
 }
 
 std::vector<Value*> ElementWiseParams::emit(Emission& at) const {
@@ -161,8 +148,7 @@ std::vector<Value*> SelectParams::emit(Emission& at) const {
   Formula f;
   const Term c = f.input(0, DataType::kBool), x = f.input(1, a->dataType()),
              y = f.input(2, b->dataType());
-  where(c, x, y);
-  return {at.pointwise({condition, a, b}, f.take())};
+  return {at.pointwise({condition, a, b}, f.take(where(c, x, y)))};
 }
 
 std::vector<Value*> ParametricReLUParams::emit(Emission& at) const {
@@ -171,8 +157,7 @@ std::vector<Value*> ParametricReLUParams::emit(Emission& at) const {
     at.invalid("has a slope of type ", slope->dataType(), " for ", x->type);
   Formula f;
   const Term a = f.input(0, x->dataType()), b = f.input(1, slope->dataType());
-  where(a < 0.0, a * b, a);
-  return {at.pointwise({x, slope}, f.take())};
+  return {at.pointwise({x, slope}, f.take(where(a < 0.0, a * b, a)))};
 }
 
 camshaft::Dims ScaleParams::weightDims(const Emission& at) const {
@@ -206,7 +191,7 @@ std::vector<Value*> ScaleParams::emit(Emission& at) const {
   step(shift, "shift", ScalarOp::kAdd);
   step(power, "power", ScalarOp::kPow);
   if (operands.size() == 1) return {x};
-  return {at.pointwise(std::move(operands), f.take())};
+  return {at.pointwise(std::move(operands), f.take(y))};
 }
 
 std::unique_ptr<LayerCore> pointwiseLayerFor(Network& network, const Node& node) {

@@ -13,51 +13,53 @@ template <class Build>
 void importFormula(NodeImport& node, Build build) {
   Value* x = node.input(0);
   Formula formula;
-  build(formula.input(0, x->dataType()));
-  node.setOutput(node.pointwise({x}, formula.take()));
+  node.setOutput(node.pointwise({x}, formula.take(build(formula.input(0, x->dataType())))));
 }
 
 }  // namespace
 
 void importLeakyRelu(NodeImport& node) {
   const double alpha = node.number("alpha", 0.01);
-  importFormula(node, [=](Term x) { where(x < 0, x * alpha, x); });
+  importFormula(node, [=](Term x) { return where(x < 0, x * alpha, x); });
 }
 
 void importElu(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
-  importFormula(node, [=](Term x) { where(x < 0, (exponential(x) - 1) * alpha, x); });
+  importFormula(node, [=](Term x) { return where(x < 0, (exponential(x) - 1) * alpha, x); });
 }
 
 void importSelu(NodeImport& node) {
   const bool old = node.opset() < 6;
   const double alpha = node.number("alpha", old ? 1.6732 : 1.67326319217681884765625);
   const double gamma = node.number("gamma", old ? 1.0507 : 1.05070102214813232421875);
-  importFormula(node, [=](Term x) { where(x > 0, x, exponential(x) * alpha - alpha) * gamma; });
+  importFormula(node,
+                [=](Term x) { return where(x > 0, x, exponential(x) * alpha - alpha) * gamma; });
 }
 
 void importCelu(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
-  importFormula(node,
-                [=](Term x) { larger(x, 0) + smaller((exponential(x / alpha) - 1) * alpha, 0); });
+  importFormula(node, [=](Term x) {
+    return larger(x, 0) + smaller((exponential(x / alpha) - 1) * alpha, 0);
+  });
 }
 
 void importThresholdedRelu(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
-  importFormula(node, [=](Term x) { where(x > alpha, x, 0); });
+  importFormula(node, [=](Term x) { return where(x > alpha, x, 0); });
 }
 
 void importHardSigmoid(NodeImport& node) {
   const double alpha = node.number("alpha", 0.2), beta = node.number("beta", 0.5);
-  importFormula(node, [=](Term x) { larger(smaller(x * alpha + beta, 1), 0); });
+  importFormula(node, [=](Term x) { return larger(smaller(x * alpha + beta, 1), 0); });
 }
 
 void importMish(NodeImport& node) {
-  importFormula(node, [](Term x) { x* apply(ScalarOp::kTanh, apply(ScalarOp::kSoftplus, x)); });
+  importFormula(node,
+                [](Term x) { return x * apply(ScalarOp::kTanh, apply(ScalarOp::kSoftplus, x)); });
 }
 
 void importSoftsign(NodeImport& node) {
-  importFormula(node, [](Term x) { x / (apply(ScalarOp::kAbs, x) + 1); });
+  importFormula(node, [](Term x) { return x / (apply(ScalarOp::kAbs, x) + 1); });
 }
 
 void importShrink(NodeImport& node) {
@@ -66,14 +68,14 @@ void importShrink(NodeImport& node) {
   importFormula(node, [=](Term given) {
     // Of integers too bias and lambda are real numbers; what comes out is cut off.
     const Term x = isFloat(type) ? given : cast(given, DataType::kF64);
-    cast(where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)), type);
+    return cast(where(x < -lambda, x + bias, where(x > lambda, x - bias, 0)), type);
   });
 }
 
 void importSwish(NodeImport& node) {
   const double alpha = node.number("alpha", 1);
   if (alpha == 1) return importUnary(node, ScalarOp::kSilu);
-  importFormula(node, [=](Term x) { x* apply(ScalarOp::kSigmoid, x * alpha); });
+  importFormula(node, [=](Term x) { return x * apply(ScalarOp::kSigmoid, x * alpha); });
 }
 
 // a * sigmoid(alpha * a) * b
@@ -81,8 +83,9 @@ void importSwiGLU(NodeImport& node) {
   Value *a = node.input(0), *b = node.input(1);
   Formula formula;
   const Term gate = formula.input(0, a->dataType());
-  gate* apply(ScalarOp::kSigmoid, gate * node.number("alpha", 1)) * formula.input(1, b->dataType());
-  node.setOutput(node.pointwise({a, b}, formula.take()));
+  const Term result = gate * apply(ScalarOp::kSigmoid, gate * node.number("alpha", 1)) *
+                      formula.input(1, b->dataType());
+  node.setOutput(node.pointwise({a, b}, formula.take(result)));
 }
 
 void importGelu(NodeImport& node) {
@@ -112,8 +115,8 @@ void importPRelu(NodeImport& node) {
   requireBroadcastsTo(node, slope, "slope", x->shape());
   Formula formula;
   const Term value = formula.input(0, x->dataType());
-  where(value < 0, value * formula.input(1, slope->dataType()), value);
-  node.setOutput(node.pointwise({x, slope}, formula.take()));
+  const Term result = where(value < 0, value * formula.input(1, slope->dataType()), value);
+  node.setOutput(node.pointwise({x, slope}, formula.take(result)));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -16,8 +16,8 @@ Value* coordinates(const NodeImport& node, const Dim& size, DataType type, bool 
   Formula formula;
   const Term pixel = cast(formula.input(0, DataType::kI64), type);
   const Term count = cast(formula.input(1, DataType::kI64), type);
-  corners ? pixel * 2 / count - 1 : (pixel * 2 + 1) / count - 1;
-  return node.pointwise({pixels, steps}, formula.take());
+  const Term result = corners ? pixel * 2 / count - 1 : (pixel * 2 + 1) / count - 1;
+  return node.pointwise({pixels, steps}, formula.take(result));
 }
 
 }  // namespace

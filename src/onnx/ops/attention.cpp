@@ -30,8 +30,8 @@ double scoreScale(const NodeImport& node, double given, const Dim& size, Value*&
   if (size.isConstant()) return 1 / std::sqrt(static_cast<double>(size.value()));
   Formula formula;
   const Term root = apply(ScalarOp::kSqrt, cast(formula.input(1, DataType::kI64), DataType::kF32));
-  formula.input(0, q->dataType()) / cast(root, q->dataType());
-  q = node.pointwise({q, sizeTensor(node, size)}, formula.take());
+  const Term scaled = formula.input(0, q->dataType()) / cast(root, q->dataType());
+  q = node.pointwise({q, sizeTensor(node, size)}, formula.take(scaled));
   return 1;
 }
 

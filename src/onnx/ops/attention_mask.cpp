@@ -71,16 +71,15 @@ Value* AttentionMask::combined() const {
   if (given->dataType() == DataType::kBool) return node_.binary(ScalarOp::kAnd, given, allowed_);
   Formula formula;
   const Term condition = formula.input(0, DataType::kBool);
-  where(condition, formula.input(1, given->dataType()), kHidden);
-  return node_.pointwise({allowed_, given}, formula.take());
+  const Term result = where(condition, formula.input(1, given->dataType()), kHidden);
+  return node_.pointwise({allowed_, given}, formula.take(result));
 }
 
 Value* additiveMask(const NodeImport& node, Value* mask, DataType type) {
   if (mask->dataType() != DataType::kBool) return mask;
   Formula formula;
   const Term condition = formula.input(0, DataType::kBool);
-  where(condition, formula.number(0, type), kHidden);
-  return node.pointwise({mask}, formula.take());
+  return node.pointwise({mask}, formula.take(where(condition, formula.number(0, type), kHidden)));
 }
 
 }  // namespace camshaft::onnx::importer

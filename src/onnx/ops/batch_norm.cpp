@@ -17,13 +17,15 @@ Value* normalize(const NodeImport& node, Value* x, Value* mean, Value* variance)
   requireSize(node, numElements(variance->shape()), "variances", x->shape()[1]);
   Formula factorFormula;
   const Term scale = factorFormula.input(0, type);
-  scale / apply(ScalarOp::kSqrt, factorFormula.input(1, type) + node.number("epsilon", 1e-5));
-  Value* factor = node.pointwise({node.cast(node.input(1), type), variance}, factorFormula.take());
+  const Term ratio =
+      scale / apply(ScalarOp::kSqrt, factorFormula.input(1, type) + node.number("epsilon", 1e-5));
+  Value* factor =
+      node.pointwise({node.cast(node.input(1), type), variance}, factorFormula.take(ratio));
   Formula offsetFormula;
   const Term bias = offsetFormula.input(0, type);
-  bias - offsetFormula.input(1, type) * offsetFormula.input(2, type);
-  Value* offset =
-      node.pointwise({node.cast(node.input(2), type), mean, factor}, offsetFormula.take());
+  const Term difference = bias - offsetFormula.input(1, type) * offsetFormula.input(2, type);
+  Value* offset = node.pointwise({node.cast(node.input(2), type), mean, factor},
+                                 offsetFormula.take(difference));
   Value* scaled = node.binary(ScalarOp::kMul, x, alongAxis(node, factor, 1, x->rank()));
   return node.binary(ScalarOp::kAdd, scaled, alongAxis(node, offset, 1, x->rank()));
 }
@@ -32,8 +34,10 @@ Value* blend(const NodeImport& node, Value* running, Value* current) {
   const double momentum = node.number("momentum", 0.9);
   Formula formula;
   const Term old = formula.input(0, running->dataType());
-  old* momentum + cast(formula.input(1, current->dataType()), running->dataType()) * (1 - momentum);
-  return node.pointwise({running, current}, formula.take());
+  const Term result =
+      old * momentum +
+      cast(formula.input(1, current->dataType()), running->dataType()) * (1 - momentum);
+  return node.pointwise({running, current}, formula.take(result));
 }
 
 // Statistics of the batch itself; running statistics are further outputs.

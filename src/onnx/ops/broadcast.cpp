@@ -41,8 +41,8 @@ Shape broadcastAtRunTime(const NodeImport& node, Value* x, Value* sizes) {
   Value* current = addDims(node.graph(), node.name(), {own.end() - length, own.end()});
   Formula formula;
   const Term wanted = cast(formula.input(0, sizes->dataType()), DataType::kI64);
-  where(wanted == 1, formula.input(1, DataType::kI64), wanted);
-  const std::vector<Dim> merged = node.dims(node.pointwise({sizes, current}, formula.take()));
+  const Term size = where(wanted == 1, formula.input(1, DataType::kI64), wanted);
+  const std::vector<Dim> merged = node.dims(node.pointwise({sizes, current}, formula.take(size)));
   for (int64_t i = 0; i < length; ++i) {
     const Dim& had = own[rank - length + i];
     const bool stays = had.isConstant() && !had.isConstant(1);

@@ -34,13 +34,12 @@ Value* castUnsaturated(const NodeImport& node, Value* x, DataType type) {
   const Term value = formula.input(0, x->dataType());
   if (type != DataType::kF8E5M2) {
     const Term nan = formula.number(kNan, x->dataType());
-    cast(where(isBeyond(value), nan, value), type);
-    return node.pointwise({x}, formula.take());
+    return node.pointwise({x}, formula.take(cast(where(isBeyond(value), nan, value), type)));
   }
   Value* saturated = bitCast(node, node.cast(x, type), DataType::kU8);
   const Term infinity = where(value < 0.0, formula.number(0xfc, DataType::kU8), 0x7c);
-  where(isBeyond(value), infinity, formula.input(1, DataType::kU8));
-  return bitCast(node, node.pointwise({x, saturated}, formula.take()), type);
+  const Term result = where(isBeyond(value), infinity, formula.input(1, DataType::kU8));
+  return bitCast(node, node.pointwise({x, saturated}, formula.take(result)), type);
 }
 
 namespace {
@@ -60,8 +59,8 @@ Value* castToScale(const NodeImport& node, Value* x) {
       const Term isNormal = cast(bits > 0x7fffff, DataType::kI32);
       bits = bits + isNormal + 0x3fffff;
     }
-    formula.apply(ScalarOp::kBitAnd, bits, 0x7f800000);
-    power = node.pointwise({bitCast(node, x, DataType::kI32)}, formula.take());
+    const Term exponent = formula.apply(ScalarOp::kBitAnd, bits, 0x7f800000);
+    power = node.pointwise({bitCast(node, x, DataType::kI32)}, formula.take(exponent));
     power = bitCast(node, power, DataType::kF32);
   }
   const bool saturates = node.flag("saturate", true);
@@ -70,8 +69,9 @@ Value* castToScale(const NodeImport& node, Value* x) {
   const Term rounded = formula.input(0, DataType::kF32), value = formula.input(1, DataType::kF32);
   Term isNan = value != value;
   if (!saturates) isNan = isNan || rounded > 0x1p127 || value < 0x1p-127;
-  cast(where(isNan, formula.number(kNan, DataType::kF32), rounded), DataType::kF8E8M0);
-  return node.pointwise({power, x}, formula.take());
+  const Term result =
+      cast(where(isNan, formula.number(kNan, DataType::kF32), rounded), DataType::kF8E8M0);
+  return node.pointwise({power, x}, formula.take(result));
 }
 
 void convert(NodeImport& node, DataType type) {

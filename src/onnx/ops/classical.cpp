@@ -46,8 +46,9 @@ void importArrayFeatureExtractor(NodeImport& node) {
 void importBinarizer(NodeImport& node) {
   Value* x = node.input(0);
   Formula formula;
-  cast(formula.input(0, x->dataType()) > node.number("threshold", 0), x->dataType());
-  node.setOutput(node.pointwise({x}, formula.take()));
+  const Term result =
+      cast(formula.input(0, x->dataType()) > node.number("threshold", 0), x->dataType());
+  node.setOutput(node.pointwise({x}, formula.take(result)));
 }
 
 void importScaler(NodeImport& node) {
@@ -66,8 +67,8 @@ void importNormalizer(NodeImport& node) {
   Value* size = reduce(node, kKinds[norm], x, {x->rank() - 1});
   Formula formula;
   const Term value = formula.input(0, DataType::kF32), divisor = formula.input(1, DataType::kF32);
-  where(divisor == 0, value, value / divisor);
-  node.setOutput(node.pointwise({x, size}, formula.take()));
+  const Term result = where(divisor == 0, value, value / divisor);
+  node.setOutput(node.pointwise({x, size}, formula.take(result)));
 }
 
 void importImputer(NodeImport& node) {
@@ -84,9 +85,9 @@ void importImputer(NodeImport& node) {
   Formula formula;
   const Term value = formula.input(0, type);
   const Term isReplaced = std::isnan(replaced) ? value != value : value == replaced;
-  where(isReplaced, cast(formula.input(1, DataType::kF32), type), value);
+  const Term result = where(isReplaced, cast(formula.input(1, DataType::kF32), type), value);
   node.setOutput(
-      node.pointwise({x, perFeature(node, "imputed values", x, values)}, formula.take()));
+      node.pointwise({x, perFeature(node, "imputed values", x, values)}, formula.take(result)));
 }
 
 void importFeatureVectorizer(NodeImport& node) {
@@ -143,8 +144,8 @@ void importLabelEncoder(NodeImport& node) {
   column.push_back(1);
   Formula formula;
   const Term value = formula.input(0, x->dataType()), key = formula.input(1, x->dataType());
-  cast(value == key || (value != value && key != key), DataType::kI32);
-  Value* matches = node.pointwise({node.reshape(x, column), keys}, formula.take());
+  const Term isMatch = cast(value == key || (value != value && key != key), DataType::kI32);
+  Value* matches = node.pointwise({node.reshape(x, column), keys}, formula.take(isMatch));
   ArgReduceAttrs lastMatch;
   lastMatch.axis = x->rank();
   lastMatch.keepDims = false;
@@ -152,11 +153,11 @@ void importLabelEncoder(NodeImport& node) {
   Value* at = node.add(&ops::ArgReduce, {matches}, lastMatch);
   Value* found = reduce(node, ReduceKind::kMax, matches, {x->rank()}, false);
   Formula pick;
-  where(pick.input(0, DataType::kI32) > 0, pick.input(1, values->dataType()),
-        pick.input(2, values->dataType()));
+  const Term picked = where(pick.input(0, DataType::kI32) > 0, pick.input(1, values->dataType()),
+                            pick.input(2, values->dataType()));
   node.setOutput(node.pointwise(
       {found, node.add(&ops::Gather, {values, at}, GatherAttrs{}), node.reshape(missing, {})},
-      pick.take()));
+      pick.take(picked)));
 }
 
 }  // namespace camshaft::onnx::importer

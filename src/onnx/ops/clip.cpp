@@ -10,7 +10,7 @@ void importClip6(NodeImport& node) {
   Term result = formula.input(0, x->dataType());
   if (node.has("min")) result = larger(result, node.number("min", 0));
   if (node.has("max")) result = smaller(result, node.number("max", 0));
-  node.setOutput(node.pointwise({x}, formula.take()));
+  node.setOutput(node.pointwise({x}, formula.take(result)));
 }
 
 void importClip(NodeImport& node) {
@@ -32,7 +32,7 @@ void importClip(NodeImport& node) {
   }
   node.setOutput(inputs.size() == 1 && formula.typeOf(result) == type && result.at == 0
                      ? x
-                     : node.pointwise(std::move(inputs), formula.take()));
+                     : node.pointwise(std::move(inputs), formula.take(result)));
 }
 
 }  // namespace camshaft::onnx::importer

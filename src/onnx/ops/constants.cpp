@@ -96,8 +96,8 @@ void importEyeLike(NodeImport& node) {
   const Term onDiagonal =
       formula.input(0, DataType::kI64) + static_cast<double>(node.integer("k", 0)) ==
       formula.input(1, DataType::kI64);
-  cast(onDiagonal, node.dataType("dtype", x->dataType()));
-  node.setOutput(node.pointwise({rows, columns}, formula.take()));
+  const Term result = cast(onDiagonal, node.dataType("dtype", x->dataType()));
+  node.setOutput(node.pointwise({rows, columns}, formula.take(result)));
 }
 
 namespace {
@@ -113,8 +113,8 @@ void importWindow(NodeImport& node, double a, double b, double c) {
       at * (2 * std::numbers::pi) / cast(formula.input(1, DataType::kI64), DataType::kF32);
   Term window = a - apply(ScalarOp::kCos, x) * b;
   if (c != 0) window = window + apply(ScalarOp::kCos, x * 2) * c;
-  cast(window, node.dataType("output_datatype", DataType::kF32));
-  node.setOutput(node.pointwise({position, period}, formula.take()));
+  const Term result = cast(window, node.dataType("output_datatype", DataType::kF32));
+  node.setOutput(node.pointwise({position, period}, formula.take(result)));
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ Value* compute(const NodeImport& node, const std::vector<Value*>& inputs, Make m
   std::vector<Term> terms;
   for (size_t i = 0; i < inputs.size(); ++i)
     terms.push_back(formula.input(static_cast<int>(i), inputs[i]->dataType()));
-  make(terms);
-  return node.pointwise(inputs, formula.take());
+  return node.pointwise(inputs, formula.take(make(terms)));
 }
 
 // `update` turns the step of each weight into the weight and memories after it.
@@ -65,11 +64,11 @@ void importAdagrad(NodeImport& node) {
   const double slower = node.number("decay_factor", 0), epsilon = node.number("epsilon", 0);
   importOptimizer(node, 1, [&](const Step& step) -> std::vector<Value*> {
     Value* squares = compute(node, {step.memories[0], step.gradient},
-                             [&](const Terms& t) { t[0] + t[1] * t[1]; });
+                             [&](const Terms& t) { return t[0] + t[1] * t[1]; });
     Value* weight = compute(node, {step.weight, step.gradient, squares, step.rate, step.steps},
                             [&](const Terms& t) {
                               const Term rate = t[3] / (t[4] * slower + 1);
-                              t[0] - rate* t[1] / (apply(ScalarOp::kSqrt, t[2]) + epsilon);
+                              return t[0] - rate * t[1] / (apply(ScalarOp::kSqrt, t[2]) + epsilon);
                             });
     return {weight, squares};
   });
@@ -80,16 +79,17 @@ void importAdam(NodeImport& node) {
                epsilon = node.number("epsilon", 0), decay = node.number("norm_coefficient_post", 0);
   importOptimizer(node, 2, [&](const Step& step) -> std::vector<Value*> {
     Value* mean = compute(node, {step.memories[0], step.gradient},
-                          [&](const Terms& t) { t[0] * alpha + t[1] * (1 - alpha); });
-    Value* squares = compute(node, {step.memories[1], step.gradient},
-                             [&](const Terms& t) { t[0] * beta + t[1] * t[1] * (1 - beta); });
+                          [&](const Terms& t) { return t[0] * alpha + t[1] * (1 - alpha); });
+    Value* squares = compute(node, {step.memories[1], step.gradient}, [&](const Terms& t) {
+      return t[0] * beta + t[1] * t[1] * (1 - beta);
+    });
     // Means over few steps are too small; the rate makes up for it.
     Value* weight =
         compute(node, {step.weight, mean, squares, step.rate, step.steps}, [&](const Terms& t) {
           const Term corrected =
               t[3] * apply(ScalarOp::kSqrt, 1.0 - power(beta, t[4])) / (1.0 - power(alpha, t[4]));
           const Term rate = where(t[4] > 0, corrected, t[3]);
-          (t[0] - rate * t[1] / (apply(ScalarOp::kSqrt, t[2]) + epsilon)) * (1 - decay);
+          return (t[0] - rate * t[1] / (apply(ScalarOp::kSqrt, t[2]) + epsilon)) * (1 - decay);
         });
     return {weight, mean, squares};
   });
@@ -101,12 +101,12 @@ void importMomentum(NodeImport& node) {
   importOptimizer(node, 1, [&](const Step& step) -> std::vector<Value*> {
     Value* speed =
         compute(node, {step.memories[0], step.gradient, step.steps},
-                [&](const Terms& t) { t[0] * alpha + where(t[2] > 0, t[1] * beta, t[1]); });
+                [&](const Terms& t) { return t[0] * alpha + where(t[2] > 0, t[1] * beta, t[1]); });
     Value* direction = nesterov ? compute(node, {step.gradient, speed},
-                                          [&](const Terms& t) { t[0] + t[1] * alpha; })
+                                          [&](const Terms& t) { return t[0] + t[1] * alpha; })
                                 : speed;
     Value* weight = compute(node, {step.weight, step.rate, direction},
-                            [&](const Terms& t) { t[0] - t[1] * t[2]; });
+                            [&](const Terms& t) { return t[0] - t[1] * t[2]; });
     return {weight, speed};
   });
 }

@@ -57,8 +57,7 @@ Value* withoutPads(const NodeImport& node, Value* indices, const Value* seen, co
     rest = apply(ScalarOp::kFloorDiv, rest, wide);
     step = step * size;
   }
-  position + rest* step;
-  return node.pointwise(std::move(operands), formula.take());
+  return node.pointwise(std::move(operands), formula.take(position + rest * step));
 }
 
 // Averages over padded windows, divided by what they are where every element is one: the part of

@@ -75,8 +75,7 @@ Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint
     const double high = std::ldexp(1.0, bits) - 1;
     result = smaller(larger(result, isSigned(type) ? -high - 1 : 0), high);
   }
-  cast(result, type);
-  return node.pointwise(std::move(inputs), formula.take());
+  return node.pointwise(std::move(inputs), formula.take(cast(result, type)));
 }
 
 Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint,
@@ -92,8 +91,8 @@ Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoi
     inputs.push_back(zeroPoint);
     value = value - cast(formula.input(2, zeroPoint->dataType()), compute);
   }
-  cast(value * factor, type.value_or(scale->dataType()));
-  return node.pointwise(std::move(inputs), formula.take());
+  const Term result = cast(value * factor, type.value_or(scale->dataType()));
+  return node.pointwise(std::move(inputs), formula.take(result));
 }
 
 namespace {

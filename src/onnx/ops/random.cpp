@@ -113,8 +113,8 @@ void importDropout(NodeImport& node) {
   const Term value = cast(formula.input(0, x->dataType()), wide);
   const Term scaled = value / (1 - cast(formula.input(1, DataType::kF32), wide));
   const Term chosen = where(formula.input(2, DataType::kBool), scaled, value);
-  cast(where(formula.input(3, DataType::kBool), chosen, 0), x->dataType());
-  node.setOutput(0, node.pointwise({x, ratio, training, mask}, formula.take()));
+  const Term result = cast(where(formula.input(3, DataType::kBool), chosen, 0), x->dataType());
+  node.setOutput(0, node.pointwise({x, ratio, training, mask}, formula.take(result)));
   node.setOutput(1, mask);
 }
 

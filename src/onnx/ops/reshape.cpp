@@ -114,9 +114,9 @@ std::vector<int64_t> sizesOfOne(const NodeImport& node, const Value* x) {
     if (isOne) axes.push_back(i);
     if (isOne || range.min > 1 || range.max < 1) continue;
     Formula formula;
-    cast(formula.input(0, DataType::kI64) == 1, DataType::kI64);
+    const Term result = cast(formula.input(0, DataType::kI64) == 1, DataType::kI64);
     addAssertion(
-        node.graph(), node.pointwise({sizeTensor(node, size)}, formula.take()), 0,
+        node.graph(), node.pointwise({sizeTensor(node, size)}, formula.take(result)), 0,
         str(node.name(), ", a Squeeze without axes, which removes dimension ", i, " of '", x->name,
             "' where its size ", size, " is 1: give it axes, or fix that size when exporting"));
   }

@@ -48,23 +48,23 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
   const Term from = cast(formula.input(2, DataType::kI64), f32),
              to = cast(formula.input(3, DataType::kI64), f32);
   const Term exact = scale * from, isOne = apply(ScalarOp::kAbs, exact - 1) < 1e-6;
-  const Term middle = (at + 0.5) / scale - 0.5;
+  Term result = (at + 0.5) / scale - 0.5;  // kHalfPixel
   std::vector<Value*> inputs{counting(node, f32, axis.to), axis.scale, sizeTensor(node, axis.from),
                              sizeTensor(node, axis.to)};
   switch (how) {
     case ResizeCoordinates::kHalfPixel:
-      break;  // the formula ends with it
+      break;
     case ResizeCoordinates::kAsymmetric:
-      at / scale;
+      result = at / scale;
       break;
     case ResizeCoordinates::kAlignCorners:
-      where(isOne, 0, at * (from - 1) / (exact - 1));
+      result = where(isOne, 0, at * (from - 1) / (exact - 1));
       break;
     case ResizeCoordinates::kPytorchHalfPixel:
-      where(to > 1, middle, 0);
+      result = where(to > 1, result, 0);
       break;
     case ResizeCoordinates::kHalfPixelSymmetric:
-      from / 2 * (1 - to / (scale * from)) + middle;
+      result = from / 2 * (1 - to / (scale * from)) + result;
       break;
     case ResizeCoordinates::kCropAndResize: {
       inputs.push_back(axis.start);
@@ -72,11 +72,11 @@ Value* coordinates(const NodeImport& node, const Axis& axis, ResizeCoordinates h
       const Term start = formula.input(4, f32), end = formula.input(5, f32);
       const Term width = (end - start) * (from - 1);
       const Term within = where(isOne, width / 2, at * width / (exact - 1));
-      start*(from - 1) + within;
+      result = start * (from - 1) + within;
       break;
     }
   }
-  return node.pointwise(std::move(inputs), formula.take());
+  return node.pointwise(std::move(inputs), formula.take(result));
 }
 
 // Elements at `position + offset`, which is held inside.
@@ -84,31 +84,30 @@ Value* take(const NodeImport& node, Value* x, int64_t axis, Value* position, dou
   Formula formula;
   const Term last = formula.input(1, DataType::kI64) - 1;
   const Term index = cast(formula.input(0, DataType::kF32) + offset, DataType::kI64);
-  larger(smaller(index, last), 0);
+  const Term inside = larger(smaller(index, last), 0);
   GatherAttrs attrs;
   attrs.axis = axis;
   Value* size = sizeTensor(node, x->shape()[axis]);
-  return node.add(&ops::Gather, {x, node.pointwise({position, size}, formula.take())}, attrs);
+  return node.add(&ops::Gather, {x, node.pointwise({position, size}, formula.take(inside))}, attrs);
 }
 
 Value* nearest(const NodeImport& node, Value* x, int64_t axis, Value* at, ResizeNearest how) {
   Formula formula;
   const Term position = formula.input(0, DataType::kF32);
-  switch (how) {
-    case ResizeNearest::kRoundPreferFloor:
-      apply(ScalarOp::kCeil, position - 0.5);
-      break;
-    case ResizeNearest::kRoundPreferCeil:
-      apply(ScalarOp::kFloor, position + 0.5);
-      break;
-    case ResizeNearest::kFloor:
-      apply(ScalarOp::kFloor, position);
-      break;
-    case ResizeNearest::kCeil:
-      apply(ScalarOp::kCeil, position);
-      break;
-  }
-  return take(node, x, axis, node.pointwise({at}, formula.take()), 0);
+  const auto rounded = [&] {
+    switch (how) {
+      case ResizeNearest::kRoundPreferFloor:
+        return apply(ScalarOp::kCeil, position - 0.5);
+      case ResizeNearest::kRoundPreferCeil:
+        return apply(ScalarOp::kFloor, position + 0.5);
+      case ResizeNearest::kFloor:
+        return apply(ScalarOp::kFloor, position);
+      case ResizeNearest::kCeil:
+        break;
+    }
+    return apply(ScalarOp::kCeil, position);
+  };
+  return take(node, x, axis, node.pointwise({at}, formula.take(rounded())), 0);
 }
 
 // Neighbours outside count nothing, instead of being those at the edge.
@@ -148,9 +147,9 @@ Value* blend(const NodeImport& node, Value* x, int64_t axis, Value* at, const Re
   Value *sum = nullptr, *weights = nullptr;
   for (int offset = first; offset <= last; ++offset) {
     Formula formula;
-    weightOf(formula, offset, attrs);
-    Value* weight =
-        node.cast(node.reshape(node.pointwise(operands, formula.take()), alongAxis), x->dataType());
+    const Term result = weightOf(formula, offset, attrs);
+    Value* weight = node.cast(
+        node.reshape(node.pointwise(operands, formula.take(result)), alongAxis), x->dataType());
     Value* term = node.binary(ScalarOp::kMul, take(node, x, axis, floor, offset), weight);
     sum = sum ? node.binary(ScalarOp::kAdd, sum, term) : term;
     weights = weights ? node.binary(ScalarOp::kAdd, weights, weight) : weight;
@@ -168,8 +167,9 @@ Taps widenedTaps(const NodeImport& node, const Axis& axis, Value* at, const Resi
   const DataType f32 = DataType::kF32;
   Formula reach;
   const double support = attrs.mode == ResizeMode::kLinear ? 1 : 2;
-  cast(apply(ScalarOp::kCeil, support / smaller(reach.input(0, f32), 1)), DataType::kI64);
-  const Dim half = node.dims(node.pointwise({axis.scale}, reach.take())).at(0);
+  const Term furthest =
+      cast(apply(ScalarOp::kCeil, support / smaller(reach.input(0, f32), 1)), DataType::kI64);
+  const Dim half = node.dims(node.pointwise({axis.scale}, reach.take(furthest))).at(0);
   Value *positions = node.reshape(at, {axis.to, 1}), *taps = counting(node, f32, half * 2);
   Value *halfTaps = sizeTensor(node, half), *from = sizeTensor(node, axis.from);
   const auto formula = [&](bool asWeights) {
@@ -180,14 +180,15 @@ Taps widenedTaps(const NodeImport& node, const Axis& axis, Value* at, const Resi
     const Term neighbour = apply(ScalarOp::kCeil, position) - 1 + formula.input(1, f32) + first;
     const Term last = cast(formula.input(3, DataType::kI64), f32) - 1;
     if (!asWeights) {
-      cast(larger(smaller(neighbour, last), 0), DataType::kI64);
-    } else {
-      operands.push_back(axis.scale);
-      const Term narrowing = smaller(formula.input(4, f32), 1);
-      const Term weight = kernelAt((neighbour - position) * narrowing, attrs);
-      if (attrs.excludeOutside) where((neighbour > -0.5) && (neighbour < last + 0.5), weight, 0);
+      const Term place = cast(larger(smaller(neighbour, last), 0), DataType::kI64);
+      return node.pointwise(operands, formula.take(place));
     }
-    return node.pointwise(operands, formula.take());
+    operands.push_back(axis.scale);
+    const Term narrowing = smaller(formula.input(4, f32), 1);
+    Term weight = kernelAt((neighbour - position) * narrowing, attrs);
+    if (attrs.excludeOutside)
+      weight = where((neighbour > -0.5) && (neighbour < last + 0.5), weight, 0);
+    return node.pointwise(operands, formula.take(weight));
   };
   Value* weights = formula(true);
   Value* sum = reduce(node, ReduceKind::kSum, weights, {1});
@@ -206,9 +207,9 @@ Value* antialias(const NodeImport& node, Value* x, int64_t dim, const Axis& axis
   alongAxis[1] = taps.weights->shape()[1];
   Formula formula;
   const Term weight = formula.input(1, x->dataType());
-  where(weight == 0, 0, formula.input(0, x->dataType()) * weight);
+  const Term weighted = where(weight == 0, 0, formula.input(0, x->dataType()) * weight);
   Value* weights = node.cast(node.reshape(taps.weights, std::move(alongAxis)), x->dataType());
-  Value* terms = node.pointwise({neighbours, weights}, formula.take());
+  Value* terms = node.pointwise({neighbours, weights}, formula.take(weighted));
   return reduce(node, ReduceKind::kSum, terms, {dim + 1}, false);
 }
 
@@ -222,8 +223,7 @@ Value* rounded(const NodeImport& node, Value* x, DataType type) {
       value = larger(smaller(value, static_cast<double>(std::numeric_limits<T>::max())),
                      static_cast<double>(std::numeric_limits<T>::lowest()));
   });
-  cast(value, type);
-  return node.pointwise({x}, formula.take());
+  return node.pointwise({x}, formula.take(cast(value, type)));
 }
 
 // Outside of the input lies one value.
@@ -235,8 +235,9 @@ Value* replaceOutside(const NodeImport& node, Value* y, int64_t axis, Value* at,
   const Term position = formula.input(1, DataType::kF32);
   const Term last = cast(formula.input(2, DataType::kI64), DataType::kF32) - 1;
   const Term isInside = apply(ScalarOp::kAnd, position > -1e-6, position < last + 1e-6);
-  where(isInside, formula.input(0, y->dataType()), value);
-  return node.pointwise({y, node.reshape(at, alongAxis), sizeTensor(node, from)}, formula.take());
+  const Term result = where(isInside, formula.input(0, y->dataType()), value);
+  return node.pointwise({y, node.reshape(at, alongAxis), sizeTensor(node, from)},
+                        formula.take(result));
 }
 
 }  // namespace
@@ -262,8 +263,8 @@ RunTimeResize keepAspectRatio(const NodeImport& node, const Value* x,
   Value* scale = reduce(node, larger ? ReduceKind::kMax : ReduceKind::kMin, ratios, {0});
   Formula formula;
   const Term exact = formula.input(0, DataType::kF32) * formula.input(1, DataType::kF32);
-  cast(apply(ScalarOp::kFloor, exact + 0.5), DataType::kI64);
-  Value* rounded = node.pointwise({own, scale}, formula.take());
+  const Term result = cast(apply(ScalarOp::kFloor, exact + 0.5), DataType::kI64);
+  Value* rounded = node.pointwise({own, scale}, formula.take(result));
   return {.axes = axes,
           .sizes = node.dims(rounded),
           .scales = node.expand(scale, {static_cast<int64_t>(axes.size())})};

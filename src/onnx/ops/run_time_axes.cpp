@@ -38,8 +38,9 @@ Value* sizesOf(const NodeImport& node, const Value* x) {
 Value* choose(const NodeImport& node, Value* mask, Value* a, Value* b) {
   Formula formula;
   const Term isSet = formula.input(0, DataType::kI64) != 0;
-  where(isSet, formula.input(1, a->dataType()), formula.input(2, b->dataType()));
-  return node.pointwise({mask, a, b}, formula.take());
+  const Term result =
+      where(isSet, formula.input(1, a->dataType()), formula.input(2, b->dataType()));
+  return node.pointwise({mask, a, b}, formula.take(result));
 }
 
 // x in the shape that is left without the axes of the mask, which are `count`.

@@ -28,9 +28,9 @@ Dim positionIn(const NodeImport& node, Value* given, const Dim& count) {
     return known->at(0) < 0 ? count + known->at(0) : Dim(known->at(0));
   Formula formula;
   const Term at = cast(formula.input(0, given->dataType()), DataType::kI64);
-  where(at < 0, at + formula.input(1, DataType::kI64), at);
+  const Term result = where(at < 0, at + formula.input(1, DataType::kI64), at);
   Value* position =
-      node.pointwise({node.reshape(given, {}), sizeTensor(node, count)}, formula.take());
+      node.pointwise({node.reshape(given, {}), sizeTensor(node, count)}, formula.take(result));
   return boundedSizes(node.graph(), position, {count}, node.name()).at(0);
 }
 
@@ -100,8 +100,8 @@ Sequence equalParts(const NodeImport& node, Value* x, int64_t axis, Value* sizes
   const Dim part = floorDiv(x->shape()[axis], sizes->shape()[0]);
   Formula formula;
   const Term size = cast(formula.input(0, sizes->dataType()), DataType::kI64);
-  cast(size != formula.input(1, DataType::kI64), DataType::kI64);
-  Value* differ = node.pointwise({sizes, sizeTensor(node, part)}, formula.take());
+  const Term result = cast(size != formula.input(1, DataType::kI64), DataType::kI64);
+  Value* differ = node.pointwise({sizes, sizeTensor(node, part)}, formula.take(result));
   addAssertion(node.graph(), reduce(node, ReduceKind::kSum, differ, {0}, false), 0,
                str(node.name(),
                    ", a split into parts that must be alike where the run decides on "

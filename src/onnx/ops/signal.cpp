@@ -54,9 +54,9 @@ std::vector<Dim> sizesAround(const NodeImport& node, const Value* x, Value* size
   const auto product = [&](auto&& isMeant) {
     Formula formula;
     const Term at = formula.input(0, DataType::kI64), from = formula.input(1, DataType::kI64);
-    where(isMeant(at - from), formula.input(2, DataType::kI64), 1);
+    const Term size = where(isMeant(at - from), formula.input(2, DataType::kI64), 1);
     Value* places = counting(node, DataType::kI64, x->rank() - 1);
-    Value* meant = node.pointwise({places, axis, sizes}, formula.take());
+    Value* meant = node.pointwise({places, axis, sizes}, formula.take(size));
     return reduce(node, ReduceKind::kProd, meant, {0});
   };
   Value* products = node.concat({product([](Term distance) { return distance < 0; }),
@@ -72,8 +72,8 @@ Value* transformAtRunTime(const NodeImport& node, Value* x, Value* given) {
   const int64_t signalRank = x->rank() - 1;
   Formula formula;
   const Term at = cast(formula.input(0, given->dataType()), DataType::kI64);
-  where(at < 0, at + static_cast<double>(x->rank()), at);
-  Value* axis = node.pointwise({node.reshape(given, {})}, formula.take());
+  const Term resolved = where(at < 0, at + static_cast<double>(x->rank()), at);
+  Value* axis = node.pointwise({node.reshape(given, {})}, formula.take(resolved));
   const Shape signal(x->shape().begin(), x->shape().end() - 1);
   Value* sizes = addDims(node.graph(), node.name(), signal);
   const std::vector<Dim> around = sizesAround(node, x, sizes, axis);
@@ -84,10 +84,10 @@ Value* transformAtRunTime(const NodeImport& node, Value* x, Value* given) {
 
   Formula chosen;
   const Term isAxis = chosen.input(0, DataType::kI64) == chosen.input(1, DataType::kI64);
-  where(isAxis, chosen.input(2, DataType::kI64), chosen.input(3, DataType::kI64));
+  const Term size = where(isAxis, chosen.input(2, DataType::kI64), chosen.input(3, DataType::kI64));
   Value* after = node.pointwise(
       {counting(node, DataType::kI64, signalRank), axis, sizeTensor(node, y->shape()[1]), sizes},
-      chosen.take());
+      chosen.take(size));
   std::vector<Dim> most;
   for (const Dim& size : signal) most.push_back(max(size, y->shape()[1]));
   Shape shape = boundedSizes(node.graph(), after, most, node.name());

@@ -56,9 +56,9 @@ std::vector<Dim> runtimeBounds(const NodeImport& node, Value* bounds,
   Formula formula;
   const Term bound = cast(formula.input(0, bounds->dataType()), DataType::kI64);
   const Term size = formula.input(1, DataType::kI64);
-  larger(where(bound < 0, bound + size, bound), static_cast<double>(low)) -
-      static_cast<double>(low);
-  std::vector<Dim> resolved = node.dims(node.pointwise({bounds, sizeVector}, formula.take()));
+  const Term result = larger(where(bound < 0, bound + size, bound), static_cast<double>(low)) -
+                      static_cast<double>(low);
+  std::vector<Dim> resolved = node.dims(node.pointwise({bounds, sizeVector}, formula.take(result)));
   for (Dim& dim : resolved) dim += low;
   return resolved;
 }
@@ -112,11 +112,9 @@ Positions positionsOf(const NodeImport& node, const RunTimeSlice& slice, Value* 
     const Term distance = where(isForward, last - first, first - last);
     const Term taken =
         apply(ScalarOp::kFloorDiv, distance - 1, larger(apply(ScalarOp::kAbs, step), 1)) + 1;
-    if (counts)  // of nothing, nothing is taken
-      where(distance > 0, smaller(taken, size), 0);
-    else
-      larger(first, 0);
-    return node.pointwise({slice.starts, slice.ends, slice.steps, sizes}, formula.take());
+    // Of nothing, nothing is taken.
+    const Term result = counts ? where(distance > 0, smaller(taken, size), 0) : larger(first, 0);
+    return node.pointwise({slice.starts, slice.ends, slice.steps, sizes}, formula.take(result));
   };
   return {formula(false), formula(true)};
 }

@@ -12,8 +12,8 @@ void importWhere(NodeImport& node) {
   Formula formula;
   const Term chosen = formula.input(0, DataType::kBool);
   const Term yes = formula.input(1, a->dataType());
-  where(chosen, yes, formula.input(2, b->dataType()));
-  node.setOutput(node.pointwise({condition, a, b}, formula.take()));
+  const Term result = where(chosen, yes, formula.input(2, b->dataType()));
+  node.setOutput(node.pointwise({condition, a, b}, formula.take(result)));
 }
 
 }  // namespace camshaft::onnx::importer

@@ -54,8 +54,8 @@ Value* keyMask(const NodeImport& node, Value* mask, double hidden, const Value* 
   Value* allowed = allowedKeys(node, mask, q, k);
   Formula formula;
   const Term condition = formula.input(0, DataType::kBool);
-  where(condition, formula.number(0, q->dataType()), hidden);
-  return node.pointwise({allowed}, formula.take());
+  const Term result = where(condition, formula.number(0, q->dataType()), hidden);
+  return node.pointwise({allowed}, formula.take(result));
 }
 
 Value* attend(const NodeImport& node, Value* q, Value* k, Value* v, Value* mask,

@@ -23,8 +23,10 @@ Value* unpackBits(const NodeImport& node, Value* x, int64_t bits) {
   Formula formula;
   const Term byte = formula.input(0, DataType::kU8);
   const Term shifted = formula.apply(ScalarOp::kShiftRight, byte, formula.input(1, DataType::kU8));
-  formula.apply(ScalarOp::kBitAnd, shifted, static_cast<double>((1 << bits) - 1));
-  return node.reshape(node.pointwise({node.reshape(x, column), shift}, formula.take()), whole);
+  const Term result =
+      formula.apply(ScalarOp::kBitAnd, shifted, static_cast<double>((1 << bits) - 1));
+  return node.reshape(node.pointwise({node.reshape(x, column), shift}, formula.take(result)),
+                      whole);
 }
 
 int64_t bitsAttribute(const NodeImport& node) {

@@ -16,9 +16,9 @@ namespace {
 Value* samplesBetween(const NodeImport& node, Value* from, Value* to, const Dim& count) {
   Formula formula;
   const Term last = cast(formula.input(1, DataType::kI64) - 1, DataType::kF32);
-  where(last == 0, 0.5, formula.input(0, DataType::kF32) / last);
+  const Term result = where(last == 0, 0.5, formula.input(0, DataType::kF32) / last);
   Value* steps = node.pointwise({counting(node, DataType::kF32, count), sizeTensor(node, count)},
-                                formula.take());
+                                formula.take(result));
   Value* width = node.binary(ScalarOp::kSub, to, from);
   return node.binary(ScalarOp::kAdd, from,
                      node.binary(ScalarOp::kMul, width, node.cast(steps, from->dataType())));
@@ -31,8 +31,8 @@ Value* nearestPixels(const NodeImport& node, Value* places, const Dim& size) {
   const Term place = formula.input(0, type);
   const Term steps = larger(cast(formula.input(1, DataType::kI64), type) - 1.0, 1);
   const Term pixel = apply(ScalarOp::kFloor, place * steps + 0.5) / steps;
-  where((place < 0) || (place > 1), place, pixel);
-  return node.pointwise({places, sizeTensor(node, size)}, formula.take());
+  const Term result = where((place < 0) || (place > 1), place, pixel);
+  return node.pointwise({places, sizeTensor(node, size)}, formula.take(result));
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ void importCropAndResize(NodeImport& node) {
   Value* places = node.concat({columns, rows}, 3);
   Formula outside;
   const Term place = outside.input(0, places->dataType());
-  cast((place < 0) || (place > 1), DataType::kF32);
-  Value* isOutside = node.pointwise({places}, outside.take());
+  const Term isBeyond = cast((place < 0) || (place > 1), DataType::kF32);
+  Value* isOutside = node.pointwise({places}, outside.take(isBeyond));
   isOutside =
       node.reshape(reduce(node, ReduceKind::kMax, isOutside, {3}), {count, 1, size[0], size[1]});
   GridSampleAttrs attrs;
@@ -75,8 +75,9 @@ void importCropAndResize(NodeImport& node) {
   Value* sampled = node.add(&ops::GridSample, {pictures, centred}, attrs);
   Formula formula;
   const Term isIn = formula.input(1, DataType::kF32) == 0.0;
-  where(isIn, formula.input(0, sampled->dataType()), node.number("extrapolation_value", 0));
-  node.setOutput(node.pointwise({sampled, isOutside}, formula.take()));
+  const Term result =
+      where(isIn, formula.input(0, sampled->dataType()), node.number("extrapolation_value", 0));
+  node.setOutput(node.pointwise({sampled, isOutside}, formula.take(result)));
 }
 
 }  // namespace camshaft::onnx::importer

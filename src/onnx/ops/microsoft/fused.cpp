@@ -28,21 +28,17 @@ Value* activate(const NodeImport& node, Value* x, std::string_view name,
   constexpr double kHuge = std::numeric_limits<double>::infinity();
   Formula formula;
   const Term t = formula.input(0, x->dataType());
-  if (name == "LeakyRelu")
-    where(t < 0, t * parameter(0, 0.01), t);
-  else if (name == "Elu")
-    where(t < 0, (exponential(t) - 1) * parameter(0, 1), t);
-  else if (name == "HardSigmoid")
-    larger(smaller(t * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
-  else if (name == "Clip")
-    smaller(larger(t, parameter(0, -kHuge)), parameter(1, kHuge));
-  else if (name == "ThresholdedRelu")
-    where(t > parameter(0, 1), t, 0);
-  else if (name == "Softsign")
-    t / (apply(ScalarOp::kAbs, t) + 1);
-  else
+  const auto activated = [&] {
+    if (name == "LeakyRelu") return where(t < 0, t * parameter(0, 0.01), t);
+    if (name == "Elu") return where(t < 0, (exponential(t) - 1) * parameter(0, 1), t);
+    if (name == "HardSigmoid")
+      return larger(smaller(t * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
+    if (name == "Clip") return smaller(larger(t, parameter(0, -kHuge)), parameter(1, kHuge));
+    if (name == "ThresholdedRelu") return where(t > parameter(0, 1), t, 0);
+    if (name == "Softsign") return t / (apply(ScalarOp::kAbs, t) + 1);
     node.unsupported("its activation '", name, "' is not known");
-  return node.pointwise({x}, formula.take());
+  };
+  return node.pointwise({x}, formula.take(activated()));
 }
 
 namespace {

@@ -24,8 +24,8 @@ void importQuickGelu(NodeImport& node) {
   Value* x = node.input(0);
   Formula formula;
   const Term term = formula.input(0, x->dataType());
-  term* apply(ScalarOp::kSigmoid, term * node.number("alpha", 1.702));
-  node.setOutput(node.pointwise({x}, formula.take()));
+  const Term result = term * apply(ScalarOp::kSigmoid, term * node.number("alpha", 1.702));
+  node.setOutput(node.pointwise({x}, formula.take(result)));
 }
 
 }  // namespace camshaft::onnx::importer

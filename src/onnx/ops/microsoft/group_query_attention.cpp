@@ -107,10 +107,10 @@ Value* GroupQueryAttention::cached(Value* past, Value* fresh) const {
   const Term t = formula.input(0, DataType::kI64), before = formula.input(1, DataType::kI64),
              length = formula.input(2, DataType::kI64), start = formula.input(3, DataType::kI64);
   const Term own = where(t < before + length, t - before + start, t);
-  smaller(where(t < before, t, own), start + length - 1.0);
+  const Term result = smaller(where(t < before, t, own), start + length - 1.0);
   Value* index = node_.pointwise({counting(node_, DataType::kI64, keys_), before_,
                                   sizeTensor(node_, length_), sizeTensor(node_, pastLength)},
-                                 formula.take());
+                                 formula.take(result));
   index = node_.expand(node_.reshape(index, {batch_, 1, keys_, 1}), {batch_, kvHeads_, keys_, 1});
   GatherNDAttrs gather;
   gather.batchDims = 1;
@@ -128,17 +128,16 @@ Value* GroupQueryAttention::mask() const {
   Formula formula;
   const Term key = formula.input(0, DataType::kI64), token = formula.input(1, DataType::kI64),
              first = formula.input(2, DataType::kI64);
-  Value* rows = column;
-  if (node_.flag("causal", true)) {
-    const Term position = first + token;
-    const Term seen = key < position + 1.0;
-    if (window >= 0) seen && (key > position - static_cast<double>(window));
-  } else {
-    rows = sizeTensor(node_, length_);
-    formula.apply(ScalarOp::kLess, key, first + token);
-  }
-  Value* seen =
-      node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before}, formula.take());
+  const bool isCausal = node_.flag("causal", true);
+  const auto isSeen = [&] {
+    const Term position = first + token;  // without causality, the sample's length
+    if (!isCausal) return key < position;
+    const Term notAhead = key < position + 1.0;
+    return window >= 0 ? notAhead && (key > position - static_cast<double>(window)) : notAhead;
+  };
+  Value* rows = isCausal ? column : sizeTensor(node_, length_);
+  Value* seen = node_.pointwise({counting(node_, DataType::kI64, keys_), rows, before},
+                                formula.take(isSeen()));
   if (!node_.hasInput(10)) return seen;
   Value* bias = node_.input(10, 4);
   const Shape &shape = bias->shape(), all{batch_, heads_, length_, shape[3]};

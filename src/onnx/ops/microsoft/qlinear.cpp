@@ -52,8 +52,7 @@ void importQLinearLeakyRelu(NodeImport& node) {
   importQLinearUnary(node, [&](Value* x) {
     Formula formula;
     const Term t = formula.input(0, x->dataType());
-    where(t < 0, t * node.number("alpha", 0.01), t);
-    return node.pointwise({x}, formula.take());
+    return node.pointwise({x}, formula.take(where(t < 0, t * node.number("alpha", 0.01), t)));
   });
 }
 
@@ -110,8 +109,9 @@ void importQLinearWhere(NodeImport& node) {
   Value *condition = node.input(0), *x = dequantized(node, 1), *y = dequantized(node, 4);
   Formula formula;
   const Term chosen = formula.input(0, DataType::kBool);
-  where(chosen, formula.input(1, x->dataType()), formula.input(2, y->dataType()));
-  node.setOutput(quantized(node, node.pointwise({condition, x, y}, formula.take()), 7,
+  const Term result =
+      where(chosen, formula.input(1, x->dataType()), formula.input(2, y->dataType()));
+  node.setOutput(quantized(node, node.pointwise({condition, x, y}, formula.take(result)), 7,
                            node.input(1)->dataType()));
 }
 
