@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks who includes whom in src/ against the rule of docs/ARCHITECTURE.md.
 
-Folders see only what is listed for them; run halves of backends (launch*, compute/) see no IR.
+Folders see only what is listed for them. Run halves of backends see no IR: of the CPU everything but what prepares
+(prepare*, and the list of kernels), of CUDA what lies in runtime/ and whatever that includes.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -34,31 +36,55 @@ PLAIN_HEADERS = {  # what needs only support, whatever its folder
 }
 # The definitions of scalar operations are plain C++ that run halves share with the IR.
 RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/compiled_code.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
-CUDA_SHARED = ["services.h", "generated_params.h", "problems.h", "problems.cpp", "load_library.h", "load_library.cpp"]  # seen by both halves
+ONLY_IN_TESTS = re.compile(r"^testing/|_test\.cpp$|/kernel_harness\.h$|/test_support\.h$")  # may include what they like
+CPU_BUILD_HALF = ("prepare", "kernels.")  # how the names of its files begin
+
+
+def includes(file):
+    """(line number, path) of what a file of ours includes of ours."""
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        match = re.match(r'\s*#include "([^"]+)"', line)
+        if match and "/" in match[1] and (ROOT / match[1]).exists():
+            yield number, match[1]
+
+
+@functools.cache
+def cuda_run_half():
+    """What the files of cuda/runtime/ reach within the backend, with the source file beside each header."""
+    reached, waiting = set(), [f for f in (ROOT / "backends/cuda/runtime").rglob("*") if f.suffix in (".h", ".cpp")]
+    while waiting:
+        file = waiting.pop()
+        path = file.relative_to(ROOT).as_posix()
+        if path in reached or not path.startswith("backends/cuda/") or "_test" in path:
+            continue
+        reached.add(path)
+        waiting += [ROOT / target for _, target in includes(file)]
+        waiting += [beside for beside in [file.with_suffix(".cpp")] if beside.exists()]
+    return reached
 
 
 def is_run_half(path):
-    if "_test" in path:
-        return False
-    if path.startswith("backends/cuda/"):
-        return "/runtime/" in path or path.rsplit("/", 1)[-1] in CUDA_SHARED
-    return path.startswith("backends/cpu/") and ("/launch" in path or "/compute/" in path)
+    name = path.rsplit("/", 1)[-1]
+    if path.startswith("backends/cpu/"):
+        return not name.startswith(CPU_BUILD_HALF)
+    return path in cuda_run_half()
 
 
 def problems_of(file):
     path = file.relative_to(ROOT).as_posix()
     folder = path.split("/")[0]
-    allowed = PLAIN_HEADERS.get(path) or (RUN_HALF if is_run_half(path) else ALLOWED[folder])
+    if ONLY_IN_TESTS.search(path):
+        return
+    runs = is_run_half(path)
+    allowed = PLAIN_HEADERS.get(path) or (RUN_HALF if runs else ALLOWED[folder])
     # A backend is a folder of its own: cpu may not see reference.
     own = "/".join(path.split("/")[:2]) if folder == "backends" and path.count("/") > 1 else folder
-    for number, line in enumerate(file.read_text().splitlines(), 1):
-        match = re.match(r'\s*#include "([^"]+)"', line)
-        if not match or "/" not in match[1] or not (ROOT / match[1]).exists():
-            continue
-        target = match[1]
+    for number, target in includes(file):
         fine = target.startswith(own + "/") or any(target == a or target.startswith(a + "/") for a in allowed)
-        if not fine and not path.endswith("_test.cpp"):
+        if not fine:
             yield f"src/{path}:{number}: {folder} must not include {target}"
+        elif runs and target.startswith("backends/") and not is_run_half(target):
+            yield f"src/{path}:{number}: a run half must not include {target} of the build half"
 
 
 def main():

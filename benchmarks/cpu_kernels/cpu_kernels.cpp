@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/compute/conv.h"
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/isa.h"
-#include "backends/cpu/compute/split_gemm.h"
+#include "backends/cpu/conv/conv.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/split_gemm.h"
+#include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
 
 namespace {

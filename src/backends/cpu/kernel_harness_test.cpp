@@ -8,7 +8,7 @@
 
 #include "backend/expect_tensor.h"
 #include "backend/random_tensor.h"
-#include "backends/cpu/compute/isa.h"
+#include "backends/cpu/simd/isa.h"
 #include "backends/cpu/cpu.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/cpu/attention/score_rows.h"
-#include "backends/cpu/compute/test_support.h"
+#include "backends/cpu/attention/masked_softmax.h"
+#include "backends/cpu/gemm/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
 

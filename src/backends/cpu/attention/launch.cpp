@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "backend/launch.h"
-#include "backends/cpu/attention/few_queries.h"
+#include "backends/cpu/attention/gemv.h"
+#include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/attention/params.h"
-#include "backends/cpu/attention/score_rows.h"
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/gemm_block.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 #include "support/byte_reader.h"

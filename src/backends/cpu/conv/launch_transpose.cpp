@@ -2,10 +2,10 @@
 // each output row collects its share.
 #include <algorithm>
 
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/gemm_block.h"
-#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/conv/state.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm_block.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/workspace.h"
 
 namespace camshaft::cpu::conv {

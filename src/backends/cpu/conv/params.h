@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/compute/conv.h"
+#include "backends/cpu/conv/conv.h"
 
 namespace camshaft::cpu::conv {
 

@@ -3,8 +3,8 @@
 #include "backend/kernel.h"
 #include "backends/cpu/conv/params.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/fused_epilogue.h"
 #include "backends/cpu/gemm/packed_weights.h"
+#include "backends/cpu/gemm/prepare_epilogue.h"
 #include "ops/conv.h"
 
 namespace camshaft::cpu::conv {

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "backend/launch.h"
-#include "backends/cpu/compute/epilogue.h"
+#include "backends/cpu/gemm/epilogue.h"
 #include "backends/cpu/pointwise/epilogue_program.h"
 #include "support/byte_reader.h"
 
 namespace camshaft::cpu {
 
-// What writeEpilogue wrote (fused_epilogue.h).
+// What writeEpilogue wrote (prepare_epilogue.h).
 struct EpilogueState {
   Epilogue fixed;  // scale, activation and bounds
   // Inputs of the step; -1: none.

@@ -2,14 +2,14 @@
 #include <memory>
 
 #include "backend/launch.h"
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/partition.h"
-#include "backends/cpu/compute/split_gemm.h"
-#include "backends/cpu/compute/transpose.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/epilogue_state.h"
+#include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
+#include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/gemm/split_gemm.h"
+#include "backends/cpu/gemm/transpose.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 

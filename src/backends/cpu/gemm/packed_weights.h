@@ -1,7 +1,7 @@
 // Weights packed for one instruction set: the mark beside them and its check. Both halves.
 #pragma once
 
-#include "backends/cpu/compute/gemm.h"
+#include "backends/cpu/gemm/gemm.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
 

@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "backend/kernel.h"
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/split_gemm.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/fused_epilogue.h"
+#include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
+#include "backends/cpu/gemm/prepare_epilogue.h"
+#include "backends/cpu/gemm/split_gemm.h"
 #include "ops/gemm.h"
 
 namespace camshaft::cpu::gemm {

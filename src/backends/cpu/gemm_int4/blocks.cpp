@@ -2,7 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm_int4/blocks.cpp"
-#include "backends/cpu/compute/simd_targets.h"
+#include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"

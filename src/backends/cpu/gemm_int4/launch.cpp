@@ -2,10 +2,10 @@
 #include <memory>
 
 #include "backend/launch.h"
-#include "backends/cpu/compute/gemm_block.h"
-#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/epilogue_state.h"
+#include "backends/cpu/gemm/gemm_block.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int4/blocks.h"
 #include "backends/cpu/gemm_int4/params.h"
 #include "backends/cpu/gemm_int4/rows.h"

@@ -1,6 +1,6 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/fused_epilogue.h"
+#include "backends/cpu/gemm/prepare_epilogue.h"
 #include "backends/cpu/gemm_int4/blocks.h"
 #include "backends/cpu/gemm_int4/params.h"
 #include "backends/cpu/gemm_int4/rows.h"

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "backends/cpu/compute/gemm_block.h"
+#include "backends/cpu/gemm/gemm_block.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm_int8/finish.cpp"
-#include "backends/cpu/compute/simd_targets.h"
+#include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#include "backends/cpu/vector-inl.h"
+#include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/compute/epilogue.h"
+#include "backends/cpu/gemm/epilogue.h"
 #include "backends/cpu/gemm_int8/product.h"
 #include "support/data_type.h"
 

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "backend/launch.h"
-#include "backends/cpu/compute/partition.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int8/launch_conv.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/quantize.h"

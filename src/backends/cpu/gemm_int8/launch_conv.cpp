@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/compute/partition.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backends/cpu/compute/partition.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/operands.h"
 #include "support/error.h"
 

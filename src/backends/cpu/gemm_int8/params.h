@@ -10,7 +10,7 @@ inline constexpr char kConv[] = "cpu/conv_int8_columns";
 inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 
 // Inputs of the step: the first operand, the packed second one, the sums of its columns, then as
-// numbered here (-1: none); then what the scaled epilogue reads (scaled_epilogue.h).
+// numbered here (-1: none); then what the scaled epilogue reads (prepare_epilogue.h).
 struct ProductParams {
   int64_t k = 0, n = 0;
   int32_t isSigned = 0;     // the first operand is i8

@@ -4,7 +4,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
-#include "backends/cpu/gemm_int8/scaled_epilogue.h"
+#include "backends/cpu/gemm_int8/prepare_epilogue.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/gemm_int8.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/compute/partition.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/parallel.h"
 #include "support/thread_pool.h"
 

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "backends/cpu/compute/isa.h"
 #include "backends/cpu/gemm_int8/finish.h"
+#include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu::gemm_int8 {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/compute/amx_tiles.h"
-#include "backends/cpu/compute/isa.h"
+#include "backends/cpu/simd/amx_tiles.h"
+#include "backends/cpu/simd/isa.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <immintrin.h>

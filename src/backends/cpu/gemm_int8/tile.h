@@ -36,7 +36,7 @@ struct Multiplier {
   bool usesTiles = false;  // needs TileScope on its thread
 };
 
-// The fastest for so many rows under the instruction set in use (compute/isa.h).
+// The fastest for so many rows under the instruction set in use (simd/isa.h).
 const Multiplier& multiplierFor(int64_t rows);
 // All that run here.
 std::vector<Multiplier> availableMultipliers();

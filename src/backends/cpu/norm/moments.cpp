@@ -2,10 +2,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/norm/moments.cpp"
-#include "backends/cpu/compute/simd_targets.h"
+#include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#include "backends/cpu/vector-inl.h"
+#include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::norm::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-// An expression that rides on the result of a matrix product or convolution: compute/epilogue.h's
+// An expression that rides on the result of a matrix product or convolution: gemm/epilogue.h's
 // post() hook over a pointwise program.
 //
 //   build half   program = compile(node.epilogue->expr); writeProgram(writer, program);   //

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "backends/cpu/compute/epilogue.h"
-#include "backends/cpu/pointwise/compile.h"
+#include "backends/cpu/gemm/epilogue.h"
+#include "backends/cpu/pointwise/prepare_program.h"
 #include "ops/pointwise.h"
 
 namespace camshaft::cpu::pointwise {

@@ -1,6 +1,6 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/pointwise/compile.h"
+#include "backends/cpu/pointwise/prepare_program.h"
 #include "ops/pointwise.h"
 
 namespace camshaft::cpu::pointwise {

@@ -8,8 +8,8 @@
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
-#include "backends/cpu/rnn/division.h"
 #include "backends/cpu/rnn/params.h"
+#include "backends/cpu/rnn/partition.h"
 #include "backends/cpu/rnn/sequences.h"
 #include "backends/cpu/rnn/weights.h"
 

@@ -3,10 +3,10 @@
 
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/fused_epilogue.h"
 #include "backends/cpu/gemm/packed_weights.h"
-#include "backends/cpu/rnn/division.h"
+#include "backends/cpu/gemm/prepare_epilogue.h"
 #include "backends/cpu/rnn/params.h"
+#include "backends/cpu/rnn/partition.h"
 #include "backends/cpu/rnn/weights.h"
 #include "ops/activation.h"
 #include "ops/rnn.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "backends/cpu/compute/test_support.h"
+#include "backends/cpu/gemm/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/gemm_block.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/rnn/cell.h"
-#include "backends/cpu/rnn/division.h"
+#include "backends/cpu/rnn/partition.h"
 #include "backends/cpu/rnn/weights.h"
 #include "support/thread_pool.h"
 

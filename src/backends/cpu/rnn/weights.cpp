@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/compute/gemm.h"
-#include "backends/cpu/compute/partition.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/partition.h"
 
 namespace camshaft::cpu::rnn {
 namespace {

@@ -7,7 +7,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/sample/blend.h"
+#include "backends/cpu/sample/interpolate.h"
 #include "backends/cpu/sample/params.h"
 #include "support/error.h"
 

@@ -1,0 +1,128 @@
+#include "backends/cpu/attention/masked_softmax.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/attention/masked_softmax.cpp"
+#include "backends/cpu/simd/targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/simd/vmath-inl.h"
+#include "backends/cpu/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+using attention::RowMask;
+
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// Lanes whose byte is set.
+template <class D, class VB>
+HWY_INLINE hn::Mask<D> chosen(D d, VB bytes) {
+  const hn::RebindToSigned<D> di;
+  return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, bytes), hn::Zero(di)));
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> capped(D d, hn::Vec<D> s, float softcap) {
+  if (softcap == 0) return s;
+  return hn::Mul(hn::Set(d, softcap), vmath::tanh(d, hn::Mul(s, hn::Set(d, 1 / softcap))));
+}
+
+// e^x for x <= 0, with 0 for what is below f32's normal numbers. NaN stays NaN.
+template <class D, class V>
+HWY_INLINE V expOfNegative(D d, V x) {
+  const V lowest = hn::Set(d, -87.0f);
+  const auto vanishes = hn::Lt(x, lowest);
+  V n;
+  const V bounded = hn::IfThenElse(vanishes, lowest, x);
+  const V y = hn::Add(vmath::expm1Reduced(d, bounded, n), hn::Set(d, 1.0f));
+  const V e = hn::Mul(y, vmath::powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), n)));
+  return hn::IfThenZeroElse(vanishes, e);
+}
+
+// Caps and masks the scores; returns the largest, which may or may not be NaN where there is one.
+float maskScores(float* scores, int64_t count, float softcap, const RowMask& mask) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<uint8_t, decltype(d)> db;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const uint8_t* selected = reinterpret_cast<const uint8_t*>(mask.selected);
+  auto largest = hn::Set(d, kNothing);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    auto s = capped(d, hn::LoadU(d, scores + i), softcap);
+    if (mask.added) s = hn::Add(s, hn::LoadU(d, mask.added + i));
+    if (selected)
+      s = hn::IfThenElse(chosen(d, hn::LoadU(db, selected + i)), s, hn::Set(d, kNothing));
+    hn::StoreU(s, d, scores + i);
+    largest = hn::Max(largest, s);
+  }
+  if (const size_t rest = static_cast<size_t>(count - i)) {
+    auto s = capped(d, loadFirst(d, scores + i, rest), softcap);
+    if (mask.added) s = hn::Add(s, loadFirst(d, mask.added + i, rest));
+    if (selected)
+      s = hn::IfThenElse(chosen(d, loadFirst(db, selected + i, rest)), s, hn::Set(d, kNothing));
+    storeFirst(s, d, scores + i, rest);
+    largest = hn::Max(largest, loadFirst(d, scores + i, rest, kNothing));
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// No weights, unless there is NaN among the scores.
+float weighNothing(float* scores, int64_t count) {
+  std::replace(scores, scores + count, kNothing, 0.0f);
+  return std::accumulate(scores, scores + count, 0.0f);
+}
+
+float weigh(float* scores, int64_t count, float softcap, const RowMask& mask) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float largest = maskScores(scores, count, softcap, mask);
+  if (largest == kNothing) return weighNothing(scores, count);
+  const auto shift = hn::Set(d, largest);
+  auto sum = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto e = expOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), shift));
+    hn::StoreU(e, d, scores + i);
+    sum = hn::Add(sum, e);
+  }
+  if (const size_t rest = static_cast<size_t>(count - i)) {
+    const auto e = expOfNegative(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
+    storeFirst(e, d, scores + i, rest);
+    sum = hn::Add(sum, e);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+void multiplyRow(float* row, int64_t count, float factor) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto f = hn::Set(d, factor);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, row + i), f), d, row + i);
+  for (; i < count; ++i) row[i] *= factor;
+}
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu {
+
+HWY_EXPORT(weigh);
+HWY_EXPORT(multiplyRow);
+
+float attention::weighRow(float* scores, int64_t count, float softcap, const RowMask& mask) {
+  return HWY_DYNAMIC_DISPATCH(weigh)(scores, count, softcap, mask);
+}
+
+void attention::scaleRow(float* row, int64_t count, float factor) {
+  HWY_DYNAMIC_DISPATCH(multiplyRow)(row, count, factor);
+}
+
+}  // namespace camshaft::cpu
+#endif  // HWY_ONCE

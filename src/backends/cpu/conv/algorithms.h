@@ -1,0 +1,50 @@
+// The algorithms behind conv.h, one file each. Same contracts as there.
+#pragma once
+
+#include <vector>
+
+#include "backends/cpu/conv/conv.h"
+
+namespace camshaft::cpu {
+
+// One convolution call, as every algorithm takes it.
+struct ConvCall {
+  const ConvShape& shape;
+  const ConvExtent& extent;
+  const float* input;
+  const float* packed;
+  float* output;
+  const Epilogue& epilogue;
+  ThreadPool& pool;
+  float* workspace;
+
+  int64_t outHeight() const { return shape.outSize(0, extent.height); }
+  int64_t outWidth() const { return shape.outSize(1, extent.width); }
+  int64_t outPixels() const { return extent.batch * outHeight() * outWidth(); }
+};
+
+// 1x1, stride 1, no padding: every output pixel reads one input pixel.
+bool isPointwise(const ConvShape& shape);
+// One group's weights [n][channels][taps] as [n][taps][channels], the order of gathered patches.
+std::vector<float> tapsFirst(const ConvShape& shape, const float* weights);
+
+int64_t packedGemmConvFloats(const ConvShape& shape);
+void packGemmConv(const ConvShape& shape, const float* weights, float* packed);
+int64_t gemmConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
+void gemmConv(const ConvCall& call);
+
+int64_t packedSplitConvFloats(const ConvShape& shape);
+void packSplitConv(const ConvShape& shape, const float* weights, float* packed);
+int64_t splitConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent);
+void splitConv(const ConvCall& call);
+
+int64_t packedDepthwiseFloats(const ConvShape& shape);
+void packDepthwise(const ConvShape& shape, const float* weights, float* packed);
+void depthwiseConv(const ConvCall& call);
+
+int64_t packedWinogradFloats(const ConvShape& shape);
+void packWinograd(const ConvShape& shape, const float* weights, float* packed);
+int64_t winogradWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
+void winogradConv(const ConvCall& call);
+
+}  // namespace camshaft::cpu

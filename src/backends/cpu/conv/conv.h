@@ -1,0 +1,57 @@
+// f32 convolution over NHWC activations with weights packed at build time.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/gemm/epilogue.h"
+
+namespace camshaft {
+class ThreadPool;
+}
+
+namespace camshaft::cpu {
+
+// What is known when the weights are packed; plain bytes, so it can be stored as they are.
+struct ConvShape {
+  int64_t inChannels = 0, outChannels = 0, groups = 1;
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};  // height, width
+  int64_t padBegin[2] = {0, 0}, padEnd[2] = {0, 0};
+
+  int64_t outSize(int axis, int64_t inSize) const {
+    const int64_t span = dilation[axis] * (kernel[axis] - 1) + 1;
+    return (inSize + padBegin[axis] + padEnd[axis] - span) / stride[axis] + 1;
+  }
+};
+
+// What is known at run time. Pixel strides are floats between neighbouring pixels, at least the
+// number of channels: more when the tensor is a slice of a wider one.
+struct ConvExtent {
+  int64_t batch = 1, height = 0, width = 0;
+  int64_t inPixelStride = 0, outPixelStride = 0;
+};
+
+enum class ConvAlgorithm : int32_t {
+  kGemm,       // any convolution
+  kDepthwise,  // one input channel per group, any multiplier
+  kWinograd,   // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
+  kSplit,      // one group, on bf16 tiles as split_gemm.h, relative error about 5e-6
+};
+
+bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);
+
+// Weights come as [outChannels][inChannels / groups][height][width]. Packed weights are valid under
+// the GemmGeometry they were packed for.
+int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape);
+void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weights, float* packed);
+
+// What is enough for an extent is enough for every smaller one.
+int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
+                            const ConvExtent& extent, int threads);
+
+// Rows of the epilogue are output pixels over the whole batch, columns output channels; with
+// outPixelStride the residual still uses its own residualStride.
+void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
+              const float* input, const float* packed, float* output, const Epilogue& epilogue,
+              ThreadPool& pool, float* workspace);
+
+}  // namespace camshaft::cpu

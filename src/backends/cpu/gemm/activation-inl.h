@@ -1,0 +1,66 @@
+// Activations over vectors, for code inside HWY_NAMESPACE.
+
+#include "backends/cpu/gemm/epilogue.h"
+#include "backends/cpu/simd/vmath-inl.h"
+
+#if defined(CAMSHAFT_CPU_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CAMSHAFT_CPU_ACTIVATION_INL_H_
+#undef CAMSHAFT_CPU_ACTIVATION_INL_H_
+#else
+#define CAMSHAFT_CPU_ACTIVATION_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The part of an activation that is a clamp; everything else is activate()'s.
+struct Clamp {
+  float low, high;
+};
+
+inline Clamp clampOf(const Epilogue& epilogue) {
+  const float infinity = __builtin_inff();
+  if (epilogue.activation == Activation::kRelu) return {0.0f, infinity};
+  if (epilogue.activation == Activation::kClip) return {epilogue.low, epilogue.high};
+  return {-infinity, infinity};
+}
+
+inline bool isClamp(Activation activation) {
+  return activation == Activation::kNone || activation == Activation::kRelu ||
+         activation == Activation::kClip;
+}
+
+// Passes NaN on, as x86's minimum and maximum do with their second operand; elsewhere Highway's may
+// prefer the number.
+template <class V>
+HWY_INLINE V clamp(V low, V high, V x) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Min(high, hn::Max(low, x));
+#else
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Min(hn::Max(x, low), high));
+#endif
+}
+
+template <Activation kActivation, class D, class V>
+HWY_INLINE V activate(D d, V x) {
+  const V half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
+  if constexpr (kActivation == Activation::kSigmoid) return vmath::sigmoid(d, x);
+  if constexpr (kActivation == Activation::kSilu) return hn::Mul(x, vmath::sigmoid(d, x));
+  if constexpr (kActivation == Activation::kTanh) return vmath::tanh(d, x);
+  if constexpr (kActivation == Activation::kHardSwish) {
+    const V gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), half);
+    return hn::Mul(x, clamp(hn::Zero(d), one, gate));
+  }
+  if constexpr (kActivation == Activation::kGelu) {
+    const V erf = vmath::erf(d, hn::Mul(x, hn::Set(d, 0.70710678f)));
+    return hn::Mul(hn::Mul(x, half), hn::Add(erf, one));
+  }
+  return x;
+}
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

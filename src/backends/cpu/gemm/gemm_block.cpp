@@ -1,0 +1,239 @@
+#include "backends/cpu/gemm/gemm_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm/gemm_block.cpp"
+#include "backends/cpu/simd/targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/gemm/activation-inl.h"
+#include "backends/cpu/gemm/micro_kernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+// Steps of k per pass over the rows. A panel this deep (128 KiB at most) and the next stay in L2,
+// from which the tile can be fed at full speed; deeper products add up their passes in C.
+inline constexpr int64_t kMaxDepth = 512;
+
+GemmGeometry geometry() { return {kMaxRows, kPanelWidth, isaName()}; }
+
+template <Activation kActivation>
+void activateRows(float* values, int64_t rows, int64_t columns, int64_t stride) {
+  const TileTag d;
+  if (columns == stride) {  // one long row: of few columns, each would cost a whole vector
+    columns *= rows;
+    rows = std::min<int64_t>(rows, 1);
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    float* row = values + i * stride;
+    int64_t j = 0;
+    for (; j + kLanes <= columns; j += kLanes) {
+      hn::StoreU(activate<kActivation>(d, hn::LoadU(d, row + j)), d, row + j);
+    }
+    if (j < columns) {
+      float tail[kLanes] = {};
+      std::copy(row + j, row + columns, tail);
+      hn::StoreU(activate<kActivation>(d, hn::LoadU(d, tail)), d, tail);
+      std::copy(tail, tail + (columns - j), row + j);
+    }
+  }
+}
+
+void activateBlock(Activation activation, float* values, int64_t rows, int64_t columns,
+                   int64_t stride) {
+  switch (activation) {
+    case Activation::kSigmoid:
+      return activateRows<Activation::kSigmoid>(values, rows, columns, stride);
+    case Activation::kSilu:
+      return activateRows<Activation::kSilu>(values, rows, columns, stride);
+    case Activation::kHardSwish:
+      return activateRows<Activation::kHardSwish>(values, rows, columns, stride);
+    case Activation::kGelu:
+      return activateRows<Activation::kGelu>(values, rows, columns, stride);
+    case Activation::kTanh:
+      return activateRows<Activation::kTanh>(values, rows, columns, stride);
+    case Activation::kNone:
+    case Activation::kRelu:
+    case Activation::kClip:
+      return;
+  }
+}
+
+// One row of finished products; bias and residual may be null.
+void finishRow(const float* products, int64_t columns, const float* bias, const float* residual,
+               const Clamp& bounds, float* to) {
+  const TileTag d;
+  const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
+  int64_t j = 0;
+  for (; j + kLanes <= columns; j += kLanes) {
+    TileVector y = hn::LoadU(d, products + j);
+    if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
+    if (residual) y = hn::Add(y, hn::LoadU(d, residual + j));
+    hn::StoreU(clamp(low, high, y), d, to + j);
+  }
+  for (; j < columns; ++j) {
+    float y = products[j] + (bias ? bias[j] : 0.0f) + (residual ? residual[j] : 0.0f);
+    y = y < bounds.low ? bounds.low : y;
+    to[j] = y > bounds.high ? bounds.high : y;
+  }
+}
+
+void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t columns,
+                    int64_t row, int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
+  const Clamp bounds = clampOf(epilogue);
+  const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
+  const float* residual =
+      epilogue.residual ? epilogue.residual + row * epilogue.residualStride + column : nullptr;
+  float* block = c + row * ldc + column;
+  const bool isOneRow = !bias && columns == stride && columns == ldc &&
+                        (!residual || columns == epilogue.residualStride);
+  if (isOneRow) {
+    finishRow(products, rows * columns, nullptr, residual, bounds, block);
+  } else {
+    for (int64_t i = 0; i < rows; ++i)
+      finishRow(products + i * stride, columns, bias,
+                residual ? residual + i * epilogue.residualStride : nullptr, bounds,
+                block + i * ldc);
+  }
+  activateBlock(epilogue.activation, block, rows, columns, ldc);
+  if (epilogue.post) {
+    epilogue.post(epilogue.postContext, block, row, column, rows, columns, ldc);
+  }
+}
+
+// A tile whose last vector reaches beyond the matrix is computed in a buffer of whole vectors.
+void computeRaggedTile(const Tile& tile, int rows, int columns) {
+  const int vectors = (columns + kLanes - 1) / kLanes;
+  float result[kMaxRows * kPanelWidth], residual[kMaxRows * kPanelWidth];
+  float bias[kPanelWidth] = {};
+  const int floats = rows * kPanelWidth;
+  if (tile.accumulate) std::fill(result, result + floats, 0.0f);
+  if (tile.residual) std::fill(residual, residual + floats, 0.0f);
+  Tile padded = tile;
+  padded.c = result;
+  padded.ldc = kPanelWidth;
+  if (tile.bias) {
+    std::copy(tile.bias, tile.bias + columns, bias);
+    padded.bias = bias;
+  }
+  for (int i = 0; i < rows; ++i) {
+    if (tile.residual) {
+      const float* row = tile.residual + i * tile.residualStride;
+      std::copy(row, row + columns, residual + i * kPanelWidth);
+    }
+    if (tile.accumulate) {
+      std::copy(tile.c + i * tile.ldc, tile.c + i * tile.ldc + columns, result + i * kPanelWidth);
+    }
+  }
+  if (tile.residual) {
+    padded.residual = residual;
+    padded.residualStride = kPanelWidth;
+  }
+  kTileFunctions.at[rows - 1][vectors - 1](padded);
+  for (int i = 0; i < rows; ++i) {
+    const float* row = result + i * kPanelWidth;
+    std::copy(row, row + columns, tile.c + i * tile.ldc);
+  }
+}
+
+// Columns [column, column + width) of the block, all rows, steps [k0, k0 + depth) of k.
+void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t column, int64_t k0,
+                 int64_t depth) {
+  const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
+  const bool first = k0 == 0, last = k0 + depth == block.k;
+  const Clamp bounds = last ? clampOf(epilogue) : clampOf(Epilogue());
+  const int64_t tiles = (block.rows + kMaxRows - 1) / kMaxRows;
+
+  Tile tile;
+  tile.lda = block.lda;
+  tile.b = block.packedB + column * block.k + k0 * kPanelWidth;
+  tile.k = depth;
+  tile.ldc = block.ldc;
+  tile.bias = first && epilogue.bias ? epilogue.bias + block.column + column : nullptr;
+  tile.residualStride = epilogue.residualStride;
+  tile.scale = epilogue.scale;
+  tile.low = bounds.low;
+  tile.high = bounds.high;
+  tile.accumulate = !first;
+  // Panels follow each other, so each tile fetches its share of what the next pass will read.
+  // Behind the last panel lie other weights, most likely the next to be read; fetching cannot
+  // fault.
+  const int64_t passBytes = depth * kPanelWidth * static_cast<int64_t>(sizeof(float));
+  tile.prefetchStep = passBytes / std::max<int64_t>(1, depth * tiles * kPrefetchesPerStep);
+
+  int64_t row = 0;
+  for (int64_t t = 0; t < tiles; ++t) {
+    // Even heights: a last tile of one or two rows would leave the multipliers waiting.
+    const int64_t rows = (block.rows - row + (tiles - t) - 1) / (tiles - t);
+    tile.a = block.a + row * block.lda + k0;
+    tile.c = block.c + row * block.ldc + column;
+    tile.residual = first && epilogue.residual
+                        ? epilogue.residual + (block.row + row) * epilogue.residualStride +
+                              block.column + column
+                        : nullptr;
+    tile.prefetch = reinterpret_cast<const char*>(tile.b) + passBytes + t * (passBytes / tiles);
+    if (width % kLanes == 0) {
+      kTileFunctions.at[rows - 1][width / kLanes - 1](tile);
+    } else {
+      computeRaggedTile(tile, static_cast<int>(rows), static_cast<int>(width));
+    }
+    if (last && !isClamp(epilogue.activation)) {
+      activateBlock(epilogue.activation, tile.c, rows, width, block.ldc);
+    }
+    row += rows;
+  }
+}
+
+void computeBlock(const GemmBlock& block, const Epilogue& epilogue) {
+  const int64_t passes = std::max<int64_t>(1, (block.k + kMaxDepth - 1) / kMaxDepth);
+  for (int64_t column = 0; column < block.columns; column += kPanelWidth) {
+    int64_t k0 = 0;
+    for (int64_t p = 0; p < passes; ++p) {
+      const int64_t depth = (block.k - k0 + (passes - p) - 1) / (passes - p);
+      computePass(block, epilogue, column, k0, depth);
+      k0 += depth;
+    }
+    if (epilogue.post) {
+      const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
+      epilogue.post(epilogue.postContext, block.c + column, block.row, block.column + column,
+                    block.rows, width, block.ldc);
+    }
+  }
+}
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu {
+
+HWY_EXPORT(geometry);
+HWY_EXPORT(computeBlock);
+HWY_EXPORT(activateBlock);
+HWY_EXPORT(finishProducts);
+
+GemmGeometry gemmGeometry() { return HWY_DYNAMIC_DISPATCH(geometry)(); }
+
+void gemmBlock(const GemmBlock& block, const Epilogue& epilogue) {
+  HWY_DYNAMIC_DISPATCH(computeBlock)(block, epilogue);
+}
+
+void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                 int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
+  HWY_DYNAMIC_DISPATCH(finishProducts)
+  (products, stride, rows, columns, row, column, c, ldc, epilogue);
+}
+
+void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,
+                     int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(activateBlock)(activation, values, rows, columns, stride);
+}
+
+}  // namespace camshaft::cpu
+#endif  // HWY_ONCE

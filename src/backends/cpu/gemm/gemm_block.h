@@ -1,0 +1,34 @@
+// The sequential core of every matrix product and convolution: one block of C by one worker.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/gemm/epilogue.h"
+
+namespace camshaft::cpu {
+
+// C[0 .. rows)[0 .. columns) = epilogue(A B). `packedB` starts at the panel of the block's first
+// column. The epilogue's pointers are those of the whole result; (row, column) says where in it
+// this block lies.
+struct GemmBlock {
+  int64_t rows = 0, columns = 0, k = 0;
+  const float* a = nullptr;
+  int64_t lda = 0;
+  const float* packedB = nullptr;
+  float* c = nullptr;
+  int64_t ldc = 0;
+  int64_t row = 0, column = 0;
+};
+
+void gemmBlock(const GemmBlock& block, const Epilogue& epilogue);
+
+// The epilogue alone, from finished products with `stride` floats between rows to the block of C at
+// (row, column). `c` is the whole result; its scale has been applied already.
+void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                 int64_t column, float* c, int64_t ldc, const Epilogue& epilogue);
+
+// Applies `activation` in place to finished values; what the register tile has no room for.
+void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,
+                     int64_t stride);
+
+}  // namespace camshaft::cpu

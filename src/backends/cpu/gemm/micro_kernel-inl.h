@@ -1,0 +1,202 @@
+// The register tile of the matrix product: up to kMaxRows x (kMaxVectors vectors) of C, for code
+// inside HWY_NAMESPACE.
+
+#include <cstdint>
+#include <utility>
+
+#include "backends/cpu/gemm/activation-inl.h"
+
+#if defined(CAMSHAFT_CPU_MICRO_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CAMSHAFT_CPU_MICRO_KERNEL_INL_H_
+#undef CAMSHAFT_CPU_MICRO_KERNEL_INL_H_
+#else
+#define CAMSHAFT_CPU_MICRO_KERNEL_INL_H_
+#endif
+
+// Highway's versions differ in how many kinds of NEON they tell apart; to the preprocessor a kind
+// that this one lacks is 0, which no target is.
+#define CAMSHAFT_NEON_TILES \
+  (HWY_TARGET == HWY_NEON_BF16 || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_NEON_WITHOUT_AES)
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Tiles whose accumulators, B vectors and one broadcast of A fit the register file. Seven rows, not
+// fourteen by half the width: A is read where it lies, and more rows a power of two apart than the
+// L1 cache has ways would evict each other.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr int kMaxRows = 7, kMaxVectors = 4;
+#elif CAMSHAFT_NEON_TILES
+inline constexpr int kMaxRows = 8, kMaxVectors = 2;
+#elif HWY_TARGET == HWY_SCALAR
+inline constexpr int kMaxRows = 4, kMaxVectors = 4;
+#else
+inline constexpr int kMaxRows = 6, kMaxVectors = 2;
+#endif
+
+using TileTag = hn::ScalableTag<float>;
+using TileVector = hn::Vec<TileTag>;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(TileTag()));
+inline constexpr int kPanelWidth = kMaxVectors * kLanes;
+// With the lines that the hardware fetches in pairs, one per step of k is enough for narrow panels.
+inline constexpr int kPrefetchesPerStep = kPanelWidth > 16 ? 2 : 1;
+
+// C = clamp(scale * A B + bias + residual + (accumulate ? C : 0), low, high). Bias and residual may
+// be null.
+struct Tile {
+  const float* a;
+  int64_t lda;
+  const float* b;  // kPanelWidth floats per step of k
+  int64_t k;
+  float* c;
+  int64_t ldc;
+  const float* bias;
+  const float* residual;
+  int64_t residualStride;
+  float scale, low, high;
+  bool accumulate;
+  const char* prefetch;  // brought to L2 in the meantime
+  int64_t prefetchStep;  // bytes
+};
+
+// What is due in one step of k. Tiles of few rows take B as fast as L2 can give it, so fetching
+// beside that would hold them up; the CPU sees by itself that they read on and on.
+template <int kRows>
+HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
+  if constexpr (kRows < 4) return address;
+#pragma GCC unroll 2
+  for (int i = 0; i < kPrefetchesPerStep; ++i, address += step) __builtin_prefetch(address, 0, 2);
+  return address;
+}
+
+#if CAMSHAFT_NEON_TILES
+// One step of k, whose values of A are lane kLane of `a`.
+template <int kLane, int kRows, int kVectors>
+HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kRows], const float* b,
+                               TileVector (&sum)[kRows][kVectors]) {
+  float32x4_t bv[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) bv[v] = vld1q_f32(b + v * kLanes);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sum[i][v].raw = vfmaq_laneq_f32(sum[i][v].raw, bv[v], a[i], kLane);
+    }
+  }
+}
+#endif
+
+template <int kRows, int kVectors>
+HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
+  const TileTag d;
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  const int64_t lda = t.lda;
+  const char* prefetch = t.prefetch;
+  int64_t k = t.k;
+
+#if CAMSHAFT_NEON_TILES
+  // Four steps at a time: one load of A serves four products by lane.
+#pragma GCC unroll 1
+  for (; k >= 4; k -= 4, a += 4) {
+    float32x4_t av[kRows];
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) av[i] = vld1q_f32(a + i * lda);
+    multiplyByLane<0>(av, b, sum);
+    multiplyByLane<1>(av, b + kPanelWidth, sum);
+    multiplyByLane<2>(av, b + 2 * kPanelWidth, sum);
+    multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
+    b += 4 * kPanelWidth;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
+  }
+#endif
+
+#pragma GCC unroll 1
+  for (; k > 0; --k) {
+    TileVector bv[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) bv[v] = hn::LoadU(d, b + v * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const TileVector av = hn::Set(d, a[i * lda]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
+    }
+    prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
+    ++a;
+    b += kPanelWidth;
+  }
+}
+
+template <int kRows, int kVectors>
+HWY_NOINLINE void computeTile(const Tile& t) {
+  const TileTag d;
+  TileVector sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+  }
+  multiply<kRows, kVectors>(t, sum);
+
+  const TileVector scale = hn::Set(d, t.scale), low = hn::Set(d, t.low), high = hn::Set(d, t.high);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const TileVector bias = t.bias ? hn::LoadU(d, t.bias + v * kLanes) : hn::Zero(d);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) sum[i][v] = hn::MulAdd(sum[i][v], scale, bias);
+  }
+  if (t.residual) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        sum[i][v] =
+            hn::Add(sum[i][v], hn::LoadU(d, t.residual + i * t.residualStride + v * kLanes));
+      }
+    }
+  }
+  if (t.accumulate) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        sum[i][v] = hn::Add(sum[i][v], hn::LoadU(d, t.c + i * t.ldc + v * kLanes));
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      hn::StoreU(clamp(low, high, sum[i][v]), d, t.c + i * t.ldc + v * kLanes);
+    }
+  }
+}
+
+using TileFunction = void (*)(const Tile&);
+
+struct TileFunctions {
+  TileFunction at[kMaxRows][kMaxVectors];  // [rows - 1][vectors - 1]
+};
+
+template <int... kCells>
+constexpr TileFunctions makeTileFunctions(std::integer_sequence<int, kCells...>) {
+  TileFunctions table{};
+  ((table.at[kCells / kMaxVectors][kCells % kMaxVectors] =
+        &computeTile<kCells / kMaxVectors + 1, kCells % kMaxVectors + 1>),
+   ...);
+  return table;
+}
+
+inline constexpr TileFunctions kTileFunctions =
+    makeTileFunctions(std::make_integer_sequence<int, kMaxRows * kMaxVectors>());
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

@@ -1,0 +1,148 @@
+#include "backends/cpu/gemm/prepare_epilogue.h"
+
+#include <algorithm>
+
+#include "backends/cpu/gemm/prepare_epilogue_match.h"
+#include "backends/cpu/pointwise/prepare_program.h"
+#include "support/text.h"
+
+namespace camshaft::cpu {
+namespace {
+
+enum class Spread { kScalar, kColumn, kFull, kOther };
+
+// How an operand broadcasts to the result.
+Spread spreadOf(const Shape& operand, const Shape& result) {
+  if (operand == result) return Spread::kFull;
+  const auto isOne = [](const Dim& dim) { return dim.isConstant(1); };
+  if (std::all_of(operand.begin(), operand.end(), isOne))
+    return isOne(result.back()) ? Spread::kColumn : Spread::kScalar;
+  const bool onlyLast = std::all_of(operand.begin(), operand.end() - 1, isOne);
+  return onlyLast && operand.back() == result.back() ? Spread::kColumn : Spread::kOther;
+}
+
+// Turns scale * x + constant + sum of coefficient * operand into scale, bias and residual. False
+// when the register epilogue cannot hold it.
+class Registers {
+ public:
+  Registers(const Node& node, FusedEpilogue& fused)
+      : node_(node), result_(node.output()->shape()), fused_(fused) {}
+
+  bool take(const AffineForm& form, int ownBias) {
+    fused_.scale = static_cast<float>(form.scale);
+    if (ownBias >= 0 && !add(ownBias, form.scale)) return false;
+    for (const auto& [operand, coefficient] : form.terms)
+      if (!add(node_.epilogue->firstInput + operand - 1, coefficient)) return false;
+    if (form.constant != 0 && !addToBias([&](int64_t) { return form.constant; })) return false;
+    if (fused_.biasInput >= 0 && !bias_.empty()) return false;
+    fused_.bias.assign(bias_.begin(), bias_.end());
+    return true;
+  }
+
+ private:
+  bool add(int input, double coefficient) {
+    const Value& value = *node_.inputs[input];
+    if (value.dataType() != DataType::kF32) return false;
+    const Spread spread = spreadOf(value.shape(), result_);
+    if (value.isConstant() && (spread == Spread::kScalar || spread == Spread::kColumn)) {
+      const float* data = value.view().as<float>();
+      const int64_t step = spread == Spread::kScalar ? 0 : 1;
+      return addToBias([&](int64_t column) { return coefficient * data[column * step]; });
+    }
+    if (coefficient != 1) return false;
+    int* slot = spread == Spread::kFull     ? &fused_.residualInput
+                : spread == Spread::kColumn ? &fused_.biasInput
+                                            : nullptr;
+    if (!slot || *slot >= 0) return false;
+    *slot = input;
+    return true;
+  }
+
+  template <class F>
+  bool addToBias(F valueAt) {
+    if (!result_.back().isConstant()) return false;
+    bias_.resize(result_.back().value());
+    for (size_t i = 0; i < bias_.size(); ++i) bias_[i] += valueAt(static_cast<int64_t>(i));
+    return true;
+  }
+
+  const Node& node_;
+  const Shape& result_;
+  FusedEpilogue& fused_;
+  std::vector<double> bias_;
+};
+
+// Everything up to instruction `end` in registers, the rest as a program.
+bool fuseUpTo(const Node& node, int ownBias, int end, FusedEpilogue& fused) {
+  const Expr& expr = node.epilogue->expr;
+  const std::optional<ActivationForm> head = matchActivation(expr, end);
+  if (!head) return false;
+  const std::optional<Remainder> rest = remainderAfter(expr, end);
+  if (!rest) return false;
+  fused = {};
+  fused.activation = head->activation;
+  fused.low = head->low;
+  fused.high = head->high;
+  if (!Registers(node, fused).take(head->argument, ownBias)) return false;
+  fused.program = rest->program;
+  for (int operand : rest->operands)
+    fused.programInputs.push_back(node.epilogue->firstInput + operand - 1);
+  return true;
+}
+
+std::string refusalOf(const Node& node, const FusedEpilogue& fused) {
+  if (node.output()->dataType() != DataType::kF32) return "its epilogue changes the element type";
+  return fused.program.empty() ? std::string() : pointwise::whyNotCompiled(fused.program);
+}
+
+}  // namespace
+
+FusedEpilogue fuseEpilogue(const Node& node, int ownBias) {
+  FusedEpilogue fused;
+  if (ownBias >= 0 && !node.hasInput(ownBias)) ownBias = -1;
+  if (!node.epilogue) {
+    if (!Registers(node, fused).take({.scale = 1}, ownBias))
+      fused.refusal = "its bias is not one f32 value per column";
+    return fused;
+  }
+  const int last = static_cast<int>(node.epilogue->expr.code().size()) - 1;
+  int end = last;
+  while (end >= 0 && !fuseUpTo(node, ownBias, end, fused)) --end;
+  fused.refusal = end < 0 ? "its epilogue cannot start from an f32 result" : refusalOf(node, fused);
+  return fused;
+}
+
+bool overwritesResidual(const Node& node, int input, int ownBias) {
+  const FusedEpilogue fused = fuseEpilogue(node, ownBias);
+  if (!fused.refusal.empty() || input != fused.residualInput) return false;
+  return std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
+}
+
+StepInput packedInput(const std::vector<float>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return StepInput::fromBytes({DataType::kF32, {static_cast<int64_t>(values.size())}},
+                              std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& writer) {
+  const auto addInput = [&](StepInput input) {
+    prepared.inputs.push_back(std::move(input));
+    return static_cast<int32_t>(prepared.inputs.size()) - 1;
+  };
+  const auto addNodeInput = [&](int input) {
+    return input < 0 ? -1 : addInput(StepInput::fromNode(input));
+  };
+  writer.write(fused.scale);
+  writer.write(fused.activation);
+  writer.write(fused.low);
+  writer.write(fused.high);
+  writer.write(fused.bias.empty() ? addNodeInput(fused.biasInput)
+                                  : addInput(packedInput(fused.bias)));
+  writer.write(addNodeInput(fused.residualInput));
+  writer.write<int32_t>(static_cast<int32_t>(prepared.inputs.size()));
+  writer.write(!fused.program.empty());
+  if (!fused.program.empty()) pointwise::writeProgram(writer, pointwise::compile(fused.program));
+  for (int input : fused.programInputs) addNodeInput(input);
+}
+
+}  // namespace camshaft::cpu

@@ -1,0 +1,39 @@
+// Build half: recognises activation(scale * x + constant + sum of coefficient * operand) at the
+// start of an epilogue, x being its input 0.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/gemm/epilogue.h"
+#include "ir/expr.h"
+
+namespace camshaft::cpu {
+
+struct AffineForm {
+  double scale = 0;
+  double constant = 0;
+  std::map<int, double> terms;  // by the expression's input
+  bool isConstant() const { return scale == 0 && terms.empty(); }
+};
+
+struct ActivationForm {
+  Activation activation = Activation::kNone;
+  float low = 0, high = 0;
+  AffineForm argument;
+};
+
+// The value of instruction `at` as an activation, when it is one and depends on x.
+std::optional<ActivationForm> matchActivation(const Expr& expr, int at);
+
+// What is left of the expression once instruction `at` is computed: its input 0 is that value,
+// input i is `operands[i - 1]` of the original. Empty when nothing is left; none when something
+// after `at` needs x in another form.
+struct Remainder {
+  Expr program;
+  std::vector<int> operands;
+};
+std::optional<Remainder> remainderAfter(const Expr& expr, int at);
+
+}  // namespace camshaft::cpu

@@ -1,0 +1,82 @@
+// What the tests of this folder share: seeded data, poisoned memory, a double-precision epilogue.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/gemm/epilogue.h"
+#include "backends/cpu/simd/isa.h"
+
+namespace camshaft::cpu {
+
+inline std::vector<float> randomFloats(int64_t count, uint32_t seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = normal(generator);
+  return values;
+}
+
+// Full of NaN, with a margin on both sides that must still be NaN after the call under test.
+class PoisonedBuffer {
+ public:
+  explicit PoisonedBuffer(int64_t count)
+      : count_(count),
+        memory_(static_cast<size_t>(count + 2 * kMargin), std::numeric_limits<float>::quiet_NaN()) {
+  }
+  float* data() { return memory_.data() + kMargin; }
+  float operator[](int64_t i) const { return memory_[static_cast<size_t>(i + kMargin)]; }
+  void expectMarginsIntact() const {
+    for (int64_t i = 0; i < kMargin; ++i) {
+      ASSERT_TRUE(std::isnan(memory_[static_cast<size_t>(i)])) << "written before the start";
+      ASSERT_TRUE(std::isnan(memory_[static_cast<size_t>(kMargin + count_ + i)]))
+          << "written past the end, at +" << i;
+    }
+  }
+
+ private:
+  static constexpr int64_t kMargin = 256;
+  int64_t count_;
+  std::vector<float> memory_;
+};
+
+inline double exactActivation(const Epilogue& epilogue, double x) {
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return std::max(x, 0.0);
+    case Activation::kClip:
+      return std::min<double>(std::max<double>(x, epilogue.low), epilogue.high);
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kHardSwish:
+      return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);
+    case Activation::kGelu:
+      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case Activation::kTanh:
+      return std::tanh(x);
+  }
+  return x;
+}
+
+// Runs each test once per instruction set of this machine.
+class IsaTest : public testing::TestWithParam<std::string_view> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(setIsa(GetParam())); }
+  void TearDown() override { setIsa(availableIsas().front()); }
+};
+
+inline std::string isaTestName(const testing::TestParamInfo<std::string_view>& info) {
+  return std::string(info.param);
+}
+
+}  // namespace camshaft::cpu
