@@ -3,7 +3,7 @@
 
 #include "NvOnnxParser.h"
 #include "api/test_client.h"
-#include "onnx/wire/test_message.h"
+#include "testing/onnx_message.h"
 
 namespace camshaft::api {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/test_client.h"
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::api {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "onnx/test_model.h"
 #include "ops/control_flow.h"
 #include "ops/shape.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "onnx/test_model.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

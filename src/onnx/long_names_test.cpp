@@ -2,7 +2,7 @@
 // call in the graph.
 #include <gtest/gtest.h>
 
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

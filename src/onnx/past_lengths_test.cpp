@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "onnx/import.h"
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "onnx/operators.h"
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::onnx {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/test_text.h"
+#include "testing/graph_text.h"
 
 namespace camshaft::testing {
 namespace {

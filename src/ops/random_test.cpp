@@ -1,6 +1,6 @@
 #include "ops/random.h"
 
-#include "ops/test_text.h"
+#include "testing/graph_text.h"
 
 namespace camshaft::testing {
 namespace {

@@ -1,6 +1,6 @@
 #include "ops/select.h"
 
-#include "ops/test_text.h"
+#include "testing/graph_text.h"
 
 namespace camshaft {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/shape.h"
 
 #include "ops/pointwise.h"
-#include "ops/test_text.h"
+#include "testing/graph_text.h"
 
 namespace camshaft::testing {
 namespace {

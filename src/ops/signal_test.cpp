@@ -1,7 +1,7 @@
 #include <numbers>
 
 #include "ops/fourier.h"
-#include "ops/test_text.h"
+#include "testing/graph_text.h"
 
 namespace camshaft::testing {
 namespace {

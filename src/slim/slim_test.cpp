@@ -6,10 +6,10 @@
 #include <set>
 
 #include "onnx/import.h"
-#include "onnx/test_model.h"
 #include "onnx/write/printers.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft {
 namespace {

@@ -15,7 +15,7 @@
 #include "NvInfer.h"
 #include "NvOnnxParser.h"
 #include "allocation/failing_allocator.h"
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft::allocation {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "NvInfer.h"
 #include "NvOnnxParser.h"
-#include "onnx/test_model.h"
+#include "testing/onnx_model.h"
 
 namespace camshaft {
 namespace {

@@ -6,13 +6,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/expect_tensor.h"
-#include "backend/random_tensor.h"
-#include "backends/cpu/simd/isa.h"
 #include "backends/cpu/cpu.h"
-#include "ops/evaluate.h"
-#include "ops/ops.h"
+#include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
+#include "testing/expect_tensor.h"
 
 namespace camshaft::cpu {
 
@@ -42,97 +39,6 @@ class GuardedBuffer {
   std::vector<std::byte> memory_;
 };
 
-// The node under test with the data of one run.
-struct Problem {
-  const Node& node;
-  std::map<std::string, int64_t> sizes;
-  std::vector<HostTensor> inputs;  // parallel to node.inputs
-  std::vector<HostTensor> wanted;
-
-  SymbolValue symbolValue() const {
-    return [this](const std::string& name) {
-      const auto it = sizes.find(name);
-      if (it == sizes.end())
-        fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
-      return it->second;
-    };
-  }
-};
-
-class Harness {
- public:
-  explicit Harness(const HarnessCase& testCase)
-      : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
-    for (const std::string& name : case_.constants) makeConstant(graph_.find(name));
-    verify(graph_, "parse");
-  }
-  const Node& node() const { return *graph_.nodes().back(); }
-
-  Problem problem(const std::map<std::string, int64_t>& sizes, bool evaluates) {
-    Problem problem{node(), sizes, {}, {}};
-    std::vector<ConstTensorView> views;
-    for (const Value* value : node().inputs) {
-      if (value && !value->isConstant()) {
-        Dims dims;
-        for (const Dim& dim : value->shape())
-          dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
-        problem.inputs.emplace_back(value->dataType(), dims);
-        fillRandom(problem.inputs.back(), generator_, rangeOf(value->name));
-      } else {
-        problem.inputs.push_back(value ? HostTensor(value->view()) : HostTensor());
-      }
-    }
-    for (size_t i = 0; i < problem.inputs.size(); ++i)
-      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view()
-                                       : ConstTensorView());
-    if (evaluates) problem.wanted = evaluateNode(node(), views, problem.symbolValue());
-    return problem;
-  }
-
-  Prepared prepare(const Kernel& kernel, int64_t config, int threads) const {
-    PrepareOptions options{.config = config, .threads = threads};
-    const auto valueIn = [](const std::map<std::string, int64_t>& sizes) -> SymbolValue {
-      return [&sizes](const std::string& name) { return sizes.at(name); };
-    };
-    options.opt = [this, valueIn](const Dim& dim) {
-      return camshaft::evaluate(dim, valueIn(case_.sizes.front()));
-    };
-    options.min = [this, valueIn](const Dim& dim) {
-      int64_t smallest = DimRange::kUnbounded;
-      for (const auto& sizes : case_.sizes)
-        smallest = std::min(smallest, camshaft::evaluate(dim, valueIn(sizes)));
-      return smallest;
-    };
-    options.max = [this, valueIn](const Dim& dim) {
-      int64_t largest = 0;
-      for (const auto& sizes : case_.sizes)
-        largest = std::max(largest, camshaft::evaluate(dim, valueIn(sizes)));
-      return largest;
-    };
-    return kernel.prepare(node(), options);
-  }
-
- private:
-  void makeConstant(Value* input) {
-    ASSERT_NE(input, nullptr);
-    HostTensor data(input->dataType(), staticDims(input->shape()));
-    fillRandom(data, generator_, rangeOf(input->name));
-    const std::string name = input->name;
-    Value* constant = graph_.addConstant(graph_.uniqueName(name + "_data"), input->type,
-                                         ConstantData::own(data.bytes));
-    graph_.replaceUses(input, constant);
-    graph_.removeInput(input);
-  }
-  const std::pair<double, double>* rangeOf(const std::string& name) const {
-    const auto it = case_.ranges.find(name);
-    return it == case_.ranges.end() ? nullptr : &it->second;
-  }
-
-  const HarnessCase& case_;
-  Graph graph_;
-  std::mt19937 generator_{12345};
-};
-
 class Launch {
  public:
   Launch(const Prepared& prepared, std::string_view kernelName, const Problem& problem,
@@ -148,9 +54,8 @@ class Launch {
     for (const StepInput& input : prepared.inputs) addInput(input);
     for (const HostTensor& wanted : problem.wanted)
       outputs_.push_back(tensor(wanted.type, wanted.dims));
-    for (const Dim& dim : prepared.dimArgs)
-      dims_.push_back(camshaft::evaluate(dim, problem.symbolValue()));
-    workspaceBytes_ = camshaft::evaluate(prepared.workspaceBytes, problem.symbolValue());
+    for (const Dim& dim : prepared.dimArgs) dims_.push_back(problem.valueOf(dim));
+    workspaceBytes_ = problem.valueOf(prepared.workspaceBytes);
     workspace_ = std::make_unique<GuardedBuffer>(workspaceBytes_, 0, std::byte{0xff});
   }
 
@@ -286,7 +191,7 @@ void expectKernelsMatch(const HarnessCase& testCase) {
   SCOPED_TRACE(testCase.graph);
   Harness harness(testCase);
   std::vector<Problem> problems;
-  for (const auto& sizes : testCase.sizes) problems.push_back(harness.problem(sizes, true));
+  for (const auto& sizes : testCase.sizes) problems.push_back(harness.problem(sizes));
   int supporting = 0;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     if (!testCase.only.empty() && kernel.name != testCase.only) continue;
@@ -304,13 +209,7 @@ void expectKernelsMatch(const HarnessCase& testCase) {
 std::string refusalsOf(const std::string& graph) {
   const HarnessCase testCase{.graph = graph};
   const Harness harness(testCase);
-  std::string reasons;
-  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
-    const Verdict verdict = kernel.supports(harness.node());
-    reasons +=
-        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
-  }
-  return reasons;
+  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness.node());
 }
 
 std::string launchErrorOf(const HarnessCase& testCase) {
@@ -318,14 +217,10 @@ std::string launchErrorOf(const HarnessCase& testCase) {
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     if (!kernel.supports(harness.node())) continue;
     const Prepared prepared = harness.prepare(kernel, 0, 1);
-    const Problem problem = harness.problem(testCase.sizes.front(), false);
+    const Problem problem = harness.operands(testCase.sizes.front());
     Launch launch(prepared, kernel.name, problem, 0);
-    for (const Value* output : harness.node().outputs) {
-      Dims dims;
-      for (const Dim& dim : output->shape())
-        dims.push_back(camshaft::evaluate(dim, problem.symbolValue()));
-      launch.addOutput(output->dataType(), dims);
-    }
+    for (const Value* output : harness.node().outputs)
+      launch.addOutput(output->dataType(), problem.dimsOf(*output));
     try {
       launch.run(poolOf(1));
     } catch (const Error& error) {

@@ -9,17 +9,14 @@
 #include <memory>
 #include <sstream>
 
-#include "backend/expect_tensor.h"
-#include "backend/random_tensor.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/kernel_machine.h"
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/services.h"
-#include "ops/evaluate.h"
-#include "ops/ops.h"
 #include "support/text.h"
 #include "support/version.h"
+#include "testing/expect_tensor.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -38,98 +35,6 @@ class AbsentDevice : public Services {
 
  private:
   Target target_;
-};
-
-// The node under test with the data of one run.
-struct Problem {
-  const Node& node;
-  std::map<std::string, int64_t> sizes;
-  std::vector<HostTensor> inputs = {};  // parallel to node.inputs
-  std::vector<HostTensor> wanted = {};
-
-  int64_t valueOf(const Dim& dim) const { return camshaft::evaluate(dim, symbolValue()); }
-  SymbolValue symbolValue() const {
-    return [this](const std::string& name) {
-      const auto it = sizes.find(name);
-      if (it == sizes.end())
-        fail(ErrorKind::kInvalidArgument, "the test gives no value for symbol ", name);
-      return it->second;
-    };
-  }
-};
-
-class Harness {
- public:
-  explicit Harness(const HarnessCase& testCase)
-      : case_(testCase), graph_(parseGraph(testCase.graph, findOp)) {
-    for (const std::string& name : case_.constants) makeConstant(graph_.find(name));
-    verify(graph_, "parse");
-  }
-  const Node& node() const { return *graph_.nodes().back(); }
-
-  Problem problem(const std::map<std::string, int64_t>& sizes) {
-    Problem problem{node(), sizes};
-    std::vector<ConstTensorView> views;
-    for (const Value* value : node().inputs) {
-      if (value && !value->isConstant()) {
-        Dims dims;
-        for (const Dim& dim : value->shape()) dims.push_back(problem.valueOf(dim));
-        problem.inputs.emplace_back(value->dataType(), dims);
-        fill(problem.inputs.back(), value->name);
-      } else {
-        problem.inputs.push_back(value ? HostTensor(value->view()) : HostTensor());
-      }
-    }
-    for (size_t i = 0; i < problem.inputs.size(); ++i)
-      views.push_back(node().inputs[i] ? std::as_const(problem.inputs[i]).view()
-                                       : ConstTensorView());
-    problem.wanted = evaluateNode(node(), views, problem.symbolValue());
-    return problem;
-  }
-
-  Prepared prepare(const Kernel& kernel, int64_t config) const {
-    PrepareOptions options{.config = config};
-    const auto valueIn = [](const Dim& dim, const std::map<std::string, int64_t>& sizes) {
-      return camshaft::evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
-    };
-    options.opt = [=, this](const Dim& dim) { return valueIn(dim, case_.sizes.front()); };
-    options.min = [=, this](const Dim& dim) {
-      int64_t smallest = DimRange::kUnbounded;
-      for (const auto& sizes : case_.sizes) smallest = std::min(smallest, valueIn(dim, sizes));
-      return smallest;
-    };
-    options.max = [=, this](const Dim& dim) {
-      int64_t largest = 0;
-      for (const auto& sizes : case_.sizes) largest = std::max(largest, valueIn(dim, sizes));
-      return largest;
-    };
-    return kernel.prepare(node(), options);
-  }
-
- private:
-  void fill(HostTensor& tensor, const std::string& name) {
-    const auto range = case_.ranges.find(name);
-    const auto values = case_.values.find(name);
-    if (values == case_.values.end()) {
-      fillRandom(tensor, generator_, range == case_.ranges.end() ? nullptr : &range->second);
-      return;
-    }
-    for (int64_t i = 0; i < tensor.count(); ++i)
-      writeElement(tensor.type, tensor.view().data, i, values->second[i % values->second.size()]);
-  }
-  void makeConstant(Value* input) {
-    ASSERT_NE(input, nullptr);
-    HostTensor data(input->dataType(), staticDims(input->shape()));
-    fill(data, input->name);
-    Value* constant = graph_.addConstant(graph_.uniqueName(input->name + "_data"), input->type,
-                                         ConstantData::own(data.bytes));
-    graph_.replaceUses(input, constant);
-    graph_.removeInput(input);
-  }
-
-  const HarnessCase& case_;
-  Graph graph_;
-  std::mt19937 generator_{12345};
 };
 
 class MachineMemory {
@@ -300,13 +205,7 @@ std::string refusalsOf(const std::string& graph) {
   const WithoutDevice withoutDevice;
   const HarnessCase testCase{.graph = graph};
   const Harness harness(testCase);
-  std::string reasons;
-  for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
-    const Verdict verdict = kernel.supports(harness.node());
-    reasons +=
-        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
-  }
-  return reasons;
+  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness.node());
 }
 
 std::string refusalsAt(const std::string& graph, const std::map<std::string, int64_t>& sizes) {

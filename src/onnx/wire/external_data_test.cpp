@@ -9,8 +9,8 @@
 
 #include "onnx/wire/read_model.h"
 #include "onnx/wire/tensor.h"
-#include "onnx/wire/test_message.h"
 #include "support/error.h"
+#include "testing/onnx_message.h"
 
 namespace camshaft::onnx {
 namespace {

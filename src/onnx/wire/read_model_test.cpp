@@ -5,8 +5,8 @@
 
 #include <deque>
 
-#include "onnx/wire/test_message.h"
 #include "support/error.h"
+#include "testing/onnx_message.h"
 
 namespace camshaft::onnx {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "onnx/wire/element_type.h"
 #include "onnx/wire/read_model.h"
-#include "onnx/wire/test_message.h"
 #include "support/error.h"
+#include "testing/onnx_message.h"
 
 namespace camshaft::onnx {
 namespace {

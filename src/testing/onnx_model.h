@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "onnx/import.h"
-#include "onnx/wire/test_message.h"
+#include "testing/onnx_message.h"
 
 namespace camshaft::onnx {
 
