@@ -1,9 +1,13 @@
 # Writes OUTPUT, a C++ file that defines camshaft::cuda::deviceSource() over the texts of INPUTS
-# (a list of files). Lines that include headers are left out: the texts are compiled at run time,
-# where there are none. Run as a script: cmake -DINPUTS=... -DOUTPUT=... -P EmbedText.cmake
+# (a list of files), by their paths below ROOT, or by their names where they lie elsewhere. Lines
+# that include headers are left out: the texts are compiled at run time, where there are none.
+# Run as a script: cmake -DINPUTS=... -DROOT=... -DOUTPUT=... -P EmbedText.cmake
 set(text "#include \"backends/cuda/codegen/kernel_text.h\"\n\n#include \"support/error.h\"\n\nnamespace camshaft::cuda {\n\nstd::string_view deviceSource(std::string_view file) {\n")
 foreach(input ${INPUTS})
-  get_filename_component(name ${input} NAME)
+  file(RELATIVE_PATH name ${ROOT} ${input})
+  if(name MATCHES "^\\.\\.")
+    get_filename_component(name ${input} NAME)
+  endif()
   file(READ ${input} content)
   string(REGEX REPLACE "(^|\n)#(include|pragma once)[^\n]*" "\\1" content "${content}")
   # Compilers limit the length of one literal; adjacent ones are joined.

@@ -82,16 +82,17 @@ function(camshaft_generate_flatbuffer TARGET SCHEMA)
   target_include_directories(${TARGET} SYSTEM PRIVATE ${dir})
 endfunction()
 
-# Makes the files of a folder, and the definitions of the scalar operations, available to the
-# target as text: deviceSource(file).
+# Makes the device code below a folder, and the definitions of the scalar operations, available to
+# the target as text: deviceSource(file).
 function(camshaft_embed_device_code TARGET DIR)
-  file(GLOB texts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${DIR}/*.cuh)
+  set(root ${CMAKE_CURRENT_SOURCE_DIR}/${DIR})
+  file(GLOB_RECURSE texts CONFIGURE_DEPENDS ${root}/*.cuh)
   list(APPEND texts ${CMAKE_CURRENT_SOURCE_DIR}/ir/scalar_math.h)
   set(output ${CMAKE_BINARY_DIR}/generated/device_source.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${texts}" -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${texts}" -DROOT=${root} -DOUTPUT=${output} -P ${script}
     DEPENDS ${texts} ${script} VERBATIM)
   target_sources(${TARGET} PRIVATE ${output})
 endfunction()

@@ -48,8 +48,8 @@ inline AttentionText problemText(const Case& c, const Plan& plan) {
 }
 
 inline std::string deviceFile(const std::string& name) {
-  std::ifstream file("src/backends/cuda/device/" + name);
-  if (!file) throw std::runtime_error("no src/backends/cuda/device/" + name + " here");
+  std::ifstream file("src/backends/cuda/" + name);
+  if (!file) throw std::runtime_error("no src/backends/cuda/" + name + " here");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -94,9 +94,9 @@ inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
   launch.shared = kernel.sharedBytes();
   launch.cluster = tile.keyBlocks;
   launch.source =
-      deviceFile("prelude.cuh") + deviceFile("mma.cuh") + kernel.constants() +
-      deviceFile("attention_problem.cuh") + deviceFile("attention_tiles.cuh") +
-      deviceFile("attention_warp.cuh") + deviceFile("attention_mma.cuh") +
+      deviceFile("device/prelude.cuh") + deviceFile("device/mma.cuh") + kernel.constants() +
+      deviceFile("attention/problem.cuh") + deviceFile("attention/flash_tiles.cuh") +
+      deviceFile("attention/flash_warp.cuh") + deviceFile("attention/flash.cuh") +
       entry(launch.block, "Element*", problemText(c, plan), "  attention::attend(p, memory);\n");
   return launch;
 }
@@ -121,8 +121,8 @@ inline Launch plainLaunch(const Case& c) {
   launch.block = kernel.threads();
   launch.shared = kernel.sharedBytes();
   launch.source =
-      deviceFile("prelude.cuh") + kernel.constants() + deviceFile("attention_problem.cuh") +
-      deviceFile("attention_plain.cuh") +
+      deviceFile("device/prelude.cuh") + kernel.constants() + deviceFile("attention/problem.cuh") +
+      deviceFile("attention/plain.cuh") +
       entry(launch.block, "Element*", problemText(c, Plan(c)), "  attention::attend(p, memory);\n");
   return launch;
 }
@@ -178,8 +178,8 @@ inline Launch referenceLaunch(const Case& c) {
   launch.block = 128;
   launch.shared = 8 * c.keys;
   AttentionText problem = problemText(c, Plan(c));
-  launch.source = deviceFile("prelude.cuh") + plainKernel(c).constants() +
-                  deviceFile("attention_problem.cuh") + entry(128, "double*", problem, kReference);
+  launch.source = deviceFile("device/prelude.cuh") + plainKernel(c).constants() +
+                  deviceFile("attention/problem.cuh") + entry(128, "double*", problem, kReference);
   // Results go to y itself, in double.
   const std::string store = "p.out = y + 0;";
   const size_t at = launch.source.find(store);

@@ -1,26 +1,33 @@
-// The families of CUDA kernels, each a list for some operators (kernels.cpp says which).
+// The families of CUDA kernels, each a list for some operators (kernels.cpp says which). A family's
+// folder bears the name of its operators' header in src/ops.
 #pragma once
 
 #include "backend/kernel.h"
 
 namespace camshaft::cuda {
 
-namespace strided {
+namespace pointwise {  // and whatever else reads elements by strides
 KernelList kernels();
-}  // namespace strided
+}  // namespace pointwise
 
 namespace move {  // elements that move to or from computed places
 KernelList concatKernels();
-KernelList dimsTensorKernels();
 KernelList padKernels();
-KernelList randomKernels();
-KernelList rangeKernels();
-KernelList reshapeDimsKernels();
-KernelList shapeKernels();
 KernelList tileKernels();
 KernelList transposeKernels();
 KernelList triluKernels();
 }  // namespace move
+
+namespace random {
+KernelList kernels();
+}  // namespace random
+
+namespace shape {  // tensors made from sizes
+KernelList dimsTensorKernels();
+KernelList rangeKernels();
+KernelList reshapeDimsKernels();
+KernelList shapeKernels();
+}  // namespace shape
 
 namespace index {  // positions that come from tensors, or become tensors
 KernelList gatherElementsKernels();
@@ -38,51 +45,54 @@ KernelList suppressKernels();
 }  // namespace select
 
 namespace gemm {
+KernelList einsumKernels();
 KernelList kernels();
 }  // namespace gemm
+
 namespace attention {
 KernelList kernels();
 KernelList linearKernels();
 }  // namespace attention
-namespace einsum {
-KernelList kernels();
-}
+
 namespace conv {
 KernelList kernels();
 KernelList transposeKernels();
 }  // namespace conv
+
 namespace rnn {
 KernelList kernels();
-}
+}  // namespace rnn
 
 namespace sample {  // sums of elements around a position
 KernelList gridSampleKernels();
 KernelList resizeKernels();
 }  // namespace sample
 
-namespace region {  // boxes and windows on images
+namespace im2col {  // windows of images as columns, and back
 KernelList deformColumnsKernels();
 KernelList foldColumnsKernels();
-KernelList roiAlignKernels();
-}  // namespace region
+}  // namespace im2col
+
+namespace roi {
+KernelList kernels();
+}  // namespace roi
 
 namespace softmax {
 KernelList kernels();
-}
+}  // namespace softmax
+
 namespace norm {
 KernelList kernels();
+KernelList lrnKernels();
 }  // namespace norm
+
 namespace reduce {
+KernelList cumSumKernels();
 KernelList kernels();
 }  // namespace reduce
-namespace cumsum {
-KernelList kernels();
-}
+
 namespace pool {
 KernelList kernels();
-}
-namespace lrn {
-KernelList kernels();
-}
+}  // namespace pool
 
 }  // namespace camshaft::cuda

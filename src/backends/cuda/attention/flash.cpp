@@ -8,7 +8,7 @@
 #include "backends/cuda/attention/flash_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/services.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/attention.h"
 #include "support/text.h"
 
@@ -207,12 +207,12 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
       .scale = attrs.scale,
       .softcap = attrs.softcap,
       .tile = tile};
-  kernel.include("mma.cuh");
+  kernel.include("device/mma.cuh");
   kernel.functions += flash.constants();
-  kernel.include("attention_problem.cuh");
-  kernel.include("attention_tiles.cuh");
-  kernel.include("attention_warp.cuh");
-  kernel.include("attention_mma.cuh");
+  kernel.include("attention/problem.cuh");
+  kernel.include("attention/flash_tiles.cuh");
+  kernel.include("attention/flash_warp.cuh");
+  kernel.include("attention/flash.cuh");
   return finished(kernel, node, bias, {.block = tile.threads(), .sharedBytes = flash.sharedBytes()},
                   tile.rows(), tile.keyBlocks);
 }
@@ -232,8 +232,8 @@ Prepared preparePlain(const Node& node, const PrepareOptions& options) {
   addOperands(kernel);
   const Bias bias = addBias(kernel, node);
   kernel.functions += plain.constants();
-  kernel.include("attention_problem.cuh");
-  kernel.include("attention_plain.cuh");
+  kernel.include("attention/problem.cuh");
+  kernel.include("attention/plain.cuh");
   return finished(kernel, node, bias,
                   {.block = plain.threads(), .sharedBytes = plain.sharedBytes()}, plain.rows(), 1);
 }

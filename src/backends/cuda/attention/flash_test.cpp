@@ -41,91 +41,91 @@
 FLASH_CASE_BEGIN(Plain, f16, f16, 64, 64)
 FLASH_TILE(4, 1, 1, 16, 64, 2, false)
 FLASH_SCORES(false, false, false, 0.125, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Causal, f16, f16, 64, 64)
 FLASH_TILE(4, 1, 1, 32, 64, 2, false)
 FLASH_SCORES(true, false, false, 0.125, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Window, f16, f16, 32, 32)
 FLASH_TILE(4, 1, 1, 16, 64, 1, false)
 FLASH_SCORES(false, true, true, 0.17, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(KeyWarps, f16, bool, 40, 24)
 FLASH_TILE(1, 4, 1, 16, 32, 2, false)
 FLASH_SCORES(true, true, false, 0.2, 5)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(KeyBlocks, bf16, float, 80, 96)
 FLASH_TILE(2, 2, 2, 16, 32, 3, false)
 FLASH_SCORES(false, true, false, -0.1, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Large, f16, f16, 256, 256)
 FLASH_TILE(4, 1, 1, 16, 32, 2, false)
 FLASH_SCORES(true, false, false, 0.0625, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Decoding, f16, f16, 64, 64)
 FLASH_TILE(1, 4, 4, 16, 32, 1, false)
 FLASH_SCORES(false, false, false, 0.125, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Group, f16, f16, 64, 64)
 FLASH_TILE(8, 1, 1, 16, 64, 2, true)
 FLASH_SCORES(true, false, false, 0.125, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(LargeGroup, bf16, f16, 128, 96)
 FLASH_TILE(4, 1, 1, 16, 128, 2, true)
 FLASH_SCORES(false, true, true, 0.1, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 FLASH_CASE_BEGIN(Overlap, f16, bool, 64, 64)
 FLASH_TILE(8, 1, 1, 16, 64, 3, true)
 FLASH_SCORES(true, true, false, 0.125, 0)
-#include "backends/cuda/device/attention_problem.cuh"
-#include "backends/cuda/device/attention_tiles.cuh"
-#include "backends/cuda/device/attention_warp.cuh"
-#include "backends/cuda/device/attention_mma.cuh"
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
 namespace {

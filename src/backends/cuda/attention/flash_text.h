@@ -10,7 +10,7 @@
 
 namespace camshaft::cuda {
 
-// How a block is cut up; device/attention_mma.cuh says what the parts do.
+// How a block is cut up; flash.cuh says what the parts do.
 struct FlashTile {
   int rowWarps = 4, keyWarps = 1, keyBlocks = 1;
   int warpRows = 16;        // 16 or 32
@@ -52,7 +52,7 @@ struct FlashKernel {
   std::string constants() const;
 };
 
-// Attention without matrix units (device/attention_plain.cuh).
+// Attention without matrix units (plain.cuh).
 struct PlainKernel {
   DataType element = DataType::kF32;
   std::optional<DataType> bias;

@@ -1,6 +1,6 @@
 // LinearAttention: a thread owns one column of a head's state and walks the tokens with it.
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
+#include "backends/cuda/codegen/element_kernel.h"
 #include "ops/attention.h"
 #include "support/text.h"
 

@@ -161,7 +161,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
     add({"long long", str("wide", i)});
     sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
   }
-  prepared_.source = str(deviceSource("prelude.cuh"), deviceSource("scalar_math.h"),
+  prepared_.source = str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"),
                          scalarFunctions(), "using Index = ", isWide_ ? "long long" : "int", ";\n",
                          functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block,
                          ") ", name_, "(", parameters, ") {\n", sizes, early,

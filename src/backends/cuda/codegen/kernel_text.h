@@ -47,7 +47,7 @@ class KernelText {
   bool isWide() const { return isWide_; }
 
   void constant(std::string_view name, int64_t value);  // static constexpr int before the kernel
-  void include(std::string_view deviceFile);            // text of a file of device/, once
+  void include(std::string_view deviceFile);            // deviceSource(), once
 
   std::string functions;  // what stands before the kernel
   std::string early;      // before it waits for the kernels before it: may read packed inputs only
@@ -90,7 +90,8 @@ bool isMultiple(const Dim& dim, int64_t factor);
 // The scalar operations as device functions, op::Add<T>(a, b) and so on.
 std::string_view scalarFunctions();
 
-// Text of a file of device/, embedded in the library ("prelude.cuh").
+// Text of a file of device code, by its path below backends/cuda ("device/prelude.cuh"), or of
+// scalar_math.h. It is embedded in the library.
 std::string_view deviceSource(std::string_view file);
 
 }  // namespace camshaft::cuda

@@ -161,7 +161,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   if (node.hasInput(2)) kernel.input("bias", 2);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  kernel.include("depthwise.cuh");
+  kernel.include("conv/depthwise.cuh");
 
   const Dim across = ceilDiv(d.outBreadth, share.columns), down = ceilDiv(d.outHeight, share.rows);
   const Dim threads = d.conv.from[0] * Dim(vectors) * across * down;

@@ -2,7 +2,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/conv/convolution.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {

@@ -138,7 +138,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   if (node.hasInput(kBias)) kernel.input("bias", kBias);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  for (const char* file : {"mma.cuh", "gemm_mma.cuh", "conv_mma.cuh"}) kernel.include(file);
+  for (const char* file : {"device/mma.cuh", "gemm/mma.cuh", "conv/implicit.cuh"})
+    kernel.include(file);
   kernel.functions += geometryText(i);
 
   const Dim tilesM = ceilDiv(i.rows(), config.rows);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/gemm/cublaslt.h"
-#include "backends/cuda/gemm/wgmma.h"
+#include "backends/cuda/gemm/hopper/hopper.h"
 #include "ops/conv.h"
 #include "ops/gemm.h"
 #include "ops/ops.h"
@@ -121,8 +121,8 @@ constexpr Kernel kernelOf(std::string_view name) {
 
 }  // namespace
 
-const Kernel& wgmmaPixelKernel() {
-  static constexpr Kernel kKernel = kernelOf<wgmmaKernel>("cuda/conv_pixels_wgmma");
+const Kernel& hopperPixelKernel() {
+  static constexpr Kernel kKernel = kernelOf<hopperGemmKernel>("cuda/conv_pixels_hopper");
   return kKernel;
 }
 

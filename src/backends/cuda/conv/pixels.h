@@ -7,7 +7,7 @@
 namespace camshaft::cuda {
 
 // Rows for the list of convolutions.
-const Kernel& wgmmaPixelKernel();
+const Kernel& hopperPixelKernel();
 const Kernel& cublasLtPixelKernel();
 
 }  // namespace camshaft::cuda

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cuda/gemm/wgmma_params.h"
+#include "backends/cuda/gemm/hopper/params.h"
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/services.h"
@@ -54,7 +54,7 @@ TEST_F(CudaPixels, AreRowsOfAProduct) {
       "14, 14, 256]) { %y = Conv(%x, %w, %b) {strides = [1, 1], dilations = [1, 1], pads_begin = "
       "[0, 0], pads_end = [0, 0], channels_last = true} epilogue(%r) {relu(add(x0:f16, x1:f16))} "
       "return %y }");
-  const Kernel& kernel = wgmmaPixelKernel();
+  const Kernel& kernel = hopperPixelKernel();
   const Verdict verdict = kernel.supports(node);
   ASSERT_TRUE(verdict) << verdict.reason;
   PrepareOptions options{.config = kernel.configurations(node).front()};
@@ -63,7 +63,7 @@ TEST_F(CudaPixels, AreRowsOfAProduct) {
   };
   const Prepared prepared = kernel.prepare(node, options);
   ASSERT_EQ(prepared.refusal, "");
-  EXPECT_EQ(prepared.runtimeKernel, kWgmmaKernel);
+  EXPECT_EQ(prepared.runtimeKernel, kHopperGemmKernel);
   ASSERT_EQ(prepared.inputs.size(), 4u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(prepared.inputs[i].nodeInput, i);
   const Dim rows = node.output()->shape()[0] * Dim(14 * 14);
@@ -80,7 +80,7 @@ TEST_F(CudaPixels, MustBeLookedAtOneByOne) {
         nodeOf(std::string("graph g(%x: f16[1, 8, 8, 8], %w: f16[16, 8, 1, 1]) { %y = Conv(%x, %w) "
                            "{dilations = [1, 1], pads_end = [0, 0], ") +
                attributes + "} return %y }");
-    EXPECT_FALSE(wgmmaPixelKernel().supports(node)) << attributes;
+    EXPECT_FALSE(hopperPixelKernel().supports(node)) << attributes;
   }
 }
 

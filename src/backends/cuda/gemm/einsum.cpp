@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
-namespace camshaft::cuda::einsum {
+namespace camshaft::cuda::gemm {
 namespace {
 
 Verdict supports(const Node& node) {
@@ -100,6 +100,6 @@ constexpr Kernel kKernels[] = {{"cuda/einsum", supports, prepare}};
 
 }  // namespace
 
-KernelList kernels() { return kKernels; }
+KernelList einsumKernels() { return kKernels; }
 
-}  // namespace camshaft::cuda::einsum
+}  // namespace camshaft::cuda::gemm

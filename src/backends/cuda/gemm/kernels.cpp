@@ -3,13 +3,13 @@
 #include "backends/cuda/gemm/cublaslt.h"
 #include "backends/cuda/gemm/mma.h"
 #include "backends/cuda/gemm/plain.h"
-#include "backends/cuda/gemm/wgmma.h"
+#include "backends/cuda/gemm/hopper/hopper.h"
 
 namespace camshaft::cuda::gemm {
 
 // Best guess first; the last one takes every product.
 KernelList kernels() {
-  static const Kernel kKernels[] = {wgmmaKernel(), cublasLtKernel(), mmaGemmKernel(),
+  static const Kernel kKernels[] = {hopperGemmKernel(), cublasLtKernel(), mmaGemmKernel(),
                                     plainGemmKernel()};
   return kKernels;
 }

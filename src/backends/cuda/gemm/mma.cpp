@@ -4,7 +4,7 @@
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm/operands.h"
-#include "backends/cuda/rows/walk.h"
+#include "backends/cuda/codegen/walk.h"
 #include "backends/cuda/services.h"
 #include "ops/gemm.h"
 #include "support/text.h"
@@ -92,7 +92,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   addSecondOperand(kernel, node, product);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  for (const char* file : {"mma.cuh", "gemm_mma.cuh"}) kernel.include(file);
+  for (const char* file : {"device/mma.cuh", "gemm/mma.cuh"}) kernel.include(file);
 
   const Dim tilesM = ceilDiv(product.rows, config.rows),
             tilesN = ceilDiv(product.columns, config.columns);

@@ -1,4 +1,4 @@
-// Shapes that products on the tensor cores by a warp's instructions (device/gemm_mma.cuh) can take.
+// Shapes that products on the tensor cores by a warp's instructions (mma.cuh) can take.
 #pragma once
 
 #include <cstdint>

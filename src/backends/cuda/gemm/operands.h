@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/pointwise/pointwise.h"
 
 namespace camshaft::cuda {
 

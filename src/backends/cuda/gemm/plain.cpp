@@ -2,7 +2,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/gemm/operands.h"
-#include "backends/cuda/rows/walk.h"
+#include "backends/cuda/codegen/walk.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
@@ -42,7 +42,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   kernel.input("b", 1);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  kernel.include("gemm_plain.cuh");
+  kernel.include("gemm/plain.cuh");
   const Dim tilesM = ceilDiv(rows, tile.rows * kSide),
             tilesN = ceilDiv(columns, tile.columns * kSide);
   kernel.body +=

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/index.h"
 #include "support/text.h"
 
@@ -30,7 +30,7 @@ Prepared prepareGather(const Node& node, const PrepareOptions& options) {
   const int width = vectorWidth(node.input(0)->dataType(), {inner});
   ElementKernel kernel("gather", node, options, {outer, numElements(node.input(1)->shape()), inner},
                        width);
-  kernel.text.include("index.cuh");
+  kernel.text.include("device/index.cuh");
   const std::string size = kernel.size(shape[axis]);
   kernel.text.body +=
       str("  const Index at = positionOf(x1[c1], ", size, ");\n  const Index from = (c0 * ", size,
@@ -44,7 +44,7 @@ Prepared prepareGatherElements(const Node& node, const PrepareOptions& options) 
   const Shape& indices = node.input(1)->shape();
   const std::vector<Dim> strides = contiguousStrides(data);
   ElementKernel kernel("gather_elements", node, options, indices, 1);
-  kernel.text.include("index.cuh");
+  kernel.text.include("device/index.cuh");
   kernel.text.body +=
       str("  const Index at = positionOf(x1[first], ", kernel.size(data[axis]), ");\n");
   std::string from, isOutside = "at < 0";
@@ -69,7 +69,7 @@ Prepared prepareGatherND(const Node& node, const PrepareOptions& options) {
   ElementKernel kernel(
       "gather_nd", node, options,
       {product(data, 0, batch), product(indices, batch, indices.size() - 1), inner}, width);
-  kernel.text.include("index.cuh");
+  kernel.text.include("device/index.cuh");
   kernel.text.body +=
       str("  const Index tuple = (c0 * ", kernel.size(product(indices, batch, indices.size() - 1)),
           " + c1) * ", length, ";\n");

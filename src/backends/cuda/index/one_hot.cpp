@@ -1,5 +1,5 @@
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
+#include "backends/cuda/codegen/element_kernel.h"
 #include "ops/index.h"
 #include "support/text.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/index.h"
 #include "ops/ops.h"
 #include "support/text.h"
@@ -162,7 +162,7 @@ void printCombine(KernelText& kernel, ElementStore& store, const Node& node, int
   while (team < columns && team < kThreads) team *= 2;
   kernel.constant("kTeam", team);
   kernel.constant("kEach", 4);
-  kernel.include("scatter.cuh");
+  kernel.include("index/scatter.cuh");
   kernel.body += str("  __shared__ ", computeType(type), " slots[kRows * kColumns];\n",
                      "  __shared__ ScatterHits<kThreads, kEach> hits;\n",
                      "  const auto combine = [](auto a, auto b) { return op::",
@@ -182,7 +182,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       str("scatter_", kScatterReductions[static_cast<int>(reduction)], "_", type, "_x", width),
       node, options);
   ElementStore store(kernel, node, width);
-  kernel.include("index.cuh");
+  kernel.include("device/index.cuh");
   kernel.constant("kThreads", kThreads);
   kernel.constant("kWidth", width);
   kernel.constant("kRows", tile.rows);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
+#include "backends/cuda/codegen/element_kernel.h"
 #include "ops/index.h"
 #include "support/text.h"
 
@@ -40,7 +40,7 @@ int threadsFor(int64_t elements) {
 
 // The row's place: `from` is its first element, `to` the position of its first result.
 void printRow(KernelText& kernel, const Node& node, const TopKProblem& problem) {
-  kernel.include("top_k.cuh");
+  kernel.include("device/ranks.cuh");
   kernel.input("x0", 0);
   kernel.output("values", 0);
   kernel.output("indices", 1);

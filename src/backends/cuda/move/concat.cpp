@@ -1,7 +1,7 @@
 // Concat: the output is rows, each a piece of every input's row.
 #include "backends/cuda/families.h"
 #include "backends/cuda/generated_params.h"
-#include "backends/cuda/move/element_kernel.h"
+#include "backends/cuda/codegen/element_kernel.h"
 #include "ops/move.h"
 #include "support/text.h"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/move.h"
 #include "support/text.h"
 
@@ -58,7 +58,7 @@ Prepared preparePad(const Node& node, const PrepareOptions& options) {
   const DataType type = node.input(0)->dataType();
   const int width = vectorWidth(type, {out.back()});
   ElementKernel kernel("pad", node, options, out, width);
-  kernel.text.include("move.cuh");
+  kernel.text.include("move/surround.cuh");
   kernel.text.body += str(
       "  const ", storageType(type),
       " padding = ", node.hasInput(1) ? "x1[0]" : str("zero<", storageType(type), ">()"), ";\n");
@@ -126,7 +126,7 @@ Prepared prepareTrilu(const Node& node, const PrepareOptions& options) {
   const Shape outer(shape.begin(), shape.end() - 2);
   const int width = vectorWidth(type, {columns});
   ElementKernel kernel("trilu", node, options, {numElements(outer), rows, columns}, width);
-  kernel.text.include("move.cuh");
+  kernel.text.include("move/surround.cuh");
   kernel.text.body += str("  const auto moved = loadVector<", width, ">(x0 + first);\n");
   return kernel.finish(
       "",

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "support/text.h"
@@ -132,7 +132,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
 
 KernelList transposeKernels() {
   static const Kernel kKernels[] = {{"cuda/transpose", supports, prepare},
-                                    strided::kernels().front()};
+                                    pointwise::kernels().front()};
   return kKernels;
 }
 

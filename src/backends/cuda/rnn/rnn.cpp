@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
+#include "backends/cuda/codegen/element_kernel.h"
 #include "ops/activation.h"
 #include "ops/rnn.h"
 #include "support/text.h"
@@ -112,7 +112,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       node, options);
   printConstants(kernel, node);
   printActivations(kernel, node);
-  kernel.include("recurrent.cuh");
+  kernel.include("rnn/recurrent.cuh");
   for (size_t i = 0; i < std::size(kInputs); ++i) {
     const int input = static_cast<int>(i);
     if (node.hasInput(input))

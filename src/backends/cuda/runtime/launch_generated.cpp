@@ -10,7 +10,7 @@
 #include "backends/cuda/runtime/code_library.h"
 #include "backends/cuda/runtime/cuda_device.h"
 #include "backends/cuda/runtime/driver.h"
-#include "backends/cuda/runtime/launch_wgmma.h"
+#include "backends/cuda/runtime/launch_hopper.h"
 #include "backends/cuda/runtime/launchers.h"
 #include "backends/cuda/runtime/queue.h"
 #include "support/error.h"
@@ -86,7 +86,7 @@ const RuntimeKernel& generatedLauncher() {
 }
 
 std::span<const RuntimeKernel* const> ownLaunchers() {
-  static const RuntimeKernel* const kLaunchers[] = {&wgmmaLauncher()};
+  static const RuntimeKernel* const kLaunchers[] = {&hopperLauncher()};
   return kLaunchers;
 }
 

@@ -1,7 +1,7 @@
 // GridSample: a thread finds what one grid point is made of, then sums it for some channels.
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/sample.h"
 #include "support/text.h"
 
@@ -23,7 +23,7 @@ void printRules(KernelText& kernel, const Node& node) {
   static constexpr std::string_view kPaddings[] = {"kZeros", "kBorder", "kReflection"};
   const auto& attrs = node.as<GridSampleAttrs>();
   const bool isDouble = node.input(0)->dataType() == DataType::kF64;
-  kernel.include("grid_sample.cuh");
+  kernel.include("sample/grid_sample.cuh");
   kernel.functions +=
       str("struct Rules {\n  using Sum = ", isDouble ? "double" : "float",
           ";\n  static constexpr GridMode kMode = GridMode::", kModes[static_cast<int>(attrs.mode)],

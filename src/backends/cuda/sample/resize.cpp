@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/move/element_kernel.h"
-#include "backends/cuda/strided/strided.h"
+#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/sample.h"
 #include "support/text.h"
 
@@ -64,7 +64,7 @@ void printRules(KernelText& kernel, const Node& node) {
   static constexpr std::string_view kNearest[] = {"kRoundPreferFloor", "kRoundPreferCeil", "kFloor",
                                                   "kCeil"};
   const auto& attrs = node.as<ResizeAttrs>();
-  kernel.include("resize.cuh");
+  kernel.include("sample/resize.cuh");
   kernel.functions += str(
       "struct Rules {\n  using Sum = ", sumType(node.input(0)->dataType()),
       ";\n  static constexpr ResizeMode kMode = ResizeMode::", kModes[static_cast<int>(attrs.mode)],

@@ -19,7 +19,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Shape& shape = node.input(0)->shape();
   const Dim total = numElements(shape);
   KernelText kernel(str("non_zero_", node.input(0)->dataType()), node, options);
-  kernel.include("non_zero.cuh");
+  kernel.include("select/non_zero.cuh");
   kernel.input("x", 0);
   kernel.output("positions", 0);
   kernel.output("count", 1);

@@ -19,8 +19,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Shape& scores = node.input(1)->shape();
   const Dim rows = scores[0] * scores[1], boxes = scores[2], limit = min(attrs.limit, boxes);
   KernelText kernel("non_max_suppression", node, options);
-  kernel.include("top_k.cuh");
-  kernel.include("suppress.cuh");
+  kernel.include("device/ranks.cuh");
+  kernel.include("select/suppress.cuh");
   kernel.input("boxes", 0);
   kernel.input("scores", 1);
   kernel.input("iou", 2);

@@ -1,0 +1,219 @@
+// The Hopper matrix product itself: who copies, who multiplies. Follows hopper_gemm_store.cuh.
+
+// ---- Producer: the warp that copies ----------------------------------------------------------
+
+// One stage's part of an operand: `line` is the row of A or column of B where the tile begins.
+template <bool kAlongK, int kLines, int kShared>
+__device__ __forceinline__ void copyOperand(u32 to, const TensorMap& map, u32 barrier, int step,
+                                            int line, int batch, const Role& role) {
+  constexpr int kPart = kLines / kShared, kStepElements = 128 / kElementBytes;
+  constexpr int kBoxLines = kAlongK ? kPart : 64;
+  if (kShared > 1) {
+    to += role.member * kPart * 128;
+    line += role.member * kPart;
+  }
+  const int k = step * kStepElements;
+#pragma unroll
+  for (int i = 0; i < kPart; i += kBoxLines) {
+    const int x = kAlongK ? k : line + i, y = kAlongK ? line + i : k;
+    if constexpr (kShared > 1)
+      copyBox(to + i * 128, map, barrier, x, y, batch, role.mates());
+    else
+      copyBox(to + i * 128, map, barrier, x, y, batch);
+  }
+}
+
+struct Producer {
+  const TensorMap &a, &b;
+  const GemmParams& p;
+  Role role;
+
+  __device__ __forceinline__ void copyA(u32 stage, const Tile& tile, int step) const {
+    copyOperand<!kTransposedA, kTileM, kShareA>(stagesBase() + stage * kStageBytes, a,
+                                                fullBarrier(stage), step, tile.row,
+                                                tile.batch * p.batchA, role);
+  }
+  __device__ __forceinline__ void copyB(u32 stage, const Tile& tile, int step) const {
+    copyOperand<kTransposedB, kTileN, kShareB>(stagesBase() + stage * kStageBytes + kTileABytes, b,
+                                               fullBarrier(stage), step, tile.column,
+                                               tile.batch * p.batchB, role);
+  }
+
+  // The first stages' B, which needs not wait for the preceding kernel. Returns how many.
+  __device__ __forceinline__ int copyEarly() const {
+    if (!kConstantB || firstTile() >= p.tiles) return 0;
+    const Tile tile = tileAt(firstTile(), p, role.member);
+    const int early = min(role.countSteps(p), kStages);
+    for (int i = 0; i < early; ++i) {
+      expectBytes(fullBarrier(i), kStageBytes);
+      copyB(i, tile, role.firstStep(p) + i);
+    }
+    return early;
+  }
+
+  __device__ __forceinline__ void run(int early) const {
+    const int first = role.firstStep(p), steps = role.countSteps(p);
+    waitForPrevious();
+    Ring ring;
+    for (int index = firstTile(); index < p.tiles; index += tileStride()) {
+      const Tile tile = tileAt(index, p, role.member);
+      for (int step = 0; step < steps; ++step, ring.advance()) {
+        if (early > 0) {
+          --early;
+        } else {
+          wait(emptyBarrier(ring.stage), ring.phase ^ 1);
+          expectBytes(fullBarrier(ring.stage), kStageBytes);
+          copyB(ring.stage, tile, first + step);
+        }
+        copyA(ring.stage, tile, first + step);
+      }
+    }
+  }
+};
+
+// ---- Consumers: the warpgroups that multiply -------------------------------------------------
+
+__device__ __forceinline__ void multiplyStage(Sums& sums, u32 stage, int firstRow, bool add) {
+  constexpr int kInstructions = 4;
+  constexpr u64 kStepA = (kTransposedA ? 2 * kAtom : 32) >> 4;
+  constexpr u64 kStepB = (kTransposedB ? 32 : 2 * kAtom) >> 4;
+  const u32 base = stagesBase() + stage * kStageBytes;
+  const u64 a = describe<!kTransposedA>(base + firstRow * 128);
+  const u64 b = describe<kTransposedB>(base + kTileABytes);
+#pragma unroll
+  for (int k = 0; k < kInstructions; ++k)
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i)
+      multiply(sums[i], a + k * kStepA + i * (64 * 128 >> 4), b + k * kStepB, add || k > 0);
+}
+
+// Tells all blocks that copy into this stage that this warp is done with it.
+__device__ __forceinline__ void release(u32 stage, const Role& role) {
+  const int lane = threadIdx.x % 32;
+  if (kShare == 1) {
+    if (lane == 0) arrive(emptyBarrier(stage));
+  } else if (lane < kShare) {
+    arriveAtPeer(emptyBarrier(stage), role.split + lane * kSplitK);
+  }
+}
+
+// With kPingPong the warpgroups multiply by turns. It is not for speed alone: a barrier tells odd
+// from even passes only, so nobody may wait for one that is two passes ahead.
+struct Turns {
+  static __device__ __forceinline__ void begin() {
+    if (kPingPong && threadIdx.x / 128 == 1) pass();
+  }
+  static __device__ __forceinline__ void take() {
+    if (kPingPong) syncNamed(1 + threadIdx.x / 128, kMultiplyThreads);
+  }
+  static __device__ __forceinline__ void pass() {
+    if (kPingPong) arriveNamed(2 - threadIdx.x / 128, kMultiplyThreads);
+  }
+};
+
+__device__ __forceinline__ void multiplyTile(Sums& sums, Ring& ring, int steps, int firstRow,
+                                             const Role& role) {
+  u32 previous = 0;
+  Turns::take();
+  for (int step = 0; step < steps; ++step, ring.advance()) {
+    wait(fullBarrier(ring.stage), ring.phase);
+    fenceMultiply();
+    multiplyStage(sums, ring.stage, firstRow, step > 0);
+    commitMultiply();
+    if (step > 0) {
+      waitMultiply<1>();
+      release(previous, role);
+    }
+    previous = ring.stage;
+  }
+  Turns::pass();
+  waitMultiply<0>();
+  release(previous, role);
+}
+
+__device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
+  const int consumer = threadIdx.x / 128;
+  const int firstRow = kPingPong ? 0 : consumer * kRowsPerConsumer;
+  const int steps = role.countSteps(p);
+  Ring ring;
+  if (kPingPong && consumer > 0) ring.skip(steps * consumer);
+  Turns::begin();
+  waitForPrevious();
+  const int turns = kPingPong ? kConsumers : 1, turn = kPingPong ? consumer : 0;
+  for (int index = firstTile() + turn * tileStride(); index < p.tiles;
+       index += turns * tileStride()) {
+    const Tile tile = tileAt(index, p, role.member);
+    const u32 touched = touchTile(tile, p, role);
+    Sums sums;
+    multiplyTile(sums, ring, steps, firstRow, role);
+    if (p.steps < 0) p.out[touched] = Output();  // never: the loads must have a use
+    if (kPingPong) ring.skip(steps * (kConsumers - 1));
+    if constexpr (kSplitK == 1) {
+      storeTile(sums, tile, firstRow, p);
+    } else {
+      if (kShare == 1) waitCluster();
+      sendSums(sums, tile, firstRow, p, role);
+      storeSplitTile(tile, p, role);
+    }
+  }
+}
+
+// ---- Kernel ----------------------------------------------------------------------------------
+
+__device__ __forceinline__ void publishBarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void initRing() {
+  constexpr int kMultiplyWarps = kPingPong ? 4 : kConsumers * 4;
+  for (int i = 0; i < kStages; ++i) {
+    initBarrier(fullBarrier(i), 1);
+    initBarrier(emptyBarrier(i), kMultiplyWarps * kShare);
+  }
+  publishBarriers();
+}
+__device__ __forceinline__ void initSums(const GemmParams& p, const Role& role) {
+  const Tile tile = tileAt(firstTile(), p, role.member);
+  initBarrier(sumsBarrier(), 1);
+  expectBytes(sumsBarrier(), kSplitK * kTileN * 4 * countOwnRows(tile, p, role));
+  publishBarriers();
+}
+
+// With kSplitK > 1 a cluster computes one tile: the grid has a cluster for each.
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+         const __grid_constant__ GemmParams p) {
+  const Role role;
+  const Producer producer{a, b, p, role};
+  const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+  int early = 0;
+  if (threadIdx.x == kMultiplyThreads) {
+    initRing();
+    if (kShare == 1) early = producer.copyEarly();
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&a) : "memory");
+  } else if (kSplitK > 1 && threadIdx.x == 0) {
+    initSums(p, role);
+  }
+  __syncthreads();
+  // Nothing may reach a block that has not begun: copies for several blocks wait for this at once,
+  // sums of a split tile just before they are sent.
+  if (kClusterSize > 1) arriveCluster();
+  if (kShare > 1) waitCluster();
+  letNextStart();
+  if (warp < kConsumers * 4) {
+    if constexpr (kMovesRegisters)
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kMultiplyRegisters));
+    consume(p, role);
+  } else {
+    if constexpr (kMovesRegisters)
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCopyRegisters));
+    if (threadIdx.x == kMultiplyThreads) producer.run(kShare == 1 ? early : producer.copyEarly());
+    __syncwarp();
+    if (kSplitK > 1 && kShare == 1) waitCluster();
+  }
+  // Nor a block that has ended: sums are waited for there, but not that a stage is free.
+  if (kShare > 1) {
+    arriveCluster();
+    waitCluster();
+  }
+}

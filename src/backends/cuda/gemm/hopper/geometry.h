@@ -1,0 +1,48 @@
+// How a matrix product of given sizes is laid over a configuration of the Hopper kernel: tiles,
+// grid, and the boxes in which A and B are copied. Both halves of the backend.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cuda/gemm/hopper/config.h"
+#include "support/data_type.h"
+
+namespace camshaft::cuda {
+
+// D[m, n] = A[m, k] · B[k, n], for each item of a batch.
+struct HopperProblem {
+  int64_t m = 1, n = 1, k = 1, batch = 1;
+  bool batchA = false, batchB = false;  // a matrix per item; else one for all
+  DataType type = DataType::kF16;
+  bool transposedA = false;  // A lies as [k, m]
+  bool transposedB = true;   // B lies as [n, k]
+  double epilogueWork = 0;   // instructions per element, to choose a configuration by
+};
+
+// A tensor of three dimensions, innermost first, and the part of it that one copy takes.
+struct BoxedTensor {
+  uint64_t dims[3] = {};
+  uint64_t strides[2] = {};  // bytes, of the second and third dimension
+  uint32_t box[3] = {};
+};
+
+// GemmParams of the device code.
+struct HopperArguments {
+  void* out = nullptr;
+  const void* extra[8] = {};
+  int32_t m = 0, n = 0, steps = 0;
+  int32_t tilesM = 0, tilesN = 0, tiles = 0;
+  int32_t batchA = 0, batchB = 0;
+};
+
+BoxedTensor boxedA(const HopperConfig& config, const HopperProblem& problem);
+BoxedTensor boxedB(const HopperConfig& config, const HopperProblem& problem);
+HopperArguments argumentsOf(const HopperConfig& config, const HopperProblem& problem);
+// Blocks, when the device can run `activeClusters` clusters at once.
+int64_t gridOf(const HopperConfig& config, const HopperArguments& arguments,
+               int64_t activeClusters);
+
+// Why the sizes cannot be run in this configuration; null when they can.
+const char* whyNot(const HopperConfig& config, const HopperProblem& problem);
+
+}  // namespace camshaft::cuda

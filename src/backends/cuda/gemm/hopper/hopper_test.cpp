@@ -1,0 +1,197 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "backends/cuda/gemm/hopper/choice.h"
+#include "backends/cuda/gemm/hopper/product.h"
+#include "backends/cuda/gemm/hopper/text.h"
+#include "ops/ops.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(HopperConfigTest, EveryListedOneIsValidAndSurvivesPacking) {
+  for (const HopperConfig& config : hopperConfigs()) {
+    EXPECT_TRUE(isValid(config, false, true)) << toString(config);
+    EXPECT_EQ(toString(unpackHopper(pack(config))), toString(config));
+  }
+}
+
+TEST(HopperConfigTest, ImpossibleOnesAreRefused) {
+  EXPECT_FALSE(isValid({.tileM = 96}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 256, .tileN = 256}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 128, .stages = 16}, false, true));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 96}, false, false));
+  EXPECT_FALSE(isValid({.tileM = 128, .tileN = 64, .pingPong = true, .splitK = 2}, false, true));
+  EXPECT_FALSE(isValid(unpackHopper(0), false, true));
+  EXPECT_FALSE(isValid(unpackHopper(-1), false, true));
+}
+
+TEST(HopperGeometryTest, TilesCoverTheMatrixAndSplitsMakeClusters) {
+  const HopperProblem problem{.m = 197, .n = 768, .k = 768};
+  const HopperConfig config{.tileM = 128, .tileN = 64, .stages = 4, .splitK = 4};
+  const HopperArguments arguments = argumentsOf(config, problem);
+  EXPECT_EQ(arguments.tilesM, 2);
+  EXPECT_EQ(arguments.tilesN, 12);
+  EXPECT_EQ(arguments.steps, 12);
+  EXPECT_EQ(gridOf(config, arguments, 10), 24 * 4);
+  EXPECT_EQ(gridOf({.tileM = 128, .tileN = 64}, arguments, 10), 10);
+}
+
+TEST(HopperGeometryTest, BoxesFollowTheLayout) {
+  const HopperConfig config{.tileM = 128, .tileN = 256, .shareB = 2};
+  const BoxedTensor along = boxedB(config, {.m = 1, .n = 1000, .k = 512});
+  EXPECT_THAT(along.dims, testing::ElementsAre(512, 1000, 1));
+  EXPECT_THAT(along.strides, testing::ElementsAre(1024, 1024000));
+  EXPECT_THAT(along.box, testing::ElementsAre(64, 128, 1));
+  const BoxedTensor across = boxedB(
+      config, {.m = 1, .n = 1000, .k = 512, .batch = 3, .batchB = true, .transposedB = false});
+  EXPECT_THAT(across.dims, testing::ElementsAre(1000, 512, 3));
+  EXPECT_THAT(across.box, testing::ElementsAre(64, 64, 1));
+}
+
+TEST(HopperGeometryTest, RefusesWhatCopiesCannotReach) {
+  EXPECT_THAT(whyNot({}, {.m = 8, .n = 8, .k = 12}), HasSubstr("16 bytes"));
+  EXPECT_THAT(whyNot({.splitK = 4}, {.m = 8, .n = 8, .k = 128}), HasSubstr("splits K"));
+  EXPECT_EQ(whyNot({}, {.m = 1, .n = 1, .k = 8}), nullptr);
+}
+
+TEST(HopperChoiceTest, SmallProductsSplitKAndLargeOnesDoNot) {
+  const auto best = [](HopperProblem problem) { return promisingConfigs(problem, 132, 4); };
+  for (const HopperConfig& c : best({.m = 128, .n = 768, .k = 3072})) EXPECT_GT(c.splitK, 1);
+  for (const HopperConfig& c : best({.m = 8192, .n = 8192, .k = 8192})) EXPECT_EQ(c.splitK, 1);
+}
+
+TEST(HopperChoiceTest, BlocksOfSmallProductsRunAtOnce) {
+  for (const HopperProblem& problem :
+       {HopperProblem{.m = 128, .n = 2304, .k = 768}, HopperProblem{.m = 384, .n = 768, .k = 768},
+        HopperProblem{.m = 197, .n = 768, .k = 3072}}) {
+    const HopperConfig best = promisingConfigs(problem, 132, 1).front();
+    const int blocks = argumentsOf(best, problem).tiles * clusterSize(best);
+    EXPECT_GE(blocks, 72) << toString(best);
+    EXPECT_LE(blocks, 132) << toString(best);
+  }
+}
+
+TEST(HopperChoiceTest, ListsDiffer) {
+  for (const HopperProblem& problem : {HopperProblem{.m = 128, .n = 768, .k = 768},
+                                       HopperProblem{.m = 4096, .n = 3072, .k = 768}}) {
+    const std::vector<HopperConfig> list = promisingConfigs(problem, 132, 12);
+    EXPECT_EQ(list.size(), 12u);
+    std::set<std::tuple<int, int, bool, int>> kinds;
+    for (const HopperConfig& c : list) kinds.emplace(c.tileM, c.tileN, c.pingPong, c.splitK);
+    EXPECT_GE(kinds.size(), 8u);
+  }
+}
+
+HopperProduct productOf(const std::string& text) {
+  const Graph graph = parseGraph(text, findOp);
+  return hopperProductOf(*graph.nodes().back());
+}
+
+TEST(HopperProductTest, LeadingDimensionsBecomeRowsWhenOneMatrixServesAll) {
+  const HopperProduct p = productOf(
+      "symbols b graph g(%x: f16[b, 128, 768], %w: f16[3072, 768]) {"
+      " %y = MatMul(%x, %w) {transpose_b = true} return %y }");
+  EXPECT_THAT(p.refusal, IsEmpty());
+  EXPECT_EQ(toString(p.m), "128*b");
+  EXPECT_EQ(p.n.value(), 3072);
+  EXPECT_TRUE(p.transposedB);
+  EXPECT_FALSE(p.batchA);
+}
+
+TEST(HopperProductTest, BatchesKeepTheirMatrices) {
+  const HopperProduct p = productOf(
+      "graph g(%x: f16[2, 12, 64, 128], %w: f16[2, 12, 128, 64]) { %y = MatMul(%x, %w) return %y "
+      "}");
+  EXPECT_THAT(p.refusal, IsEmpty());
+  EXPECT_EQ(p.batch.value(), 24);
+  EXPECT_TRUE(p.batchA && p.batchB);
+  EXPECT_FALSE(p.transposedB);
+}
+
+TEST(HopperProductTest, RefusalsSayWhy) {
+  EXPECT_THAT(productOf("graph g(%x: f16[4, 12], %w: f16[12, 8]) { %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("16 bytes"));
+  EXPECT_THAT(productOf("graph g(%x: f16[3, 2, 4, 16], %w: f16[2, 16, 8]) {"
+                        " %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("some dimensions"));
+  EXPECT_THAT(productOf("graph g(%x: i32[4, 16], %w: i32[16, 8]) { %y = MatMul(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("not i32"));
+  EXPECT_THAT(productOf("symbols n graph g(%x: f16[4, 8*n], %w: f16[8, 8*n]) {"
+                        " %y = MatMul(%x, %w) {transpose_b = true} return %y }")
+                  .refusal,
+              HasSubstr("while building"));
+}
+
+TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
+  const Graph graph = parseGraph(
+      "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
+      " %y = MatMul(%x, %w) epilogue(%b, %r) {relu(add(add(x0:f16, x1:f16), x2:f16))} return %y }",
+      findOp);
+  const Node& node = *graph.nodes().back();
+  const HopperEpilogue epilogue = hopperEpilogueOf(node, hopperProductOf(node));
+  EXPECT_THAT(epilogue.refusal, IsEmpty());
+  EXPECT_THAT(epilogue.text, HasSubstr("p.extra[0]) + (at.column)"));
+  EXPECT_THAT(epilogue.text, HasSubstr("touchOperands"));
+  EXPECT_EQ(workOfEpilogue(node), 3);
+  EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
+  EXPECT_THAT(epilogue.text, HasSubstr("loadVector<kWidth>(x2)"));
+  EXPECT_FALSE(epilogue.isByColumn);
+  EXPECT_TRUE(readsInPlace(node, 3));
+  EXPECT_FALSE(readsInPlace(node, 2));
+}
+
+TEST(HopperEpilogueTest, ABiasIsTheSameForAllRows) {
+  const Graph graph = parseGraph(
+      "graph g(%x: f16[64, 128], %w: f16[128, 128], %b: f16[128], %s: f16[64, 1]) {"
+      " %y = MatMul(%x, %w) epilogue(%b) {gelu(add(x0:f16, x1:f16))}"
+      " %z = MatMul(%y, %w) epilogue(%s) {mul(x0:f16, x1:f16)} return %z }",
+      findOp);
+  const auto isByColumn = [](const Node& node) {
+    return hopperEpilogueOf(node, hopperProductOf(node)).isByColumn;
+  };
+  EXPECT_TRUE(isByColumn(*graph.nodes().front()));
+  EXPECT_FALSE(isByColumn(*graph.nodes().back()));
+}
+
+// They are read by columns or as one, which has to be known while building.
+TEST(HopperEpilogueTest, OperandsThatMayTurnOutToBeRepeatedAreRefused) {
+  for (const char* operand : {"[n]", "[n, 1]", "[64, n]", "[n, 64]"}) {
+    const Graph graph =
+        parseGraph(str("symbols n graph g(%x: f16[64, 128], %w: f16[128, 64], %b: f16", operand,
+                       ") { %y = MatMul(%x, %w) epilogue(%b) {add(x0:f16, x1:f16)} return %y }"),
+                   findOp);
+    const Node& node = *graph.nodes().back();
+    EXPECT_THAT(hopperEpilogueOf(node, hopperProductOf(node)).refusal,
+                HasSubstr("not before the sizes are known"))
+        << operand;
+  }
+}
+
+TEST(HopperChoiceTest, BlocksThatWaitForTheirFewStagesAreNotTheBestGuess) {
+  for (const int64_t m : {512, 4096, 12288})
+    EXPECT_GT(promisingConfigs({.m = m, .n = 3072, .k = 768}, 132, 1).front().stages, 2);
+}
+
+TEST(HopperTextTest, TheInstructionFollowsTypeAndLayout) {
+  EXPECT_THAT(hopperHead({.config = {.tileN = 32}, .transposedB = false}),
+              HasSubstr("m64n32k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+                        "%12, %13, %14, %15}, %16, %17, p, 1, 1, 0, 1;"));
+  const std::string tf32 = hopperHead({.config = {.tileN = 8}, .type = DataType::kF32});
+  EXPECT_THAT(tf32, HasSubstr("m64n8k8.f32.tf32.tf32"));
+  EXPECT_THAT(tf32, Not(HasSubstr("p, 1, 1, ")));
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

@@ -1,0 +1,20 @@
+// What the two halves of the Hopper matrix product agree on.
+#pragma once
+
+#include <cstdint>
+
+#include "support/data_type.h"
+
+namespace camshaft::cuda {
+
+inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper";
+
+// The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
+struct HopperParams {
+  int64_t config = 0;  // pack() of a HopperConfig
+  DataType type = DataType::kF16;
+  bool transposedA = false, transposedB = true;
+  bool batchA = false, batchB = false;
+};
+
+}  // namespace camshaft::cuda

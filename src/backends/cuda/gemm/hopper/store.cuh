@@ -1,0 +1,300 @@
+// How the Hopper matrix product writes its tiles: sums become rows in shared memory, pass through
+// the epilogue and leave in vectors. Follows hopper_gemm_tiles.cuh.
+
+// Columns of a row and tile. A place beyond the matrix stands for the last one in it, so that the
+// epilogue can read its operands without asking.
+template <int kWidth>
+__device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
+                                         const GemmParams& p) {
+  Place place = {tile.batch, min(tile.row + row, p.m - 1),
+                 min(tile.column + column, (p.n - 1) & ~(kWidth - 1)), kWidth};
+  if (!kWholeColumns) place.columns = min(kWidth, p.n - place.column);
+  return place;
+}
+
+// Loads operands of the epilogue while the first stages are on their way, so that they are in the
+// first cache when they are needed. Only what fits there with the stages beside it.
+__device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, const Role& role) {
+  constexpr int kRows = kSplitK > 1 ? kRowsPerSplit : kTileM, kGroups = kTileN / 8;
+  constexpr int kThreadsHere = kPingPong ? 128 : kMultiplyThreads;
+  constexpr int kMost = kMovesRegisters || kBlocksPerSm > 1 ? 1 : 4;
+  const int thread = threadIdx.x % kThreadsHere, firstRow = kSplitK > 1 ? role.split * kRows : 0;
+  u32 touched[kMost] = {};
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) {
+    const int item = thread + i * kThreadsHere;
+    if (item < kRows * kGroups)
+      touched[i] =
+          touchOperands(placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
+  }
+  u32 all = 0;
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) all ^= touched[i];
+  return all;
+}
+
+// Eight columns of a row on their way out; only the store asks whether they exist.
+struct Finished {
+  Vector<Output, 8> values;
+  Output* to;
+  int columns;
+  bool isInside = false;
+
+  __device__ __forceinline__ void compute(const float (&sum)[8], const Tile& tile, int row,
+                                          int column, const GemmParams& p) {
+    isInside = tile.row + row < p.m && tile.column + column < p.n;
+    const Place place = placeOf<8>(tile, row, column, p);
+    values = epilogue(sum, place, p);
+    columns = place.columns;
+    to = p.out + ((long long)place.batch * p.m + place.row) * p.n + place.column;
+  }
+  __device__ __forceinline__ void store() const {
+    if constexpr (!kWholeColumns) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        if (isInside && i < columns) to[i] = values.v[i];
+    } else if constexpr (sizeof values % 16 == 0) {
+#pragma unroll
+      for (int i = 0; i < sizeof values / 16; ++i)
+        storeIf(
+            isInside, reinterpret_cast<char*>(to) + i * 16,
+            reinterpret_cast<const float (&)[4]>(reinterpret_cast<const char*>(&values)[i * 16]));
+    } else if (isInside) {
+      storeVector(to, values);
+    }
+  }
+};
+
+// Eight floats of a row; half of the lanes read the second four first, which spreads the banks.
+__device__ __forceinline__ void loadEight(u32 address, float (&x)[8]) {
+  const bool swap = threadIdx.x & 4;
+  float low[4], high[4];
+  loadShared(address + (swap ? 16 : 0), low);
+  loadShared(address + (swap ? 0 : 16), high);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    x[i] = swap ? high[i] : low[i];
+    x[4 + i] = swap ? low[i] : high[i];
+  }
+}
+
+// Rows that begin anywhere: a warp's 16 finished rows of kColumns columns go out element by
+// element, neighbours side by side. Eight columns take kGroupBytes of a row of kPitch bytes.
+template <int kColumns, int kPitch, int kGroupBytes>
+__device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int firstRow,
+                                              int firstColumn, const GemmParams& p) {
+  constexpr int kItems = kColumns / 2, kTogether = kItems < 16 ? kItems : 16;
+  constexpr bool kIsNarrow = kColumns < 32;  // a warp has several rows at a time
+  const int lane = threadIdx.x % 32;
+  const int row = kIsNarrow ? lane / kColumns : 0, column = kIsNarrow ? lane % kColumns : lane;
+  const int rowsLeft = p.m - tile.row - firstRow - row;
+  const int columnsLeft = p.n - tile.column - firstColumn - column;
+  const u32 from = rows + row * kPitch + column / 8 * kGroupBytes + column % 8 * sizeof(Output);
+  Output* const to = p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n +
+                     tile.column + firstColumn + column;
+#pragma unroll
+  for (int first = 0; first < kItems; first += kTogether) {
+    u32 bits[kTogether];
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int item = (first + i) * 32;
+      bits[i] = loadBits<sizeof(Output)>(from + item / kColumns * kPitch +
+                                         item % kColumns / 8 * kGroupBytes);
+    }
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int down = (first + i) * 32 / kColumns, right = (first + i) * 32 % kColumns;
+      storeIf(down < rowsLeft && right < columnsLeft, to + (long long)down * p.n + right, bits[i]);
+    }
+  }
+}
+
+// Sums of which a thread gets eight columns of a row to finish, for operands that lie like D. A warp
+// holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk. Element
+// 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
+__device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, int firstRow,
+                                            const GemmParams& p) {
+  constexpr int kPitch = kChunkPitch, kGroups = kChunk / 8, kTurns = (16 * kGroups + 31) / 32;
+  constexpr int kTogether = kUnrollEpilogue < kTurns ? kUnrollEpilogue : kTurns;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const u32 rows = sumsBase() + warp * 16 * kPitch;
+  const u32 mine = rows + lane / 4 * kPitch + lane % 4 * 8;
+#pragma unroll
+  for (int i = 0; i < kBlocksM; ++i) {
+#pragma unroll
+    for (int chunk = 0; chunk < kTileN / kChunk; ++chunk) {
+      __syncwarp();
+#pragma unroll
+      for (int j = 0; j < kGroups; ++j) {
+        const float* sum = &sums[i][(chunk * kGroups + j) * 4];
+        storeShared(mine + j * 32, sum[0], sum[1]);
+        storeShared(mine + j * 32 + 8 * kPitch, sum[2], sum[3]);
+      }
+      __syncwarp();
+#pragma unroll 1
+      for (int turn = 0; turn < kTurns; turn += kTogether) {
+        Finished finished[kTogether];
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+          const int item = lane + (turn + t) * 32, row = item / kGroups, group = item % kGroups;
+          if (row >= 16) continue;
+          float sum[8];
+          loadEight(rows + row * kPitch + group * 32, sum);
+          finished[t].compute(sum, tile, firstRow + i * 64 + warp % 4 * 16 + row,
+                              chunk * kChunk + group * 8, p);
+        }
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+          if constexpr (kWholeColumns) {
+            finished[t].store();
+          } else {
+            const int item = lane + (turn + t) * 32;
+            if (item < 16 * kGroups)
+              inShared<Vector<Output, 8>>(rows + item / kGroups * kPitch + item % kGroups * 32) =
+                  finished[t].values;
+          }
+        }
+      }
+      if constexpr (!kWholeColumns) {
+        __syncwarp();
+        storeElements<kChunk, kPitch, 32>(rows, tile, firstRow + i * 64 + warp % 4 * 16,
+                                          chunk * kChunk, p);
+      }
+    }
+  }
+}
+
+// Puts a warp's pairs, in the order of sums, into its 16 rows of shared memory.
+template <int kGroups>
+__device__ __forceinline__ void putRows(u32 rows, const Vector<Output, 2> (&pairs)[kGroups][2]) {
+  const int lane = threadIdx.x % 32;
+  if constexpr (sizeof(Output) == 4) {
+    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * 8;
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        inShared<Vector<Output, 2>>(mine + j * 32 + half * 8 * kRowPitch) = pairs[j][half];
+  } else {
+    const u32 mine = rows + lane % 16 * kRowPitch + lane / 16 * 16;
+    const auto bits = [&](int j, int half) { return reinterpret_cast<const u32&>(pairs[j][half]); };
+#pragma unroll
+    for (int j = 0; j + 1 < kGroups; j += 2)
+      storeMatrices(mine + j * 16, bits(j, 0), bits(j, 1), bits(j + 1, 0), bits(j + 1, 1));
+    if constexpr (kGroups % 2 == 1)
+      storeMatrices(mine + (kGroups - 1) * 16, bits(kGroups - 1, 0), bits(kGroups - 1, 1));
+  }
+}
+
+// A warp's 16 finished rows of kRowChunk columns, in vectors of 16 bytes.
+__device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int firstRow,
+                                             int firstColumn, const GemmParams& p) {
+  constexpr int kPerVector = 16 / sizeof(Output), kVectors = kRowChunk / kPerVector;
+  constexpr int kTurns = (16 * kVectors + 31) / 32;
+  const int lane = threadIdx.x % 32, row = lane / kVectors, column = lane % kVectors * kPerVector;
+  const int rowsLeft = min(p.m - tile.row - firstRow, 16) - row;
+  const bool hasColumns = tile.column + firstColumn + column < p.n;
+  const u32 from = rows + row * kRowPitch + column * sizeof(Output);
+  Output* const to = p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n +
+                     tile.column + firstColumn + column;
+  float vectors[kTurns][4];
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn)
+    if (kTurns > 1 || row < 16) loadShared(from + turn * 32 / kVectors * kRowPitch, vectors[turn]);
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int down = turn * 32 / kVectors;
+    storeIf(hasColumns && down < rowsLeft, to + (long long)down * p.n, vectors[turn]);
+  }
+}
+
+// Sums that are finished where they are, in pairs of columns, for operands that are the same for
+// all rows: only what is stored passes through shared memory.
+__device__ __forceinline__ void storeByColumns(const Sums& sums, const Tile& tile, int firstRow,
+                                               const GemmParams& p) {
+  constexpr int kGroups = kRowChunk / 8;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const u32 rows = sumsBase() + warp * 16 * kRowPitch;
+  firstRow += warp % 4 * 16;
+#pragma unroll
+  for (int chunk = 0; chunk < kTileN / kRowChunk; ++chunk) {
+    Vector<Output, 2> finished[kBlocksM][kGroups][2];
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+      for (int i = 0; i < kBlocksM * 2; ++i) {
+        const float* sum = &sums[i / 2][(chunk * kGroups + j) * 4 + i % 2 * 2];
+        const float pair[2] = {sum[0], sum[1]};
+        const int row = firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4;
+        const int column = chunk * kRowChunk + j * 8 + lane % 4 * 2;
+        finished[i / 2][j][i % 2] = epilogue(pair, placeOf<2>(tile, row, column, p), p);
+      }
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i) {
+      __syncwarp();
+      putRows(rows, finished[i]);
+      __syncwarp();
+      if constexpr (kWholeColumns)
+        storeVectors(rows, tile, firstRow + i * 64, chunk * kRowChunk, p);
+      else
+        storeElements<kRowChunk, kRowPitch, 8 * sizeof(Output)>(rows, tile, firstRow + i * 64,
+                                                                chunk * kRowChunk, p);
+    }
+  }
+}
+
+__device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, int firstRow,
+                                          const GemmParams& p) {
+  if constexpr (kFinishesInRegisters)
+    storeByColumns(sums, tile, firstRow, p);
+  else
+    storeByRows(sums, tile, firstRow, p);
+}
+
+// Every block of the cluster owns some rows of the tile and gets all sums for them, its own too.
+__device__ __forceinline__ int countOwnRows(const Tile& tile, const GemmParams& p,
+                                            const Role& role) {
+  const int first = role.split * kRowsPerSplit;
+  return max(min(min(kRowsPerSplit, kTileM - first), p.m - tile.row - first), 0);
+}
+__device__ __forceinline__ void sendSums(const Sums& sums, const Tile& tile, int firstRow,
+                                         const GemmParams& p, const Role& role) {
+  constexpr int kPitch = kTilePitch;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int i = 0; i < kBlocksM * 2; ++i) {
+    const int row = firstRow + i / 2 * 64 + warp % 4 * 16 + i % 2 * 8 + lane / 4;
+    if (tile.row + row >= p.m) continue;
+    const int owner = row / kRowsPerSplit;
+    const int slot = role.split * kRowsPerSplit + row - owner * kRowsPerSplit;
+    const int rank = owner + role.member * kSplitK;
+    const u32 to = inPeer(sumsBase() + slot * kPitch + lane % 4 * 8, rank);
+    const u32 barrier = inPeer(sumsBarrier(), rank);
+#pragma unroll
+    for (int j = 0; j < kTileN / 8; ++j)
+      storePeer(to + j * 32, sums[i / 2][j * 4 + i % 2 * 2], sums[i / 2][j * 4 + i % 2 * 2 + 1],
+                barrier);
+  }
+}
+
+__device__ __forceinline__ void storeSplitTile(const Tile& tile, const GemmParams& p,
+                                               const Role& role) {
+  constexpr int kPitch = kTilePitch, kGroups = kTileN / 8;
+  const int firstRow = role.split * kRowsPerSplit, rows = countOwnRows(tile, p, role);
+  wait(sumsBarrier(), 0);
+#pragma unroll 1
+  for (int item = threadIdx.x; item < rows * kGroups; item += kMultiplyThreads) {
+    const int row = item / kGroups, group = item % kGroups;
+    float sum[8] = {};
+#pragma unroll
+    for (int split = 0; split < kSplitK; ++split) {
+      float part[8];
+      loadEight(sumsBase() + (split * kRowsPerSplit + row) * kPitch + group * 32, part);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum[i] += part[i];
+    }
+    Finished finished;
+    finished.compute(sum, tile, firstRow + row, group * 8, p);
+    finished.store();
+  }
+}

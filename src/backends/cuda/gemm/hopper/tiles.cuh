@@ -1,0 +1,177 @@
+// D = epilogue(A·B) on Hopper: one warp copies tiles with TMA into a ring of shared-memory stages,
+// one or two warpgroups multiply them with wgmma.
+//
+// The generator puts the prelude and device/hopper.cuh in front of this text, and:
+//   kTileM, kTileN         tile of D of one block; kTileM in steps of 64, kTileN of 8
+//   kConsumers             warpgroups that multiply; they share the rows of a tile, or with
+//   kPingPong              take whole tiles in turn, so that one multiplies while the other stores
+//   kStages                depth of the ring
+//   kSplitK                blocks of a cluster that share a tile along K and add up in rank order
+//   kShareA, kShareB       blocks of a cluster with the same rows (columns) of D, which fetch A (B)
+//                          together, each a part of it for all; one of them is 1
+//   kElementBytes          of A and B; a stage is 128 bytes along K
+//   kTransposedA           A lies as [k, m]; else [m, k]
+//   kTransposedB           B lies as [n, k]; else [k, n]
+//   kConstantB             no kernel writes B: it is fetched before the preceding kernel has ended
+//   kWholeColumns          n is a multiple of 8, so that rows of D are written in vectors
+//   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
+//   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
+//   kBlocksPerSm           blocks that shall fit on a multiprocessor
+//   Output                 element type of D
+//   multiply(d, a, b, add) one wgmma instruction: d = a·b, or d += a·b
+// and behind it store.cuh, gemm.cuh and the definitions of epilogue() and
+// touchOperands().
+
+struct GemmParams {
+  Output* out;
+  const void* extra[8];  // operands of the epilogue
+  int m, n;
+  int steps;           // along K, of 128 bytes
+  int tilesM, tilesN;  // in units of what a cluster computes
+  int tiles;           // tilesM * tilesN * batches
+  int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
+};
+
+// Some columns of one row of D; `columns` of them exist.
+struct Place {
+  int batch, row, column, columns;
+};
+
+// Eight columns of a row, or two.
+template <int kWidth>
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
+                                                                  const Place& place,
+                                                                  const GemmParams& p);
+
+// Loads something of each operand that epilogue() reads there, whatever it is.
+static __device__ __forceinline__ u32 touchOperands(const Place& place, const GemmParams& p);
+
+constexpr int kShare = kShareA * kShareB;
+constexpr int kClusterSize = kSplitK * kShare;
+constexpr int kRowsPerConsumer = kPingPong ? kTileM : kTileM / kConsumers;
+constexpr int kBlocksM = kRowsPerConsumer / 64;  // wgmma instructions side by side along M
+using Sums = float[kBlocksM][kTileN / 2];        // accumulators of a thread
+constexpr int kMultiplyThreads = kConsumers * 128;
+// Large tiles of two warpgroups need more registers than an equal share: a whole warpgroup copies,
+// which gives up most of its own.
+constexpr bool kMovesRegisters = kConsumers == 2 && kBlocksPerSm == 1 && kBlocksM * kTileN > 128;
+constexpr int kCopyRegisters = 40, kMultiplyRegisters = 232;
+constexpr int kThreads = kMultiplyThreads + (kMovesRegisters ? 128 : 32);
+constexpr int kTileABytes = kTileM * 128, kTileBBytes = kTileN * 128;
+constexpr int kStageBytes = kTileABytes + kTileBBytes;
+constexpr int kSliceA = kTileABytes / kShareA, kSliceB = kTileBBytes / kShareB;
+// Sums on their way to the epilogue lie in f32 rows whose pitch is 8 mod 16 floats, so that neither
+// the accumulators' layout nor reading by rows meets bank conflicts.
+// Large tiles take small chunks of columns at a time, to leave room for stages.
+constexpr int kChunk = kTileN % 64 == 0 && kTileM + kTileN < 320 ? 64
+                       : kTileN % 32 == 0                        ? 32
+                       : kTileN % 16 == 0                        ? 16
+                                                                 : 8;
+constexpr int kChunkPitch = 4 * (kChunk % 16 == 0 ? kChunk + 8 : kChunk);
+constexpr int kTilePitch = 4 * (kTileN % 16 == 0 ? kTileN + 8 : kTileN);
+// What finishes its sums in registers keeps elements of D there instead, 16-bit ones in rows whose
+// pitch is 4 mod 8 words, as stmatrix wants them.
+constexpr bool kFinishesInRegisters =
+    kColumnEpilogue && kSplitK == 1 && (sizeof(Output) == 2 || sizeof(Output) == 4);
+constexpr int kRowChunk = sizeof(Output) == 2 && kTileN % 64 == 0 ? 64 : kChunk;
+constexpr int kRowPitch = sizeof(Output) == 2 ? 2 * kRowChunk + 16 : kChunkPitch;
+constexpr int kRowsPerSplit = (kTileM + kSplitK - 1) / kSplitK;
+
+static_assert(kTileM % (64 * (kPingPong ? 1 : kConsumers)) == 0 && kTileN % 8 == 0 &&
+              kTileN <= 256);
+static_assert(kBlocksPerSm <= 2 && (kBlocksPerSm == 1 || kBlocksM * kTileN <= 128));
+static_assert(kShareA == 1 || kShareB == 1);
+static_assert(kSliceA % kAtom == 0 && kSliceB % kAtom == 0);
+static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox == 0));
+static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
+static_assert(!(kPingPong && kSplitK > 1));
+static_assert(kWholeColumns || sizeof(Output) <= 4);
+static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
+
+// ---- Shared memory ---------------------------------------------------------------------------
+
+// Dynamic shared memory: stages at 1024-byte alignment, then the sums, then the barriers.
+// The host computes the same sum (config.h).
+constexpr int kSumsBytes =
+    kSplitK > 1 ? kSplitK * kRowsPerSplit * kTilePitch : kConsumers * 4 * 16 * kChunkPitch;
+
+extern __shared__ char sharedMemory[];
+
+__device__ __forceinline__ u32 stagesBase() {
+  return ((u32)__cvta_generic_to_shared(sharedMemory) + 1023) & ~1023u;
+}
+__device__ __forceinline__ u32 sumsBase() { return stagesBase() + kStages * kStageBytes; }
+__device__ __forceinline__ u32 fullBarrier(int stage) {
+  return sumsBase() + kSumsBytes + stage * 8;
+}
+__device__ __forceinline__ u32 emptyBarrier(int stage) { return fullBarrier(kStages + stage); }
+__device__ __forceinline__ u32 sumsBarrier() { return fullBarrier(2 * kStages); }
+
+// A place in the ring of stages. A barrier has been passed `phase` (mod 2) times by those in front.
+struct Ring {
+  u32 stage = 0, phase = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+  __device__ __forceinline__ void skip(u32 count) {
+    const u32 position = stage + count;
+    phase ^= position / kStages & 1;
+    stage = position % kStages;
+  }
+};
+
+// ---- Tiles -----------------------------------------------------------------------------------
+
+struct Tile {
+  int batch, row, column;
+};
+
+// Which part of its cluster's work is this block's.
+struct Role {
+  int split, member;
+  __device__ __forceinline__ Role() {
+    const int rank = kClusterSize == 1 ? 0 : clusterRank();
+    split = rank % kSplitK;
+    member = rank / kSplitK;
+  }
+  // Bits of the blocks that fetch together.
+  __device__ __forceinline__ u16 mates() const {
+    u16 bits = 0;
+#pragma unroll
+    for (int i = 0; i < kShare; ++i) bits |= 1 << (split + i * kSplitK);
+    return bits;
+  }
+  __device__ __forceinline__ int firstStep(const GemmParams& p) const {
+    return p.steps * split / kSplitK;
+  }
+  __device__ __forceinline__ int countSteps(const GemmParams& p) const {
+    return p.steps * (split + 1) / kSplitK - firstStep(p);
+  }
+};
+
+// Tiles go down bands of a few rows of tiles, so that those in flight together share A and B in L2.
+// The first copy waits for this: divisions only where they are needed.
+__device__ __forceinline__ Tile tileAt(u32 index, const GemmParams& p, int member) {
+  constexpr u32 kBand = kShareB > 1 ? 8 / kShareB : 8;
+  const u32 perBand = kBand * p.tilesN, perBatch = p.tilesM * p.tilesN;
+  Tile tile = {};
+  if (index >= perBatch) {
+    tile.batch = index / perBatch;
+    index %= perBatch;
+  }
+  u32 first = 0;
+  if (index >= perBand) {
+    first = index / perBand * kBand;
+    index %= perBand;
+  }
+  const u32 height = min(kBand, p.tilesM - first);
+  const int tileM = first + index % height, tileN = index / height;
+  tile.row = (tileM * kShareB + (kShareB > 1 ? member : 0)) * kTileM;
+  tile.column = (tileN * kShareA + (kShareA > 1 ? member : 0)) * kTileN;
+  return tile;
+}
+__device__ __forceinline__ int firstTile() { return blockIdx.x / kClusterSize; }
+__device__ __forceinline__ int tileStride() { return gridDim.x / kClusterSize; }

@@ -1,0 +1,59 @@
+#include "backends/cuda/families.h"
+#include "backends/cuda/codegen/row_plan.h"
+#include "backends/cuda/pointwise/pointwise.h"
+#include "ops/reduce.h"
+#include "support/text.h"
+
+namespace camshaft::cuda::reduce {
+namespace {
+
+Verdict supports(const Node& node) {
+  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
+  return Verdict::yes();
+}
+
+// A block scans a row whose elements are neighbours; of others a thread has one each.
+Prepared prepare(const Node& node, const PrepareOptions& options) {
+  const auto& attrs = node.as<CumSumAttrs>();
+  const Shape& shape = node.input(0)->shape();
+  const DataType type = node.input(0)->dataType();
+  const size_t axis = attrs.axis;
+  std::vector<size_t> others = axesFrom(0, axis);
+  for (size_t i = axis + 1; i < shape.size(); ++i) others.push_back(i);
+  Dim rows = 1;
+  for (size_t i : others) rows *= shape[i];
+  const bool isTogether = numElements({shape.begin() + axis + 1, shape.end()}).isConstant(1);
+  const std::string_view wide = isFloat(type) ? computeType(type) : "unsigned long long";
+  const std::string_view element = computeType(type);
+
+  KernelText kernel(str("cumsum_", type), node, options);
+  kernel.input("x", 0);
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  kernel.include("reduce/cumsum.cuh");
+  kernel.body +=
+      isTogether ? "  const Index row = blockIdx.x;\n"
+                 : str("  const Index row = Index(blockIdx.x) * 128 + threadIdx.x;\n  if (row >= ",
+                       kernel.size(rows), ") return;\n");
+  Walk walk(kernel, shape, {{"row", others}, {"column", {axis}}});
+  printLoad(kernel, walk, "column", type, contiguousStrides(shape), 1);
+  printStore(kernel, node, walk, "column", 1);
+  kernel.body +=
+      str("  const auto loadOne = [&](Index column) {\n    ", element,
+          " values[1];\n    load(column, values);\n    return static_cast<", wide,
+          ">(values[0]);\n  };\n  const auto storeOne = [&](Index column, ", wide,
+          " value) {\n    const ", element, " results[1] = {static_cast<", element,
+          ">(value)};\n    store(column, results);\n  };\n  ",
+          isTogether ? "scanTogether<" : "scanAlone<", attrs.product ? "Multiplying<" : "Adding<",
+          wide, ">, ", attrs.reverse, ", ", attrs.exclusive, isTogether ? ", 128, " : ", ", wide,
+          ">(", kernel.size(shape[axis]), ", loadOne, storeOne);\n");
+  return kernel.prepared({.grid = {isTogether ? rows : ceilDiv(rows, 128), 1, 1}, .block = 128});
+}
+
+constexpr Kernel kKernels[] = {{"cuda/cumsum", supports, prepare}};
+
+}  // namespace
+
+KernelList cumSumKernels() { return kKernels; }
+
+}  // namespace camshaft::cuda::reduce

@@ -1,0 +1,146 @@
+// Loads and launches the Hopper matrix product.
+#include <cstring>
+#include <memory>
+
+#include "backends/cuda/gemm/hopper/geometry.h"
+#include "backends/cuda/gemm/hopper/params.h"
+#include "backends/cuda/runtime/code_library.h"
+#include "backends/cuda/runtime/driver.h"
+#include "backends/cuda/runtime/launch_hopper.h"
+#include "backends/cuda/runtime/queue.h"
+#include "support/error.h"
+
+namespace camshaft::cuda {
+namespace {
+
+struct Loaded {
+  HopperParams params;
+  HopperConfig config;
+  std::shared_ptr<const CodeLibrary> library;
+  CUkernel kernel = nullptr;
+  int activeClusters = 0;
+};
+
+// The two attributes of a launch, which the configuration points to.
+struct Launch {
+  CUlaunchAttribute attributes[2] = {};
+  CUlaunchConfig config = {};
+
+  Launch(const HopperConfig& shape, int64_t blocks, CUstream stream) {
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[0].value.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[1].value.clusterDim = {static_cast<unsigned>(clusterSize(shape)), 1, 1};
+    config = {.gridDimX = static_cast<unsigned>(blocks),
+              .gridDimY = 1,
+              .gridDimZ = 1,
+              .blockDimX = static_cast<unsigned>(threadsOf(shape)),
+              .blockDimY = 1,
+              .blockDimZ = 1,
+              .sharedMemBytes = static_cast<unsigned>(sharedBytesOf(shape)),
+              .hStream = stream,
+              .attrs = attributes,
+              .numAttrs = 2};
+  }
+  Launch(const Launch&) = delete;
+};
+
+std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> params,
+                                 std::span<const std::byte> binary) {
+  auto state = std::make_shared<Loaded>();
+  if (params.size() != sizeof state->params || binary.empty())
+    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a matrix product");
+  std::memcpy(&state->params, params.data(), params.size());
+  const HopperConfig& shape = state->config = unpackHopper(state->params.config);
+  if (!isValid(shape, state->params.transposedA, state->params.transposedB))
+    fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
+  state->library = CodeLibrary::of(binary);
+  state->kernel = state->library->find("gemm", static_cast<unsigned>(sharedBytesOf(shape)));
+  constexpr int kPortableCluster = 8;
+  if (clusterSize(shape) > kPortableCluster) {
+    CUdevice device = 0;
+    check(driver().cuCtxGetDevice(&device), "ask for the current GPU");
+    check(driver().cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+                                        state->kernel, device),
+          "run blocks of a matrix product in a large cluster");
+  }
+  const Launch one(shape, clusterSize(shape), nullptr);
+  check(driver().cuOccupancyMaxActiveClusters(
+            &state->activeClusters, reinterpret_cast<CUfunction>(state->kernel), &one.config),
+        "ask how many blocks of a matrix product fit on the GPU");
+  if (state->activeClusters < 1)
+    fail(ErrorKind::kUnsupported, "a matrix product of the engine does not fit on this GPU");
+  return state;
+}
+
+HopperProblem problemOf(const HopperParams& params, const LaunchArgs& args) {
+  return {.m = args.dims[0],
+          .n = args.dims[1],
+          .k = args.dims[2],
+          .batch = args.dims[3],
+          .batchA = params.batchA,
+          .batchB = params.batchB,
+          .type = params.type,
+          .transposedA = params.transposedA,
+          .transposedB = params.transposedB};
+}
+
+bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
+
+bool fits(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const Loaded*>(opaque);
+  constexpr size_t kMostInputs = 2 + std::size(HopperArguments{}.extra);
+  if (args.dims.size() != 4 || args.outputs.size() != 1 || args.inputs.size() < 2 ||
+      args.inputs.size() > kMostInputs)
+    return false;
+  const HopperProblem p = problemOf(state.params, args);
+  const TensorArg &a = args.inputs[0], &b = args.inputs[1];
+  if (a.type != p.type || b.type != p.type) return false;
+  if (isEmpty(args)) return true;
+  if (whyNot(state.config, p)) return false;
+  return a.count() == p.m * p.k * (p.batchA ? p.batch : 1) &&
+         b.count() == p.n * p.k * (p.batchB ? p.batch : 1) &&
+         args.outputs[0].count() == p.m * p.n * p.batch;
+}
+
+CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {
+  constexpr cuuint32_t kOneByOne[3] = {1, 1, 1};
+  cuuint64_t dims[3], strides[2];
+  std::copy(std::begin(tensor.dims), std::end(tensor.dims), dims);
+  std::copy(std::begin(tensor.strides), std::end(tensor.strides), strides);
+  const CUtensorMapDataType element = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                      : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                                : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  CUtensorMap map;
+  check(driver().cuTensorMapEncodeTiled(
+            &map, element, 3, data, dims, strides, tensor.box, kOneByOne,
+            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+        "describe an operand of a matrix product");
+  return map;
+}
+
+void launch(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const Loaded*>(opaque);
+  if (isEmpty(args)) return;
+  const HopperProblem problem = problemOf(state.params, args);
+  CUtensorMap a = encode(boxedA(state.config, problem), problem.type, args.inputs[0].data);
+  CUtensorMap b = encode(boxedB(state.config, problem), problem.type, args.inputs[1].data);
+  HopperArguments arguments = argumentsOf(state.config, problem);
+  arguments.out = args.outputs[0].data;
+  for (size_t i = 2; i < args.inputs.size(); ++i) arguments.extra[i - 2] = args.inputs[i].data;
+  void* pointers[] = {&a, &b, &arguments};
+  const Launch one(state.config, gridOf(state.config, arguments, state.activeClusters),
+                   static_cast<CUstream>(args.stream));
+  queueKernel(one.config, state.kernel, pointers, "launch a matrix product");
+}
+
+}  // namespace
+
+const RuntimeKernel& hopperLauncher() {
+  static constexpr RuntimeKernel kKernel{
+      .name = kHopperGemmKernel, .launch = launch, .fits = fits, .loadCode = load};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda

@@ -1,0 +1,249 @@
+// Prints, loads and launches the Hopper matrix product by itself, for hopper_gemm_check.cpp.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "backends/cuda/gemm/hopper/geometry.h"
+#include "backends/cuda/gemm/hopper/text.h"
+#include "device_process.h"
+
+using namespace camshaft::cuda;
+
+// What is checked: types, layouts and an epilogue.
+struct Variant {
+  const char* name;
+  DataType type;
+  const char *element, *output;
+  bool transposedA, transposedB, wholeColumns, isFull;  // isFull: bias, residual and relu
+  double tolerance;
+  bool isGelu = false;  // bias, then GELU
+};
+// ---- Device code ------------------------------------------------------------------------------
+
+inline std::string readFile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    std::printf("run from the root of the repository: no %s\n", path.c_str());
+    std::exit(2);
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+inline const std::string& prelude() {
+  static const std::string text = readFile("src/backends/cuda/device/prelude.cuh");
+  return text;
+}
+
+inline std::string epilogueText(const Variant& v) {
+  std::string text = R"(
+template <int kWidth>
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
+                                                                  const Place& at, const GemmParams& p) {
+  const float* bias = static_cast<const float*>(p.extra[0]) + at.column;
+  Vector<Output, kWidth> out;
+)";
+  if (v.isFull)
+    text += R"(
+  const auto add = loadVector<kWidth>(static_cast<const f16*>(p.extra[1]) +
+                                      ((long long)at.batch * p.m + at.row) * p.n + at.column);
+  const auto vector = loadVector<kWidth>(bias);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    const float x = sum[i] + vector.v[i] + toCompute(add.v[i]);
+    assign(out.v[i], x > 0 ? x : 0.0f);
+  })";
+  else
+    text += str(R"(
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    const float x = sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
+    assign(out.v[i], )",
+                v.isGelu ? "op::Gelu(x)" : "x", ");\n  }");
+  text += "\n  return out;\n}\n";
+  text += R"(
+static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
+  u32 bits = *(static_cast<const u32*>(p.extra[0]) + at.column);
+)";
+  if (v.isFull)
+    text += R"(
+  bits ^= static_cast<const u16*>(p.extra[1])[((long long)at.batch * p.m + at.row) * p.n + at.column];
+)";
+  return text + "  return bits;\n}\n";
+}
+
+inline std::string gemmText(const HopperConfig& config, const Variant& v, bool isGuarded) {
+  static const std::string hopper = readFile("src/backends/cuda/device/hopper.cuh");
+  static const std::string activations =
+      "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
+      "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T "
+      "GeluTanh(T);\n}\n" +
+      readFile("src/backends/cuda/device/fast_activations.cuh");
+  static const std::string device = readFile("src/backends/cuda/gemm/hopper/tiles.cuh") +
+                                    readFile("src/backends/cuda/gemm/hopper/store.cuh") +
+                                    readFile("src/backends/cuda/gemm/hopper/gemm.cuh");
+  return str(prelude(), v.isGelu ? activations : "",
+             isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
+             hopperHead({.config = config,
+                         .type = v.type,
+                         .outputType = v.output,
+                         .transposedA = v.transposedA,
+                         .transposedB = v.transposedB,
+                         .constantB = true,
+                         .wholeColumns = v.wholeColumns,
+                         .columnEpilogue = !v.isFull,
+                         .unrollEpilogue = config.blocksPerSm > 1 ? 2 : 4}),
+             device, epilogueText(v));
+}
+
+inline std::string helperText(const Variant& v) {
+  return str(prelude(), "using Element = ", v.element, ";\nusing Output = ", v.output,
+             ";\nconstexpr bool kTransposedA = ", v.transposedA, ", kTransposedB = ", v.transposedB,
+             ", kFull = ", v.isFull, ", kGelu = ", v.isGelu, ";\n", R"(
+template <class T> __device__ void fill(T* to, long long count, unsigned seed) {
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
+    x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16;
+    assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
+  }
+}
+extern "C" __global__ void fillElements(Element* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void fillHalfs(f16* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void fillFloats(float* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void reference(const Element* a, const Element* b, const float* bias, const f16* residual,
+                                     float* out, long long m, long long n, long long k, long long batch, int batchA, int batchB) {
+  const long long at = blockIdx.x * 256ll + threadIdx.x;
+  if (at >= m * n * batch) return;
+  const long long column = at % n, row = at / n % m, item = at / n / m;
+  a += batchA ? item * m * k : 0;
+  b += batchB ? item * n * k : 0;
+  float sum = 0;
+  for (long long i = 0; i < k; ++i)
+    sum += toCompute(kTransposedA ? a[i * m + row] : a[row * k + i]) *
+           toCompute(kTransposedB ? b[column * k + i] : b[i * n + column]);
+  sum += bias[column];
+  if (kFull) { sum += toCompute(residual[at]); sum = sum > 0 ? sum : 0; }
+  if (kGelu) sum *= normcdff(sum);
+  out[at] = sum;
+}
+__device__ void add(double difference, double size, double* sums) {
+  __shared__ double scratch[8];
+  difference = blockReduce<256>(difference, Sum(), scratch);
+  size = blockReduce<256>(size, Sum(), scratch);
+  if (threadIdx.x == 0) { atomicAdd(sums, difference); atomicAdd(sums + 1, size); }
+}
+extern "C" __global__ void compare(const Output* is, const float* wanted, long long count, double* sums) {
+  double difference = 0, size = 0;
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    const double d = (double)toCompute(is[i]) - wanted[i];
+    difference += d * d;
+    size += (double)wanted[i] * wanted[i];
+  }
+  add(difference, size, sums);
+}
+extern "C" __global__ void compareHalfs(const f16* is, const f16* wanted, long long count, double* sums) {
+  double difference = 0, size = 0;
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    const double w = toCompute(wanted[i]), d = toCompute(is[i]) - w;
+    difference += d * d;
+    size += w * w;
+  }
+  add(difference, size, sums);
+}
+extern "C" __global__ void guard(const unsigned char* bytes, int count, double* sums) {
+  for (int i = threadIdx.x; i < count; i += 256)
+    if (bytes[i] != 0xff) atomicAdd(sums + 2, 1.0);
+}
+)");
+}
+
+// ---- Device -----------------------------------------------------------------------------------
+
+struct Helpers {
+  CUmodule module = nullptr;
+  CUfunction fillElements, fillHalfs, fillFloats, reference, compare, compareHalfs, guard;
+  explicit Helpers(const Binary& binary) {
+    CHECK(cuModuleLoadData(&module, binary.code.data()));
+    fillElements = functionOf(module, "fillElements");
+    fillHalfs = functionOf(module, "fillHalfs");
+    fillFloats = functionOf(module, "fillFloats");
+    reference = functionOf(module, "reference");
+    compare = functionOf(module, "compare");
+    compareHalfs = functionOf(module, "compareHalfs");
+    guard = functionOf(module, "guard");
+  }
+};
+
+inline CUtensorMap encode(const BoxedTensor& t, DataType type, CUdeviceptr at) {
+  CUtensorMap map;
+  const CUtensorMapDataType dataType = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                       : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  const cuuint64_t dims[] = {t.dims[0], t.dims[1], t.dims[2]},
+                   strides[] = {t.strides[0], t.strides[1]};
+  const cuuint32_t box[] = {t.box[0], t.box[1], t.box[2]}, ones[] = {1, 1, 1};
+  CHECK(cuTensorMapEncodeTiled(&map, dataType, 3, reinterpret_cast<void*>(at), dims, strides, box,
+                               ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
+}
+
+struct Gemm {
+  HopperConfig config;
+  CUmodule module = nullptr;
+  CUfunction function;
+  int activeClusters = 0;
+
+  Gemm(const HopperConfig& c, const Binary& binary) : config(c) {
+    CHECK(cuModuleLoadData(&module, binary.code.data()));
+    function = functionOf(module, "gemm");
+    CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                             static_cast<int>(sharedBytesOf(config))));
+    if (clusterSize(config) > 8)
+      CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    CUlaunchAttribute attributes[2];
+    CUlaunchConfig launch = launchConfig(clusterSize(config), nullptr, false, attributes);
+    CHECK(cuOccupancyMaxActiveClusters(&activeClusters, function, &launch));
+    if (activeClusters < 1) throw DeviceError{"no cluster fits"};
+  }
+  ~Gemm() { cuModuleUnload(module); }
+
+  CUlaunchConfig launchConfig(unsigned grid, CUstream stream, bool isOverlapped,
+                              CUlaunchAttribute (&attributes)[2]) const {
+    CUlaunchConfig launch = {};
+    launch.gridDimX = grid;
+    launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+    launch.blockDimX = threadsOf(config);
+    launch.sharedMemBytes = static_cast<unsigned>(sharedBytesOf(config));
+    launch.hStream = stream;
+    attributes[0] = {};
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[0].value.clusterDim.x = clusterSize(config);
+    attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = 1;
+    attributes[1] = {};
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[1].value.programmaticStreamSerializationAllowed = 1;
+    launch.attrs = attributes;
+    launch.numAttrs = isOverlapped ? 2 : 1;
+    return launch;
+  }
+
+  void launch(const HopperProblem& problem, CUdeviceptr a, CUdeviceptr b, CUdeviceptr out,
+              CUdeviceptr bias, CUdeviceptr residual, CUstream stream, bool isOverlapped) const {
+    CUtensorMap mapA = encode(boxedA(config, problem), problem.type, a);
+    CUtensorMap mapB = encode(boxedB(config, problem), problem.type, b);
+    HopperArguments arguments = argumentsOf(config, problem);
+    arguments.out = reinterpret_cast<void*>(out);
+    arguments.extra[0] = reinterpret_cast<void*>(bias);
+    arguments.extra[1] = reinterpret_cast<void*>(residual);
+    void* pointers[] = {&mapA, &mapB, &arguments};
+    CUlaunchAttribute attributes[2];
+    const CUlaunchConfig launch =
+        launchConfig(static_cast<unsigned>(gridOf(config, arguments, activeClusters)), stream,
+                     isOverlapped, attributes);
+    CHECK(cuLaunchKernelEx(&launch, function, pointers, nullptr));
+  }
+};
