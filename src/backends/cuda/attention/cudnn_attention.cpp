@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/attention.h"
 #include "ops/rules.h"

@@ -7,8 +7,8 @@
 
 #include "backends/cuda/attention/flash_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/services.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/attention.h"
 #include "support/text.h"
 

@@ -1,6 +1,6 @@
 // LinearAttention: a thread owns one column of a head's state and walks the tokens with it.
 #include "backends/cuda/families.h"
-#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/codegen/store.h"
 #include "ops/attention.h"
 #include "support/text.h"
 
@@ -21,43 +21,7 @@ Verdict supports(const Node& node) {
   const Dim& rows = node.output(1)->shape()[2];
   if (!rows.isConstant() || rows.value() > kMostRows)
     return Verdict::no(str("only keys of a known size of up to ", kMostRows));
-  return movesElements(node);
-}
-
-void printStep(KernelText& kernel, const Node& node) {
-  const auto& attrs = node.as<LinearAttentionAttrs>();
-  kernel.body +=
-      "    const Index token = batch * length + t;\n"
-      "    const auto k = x1 + (token * kHeads + head) * kRows;\n"
-      "    Real u = toCompute(x2[(token * kHeads + head) * columns + column]);\n";
-  if (node.hasInput(4)) {
-    const bool perRow = !node.input(4)->shape()[2].isConstant(attrs.kvHeads);
-    kernel.body += str("    const auto decay = x4 + (token * kHeads + head) * ",
-                       perRow ? "kRows" : "1", ";\n#pragma unroll 8\n",
-                       "    for (int i = 0; i < kRows; ++i) state[i] *= exp(Real(toCompute(decay[",
-                       perRow ? "i" : "0", "])));\n");
-  }
-  if (node.hasInput(5)) {
-    const bool perHead = !node.input(5)->shape()[2].isConstant(1);
-    kernel.body +=
-        str("#pragma unroll 8\n"
-            "    for (int i = 0; i < kRows; ++i) u -= state[i] * toCompute(k[i]);\n"
-            "    u *= toCompute(x5[token",
-            perHead ? " * kHeads + head" : "", "]);\n");
-  }
-  kernel.body +=
-      str("#pragma unroll 8\n"
-          "    for (int i = 0; i < kRows; ++i) state[i] += toCompute(k[i]) * u;\n"
-          "    for (int shared = 0; shared < kShared; ++shared) {\n"
-          "      const Index query = token * (kHeads * kShared) + head * kShared + shared;\n"
-          "      const auto q = x0 + query * kRows;\n      Real sum = 0;\n"
-          "#pragma unroll 8\n"
-          "      for (int i = 0; i < kRows; ++i) sum += state[i] * toCompute(q[i]);\n"
-          "      y[query * columns + column] = toStorage<",
-          storageType(node.output(0)->dataType()), ">(sum * ",
-          literal(attrs.scale,
-                  node.input(0)->dataType() == DataType::kF64 ? DataType::kF64 : DataType::kF32),
-          ");\n    }\n");
+  return isPrinted(node);
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
@@ -65,28 +29,25 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Shape &state = node.output(1)->shape(), &q = node.input(0)->shape();
   const DataType type = node.input(0)->dataType();
   KernelText kernel(str("linear_attention_", type), node, options);
-  for (size_t i = 0; i < node.inputs.size(); ++i) kernel.input(str("x", i), static_cast<int>(i));
+  std::string operands;
+  for (int i = 0; i < 6; ++i) {
+    if (node.hasInput(i)) kernel.input(str("x", i), i);
+    operands += node.hasInput(i) ? str("x", i, ", ") : "nullptr, ";
+  }
   kernel.output("y", 0);
   kernel.output("last", 1);
+  const bool decaysByRow = node.hasInput(4) && !node.input(4)->shape()[2].isConstant(attrs.kvHeads);
+  const bool ratesByHead = node.hasInput(5) && !node.input(5)->shape()[2].isConstant(1);
   kernel.constant("kThreads", kThreads);
   kernel.constant("kRows", state[2].value());
   kernel.constant("kHeads", attrs.kvHeads);
   kernel.constant("kShared", attrs.qHeads / attrs.kvHeads);
-  kernel.functions += str("using Real = ", computeType(type), ";\n");
-  kernel.body +=
-      str("  const Index columns = ", kernel.size(state[3]), ", length = ", kernel.size(q[1]), R"(;
-  const Index column = Index(blockIdx.y) * kThreads + threadIdx.x;
-  if (column >= columns) return;
-  const Index row = blockIdx.x, batch = row / kHeads, head = row % kHeads;
-  const Index first = row * kRows * columns + column;
-  Real state[kRows];
-  for (int i = 0; i < kRows; ++i) state[i] = )",
-          node.hasInput(3) ? "toCompute(x3[first + i * columns])" : "0",
-          ";\n  for (Index t = 0; t < length; ++t) {\n");
-  printStep(kernel, node);
-  kernel.body +=
-      str("  }\n  for (int i = 0; i < kRows; ++i) last[first + i * columns] = toStorage<",
-          storageType(node.output(1)->dataType()), ">(state[i]);\n");
+  kernel.constant("kDecaysByRow", decaysByRow);
+  kernel.constant("kRatesByHead", ratesByHead);
+  kernel.include("attention/linear.cuh");
+  kernel.body += str(
+      "  linearAttention(", operands, "y, last, ", kernel.size(q[1]), ", ", kernel.size(state[3]),
+      ", ", literal(attrs.scale, type == DataType::kF64 ? DataType::kF64 : DataType::kF32), ");\n");
   return kernel.prepared(
       {.grid = {state[0] * state[1], ceilDiv(state[3], kThreads), 1}, .block = kThreads});
 }

@@ -1,61 +1,35 @@
-// Kernels in which every thread moves a few neighbouring output elements from positions it
-// computes, applies the node's epilogue and stores them with one instruction.
+// Kernels in which threads take the outputs in order, a few neighbours each.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/store.h"
 
 namespace camshaft::cuda {
 
-// No where elements are of a type that device code lacks, or where the epilogue cannot be printed.
-Verdict movesElements(const Node& node);
-
-// Elements of this type that one access moves, at most 16 bytes, where rows of each size divide
-// into them.
-int vectorWidth(DataType type, std::initializer_list<Dim> rowSizes);
-
-// Coordinates PREFIX0, PREFIX1, ... in `shape` of the element at the linear position `linear`.
-void printCoordinates(KernelText& kernel, const Shape& shape, std::string_view linear,
-                      std::string_view prefix);
-
-// What a lane's value is: an element as stored, moved bit by bit where there is no epilogue, or
-// a number of the compute type.
-enum class LaneValue { kStored, kComputed };
-
-// Declares the node's inputs as x0, x1, ... and its result as y; prints how results are stored.
-class ElementStore {
- public:
-  ElementStore(KernelText& kernel, const Node& node, int width);
-
-  // Stores `width` results from output element `first` on. Of each, `value` is the text, which may
-  // use `lane` and what `laneStatements` declare.
-  void print(const std::string& laneStatements, const std::string& value, LaneValue kind);
-
- private:
-  KernelText& kernel_;
-  const Node& node_;
-  int width_;
-};
-
-// The whole kernel where threads take the outputs in order: the family prints where `first`,
-// with coordinates c0, c1, ... in `view`, comes from. `view` is the output's shape, or dimensions
-// of it joined.
+// The operands are x0, x1, ..., the result y (printElementStore). The thread's first output has the
+// linear position `first`; the family prints what computes its `width` results and calls
+// store(first, results).
 class ElementKernel {
  public:
-  ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options, Shape view,
-                int width);
+  ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options, int width,
+                Results kind);
+
+  // Prints `at`, the coordinates of `first` in `view`: the output's shape, or dimensions of it
+  // joined.
+  void printCoordinates(const Shape& view);
+  // Prints the results one by one and their store. The text of each may use `lane`.
+  void printResults(const std::string& value, const std::string& laneStatements = {});
 
   std::string size(const Dim& dim) { return text.size(dim); }
-  Prepared finish(const std::string& laneStatements, const std::string& value, LaneValue kind);
-  // The usual end: vectors loaded as `moved`.
-  Prepared finishMoved() { return finish("", "moved.v[lane]", LaneValue::kStored); }
+  Prepared prepared();
 
   KernelText text;
 
  private:
-  ElementStore store_;
+  int width_;
+  std::string resultType_;
   Dim threads_;
 };
 

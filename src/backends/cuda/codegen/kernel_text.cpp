@@ -63,13 +63,6 @@ std::string_view computeType(DataType type) {
   return isFloat(type) && bitsOf(type) < 32 ? "float" : storageType(type);
 }
 
-bool isMultiple(const Dim& dim, int64_t factor) {
-  if (dim.isConstant()) return dim.value() % factor == 0;
-  if (dim.constantPart() % factor != 0) return false;
-  return std::all_of(dim.terms().begin(), dim.terms().end(),
-                     [&](const Dim::Term& term) { return term.coefficient % factor == 0; });
-}
-
 KernelText::KernelText(std::string name, const Node& node, const PrepareOptions& options)
     : name_(std::move(name)),
       node_(node),

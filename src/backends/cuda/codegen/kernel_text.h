@@ -84,9 +84,6 @@ std::string whyNotPrinted(const Expr& expr);
 // One number as text of a compute type.
 std::string literal(double value, DataType type);
 
-// Whether a size is a multiple of `factor` whatever its symbols are.
-bool isMultiple(const Dim& dim, int64_t factor);
-
 // The scalar operations as device functions, op::Add<T>(a, b) and so on.
 std::string_view scalarFunctions();
 

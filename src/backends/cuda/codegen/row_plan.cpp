@@ -55,12 +55,6 @@ std::vector<RowPlan> togetherPlans(const Dim& size) {
 
 }  // namespace
 
-int vectorWidth(const Dim& size, DataType type) {
-  int width = std::min(8, 128 / bitsOf(type));
-  while (width > 1 && !isMultiple(size, width)) width /= 2;
-  return width;
-}
-
 std::vector<RowPlan> rowPlans(const Dim& size, int width, bool rowsTogether) {
   if (rowsTogether) return togetherPlans(size);
   std::vector<RowPlan> plans;

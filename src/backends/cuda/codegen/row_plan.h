@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/codegen/walk.h"
+#include "backends/cuda/codegen/store.h"
 
 namespace camshaft::cuda {
 
@@ -15,9 +15,6 @@ struct RowPlan {
   bool rowsTogether = false;
   int rows() const { return threads / lanes; }
 };
-
-// Elements of the widest vector, at most 16 bytes, that runs of `size` elements divide into.
-int vectorWidth(const Dim& size, DataType type);
 
 // Plans worth timing for rows of `size` elements that are read in vectors of `width`, best guess
 // first. `rowsTogether`: neighbouring rows, not columns, are neighbours in memory.

@@ -1,5 +1,5 @@
-// Text for kernels that walk a tensor in parts, such as rows and columns, and read others that
-// broadcast to it.
+// Index text: where kernels that walk a tensor, as a whole or in parts such as rows and columns,
+// read and write it and others that broadcast to it.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 
 namespace camshaft::cuda {
 
@@ -16,33 +17,45 @@ struct WalkPart {
   std::vector<size_t> axes;
 };
 
-// The parts together hold every dimension. A vector of a thread runs along the last part.
+// The axes from `first` up to `last`, as a part has them.
+std::vector<size_t> axesFrom(size_t first, size_t last);
+
+// Where an operand is for the walked element at coordinates c: offset + strides . c, in elements.
+struct Access {
+  std::vector<Dim> strides;
+  Dim offset = 0;
+  Access(std::vector<Dim> strides, Dim offset = 0)
+      : strides(std::move(strides)), offset(std::move(offset)) {}
+};
+
+// The parts together hold every dimension. A vector of a thread runs along the last part, from a
+// multiple of its width on.
 class Walk {
  public:
   Walk(KernelText& kernel, Shape shape, std::vector<WalkPart> parts)
       : kernel_(kernel), shape_(std::move(shape)), parts_(std::move(parts)) {}
+  // All dimensions by one index.
+  static Walk linear(KernelText& kernel, const Shape& shape, std::string index) {
+    return Walk(kernel, shape, {{std::move(index), axesFrom(0, shape.size())}});
+  }
 
   // Sees dimension `axis` as [axis / inner, inner]; the parts count dimensions after all splits.
   void split(size_t axis, const Dim& inner);
 
-  // Where an operand with these strides, one per dimension before splits, is read; `lane` is added
-  // to the last part's index.
-  std::string position(const std::vector<Dim>& strides, std::string_view lane = {});
-  // Whether `width` neighbours along the last part, counted from a multiple of it, are neighbours
-  // in memory that one access can move.
-  bool hasVectors(const std::vector<Dim>& strides, int width) const;
+  // An operand's place, its strides one per dimension before splits; `lane` is added to the last
+  // part's index.
+  std::string position(const Access& access, std::string_view lane = {});
+  // Whether `width` neighbours along the last part are neighbours in memory that one access can
+  // move.
+  bool hasVectors(const Access& access, int width) const;
 
   // Prints the reading of `width` elements of `pointer` and returns the text of element `lane`,
   // as computed with. `name` is for what has to be kept until then.
-  std::string load(const std::string& pointer, const std::vector<Dim>& strides, int width,
+  std::string load(const std::string& pointer, const Access& access, int width,
                    const std::string& name);
 
  private:
-  struct Run {
-    Dim size, stride;
-  };
-  std::vector<Dim> splitStrides(std::vector<Dim> strides) const;
-  std::vector<Run> runsOf(const WalkPart& part, const std::vector<Dim>& strides) const;
+  std::vector<Run> runsAlong(const WalkPart& part, const Access& access) const;
 
   KernelText& kernel_;
   Shape shape_;
@@ -50,24 +63,10 @@ class Walk {
   std::vector<std::pair<size_t, Dim>> splits_;
 };
 
-// The inputs of a node's epilogue as operands of the kernel, after its own.
-void declareEpilogue(KernelText& kernel, const Node& node);
+// One part for each dimension: names[0], names[1], ...
+std::vector<WalkPart> partPerAxis(const std::vector<std::string>& names);
 
-// Prints the store of `width` results of output 0 with the epilogue applied, as
-//   const auto store = [&](Index INDEX, const T (&results)[width]) { ... };
-// `walk` walks that output; its other indices are variables that stand before.
-void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view index,
-                int width);
-
-// Prints, as `load`, the reading of `width` elements of `pointer` into an array of compute type:
-//   const auto load = [&](Index INDEX, T (&values)[width]) { ... };
-void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType type,
-               const std::vector<Dim>& strides, int width);
-
-// Why the node's types or epilogue cannot be printed; empty when they can.
-std::string whyNotPrinted(const Node& node);
-
-// The axes from `first` up to `last`, as a part has them.
-std::vector<size_t> axesFrom(size_t first, size_t last);
+// Sizes as the list that device code takes for an array: "{768, size0}".
+std::string sizesText(KernelText& kernel, const std::vector<Dim>& sizes);
 
 }  // namespace camshaft::cuda

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/codegen/walk.h"
+#include "backends/cuda/codegen/store.h"
 #include "ops/window.h"
 
 namespace camshaft::cuda {

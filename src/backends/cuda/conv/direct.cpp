@@ -2,7 +2,6 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/conv/convolution.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {

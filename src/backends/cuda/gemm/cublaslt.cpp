@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/gemm.h"

@@ -3,7 +3,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/element_kernel.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
@@ -14,7 +13,7 @@ Verdict supports(const Node& node) {
   const DataType type = node.input(0)->dataType();
   if (type == DataType::kBool || (isFloat(type) && bitsOf(type) == 8))
     return Verdict::no(str("does not compute with ", type));
-  return movesElements(node);
+  return isPrinted(node);
 }
 
 // The labels of the result, then those that are summed over, and the size of each.
@@ -53,22 +52,19 @@ Contraction contractionOf(const Node& node) {
   return result;
 }
 
-// Where an operand is read; a label used twice walks the diagonal, a dimension of size 1
+// Strides of an operand by label; a label used twice walks the diagonal, a dimension of size 1
 // broadcasts.
-std::string positionOf(KernelText& kernel, const Contraction& contraction, const std::string& own,
-                       const Shape& shape) {
-  const std::vector<Dim> strides = contiguousStrides(shape);
-  std::string text;
+std::vector<Dim> stridesOf(const Contraction& contraction, const std::string& own,
+                           const Shape& shape) {
+  const std::vector<Dim> contiguous = contiguousStrides(shape);
+  std::vector<Dim> strides(contraction.labels.size(), Dim(0));
   for (size_t i = 0; i < own.size(); ++i) {
     if (shape[i].isConstant(1)) continue;
     const size_t at = contraction.labels.find(own[i]);
-    const std::string stride = kernel.size(strides[i]);
     const bool mayBroadcast = !shape[i].isConstant() && shape[i] != contraction.sizes[at];
-    text +=
-        str(text.empty() ? "" : " + ", "c", at, " * ",
-            mayBroadcast ? str("(", kernel.size(shape[i]), " == 1 ? 0 : ", stride, ")") : stride);
+    strides[at] += mayBroadcast ? contiguous[i] * oneWhereSeveral(shape[i]) : contiguous[i];
   }
-  return text.empty() ? "0" : text;
+  return strides;
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
@@ -77,23 +73,26 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const std::string_view sum = !isFloat(type)           ? "unsigned long long"
                                : type == DataType::kF64 ? "double"
                                                         : "float";
-  ElementKernel kernel("einsum", node, options, node.output()->shape(), 1);
-  std::string& body = kernel.text.body;
-  body += str("  ", sum, " sum = 0;\n");
-  std::string ends;
-  for (size_t i = contraction.resultRank; i < contraction.labels.size(); ++i) {
-    body += str("  for (Index c", i, " = 0; c", i, " < ", kernel.size(contraction.sizes[i]),
-                "; ++c", i, ") {\n");
-    ends += "  }\n";
+  ElementKernel kernel("einsum", node, options, 1, Results::kComputed);
+  kernel.text.include("device/coordinates.cuh");
+  kernel.text.include("gemm/einsum.cuh");
+  Shape sizes = contraction.sizes;
+  if (sizes.empty()) sizes.push_back(1);  // a product of numbers
+  Shape view = sizes;
+  std::fill(view.begin() + contraction.resultRank, view.end(), Dim(1));
+  std::string operands;
+  for (size_t i = 0; i < contraction.operands.size(); ++i) {
+    const Value& x = *node.input(static_cast<int>(i));
+    std::vector<Dim> strides = stridesOf(contraction, contraction.operands[i], x.shape());
+    strides.resize(sizes.size(), Dim(0));
+    operands += str(", EinsumOperand<", storageType(x.dataType()), ", ", sizes.size(), ">{x", i,
+                    ", ", sizesText(kernel.text, strides), "}");
   }
-  std::string product;
-  for (size_t i = 0; i < contraction.operands.size(); ++i)
-    product += str(i == 0 ? "" : " * ", "static_cast<", sum, ">(toCompute(x", i, "[",
-                   positionOf(kernel.text, contraction, contraction.operands[i],
-                              node.input(static_cast<int>(i))->shape()),
-                   "]))");
-  body += str("  sum += ", product, ";\n", ends);
-  return kernel.finish("", str("static_cast<", computeType(type), ">(sum)"), LaneValue::kComputed);
+  kernel.text.body += str("  auto labels = coordinatesOf(first, ", sizesText(kernel.text, view),
+                          ");\n  ", sum, " sum = 0;\n  einsum<", sum, ", ", contraction.resultRank,
+                          ">(sum, labels, ", sizesText(kernel.text, sizes), operands, ");\n");
+  kernel.printResults(str("static_cast<", computeType(type), ">(sum)"));
+  return kernel.prepared();
 }
 
 constexpr Kernel kKernels[] = {{"cuda/einsum", supports, prepare}};

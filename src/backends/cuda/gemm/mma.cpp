@@ -4,7 +4,7 @@
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm/operands.h"
-#include "backends/cuda/codegen/walk.h"
+#include "backends/cuda/codegen/store.h"
 #include "backends/cuda/services.h"
 #include "ops/gemm.h"
 #include "support/text.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 
 namespace camshaft::cuda {
 

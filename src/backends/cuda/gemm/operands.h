@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/cuda/pointwise/pointwise.h"
+#include "backends/cuda/codegen/strides.h"
 
 namespace camshaft::cuda {
 

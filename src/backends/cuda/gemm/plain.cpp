@@ -2,7 +2,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/gemm/operands.h"
-#include "backends/cuda/codegen/walk.h"
+#include "backends/cuda/codegen/store.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
@@ -16,11 +16,6 @@ struct Tile {
   int rows, columns;
 };
 constexpr Tile kTiles[] = {{4, 4}, {8, 8}, {2, 2}, {1, 4}};
-
-Verdict supports(const Node& node) {
-  const std::string reason = whyNotPrinted(node);
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
-}
 
 std::vector<int64_t> configurations(const Node&) { return {0, 1, 2, 3}; }
 
@@ -81,7 +76,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
 
 const Kernel& plainGemmKernel() {
   static constexpr Kernel kKernel{.name = "cuda/gemm_plain",
-                                  .supports = supports,
+                                  .supports = isPrinted,
                                   .prepare = prepare,
                                   .configurations = configurations,
                                   .inPlace = isEpilogueReadInPlace};

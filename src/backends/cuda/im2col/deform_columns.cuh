@@ -26,3 +26,37 @@ struct DeformTaps {
     return sum;
   }
 };
+
+// What one tap of one window of one group sees, in kChannels channels. A set is the windows of one
+// tap of one group of one image; offsets are [sets, 2, windows], factors (or null) [sets, windows];
+// sizes are [channels, height, width].
+template <int kThreads, int kChannels, int kGroups, class Y, class X, class T, class O, class F,
+          class Store>
+__device__ __forceinline__ void deformColumns(Windows<Y, X>, const T* x, const O* offsets,
+                                              F factors, Index items, Index windows,
+                                              Index windowColumns, const Index (&sizes)[3],
+                                              Store store) {
+  using Real = Compute<T>;
+  constexpr int kTaps = Y::kKernel * X::kKernel;
+  const Index channels = sizes[0], height = sizes[1], width = sizes[2];
+  const Index item = Index(blockIdx.x) * kThreads + threadIdx.x;
+  if (item >= items) return;
+  const Index window = item % windows, set = item / windows, tap = set % kTaps;
+  const Index group = set / kTaps % kGroups, batch = set / kTaps / kGroups;
+  const O* offset = offsets + set * 2 * windows + window;
+  const DeformTaps<Real> taps(
+      Real(Y::tapAt(window / windowColumns, tap / X::kKernel)) + toCompute(offset[0]),
+      Real(X::tapAt(window % windowColumns, tap % X::kKernel)) + toCompute(offset[windows]), height,
+      width);
+  Real factor = 1;
+  if constexpr (!std::is_same_v<F, decltype(nullptr)>)
+    factor = toCompute(factors[set * windows + window]);
+  const Index perGroup = channels / kGroups;
+  const Index begin = Index(blockIdx.y) * kChannels;
+  const Index end = begin + kChannels < perGroup ? begin + kChannels : perGroup;
+  for (Index channel = begin; channel < end; ++channel) {
+    const Index plane = batch * channels + group * perGroup + channel;
+    const Real seen[1] = {taps.at(x + plane * (height * width)) * factor};
+    store((plane * kTaps + tap) * windows + window, seen);
+  }
+}

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/codegen/windows.h"
 #include "ops/window.h"
 #include "support/text.h"
 
@@ -15,36 +16,7 @@ constexpr int kThreads = 256, kChannels = 16;  // a block's taps, and channels o
 Verdict supportsDeform(const Node& node) {
   if (const DataType type = node.input(0)->dataType(); bitsOf(type) < 16)
     return Verdict::no("only floats of 16 bits and more");
-  return movesElements(node);
-}
-
-// The position in the image that one tap of one window of one group sees, and its factor.
-void printTap(KernelText& kernel, const Node& node, const Dim& items, const Dim& windows) {
-  const auto& attrs = node.as<DeformColumnsAttrs>();
-  const Shape& x = node.input(0)->shape();
-  const std::string columns = kernel.size(node.input(1)->shape()[3]);
-  kernel.constant("kThreads", kThreads);
-  kernel.constant("kChannels", kChannels);
-  kernel.constant("kTaps", attrs.kernel[0] * attrs.kernel[1]);
-  kernel.constant("kGroups", attrs.groups);
-  kernel.body += str("  const Index items = ", kernel.size(items),
-                     ", windows = ", kernel.size(windows), ", channels = ", kernel.size(x[1]),
-                     ", height = ", kernel.size(x[2]), ", width = ", kernel.size(x[3]), R"(;
-  const Index item = Index(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= items) return;
-  const Index window = item % windows, set = item / windows, tap = set % kTaps;
-  const Index group = set / kTaps % kGroups, batch = set / kTaps / kGroups;
-)");
-  const auto position = [&](int i, const std::string& windowAt, const std::string& tapAt) {
-    return str("Real(", windowAt, " * ", attrs.strides[i], " - ", attrs.padsBegin[i], " + ", tapAt,
-               " * ", attrs.dilations[i], ") + toCompute(x1[(set * 2 + ", i,
-               ") * windows + window])");
-  };
-  kernel.body += str("  const DeformTaps<Real> taps(",
-                     position(0, str("window / ", columns), str("tap / ", attrs.kernel[1])), ", ",
-                     position(1, str("window % ", columns), str("tap % ", attrs.kernel[1])),
-                     ", height, width);\n  const Real factor = ",
-                     node.hasInput(2) ? "toCompute(x2[set * windows + window])" : "1", ";\n");
+  return isPrinted(node);
 }
 
 Prepared prepareDeform(const Node& node, const PrepareOptions& options) {
@@ -54,20 +26,14 @@ Prepared prepareDeform(const Node& node, const PrepareOptions& options) {
   const Dim windows = node.output()->shape()[3], perGroup = floorDiv(x[1], attrs.groups);
   const Dim items = x[0] * attrs.groups * attrs.kernel[0] * attrs.kernel[1] * windows;
   KernelText kernel(str("deform_columns_", type), node, options);
-  ElementStore store(kernel, node, 1);
+  printElementStore(kernel, node, 1, Results::kComputed);
+  printWindows(kernel, windowsOf(attrs, attrs.kernel));
   kernel.include("im2col/deform_columns.cuh");
-  kernel.functions += str("using Real = ", computeType(type), ";\n");
-  printTap(kernel, node, items, windows);
-  kernel.body += R"(  const Index perGroup = channels / kGroups;
-  const Index begin = Index(blockIdx.y) * kChannels;
-  const Index end = begin + kChannels < perGroup ? begin + kChannels : perGroup;
-  for (Index channel = begin; channel < end; ++channel) {
-    const Index plane = batch * channels + group * perGroup + channel;
-    const Index first = (plane * kTaps + tap) * windows + window;
-    const Real seen = taps.at(x0 + plane * (height * width)) * factor;
-)";
-  store.print("", "seen", LaneValue::kComputed);
-  kernel.body += "  }\n";
+  kernel.body +=
+      str("  deformColumns<", kThreads, ", ", kChannels, ", ", attrs.groups, ">(Image{}, x0, x1, ",
+          node.hasInput(2) ? "x2" : "nullptr", ", ", kernel.size(items), ", ", kernel.size(windows),
+          ", ", kernel.size(node.input(1)->shape()[3]), ", ", sizesText(kernel, {x[1], x[2], x[3]}),
+          ", store);\n");
   return kernel.prepared(
       {.grid = {ceilDiv(items, kThreads), ceilDiv(perGroup, kChannels), 1}, .block = kThreads});
 }
@@ -76,34 +42,24 @@ Verdict supportsFold(const Node& node) {
   const DataType type = node.input(0)->dataType();
   if (type == DataType::kBool || (isFloat(type) && bitsOf(type) == 8))
     return Verdict::no(str("does not sum ", type));
-  return movesElements(node);
+  return isPrinted(node);
 }
 
 Prepared prepareFold(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<FoldColumnsAttrs>();
   const Shape& y = node.output()->shape();
   const std::vector<Window> windows = windowsOf(attrs, attrs.kernel);
-  ElementKernel kernel("fold_columns", node, options, y, 1);
-  std::string& body = kernel.text.body;
-  body +=
-      str("  ", computeType(node.input(0)->dataType()), " sum = 0;\n  const Index column = (c0 * ",
-          kernel.size(y[1]), " + c1) * ", countOf(attrs.kernel), ";\n");
-  std::string tap = "0", window = "0", ends;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    const Window& w = windows[i];
-    const std::string count = kernel.size(windowCount(node, w, attrs.sizes[i]));
-    body +=
-        str("  for (int k", i, " = 0; k", i, " < ", w.kernel, "; ++k", i, ") {\n  const Index from",
-            i, " = c", 2 + i, " + ", w.padBegin, " - k", i, " * ", w.dilation, ";\n  const Index w",
-            i, " = from", i, " / ", w.stride, ";\n  if (from", i, " < 0 || w", i, " * ", w.stride,
-            " != from", i, " || w", i, " >= ", count, ") continue;\n");
-    tap = str("(", tap, " * ", w.kernel, " + k", i, ")");
-    window = str("(", window, " * ", count, " + w", i, ")");
-    ends += "  }\n";
-  }
-  body += str("  sum += toCompute(x0[(column + ", tap, ") * ",
-              kernel.size(node.input(0)->shape()[2]), " + ", window, "]);\n", ends);
-  return kernel.finish("", "sum", LaneValue::kComputed);
+  Shape counts;
+  for (size_t i = 0; i < windows.size(); ++i)
+    counts.push_back(windowCount(node, windows[i], attrs.sizes[i]));
+  ElementKernel kernel("fold_columns", node, options, 1, Results::kComputed);
+  kernel.printCoordinates(y);
+  printWindows(kernel.text, windows);
+  kernel.text.include("im2col/fold_columns.cuh");
+  kernel.printResults(str("foldColumns(Image{}, x0, ", kernel.size(y[1]), ", ",
+                          kernel.size(node.input(0)->shape()[2]), ", ",
+                          sizesText(kernel.text, counts), ", at)"));
+  return kernel.prepared();
 }
 
 constexpr Kernel kDeform[] = {{"cuda/deform_columns", supportsDeform, prepareDeform}};

@@ -8,10 +8,9 @@ namespace {
 
 Verdict supports(const Node& node) {
   if (!isInteger(node.input(0)->dataType())) return Verdict::no("only integer indices");
-  return movesElements(node);
+  return isPrinted(node);
 }
 
-// The output is [outer, depth, inner]; neighbours lie along depth where inner is 1.
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<OneHotAttrs>();
   const Shape& indices = node.input(0)->shape();
@@ -19,14 +18,13 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Dim inner = numElements({indices.begin() + attrs.axis, indices.end()});
   const bool isAlongDepth = inner.isConstant(1);
   const int width = vectorWidth(node.output()->dataType(), {isAlongDepth ? attrs.depth : inner});
-  ElementKernel kernel("one_hot", node, options, {outer, attrs.depth, inner}, width);
-  kernel.text.body += str("  const Index index = c0 * ", kernel.size(inner),
-                          " + c2;\n  const auto off = x1[0], on = x1[1];\n");
-  const std::string place = isAlongDepth ? "0" : "lane", depth = isAlongDepth ? "c1 + lane" : "c1";
-  return kernel.finish(str("    const long long asked = static_cast<long long>(x0[index + ", place,
-                           "]);\n    const long long hot = asked < 0 ? asked + ",
-                           kernel.size(attrs.depth), " : asked;\n"),
-                       str("hot == ", depth, " ? on : off"), LaneValue::kStored);
+  ElementKernel kernel("one_hot", node, options, width, Results::kStored);
+  kernel.printCoordinates({outer, attrs.depth, inner});
+  kernel.text.include("index/one_hot.cuh");
+  kernel.text.body +=
+      str("  oneHot<", width, ", ", isAlongDepth, ">(x0, x1, ", kernel.size(attrs.depth), ", ",
+          kernel.size(inner), ", at, first, store);\n");
+  return kernel.prepared();
 }
 
 constexpr Kernel kKernels[] = {{"cuda/one_hot", supports, prepare}};

@@ -14,7 +14,7 @@ Verdict supports(const Node& node) {
   const DataType type = node.input(0)->dataType();
   if (isFloat(type) && bitsOf(type) == 8) return Verdict::no("does not compare 8-bit floats");
   if (node.epilogue) return Verdict::no("takes no epilogue");
-  return movesElements(node);
+  return isPrinted(node);
 }
 
 struct TopKProblem {
@@ -38,33 +38,16 @@ int threadsFor(int64_t elements) {
   return elements <= 64 ? 32 : elements <= 256 ? 128 : elements <= 1024 ? 256 : 1024;
 }
 
-// The row's place: `from` is its first element, `to` the position of its first result.
+// Prints `row`, what the block orders.
 void printRow(KernelText& kernel, const Node& node, const TopKProblem& problem) {
   kernel.include("device/ranks.cuh");
+  kernel.include("index/top_k.cuh");
   kernel.input("x0", 0);
   kernel.output("values", 0);
   kernel.output("indices", 1);
-  const std::string inner = kernel.size(problem.inner);
-  const bool isWide = problem.rankBytes == 16;
-  kernel.body +=
-      str("  using R = Rank<", isWide ? "unsigned long long" : "unsigned",
-          ">;\n  const Index size = ", kernel.size(problem.size), ", k = ", kernel.size(problem.k),
-          ", inner = ", inner, R"(;
-  const Index row = blockIdx.x, outer = row / inner;
-  const auto from = x0 + outer * size * inner + row % inner;
-  const Index to = outer * k * inner + row % inner;
-  const auto rankAt = [&](Index i) { return rankOf<)",
-          node.as<TopKAttrs>().largest ? "true" : "false", ">(from[i * inner], i); };\n");
-}
-
-// A k beyond the row, which ends a run on the CPU, leaves the results there untouched.
-void printResults(KernelText& kernel) {
-  kernel.body += R"(  for (Index i = threadIdx.x; i < k && i < size; i += blockDim.x) {
-    const Index index = ranks[i].index;
-    values[to + i * inner] = from[index * inner];
-    indices[to + i * inner] = index;
-  }
-)";
+  kernel.body += str("  const auto row = topKRow<", node.as<TopKAttrs>().largest,
+                     ">(x0, values, indices, ", kernel.size(problem.size), ", ",
+                     kernel.size(problem.k), ", ", kernel.size(problem.inner), ");\n");
 }
 
 std::string nameOf(std::string_view how, const Node& node) {
@@ -84,12 +67,7 @@ Prepared prepareSort(const Node& node, const PrepareOptions& options) {
     return refuse("rows may be too long to sort in shared memory");
   KernelText kernel(nameOf("sort", node), node, options);
   printRow(kernel, node, problem);
-  kernel.body += str("  __shared__ R ranks[", std::max<int64_t>(longest, 1), R"(];
-  for (Index i = threadIdx.x; i < size; i += blockDim.x) ranks[i] = rankAt(i);
-  __syncthreads();
-  sortRanks(ranks, size);
-)");
-  printResults(kernel);
+  kernel.body += str("  row.sort<", std::max<int64_t>(longest, 1), ">();\n");
   return kernel.prepared({.grid = {problem.rows(), 1, 1}, .block = threadsFor(longest)});
 }
 
@@ -100,12 +78,7 @@ Prepared prepareSelect(const Node& node, const PrepareOptions& options) {
   if (options.max(problem.size) <= 256) return refuse("rows are short enough to sort");
   KernelText kernel(nameOf("select", node), node, options);
   printRow(kernel, node, problem);
-  kernel.body += str("  __shared__ R ranks[", std::max<int64_t>(most, 1), R"(];
-  const Index taken = k < size ? k : size;
-  selectRanks(ranks, taken, size, rankAt);
-  sortRanks(ranks, taken);
-)");
-  printResults(kernel);
+  kernel.body += str("  row.select<", std::max<int64_t>(most, 1), ">();\n");
   return kernel.prepared(
       {.grid = {problem.rows(), 1, 1}, .block = threadsFor(options.opt(problem.size))});
 }
@@ -117,12 +90,7 @@ Prepared prepareSortInWorkspace(const Node& node, const PrepareOptions& options)
   KernelText kernel(nameOf("workspace", node), node, options);
   printRow(kernel, node, problem);
   kernel.workspace("workspace", problem.rows() * problem.size * problem.rankBytes);
-  kernel.body += R"(  R* ranks = static_cast<R*>(workspace) + static_cast<long long>(row) * size;
-  for (Index i = threadIdx.x; i < size; i += blockDim.x) ranks[i] = rankAt(i);
-  __syncthreads();
-  sortRanks(ranks, size);
-)";
-  printResults(kernel);
+  kernel.body += "  row.sortIn(workspace);\n";
   return kernel.prepared({.grid = {problem.rows(), 1, 1}, .block = 1024});
 }
 

@@ -13,7 +13,7 @@ constexpr int kMostInputs = kMostArguments / 3 - 8;
 
 Verdict supports(const Node& node) {
   if (node.ownInputs() > kMostInputs) return Verdict::no("joins too many tensors for one kernel");
-  return movesElements(node);
+  return isPrinted(node);
 }
 
 // Piece i is elements begin to end of an output row.
@@ -36,16 +36,16 @@ std::vector<Piece> piecesOf(const Node& node) {
   return pieces;
 }
 
-// A binary search for the piece that column c1 lies in.
+// A binary search for the piece that column at[1] lies in.
 void printSource(ElementKernel& kernel, std::span<const Piece> pieces) {
   if (pieces.size() == 1) {
     const Piece& piece = pieces.front();
-    kernel.text.body += str("  from = x", piece.input, " + c0 * ", kernel.size(piece.size),
-                            " + (c1 - ", kernel.size(piece.begin), ");\n");
+    kernel.text.body += str("  from = x", piece.input, " + at[0] * ", kernel.size(piece.size),
+                            " + (at[1] - ", kernel.size(piece.begin), ");\n");
     return;
   }
   const size_t half = pieces.size() / 2;
-  kernel.text.body += str("  if (c1 < ", kernel.size(pieces[half].begin), ") {\n");
+  kernel.text.body += str("  if (at[1] < ", kernel.size(pieces[half].begin), ") {\n");
   printSource(kernel, pieces.first(half));
   kernel.text.body += "  } else {\n";
   printSource(kernel, pieces.subspan(half));
@@ -57,14 +57,16 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Shape& shape = node.output()->shape();
   const std::vector<Piece> pieces = piecesOf(node);
   int width = vectorWidth(type, {});
-  for (const Piece& piece : pieces) width = std::min(width, vectorWidth(type, {piece.size}));
+  for (const Piece& piece : pieces) width = vectorWidth(type, {piece.size}, width);
   const Shape outer(shape.begin(), shape.begin() + node.as<ConcatAttrs>().axis);
 
-  ElementKernel kernel("concat", node, options, {numElements(outer), pieces.back().end()}, width);
+  ElementKernel kernel("concat", node, options, width, Results::kStored);
+  kernel.printCoordinates({numElements(outer), pieces.back().end()});
   kernel.text.body += str("  const ", storageType(type), "* from;\n");
   printSource(kernel, pieces);
-  kernel.text.body += str("  const auto moved = loadVector<", width, ">(from);\n");
-  return kernel.finishMoved();
+  kernel.text.body +=
+      str("  const auto moved = loadVector<", width, ">(from);\n  store(first, moved.v);\n");
+  return kernel.prepared();
 }
 
 constexpr Kernel kKernels[] = {{"cuda/concat", supports, prepare}};

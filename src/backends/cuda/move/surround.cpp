@@ -1,9 +1,8 @@
 // Pad, Tile and Trilu: outputs whose coordinates lead to one input element, or to none.
 #include <algorithm>
 
-#include "backends/cuda/families.h"
 #include "backends/cuda/codegen/element_kernel.h"
-#include "backends/cuda/pointwise/pointwise.h"
+#include "backends/cuda/families.h"
 #include "ops/move.h"
 #include "support/text.h"
 
@@ -39,14 +38,6 @@ std::string_view modeName(PadMode mode) {
   return kNames[static_cast<int>(mode)];
 }
 
-// The position along dimension d that coordinate `at` copies.
-std::string padSource(ElementKernel& kernel, const Node& node, const PaddedDim& dim,
-                      const std::string& at) {
-  if (!dim.isPadded) return at;
-  return str("padSource<PadMode::", modeName(node.as<PadAttrs>().mode), ">(", at, " - ",
-             kernel.size(dim.begin), ", ", kernel.size(dim.in), ")");
-}
-
 Prepared preparePad(const Node& node, const PrepareOptions& options) {
   const std::vector<PaddedDim> dims = paddedDims(node);
   Shape in, out;
@@ -57,31 +48,19 @@ Prepared preparePad(const Node& node, const PrepareOptions& options) {
   const std::vector<Dim> strides = contiguousStrides(in);
   const DataType type = node.input(0)->dataType();
   const int width = vectorWidth(type, {out.back()});
-  ElementKernel kernel("pad", node, options, out, width);
+  ElementKernel kernel("pad", node, options, width, Results::kStored);
+  kernel.printCoordinates(out);
   kernel.text.include("move/surround.cuh");
-  kernel.text.body += str(
-      "  const ", storageType(type),
-      " padding = ", node.hasInput(1) ? "x1[0]" : str("zero<", storageType(type), ">()"), ";\n");
-  const size_t last = dims.size() - 1;
-  std::string row = "0", isPadding = "false";
-  for (size_t i = 0; i < last; ++i) {
-    kernel.text.body +=
-        str("  const Index s", i, " = ", padSource(kernel, node, dims[i], str("c", i)), ";\n");
-    row += str(" + s", i, " * ", kernel.size(strides[i]));
-    if (dims[i].isPadded) isPadding += str(" || s", i, " < 0");
-  }
+  std::string list;
+  for (size_t i = 0; i < dims.size(); ++i)
+    list += str(i == 0 ? "" : ", ", "{", kernel.size(dims[i].begin), ", ", kernel.size(dims[i].in),
+                ", ", kernel.size(strides[i]), ", ", dims[i].isPadded, "}");
   kernel.text.body +=
-      str("  const Index row = ", row, ";\n  const bool isPaddingRow = ", isPadding, ";\n");
-  if (!dims[last].isPadded) {
-    kernel.text.body += str("  Vector<", storageType(type), ", ", width,
-                            "> moved;\n  if (!isPaddingRow) moved = loadVector<", width,
-                            ">(x0 + row + c", last, ");\n");
-    return kernel.finish("", "isPaddingRow ? padding : moved.v[lane]", LaneValue::kStored);
-  }
-  const std::string source = padSource(kernel, node, dims[last], str("c", last, " + lane"));
-  return kernel.finish(str("    const Index source = ", source, ";\n"),
-                       "isPaddingRow || source < 0 ? padding : x0[row + source]",
-                       LaneValue::kStored);
+      str("  const PaddedDim dims[] = {", list,
+          "};\n  pad<PadMode::", modeName(node.as<PadAttrs>().mode), ", ", width, ", ",
+          dims.back().isPadded, ">(x0, ", node.hasInput(1) ? "x1[0]" : str(storageType(type), "{}"),
+          ", dims, at, first, store);\n");
+  return kernel.prepared();
 }
 
 // Dimensions of the input and how often each is repeated; those repeated once belong to the
@@ -108,40 +87,37 @@ Repetition repetitionOf(const Node& node) {
 
 Prepared prepareTile(const Node& node, const PrepareOptions& options) {
   const Repetition tiled = repetitionOf(node);
-  const std::vector<Dim> strides = contiguousStrides(tiled.in);
   const int width = vectorWidth(node.input(0)->dataType(), {tiled.in.back()});
-  ElementKernel kernel("tile", node, options, tiled.out, width);
-  std::string from = "c0 * " + kernel.size(strides[0]);
-  for (size_t i = 1; i < tiled.in.size(); ++i)
-    from += str(" + c", i, " % ", kernel.size(tiled.in[i]), " * ", kernel.size(strides[i]));
-  kernel.text.body += str("  const auto moved = loadVector<", width, ">(x0 + (", from, "));\n");
-  return kernel.finishMoved();
+  ElementKernel kernel("tile", node, options, width, Results::kStored);
+  kernel.printCoordinates(tiled.out);
+  kernel.text.include("move/surround.cuh");
+  kernel.text.body +=
+      str("  tile<", width, ">(x0, ", sizesText(kernel.text, tiled.in), ", ",
+          sizesText(kernel.text, contiguousStrides(tiled.in)), ", at, first, store);\n");
+  return kernel.prepared();
 }
 
 Prepared prepareTrilu(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<TriluAttrs>();
   const Shape& shape = node.input(0)->shape();
-  const DataType type = node.input(0)->dataType();
   const Dim &rows = shape[shape.size() - 2], &columns = shape.back();
   const Shape outer(shape.begin(), shape.end() - 2);
-  const int width = vectorWidth(type, {columns});
-  ElementKernel kernel("trilu", node, options, {numElements(outer), rows, columns}, width);
+  const int width = vectorWidth(node.input(0)->dataType(), {columns});
+  ElementKernel kernel("trilu", node, options, width, Results::kStored);
+  kernel.printCoordinates({numElements(outer), rows, columns});
   kernel.text.include("move/surround.cuh");
-  kernel.text.body += str("  const auto moved = loadVector<", width, ">(x0 + first);\n");
-  return kernel.finish(
-      "",
-      str("c2 + lane - c1 ", attrs.upper ? ">= " : "<= ", kernel.size(attrs.diagonal),
-          " ? moved.v[lane] : zero<", storageType(type), ">()"),
-      LaneValue::kStored);
+  kernel.text.body += str("  trilu<", attrs.upper, ", ", width, ">(x0, ",
+                          kernel.size(attrs.diagonal), ", at, first, store);\n");
+  return kernel.prepared();
 }
 
 bool triluInPlace(const Node& node, int input) {
   return input == 0 && node.input(0)->type == node.output()->type;
 }
 
-constexpr Kernel kPad[] = {{"cuda/pad", movesElements, preparePad}};
-constexpr Kernel kTile[] = {{"cuda/tile", movesElements, prepareTile}};
-constexpr Kernel kTrilu[] = {{"cuda/trilu", movesElements, prepareTrilu, nullptr, triluInPlace}};
+constexpr Kernel kPad[] = {{"cuda/pad", isPrinted, preparePad}};
+constexpr Kernel kTile[] = {{"cuda/tile", isPrinted, prepareTile}};
+constexpr Kernel kTrilu[] = {{"cuda/trilu", isPrinted, prepareTrilu, nullptr, triluInPlace}};
 
 }  // namespace
 

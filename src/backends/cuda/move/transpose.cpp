@@ -5,7 +5,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/element_kernel.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "support/text.h"
@@ -39,13 +38,13 @@ int accessWidth(const TransposeProblem& problem, DataType type) {
 }
 
 std::optional<TransposeProblem> transposeProblemOf(const Node& node) {
-  StridedProblem problem{.shape = node.output()->shape()};
-  const std::vector<Dim> own = contiguousStrides(node.input(0)->shape());
-  StridedOperand moved;
-  for (int64_t axis : node.as<TransposeAttrs>().order) moved.strides.push_back(own[axis]);
-  problem.operands.push_back(moved);
-  collapse(problem);
-  TransposeProblem result{problem.shape, problem.operands[0].strides};
+  TransposeProblem result;
+  for (const Run& run :
+       runsOf(node.output()->shape(),
+              transposedStrides(node.input(0)->shape(), node.as<TransposeAttrs>().order))) {
+    result.shape.push_back(run.size);
+    result.strides.push_back(run.stride);
+  }
   if (result.shape.size() < 2 || result.strides.back().isConstant(1)) return std::nullopt;
   const auto consecutive = std::find(result.strides.begin(), result.strides.end(), Dim(1));
   if (consecutive == result.strides.end()) return std::nullopt;
@@ -61,71 +60,40 @@ Verdict supports(const Node& node) {
   if (!problem) return Verdict::no("only where the innermost dimension moves");
   if (isNarrow(problem->rowCount()) || isNarrow(problem->columnCount()))
     return Verdict::no("tiles would be mostly empty");
-  return movesElements(node);
+  return isPrinted(node);
 }
-
-// Which matrix and tile of it the block moves, and the sizes that kMoveTile names.
-void printTile(KernelText& kernel, const TransposeProblem& problem) {
-  const std::vector<Dim> outStrides = contiguousStrides(problem.shape);
-  const int tile = problem.tile();
-  Shape numbers;
-  std::string input = "0", output = "0";
-  for (size_t i = 0; i + 1 < problem.shape.size(); ++i) {
-    if (i == problem.columns) continue;
-    const size_t m = numbers.size();
-    numbers.push_back(problem.shape[i]);
-    input += str(" + c", m, " * ", kernel.size(problem.strides[i]));
-    output += str(" + c", m, " * ", kernel.size(outStrides[i]));
-  }
-  const size_t m = numbers.size();
-  numbers.push_back(ceilDiv(problem.columnCount(), tile));
-  numbers.push_back(ceilDiv(problem.rowCount(), tile));
-  printCoordinates(kernel, numbers, "Index(blockIdx.x)", "c");
-  kernel.body += str("  const Index column0 = c", m, " * kTile, row0 = c", m + 1, " * kTile;\n",
-                     "  const Index input = ", input, ", output = ", output, ";\n",
-                     "  const Index rows = ", kernel.size(problem.rowCount()),
-                     ", columns = ", kernel.size(problem.columnCount()), ";\n",
-                     "  const Index rowStride = ", kernel.size(problem.strides.back()),
-                     ", columnStride = ", kernel.size(outStrides[problem.columns]), ";\n");
-}
-
-// The pad of one access per line spreads a column over the banks.
-constexpr std::string_view kMoveTile = R"(
-  __shared__ __align__(16) Element tile[kTile][kTile + kWidth];
-  const int across = threadIdx.x % 32 * kWidth;
-#pragma unroll
-  for (int down = threadIdx.x / 32; down < kTile; down += 8) {
-    const Index row = row0 + down, column = column0 + across;
-    if (row < rows && column < columns)
-      storeVector<kWidth>(&tile[down][across],
-                          loadVector<kWidth>(x0 + input + row * rowStride + column));
-  }
-  __syncthreads();
-#pragma unroll
-  for (int down = threadIdx.x / 32; down < kTile; down += 8) {
-    const Index column = column0 + down, row = row0 + across;
-    if (column >= columns || row >= rows) break;
-    const Index first = output + column * columnStride + row;
-)";
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const TransposeProblem problem = *transposeProblemOf(node);
-  const int tile = problem.tile();
+  const std::vector<Dim> outStrides = contiguousStrides(problem.shape);
+  const int tile = problem.tile(), width = problem.width;
   KernelText kernel(str("transpose_", node.output()->dataType(), "_", tile, "x", tile), node,
                     options);
-  ElementStore store(kernel, node, problem.width);
-  kernel.constant("kTile", tile);
-  kernel.constant("kWidth", problem.width);
-  kernel.functions += str("using Element = ", storageType(node.input(0)->dataType()), ";\n");
-  printTile(kernel, problem);
-  kernel.body += kMoveTile;
-  store.print("", "tile[across + lane][down]", LaneValue::kStored);
-  kernel.body += "  }\n";
-  const Dim tiles = ceilDiv(problem.rowCount(), tile) * ceilDiv(problem.columnCount(), tile);
-  Dim matrices = 1;
-  for (size_t i = 0; i + 1 < problem.shape.size(); ++i)
-    if (i != problem.columns) matrices *= problem.shape[i];
-  return kernel.prepared({.grid = {matrices * tiles, 1, 1}, .block = 256});
+  printElementStore(kernel, node, width, Results::kStored);
+  // Blocks count through the matrices, and through the tiles of each.
+  Shape numbers;
+  std::vector<Dim> from, to;
+  for (size_t i = 0; i + 1 < problem.shape.size(); ++i) {
+    if (i == problem.columns) continue;
+    numbers.push_back(problem.shape[i]);
+    from.push_back(problem.strides[i]);
+    to.push_back(outStrides[i]);
+  }
+  const size_t matrices = numbers.size();
+  numbers.insert(numbers.end(),
+                 {ceilDiv(problem.columnCount(), tile), ceilDiv(problem.rowCount(), tile)});
+  from.insert(from.end(), {0, 0});
+  to.insert(to.end(), {0, 0});
+  kernel.include("device/coordinates.cuh");
+  kernel.include("move/transpose.cuh");
+  kernel.body +=
+      str("  const auto at = coordinatesOf(Index(blockIdx.x), ", sizesText(kernel, numbers),
+          ");\n  transposeTile<", tile, ", ", width, ">({positionAt(at, ", sizesText(kernel, from),
+          "), positionAt(at, ", sizesText(kernel, to), "), ", kernel.size(problem.rowCount()), ", ",
+          kernel.size(problem.columnCount()), ", ", kernel.size(problem.strides.back()), ", ",
+          kernel.size(outStrides[problem.columns]), "}, at[", matrices + 1, "] * ", tile, ", at[",
+          matrices, "] * ", tile, ", x0, store);\n");
+  return kernel.prepared({.grid = {numElements(numbers), 1, 1}, .block = 256});
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/norm.h"
 #include "support/text.h"
 
@@ -9,11 +8,6 @@ namespace {
 
 constexpr int kThreads = 128;
 
-Verdict supports(const Node& node) {
-  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
-  return Verdict::yes();
-}
-
 // A thread has `width` neighbouring positions of one channel, and reads the channels around it.
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<LrnAttrs>();
@@ -21,7 +15,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const DataType type = node.input(0)->dataType();
   const std::string_view compute = computeType(type);
   const Dim space = numElements({shape.begin() + 2, shape.end()});
-  const int width = vectorWidth(space, type);
+  const int width = vectorWidth(type, {space}, kMostComputed);
   const Dim steps = floorDiv(space, width), threads = shape[0] * shape[1] * steps;
 
   KernelText kernel(str("lrn_", type, "_x", width), node, options);
@@ -58,7 +52,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
 }
 
-constexpr Kernel kKernels[] = {{"cuda/lrn", supports, prepare}};
+constexpr Kernel kKernels[] = {{"cuda/lrn", isPrinted, prepare}};
 
 }  // namespace
 

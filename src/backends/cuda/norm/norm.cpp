@@ -4,7 +4,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/window.h"
 #include "support/text.h"
 
@@ -54,7 +53,7 @@ Expr inputAsItIs(const Node& node) {
 int widthFor(const Dim& size, const Node& node, int operands) {
   int width = 1;
   for (int i = 0; i < operands; ++i)
-    width = std::max(width, vectorWidth(size, node.input(i)->dataType()));
+    width = std::max(width, vectorWidth(node.input(i)->dataType(), {size}, kMostComputed));
   return width;
 }
 

@@ -2,7 +2,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/window.h"
 #include "support/text.h"
 
@@ -27,7 +26,7 @@ struct Problem {
         to(node.output()->shape()),
         windows(windowsOf(attrs, attrs.kernel)) {
     if (attrs.channelsLast)
-      width = vectorWidth(from[layout.channelAxis()], node.input(0)->dataType());
+      width = vectorWidth(node.input(0)->dataType(), {from[layout.channelAxis()]}, kMostComputed);
   }
   size_t spatialRank() const { return windows.size(); }
   // In the order of the layout, so that neighbouring threads have neighbouring results.
@@ -142,11 +141,6 @@ void printIndices(KernelText& kernel, const Problem& problem, int width) {
           kernel.size(numElements(problem.layout.spatial(problem.from))), " + window[lane].at;\n");
 }
 
-Verdict supports(const Node& node) {
-  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
-  return Verdict::yes();
-}
-
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Problem problem(node);
   const int width = problem.widths()[options.config];
@@ -185,7 +179,7 @@ std::vector<int64_t> configurations(const Node& node) {
   return numbers;
 }
 
-constexpr Kernel kKernels[] = {{"cuda/pool", supports, prepare, configurations}};
+constexpr Kernel kKernels[] = {{"cuda/pool", isPrinted, prepare, configurations}};
 
 }  // namespace
 

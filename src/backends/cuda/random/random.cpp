@@ -10,14 +10,14 @@ namespace {
 Verdict supports(const Node& node) {
   if (bitsOf(node.as<RandomAttrs>().type) < 16)
     return Verdict::no("only floats of 16 bits and more");
-  return movesElements(node);
+  return isPrinted(node);
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const auto& attrs = node.as<RandomAttrs>();
   const bool isNormal = attrs.kind == RandomKind::kNormal;
-  ElementKernel kernel(isNormal ? "random_normal" : "random_uniform", node, options,
-                       node.output()->shape(), 1);
+  ElementKernel kernel(isNormal ? "random_normal" : "random_uniform", node, options, 1,
+                       Results::kComputed);
   kernel.text.include("device/philox.cuh");
   const std::string draw =
       isNormal ? std::string("normalAt") : str("uniformAt<", uniformDigits(attrs.type), ">");
@@ -25,8 +25,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
                           literal(isNormal ? attrs.high : attrs.high - attrs.low, DataType::kF64),
                           " * ", draw, "(static_cast<unsigned long long>(first), ",
                           static_cast<uint64_t>(attrs.seed), "ull);\n");
-  return kernel.finish("", str("static_cast<", computeType(attrs.type), ">(drawn)"),
-                       LaneValue::kComputed);
+  kernel.printResults(str("static_cast<", computeType(attrs.type), ">(drawn)"));
+  return kernel.prepared();
 }
 
 constexpr Kernel kKernels[] = {{"cuda/random", supports, prepare}};

@@ -1,16 +1,10 @@
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "ops/reduce.h"
 #include "support/text.h"
 
 namespace camshaft::cuda::reduce {
 namespace {
-
-Verdict supports(const Node& node) {
-  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
-  return Verdict::yes();
-}
 
 // A block scans a row whose elements are neighbours; of others a thread has one each.
 Prepared prepare(const Node& node, const PrepareOptions& options) {
@@ -50,7 +44,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return kernel.prepared({.grid = {isTogether ? rows : ceilDiv(rows, 128), 1, 1}, .block = 128});
 }
 
-constexpr Kernel kKernels[] = {{"cuda/cumsum", supports, prepare}};
+constexpr Kernel kKernels[] = {{"cuda/cumsum", isPrinted, prepare}};
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "support/text.h"
 
 namespace camshaft::cuda::reduce {
@@ -30,7 +29,7 @@ struct Problem {
       (isReduced ? reduced : kept).push_back(i);
       (isReduced ? count : results) *= shape[i];
     }
-    width = vectorWidth(innerRun(), node.input(0)->dataType());
+    width = vectorWidth(node.input(0)->dataType(), {innerRun()}, kMostComputed);
   }
 
  private:
@@ -110,11 +109,6 @@ std::string reducerOf(const Node& node) {
   return str(kKinds[static_cast<int>(kind)], "Reducer<", element, ", ", wide, ">");
 }
 
-Verdict supports(const Node& node) {
-  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
-  return Verdict::yes();
-}
-
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Problem problem(node);
   const Plan plan = plansOf(problem)[options.config];
@@ -159,7 +153,7 @@ std::vector<int64_t> configurations(const Node& node) {
   return numbers;
 }
 
-constexpr Kernel kKernels[] = {{"cuda/reduce", supports, prepare, configurations}};
+constexpr Kernel kKernels[] = {{"cuda/reduce", isPrinted, prepare, configurations}};
 
 }  // namespace
 

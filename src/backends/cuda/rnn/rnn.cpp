@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "backends/cuda/families.h"
-#include "backends/cuda/codegen/element_kernel.h"
+#include "backends/cuda/codegen/store.h"
 #include "ops/activation.h"
 #include "ops/rnn.h"
 #include "support/text.h"

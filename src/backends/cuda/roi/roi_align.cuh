@@ -65,3 +65,17 @@ __device__ __forceinline__ Real poolBin(const T* image, Index width, const Axis&
   const int samples = rows.perBin * columns.perBin;
   return kMax || samples == 0 ? result : result / Real(samples);
 }
+
+// Bin (at[2], at[3]) of box at[0] in channel at[1] of images of these sizes. An image that is not
+// there, which ends a run on the CPU, gives zero.
+template <bool kMax, class Axis, class Real, class T, class B, class I>
+__device__ __forceinline__ Real alignRoi(const T* x, const B* boxes, const I* images,
+                                         const Index (&sizes)[4], int binRows, int binColumns,
+                                         Real scale, Real shift, const Coordinates<4>& at) {
+  const Index image = positionOf(images[at[0]], sizes[0]), height = sizes[2], width = sizes[3];
+  const auto edge = [&](int i) { return Real(toCompute(boxes[at[0] * 4 + i])) * scale - shift; };
+  const Axis rows(edge(1), edge(3), binRows, height), columns(edge(0), edge(2), binColumns, width);
+  if (image < 0 || height == 0 || width == 0) return 0;
+  const T* plane = x + (image * sizes[1] + at[1]) * (height * width);
+  return poolBin<kMax, Real>(plane, width, rows, at[2], columns, at[3]);
+}

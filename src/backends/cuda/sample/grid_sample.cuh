@@ -15,6 +15,7 @@ struct GridTaps {
   long long left;
   Sum ratio;
 
+  GridTaps() = default;
   // The roundings are spelled out, or nearest neighbours would differ from the CPU's.
   __device__ __forceinline__ GridTaps(float coordinate, Index size) : size(size) {
     low = Rules::kAlignCorners ? 0 : -0.5f;
@@ -57,3 +58,57 @@ struct GridTaps {
     return endsLow ? low + rest : high - rest;
   }
 };
+
+// The taps of every spatial dimension of a grid point, which names the last dimension first.
+template <class Rules, int kRank>
+struct GridPoint {
+  using Sum = typename Rules::Sum;
+  GridTaps<Rules> taps[kRank];
+  Index strides[kRank];
+
+  template <class G>
+  __device__ __forceinline__ GridPoint(const G* grid, const Index (&sizes)[kRank],
+                                       const Index (&strides)[kRank]) {
+#pragma unroll
+    for (int i = 0; i < kRank; ++i) {
+      taps[i] = GridTaps<Rules>(static_cast<float>(toCompute(grid[kRank - 1 - i])), sizes[i]);
+      this->strides[i] = strides[i];
+    }
+  }
+  // Adds the taps of dimensions kDim and later; `position` and `weight` are those of the others.
+  template <int kDim, class T>
+  __device__ __forceinline__ void addTo(Sum& sum, const T* image, Index position,
+                                        Sum weight) const {
+    if constexpr (kDim == kRank) {
+      sum += weight * toCompute(image[position]);
+    } else {
+#pragma unroll
+      for (int i = GridTaps<Rules>::kFirst; i < GridTaps<Rules>::kEnd; ++i) {
+        const Index at = taps[kDim].at(i);
+        if (at < 0) continue;
+        addTo<kDim + 1>(sum, image, position + at * strides[kDim], weight * taps[kDim].weight(i));
+      }
+    }
+  }
+};
+
+// A thread finds what one grid point is made of, then sums it for kChannels channels.
+template <class Rules, int kThreads, int kChannels, int kRank, class T, class G, class Store>
+__device__ __forceinline__ void gridSample(const T* x, const G* grid, Index items, Index points,
+                                           Index channels, const Index (&sizes)[kRank],
+                                           const Index (&strides)[kRank], Index imageSize,
+                                           Store store) {
+  const Index item = Index(blockIdx.x) * kThreads + threadIdx.x;
+  if (item >= items) return;
+  const Index batch = item / points, point = item % points;
+  const GridPoint<Rules, kRank> taps(grid + item * kRank, sizes, strides);
+  const Index begin = Index(blockIdx.y) * kChannels;
+  const Index end = begin + kChannels < channels ? begin + kChannels : channels;
+#pragma unroll 2
+  for (Index channel = begin; channel < end; ++channel) {
+    const Index plane = batch * channels + channel;
+    typename Rules::Sum sums[1] = {0};
+    taps.template addTo<0>(sums[0], x + plane * imageSize, 0, 1);
+    store(plane * points + point, sums);
+  }
+}

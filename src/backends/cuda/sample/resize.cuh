@@ -90,3 +90,127 @@ struct ResizeTaps {
     return at(picksRight);
   }
 };
+
+// A dimension as the sums see it: its taps, each with the place it has in memory and a weight.
+template <class Rules>
+struct ResizedDim {
+  ResizeTaps<Rules> taps;
+  Index stride;
+  __device__ __forceinline__ bool isOutside() const { return taps.isOutside; }
+  __device__ __forceinline__ int first() const { return taps.firstTap(); }
+  __device__ __forceinline__ int end() const { return taps.endTap(); }
+  __device__ __forceinline__ Index at(int i) const { return taps.at(i) * stride; }
+  __device__ __forceinline__ typename Rules::Sum weight(int i) const { return taps.weight(i); }
+  __device__ __forceinline__ Index nearest() const { return taps.nearest() * stride; }
+};
+// One that keeps its size, or repeats its elements.
+template <class Rules>
+struct KeptDim {
+  Index place, stride;
+  __device__ __forceinline__ bool isOutside() const { return false; }
+  __device__ __forceinline__ int first() const { return 0; }
+  __device__ __forceinline__ int end() const { return 1; }
+  __device__ __forceinline__ Index at(int) const { return place * stride; }
+  __device__ __forceinline__ typename Rules::Sum weight(int) const { return 1; }
+  __device__ __forceinline__ Index nearest() const { return place * stride; }
+};
+
+// f(position, weight) for every tap of these dimensions. A weight of 0 is skipped, so that an
+// infinite neighbour does no harm.
+template <class Sum, class F>
+__device__ __forceinline__ void visitSamples(Index position, Sum weight, const F& f) {
+  f(position, weight);
+}
+template <class Sum, class F, class D, class... Rest>
+__device__ __forceinline__ void visitSamples(Index position, Sum weight, const F& f, const D& dim,
+                                             const Rest&... rest) {
+  for (int i = dim.first(); i < dim.end(); ++i) {
+    const Sum own = dim.weight(i);
+    if (own == 0) continue;
+    visitSamples(position + dim.at(i), weight * own, f, rest...);
+  }
+}
+
+// kWidth neighbouring outputs. inner(lane) is the last dimension: the same for all lanes, which are
+// then neighbours in memory, or kPerLane.
+template <class Rules, class T, int kWidth, bool kPerLane>
+struct Resizing {
+  using Sum = typename Rules::Sum;
+  static constexpr bool kIsNearest = Rules::kMode == ResizeMode::kNearest;
+  static constexpr bool kExtrapolates = Rules::kCoordinates == ResizeCoordinates::kCropAndResize;
+
+  // Integers round to even and saturate.
+  __device__ __forceinline__ static Compute<T> rounded(Sum sum) {
+    if constexpr (std::is_floating_point_v<Compute<T>>)
+      return sum;
+    else
+      return op::convert<Compute<T>>(rint(sum));
+  }
+
+  template <class Store, class Inner, class... Dims>
+  __device__ __forceinline__ static void run(const T* x, double extrapolation, Index first,
+                                             Store store, Inner inner, const Dims&... dims) {
+    if constexpr (kIsNearest && !kExtrapolates) {
+      T results[kWidth];
+      nearest(x, results, inner, dims...);
+      store(first, results);
+    } else {
+      Compute<T> results[kWidth];
+      if constexpr (kIsNearest) {
+        T moved[kWidth];
+        nearest(x, moved, inner, dims...);
+#pragma unroll
+        for (int lane = 0; lane < kWidth; ++lane) results[lane] = toCompute(moved[lane]);
+      } else {
+        sums(x, results, inner, dims...);
+      }
+      if constexpr (kExtrapolates) {
+#pragma unroll
+        for (int lane = 0; lane < kWidth; ++lane)
+          if ((dims.isOutside() || ... || inner(lane).isOutside()))
+            results[lane] = op::convert<Compute<T>>(extrapolation);
+      }
+      store(first, results);
+    }
+  }
+
+  template <class Inner, class... Dims>
+  __device__ __forceinline__ static void nearest(const T* x, T (&results)[kWidth], Inner inner,
+                                                 const Dims&... dims) {
+    const Index row = (Index(0) + ... + dims.nearest());
+    if constexpr (kPerLane) {
+#pragma unroll
+      for (int lane = 0; lane < kWidth; ++lane) results[lane] = x[row + inner(lane).nearest()];
+    } else {
+      const auto moved = loadVector<kWidth>(x + row + inner(0).nearest());
+#pragma unroll
+      for (int lane = 0; lane < kWidth; ++lane) results[lane] = moved.v[lane];
+    }
+  }
+
+  template <class Inner, class... Dims>
+  __device__ __forceinline__ static void sums(const T* x, Compute<T> (&results)[kWidth],
+                                              Inner inner, const Dims&... dims) {
+    if constexpr (kPerLane) {
+#pragma unroll
+      for (int lane = 0; lane < kWidth; ++lane) {
+        Sum sum = 0;
+        const auto add = [&](Index position, Sum weight) {
+          sum += weight * Sum(toCompute(x[position]));
+        };
+        visitSamples(Index(0), Sum(1), add, dims..., inner(lane));
+        results[lane] = rounded(sum);
+      }
+    } else {
+      Sum sums[kWidth] = {};
+      const auto add = [&](Index position, Sum weight) {
+        const auto part = loadVector<kWidth>(x + position);
+#pragma unroll
+        for (int lane = 0; lane < kWidth; ++lane) sums[lane] += weight * Sum(toCompute(part.v[lane]));
+      };
+      visitSamples(Index(0), Sum(1), add, dims..., inner(0));
+#pragma unroll
+      for (int lane = 0; lane < kWidth; ++lane) results[lane] = rounded(sums[lane]);
+    }
+  }
+};

@@ -2,7 +2,6 @@
 
 #include "backends/cuda/families.h"
 #include "backends/cuda/codegen/row_plan.h"
-#include "backends/cuda/pointwise/pointwise.h"
 #include "support/text.h"
 
 namespace camshaft::cuda::softmax {
@@ -32,13 +31,9 @@ struct Problem {
   }
 };
 
-Verdict supports(const Node& node) {
-  if (const std::string reason = whyNotPrinted(node); !reason.empty()) return Verdict::no(reason);
-  return Verdict::yes();
-}
-
 int widthOf(const Problem& problem, DataType type) {
-  return problem.isContiguous() ? vectorWidth(problem.shape[problem.axis], type) : 1;
+  return problem.isContiguous() ? vectorWidth(type, {problem.shape[problem.axis]}, kMostComputed)
+                                : 1;
 }
 
 std::vector<RowPlan> plansOf(const Node& node) {
@@ -80,7 +75,7 @@ bool inPlace(const Node& node, int input) {
   return node.inputs[input]->type == node.output()->type;
 }
 
-constexpr Kernel kKernels[] = {{"cuda/softmax", supports, prepare, configurations, inPlace}};
+constexpr Kernel kKernels[] = {{"cuda/softmax", isPrinted, prepare, configurations, inPlace}};
 
 }  // namespace
 

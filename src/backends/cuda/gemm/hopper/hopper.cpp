@@ -1,6 +1,7 @@
 #include "backends/cuda/gemm/hopper/hopper.h"
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/gemm/hopper/choice.h"
 #include "backends/cuda/gemm/hopper/params.h"
 #include "backends/cuda/gemm/hopper/product.h"

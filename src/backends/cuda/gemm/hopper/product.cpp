@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 

@@ -1,0 +1,72 @@
+#include "backends/cuda/codegen/store.h"
+
+#include "support/text.h"
+
+namespace camshaft::cuda {
+
+std::string whyNotPrinted(const Node& node) {
+  for (const auto* values : {&node.inputs, &node.outputs})
+    for (const Value* value : *values)
+      if (value && !isPrintable(value->dataType()))
+        return str("has elements of type ", value->dataType(), ", which device code lacks");
+  return node.epilogue ? whyNotPrinted(node.epilogue->expr) : "";
+}
+
+Verdict isPrinted(const Node& node) {
+  const std::string reason = whyNotPrinted(node);
+  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+}
+
+void declareEpilogue(KernelText& kernel, const Node& node) {
+  for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
+    kernel.input(str("extra", i), static_cast<int>(i));
+}
+
+void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType type,
+               const Access& access, int width) {
+  kernel.body += str("  const auto load = [&](Index ", index, ", ", computeType(type),
+                     " (&values)[", width, "]) {\n");
+  const std::string value = walk.load("x", access, width, "part");
+  kernel.body += str("#pragma unroll\n    for (int lane = 0; lane < ", width,
+                     "; ++lane) values[lane] = ", value, ";\n  };\n");
+}
+
+void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view index, int width,
+                Results kind) {
+  const Value& y = *node.output();
+  const DataType before = node.resultBeforeEpilogue().type;
+  const bool isStored = kind == Results::kStored;
+  const std::string_view type = storageType(y.dataType());
+  kernel.body +=
+      str("  const auto store = [&](Index ", index, ", const ",
+          isStored ? storageType(before) : computeType(before), " (&results)[", width, "]) {\n");
+  std::vector<std::string> values{isStored ? "toCompute(results[lane])" : "results[lane]"};
+  for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
+    values.push_back(walk.load(str("extra", i),
+                               broadcastStrides(node.inputs[i]->shape(), y.shape()), width,
+                               str("part", i)));
+  const std::vector<Dim> strides = contiguousStrides(y.shape());
+  const bool isVector = walk.hasVectors(strides, width);
+  if (isVector) kernel.body += str("    Vector<", type, ", ", width, "> stored;\n");
+  kernel.body += str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) {\n");
+  const std::string result =
+      node.epilogue ? printExpr(node.epilogue->expr, values, "t", kernel.body) : values[0];
+  const std::string stored = isStored && !node.epilogue
+                                 ? " = results[lane];\n    }\n"
+                                 : str(" = toStorage<", type, ">(", result, ");\n    }\n");
+  if (isVector)
+    kernel.body += str("    stored.v[lane]", stored, "    storeVector<", width, ">(y + (",
+                       walk.position(strides), "), stored);\n  };\n");
+  else
+    kernel.body += str("    y[", walk.position(strides, "lane"), "]", stored, "  };\n");
+}
+
+void printElementStore(KernelText& kernel, const Node& node, int width, Results kind) {
+  for (int i = 0; i < node.ownInputs(); ++i) kernel.input(str("x", i), i);
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  Walk walk = Walk::linear(kernel, node.output()->shape(), "first");
+  printStore(kernel, node, walk, "first", width, kind);
+}
+
+}  // namespace camshaft::cuda
