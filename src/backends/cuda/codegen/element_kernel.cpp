@@ -3,20 +3,15 @@
 #include "support/text.h"
 
 namespace camshaft::cuda {
-namespace {
-
-constexpr int kThreads = 256;
-
-}  // namespace
-
 ElementKernel::ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options,
-                             int width, Results kind)
+                             int width, Results kind, int threads)
     : text(str(what, "_", node.output()->dataType(), "_x", width), node, options),
       width_(width),
+      threadsPerBlock_(threads),
       resultType_(kind == Results::kStored ? storageType(node.resultBeforeEpilogue().type)
                                            : computeType(node.resultBeforeEpilogue().type)),
       threads_(floorDiv(numElements(node.output()->shape()), width)) {
-  text.body += str("  const Index thread = Index(blockIdx.x) * ", kThreads,
+  text.body += str("  const Index thread = Index(blockIdx.x) * ", threads,
                    " + threadIdx.x;\n  if (thread >= ", text.size(threads_),
                    ") return;\n  const Index first = thread * ", width, ";\n");
   printElementStore(text, node, width, kind);
@@ -35,7 +30,8 @@ void ElementKernel::printResults(const std::string& value, const std::string& la
 }
 
 Prepared ElementKernel::prepared() {
-  return text.prepared({.grid = {ceilDiv(threads_, kThreads), 1, 1}, .block = kThreads});
+  return text.prepared(
+      {.grid = {ceilDiv(threads_, threadsPerBlock_), 1, 1}, .block = threadsPerBlock_});
 }
 
 }  // namespace camshaft::cuda

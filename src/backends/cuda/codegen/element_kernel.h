@@ -14,7 +14,7 @@ namespace camshaft::cuda {
 class ElementKernel {
  public:
   ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options, int width,
-                Results kind);
+                Results kind, int threads = 256);
 
   // Prints `at`, the coordinates of `first` in `view`: the output's shape, or dimensions of it
   // joined.
@@ -28,7 +28,7 @@ class ElementKernel {
   KernelText text;
 
  private:
-  int width_;
+  int width_, threadsPerBlock_;
   std::string resultType_;
   Dim threads_;
 };

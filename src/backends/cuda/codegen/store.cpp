@@ -22,23 +22,23 @@ void declareEpilogue(KernelText& kernel, const Node& node) {
     kernel.input(str("extra", i), static_cast<int>(i));
 }
 
-void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType type,
+void printLoad(KernelText& kernel, Walk& walk, std::string_view indices, DataType type,
                const Access& access, int width) {
-  kernel.body += str("  const auto load = [&](Index ", index, ", ", computeType(type),
-                     " (&values)[", width, "]) {\n");
-  const std::string value = walk.load("x", access, width, "part");
+  kernel.body += str("  const auto load = [&](", indices, ", ", computeType(type), " (&values)[",
+                     width, "]) {\n");
+  const std::string value = walk.load("x0", access, width, "part");
   kernel.body += str("#pragma unroll\n    for (int lane = 0; lane < ", width,
                      "; ++lane) values[lane] = ", value, ";\n  };\n");
 }
 
-void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view index, int width,
-                Results kind) {
+void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view indices,
+                int width, Results kind) {
   const Value& y = *node.output();
   const DataType before = node.resultBeforeEpilogue().type;
   const bool isStored = kind == Results::kStored;
   const std::string_view type = storageType(y.dataType());
   kernel.body +=
-      str("  const auto store = [&](Index ", index, ", const ",
+      str("  const auto store = [&](", indices, ", const ",
           isStored ? storageType(before) : computeType(before), " (&results)[", width, "]) {\n");
   std::vector<std::string> values{isStored ? "toCompute(results[lane])" : "results[lane]"};
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
@@ -66,7 +66,7 @@ void printElementStore(KernelText& kernel, const Node& node, int width, Results 
   declareEpilogue(kernel, node);
   kernel.output("y");
   Walk walk = Walk::linear(kernel, node.output()->shape(), "first");
-  printStore(kernel, node, walk, "first", width, kind);
+  printStore(kernel, node, walk, "Index first", width, kind);
 }
 
 }  // namespace camshaft::cuda

@@ -17,9 +17,12 @@ Verdict isPrinted(const Node& node);
 // The inputs of a node's epilogue as operands of the kernel, after its own.
 void declareEpilogue(KernelText& kernel, const Node& node);
 
-// Prints, as `load`, the reading of `width` elements of `x` into an array of compute type:
-//   const auto load = [&](Index INDEX, T (&values)[width]) { ... };
-void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType type,
+// Prints, as `load`, the reading of `width` elements of x0, of this type, into an array of compute
+// type:
+//   const auto load = [&](INDICES, T (&values)[width]) { ... };
+// `indices` declares those indices of the walk that change, as in "Index row, Index column"; the
+// others are variables that stand before.
+void printLoad(KernelText& kernel, Walk& walk, std::string_view indices, DataType type,
                const Access& access, int width);
 
 // What results are before the epilogue: numbers of the compute type, or elements as stored, which
@@ -27,10 +30,10 @@ void printLoad(KernelText& kernel, Walk& walk, std::string_view index, DataType 
 enum class Results { kComputed, kStored };
 
 // Prints the store of `width` results of output 0 with the epilogue applied, as
-//   const auto store = [&](Index INDEX, const T (&results)[width]) { ... };
-// `walk` walks that output; its other indices are variables that stand before.
-void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view index, int width,
-                Results kind = Results::kComputed);
+//   const auto store = [&](INDICES, const T (&results)[width]) { ... };
+// `walk` walks that output.
+void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view indices,
+                int width, Results kind = Results::kComputed);
 
 // Declares the node's inputs as x0, x1, ..., its epilogue's, and its result as y, and prints
 // store(first, results) by the linear position of the first of them.

@@ -66,8 +66,7 @@ std::vector<std::byte> packedWeights(const Value& weights, int64_t count,
 void printPixelStore(KernelText& kernel, const Node& node, int width) {
   const Shape& y = node.output()->shape();
   Walk walk(kernel, y, {{"p", axesFrom(0, y.size() - 1)}, {"c", {y.size() - 1}}});
-  kernel.body += "  Index p = 0;\n";
-  printStore(kernel, node, walk, "c", width);
+  printStore(kernel, node, walk, "Index p, Index c", width);
 }
 
 }  // namespace camshaft::cuda

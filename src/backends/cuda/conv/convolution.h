@@ -33,8 +33,8 @@ struct Convolution {
 std::vector<std::byte> packedWeights(const Value& weights, int64_t count,
                                      const std::function<int64_t(int64_t)>& source);
 
-// Prints how a kernel that has channels last adds bias and stores `width` channels `c` of pixel
-// `p`, a variable it declares: store(c, results).
+// Prints how a kernel that has channels last stores `width` channels from c on of pixel p:
+// store(p, c, results).
 void printPixelStore(KernelText& kernel, const Node& node, int width);
 
 }  // namespace camshaft::cuda

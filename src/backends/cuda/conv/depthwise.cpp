@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/services.h"
 #include "support/text.h"
@@ -161,36 +162,18 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   if (node.hasInput(2)) kernel.input("bias", 2);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  kernel.include("conv/depthwise.cuh");
+  for (const char* file : {"device/coordinates.cuh", "device/windows.cuh", "conv/depthwise.cuh"})
+    kernel.include(file);
 
   const Dim across = ceilDiv(d.outBreadth, share.columns), down = ceilDiv(d.outHeight, share.rows);
   const Dim threads = d.conv.from[0] * Dim(vectors) * across * down;
-  const std::string height = kernel.size(d.height), breadth = kernel.size(d.breadth);
-  kernel.body += str(
-      "  using Window = DepthwiseWindow<", share.width, ", ", share.rows, ", ", share.columns, ", ",
-      d.y.kernel, ", ", d.x.kernel, ", ", d.y.stride, ", ", d.x.stride, ", ", d.y.dilation, ", ",
-      d.x.dilation, ">;\n  Index rest = Index(blockIdx.x) * ", kThreads,
-      " + threadIdx.x;\n  if (rest >= ", kernel.size(threads),
-      ") return;\n  const Index lane = rest % ", lanes, ";\n  rest /= ", lanes,
-      ";\n  const Index column = rest % ", kernel.size(across), " * ", share.columns,
-      ";\n  rest /= ", kernel.size(across), ";\n  const Index row = rest % ", kernel.size(down),
-      " * ", share.rows, ";\n  rest /= ", kernel.size(down), ";\n  const Index c = (rest % ",
-      vectors / lanes, " * ", lanes, " + lane) * ", share.width, ", n = rest / ", vectors / lanes,
-      ";\n  float sums[", share.rows, "][", share.columns, "][", share.width,
-      "];\n#pragma unroll\n  for (int v = 0; v < ", share.width,
-      "; ++v) {\n    const float start = ", node.hasInput(2) ? "toCompute(bias[c + v])" : "0",
-      ";\n#pragma unroll\n    for (int i = 0; i < ", share.rows,
-      "; ++i)\n#pragma unroll\n      for (int j = 0; j < ", share.columns,
-      "; ++j) sums[i][j][v] = start;\n  }\n  Window::add(sums, x + n * ", height, " * ", breadth,
-      " * ", channels, " + c, weights + c, ", channels, ", row * ", d.y.stride, " - ", d.y.padBegin,
-      ", column * ", d.x.stride, " - ", d.x.padBegin, ", ", height, ", ", breadth, ");\n");
   printPixelStore(kernel, node, share.width);
-  const std::string outHeight = kernel.size(d.outHeight), outBreadth = kernel.size(d.outBreadth);
-  kernel.body += str("#pragma unroll\n  for (int i = 0; i < ", share.rows,
-                     "; ++i)\n#pragma unroll\n    for (int j = 0; j < ", share.columns,
-                     "; ++j) {\n      if (row + i >= ", outHeight, " || column + j >= ", outBreadth,
-                     ") continue;\n      p = (n * ", outHeight, " + row + i) * ", outBreadth,
-                     " + column + j;\n      store(c, sums[i][j]);\n    }\n");
+  kernel.body += str("  DepthwiseWindow<", share.width, ", ", share.rows, ", ", share.columns, ", ",
+                     windowText(d.y), ", ", windowText(d.x), ">::run<", kThreads, ", ", lanes, ", ",
+                     vectors, ">(x, weights, ", node.hasInput(2) ? "bias" : "nullptr", ", ",
+                     kernel.size(threads), ", {", kernel.size(down), ", ", kernel.size(across),
+                     ", ", kernel.size(d.height), ", ", kernel.size(d.breadth), ", ",
+                     kernel.size(d.outHeight), ", ", kernel.size(d.outBreadth), "}, store);\n");
   return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
 }
 

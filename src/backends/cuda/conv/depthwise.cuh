@@ -37,11 +37,17 @@ struct Packed {
   }
 };
 
+// What a depthwise convolution is laid over: threads down and across, the image and the result.
+struct DepthwiseSizes {
+  Index down, across, height, breadth, outHeight, outBreadth;
+};
+
 // Windows of a depthwise convolution, channels last. A thread adds up kRows x kColumns neighbouring
 // results of kWidth channels, so that what it reads of a row of the image serves all of them.
-template <int kWidth, int kRows, int kColumns, int kKernelY, int kKernelX, int kStrideY,
-          int kStrideX, int kDilationY, int kDilationX>
+template <int kWidth, int kRows, int kColumns, class Y, class X>
 struct DepthwiseWindow {
+  static constexpr int kKernelY = Y::kKernel, kKernelX = X::kKernel, kStrideY = Y::kStride,
+                       kStrideX = X::kStride, kDilationY = Y::kDilation, kDilationX = X::kDilation;
   static constexpr int kHeight = (kRows - 1) * kStrideY + (kKernelY - 1) * kDilationY + 1;
   static constexpr int kBreadth = (kColumns - 1) * kStrideX + (kKernelX - 1) * kDilationX + 1;
   static constexpr int kProducts = kWidth * kRows * kColumns * kKernelY * kKernelX;
@@ -98,5 +104,39 @@ struct DepthwiseWindow {
         addRow(sums[r], row, weights + first / kDilationY * kKernelX * channels, channels);
       }
     }
+  }
+
+  // Neighbouring threads have neighbouring channels as far as kLanes vectors go, then neighbouring
+  // places, which share weights. bias may be null; store(pixel, channel, results).
+  template <int kThreads, int kLanes, int kVectors, class T, class B, class Store>
+  __device__ __forceinline__ static void run(const T* x, const float* weights, B bias,
+                                             Index threads, const DepthwiseSizes& sizes,
+                                             Store store) {
+    constexpr int kChannels = kVectors * kWidth;
+    const Index thread = Index(blockIdx.x) * kThreads + threadIdx.x;
+    if (thread >= threads) return;
+    const auto at = coordinatesOf(
+        thread, {1, Index(kVectors / kLanes), sizes.down, sizes.across, Index(kLanes)});
+    const Index n = at[0], row = at[2] * kRows, column = at[3] * kColumns;
+    const Index c = (at[1] * kLanes + at[4]) * kWidth;
+    float sums[kRows][kColumns][kWidth];
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) {
+      float start = 0;
+      if constexpr (!std::is_same_v<B, decltype(nullptr)>) start = toCompute(bias[c + v]);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) sums[i][j][v] = start;
+    }
+    add(sums, x + n * sizes.height * sizes.breadth * kChannels + c, weights + c, kChannels,
+        Y::tapAt(row, 0), X::tapAt(column, 0), sizes.height, sizes.breadth);
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        if (row + i >= sizes.outHeight || column + j >= sizes.outBreadth) continue;
+        store((n * sizes.outHeight + row + i) * sizes.outBreadth + column + j, c, sums[i][j]);
+      }
   }
 };

@@ -1,6 +1,7 @@
 #include "backends/cuda/conv/direct.h"
 
 #include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
 #include "support/text.h"
 
@@ -9,8 +10,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// A thread computes `width` channels of one place. Indices in device code: n, c, p0, p1, ... of the
-// result and n, channel, i0, i1, ... of the input.
+// A thread computes `width` channels of one place.
 struct Direct {
   Convolution conv;
   int width = 1;
@@ -21,15 +21,6 @@ struct Direct {
     constexpr int kMostWidth = 4;
     while (width < kMostWidth && conv.groupOutputs % (2 * width) == 0) width *= 2;
     isPacked = node.inputs[1]->isConstant();
-  }
-
-  std::vector<WalkPart> parts(std::string_view channel, std::string_view spatialName) const {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < conv.spatialRank(); ++i) names.push_back(str(spatialName, i));
-    names = conv.layout.assemble<std::string>("n", std::string(channel), names);
-    std::vector<WalkPart> parts;
-    for (size_t i = 0; i < names.size(); ++i) parts.push_back({names[i], {i}});
-    return parts;
   }
 
   // Strides of the weights in elements.
@@ -55,108 +46,72 @@ std::vector<std::byte> packed(const Value& weights, const Convolution& conv) {
   });
 }
 
-// The place's coordinates and first channel from the thread's number.
-void printCoordinates(KernelText& kernel, const Direct& direct, const Dim& threads) {
-  const std::vector<WalkPart> parts = direct.parts("c", "p");
-  kernel.body += str("  Index rest = Index(blockIdx.x) * ", kThreads,
-                     " + threadIdx.x;\n  if (rest >= ", kernel.size(threads), ") return;\n");
-  for (size_t i = parts.size(); i-- > 1;) {
-    const bool isChannel = static_cast<int64_t>(i) == direct.conv.layout.channelAxis();
-    const std::string size =
-        kernel.size(isChannel ? floorDiv(direct.conv.to[i], direct.width) : direct.conv.to[i]);
-    kernel.body +=
-        str(isChannel ? "  Index " : "  const Index ", parts[i].index, " = rest % ", size,
-            isChannel ? str(" * ", direct.width) : "", ";\n  rest /= ", size, ";\n");
-  }
-  kernel.body += "  const Index n = rest;\n";
-}
-
-// Loops over the kernel; inside them i0, i1, ... are the input's place and `tap` numbers the tap.
-// Returns how many braces they open.
-int printTaps(KernelText& kernel, const Direct& direct) {
-  std::string tap = "0";
-  for (size_t i = 0; i < direct.conv.spatialRank(); ++i) {
-    const Window& window = direct.conv.windows[i];
-    const std::string size = kernel.size(direct.conv.fromSize(i)), k = str("k", i),
-                      at = str("i", i);
-    kernel.body += str("#pragma unroll 1\n  for (int ", k, " = 0; ", k, " < ", window.kernel,
-                       "; ++", k, ") {\n");
-    if (direct.conv.isTransposed)
-      kernel.body += str("    const Index reach", i, " = p", i, " + ", window.padBegin, " - ", k,
-                         " * ", window.dilation, ";\n    if (reach", i, " < 0 || reach", i, " % ",
-                         window.stride, " != 0) continue;\n    const Index ", at, " = reach", i,
-                         " / ", window.stride, ";\n    if (", at, " >= ", size, ") continue;\n");
-    else
-      kernel.body += str("    const Index ", at, " = p", i, " * ", window.stride, " - ",
-                         window.padBegin, " + ", k, " * ", window.dilation, ";\n    if (", at,
-                         " < 0 || ", at, " >= ", size, ") continue;\n");
-    tap = i == 0 ? k : str("(", tap, ") * ", window.kernel, " + ", k);
-  }
-  kernel.body += str("    const int tap = ", tap, ";\n");
-  return static_cast<int>(direct.conv.spatialRank());
-}
-
 Verdict supports(const Node& node) {
   const Convolution conv(node);
   return conv.refusal.empty() ? Verdict::yes() : Verdict::no(conv.refusal);
 }
 
-void printSums(KernelText& kernel, const Node& node, const Direct& direct) {
+void printConstants(KernelText& kernel, const Direct& direct) {
   const Convolution& conv = direct.conv;
-  const std::string_view sum = computeType(node.resultBeforeEpilogue().type);
-  kernel.body +=
-      str("  ", sum, " sums[", direct.width, "];\n#pragma unroll\n  for (int r = 0; r < ",
-          direct.width, "; ++r) sums[r] = ",
-          node.hasInput(2) ? str(sum, "(toCompute(bias[c + r]))") : str(sum, "(0)"),
-          ";\n  const Index group = c / ", conv.groupOutputs,
-          ";\n  const auto* const own = weights + group * ", direct.groupStride(), " + c % ",
-          conv.groupOutputs, " * ", direct.outputStride(), ";\n");
-  const int braces = printTaps(kernel, direct);
-  Walk image(kernel, conv.from, direct.parts("channel", "i"));
-  const std::vector<Dim> strides = contiguousStrides(conv.from);
-  kernel.body += str("    const Index channel = group * ", conv.groupInputs,
-                     ";\n    const auto* const place = x + (", image.position(strides),
-                     ");\n    const auto* const factors = own + tap * ", direct.tapStride(),
-                     ";\n#pragma unroll 4\n    for (int i = 0; i < ", conv.groupInputs,
-                     "; ++i) {\n"
-                     "      const ",
-                     sum, " value = ", sum, "(toCompute(place[i * ",
-                     kernel.size(strides[conv.layout.channelAxis()]),
-                     "]));\n#pragma unroll\n      for (int r = 0; r < ", direct.width,
-                     "; ++r)\n        sums[r] += value * ", sum, "(toCompute(factors[i * ",
-                     direct.inputStride(), " + r * ", direct.outputStride(), "]));\n    }\n  ",
-                     std::string(braces, '}'), "\n");
+  kernel.constant("kWidth", direct.width);
+  kernel.constant("kTransposed", conv.isTransposed);
+  kernel.constant("kChannelAxis", conv.layout.channelAxis());
+  kernel.constant("kSpatialAxis", conv.layout.spatialAxis(0));
+  kernel.constant("kGroupInputs", conv.groupInputs);
+  kernel.constant("kGroupOutputs", conv.groupOutputs);
+  kernel.constant("kGroupStride", direct.groupStride());
+  kernel.constant("kTapStride", direct.tapStride());
+  kernel.constant("kInputStride", direct.inputStride());
+  kernel.constant("kOutputStride", direct.outputStride());
+}
+
+// Prints store(c, results), where `at` is the place and c its first channel.
+int printResultStore(KernelText& kernel, const Node& node, const Direct& direct) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < direct.conv.to.size(); ++i) names.push_back(str("at[", i, "]"));
+  names[direct.conv.layout.channelAxis()] = "c";
+  Walk results(kernel, direct.conv.to, partPerAxis(names));
+  const int width = direct.conv.layout.channelsLast ? direct.width : 1;
+  printStore(kernel, node, results, "Index c", width);
+  return width;
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Direct direct(node);
+  const Convolution& conv = direct.conv;
   const Value& weights = *node.inputs[1];
-  const std::string_view sum = computeType(node.resultBeforeEpilogue().type);
-  KernelText kernel(str(direct.conv.isTransposed ? "conv_transpose_direct_" : "conv_direct_",
+  KernelText kernel(str(conv.isTransposed ? "conv_transpose_direct_" : "conv_direct_",
                         node.inputs[0]->dataType(), "_x", direct.width),
                     node, options);
   kernel.input("x", 0);
   if (direct.isPacked)
-    kernel.packedInput("weights", weights.type, packed(weights, direct.conv));
+    kernel.packedInput("weights", weights.type, packed(weights, conv));
   else
     kernel.input("weights", 1);
   if (node.hasInput(2)) kernel.input("bias", 2);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  const Dim threads = floorDiv(numElements(direct.conv.to), direct.width);
-  printCoordinates(kernel, direct, threads);
-  printSums(kernel, node, direct);
-  const bool channelsLast = direct.conv.layout.channelsLast;
-  const std::vector<WalkPart> parts = direct.parts("c", "p");
-  const std::string last = parts.back().index;
-  Walk results(kernel, direct.conv.to, parts);
-  printStore(kernel, node, results, last, channelsLast ? direct.width : 1);
-  if (channelsLast)
-    kernel.body += "  store(c, sums);\n";
-  else
-    kernel.body +=
-        str("#pragma unroll\n  for (int r = 0; r < ", direct.width, "; ++r, ++c) {\n    const ",
-            sum, " results[1] = {sums[r]};\n    store(", last, ", results);\n  }\n");
+  printConstants(kernel, direct);
+  printWindows(kernel, conv.windows);
+  kernel.include("conv/direct.cuh");
+  Shape view = conv.to;
+  Dim& channels = view[conv.layout.channelAxis()];
+  channels = floorDiv(channels, direct.width);
+  const Dim threads = numElements(view);
+  const std::vector<Dim> strides = contiguousStrides(conv.from);
+  const auto spatial = [&](const std::vector<Dim>& all) {
+    return sizesText(kernel, conv.layout.spatial(all));
+  };
+  kernel.body +=
+      str("  const Index thread = Index(blockIdx.x) * ", kThreads,
+          " + threadIdx.x;\n  if (thread >= ", kernel.size(threads),
+          ") return;\n  const auto at = coordinatesOf(thread, ", sizesText(kernel, view), ");\n");
+  const int stored = printResultStore(kernel, node, direct);
+  kernel.body +=
+      str("  convolveDirectly<", stored, ", ", computeType(node.resultBeforeEpilogue().type),
+          ">(Image{}, x, weights, ", node.hasInput(2) ? "bias" : "nullptr", ", at, ",
+          spatial(conv.from), ", ", spatial(strides), ", ", kernel.size(strides[0]), ", ",
+          kernel.size(strides[conv.layout.channelAxis()]), ", store);\n");
   return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
 }
 

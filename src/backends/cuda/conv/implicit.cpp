@@ -1,6 +1,7 @@
 #include "backends/cuda/conv/implicit.h"
 
 #include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/services.h"
@@ -102,28 +103,10 @@ std::vector<std::byte> packed(const Value& weights, const Implicit& i) {
   });
 }
 
+// The windows and channels of the image, as the device code's sources name them.
 std::string geometryText(const Implicit& i) {
-  return str("struct Geometry {\n  static constexpr int kKernelY = ", i.y.kernel,
-             ", kKernelX = ", i.x.kernel, ", kStrideY = ", i.y.stride, ", kStrideX = ", i.x.stride,
-             ", kDilationY = ", i.y.dilation, ", kDilationX = ", i.x.dilation,
-             ", kPadY = ", i.y.padBegin, ", kPadX = ", i.x.padBegin,
-             ", kChannels = ", i.conv.groupInputs, ", kBlock = ", i.block(),
-             ", kPixel = ", i.conv.inputs(), ";\n};\n");
-}
-
-void printStoreResults(KernelText& kernel, const Node& node, const Implicit& i, int width) {
-  kernel.body +=
-      str("  product.template finish<", width,
-          ">(memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), ", i.conv.groupOutputs,
-          " - int(firstColumn), [&](int row, int column, float (&values)[", width,
-          "]) {\n    p = firstRow + row;\n    const Index c = item * ", i.conv.groupOutputs,
-          " + firstColumn + column;\n");
-  if (node.hasInput(kBias))
-    kernel.body += str("    const auto start = loadVector<", width,
-                       ">(bias + c);\n#pragma unroll\n"
-                       "    for (int v = 0; v < ",
-                       width, "; ++v) values[v] += toCompute(start.v[v]);\n");
-  kernel.body += "    store(c, values);\n  });\n";
+  return str("using Geometry = mma::ImageGeometry<", windowText(i.y), ", ", windowText(i.x), ", ",
+             i.conv.groupInputs, ", ", i.block(), ", ", i.conv.inputs(), ">;\n");
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {
@@ -138,7 +121,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   if (node.hasInput(kBias)) kernel.input("bias", kBias);
   declareEpilogue(kernel, node);
   kernel.output("y");
-  for (const char* file : {"device/mma.cuh", "gemm/mma.cuh", "conv/implicit.cuh"})
+  for (const char* file : {"device/coordinates.cuh", "device/windows.cuh", "device/mma.cuh",
+                           "gemm/mma.cuh", "conv/implicit.cuh"})
     kernel.include(file);
   kernel.functions += geometryText(i);
 
@@ -165,7 +149,9 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
           "}, firstRow, rows, first);\n"
           "  product.add(mma::sharedAddress(memory), a, b, steps);\n");
   printPixelStore(kernel, node, width);
-  printStoreResults(kernel, node, i, width);
+  kernel.body += str("  storePixels<", width, ", ", i.conv.groupOutputs,
+                     ">(product, memory, rank, item, firstRow, rows, firstColumn, ",
+                     node.hasInput(kBias) ? "bias" : "nullptr", ", store);\n");
   return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * config.splits), 1, 1},
                           .block = config.threads(),
                           .sharedBytes = config.sharedBytes(),

@@ -7,6 +7,16 @@ struct ImageSizes {
   Index height, breadth, outHeight, outBreadth;
 };
 
+// The windows along both dimensions, the channels of a group, those that k counts through before it
+// goes on to the next tap, and those of a pixel.
+template <class Y, class X, int channels, int block, int pixel>
+struct ImageGeometry {
+  static constexpr int kKernelY = Y::kKernel, kKernelX = X::kKernel, kStrideY = Y::kStride,
+                       kStrideX = X::kStride, kDilationY = Y::kDilation, kDilationX = X::kDilation,
+                       kPadY = Y::kPad, kPadX = X::kPad;
+  static constexpr int kChannels = channels, kBlock = block, kPixel = pixel;
+};
+
 // Where a row's window begins, maybe outside the image. Rows beyond the last are far outside.
 struct WindowPlace {
   Index at;  // of the first channel's element
@@ -129,3 +139,22 @@ struct RunSource {
 };
 
 }  // namespace mma
+
+// Adds the bias, which may be null, to the products of a tile of pixels and kOutputs channels of
+// group `item`, and stores them: store(pixel, channel, values).
+template <int kWidth, int kOutputs, class Tile, class B, class Store>
+__device__ __forceinline__ void storePixels(const mma::Product<Tile>& product, char* memory,
+                                            int rank, Index item, Index firstRow, Index rows,
+                                            Index firstColumn, B bias, const Store& store) {
+  product.template finish<kWidth>(
+      memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), kOutputs - int(firstColumn),
+      [&](int row, int column, float(&values)[kWidth]) {
+        const Index c = item * kOutputs + firstColumn + column;
+        if constexpr (!std::is_same_v<B, decltype(nullptr)>) {
+          const auto start = loadVector<kWidth>(bias + c);
+#pragma unroll
+          for (int v = 0; v < kWidth; ++v) values[v] += toCompute(start.v[v]);
+        }
+        store(firstRow + row, c, values);
+      });
+}

@@ -122,18 +122,17 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
                itemOf(1), "), ", kernel.size(pitchB), ", ", depth,
                ", firstColumn, columns, first);\n"
                "  product.begin(mma::sharedAddress(memory), from, steps);\n");
+  kernel.body += str("  mma::MatrixSource<Tile, Tile::kRows, false> left(a + (", itemOf(0), "), ",
+                     depth, ", ", depth,
+                     ", firstRow, rows, first);\n"
+                     "  product.add(mma::sharedAddress(memory), left, from, steps);\n");
+  printStore(kernel, node, walk, "Index row, Index column", width);
   kernel.body +=
-      str("  mma::MatrixSource<Tile, Tile::kRows, false> left(a + (", itemOf(0), "), ", depth, ", ",
-          depth,
-          ", firstRow, rows, first);\n"
-          "  product.add(mma::sharedAddress(memory), left, from, steps);\n  Index row = 0;\n");
-  printStore(kernel, node, walk, "column", width);
-  kernel.body += str(
-      "  product.template finish<", width,
-      ">(memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), "
-      "int(min(Index(Tile::kColumns), columns - firstColumn)), [&](int down, int across, float "
-      "(&values)[",
-      width, "]) {\n    row = firstRow + down;\n    store(firstColumn + across, values);\n  });\n");
+      str("  product.template finish<", width,
+          ">(memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), "
+          "int(min(Index(Tile::kColumns), columns - firstColumn)), [&](int down, int across, float "
+          "(&values)[",
+          width, "]) { store(firstRow + down, firstColumn + across, values); });\n");
   return kernel.prepared({.grid = {tilesM * tilesN * product.items * Dim(config.splits), 1, 1},
                           .block = config.threads(),
                           .sharedBytes = config.sharedBytes(),

@@ -53,22 +53,14 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   Walk walk(kernel, y,
             {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
   const std::string one = kernel.size(1);
+  printStore(kernel, node, walk, "Index row, Index column", 1);
   kernel.body +=
       str("  tile.multiply(a + (", walk.position(itemStrides(a, y)), "), ", kernel.size(rows), ", ",
           attrs.transposeA ? one : kernel.size(depth), ", ",
           attrs.transposeA ? kernel.size(rows) : one, ", b + (", walk.position(itemStrides(b, y)),
           "), ", kernel.size(columns), ", ", attrs.transposeB ? kernel.size(depth) : one, ", ",
-          attrs.transposeB ? one : kernel.size(columns), ", ", kernel.size(depth), ");\n");
-  kernel.body += "  Index row = 0;\n";
-  printStore(kernel, node, walk, "column", 1);
-  kernel.body += str("#pragma unroll\n  for (int i = 0; i < ", tile.rows,
-                     "; ++i) {\n    row = tile.row + threadIdx.x / ", kSide, " + i * ", kSide,
-                     ";\n    if (row >= ", kernel.size(rows),
-                     ") break;\n#pragma unroll\n    for (int j = 0; j < ", tile.columns,
-                     "; ++j) {\n      const Index column = tile.column + threadIdx.x % ", kSide,
-                     " + j * ", kSide, ";\n      const ", computeType(result),
-                     " results[1] = {tile.sums[i][j]};\n      if (column < ", kernel.size(columns),
-                     ") store(column, results);\n    }\n  }\n");
+          attrs.transposeB ? one : kernel.size(columns), ", ", kernel.size(depth),
+          ");\n  tile.finish(", kernel.size(rows), ", ", kernel.size(columns), ", store);\n");
   return kernel.prepared({.grid = {tilesM * tilesN * items, 1, 1}, .block = kSide * kSide});
 }
 

@@ -64,4 +64,20 @@ struct PlainTile {
       __syncthreads();
     }
   }
+
+  // store(row, column, results) for the thread's sums that are inside the result.
+  template <class Store>
+  __device__ __forceinline__ void finish(Index rows, Index columns, Store store) const {
+#pragma unroll
+    for (int i = 0; i < kOwnRows; ++i) {
+      const Index y = row + threadIdx.x / kSide + i * kSide;
+      if (y >= rows) break;
+#pragma unroll
+      for (int j = 0; j < kOwnColumns; ++j) {
+        const Index x = column + threadIdx.x % kSide + j * kSide;
+        const Sum results[1] = {sums[i][j]};
+        if (x < columns) store(y, x, results);
+      }
+    }
+  }
 };

@@ -135,7 +135,7 @@ void printFinish(KernelText& kernel, const Node& node, const Problem& problem, W
   const int width = problem.width;
   const std::string lanes =
       str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
-  printStore(kernel, node, walk, "column", width);
+  printStore(kernel, node, walk, "Index column", width);
   kernel.body += str("  const auto finish = [&](Index column, const ", type, " (&values)[", width,
                      "], ", type, " (&results)[", width, "]) {\n");
   std::string result = "results[lane]";

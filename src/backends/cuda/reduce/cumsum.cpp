@@ -18,10 +18,9 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   for (size_t i : others) rows *= shape[i];
   const bool isTogether = numElements({shape.begin() + axis + 1, shape.end()}).isConstant(1);
   const std::string_view wide = isFloat(type) ? computeType(type) : "unsigned long long";
-  const std::string_view element = computeType(type);
 
   KernelText kernel(str("cumsum_", type), node, options);
-  kernel.input("x", 0);
+  kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");
   kernel.include("reduce/cumsum.cuh");
@@ -30,17 +29,12 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
                  : str("  const Index row = Index(blockIdx.x) * 128 + threadIdx.x;\n  if (row >= ",
                        kernel.size(rows), ") return;\n");
   Walk walk(kernel, shape, {{"row", others}, {"column", {axis}}});
-  printLoad(kernel, walk, "column", type, contiguousStrides(shape), 1);
-  printStore(kernel, node, walk, "column", 1);
-  kernel.body +=
-      str("  const auto loadOne = [&](Index column) {\n    ", element,
-          " values[1];\n    load(column, values);\n    return static_cast<", wide,
-          ">(values[0]);\n  };\n  const auto storeOne = [&](Index column, ", wide,
-          " value) {\n    const ", element, " results[1] = {static_cast<", element,
-          ">(value)};\n    store(column, results);\n  };\n  ",
-          isTogether ? "scanTogether<" : "scanAlone<", attrs.product ? "Multiplying<" : "Adding<",
-          wide, ">, ", attrs.reverse, ", ", attrs.exclusive, isTogether ? ", 128, " : ", ", wide,
-          ">(", kernel.size(shape[axis]), ", loadOne, storeOne);\n");
+  printLoad(kernel, walk, "Index column", type, contiguousStrides(shape), 1);
+  printStore(kernel, node, walk, "Index column", 1);
+  kernel.body += str("  ", isTogether ? "scanTogether<" : "scanAlone<",
+                     attrs.product ? "Multiplying<" : "Adding<", wide, ">, ", attrs.reverse, ", ",
+                     attrs.exclusive, isTogether ? ", 128, " : ", ", computeType(type), ", ", wide,
+                     ">(", kernel.size(shape[axis]), ", load, store);\n");
   return kernel.prepared({.grid = {isTogether ? rows : ceilDiv(rows, 128), 1, 1}, .block = 128});
 }
 

@@ -118,11 +118,12 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   KernelText kernel(str(node.op == &ops::Reduce ? "reduce_" : "arg_reduce_", type,
                         problem.reducesInner ? "_rows" : "_columns"),
                     node, options);
-  kernel.input("x", 0);
+  kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");
   kernel.include("device/teams.cuh");
   kernel.include("device/reducers.cuh");
+  kernel.include("reduce/reduce.cuh");
   const std::string results = kernel.size(problem.results), count = kernel.size(problem.count);
   kernel.body += str("  using Team = ", problem.reducesInner ? "LanesTogether<" : "RowsTogether<",
                      plan.threads, ", ", plan.lanes, ">;\n  using Reducer = ", reducerOf(node),
@@ -133,16 +134,13 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       problem.reducesInner
           ? Walk(kernel, problem.shape, {{"out", problem.kept}, {"element", problem.reduced}})
           : Walk(kernel, problem.shape, {{"element", problem.reduced}, {"out", problem.kept}});
-  printLoad(kernel, elements, "element", type, contiguousStrides(problem.shape),
+  printLoad(kernel, elements, "Index element", type, contiguousStrides(problem.shape),
             plan.outs * plan.width);
   Walk outputs(kernel, node.output()->shape(), {{"out", axesFrom(0, node.output()->rank())}});
-  printStore(kernel, node, outputs, "out", plan.outs);
-  kernel.body += str("  const auto states = reduceElements<Reducer, Team, ", plan.outs, ", ",
-                     plan.width, ", ", computeType(type), ">(out < ", results, " ? ", count,
-                     " : 0, load);\n  if (Team::lane() != 0 || out >= ", results, ") return;\n  ",
-                     result, " results[", plan.outs, "];\n#pragma unroll\n  for (int i = 0; i < ",
-                     plan.outs, "; ++i) results[i] = static_cast<", result,
-                     ">(Reducer::result(states.v[i], ", count, "));\n  store(out, results);\n");
+  printStore(kernel, node, outputs, "Index out", plan.outs);
+  kernel.body +=
+      str("  reduceTo<Reducer, Team, ", plan.outs, ", ", plan.width, ", ", computeType(type), ", ",
+          result, ">(out, ", results, ", ", count, ", load, store);\n");
   return kernel.prepared(
       {.grid = {ceilDiv(problem.results, plan.results()), 1, 1}, .block = plan.threads});
 }

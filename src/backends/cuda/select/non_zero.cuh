@@ -9,12 +9,12 @@ __device__ __forceinline__ bool isSet(f8e4m3 a) { return (a.bits & 0x7f) != 0; }
 __device__ __forceinline__ bool isSet(f8e5m2 a) { return (a.bits & 0x7f) != 0; }
 
 // Every block counts a part, tells the others, and writes when all parts before its own are
-// counted: write(place, i) for the element that is set at i. `flags`, which begin as zeros, are a
+// counted: write(place, i) for the element that is set at i. The workspace begins as zeros: a
 // counter, so that blocks take parts in the order they start, then one word per block: one more
 // than what it counted.
 template <int kThreads, class S, class F>
-__device__ void findSet(const S* x, long long total, unsigned long long* flags, long long* count,
-                        F write) {
+__device__ void findSet(const S* x, long long total, void* workspace, long long* count, F write) {
+  auto* flags = static_cast<unsigned long long*>(workspace);
   __shared__ unsigned long long scratch[kThreads / 32];
   __shared__ unsigned inWarp[kThreads / 32];
   __shared__ unsigned long long ticket;
@@ -55,4 +55,16 @@ __device__ void findSet(const S* x, long long total, unsigned long long* flags, 
     place += all;
     __syncthreads();
   }
+}
+
+// As coordinates in a tensor of these sizes.
+template <int kThreads, int kRank, class S>
+__device__ __forceinline__ void writePositions(const S* x, long long total,
+                                               const Index (&sizes)[kRank], void* workspace,
+                                               long long* positions, long long* count) {
+  findSet<kThreads>(x, total, workspace, count, [&](long long place, Index i) {
+    const Coordinates<kRank> at = coordinatesOf(i, sizes);
+#pragma unroll
+    for (int d = 0; d < kRank; ++d) positions[place * kRank + d] = at[d];
+  });
 }

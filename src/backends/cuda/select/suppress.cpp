@@ -29,25 +29,11 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   kernel.output("count", 1);
   // A counter, then corners, ranks, results and counts of every row.
   kernel.zeroedWorkspace("workspace", 16, rows * (limit * (16 + 4) + boxes * 8 + 4));
-  kernel.body += str(
-      "  const long long rows = ", kernel.size(rows), ", limit = ", kernel.size(limit),
-      ", boxCount = ", kernel.size(boxes), ";\n  const Index classes = ", kernel.size(scores[1]),
-      ";\n  unsigned* done = static_cast<unsigned*>(workspace);\n"
-      "  float4* kept = static_cast<float4*>(workspace) + 1;\n"
-      "  auto* ranks = reinterpret_cast<Rank<unsigned>*>(kept + rows * limit);\n"
-      "  int* results = reinterpret_cast<int*>(ranks + rows * boxCount);\n"
-      "  unsigned* counts = reinterpret_cast<unsigned*>(results + rows * limit);\n"
-      "  const long long row = blockIdx.x;\n  if (row < rows) {\n"
-      "    const unsigned stay = suppress<",
-      kThreads, ", ", attrs.centred ? "true" : "false", ", ", node.hasInput(3) ? "true" : "false",
-      ">(boxes + row / classes * boxCount * 4, scores + row * boxCount, unsigned(boxCount), "
-      "unsigned(limit), ",
-      node.hasInput(2) ? "*iou" : "0.0f", ", ", node.hasInput(3) ? "*lowest" : "0.0f",
-      ",\n        {ranks + row * boxCount, kept + row * limit, results + row * limit});\n"
-      "    if (threadIdx.x == 0) counts[row] = stay;\n  }\n"
-      "  if (isLastBlock(done))\n    joinResults<",
-      kThreads,
-      ">(results, counts, unsigned(rows), unsigned(classes), unsigned(limit), to, count);\n");
+  kernel.body += str("  suppressRows<", kThreads, ", ", attrs.centred, ", ", node.hasInput(3),
+                     ">(boxes, scores, ", node.hasInput(2) ? "*iou" : "0.0f", ", ",
+                     node.hasInput(3) ? "*lowest" : "0.0f", ", ", kernel.size(rows), ", ",
+                     kernel.size(scores[1]), ", ", kernel.size(boxes), ", ", kernel.size(limit),
+                     ", workspace, to, count);\n");
   return kernel.prepared({.grid = {max(1, rows), 1, 1}, .block = kThreads});
 }
 

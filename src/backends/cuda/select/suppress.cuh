@@ -153,3 +153,28 @@ __device__ void joinResults(const int* results, const unsigned* counts, unsigned
   }
   if (threadIdx.x == 0) *count = total;
 }
+
+// A block per row, and the last one to end puts the results together. The workspace holds a
+// counter, then corners, ranks, results and counts of every row.
+template <int kThreads, bool kCentred, bool kHasLowest>
+__device__ __forceinline__ void suppressRows(const float* boxes, const float* scores,
+                                             float threshold, float lowest, long long rows,
+                                             Index classes, long long boxCount, long long limit,
+                                             void* workspace, long long* to, long long* count) {
+  unsigned* done = static_cast<unsigned*>(workspace);
+  float4* kept = static_cast<float4*>(workspace) + 1;
+  auto* ranks = reinterpret_cast<Rank<unsigned>*>(kept + rows * limit);
+  int* results = reinterpret_cast<int*>(ranks + rows * boxCount);
+  unsigned* counts = reinterpret_cast<unsigned*>(results + rows * limit);
+  const long long row = blockIdx.x;
+  if (row < rows) {
+    const unsigned stay = suppress<kThreads, kCentred, kHasLowest>(
+        boxes + row / classes * boxCount * 4, scores + row * boxCount, unsigned(boxCount),
+        unsigned(limit), threshold, lowest,
+        {ranks + row * boxCount, kept + row * limit, results + row * limit});
+    if (threadIdx.x == 0) counts[row] = stay;
+  }
+  if (isLastBlock(done))
+    joinResults<kThreads>(results, counts, unsigned(rows), unsigned(classes), unsigned(limit), to,
+                          count);
+}

@@ -50,15 +50,15 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const int width = widthOf(problem, type);
 
   KernelText kernel(str("softmax_", type, "_x", width), node, options);
-  kernel.input("x", 0);
+  kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");
   printTeam(kernel, plan, problem.rows());
   kernel.include("device/reducers.cuh");
   kernel.include("softmax/softmax.cuh");
   Walk walk = problem.walk(kernel);
-  printLoad(kernel, walk, "column", type, contiguousStrides(problem.shape), width);
-  printStore(kernel, node, walk, "column", width);
+  printLoad(kernel, walk, "Index column", type, contiguousStrides(problem.shape), width);
+  printStore(kernel, node, walk, "Index column", width);
   printRow(kernel, plan, problem.shape[problem.axis], type, width);
   kernel.body +=
       str("  softmaxRow<SoftmaxKind::", kKinds[static_cast<int>(node.as<SoftmaxAttrs>().kind)],
