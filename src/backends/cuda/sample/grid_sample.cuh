@@ -15,7 +15,6 @@ struct GridTaps {
   long long left;
   Sum ratio;
 
-  GridTaps() = default;
   // The roundings are spelled out, or nearest neighbours would differ from the CPU's.
   __device__ __forceinline__ GridTaps(float coordinate, Index size) : size(size) {
     low = Rules::kAlignCorners ? 0 : -0.5f;
@@ -59,20 +58,28 @@ struct GridTaps {
   }
 };
 
-// The taps of every spatial dimension of a grid point, which names the last dimension first.
+// What a grid point, which names the last dimension first, is made of: the taps of every spatial
+// dimension, as positions in memory (-1 outside) and weights.
 template <class Rules, int kRank>
 struct GridPoint {
   using Sum = typename Rules::Sum;
-  GridTaps<Rules> taps[kRank];
-  Index strides[kRank];
+  using Taps = GridTaps<Rules>;
+  static constexpr int kTaps = Taps::kEnd - Taps::kFirst;
+  Index positions[kRank][kTaps];
+  Sum weights[kRank][kTaps];
 
   template <class G>
   __device__ __forceinline__ GridPoint(const G* grid, const Index (&sizes)[kRank],
                                        const Index (&strides)[kRank]) {
 #pragma unroll
     for (int i = 0; i < kRank; ++i) {
-      taps[i] = GridTaps<Rules>(static_cast<float>(toCompute(grid[kRank - 1 - i])), sizes[i]);
-      this->strides[i] = strides[i];
+      const Taps taps(static_cast<float>(toCompute(grid[kRank - 1 - i])), sizes[i]);
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) {
+        const Index at = taps.at(Taps::kFirst + tap);
+        positions[i][tap] = at < 0 ? Index(-1) : at * strides[i];
+        weights[i][tap] = taps.weight(Taps::kFirst + tap);
+      }
     }
   }
   // Adds the taps of dimensions kDim and later; `position` and `weight` are those of the others.
@@ -83,10 +90,9 @@ struct GridPoint {
       sum += weight * toCompute(image[position]);
     } else {
 #pragma unroll
-      for (int i = GridTaps<Rules>::kFirst; i < GridTaps<Rules>::kEnd; ++i) {
-        const Index at = taps[kDim].at(i);
-        if (at < 0) continue;
-        addTo<kDim + 1>(sum, image, position + at * strides[kDim], weight * taps[kDim].weight(i));
+      for (int tap = 0; tap < kTaps; ++tap) {
+        if (positions[kDim][tap] < 0) continue;
+        addTo<kDim + 1>(sum, image, position + positions[kDim][tap], weight * weights[kDim][tap]);
       }
     }
   }
@@ -101,14 +107,17 @@ __device__ __forceinline__ void gridSample(const T* x, const G* grid, Index item
   const Index item = Index(blockIdx.x) * kThreads + threadIdx.x;
   if (item >= items) return;
   const Index batch = item / points, point = item % points;
-  const GridPoint<Rules, kRank> taps(grid + item * kRank, sizes, strides);
+  const GridPoint<Rules, kRank> made(grid + item * kRank, sizes, strides);
   const Index begin = Index(blockIdx.y) * kChannels;
   const Index end = begin + kChannels < channels ? begin + kChannels : channels;
-#pragma unroll 2
+  // Few taps leave room for those of the next channels.
+  constexpr int kTaps = GridPoint<Rules, kRank>::kTaps;
+  constexpr int kUnroll = kTaps == 1 ? 4 : kTaps == 2 && kRank < 3 ? 2 : 1;
+#pragma unroll kUnroll
   for (Index channel = begin; channel < end; ++channel) {
     const Index plane = batch * channels + channel;
     typename Rules::Sum sums[1] = {0};
-    taps.template addTo<0>(sums[0], x + plane * imageSize, 0, 1);
+    made.template addTo<0>(sums[0], x + plane * imageSize, 0, 1);
     store(plane * points + point, sums);
   }
 }
