@@ -1,9 +1,7 @@
 // Checks the attention kernels on a GPU against a plain one in double, then times them.
 //
-//   g++ -std=c++20 -O2 -Isrc -I/usr/local/cuda/include tests/gpu/attention_check.cpp
-//       src/backends/cuda/attention/flash_text.cpp src/support/{text,data_type}.cpp
-//       -o attention_check -L/usr/local/cuda/lib64{,/stubs} -lcuda -lnvrtc -lpthread
-//   ./attention_check [check|time|compile [sm_80]]        in the root of the repository
+//   cmake --build --preset release --target attention_check
+//   build/bin/attention_check [check|time|compile [sm_80]]
 #include <cstdio>
 #include <map>
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include "attention_cases.h"
 #include "backends/cuda/attention/flash_text.h"
+#include "backends/cuda/codegen/kernel_text.h"
 
 namespace attention_check {
 
@@ -47,13 +47,7 @@ inline AttentionText problemText(const Case& c, const Plan& plan) {
   return text;
 }
 
-inline std::string deviceFile(const std::string& name) {
-  std::ifstream file("src/backends/cuda/" + name);
-  if (!file) throw std::runtime_error("no src/backends/cuda/" + name + " here");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+inline std::string deviceFile(std::string_view name) { return std::string(deviceSource(name)); }
 
 struct Launch {
   std::string name, source;

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "attention_kernels.h"
+#include "support/half.h"
 
 namespace attention_check {
 
@@ -43,7 +44,7 @@ inline std::vector<char> randomBytes(DataType type, int64_t count, std::mt19937&
     };
     switch (type) {
       case DataType::kF16:
-        put(static_cast<_Float16>(value));
+        put(Half(value));
         break;
       case DataType::kBF16: {
         uint32_t bits;
@@ -67,7 +68,7 @@ inline std::vector<char> randomBytes(DataType type, int64_t count, std::mt19937&
 inline double toDouble(DataType type, const char* bytes, int64_t i) {
   switch (type) {
     case DataType::kF16:
-      return static_cast<float>(reinterpret_cast<const _Float16*>(bytes)[i]);
+      return static_cast<float>(reinterpret_cast<const Half*>(bytes)[i]);
     case DataType::kBF16: {
       const uint32_t bits = uint32_t(reinterpret_cast<const uint16_t*>(bytes)[i]) << 16;
       float value;

@@ -1,10 +1,8 @@
 // Checks and times the generated convolutions and mma products (src/backends/cuda/conv, gemm) on a
 // GPU: odd shapes in every configuration against the plainest kernel, then the layers of ResNet-50,
 // MobileNetV3, EfficientNet and ConvNeXt at batch 1 and 32, 20 launches in a graph. Build and run:
-//   g++ -std=c++20 -O1 -Isrc -I/usr/local/cuda/include tests/gpu/conv_check.cpp -o build/conv_check
-//     build/lib/libcamshaft_{cuda,backend,ops,ir,support}.a -L/usr/local/cuda/lib64/stubs
-//     -L/usr/local/cuda/lib64 -lcuda -lnvrtc -ldl -lpthread
-//   build/conv_check [part of a case's name] [seconds]
+//   cmake --build --preset release --target conv_check
+//   build/bin/conv_check [part of a case's name] [seconds]
 // COMPILE_ONLY in the environment leaves it at that.
 #include <cmath>
 #include <map>

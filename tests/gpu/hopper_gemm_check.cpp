@@ -1,12 +1,8 @@
 // Checks and times the Hopper matrix product (src/backends/cuda/gemm/hopper/*.cuh) by itself.
-// Run from the root of the repository:
-//   g++ -std=c++20 -O1 -Isrc -I/usr/local/cuda/include tests/gpu/hopper_gemm_check.cpp
-//     src/backends/cuda/gemm/hopper/{config,text,geometry,choice}.cpp
-//     src/support/{text,data_type}.cpp -o /tmp/hopper_gemm_check -L/usr/local/cuda/lib64/stubs
-//     -L/usr/local/cuda/lib64 -lcuda -lnvrtc -ldl -lpthread
-//   /tmp/hopper_gemm_check check [seconds]     every feature on odd sizes, against a plain kernel
-//   /tmp/hopper_gemm_check time [seconds]      what the build would try, beside cuBLASLt
-//   /tmp/hopper_gemm_check compile             only compiles what both need
+//   cmake --build --preset release --target hopper_gemm_check
+//   build/bin/hopper_gemm_check check [seconds]     every feature on odd sizes, against a plain kernel
+//   build/bin/hopper_gemm_check time [seconds]      what the build would try, beside cuBLASLt
+//   build/bin/hopper_gemm_check compile             only compiles what both need
 #include <cmath>
 #include <memory>
 #include <tuple>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/gemm/hopper/geometry.h"
+#include "backends/cuda/gemm/hopper/params.h"
 #include "backends/cuda/gemm/hopper/text.h"
 #include "device_process.h"
 
@@ -22,18 +22,8 @@ struct Variant {
 };
 // ---- Device code ------------------------------------------------------------------------------
 
-inline std::string readFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    std::printf("run from the root of the repository: no %s\n", path.c_str());
-    std::exit(2);
-  }
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 inline const std::string& prelude() {
-  static const std::string text = readFile("src/backends/cuda/device/prelude.cuh");
+  static const std::string text = std::string(deviceSource("device/prelude.cuh"));
   return text;
 }
 
@@ -75,15 +65,15 @@ static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmP
 }
 
 inline std::string gemmText(const HopperConfig& config, const Variant& v, bool isGuarded) {
-  static const std::string hopper = readFile("src/backends/cuda/device/hopper.cuh");
+  static const std::string hopper = std::string(deviceSource("device/hopper.cuh"));
   static const std::string activations =
       "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
       "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T "
       "GeluTanh(T);\n}\n" +
-      readFile("src/backends/cuda/device/fast_activations.cuh");
-  static const std::string device = readFile("src/backends/cuda/gemm/hopper/tiles.cuh") +
-                                    readFile("src/backends/cuda/gemm/hopper/store.cuh") +
-                                    readFile("src/backends/cuda/gemm/hopper/gemm.cuh");
+      std::string(deviceSource("device/fast_activations.cuh"));
+  static const std::string device = std::string(deviceSource("gemm/hopper/tiles.cuh")) +
+                                    std::string(deviceSource("gemm/hopper/store.cuh")) +
+                                    std::string(deviceSource("gemm/hopper/gemm.cuh"));
   return str(prelude(), v.isGelu ? activations : "",
              isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
              hopperHead({.config = config,
@@ -199,7 +189,7 @@ struct Gemm {
 
   Gemm(const HopperConfig& c, const Binary& binary) : config(c) {
     CHECK(cuModuleLoadData(&module, binary.code.data()));
-    function = functionOf(module, "gemm");
+    function = functionOf(module, kHopperGemmEntry);
     CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                              static_cast<int>(sharedBytesOf(config))));
     if (clusterSize(config) > 8)

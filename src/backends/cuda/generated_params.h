@@ -9,7 +9,9 @@ namespace camshaft::cuda {
 // All devices take 4 KB of arguments.
 constexpr size_t kMostArguments = 512;
 
-// The entry point's name is the step's kernel name without "cuda/". Its arguments are the step's
+inline constexpr char kGeneratedPrefix[] = "cuda/";
+
+// The entry point's name is the step's kernel name without the prefix. Its arguments are the step's
 // inputs and outputs, the workspace if it has one, then the numbers after the three of the grid.
 struct GeneratedParams {
   uint32_t block = 0;        // threads

@@ -100,7 +100,7 @@ class Launch {
   bool hasWork() const { return dims_[0] > 0 && dims_[1] > 0 && dims_[2] > 0; }
   KernelLaunch description() {
     KernelLaunch launch{.source = prepared_.source,
-                        .kernel = prepared_.runtimeKernel.substr(std::strlen("cuda/"))};
+                        .kernel = prepared_.runtimeKernel.substr(std::strlen(kGeneratedPrefix))};
     std::memcpy(&launch.params, prepared_.params.data(), sizeof launch.params);
     for (int i = 0; i < 3; ++i) launch.grid[i] = static_cast<unsigned>(dims_[i]);
     for (void*& input : inputs_) launch.arguments.push_back(&input);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "backends/cuda/attention/warp_emulator.h"
+#include "cuda_emulator/cluster_emulator.h"
 
 #define FLASH_CASE_BEGIN(Name, E, B, head, value) \
   namespace Name {                                \

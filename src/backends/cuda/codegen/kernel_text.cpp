@@ -159,7 +159,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
                          functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block,
                          ") ", name_, "(", parameters, ") {\n", sizes, early,
                          "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
-  prepared_.runtimeKernel = str("cuda/", name_);
+  prepared_.runtimeKernel = str(kGeneratedPrefix, name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());
   ByteWriter writer;

@@ -32,8 +32,8 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of kernel '", name, "'");
   std::memcpy(&state->params, params.data(), params.size());
   state->library = CodeLibrary::of(binary);
-  state->kernel =
-      state->library->find(std::string(name.substr(name.find('/') + 1)), state->params.sharedBytes);
+  state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
+                                       state->params.sharedBytes);
   state->mayOverlap = currentDevice().target().sm >= 90;
   return state;
 }

@@ -55,7 +55,8 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
   if (!isValid(shape, state->params.transposedA, state->params.transposedB))
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
   state->library = CodeLibrary::of(binary);
-  state->kernel = state->library->find("gemm", static_cast<unsigned>(sharedBytesOf(shape)));
+  state->kernel =
+      state->library->find(kHopperGemmEntry, static_cast<unsigned>(sharedBytesOf(shape)));
   constexpr int kPortableCluster = 8;
   if (clusterSize(shape) > kPortableCluster) {
     CUdevice device = 0;

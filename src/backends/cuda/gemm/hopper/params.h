@@ -8,6 +8,7 @@
 namespace camshaft::cuda {
 
 inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper";
+inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
 struct HopperParams {

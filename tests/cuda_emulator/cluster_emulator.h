@@ -1,5 +1,10 @@
 // Runs device code of attention on the host as part of a test, clusters of blocks included: every
-// thread is a fiber, and the instructions of mma.cuh are whole-warp functions.
+// thread is a fiber, and the instructions of device/mma.cuh are whole-warp functions.
+//
+// Not one with emulator.h, which compiles whole kernels from text when they are launched and runs
+// their blocks one after the other, each with the one shared memory that the compiled code names.
+// The blocks of a cluster run at the same time and read one another's shared memory; here they are
+// plain functions of the test that get theirs as an argument.
 #pragma once
 
 #include <ucontext.h>
