@@ -113,7 +113,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Implicit i(node);
   const MmaConfig config = unpackMma(options.config);
   const DataType type = node.inputs[0]->dataType();
-  const int width = storeWidth(i.conv.groupOutputs);
+  const int width = vectorWidth(type, {i.conv.groupOutputs});
   KernelText kernel(str("conv_mma_", type, "_", i.y.kernel, "x", i.x.kernel, "_", toString(config)),
                     node, options);
   kernel.input("x", 0);
@@ -129,29 +129,22 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Dim tilesM = ceilDiv(i.rows(), config.rows);
   const int64_t tilesN = (i.conv.groupOutputs + config.columns - 1) / config.columns;
   const int64_t steps = (i.depth() + config.depth - 1) / config.depth;
-  kernel.early += "  extern __shared__ __align__(128) char memory[];\n";
-  printTileNumbers(kernel.early, config, str(tilesN), kernel.size(tilesM));
-  kernel.early += str(
-      "  using Tile = ", tilingText(config, type),
-      ";\n  const Index rows = ", kernel.size(i.rows()),
-      ", firstRow = tileM * Tile::kRows, firstColumn = tileN * Tile::kColumns;\n"
-      "  const int first = Tile::firstStep(",
-      steps, ", rank), steps = Tile::firstStep(", steps,
-      ", rank + 1) - first;\n  mma::MatrixSource<Tile, Tile::kColumns, true> b(weights + item * ",
-      i.conv.groupOutputs * i.pitch(), ", ", i.pitch(), ", ", i.pitch(), ", firstColumn, ",
-      i.conv.groupOutputs,
-      ", first);\n  mma::Product<Tile> product;\n"
-      "  product.begin(mma::sharedAddress(memory), b, steps);\n");
+  printTile(kernel, config, type, tilesN, tilesM, str(steps));
+  kernel.early +=
+      str("  mma::MatrixSource<Tile, Tile::kColumns, true> b(weights + tile.item * ",
+          i.conv.groupOutputs * i.pitch(), ", ", i.pitch(), ", ", i.pitch(), ", tile.column, ",
+          i.conv.groupOutputs,
+          ", tile.first);\n  product.begin(mma::sharedAddress(memory), b, tile.steps);\n");
   kernel.body +=
-      str("  mma::", i.hasRuns ? "RunSource" : "ImageSource", "<Tile, Geometry> a(x + item * ",
+      str("  mma::", i.hasRuns ? "RunSource" : "ImageSource", "<Tile, Geometry> a(x + tile.item * ",
           i.conv.groupInputs, ", {", kernel.size(i.height), ", ", kernel.size(i.breadth), ", ",
-          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth),
-          "}, firstRow, rows, first);\n"
-          "  product.add(mma::sharedAddress(memory), a, b, steps);\n");
+          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth), "}, tile.row, ",
+          kernel.size(i.rows()),
+          ", tile.first);\n  product.add(mma::sharedAddress(memory), a, b, tile.steps);\n");
   printPixelStore(kernel, node, width);
-  kernel.body += str("  storePixels<", width, ", ", i.conv.groupOutputs,
-                     ">(product, memory, rank, item, firstRow, rows, firstColumn, ",
-                     node.hasInput(kBias) ? "bias" : "nullptr", ", store);\n");
+  kernel.body +=
+      str("  storePixels<", width, ", ", i.conv.groupOutputs, ">(product, memory, tile, ",
+          kernel.size(i.rows()), ", ", node.hasInput(kBias) ? "bias" : "nullptr", ", store);\n");
   return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * config.splits), 1, 1},
                           .block = config.threads(),
                           .sharedBytes = config.sharedBytes(),

@@ -140,21 +140,20 @@ struct RunSource {
 
 }  // namespace mma
 
-// Adds the bias, which may be null, to the products of a tile of pixels and kOutputs channels of
-// group `item`, and stores them: store(pixel, channel, values).
+// Adds the bias, which may be null, to the products of a tile of pixels and of kOutputs channels,
+// those of a group, and stores them: store(pixel, channel, values).
 template <int kWidth, int kOutputs, class Tile, class B, class Store>
 __device__ __forceinline__ void storePixels(const mma::Product<Tile>& product, char* memory,
-                                            int rank, Index item, Index firstRow, Index rows,
-                                            Index firstColumn, B bias, const Store& store) {
+                                            const mma::TilePlace<Tile>& tile, Index rows, B bias,
+                                            const Store& store) {
   product.template finish<kWidth>(
-      memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), kOutputs - int(firstColumn),
-      [&](int row, int column, float(&values)[kWidth]) {
-        const Index c = item * kOutputs + firstColumn + column;
+      memory, tile, rows, kOutputs, [&](Index pixel, Index column, float(&values)[kWidth]) {
+        const Index c = tile.item * kOutputs + column;
         if constexpr (!std::is_same_v<B, decltype(nullptr)>) {
           const auto start = loadVector<kWidth>(bias + c);
 #pragma unroll
           for (int v = 0; v < kWidth; ++v) values[v] += toCompute(start.v[v]);
         }
-        store(firstRow + row, c, values);
+        store(pixel, c, values);
       });
 }

@@ -86,7 +86,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const DataType type = node.inputs[0]->dataType();
   const Shape& y = node.output()->shape();
   const size_t rank = y.size();
-  const int width = storeWidth(product.columns);
+  const int width = vectorWidth(type, {product.columns});
   KernelText kernel(str("gemm_mma_", type, "_", toString(config)), node, options);
   kernel.input("a", 0);
   addSecondOperand(kernel, node, product);
@@ -97,42 +97,30 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Dim tilesM = ceilDiv(product.rows, config.rows),
             tilesN = ceilDiv(product.columns, config.columns);
   const Dim pitchB = product.packsB ? Dim(product.pitch()) : product.depth;
-  Walk walk =
-      product.isFlat
-          ? Walk(kernel, y, {{"row", axesFrom(0, rank - 1)}, {"column", {rank - 1}}})
-          : Walk(kernel, y,
-                 {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
+  Walk walk = product.isFlat
+                  ? Walk(kernel, y, {{"row", axesFrom(0, rank - 1)}, {"column", {rank - 1}}})
+                  : Walk(kernel, y,
+                         {{"tile.item", axesFrom(0, rank - 2)},
+                          {"row", {rank - 2}},
+                          {"column", {rank - 1}}});
   const auto itemOf = [&](int input) {
     return product.isFlat ? "0" : walk.position(itemStrides(node.inputs[input]->shape(), y));
   };
   std::string& start = product.packsB ? kernel.early : kernel.body;
-  kernel.early += "  extern __shared__ __align__(128) char memory[];\n";
-  printTileNumbers(kernel.early, config, kernel.size(tilesN), kernel.size(tilesM));
-  const std::string depth = kernel.size(product.depth),
-                    allSteps =
-                        str("int((", depth, " + ", config.depth - 1, ") / ", config.depth, ")");
-  kernel.early += str("  using Tile = ", tilingText(config, type),
-                      ";\n  const Index rows = ", kernel.size(product.rows),
-                      ", columns = ", kernel.size(product.columns),
-                      ", firstRow = tileM * Tile::kRows, firstColumn = tileN * Tile::kColumns;\n"
-                      "  const int first = Tile::firstStep(",
-                      allSteps, ", rank), steps = Tile::firstStep(", allSteps,
-                      ", rank + 1) - first;\n  mma::Product<Tile> product;\n");
-  start += str("  mma::MatrixSource<Tile, Tile::kColumns, ", product.packsB, "> from(b + (",
-               itemOf(1), "), ", kernel.size(pitchB), ", ", depth,
-               ", firstColumn, columns, first);\n"
-               "  product.begin(mma::sharedAddress(memory), from, steps);\n");
-  kernel.body += str("  mma::MatrixSource<Tile, Tile::kRows, false> left(a + (", itemOf(0), "), ",
-                     depth, ", ", depth,
-                     ", firstRow, rows, first);\n"
-                     "  product.add(mma::sharedAddress(memory), left, from, steps);\n");
-  printStore(kernel, node, walk, "Index row, Index column", width);
+  const std::string depth = kernel.size(product.depth);
+  printTile(kernel, config, type, tilesN, tilesM,
+            str("int((", depth, " + ", config.depth - 1, ") / ", config.depth, ")"));
+  start +=
+      str("  mma::MatrixSource<Tile, Tile::kColumns, ", product.packsB, "> from(b + (", itemOf(1),
+          "), ", kernel.size(pitchB), ", ", depth, ", tile.column, ", kernel.size(product.columns),
+          ", tile.first);\n  product.begin(mma::sharedAddress(memory), from, tile.steps);\n");
   kernel.body +=
-      str("  product.template finish<", width,
-          ">(memory, rank, int(min(Index(Tile::kRows), rows - firstRow)), "
-          "int(min(Index(Tile::kColumns), columns - firstColumn)), [&](int down, int across, float "
-          "(&values)[",
-          width, "]) { store(firstRow + down, firstColumn + across, values); });\n");
+      str("  mma::MatrixSource<Tile, Tile::kRows, false> left(a + (", itemOf(0), "), ", depth, ", ",
+          depth, ", tile.row, ", kernel.size(product.rows),
+          ", tile.first);\n  product.add(mma::sharedAddress(memory), left, from, tile.steps);\n");
+  printStore(kernel, node, walk, "Index row, Index column", width);
+  kernel.body += str("  product.template finish<", width, ">(memory, tile, ",
+                     kernel.size(product.rows), ", ", kernel.size(product.columns), ", store);\n");
   return kernel.prepared({.grid = {tilesM * tilesN * product.items * Dim(config.splits), 1, 1},
                           .block = config.threads(),
                           .sharedBytes = config.sharedBytes(),

@@ -56,6 +56,7 @@ struct Tiling {
   using Element = E;
   static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_;
   static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kStages = kStages_;
+  static constexpr int kCluster = kSplits_;  // blocks that are launched for a tile
 #ifdef CAMSHAFT_EMULATOR
   static constexpr int kSplits = 1;  // blocks run one after another: the first does all
 #else
@@ -81,6 +82,24 @@ struct Tiling {
   // The steps of one of the blocks that share k.
   __device__ __forceinline__ static int firstStep(int steps, int rank) {
     return static_cast<int>(static_cast<long long>(steps) * rank / kSplits);
+  }
+};
+
+// What a block has: a tile of an item, and steps along k where several blocks share them. Blocks
+// count through those first, then through tiles along N, along M, and items.
+template <class T>
+struct TilePlace {
+  int rank, first, steps;   // among the blocks that share k; its steps
+  Index item, row, column;  // of the tile's first element
+
+  __device__ __forceinline__ TilePlace(Index tilesN, Index tilesM, int allSteps)
+      : rank(blockIdx.x % T::kCluster),
+        first(T::firstStep(allSteps, rank)),
+        steps(T::firstStep(allSteps, rank + 1) - first) {
+    const Index block = Index(blockIdx.x) / T::kCluster, others = block / tilesN;
+    item = others / tilesM;
+    row = others % tilesM * T::kRows;
+    column = block % tilesN * T::kColumns;
   }
 };
 
@@ -197,11 +216,13 @@ struct Product {
                          Vector<float, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
   }
 
-  // Gives the results to store(row, column, values), kWidth neighbours at a time, always added up
-  // in the same order. Blocks that share k finish some rows each.
+  // Gives the results inside [rows, columns] to store(row, column, values), kWidth neighbours at a
+  // time, always added up in the same order. Blocks that share k finish some rows each.
   template <int kWidth, class Store>
-  __device__ __forceinline__ void finish(char* memory, int rank, int rows, int columns,
-                                         const Store& store) const {
+  __device__ __forceinline__ void finish(char* memory, const TilePlace<T>& tile, Index allRows,
+                                         Index allColumns, const Store& store) const {
+    const int rows = int(min(Index(T::kRows), allRows - tile.row));
+    const int columns = int(min(Index(T::kColumns), allColumns - tile.column));
     float* const shown = reinterpret_cast<float*>(memory);
     show(shown);
     if constexpr (T::kSplits > 1)
@@ -210,7 +231,7 @@ struct Product {
       __syncthreads();
     constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
     for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
-      const int row = rank * kShare + i / kParts, column = i % kParts * kWidth;
+      const int row = tile.rank * kShare + i / kParts, column = i % kParts * kWidth;
       if (row >= rows || column >= columns) continue;
       const float* const place = shown + row * T::kPitch + column;
       float values[kWidth];
@@ -224,7 +245,7 @@ struct Product {
 #pragma unroll
         for (int v = 0; v < kWidth; ++v) values[v] = own.v[v];
       }
-      store(row, column, values);
+      store(tile.row + row, tile.column + column, values);
     }
     if constexpr (T::kSplits > 1) leaveCluster();
   }

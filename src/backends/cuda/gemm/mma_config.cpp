@@ -122,24 +122,16 @@ std::string toString(const MmaConfig& c) {
   return str(c.rows, "x", c.columns, "x", c.depth, c.splits > 1 ? str("_split", c.splits) : "");
 }
 
-std::string tilingText(const MmaConfig& c, DataType type) {
-  return str("mma::Tiling<", storageType(type), ", ", c.rows, ", ", c.columns, ", ", c.depth, ", ",
-             c.warpsM, ", ", c.warpsN, ", ", c.stages(), ", ", c.splits, ">");
-}
-
-int storeWidth(const Dim& columns) {
-  int width = 8;
-  while (!isMultiple(columns, width)) width /= 2;
-  return width;
-}
-
-void printTileNumbers(std::string& text, const MmaConfig& config, const std::string& tilesN,
-                      const std::string& tilesM) {
-  text += str("  const int rank = blockIdx.x % ", config.splits,
-              ";\n#ifdef CAMSHAFT_EMULATOR\n  if (rank > 0) return;\n#endif\n"
-              "  const Index block = Index(blockIdx.x) / ",
-              config.splits, ", others = block / ", tilesN, ";\n  const Index tileN = block % ",
-              tilesN, ", tileM = others % ", tilesM, ", item = others / ", tilesM, ";\n");
+void printTile(KernelText& kernel, const MmaConfig& config, DataType type, const Dim& tilesN,
+               const Dim& tilesM, const std::string& steps) {
+  kernel.early +=
+      str("  extern __shared__ __align__(128) char memory[];\n  using Tile = mma::Tiling<",
+          storageType(type), ", ", config.rows, ", ", config.columns, ", ", config.depth, ", ",
+          config.warpsM, ", ", config.warpsN, ", ", config.stages(), ", ", config.splits,
+          ">;\n  const mma::TilePlace<Tile> tile(", kernel.size(tilesN), ", ", kernel.size(tilesM),
+          ", ", steps,
+          ");\n  mma::Product<Tile> product;\n"
+          "#ifdef CAMSHAFT_EMULATOR\n  if (tile.rank > 0) return;\n#endif\n");
 }
 
 }  // namespace camshaft::cuda

@@ -38,12 +38,9 @@ void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, si
 
 // "64x128x32_split4", for names.
 std::string toString(const MmaConfig& config);
-// The type mma::Tiling<...> of the device code.
-std::string tilingText(const MmaConfig& config, DataType type);
-// How many neighbouring columns a thread stores: as many as rows divide into, at most 8.
-int storeWidth(const Dim& columns);
-// Prints the numbers of the block: rank (which of the blocks that share k), tileN, tileM and item.
-void printTileNumbers(std::string& text, const MmaConfig& config, const std::string& tilesN,
-                      const std::string& tilesM);
+// Prints, before the kernel waits for others: `memory`, the type Tile, `tile`, which is the block's
+// (TilePlace), and its `product`. `steps` is the text of all along k.
+void printTile(KernelText& kernel, const MmaConfig& config, DataType type, const Dim& tilesN,
+               const Dim& tilesM, const std::string& steps);
 
 }  // namespace camshaft::cuda

@@ -23,13 +23,10 @@ void printRules(KernelText& kernel, const Node& node) {
   const auto& attrs = node.as<GridSampleAttrs>();
   const bool isDouble = node.input(0)->dataType() == DataType::kF64;
   kernel.include("sample/grid_sample.cuh");
-  kernel.functions +=
-      str("struct Rules {\n  using Sum = ", isDouble ? "double" : "float",
-          ";\n  static constexpr GridMode kMode = GridMode::", kModes[static_cast<int>(attrs.mode)],
-          ";\n  static constexpr GridPadding kPadding = GridPadding::",
-          kPaddings[static_cast<int>(attrs.padding)],
-          ";\n  static constexpr bool kAlignCorners = ", attrs.alignCorners ? "true" : "false",
-          ";\n};\n");
+  kernel.functions += str("using Rules = GridRules<", isDouble ? "double" : "float",
+                          ", GridMode::", kModes[static_cast<int>(attrs.mode)],
+                          ", GridPadding::", kPaddings[static_cast<int>(attrs.padding)], ", ",
+                          attrs.alignCorners, ">;\n");
 }
 
 Prepared prepare(const Node& node, const PrepareOptions& options) {

@@ -1,6 +1,13 @@
-// One dimension of GridSample. Rules, printed with the kernel, hold what the attributes say.
+// One dimension of GridSample. Rules hold what the attributes say.
 enum class GridMode { kLinear, kNearest, kCubic };
 enum class GridPadding { kZeros, kBorder, kReflection };
+template <class S, GridMode mode, GridPadding padding, bool alignCorners>
+struct GridRules {
+  using Sum = S;
+  static constexpr GridMode kMode = mode;
+  static constexpr GridPadding kPadding = padding;
+  static constexpr bool kAlignCorners = alignCorners;
+};
 
 // The elements that a coordinate in [-1, 1] stands for: taps kFirst to kEnd - 1.
 template <class Rules>
