@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "api/allocator.h"
-#include "api/branches.h"
 #include "api/config.h"
 #include "api/convert.h"
 #include "api/network.h"
@@ -141,6 +140,7 @@ class Builder : public IBuilder {
           options.optimizationLevel = settings.getBuilderOptimizationLevel();
           options.threads = maxThreads_;
           options.timingRuns = settings.getAvgTimingIterations();
+          options.sideBySide = settings.getMaxAuxStreams() > 0;
           options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
           options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
           options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
@@ -157,11 +157,8 @@ class Builder : public IBuilder {
           options.progress = progress.get();
           options.wrapDevice = wrapperFor(allocator_);
           options.log = reporter_.log();
-          Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
-          if (settings.getMaxAuxStreams() > 0 && options.computeCapability == 0 &&
-              options.optimizationLevel > 0)
-            chooseBranches(plan, options.wrapDevice, options.log);
-          return makeHostMemory(writeEngine(plan));
+          return makeHostMemory(
+              writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
         },
         OutOfMemory{
             "out of memory while building the engine; a smaller profile or batch needs less"});

@@ -5,6 +5,7 @@
 #include "backend/kernel.h"
 #include "backends/backends.h"
 #include "compiler/bodies.h"
+#include "compiler/branches.h"
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
@@ -104,6 +105,8 @@ Plan compile(Graph graph, const CompileOptions& options) {
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
+  if (options.sideBySide && choose.canMeasure && options.optimizationLevel > 0)
+    chooseBranches(plan, options.wrapDevice, options.log);
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,
                    " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");

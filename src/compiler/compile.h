@@ -43,6 +43,7 @@ struct CompileOptions {
   int profilingVerbosity = 0;          // recorded in the plan
   int timingRuns = 1;                  // at least this many launches per candidate
   bool timeLayers = false;  // time every layer for the inspector, also where nothing is to choose
+  bool sideBySide = false;  // branches of a GPU's plan may run at once, where that is faster
   bool allowTf32 = true;
   bool allowF16 = false, allowBF16 = false;  // for f32 work, where the device gains from it
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;

@@ -1,4 +1,4 @@
-#include "api/branches.h"
+#include "compiler/branches.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "runtime/context.h"
 
-namespace camshaft::api {
+namespace camshaft {
 namespace {
 
 constexpr int kRounds = 5, kRunsPerRound = 10, kWarmUps = 3;  // recorded at the second run
@@ -97,4 +97,4 @@ void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const Log& log)
   }
 }
 
-}  // namespace camshaft::api
+}  // namespace camshaft
