@@ -1,11 +1,13 @@
-# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim, camshaft-trials, find_package(Camshaft)
-# with targets Camshaft::camshaft and Camshaft::runtime, and camshaft.pc.
+# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim,
+# camshaft-trials, find_package(Camshaft) with targets Camshaft::camshaft and Camshaft::runtime, and
+# camshaft.pc.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set_target_properties(camshaft_runtime_lib PROPERTIES EXPORT_NAME runtime)
 foreach(library camshaft camshaft_runtime_lib)
-  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/camshaft>)
+  target_include_directories(
+    ${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/camshaft>)
 endforeach()
 install(TARGETS camshaft camshaft_runtime_lib trtexec camshaft-slim EXPORT CamshaftTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -17,9 +19,11 @@ set(packageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Camshaft)
 install(EXPORT CamshaftTargets NAMESPACE Camshaft:: DESTINATION ${packageDir})
 configure_package_config_file(cmake/CamshaftConfig.cmake.in ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake
                               INSTALL_DESTINATION ${packageDir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
 configure_file(cmake/camshaft.pc.in ${CMAKE_BINARY_DIR}/camshaft.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake ${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake
+install(FILES ${CMAKE_BINARY_DIR}/CamshaftConfig.cmake
+              ${CMAKE_BINARY_DIR}/CamshaftConfigVersion.cmake
         DESTINATION ${packageDir})
 install(FILES ${CMAKE_BINARY_DIR}/camshaft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -222,8 +222,8 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   virtual void setFlag(BuilderFlag builderFlag) noexcept = 0;
   virtual bool getFlag(BuilderFlag builderFlag) const noexcept = 0;
 
-  // Where the engine is to run. Default: kGPU, which builds for the CPU, saying why in the log, where
-  // no GPU can be used.
+  // Where the engine is to run. Default: kGPU, which builds for the CPU, saying why in the log,
+  // where no GPU can be used.
   virtual void setDefaultDeviceType(DeviceType deviceType) noexcept = 0;
   virtual DeviceType getDefaultDeviceType() const noexcept = 0;
   // Camshaft's own: builds for a GPU of this compute capability, 10 * major + minor (90 for an H200),

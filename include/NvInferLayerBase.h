@@ -4,9 +4,9 @@
 // graph, a setter edits it, so a parsed network can be walked and changed like one built by hand.
 //
 // Tensors and layers belong to their network and are valid until it ends; one that was removed can
-// still be asked, but not used again. One thread at a time uses a network and everything in it. A setter given a
-// value the layer cannot take reports the error and leaves the layer as it was. Axes masks have bit
-// i set for dimension i. An optional input that is absent reads as null.
+// still be asked, but not used again. One thread at a time uses a network and everything in it. A
+// setter given a value the layer cannot take reports the error and leaves the layer as it was. Axes
+// masks have bit i set for dimension i. An optional input that is absent reads as null.
 
 #include "NvInferLegacyDims.h"
 #include "NvInferRuntime.h"
@@ -123,8 +123,8 @@ class CAMSHAFT_API ILayer : public INoCopy {
   virtual void setInput(int32_t index, ITensor& tensor) noexcept = 0;
   // The type to compute in (kFLOAT, kHALF or kBF16) and the types to store outputs in. Builds look
   // at them under kPREFER_PRECISION_CONSTRAINTS or kOBEY_PRECISION_CONSTRAINTS; 16-bit ones need
-  // kFP16 or kBF16 too. Strongly typed networks refuse both. A type that was not set reads as kFLOAT,
-  // an output's as that of its tensor.
+  // kFP16 or kBF16 too. Strongly typed networks refuse both. A type that was not set reads as
+  // kFLOAT, an output's as that of its tensor.
   virtual void setPrecision(DataType dataType) noexcept = 0;
   virtual DataType getPrecision() const noexcept = 0;
   virtual bool precisionIsSet() const noexcept = 0;

@@ -84,8 +84,8 @@ class CAMSHAFT_API IParserError {
   virtual ~IParserError() = default;
 };
 
-// Fills one network; once that has ended, the parser refuses to. One thread at a time uses a parser. The network
-// keeps what it needs of the model, so the parser may end before the build.
+// Fills one network; once that has ended, the parser refuses to. One thread at a time uses a
+// parser. The network keeps what it needs of the model, so the parser may end before the build.
 class CAMSHAFT_API IParser {
  public:
   virtual ~IParser() noexcept = default;

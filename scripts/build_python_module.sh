@@ -4,8 +4,8 @@
 #   scripts/build_python_module.sh PYTHON LIB_DIR OUT
 #
 # OUT/camshaft becomes importable where LIB_DIR lies at the same place relative to OUT. nanobind is
-# taken from PYTHON, or from NANOBIND, the folder of its package. Objects are kept in OBJECTS (OUT/.objects),
-# so that a second run compiles only what has changed.
+# taken from PYTHON, or from NANOBIND, the folder of its package. Objects are kept in OBJECTS
+# (OUT/.objects), so that a second run compiles only what has changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1 lib=$(realpath "$2") out=$3

@@ -9,10 +9,11 @@
 #   deps/           headers and libraries to build with there (-DCAMSHAFT_DEPS_DIR=.gpu-carry/deps),
 #                   nanobind and pytest
 #
-# Run it after building trtexec, camshaft_trials, camshaft_cuda_library, conformance_test, cuda_test,
-# cuda_runtime_test, gpu_stress and library_check. scripts/gpu_env.sh and gpu_check.sh find the
-# folder by themselves. Where the GPU machine is of another architecture, LIBHWY is Highway's
-# library for that (libhwy.so.1 of Debian's libhwy1); then deps/ alone is filled, to build there.
+# Run it after building trtexec, camshaft_trials, camshaft_cuda_library, conformance_test,
+# cuda_test, cuda_runtime_test, gpu_stress and library_check. scripts/gpu_env.sh and gpu_check.sh
+# find the folder by themselves. Where the GPU machine is of another architecture, LIBHWY is
+# Highway's library for that (libhwy.so.1 of Debian's libhwy1); then deps/ alone is filled, to build
+# there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-} carry=.gpu-carry build=${BUILD:-build}
@@ -30,7 +31,8 @@ carry_programs() {
   rm -f $carry/lib/libcamshaft.so
   echo 'INPUT(libcamshaft.so.0)' >$carry/lib/libcamshaft.so
   copy_stripped "$build/lib/libcamshaft_cuda.so" $carry/lib/libcamshaft_cuda.so
-  for program in trtexec camshaft-trials conformance_test cuda_test cuda_runtime_test gpu_stress library_check; do
+  for program in trtexec camshaft-trials conformance_test cuda_test cuda_runtime_test gpu_stress \
+    library_check; do
     if [ -x "$build/bin/$program" ]; then
       copy_stripped "$build/bin/$program" "$carry/bin/$program"
     else

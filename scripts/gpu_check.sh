@@ -31,7 +31,8 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches loops package stress threads sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches loops package
+                       stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 

@@ -7,9 +7,9 @@
 
 namespace camshaft::python {
 
-// Once the interpreter ends, a thread that asks for its lock is unwound as if it had been cancelled.
-// That ends the process where it meets a noexcept function, and the library's all are. So the
-// thread stays where it is: the process is about to be gone.
+// Once the interpreter ends, a thread that asks for its lock is unwound as if it had been
+// cancelled. That ends the process where it meets a noexcept function, and the library's all are.
+// So the thread stays where it is: the process is about to be gone.
 template <class F>
 auto untilExit(F&& takeLock) {
   try {

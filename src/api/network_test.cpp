@@ -11,7 +11,6 @@ namespace {
 using namespace nvinfer1;
 using onnx::Message;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Message valueInfo(const std::string& name, const std::vector<Message>& dims) {
   Message shape;

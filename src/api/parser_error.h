@@ -13,8 +13,8 @@ class ParserError final : public nvonnxparser::IParserError {
  public:
   using Code = nvonnxparser::ErrorCode;
 
-  explicit ParserError(onnx::ImportProblem problem)
-      : ParserError(codeOf(problem), std::move(problem)) {}
+  explicit ParserError(const onnx::ImportProblem& problem)
+      : ParserError(codeOf(problem), problem) {}
   ParserError(Code code, onnx::ImportProblem problem) : code_(code), problem_(std::move(problem)) {
     for (const std::string& function : problem_.functions) stack_.push_back(function.c_str());
   }

@@ -45,9 +45,9 @@ struct LaunchArgs {
 };
 
 // A kernel at run time. load() turns the parameter bytes into a state once per engine (null: the
-// bytes themselves are the state, passed aligned to 64 bytes); launch() neither allocates nor looks anything up.
-// States are immutable and shared between contexts. On devices launch() queues work on args.stream,
-// or adds it to what is being recorded there.
+// bytes themselves are the state, passed aligned to 64 bytes); launch() neither allocates nor looks
+// anything up. States are immutable and shared between contexts. On devices launch() queues work on
+// args.stream, or adds it to what is being recorded there.
 struct RuntimeKernel {
   std::string_view name;  // "cpu/gemm_f32"
   std::shared_ptr<const void> (*load)(std::span<const std::byte> params) = nullptr;

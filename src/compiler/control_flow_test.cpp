@@ -127,7 +127,8 @@ graph net(%x: f32[n], %count: i64[]) {
       %w, %scan = Loop(%i, _, %v, %x, %i) {body = {
         symbols n
         graph inner(%j: i64[], %c: bool[], %v: f32[n], %x: f32[n], %i: i64[]) {
-          %w = Pointwise(%v, %x, %i, %j) {expr = add(add(x0:f32, x1:f32), cast(mul(x2:i64, x3:i64), f32))}
+          %w = Pointwise(%v, %x, %i, %j)
+               {expr = add(add(x0:f32, x1:f32), cast(mul(x2:i64, x3:i64), f32))}
           return %c as "go", %w as "w", %j as "j"
         }}, carried = 1, sizes = [n, t], symbols = [t]}
       %js = Reduce(%scan) {kind = sum, axes = [0], keep_dims = false}

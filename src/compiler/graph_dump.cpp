@@ -18,15 +18,15 @@ GraphDump graphsInto(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (error)
     fail(ErrorKind::kIo, "cannot make the folder '", folder, "' for graphs: ", error.message());
-  return [folder, count = 0, last = std::string()](std::string_view pass,
-                                                   const Graph& graph) mutable {
-    std::string text = toText(graph);
-    if (text == last) return;
-    const std::string_view zero = count < 10 ? "0" : "";
-    writeFileAtomically(str(folder, "/", zero, count++, "-", pass, ".txt"),
-                        std::as_bytes(std::span(text)));
-    last = std::move(text);
-  };
+  return
+      [folder, count = 0, last = std::string()](std::string_view pass, const Graph& graph) mutable {
+        std::string text = toText(graph);
+        if (text == last) return;
+        const std::string_view zero = count < 10 ? "0" : "";
+        writeFileAtomically(str(folder, "/", zero, count++, "-", pass, ".txt"),
+                            std::as_bytes(std::span(text)));
+        last = std::move(text);
+      };
 }
 
 }  // namespace camshaft

@@ -24,11 +24,9 @@ Plan samplePlan() {
   plan.networkName = "sample";
   plan.device = "cpu";
   plan.builtFor = "a test";
+  const TensorDesc integer{DataType::kI64, {{.constant = 1}}};
   plan.inputs = {{.name = "x", .tensor = tensor, .dimNames = {"n", ""}},
-                 {.name = "s",
-                  .tensor = {DataType::kI64, {{.constant = 1}}},
-                  .isShapeTensor = true,
-                  .dimNames = {""}}};
+                 {.name = "s", .tensor = integer, .isShapeTensor = true, .dimNames = {""}}};
   plan.outputs = {{.name = "y", .tensor = tensor, .isInput = false, .dimNames = {"n", ""}}};
   plan.weights = weights;
   ProfilePlan& profile = plan.profiles.emplace_back();

@@ -49,7 +49,7 @@ void Origins::add(std::string name) {
 
 void Origins::add(const Origins& others) {
   if (others.empty() || others.root_ == root_) return;
-  root_ = root_ ? std::make_shared<const Part>(std::move(root_), others.root_) : others.root_;
+  root_ = root_ ? std::make_shared<const Part>(root_, others.root_) : others.root_;
 }
 
 std::vector<std::string> Origins::list() const {

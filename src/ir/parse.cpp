@@ -5,7 +5,7 @@
 //     require equal(n, 4) "node 'a' has " " rows where it needs " ""  // ir/size_condition.h
 //     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
 //     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
-//     %z = Op(%y) precision(f16 -> f32)    // asked for: arithmetic, storage of outputs; _ is neither
+//     %z = Op(%y) precision(f16 -> f32)   // asked for: arithmetic, storage; _ is neither
 //     return %y as "logits"
 //   }
 //

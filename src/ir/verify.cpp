@@ -210,8 +210,8 @@ class Verifier {
     }
   }
 
-  // A list of nodes in any order, by its length and a sum of what they hash to: there may be as many
-  // as nodes.
+  // A list of nodes in any order, by its length and a sum of what they hash to: there may be as
+  // many as nodes.
   struct Readers {
     size_t count = 0, sum = 0;
     void add(const Node* node) {

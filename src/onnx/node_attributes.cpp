@@ -51,7 +51,8 @@ std::string NodeImport::text(std::string_view attribute, std::string_view missin
 std::vector<int64_t> NodeImport::integers(std::string_view attribute,
                                           std::vector<int64_t> missing) const {
   const wire::Attribute* found = find(attribute, wire::AttributeType::kInts);
-  return found ? found->ints : std::move(missing);
+  if (found) return found->ints;
+  return missing;
 }
 
 std::vector<double> NodeImport::numbers(std::string_view attribute) const {

@@ -1,5 +1,5 @@
-// What import functions ask of sizes that only a run may know. Each throws where it never holds, and
-// is checked by every run otherwise (SizeCondition).
+// What import functions ask of sizes that only a run may know. Each throws where it never holds,
+// and is checked by every run otherwise (SizeCondition).
 #pragma once
 
 #include <string_view>

@@ -63,7 +63,8 @@ TEST(Attention, ReadsPackedTokens) {
     %t = Transpose(%y) {order = [0, 2, 1, 3]} %z = Reshape(%t) {shape = [4]} )";
   const std::string packed = R"(
     %x: f32[1, 2, 6] = constant [1, 2, 0.5, 1, 10, 20, 3, 4, -1, 0.25, 30, 40]
-    %a = Attention(%x, %x, %x) {causal = true, heads = 2, kv_heads = 2, size = 1, value_size = 1, offsets = [0, 2, 4]}
+    %a = Attention(%x, %x, %x)
+         {causal = true, heads = 2, kv_heads = 2, size = 1, value_size = 1, offsets = [0, 2, 4]}
     %b = Reshape(%a) {shape = [4]} )";
   expectValues(heads + packed + "%d = Pointwise(%z, %b) {expr = sub(x0:f32, x1:f32)} return %d",
                {{0, 0, 0, 0}});

@@ -13,7 +13,8 @@ struct PointwiseAttrs : AttrsOf<PointwiseAttrs> {
 };
 
 // NumPy broadcasting. A symbolic size against another is taken as equal to it (a size that turns
-// out to be 1 at run time is caught when shapes are set). Throws, naming `who`, when sizes conflict.
+// out to be 1 at run time is caught when shapes are set). Throws, naming `who`, when sizes
+// conflict.
 Shape broadcastShapes(const Shape& a, const Shape& b, const std::string& who);
 
 // Nodes with one scalar operation, appended or inserted before `before`; inputs broadcast.

@@ -28,7 +28,8 @@ struct RandomAttrs : AttrsOf<RandomAttrs> {
   }
 };
 
-// Binary digits of a uniform draw of that type, as many as its fraction has: it is not rounded up to 1.
+// Binary digits of a uniform draw of that type, as many as its fraction has: it is not rounded up
+// to 1.
 int uniformDigits(DataType type);
 
 // Philox4x32-10: four words without visible order from a counter and a key.

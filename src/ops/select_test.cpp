@@ -5,8 +5,6 @@
 namespace camshaft {
 namespace {
 
-using testing::evaluateText;
-using testing::expectValues;
 using ::testing::HasSubstr;
 using testing::numbersOf;
 using testing::refusalOf;

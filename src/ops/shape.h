@@ -59,8 +59,8 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who,
 // The same, of elements that are at most `bounds`: memory is planned for that.
 std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
                               const std::string& who);
-// Makes runs fail, with `what` in the message, where an integer scalar is not `expected`: a BindDims
-// of a symbol that can have no other value.
+// Makes runs fail, with `what` in the message, where an integer scalar is not `expected`: a
+// BindDims of a symbol that can have no other value.
 void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what);
 bool isAssertion(const Graph& graph, const Node& node);
 // An i64 vector with these elements: a constant, or a DimsTensor node.

@@ -1,8 +1,9 @@
 // Scale and shift per channel, after a product with constant weights, go into weights and bias.
 //
 //   %c = Conv(%x, %w, %b)
-//   %y = Pointwise(%c, %s, %t) {add(mul(x0, x1), x2)}     // the only reader of c; s, t [1, M, 1,
-//   1] → %y = Conv(%x, w*s, b*s + t)
+//   %y = Pointwise(%c, %s, %t) {add(mul(x0, x1), x2)}   // the only reader of c; s, t [1, M, 1, 1]
+//   →
+//   %y = Conv(%x, w*s, b*s + t)
 //
 // MatMul has no bias: its weights take the scale, and the shift stays as an addition.
 #include "ir/dispatch.h"

@@ -1,6 +1,7 @@
 // For backends without kernels of their own for them: products of bytes (int8), products with
-// weights of a few bits (int4) and dynamic quantisation as floating-point work. Elsewhere this is for products whose
-// second operand or zero points only a run knows, which those kernels do not take.
+// weights of a few bits (int4) and dynamic quantisation as floating-point work. Elsewhere this is
+// for products whose second operand or zero points only a run knows, which those kernels do not
+// take.
 //
 //   %y = MatMulInteger(%a, %b, %za, %zb)
 //   →

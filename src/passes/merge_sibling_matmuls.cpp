@@ -4,9 +4,9 @@
 //   %k = MatMul(%x, %wk) + %bk     →    %q = Slice(%m), %k = Slice(%m)
 //
 // The input is read and packed once, and one larger product divides better among cores. Attention
-// reads the parts in place (fold_attention_transposes). Elsewhere each part is copied once more: so only where
-// reshapes follow, and only in builds that ask for the most (optimisation level 5) until the gain
-// is measured to be worth the copies.
+// reads the parts in place (fold_attention_transposes). Elsewhere each part is copied once more: so
+// only where reshapes follow, and only in builds that ask for the most (optimisation level 5) until
+// the gain is measured to be worth the copies.
 #include <map>
 #include <optional>
 #include <tuple>

@@ -28,8 +28,8 @@ struct PipelineHooks {
   std::function<void(const Graph& graph, const PassRecord& record)> passDone;
 };
 
-// Runs every pass that is not disabled and verifies the graph after each that changed it. Throws Error when
-// cancelled, or when options.disabled names no pass.
+// Runs every pass that is not disabled and verifies the graph after each that changed it. Throws
+// Error when cancelled, or when options.disabled names no pass.
 std::vector<PassRecord> runPipeline(Graph& graph, const PassOptions& options,
                                     const PipelineHooks& hooks = {});
 

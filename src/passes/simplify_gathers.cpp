@@ -1,11 +1,14 @@
 // A Gather at constant, evenly spaced positions is a Slice, which other passes see through and
 // kernels read in place.
 //
-//   %y = Gather(%x, 2) {axis = 1}           →  %s = Slice(%x) {axes = [1], starts = [2], sizes =
-//   [1]}
-//                                              %y = Reshape(%s) to the shape without dimension 1
-//   %y = Gather(%x, [1, 3, 5]) {axis = 0}   →  %y = Slice(%x) {axes = [0], starts = [1], sizes =
-//   [3], steps = [2]}
+//   %y = Gather(%x, 2) {axis = 1}
+//   →
+//   %s = Slice(%x) {axes = [1], starts = [2], sizes = [1]}
+//   %y = Reshape(%s)                                        // without dimension 1
+//
+//   %y = Gather(%x, [1, 3, 5]) {axis = 0}
+//   →
+//   %y = Slice(%x) {axes = [0], starts = [1], sizes = [3], steps = [2]}
 #include <optional>
 
 #include "ops/index.h"

@@ -73,9 +73,9 @@ enum class StepKind : uint8_t {
   kKernel,
   kBindDims,  // reads operand 0's elements into bindSlots, then runs the program from dimBegin to dimEnd
   kCopy,  // input 0 to output 0, between the device and the host
-  // Steps that run bodies. Then they know the sizes of their outputs: those that have a bind slot go
-  // there, and the program runs from dimBegin to dimEnd. Bodies on a device have their arena in the
-  // step's workspace.
+  // Steps that run bodies. Then they know the sizes of their outputs: those that have a bind slot
+  // go there, and the program runs from dimBegin to dimEnd. Bodies on a device have their arena in
+  // the step's workspace.
   kIf,  // input 0 chooses bodies[0] or bodies[1]; the others are the inputs of both, in order
   // Trip count, condition, carried values, captures; bodies[0] over and over. A body that gives no
   // condition first leaves that as it is.

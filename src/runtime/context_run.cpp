@@ -188,7 +188,7 @@ std::unique_ptr<Recording> Context::recordSegment(size_t segment, void* stream) 
       leaveOut(begin + piece, error);
       refusal = error;
     }
-    if (refusal && begin + piece + 1 == end) throw *refusal;
+    if (refusal && begin + piece + 1 == end) throw Error(*refusal);
   };
   if (runsBranches_) {
     const StepOrder order = orderByMemory(memoryTouchedBy(segment));

@@ -17,15 +17,16 @@ std::set<size_t> growing(const onnx::ImportTrace& trace, const onnx::Model& mode
 
 // The importer goes on with the branch that squeezes where an If leaves a tensor as it is unless a
 // size is 1, and engines check that. A model does so where it still has the Squeeze: those nodes;
-// nothing where a branch was chosen that has none. So do other nodes that count on a size, such as a
-// Squeeze without axes: they are among those kept, and nothing where they cannot be.
+// nothing where a branch was chosen that has none. So do other nodes that count on a size, such as
+// a Squeeze without axes: they are among those kept, and nothing where they cannot be.
 std::optional<std::set<size_t>> squeezesOfChosenBranches(const Graph& imported,
                                                          const onnx::ImportTrace& trace,
                                                          const onnx::Model& model);
 
 // Of two different run-time sizes that broadcast either may be 1; where their expressions are long
-// the importer follows one of them, which engines check. That is no matter until somebody asks for sizes of
-// what follows from it or brings it into a shape that was computed: the first ONNX node to do so.
+// the importer follows one of them, which engines check. That is no matter until somebody asks for
+// sizes of what follows from it or brings it into a shape that was computed: the first ONNX node to
+// do so.
 const onnx::TracedNode* findUseOfOpenBroadcast(const onnx::ImportTrace& trace);
 
 }  // namespace camshaft

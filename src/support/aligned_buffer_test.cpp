@@ -27,7 +27,7 @@ TEST(AlignedBuffer, MovesItsMemory) {
   const std::byte* address = first.data();
   AlignedBuffer second = std::move(first);
   EXPECT_EQ(second.data(), address);
-  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(first.size(), 0u);
 }
 

@@ -127,10 +127,10 @@ std::string cpuModelName() {
 }
 
 std::string cpuFeatures() {
-  const std::string present = " " + cpuinfoEntry(kFeatureLine) + " ";
+  const std::string present = str(" ", cpuinfoEntry(kFeatureLine), " ");
   std::vector<std::string> names;
   for (const auto& [flag, name] : knownFeatures())
-    if (present.find(" " + flag + " ") != std::string::npos) names.push_back(name);
+    if (present.find(str(" ", flag, " ")) != std::string::npos) names.push_back(name);
   return names.empty() ? kArchitecture : join(names, "+");
 }
 

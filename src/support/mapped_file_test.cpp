@@ -77,7 +77,7 @@ TEST_F(Files, MovingKeepsTheBytesInPlace) {
   MappedFile first = MappedFile::open(path("a"));
   const std::byte* address = first.bytes().data();
   MappedFile second = std::move(first);
-  EXPECT_TRUE(first.bytes().empty());
+  EXPECT_TRUE(first.bytes().empty());  // NOLINT(bugprone-use-after-move)
   first = std::move(second);
   EXPECT_EQ(first.bytes().data(), address);
   EXPECT_EQ(textOf(first.bytes()), "moved");

@@ -37,8 +37,8 @@ struct ChooseOptions {
   std::function<bool(int node, int count)> progress;
 };
 
-// Where kernels of the device are tried: a process takes its time to start, and a build that chooses
-// for several profiles and bodies needs one.
+// Where kernels of the device are tried: a process takes its time to start, and a build that
+// chooses for several profiles and bodies needs one.
 std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options);
 
 // Nodes whose fused region no kernel takes whole are split in the graph and asked again, so the

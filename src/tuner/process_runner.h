@@ -17,9 +17,9 @@ struct ProcessRunnerOptions {
   Log log;
 };
 
-// A kernel that faults, hangs or crashes ends its process, and is an Error(kDevice) with the reason;
-// the next trial starts another. Where the program cannot be started, or is given other libraries
-// than this process, trials run on `local`, and the verbose log says why.
+// A kernel that faults, hangs or crashes ends its process, and is an Error(kDevice) with the
+// reason; the next trial starts another. Where the program cannot be started, or is given other
+// libraries than this process, trials run on `local`, and the verbose log says why.
 std::unique_ptr<TrialRunner> makeProcessRunner(ProcessRunnerOptions options,
                                                std::unique_ptr<TrialRunner> local);
 

@@ -298,7 +298,9 @@ TEST(Emulator, Float8RoundsToNearestEven) {
     launchOn(convert, 1, 128, 0, same.data(), halfway.data(), e4m3);
     for (unsigned code = 0; code <= largest; ++code) {
       EXPECT_EQ(same.values()[code], code);
-      if (code < largest) EXPECT_EQ(halfway.values()[code], code + code % 2) << code;
+      if (code < largest) {
+        EXPECT_EQ(halfway.values()[code], code + code % 2) << code;
+      }
     }
   }
 }

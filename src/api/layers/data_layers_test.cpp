@@ -8,7 +8,6 @@ namespace {
 
 using namespace nvinfer1;
 using testing::ElementsAre;
-using testing::ElementsAreArray;
 
 TEST(DataLayers, ShuffleTransposesReshapesTransposes) {
   Client client;

@@ -10,7 +10,6 @@ namespace {
 
 using namespace nvinfer1;
 using testing::ElementsAre;
-using testing::ElementsAreArray;
 using testing::FloatNear;
 using testing::Pointwise;
 

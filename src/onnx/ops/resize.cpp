@@ -11,7 +11,8 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-// floor(size * scale), for a symbolic size with the scale as a fraction of small numbers if it is one.
+// floor(size * scale), for a symbolic size with the scale as a fraction of small numbers if it is
+// one.
 std::optional<Dim> scaled(const NodeImport& node, const Dim& size, double scale) {
   if (!(scale > 0 && scale < 1e6))
     node.invalid("a scale of ", scale, " is not positive and finite");

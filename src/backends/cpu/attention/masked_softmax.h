@@ -1,5 +1,5 @@
-// Softmax of a row of scores under its mask: the weights of the values, still to be divided by their
-// sum.
+// Softmax of a row of scores under its mask: the weights of the values, still to be divided by
+// their sum.
 #pragma once
 
 #include <cstdint>

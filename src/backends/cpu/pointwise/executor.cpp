@@ -42,8 +42,7 @@ template <class T>
 void fillSplat(std::byte* to, const void* value) {
   T element;
   std::memcpy(&element, value, sizeof(T));
-  T* elements = reinterpret_cast<T*>(to);
-  std::fill(elements, elements + kSplatBytes / sizeof(T), element);
+  std::fill_n(reinterpret_cast<T*>(to), kSplatBytes / sizeof(T), element);
 }
 
 void splatTo(std::byte* to, const void* value, size_t width) {

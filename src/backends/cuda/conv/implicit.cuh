@@ -146,14 +146,15 @@ template <int kWidth, int kOutputs, class Tile, class B, class Store>
 __device__ __forceinline__ void storePixels(const mma::Product<Tile>& product, char* memory,
                                             const mma::TilePlace<Tile>& tile, Index rows, B bias,
                                             const Store& store) {
-  product.template finish<kWidth>(
-      memory, tile, rows, kOutputs, [&](Index pixel, Index column, float(&values)[kWidth]) {
-        const Index c = tile.item * kOutputs + column;
-        if constexpr (!std::is_same_v<B, decltype(nullptr)>) {
-          const auto start = loadVector<kWidth>(bias + c);
+  product.template finish<kWidth>(memory, tile, rows, kOutputs,
+                                  [&](Index pixel, Index column, float (&values)[kWidth]) {
+                                    const Index c = tile.item * kOutputs + column;
+                                    if constexpr (!std::is_same_v<B, decltype(nullptr)>) {
+                                      const auto start = loadVector<kWidth>(bias + c);
 #pragma unroll
-          for (int v = 0; v < kWidth; ++v) values[v] += toCompute(start.v[v]);
-        }
-        store(pixel, c, values);
-      });
+                                      for (int v = 0; v < kWidth; ++v)
+                                        values[v] += toCompute(start.v[v]);
+                                    }
+                                    store(pixel, c, values);
+                                  });
 }

@@ -24,8 +24,8 @@ struct Windows {
 // f(tap, at) for the taps of a window, numbered row by row. locate(window, dimension, k, at[i])
 // says where tap k is along a dimension, and whether it counts.
 template <int kUnroll, int kDim, int kRank, class Locate, class F>
-__device__ __forceinline__ void visitTaps(Windows<>, int tap, Coordinates<kRank>& at,
-                                          const Locate&, const F& f) {
+__device__ __forceinline__ void visitTaps(Windows<>, int tap, Coordinates<kRank>& at, const Locate&,
+                                          const F& f) {
   f(tap, at);
 }
 template <int kUnroll, int kDim, int kRank, class W, class... Rest, class Locate, class F>

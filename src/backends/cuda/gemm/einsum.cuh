@@ -12,8 +12,7 @@ struct EinsumOperand {
 // coordinates.
 template <class Sum, int kLabel, int kLabels, class... Operands>
 __device__ __forceinline__ void einsum(Sum& sum, Coordinates<kLabels>& at,
-                                       const Index (&sizes)[kLabels],
-                                       const Operands&... operands) {
+                                       const Index (&sizes)[kLabels], const Operands&... operands) {
   if constexpr (kLabel == kLabels) {
     sum += (... * static_cast<Sum>(operands.at(at)));
   } else {

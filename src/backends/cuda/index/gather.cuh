@@ -33,8 +33,7 @@ __device__ __forceinline__ void gatherND(const T* x, const I* indices, Index tup
                                          Index batchStride, const Index (&sizes)[kLength],
                                          const Index (&strides)[kLength], const Coordinates<3>& at,
                                          Index first, Store store) {
-  const Index from =
-      positionOfTuple(indices + (at[0] * tuples + at[1]) * kLength, sizes, strides);
+  const Index from = positionOfTuple(indices + (at[0] * tuples + at[1]) * kLength, sizes, strides);
   moveFrom<kWidth>(x, at[0] * batchStride + from + at[2], from >= 0, first, store);
 }
 

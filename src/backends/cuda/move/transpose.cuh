@@ -17,9 +17,8 @@ __device__ __forceinline__ void transposeTile(const TransposedMatrix& matrix, In
   for (int down = threadIdx.x / 32; down < kTile; down += 8) {
     const Index row = row0 + down, column = column0 + across;
     if (row < matrix.rows && column < matrix.columns)
-      storeVector<kWidth>(
-          &tile[down][across],
-          loadVector<kWidth>(x + matrix.input + row * matrix.rowStride + column));
+      storeVector<kWidth>(&tile[down][across],
+                          loadVector<kWidth>(x + matrix.input + row * matrix.rowStride + column));
   }
   __syncthreads();
 #pragma unroll

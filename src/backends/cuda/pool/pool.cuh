@@ -88,8 +88,8 @@ __device__ __forceinline__ int positionsBetween(Index start, Index begin, Index 
 template <unsigned kMayLeave, class... W, class Pooling, int kWidth, int kRank, class Load>
 __device__ __forceinline__ void poolWindow(Windows<W...> image, Pooling (&window)[kWidth],
                                            const Coordinates<kRank>& place,
-                                           const Index (&sizes)[kRank],
-                                           const Index (&steps)[kRank], Load load) {
+                                           const Index (&sizes)[kRank], const Index (&steps)[kRank],
+                                           Load load) {
   const auto locate = [&](auto w, int i, int k, Index& at) {
     at = decltype(w)::tapAt(place[i], k);
     return true;

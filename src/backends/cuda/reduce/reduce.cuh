@@ -39,8 +39,7 @@ template <class Reducer, class Team, int kOuts, int kWidth, class T, class Resul
           class Store>
 __device__ __forceinline__ void reduceTo(Index out, Index all, Index count, Load load,
                                          Store store) {
-  const auto states =
-      reduceElements<Reducer, Team, kOuts, kWidth, T>(out < all ? count : 0, load);
+  const auto states = reduceElements<Reducer, Team, kOuts, kWidth, T>(out < all ? count : 0, load);
   if (Team::lane() != 0 || out >= all) return;
   Result results[kOuts];
 #pragma unroll

@@ -206,7 +206,8 @@ struct Resizing {
       const auto add = [&](Index position, Sum weight) {
         const auto part = loadVector<kWidth>(x + position);
 #pragma unroll
-        for (int lane = 0; lane < kWidth; ++lane) sums[lane] += weight * Sum(toCompute(part.v[lane]));
+        for (int lane = 0; lane < kWidth; ++lane)
+          sums[lane] += weight * Sum(toCompute(part.v[lane]));
       };
       visitSamples(Index(0), Sum(1), add, dims..., inner(0));
 #pragma unroll

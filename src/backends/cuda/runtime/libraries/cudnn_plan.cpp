@@ -213,7 +213,8 @@ CudnnPlan::~CudnnPlan() {
     const PrivateContext::Visit visit(PrivateContext::ofCurrentDevice());
     inPrivateContext_.reset();
   } catch (const Error&) {
-    (void)inPrivateContext_.release();  // the device is gone, and all that was on it
+    // The device is gone, and all that was on it. NOLINTNEXTLINE(bugprone-unused-return-value)
+    (void)inPrivateContext_.release();
   }
 }
 
