@@ -77,10 +77,14 @@ class Tidy:
     """clang-tidy over what a build compiles, with a memory of what was clean."""
 
     def __init__(self, build):
-        self.build = build
         commands = json.loads((build / "compile_commands.json").read_text())
-        self.commands = {pathlib.Path(entry["file"]).resolve(): self.arguments(entry)
+        self.commands = {pathlib.Path(entry["file"]).resolve(): self.for_clang(entry)
                          for entry in commands}
+        self.database = build / "lint"
+        self.database.mkdir(exist_ok=True)
+        (self.database / "compile_commands.json").write_text(json.dumps(
+            [{"file": str(file), "directory": str(build), "arguments": arguments}
+             for file, arguments in self.commands.items()]))
         self.rules = hashlib.sha256()
         for rules in sorted([ROOT / ".clang-tidy", *ROOT.glob("*/.clang-tidy")]):
             self.rules.update(rules.read_bytes())
@@ -92,9 +96,14 @@ class Tidy:
         self.digests = {}
 
     @staticmethod
-    def arguments(entry):
-        words = shlex.split(entry.get("command") or shlex.join(entry["arguments"]))
-        return " ".join(word for word in words if word[:2] in ("-D", "-f", "-s", "-O", "-W"))
+    def for_clang(entry):
+        """What says how to read the file: GCC's warnings and precompiled headers are none of that."""
+        words = shlex.split(entry["command"])
+        said = [word for word in words if word.startswith(("-D", "-I", "-std="))]
+        for option, folder in zip(words, words[1:]):
+            if option == "-isystem":
+                said += [option, folder]
+        return ["c++", *said, "-c", entry["file"]]
 
     def digest(self, path, pending=frozenset()):
         """Of a file and what it includes of this project."""
@@ -112,11 +121,12 @@ class Tidy:
 
     def key(self, path):
         whole = self.rules.copy()
-        whole.update(self.commands[path].encode() + self.digest(path))
+        said = [word for word in self.commands[path] if word.startswith("-D")]
+        whole.update(" ".join(said).replace(str(ROOT), "").encode() + self.digest(path))
         return self.clean / whole.hexdigest()
 
     def check(self, path):
-        done = subprocess.run([tool("clang-tidy"), "-p", str(self.build), "--quiet", str(path)],
+        done = subprocess.run([tool("clang-tidy"), "-p", str(self.database), "--quiet", str(path)],
                               cwd=ROOT, capture_output=True, text=True)
         found = [line.replace(f"{ROOT}/", "") for line in done.stdout.splitlines()
                  if " error: " in line or " warning: " in line]

@@ -44,7 +44,7 @@ void require(const char* name, F&& call) {
 }  // namespace
 
 void bindDevice(nb::module_& m) {
-  nb::class_<Mark>(m, "DeviceMark");
+  nb::class_<Mark>(m, "DeviceMark");  // NOLINT(bugprone-unused-raii)
   nb::class_<IDevice>(m, "IDevice")
       .def_prop_ro("name", text(&IDevice::getName))
       .def(

@@ -71,8 +71,8 @@ std::vector<std::string> compilerFlags() {
     flags.insert(flags.end(), {"-mavx2", "-mfma", "-mf16c"});
   }
 #elif defined(__aarch64__)
-  // Shared memory is found through the dynamic linker, which descriptors pass by. A division by zero
-  // is no fault there by itself.
+  // Shared memory is found through the dynamic linker, which descriptors pass by. A division by
+  // zero is no fault there by itself.
   flags.insert(flags.end(), {"-mtls-dialect=trad", "-fsanitize=integer-divide-by-zero"});
 #endif
   if (std::getenv("CAMSHAFT_EMULATOR_ASAN")) flags.push_back("-fsanitize=address");

@@ -116,7 +116,8 @@ template <class T> __device__ void fillWith(T* to, long long count, unsigned see
     assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
   }
 }
-template <class T> __device__ void compareWith(const T* is, const T* wanted, long long count, double* sums) {
+template <class T>
+__device__ void compareWith(const T* is, const T* wanted, long long count, double* sums) {
   double difference = 0, size = 0;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     const double w = toCompute(wanted[i]), d = toCompute(is[i]) - w;

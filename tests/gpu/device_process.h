@@ -38,7 +38,7 @@ inline void check(CUresult result, const char* what) {
 struct Memory {
   CUdeviceptr at = 0;
   explicit Memory(size_t bytes) { CHECK(cuMemAlloc(&at, std::max<size_t>(bytes, 256))); }
-  Memory(Memory&& other) : at(std::exchange(other.at, 0)) {}
+  Memory(Memory&& other) noexcept : at(std::exchange(other.at, 0)) {}
   ~Memory() {
     if (at) cuMemFree(at);
   }

@@ -1,6 +1,6 @@
 // Checks and times the Hopper matrix product (src/backends/cuda/gemm/hopper/*.cuh) by itself.
 //   cmake --build --preset release --target hopper_gemm_check
-//   build/bin/hopper_gemm_check check [seconds]     every feature on odd sizes, against a plain kernel
+//   build/bin/hopper_gemm_check check [seconds]     every feature on odd sizes, against a plain one
 //   build/bin/hopper_gemm_check time [seconds]      what the build would try, beside cuBLASLt
 //   build/bin/hopper_gemm_check compile             only compiles what both need
 #include <cmath>

@@ -30,8 +30,8 @@ inline const std::string& prelude() {
 inline std::string epilogueText(const Variant& v) {
   std::string text = R"(
 template <int kWidth>
-static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
-                                                                  const Place& at, const GemmParams& p) {
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
+    const float (&sum)[kWidth], const Place& at, const GemmParams& p) {
   const float* bias = static_cast<const float*>(p.extra[0]) + at.column;
   Vector<Output, kWidth> out;
 )";
@@ -59,7 +59,8 @@ static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmP
 )";
   if (v.isFull)
     text += R"(
-  bits ^= static_cast<const u16*>(p.extra[1])[((long long)at.batch * p.m + at.row) * p.n + at.column];
+  const long long row = (long long)at.batch * p.m + at.row;
+  bits ^= static_cast<const u16*>(p.extra[1])[row * p.n + at.column];
 )";
   return text + "  return bits;\n}\n";
 }
@@ -103,7 +104,8 @@ extern "C" __global__ void fillElements(Element* to, long long count, unsigned s
 extern "C" __global__ void fillHalfs(f16* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void fillFloats(float* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void reference(const Element* a, const Element* b, const float* bias, const f16* residual,
-                                     float* out, long long m, long long n, long long k, long long batch, int batchA, int batchB) {
+                                     float* out, long long m, long long n, long long k,
+                                     long long batch, int batchA, int batchB) {
   const long long at = blockIdx.x * 256ll + threadIdx.x;
   if (at >= m * n * batch) return;
   const long long column = at % n, row = at / n % m, item = at / n / m;

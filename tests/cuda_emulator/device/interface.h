@@ -25,7 +25,7 @@ struct Hooks {
   // Lets the other threads of the block run.
   void (*yield)();
   // Ends the launch with an error that names this thread.
-  [[noreturn]] void (*trap)(const char* reason);
+  __attribute__((noreturn)) void (*trap)(const char* reason);
 };
 
 struct ThreadState {

@@ -29,7 +29,8 @@ struct LaunchShape {
 // with the operands and sizes in the order they were asked for.
 class KernelText {
  public:
-  // `name` says what the kernel does and for which types: it is what profilers and the inspector show.
+  // `name` says what the kernel does and for which types: it is what profilers and the inspector
+  // show.
   KernelText(std::string name, const Node& node, const PrepareOptions& options);
 
   void input(const std::string& name, int nodeInput);  // nothing when the node leaves it out
@@ -76,7 +77,8 @@ class KernelText {
 };
 
 // Appends the statements that compute `expr` from values of the given names (of the inputs'
-// compute types) and returns the name of the result. `prefix` keeps names of several expressions apart.
+// compute types) and returns the name of the result. `prefix` keeps names of several expressions
+// apart.
 std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
                       std::string_view prefix, std::string& body);
 // Why an expression cannot be printed; empty when it can.

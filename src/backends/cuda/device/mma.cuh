@@ -1,5 +1,5 @@
-// The instructions that products of a warp on tensor cores are made of: asynchronous copies to shared
-// memory, matrix loads, matrix products, and what blocks of a cluster say to one another.
+// The instructions that products of a warp on tensor cores are made of: asynchronous copies to
+// shared memory, matrix loads, matrix products, and what blocks of a cluster say to one another.
 #ifndef CAMSHAFT_EMULATOR
 namespace attention {
 

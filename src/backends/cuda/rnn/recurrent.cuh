@@ -9,8 +9,8 @@ __device__ __forceinline__ Real valueOr0(const S* from, long long at) {
   return from ? Real(toCompute(from[at])) : Real(0);
 }
 
-// sums[row] = bias[row] + matrix[row] . vector for rows [begin, end), a row by a warp, kWidth elements
-// at once by a lane.
+// sums[row] = bias[row] + matrix[row] . vector for rows [begin, end), a row by a warp, kWidth
+// elements at once by a lane.
 template <int kWidth, class M, class B, class V>
 __device__ void multiply(const M* matrix, const B* bias, const V* vector, int begin, int end,
                          int length, Real* sums) {

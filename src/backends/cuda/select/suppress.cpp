@@ -1,4 +1,5 @@
-// NonMaxSuppression: a block per batch and class, and the last one to end puts the results together.
+// NonMaxSuppression: a block per batch and class, and the last one to end puts the results
+// together.
 #include "ops/select.h"
 
 #include "backends/cuda/codegen/kernel_text.h"

@@ -1,5 +1,6 @@
 // Non-maximum suppression of one batch and class by a block, and the results of all in a row. Needs
-// device/ranks.cuh. Operations that a compiler might fuse are spelled out: results are those of the CPU.
+// device/ranks.cuh. Operations that a compiler might fuse are spelled out: results are those of the
+// CPU.
 template <bool kCentred>
 __device__ __forceinline__ float4 cornersOf(const float* box) {
   if (kCentred)

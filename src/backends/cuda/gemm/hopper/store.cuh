@@ -109,9 +109,9 @@ __device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int fi
   }
 }
 
-// Sums of which a thread gets eight columns of a row to finish, for operands that lie like D. A warp
-// holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk. Element
-// 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
+// Sums of which a thread gets eight columns of a row to finish, for operands that lie like D. A
+// warp holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk.
+// Element 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
 __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, int firstRow,
                                             const GemmParams& p) {
   constexpr int kPitch = kChunkPitch, kGroups = kChunk / 8, kTurns = (16 * kGroups + 31) / 32;
