@@ -68,7 +68,8 @@ struct HookFunctions {
     runner.ready_.push_back(runner.running_);
     runner.suspend("a loop");
   }
-  [[noreturn]] static void trap(const char* reason) { currentRunner->fail(reason); }
+  // As the table's type has it: clang compares the attribute.
+  __attribute__((noreturn)) static void trap(const char* reason) { currentRunner->fail(reason); }
   static constexpr Hooks kTable = {barrier, arrive, exchange, liveLanes, yield, trap};
 };
 
