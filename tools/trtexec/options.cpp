@@ -247,7 +247,7 @@ ParseResult parseOptions(int argc, char** argv, Options& options) {
       ->check(CLI::IsMember({"layer_names_only", "detailed", "none"}))
       ->group(build);
   app.add_option("--disablePass", disabledPasses,
-                 "Leave out these passes of the optimiser: fuse_epilogues,merge_siblings")
+                 "Leave out these passes of the optimiser: fuse_epilogues,fuse_norms")
       ->group(build);
   app.add_option("--dumpGraphs", options.graphFolder,
                  "Write the graph as text into this folder, before and after the passes that "
