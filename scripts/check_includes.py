@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks who includes whom in src/ against the rule of docs/ARCHITECTURE.md.
 
-Folders see only what is listed for them. Run halves of backends see no IR: of the CPU everything but what prepares
-(prepare*, and the list of kernels), of CUDA what lies in runtime/ and whatever that includes.
+Folders see only what is listed for them. Run halves of backends see no IR, but for the reference backend, which
+evaluates nodes.
 """
 import functools
 import pathlib
@@ -33,11 +33,12 @@ PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "backend/device.h": ["support", "backend/launch.h"],
     "backend/forwarding_device.h": ["backend/device.h"],
     "backend/compiled_code.h": ["support"],
+    "backend/target.h": ["support"],
 }
 # The definitions of scalar operations are plain C++ that run halves share with the IR.
-RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/compiled_code.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
+RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/compiled_code.h", "backend/target.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
 ONLY_IN_TESTS = re.compile(r"^testing/|_test\.cpp$|/kernel_harness\.h$|/test_support\.h$")  # may include what they like
-CPU_BUILD_HALF = ("prepare", "kernels.")  # how the names of its files begin
+NAMES_BUILD_TIME = re.compile(r"\b(Node|Expr|Verdict|Prepared|BuildContext)\b")
 
 
 def includes(file):
@@ -48,14 +49,21 @@ def includes(file):
             yield number, match[1]
 
 
+def text_of(file):
+    return re.sub(r"//.*", "", file.read_text())
+
+
 @functools.cache
-def cuda_run_half():
-    """What the files of cuda/runtime/ reach within the backend, with the source file beside each header."""
-    reached, waiting = set(), [f for f in (ROOT / "backends/cuda/runtime").rglob("*") if f.suffix in (".h", ".cpp")]
+def run_halves():
+    """Files of the run halves: of the CPU those that name nothing of the build time, of CUDA what its library of the
+    run time, cuda/runtime/, reaches, with the source file beside each header."""
+    cpu = [f for f in (ROOT / "backends/cpu").rglob("*") if f.suffix in (".h", ".cpp")]
+    reached = {f.relative_to(ROOT).as_posix() for f in cpu if not NAMES_BUILD_TIME.search(text_of(f))}
+    waiting = [f for f in (ROOT / "backends/cuda/runtime").rglob("*") if f.suffix in (".h", ".cpp")]
     while waiting:
         file = waiting.pop()
         path = file.relative_to(ROOT).as_posix()
-        if path in reached or not path.startswith("backends/cuda/") or "_test" in path:
+        if path in reached or not path.startswith("backends/cuda/") or ONLY_IN_TESTS.search(path):
             continue
         reached.add(path)
         waiting += [ROOT / target for _, target in includes(file)]
@@ -63,19 +71,12 @@ def cuda_run_half():
     return reached
 
 
-def is_run_half(path):
-    name = path.rsplit("/", 1)[-1]
-    if path.startswith("backends/cpu/"):
-        return not name.startswith(CPU_BUILD_HALF)
-    return path in cuda_run_half()
-
-
 def problems_of(file):
     path = file.relative_to(ROOT).as_posix()
     folder = path.split("/")[0]
     if ONLY_IN_TESTS.search(path):
         return
-    runs = is_run_half(path)
+    runs = path in run_halves()
     allowed = PLAIN_HEADERS.get(path) or (RUN_HALF if runs else ALLOWED[folder])
     # A backend is a folder of its own: cpu may not see reference.
     own = "/".join(path.split("/")[:2]) if folder == "backends" and path.count("/") > 1 else folder
@@ -83,7 +84,7 @@ def problems_of(file):
         fine = target.startswith(own + "/") or any(target == a or target.startswith(a + "/") for a in allowed)
         if not fine:
             yield f"src/{path}:{number}: {folder} must not include {target}"
-        elif runs and target.startswith("backends/") and not is_run_half(target):
+        elif runs and target.startswith("backends/") and target not in run_halves():
             yield f"src/{path}:{number}: a run half must not include {target} of the build half"
 
 

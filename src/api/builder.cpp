@@ -93,9 +93,9 @@ class Builder : public IBuilder {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
 
-  bool platformHasFastFp16() const noexcept override { return whyUnusable("cuda").empty(); }
+  bool platformHasFastFp16() const noexcept override { return whyUnusable(kGpu).empty(); }
   bool platformHasFastInt8() const noexcept override { return false; }
-  bool platformHasTf32() const noexcept override { return whyUnusable("cuda").empty(); }
+  bool platformHasTf32() const noexcept override { return whyUnusable(kGpu).empty(); }
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
     return guarded<INetworkDefinition*>(reporter_, nullptr, [&] {
@@ -193,9 +193,9 @@ class Builder : public IBuilder {
   // A GPU when one can be used, and the CPU otherwise, with a line that says why.
   std::string deviceFor(const BuilderConfig& settings) const {
     if (settings.getDefaultDeviceType() != DeviceType::kGPU) return "cpu";
-    if (settings.getComputeCapability() != 0) return "cuda";
-    const std::string reason = whyUnusable("cuda");
-    if (reason.empty()) return "cuda";
+    if (settings.getComputeCapability() != 0) return std::string(kGpu);
+    const std::string reason = whyUnusable(kGpu);
+    if (reason.empty()) return std::string(kGpu);
     reporter_.log().info("the engine is built for the CPU: ", reason);
     return "cpu";
   }

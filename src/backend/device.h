@@ -74,6 +74,8 @@ struct RuntimeBackend {
   Device* (*device)() = nullptr;    // the calling thread's; null: kernels run here, on host memory
 };
 
+inline constexpr std::string_view kGpu = "cuda";  // the backend that stands for GPUs
+
 // All backends linked in or loaded, in order of preference (backends.cpp).
 std::span<const RuntimeBackend* const> runtimeBackends();
 // The backend of a device or kernel name ("cuda", "cuda/gemm"), or null.

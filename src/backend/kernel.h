@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/compiled_code.h"
+#include "backend/target.h"
 #include "ir/graph.h"
 #include "ops/fusion_abilities.h"
 
@@ -16,11 +17,10 @@ namespace camshaft {
 
 // Yes, or no with the reason in words ("needs channels last", "only f32").
 struct Verdict {
-  bool ok = true;
-  std::string reason;
+  std::string reason;  // empty: yes
   static Verdict yes() { return {}; }
-  static Verdict no(std::string reason) { return {false, std::move(reason)}; }
-  explicit operator bool() const { return ok; }
+  static Verdict no(std::string reason) { return {std::move(reason)}; }
+  explicit operator bool() const { return reason.empty(); }
 };
 
 // What a step reads: an input of the node as it is, or bytes packed at build time.
@@ -41,26 +41,33 @@ struct Prepared {
   std::vector<StepInput> inputs;
   std::vector<Dim> dimArgs;  // numbers needed at run time
   Dim workspaceBytes = 0;
-  std::string refusal;  // why it cannot be done after all; empty: it can
   std::string variant;  // what this configuration is, in words, for logs
+  Verdict verdict;      // no: it cannot be done after all
+  static Prepared no(std::string reason) {
+    Prepared refused;
+    refused.verdict = Verdict::no(std::move(reason));
+    return refused;
+  }
 };
 
-struct PrepareOptions {
-  int64_t config = 0;  // one of configurations()
+// What all kernels of a build are told. Sizes are those of the profile.
+struct BuildContext {
+  BuildTarget target = {};
   int threads = 1;
   bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
-  std::function<int64_t(const Dim&)> opt;  // the size to optimise for, under the profile
-  std::function<int64_t(const Dim&)> min;  // its lower bound
-  std::function<int64_t(const Dim&)> max;  // its upper bound, or DimRange::kUnbounded
+  std::function<int64_t(const Dim&)> opt = {};  // the size to optimise for
+  std::function<int64_t(const Dim&)> min = {};  // its lower bound
+  std::function<int64_t(const Dim&)> max = {};  // its upper bound, or DimRange::kUnbounded
 };
 
 // A kernel at build time. Lists are explicit arrays, best guess first; the order breaks ties.
 struct Kernel {
   std::string_view name;  // "cpu/gemm_f32"; its specification
-  Verdict (*supports)(const Node& node);
-  Prepared (*prepare)(const Node& node, const PrepareOptions& options);
-  // Values of PrepareOptions::config worth timing; null: only 0.
-  std::vector<int64_t> (*configurations)(const Node& node) = nullptr;
+  Verdict (*supports)(const Node& node, const BuildContext& context);
+  // `config` is one of configurations().
+  Prepared (*prepare)(const Node& node, const BuildContext& context, int64_t config);
+  // Those worth timing; null: only 0.
+  std::vector<int64_t> (*configurations)(const Node& node, const BuildContext& context) = nullptr;
   // May write output 0 over input i when that input dies here and has the same size; null: never.
   bool (*inPlace)(const Node& node, int input) = nullptr;
   // How many configurations are timed below optimisation level 4; 0: all.
@@ -81,17 +88,19 @@ struct BuildBackend {
   std::string_view name;
   // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
   KernelList (*kernelsFor)(const Node& node);
+  // A device of that compute capability, or the one here for 0. Throws Error when there is none.
+  BuildTarget (*target)(int computeCapability);
   bool prefersChannelsLast;
+  bool hasDeviceMemory = false;  // which the host's kernels cannot reach
   FusionAbilities fusion = {};
   // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
   // the host.
-  std::vector<CompiledCode> (*compile)(std::span<const std::string> sources) = nullptr;
+  std::vector<CompiledCode> (*compile)(std::span<const std::string> sources,
+                                       const BuildTarget& target) = nullptr;
   // Is told what will be prepared, to work out with many threads what takes long. Null: nothing
-  // does. The config in `options` is none of theirs.
+  // does.
   void (*prefetch)(std::span<const Preparation> preparations,
-                   const PrepareOptions& options) = nullptr;
-  // Builds of this thread are for a device of that compute capability; 0: for the one here.
-  void (*useTarget)(int computeCapability) = nullptr;
+                   const BuildContext& context) = nullptr;
 };
 
 // Node inputs as they are, in order.

@@ -18,12 +18,12 @@ const RuntimeBackend* findRuntimeBackend(std::string_view name) {
   const std::string_view prefix = name.substr(0, name.find('/'));
   for (const RuntimeBackend* backend : runtimeBackends())
     if (backend->name == prefix) return backend;
-  const cuda::CudaLibrary* library = prefix == "cuda" ? cuda::loadedLibrary() : nullptr;
+  const cuda::CudaLibrary* library = prefix == kGpu ? cuda::loadedLibrary() : nullptr;
   return library ? library->backend : nullptr;
 }
 
 std::string whyBackendIsMissing(std::string_view name) {
-  return name == "cuda" ? cuda::whyNotLoaded() : str("there is no backend '", name, "'");
+  return name == kGpu ? cuda::whyNotLoaded() : str("there is no backend '", name, "'");
 }
 
 const RuntimeKernel* findRuntimeKernel(std::string_view kernel) {

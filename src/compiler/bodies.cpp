@@ -38,7 +38,9 @@ bool isShapeArithmetic(const Graph& graph) {
          });
 }
 
-bool isForDevice(const CompileOptions& options) { return options.device == "cuda"; }
+bool isForDevice(const CompileOptions& options) {
+  return buildBackends(options.device).front()->hasDeviceMemory;
+}
 
 // For the bodies of a node, on the device around it or on the host. What goes in and out of a body
 // keeps its type, whatever is asked of single nodes.
@@ -57,12 +59,10 @@ CompileOptions optionsInside(const Node& node, CompileOptions options) {
 
 ChooseOptions chooseInside(const CompileOptions& options, ChooseOptions choose) {
   choose.progress = nullptr;
-  if (isForDevice(options) || !choose.hasDeviceMemory) return choose;
+  if (isForDevice(options) || !choose.hasDeviceMemory()) return choose;
   choose.backends = buildBackends(options.device);
-  choose.canMeasure = true;
-  choose.hasDeviceMemory = false;
+  choose.target = choose.backends.front()->target(0);
   choose.deviceTrials = nullptr;
-  choose.deviceKey = runtimeBackends().front()->describeDevice();
   return choose;
 }
 
@@ -140,17 +140,18 @@ Plan planBody(const Node& node, Graph body, const ResolvedProfile& profile,
   Plan plan;
   plan.networkName = node.name;
   plan.device = options.device;
-  plan.builtFor = choose.deviceKey;
+  plan.hasDeviceMemory = choose.hasDeviceMemory();
+  plan.builtFor = choose.target.name;
   plan.profilingVerbosity = options.profilingVerbosity;
   if (node.op == &ops::Loop) dropConstantCondition(body);
   std::vector<ChosenKernel> chosen = chooseKernels(body, profile, choose);
   const BodyPlans inner = planBodies(body, profile, options, choose, weights, plan.bodies);
-  plan.inputs = describeInputs(body, choose.hasDeviceMemory);
+  plan.inputs = describeInputs(body, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(body);
-  if (choose.hasDeviceMemory) placeInputs(node, body, inner, plan.inputs);
+  if (plan.hasDeviceMemory) placeInputs(node, body, inner, plan.inputs);
   BinariesBuilder binaries;
   plan.profiles.push_back(planProfile(body, profile, std::move(chosen), plan.inputs,
-                                      choose.hasDeviceMemory, weights, binaries, inner));
+                                      plan.hasDeviceMemory, weights, binaries, inner));
   plan.binaries = binaries.take();
   return plan;
 }
@@ -183,10 +184,10 @@ BodyPlans planBodies(const Graph& graph, const ResolvedProfile& profile,
     if (!hasBodies(*node)) continue;
     const CompileOptions options = optionsInside(*node, outside);
     const ChooseOptions choose = chooseInside(options, chooseOutside);
-    if (chooseOutside.hasDeviceMemory && !choose.hasDeviceMemory)
+    if (chooseOutside.hasDeviceMemory() && !choose.hasDeviceMemory())
       options.log.verbose(describe(*node), " runs on the host: it only computes sizes");
     PlannedBodies& planned = all[node];
-    planned.onHost = !choose.hasDeviceMemory;
+    planned.onHost = !choose.hasDeviceMemory();
     planned.readsOnHost.assign(node->op == &ops::Loop ? 2 : 1, true);
     const std::vector<const Graph*> bodies = bodiesOf(*node);
     for (size_t b = 0; b < bodies.size(); ++b) {

@@ -83,7 +83,7 @@ class Trial {
 }  // namespace
 
 void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const Log& log) {
-  if (!hasDeviceMemory(plan)) return;
+  if (!plan.hasDeviceMemory) return;
   std::shared_ptr<const LoadedEngine> engine;
   for (size_t i = 0; i < plan.profiles.size(); ++i) {
     if (!runsByItself(plan, plan.profiles[i])) continue;

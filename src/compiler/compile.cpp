@@ -38,22 +38,13 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
   if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
   const BodyPlans bodies = planBodies(graph, resolved, options, choose, weights, plan.bodies);
-  return planProfile(graph, resolved, std::move(chosen), plan.inputs, choose.hasDeviceMemory,
-                     weights, binaries, bodies);
-}
-
-// The machine or device that kernels are chosen for.
-std::string describeTarget(const CompileOptions& options) {
-  if (options.device != "cuda") return runtimeBackends().front()->describeDevice();
-  if (options.computeCapability != 0) return str("sm_", options.computeCapability);
-  if (const std::string reason = whyUnusable("cuda"); !reason.empty())
-    fail(ErrorKind::kUnsupported, "cannot build for CUDA: ", reason);
-  return findRuntimeBackend("cuda")->describeDevice();
+  return planProfile(graph, resolved, std::move(chosen), plan.inputs, plan.hasDeviceMemory, weights,
+                     binaries, bodies);
 }
 
 }  // namespace
 
-Plan compile(Graph graph, const CompileOptions& options) {
+Plan compile(Graph graph, CompileOptions options) {
   const Stopwatch watch;
   if (graph.outputs.empty())
     fail(ErrorKind::kInvalidModel,
@@ -62,39 +53,29 @@ Plan compile(Graph graph, const CompileOptions& options) {
       options.profiles.empty() ? std::vector<ShapeProfile>(1) : options.profiles;
   const Phase whole(options.progress, std::string(kWhole), "",
                     1 + static_cast<int>(profiles.size()));
-  const std::vector<const BuildBackend*> backends = buildBackends(options.device);
+  TimingCache privateTimings;
+  if (!options.timings) options.timings = &privateTimings;
+  if (options.threads == 0) options.threads = usableCores();
+  ChooseOptions choose{.tuning = options, .backends = buildBackends(options.device), .target = {}};
+  const BuildBackend& backend = *choose.backends.front();
 
   Plan plan;
   plan.networkName = graph.name;
   plan.device = options.device;
+  plan.hasDeviceMemory = backend.hasDeviceMemory;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
-  optimize(graph, options, *backends.front(), kWhole);
+  optimize(graph, options, backend, kWhole);
   optimizeBodies(graph, options);
   whole.finishStep(0);
   separateOutputs(graph);
   verify(graph, "separate outputs");
-  plan.inputs = describeInputs(graph, hasDeviceMemory(plan));
+  plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
 
-  TimingCache privateTimings;
-  plan.builtFor = describeTarget(options);
-  if (backends.front()->useTarget) backends.front()->useTarget(options.computeCapability);
-  ChooseOptions choose{.backends = backends,
-                       .optimizationLevel = options.optimizationLevel,
-                       .canMeasure = options.computeCapability == 0,
-                       .hasDeviceMemory = hasDeviceMemory(plan),
-                       .threads = options.threads > 0 ? options.threads : usableCores(),
-                       .allowTf32 = options.allowTf32,
-                       .timings = options.timings ? options.timings : &privateTimings,
-                       .deviceKey = plan.builtFor,
-                       .workspaceLimit = options.workspaceLimit,
-                       .timingRuns = options.timingRuns,
-                       .wrapDevice = options.wrapDevice,
-                       .timeSingleCandidates = options.timeLayers,
-                       .trialLimit = options.trialLimit,
-                       .log = options.log};
-  if (choose.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
+  choose.target = backend.target(options.computeCapability);
+  plan.builtFor = choose.target.name;
+  if (plan.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
   WeightsBuilder weights;
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
@@ -105,7 +86,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
-  if (options.sideBySide && choose.canMeasure && options.optimizationLevel > 0)
+  if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)
     chooseBranches(plan, options.wrapDevice, options.log);
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,

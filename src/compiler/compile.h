@@ -1,7 +1,6 @@
 // The compiler: from a Graph to a Plan.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -12,7 +11,7 @@
 #include "plan/plan.h"
 #include "plan/profile.h"
 #include "support/log.h"
-#include "tuner/timing_cache.h"
+#include "tuner/choose.h"
 
 namespace camshaft {
 
@@ -34,26 +33,16 @@ enum class PrecisionRequests {
 
 using GraphDump = std::function<void(std::string_view pass, const Graph& graph)>;
 
-struct CompileOptions {
+struct CompileOptions : TuneOptions {
   std::string device = "cpu";          // or "cuda", "reference"
   int computeCapability = 0;           // of a CUDA device that is not here (90); 0: the one here
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
-  int optimizationLevel = 3;           // 0 to 5
-  int threads = 0;                     // kernels are timed with; 0: all cores
   int profilingVerbosity = 0;          // recorded in the plan
-  int timingRuns = 1;                  // at least this many launches per candidate
-  bool timeLayers = false;  // time every layer for the inspector, also where nothing is to choose
   bool sideBySide = false;  // branches of a GPU's plan may run at once, where that is faster
-  bool allowTf32 = true;
   bool allowF16 = false, allowBF16 = false;  // for f32 work, where the device gains from it
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
-  int64_t workspaceLimit = DimRange::kUnbounded;
   std::set<std::string, std::less<>> disabledPasses;
-  TimingCache* timings = nullptr;  // read and added to; null: a private one
   BuildProgress* progress = nullptr;
-  DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
-  std::chrono::milliseconds trialLimit{30'000};  // a kernel of a device that takes longer hangs
-  Log log;
   GraphDump dump;  // is shown the graph as it came and after each pass
 };
 
@@ -67,7 +56,8 @@ GraphDump graphsInto(const std::string& folder);
 // Why nothing can run on a device ("cuda") here; empty when it can.
 std::string whyUnusable(std::string_view device);
 
-// Throws Error naming the node or input when the network cannot be built.
-Plan compile(Graph graph, const CompileOptions& options);
+// Without timings it keeps none; without threads it uses all cores. Throws Error naming the node
+// or input when the network cannot be built.
+Plan compile(Graph graph, CompileOptions options);
 
 }  // namespace camshaft

@@ -164,7 +164,8 @@ TEST(Precision, SixteenBitsWhereTheDeviceGains) {
   EXPECT_EQ(typesMultiplied(graph, {.device = "reference", .allowBF16 = true}),
             Types(2, DataType::kBF16));
   std::vector<std::string> said;
-  CompileOptions onCpu{.device = "cpu", .allowF16 = true};
+  CompileOptions onCpu;
+  onCpu.allowF16 = true;
   onCpu.log = Log([&](Severity, std::string_view message) { said.emplace_back(message); });
   EXPECT_EQ(typesMultiplied(graph, onCpu), Types(2, DataType::kF32));
   ASSERT_FALSE(said.empty());
@@ -176,7 +177,9 @@ TEST(Precision, RequestsAreIgnoredPreferredOrObeyed) {
   const Graph asks16 = products("precision(f16)");
   const auto with = [](PrecisionRequests requests, bool allowF16,
                        std::string device = "reference") {
-    CompileOptions options{.device = std::move(device), .allowF16 = allowF16};
+    CompileOptions options;
+    options.device = std::move(device);
+    options.allowF16 = allowF16;
     options.precisionRequests = requests;
     return options;
   };

@@ -293,7 +293,10 @@ TEST(ControlFlow, PlansThatDoNotFitTheirBodiesAreRefused) {
               HasSubstr("not what the body takes"));
   EXPECT_THAT(refusalOf([](Plan& p, Step&) { p.bodies[0]->profiles.clear(); }),
               HasSubstr("not one profile"));
-  EXPECT_THAT(refusalOf([](Plan& p, Step&) { p.bodies[0]->device = "cuda"; }),
+  EXPECT_THAT(refusalOf([](Plan& p, Step&) {
+                p.bodies[0]->device = "cuda";
+                p.bodies[0]->hasDeviceMemory = true;
+              }),
               HasSubstr("for another device"));
 }
 

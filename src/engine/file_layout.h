@@ -6,7 +6,7 @@
 namespace camshaft {
 
 inline constexpr uint64_t kEngineMagic = 0x54464148534d4143;  // "CAMSHAFT", little-endian
-inline constexpr uint32_t kEngineFormat = 2;
+inline constexpr uint32_t kEngineFormat = 3;
 inline constexpr uint64_t kSectionAlignment = 64;
 
 struct EngineSection {

@@ -32,6 +32,7 @@ class TableReader {
     Plan plan;
     plan.networkName = text(table->network_name());
     plan.device = text(table->device());
+    plan.hasDeviceMemory = table->has_device_memory();
     plan.builtFor = text(table->built_for());
     plan.inputs = list(table->inputs(), &TableReader::io);
     plan.outputs = list(table->outputs(), &TableReader::io);

@@ -24,7 +24,7 @@ class Validator {
     for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
     for (const std::shared_ptr<Plan>& body : plan_.bodies) {
       require(body->profiles.size() == 1, "a body has not one profile");
-      require(!hasDeviceMemory(*body) || body->device == plan_.device,
+      require(!body->hasDeviceMemory || body->device == plan_.device,
               "a body is for another device");
     }
     for (const ProfilePlan& profile : plan_.profiles) checkProfile(profile);
@@ -158,7 +158,7 @@ class Validator {
   // Where the plan's device has memory of its own, a step works on one side: the host's, or the
   // device's, but for what the host leads it by.
   void checkSide(const Step& step) {
-    if (!hasDeviceMemory(plan_)) return;
+    if (!plan_.hasDeviceMemory) return;
     const auto isOnHost = [&](const Operand& operand) {  // isHostOperand() would search
       return operand.place == Place::kDynamic ? isHostBuffer_[operand.index]
                                               : isHostOperand(plan_, *profile_, operand);
@@ -176,7 +176,7 @@ class Validator {
   }
 
   void checkCopy(const Step& step) {
-    require(hasDeviceMemory(plan_), "a copy has no other side");
+    require(plan_.hasDeviceMemory, "a copy has no other side");
     require(step.inputs.size() == 1 && step.outputs.size() == 1, "a copy has no operands");
     require(step.inputs[0].tensor.type == step.outputs[0].tensor.type &&
                 step.inputs[0].tensor.dims == step.outputs[0].tensor.dims,
@@ -235,7 +235,7 @@ class Validator {
         checkPassed(step.outputs[i], body.outputs[i]);
     }
     require(next == step.inputs.size(), "a branch has operands that neither body takes");
-    require(hasDeviceMemory(bodyOf(step, 0)) == hasDeviceMemory(bodyOf(step, 1)),
+    require(bodyOf(step, 0).hasDeviceMemory == bodyOf(step, 1).hasDeviceMemory,
             "a branch has bodies on both sides");
   }
 
@@ -256,7 +256,7 @@ class Validator {
       require(body.inputs[i].tensor.type == type && isScalar(body.inputs[i].tensor),
               "a loop's body takes no iteration");
     }
-    for (size_t i = 0; i < 2 + carried && hasDeviceMemory(body); ++i)
+    for (size_t i = 0; i < 2 + carried && body.hasDeviceMemory; ++i)
       require(body.inputs[i].isOnHost == (i < 2), "a loop's values are on the wrong side");
     require(conditions == 0 || body.outputs[0].tensor.type == DataType::kBool,
             "a loop's body gives no condition");

@@ -40,7 +40,7 @@ class PlanWriter {
     const auto binaries = list(value.binaries, &PlanWriter::binary);
     const auto bodies = list(value.bodies, &PlanWriter::body);
     return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                          value.profilingVerbosity, binaries, bodies);
+                          value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory);
   }
   Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
 

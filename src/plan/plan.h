@@ -150,8 +150,9 @@ struct ProfilePlan {
 
 struct Plan {
   std::string networkName;
-  std::string device;    // "cpu", "cuda"
-  std::string builtFor;  // the machine the kernels were chosen on, in words
+  std::string device;            // "cpu", "cuda"
+  bool hasDeviceMemory = false;  // which the host's kernels cannot reach
+  std::string builtFor;          // the machine the kernels were chosen on, in words
   std::vector<IoTensor> inputs;
   std::vector<IoTensor> outputs;
   std::vector<ProfilePlan> profiles;
@@ -173,9 +174,6 @@ inline void setWeights(Plan& plan, std::span<const std::byte> weights,
   for (const std::shared_ptr<Plan>& body : plan.bodies) setWeights(*body, weights, owner);
 }
 
-// Whether the plan's device has memory that the host's kernels cannot reach.
-inline bool hasDeviceMemory(const Plan& plan) { return plan.device == "cuda"; }
-
 inline bool runsBodies(const Step& step) {
   return step.kind == StepKind::kIf || step.kind == StepKind::kLoop;
 }
@@ -183,7 +181,7 @@ inline bool runsBodies(const Step& step) {
 // Whether a step of such a plan runs on the host: kernels of another backend, bodies that are
 // planned for it, and what the runtime does itself.
 inline bool isHostStep(const Plan& plan, const Step& step) {
-  if (runsBodies(step)) return !hasDeviceMemory(*plan.bodies[step.bodies[0]]);
+  if (runsBodies(step)) return !plan.bodies[step.bodies[0]]->hasDeviceMemory;
   if (step.kind != StepKind::kKernel) return step.kind != StepKind::kCopy;
   return !step.kernel.starts_with(plan.device + "/");
 }

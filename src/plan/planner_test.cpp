@@ -9,12 +9,12 @@
 namespace camshaft {
 namespace {
 
-Prepared prepareAll(const Node& node, const PrepareOptions&) {
+Prepared prepareAll(const Node& node, const BuildContext&, int64_t) {
   Prepared prepared;
   prepared.inputs = allInputs(node);
   return prepared;
 }
-Verdict anything(const Node&) { return Verdict::yes(); }
+Verdict anything(const Node&, const BuildContext&) { return Verdict::yes(); }
 bool overFirst(const Node&, int input) { return input == 0; }
 
 const Kernel kPlain{.name = "test/plain", .supports = anything, .prepare = prepareAll};
@@ -38,7 +38,8 @@ Planned planOf(const std::string& text, const Kernel& kernel = kPlain) {
   separateOutputs(result.graph);
   std::vector<ChosenKernel> chosen;
   for (const auto& node : result.graph.nodes())
-    if (needsKernel(*node)) chosen.push_back({node.get(), &kernel, kernel.prepare(*node, {}), {}});
+    if (needsKernel(*node))
+      chosen.push_back({node.get(), &kernel, kernel.prepare(*node, {}, 0), {}});
   std::vector<std::string> guessed;
   WeightsBuilder weights;
   BinariesBuilder binaries;

@@ -25,6 +25,10 @@ LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
   if (!kernel)
     fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' runs on kernel '", step.kernel,
          "', which this build of Camshaft does not have; rebuild the engine with this version");
+  const RuntimeBackend& backend = *findRuntimeBackend(step.kernel);
+  if (backend.device && !(plan.hasDeviceMemory && plan.device == backend.name))
+    fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' runs on kernel '", step.kernel,
+         "', and its plan is not for that device; build the engine again");
   if (kernel->loadCode) {
     const std::span<const std::byte> code =
         step.binary < 0 ? std::span<const std::byte>() : plan.binaries[step.binary];
@@ -35,11 +39,14 @@ LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
 
 // The device an engine runs on, which must be here.
 Device* deviceFor(const Plan& plan) {
-  if (!hasDeviceMemory(plan)) return nullptr;
+  if (!plan.hasDeviceMemory) return nullptr;
   const RuntimeBackend* backend = findRuntimeBackend(plan.device);
   if (!backend)
     fail(ErrorKind::kUnsupported, "the engine is for ", plan.builtFor, ", and ",
          whyBackendIsMissing(plan.device));
+  if (!backend->device)
+    fail(ErrorKind::kInvalidEngine, "the engine wants memory of the device '", plan.device,
+         "', which has none of its own; build it again");
   return backend->device();
 }
 
@@ -86,7 +93,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
 }
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around)
-    : LoadedEngine(body, hasDeviceMemory(*body) ? around.device_ : nullptr) {
+    : LoadedEngine(body, body->hasDeviceMemory ? around.device_ : nullptr) {
   deviceWeights_ = around.deviceWeights_;
   loadSteps();
 }

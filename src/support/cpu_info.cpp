@@ -134,4 +134,8 @@ std::string cpuFeatures() {
   return names.empty() ? kArchitecture : join(names, "+");
 }
 
+std::string describeCpu() {
+  return str(cpuModelName(), ", ", usableCores(), " cores, ", cpuFeatures());
+}
+
 }  // namespace camshaft

@@ -22,4 +22,7 @@ std::string cpuModelName();
 // with the same model name and the same features may share a timing cache.
 std::string cpuFeatures();
 
+// Model, usable cores and features: what engines for this CPU say they were built for.
+std::string describeCpu();
+
 }  // namespace camshaft

@@ -95,24 +95,33 @@ class Harness {
     return problem;
   }
 
-  // For all sizes of the case, the first being opt.
-  Prepared prepare(const Kernel& kernel, int64_t config, int threads = 1) const {
-    PrepareOptions options{.config = config, .threads = threads};
+  // A build for all sizes of the case, the first being opt.
+  BuildContext context(int threads = 1) const {
+    BuildContext context{.target = {.isPresent = false}, .threads = threads};
     const auto valueIn = [](const Dim& dim, const std::map<std::string, int64_t>& sizes) {
       return evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
     };
-    options.opt = [=, this](const Dim& dim) { return valueIn(dim, case_.sizes.front()); };
-    options.min = [=, this](const Dim& dim) {
+    context.opt = [=, this](const Dim& dim) { return valueIn(dim, case_.sizes.front()); };
+    context.min = [=, this](const Dim& dim) {
       int64_t smallest = DimRange::kUnbounded;
       for (const auto& sizes : case_.sizes) smallest = std::min(smallest, valueIn(dim, sizes));
       return smallest;
     };
-    options.max = [=, this](const Dim& dim) {
+    context.max = [=, this](const Dim& dim) {
       int64_t largest = 0;
       for (const auto& sizes : case_.sizes) largest = std::max(largest, valueIn(dim, sizes));
       return largest;
     };
-    return kernel.prepare(node(), options);
+    return context;
+  }
+  Verdict supports(const Kernel& kernel) const { return kernel.supports(node(), context()); }
+  Prepared prepare(const Kernel& kernel, int64_t config, int threads = 1) const {
+    return kernel.prepare(node(), context(threads), config);
+  }
+  // Those worth timing.
+  std::vector<int64_t> configurations(const Kernel& kernel) const {
+    return kernel.configurations ? kernel.configurations(node(), context())
+                                 : std::vector<int64_t>{0};
   }
 
  private:
@@ -142,12 +151,12 @@ class Harness {
 };
 
 // What each kernel says to the node: "cpu/x: reason; cpu/y: yes".
-inline std::string verdictsOf(KernelList kernels, const Node& node) {
+inline std::string verdictsOf(KernelList kernels, const Harness& harness) {
   std::string reasons;
   for (const Kernel& kernel : kernels) {
-    const Verdict verdict = kernel.supports(node);
+    const Verdict verdict = harness.supports(kernel);
     reasons +=
-        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict.ok ? "yes" : verdict.reason);
+        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict ? "yes" : verdict.reason);
   }
   return reasons;
 }

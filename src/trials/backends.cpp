@@ -7,7 +7,7 @@ namespace camshaft {
 std::span<const RuntimeBackend* const> runtimeBackends() { return {}; }
 
 const RuntimeBackend* findRuntimeBackend(std::string_view name) {
-  const bool isCuda = name.substr(0, name.find('/')) == "cuda";
+  const bool isCuda = name.substr(0, name.find('/')) == kGpu;
   const cuda::CudaLibrary* library = isCuda ? cuda::loadedLibrary() : nullptr;
   return library ? library->backend : nullptr;
 }

@@ -18,14 +18,16 @@ std::string_view runtimeKernelOf(const Candidate& candidate) {
   return named.empty() ? candidate.kernel->name : std::string_view(named);
 }
 
-PrepareOptions Candidates::prepareOptions(int64_t config) const {
-  return {.config = config,
-          .threads = options_.threads,
-          .allowTf32 = options_.allowTf32,
-          .opt = [this](const Dim& dim) { return evaluate(dim, opt_); },
-          .min = [this](const Dim& dim) { return rangeOf(dim, range_).min; },
-          .max = [this](const Dim& dim) { return rangeOf(dim, range_).max; }};
-}
+Candidates::Candidates(const ChooseOptions& options, const SymbolValue& opt,
+                       const SymbolRange& range)
+    : options_(options),
+      tuning_(options.tuning),
+      context_{.target = options.target,
+               .threads = tuning_.threads,
+               .allowTf32 = tuning_.allowTf32,
+               .opt = [=](const Dim& dim) { return evaluate(dim, opt); },
+               .min = [=](const Dim& dim) { return rangeOf(dim, range).min; },
+               .max = [=](const Dim& dim) { return rangeOf(dim, range).max; }} {}
 
 // The first backend gets most nodes; what others take is prepared as it comes.
 void Candidates::prefetch(std::span<Node* const> nodes) const {
@@ -42,7 +44,7 @@ void Candidates::prefetch(std::span<Node* const> nodes) const {
       if (!known || &candidate == known)
         preparations.push_back({node, candidate.kernel, candidate.config});
   }
-  backend.prefetch(preparations, prepareOptions(0));
+  backend.prefetch(preparations, context_);
 }
 
 std::vector<Candidate> Candidates::list(const Node& node, const BuildBackend& backend,
@@ -50,14 +52,14 @@ std::vector<Candidate> Candidates::list(const Node& node, const BuildBackend& ba
   std::vector<Candidate> candidates;
   const std::string problem = problemOf(node);
   for (const Kernel& kernel : backend.kernelsFor(node)) {
-    Verdict verdict = kernel.supports(node);
+    Verdict verdict = kernel.supports(node, context_);
     if (!verdict) {
       info.alternatives.push_back({std::string(kernel.name), -1, std::move(verdict.reason)});
       continue;
     }
     for (const int64_t config : configurationsOf(kernel, node)) {
       candidates.push_back({&kernel, config});
-      candidates.back().key = str(options_.deviceKey, "|", options_.threads, "|",
+      candidates.back().key = str(options_.target.name, "|", tuning_.threads, "|",
                                   nameOf(candidates.back()), "|", problem);
     }
   }
@@ -67,9 +69,9 @@ std::vector<Candidate> Candidates::list(const Node& node, const BuildBackend& ba
 std::vector<int64_t> Candidates::configurationsOf(const Kernel& kernel, const Node& node) const {
   constexpr int kThoroughLevel = 4;
   if (!kernel.configurations) return {0};
-  std::vector<int64_t> all = kernel.configurations(node);
+  std::vector<int64_t> all = kernel.configurations(node, context_);
   const size_t usual = kernel.usualConfigurations;
-  if (usual > 0 && all.size() > usual && options_.optimizationLevel < kThoroughLevel)
+  if (usual > 0 && all.size() > usual && tuning_.optimizationLevel < kThoroughLevel)
     all.resize(usual);
   return all;
 }
@@ -79,7 +81,7 @@ std::string Candidates::problemOf(const Node& node) const {
   const auto typeAtOpt = [this](const Value* value) {
     if (!value) return std::string("_");
     TensorType type = value->type;
-    for (Dim& dim : type.shape) dim = evaluate(dim, opt_);
+    for (Dim& dim : type.shape) dim = context_.opt(dim);
     return str(type, value->isConstant() ? "c" : "");
   };
   std::string text = str(node.op->name, "{", toString(*node.attrs), "}");
@@ -108,8 +110,8 @@ std::vector<Candidate> Candidates::prepared(const Node& node, std::vector<Candid
       isDecided = !areTimed();
       return false;
     }
-    if (!candidate.isForThisBuild) options_.timings->insert(candidate.key, kRefused);
-    info.alternatives.push_back({nameOf(candidate), -1, candidate.prepared.refusal});
+    if (!candidate.isForThisBuild) tuning_.timings->insert(candidate.key, kRefused);
+    info.alternatives.push_back({nameOf(candidate), -1, candidate.prepared.verdict.reason});
     return true;
   });
   return candidates;
@@ -118,15 +120,15 @@ std::vector<Candidate> Candidates::prepared(const Node& node, std::vector<Candid
 // What the timing cache decides, so that nothing else has to be prepared; null when it does not
 // know all candidates, or nobody has looked at the results of the fastest.
 Candidate* Candidates::fastestKnown(std::vector<Candidate>& candidates) const {
-  if (options_.optimizationLevel == 0 || candidates.size() < 2) return nullptr;
+  if (tuning_.optimizationLevel == 0 || candidates.size() < 2) return nullptr;
   Candidate* decided = nullptr;
   if (std::all_of(candidates.begin(), candidates.end(), [this](Candidate& candidate) {
-        const auto known = options_.timings->find(candidate.key);
+        const auto known = tuning_.timings->find(candidate.key);
         if (known) candidate.milliseconds = *known;
         return known.has_value();
       })) {
     const auto best = fastest(candidates);
-    if (best->milliseconds != kRefused && wasChecked(*options_.timings, *best)) decided = &*best;
+    if (best->milliseconds != kRefused && wasChecked(*tuning_.timings, *best)) decided = &*best;
   }
   if (!decided)
     for (Candidate& each : candidates) each.milliseconds = -1;
@@ -137,19 +139,19 @@ Candidate* Candidates::fastestKnown(std::vector<Candidate>& candidates) const {
 bool Candidates::prepare(const Node& node, Candidate& candidate) const {
   Prepared& prepared = candidate.prepared;
   try {
-    prepared = candidate.kernel->prepare(node, prepareOptions(candidate.config));
+    prepared = candidate.kernel->prepare(node, context_, candidate.config);
   } catch (const Error& error) {
-    prepared.refusal = error.message();
+    prepared = Prepared::no(error.message());
     candidate.isForThisBuild = error.kind() == ErrorKind::kOutOfMemory;
   } catch (const std::bad_alloc&) {
-    prepared.refusal = "out of memory while preparing it";
+    prepared = Prepared::no("out of memory while preparing it");
     candidate.isForThisBuild = true;
   }
-  const int64_t workspace = rangeOf(prepared.workspaceBytes, range_).max;
-  if (workspace > options_.workspaceLimit)
-    prepared.refusal =
-        str("needs ", workspace, " bytes of workspace and the limit is ", options_.workspaceLimit);
-  return prepared.refusal.empty();
+  const int64_t workspace = context_.max(prepared.workspaceBytes);
+  if (workspace > tuning_.workspaceLimit)
+    prepared = Prepared::no(
+        str("needs ", workspace, " bytes of workspace and the limit is ", tuning_.workspaceLimit));
+  return bool(prepared.verdict);
 }
 
 void Candidates::compile(std::span<const Uncompiled> all) {
@@ -161,7 +163,7 @@ void Candidates::compile(std::span<const Uncompiled> all) {
         sources[backend].push_back(source);
     }
   for (const auto& [backend, list] : sources) {
-    const std::vector<CompiledCode> codes = backend->compile(list);
+    const std::vector<CompiledCode> codes = backend->compile(list, options_.target);
     for (size_t i = 0; i < list.size(); ++i)
       compiled_[{backend, list[i]}] = {
           std::make_shared<const std::vector<std::byte>>(codes[i].binary), codes[i].error};

@@ -28,8 +28,7 @@ std::string_view runtimeKernelOf(const Candidate& candidate);
 
 class Candidates {
  public:
-  Candidates(const ChooseOptions& options, SymbolValue opt, SymbolRange range)
-      : options_(options), opt_(std::move(opt)), range_(std::move(range)) {}
+  Candidates(const ChooseOptions& options, const SymbolValue& opt, const SymbolRange& range);
 
   // Kernels of the backend that support the node, not prepared; `info` gets the others' reasons.
   std::vector<Candidate> list(const Node& node, const BuildBackend& backend, StepInfo& info) const;
@@ -46,10 +45,9 @@ class Candidates {
 
   // What the backend should know before anything is prepared.
   void prefetch(std::span<Node* const> nodes) const;
-  bool areTimed() const { return options_.optimizationLevel > 0 && options_.canMeasure; }
+  bool areTimed() const { return tuning_.optimizationLevel > 0 && options_.target.isPresent; }
 
  private:
-  PrepareOptions prepareOptions(int64_t config) const;
   std::vector<int64_t> configurationsOf(const Kernel& kernel, const Node& node) const;
   bool prepare(const Node& node, Candidate& candidate) const;
   Candidate* fastestKnown(std::vector<Candidate>& candidates) const;
@@ -61,8 +59,8 @@ class Candidates {
   };
 
   const ChooseOptions& options_;
-  SymbolValue opt_;
-  SymbolRange range_;
+  const TuneOptions& tuning_;
+  const BuildContext context_;
   std::map<std::pair<const BuildBackend*, std::string>, Compiled> compiled_;  // by source
 };
 

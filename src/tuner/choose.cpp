@@ -80,7 +80,7 @@ class Chooser {
         opt_(profile.optValue(graph)),
         extremes_(extremesOf(profile.rangeOfSymbol(graph))),
         candidates_(options, opt_, profile.rangeOfSymbol(graph)),
-        threads_(options.threads),
+        threads_(options.tuning.threads),
         host_(makeLocalRunner(&threads_, nullptr)),
         device_(options.deviceTrials ? options.deviceTrials : makeDeviceTrials(options)) {}
 
@@ -94,7 +94,7 @@ class Chooser {
     std::vector<Candidates::Uncompiled> uncompiled;
     for (Pending& pending : pending_)
       uncompiled.push_back({options_.backends[pending.backend], &pending.candidates});
-    if (candidates_.areTimed() && options_.hasDeviceMemory && hasTrials()) device_->start();
+    if (candidates_.areTimed() && options_.hasDeviceMemory() && hasTrials()) device_->start();
     candidates_.compile(uncompiled);
     loadAhead();
     std::vector<ChosenKernel> chosen;
@@ -152,7 +152,7 @@ class Chooser {
   // epilogue is split.
   void gather(Node* node) {
     StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins.list()};
-    const bool isHostsOwn = options_.hasDeviceMemory && isForHost(graph_, *node);
+    const bool isHostsOwn = options_.hasDeviceMemory() && isForHost(graph_, *node);
     for (size_t b = 0; b < options_.backends.size(); ++b) {
       if (isHostsOwn && options_.backends[b]->compile) continue;
       std::vector<Candidate> candidates = candidates_.list(*node, *options_.backends[b], info);
@@ -213,7 +213,7 @@ class Chooser {
             .kernel = best->kernel,
             .prepared = std::move(best->prepared),
             .info = std::move(info),
-            .onHost = options_.hasDeviceMemory && !options_.backends[pending.backend]->compile,
+            .onHost = options_.hasDeviceMemory() && !options_.backends[pending.backend]->compile,
             .binary = std::move(best->binary)};
   }
 
@@ -221,7 +221,7 @@ class Chooser {
     std::vector<Candidate>& candidates = pending.candidates;
     Contest contest(*pending.node, candidates, options_, opt_, extremes_, *host_, *device_);
     const bool isOnlyChoice = candidates.size() == 1 && candidates[0].failure.empty();
-    if (candidates.size() > 1 || options_.timeSingleCandidates) contest.timeAll();
+    if (candidates.size() > 1 || options_.tuning.timeLayers) contest.timeAll();
     // Who has no rivals needs no time.
     if (isOnlyChoice && !candidates[0].isFaulty) candidates[0].failure.clear();
     return contest.winner(how);
@@ -256,9 +256,10 @@ class Chooser {
   }
 
   void reportFallback(const Node& node, size_t backend, const StepInfo& info) const {
-    options_.log.info(describe(node), " has no kernel for this device and runs on the ",
-                      options_.backends[backend]->name, " one",
-                      options_.hasDeviceMemory ? ", with copies" : "", " (", reasons(info), ")");
+    options_.tuning.log.info(describe(node), " has no kernel for this device and runs on the ",
+                             options_.backends[backend]->name, " one",
+                             options_.hasDeviceMemory() ? ", with copies" : "", " (", reasons(info),
+                             ")");
   }
 
   Graph& graph_;
@@ -276,9 +277,10 @@ class Chooser {
 }  // namespace
 
 std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options) {
-  std::unique_ptr<TrialRunner> local = makeLocalRunner(nullptr, options.wrapDevice);
-  if (!options.hasDeviceMemory || options.wrapDevice) return local;
-  return makeProcessRunner({.limit = options.trialLimit, .log = options.log}, std::move(local));
+  std::unique_ptr<TrialRunner> local = makeLocalRunner(nullptr, options.tuning.wrapDevice);
+  if (!options.hasDeviceMemory() || options.tuning.wrapDevice) return local;
+  return makeProcessRunner({.limit = options.tuning.trialLimit, .log = options.tuning.log},
+                           std::move(local));
 }
 
 std::vector<ChosenKernel> chooseKernels(Graph& graph, const ResolvedProfile& profile,

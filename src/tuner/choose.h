@@ -15,26 +15,32 @@
 
 namespace camshaft {
 
-struct ChooseOptions {
-  std::vector<const BuildBackend*> backends;  // asked first to last
-  int optimizationLevel = 3;     // 0: take the first that fits; above, time the candidates
-  bool canMeasure = true;        // the device is here
-  bool hasDeviceMemory = false;  // kernels of backends without device code run on the host
-  int threads = 1;
+// What a whole build asks of the tuner (CompileOptions).
+struct TuneOptions {
+  int optimizationLevel = 3;  // 0 to 5; 0: take the first that fits; above, time the candidates
+  int threads = 0;            // kernels are timed with; compile() uses all cores for 0
   bool allowTf32 = true;
-  TimingCache* timings = nullptr;                 // never null
-  std::string deviceKey;                          // prefix of the timing keys
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
   int timingRuns = 1;                             // at least this many launches per candidate
-  DeviceWrapper wrapDevice;           // kernels are timed in its memory; null: the device's own
-  bool timeSingleCandidates = false;  // so that the inspector can show every layer's time
+  bool timeLayers = false;   // all, also where nothing is to choose: the inspector shows it
+  DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
   // Kernels of a device are tried in a process of their own, unless wrapDevice is set, whose memory
   // is this one's; one that takes longer than this hangs.
   std::chrono::milliseconds trialLimit{30'000};
-  std::shared_ptr<TrialRunner> deviceTrials;  // of the whole build; null: of this choice alone
+  TimingCache* timings = nullptr;  // read and added to; never null where kernels are chosen
   Log log;
+};
+
+struct ChooseOptions {
+  const TuneOptions& tuning;
+  std::vector<const BuildBackend*> backends;            // asked first to last
+  BuildTarget target;                                   // of the first
+  std::shared_ptr<TrialRunner> deviceTrials = nullptr;  // of the whole build; null: of this choice
   // Called before each node; false cancels the build.
-  std::function<bool(int node, int count)> progress;
+  std::function<bool(int node, int count)> progress = nullptr;
+
+  // Where it has, kernels of backends without device code run on the host.
+  bool hasDeviceMemory() const { return backends.front()->hasDeviceMemory; }
 };
 
 // Where kernels of the device are tried: a process takes its time to start, and a build that

@@ -17,33 +17,35 @@ namespace {
 using ::testing::HasSubstr;
 
 // Kernels under the reference backend's launcher, so that they can be timed.
-Verdict anything(const Node&) { return Verdict::yes(); }
-Verdict noEpilogue(const Node& node) {
+Verdict anything(const Node&, const BuildContext&) { return Verdict::yes(); }
+Verdict noEpilogue(const Node& node, const BuildContext&) {
   return node.epilogue ? Verdict::no("takes no epilogue") : Verdict::yes();
 }
-Prepared referencePrepared(const Node& node, const PrepareOptions& options) {
-  Prepared prepared = reference::buildBackend().kernelsFor(node)[0].prepare(node, options);
+Prepared referencePrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = reference::buildBackend().kernelsFor(node)[0].prepare(node, context, 0);
   prepared.runtimeKernel = "reference/evaluate";
   return prepared;
 }
-Prepared hungryPrepared(const Node& node, const PrepareOptions& options) {
-  Prepared prepared = referencePrepared(node, options);
+Prepared hungryPrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = referencePrepared(node, context, 0);
   prepared.workspaceBytes = 1 << 20;
   return prepared;
 }
-Prepared failing(const Node&, const PrepareOptions&) { fail(ErrorKind::kInternal, "it broke"); }
-Prepared starving(const Node&, const PrepareOptions&) { throw std::bad_alloc(); }
+Prepared failing(const Node&, const BuildContext&, int64_t) {
+  fail(ErrorKind::kInternal, "it broke");
+}
+Prepared starving(const Node&, const BuildContext&, int64_t) { throw std::bad_alloc(); }
 // Computes along the other axis of a matrix.
-Prepared wrongPrepared(const Node& node, const PrepareOptions& options) {
-  Prepared prepared = referencePrepared(node, options);
+Prepared wrongPrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = referencePrepared(node, context, 0);
   std::string text(reinterpret_cast<const char*>(prepared.params.data()), prepared.params.size());
   text.replace(text.find("axis = 1"), 8, "axis = 0");
   std::memcpy(prepared.params.data(), text.data(), text.size());
   return prepared;
 }
 // Does not load.
-Prepared damagedPrepared(const Node& node, const PrepareOptions& options) {
-  Prepared prepared = referencePrepared(node, options);
+Prepared damagedPrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = referencePrepared(node, context, 0);
   prepared.params.resize(prepared.params.size() / 2);
   return prepared;
 }
@@ -69,18 +71,23 @@ template <const auto& kKernels>
 KernelList listOf(const Node&) {
   return kKernels;
 }
-const BuildBackend kTwoBackend{"test", listOf<kTwo>, false};
-const BuildBackend kHungryBackend{"test", listOf<kHungryFirst>, false};
-const BuildBackend kFailingBackend{"test", listOf<kFailingFirst>, false};
-const BuildBackend kWrongBackend{"test", listOf<kWrongFirst>, false};
-const BuildBackend kOnlyWrongBackend{"test", listOf<kOnlyWrong>, false};
-const BuildBackend kDamagedBackend{"test", listOf<kDamagedFirst>, false};
-const BuildBackend kStarvingBackend{"test", listOf<kStarvingFirst>, false};
-const BuildBackend kOnlyFailingBackend{"test", listOf<kOnlyFailing>, false};
+BuildTarget thisMachine(int) { return {}; }
+constexpr BuildBackend backendOf(KernelList (*kernels)(const Node&)) {
+  return {
+      .name = "test", .kernelsFor = kernels, .target = thisMachine, .prefersChannelsLast = false};
+}
+const BuildBackend kTwoBackend = backendOf(listOf<kTwo>);
+const BuildBackend kHungryBackend = backendOf(listOf<kHungryFirst>);
+const BuildBackend kFailingBackend = backendOf(listOf<kFailingFirst>);
+const BuildBackend kWrongBackend = backendOf(listOf<kWrongFirst>);
+const BuildBackend kOnlyWrongBackend = backendOf(listOf<kOnlyWrong>);
+const BuildBackend kDamagedBackend = backendOf(listOf<kDamagedFirst>);
+const BuildBackend kStarvingBackend = backendOf(listOf<kStarvingFirst>);
+const BuildBackend kOnlyFailingBackend = backendOf(listOf<kOnlyFailing>);
 
-std::vector<int64_t> threeConfigurations(const Node&) { return {0, 1, 2}; }
+std::vector<int64_t> threeConfigurations(const Node&, const BuildContext&) { return {0, 1, 2}; }
 std::vector<int64_t> prefetched;  // configurations
-void notePrefetched(std::span<const Preparation> preparations, const PrepareOptions&) {
+void notePrefetched(std::span<const Preparation> preparations, const BuildContext&) {
   for (const Preparation& each : preparations) prefetched.push_back(each.config);
 }
 const Kernel kUsuallyTwo[] = {{.name = "test/first",
@@ -90,28 +97,31 @@ const Kernel kUsuallyTwo[] = {{.name = "test/first",
                                .usualConfigurations = 2}};
 const BuildBackend kPrefetchBackend{.name = "test",
                                     .kernelsFor = listOf<kUsuallyTwo>,
+                                    .target = thisMachine,
                                     .prefersChannelsLast = false,
                                     .prefetch = notePrefetched};
 
 int preparedCount = 0;
-Prepared countedPrepared(const Node& node, const PrepareOptions& options) {
+Prepared countedPrepared(const Node& node, const BuildContext& context, int64_t) {
   ++preparedCount;
-  return referencePrepared(node, options);
+  return referencePrepared(node, context, 0);
 }
 const Kernel kCounted[] = {{"test/first", anything, countedPrepared},
                            {"test/second", anything, countedPrepared}};
-const BuildBackend kCountedBackend{"test", listOf<kCounted>, false};
+const BuildBackend kCountedBackend = backendOf(listOf<kCounted>);
 
 Graph softmax() {
   return parseGraph("graph g(%x: f32[4, 8]) { %y = Softmax(%x) {axis = 1} \"layer\" return %y }",
                     findOp);
 }
 
-std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend,
-                                 ChooseOptions options = {}) {
+std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend, TuneOptions tuning = {},
+                                 std::vector<const BuildBackend*> after = {}) {
   TimingCache own;
-  if (!options.timings) options.timings = &own;
-  options.backends.insert(options.backends.begin(), &backend);
+  if (!tuning.timings) tuning.timings = &own;
+  tuning.threads = 1;
+  after.insert(after.begin(), &backend);
+  const ChooseOptions options{.tuning = tuning, .backends = after, .target = {}};
   std::vector<std::string> guessed;
   return chooseKernels(graph, resolveProfile(graph, {}, guessed), options);
 }
@@ -289,8 +299,8 @@ TEST(Choose, AKernelWithWrongResultsIsDroppedWithAWarning) {
 TEST(Choose, WhereTheOnlyKernelIsWrongTheNextBackendTakesTheNode) {
   Graph graph = softmax();
   Warnings warnings;
-  const auto chosen = choose(graph, kOnlyWrongBackend,
-                             {.backends = {&reference::buildBackend()}, .log = warnings.log()});
+  const auto chosen =
+      choose(graph, kOnlyWrongBackend, {.log = warnings.log()}, {&reference::buildBackend()});
   EXPECT_EQ(chosen[0].kernel->name, "reference/evaluate");
   EXPECT_THAT(chosen[0].info.alternatives[0].note, HasSubstr("its results are wrong"));
   EXPECT_EQ(warnings.texts.size(), 1u);
@@ -347,8 +357,9 @@ TEST(Choose, KernelsAreNotRunAtSizesThatDoNotFit) {
                                   {"y", {.min = {2, 3}, .opt = {5, 3}, .max = {9, 3}}}}};
   TimingCache timings;
   std::vector<std::string> guessed;
+  const TuneOptions tuning{.threads = 1, .timings = &timings};
   const auto chosen = chooseKernels(graph, resolveProfile(graph, profile, guessed),
-                                    {.backends = {&kTwoBackend}, .timings = &timings});
+                                    {.tuning = tuning, .backends = {&kTwoBackend}, .target = {}});
   EXPECT_THAT(chosen[0].info.why, HasSubstr("first in the list"));
   EXPECT_EQ(timings.size(), 0u);
 }

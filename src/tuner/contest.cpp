@@ -14,7 +14,7 @@ namespace camshaft {
 
 void Contest::timeAll() {
   const auto isKnown = [this](Candidate& candidate) {
-    const auto known = options_.timings->find(candidate.key);
+    const auto known = options_.tuning.timings->find(candidate.key);
     if (known) candidate.milliseconds = *known;
     return known.has_value() || !candidate.failure.empty();
   };
@@ -25,11 +25,12 @@ void Contest::timeAll() {
     for (Candidate& candidate : candidates_) timeOnce(candidate);
   for (const Candidate& candidate : candidates_) {
     if (candidate.failure.empty())
-      options_.timings->insert(candidate.key, candidate.milliseconds);
+      options_.tuning.timings->insert(candidate.key, candidate.milliseconds);
     else if (!candidate.isForThisBuild)
-      options_.timings->insert(candidate.key, kRefused);
-    options_.log.verbose(describe(node_), ": ", nameOf(candidate), " ", candidate.prepared.variant,
-                         " takes ", candidate.milliseconds, " ms ", candidate.failure);
+      options_.tuning.timings->insert(candidate.key, kRefused);
+    options_.tuning.log.verbose(describe(node_), ": ", nameOf(candidate), " ",
+                                candidate.prepared.variant, " takes ", candidate.milliseconds,
+                                " ms ", candidate.failure);
   }
 }
 
@@ -45,11 +46,13 @@ void Contest::timeOnce(Candidate& candidate) {
   const double best = bestSoFar();
   if (!candidate.failure.empty() || candidate.milliseconds > kBeaten * best) return;
   // Each level doubles the time spent on a candidate.
-  const double budget = std::ldexp(0.5, options_.optimizationLevel) / 2;
+  const double budget = std::ldexp(0.5, options_.tuning.optimizationLevel) / 2;
   attempt(candidate, [&] {
-    const double milliseconds = bench_.measure(
-        runtimeKernelOf(candidate), candidate.prepared, candidate.binary.get(),
-        {.minMilliseconds = budget, .minRuns = std::max(2, options_.timingRuns), .best = best});
+    const double milliseconds =
+        bench_.measure(runtimeKernelOf(candidate), candidate.prepared, candidate.binary.get(),
+                       {.minMilliseconds = budget,
+                        .minRuns = std::max(2, options_.tuning.timingRuns),
+                        .best = best});
     candidate.milliseconds =
         candidate.milliseconds < 0 ? milliseconds : std::min(candidate.milliseconds, milliseconds);
   });
@@ -79,19 +82,20 @@ void Contest::attempt(Candidate& candidate, const F& work) {
 
 // The reason is the candidate's failure. It is remembered, for later builds too.
 void Contest::drop(Candidate& candidate) {
-  options_.timings->insert(candidate.key, kRefused);
-  noteChecked(*options_.timings, candidate);
+  options_.tuning.timings->insert(candidate.key, kRefused);
+  noteChecked(*options_.tuning.timings, candidate);
   const std::string& variant = candidate.prepared.variant;
-  options_.log.warning(describe(node_), ": kernel ", nameOf(candidate), variant.empty() ? "" : " ",
-                       variant, " is not used: ", candidate.failure);
+  options_.tuning.log.warning(describe(node_), ": kernel ", nameOf(candidate),
+                              variant.empty() ? "" : " ", variant,
+                              " is not used: ", candidate.failure);
 }
 
 std::vector<Candidate>::iterator Contest::winner(std::string& how) {
   for (;;) {
     const auto best = fastest(candidates_);
     if (!best->failure.empty()) return candidates_.end();
-    const bool isChecked = wasChecked(*options_.timings, *best);
-    if (isChecked && options_.timings->find(best->key) == kRefused) {
+    const bool isChecked = wasChecked(*options_.tuning.timings, *best);
+    if (isChecked && options_.tuning.timings->find(best->key) == kRefused) {
       best->failure = "failed or was wrong in an earlier build";
       continue;
     }
@@ -102,7 +106,7 @@ std::vector<Candidate>::iterator Contest::winner(std::string& how) {
       best->isFaulty = true;
       drop(*best);
     } else if (best->failure.empty()) {
-      noteChecked(*options_.timings, *best);
+      noteChecked(*options_.tuning.timings, *best);
       return best;
     } else if (candidates_.size() == 1 && !best->isFaulty) {
       how = str("unchecked: ", std::exchange(best->failure, {}));
@@ -146,7 +150,7 @@ std::string Contest::compare(Candidate& candidate, Bench& bench, const SymbolVal
     got = bench.run(runtimeKernelOf(candidate), candidate.prepared, candidate.binary.get());
   });
   if (!candidate.failure.empty()) return {};
-  const bool mayUseTf32 = options_.hasDeviceMemory && options_.allowTf32;
+  const bool mayUseTf32 = options_.hasDeviceMemory() && options_.tuning.allowTf32;
   return differenceBetween(node_, sizes, got, *wanted, toleranceFor(node_, mayUseTf32));
 }
 

@@ -15,7 +15,6 @@
 namespace camshaft {
 namespace {
 
-constexpr std::string_view kDevice = "cuda";
 constexpr std::chrono::milliseconds kStartLimit{60'000}, kLoadLimit{120'000};
 
 std::string fileOf(const void* address) {
@@ -78,7 +77,7 @@ class ProcessRunner : public TrialRunner {
     if (isLocal_ || child_) return;
     try {
       const std::string program = options_.program.empty() ? findProgram() : options_.program;
-      const RuntimeBackend* backend = findRuntimeBackend(kDevice);
+      const RuntimeBackend* backend = findRuntimeBackend(kGpu);
       CAMSHAFT_CHECK(backend, "kernels of a device are tried without one");
       child_ = std::make_unique<ChildProcess>(program,
                                               fileOf(reinterpret_cast<const void*>(backend->find)));
@@ -128,7 +127,7 @@ class ProcessRunner : public TrialRunner {
       if (!message) fail(ErrorKind::kIo, "it did not find its device in time");
       if (message->kind == TrialMessage::kError) throwAnswer(message->bytes);
       const std::string theirs = textIn(message->bytes),
-                        ours = findRuntimeBackend(kDevice)->describeDevice();
+                        ours = findRuntimeBackend(kGpu)->describeDevice();
       if (theirs != ours) fail(ErrorKind::kIo, "it has ", theirs, ", and this process ", ours);
       hasGreeted_ = true;
     } catch (const Error& error) {

@@ -9,8 +9,6 @@
 namespace camshaft {
 namespace {
 
-constexpr std::string_view kDevice = "cuda";  // the only device whose kernels are tried apart
-
 std::vector<std::byte> inWords(ErrorKind kind, std::string_view text) {
   ByteWriter writer;
   writer.write<uint32_t>(static_cast<uint32_t>(kind));
@@ -40,8 +38,8 @@ class Server {
  private:
   bool greet() const {
     try {
-      const RuntimeBackend* backend = findRuntimeBackend(kDevice);
-      if (!backend) fail(ErrorKind::kUnsupported, whyBackendIsMissing(kDevice));
+      const RuntimeBackend* backend = findRuntimeBackend(kGpu);
+      if (!backend) fail(ErrorKind::kUnsupported, whyBackendIsMissing(kGpu));
       const std::string device = backend->describeDevice();
       backend->device()->makeCurrent();
       channel_.send(TrialMessage::kReady, std::as_bytes(std::span(device)));

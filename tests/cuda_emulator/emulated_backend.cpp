@@ -13,9 +13,8 @@ namespace {
 
 class EmulatedServices : public cuda::Services {
  public:
-  const cuda::Target& target() const override { return cuda::currentDevice().target(); }
-  void useTarget(int) override {}
-  std::vector<CompiledCode> compile(std::span<const std::string> sources) override {
+  BuildTarget currentTarget() override { return cuda::currentDevice().target(); }
+  std::vector<CompiledCode> compile(std::span<const std::string> sources, int) override {
     std::vector<CompiledCode> codes;
     for (const std::string& source : sources) {
       const auto* bytes = reinterpret_cast<const std::byte*>(source.c_str());

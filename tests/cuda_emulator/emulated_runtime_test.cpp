@@ -232,5 +232,27 @@ graph net(%x: f32[1, 8], %rows: f32[1]) {
                                           StepKind::kKernel));
 }
 
+// An engine's word on where memory lies is not taken: kernels of a device would get the host's.
+TEST(EmulatedRuntime, APlanForOneSideHasNoKernelsOfTheOther) {
+  EmulatedBackend backend;
+  const auto refusalOf = [](const std::function<void(Plan&)>& spoil) -> std::string {
+    CompileOptions options;
+    options.device = "cuda";
+    options.optimizationLevel = 0;
+    Plan plan = compile(parseGraph(kNetwork, findOp), options);
+    spoil(plan);
+    try {
+      const LoadedEngine engine(std::move(plan));
+      return "";
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  EXPECT_EQ(refusalOf([](Plan&) {}), "");
+  EXPECT_THAT(refusalOf([](Plan& plan) { plan.hasDeviceMemory = false; }),
+              HasSubstr("its plan is not for that device"));
+  EXPECT_THAT(refusalOf([](Plan& plan) { plan.device = "cpu"; }), HasSubstr("has none of its own"));
+}
+
 }  // namespace
 }  // namespace camshaft

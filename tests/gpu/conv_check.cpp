@@ -11,15 +11,11 @@
 #include "backend/kernel.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/generated_params.h"
-#include "backends/cuda/libraries/problems.h"
-#include "backends/cuda/load_library.h"
-#include "backends/cuda/services.h"
 #include "ir/graph.h"
 #include "ops/ops.h"
 #include "support/error.h"
 #include "support/half.h"
 #include "support/text.h"
-#include "support/version.h"
 #include "conv_cases.h"
 #include "device_process.h"
 
@@ -28,19 +24,6 @@ using namespace camshaft::cuda;
 namespace {
 
 // ---- Preparing ---------------------------------------------------------------------------------
-
-class ThisDevice : public Services {
- public:
-  const Target& target() const override { return target_; }
-  void useTarget(int sm) override { target_.sm = sm; }
-  std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
-  std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> convPlan(const ConvProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> attentionPlan(const AttentionProblem&, int) override { return {}; }
-
- private:
-  Target target_;  // an H200's
-};
 
 struct Candidate {
   std::string name;
@@ -89,16 +72,15 @@ int64_t sizeOf(const Dim& dim, int64_t batch) {
 Problem problemOf(const Case& what) {
   Problem problem{what, parseGraph(what.graph, findOp), {}};
   for (const char* name : {"w", "b"}) makeConstant(problem.graph, name);
-  PrepareOptions options;
-  options.opt = options.max = [](const Dim& dim) { return sizeOf(dim, 32); };
+  BuildContext context;  // for an H200
+  context.opt = context.max = [](const Dim& dim) { return sizeOf(dim, 32); };
   const Node& node = problem.node();
   for (const Kernel& kernel : buildBackend().kernelsFor(node)) {
-    if (!isOwn(kernel.name) || !kernel.supports(node)) continue;
+    if (!isOwn(kernel.name) || !kernel.supports(node, context)) continue;
     for (int64_t config :
-         kernel.configurations ? kernel.configurations(node) : std::vector<int64_t>{0}) {
-      options.config = config;
-      Prepared prepared = kernel.prepare(node, options);
-      if (!prepared.refusal.empty()) continue;
+         kernel.configurations ? kernel.configurations(node, context) : std::vector<int64_t>{0}) {
+      Prepared prepared = kernel.prepare(node, context, config);
+      if (!prepared.verdict) continue;
       const std::string name = prepared.runtimeKernel.substr(std::strlen("cuda/"));
       problem.candidates.push_back({name, std::move(prepared)});
       if (kernel.name == "cuda/conv_direct" || kernel.name == "cuda/gemm_plain") break;
@@ -360,9 +342,6 @@ int main(int argc, char** argv) {
   const double budget = argc > 2 ? std::atof(argv[2]) : 120;
   progress = static_cast<Progress*>(sharedMemory(sizeof(Progress)));
   secondsSinceStart();
-  ThisDevice services;
-  const CudaLibrary library{kVersion, nullptr, &services};
-  replaceLibrary(&library);
   std::vector<Problem> problems;
   for (const Case& what : allCases())
     if (what.name.find(part) != std::string::npos) problems.push_back(problemOf(what));

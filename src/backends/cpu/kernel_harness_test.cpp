@@ -170,7 +170,7 @@ bool runKernel(const HarnessCase& testCase, const Harness& harness, const Kernel
     const RestoreIsa restore(chosen);
     setIsa(isa);
     const Prepared prepared = harness.prepare(kernel, config, 2);
-    if (!prepared.refusal.empty()) return false;
+    if (!prepared.verdict) return false;
     for (const Problem& problem : problems) {
       std::string trace = str("config ", config);
       for (const auto& [name, size] : problem.sizes) trace += str(", ", name, " = ", size);
@@ -195,10 +195,8 @@ void expectKernelsMatch(const HarnessCase& testCase) {
   int supporting = 0;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     if (!testCase.only.empty() && kernel.name != testCase.only) continue;
-    if (!kernel.supports(harness.node())) continue;
-    const std::vector<int64_t> configs =
-        kernel.configurations ? kernel.configurations(harness.node()) : std::vector<int64_t>{0};
-    for (int64_t config : configs) {
+    if (!harness.supports(kernel)) continue;
+    for (int64_t config : harness.configurations(kernel)) {
       supporting += runKernel(testCase, harness, kernel, config, problems);
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -209,13 +207,13 @@ void expectKernelsMatch(const HarnessCase& testCase) {
 std::string refusalsOf(const std::string& graph) {
   const HarnessCase testCase{.graph = graph};
   const Harness harness(testCase);
-  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness.node());
+  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness);
 }
 
 std::string launchErrorOf(const HarnessCase& testCase) {
   Harness harness(testCase);
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
-    if (!kernel.supports(harness.node())) continue;
+    if (!harness.supports(kernel)) continue;
     const Prepared prepared = harness.prepare(kernel, 0, 1);
     const Problem problem = harness.operands(testCase.sizes.front());
     Launch launch(prepared, kernel.name, problem, 0);

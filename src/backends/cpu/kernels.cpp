@@ -2,6 +2,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/families.h"
 #include "ops/ops.h"
+#include "support/cpu_info.h"
 
 namespace camshaft::cpu {
 namespace {
@@ -57,10 +58,13 @@ KernelList kernelsFor(const Node& node) {
   return {};
 }
 
+BuildTarget target(int) { return {.name = describeCpu()}; }
+
 }  // namespace
 
 const BuildBackend& buildBackend() {
-  static constexpr BuildBackend kBackend{"cpu", kernelsFor, true};
+  static constexpr BuildBackend kBackend{
+      .name = "cpu", .kernelsFor = kernelsFor, .target = target, .prefersChannelsLast = true};
   return kBackend;
 }
 

@@ -1,7 +1,6 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/families.h"
 #include "support/cpu_info.h"
-#include "support/text.h"
 
 namespace camshaft::cpu {
 namespace {
@@ -15,14 +14,10 @@ const RuntimeKernel* find(std::string_view name) {
   return nullptr;
 }
 
-std::string describeDevice() {
-  return str(cpuModelName(), ", ", usableCores(), " cores, ", cpuFeatures());
-}
-
 }  // namespace
 
 const RuntimeBackend& runtimeBackend() {
-  static constexpr RuntimeBackend kBackend{"cpu", find, describeDevice};
+  static constexpr RuntimeBackend kBackend{"cpu", find, describeCpu};
   return kBackend;
 }
 

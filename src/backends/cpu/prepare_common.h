@@ -43,7 +43,7 @@ Prepared preparedWith(const Node& node, const Params& params, std::vector<Dim> d
   return prepared;
 }
 
-inline Prepared preparedWithout(const Node& node, const PrepareOptions&) {
+inline Prepared preparedWithout(const Node& node, const BuildContext&, int64_t) {
   Prepared prepared;
   prepared.inputs = allInputs(node);
   return prepared;

@@ -21,22 +21,6 @@
 namespace camshaft::cuda {
 namespace {
 
-// A build for a device that is not here.
-class AbsentDevice : public Services {
- public:
-  const Target& target() const override { return target_; }
-  void useTarget(int sm) override { target_.sm = sm; }
-  std::vector<CompiledCode> compile(std::span<const std::string>) override {
-    fail(ErrorKind::kInternal, "tests compile for the emulator");
-  }
-  std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> convPlan(const ConvProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> attentionPlan(const AttentionProblem&, int) override { return {}; }
-
- private:
-  Target target_;
-};
-
 class MachineMemory {
  public:
   explicit MachineMemory(size_t bytes) : address_(kernelMachine().allocate(bytes)) {}
@@ -138,12 +122,10 @@ std::vector<Candidate> candidatesOf(const HarnessCase& testCase, const Harness& 
   std::vector<Candidate> candidates;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
     if (!testCase.only.empty() && kernel.name != testCase.only) continue;
-    if (!kernel.supports(harness.node())) continue;
-    const std::vector<int64_t> configs =
-        kernel.configurations ? kernel.configurations(harness.node()) : std::vector<int64_t>{0};
-    for (int64_t config : configs) {
+    if (!harness.supports(kernel)) continue;
+    for (int64_t config : harness.configurations(kernel)) {
       Prepared prepared = harness.prepare(kernel, config);
-      if (prepared.refusal.empty() && !prepared.source.empty())
+      if (prepared.verdict && !prepared.source.empty())
         candidates.push_back({&kernel, config, std::move(prepared)});
     }
   }
@@ -169,19 +151,10 @@ void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const
   }
 }
 
-// Kernels are built for the absent device as long as this lives.
-struct WithoutDevice {
-  AbsentDevice device;
-  const CudaLibrary library{kVersion, nullptr, &device};
-  WithoutDevice() { replaceLibrary(&library); }
-  ~WithoutDevice() { replaceLibrary(nullptr); }
-};
-
 }  // namespace
 
 void expectKernelsMatch(const HarnessCase& testCase) {
   SCOPED_TRACE(testCase.graph);
-  const WithoutDevice withoutDevice;
   Harness harness(testCase);
   const std::vector<Candidate> candidates = candidatesOf(testCase, harness);
   ASSERT_FALSE(candidates.empty()) << "no kernel takes the node: " << refusalsOf(testCase.graph);
@@ -202,24 +175,21 @@ void expectKernelsMatch(const HarnessCase& testCase) {
 }
 
 std::string refusalsOf(const std::string& graph) {
-  const WithoutDevice withoutDevice;
   const HarnessCase testCase{.graph = graph};
   const Harness harness(testCase);
-  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness.node());
+  return verdictsOf(buildBackend().kernelsFor(harness.node()), harness);
 }
 
 std::string refusalsAt(const std::string& graph, const std::map<std::string, int64_t>& sizes) {
-  const WithoutDevice withoutDevice;
   const HarnessCase testCase{.graph = graph, .sizes = {sizes}};
   const Harness harness(testCase);
   std::string reasons;
   for (const Kernel& kernel : buildBackend().kernelsFor(harness.node())) {
-    if (!kernel.supports(harness.node())) continue;
-    const int64_t config =
-        kernel.configurations ? kernel.configurations(harness.node()).front() : 0;
-    const std::string refusal = harness.prepare(kernel, config).refusal;
+    if (!harness.supports(kernel)) continue;
+    const int64_t config = harness.configurations(kernel).front();
+    const Verdict verdict = harness.prepare(kernel, config).verdict;
     reasons +=
-        str(reasons.empty() ? "" : "; ", kernel.name, ": ", refusal.empty() ? "yes" : refusal);
+        str(reasons.empty() ? "" : "; ", kernel.name, ": ", verdict ? "yes" : verdict.reason);
   }
   return reasons;
 }

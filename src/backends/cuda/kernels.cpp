@@ -4,6 +4,7 @@
 #include "backends/cuda/libraries/prefetch.h"
 #include "backends/cuda/services.h"
 #include "ops/ops.h"
+#include "support/error.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -69,22 +70,33 @@ KernelList kernelsFor(const Node& node) {
   return {};
 }
 
-std::vector<CompiledCode> compile(std::span<const std::string> sources) {
-  return services().compile(sources);
+BuildTarget target(int computeCapability) {
+  if (computeCapability != 0)
+    return {.name = str("sm_", computeCapability),
+            .isPresent = false,
+            .computeCapability = computeCapability};
+  try {
+    return services().currentTarget();
+  } catch (const Error& error) {
+    fail(ErrorKind::kUnsupported, "cannot build for CUDA: ", error.message());
+  }
 }
 
-void useTarget(int computeCapability) { services().useTarget(computeCapability); }
+std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
+  return services().compile(sources, target.computeCapability);
+}
 
 }  // namespace
 
 const BuildBackend& buildBackend() {
   static constexpr BuildBackend kBackend{.name = "cuda",
                                          .kernelsFor = kernelsFor,
+                                         .target = target,
                                          .prefersChannelsLast = true,
+                                         .hasDeviceMemory = true,
                                          .fusion = kGeneratedKernels,
                                          .compile = compile,
-                                         .prefetch = prefetchPlans,
-                                         .useTarget = useTarget};
+                                         .prefetch = prefetchPlans};
   return kBackend;
 }
 

@@ -1,6 +1,7 @@
 #include "backends/reference/reference.h"
 #include "ops/ops.h"
 #include "ops/symbols.h"
+#include "support/cpu_info.h"
 #include "support/error.h"
 
 namespace camshaft::reference {
@@ -19,11 +20,11 @@ Graph isolate(const Node& node) {
   return graph;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   return node.op->evaluate ? Verdict::yes() : Verdict::no("the operator has no evaluation");
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   Prepared prepared;
   const std::string text = toText(isolate(node), true);
   const auto bytes = std::as_bytes(std::span(text));
@@ -37,10 +38,15 @@ const Kernel kKernels[] = {{"reference/evaluate", supports, prepare}};
 
 KernelList kernelsFor(const Node&) { return kKernels; }
 
+BuildTarget target(int) { return {.name = describeCpu()}; }
+
 }  // namespace
 
 const BuildBackend& buildBackend() {
-  static constexpr BuildBackend kBackend{"reference", kernelsFor, false};
+  static constexpr BuildBackend kBackend{.name = "reference",
+                                         .kernelsFor = kernelsFor,
+                                         .target = target,
+                                         .prefersChannelsLast = false};
   return kBackend;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMask = 3;
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   if (node.inputs[0]->dataType() != DataType::kF32)
     return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
@@ -23,18 +23,16 @@ Verdict supports(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<AttentionAttrs>();
   const bool hasMask = node.hasInput(kMask);
   Prepared prepared;
   const AttentionGeometry geometry = attentionGeometry(node);
-  const int64_t keyLength = options.max(geometry.k.length), size = options.max(geometry.q.size),
-                valueSize = options.max(geometry.v.size);
-  if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded) {
-    prepared.refusal = "needs an upper bound on the number of keys, to plan its workspace";
-    return prepared;
-  }
-  prepared.workspaceBytes = options.threads * buffersFor(keyLength, size, valueSize).total() *
+  const int64_t keyLength = context.max(geometry.k.length), size = context.max(geometry.q.size),
+                valueSize = context.max(geometry.v.size);
+  if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded)
+    return Prepared::no("needs an upper bound on the number of keys, to plan its workspace");
+  prepared.workspaceBytes = context.threads * buffersFor(keyLength, size, valueSize).total() *
                             static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   ByteWriter writer;

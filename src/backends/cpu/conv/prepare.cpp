@@ -35,7 +35,7 @@ Verdict supportsOperands(const Node& node) {
 
 Verdict supportsEpilogue(const Node& node) {
   const FusedEpilogue fused = fuseEpilogue(node, kBias);
-  return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
+  return Verdict{fused.refusal};
 }
 
 // Without the channels.
@@ -74,11 +74,11 @@ ConvShape transposeShape(const Node& node) {
 }
 
 // The largest image of the profile; one larger than any block of work where it has no bound.
-ConvExtent largestExtent(const Node& node, const ConvShape& shape, const PrepareOptions& options) {
+ConvExtent largestExtent(const Node& node, const ConvShape& shape, const BuildContext& context) {
   constexpr int64_t kBeyondBlocks = 1 << 14;
   const Shape& x = node.inputs[0]->shape();
   const auto most = [&](const Dim& size) {
-    const int64_t bound = options.max(size);
+    const int64_t bound = context.max(size);
     return bound == DimRange::kUnbounded ? kBeyondBlocks : bound;
   };
   return {.batch = most(x[0]),
@@ -88,17 +88,12 @@ ConvExtent largestExtent(const Node& node, const ConvShape& shape, const Prepare
           .outPixelStride = shape.outChannels};
 }
 
-bool hasBound(const Node& node, const PrepareOptions& options) {
+bool hasBound(const Node& node, const BuildContext& context) {
   const Shape& x = node.inputs[0]->shape();
   return std::all_of(x.begin(), x.end(),
-                     [&](const Dim& size) { return options.max(size) != DimRange::kUnbounded; });
+                     [&](const Dim& size) { return context.max(size) != DimRange::kUnbounded; });
 }
 
-Prepared refused(std::string reason) {
-  Prepared prepared;
-  prepared.refusal = std::move(reason);
-  return prepared;
-}
 constexpr char kNeedsBound[] = "needs an upper bound on the image's size, to plan its workspace";
 
 Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed,
@@ -120,7 +115,7 @@ constexpr const char* kNeeds[] = {"", "needs one input channel per group",
                                   "needs one group and a CPU with bf16 tiles (AMX)"};
 
 template <ConvAlgorithm kAlgorithm>
-Verdict supportsConv(const Node& node) {
+Verdict supportsConv(const Node& node, const BuildContext&) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
   if (const Verdict verdict = supportsOperands<ConvAttrs>(node); !verdict) return verdict;
   const ConvShape shape = convShape(node);
@@ -136,25 +131,25 @@ Verdict supportsConv(const Node& node) {
 }
 
 template <ConvAlgorithm kAlgorithm>
-Prepared prepareConv(const Node& node, const PrepareOptions& options) {
+Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   const ConvShape shape = convShape(node);
-  const ConvExtent largest = largestExtent(node, shape, options);
+  const ConvExtent largest = largestExtent(node, shape, context);
   if (kAlgorithm == ConvAlgorithm::kSplit) {
-    if (!hasBound(node, options)) return refused(kNeedsBound);
-    if (!options.allowTf32)
-      return refused("splits f32 into bf16 pairs, and the build does not allow TF32");
+    if (!hasBound(node, context)) return Prepared::no(kNeedsBound);
+    if (!context.allowTf32)
+      return Prepared::no("splits f32 into bf16 pairs, and the build does not allow TF32");
     // It gathers and splits the whole image at once; beyond the caches that only costs memory.
     constexpr int64_t kMostFloats = 16 << 20;
-    if (convWorkspaceFloats(kAlgorithm, shape, largest, options.threads) > kMostFloats)
-      return refused("would need more than 64 MiB of workspace");
+    if (convWorkspaceFloats(kAlgorithm, shape, largest, context.threads) > kMostFloats)
+      return Prepared::no("would need more than 64 MiB of workspace");
   }
   std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
   packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
   return prepared(node, shape, packed,
-                  convWorkspaceFloats(kAlgorithm, shape, largest, options.threads));
+                  convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
 }
 
-Verdict supportsTranspose(const Node& node) {
+Verdict supportsTranspose(const Node& node, const BuildContext&) {
   if (node.op != &ops::ConvTranspose) return Verdict::no("is for ConvTranspose");
   if (const Verdict verdict = supportsOperands<ConvTransposeAttrs>(node); !verdict) return verdict;
   if (node.as<ConvTransposeAttrs>().groups != 1) return Verdict::no("has no groups");
@@ -175,7 +170,7 @@ std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
   return packed;
 }
 
-Prepared prepareTranspose(const Node& node, const PrepareOptions&) {
+Prepared prepareTranspose(const Node& node, const BuildContext&, int64_t) {
   const ConvShape shape = transposeShape(node);
   const Shape& x = node.inputs[0]->shape();
   const Dim pixels = x.size() == 4 ? x[1] * x[2] : x[1];

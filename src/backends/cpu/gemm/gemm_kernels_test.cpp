@@ -150,7 +150,7 @@ TEST_P(MatMulKernels, refuseWeightsPackedForAnotherInstructionSet) {
   const auto findNamed = [](auto list) {
     return *std::ranges::find(list, gemm::kPacked, [](const auto& entry) { return entry.name; });
   };
-  const Prepared prepared = findNamed(gemm::kernels()).prepare(*graph.nodes().front(), {});
+  const Prepared prepared = findNamed(gemm::kernels()).prepare(*graph.nodes().front(), {}, 0);
   EXPECT_NE(findNamed(gemm::launchers()).load(prepared.params), nullptr);
   for (const std::string_view isa : availableIsas()) {
     if (isa == GetParam()) continue;

@@ -16,8 +16,7 @@ Verdict supportsAny(const Node& node) {
   if (node.inputs[0]->dataType() != DataType::kF32 || node.inputs[1]->dataType() != DataType::kF32)
     return Verdict::no(str("multiplies f32, not ", node.inputs[0]->dataType(), " by ",
                            node.inputs[1]->dataType()));
-  const FusedEpilogue fused = fuseEpilogue(node);
-  return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
+  return Verdict{fuseEpilogue(node).refusal};
 }
 
 bool isOneMatrix(const Shape& shape) {
@@ -25,7 +24,7 @@ bool isOneMatrix(const Shape& shape) {
                      [](const Dim& dim) { return dim.isConstant(1); });
 }
 
-Verdict supportsPacked(const Node& node) {
+Verdict supportsPacked(const Node& node, const BuildContext&) {
   const Value& b = *node.inputs[1];
   if (!b.isConstant())
     return Verdict::no("needs a constant second operand, to pack it when building");
@@ -34,14 +33,15 @@ Verdict supportsPacked(const Node& node) {
   return supportsAny(node);
 }
 
-Verdict supportsBatched(const Node& node) {
-  if (supportsPacked(node))
+Verdict supportsBatched(const Node& node, const BuildContext& context) {
+  if (supportsPacked(node, context))
     return Verdict::no("would pack at each run what is packed when building");
   return supportsAny(node);
 }
 
-Verdict supportsSplit(const Node& node) {
-  return hasSplitGemm() ? supportsPacked(node) : Verdict::no("needs a CPU with bf16 tiles (AMX)");
+Verdict supportsSplit(const Node& node, const BuildContext& context) {
+  if (!hasSplitGemm()) return Verdict::no("needs a CPU with bf16 tiles (AMX)");
+  return supportsPacked(node, context);
 }
 
 PackedParams packedParams(const Node& node) {
@@ -70,20 +70,16 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   return packedInput(packed);
 }
 
-Prepared prepareSplit(const Node& node, const PrepareOptions& options) {
+Prepared prepareSplit(const Node& node, const BuildContext& context, int64_t) {
   Prepared prepared;
-  if (!options.allowTf32) {
-    prepared.refusal = "splits f32 into bf16 pairs, and the build does not allow TF32";
-    return prepared;
-  }
+  if (!context.allowTf32)
+    return Prepared::no("splits f32 into bf16 pairs, and the build does not allow TF32");
   const PackedParams params = packedParams(node);
   const Shape& result = node.output()->shape();
-  const int64_t rows = options.max(numElements(Shape(result.begin(), result.end() - 1)));
-  if (rows == DimRange::kUnbounded) {
-    prepared.refusal =
-        "splits its first operand into workspace, which needs an upper bound on its rows";
-    return prepared;
-  }
+  const int64_t rows = context.max(numElements(Shape(result.begin(), result.end() - 1)));
+  if (rows == DimRange::kUnbounded)
+    return Prepared::no(
+        "splits its first operand into workspace, which needs an upper bound on its rows");
   prepared.inputs = {StepInput::fromNode(0),
                      packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB)};
   prepared.workspaceBytes = rowMajorABytes(node) + splitGemmWorkspaceFloats(rows, params.k) *
@@ -95,7 +91,7 @@ Prepared prepareSplit(const Node& node, const PrepareOptions& options) {
   return prepared;
 }
 
-Prepared preparePacked(const Node& node, const PrepareOptions&) {
+Prepared preparePacked(const Node& node, const BuildContext&, int64_t) {
   const PackedParams params = packedParams(node);
   Prepared prepared;
   prepared.inputs = {StepInput::fromNode(0),
@@ -110,31 +106,29 @@ Prepared preparePacked(const Node& node, const PrepareOptions&) {
 }
 
 // The largest product of the profile, as far as its workspace is concerned.
-std::optional<BatchedGemm> largestProduct(const Node& node, const PrepareOptions& options) {
+std::optional<BatchedGemm> largestProduct(const Node& node, const BuildContext& context) {
   const auto& attrs = node.as<MatMulAttrs>();
   const Shape& a = node.inputs[0]->shape();
   const Shape& result = node.output()->shape();
   BatchedGemm product;
-  product.m = options.max(result[result.size() - 2]);
-  product.n = options.max(result.back());
-  product.k = options.max(a[a.size() - (attrs.transposeA ? 2 : 1)]);
+  product.m = context.max(result[result.size() - 2]);
+  product.n = context.max(result.back());
+  product.k = context.max(a[a.size() - (attrs.transposeA ? 2 : 1)]);
   product.a.transposed = attrs.transposeA;
   product.b.transposed = attrs.transposeB;
   if (std::max({product.m, product.n, product.k}) == DimRange::kUnbounded) return std::nullopt;
   return product;
 }
 
-Prepared prepareBatched(const Node& node, const PrepareOptions& options) {
+Prepared prepareBatched(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<MatMulAttrs>();
   Prepared prepared;
-  const std::optional<BatchedGemm> largest = largestProduct(node, options);
-  if (!largest) {
-    prepared.refusal =
-        "packs its second operand into workspace, which needs an upper bound on its sizes";
-    return prepared;
-  }
+  const std::optional<BatchedGemm> largest = largestProduct(node, context);
+  if (!largest)
+    return Prepared::no(
+        "packs its second operand into workspace, which needs an upper bound on its sizes");
   prepared.workspaceBytes =
-      batchedGemmWorkspaceFloats(*largest, options.threads) * static_cast<int64_t>(sizeof(float));
+      batchedGemmWorkspaceFloats(*largest, context.threads) * static_cast<int64_t>(sizeof(float));
   prepared.inputs = {StepInput::fromNode(0), StepInput::fromNode(1)};
   ByteWriter writer;
   writer.write(BatchedParams{attrs.transposeA, attrs.transposeB});

@@ -11,7 +11,7 @@ namespace camshaft::cpu::gemm_int4 {
 
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
   if (node.inputs[0]->dataType() != DataType::kF32) return Verdict::no("only f32");
   if (attrs.bits != 4) return Verdict::no("needs weights of 4 bits");
@@ -21,8 +21,7 @@ Verdict supports(const Node& node) {
     if (node.inputs[i] && !node.inputs[i]->isConstant())
       return Verdict::no("needs constant weights, to pack them when building");
   if (!node.inputs[0]->shape().back().isConstant()) return Verdict::no("needs a known depth");
-  const FusedEpilogue fused = fuseEpilogue(node);
-  return fused.refusal.empty() ? Verdict::yes() : Verdict::no(fused.refusal);
+  return Verdict{fuseEpilogue(node).refusal};
 }
 
 template <class T>
@@ -59,15 +58,13 @@ std::vector<float> perBlock(const BlockWeights& weights, F value) {
   return result;
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   Prepared prepared;
   const Shape& result = node.output()->shape();
-  const int64_t rows = options.max(numElements(Shape(result.begin(), result.end() - 1)));
-  if (rows == DimRange::kUnbounded) {
-    prepared.refusal =
-        "copies its first operand into workspace, which needs an upper bound on its rows";
-    return prepared;
-  }
+  const int64_t rows = context.max(numElements(Shape(result.begin(), result.end() - 1)));
+  if (rows == DimRange::kUnbounded)
+    return Prepared::no(
+        "copies its first operand into workspace, which needs an upper bound on its rows");
   const ConstTensorView packed = node.inputs[1]->view();
   BlockParams params{.k = node.inputs[0]->shape().back().value(),
                      .n = packed.dims[0],

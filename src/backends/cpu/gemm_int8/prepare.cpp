@@ -27,8 +27,7 @@ Verdict supportsProduct(const Node& node, size_t columnAxis) {
     return Verdict::no("needs one zero point for its first operand");
   if (node.hasInput(3) && !isPerColumn(*node.inputs[3], weights, columnAxis))
     return Verdict::no("needs constant zero points for its weights, one or one per column");
-  const std::string refusal = scaledEpilogue(node).refusal;
-  return refusal.empty() ? Verdict::yes() : Verdict::no(refusal);
+  return Verdict{scaledEpilogue(node).refusal};
 }
 
 template <class T>
@@ -58,13 +57,13 @@ std::vector<int32_t> shiftedZeros(const Node& node, int64_t n) {
 }
 
 // Packs B, lying as [k][n] or transposed, and writes parameters, inputs and workspace.
-void prepareProduct(const Node& node, const PrepareOptions& options, const uint8_t* b,
+void prepareProduct(const Node& node, const BuildContext& context, const uint8_t* b,
                     bool transposed, ProductParams params, ByteWriter& writer, Prepared& prepared) {
   const Shape& result = node.output()->shape();
-  const int64_t rows = options.max(numElements(Shape(result.begin(), result.end() - 1)));
+  const int64_t rows = context.max(numElements(Shape(result.begin(), result.end() - 1)));
   if (rows == DimRange::kUnbounded) {
-    prepared.refusal =
-        "packs its first operand into workspace, which needs an upper bound on its rows";
+    prepared = Prepared::no(
+        "packs its first operand into workspace, which needs an upper bound on its rows");
     return;
   }
   std::vector<uint8_t> packed(packedColumnsBytes(params.k, params.n));
@@ -89,7 +88,7 @@ void prepareProduct(const Node& node, const PrepareOptions& options, const uint8
   prepared.params = writer.take();
 }
 
-Verdict supportsMatMul(const Node& node) {
+Verdict supportsMatMul(const Node& node, const BuildContext&) {
   if (node.op != &ops::MatMulInteger) return Verdict::no("only for MatMulInteger");
   const Shape& b = node.inputs[1]->shape();
   if (!std::all_of(b.begin(), b.end() - 2, [](const Dim& dim) { return dim.isConstant(1); }))
@@ -97,16 +96,16 @@ Verdict supportsMatMul(const Node& node) {
   return supportsProduct(node, b.size() - 1);
 }
 
-Prepared prepareMatMul(const Node& node, const PrepareOptions& options) {
+Prepared prepareMatMul(const Node& node, const BuildContext& context, int64_t) {
   const Shape& b = node.inputs[1]->shape();
   Prepared prepared;
   ByteWriter writer;
-  prepareProduct(node, options, node.inputs[1]->view().as<uint8_t>(), false,
+  prepareProduct(node, context, node.inputs[1]->view().as<uint8_t>(), false,
                  {.k = b[b.size() - 2].value(), .n = b.back().value()}, writer, prepared);
   return prepared;
 }
 
-Verdict supportsConv(const Node& node) {
+Verdict supportsConv(const Node& node, const BuildContext&) {
   if (node.op != &ops::ConvInteger) return Verdict::no("only for ConvInteger");
   const auto& attrs = node.as<ConvAttrs>();
   if (!attrs.channelsLast) return Verdict::no("needs channels last");
@@ -128,7 +127,7 @@ std::vector<uint8_t> filterRows(const ConstTensorView& weights) {
   return rows;
 }
 
-Prepared prepareConv(const Node& node, const PrepareOptions& options) {
+Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<ConvAttrs>();
   const ConstTensorView weights = node.inputs[1]->view();
   const size_t rank = attrs.strides.size(), first = 2 - rank;
@@ -142,13 +141,15 @@ Prepared prepareConv(const Node& node, const PrepareOptions& options) {
   Prepared prepared;
   ByteWriter writer;
   writer.write(params);
-  prepareProduct(node, options, filterRows(weights).data(), true,
+  prepareProduct(node, context, filterRows(weights).data(), true,
                  {.k = params.channels * params.kernel[0] * params.kernel[1], .n = weights.dims[0]},
                  writer, prepared);
   return prepared;
 }
 
-Verdict supportsQuantize(const Node& node) { return acceptsPlain(node, &ops::DynamicQuantize); }
+Verdict supportsQuantize(const Node& node, const BuildContext&) {
+  return acceptsPlain(node, &ops::DynamicQuantize);
+}
 
 constexpr Kernel kKernels[] = {
     {.name = kMatMul, .supports = supportsMatMul, .prepare = prepareMatMul},

@@ -8,9 +8,11 @@ namespace camshaft::cpu::im2col {
 
 namespace {
 
-Verdict supports(const Node& node) { return acceptsPlainF32(node, &ops::DeformColumns); }
+Verdict supports(const Node& node, const BuildContext&) {
+  return acceptsPlainF32(node, &ops::DeformColumns);
+}
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<DeformColumnsAttrs>();
   DeformColumnsParams params{};
   for (int i = 0; i < 2; ++i) {

@@ -16,18 +16,24 @@ Verdict accepts(const Node& node, Op op, int indicesInput) {
   return Verdict::yes();
 }
 
-Verdict supportsGather(const Node& node) { return accepts(node, &ops::Gather, 1); }
-Prepared prepareGather(const Node& node, const PrepareOptions&) {
+Verdict supportsGather(const Node& node, const BuildContext&) {
+  return accepts(node, &ops::Gather, 1);
+}
+Prepared prepareGather(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, AxisParams{node.as<GatherAttrs>().axis});
 }
 
-Verdict supportsGatherElements(const Node& node) { return accepts(node, &ops::GatherElements, 1); }
-Prepared prepareGatherElements(const Node& node, const PrepareOptions&) {
+Verdict supportsGatherElements(const Node& node, const BuildContext&) {
+  return accepts(node, &ops::GatherElements, 1);
+}
+Prepared prepareGatherElements(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, AxisParams{node.as<GatherElementsAttrs>().axis});
 }
 
-Verdict supportsGatherND(const Node& node) { return accepts(node, &ops::GatherND, 1); }
-Prepared prepareGatherND(const Node& node, const PrepareOptions&) {
+Verdict supportsGatherND(const Node& node, const BuildContext&) {
+  return accepts(node, &ops::GatherND, 1);
+}
+Prepared prepareGatherND(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, GatherNDParams{node.as<GatherNDAttrs>().batchDims});
 }
 
@@ -38,37 +44,39 @@ Verdict acceptsScatter(const Node& node, Op op) {
                                                            : Verdict::no("only replaces elements");
 }
 
-Verdict supportsScatterElements(const Node& node) {
+Verdict supportsScatterElements(const Node& node, const BuildContext&) {
   return acceptsScatter<ScatterElementsAttrs>(node, &ops::ScatterElements);
 }
-Prepared prepareScatterElements(const Node& node, const PrepareOptions&) {
+Prepared prepareScatterElements(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, AxisParams{node.as<ScatterElementsAttrs>().axis});
 }
 
-Verdict supportsScatterND(const Node& node) {
+Verdict supportsScatterND(const Node& node, const BuildContext&) {
   return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND);
 }
 
 bool updatesInPlace(const Node&, int input) { return input == 0; }
 
-Verdict supportsOneHot(const Node& node) { return accepts(node, &ops::OneHot, 0); }
-Prepared prepareOneHot(const Node& node, const PrepareOptions&) {
+Verdict supportsOneHot(const Node& node, const BuildContext&) {
+  return accepts(node, &ops::OneHot, 0);
+}
+Prepared prepareOneHot(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, AxisParams{node.as<OneHotAttrs>().axis});
 }
 
-Verdict supportsTopK(const Node& node) {
+Verdict supportsTopK(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlain(node, &ops::TopK); !verdict) return verdict;
   const DataType type = node.input(0)->dataType();
   if (type != DataType::kF32 && type != DataType::kI32 && type != DataType::kI64)
     return Verdict::no("only f32, i32 and i64");
   return Verdict::yes();
 }
-Prepared prepareTopK(const Node& node, const PrepareOptions& options) {
+Prepared prepareTopK(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<TopKAttrs>();
   Prepared prepared =
       preparedWith(node, TopKParams{static_cast<int32_t>(attrs.axis), attrs.largest});
   prepared.workspaceBytes =
-      node.input(0)->shape()[attrs.axis] * static_cast<int64_t>(sizeof(int64_t)) * options.threads;
+      node.input(0)->shape()[attrs.axis] * static_cast<int64_t>(sizeof(int64_t)) * context.threads;
   return prepared;
 }
 

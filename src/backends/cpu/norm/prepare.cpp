@@ -18,7 +18,7 @@ bool coversRow(const Node& node, int input) {
   return operand == row;
 }
 
-Verdict supportsLayerNorm(const Node& node) {
+Verdict supportsLayerNorm(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::LayerNorm); !verdict) return verdict;
   for (int input : {1, 2})
     if (node.hasInput(input) && !coversRow(node, input))
@@ -26,15 +26,17 @@ Verdict supportsLayerNorm(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepareLayerNorm(const Node& node, const PrepareOptions&) {
+Prepared prepareLayerNorm(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<LayerNormAttrs>();
   return preparedWith(node,
                       LayerNormParams{static_cast<int32_t>(attrs.axis), attrs.rms, attrs.epsilon});
 }
 
-Verdict supportsGroupNorm(const Node& node) { return acceptsPlainF32(node, &ops::GroupNorm); }
+Verdict supportsGroupNorm(const Node& node, const BuildContext&) {
+  return acceptsPlainF32(node, &ops::GroupNorm);
+}
 
-Prepared prepareGroupNorm(const Node& node, const PrepareOptions&) {
+Prepared prepareGroupNorm(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<GroupNormAttrs>();
   return preparedWith(node, GroupNormParams{attrs.groups, attrs.channelsLast, attrs.epsilon});
 }

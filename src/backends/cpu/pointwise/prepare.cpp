@@ -18,12 +18,12 @@ Expr wholeExpr(const Node& node) {
   return node.epilogue->expr.composed(0, expr, inner, outer);
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const std::string reason = whyNotCompiled(wholeExpr(node));
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{reason};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   Prepared prepared;
   ByteWriter writer;
   writeProgram(writer, compile(wholeExpr(node)));

@@ -9,7 +9,7 @@ namespace camshaft::cpu::pool {
 
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::Pool); !verdict) return verdict;
   const auto& attrs = node.as<PoolAttrs>();
   if (attrs.kind == PoolKind::kLp) return Verdict::no("no Lp pooling");
@@ -18,7 +18,7 @@ Verdict supports(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<PoolAttrs>();
   const size_t spatialRank = attrs.kernel.size();
   PoolParams params{.spatialRank = static_cast<int32_t>(spatialRank),

@@ -8,13 +8,13 @@ namespace camshaft::cpu::reduce {
 
 namespace {
 
-Verdict supportsReduce(const Node& node) {
+Verdict supportsReduce(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::Reduce); !verdict) return verdict;
   if (node.as<ReduceAttrs>().kind == ReduceKind::kLogSumExp) return Verdict::no("no log-sum-exp");
   return Verdict::yes();
 }
 
-Prepared prepareReduce(const Node& node, const PrepareOptions&) {
+Prepared prepareReduce(const Node& node, const BuildContext&, int64_t) {
   static_assert(static_cast<int>(ReduceKind::kLogSum) == static_cast<int>(Kind::kLogSum));
   const auto& attrs = node.as<ReduceAttrs>();
   ReduceParams params{static_cast<Kind>(attrs.kind), 0};
@@ -22,9 +22,11 @@ Prepared prepareReduce(const Node& node, const PrepareOptions&) {
   return preparedWith(node, params);
 }
 
-Verdict supportsArgReduce(const Node& node) { return acceptsPlainF32(node, &ops::ArgReduce); }
+Verdict supportsArgReduce(const Node& node, const BuildContext&) {
+  return acceptsPlainF32(node, &ops::ArgReduce);
+}
 
-Prepared prepareArgReduce(const Node& node, const PrepareOptions&) {
+Prepared prepareArgReduce(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<ArgReduceAttrs>();
   return preparedWith(
       node, ArgReduceParams{static_cast<int32_t>(attrs.axis), attrs.largest, attrs.selectLast});

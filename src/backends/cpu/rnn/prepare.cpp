@@ -25,7 +25,7 @@ enum NodeInputs : int {
   kNodePeepholes
 };
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   for (int i : {kNodeX, kNodeW, kNodeR, kNodeBias, kNodeH, kNodeC, kNodePeepholes})
     if (node.hasInput(i) && node.inputs[i]->dataType() != DataType::kF32)
@@ -80,14 +80,12 @@ StepInput packWeights(const Node& node, const Params& p) {
   return packedInput(packed);
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   Params p = paramsOf(node);
   Prepared prepared;
-  const int64_t batch = options.max(node.inputs[kNodeX]->shape()[p.batchFirst ? 0 : 1]);
-  if (batch == DimRange::kUnbounded) {
-    prepared.refusal = "needs an upper bound on the batch, to plan its workspace";
-    return prepared;
-  }
+  const int64_t batch = context.max(node.inputs[kNodeX]->shape()[p.batchFirst ? 0 : 1]);
+  if (batch == DimRange::kUnbounded)
+    return Prepared::no("needs an upper bound on the batch, to plan its workspace");
   const auto add = [&](StepInput input) {
     prepared.inputs.push_back(std::move(input));
     return static_cast<int32_t>(prepared.inputs.size()) - 1;
@@ -108,7 +106,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   p.operands.initialH = addNodeInput(kNodeH);
   p.operands.initialC = addNodeInput(kNodeC);
   prepared.workspaceBytes =
-      workspaceFloatsFor(p, batch, options.threads) * static_cast<int64_t>(sizeof(float));
+      workspaceFloatsFor(p, batch, context.threads) * static_cast<int64_t>(sizeof(float));
   ByteWriter writer;
   writeIsa(writer);
   writer.write(p);

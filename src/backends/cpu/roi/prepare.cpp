@@ -8,7 +8,7 @@ namespace camshaft::cpu::roi {
 
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlain(node, &ops::RoiAlign); !verdict) return verdict;
   if (node.input(0)->dataType() != DataType::kF32 || node.input(1)->dataType() != DataType::kF32)
     return Verdict::no("only f32");
@@ -18,7 +18,7 @@ Verdict supports(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<RoiAlignAttrs>();
   return preparedWith(node,
                       RoiAlignParams{.scale = attrs.scale,

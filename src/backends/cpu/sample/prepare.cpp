@@ -23,7 +23,7 @@ struct Resized {
   }
 };
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainBytes(node, &ops::Resize); !verdict) return verdict;
   const auto& attrs = node.as<ResizeAttrs>();
   const DataType type = node.output()->dataType();
@@ -40,7 +40,7 @@ Verdict supports(const Node& node) {
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   static_assert(static_cast<int>(ResizeCoordinates::kHalfPixelSymmetric) ==
                 static_cast<int>(Coordinates::kHalfPixelSymmetric));
   static_assert(static_cast<int>(ResizeNearest::kCeil) == static_cast<int>(Nearest::kCeil));

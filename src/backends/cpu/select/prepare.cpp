@@ -9,24 +9,26 @@ namespace camshaft::cpu::select {
 
 namespace {
 
-Verdict supportsNonZero(const Node& node) {
+Verdict supportsNonZero(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlain(node, &ops::NonZero); !verdict) return verdict;
   return isPacked(node.input(0)->dataType()) ? Verdict::no("elements share bytes") : Verdict::yes();
 }
-Prepared prepareNonZero(const Node& node, const PrepareOptions& options) {
-  Prepared prepared = preparedWithout(node, options);
+Prepared prepareNonZero(const Node& node, const BuildContext& context, int64_t config) {
+  Prepared prepared = preparedWithout(node, context, config);
   prepared.workspaceBytes = kNonZeroParts * static_cast<int64_t>(sizeof(int64_t));
   return prepared;
 }
 
-Verdict supportsNms(const Node& node) { return acceptsPlain(node, &ops::NonMaxSuppression); }
-Prepared prepareNms(const Node& node, const PrepareOptions& options) {
+Verdict supportsNms(const Node& node, const BuildContext&) {
+  return acceptsPlain(node, &ops::NonMaxSuppression);
+}
+Prepared prepareNms(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<NonMaxSuppressionAttrs>();
   const Shape& scores = node.input(1)->shape();
   const Dim most = min(attrs.limit, scores[2]);  // per batch and class
   Prepared prepared = preparedWith(node, NmsParams{attrs.centred}, {most});
   prepared.workspaceBytes =
-      (scores[2] * kBytesPerCandidate + most * kBytesPerKept) * options.threads +
+      (scores[2] * kBytesPerCandidate + most * kBytesPerKept) * context.threads +
       scores[0] * scores[1] * kBytesPerClass;
   return prepared;
 }

@@ -8,13 +8,13 @@ namespace camshaft::cpu::softmax {
 
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::Softmax); !verdict) return verdict;
   if (node.as<SoftmaxAttrs>().kind == SoftmaxKind::kHardmax) return Verdict::no("no hardmax");
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions&) {
+Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<SoftmaxAttrs>();
   return preparedWith(node, SoftmaxParams{static_cast<int32_t>(attrs.axis),
                                           attrs.kind == SoftmaxKind::kLogSoftmax});

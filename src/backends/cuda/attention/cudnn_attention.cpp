@@ -113,7 +113,7 @@ AttentionProblem problemAt(const Attention& attention, const SizeOf& sizeOf) {
   return problem;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.op != &ops::Attention) return Verdict::no("is for Attention");
   const Attention attention = attentionOf(node);
   if (!attention.refusal.empty()) return Verdict::no(attention.refusal);
@@ -121,20 +121,21 @@ Verdict supports(const Node& node) {
   constexpr int64_t kAnySize = 64;
   const std::string reason = refusal(problemAt(
       attention, [](const Dim& dim) { return dim.isConstant() ? dim.value() : kAnySize; }));
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{reason};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Attention attention = attentionOf(node);
-  const AttentionProblem problem = problemAt(attention, options.opt);
-  if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
-  if (options.min(attentionGeometry(node).k.length) < 1)
-    return {.refusal = "cuDNN needs keys, which some sizes of the profile lack"};
+  const AttentionProblem problem = problemAt(attention, context.opt);
+  if (std::string reason = refusal(problem); !reason.empty())
+    return Prepared::no(std::move(reason));
+  if (context.min(attentionGeometry(node).k.length) < 1)
+    return Prepared::no("cuDNN needs keys, which some sizes of the profile lack");
   const bool isDynamic = !std::all_of(attention.sizes.begin(), attention.sizes.end(),
                                       [](const Dim& dim) { return dim.isConstant(); });
   Prepared prepared =
-      preparedFor(planOf(problem, options.config).get(), kAttentionKernel, isDynamic);
-  if (!prepared.refusal.empty()) return prepared;
+      preparedFor(planOf(context.target, problem, config).get(), kAttentionKernel, isDynamic);
+  if (!prepared.verdict) return prepared;
   for (int i = 0; i < (problem.hasBias ? 4 : 3); ++i)
     prepared.inputs.push_back(StepInput::fromNode(i));
   if (isDynamic) prepared.dimArgs.assign(attention.sizes.begin(), attention.sizes.end());
@@ -142,12 +143,12 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
 }
 
 // cuDNN compiles each of them.
-std::vector<int64_t> configurations(const Node&) { return planNumbers(3); }
+std::vector<int64_t> configurations(const Node&, const BuildContext&) { return planNumbers(3); }
 
 }  // namespace
 
-AttentionProblem cudnnAttentionProblem(const Node& node, const PrepareOptions& options) {
-  return problemAt(attentionOf(node), options.opt);
+AttentionProblem cudnnAttentionProblem(const Node& node, const BuildContext& context) {
+  return problemAt(attentionOf(node), context.opt);
 }
 
 const Kernel& cudnnAttentionKernel() {

@@ -10,6 +10,6 @@ namespace camshaft::cuda {
 const Kernel& cudnnAttentionKernel();
 
 // What the kernel asks cuDNN for a node that it supports.
-AttentionProblem cudnnAttentionProblem(const Node& node, const PrepareOptions& options);
+AttentionProblem cudnnAttentionProblem(const Node& node, const BuildContext& context);
 
 }  // namespace camshaft::cuda

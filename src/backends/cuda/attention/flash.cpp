@@ -8,7 +8,6 @@
 #include "backends/cuda/attention/flash_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/strides.h"
-#include "backends/cuda/services.h"
 #include "ops/attention.h"
 #include "support/text.h"
 
@@ -45,7 +44,7 @@ bool isWordAligned(const HeadsView& view) {
          isMultiple(view.tokenStride, 8);
 }
 
-Verdict supportsFlash(const Node& node) {
+Verdict supportsFlash(const Node& node, const BuildContext&) {
   if (Verdict verdict = supportsAny(node); !verdict) return verdict;
   const DataType type = node.inputs[0]->dataType();
   if (!isNarrow(type)) return Verdict::no(str("multiplies f16 and bf16, not ", type));
@@ -59,7 +58,7 @@ Verdict supportsFlash(const Node& node) {
   return Verdict::yes();
 }
 
-Verdict supportsPlain(const Node& node) {
+Verdict supportsPlain(const Node& node, const BuildContext&) {
   if (Verdict verdict = supportsAny(node); !verdict) return verdict;
   const DataType type = node.inputs[0]->dataType();
   if (!isComputed(type)) return Verdict::no(str("has no ", type, " arithmetic"));
@@ -68,11 +67,11 @@ Verdict supportsPlain(const Node& node) {
   return Verdict::yes();
 }
 
-std::vector<FlashTile> tilesOf(const Node& node, const std::function<int64_t(const Dim&)>& opt) {
+std::vector<FlashTile> tilesOf(const Node& node, const BuildContext& context) {
   const AttentionGeometry sizes = attentionGeometry(node);
-  const Target& target = services().target();
-  return flashTiles({.sm = target.sm,
-                     .multiprocessors = target.multiprocessors,
+  const auto& opt = context.opt;
+  return flashTiles({.sm = context.target.computeCapability,
+                     .multiprocessors = context.target.multiprocessors,
                      .heads = opt(sizes.q.batch) * opt(sizes.q.heads),
                      .queries = opt(sizes.q.length),
                      .keys = opt(sizes.k.length),
@@ -82,7 +81,7 @@ std::vector<FlashTile> tilesOf(const Node& node, const std::function<int64_t(con
 }
 
 // prepare() knows the sizes, and refuses numbers beyond its list.
-std::vector<int64_t> configurations(const Node&) {
+std::vector<int64_t> configurations(const Node&, const BuildContext&) {
   std::vector<int64_t> all(kMostFlashTiles);
   std::iota(all.begin(), all.end(), 0);
   return all;
@@ -184,16 +183,16 @@ void addOperands(KernelText& kernel) {
   kernel.input("v", 2);
 }
 
-Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
+Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t config) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry sizes = attentionGeometry(node);
-  const std::vector<FlashTile> tiles = tilesOf(node, options.opt);
-  if (options.config >= static_cast<int64_t>(tiles.size()))
-    return {.refusal = str("has ", tiles.size(), " tiles for these sizes")};
-  const FlashTile& tile = tiles[options.config];
+  const std::vector<FlashTile> tiles = tilesOf(node, context);
+  if (config >= static_cast<int64_t>(tiles.size()))
+    return Prepared::no(str("has ", tiles.size(), " tiles for these sizes"));
+  const FlashTile& tile = tiles[config];
   KernelText kernel(str("attention_", node.inputs[0]->dataType(), "_", tile.rows(), "x",
                         tile.tileKeys(), tile.warpgroups ? "_wgmma" : "_mma"),
-                    node, options);
+                    node, context);
   addOperands(kernel);
   const Bias bias = addBias(kernel, node);
   const FlashKernel flash{
@@ -203,7 +202,7 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
       .valueSize = static_cast<int>(sizes.v.size.value()),
       .causal = attrs.causal,
       .biasPairs = bias.inPairs,
-      .singleTile = options.max(sizes.k.length) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
+      .singleTile = context.max(sizes.k.length) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
       .scale = attrs.scale,
       .softcap = attrs.softcap,
       .tile = tile};
@@ -217,7 +216,7 @@ Prepared prepareFlash(const Node& node, const PrepareOptions& options) {
                   tile.rows(), tile.keyBlocks);
 }
 
-Prepared preparePlain(const Node& node, const PrepareOptions& options) {
+Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry sizes = attentionGeometry(node);
   const PlainKernel plain{.element = node.inputs[0]->dataType(),
@@ -228,7 +227,7 @@ Prepared preparePlain(const Node& node, const PrepareOptions& options) {
                           .transposedKeys = attrs.transposedKeys,
                           .scale = attrs.scale,
                           .softcap = attrs.softcap};
-  KernelText kernel(str("attention_", plain.element, "_plain"), node, options);
+  KernelText kernel(str("attention_", plain.element, "_plain"), node, context);
   addOperands(kernel);
   const Bias bias = addBias(kernel, node);
   kernel.functions += plain.constants();

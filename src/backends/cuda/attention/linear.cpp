@@ -10,7 +10,7 @@ namespace {
 constexpr int kThreads = 64;
 constexpr int64_t kMostRows = 256;  // of a state's column, which a thread keeps to itself
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   for (const Value* value : node.inputs)
     if (value && bitsOf(value->dataType()) < 16)
@@ -21,14 +21,14 @@ Verdict supports(const Node& node) {
   const Dim& rows = node.output(1)->shape()[2];
   if (!rows.isConstant() || rows.value() > kMostRows)
     return Verdict::no(str("only keys of a known size of up to ", kMostRows));
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<LinearAttentionAttrs>();
   const Shape &state = node.output(1)->shape(), &q = node.input(0)->shape();
   const DataType type = node.input(0)->dataType();
-  KernelText kernel(str("linear_attention_", type), node, options);
+  KernelText kernel(str("linear_attention_", type), node, context);
   std::string operands;
   for (int i = 0; i < 6; ++i) {
     if (node.hasInput(i)) kernel.input(str("x", i), i);

@@ -3,9 +3,9 @@
 #include "support/text.h"
 
 namespace camshaft::cuda {
-ElementKernel::ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options,
+ElementKernel::ElementKernel(std::string_view what, const Node& node, const BuildContext& context,
                              int width, Results kind, int threads)
-    : text(str(what, "_", node.output()->dataType(), "_x", width), node, options),
+    : text(str(what, "_", node.output()->dataType(), "_x", width), node, context),
       width_(width),
       threadsPerBlock_(threads),
       resultType_(kind == Results::kStored ? storageType(node.resultBeforeEpilogue().type)

@@ -13,7 +13,7 @@ namespace camshaft::cuda {
 // store(first, results).
 class ElementKernel {
  public:
-  ElementKernel(std::string_view what, const Node& node, const PrepareOptions& options, int width,
+  ElementKernel(std::string_view what, const Node& node, const BuildContext& context, int width,
                 Results kind, int threads = 256);
 
   // Prints `at`, the coordinates of `first` in `view`: the output's shape, or dimensions of it

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backends/cuda/generated_params.h"
-#include "backends/cuda/services.h"
 #include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -11,10 +10,10 @@
 namespace camshaft::cuda {
 namespace {
 
-bool mayExceedInt(const Node& node, const PrepareOptions& options) {
+bool mayExceedInt(const Node& node, const BuildContext& context) {
   constexpr int64_t kMostElements = (int64_t{1} << 31) - (1 << 20);  // room for a grid's last block
   const auto isLarge = [&](const Value* value) {
-    return value && options.max(numElements(value->shape())) > kMostElements;
+    return value && context.max(numElements(value->shape())) > kMostElements;
   };
   return std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) ||
          std::any_of(node.outputs.begin(), node.outputs.end(), isLarge);
@@ -63,11 +62,11 @@ std::string_view computeType(DataType type) {
   return isFloat(type) && bitsOf(type) < 32 ? "float" : storageType(type);
 }
 
-KernelText::KernelText(std::string name, const Node& node, const PrepareOptions& options)
+KernelText::KernelText(std::string name, const Node& node, const BuildContext& context)
     : name_(std::move(name)),
       node_(node),
-      options_(options),
-      isWide_(mayExceedInt(node, options)) {}
+      context_(context),
+      isWide_(mayExceedInt(node, context)) {}
 
 void KernelText::input(const std::string& name, int nodeInput) {
   const Value* value =
@@ -128,13 +127,13 @@ std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   if (inputs_.size() + outputs_.size() + 1 + sizes_.size() > kMostArguments)
     return str("has more than ", kMostArguments, " operands and sizes");
   for (int axis = 0; axis < 3; ++axis) {
-    const int64_t blocks = options_.max(shape.grid[axis]);
+    const int64_t blocks = context_.max(shape.grid[axis]);
     // What has no bound along x does not fit in memory before it is too long for the grid.
     if (blocks > kMostBlocks[axis] && (axis > 0 || blocks != DimRange::kUnbounded))
       return str("may need more than the ", kMostBlocks[axis], " blocks that a grid has along ",
                  "xyz"[axis]);
   }
-  if (shape.sharedBytes > services().target().sharedBytesPerBlock)
+  if (shape.sharedBytes > context_.target.sharedBytesPerBlock)
     return str("needs ", shape.sharedBytes, " bytes of shared memory");
   return {};
 }
@@ -142,7 +141,8 @@ std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
 // A generated kernel waits for the kernel before it, which may still be running (programmatic
 // dependent launch), and lets the next one start: both cost nothing where they have no effect.
 Prepared KernelText::prepared(const LaunchShape& shape) {
-  if (std::string reason = whyNoLaunch(shape); !reason.empty()) return {.refusal = reason};
+  if (std::string reason = whyNoLaunch(shape); !reason.empty())
+    return Prepared::no(std::move(reason));
   std::string parameters, sizes;
   const auto add = [&](const Parameter& parameter) {
     parameters += str(parameters.empty() ? "" : ", ", parameter.type, " ", parameter.name);

@@ -31,7 +31,7 @@ class KernelText {
  public:
   // `name` says what the kernel does and for which types: it is what profilers and the inspector
   // show.
-  KernelText(std::string name, const Node& node, const PrepareOptions& options);
+  KernelText(std::string name, const Node& node, const BuildContext& context);
 
   void input(const std::string& name, int nodeInput);  // nothing when the node leaves it out
   void packedInput(const std::string& name, TensorType type, std::vector<std::byte> bytes);
@@ -66,7 +66,7 @@ class KernelText {
 
   std::string name_;
   const Node& node_;
-  const PrepareOptions& options_;
+  const BuildContext& context_;
   bool isWide_ = false;
   std::vector<std::string> included_;
   std::vector<Parameter> inputs_, outputs_;

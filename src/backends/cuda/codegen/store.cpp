@@ -12,10 +12,7 @@ std::string whyNotPrinted(const Node& node) {
   return node.epilogue ? whyNotPrinted(node.epilogue->expr) : "";
 }
 
-Verdict isPrinted(const Node& node) {
-  const std::string reason = whyNotPrinted(node);
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
-}
+Verdict isPrinted(const Node& node, const BuildContext&) { return Verdict{whyNotPrinted(node)}; }
 
 void declareEpilogue(KernelText& kernel, const Node& node) {
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)

@@ -12,7 +12,7 @@ namespace camshaft::cuda {
 // Why the node's types or epilogue cannot be printed; empty when they can.
 std::string whyNotPrinted(const Node& node);
 // The same as an answer to supports().
-Verdict isPrinted(const Node& node);
+Verdict isPrinted(const Node& node, const BuildContext&);
 
 // The inputs of a node's epilogue as operands of the kernel, after its own.
 void declareEpilogue(KernelText& kernel, const Node& node);

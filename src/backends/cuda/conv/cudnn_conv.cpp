@@ -94,9 +94,10 @@ ConvProblem problemAt(const Convolution& conv, const Node& node, const SizeOf& s
   return problem;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
-  if (depthwiseConvKernel().supports(node)) return Verdict::no("leaves depthwise ones to our own");
+  if (depthwiseConvKernel().supports(node, context))
+    return Verdict::no("leaves depthwise ones to our own");
   if (!node.inputs[1]->isConstant())
     return Verdict::no("needs constant weights, to pack them when building");
   if (node.hasInput(kBias) && !node.inputs[kBias]->isConstant())
@@ -105,9 +106,8 @@ Verdict supports(const Node& node) {
   if (!conv.refusal.empty()) return Verdict::no(conv.refusal);
   // Sizes of the profile are looked at when the node is prepared.
   constexpr int64_t kAnySize = 1024;
-  const std::string reason = refusal(problemAt(
-      conv, node, [](const Dim& dim) { return dim.isConstant() ? dim.value() : kAnySize; }));
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{refusal(problemAt(
+      conv, node, [](const Dim& dim) { return dim.isConstant() ? dim.value() : kAnySize; }))};
 }
 
 // [K, C/groups, kernel...] to [K, kernel..., C/groups].
@@ -154,14 +154,16 @@ StepInput biasOf(const Node& node, const ConvProblem& problem) {
                                   : rounded<BFloat16>(values, problem.outChannels));
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
-  const ConvProblem problem = cudnnConvProblem(node, options);
-  if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
+  const ConvProblem problem = cudnnConvProblem(node, context);
+  if (std::string reason = refusal(problem); !reason.empty())
+    return Prepared::no(std::move(reason));
   const Shape& x = node.inputs[0]->shape();
   const bool isDynamic =
       !std::all_of(x.begin(), x.end(), [](const Dim& dim) { return dim.isConstant(); });
-  Prepared prepared = preparedFor(planOf(problem, options.config).get(), kConvKernel, isDynamic);
-  if (!prepared.refusal.empty()) return prepared;
+  Prepared prepared =
+      preparedFor(planOf(context.target, problem, config).get(), kConvKernel, isDynamic);
+  if (!prepared.verdict) return prepared;
   prepared.inputs = {StepInput::fromNode(0), weightsOf(node, problem)};
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
     prepared.inputs.push_back(StepInput::fromNode(static_cast<int>(i)));
@@ -170,16 +172,16 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
 }
 
 // Our own matrix products compete for convolutions of single pixels, and mostly win.
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   constexpr int kPlansOfPixels = 3;
   return planNumbers(isPixelwise(convolutionOf(node).problem) ? kPlansOfPixels : kMostLibraryPlans);
 }
 
 }  // namespace
 
-ConvProblem cudnnConvProblem(const Node& node, const PrepareOptions& options) {
-  ConvProblem problem = problemAt(convolutionOf(node), node, options.opt);
-  problem.allowTf32 = options.allowTf32;
+ConvProblem cudnnConvProblem(const Node& node, const BuildContext& context) {
+  ConvProblem problem = problemAt(convolutionOf(node), node, context.opt);
+  problem.allowTf32 = context.allowTf32;
   return problem;
 }
 

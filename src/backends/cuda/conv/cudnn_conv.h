@@ -10,6 +10,6 @@ namespace camshaft::cuda {
 const Kernel& cudnnConvKernel();
 
 // What the kernel asks cuDNN for a node that it supports.
-ConvProblem cudnnConvProblem(const Node& node, const PrepareOptions& options);
+ConvProblem cudnnConvProblem(const Node& node, const BuildContext& context);
 
 }  // namespace camshaft::cuda

@@ -6,7 +6,6 @@
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
-#include "backends/cuda/services.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -46,7 +45,7 @@ struct Depthwise {
   int64_t channels() const { return conv.outputs(); }
 };
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const Depthwise depthwise(node);
   const Convolution& conv = depthwise.conv;
   if (!conv.refusal.empty()) return Verdict::no(conv.refusal);
@@ -104,8 +103,7 @@ std::vector<Share> sharesOf(const Node& node) {
 }
 
 void appendBest(std::vector<int64_t>& packed, std::vector<Share> shares, const Depthwise& d,
-                int64_t batch, size_t most) {
-  const int multiprocessors = services().target().multiprocessors;
+                int64_t batch, int multiprocessors, size_t most) {
   std::stable_sort(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
     return estimate(a, d, batch, multiprocessors) < estimate(b, d, batch, multiprocessors);
   });
@@ -114,14 +112,16 @@ void appendBest(std::vector<int64_t>& packed, std::vector<Share> shares, const D
       packed.push_back(pack(shares[i]));
 }
 
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
+  const int multiprocessors = context.target.multiprocessors;
   const Depthwise d(node);
   const std::vector<Share> shares = sharesOf(node);
   std::vector<int64_t> packed;
   if (d.conv.from[0].isConstant()) {
-    appendBest(packed, shares, d, d.conv.from[0].value(), kMostTimed);
+    appendBest(packed, shares, d, d.conv.from[0].value(), multiprocessors, kMostTimed);
   } else {
-    for (int64_t batch : {1, 32}) appendBest(packed, shares, d, batch, kMostTimed / 2);
+    for (int64_t batch : {1, 32})
+      appendBest(packed, shares, d, batch, multiprocessors, kMostTimed / 2);
   }
   return packed;
 }
@@ -148,14 +148,14 @@ int64_t lanesOf(int64_t vectors) {
   return lanes;
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Depthwise d(node);
-  const Share share = unpack(options.config);
+  const Share share = unpack(config);
   const int64_t channels = d.channels(), vectors = channels / share.width, lanes = lanesOf(vectors);
   const Value& weights = *node.inputs[1];
   KernelText kernel(str("conv_depthwise_", node.inputs[0]->dataType(), "_", d.y.kernel, "x",
                         d.x.kernel, "_x", share.width, "_", share.rows, "x", share.columns),
-                    node, options);
+                    node, context);
   kernel.input("x", 0);
   kernel.packedInput("weights", {DataType::kF32, {d.conv.taps(), channels}},
                      packed(weights, channels, d.conv.taps()));

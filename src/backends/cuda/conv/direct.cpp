@@ -46,9 +46,9 @@ std::vector<std::byte> packed(const Value& weights, const Convolution& conv) {
   });
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const Convolution conv(node);
-  return conv.refusal.empty() ? Verdict::yes() : Verdict::no(conv.refusal);
+  return Verdict{conv.refusal};
 }
 
 void printConstants(KernelText& kernel, const Direct& direct) {
@@ -76,13 +76,13 @@ int printResultStore(KernelText& kernel, const Node& node, const Direct& direct)
   return width;
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const Direct direct(node);
   const Convolution& conv = direct.conv;
   const Value& weights = *node.inputs[1];
   KernelText kernel(str(conv.isTransposed ? "conv_transpose_direct_" : "conv_direct_",
                         node.inputs[0]->dataType(), "_x", direct.width),
-                    node, options);
+                    node, context);
   kernel.input("x", 0);
   if (direct.isPacked)
     kernel.packedInput("weights", weights.type, packed(weights, conv));

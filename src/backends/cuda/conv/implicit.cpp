@@ -4,7 +4,6 @@
 #include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
-#include "backends/cuda/services.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -41,9 +40,7 @@ struct Implicit {
 
   std::string whyNot(const Node& node) const {
     if (!conv.refusal.empty()) return conv.refusal;
-    constexpr int kAmpere = 80;
     const DataType type = node.inputs[0]->dataType();
-    if (services().target().sm < kAmpere) return "needs a GPU of compute capability 8.0";
     if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
     if (type != DataType::kF16 && type != DataType::kBF16)
       return str("multiplies f16 and bf16, not ", type);
@@ -61,13 +58,14 @@ struct Implicit {
   Dim rows() const { return conv.to[0] * outHeight * outBreadth; }
 };
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (!hasMma(context.target)) return Verdict::no("needs a GPU of compute capability 8.0");
   const Implicit implicit(node);
-  return implicit.refusal.empty() ? Verdict::yes() : Verdict::no(implicit.refusal);
+  return Verdict{implicit.refusal};
 }
 
 // Sizes not known before the profile count as typical ones here.
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypicalSide = 28;
   const Implicit i(node);
   const auto side = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
@@ -76,11 +74,11 @@ std::vector<int64_t> configurations(const Node& node) {
   std::vector<int64_t> packed;
   if (i.conv.to[0].isConstant()) {
     problem.rows = i.conv.to[0].value() * places;
-    appendPromising(packed, problem, kMostTimed);
+    appendPromising(packed, problem, context.target, kMostTimed);
   } else {
     for (int64_t batch : {1, 32}) {
       problem.rows = batch * places;
-      appendPromising(packed, problem, kMostTimed / 2);
+      appendPromising(packed, problem, context.target, kMostTimed / 2);
     }
   }
   return packed;
@@ -109,13 +107,13 @@ std::string geometryText(const Implicit& i) {
              i.conv.groupInputs, ", ", i.block(), ", ", i.conv.inputs(), ">;\n");
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Implicit i(node);
-  const MmaConfig config = unpackMma(options.config);
+  const MmaConfig tile = unpackMma(config);
   const DataType type = node.inputs[0]->dataType();
   const int width = vectorWidth(type, {i.conv.groupOutputs});
-  KernelText kernel(str("conv_mma_", type, "_", i.y.kernel, "x", i.x.kernel, "_", toString(config)),
-                    node, options);
+  KernelText kernel(str("conv_mma_", type, "_", i.y.kernel, "x", i.x.kernel, "_", toString(tile)),
+                    node, context);
   kernel.input("x", 0);
   kernel.packedInput("weights", {type, {i.conv.outputs(), i.pitch()}}, packed(*node.inputs[1], i));
   if (node.hasInput(kBias)) kernel.input("bias", kBias);
@@ -126,10 +124,10 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
     kernel.include(file);
   kernel.functions += geometryText(i);
 
-  const Dim tilesM = ceilDiv(i.rows(), config.rows);
-  const int64_t tilesN = (i.conv.groupOutputs + config.columns - 1) / config.columns;
-  const int64_t steps = (i.depth() + config.depth - 1) / config.depth;
-  printTile(kernel, config, type, tilesN, tilesM, str(steps));
+  const Dim tilesM = ceilDiv(i.rows(), tile.rows);
+  const int64_t tilesN = (i.conv.groupOutputs + tile.columns - 1) / tile.columns;
+  const int64_t steps = (i.depth() + tile.depth - 1) / tile.depth;
+  printTile(kernel, tile, type, tilesN, tilesM, str(steps));
   kernel.early +=
       str("  mma::MatrixSource<Tile, Tile::kColumns, true> b(weights + tile.item * ",
           i.conv.groupOutputs * i.pitch(), ", ", i.pitch(), ", ", i.pitch(), ", tile.column, ",
@@ -145,10 +143,10 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   kernel.body +=
       str("  storePixels<", width, ", ", i.conv.groupOutputs, ">(product, memory, tile, ",
           kernel.size(i.rows()), ", ", node.hasInput(kBias) ? "bias" : "nullptr", ", store);\n");
-  return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * config.splits), 1, 1},
-                          .block = config.threads(),
-                          .sharedBytes = config.sharedBytes(),
-                          .cluster = config.splits});
+  return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * tile.splits), 1, 1},
+                          .block = tile.threads(),
+                          .sharedBytes = tile.sharedBytes(),
+                          .cluster = tile.splits});
 }
 
 }  // namespace

@@ -88,17 +88,17 @@ struct PixelProduct {
 
 template <const Kernel& (*kProducts)()>
 struct Pixels {
-  static Verdict supports(const Node& conv) {
+  static Verdict supports(const Node& conv, const BuildContext& context) {
     if (std::string reason = whyNoProduct(conv); !reason.empty())
       return Verdict::no(std::move(reason));
-    return kProducts().supports(*PixelProduct(conv).node);
+    return kProducts().supports(*PixelProduct(conv).node, context);
   }
-  static std::vector<int64_t> configurations(const Node& conv) {
-    return kProducts().configurations(*PixelProduct(conv).node);
+  static std::vector<int64_t> configurations(const Node& conv, const BuildContext& context) {
+    return kProducts().configurations(*PixelProduct(conv).node, context);
   }
-  static Prepared prepare(const Node& conv, const PrepareOptions& options) {
+  static Prepared prepare(const Node& conv, const BuildContext& context, int64_t config) {
     const PixelProduct product(conv);
-    Prepared prepared = kProducts().prepare(*product.node, options);
+    Prepared prepared = kProducts().prepare(*product.node, context, config);
     for (StepInput& input : prepared.inputs)
       if (input.nodeInput >= 0) input.nodeInput = product.inputOf[input.nodeInput];
     if (prepared.runtimeKernel.empty()) prepared.runtimeKernel = kProducts().name;

@@ -3,34 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/gemm/hopper/params.h"
-#include "backends/cuda/libraries/problems.h"
-#include "backends/cuda/load_library.h"
-#include "backends/cuda/services.h"
 #include "ir/graph.h"
 #include "ops/ops.h"
-#include "support/version.h"
 
 namespace camshaft::cuda {
 namespace {
 
-class Hopper : public Services {
- public:
-  const Target& target() const override { return target_; }
-  void useTarget(int) override {}
-  std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
-  std::vector<LibraryPlan> gemmPlans(const GemmProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> convPlan(const ConvProblem&, int) override { return {}; }
-  std::optional<LibraryPlan> attentionPlan(const AttentionProblem&, int) override { return {}; }
-
- private:
-  Target target_;
-};
-
 class CudaPixels : public testing::Test {
  protected:
-  CudaPixels() { replaceLibrary(&library_); }
-  ~CudaPixels() override { replaceLibrary(nullptr); }
-
   // The last node of `text`, with constant weights %w.
   const Node& nodeOf(const std::string& text) {
     graph_ = parseGraph(text, findOp);
@@ -43,8 +23,6 @@ class CudaPixels : public testing::Test {
   }
 
  private:
-  Hopper device_;
-  const CudaLibrary library_{kVersion, nullptr, &device_};
   Graph graph_;
 };
 
@@ -55,14 +33,15 @@ TEST_F(CudaPixels, AreRowsOfAProduct) {
       "[0, 0], pads_end = [0, 0], channels_last = true} epilogue(%r) {relu(add(x0:f16, x1:f16))} "
       "return %y }");
   const Kernel& kernel = hopperPixelKernel();
-  const Verdict verdict = kernel.supports(node);
-  ASSERT_TRUE(verdict) << verdict.reason;
-  PrepareOptions options{.config = kernel.configurations(node).front()};
-  options.opt = options.min = options.max = [](const Dim& dim) {
+  BuildContext context;
+  context.opt = context.min = context.max = [](const Dim& dim) {
     return evaluate(dim, [](const std::string&) { return int64_t{8}; });
   };
-  const Prepared prepared = kernel.prepare(node, options);
-  ASSERT_EQ(prepared.refusal, "");
+  const Verdict verdict = kernel.supports(node, context);
+  ASSERT_TRUE(verdict) << verdict.reason;
+  const Prepared prepared =
+      kernel.prepare(node, context, kernel.configurations(node, context).front());
+  ASSERT_EQ(prepared.verdict.reason, "");
   EXPECT_EQ(prepared.runtimeKernel, kHopperGemmKernel);
   ASSERT_EQ(prepared.inputs.size(), 4u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(prepared.inputs[i].nodeInput, i);
@@ -80,7 +59,7 @@ TEST_F(CudaPixels, MustBeLookedAtOneByOne) {
         nodeOf(std::string("graph g(%x: f16[1, 8, 8, 8], %w: f16[16, 8, 1, 1]) { %y = Conv(%x, %w) "
                            "{dilations = [1, 1], pads_end = [0, 0], ") +
                attributes + "} return %y }");
-    EXPECT_FALSE(hopperPixelKernel().supports(node)) << attributes;
+    EXPECT_FALSE(hopperPixelKernel().supports(node, {})) << attributes;
   }
 }
 

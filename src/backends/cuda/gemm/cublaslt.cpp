@@ -137,7 +137,7 @@ GemmProblem problemAt(const Product& product, const SizeOf& sizeOf) {
 
 bool isConstant(const Dim& dim) { return dim.isConstant(); }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.op != &ops::MatMul) return Verdict::no("multiplies matrices only");
   const Product product = productOf(node);
   if (!product.refusal.empty()) return Verdict::no(product.refusal);
@@ -147,7 +147,7 @@ Verdict supports(const Node& node) {
     if (dim.isConstant()) return dim.value();
     return isMultiple(dim, 16) ? 16 : isMultiple(dim, 4) ? 4 : 1;
   }));
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{reason};
 }
 
 StepInput secondOperand(const Node& node, const Product& product) {
@@ -160,16 +160,18 @@ StepInput secondOperand(const Node& node, const Product& product) {
   return StepInput::fromBytes({product.problem.typeB, {n, k}}, std::move(packed));
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Product product = productOf(node);
-  GemmProblem problem = problemAt(product, options.opt);
-  problem.allowTf32 = options.allowTf32;
-  if (std::string reason = refusal(problem); !reason.empty()) return {.refusal = std::move(reason)};
-  if (options.min(product.sizes[2]) < 1)
-    return {.refusal = "cuBLASLt needs something to add up, which some sizes of the profile lack"};
+  GemmProblem problem = problemAt(product, context.opt);
+  problem.allowTf32 = context.allowTf32;
+  if (std::string reason = refusal(problem); !reason.empty())
+    return Prepared::no(std::move(reason));
+  if (context.min(product.sizes[2]) < 1)
+    return Prepared::no("cuBLASLt needs something to add up, which some sizes of the profile lack");
   const bool isDynamic = !std::all_of(product.sizes.begin(), product.sizes.end(), isConstant);
-  Prepared prepared = preparedFor(planOf(problem, options.config).get(), kGemmKernel, isDynamic);
-  if (!prepared.refusal.empty()) return prepared;
+  Prepared prepared =
+      preparedFor(planOf(context.target, problem, config).get(), kGemmKernel, isDynamic);
+  if (!prepared.verdict) return prepared;
   prepared.inputs = {StepInput::fromNode(0), secondOperand(node, product)};
   for (const int input : {product.biasInput, product.residualInput})
     if (input >= 0) prepared.inputs.push_back(StepInput::fromNode(input));
@@ -183,7 +185,9 @@ bool inPlace(const Node& node, int input) {
          std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
 }
 
-std::vector<int64_t> configurations(const Node&) { return planNumbers(kMostLibraryPlans); }
+std::vector<int64_t> configurations(const Node&, const BuildContext&) {
+  return planNumbers(kMostLibraryPlans);
+}
 
 }  // namespace
 

@@ -9,11 +9,11 @@
 namespace camshaft::cuda::gemm {
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const DataType type = node.input(0)->dataType();
   if (type == DataType::kBool || (isFloat(type) && bitsOf(type) == 8))
     return Verdict::no(str("does not compute with ", type));
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 // The labels of the result, then those that are summed over, and the size of each.
@@ -67,13 +67,13 @@ std::vector<Dim> stridesOf(const Contraction& contraction, const std::string& ow
   return strides;
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const Contraction contraction = contractionOf(node);
   const DataType type = node.input(0)->dataType();
   const std::string_view sum = !isFloat(type)           ? "unsigned long long"
                                : type == DataType::kF64 ? "double"
                                                         : "float";
-  ElementKernel kernel("einsum", node, options, 1, Results::kComputed);
+  ElementKernel kernel("einsum", node, context, 1, Results::kComputed);
   kernel.text.include("device/coordinates.cuh");
   kernel.text.include("gemm/einsum.cuh");
   Shape sizes = contraction.sizes;

@@ -5,7 +5,6 @@
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/codegen/store.h"
-#include "backends/cuda/services.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
@@ -38,9 +37,7 @@ struct MmaProduct {
   }
 
   std::string whyNot(const Node& node, const MatMulAttrs& attrs) const {
-    constexpr int kAmpere = 80;
     const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
-    if (services().target().sm < kAmpere) return "needs a GPU of compute capability 8.0";
     if (a != b || (a != DataType::kF16 && a != DataType::kBF16))
       return str("multiplies f16 or bf16 by the same type, not ", a, " by ", b);
     if (attrs.transposeA || (!attrs.transposeB && !packsB)) return "reads its operands along K";
@@ -51,18 +48,19 @@ struct MmaProduct {
   int64_t pitch() const { return (depth.value() + 63) / 64 * 64; }
 };
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (!hasMma(context.target)) return Verdict::no("needs a GPU of compute capability 8.0");
   const MmaProduct product(node);
-  return product.refusal.empty() ? Verdict::yes() : Verdict::no(product.refusal);
+  return Verdict{product.refusal};
 }
 
 // Sizes not known before the profile count as a typical one here.
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   const auto sizeOf = [](const Dim& dim) { return dim.isConstant() ? dim.value() : 256; };
   const MmaProduct p(node);
   std::vector<int64_t> packed;
   appendPromising(packed, {sizeOf(p.rows), sizeOf(p.columns), sizeOf(p.depth), sizeOf(p.items)},
-                  kMostTimed);
+                  context.target, kMostTimed);
   return packed;
 }
 
@@ -80,22 +78,22 @@ void addSecondOperand(KernelText& kernel, const Node& node, const MmaProduct& pr
                      }));
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const MmaProduct product(node);
-  const MmaConfig config = unpackMma(options.config);
+  const MmaConfig tile = unpackMma(config);
   const DataType type = node.inputs[0]->dataType();
   const Shape& y = node.output()->shape();
   const size_t rank = y.size();
   const int width = vectorWidth(type, {product.columns});
-  KernelText kernel(str("gemm_mma_", type, "_", toString(config)), node, options);
+  KernelText kernel(str("gemm_mma_", type, "_", toString(tile)), node, context);
   kernel.input("a", 0);
   addSecondOperand(kernel, node, product);
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file : {"device/mma.cuh", "gemm/mma.cuh"}) kernel.include(file);
 
-  const Dim tilesM = ceilDiv(product.rows, config.rows),
-            tilesN = ceilDiv(product.columns, config.columns);
+  const Dim tilesM = ceilDiv(product.rows, tile.rows),
+            tilesN = ceilDiv(product.columns, tile.columns);
   const Dim pitchB = product.packsB ? Dim(product.pitch()) : product.depth;
   Walk walk = product.isFlat
                   ? Walk(kernel, y, {{"row", axesFrom(0, rank - 1)}, {"column", {rank - 1}}})
@@ -108,8 +106,8 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   };
   std::string& start = product.packsB ? kernel.early : kernel.body;
   const std::string depth = kernel.size(product.depth);
-  printTile(kernel, config, type, tilesN, tilesM,
-            str("int((", depth, " + ", config.depth - 1, ") / ", config.depth, ")"));
+  printTile(kernel, tile, type, tilesN, tilesM,
+            str("int((", depth, " + ", tile.depth - 1, ") / ", tile.depth, ")"));
   start +=
       str("  mma::MatrixSource<Tile, Tile::kColumns, ", product.packsB, "> from(b + (", itemOf(1),
           "), ", kernel.size(pitchB), ", ", depth, ", tile.column, ", kernel.size(product.columns),
@@ -121,10 +119,10 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   printStore(kernel, node, walk, "Index row, Index column", width);
   kernel.body += str("  product.template finish<", width, ">(memory, tile, ",
                      kernel.size(product.rows), ", ", kernel.size(product.columns), ", store);\n");
-  return kernel.prepared({.grid = {tilesM * tilesN * product.items * Dim(config.splits), 1, 1},
-                          .block = config.threads(),
-                          .sharedBytes = config.sharedBytes(),
-                          .cluster = config.splits});
+  return kernel.prepared({.grid = {tilesM * tilesN * product.items * Dim(tile.splits), 1, 1},
+                          .block = tile.threads(),
+                          .sharedBytes = tile.sharedBytes(),
+                          .cluster = tile.splits});
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cuda/services.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -88,8 +87,8 @@ double estimateMicros(const MmaConfig& c, const MmaProblem& p, int multiprocesso
          std::max(wholeWaves * cycles / kClock, bytes / 4.0e6);
 }
 
-void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, size_t most) {
-  const Target& target = services().target();
+void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem,
+                     const BuildTarget& target, size_t most) {
   constexpr int kClusters = 90;  // the compute capability that has them
   std::vector<std::pair<double, int64_t>> ranked;
   for (const TileShape& tile : kTiles)
@@ -97,8 +96,9 @@ void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, si
       for (int splits : kSplits) {
         const MmaConfig config = configOf(tile, depth, splits);
         if (config.sharedBytes() > target.sharedBytesPerBlock) continue;
-        if (splits > 1 && (target.sm < kClusters || problem.depth < int64_t{2} * depth * splits ||
-                           blocksOf(config, problem) > 3 * target.multiprocessors))
+        if (splits > 1 &&
+            (target.computeCapability < kClusters || problem.depth < int64_t{2} * depth * splits ||
+             blocksOf(config, problem) > 3 * target.multiprocessors))
           continue;
         ranked.emplace_back(estimateMicros(config, problem, target.multiprocessors), pack(config));
       }

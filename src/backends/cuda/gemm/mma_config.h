@@ -25,6 +25,8 @@ struct MmaProblem {
   int64_t rows = 1, columns = 1, depth = 1, batch = 1;
 };
 
+inline bool hasMma(const BuildTarget& target) { return target.computeCapability >= 80; }
+
 int64_t pack(const MmaConfig& config);
 MmaConfig unpackMma(int64_t packed);
 
@@ -32,9 +34,9 @@ MmaConfig unpackMma(int64_t packed);
 // the latency of a few steps.
 double estimateMicros(const MmaConfig& config, const MmaProblem& problem, int multiprocessors);
 
-// The best by that model for the device of the build, best first, packed, without those in
-// `packed`.
-void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem, size_t most);
+// The best by that model for the target, best first, packed, without those in `packed`.
+void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem,
+                     const BuildTarget& target, size_t most);
 
 // "64x128x32_split4", for names.
 std::string toString(const MmaConfig& config);

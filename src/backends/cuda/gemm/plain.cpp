@@ -17,9 +17,9 @@ struct Tile {
 };
 constexpr Tile kTiles[] = {{4, 4}, {8, 8}, {2, 2}, {1, 4}};
 
-std::vector<int64_t> configurations(const Node&) { return {0, 1, 2, 3}; }
+std::vector<int64_t> configurations(const Node&, const BuildContext&) { return {0, 1, 2, 3}; }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const auto& attrs = node.as<MatMulAttrs>();
   const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
   const Shape& y = node.output()->shape();
@@ -27,12 +27,12 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const Dim rows = y[rank - 2], columns = y[rank - 1];
   const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
   const Dim items = numElements(leadingDims(y));
-  const Tile tile = kTiles[options.config];
+  const Tile tile = kTiles[config];
   const DataType result = node.resultBeforeEpilogue().type;
 
   KernelText kernel(str("gemm_plain_", node.inputs[0]->dataType(), "_", tile.rows * kSide, "x",
                         tile.columns * kSide),
-                    node, options);
+                    node, context);
   kernel.input("a", 0);
   kernel.input("b", 1);
   declareEpilogue(kernel, node);

@@ -13,19 +13,19 @@ namespace {
 
 constexpr int kThreads = 256, kChannels = 16;  // a block's taps, and channels of each
 
-Verdict supportsDeform(const Node& node) {
+Verdict supportsDeform(const Node& node, const BuildContext&) {
   if (const DataType type = node.input(0)->dataType(); bitsOf(type) < 16)
     return Verdict::no("only floats of 16 bits and more");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepareDeform(const Node& node, const PrepareOptions& options) {
+Prepared prepareDeform(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<DeformColumnsAttrs>();
   const DataType type = node.input(0)->dataType();
   const Shape& x = node.input(0)->shape();
   const Dim windows = node.output()->shape()[3], perGroup = floorDiv(x[1], attrs.groups);
   const Dim items = x[0] * attrs.groups * attrs.kernel[0] * attrs.kernel[1] * windows;
-  KernelText kernel(str("deform_columns_", type), node, options);
+  KernelText kernel(str("deform_columns_", type), node, context);
   printElementStore(kernel, node, 1, Results::kComputed);
   printWindows(kernel, windowsOf(attrs, attrs.kernel));
   kernel.include("im2col/deform_columns.cuh");
@@ -38,21 +38,21 @@ Prepared prepareDeform(const Node& node, const PrepareOptions& options) {
       {.grid = {ceilDiv(items, kThreads), ceilDiv(perGroup, kChannels), 1}, .block = kThreads});
 }
 
-Verdict supportsFold(const Node& node) {
+Verdict supportsFold(const Node& node, const BuildContext&) {
   const DataType type = node.input(0)->dataType();
   if (type == DataType::kBool || (isFloat(type) && bitsOf(type) == 8))
     return Verdict::no(str("does not sum ", type));
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepareFold(const Node& node, const PrepareOptions& options) {
+Prepared prepareFold(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<FoldColumnsAttrs>();
   const Shape& y = node.output()->shape();
   const std::vector<Window> windows = windowsOf(attrs, attrs.kernel);
   Shape counts;
   for (size_t i = 0; i < windows.size(); ++i)
     counts.push_back(windowCount(node, windows[i], attrs.sizes[i]));
-  ElementKernel kernel("fold_columns", node, options, 1, Results::kComputed);
+  ElementKernel kernel("fold_columns", node, context, 1, Results::kComputed);
   kernel.printCoordinates(y);
   printWindows(kernel.text, windows);
   kernel.text.include("im2col/fold_columns.cuh");

@@ -14,32 +14,32 @@ Dim product(const Shape& shape, size_t begin, size_t end) {
   return numElements({shape.begin() + begin, shape.begin() + end});
 }
 
-ElementKernel gatherKernel(std::string_view what, const Node& node, const PrepareOptions& options,
+ElementKernel gatherKernel(std::string_view what, const Node& node, const BuildContext& context,
                            const Shape& view, int width) {
-  ElementKernel kernel(what, node, options, width, Results::kStored);
+  ElementKernel kernel(what, node, context, width, Results::kStored);
   kernel.printCoordinates(view);
   includeIndex(kernel.text);
   kernel.text.include("index/gather.cuh");
   return kernel;
 }
 
-Prepared prepareGather(const Node& node, const PrepareOptions& options) {
+Prepared prepareGather(const Node& node, const BuildContext& context, int64_t) {
   const size_t axis = node.as<GatherAttrs>().axis;
   const Shape& shape = node.input(0)->shape();
   const Dim outer = product(shape, 0, axis), inner = product(shape, axis + 1, shape.size());
   const int width = vectorWidth(node.input(0)->dataType(), {inner});
-  ElementKernel kernel = gatherKernel("gather", node, options,
+  ElementKernel kernel = gatherKernel("gather", node, context,
                                       {outer, numElements(node.input(1)->shape()), inner}, width);
   kernel.text.body += str("  gather<", width, ">(x0, x1, ", kernel.size(shape[axis]), ", ",
                           kernel.size(inner), ", at, first, store);\n");
   return kernel.prepared();
 }
 
-Prepared prepareGatherElements(const Node& node, const PrepareOptions& options) {
+Prepared prepareGatherElements(const Node& node, const BuildContext& context, int64_t) {
   const size_t axis = node.as<GatherElementsAttrs>().axis;
   const Shape& data = node.input(0)->shape();
   const Shape& indices = node.input(1)->shape();
-  ElementKernel kernel = gatherKernel("gather_elements", node, options, indices, 1);
+  ElementKernel kernel = gatherKernel("gather_elements", node, context, indices, 1);
   kernel.text.body +=
       str("  gatherElements<", axis, ", ", shorterDims(data, indices), ">(x0, x1, ",
           sizesText(kernel.text, data), ", ", sizesText(kernel.text, contiguousStrides(data)),
@@ -47,7 +47,7 @@ Prepared prepareGatherElements(const Node& node, const PrepareOptions& options) 
   return kernel.prepared();
 }
 
-Prepared prepareGatherND(const Node& node, const PrepareOptions& options) {
+Prepared prepareGatherND(const Node& node, const BuildContext& context, int64_t) {
   const size_t batch = node.as<GatherNDAttrs>().batchDims;
   const Shape& data = node.input(0)->shape();
   const Shape& indices = node.input(1)->shape();
@@ -56,7 +56,7 @@ Prepared prepareGatherND(const Node& node, const PrepareOptions& options) {
   const Dim tuples = product(indices, batch, indices.size() - 1);
   const int width = vectorWidth(node.input(0)->dataType(), {inner});
   ElementKernel kernel =
-      gatherKernel("gather_nd", node, options, {product(data, 0, batch), tuples, inner}, width);
+      gatherKernel("gather_nd", node, context, {product(data, 0, batch), tuples, inner}, width);
   const std::vector<Dim> strides = contiguousStrides(data);
   const auto indexed = [&](const std::vector<Dim>& all) {
     return sizesText(kernel.text, {all.begin() + batch, all.begin() + batch + length});
@@ -67,14 +67,14 @@ Prepared prepareGatherND(const Node& node, const PrepareOptions& options) {
   return kernel.prepared();
 }
 
-Prepared prepareReverseSequence(const Node& node, const PrepareOptions& options) {
+Prepared prepareReverseSequence(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<ReverseSequenceAttrs>();
   const Shape& shape = node.input(0)->shape();
   const size_t first = std::min(attrs.batchAxis, attrs.timeAxis);
   const size_t second = std::max(attrs.batchAxis, attrs.timeAxis);
   const Dim inner = product(shape, second + 1, shape.size());
   const int width = vectorWidth(node.input(0)->dataType(), {inner});
-  ElementKernel kernel = gatherKernel("reverse_sequence", node, options,
+  ElementKernel kernel = gatherKernel("reverse_sequence", node, context,
                                       {product(shape, 0, first), shape[first],
                                        product(shape, first + 1, second), shape[second], inner},
                                       width);

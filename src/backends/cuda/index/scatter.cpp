@@ -57,27 +57,27 @@ struct Tile {
   int64_t rows, columns;
 };
 
-Tile chooseTile(const ScatterProblem& problem, const PrepareOptions& options, int width) {
+Tile chooseTile(const ScatterProblem& problem, const BuildContext& context, int width) {
   constexpr int64_t kElements = 4096, kMostColumns = 2048, kBlocks = 264;
-  const int64_t columns = (options.opt(problem.columns) + width - 1) / width * width;
+  const int64_t columns = (context.opt(problem.columns) + width - 1) / width * width;
   Tile tile;
   tile.columns = std::clamp<int64_t>(columns, width, kMostColumns);
-  const int64_t spread = (options.opt(problem.rows) + kBlocks - 1) / kBlocks;
+  const int64_t spread = (context.opt(problem.rows) + kBlocks - 1) / kBlocks;
   tile.rows = std::clamp<int64_t>(spread, 1, kElements / tile.columns);
   return tile;
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   static constexpr std::string_view kFunctions[] = {"", "Add", "Mul", "Min", "Max"};
   const ScatterProblem problem = scatterProblemOf(node);
   const DataType type = node.input(0)->dataType();
   const ScatterReduction reduction = reductionOf(node);
   const bool isReplacing = reduction == ScatterReduction::kNone;
   const int width = vectorWidth(type, {problem.columns});
-  const Tile tile = chooseTile(problem, options, width);
+  const Tile tile = chooseTile(problem, context, width);
   KernelText kernel(
       str("scatter_", kScatterReductions[static_cast<int>(reduction)], "_", type, "_x", width),
-      node, options);
+      node, context);
   printElementStore(kernel, node, width, isReplacing ? Results::kStored : Results::kComputed);
   includeIndex(kernel);
   kernel.include("index/scatter.cuh");
@@ -95,11 +95,11 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
        .block = kThreads});
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const DataType type = node.input(0)->dataType();
   if (reductionOf(node) != ScatterReduction::kNone && isFloat(type) && bitsOf(type) == 8)
     return Verdict::no("does not combine 8-bit floats");  // not every device converts them
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 // Every thread reads the data of its own elements before it writes them.

@@ -10,11 +10,11 @@
 namespace camshaft::cuda::index {
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const DataType type = node.input(0)->dataType();
   if (isFloat(type) && bitsOf(type) == 8) return Verdict::no("does not compare 8-bit floats");
   if (node.epilogue) return Verdict::no("takes no epilogue");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 struct TopKProblem {
@@ -54,40 +54,35 @@ std::string nameOf(std::string_view how, const Node& node) {
   return str("top_k_", how, "_", node.input(0)->dataType());
 }
 
-Prepared refuse(std::string reason) {
-  Prepared prepared;
-  prepared.refusal = std::move(reason);
-  return prepared;
-}
-
-Prepared prepareSort(const Node& node, const PrepareOptions& options) {
+Prepared prepareSort(const Node& node, const BuildContext& context, int64_t) {
   const TopKProblem problem = topKProblemOf(node);
-  const int64_t longest = options.max(problem.size);
+  const int64_t longest = context.max(problem.size);
   if (longest > problem.mostShared())
-    return refuse("rows may be too long to sort in shared memory");
-  KernelText kernel(nameOf("sort", node), node, options);
+    return Prepared::no("rows may be too long to sort in shared memory");
+  KernelText kernel(nameOf("sort", node), node, context);
   printRow(kernel, node, problem);
   kernel.body += str("  row.sort<", std::max<int64_t>(longest, 1), ">();\n");
   return kernel.prepared({.grid = {problem.rows(), 1, 1}, .block = threadsFor(longest)});
 }
 
-Prepared prepareSelect(const Node& node, const PrepareOptions& options) {
+Prepared prepareSelect(const Node& node, const BuildContext& context, int64_t) {
   const TopKProblem problem = topKProblemOf(node);
-  const int64_t most = options.max(problem.k);
-  if (most > problem.mostShared()) return refuse("k may be too large to sort in shared memory");
-  if (options.max(problem.size) <= 256) return refuse("rows are short enough to sort");
-  KernelText kernel(nameOf("select", node), node, options);
+  const int64_t most = context.max(problem.k);
+  if (most > problem.mostShared())
+    return Prepared::no("k may be too large to sort in shared memory");
+  if (context.max(problem.size) <= 256) return Prepared::no("rows are short enough to sort");
+  KernelText kernel(nameOf("select", node), node, context);
   printRow(kernel, node, problem);
   kernel.body += str("  row.select<", std::max<int64_t>(most, 1), ">();\n");
   return kernel.prepared(
-      {.grid = {problem.rows(), 1, 1}, .block = threadsFor(options.opt(problem.size))});
+      {.grid = {problem.rows(), 1, 1}, .block = threadsFor(context.opt(problem.size))});
 }
 
-Prepared prepareSortInWorkspace(const Node& node, const PrepareOptions& options) {
+Prepared prepareSortInWorkspace(const Node& node, const BuildContext& context, int64_t) {
   const TopKProblem problem = topKProblemOf(node);
-  if (std::min(options.max(problem.size), options.max(problem.k)) <= problem.mostShared())
-    return refuse("shared memory is large enough");
-  KernelText kernel(nameOf("workspace", node), node, options);
+  if (std::min(context.max(problem.size), context.max(problem.k)) <= problem.mostShared())
+    return Prepared::no("shared memory is large enough");
+  KernelText kernel(nameOf("workspace", node), node, context);
   printRow(kernel, node, problem);
   kernel.workspace("workspace", problem.rows() * problem.size * problem.rankBytes);
   kernel.body += "  row.sortIn(workspace);\n";

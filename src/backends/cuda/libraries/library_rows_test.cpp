@@ -23,9 +23,8 @@ using testing::HasSubstr;
 // Offers one plan for whatever is asked, and remembers what was.
 class OnePlan : public Services {
  public:
-  const Target& target() const override { return target_; }
-  void useTarget(int) override {}
-  std::vector<CompiledCode> compile(std::span<const std::string>) override { return {}; }
+  BuildTarget currentTarget() override { return {}; }
+  std::vector<CompiledCode> compile(std::span<const std::string>, int) override { return {}; }
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int) override {
     gemm = problem;
     return {plan()};
@@ -49,11 +48,6 @@ class OnePlan : public Services {
  private:
   static LibraryPlan plan() { return {"the one", {std::byte{42}}, 4096}; }
   std::mutex mutex_;
-  static std::string freshName() {
-    static int count = 0;  // plans are remembered by target
-    return "target " + std::to_string(++count);
-  }
-  Target target_{.isPresent = true, .name = freshName()};
 };
 
 class LibraryRows : public testing::Test {
@@ -66,21 +60,30 @@ class LibraryRows : public testing::Test {
                    int64_t least = 1) {
     graph_ = parseGraph(text, findOp);
     const Node& node = *graph_.nodes().back();
-    const Verdict verdict = kernel.supports(node);
-    EXPECT_TRUE(verdict.ok) << verdict.reason;
-    const auto sizeOf = [](int64_t symbol) {
-      return
-          [=](const Dim& dim) { return evaluate(dim, [&](const std::string&) { return symbol; }); };
-    };
-    return kernel.prepare(
-        node, {.config = config, .opt = sizeOf(3), .min = sizeOf(least), .max = sizeOf(3)});
+    const Verdict verdict = kernel.supports(node, context());
+    EXPECT_TRUE(verdict) << verdict.reason;
+    return kernel.prepare(node, context(least), config);
   }
 
   std::string refused(const Kernel& kernel, const std::string& text) {
     graph_ = parseGraph(text, findOp);
-    return kernel.supports(*graph_.nodes().back()).reason;
+    return kernel.supports(*graph_.nodes().back(), context()).reason;
   }
 
+  BuildContext context(int64_t least = 1) const {
+    const auto sizeOf = [](int64_t symbol) {
+      return
+          [=](const Dim& dim) { return evaluate(dim, [&](const std::string&) { return symbol; }); };
+    };
+    return {.target = {.name = target_}, .opt = sizeOf(3), .min = sizeOf(least), .max = sizeOf(3)};
+  }
+
+  static std::string freshName() {
+    static int count = 0;  // plans are remembered by target
+    return "target " + std::to_string(++count);
+  }
+
+  const std::string target_ = freshName();
   OnePlan services_;
   const CudaLibrary library_{kVersion, nullptr, &services_};
   Graph graph_;
@@ -91,7 +94,7 @@ TEST_F(LibraryRows, AProductTakesItsEpilogueApart) {
       cublasLtKernel(),
       "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
       " %y = MatMul(%x, %w) epilogue(%r, %b) {relu(add(add(x0:f16, x1:f16), x2:f16))} return %y }");
-  EXPECT_EQ(prepared.refusal, "");
+  EXPECT_EQ(prepared.verdict.reason, "");
   EXPECT_EQ(prepared.runtimeKernel, kGemmKernel);
   EXPECT_EQ(prepared.variant, "the one");
   const GemmProblem& p = services_.gemm;
@@ -111,8 +114,8 @@ TEST_F(LibraryRows, AProductTakesItsEpilogueApart) {
 TEST_F(LibraryRows, PlansThatAreNotThereAreRefused) {
   const std::string text =
       "graph g(%x: f16[8, 8], %w: f16[8, 8]) { %y = MatMul(%x, %w) return %y }";
-  EXPECT_EQ(prepare(cublasLtKernel(), text, 0).refusal, "");
-  EXPECT_THAT(prepare(cublasLtKernel(), text, 1).refusal, HasSubstr("no further plan"));
+  EXPECT_EQ(prepare(cublasLtKernel(), text, 0).verdict.reason, "");
+  EXPECT_THAT(prepare(cublasLtKernel(), text, 1).verdict.reason, HasSubstr("no further plan"));
 }
 
 TEST_F(LibraryRows, SizesThatChangeArePassed) {
@@ -130,8 +133,9 @@ TEST_F(LibraryRows, SizesThatChangeArePassed) {
 TEST_F(LibraryRows, SizesOfTheProfileThatLibrariesLackAreRefused) {
   const std::string product =
       "symbols k graph g(%x: f16[16, k], %w: f16[k, 16]) { %y = MatMul(%x, %w) return %y }";
-  EXPECT_EQ(prepare(cublasLtKernel(), product, 0, 1).refusal, "");
-  EXPECT_THAT(prepare(cublasLtKernel(), product, 0, 0).refusal, HasSubstr("something to add up"));
+  EXPECT_EQ(prepare(cublasLtKernel(), product, 0, 1).verdict.reason, "");
+  EXPECT_THAT(prepare(cublasLtKernel(), product, 0, 0).verdict.reason,
+              HasSubstr("something to add up"));
   EXPECT_THAT(refused(cublasLtKernel(),
                       "symbols m graph g(%x: i8[m, 16], %w: i8[8, 16]) { %y = MatMul(%x, %w) "
                       "{transpose_b = true} return %y }"),
@@ -139,8 +143,9 @@ TEST_F(LibraryRows, SizesOfTheProfileThatLibrariesLackAreRefused) {
   const std::string attention =
       "symbols t graph g(%q: f16[2, 4, 8, 64], %k: f16[2, 4, t, 64]) { %y = Attention(%q, %k, %k) "
       "{scale = 0.125} return %y }";
-  EXPECT_EQ(prepare(cudnnAttentionKernel(), attention, 0, 1).refusal, "");
-  EXPECT_THAT(prepare(cudnnAttentionKernel(), attention, 0, 0).refusal, HasSubstr("needs keys"));
+  EXPECT_EQ(prepare(cudnnAttentionKernel(), attention, 0, 1).verdict.reason, "");
+  EXPECT_THAT(prepare(cudnnAttentionKernel(), attention, 0, 0).verdict.reason,
+              HasSubstr("needs keys"));
   EXPECT_THAT(refused(cudnnAttentionKernel(),
                       "symbols s, t graph g(%q: f16[2, 4, s, 64], %k: f16[2, 4, t, 64]) { %y = "
                       "Attention(%q, %k, %k) {scale = 0.125, causal = true, align_end = true} "
@@ -192,7 +197,7 @@ TEST_F(LibraryRows, ConvolutionsPackTheirWeightsAndRoundTheirBias) {
               " %y = Conv(%x, %w, %b) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 0], "
               "pads_end = [0, 1],"
               " channels_last = true} epilogue(%r) {relu(add(x0:f16, x1:f16))} return %y }");
-  EXPECT_EQ(prepared.refusal, "");
+  EXPECT_EQ(prepared.verdict.reason, "");
   const ConvProblem& p = services_.conv;
   EXPECT_EQ(p.batch, 3);
   EXPECT_THAT(p.image, ElementsAre(4, 4));
@@ -218,10 +223,10 @@ TEST_F(LibraryRows, PlansAreFetchedAheadOncePerProblem) {
   std::vector<Preparation> preparations;
   for (const Node* node : graph_.nodeList())
     for (const int64_t config : {0, 1}) preparations.push_back({node, &cudnnConvKernel(), config});
-  prefetchPlans(preparations, {.opt = [](const Dim& dim) { return dim.value(); }});
+  prefetchPlans(preparations, context());
   EXPECT_THAT(services_.asked, testing::UnorderedElementsAre(0, 1));
-  EXPECT_EQ(prepare(cudnnConvKernel(), text, 0).refusal, "");
-  EXPECT_THAT(prepare(cudnnConvKernel(), text, 1).refusal, HasSubstr("no further plan"));
+  EXPECT_EQ(prepare(cudnnConvKernel(), text, 0).verdict.reason, "");
+  EXPECT_THAT(prepare(cudnnConvKernel(), text, 1).verdict.reason, HasSubstr("no further plan"));
   EXPECT_EQ(services_.asked.size(), 2u);
 }
 
@@ -239,7 +244,7 @@ TEST_F(LibraryRows, AttentionOfPackedTokensReadsOneTensor) {
               "symbols b graph g(%t: f16[b, 16, 768]) { %y = Attention(%t, %t, %t) "
               "{scale = 0.125, heads = 4, kv_heads = 4, size = 64, value_size = 64, "
               "offsets = [0, 256, 512]} return %y }");
-  EXPECT_EQ(prepared.refusal, "");
+  EXPECT_EQ(prepared.verdict.reason, "");
   const AttentionSizes& s = services_.attention.sizes;
   EXPECT_EQ(s.batch, 3);
   EXPECT_EQ(s.k, (AttentionOperand{256, 16 * 768, 64, 768}));

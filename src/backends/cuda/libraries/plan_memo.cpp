@@ -20,10 +20,10 @@ OnceMap<Bytes, Plans>& memo() {
 }
 
 template <class Problem>
-Bytes keyOf(const char* kind, const Problem& problem, int64_t number) {
+Bytes keyOf(const char* kind, const BuildTarget& target, const Problem& problem, int64_t number) {
   ByteWriter writer;
   writer.writeString(kind);
-  writer.writeString(services().target().name);
+  writer.writeString(target.name);
   writer.write(number);
   write(writer, problem);
   return writer.take();
@@ -47,8 +47,10 @@ std::vector<int64_t> planNumbers(int count) {
   return numbers;
 }
 
-std::shared_ptr<const LibraryPlan> planOf(const GemmProblem& problem, int64_t number) {
-  const Plans plans = memo().get(keyOf("gemm", problem, 0), [&] {
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target, const GemmProblem& problem,
+                                          int64_t number) {
+  if (!target.isPresent) return nullptr;
+  const Plans plans = memo().get(keyOf("gemm", target, problem, 0), [&] {
     Plans offered;
     for (LibraryPlan& plan : services().gemmPlans(problem, kMostLibraryPlans))
       offered.push_back(std::make_shared<const LibraryPlan>(std::move(plan)));
@@ -57,25 +59,26 @@ std::shared_ptr<const LibraryPlan> planOf(const GemmProblem& problem, int64_t nu
   return at(plans, number);
 }
 
-std::shared_ptr<const LibraryPlan> planOf(const ConvProblem& problem, int64_t number) {
-  return at(memo().get(keyOf("conv", problem, number),
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target, const ConvProblem& problem,
+                                          int64_t number) {
+  if (!target.isPresent) return nullptr;
+  return at(memo().get(keyOf("conv", target, problem, number),
                        [&] { return listOf(services().convPlan(problem, number)); }),
             0);
 }
 
-std::shared_ptr<const LibraryPlan> planOf(const AttentionProblem& problem, int64_t number) {
-  return at(memo().get(keyOf("attention", problem, number),
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target,
+                                          const AttentionProblem& problem, int64_t number) {
+  if (!target.isPresent) return nullptr;
+  return at(memo().get(keyOf("attention", target, problem, number),
                        [&] { return listOf(services().attentionPlan(problem, number)); }),
             0);
 }
 
 Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic) {
   constexpr int64_t kRoomForOtherSizes = int64_t{16} << 20;
+  if (!plan) return Prepared::no("the library offers no further plan");
   Prepared prepared;
-  if (!plan) {
-    prepared.refusal = "the library offers no further plan";
-    return prepared;
-  }
   prepared.runtimeKernel = runtimeKernel;
   prepared.params = plan->bytes;
   prepared.variant = plan->name;

@@ -10,11 +10,14 @@
 
 namespace camshaft::cuda {
 
-// Plan `number` of the problem, or null when the library does not offer it. Any thread; of cuDNN's
-// only this one is built.
-std::shared_ptr<const LibraryPlan> planOf(const GemmProblem& problem, int64_t number);
-std::shared_ptr<const LibraryPlan> planOf(const ConvProblem& problem, int64_t number);
-std::shared_ptr<const LibraryPlan> planOf(const AttentionProblem& problem, int64_t number);
+// Plan `number` of the problem, or null when the library does not offer it, or the target is not
+// here to be asked. Any thread; of cuDNN's only this one is built.
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target, const GemmProblem& problem,
+                                          int64_t number);
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target, const ConvProblem& problem,
+                                          int64_t number);
+std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target,
+                                          const AttentionProblem& problem, int64_t number);
 
 // Numbers of plans, for Kernel::configurations; prepare() refuses those that a problem lacks.
 inline constexpr int kMostLibraryPlans = 8;

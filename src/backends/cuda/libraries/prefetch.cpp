@@ -7,7 +7,6 @@
 #include "backends/cuda/attention/cudnn_attention.h"
 #include "backends/cuda/conv/cudnn_conv.h"
 #include "backends/cuda/libraries/plan_memo.h"
-#include "backends/cuda/services.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -32,37 +31,37 @@ void addOnce(std::vector<Wanted>& list, Wanted wanted) {
   if (std::find(list.begin(), list.end(), wanted) == list.end()) list.push_back(std::move(wanted));
 }
 
-WantedPlans wantedBy(std::span<const Preparation> preparations, const PrepareOptions& options) {
+WantedPlans wantedBy(std::span<const Preparation> preparations, const BuildContext& context) {
   WantedPlans wanted;
   for (const auto& [node, kernel, config] : preparations) {
     if (kernel->name == kConvKernel)
-      addOnce(wanted.convs, {cudnnConvProblem(*node, options), config});
+      addOnce(wanted.convs, {cudnnConvProblem(*node, context), config});
     else if (kernel->name == kAttentionKernel)
-      addOnce(wanted.attentions, {cudnnAttentionProblem(*node, options), config});
+      addOnce(wanted.attentions, {cudnnAttentionProblem(*node, context), config});
   }
   return wanted;
 }
 
 template <class Problem>
-void build(const WantedPlan<Problem>& wanted) {
+void build(const BuildTarget& target, const WantedPlan<Problem>& wanted) {
   try {
-    if (refusal(wanted.problem).empty()) planOf(wanted.problem, wanted.number);
+    if (refusal(wanted.problem).empty()) planOf(target, wanted.problem, wanted.number);
   } catch (const std::exception&) {  // prepare() meets it again, and says so
   }
 }
 
 }  // namespace
 
-void prefetchPlans(std::span<const Preparation> preparations, const PrepareOptions& options) {
-  if (!services().target().isPresent) return;
-  const WantedPlans wanted = wantedBy(preparations, options);
+void prefetchPlans(std::span<const Preparation> preparations, const BuildContext& context) {
+  if (!context.target.isPresent) return;
+  const WantedPlans wanted = wantedBy(preparations, context);
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < wanted.size(); i = next++) {
       if (i < wanted.convs.size())
-        build(wanted.convs[i]);
+        build(context.target, wanted.convs[i]);
       else
-        build(wanted.attentions[i - wanted.convs.size()]);
+        build(context.target, wanted.attentions[i - wanted.convs.size()]);
     }
   };
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());

@@ -8,6 +8,6 @@
 namespace camshaft::cuda {
 
 // BuildBackend::prefetch: afterwards planOf() knows what the preparations will ask for.
-void prefetchPlans(std::span<const Preparation> preparations, const PrepareOptions& options);
+void prefetchPlans(std::span<const Preparation> preparations, const BuildContext& context);
 
 }  // namespace camshaft::cuda

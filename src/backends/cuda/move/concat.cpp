@@ -11,9 +11,9 @@ namespace {
 // Each may bring where it begins and how long it is.
 constexpr int kMostInputs = kMostArguments / 3 - 8;
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.ownInputs() > kMostInputs) return Verdict::no("joins too many tensors for one kernel");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 // Piece i is elements begin to end of an output row.
@@ -52,7 +52,7 @@ void printSource(ElementKernel& kernel, std::span<const Piece> pieces) {
   kernel.text.body += "  }\n";
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const DataType type = node.input(0)->dataType();
   const Shape& shape = node.output()->shape();
   const std::vector<Piece> pieces = piecesOf(node);
@@ -60,7 +60,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   for (const Piece& piece : pieces) width = vectorWidth(type, {piece.size}, width);
   const Shape outer(shape.begin(), shape.begin() + node.as<ConcatAttrs>().axis);
 
-  ElementKernel kernel("concat", node, options, width, Results::kStored);
+  ElementKernel kernel("concat", node, context, width, Results::kStored);
   kernel.printCoordinates({numElements(outer), pieces.back().end()});
   kernel.text.body += str("  const ", storageType(type), "* from;\n");
   printSource(kernel, pieces);

@@ -38,7 +38,7 @@ std::string_view modeName(PadMode mode) {
   return kNames[static_cast<int>(mode)];
 }
 
-Prepared preparePad(const Node& node, const PrepareOptions& options) {
+Prepared preparePad(const Node& node, const BuildContext& context, int64_t) {
   const std::vector<PaddedDim> dims = paddedDims(node);
   Shape in, out;
   for (const PaddedDim& dim : dims) {
@@ -48,7 +48,7 @@ Prepared preparePad(const Node& node, const PrepareOptions& options) {
   const std::vector<Dim> strides = contiguousStrides(in);
   const DataType type = node.input(0)->dataType();
   const int width = vectorWidth(type, {out.back()});
-  ElementKernel kernel("pad", node, options, width, Results::kStored);
+  ElementKernel kernel("pad", node, context, width, Results::kStored);
   kernel.printCoordinates(out);
   kernel.text.include("move/surround.cuh");
   std::string list;
@@ -85,10 +85,10 @@ Repetition repetitionOf(const Node& node) {
   return result;
 }
 
-Prepared prepareTile(const Node& node, const PrepareOptions& options) {
+Prepared prepareTile(const Node& node, const BuildContext& context, int64_t) {
   const Repetition tiled = repetitionOf(node);
   const int width = vectorWidth(node.input(0)->dataType(), {tiled.in.back()});
-  ElementKernel kernel("tile", node, options, width, Results::kStored);
+  ElementKernel kernel("tile", node, context, width, Results::kStored);
   kernel.printCoordinates(tiled.out);
   kernel.text.include("move/surround.cuh");
   kernel.text.body +=
@@ -97,13 +97,13 @@ Prepared prepareTile(const Node& node, const PrepareOptions& options) {
   return kernel.prepared();
 }
 
-Prepared prepareTrilu(const Node& node, const PrepareOptions& options) {
+Prepared prepareTrilu(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<TriluAttrs>();
   const Shape& shape = node.input(0)->shape();
   const Dim &rows = shape[shape.size() - 2], &columns = shape.back();
   const Shape outer(shape.begin(), shape.end() - 2);
   const int width = vectorWidth(node.input(0)->dataType(), {columns});
-  ElementKernel kernel("trilu", node, options, width, Results::kStored);
+  ElementKernel kernel("trilu", node, context, width, Results::kStored);
   kernel.printCoordinates({numElements(outer), rows, columns});
   kernel.text.include("move/surround.cuh");
   kernel.text.body += str("  trilu<", attrs.upper, ", ", width, ">(x0, ",

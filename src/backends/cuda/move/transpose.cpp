@@ -55,20 +55,20 @@ std::optional<TransposeProblem> transposeProblemOf(const Node& node) {
 
 bool isNarrow(const Dim& dim) { return dim.isConstant() && dim.value() < 8; }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const auto problem = transposeProblemOf(node);
   if (!problem) return Verdict::no("only where the innermost dimension moves");
   if (isNarrow(problem->rowCount()) || isNarrow(problem->columnCount()))
     return Verdict::no("tiles would be mostly empty");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const TransposeProblem problem = *transposeProblemOf(node);
   const std::vector<Dim> outStrides = contiguousStrides(problem.shape);
   const int tile = problem.tile(), width = problem.width;
   KernelText kernel(str("transpose_", node.output()->dataType(), "_", tile, "x", tile), node,
-                    options);
+                    context);
   printElementStore(kernel, node, width, Results::kStored);
   // Blocks count through the matrices, and through the tiles of each.
   Shape numbers;

@@ -7,14 +7,14 @@ namespace camshaft::cuda::norm {
 namespace {
 
 // A thread has `width` neighbouring positions of one channel, and reads the channels around it.
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<LrnAttrs>();
   const Shape& shape = node.input(0)->shape();
   const DataType type = node.input(0)->dataType();
   const DataType wide = type == DataType::kF64 ? type : DataType::kF32;
   const Dim space = numElements({shape.begin() + 2, shape.end()});
   const int width = vectorWidth(type, {space}, kMostComputed);
-  ElementKernel kernel("lrn", node, options, width, Results::kComputed, 128);
+  ElementKernel kernel("lrn", node, context, width, Results::kComputed, 128);
   kernel.printCoordinates({shape[0], shape[1], space});
   Walk walk(kernel.text, shape,
             {{"at[0]", {0}}, {"channel", {1}}, {"at[2]", axesFrom(2, shape.size())}});

@@ -155,10 +155,10 @@ void printFinish(KernelText& kernel, const Node& node, const Problem& problem, W
   kernel.body += str(lanes, "results[lane] = ", result, ";\n    store(column, results);\n  };\n");
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   std::string reason = whyNotPrinted(node);
   if (reason.empty()) reason = whyNotPrinted(problemOf(node).expr);
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{reason};
 }
 
 std::string nameOf(const Node& node, const Problem& problem) {
@@ -169,12 +169,12 @@ std::string nameOf(const Node& node, const Problem& problem) {
              problem.width);
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Problem problem = problemOf(node);
-  const RowPlan plan = plansOf(problem)[options.config];
+  const RowPlan plan = plansOf(problem)[config];
   const DataType wide = problem.type() == DataType::kF64 ? DataType::kF64 : DataType::kF32;
 
-  KernelText kernel(nameOf(node, problem), node, options);
+  KernelText kernel(nameOf(node, problem), node, context);
   for (int i = 0; i < problem.operands(); ++i) kernel.input(str("x", i), i);
   if (node.hasInput(problem.scaleInput())) kernel.input("scale", problem.scaleInput());
   if (node.hasInput(problem.biasInput())) kernel.input("bias", problem.biasInput());
@@ -201,7 +201,7 @@ bool inPlace(const Node& node, int input) {
   return !isScaleOrBias && node.inputs[input]->type == node.output()->type;
 }
 
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   return numbersOf(plansOf(problemOf(node)));
 }
 

@@ -54,15 +54,15 @@ int widthOf(const Node& node) {
   return width;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   std::string reason = whyNotPrinted(node);
   if (reason.empty()) reason = whyNotPrinted(exprOf(node));
-  return reason.empty() ? Verdict::yes() : Verdict::no(reason);
+  return Verdict{reason};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const int width = widthOf(node);
-  ElementKernel kernel(node.op == &ops::Pointwise ? "pointwise" : "move", node, options, width,
+  ElementKernel kernel(node.op == &ops::Pointwise ? "pointwise" : "move", node, context, width,
                        Results::kComputed);
   Walk walk = Walk::linear(kernel.text, node.output()->shape(), "first");
   std::vector<std::string> values;

@@ -87,9 +87,9 @@ std::string countedText(KernelText& kernel, const Problem& problem) {
   return str(sizesText(kernel, begins), ", ", sizesText(kernel, ends));
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Problem problem(node);
-  const int width = problem.widths()[options.config];
+  const int width = problem.widths()[config];
   const DataType type = node.input(0)->dataType();
   const bool hasIndices = node.outputs.size() > 1;
   const bool isAverage = problem.attrs.kind == PoolKind::kAverage;
@@ -97,7 +97,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   ElementKernel kernel(problem.attrs.kind == PoolKind::kMax ? "max_pool"
                        : isAverage                          ? "average_pool"
                                                             : "lp_pool",
-                       node, options, width, Results::kComputed, kThreads);
+                       node, context, width, Results::kComputed, kThreads);
   if (hasIndices) kernel.text.output("indices", 1);
   kernel.printCoordinates(problem.to);
   printWindows(kernel.text, problem.windows);
@@ -126,7 +126,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   return kernel.prepared();
 }
 
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < Problem(node).widths().size(); ++i) numbers.push_back(i);
   return numbers;

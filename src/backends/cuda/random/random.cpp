@@ -7,16 +7,16 @@
 namespace camshaft::cuda::random {
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (bitsOf(node.as<RandomAttrs>().type) < 16)
     return Verdict::no("only floats of 16 bits and more");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<RandomAttrs>();
   const bool isNormal = attrs.kind == RandomKind::kNormal;
-  ElementKernel kernel(isNormal ? "random_normal" : "random_uniform", node, options, 1,
+  ElementKernel kernel(isNormal ? "random_normal" : "random_uniform", node, context, 1,
                        Results::kComputed);
   kernel.text.include("device/philox.cuh");
   const std::string draw =

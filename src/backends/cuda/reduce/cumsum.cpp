@@ -7,7 +7,7 @@ namespace camshaft::cuda::reduce {
 namespace {
 
 // A block scans a row whose elements are neighbours; of others a thread has one each.
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<CumSumAttrs>();
   const Shape& shape = node.input(0)->shape();
   const DataType type = node.input(0)->dataType();
@@ -19,7 +19,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const bool isTogether = numElements({shape.begin() + axis + 1, shape.end()}).isConstant(1);
   const std::string_view wide = isFloat(type) ? computeType(type) : "unsigned long long";
 
-  KernelText kernel(str("cumsum_", type), node, options);
+  KernelText kernel(str("cumsum_", type), node, context);
   kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");

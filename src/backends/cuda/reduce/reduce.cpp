@@ -109,15 +109,15 @@ std::string reducerOf(const Node& node) {
   return str(kKinds[static_cast<int>(kind)], "Reducer<", element, ", ", wide, ">");
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Problem problem(node);
-  const Plan plan = plansOf(problem)[options.config];
+  const Plan plan = plansOf(problem)[config];
   const DataType type = node.input(0)->dataType();
   const std::string_view result = computeType(node.resultBeforeEpilogue().type);
 
   KernelText kernel(str(node.op == &ops::Reduce ? "reduce_" : "arg_reduce_", type,
                         problem.reducesInner ? "_rows" : "_columns"),
-                    node, options);
+                    node, context);
   kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");
@@ -145,7 +145,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       {.grid = {ceilDiv(problem.results, plan.results()), 1, 1}, .block = plan.threads});
 }
 
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < plansOf(Problem(node)).size(); ++i) numbers.push_back(i);
   return numbers;

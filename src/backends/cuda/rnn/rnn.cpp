@@ -51,7 +51,7 @@ std::vector<std::string> activationNames(const Node& node) {
   return names;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   for (const Value* input : node.inputs)
     if (input && isFloat(input->dataType()) && bitsOf(input->dataType()) < 16)
       return Verdict::no("only floats of 16 bits and more");
@@ -102,14 +102,14 @@ void printConstants(KernelText& kernel, const Node& node) {
   }
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<RecurrentAttrs>();
   const Shape& x = node.input(0)->shape();
   const Dim &steps = x[attrs.batchFirst ? 1 : 0], &batch = x[attrs.batchFirst ? 0 : 1];
   static constexpr std::string_view kKinds[] = {"lstm", "gru", "rnn"};
   KernelText kernel(
       str(kKinds[static_cast<int>(attrs.kind)], "_", node.input(0)->dataType(), "_", attrs.hidden),
-      node, options);
+      node, context);
   printConstants(kernel, node);
   printActivations(kernel, node);
   kernel.include("rnn/recurrent.cuh");

@@ -7,20 +7,20 @@
 namespace camshaft::cuda::roi {
 namespace {
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   for (int i : {0, 1})
     if (const DataType type = node.input(i)->dataType(); !isFloat(type) || bitsOf(type) < 16)
       return Verdict::no("only floats of 16 bits and more");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<RoiAlignAttrs>();
   const Shape& x = node.input(0)->shape();
   const DataType type = node.input(0)->dataType();
   const DataType real = type == DataType::kF64 ? DataType::kF64 : DataType::kF32;
   const bool isMax = attrs.mode == RoiAlignMode::kMax;
-  ElementKernel kernel(isMax ? "roi_align_max" : "roi_align", node, options, 1, Results::kComputed);
+  ElementKernel kernel(isMax ? "roi_align_max" : "roi_align", node, context, 1, Results::kComputed);
   kernel.printCoordinates(node.output()->shape());
   kernel.text.include("device/index.cuh");
   kernel.text.include("roi/roi_align.cuh");

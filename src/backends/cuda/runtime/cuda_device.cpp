@@ -21,20 +21,19 @@ int attribute(CUdevice_attribute which, CUdevice device) {
   return value;
 }
 
-Target describeTarget(CUdevice device) {
+BuildTarget describeTarget(CUdevice device) {
   char name[256] = "";
   check(driver().cuDeviceGetName(name, sizeof name, device), "ask the GPU for its name");
   int version = 0;
   driver().cuDriverGetVersion(&version);
-  Target target;
-  target.sm = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) +
-              attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  BuildTarget target;
+  target.computeCapability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) +
+                             attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
   target.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   target.sharedBytesPerBlock =
       attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-  target.isPresent = true;
-  target.name = str(name, ", sm_", target.sm, ", ", target.multiprocessors, " SMs, CUDA ",
-                    version / 1000, ".", version % 1000 / 10);
+  target.name = str(name, ", sm_", target.computeCapability, ", ", target.multiprocessors,
+                    " SMs, CUDA ", version / 1000, ".", version % 1000 / 10);
   return target;
 }
 

@@ -35,12 +35,12 @@ class CudaDevice : public Device {
   std::shared_ptr<void> mark(void* stream) override;
   double millisecondsBetween(const void* begin, const void* end) override;
 
-  const Target& target() const { return target_; }
+  const BuildTarget& target() const { return target_; }
 
  private:
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
-  Target target_;
+  BuildTarget target_;
   bool reachesHostMemory_ = false;
 };
 

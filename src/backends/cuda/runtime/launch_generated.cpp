@@ -34,7 +34,7 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
                                        state->params.sharedBytes);
-  state->mayOverlap = currentDevice().target().sm >= 90;
+  state->mayOverlap = currentDevice().target().computeCapability >= 90;
   return state;
 }
 

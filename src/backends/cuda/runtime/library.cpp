@@ -27,16 +27,15 @@ constexpr RuntimeBackend kBackend{
 
 class LibraryServices : public Services {
  public:
-  const Target& target() const override {
-    return named_.sm == 0 ? currentDevice().target() : named_;
+  BuildTarget currentTarget() override {
+    BuildTarget target = currentDevice().target();
+    target.name = describeDevice();
+    return target;
   }
 
-  void useTarget(int sm) override {
-    named_ = {.sm = sm, .isPresent = false, .name = str("sm_", sm, ", not at hand")};
-  }
-
-  std::vector<CompiledCode> compile(std::span<const std::string> sources) override {
-    return compileAll(sources, target().sm);
+  std::vector<CompiledCode> compile(std::span<const std::string> sources,
+                                    int computeCapability) override {
+    return compileAll(sources, computeCapability);
   }
 
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) override {
@@ -50,10 +49,9 @@ class LibraryServices : public Services {
   }
 
  private:
-  // Without a device or library there is nothing to offer: our own kernels take the work.
+  // Without the library there is nothing to offer: our own kernels take the work.
   template <class F>
   auto onDevice(F&& plans) const -> decltype(plans()) {
-    if (!target().isPresent) return {};
     currentDevice().makeCurrent();
     try {
       return plans();
@@ -62,11 +60,7 @@ class LibraryServices : public Services {
       throw;
     }
   }
-
-  static thread_local Target named_;  // sm 0: none
 };
-
-thread_local Target LibraryServices::named_{.sm = 0};
 
 }  // namespace
 }  // namespace camshaft::cuda

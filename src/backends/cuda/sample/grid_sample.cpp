@@ -11,10 +11,10 @@ constexpr int kThreads = 256, kChannels = 16;  // a block's grid points, and cha
 
 bool isComputable(DataType type) { return isFloat(type) && bitsOf(type) >= 16; }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (!isComputable(node.input(0)->dataType()) || !isComputable(node.input(1)->dataType()))
     return Verdict::no("only floats of 16 bits and more");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 void printRules(KernelText& kernel, const Node& node) {
@@ -29,13 +29,13 @@ void printRules(KernelText& kernel, const Node& node) {
                           attrs.alignCorners, ">;\n");
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const Shape& x = node.input(0)->shape();
   const Shape& grid = node.input(1)->shape();
   const Shape spatial(x.begin() + 2, x.end());
   const Dim points = numElements({grid.begin() + 1, grid.end() - 1}), items = grid[0] * points;
   KernelText kernel(str("grid_sample_", spatial.size(), "d_", node.input(0)->dataType()), node,
-                    options);
+                    context);
   printElementStore(kernel, node, 1, Results::kComputed);
   printRules(kernel, node);
   kernel.body +=

@@ -42,12 +42,12 @@ bool extrapolates(const Node& node) {
   return node.as<ResizeAttrs>().coordinates == ResizeCoordinates::kCropAndResize;
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   const DataType type = node.input(0)->dataType();
   const bool computes = node.as<ResizeAttrs>().mode != ResizeMode::kNearest || extrapolates(node);
   if (computes && (type == DataType::kBool || (isFloat(type) && bitsOf(type) == 8)))
     return Verdict::no(str("does not compute with ", type));
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 // Sums of integers are exact in double.
@@ -101,7 +101,7 @@ std::string dimText(KernelText& kernel, const Node& node, const ResizedDim& dim,
 
 // The innermost dimension is a vector of elements where it keeps its size, and otherwise sampled
 // for each lane.
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const std::vector<ResizedDim> dims = resizedDims(node);
   Shape in, out;
   for (const ResizedDim& dim : dims) {
@@ -113,7 +113,7 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
   const int width = vectorWidth(type, {out.back()});
   const size_t last = dims.size() - 1;
   const bool computes = node.as<ResizeAttrs>().mode != ResizeMode::kNearest || extrapolates(node);
-  ElementKernel kernel("resize", node, options, width,
+  ElementKernel kernel("resize", node, context, width,
                        computes ? Results::kComputed : Results::kStored);
   kernel.printCoordinates(out);
   printRules(kernel.text, node);

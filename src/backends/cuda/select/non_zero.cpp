@@ -9,16 +9,16 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMostBlocks = 256, kElementsPerBlock = 4096;
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   if (!isPrintable(node.input(0)->dataType())) return Verdict::no("elements share bytes");
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const Shape& shape = node.input(0)->shape();
   const Dim total = numElements(shape);
-  KernelText kernel(str("non_zero_", node.input(0)->dataType()), node, options);
+  KernelText kernel(str("non_zero_", node.input(0)->dataType()), node, context);
   kernel.include("device/coordinates.cuh");
   kernel.include("select/non_zero.cuh");
   kernel.input("x", 0);

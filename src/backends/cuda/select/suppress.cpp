@@ -11,15 +11,15 @@ namespace {
 
 constexpr int kThreads = 256;
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext&) {
   return node.epilogue ? Verdict::no("takes no epilogue") : Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<NonMaxSuppressionAttrs>();
   const Shape& scores = node.input(1)->shape();
   const Dim rows = scores[0] * scores[1], boxes = scores[2], limit = min(attrs.limit, boxes);
-  KernelText kernel("non_max_suppression", node, options);
+  KernelText kernel("non_max_suppression", node, context);
   kernel.include("device/ranks.cuh");
   kernel.include("select/suppress.cuh");
   kernel.input("boxes", 0);

@@ -10,15 +10,15 @@
 namespace camshaft::cuda::shape {
 namespace {
 
-Verdict supportsRange(const Node& node) {
+Verdict supportsRange(const Node& node, const BuildContext&) {
   if (node.input(0)->dataType() == DataType::kBool) return Verdict::no("counts in numbers");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
-Prepared prepareRange(const Node& node, const PrepareOptions& options) {
+Prepared prepareRange(const Node& node, const BuildContext& context, int64_t) {
   const DataType type = node.input(0)->dataType();
   const Dim& count = node.as<RangeAttrs>().count;
-  ElementKernel kernel("range", node, options, vectorWidth(type, {count}), Results::kComputed);
+  ElementKernel kernel("range", node, context, vectorWidth(type, {count}), Results::kComputed);
   kernel.text.body += "  const auto start = toCompute(x0[0]), step = toCompute(x1[0]);\n";
   const std::string_view number = computeType(type);
   kernel.printResults(str("op::Add<", number, ">(start, op::Mul<", number, ">(static_cast<", number,
@@ -26,9 +26,9 @@ Prepared prepareRange(const Node& node, const PrepareOptions& options) {
   return kernel.prepared();
 }
 
-Verdict supportsSizes(const Node& node) {
+Verdict supportsSizes(const Node& node, const BuildContext&) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
-  return isPrinted(node);
+  return Verdict{whyNotPrinted(node)};
 }
 
 std::string numbersText(KernelText& kernel, const std::vector<Dim>& numbers) {
@@ -40,29 +40,28 @@ std::string numbersText(KernelText& kernel, const std::vector<Dim>& numbers) {
 // One thread writes them: there are a few.
 LaunchShape oneThread(size_t count) { return {.grid = {count > 0 ? 1 : 0, 1, 1}, .block = 1}; }
 
-Prepared writeSizes(const Node& node, const PrepareOptions& options,
-                    const std::vector<Dim>& sizes) {
-  KernelText kernel(str("sizes_", node.output()->dataType(), "_", sizes.size()), node, options);
+Prepared writeSizes(const Node& node, const BuildContext& context, const std::vector<Dim>& sizes) {
+  KernelText kernel(str("sizes_", node.output()->dataType(), "_", sizes.size()), node, context);
   kernel.output("y");
   kernel.include("shape/sizes.cuh");
   if (!sizes.empty()) kernel.body += str("  writeSizes(y, ", numbersText(kernel, sizes), ");\n");
   return kernel.prepared(oneThread(sizes.size()));
 }
 
-Prepared prepareShape(const Node& node, const PrepareOptions& options) {
+Prepared prepareShape(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<ShapeAttrs>();
   const Shape& shape = node.input(0)->shape();
-  return writeSizes(node, options, {shape.begin() + attrs.begin, shape.begin() + attrs.end});
+  return writeSizes(node, context, {shape.begin() + attrs.begin, shape.begin() + attrs.end});
 }
 
-Prepared prepareDimsTensor(const Node& node, const PrepareOptions& options) {
-  return writeSizes(node, options, node.as<DimsTensorAttrs>().values);
+Prepared prepareDimsTensor(const Node& node, const BuildContext& context, int64_t) {
+  return writeSizes(node, context, node.as<DimsTensorAttrs>().values);
 }
 
-Prepared prepareReshapeDims(const Node& node, const PrepareOptions& options) {
+Prepared prepareReshapeDims(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<ReshapeDimsAttrs>();
   const int64_t count = node.output()->shape()[0].value();
-  KernelText kernel(str("reshape_dims_", count), node, options);
+  KernelText kernel(str("reshape_dims_", count), node, context);
   kernel.input("x0", 0);
   kernel.output("y");
   kernel.include("shape/sizes.cuh");

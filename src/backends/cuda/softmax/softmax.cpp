@@ -42,14 +42,14 @@ std::vector<RowPlan> plansOf(const Node& node) {
                   !problem.isContiguous());
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   static constexpr std::string_view kKinds[] = {"kSoftmax", "kLogSoftmax", "kHardmax"};
   const Problem problem(node);
   const DataType type = node.input(0)->dataType();
-  const RowPlan plan = plansOf(node)[options.config];
+  const RowPlan plan = plansOf(node)[config];
   const int width = widthOf(problem, type);
 
-  KernelText kernel(str("softmax_", type, "_x", width), node, options);
+  KernelText kernel(str("softmax_", type, "_x", width), node, context);
   kernel.input("x0", 0);
   declareEpilogue(kernel, node);
   kernel.output("y");
@@ -67,7 +67,9 @@ Prepared prepare(const Node& node, const PrepareOptions& options) {
       {.grid = {ceilDiv(problem.rows(), plan.rows()), 1, 1}, .block = plan.threads});
 }
 
-std::vector<int64_t> configurations(const Node& node) { return numbersOf(plansOf(node)); }
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
+  return numbersOf(plansOf(node));
+}
 
 // A row is read before any of it is written, and extra inputs by the thread that then writes in
 // their place.

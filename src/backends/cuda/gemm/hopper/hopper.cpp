@@ -6,7 +6,6 @@
 #include "backends/cuda/gemm/hopper/params.h"
 #include "backends/cuda/gemm/hopper/product.h"
 #include "backends/cuda/gemm/hopper/text.h"
-#include "backends/cuda/services.h"
 #include "ops/ops.h"
 #include "support/byte_reader.h"
 #include "support/text.h"
@@ -30,17 +29,18 @@ HopperProblem problemOf(const Node& node, const HopperProduct& product, SizeOf s
           .transposedB = product.transposedB};
 }
 
-Verdict supports(const Node& node) {
+Verdict supports(const Node& node, const BuildContext& context) {
   if (node.op != &ops::MatMul) return Verdict::no("multiplies matrices only");
-  if (services().target().sm / 10 != 9) return Verdict::no("needs a GPU of compute capability 9.0");
+  if (context.target.computeCapability / 10 != 9)
+    return Verdict::no("needs a GPU of compute capability 9.0");
   const HopperProduct product = hopperProductOf(node);
   if (!product.refusal.empty()) return Verdict::no(product.refusal);
   const HopperEpilogue epilogue = hopperEpilogueOf(node, product);
-  return epilogue.refusal.empty() ? Verdict::yes() : Verdict::no(epilogue.refusal);
+  return Verdict{epilogue.refusal};
 }
 
 // Sizes not known before the profile count as a typical one here.
-std::vector<int64_t> configurations(const Node& node) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypical = 256;
   HopperProblem problem = problemOf(node, hopperProductOf(node), [](const Dim& dim) {
     return dim.isConstant() ? dim.value() : kTypical;
@@ -48,7 +48,7 @@ std::vector<int64_t> configurations(const Node& node) {
   problem.epilogueWork = workOfEpilogue(node);
   std::vector<int64_t> packed;
   for (const HopperConfig& config :
-       promisingConfigs(problem, services().target().multiprocessors, kMostTimed))
+       promisingConfigs(problem, context.target.multiprocessors, kMostTimed))
     packed.push_back(pack(config));
   return packed;
 }
@@ -95,27 +95,22 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
              epilogue.text);
 }
 
-Prepared prepare(const Node& node, const PrepareOptions& options) {
-  Prepared prepared;
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const HopperProduct product = hopperProductOf(node);
-  if (node.inputs[0]->dataType() == DataType::kF32 && !options.allowTf32) {
-    prepared.refusal = "multiplies f32 as TF32, which the build does not allow";
-    return prepared;
-  }
-  const HopperConfig config = unpackHopper(options.config);
-  const HopperProblem problem = problemOf(node, product, options.opt);
-  if (const char* why = whyNot(config, problem)) {
-    prepared.refusal = why;
-    return prepared;
-  }
+  if (node.inputs[0]->dataType() == DataType::kF32 && !context.allowTf32)
+    return Prepared::no("multiplies f32 as TF32, which the build does not allow");
+  const HopperConfig tiles = unpackHopper(config);
+  const HopperProblem problem = problemOf(node, product, context.opt);
+  if (const char* why = whyNot(tiles, problem)) return Prepared::no(why);
+  Prepared prepared;
   prepared.runtimeKernel = kHopperGemmKernel;
   prepared.inputs = {StepInput::fromNode(0), secondOperand(node, product)};
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i)
     prepared.inputs.push_back(StepInput::fromNode(i));
   prepared.dimArgs = {product.m, product.n, product.k, product.batch};
-  prepared.source = sourceOf(node, product, config);
+  prepared.source = sourceOf(node, product, tiles);
   ByteWriter writer;
-  writer.write(HopperParams{.config = options.config,
+  writer.write(HopperParams{.config = config,
                             .type = problem.type,
                             .transposedA = product.transposedA,
                             .transposedB = product.transposedB,
