@@ -1,4 +1,4 @@
-# What users find after `cmake --install`: headers, both libraries, trtexec, camshaft-slim,
+# What users find after `cmake --install`: headers, the libraries, trtexec, camshaft-slim,
 # camshaft-trials, find_package(Camshaft) with targets Camshaft::camshaft and Camshaft::runtime, and
 # camshaft.pc.
 include(GNUInstallDirs)
@@ -13,6 +13,9 @@ install(TARGETS camshaft camshaft_runtime_lib trtexec camshaft-slim EXPORT Camsh
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET camshaft_cuda_library)  # found beside the others when there is a GPU
+  install(TARGETS camshaft_cuda_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/camshaft)
 
 set(packageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Camshaft)
@@ -31,4 +34,9 @@ if(CAMSHAFT_TESTS)
   add_test(NAME consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check.sh
                                  ${CMAKE_BINARY_DIR} ${CMAKE_CXX_COMPILER})
   camshaft_slow_tests(consumer)
+  if(TARGET camshaft_python)
+    add_test(NAME wheel COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/wheel.sh
+                                ${PROJECT_SOURCE_DIR} ${Python_EXECUTABLE})
+    camshaft_slow_tests(wheel)
+  endif()
 endif()

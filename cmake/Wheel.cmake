@@ -1,0 +1,22 @@
+# What `pip wheel .` packs (pyproject.toml): the package, and inside it lib/ and bin/ as an installation
+# has them, with the libraries of other packages that ours need.
+set(wheelLibraries camshaft)
+if(TARGET camshaft_cuda_library)
+  list(APPEND wheelLibraries camshaft_cuda_library)
+endif()
+set_target_properties(${wheelLibraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(camshaft_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
+# Wheels have no links: the library is the file that its soname names.
+set_property(TARGET camshaft PROPERTY VERSION)
+
+install(TARGETS camshaft_python LIBRARY DESTINATION camshaft COMPONENT wheel)
+install(TARGETS ${wheelLibraries} trtexec camshaft-slim camshaft_trials
+        RUNTIME_DEPENDENCY_SET needed
+        RUNTIME DESTINATION camshaft/bin COMPONENT wheel
+        LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)
+install(RUNTIME_DEPENDENCY_SET needed
+        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so" "^libcamshaft"
+        LIBRARY DESTINATION camshaft/lib COMPONENT wheel)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/python/camshaft/ DESTINATION camshaft COMPONENT wheel
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION camshaft COMPONENT wheel)

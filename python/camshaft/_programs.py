@@ -1,0 +1,18 @@
+"""The command-line tools of an installed package: trtexec and camshaft-slim."""
+
+import os
+import pathlib
+import sys
+
+
+def _become(name):
+    program = pathlib.Path(__file__).parent / "bin" / name
+    os.execv(program, [str(program), *sys.argv[1:]])
+
+
+def trtexec():
+    _become("trtexec")
+
+
+def slim():
+    _become("camshaft-slim")
