@@ -69,7 +69,7 @@ struct Node {
   std::vector<Value*> inputs;  // null: an optional input left out
   std::vector<Value*> outputs;
   std::optional<Epilogue> epilogue;
-  Origins origins;  // names of the ONNX nodes whose work this node does
+  Origins origins;  // the ONNX nodes whose work this node does
   PrecisionRequest precision;
 
   // Inputs of the operator itself, without the epilogue's.

@@ -1,5 +1,6 @@
 #include "ir/origins.h"
 
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -8,7 +9,7 @@ namespace camshaft {
 // A name, or two parts one after the other.
 struct Origins::Part {
   using Ptr = std::shared_ptr<const Part>;
-  explicit Part(std::string name) : name(std::move(name)) {}
+  Part(std::string name, ImportedPart imported) : name(std::move(name)), imported(imported) {}
   Part(Ptr first, Ptr second) : first(std::move(first)), second(std::move(second)) {}
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -35,6 +36,7 @@ struct Origins::Part {
   }
 
   std::string name;
+  ImportedPart imported;
   mutable Ptr first, second;  // taken apart by the last who holds the part
 };
 
@@ -42,8 +44,8 @@ Origins::Origins(std::initializer_list<std::string> names) {
   for (const std::string& name : names) add(name);
 }
 
-void Origins::add(std::string name) {
-  Part::Ptr leaf = std::make_shared<const Part>(std::move(name));
+void Origins::add(std::string name, ImportedPart part) {
+  Part::Ptr leaf = std::make_shared<const Part>(std::move(name), part);
   root_ = root_ ? std::make_shared<const Part>(std::move(root_), std::move(leaf)) : std::move(leaf);
 }
 
@@ -52,9 +54,8 @@ void Origins::add(const Origins& others) {
   root_ = root_ ? std::make_shared<const Part>(root_, others.root_) : others.root_;
 }
 
-std::vector<std::string> Origins::list() const {
-  std::vector<std::string> names;
-  std::unordered_set<std::string_view> known;
+template <class F>
+void Origins::visit(F leaf) const {
   std::unordered_set<const Part*> seen;
   std::vector<const Part*> open;
   if (root_) open.push_back(root_.get());
@@ -65,11 +66,29 @@ std::vector<std::string> Origins::list() const {
     if (part->first) {
       open.push_back(part->second.get());
       open.push_back(part->first.get());
-    } else if (known.insert(part->name).second) {
-      names.push_back(part->name);
+    } else {
+      leaf(*part);
     }
   }
+}
+
+std::vector<std::string> Origins::list() const {
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> known;
+  visit([&](const Part& leaf) {
+    if (known.insert(leaf.name).second) names.push_back(leaf.name);
+  });
   return names;
+}
+
+std::vector<ImportedPart> Origins::parts() const {
+  std::vector<ImportedPart> parts;
+  std::set<ImportedPart> known;
+  visit([&](const Part& leaf) {
+    if (leaf.imported.node >= 0 && known.insert(leaf.imported).second)
+      parts.push_back(leaf.imported);
+  });
+  return parts;
 }
 
 }  // namespace camshaft

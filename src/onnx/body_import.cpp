@@ -85,12 +85,11 @@ bool BodyImport::run() {
   if (!runWithSequences()) return false;
   for (size_t i = 0; i < items_.size(); ++i) {
     outputs_.push_back(tensorOf(items_[i]));
-    if (!outputs_.back())
-      problems_.push_back(
-          {.kind = ErrorKind::kUnsupported,
-           .message = str("output '", body_.outputs[i].name, "' of the subgraph of '", graph_.name,
-                          "' is ", describe(items_[i]),
-                          ", and which iterations or branch make it is known at run time only")});
+    if (outputs_.back()) continue;
+    const std::string message = str(
+        "output '", body_.outputs[i].name, "' of the subgraph of '", graph_.name, "' is ",
+        describe(items_[i]), ", and which iterations or branch make it is known at run time only");
+    problems_.push_back({.kind = ErrorKind::kUnsupported, .message = message, .reason = message});
   }
   return problems_.empty();
 }

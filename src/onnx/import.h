@@ -17,6 +17,7 @@ namespace camshaft::onnx {
 struct ImportProblem {
   ErrorKind kind = ErrorKind::kInvalidModel;
   std::string message;  // one sentence that names the node or tensor
+  std::string reason;   // the same where the node is named already
   std::string node;
   std::string op;
   std::string domain;

@@ -39,8 +39,8 @@ ModelImport::ModelImport(const LoadedModel& model, Graph& graph, const ImportOpt
                            &function);
 }
 
-void ModelImport::report(ErrorKind kind, std::string message) {
-  problems_.push_back({.kind = kind, .message = std::move(message)});
+void ModelImport::report(ErrorKind kind, const std::string& message) {
+  problems_.push_back({.kind = kind, .message = message, .reason = message});
 }
 
 void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope,
@@ -48,6 +48,7 @@ void ModelImport::reportNode(ErrorKind kind, const wire::Node& node, const Scope
   ImportProblem problem;
   problem.kind = kind;
   problem.message = str(describeNode(node, scope, scope.opset(node.domain)), ": ", message);
+  problem.reason = message;
   problem.node = scope.named(node);
   problem.op = node.opType;
   problem.domain = canonicalDomain(node.domain);
@@ -290,7 +291,11 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
                                         : graph_.nodes().front().get();
   for (; next; next = graph_.next(next)) {
     if (next->origins.empty()) {
-      next->origins.add(import.name());
+      ImportedPart part;
+      if (options_.trace)
+        part = {static_cast<int>(options_.trace->nodes.size()),
+                static_cast<int>(record.parts.size())};
+      next->origins.add(import.name(), part);
       record.parts.push_back(next);
     }
     added.push_back(next);

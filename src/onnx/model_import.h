@@ -72,7 +72,7 @@ class ModelImport {
   TracedNode traced(const wire::Node& node, const Scope& scope, int64_t opset) const;
   bool keepOpaque(const wire::Node& node, Scope& scope);
   void hideOpenBroadcast(TracedNode& record, Scope& scope);
-  void report(ErrorKind kind, std::string message);
+  void report(ErrorKind kind, const std::string& message);
   void reportNode(ErrorKind kind, const wire::Node& node, const Scope& scope,
                   std::string_view message);
 

@@ -7,7 +7,6 @@
 #include "onnx/import.h"
 #include "onnx/wire/tensor.h"
 #include "onnx/wire/write_model.h"
-#include "onnx/write/originals.h"
 #include "onnx/write/write_graph.h"
 #include "ops/ops.h"
 #include "passes/passes.h"
@@ -103,9 +102,8 @@ int64_t opsetOf(const onnx::Model& model) {
 // The ONNX nodes that a node of the graph came from.
 std::vector<size_t> tracedOf(const Node& node) {
   std::vector<size_t> traced;
-  for (const std::string& origin : node.origins.list())
-    if (const auto hint = onnx::writer::parseHint(origin))
-      traced.push_back(static_cast<size_t>(hint->traced));
+  for (const ImportedPart& origin : node.origins.parts())
+    traced.push_back(static_cast<size_t>(origin.node));
   return traced;
 }
 
@@ -144,12 +142,6 @@ Graph import(const onnx::LoadedModel& model, onnx::ImportOptions options) {
   return graph;
 }
 
-// "node 'x' (Op): why" without its beginning.
-std::string reasonOf(const onnx::ImportProblem& problem) {
-  const size_t colon = problem.message.find("): ");
-  return colon == std::string::npos ? problem.message : problem.message.substr(colon + 3);
-}
-
 // Everything that has to be left out until the rest can be imported. Throws Error when that is no
 // matter of nodes: names or opsets are wrong.
 ForeignNodes foreignNodesOf(const onnx::LoadedModel& model) {
@@ -166,7 +158,7 @@ ForeignNodes foreignNodesOf(const onnx::LoadedModel& model) {
       if (problem.nodeIndex >= 0)
         found.emplace_back(foreign.indexInModel(static_cast<size_t>(problem.nodeIndex)), &problem);
     if (found.empty()) refuse(problems);
-    for (const auto& [node, problem] : found) foreign.add(node, reasonOf(*problem));
+    for (const auto& [node, problem] : found) foreign.add(node, problem->reason);
   }
   return foreign;
 }
@@ -202,7 +194,7 @@ void SlimModel::State::write(const Graph& imported, std::set<size_t> kept) {
     }
   kept.merge(growing(trace, source.model));
   while (true) {
-    WorkingCopy copy(imported, trace);
+    WorkingCopy copy(imported);
     for (const size_t index : kept) copy.keep(trace.nodes[index]);
     copy.cut();
     runPasses(copy.graph(), kPasses, opsetOf(source.model));

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
-#include "onnx/write/originals.h"
 #include "support/text.h"
 
 namespace camshaft {
@@ -12,19 +10,8 @@ namespace camshaft {
 using onnx::TracedNode;
 using onnx::writer::KeptNode;
 
-WorkingCopy::WorkingCopy(const Graph& imported, const onnx::ImportTrace& trace)
-    : graph_(imported.clone()), firstKept_(graph_.inputs.size()) {
-  const std::vector<Node*> from = imported.nodeList(), to = graph_.nodeList();
-  std::unordered_map<const Node*, Node*> copies;
-  for (size_t i = 0; i < from.size(); ++i) {
-    copies[from[i]] = to[i];
-    to[i]->origins.clear();
-  }
-  for (size_t i = 0; i < trace.nodes.size(); ++i)
-    for (size_t j = 0; j < trace.nodes[i].parts.size(); ++j)
-      copies.at(trace.nodes[i].parts[j])->origins = {
-          toString(onnx::writer::Hint{static_cast<int>(i), static_cast<int>(j)})};
-}
+WorkingCopy::WorkingCopy(const Graph& imported)
+    : graph_(imported.clone()), firstKept_(graph_.inputs.size()) {}
 
 void WorkingCopy::keep(const TracedNode& traced) {
   Kept kept{&traced, {}, {}, graph_.outputs.size()};

@@ -1,5 +1,5 @@
-// A copy of an imported graph to run passes on, whose nodes know which part of which ONNX node they
-// are.
+// A copy of an imported graph to run passes on, whose nodes know by their origins which part of
+// which ONNX node they are.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace camshaft {
 
 class WorkingCopy {
  public:
-  WorkingCopy(const Graph& imported, const onnx::ImportTrace& trace);
+  explicit WorkingCopy(const Graph& imported);  // with a trace
 
   // The node's outputs become inputs of the graph, and what it reads stays alive.
   void keep(const onnx::TracedNode& traced);

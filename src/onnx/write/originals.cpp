@@ -1,7 +1,6 @@
 #include "onnx/write/originals.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "ops/evaluate.h"
@@ -10,18 +9,6 @@
 #include "support/text.h"
 
 namespace camshaft::onnx::writer {
-
-std::string toString(const Hint& hint) { return str("#", hint.traced, ".", hint.part); }
-
-std::optional<Hint> parseHint(const std::string& origin) {
-  Hint hint;
-  const char* const end = origin.data() + origin.size();
-  if (origin.empty() || origin[0] != '#') return std::nullopt;
-  const auto [dot, error] = std::from_chars(origin.data() + 1, end, hint.traced);
-  if (error != std::errc() || dot == end || *dot != '.') return std::nullopt;
-  const auto [last, partError] = std::from_chars(dot + 1, end, hint.part);
-  return partError == std::errc() && last == end ? std::optional(hint) : std::nullopt;
-}
 
 namespace {
 
@@ -106,8 +93,7 @@ Originals::Originals(const ImportTrace& trace, const Graph& graph,
     for (const Value* output : traced.outputs)
       if (output && makers_.try_emplace(output, &traced).second) byName_[output->name] = output;
   for (const auto& node : graph.nodes())
-    for (const std::string& origin : node->origins.list())
-      if (parseHint(origin)) nodesOf_[origin].push_back(node.get());
+    for (const ImportedPart& origin : node->origins.parts()) nodesOf_[origin].push_back(node.get());
 }
 
 Originals::~Originals() = default;
@@ -244,11 +230,9 @@ bool Originals::canWriteInputs(const GraphWriter& writer, OriginalMatch& match) 
 }
 
 std::optional<OriginalMatch> Originals::find(const GraphWriter& writer, const Node& node) {
-  for (const std::string& origin : node.origins.list()) {
-    const auto hint = parseHint(origin);
-    if (!hint) continue;
-    const TracedNode& traced = trace_.nodes[static_cast<size_t>(hint->traced)];
-    const Node* part = traced.parts[static_cast<size_t>(hint->part)];
+  for (const ImportedPart& origin : node.origins.parts()) {
+    const TracedNode& traced = trace_.nodes[static_cast<size_t>(origin.node)];
+    const Node* part = traced.parts[static_cast<size_t>(origin.part)];
     const bool givesOutput = std::any_of(part->outputs.begin(), part->outputs.end(),
                                          [&](Value* v) { return contains(traced.outputs, v); });
     if (!isUsable(traced) || !givesOutput) continue;
@@ -260,8 +244,8 @@ std::optional<OriginalMatch> Originals::find(const GraphWriter& writer, const No
                              ? std::find(traced.parts.begin(), traced.parts.end(), output->producer)
                              : traced.parts.end();
       if (other == traced.parts.end() || match.parts.contains(*other)) continue;
-      const Hint wanted{hint->traced, static_cast<int>(other - traced.parts.begin())};
-      for (const Node* candidate : nodesOf_[toString(wanted)]) {
+      const ImportedPart wanted{origin.node, static_cast<int>(other - traced.parts.begin())};
+      for (const Node* candidate : nodesOf_[wanted]) {
         Matcher further(*this, traced);
         further.match() = match;
         if (!further.node(**other, *candidate)) continue;

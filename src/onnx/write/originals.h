@@ -2,6 +2,7 @@
 // with their attributes and names: whatever several nodes of the IR do for one of ONNX stays one.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +15,6 @@
 
 namespace camshaft::onnx::writer {
 
-// Which traced node, and which of its parts, a node of the graph came from. The slimmer writes it
-// into the origins of nodes before the passes, which keep and merge them.
-struct Hint {
-  int traced = -1, part = -1;
-};
-std::string toString(const Hint& hint);
-std::optional<Hint> parseHint(const std::string& origin);
-
 // An ONNX node whose parts all are in the graph as they were imported.
 struct OriginalMatch {
   const TracedNode* traced = nullptr;
@@ -32,7 +25,8 @@ struct OriginalMatch {
 
 class Originals {
  public:
-  // `imported` values are those of the trace; `graph` is what passes made of a copy, with hints.
+  // `imported` values are those of the trace; `graph` is what passes made of a copy, with
+  // the parts of ONNX nodes that it was imported as among its nodes' origins.
   // `importedSizes` are symbols of the graph that are other sizes in the trace.
   Originals(const ImportTrace& trace, const Graph& graph,
             std::unordered_map<std::string, int64_t> opsets,
@@ -60,7 +54,7 @@ class Originals {
   const Graph& graph_;
   std::unordered_map<std::string, int64_t> opsets_;
   std::unordered_map<std::string, Dim> importedSizes_;
-  std::unordered_map<std::string, std::vector<const Node*>> nodesOf_;  // by hint
+  std::map<ImportedPart, std::vector<const Node*>> nodesOf_;  // by origin
   std::unordered_map<const Value*, ConstantPtr> constants_;
   std::unordered_map<const Value*, const TracedNode*> makers_;
   std::unordered_map<std::string, const Value*> byName_;

@@ -33,7 +33,8 @@ struct WrittenGraph {
 struct WriteTask {
   const LoadedModel& model;
   const ImportTrace& trace;
-  const Graph& graph;  // its first outputs are those of the model; nodes have hints as origins
+  const Graph&
+      graph;  // its first outputs are those of the model; its nodes' origins are of the trace
   const std::vector<KeptNode>& kept;
   const std::unordered_set<std::string>& taken;  // names that no new tensor may get
 };
