@@ -44,8 +44,8 @@ struct LaunchArgs {
   void* stream = nullptr;         // device kernels
 };
 
-// A kernel at run time. load() turns the parameter bytes into a state once per engine (null: the
-// bytes themselves are the state, passed aligned to 64 bytes); launch() neither allocates nor looks
+// A kernel at run time. load() turns the parameter bytes, which it does not trust, into a state once
+// per engine (null: it has no parameters and no state); launch() neither allocates nor looks
 // anything up. States are immutable and shared between contexts. On devices launch() queues work on
 // args.stream, or adds it to what is being recorded there.
 struct RuntimeKernel {

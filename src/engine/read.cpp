@@ -5,6 +5,7 @@
 #include "engine/tables.h"
 #include "engine/validate.h"
 #include "support/aligned_buffer.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/mapped_file.h"
@@ -17,11 +18,10 @@ namespace {
 }
 
 EngineHeader readHeader(std::span<const std::byte> bytes) {
-  EngineHeader header;
-  if (bytes.size() < sizeof header)
+  if (bytes.size() < sizeof(EngineHeader))
     fail(ErrorKind::kInvalidEngine, "the engine is ", bytes.size(),
          " bytes long, too short to be one");
-  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto header = ByteReader(bytes, "the engine").read<EngineHeader>();
   if (header.magic != kEngineMagic)
     fail(ErrorKind::kInvalidEngine,
          "this is not a Camshaft engine (TensorRT plans and ONNX files must be built first: "

@@ -8,8 +8,6 @@
 namespace camshaft {
 namespace {
 
-constexpr size_t kMaxDims = 8;
-
 struct Fault {
   std::string what;
 };
@@ -306,8 +304,8 @@ class Validator {
 
   void checkDims(const TensorDesc& desc, std::string_view what) {
     require(static_cast<int>(desc.type) < kDataTypeCount, "an element type is unknown");
-    require(desc.dims.size() <= kMaxDims,
-            str(what, " has ", desc.dims.size(), " dimensions, more than ", kMaxDims));
+    require(desc.dims.size() <= kMostDims,
+            str(what, " has ", desc.dims.size(), " dimensions, more than ", kMostDims));
     for (const DimRef& dim : desc.dims)
       require(!dim.isConstant() || dim.constant >= 0, str(what, " has a negative size"));
     if (profile_)

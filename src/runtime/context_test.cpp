@@ -228,6 +228,13 @@ TEST(LoadedEngine, NamesTheKernelThatIsMissing) {
               HasSubstr("layer 'out' runs on kernel 'cpu/telepathy'"));
 }
 
+TEST(LoadedEngine, RefusesParametersThatAKernelDoesNotTake) {
+  Plan plan = copyPlan();
+  plan.profiles[0].steps[0].params.resize(8);
+  EXPECT_THAT(messageOf([&] { load(std::move(plan)); }),
+              HasSubstr("layer 'in' has parameters and its kernel 'cpu/copy' takes none"));
+}
+
 TEST(LoadedEngine, FindsTensorsByName) {
   const auto engine = load(copyPlan());
   EXPECT_EQ(engine->findInput("x"), 0);

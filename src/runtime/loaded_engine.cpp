@@ -4,19 +4,10 @@
 
 #include "backend/device.h"
 #include "runtime/overlaps.h"
-#include "support/aligned_buffer.h"
 #include "support/error.h"
 
 namespace camshaft {
 namespace {
-
-// Parameters as the kernel's state: copied to aligned memory so that plain structs can lie in it.
-std::shared_ptr<const void> alignedCopy(std::span<const std::byte> params) {
-  auto buffer = std::make_shared<AlignedBuffer>(params.size());
-  std::copy(params.begin(), params.end(), buffer->data());
-  const void* data = buffer->data();
-  return {std::move(buffer), data};
-}
 
 LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
   requireApart(step);
@@ -34,7 +25,11 @@ LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
         step.binary < 0 ? std::span<const std::byte>() : plan.binaries[step.binary];
     return {kernel, kernel->loadCode(step.kernel, step.params, code)};
   }
-  return {kernel, kernel->load ? kernel->load(step.params) : alignedCopy(step.params)};
+  if (kernel->load) return {kernel, kernel->load(step.params)};
+  if (!step.params.empty())
+    fail(ErrorKind::kInvalidEngine, "the engine is damaged: layer '", step.name,
+         "' has parameters and its kernel '", step.kernel, "' takes none; build it again");
+  return {kernel, nullptr};
 }
 
 // The device an engine runs on, which must be here.

@@ -4,10 +4,13 @@
 #include <functional>
 #include <limits>
 
+#include "engine/validate.h"
 #include "support/error.h"
 
 namespace camshaft {
 namespace {
+
+static_assert(kMostDims <= kMaxRank, "engines that are read may have tensors of that rank");
 
 constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
