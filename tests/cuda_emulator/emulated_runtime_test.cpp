@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 
 #include "backend/forwarding_device.h"
+#include "backends/cuda/generated_params.h"
 #include "cuda_emulator/emulated_session.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -182,6 +185,34 @@ TEST(EmulatedRuntime, RefusesAddressesTheDeviceCannotUse) {
   EXPECT_THAT(errorOf([&] { session.run(2); }), HasSubstr("'y' is not a multiple of 16"));
   session.context.setOutputAddress(0, session.output.data());
   EXPECT_NEAR(session.run(2), 2, 1e-5);
+}
+
+// What the host does with a generated kernel's parameters stays in bounds; what its code does is up
+// to that.
+TEST(EmulatedRuntime, RefusesDamagedParametersOfGeneratedKernels) {
+  EmulatedBackend backend;
+  const Plan good = build(kNetwork)->plan();
+  const auto refusalOf = [&](const std::function<void(Step&)>& spoil) {
+    Plan plan = good;
+    spoil(plan.profiles[0].steps[0]);
+    return errorOf([&] { Session(std::make_shared<LoadedEngine>(std::move(plan))).run(2); });
+  };
+  EXPECT_EQ(refusalOf([](Step&) {}), "no error");
+  EXPECT_THAT(refusalOf([](Step& step) { step.params.pop_back(); }), HasSubstr("ends too early"));
+  EXPECT_THAT(refusalOf([](Step& step) { step.params.emplace_back(); }), HasSubstr("too many"));
+  EXPECT_THAT(refusalOf([](Step& step) { step.binary = -1; }), HasSubstr("lacks the device code"));
+  EXPECT_THAT(refusalOf([](Step& step) { step.dimArgs.resize(2); }), HasSubstr("cannot run"));
+  EXPECT_THAT(refusalOf([](Step& step) { step.dimArgs[0] = {.constant = int64_t{1} << 40}; }),
+              HasSubstr("cannot run"));
+  EXPECT_THAT(refusalOf([](Step& step) {
+                cuda::GeneratedParams params =
+                    ByteReader(step.params).read<cuda::GeneratedParams>();
+                params.zeroedBytes = 1 << 30;
+                ByteWriter writer;
+                writer.write(params);
+                step.params = writer.take();
+              }),
+              HasSubstr("cannot run"));
 }
 
 TEST(EmulatedRuntime, SaysHowMuchMemoryIsMissing) {

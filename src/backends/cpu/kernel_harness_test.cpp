@@ -66,13 +66,12 @@ class Launch {
   void addOutput(DataType type, const Dims& dims) { outputs_.push_back(tensor(type, dims)); }
 
   void run(ThreadPool& pool) {
-    const void* state = kernel_->load ? state_.get() : params_->data();
-    kernel_->launch(state, {.inputs = inputs_,
-                            .outputs = outputs_,
-                            .dims = dims_,
-                            .workspace = workspace_->data(),
-                            .workspaceBytes = workspaceBytes_,
-                            .threads = &pool});
+    kernel_->launch(state_.get(), {.inputs = inputs_,
+                                   .outputs = outputs_,
+                                   .dims = dims_,
+                                   .workspace = workspace_->data(),
+                                   .workspaceBytes = workspaceBytes_,
+                                   .threads = &pool});
   }
 
   void check(double tolerance) const {

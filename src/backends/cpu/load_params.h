@@ -1,11 +1,11 @@
 // Parameters of kernels that are one plain struct, checked when an engine is loaded.
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <span>
 
 #include "backend/launch.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
 
 namespace camshaft::cpu {
@@ -13,10 +13,10 @@ namespace camshaft::cpu {
 // For RuntimeKernel::load. Params::isValid() says whether the values keep launch() within bounds.
 template <class Params>
 std::shared_ptr<const void> loadParams(std::span<const std::byte> bytes) {
-  auto params = std::make_shared<Params>();
-  const bool fits = bytes.size() == sizeof(Params);
-  if (fits) std::memcpy(params.get(), bytes.data(), sizeof(Params));
-  if (!fits || !params->isValid())
+  ByteReader reader(bytes, "the parameters of a kernel");
+  auto params = std::make_shared<Params>(reader.read<Params>());
+  reader.expectEnd();
+  if (!params->isValid())
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
   return params;
 }

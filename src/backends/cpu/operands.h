@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 
 #include "backend/launch.h"
+#include "support/volume.h"
 
 namespace camshaft::cpu {
 
@@ -44,15 +44,6 @@ inline bool worksInPlace(const LaunchArgs& args) {
            std::any_of(args.inputs.begin(), args.inputs.end(),
                        [&](const TensorArg& x) { return x.data == y.data; });
   });
-}
-
-// Elements of a tensor of these sizes; -1, which no tensor has, when they cannot be counted. Sizes
-// of empty tensors, and those in parameters, may be anything.
-inline int64_t volumeOf(std::initializer_list<int64_t> sizes) {
-  int64_t volume = 1;
-  for (int64_t size : sizes)
-    if (size < 0 || __builtin_mul_overflow(volume, size, &volume)) return -1;
-  return volume;
 }
 
 inline bool sameType(const TensorArg& a, const TensorArg& b) { return a.type == b.type; }

@@ -247,7 +247,10 @@ class Worker {
 };
 
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
-  return std::make_shared<Params>(ByteReader(bytes, "the parameters of attention").read<Params>());
+  ByteReader reader(bytes, "the parameters of attention");
+  auto params = std::make_shared<Params>(reader.read<Params>());
+  reader.expectEnd();
+  return params;
 }
 
 bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {

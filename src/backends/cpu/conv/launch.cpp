@@ -33,6 +33,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
   if (!isSound(state->shape))
     fail(ErrorKind::kInvalidEngine, "the engine holds a damaged convolution");
   state->epilogue = EpilogueState(reader);
+  reader.expectEnd();
   return state;
 }
 

@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "support/volume.h"
 
 namespace camshaft::cpu::conv {
 namespace {
@@ -65,10 +66,11 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
   const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
   if (y.count() == 0) return;
   const ConvExtent in = extentOf(x), out = extentOf(y);
-  const int64_t columns = scatteredColumns(shape), pixels = in.height * in.width;
+  const int64_t columns = scatteredColumns(shape), pixels = in.height * in.width,
+                floats = volumeOf({pixels, columns});
   if (in.inPixelStride != shape.inChannels || out.inPixelStride != shape.outChannels ||
-      weights.count() != packedBFloats(shape.inChannels, columns) ||
-      args.workspaceBytes < static_cast<int64_t>(pixels * columns * sizeof(float)))
+      weights.count() != packedBFloats(shape.inChannels, columns) || floats < 0 ||
+      args.workspaceBytes / static_cast<int64_t>(sizeof(float)) < floats)
     fail(ErrorKind::kInvalidEngine,
          "a transposed convolution of the engine does not fit its operands");
   const LaunchedEpilogue epilogue(state.epilogue, args);

@@ -28,6 +28,7 @@ std::shared_ptr<const void> loadPacked(std::span<const std::byte> bytes) {
   auto state = std::make_shared<State<PackedParams>>();
   state->params = reader.read<PackedParams>();
   state->epilogue = EpilogueState(reader);
+  reader.expectEnd();
   return state;
 }
 
@@ -93,6 +94,7 @@ std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
   auto state = std::make_shared<State<PackedParams>>();
   state->params = reader.read<PackedParams>();
   state->epilogue = EpilogueState(reader);
+  reader.expectEnd();
   return state;
 }
 
@@ -122,6 +124,7 @@ std::shared_ptr<const void> loadBatched(std::span<const std::byte> bytes) {
   state->params.transposeA = reader.read<bool>();
   state->params.transposeB = reader.read<bool>();
   state->epilogue = EpilogueState(reader);
+  reader.expectEnd();
   return state;
 }
 

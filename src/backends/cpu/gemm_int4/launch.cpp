@@ -27,6 +27,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
   auto state = std::make_shared<State>();
   state->params = reader.read<BlockParams>();
   state->epilogue = EpilogueState(reader);
+  reader.expectEnd();
   const BlockParams& p = state->params;
   constexpr int64_t kMost = int64_t{1} << 31;
   if (p.k < 0 || p.n < 0 || p.blockSize <= 0 || p.k > kMost || p.n > kMost || p.blockSize > kMost ||

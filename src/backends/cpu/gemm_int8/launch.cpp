@@ -17,7 +17,9 @@ namespace {
 
 std::shared_ptr<const void> loadMatMul(std::span<const std::byte> bytes) {
   ByteReader reader(bytes, "the parameters of a product of integers");
-  return std::make_shared<ProductState>(reader);
+  auto state = std::make_shared<ProductState>(reader);
+  reader.expectEnd();
+  return state;
 }
 
 int64_t rowsOf(const ProductParams& params, const TensorArg& out) {

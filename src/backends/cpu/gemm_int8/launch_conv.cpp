@@ -80,6 +80,7 @@ std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes) {
   auto state = std::make_shared<ConvState>();
   state->params = reader.read<ConvParams>();
   state->product = ProductState(reader);
+  reader.expectEnd();
   const ConvParams& p = state->params;
   constexpr int64_t kMost = int64_t{1} << 31;
   bool valid = p.channels >= 0 && p.channels < kMost;

@@ -97,9 +97,11 @@ ScaleState::ScaleState(ByteReader& reader) {
 ProductState::ProductState(ByteReader& reader)
     : params(reader.read<ProductParams>()), scale(reader) {
   constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int32_t kMostInputs = 1 << 16;
   const bool isByte = scale.type == DataType::kU8 || scale.type == DataType::kI8;
   const bool needsFloats = isByte && !scale.epilogue.program.empty();
   if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost ||
+      scale.firstScale > kMostInputs || scale.scaleCount > kMostInputs ||
       (params.keepsFloats != 0) != needsFloats)
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
 }

@@ -14,7 +14,9 @@ namespace {
 
 std::shared_ptr<const void> load(std::span<const std::byte> params) {
   ByteReader reader(params, "a pointwise step");
-  return std::make_shared<Executor>(readProgram(reader));
+  auto executor = std::make_shared<Executor>(readProgram(reader));
+  reader.expectEnd();
+  return executor;
 }
 
 // One launch. The output is cut into units: pieces of rows that inputs are read along in place, or,

@@ -39,6 +39,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
   ByteReader reader(bytes, "the parameters of a recurrent layer");
   requireIsa(reader);
   auto params = std::make_shared<Params>(reader.read<Params>());
+  reader.expectEnd();
   if (!isValid(*params))
     fail(ErrorKind::kInvalidEngine, "the engine holds a damaged recurrent layer");
   return params;

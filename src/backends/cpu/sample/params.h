@@ -25,7 +25,11 @@ struct ResizeParams {
   Coordinates coordinates;
   Nearest nearest;
   int32_t padding = 0;
-  bool isValid() const { return isAxis(axis) && (axes == 1 || axes == 2); }
+  bool isValid() const {
+    return isAxis(axis) && (axes == 1 || axes == 2) && coordinates >= Coordinates::kHalfPixel &&
+           coordinates <= Coordinates::kHalfPixelSymmetric &&
+           nearest >= Nearest::kRoundPreferFloor && nearest <= Nearest::kCeil;
+  }
 };
 
 // What one output position is made of along one dimension: input positions, and how much the

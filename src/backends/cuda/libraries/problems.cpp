@@ -132,6 +132,7 @@ P readProblem(ByteReader& reader) {
 }
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMostTaps = int64_t{1} << 30;  // of a window, whose products are sizes too
 bool isSize(int64_t size) { return size > 0 && size < kMostElements; }
 
 bool refersBack(const EpilogueOperand& operand, const ConvEpilogue& epilogue, size_t node) {
@@ -150,7 +151,7 @@ bool isSound(const ConvProblem& p) {
   for (const auto* sizes : {&p.kernel, &p.strides, &p.dilations, &p.padsBegin, &p.padsEnd}) {
     if (sizes->size() != rank) return false;
     for (const int64_t size : *sizes) {
-      if (size < 0 || size >= kMostElements) return false;
+      if (size < 0 || size >= kMostTaps) return false;
     }
   }
   for (size_t i = 0; i < rank; ++i) {

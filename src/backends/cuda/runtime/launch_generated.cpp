@@ -1,6 +1,7 @@
 // Loads and launches generated kernels.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 #include "backends/cuda/runtime/launch_hopper.h"
 #include "backends/cuda/runtime/launchers.h"
 #include "backends/cuda/runtime/queue.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -28,14 +30,26 @@ struct Generated {
 std::shared_ptr<const void> load(std::string_view name, std::span<const std::byte> params,
                                  std::span<const std::byte> binary) {
   auto state = std::make_shared<Generated>();
-  if (params.size() != sizeof state->params || binary.empty())
-    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of kernel '", name, "'");
-  std::memcpy(&state->params, params.data(), params.size());
+  ByteReader reader(params, "the parameters of a kernel");
+  state->params = reader.read<GeneratedParams>();
+  reader.expectEnd();
+  if (binary.empty() || !name.starts_with(kGeneratedPrefix))
+    fail(ErrorKind::kInvalidEngine, "the engine lacks the device code of kernel '", name, "'");
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
                                        state->params.sharedBytes);
   state->mayOverlap = currentDevice().target().computeCapability >= 90;
   return state;
+}
+
+// What the device code does with its operands is its own; this is what launch() does here.
+bool fits(const void* opaque, const LaunchArgs& args) {
+  const GeneratedParams& params = static_cast<const Generated*>(opaque)->params;
+  constexpr size_t kGrid = 3;
+  if (args.dims.size() < kGrid) return false;
+  const auto isGrid = [](int64_t blocks) { return blocks <= std::numeric_limits<int32_t>::max(); };
+  if (!std::all_of(args.dims.begin(), args.dims.begin() + kGrid, isGrid)) return false;
+  return static_cast<int64_t>(params.zeroedBytes) <= args.workspaceBytes;
 }
 
 void launch(const void* opaque, const LaunchArgs& args) {
@@ -81,7 +95,8 @@ void launch(const void* opaque, const LaunchArgs& args) {
 }  // namespace
 
 const RuntimeKernel& generatedLauncher() {
-  static constexpr RuntimeKernel kKernel{.name = "cuda/*", .launch = launch, .loadCode = load};
+  static constexpr RuntimeKernel kKernel{
+      .name = "cuda/*", .launch = launch, .fits = fits, .loadCode = load};
   return kKernel;
 }
 

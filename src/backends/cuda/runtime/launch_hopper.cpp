@@ -1,5 +1,4 @@
 // Loads and launches the Hopper matrix product.
-#include <cstring>
 #include <memory>
 
 #include "backends/cuda/gemm/hopper/geometry.h"
@@ -8,7 +7,9 @@
 #include "backends/cuda/runtime/driver.h"
 #include "backends/cuda/runtime/launch_hopper.h"
 #include "backends/cuda/runtime/queue.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
+#include "support/volume.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -48,9 +49,11 @@ struct Launch {
 std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> params,
                                  std::span<const std::byte> binary) {
   auto state = std::make_shared<Loaded>();
-  if (params.size() != sizeof state->params || binary.empty())
-    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a matrix product");
-  std::memcpy(&state->params, params.data(), params.size());
+  ByteReader reader(params, "the parameters of a matrix product");
+  state->params = reader.read<HopperParams>();
+  reader.expectEnd();
+  if (binary.empty())
+    fail(ErrorKind::kInvalidEngine, "the engine lacks the device code of a matrix product");
   const HopperConfig& shape = state->config = unpackHopper(state->params.config);
   if (!isValid(shape, state->params.transposedA, state->params.transposedB))
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
@@ -79,11 +82,11 @@ HopperProblem problemOf(const HopperParams& params, const LaunchArgs& args) {
           .n = args.dims[1],
           .k = args.dims[2],
           .batch = args.dims[3],
-          .batchA = params.batchA,
-          .batchB = params.batchB,
+          .batchA = params.batchA != 0,
+          .batchB = params.batchB != 0,
           .type = params.type,
-          .transposedA = params.transposedA,
-          .transposedB = params.transposedB};
+          .transposedA = params.transposedA != 0,
+          .transposedB = params.transposedB != 0};
 }
 
 bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
@@ -99,9 +102,9 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   if (a.type != p.type || b.type != p.type) return false;
   if (isEmpty(args)) return true;
   if (whyNot(state.config, p)) return false;
-  return a.count() == p.m * p.k * (p.batchA ? p.batch : 1) &&
-         b.count() == p.n * p.k * (p.batchB ? p.batch : 1) &&
-         args.outputs[0].count() == p.m * p.n * p.batch;
+  return a.count() == volumeOf({p.m, p.k, p.batchA ? p.batch : 1}) &&
+         b.count() == volumeOf({p.n, p.k, p.batchB ? p.batch : 1}) &&
+         args.outputs[0].count() == volumeOf({p.m, p.n, p.batch});
 }
 
 CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {

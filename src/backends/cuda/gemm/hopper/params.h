@@ -14,8 +14,8 @@ inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 struct HopperParams {
   int64_t config = 0;  // pack() of a HopperConfig
   DataType type = DataType::kF16;
-  bool transposedA = false, transposedB = true;
-  bool batchA = false, batchB = false;
+  uint8_t transposedA = false, transposedB = true;  // numbers: a file may hold any
+  uint8_t batchA = false, batchB = false;
 };
 
 }  // namespace camshaft::cuda

@@ -12,6 +12,7 @@
 #include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/once_map.h"
+#include "support/volume.h"
 
 namespace camshaft::cuda {
 namespace {
@@ -88,12 +89,6 @@ bool holds(const TensorArg& tensor, DataType type, int64_t count) {
   return tensor.data && tensor.type == type && tensor.count() == count;
 }
 
-int64_t product(std::span<const int64_t> sizes) {
-  int64_t result = 1;
-  for (const int64_t size : sizes) result *= size;
-  return result;
-}
-
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvProblem& p = static_cast<const ConvState*>(opaque)->problem;
   const ConvEpilogue& epilogue = p.epilogue;
@@ -107,18 +102,18 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   for (const int64_t size : sizes) {
     if (size < 0) return false;
   }
-  const int64_t pixels = product(sizes);
+  const int64_t pixels = volumeOf(sizes);
   if (!holds(args.inputs[1], p.inputType,
-             p.outChannels * (p.inChannels / p.groups) * product(p.kernel)))
+             volumeOf({p.outChannels, p.inChannels / p.groups, volumeOf(p.kernel)})))
     return false;
   for (size_t i = 0; i < epilogue.tensors.size(); ++i) {
     const EpilogueTensor& tensor = epilogue.tensors[i];
-    const int64_t count = (tensor.hasBatch ? actual.batch : 1) *
-                          (tensor.hasChannels ? p.outChannels : 1) *
-                          (tensor.hasSpatial ? pixels : 1);
+    const int64_t count =
+        volumeOf({tensor.hasBatch ? actual.batch : 1, tensor.hasChannels ? p.outChannels : 1,
+                  tensor.hasSpatial ? pixels : 1});
     if (!holds(args.inputs[2 + i], tensor.type, count)) return false;
   }
-  return holds(args.outputs[0], p.outputType, actual.batch * p.outChannels * pixels);
+  return holds(args.outputs[0], p.outputType, volumeOf({actual.batch, p.outChannels, pixels}));
 }
 
 // cuDNN has engines of its own for residual + bias + activation in this order, and general ones for

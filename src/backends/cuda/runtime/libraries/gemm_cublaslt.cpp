@@ -298,7 +298,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
   const GemmState& state = *static_cast<const GemmState*>(opaque);
   const GemmProblem& problem = state.problem;
   const GemmSizes sizes = sizesAt(problem, args);
-  if (sizes.m * sizes.n * sizes.batch == 0) return;
+  if (sizes.m == 0 || sizes.n == 0 || sizes.batch == 0) return;
   const RelaxedCapture relaxed;
   void* const d = args.outputs[0].data;
   const void* const bias = problem.hasBias ? args.inputs[2].data : nullptr;
