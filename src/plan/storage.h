@@ -15,7 +15,7 @@ using StorageKey = std::pair<const void*, Side>;  // a location, or a draft for 
 using Storage = std::map<StorageKey, Operand>;    // without tensors, which differ per use
 
 Dim byteSize(const TensorType& type);
-// The most a number of bytes may be under the profile; DimRange::kUnbounded: the bound says nothing.
+// The most a number of bytes may be under the profile; DimRange::kUnbounded: nothing useful.
 int64_t upperBound(const Dim& bytes, const Graph& graph, const ResolvedProfile& profile);
 
 // Gives everything that drafts read, write and work in a place: inputs and outputs with the caller,
