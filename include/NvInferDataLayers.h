@@ -8,27 +8,70 @@ namespace nvinfer1 {
 
 class CAMSHAFT_API IConstantLayer : public ILayer {
  public:
-  virtual void setWeights(Weights weights) noexcept = 0;
-  virtual Weights getWeights() const noexcept = 0;
-  virtual void setDimensions(const Dims& dimensions) noexcept = 0;
-  virtual Dims getDimensions() const noexcept = 0;
-};
+  void setWeights(Weights weights) noexcept { mImpl->setWeights(weights); }
+  Weights getWeights() const noexcept { return mImpl->getWeights(); }
+  void setDimensions(const Dims& dimensions) noexcept { mImpl->setDimensions(dimensions); }
+  Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
 
-class CAMSHAFT_API IIdentityLayer : public ILayer {};
+ protected:
+  ~IConstantLayer() noexcept override = default;
 
-class CAMSHAFT_API ICastLayer : public ILayer {
- public:
-  virtual void setToType(DataType toType) noexcept = 0;
-  virtual DataType getToType() const noexcept = 0;
+  apiv::VConstantLayer* mImpl{};
 };
 
 // The dimensions of its input, as an int64 vector.
-class CAMSHAFT_API IShapeLayer : public ILayer {};
+class CAMSHAFT_API IShapeLayer : public ILayer {
+ protected:
+  ~IShapeLayer() noexcept override = default;
+
+  apiv::VShapeLayer* mImpl{};
+};
+
+// How the elements are made from alpha and beta.
+enum class FillOperation : int32_t {
+  kLINSPACE = 0,        // alpha + i * beta
+  kRANDOM_UNIFORM = 1,  // between alpha and beta
+  kRANDOM_NORMAL = 2,   // of mean alpha and deviation beta
+};
+template <>
+constexpr int32_t EnumMax<FillOperation>() noexcept {
+  return 3;
+}
+
+// Optional inputs 0 to 2 give dimensions, alpha and beta as tensors.
+class CAMSHAFT_API IFillLayer : public ILayer {
+ public:
+  void setDimensions(const Dims& dimensions) noexcept { mImpl->setDimensions(dimensions); }
+  Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
+  void setOperation(FillOperation op) noexcept { mImpl->setOperation(op); }
+  FillOperation getOperation() const noexcept { return mImpl->getOperation(); }
+  void setAlpha(double alpha) noexcept { mImpl->setAlpha(alpha); }
+  double getAlpha() const noexcept { return mImpl->getAlpha(); }
+  void setBeta(double beta) noexcept { mImpl->setBeta(beta); }
+  double getBeta() const noexcept { return mImpl->getBeta(); }
+  void setAlphaInt64(int64_t alpha) noexcept { mImpl->setAlphaInt64(alpha); }
+  int64_t getAlphaInt64() const noexcept { return mImpl->getAlphaInt64(); }
+  void setBetaInt64(int64_t beta) noexcept { mImpl->setBetaInt64(beta); }
+  int64_t getBetaInt64() const noexcept { return mImpl->getBetaInt64(); }
+  bool isAlphaBetaInt64() const noexcept { return mImpl->isAlphaBetaInt64(); }
+  void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  DataType getToType() const noexcept { return mImpl->getToType(); }
+
+ protected:
+  ~IFillLayer() noexcept override = default;
+
+  apiv::VFillLayer* mImpl{};
+};
 
 class CAMSHAFT_API IConcatenationLayer : public ILayer {
  public:
-  virtual void setAxis(int32_t axis) noexcept = 0;
-  virtual int32_t getAxis() const noexcept = 0;
+  void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+
+ protected:
+  ~IConcatenationLayer() noexcept override = default;
+
+  apiv::VConcatenationLayer* mImpl{};
 };
 
 // Dimension i of the result is dimension order[i] of the source.
@@ -42,19 +85,43 @@ struct Permutation {
 // nbDims == -1.
 class CAMSHAFT_API IShuffleLayer : public ILayer {
  public:
-  virtual void setFirstTranspose(Permutation permutation) noexcept = 0;
-  virtual Permutation getFirstTranspose() const noexcept = 0;
-  virtual void setReshapeDimensions(const Dims& dimensions) noexcept = 0;
-  virtual Dims getReshapeDimensions() const noexcept = 0;
-  virtual void setSecondTranspose(Permutation permutation) noexcept = 0;
-  virtual Permutation getSecondTranspose() const noexcept = 0;
-  virtual void setZeroIsPlaceholder(bool zeroIsPlaceholder) noexcept = 0;
-  virtual bool getZeroIsPlaceholder() const noexcept = 0;
+  void setFirstTranspose(Permutation permutation) noexcept {
+    mImpl->setFirstTranspose(permutation);
+  }
+  Permutation getFirstTranspose() const noexcept { return mImpl->getFirstTranspose(); }
+  void setReshapeDimensions(const Dims& dimensions) noexcept {
+    mImpl->setReshapeDimensions(dimensions);
+  }
+  Dims getReshapeDimensions() const noexcept { return mImpl->getReshapeDimensions(); }
+  void setSecondTranspose(Permutation permutation) noexcept {
+    mImpl->setSecondTranspose(permutation);
+  }
+  Permutation getSecondTranspose() const noexcept { return mImpl->getSecondTranspose(); }
+  void setZeroIsPlaceholder(bool zeroIsPlaceholder) noexcept {
+    mImpl->setZeroIsPlaceholder(zeroIsPlaceholder);
+  }
+  bool getZeroIsPlaceholder() const noexcept { return mImpl->getZeroIsPlaceholder(); }
+
+ protected:
+  ~IShuffleLayer() noexcept override = default;
+
+  apiv::VShuffleLayer* mImpl{};
 };
 
 // Input 1 holds the axes, a constant vector (or scalar).
-class CAMSHAFT_API ISqueezeLayer : public ILayer {};
-class CAMSHAFT_API IUnsqueezeLayer : public ILayer {};
+class CAMSHAFT_API ISqueezeLayer : public ILayer {
+ protected:
+  ~ISqueezeLayer() noexcept override = default;
+
+  apiv::VSqueezeLayer* mImpl{};
+};
+
+class CAMSHAFT_API IUnsqueezeLayer : public ILayer {
+ protected:
+  ~IUnsqueezeLayer() noexcept override = default;
+
+  apiv::VUnsqueezeLayer* mImpl{};
+};
 
 // What an index outside the data reads.
 enum class SampleMode : int32_t {
@@ -74,16 +141,21 @@ constexpr int32_t EnumMax<SampleMode>() noexcept {
 // dimensions.
 class CAMSHAFT_API ISliceLayer : public ILayer {
  public:
-  virtual void setStart(const Dims& start) noexcept = 0;
-  virtual Dims getStart() const noexcept = 0;
-  virtual void setSize(const Dims& size) noexcept = 0;
-  virtual Dims getSize() const noexcept = 0;
-  virtual void setStride(const Dims& stride) noexcept = 0;
-  virtual Dims getStride() const noexcept = 0;
-  virtual void setMode(SampleMode mode) noexcept = 0;
-  virtual SampleMode getMode() const noexcept = 0;
-  virtual void setAxes(const Dims& axes) noexcept = 0;
-  virtual Dims getAxes() const noexcept = 0;
+  void setStart(const Dims& start) noexcept { mImpl->setStart(start); }
+  Dims getStart() const noexcept { return mImpl->getStart(); }
+  void setSize(const Dims& size) noexcept { mImpl->setSize(size); }
+  Dims getSize() const noexcept { return mImpl->getSize(); }
+  void setStride(const Dims& stride) noexcept { mImpl->setStride(stride); }
+  Dims getStride() const noexcept { return mImpl->getStride(); }
+  void setMode(SampleMode mode) noexcept { mImpl->setMode(mode); }
+  SampleMode getMode() const noexcept { return mImpl->getMode(); }
+  void setAxes(const Dims& axes) noexcept { mImpl->setAxes(axes); }
+  Dims getAxes() const noexcept { return mImpl->getAxes(); }
+
+ protected:
+  ~ISliceLayer() noexcept override = default;
+
+  apiv::VSliceLayer* mImpl{};
 };
 
 enum class GatherMode : int32_t {
@@ -99,86 +171,94 @@ constexpr int32_t EnumMax<GatherMode>() noexcept {
 // Input 0 is the data, input 1 the indices.
 class CAMSHAFT_API IGatherLayer : public ILayer {
  public:
-  virtual void setGatherAxis(int32_t axis) noexcept = 0;
-  virtual int32_t getGatherAxis() const noexcept = 0;
+  void setGatherAxis(int32_t axis) noexcept { mImpl->setGatherAxis(axis); }
+  int32_t getGatherAxis() const noexcept { return mImpl->getGatherAxis(); }
   // Leading dimensions that data and indices share (the batch dimensions of kND).
-  virtual void setNbElementWiseDims(int32_t elementWiseDims) noexcept = 0;
-  virtual int32_t getNbElementWiseDims() const noexcept = 0;
-  virtual void setMode(GatherMode mode) noexcept = 0;
-  virtual GatherMode getMode() const noexcept = 0;
+  void setNbElementWiseDims(int32_t elementWiseDims) noexcept {
+    mImpl->setNbElementWiseDims(elementWiseDims);
+  }
+  int32_t getNbElementWiseDims() const noexcept { return mImpl->getNbElementWiseDims(); }
+  void setMode(GatherMode mode) noexcept { mImpl->setMode(mode); }
+  GatherMode getMode() const noexcept { return mImpl->getMode(); }
+
+ protected:
+  ~IGatherLayer() noexcept override = default;
+
+  apiv::VGatherLayer* mImpl{};
+};
+
+enum class ScatterMode : int32_t {
+  kELEMENT = 0,  // ONNX ScatterElements
+  kND = 1,       // ONNX ScatterND
+};
+template <>
+constexpr int32_t EnumMax<ScatterMode>() noexcept {
+  return 2;
+}
+
+// Inputs: data, indices, updates.
+class CAMSHAFT_API IScatterLayer : public ILayer {
+ public:
+  void setMode(ScatterMode mode) noexcept { mImpl->setMode(mode); }
+  ScatterMode getMode() const noexcept { return mImpl->getMode(); }
+  void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+
+ protected:
+  ~IScatterLayer() noexcept override = default;
+
+  apiv::VScatterLayer* mImpl{};
 };
 
 // Inputs: indices, [off value, on value], depth. The axis is that of the new dimension; -1 is last.
 class CAMSHAFT_API IOneHotLayer : public ILayer {
  public:
-  virtual void setAxis(int32_t axis) noexcept = 0;
-  virtual int32_t getAxis() const noexcept = 0;
+  void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+
+ protected:
+  ~IOneHotLayer() noexcept override = default;
+
+  apiv::VOneHotLayer* mImpl{};
 };
 
-enum class InterpolationMode : int32_t {
-  kNEAREST = 0,
-  kLINEAR = 1,
-  kCUBIC = 2,
-};
-template <>
-constexpr int32_t EnumMax<InterpolationMode>() noexcept {
-  return 3;
-}
-
-// Where output pixel x lies in the input, for lengths `in` and `out`.
-enum class ResizeCoordinateTransformation : int32_t {
-  kALIGN_CORNERS = 0,  // x * (in - 1) / (out - 1)
-  kASYMMETRIC = 1,     // x * in / out
-  kHALF_PIXEL = 2,     // (x + 0.5) * in / out - 0.5
-};
-template <>
-constexpr int32_t EnumMax<ResizeCoordinateTransformation>() noexcept {
-  return 3;
-}
-
-// Which input pixel an output of length 1 reads: what the transformation says, or the last.
-enum class ResizeSelector : int32_t {
-  kFORMULA = 0,
-  kUPPER = 1,
-};
-template <>
-constexpr int32_t EnumMax<ResizeSelector>() noexcept {
-  return 2;
-}
-
-enum class ResizeRoundMode : int32_t {
-  kHALF_UP = 0,
-  kHALF_DOWN = 1,
-  kFLOOR = 2,
-  kCEIL = 3,
-};
-template <>
-constexpr int32_t EnumMax<ResizeRoundMode>() noexcept {
-  return 4;
-}
-
-// The output's size comes from dimensions, from scales (the one set last), or from an optional
-// input 1 at run time.
-class CAMSHAFT_API IResizeLayer : public ILayer {
+// The indices of elements that are not zero, one column each.
+class CAMSHAFT_API INonZeroLayer : public ILayer {
  public:
-  virtual void setOutputDimensions(const Dims& dimensions) noexcept = 0;
-  virtual Dims getOutputDimensions() const noexcept = 0;
-  virtual void setScales(const float* scales, int32_t nbScales) noexcept = 0;
-  // Writes up to `size` scales and returns how many there are, -1 when none were set.
-  virtual int32_t getScales(int32_t size, float* scales) const noexcept = 0;
-  virtual void setResizeMode(InterpolationMode interpolationMode) noexcept = 0;
-  virtual InterpolationMode getResizeMode() const noexcept = 0;
-  virtual void setCoordinateTransformation(
-      ResizeCoordinateTransformation coordTransform) noexcept = 0;
-  virtual ResizeCoordinateTransformation getCoordinateTransformation() const noexcept = 0;
-  virtual void setSelectorForSinglePixel(ResizeSelector selector) noexcept = 0;
-  virtual ResizeSelector getSelectorForSinglePixel() const noexcept = 0;
-  virtual void setNearestRounding(ResizeRoundMode value) noexcept = 0;
-  virtual ResizeRoundMode getNearestRounding() const noexcept = 0;
-  virtual void setCubicCoeff(float A) noexcept = 0;
-  virtual float getCubicCoeff() const noexcept = 0;
-  virtual void setExcludeOutside(bool excludeFlag) noexcept = 0;
-  virtual bool getExcludeOutside() const noexcept = 0;
+  // kINT32 or kINT64; false for anything else.
+  bool setIndicesType(DataType type) noexcept { return mImpl->setIndicesType(type); }
+  DataType getIndicesType() const noexcept { return mImpl->getIndicesType(); }
+
+ protected:
+  ~INonZeroLayer() noexcept override = default;
+
+  apiv::VNonZeroLayer* mImpl{};
+};
+
+// Reverses the first lengths[i] elements of batch entry i; input 1 holds the lengths.
+class CAMSHAFT_API IReverseSequenceLayer : public ILayer {
+ public:
+  void setBatchAxis(int32_t batchAxis) noexcept { mImpl->setBatchAxis(batchAxis); }
+  int32_t getBatchAxis() const noexcept { return mImpl->getBatchAxis(); }
+  void setSequenceAxis(int32_t sequenceAxis) noexcept { mImpl->setSequenceAxis(sequenceAxis); }
+  int32_t getSequenceAxis() const noexcept { return mImpl->getSequenceAxis(); }
+
+ protected:
+  ~IReverseSequenceLayer() noexcept override = default;
+
+  apiv::VReverseSequenceLayer* mImpl{};
+};
+
+// Fails a build or run, with the message, where its input is false.
+class CAMSHAFT_API IAssertionLayer : public ILayer {
+ public:
+  void setMessage(const char* message) noexcept { mImpl->setMessage(message); }
+  const char* getMessage() const noexcept { return mImpl->getMessage(); }
+
+ protected:
+  ~IAssertionLayer() noexcept override = default;
+
+  apiv::VAssertionLayer* mImpl{};
 };
 
 }  // namespace nvinfer1

@@ -8,7 +8,6 @@
 // setter given a value the layer cannot take reports the error and leaves the layer as it was. Axes
 // masks have bit i set for dimension i. An optional input that is absent reads as null.
 
-#include "NvInferLegacyDims.h"
 #include "NvInferRuntime.h"
 
 namespace nvinfer1 {
@@ -80,65 +79,96 @@ constexpr int32_t EnumMax<LayerType>() noexcept {
   return 58;
 }
 
-using TensorFormats = uint32_t;
-
 class CAMSHAFT_API ITensor : public INoCopy {
  public:
-  virtual void setName(const char* name) noexcept = 0;
-  virtual const char* getName() const noexcept = 0;
+  void setName(const char* name) noexcept { mImpl->setName(name); }
+  const char* getName() const noexcept { return mImpl->getName(); }
   // For network inputs only; other dimensions follow from the layer that makes the tensor.
-  virtual void setDimensions(const Dims& dimensions) noexcept = 0;
+  void setDimensions(const Dims& dimensions) noexcept { mImpl->setDimensions(dimensions); }
   // -1 for a dimension known only at run time; nbDims == -1 when even the rank is.
-  virtual Dims getDimensions() const noexcept = 0;
+  Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
   // The type in which an input is given or an output wanted, where that is not the type the network
   // computes it in; it counts when the engine is built. Other tensors have the type that follows
   // from their layer. Refused by strongly typed networks.
-  virtual void setType(DataType type) noexcept = 0;
-  virtual DataType getType() const noexcept = 0;
-  virtual bool isNetworkInput() const noexcept = 0;
-  virtual bool isNetworkOutput() const noexcept = 0;
+  void setType(DataType type) noexcept { mImpl->setType(type); }
+  DataType getType() const noexcept { return mImpl->getType(); }
+  bool isNetworkInput() const noexcept { return mImpl->isNetworkInput(); }
+  bool isNetworkOutput() const noexcept { return mImpl->isNetworkOutput(); }
   // Whether the values decide dimensions, and whether they are computed on. A tensor can be both.
-  virtual bool isShapeTensor() const noexcept = 0;
-  virtual bool isExecutionTensor() const noexcept = 0;
+  bool isShapeTensor() const noexcept { return mImpl->isShapeTensor(); }
+  bool isExecutionTensor() const noexcept { return mImpl->isExecutionTensor(); }
   // Names a run-time dimension of an input; dimensions of one name are equal. Null unnames it.
-  virtual void setDimensionName(int32_t index, const char* name) noexcept = 0;
-  virtual const char* getDimensionName(int32_t index) const noexcept = 0;
+  void setDimensionName(int32_t index, const char* name) noexcept {
+    mImpl->setDimensionName(index, name);
+  }
+  const char* getDimensionName(int32_t index) const noexcept {
+    return mImpl->getDimensionName(index);
+  }
+
+  // Ranges of values, for int8 without Q/DQ nodes. Refused; none is set, and the getters tell NaN.
+  bool setDynamicRange(float min, float max) noexcept { return mImpl->setDynamicRange(min, max); }
+  // Never: batches are dimensions like others.
+  void setBroadcastAcrossBatch(bool broadcastAcrossBatch) noexcept {
+    mImpl->setBroadcastAcrossBatch(broadcastAcrossBatch);
+  }
+  bool getBroadcastAcrossBatch() const noexcept { return mImpl->getBroadcastAcrossBatch(); }
+  // kHOST for an input whose values decide dimensions. Setting another is refused.
+  TensorLocation getLocation() const noexcept { return mImpl->getLocation(); }
+  void setLocation(TensorLocation location) noexcept { mImpl->setLocation(location); }
+  bool dynamicRangeIsSet() const noexcept { return mImpl->dynamicRangeIsSet(); }
+  void resetDynamicRange() noexcept { mImpl->resetDynamicRange(); }
+  float getDynamicRangeMin() const noexcept { return mImpl->getDynamicRangeMin(); }
+  float getDynamicRangeMax() const noexcept { return mImpl->getDynamicRangeMax(); }
+  // Bits of TensorFormat that an input or output may have in the engine. It has kLINEAR, so that
+  // must be among them.
+  void setAllowedFormats(TensorFormats formats) noexcept { mImpl->setAllowedFormats(formats); }
+  TensorFormats getAllowedFormats() const noexcept { return mImpl->getAllowedFormats(); }
 
  protected:
-  ~ITensor() override = default;
+  ~ITensor() noexcept override = default;
+
+  apiv::VTensor* mImpl{};
 };
 
 class CAMSHAFT_API ILayer : public INoCopy {
  public:
   // Says which subclass to static_cast to.
-  virtual LayerType getType() const noexcept = 0;
-  virtual void setName(const char* name) noexcept = 0;
-  virtual const char* getName() const noexcept = 0;
-  virtual int32_t getNbInputs() const noexcept = 0;
+  LayerType getType() const noexcept { return mLayer->getType(); }
+  void setName(const char* name) noexcept { mLayer->setName(name); }
+  const char* getName() const noexcept { return mLayer->getName(); }
+  int32_t getNbInputs() const noexcept { return mLayer->getNbInputs(); }
   // Null when the index is out of range or the optional input is absent.
-  virtual ITensor* getInput(int32_t index) const noexcept = 0;
-  virtual int32_t getNbOutputs() const noexcept = 0;
-  virtual ITensor* getOutput(int32_t index) const noexcept = 0;
+  ITensor* getInput(int32_t index) const noexcept { return mLayer->getInput(index); }
+  int32_t getNbOutputs() const noexcept { return mLayer->getNbOutputs(); }
+  ITensor* getOutput(int32_t index) const noexcept { return mLayer->getOutput(index); }
   // Replaces an input, or adds the optional one whose index is next.
-  virtual void setInput(int32_t index, ITensor& tensor) noexcept = 0;
+  void setInput(int32_t index, ITensor& tensor) noexcept { mLayer->setInput(index, tensor); }
   // The type to compute in (kFLOAT, kHALF or kBF16) and the types to store outputs in. Builds look
   // at them under kPREFER_PRECISION_CONSTRAINTS or kOBEY_PRECISION_CONSTRAINTS; 16-bit ones need
   // kFP16 or kBF16 too. Strongly typed networks refuse both. A type that was not set reads as
   // kFLOAT, an output's as that of its tensor.
-  virtual void setPrecision(DataType dataType) noexcept = 0;
-  virtual DataType getPrecision() const noexcept = 0;
-  virtual bool precisionIsSet() const noexcept = 0;
-  virtual void resetPrecision() noexcept = 0;
-  virtual void setOutputType(int32_t index, DataType dataType) noexcept = 0;
-  virtual DataType getOutputType(int32_t index) const noexcept = 0;
-  virtual bool outputTypeIsSet(int32_t index) const noexcept = 0;
-  virtual void resetOutputType(int32_t index) noexcept = 0;
+  void setPrecision(DataType dataType) noexcept { mLayer->setPrecision(dataType); }
+  DataType getPrecision() const noexcept { return mLayer->getPrecision(); }
+  bool precisionIsSet() const noexcept { return mLayer->precisionIsSet(); }
+  void resetPrecision() noexcept { mLayer->resetPrecision(); }
+  void setOutputType(int32_t index, DataType dataType) noexcept {
+    mLayer->setOutputType(index, dataType);
+  }
+  DataType getOutputType(int32_t index) const noexcept { return mLayer->getOutputType(index); }
+  bool outputTypeIsSet(int32_t index) const noexcept { return mLayer->outputTypeIsSet(index); }
+  void resetOutputType(int32_t index) noexcept { mLayer->resetOutputType(index); }
   // Free text that follows the layer into the engine inspector.
-  virtual void setMetadata(const char* metadata) noexcept = 0;
-  virtual const char* getMetadata() const noexcept = 0;
+  void setMetadata(const char* metadata) noexcept { mLayer->setMetadata(metadata); }
+  const char* getMetadata() const noexcept { return mLayer->getMetadata(); }
+
+  // Devices that a layer works on. Another number than 1 is refused.
+  bool setNbRanks(int32_t nbRanks) noexcept { return mLayer->setNbRanks(nbRanks); }
+  int32_t getNbRanks() const noexcept { return mLayer->getNbRanks(); }
 
  protected:
-  ~ILayer() override = default;
+  ~ILayer() noexcept override = default;
+
+  apiv::VLayer* mLayer{};
 };
 
 }  // namespace nvinfer1

@@ -13,6 +13,8 @@
 //   property is set again.
 // - Objects given to a set* function (logger, recorder, profiler, monitor, allocator) are borrowed
 //   and must outlive the object they were given to. Null unsets where null makes sense.
+// - Everything that TensorRT declares is declared, since compiled programs count on its place. What
+//   is not available is marked "refused": the call fails, and the message says so.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,12 +28,28 @@
 #endif
 #define TENSORRTAPI CAMSHAFT_API
 
+// For clients that use these names. Nothing is marked with them here: what TensorRT calls
+// deprecated stays.
+#define TRT_DEPRECATED [[deprecated]]
+#define TRT_DEPRECATED_BECAUSE(REASON) [[deprecated(REASON)]]
+#define TRT_DEPRECATED_ENUM TRT_DEPRECATED
+#define TRT_DEPRECATED_API TRT_DEPRECATED TENSORRTAPI
+#define TRT_NODISCARD [[nodiscard]]
+#define TRT_NODISCARD_BECAUSE(REASON) [[nodiscard]]
+#define TRTNOEXCEPT
+
 // Same types as cuda_runtime.h declares, so both headers may be included, in either order, and
 // neither needs the other. On a CPU the stream is null.
 struct CUstream_st;
 struct CUevent_st;
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
+
+// Handles of libraries that old plugins are given, and that are null here.
+extern "C" {
+struct cublasContext;
+struct cudnnContext;
+}
 
 namespace nvinfer1 {
 
@@ -166,8 +184,10 @@ class CAMSHAFT_API IErrorRecorder : public IVersionedInterface {
   virtual RefCount incRefCount() noexcept = 0;
   virtual RefCount decRefCount() noexcept = 0;
 
- protected:
   IErrorRecorder() = default;
+  ~IErrorRecorder() noexcept override = default;
+
+ protected:
   IErrorRecorder(const IErrorRecorder&) = default;
   IErrorRecorder(IErrorRecorder&&) = default;
   IErrorRecorder& operator=(const IErrorRecorder&) & = default;

@@ -88,8 +88,6 @@ class CAMSHAFT_API IParserError {
 // parser. The network keeps what it needs of the model, so the parser may end before the build.
 class CAMSHAFT_API IParser {
  public:
-  virtual ~IParser() noexcept = default;
-
   // Both return false when anything in the model cannot be read. All problems are collected, not
   // only the first: see getError(). The bytes may be freed afterwards. model_path is the file they
   // came from: external data is looked for beside it; null when there is none.
@@ -97,16 +95,36 @@ class CAMSHAFT_API IParser {
                      const char* model_path = nullptr) noexcept = 0;
   // verbosity is there for the signature: the logger decides what to show.
   virtual bool parseFromFile(const char* onnxModelFile, int verbosity) noexcept = 0;
-  // Old spellings: parse() without a path, and supportsModelV2() with its result in a collection.
-  virtual bool parseWithWeightDescriptors(const void* serialized_onnx_model,
-                                          size_t serialized_onnx_model_size) noexcept = 0;
+  // Old spellings: supportsModelV2() with its result in a collection, and parse() without a path.
   virtual bool supportsModel(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
                              SubGraphCollection_t& sub_graph_collection,
                              const char* model_path = nullptr) noexcept = 0;
+  virtual bool parseWithWeightDescriptors(const void* serialized_onnx_model,
+                                          size_t serialized_onnx_model_size) noexcept = 0;
 
   // Whether the operator, of ONNX's own domain or com.microsoft, is known at all; a node may still
   // be refused for its attributes.
   virtual bool supportsOperator(const char* op_name) const noexcept = 0;
+
+  virtual int getNbErrors() const noexcept = 0;
+  // Null when the index is out of range.
+  virtual const IParserError* getError(int index) const noexcept = 0;
+  virtual void clearErrors() noexcept = 0;
+
+  virtual ~IParser() noexcept = default;
+
+  // Always none: models need no plugin libraries.
+  virtual const char* const* getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept = 0;
+
+  virtual void setFlags(OnnxParserFlags onnxParserFlags) noexcept = 0;
+  virtual OnnxParserFlags getFlags() const noexcept = 0;
+  virtual void clearFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  virtual void setFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  virtual bool getFlag(OnnxParserFlag onnxParserFlag) const noexcept = 0;
+
+  // Output i of the ONNX node of that name in the model's graph, once it is parsed; null when there
+  // is none. A node without a name is called by its operator and first output, "Relu_y".
+  virtual const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t i) noexcept = 0;
 
   // Whether parse() would succeed. The network stays as it is; getError() has what is wrong. The
   // model's nodes are then listed in subgraphs, maximal runs of nodes that can be parsed and of
@@ -127,29 +145,38 @@ class CAMSHAFT_API IParser {
   virtual bool loadInitializer(const char* name, const void* data, size_t size) noexcept = 0;
   virtual bool parseModelProto() noexcept = 0;
 
-  // Output i of the ONNX node of that name in the model's graph, once it is parsed; null when there
-  // is none. A node without a name is called by its operator and first output, "Relu_y".
-  virtual const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t i) noexcept = 0;
+  // A config that the model is read for. Whatever it says, the network is the same.
+  virtual bool setBuilderConfig(const nvinfer1::IBuilderConfig* const builderConfig) noexcept = 0;
+};
 
-  // Always none: models need no plugin libraries.
-  virtual const char* const* getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept = 0;
+// Gives an engine the weights of another model with the same graph. Refused: none can be created.
+// One thread at a time uses it.
+class CAMSHAFT_API IParserRefitter {
+ public:
+  virtual bool refitFromBytes(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                              const char* modelPath = nullptr) noexcept = 0;
+  virtual bool refitFromFile(const char* onnxModelFile) noexcept = 0;
 
-  virtual int getNbErrors() const noexcept = 0;
+  virtual int32_t getNbErrors() const noexcept = 0;
   // Null when the index is out of range.
-  virtual const IParserError* getError(int index) const noexcept = 0;
-  virtual void clearErrors() noexcept = 0;
+  virtual const IParserError* getError(int32_t index) const noexcept = 0;
+  virtual void clearErrors() = 0;
 
-  virtual void setFlags(OnnxParserFlags onnxParserFlags) noexcept = 0;
-  virtual OnnxParserFlags getFlags() const noexcept = 0;
-  virtual void clearFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
-  virtual void setFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
-  virtual bool getFlag(OnnxParserFlag onnxParserFlag) const noexcept = 0;
+  virtual ~IParserRefitter() noexcept = default;
+
+  // refitFromBytes() in steps, as IParser has them.
+  virtual bool loadModelProto(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                              const char* modelPath = nullptr) noexcept = 0;
+  virtual bool loadInitializer(const char* name, const void* data, size_t size) noexcept = 0;
+  virtual bool refitModelProto() noexcept = 0;
 };
 
 }  // namespace nvonnxparser
 
 extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* logger,
                                                           int version) noexcept;
+extern "C" CAMSHAFT_API void* createNvOnnxParserRefitter_INTERNAL(void* refitter, void* logger,
+                                                                  int32_t version) noexcept;
 // NV_ONNX_PARSER_VERSION of the library that is loaded.
 extern "C" CAMSHAFT_API int getNvOnnxParserVersion() noexcept;
 
@@ -161,6 +188,12 @@ inline IParser* createParser(nvinfer1::INetworkDefinition& network,
                              nvinfer1::ILogger& logger) noexcept {
   return static_cast<IParser*>(
       createNvOnnxParser_INTERNAL(&network, &logger, NV_ONNX_PARSER_VERSION));
+}
+
+inline IParserRefitter* createParserRefitter(nvinfer1::IRefitter& refitter,
+                                             nvinfer1::ILogger& logger) noexcept {
+  return static_cast<IParserRefitter*>(
+      createNvOnnxParserRefitter_INTERNAL(&refitter, &logger, NV_ONNX_PARSER_VERSION));
 }
 
 }  // namespace

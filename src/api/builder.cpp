@@ -5,7 +5,9 @@
 #include "api/allocator.h"
 #include "api/config.h"
 #include "api/convert.h"
+#include "api/engine.h"
 #include "api/network.h"
+#include "api/plugin_registry.h"
 #include "api/report.h"
 #include "compiler/compile.h"
 #include "engine/engine_file.h"
@@ -89,7 +91,7 @@ PrecisionRequests requestsOf(const BuilderConfig& config) {
                    : PrecisionRequests::kIgnore;
 }
 
-class Builder : public IBuilder {
+class Builder final : public Implements<IBuilder> {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
 
@@ -104,7 +106,7 @@ class Builder : public IBuilder {
           1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
       if (flags & kPlugins)
         fail(ErrorKind::kUnsupported, "networks with Python plugins are not supported yet");
-      return new Network(flags, reporter_);
+      return new Network(flags, *this, reporter_);
     });
   }
 
@@ -122,46 +124,34 @@ class Builder : public IBuilder {
 
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
                                       IBuilderConfig& config) noexcept override {
-    return guarded<IHostMemory*>(
-        reporter_, nullptr,
-        [&] {
-          auto& settings = static_cast<BuilderConfig&>(config);
-          refuseUnkeptFlags(settings);
-          refuseTypesOf(network, settings);
-          if (settings.getDefaultDeviceType() == DeviceType::kDLA)
-            fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
-          CompileOptions options;
-          options.device = deviceFor(settings);
-          options.computeCapability = settings.getComputeCapability();
-          options.disabledPasses = settings.disabledPasses();
-          if (*settings.getGraphFolder() != '\0')
-            options.dump = graphsInto(settings.getGraphFolder());
-          options.profiles = settings.profiles();
-          options.optimizationLevel = settings.getBuilderOptimizationLevel();
-          options.threads = maxThreads_;
-          options.timingRuns = settings.getAvgTimingIterations();
-          options.sideBySide = settings.getMaxAuxStreams() > 0;
-          options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
-          options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
-          options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
-          options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
-          options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
-          options.precisionRequests = requestsOf(settings);
-          options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
-              settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
-          if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
-            options.timings = settings.timings();
-          std::unique_ptr<MonitorAdapter> progress;
-          if (settings.getProgressMonitor())
-            progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
-          options.progress = progress.get();
-          options.wrapDevice = wrapperFor(allocator_);
-          options.log = reporter_.log();
-          return makeHostMemory(
-              writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options)));
-        },
-        OutOfMemory{
-            "out of memory while building the engine; a smaller profile or batch needs less"});
+    return build<IHostMemory*>(network, config, nullptr, makeHostMemory);
+  }
+  IHostMemory* buildSerializedNetworkWithKernelText(INetworkDefinition& network,
+                                                    IBuilderConfig& config,
+                                                    IHostMemory*& kernelText) noexcept override {
+    kernelText = nullptr;  // that of plugins, which there are none of
+    return buildSerializedNetwork(network, config);
+  }
+  bool buildSerializedNetworkToStream(INetworkDefinition& network, IBuilderConfig& config,
+                                      IStreamWriter& writer) noexcept override {
+    return build(network, config, false, [&](std::vector<std::byte> file) {
+      const auto size = static_cast<int64_t>(file.size());
+      for (int64_t done = 0; done < size;) {
+        const int64_t taken = writer.write(file.data() + done, size - done);
+        if (taken <= 0 || taken > size - done)
+          fail(ErrorKind::kIo, "the stream writer failed after ", done, " of ", size,
+               " bytes of the engine");
+        done += taken;
+      }
+      return true;
+    });
+  }
+  ICudaEngine* buildEngineWithConfig(INetworkDefinition& network,
+                                     IBuilderConfig& config) noexcept override {
+    return build<ICudaEngine*>(network, config, nullptr, [&](std::vector<std::byte> file) {
+      return new Engine(std::make_shared<LoadedEngine>(readEngine(file), wrapperFor(allocator_)),
+                        reporter_, maxThreads_);
+    });
   }
 
   bool isNetworkSupported(const INetworkDefinition& network,
@@ -184,12 +174,61 @@ class Builder : public IBuilder {
   }
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
   void setGpuAllocator(IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }
+  IPluginRegistry& getPluginRegistry() noexcept override { return pluginRegistry(); }
+  int32_t getMaxDLABatchSize() const noexcept override { return 0; }  // there is no DLA
+  int32_t getNbDLACores() const noexcept override { return 0; }
   void reset() noexcept override {
     maxThreads_ = usableCores();
     allocator_ = nullptr;
   }
 
  private:
+  // The bytes of the engine file.
+  std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
+    auto& settings = static_cast<BuilderConfig&>(config);
+    refuseUnkeptFlags(settings);
+    refuseTypesOf(network, settings);
+    if (settings.getDefaultDeviceType() == DeviceType::kDLA)
+      fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
+    CompileOptions options;
+    options.device = deviceFor(settings);
+    options.computeCapability = settings.getComputeCapability();
+    options.disabledPasses = settings.disabledPasses();
+    if (*settings.getGraphFolder() != '\0') options.dump = graphsInto(settings.getGraphFolder());
+    options.profiles = settings.profiles();
+    options.optimizationLevel = settings.getBuilderOptimizationLevel();
+    options.threads = maxThreads_;
+    options.timingRuns = settings.getAvgTimingIterations();
+    options.sideBySide = settings.getMaxAuxStreams() > 0;
+    options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
+    options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
+    options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
+    options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
+    options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
+    options.precisionRequests = requestsOf(settings);
+    options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
+        settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
+    if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
+      options.timings = settings.timings();
+    std::unique_ptr<MonitorAdapter> progress;
+    if (settings.getProgressMonitor())
+      progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
+    options.progress = progress.get();
+    options.wrapDevice = wrapperFor(allocator_);
+    options.log = reporter_.log();
+    return writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options));
+  }
+
+  // use(the engine file), or `failure`.
+  template <class T, class Use>
+  T build(INetworkDefinition& network, IBuilderConfig& config, T failure,
+          Use&& use) const noexcept {
+    return guarded(
+        reporter_, failure, [&]() -> T { return use(engineFile(network, config)); },
+        OutOfMemory{
+            "out of memory while building the engine; a smaller profile or batch needs less"});
+  }
+
   // A GPU when one can be used, and the CPU otherwise, with a line that says why.
   std::string deviceFor(const BuilderConfig& settings) const {
     if (settings.getDefaultDeviceType() != DeviceType::kGPU) return "cpu";
@@ -211,6 +250,6 @@ class Builder : public IBuilder {
 
 extern "C" CAMSHAFT_API void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  return camshaft::api::createChecked<nvinfer1::IBuilder>(
-      typed, version, NV_TENSORRT_VERSION, [&] { return new camshaft::api::Builder(typed); });
+  return camshaft::api::createForTensorRt<nvinfer1::IBuilder>(
+      typed, version, [&] { return new camshaft::api::Builder(typed); });
 }

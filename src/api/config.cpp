@@ -20,6 +20,9 @@ void BuilderConfig::reset() noexcept {
   maxAuxStreams_ = 7;
   verbosity_ = ProfilingVerbosity::kLAYER_NAMES_ONLY;
   monitor_ = nullptr;
+  profileStream_ = nullptr;
+  quantizationFlags_ = 0;
+  previewFeatures_ = 0;
   pools_.fill(std::numeric_limits<std::size_t>::max());
   profiles_.clear();
   timings_ = nullptr;
@@ -37,10 +40,14 @@ void attempt(const Reporter& reporter, F&& set) noexcept {
   });
 }
 
-uint32_t bitOf(BuilderFlag flag) {
-  requireKnown(flag, "builder flag");
+template <class Flag>
+uint32_t bitOf(Flag flag, const char* what) {
+  requireKnown(flag, what);
   return 1u << static_cast<uint32_t>(flag);
 }
+uint32_t bitOf(BuilderFlag flag) { return bitOf(flag, "builder flag"); }
+uint32_t bitOf(QuantizationFlag flag) { return bitOf(flag, "quantisation flag"); }
+uint32_t bitOf(PreviewFeature feature) { return bitOf(feature, "preview feature"); }
 
 }  // namespace
 
@@ -54,6 +61,37 @@ void BuilderConfig::setFlag(BuilderFlag flag) noexcept {
 
 bool BuilderConfig::getFlag(BuilderFlag flag) const noexcept {
   return guarded(reporter_, false, [&] { return (flags_ & bitOf(flag)) != 0; });
+}
+
+void BuilderConfig::setQuantizationFlags(QuantizationFlags flags) noexcept {
+  quantizationFlags_ = flags;
+}
+
+QuantizationFlags BuilderConfig::getQuantizationFlags() const noexcept {
+  return quantizationFlags_;
+}
+
+void BuilderConfig::clearQuantizationFlag(QuantizationFlag flag) noexcept {
+  attempt(reporter_, [&] { quantizationFlags_ &= ~bitOf(flag); });
+}
+
+void BuilderConfig::setQuantizationFlag(QuantizationFlag flag) noexcept {
+  attempt(reporter_, [&] { quantizationFlags_ |= bitOf(flag); });
+}
+
+bool BuilderConfig::getQuantizationFlag(QuantizationFlag flag) const noexcept {
+  return guarded(reporter_, false, [&] { return (quantizationFlags_ & bitOf(flag)) != 0; });
+}
+
+void BuilderConfig::setPreviewFeature(PreviewFeature feature, bool enable) noexcept {
+  attempt(reporter_, [&] {
+    const uint32_t bit = bitOf(feature);
+    previewFeatures_ = enable ? previewFeatures_ | bit : previewFeatures_ & ~bit;
+  });
+}
+
+bool BuilderConfig::getPreviewFeature(PreviewFeature feature) const noexcept {
+  return guarded(reporter_, false, [&] { return (previewFeatures_ & bitOf(feature)) != 0; });
 }
 
 void BuilderConfig::setDefaultDeviceType(DeviceType device) noexcept {

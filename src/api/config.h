@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "NvInfer.h"
+#include "api/implements.h"
 #include "api/profile.h"
 #include "api/report.h"
 #include "api/timing_cache.h"
 
 namespace camshaft::api {
 
-class BuilderConfig : public nvinfer1::IBuilderConfig {
+class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
  public:
   explicit BuilderConfig(const Reporter& reporter) : reporter_(reporter) { reset(); }
 
@@ -36,7 +36,7 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   void setGraphFolder(const char* folder) noexcept override;
   const char* getGraphFolder() const noexcept override { return graphFolder_.c_str(); }
   void setBuilderOptimizationLevel(int32_t level) noexcept override;
-  int32_t getBuilderOptimizationLevel() noexcept override { return level_; }
+  int32_t getBuilderOptimizationLevel() const noexcept override { return level_; }
   void setAvgTimingIterations(int32_t iterations) noexcept override;
   int32_t getAvgTimingIterations() const noexcept override { return avgTiming_; }
   void setMaxAuxStreams(int32_t streams) noexcept override;
@@ -62,6 +62,59 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
     return timingsView_.get();
   }
 
+  // Nothing hangs on these: kernels are timed on streams of the build's own, and there is no
+  // calibration and no preview.
+  void setProfileStream(cudaStream_t const stream) noexcept override { profileStream_ = stream; }
+  cudaStream_t getProfileStream() const noexcept override { return profileStream_; }
+  void setQuantizationFlags(nvinfer1::QuantizationFlags flags) noexcept override;
+  nvinfer1::QuantizationFlags getQuantizationFlags() const noexcept override;
+  void clearQuantizationFlag(nvinfer1::QuantizationFlag flag) noexcept override;
+  void setQuantizationFlag(nvinfer1::QuantizationFlag flag) noexcept override;
+  bool getQuantizationFlag(nvinfer1::QuantizationFlag flag) const noexcept override;
+  void setPreviewFeature(nvinfer1::PreviewFeature feature, bool enable) noexcept override;
+  bool getPreviewFeature(nvinfer1::PreviewFeature feature) const noexcept override;
+
+  // config_refusals.cpp: only the value that these have is taken.
+  void setEngineCapability(nvinfer1::EngineCapability capability) noexcept override;
+  nvinfer1::EngineCapability getEngineCapability() const noexcept override;
+  void setInt8Calibrator(nvinfer1::IInt8Calibrator* calibrator) noexcept override;
+  nvinfer1::IInt8Calibrator* getInt8Calibrator() const noexcept override { return nullptr; }
+  bool setCalibrationProfile(const nvinfer1::IOptimizationProfile* profile) noexcept override;
+  const nvinfer1::IOptimizationProfile* getCalibrationProfile() noexcept override {
+    return nullptr;
+  }
+  void setAlgorithmSelector(nvinfer1::IAlgorithmSelector* selector) noexcept override;
+  nvinfer1::IAlgorithmSelector* getAlgorithmSelector() const noexcept override { return nullptr; }
+  void setDeviceType(const nvinfer1::ILayer* layer, nvinfer1::DeviceType device) noexcept override;
+  nvinfer1::DeviceType getDeviceType(const nvinfer1::ILayer*) const noexcept override {
+    return device_;
+  }
+  bool isDeviceTypeSet(const nvinfer1::ILayer*) const noexcept override { return false; }
+  void resetDeviceType(const nvinfer1::ILayer*) noexcept override {}
+  bool canRunOnDLA(const nvinfer1::ILayer*) const noexcept override { return false; }
+  void setDLACore(int32_t core) noexcept override;
+  int32_t getDLACore() const noexcept override { return -1; }
+  bool setTacticSources(nvinfer1::TacticSources sources) noexcept override;
+  nvinfer1::TacticSources getTacticSources() const noexcept override;
+  void setHardwareCompatibilityLevel(nvinfer1::HardwareCompatibilityLevel level) noexcept override;
+  nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override;
+  void setRuntimePlatform(nvinfer1::RuntimePlatform platform) noexcept override;
+  nvinfer1::RuntimePlatform getRuntimePlatform() const noexcept override;
+  void setPluginsToSerialize(const char* const* paths, int32_t count) noexcept override;
+  const char* getPluginToSerialize(int32_t) const noexcept override { return nullptr; }
+  int32_t getNbPluginsToSerialize() const noexcept override { return 0; }
+  void setMaxNbTactics(int32_t count) noexcept override;
+  int32_t getMaxNbTactics() const noexcept override { return -1; }
+  bool setTilingOptimizationLevel(nvinfer1::TilingOptimizationLevel level) noexcept override;
+  nvinfer1::TilingOptimizationLevel getTilingOptimizationLevel() const noexcept override;
+  bool setL2LimitForTiling(int64_t bytes) noexcept override;
+  int64_t getL2LimitForTiling() const noexcept override { return -1; }
+  bool setRemoteAutoTuningConfig(const char* config) noexcept override;
+  const char* getRemoteAutoTuningConfig() const noexcept override { return ""; }
+  bool setBuildRoute(const char* route) noexcept override;
+  const char* getBuildRoute() const noexcept override { return ""; }
+  const char* getAllBuildRoutes() const noexcept override { return ""; }
+
  private:
   Reporter reporter_;
   nvinfer1::BuilderFlags flags_;
@@ -74,6 +127,9 @@ class BuilderConfig : public nvinfer1::IBuilderConfig {
   int32_t maxAuxStreams_;
   nvinfer1::ProfilingVerbosity verbosity_;
   nvinfer1::IProgressMonitor* monitor_;
+  cudaStream_t profileStream_;
+  nvinfer1::QuantizationFlags quantizationFlags_;
+  uint32_t previewFeatures_;  // bits of PreviewFeature
   std::array<std::size_t, nvinfer1::EnumMax<nvinfer1::MemoryPoolType>()> pools_;
   std::vector<ShapeProfile> profiles_;
   std::shared_ptr<TimingCache> timings_;

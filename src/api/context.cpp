@@ -9,11 +9,13 @@ namespace camshaft::api {
 using namespace nvinfer1;
 
 ExecutionContext::ExecutionContext(const Engine& engine, std::shared_ptr<Context> context,
+                                   ExecutionContextAllocationStrategy strategy,
                                    const Reporter& reporter)
     : engine_(engine.link()),
       standIn_(engine.again()),
       context_(std::move(context)),
       reporter_(reporter),
+      config_(reporter, strategy),
       allocators_(engine.plan().outputs.size()) {
   context_->setLog(reporter_.log());
 }
@@ -147,7 +149,7 @@ bool ExecutionContext::setOutputAllocator(const char* name, IOutputAllocator* al
   });
 }
 
-IOutputAllocator* ExecutionContext::getOutputAllocator(const char* name) const noexcept {
+IOutputAllocator* ExecutionContext::getOutputAllocator(const char* name) noexcept {
   return guarded<IOutputAllocator*>(reporter_, nullptr,
                                     [&] { return allocators_[requireOutput(name)]; });
 }
@@ -173,6 +175,11 @@ void ExecutionContext::setDeviceMemoryV2(void* memory, int64_t size) noexcept {
     context_->setArena(memory, size);
     return true;
   });
+}
+
+// Memory is planned for the largest sizes of a profile.
+size_t ExecutionContext::updateDeviceMemorySizeForShapes() noexcept {
+  return static_cast<size_t>(standIn_->getDeviceMemorySizeForProfileV2(context_->profile()));
 }
 
 bool ExecutionContext::setInputConsumedEvent(cudaEvent_t event) noexcept {
@@ -275,6 +282,42 @@ bool ExecutionContext::reportToProfiler() const noexcept {
   for (const auto& [layer, milliseconds] : lastTimes_)
     profiler_->reportLayerTime(layer.c_str(), milliseconds);
   return true;
+}
+
+bool ExecutionContext::setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {
+  if (!allocator) return true;
+  return refused(reporter_,
+                 "an execution context cannot have an allocator of its own yet; give it to the "
+                 "runtime with setGpuAllocator before the engine is loaded",
+                 false);
+}
+
+bool ExecutionContext::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
+  if (verbosity == ProfilingVerbosity::kNONE) return true;
+  return refused(reporter_, "NVTX ranges are not available yet; use a profiler", false);
+}
+
+namespace {
+
+constexpr char kNoDebugTensors[] =
+    "debug tensors are not available yet; mark the tensor as an output of the network";
+
+}  // namespace
+
+bool ExecutionContext::setDebugListener(IDebugListener* listener) noexcept {
+  return listener ? refused(reporter_, kNoDebugTensors, false) : true;
+}
+
+bool ExecutionContext::setTensorDebugState(const char*, bool) noexcept {
+  return refused(reporter_, kNoDebugTensors, false);
+}
+
+bool ExecutionContext::setUnfusedTensorsDebugState(bool flag) noexcept {
+  return flag ? refused(reporter_, kNoDebugTensors, false) : true;
+}
+
+bool ExecutionContext::setCommunicator(void*) noexcept {
+  return refused(reporter_, "layers on several devices are not available yet", false);
 }
 
 }  // namespace camshaft::api

@@ -6,18 +6,21 @@
 #include <vector>
 
 #include "api/engine.h"
+#include "api/engine_config.h"
+#include "api/implements.h"
 #include "api/report.h"
 #include "runtime/context.h"
 
 namespace camshaft::api {
 
-class ExecutionContext : public nvinfer1::IExecutionContext {
+class ExecutionContext final : public Implements<nvinfer1::IExecutionContext> {
  public:
   ExecutionContext(const Engine& engine, std::shared_ptr<Context> context,
-                   const Reporter& reporter);
+                   nvinfer1::ExecutionContextAllocationStrategy strategy, const Reporter& reporter);
 
   const std::shared_ptr<Context>& context() const { return context_; }
 
+  nvinfer1::IExecutionContext* getPImpl() noexcept override { return this; }
   const nvinfer1::ICudaEngine& getEngine() const noexcept override {
     const Engine* engine = engine_.get();
     return engine ? *engine : *standIn_;
@@ -50,11 +53,13 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   void* getOutputTensorAddress(const char* name) const noexcept override;
   bool setOutputAllocator(const char* name,
                           nvinfer1::IOutputAllocator* allocator) noexcept override;
-  nvinfer1::IOutputAllocator* getOutputAllocator(const char* name) const noexcept override;
+  nvinfer1::IOutputAllocator* getOutputAllocator(const char* name) noexcept override;
   int64_t getMaxOutputSize(const char* name) const noexcept override;
 
   void setDeviceMemory(void* memory) noexcept override;
   void setDeviceMemoryV2(void* memory, int64_t size) noexcept override;
+  size_t updateDeviceMemorySizeForShapes() noexcept override;
+  nvinfer1::IRuntimeConfig* getRuntimeConfig() const noexcept override { return &config_; }
   bool setInputConsumedEvent(cudaEvent_t event) noexcept override;
   cudaEvent_t getInputConsumedEvent() const noexcept override { return inputConsumed_; }
 
@@ -67,6 +72,29 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   bool getEnqueueEmitsProfile() const noexcept override { return emitsProfile_; }
   bool reportToProfiler() const noexcept override;
 
+  // No part of the L2 cache is set aside, which keeps every limit.
+  void setPersistentCacheLimit(size_t size) noexcept override { persistentCacheLimit_ = size; }
+  size_t getPersistentCacheLimit() const noexcept override { return persistentCacheLimit_; }
+  void setAuxStreams(cudaStream_t*, int32_t) noexcept override {}  // an engine needs none
+  bool getDebugState(const char*) const noexcept override { return false; }
+  bool setAllTensorsDebugState(bool) noexcept override { return true; }  // there are none
+  bool getUnfusedTensorsDebugState() const noexcept override { return false; }
+
+  // Refused.
+  bool setTemporaryStorageAllocator(nvinfer1::IGpuAllocator* allocator) noexcept override;
+  nvinfer1::IGpuAllocator* getTemporaryStorageAllocator() const noexcept override {
+    return nullptr;
+  }
+  bool setNvtxVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override;
+  nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override {
+    return nvinfer1::ProfilingVerbosity::kNONE;
+  }
+  bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
+  nvinfer1::IDebugListener* getDebugListener() noexcept override { return nullptr; }
+  bool setTensorDebugState(const char* name, bool flag) noexcept override;
+  bool setUnfusedTensorsDebugState(bool flag) noexcept override;
+  bool setCommunicator(void* communicator) noexcept override;
+
  private:
   const Plan& plan() const { return context_->engine().plan(); }
   int requireOutput(const char* name) const;
@@ -76,11 +104,13 @@ class ExecutionContext : public nvinfer1::IExecutionContext {
   std::unique_ptr<const Engine> standIn_;  // for the engine, once the caller has ended it
   std::shared_ptr<Context> context_;
   Reporter reporter_;
+  mutable RuntimeConfig config_;
   std::string name_;
   bool debugSync_ = false;
   cudaEvent_t inputConsumed_ = nullptr;
   nvinfer1::IProfiler* profiler_ = nullptr;
   bool emitsProfile_ = true;
+  size_t persistentCacheLimit_ = 0;
   std::vector<std::pair<std::string, float>> lastTimes_;  // of the last run, until reported
   std::vector<nvinfer1::IOutputAllocator*> allocators_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/implements.h"
 #include "support/error.h"
 
 namespace camshaft::api {
@@ -35,7 +36,7 @@ constexpr std::pair<DataType, Public> kTypes[] = {
     {DataType::kF8E5M2Fnuz, Public::kFP8E5M2FNUZ},
 };
 
-class HostMemory : public nvinfer1::IHostMemory {
+class HostMemory final : public Implements<nvinfer1::IHostMemory> {
  public:
   explicit HostMemory(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
   void* data() const noexcept override { return const_cast<std::byte*>(bytes_.data()); }

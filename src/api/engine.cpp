@@ -4,6 +4,7 @@
 
 #include "api/context.h"
 #include "api/convert.h"
+#include "api/engine_config.h"
 #include "api/inspector.h"
 #include "engine/engine_file.h"
 #include "support/utf8.h"
@@ -64,9 +65,70 @@ IExecutionContext* Engine::createExecutionContext(
                                ? Context::ArenaOwner::kCaller
                                : Context::ArenaOwner::kContext;
         return new ExecutionContext(*this, std::make_shared<Context>(loaded_, threads_, owner),
-                                    reporter_);
+                                    strategy, reporter_);
       },
       OutOfMemory{"out of memory while creating an execution context"});
+}
+
+IExecutionContext* Engine::createExecutionContextWithoutDeviceMemory() noexcept {
+  return createExecutionContext(ExecutionContextAllocationStrategy::kUSER_MANAGED);
+}
+
+IExecutionContext* Engine::createExecutionContextWithRuntimeConfig(
+    IRuntimeConfig* config) noexcept {
+  return guarded<IExecutionContext*>(reporter_, nullptr, [&] {
+    if (!config)
+      fail(ErrorKind::kInvalidArgument, "createExecutionContext was given no runtime config");
+    return createExecutionContext(config->getExecutionContextAllocationStrategy());
+  });
+}
+
+IRuntimeConfig* Engine::createRuntimeConfig() noexcept {
+  return guarded<IRuntimeConfig*>(reporter_, nullptr, [&] { return new RuntimeConfig(reporter_); });
+}
+
+ISerializationConfig* Engine::createSerializationConfig() noexcept {
+  return guarded<ISerializationConfig*>(reporter_, nullptr,
+                                        [&] { return new SerializationConfig(reporter_); });
+}
+
+IHostMemory* Engine::serializeWithConfig(ISerializationConfig& config) const noexcept {
+  if (config.getFlag(SerializationFlag::kEXCLUDE_WEIGHTS))
+    return refused<IHostMemory*>(reporter_,
+                                 "an engine cannot be serialised without its weights yet; clear "
+                                 "kEXCLUDE_WEIGHTS",
+                                 nullptr);
+  return serialize();
+}
+
+IRefitter* Engine::createRefitter(ILogger& logger) noexcept {
+  return static_cast<IRefitter*>(
+      createInferRefitter_INTERNAL(getPImpl(), &logger, NV_TENSORRT_VERSION));
+}
+
+bool Engine::setWeightStreamingBudget(int64_t bytes) noexcept {
+  return setWeightStreamingBudgetV2(bytes);
+}
+
+bool Engine::setWeightStreamingBudgetV2(int64_t) noexcept {
+  return refused(
+      reporter_,
+      "weight streaming is not available yet: all weights of an engine are on its device", false);
+}
+
+const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
+  return guarded<const char*>(reporter_, nullptr, [&]() -> const char* {
+    requireIo(plan(), name);
+    return nullptr;  // outputs have memory of their own
+  });
+}
+
+int64_t Engine::getEngineStat(EngineStat stat) const noexcept {
+  return guarded(reporter_, int64_t{-1}, [&] {
+    requireKnown(stat, "statistic of an engine");
+    return stat == EngineStat::kTOTAL_WEIGHTS_SIZE ? static_cast<int64_t>(plan().weights.size())
+                                                   : 0;
+  });
 }
 
 IEngineInspector* Engine::createEngineInspector() const noexcept {

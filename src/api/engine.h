@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/device.h"
+#include "api/implements.h"
 #include "api/link.h"
 #include "api/report.h"
 #include "runtime/loaded_engine.h"
@@ -22,7 +23,11 @@ IoRef findIo(const Plan& plan, const char* name);
 // Reports "'x' is no input or output of the engine" with the nearest name.
 IoRef requireIo(const Plan& plan, const char* name);
 
-class Engine : public nvinfer1::ICudaEngine {
+// The libraries whose kernels builds try.
+constexpr nvinfer1::TacticSources kAllTacticSources =
+    (1u << nvinfer1::EnumMax<nvinfer1::TacticSource>()) - 1;
+
+class Engine final : public Implements<nvinfer1::ICudaEngine> {
  public:
   Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads);
 
@@ -34,11 +39,19 @@ class Engine : public nvinfer1::ICudaEngine {
   }
   const Plan& plan() const { return loaded_->plan(); }
 
+  nvinfer1::ICudaEngine* getPImpl() noexcept override { return this; }
   const char* getName() const noexcept override { return plan().networkName.c_str(); }
   int32_t getNbLayers() const noexcept override;
   nvinfer1::IHostMemory* serialize() const noexcept override;
   nvinfer1::IExecutionContext* createExecutionContext(
       nvinfer1::ExecutionContextAllocationStrategy strategy) noexcept override;
+  nvinfer1::IExecutionContext* createExecutionContextWithoutDeviceMemory() noexcept override;
+  nvinfer1::IExecutionContext* createExecutionContextWithRuntimeConfig(
+      nvinfer1::IRuntimeConfig* config) noexcept override;
+  nvinfer1::IRuntimeConfig* createRuntimeConfig() noexcept override;
+  nvinfer1::ISerializationConfig* createSerializationConfig() noexcept override;
+  nvinfer1::IHostMemory* serializeWithConfig(
+      nvinfer1::ISerializationConfig& config) const noexcept override;
   nvinfer1::IEngineInspector* createEngineInspector() const noexcept override;
   nvinfer1::ProfilingVerbosity getProfilingVerbosity() const noexcept override;
   void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
@@ -59,23 +72,25 @@ class Engine : public nvinfer1::ICudaEngine {
 
   // Every tensor is linear: one component per element, no vectorised dimension.
   int32_t getTensorBytesPerComponent(const char* name) const noexcept override;
-  int32_t getTensorBytesPerComponent(const char* name, int32_t) const noexcept override {
+  int32_t getTensorBytesPerComponentV2(const char* name, int32_t) const noexcept override {
     return getTensorBytesPerComponent(name);
   }
   int32_t getTensorComponentsPerElement(const char*) const noexcept override { return -1; }
-  int32_t getTensorComponentsPerElement(const char*, int32_t) const noexcept override { return -1; }
+  int32_t getTensorComponentsPerElementV2(const char*, int32_t) const noexcept override {
+    return -1;
+  }
   nvinfer1::TensorFormat getTensorFormat(const char*) const noexcept override {
     return nvinfer1::TensorFormat::kLINEAR;
   }
-  nvinfer1::TensorFormat getTensorFormat(const char*, int32_t) const noexcept override {
+  nvinfer1::TensorFormat getTensorFormatV2(const char*, int32_t) const noexcept override {
     return nvinfer1::TensorFormat::kLINEAR;
   }
   const char* getTensorFormatDesc(const char* name) const noexcept override;
-  const char* getTensorFormatDesc(const char* name, int32_t) const noexcept override {
+  const char* getTensorFormatDescV2(const char* name, int32_t) const noexcept override {
     return getTensorFormatDesc(name);
   }
   int32_t getTensorVectorizedDim(const char*) const noexcept override { return -1; }
-  int32_t getTensorVectorizedDim(const char*, int32_t) const noexcept override { return -1; }
+  int32_t getTensorVectorizedDimV2(const char*, int32_t) const noexcept override { return -1; }
 
   int32_t getNbOptimizationProfiles() const noexcept override {
     return static_cast<int32_t>(plan().profiles.size());
@@ -100,6 +115,36 @@ class Engine : public nvinfer1::ICudaEngine {
     return static_cast<size_t>(getDeviceMemorySizeForProfileV2(profile));
   }
   int64_t getDeviceMemorySizeForProfileV2(int32_t profile) const noexcept override;
+  int64_t getEngineStat(nvinfer1::EngineStat stat) const noexcept override;
+
+  // What every engine is.
+  nvinfer1::EngineCapability getEngineCapability() const noexcept override {
+    return nvinfer1::EngineCapability::kSTANDARD;
+  }
+  bool hasImplicitBatchDimension() const noexcept override { return false; }
+  nvinfer1::TacticSources getTacticSources() const noexcept override { return kAllTacticSources; }
+  nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override {
+    return nvinfer1::HardwareCompatibilityLevel::kNONE;
+  }
+  int32_t getNbAuxStreams() const noexcept override { return 0; }
+  const char* getAliasedInputTensor(const char* name) const noexcept override;
+
+  // Refit is refused, so no engine can be.
+  bool isRefittable() const noexcept override { return false; }
+  nvinfer1::IRefitter* createRefitter(nvinfer1::ILogger& logger) noexcept override;
+
+  // Weight streaming is refused, so no weights can be.
+  bool setWeightStreamingBudget(int64_t bytes) noexcept override;
+  int64_t getWeightStreamingBudget() const noexcept override { return 0; }
+  int64_t getMinimumWeightStreamingBudget() const noexcept override { return 0; }
+  int64_t getStreamableWeightsSize() const noexcept override { return 0; }
+  bool setWeightStreamingBudgetV2(int64_t bytes) noexcept override;
+  int64_t getWeightStreamingBudgetV2() const noexcept override { return 0; }
+  int64_t getWeightStreamingAutomaticBudget() const noexcept override { return 0; }
+  int64_t getWeightStreamingScratchMemorySize() const noexcept override { return 0; }
+
+  // Debug tensors are refused by networks, so there are none.
+  bool isDebugTensor(const char*) const noexcept override { return false; }
 
  private:
   std::shared_ptr<const LoadedEngine> loaded_;

@@ -4,16 +4,18 @@
 #include <memory>
 #include <string>
 
+#include "api/implements.h"
 #include "api/report.h"
 #include "runtime/context.h"
 
 namespace camshaft::api {
 
-class EngineInspector : public nvinfer1::IEngineInspector {
+class EngineInspector final : public Implements<nvinfer1::IEngineInspector> {
  public:
   EngineInspector(std::shared_ptr<const LoadedEngine> engine, const Reporter& reporter)
       : engine_(std::move(engine)), reporter_(reporter) {}
 
+  nvinfer1::IEngineInspector* getPImpl() noexcept override { return this; }
   bool setExecutionContext(const nvinfer1::IExecutionContext* context) noexcept override;
   const nvinfer1::IExecutionContext* getExecutionContext() const noexcept override {
     return shapes_.expired() ? nullptr : context_;

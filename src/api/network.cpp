@@ -12,8 +12,9 @@ namespace camshaft::api {
 
 using nvinfer1::ITensor;
 
-Network::Network(nvinfer1::NetworkDefinitionCreationFlags flags, const Reporter& reporter)
-    : flags_(flags), reporter_(reporter) {}
+Network::Network(nvinfer1::NetworkDefinitionCreationFlags flags, nvinfer1::IBuilder& builder,
+                 const Reporter& reporter)
+    : flags_(flags), builder_(builder), reporter_(reporter) {}
 
 Network::~Network() = default;
 
@@ -203,6 +204,24 @@ void Network::unmarkOutput(ITensor& tensor) noexcept {
       std::erase_if(left, [&](const Graph::Output& output) { return output.value == value; });
       graph_.setOutputs(std::move(left));
     });
+    return true;
+  });
+}
+
+bool Network::markOutputForShapes(ITensor& tensor) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (!own(tensor)->isShapeTensor())
+      fail(ErrorKind::kInvalidArgument, "tensor '", tensor.getName(),
+           "' decides no dimensions; mark it with markOutput");
+    markOutput(tensor);
+    return tensor.isNetworkOutput();
+  });
+}
+
+bool Network::unmarkOutputForShapes(ITensor& tensor) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (!own(tensor)->isNetworkOutput()) return false;
+    unmarkOutput(tensor);
     return true;
   });
 }

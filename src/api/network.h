@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "NvInfer.h"
+#include "api/implements.h"
 #include "api/layers/layer.h"
 #include "api/link.h"
 #include "api/report.h"
@@ -19,9 +19,10 @@
 
 namespace camshaft::api {
 
-class Network : public nvinfer1::INetworkDefinition {
+class Network final : public Implements<nvinfer1::INetworkDefinition> {
  public:
-  Network(nvinfer1::NetworkDefinitionCreationFlags flags, const Reporter& reporter);
+  Network(nvinfer1::NetworkDefinitionCreationFlags flags, nvinfer1::IBuilder& builder,
+          const Reporter& reporter);
   ~Network() override;
 
   Graph& graph() { return graph_; }
@@ -55,6 +56,8 @@ class Network : public nvinfer1::INetworkDefinition {
       return ((flags_ >> static_cast<uint32_t>(flag)) & 1) != 0;
     });
   }
+  bool hasImplicitBatchDimension() const noexcept override { return false; }
+  nvinfer1::IBuilder& getBuilder() const noexcept override { return builder_; }
   void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override {
     reporter_.setRecorder(recorder);
   }
@@ -67,6 +70,8 @@ class Network : public nvinfer1::INetworkDefinition {
   void markOutput(nvinfer1::ITensor& tensor) noexcept override;
   void unmarkOutput(nvinfer1::ITensor& tensor) noexcept override;
   void removeTensor(nvinfer1::ITensor& tensor) noexcept override;
+  bool markOutputForShapes(nvinfer1::ITensor& tensor) noexcept override;
+  bool unmarkOutputForShapes(nvinfer1::ITensor& tensor) noexcept override;
 
   int32_t getNbLayers() const noexcept override;
   nvinfer1::ILayer* getLayer(int32_t index) const noexcept override;
@@ -84,7 +89,7 @@ class Network : public nvinfer1::INetworkDefinition {
                                                 nvinfer1::Weights kernel,
                                                 nvinfer1::Weights bias) noexcept override;
   nvinfer1::IDeconvolutionLayer* addDeconvolutionNd(nvinfer1::ITensor& input, int64_t maps,
-                                                    nvinfer1::Dims kernelSize,
+                                                    const nvinfer1::Dims& kernelSize,
                                                     nvinfer1::Weights kernel,
                                                     nvinfer1::Weights bias) noexcept override;
   nvinfer1::IPoolingLayer* addPoolingNd(nvinfer1::ITensor& input, nvinfer1::PoolingType type,
@@ -119,8 +124,8 @@ class Network : public nvinfer1::INetworkDefinition {
                                     uint32_t axes, bool keepDimensions) noexcept override;
   nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
                                 uint32_t axes) noexcept override;
-  nvinfer1::ITopKLayer* addTopK(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
-                                uint32_t axes, nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::ITopKLayer* addTopKV2(nvinfer1::ITensor& input, nvinfer1::TopKOperation op, int32_t k,
+                                  uint32_t axes, nvinfer1::DataType indicesType) noexcept override;
   nvinfer1::ICumulativeLayer* addCumulative(nvinfer1::ITensor& input, nvinfer1::ITensor& axis,
                                             nvinfer1::CumulativeOperation op, bool exclusive,
                                             bool reverse) noexcept override;
@@ -150,6 +155,89 @@ class Network : public nvinfer1::INetworkDefinition {
   nvinfer1::IOneHotLayer* addOneHot(nvinfer1::ITensor& indices, nvinfer1::ITensor& values,
                                     nvinfer1::ITensor& depth, int32_t axis) noexcept override;
   nvinfer1::IResizeLayer* addResize(nvinfer1::ITensor& input) noexcept override;
+
+  // network_refusals.cpp: layers and marks that networks cannot have yet.
+  nvinfer1::ILRNLayer* addLRN(nvinfer1::ITensor& input, int64_t window, float alpha, float beta,
+                              float k) noexcept override;
+  nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
+                                                  nvinfer1::ITensor& bounds) noexcept override;
+  nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
+                                        nvinfer1::IPluginV2& plugin) noexcept override;
+  nvinfer1::IPluginV3Layer* addPluginV3(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
+                                        nvinfer1::ITensor* const* shapeInputs,
+                                        int32_t nbShapeInputs,
+                                        nvinfer1::IPluginV3& plugin) noexcept override;
+  nvinfer1::ILoop* addLoop() noexcept override;
+  nvinfer1::IFillLayer* addFill(const nvinfer1::Dims& dimensions,
+                                nvinfer1::FillOperation op) noexcept override;
+  nvinfer1::IPaddingLayer* addPaddingNd(nvinfer1::ITensor& input, const nvinfer1::Dims& prePadding,
+                                        const nvinfer1::Dims& postPadding) noexcept override;
+  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
+  nvinfer1::IDequantizeLayer* addDequantize(nvinfer1::ITensor& input,
+                                            nvinfer1::ITensor& scale) noexcept override;
+  nvinfer1::IQuantizeLayer* addQuantize(nvinfer1::ITensor& input,
+                                        nvinfer1::ITensor& scale) noexcept override;
+  nvinfer1::IIfConditional* addIfConditional() noexcept override;
+  nvinfer1::IScatterLayer* addScatter(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
+                                      nvinfer1::ITensor& updates,
+                                      nvinfer1::ScatterMode mode) noexcept override;
+  nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
+                                          const char* message) noexcept override;
+  nvinfer1::INonZeroLayer* addNonZero(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::IGridSampleLayer* addGridSample(nvinfer1::ITensor& input,
+                                            nvinfer1::ITensor& grid) noexcept override;
+  nvinfer1::INMSLayer* addNMS(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
+                              nvinfer1::ITensor& maxOutputBoxesPerClass) noexcept override;
+  nvinfer1::IReverseSequenceLayer* addReverseSequence(
+      nvinfer1::ITensor& input, nvinfer1::ITensor& sequenceLens) noexcept override;
+  nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                          nvinfer1::DataType outputType) noexcept override;
+  nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                              nvinfer1::DataType outputType) noexcept override;
+  nvinfer1::IFillLayer* addFillV2(const nvinfer1::Dims& dimensions, nvinfer1::FillOperation op,
+                                  nvinfer1::DataType outputType) noexcept override;
+  bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
+  bool markWeightsRefittable(const char* name) noexcept override;
+  bool unmarkWeightsRefittable(const char* name) noexcept override;
+  bool areWeightsMarkedRefittable(const char* name) const noexcept override;
+  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantize(
+      nvinfer1::ITensor& input, int32_t axis, int32_t blockSize, nvinfer1::DataType toType,
+      nvinfer1::DataType scaleType) noexcept override;
+  bool markUnfusedTensorsAsDebugTensors() noexcept override;
+  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
+  nvinfer1::INonZeroLayer* addNonZeroV2(nvinfer1::ITensor& input,
+                                        nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::INMSLayer* addNMSV2(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
+                                nvinfer1::ITensor& maxOutputBoxesPerClass,
+                                nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::IAttention* addAttention(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
+                                     nvinfer1::ITensor& value,
+                                     nvinfer1::AttentionNormalizationOp normOp,
+                                     bool isCausal) noexcept override;
+  nvinfer1::IRotaryEmbeddingLayer* addRotaryEmbedding(nvinfer1::ITensor& input,
+                                                      nvinfer1::ITensor& cosCache,
+                                                      nvinfer1::ITensor& sinCache, bool interleaved,
+                                                      int32_t rotaryEmbeddingDim) noexcept override;
+  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantizeV2(
+      nvinfer1::ITensor& input, const nvinfer1::Dims& blockShape, nvinfer1::DataType toType,
+      nvinfer1::DataType scaleType) noexcept override;
+  nvinfer1::IKVCacheUpdateLayer* addKVCacheUpdate(
+      nvinfer1::ITensor& cache, nvinfer1::ITensor& update, nvinfer1::ITensor& writeIndices,
+      nvinfer1::KVCacheMode cacheMode) noexcept override;
+  nvinfer1::IMoELayer* addMoE(nvinfer1::ITensor& hiddenStates,
+                              nvinfer1::ITensor& selectedExpertsForTokens,
+                              nvinfer1::ITensor& scoresForSelectedExperts) noexcept override;
+  nvinfer1::IDistCollectiveLayer* addDistCollective(nvinfer1::ITensor& input,
+                                                    nvinfer1::CollectiveOperation distCollectiveOp,
+                                                    nvinfer1::ReduceOperation reduceOp,
+                                                    int64_t root, int64_t* groups,
+                                                    int64_t groupSize) noexcept override;
+  nvinfer1::IAttention* addAttentionV2(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
+                                       nvinfer1::ITensor& value,
+                                       nvinfer1::AttentionNormalizationOp normOp,
+                                       nvinfer1::CausalMaskKind causalKind) noexcept override;
 
  private:
   using Changes =
@@ -195,6 +283,7 @@ class Network : public nvinfer1::INetworkDefinition {
   const std::vector<LayerCore*>& listing() const;
 
   nvinfer1::NetworkDefinitionCreationFlags flags_;
+  nvinfer1::IBuilder& builder_;
   Reporter reporter_;
   Graph graph_{};
   std::vector<std::shared_ptr<const void>> kept_;

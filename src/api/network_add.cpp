@@ -61,7 +61,7 @@ IConvolutionLayer* Network::addConvolutionNd(ITensor& input, int64_t maps,
 }
 
 IDeconvolutionLayer* Network::addDeconvolutionNd(ITensor& input, int64_t maps,
-                                                 nvinfer1::Dims kernelSize, Weights kernel,
+                                                 const nvinfer1::Dims& kernelSize, Weights kernel,
                                                  Weights bias) noexcept {
   return add<DeconvolutionLayer>("deconvolution", {&input}, [&] {
     DeconvolutionParams params;
@@ -158,11 +158,11 @@ IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t ax
 }
 
 ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes) noexcept {
-  return addTopK(input, op, k, axes, nvinfer1::DataType::kINT32);
+  return addTopKV2(input, op, k, axes, nvinfer1::DataType::kINT32);
 }
 
-ITopKLayer* Network::addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t axes,
-                             nvinfer1::DataType indicesType) noexcept {
+ITopKLayer* Network::addTopKV2(ITensor& input, TopKOperation op, int32_t k, uint32_t axes,
+                               nvinfer1::DataType indicesType) noexcept {
   return add<TopKLayer>("topk", {&input},
                         [&] { return TopKParams{op, Dim(k), axes, indicesType}; });
 }

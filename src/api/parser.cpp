@@ -161,6 +161,10 @@ class Parser : public nvonnxparser::IParser {
   void clearFlag(OnnxParserFlag flag) noexcept override { flags_ &= ~bitOf(flag); }
   void setFlag(OnnxParserFlag flag) noexcept override { flags_ |= bitOf(flag); }
   bool getFlag(OnnxParserFlag flag) const noexcept override { return (flags_ & bitOf(flag)) != 0; }
+  // A model is read the same for every config.
+  bool setBuilderConfig(const nvinfer1::IBuilderConfig* const config) noexcept override {
+    return config != nullptr;
+  }
 
  private:
   enum class Errors { kClear, kKeep };
@@ -279,6 +283,16 @@ extern "C" CAMSHAFT_API void* createNvOnnxParser_INTERNAL(void* network, void* l
         auto* definition = static_cast<nvinfer1::INetworkDefinition*>(network);
         return new camshaft::api::Parser(static_cast<camshaft::api::Network&>(*definition), typed);
       });
+}
+
+extern "C" CAMSHAFT_API void* createNvOnnxParserRefitter_INTERNAL(void* /*refitter*/, void* logger,
+                                                                  int32_t version) noexcept {
+  using namespace camshaft::api;
+  auto* typed = static_cast<nvinfer1::ILogger*>(logger);
+  return createChecked<nvonnxparser::IParserRefitter>(typed, version, NV_ONNX_PARSER_VERSION, [&] {
+    return refused<nvonnxparser::IParserRefitter*>(
+        Reporter(typed), "engines cannot be refitted yet; build again from the new model", nullptr);
+  });
 }
 
 extern "C" CAMSHAFT_API int getNvOnnxParserVersion() noexcept { return NV_ONNX_PARSER_VERSION; }

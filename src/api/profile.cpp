@@ -1,5 +1,8 @@
 #include "api/profile.h"
 
+#include <algorithm>
+#include <span>
+
 #include "api/convert.h"
 
 namespace camshaft::api {
@@ -88,6 +91,30 @@ const int64_t* OptimizationProfile::getShapeValuesV2(const char* input,
     // Callers read as many as getNbShapeValues says.
     const bool isWhole = values && static_cast<int32_t>(values->size()) == getNbShapeValues(input);
     return isWhole ? values->data() : nullptr;
+  });
+}
+
+const int32_t* OptimizationProfile::getShapeValues(const char* input,
+                                                   OptProfileSelector select) const noexcept {
+  return guarded<const int32_t*>(reporter_, nullptr, [&]() -> const int32_t* {
+    const int64_t* values = getShapeValuesV2(input, select);
+    if (!values) return nullptr;
+    const std::span all(values, static_cast<size_t>(getNbShapeValues(input)));
+    const auto fits = [](int64_t value) { return value == static_cast<int32_t>(value); };
+    if (!std::all_of(all.begin(), all.end(), fits)) return nullptr;
+    std::vector<int32_t>& copy = narrow_[{input, select}];
+    copy.assign(all.begin(), all.end());
+    return copy.data();
+  });
+}
+
+bool OptimizationProfile::setExtraMemoryTarget(float target) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (!(target >= 0 && target <= 1))
+      fail(ErrorKind::kInvalidArgument, "a profile's extra memory target must be 0 to 1, not ",
+           target);
+    extraMemory_ = target;
+    return true;
   });
 }
 

@@ -1,5 +1,7 @@
 #include "api/report.h"
 
+#include <atomic>
+
 #include "support/utf8.h"
 
 namespace camshaft::api {
@@ -34,6 +36,22 @@ void requireVersion(int32_t version, int32_t expected) {
     fail(ErrorKind::kInvalidArgument, "the program was compiled for version ", version,
          " and the library is ", expected, "; compile it again with this library's headers");
 }
+
+void requireTensorRtVersion(int32_t version) {
+  if (version / 10000 != NV_TENSORRT_MAJOR || version / 100 > NV_TENSORRT_VERSION / 100)
+    fail(ErrorKind::kInvalidArgument, "the program was compiled for TensorRT version ", version,
+         " and the library has the interface of ", NV_TENSORRT_VERSION,
+         "; compile it with headers of TensorRT ", NV_TENSORRT_MAJOR, ".0 to ", NV_TENSORRT_MAJOR,
+         ".", NV_TENSORRT_MINOR);
+}
+
+namespace {
+
+std::atomic<ILogger*> lastLogger = nullptr;
+
+}  // namespace
+
+void rememberLogger(ILogger* logger) noexcept { lastLogger = logger; }
 
 namespace {
 
@@ -86,3 +104,7 @@ Log Reporter::log() const {
 }
 
 }  // namespace camshaft::api
+
+extern "C" CAMSHAFT_API nvinfer1::ILogger* getLogger() noexcept {
+  return camshaft::api::lastLogger;
+}

@@ -79,6 +79,13 @@ T guarded(const Reporter& reporter, T failure, F&& body,
   return failure;
 }
 
+// The answer of a call that has no behaviour yet: `failure`, and the sentence that says so.
+template <class T>
+T refused(const Reporter& reporter, const char* sentence, T failure) noexcept {
+  reporter.report(nvinfer1::ErrorCode::kUNSUPPORTED_STATE, sentence);
+  return failure;
+}
+
 // Throws where a value of an enumeration is none of its own: callers cast integers.
 template <class Enum>
 void requireKnown(Enum value, const char* what) {
@@ -86,8 +93,12 @@ void requireKnown(Enum value, const char* what) {
     fail(ErrorKind::kInvalidArgument, "there is no ", what, " ", static_cast<int32_t>(value));
 }
 
-// What every extern "C" function does: refuse a caller compiled for another version of the headers.
+// What every extern "C" function of Camshaft's own does: refuse a caller compiled for another
+// version of the headers.
 void requireVersion(int32_t version, int32_t expected);
+// The same for TensorRT's headers, which later versions only add to: older ones of the same major
+// version are as good.
+void requireTensorRtVersion(int32_t version);
 
 template <class Interface, class F>
 Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t expected,
@@ -95,6 +106,20 @@ Interface* createChecked(nvinfer1::ILogger* logger, int32_t version, int32_t exp
   const Reporter reporter(logger);
   return guarded<Interface*>(reporter, nullptr, [&]() -> Interface* {
     requireVersion(version, expected);
+    return make();
+  });
+}
+
+// getLogger() tells this one from now on.
+void rememberLogger(nvinfer1::ILogger* logger) noexcept;
+
+// createChecked() for the objects that programs built for TensorRT begin with.
+template <class Interface, class F>
+Interface* createForTensorRt(nvinfer1::ILogger* logger, int32_t version, F&& make) noexcept {
+  const Reporter reporter(logger);
+  return guarded<Interface*>(reporter, nullptr, [&]() -> Interface* {
+    requireTensorRtVersion(version);
+    rememberLogger(logger);
     return make();
   });
 }

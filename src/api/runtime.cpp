@@ -1,6 +1,7 @@
 // IRuntime, and how to make one.
 #include "api/allocator.h"
 #include "api/engine.h"
+#include "api/plugin_registry.h"
 #include "api/report.h"
 #include "engine/engine_file.h"
 #include "support/cpu_info.h"
@@ -12,10 +13,11 @@ using namespace nvinfer1;
 
 constexpr OutOfMemory kNoMemoryToLoad{"out of memory while loading an engine"};
 
-class Runtime : public IRuntime {
+class Runtime final : public Implements<IRuntime> {
  public:
   explicit Runtime(ILogger* logger) : reporter_(logger) {}
 
+  IRuntime* getPImpl() noexcept override { return this; }
   void setErrorRecorder(IErrorRecorder* recorder) noexcept override {
     reporter_.setRecorder(recorder);
   }
@@ -30,6 +32,13 @@ class Runtime : public IRuntime {
           return load(readEngine({static_cast<const std::byte*>(blob), size}));
         },
         kNoMemoryToLoad);
+  }
+
+  ICudaEngine* deserializeCudaEngine(IStreamReader& reader) noexcept override {
+    return loadFrom([&](void* to, int64_t bytes) { return reader.read(to, bytes); });
+  }
+  ICudaEngine* deserializeCudaEngineV2(IStreamReaderV2& reader) noexcept override {
+    return loadFrom([&](void* to, int64_t bytes) { return reader.read(to, bytes, nullptr); });
   }
 
   ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept override {
@@ -56,7 +65,67 @@ class Runtime : public IRuntime {
   }
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
 
+  IPluginRegistry& getPluginRegistry() noexcept override { return pluginRegistry(); }
+
+  // Engines are loaded without temporary files and hold no code for the host.
+  void setTemporaryDirectory(const char* path) noexcept override {
+    guarded(reporter_, false, [&] {
+      temporaryDirectory_ = path ? path : "";
+      return true;
+    });
+  }
+  const char* getTemporaryDirectory() const noexcept override {
+    return temporaryDirectory_.c_str();
+  }
+  void setTempfileControlFlags(TempfileControlFlags flags) noexcept override {
+    tempfileFlags_ = flags;
+  }
+  TempfileControlFlags getTempfileControlFlags() const noexcept override { return tempfileFlags_; }
+  void setEngineHostCodeAllowed(bool allowed) noexcept override { hostCodeAllowed_ = allowed; }
+  bool getEngineHostCodeAllowed() const noexcept override { return hostCodeAllowed_; }
+
+  // There is no DLA.
+  void setDLACore(int32_t core) noexcept override {
+    guarded(reporter_, false, [&]() -> bool {
+      fail(ErrorKind::kInvalidArgument, "there is no DLA core ", core, "; the runtime has none");
+    });
+  }
+  int32_t getDLACore() const noexcept override { return -1; }
+  int32_t getNbDLACores() const noexcept override { return 0; }
+
+  // Refused.
+  IRuntime* loadRuntime(const char*) noexcept override {
+    return refused<IRuntime*>(reporter_,
+                              "runtimes of other versions cannot be loaded; build the engine with "
+                              "this version",
+                              nullptr);
+  }
+  void setPluginRegistryParent(IPluginRegistry*) noexcept override {
+    refused(reporter_, "plugin registries cannot be chained yet", false);
+  }
+
  private:
+  // read(to, bytes) gives how many bytes were read: fewer at the end.
+  template <class Read>
+  ICudaEngine* loadFrom(Read&& read) noexcept {
+    return guarded<ICudaEngine*>(
+        reporter_, nullptr,
+        [&] {
+          constexpr int64_t kChunk = int64_t{1} << 24;
+          std::vector<std::byte> bytes;
+          for (int64_t got = kChunk; got == kChunk;) {
+            const size_t size = bytes.size();
+            bytes.resize(size + kChunk);
+            got = read(bytes.data() + size, kChunk);
+            if (got < 0 || got > kChunk)
+              fail(ErrorKind::kIo, "the stream reader failed after ", size, " bytes of the engine");
+            bytes.resize(size + static_cast<size_t>(got));
+          }
+          return load(readEngine(bytes));
+        },
+        kNoMemoryToLoad);
+  }
+
   Engine* load(Plan plan) const {
     return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_)),
                       reporter_, maxThreads_);
@@ -65,6 +134,9 @@ class Runtime : public IRuntime {
   Reporter reporter_;
   IGpuAllocator* allocator_ = nullptr;
   int32_t maxThreads_ = usableCores();
+  std::string temporaryDirectory_;
+  TempfileControlFlags tempfileFlags_ = (1u << EnumMax<TempfileControlFlag>()) - 1;
+  bool hostCodeAllowed_ = false;
 };
 
 }  // namespace
@@ -72,8 +144,12 @@ class Runtime : public IRuntime {
 
 extern "C" CAMSHAFT_API void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   auto* typed = static_cast<nvinfer1::ILogger*>(logger);
-  return camshaft::api::createChecked<nvinfer1::IRuntime>(
-      typed, version, NV_TENSORRT_VERSION, [&] { return new camshaft::api::Runtime(typed); });
+  return camshaft::api::createForTensorRt<nvinfer1::IRuntime>(
+      typed, version, [&] { return new camshaft::api::Runtime(typed); });
 }
 
 extern "C" CAMSHAFT_API int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }
+extern "C" CAMSHAFT_API int32_t getInferLibMajorVersion() noexcept { return NV_TENSORRT_MAJOR; }
+extern "C" CAMSHAFT_API int32_t getInferLibMinorVersion() noexcept { return NV_TENSORRT_MINOR; }
+extern "C" CAMSHAFT_API int32_t getInferLibPatchVersion() noexcept { return NV_TENSORRT_PATCH; }
+extern "C" CAMSHAFT_API int32_t getInferLibBuildVersion() noexcept { return NV_TENSORRT_BUILD; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "api/convert.h"
 #include "api/network.h"
@@ -140,6 +141,45 @@ const char* Tensor::getDimensionName(int32_t index) const noexcept {
   const Dim& dim = value_->shape()[index];
   if (!dim.isSymbol() || dim.symbolName() == defaultSymbol(value_->name, index)) return nullptr;
   return dim.symbolName().c_str();
+}
+
+nvinfer1::TensorLocation Tensor::getLocation() const noexcept {
+  return isNetworkInput() && isShapeTensor() ? nvinfer1::TensorLocation::kHOST
+                                             : nvinfer1::TensorLocation::kDEVICE;
+}
+
+void Tensor::setLocation(nvinfer1::TensorLocation location) noexcept {
+  if (location != getLocation())
+    refused(
+        network_.reporter(),
+        "where a tensor lies cannot be chosen: inputs whose values decide dimensions are on the "
+        "host, all others on the device",
+        false);
+}
+
+void Tensor::setAllowedFormats(nvinfer1::TensorFormats formats) noexcept {
+  guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    if ((formats & 1u << static_cast<uint32_t>(nvinfer1::TensorFormat::kLINEAR)) == 0)
+      fail(ErrorKind::kUnsupported, "tensor '", value_->name,
+           "' must be allowed the format kLINEAR, the only one that inputs and outputs have");
+    formats_ = formats;
+    return true;
+  });
+}
+
+bool Tensor::setDynamicRange(float, float) noexcept {
+  return refused(network_.reporter(),
+                 "dynamic ranges of tensors are not available yet; say them with Quantize and "
+                 "Dequantize nodes in the model",
+                 false);
+}
+
+float Tensor::getDynamicRangeMin() const noexcept {
+  return std::numeric_limits<float>::quiet_NaN();
+}
+float Tensor::getDynamicRangeMax() const noexcept {
+  return std::numeric_limits<float>::quiet_NaN();
 }
 
 }  // namespace camshaft::api

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "NvInferLayerBase.h"
+#include "api/implements.h"
 #include "ir/graph.h"
 
 namespace camshaft::api {
@@ -12,7 +12,7 @@ namespace camshaft::api {
 class Network;
 
 // Stays the same object when an edit replaces the value behind it.
-class Tensor : public nvinfer1::ITensor {
+class Tensor final : public Implements<nvinfer1::ITensor> {
  public:
   Tensor(Network& network, Value* value) : network_(network), value_(value) {}
 
@@ -34,11 +34,26 @@ class Tensor : public nvinfer1::ITensor {
   bool isExecutionTensor() const noexcept override;
   void setDimensionName(int32_t index, const char* name) noexcept override;
   const char* getDimensionName(int32_t index) const noexcept override;
+  nvinfer1::TensorLocation getLocation() const noexcept override;
+  void setLocation(nvinfer1::TensorLocation location) noexcept override;
+  void setAllowedFormats(nvinfer1::TensorFormats formats) noexcept override;
+  nvinfer1::TensorFormats getAllowedFormats() const noexcept override { return formats_; }
+  // Batches are dimensions like others.
+  void setBroadcastAcrossBatch(bool) noexcept override {}
+  bool getBroadcastAcrossBatch() const noexcept override { return false; }
+
+  // Dynamic ranges are refused, so there is never one.
+  bool setDynamicRange(float min, float max) noexcept override;
+  bool dynamicRangeIsSet() const noexcept override { return false; }
+  void resetDynamicRange() noexcept override {}
+  float getDynamicRangeMin() const noexcept override;
+  float getDynamicRangeMax() const noexcept override;
 
  private:
   Network& network_;
   Value* value_;
   std::optional<DataType> borderType_;
+  nvinfer1::TensorFormats formats_ = (1u << nvinfer1::EnumMax<nvinfer1::TensorFormat>()) - 1;
 };
 
 // The symbols of a run-time dimension that was not named, and of any text used as a name.

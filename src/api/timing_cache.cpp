@@ -21,4 +21,27 @@ bool TimingCacheView::reset() noexcept {
   return true;
 }
 
+namespace {
+
+constexpr char kNoEntries[] =
+    "the entries of a timing cache cannot be read or changed one by one yet; serialize, combine "
+    "and "
+    "reset work on all of them";
+
+}  // namespace
+
+int64_t TimingCacheView::queryKeys(nvinfer1::TimingCacheKey*, int64_t) const noexcept {
+  return refused(reporter_, kNoEntries, int64_t{-1});
+}
+
+nvinfer1::TimingCacheValue TimingCacheView::query(const nvinfer1::TimingCacheKey&) const noexcept {
+  using Value = nvinfer1::TimingCacheValue;
+  return refused(reporter_, kNoEntries, Value{Value::kINVALID_TACTIC_HASH, 0});
+}
+
+bool TimingCacheView::update(const nvinfer1::TimingCacheKey&,
+                             const nvinfer1::TimingCacheValue&) noexcept {
+  return refused(reporter_, kNoEntries, false);
+}
+
 }  // namespace camshaft::api

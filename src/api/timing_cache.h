@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "api/implements.h"
 #include "api/link.h"
 #include "api/report.h"
 #include "NvInfer.h"
@@ -10,7 +11,7 @@
 
 namespace camshaft::api {
 
-class TimingCacheView : public nvinfer1::ITimingCache {
+class TimingCacheView final : public Implements<nvinfer1::ITimingCache> {
  public:
   TimingCacheView(std::span<const std::byte> serialized, const Reporter& reporter)
       : cache_(std::make_shared<TimingCache>(serialized)), reporter_(reporter) {}
@@ -21,6 +22,12 @@ class TimingCacheView : public nvinfer1::ITimingCache {
   nvinfer1::IHostMemory* serialize() const noexcept override;
   bool combine(const nvinfer1::ITimingCache& other, bool ignoreMismatch) noexcept override;
   bool reset() noexcept override;
+
+  // Refused.
+  int64_t queryKeys(nvinfer1::TimingCacheKey* keys, int64_t capacity) const noexcept override;
+  nvinfer1::TimingCacheValue query(const nvinfer1::TimingCacheKey& key) const noexcept override;
+  bool update(const nvinfer1::TimingCacheKey& key,
+              const nvinfer1::TimingCacheValue& value) noexcept override;
 
  private:
   std::shared_ptr<TimingCache> cache_;  // configs that use it keep it

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "NvInferLayerBase.h"
+#include "NvInfer.h"
 #include "ir/graph.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"

@@ -89,6 +89,11 @@ void LayerCore::resetOutputType(int32_t index) noexcept {
     precision.outputs[static_cast<size_t>(index)].reset();
 }
 
+bool LayerCore::setNbRanks(int32_t count) const noexcept {
+  if (count == 1) return true;
+  return refused(reporter(), "layers on several devices are not available yet", false);
+}
+
 const Reporter& LayerCore::reporter() const { return network.reporter(); }
 void LayerCore::rebuild(const std::function<void()>& undo) { network.rebuild(*this, undo); }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "NvInfer.h"
+#include "api/implements.h"
 #include "api/layers/emit.h"
 #include "api/report.h"
 
@@ -53,8 +53,21 @@ class LayerCore {
   void setOutputType(int32_t index, nvinfer1::DataType type) noexcept;
   nvinfer1::DataType outputType(int32_t index) const noexcept;
   void resetOutputType(int32_t index) noexcept;
+  bool setNbRanks(int32_t count) const noexcept;
   const Reporter& reporter() const;
   void rebuild(const std::function<void()>& undo);
+};
+
+// A layer's class, its table, and the table of all layers.
+template <class I>
+class ImplementsLayer : public Implements<I>, public nvinfer1::apiv::VLayer {
+ protected:
+  ImplementsLayer() { this->mLayer = this; }
+};
+template <>
+class ImplementsLayer<nvinfer1::ILayer> : public nvinfer1::ILayer, public nvinfer1::apiv::VLayer {
+ protected:
+  ImplementsLayer() { mLayer = this; }
 };
 
 // Interface I over parameters P, a copyable struct with
@@ -62,7 +75,7 @@ class LayerCore {
 //   std::vector<Value*> emit(Emission& at) const;
 //   void read(const Node& node);  // when a node of a parsed model can be such a layer
 template <class I, class P>
-class LayerOf : public I, public LayerCore {
+class LayerOf : public ImplementsLayer<I>, public LayerCore {
  public:
   using Params = P;
   LayerOf(Network& network, std::string name, P params)
@@ -104,6 +117,8 @@ class LayerOf : public I, public LayerCore {
   void resetOutputType(int32_t index) noexcept override { LayerCore::resetOutputType(index); }
   void setMetadata(const char* text) noexcept override { LayerCore::setMetadata(text); }
   const char* getMetadata() const noexcept override { return metadata.c_str(); }
+  bool setNbRanks(int32_t count) noexcept override { return LayerCore::setNbRanks(count); }
+  int32_t getNbRanks() const noexcept override { return 1; }
 
  protected:
   // f(params) and what follows from it; on failure all is as before and the reason is reported.

@@ -70,11 +70,7 @@ Value* reshaped(Emission& at, Value* x, const std::optional<Shape>& wanted, bool
   return at.reshape(x, contentsOf(at.graph, dims, at.who(), at.before));
 }
 
-Permutation orIdentity(const std::optional<Permutation>& order) {
-  Permutation result{};
-  std::iota(std::begin(result.order), std::end(result.order), 0);
-  return order.value_or(result);
-}
+constexpr Permutation kIdentity{{0, 1, 2, 3, 4, 5, 6, 7}};
 
 std::vector<int64_t> givenAxes(Emission& at, int64_t rank) {
   std::vector<int64_t> axes;
@@ -93,7 +89,7 @@ std::vector<Value*> ShuffleParams::emit(Emission& at) const {
 
 void ShuffleParams::read(const Node& node) {
   if (node.op == &ops::Transpose) {
-    first = orIdentity({});
+    first = kIdentity;
     const auto& order = node.as<TransposeAttrs>().order;
     std::copy(order.begin(), order.end(), first->order);
   } else {
@@ -102,8 +98,12 @@ void ShuffleParams::read(const Node& node) {
   }
 }
 
-Permutation ShuffleLayer::getFirstTranspose() const noexcept { return orIdentity(params_.first); }
-Permutation ShuffleLayer::getSecondTranspose() const noexcept { return orIdentity(params_.second); }
+const Permutation& ShuffleLayer::getFirstTranspose() const noexcept {
+  return params_.first ? *params_.first : kIdentity;
+}
+const Permutation& ShuffleLayer::getSecondTranspose() const noexcept {
+  return params_.second ? *params_.second : kIdentity;
+}
 
 void ShuffleLayer::setReshapeDimensions(const nvinfer1::Dims& dims) noexcept {
   change([&](Params& params) { params.reshape = makeShape(fromPublic(dims)); });

@@ -21,16 +21,16 @@ struct ShuffleParams {
 class ShuffleLayer : public LayerOf<nvinfer1::IShuffleLayer, ShuffleParams> {
  public:
   using LayerOf::LayerOf;
-  void setFirstTranspose(nvinfer1::Permutation order) noexcept override {
+  void setFirstTranspose(const nvinfer1::Permutation& order) noexcept override {
     set(&Params::first, order);
   }
-  nvinfer1::Permutation getFirstTranspose() const noexcept override;
+  const nvinfer1::Permutation& getFirstTranspose() const noexcept override;
   void setReshapeDimensions(const nvinfer1::Dims& dims) noexcept override;
   nvinfer1::Dims getReshapeDimensions() const noexcept override;
-  void setSecondTranspose(nvinfer1::Permutation order) noexcept override {
+  void setSecondTranspose(const nvinfer1::Permutation& order) noexcept override {
     set(&Params::second, order);
   }
-  nvinfer1::Permutation getSecondTranspose() const noexcept override;
+  const nvinfer1::Permutation& getSecondTranspose() const noexcept override;
   void setZeroIsPlaceholder(bool isPlaceholder) noexcept override {
     set(&Params::zeroIsPlaceholder, isPlaceholder);
   }

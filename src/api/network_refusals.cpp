@@ -1,0 +1,243 @@
+// Layers and marks that networks cannot have yet. Most of these layers are there in parsed models.
+#include "api/network.h"
+
+namespace camshaft::api {
+
+using namespace nvinfer1;
+
+namespace {
+
+constexpr char kNoDebugTensors[] =
+    "debug tensors are not available yet; mark the tensor as an output of the network";
+constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so naming them has no use";
+
+}  // namespace
+
+ILRNLayer* Network::addLRN(ITensor&, int64_t, float, float, float) noexcept {
+  return refused<ILRNLayer*>(reporter_,
+                             "local response normalisation layers cannot be added call by call "
+                             "yet; parse an ONNX model that has the operator",
+                             nullptr);
+}
+
+IRaggedSoftMaxLayer* Network::addRaggedSoftMax(ITensor&, ITensor&) noexcept {
+  return refused<IRaggedSoftMaxLayer*>(reporter_, "ragged softmax layers are not available yet",
+                                       nullptr);
+}
+
+IPluginV2Layer* Network::addPluginV2(ITensor* const*, int32_t, IPluginV2&) noexcept {
+  return refused<IPluginV2Layer*>(reporter_, "plugins cannot be added to a network yet", nullptr);
+}
+
+IPluginV3Layer* Network::addPluginV3(ITensor* const*, int32_t, ITensor* const*, int32_t,
+                                     IPluginV3&) noexcept {
+  return refused<IPluginV3Layer*>(reporter_, "plugins cannot be added to a network yet", nullptr);
+}
+
+ILoop* Network::addLoop() noexcept {
+  return refused<ILoop*>(
+      reporter_,
+      "loop layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IFillLayer* Network::addFill(const nvinfer1::Dims&, FillOperation) noexcept {
+  return refused<IFillLayer*>(
+      reporter_,
+      "fill layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IPaddingLayer* Network::addPaddingNd(ITensor&, const nvinfer1::Dims&,
+                                     const nvinfer1::Dims&) noexcept {
+  return refused<IPaddingLayer*>(
+      reporter_,
+      "padding layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+bool Network::setWeightsName(Weights, const char*) noexcept {
+  return refused(reporter_, kNoRefit, false);
+}
+
+IDequantizeLayer* Network::addDequantize(ITensor&, ITensor&) noexcept {
+  return refused<IDequantizeLayer*>(reporter_,
+                                    "dequantise layers cannot be added call by call yet; parse an "
+                                    "ONNX model that has the operator",
+                                    nullptr);
+}
+
+IQuantizeLayer* Network::addQuantize(ITensor&, ITensor&) noexcept {
+  return refused<IQuantizeLayer*>(
+      reporter_,
+      "quantise layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IIfConditional* Network::addIfConditional() noexcept {
+  return refused<IIfConditional*>(reporter_,
+                                  "conditional layers cannot be added call by call yet; parse an "
+                                  "ONNX model that has the operator",
+                                  nullptr);
+}
+
+IScatterLayer* Network::addScatter(ITensor&, ITensor&, ITensor&, ScatterMode) noexcept {
+  return refused<IScatterLayer*>(
+      reporter_,
+      "scatter layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IAssertionLayer* Network::addAssertion(ITensor&, const char*) noexcept {
+  return refused<IAssertionLayer*>(reporter_,
+                                   "assertion layers cannot be added call by call yet; parse an "
+                                   "ONNX model that has the operator",
+                                   nullptr);
+}
+
+INonZeroLayer* Network::addNonZero(ITensor&) noexcept {
+  return refused<INonZeroLayer*>(
+      reporter_,
+      "non-zero layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IGridSampleLayer* Network::addGridSample(ITensor&, ITensor&) noexcept {
+  return refused<IGridSampleLayer*>(reporter_,
+                                    "grid sample layers cannot be added call by call yet; parse an "
+                                    "ONNX model that has the operator",
+                                    nullptr);
+}
+
+INMSLayer* Network::addNMS(ITensor&, ITensor&, ITensor&) noexcept {
+  return refused<INMSLayer*>(reporter_,
+                             "non-maximum suppression layers cannot be added call by call yet; "
+                             "parse an ONNX model that has the operator",
+                             nullptr);
+}
+
+IReverseSequenceLayer* Network::addReverseSequence(ITensor&, ITensor&) noexcept {
+  return refused<IReverseSequenceLayer*>(reporter_,
+                                         "reverse sequence layers cannot be added call by call "
+                                         "yet; parse an ONNX model that has the operator",
+                                         nullptr);
+}
+
+IQuantizeLayer* Network::addQuantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
+  return refused<IQuantizeLayer*>(
+      reporter_,
+      "quantise layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+IDequantizeLayer* Network::addDequantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
+  return refused<IDequantizeLayer*>(reporter_,
+                                    "dequantise layers cannot be added call by call yet; parse an "
+                                    "ONNX model that has the operator",
+                                    nullptr);
+}
+
+IFillLayer* Network::addFillV2(const nvinfer1::Dims&, FillOperation, nvinfer1::DataType) noexcept {
+  return refused<IFillLayer*>(
+      reporter_,
+      "fill layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+bool Network::markDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }
+
+bool Network::unmarkDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }
+
+bool Network::isDebugTensor(const ITensor&) const noexcept { return false; }
+
+bool Network::markWeightsRefittable(const char*) noexcept {
+  return refused(reporter_, kNoRefit, false);
+}
+
+bool Network::unmarkWeightsRefittable(const char*) noexcept {
+  return refused(reporter_, kNoRefit, false);
+}
+
+bool Network::areWeightsMarkedRefittable(const char*) const noexcept { return false; }
+
+IDynamicQuantizeLayer* Network::addDynamicQuantize(ITensor&, int32_t, int32_t, nvinfer1::DataType,
+                                                   nvinfer1::DataType) noexcept {
+  return refused<IDynamicQuantizeLayer*>(reporter_,
+                                         "dynamic quantise layers cannot be added call by call "
+                                         "yet; parse an ONNX model that has the operator",
+                                         nullptr);
+}
+
+bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
+  return refused(reporter_, kNoDebugTensors, false);
+}
+
+bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
+  return true;  // none are
+}
+
+INonZeroLayer* Network::addNonZeroV2(ITensor&, nvinfer1::DataType) noexcept {
+  return refused<INonZeroLayer*>(
+      reporter_,
+      "non-zero layers cannot be added call by call yet; parse an ONNX model that has the operator",
+      nullptr);
+}
+
+INMSLayer* Network::addNMSV2(ITensor&, ITensor&, ITensor&, nvinfer1::DataType) noexcept {
+  return refused<INMSLayer*>(reporter_,
+                             "non-maximum suppression layers cannot be added call by call yet; "
+                             "parse an ONNX model that has the operator",
+                             nullptr);
+}
+
+IAttention* Network::addAttention(ITensor&, ITensor&, ITensor&, AttentionNormalizationOp,
+                                  bool) noexcept {
+  return refused<IAttention*>(reporter_,
+                              "attention layers cannot be added call by call yet; parse an ONNX "
+                              "model that has the operator",
+                              nullptr);
+}
+
+IRotaryEmbeddingLayer* Network::addRotaryEmbedding(ITensor&, ITensor&, ITensor&, bool,
+                                                   int32_t) noexcept {
+  return refused<IRotaryEmbeddingLayer*>(reporter_,
+                                         "rotary embedding layers cannot be added call by call "
+                                         "yet; parse an ONNX model that has the operator",
+                                         nullptr);
+}
+
+IDynamicQuantizeLayer* Network::addDynamicQuantizeV2(ITensor&, const nvinfer1::Dims&,
+                                                     nvinfer1::DataType,
+                                                     nvinfer1::DataType) noexcept {
+  return refused<IDynamicQuantizeLayer*>(reporter_,
+                                         "dynamic quantise layers cannot be added call by call "
+                                         "yet; parse an ONNX model that has the operator",
+                                         nullptr);
+}
+
+IKVCacheUpdateLayer* Network::addKVCacheUpdate(ITensor&, ITensor&, ITensor&, KVCacheMode) noexcept {
+  return refused<IKVCacheUpdateLayer*>(reporter_,
+                                       "cache update layers cannot be added call by call yet; "
+                                       "parse an ONNX model that has the operator",
+                                       nullptr);
+}
+
+IMoELayer* Network::addMoE(ITensor&, ITensor&, ITensor&) noexcept {
+  return refused<IMoELayer*>(reporter_, "mixture-of-experts layers are not available yet", nullptr);
+}
+
+IDistCollectiveLayer* Network::addDistCollective(ITensor&, CollectiveOperation, ReduceOperation,
+                                                 int64_t, int64_t*, int64_t) noexcept {
+  return refused<IDistCollectiveLayer*>(reporter_,
+                                        "layers on several devices are not available yet", nullptr);
+}
+
+IAttention* Network::addAttentionV2(ITensor&, ITensor&, ITensor&, AttentionNormalizationOp,
+                                    CausalMaskKind) noexcept {
+  return refused<IAttention*>(reporter_,
+                              "attention layers cannot be added call by call yet; parse an ONNX "
+                              "model that has the operator",
+                              nullptr);
+}
+
+}  // namespace camshaft::api

@@ -1,0 +1,10 @@
+// The one registry of plugins.
+#pragma once
+
+#include "NvInferRuntimeCommon.h"
+
+namespace camshaft::api {
+
+nvinfer1::IPluginRegistry& pluginRegistry();
+
+}  // namespace camshaft::api

@@ -1,0 +1,275 @@
+// What TensorRT's classes offer beyond building and running: refused in words, or answered.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "NvInferPlugin.h"
+#include "NvOnnxConfig.h"
+#include "NvOnnxParser.h"
+#include "api/test_client.h"
+
+namespace camshaft::api {
+namespace {
+
+using namespace nvinfer1;
+using testing::HasSubstr;
+
+// y = x + x for x [2].
+struct Doubling : Client {
+  ITensor* x = input("x", {1, {2}});
+  Doubling() {
+    output(network->addElementWise(*x, *x, ElementWiseOperation::kSUM)->getOutput(0), "y");
+  }
+};
+
+TEST(Refusals, LayersThatNetworksCannotHaveYet) {
+  Client client;
+  ITensor& x = *client.input("x", {2, {2, 2}});
+  int64_t groups[] = {0};
+  INetworkDefinition& network = *client.network;
+  const DataType type = DataType::kINT8;
+  const std::vector<std::function<void*()>> additions = {
+      [&] { return network.addLRN(x, 3, 1, 1, 1); },
+      [&] { return network.addRaggedSoftMax(x, x); },
+      [&] { return network.addLoop(); },
+      [&] { return network.addIfConditional(); },
+      [&] { return network.addFill({1, {2}}, FillOperation::kLINSPACE); },
+      [&] { return network.addFill({1, {2}}, FillOperation::kLINSPACE, DataType::kFLOAT); },
+      [&] { return network.addPaddingNd(x, {2, {1, 1}}, {2, {1, 1}}); },
+      [&] { return network.addQuantize(x, x); },
+      [&] { return network.addQuantize(x, x, type); },
+      [&] { return network.addDequantize(x, x); },
+      [&] { return network.addDequantize(x, x, DataType::kFLOAT); },
+      [&] { return network.addDynamicQuantize(x, 0, 16, type, type); },
+      [&] { return network.addDynamicQuantizeV2(x, {1, {16}}, type, type); },
+      [&] { return network.addScatter(x, x, x, ScatterMode::kND); },
+      [&] { return network.addAssertion(x, "no"); },
+      [&] { return network.addNonZero(x); },
+      [&] { return network.addNonZero(x, DataType::kINT64); },
+      [&] { return network.addGridSample(x, x); },
+      [&] { return network.addNMS(x, x, x); },
+      [&] { return network.addNMS(x, x, x, DataType::kINT64); },
+      [&] { return network.addReverseSequence(x, x); },
+      [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
+      [&] {
+        return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,
+                                      CausalMaskKind::kNONE);
+      },
+      [&] { return network.addRotaryEmbedding(x, x, x, false, 0); },
+      [&] { return network.addKVCacheUpdate(x, x, x, KVCacheMode::kLINEAR); },
+      [&] { return network.addMoE(x, x, x); },
+      [&] {
+        return network.addDistCollective(x, CollectiveOperation::kALL_REDUCE, ReduceOperation::kSUM,
+                                         0, groups, 1);
+      },
+  };
+  for (const auto& add : additions) {
+    EXPECT_EQ(add(), nullptr);
+    EXPECT_TRUE(client.reported("yet"));
+  }
+  EXPECT_EQ(network.getNbLayers(), 0);
+}
+
+TEST(Refusals, SettingsThatBuildsCannotFollowYet) {
+  Doubling client;
+  IBuilderConfig& config = *client.config;
+  const auto refuses = [&](const std::function<void()>& set) {
+    client.logger.errors.clear();
+    set();
+    return client.logger.errors.size() == 1;
+  };
+  EXPECT_TRUE(refuses([&] { config.setEngineCapability(EngineCapability::kSAFETY); }));
+  EXPECT_EQ(config.getEngineCapability(), EngineCapability::kSTANDARD);
+  EXPECT_TRUE(refuses([&] { config.setDeviceType(nullptr, DeviceType::kDLA); }));
+  EXPECT_TRUE(refuses([&] { config.setDLACore(0); }));
+  EXPECT_EQ(config.getDLACore(), -1);
+  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setTacticSources(0)); }));
+  EXPECT_TRUE(refuses(
+      [&] { config.setHardwareCompatibilityLevel(HardwareCompatibilityLevel::kAMPERE_PLUS); }));
+  EXPECT_TRUE(refuses([&] { config.setRuntimePlatform(RuntimePlatform::kWINDOWS_AMD64); }));
+  EXPECT_TRUE(refuses([&] { config.setMaxNbTactics(3); }));
+  EXPECT_TRUE(refuses(
+      [&] { EXPECT_FALSE(config.setTilingOptimizationLevel(TilingOptimizationLevel::kFULL)); }));
+  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setL2LimitForTiling(1)); }));
+  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setRemoteAutoTuningConfig("there")); }));
+  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setBuildRoute("other")); }));
+
+  client.logger.errors.clear();
+  config.setEngineCapability(config.getEngineCapability());
+  EXPECT_TRUE(config.setTacticSources(config.getTacticSources()));
+  config.setMaxNbTactics(config.getMaxNbTactics());
+  config.setInt8Calibrator(nullptr);
+  config.setPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806, true);
+  EXPECT_TRUE(config.getPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806));
+  EXPECT_FALSE(config.canRunOnDLA(client.network->getLayer(0)));
+  EXPECT_TRUE(client.logger.errors.empty());
+}
+
+TEST(Refusals, TensorsHaveNoRangesAndOneFormat) {
+  Client client;
+  ITensor& x = *client.input("x", {1, {2}});
+  EXPECT_FALSE(x.setDynamicRange(-1, 1));
+  EXPECT_TRUE(client.reported("dynamic ranges"));
+  EXPECT_FALSE(x.dynamicRangeIsSet());
+  EXPECT_TRUE(std::isnan(x.getDynamicRangeMin()));
+  x.setAllowedFormats(1u << static_cast<int>(TensorFormat::kCHW4));
+  EXPECT_TRUE(client.reported("kLINEAR"));
+  x.setAllowedFormats(1u << static_cast<int>(TensorFormat::kLINEAR));
+  EXPECT_EQ(x.getAllowedFormats(), 1u);
+  EXPECT_EQ(x.getLocation(), TensorLocation::kDEVICE);
+}
+
+TEST(Refusals, EnginesCannotBeRefittedOrStreamed) {
+  Doubling client;
+  const auto engine = client.build();
+  EXPECT_EQ(createInferRefitter(*engine, client.logger), nullptr);
+  ASSERT_EQ(client.logger.errors.size(), 1u);
+  EXPECT_THAT(client.logger.errors[0], HasSubstr("refitted"));
+  EXPECT_FALSE(engine->isRefittable());
+  EXPECT_FALSE(engine->setWeightStreamingBudgetV2(1));
+  EXPECT_EQ(engine->getStreamableWeightsSize(), 0);
+  const std::unique_ptr<ISerializationConfig> config(engine->createSerializationConfig());
+  EXPECT_TRUE(config->setFlag(SerializationFlag::kEXCLUDE_WEIGHTS));
+  EXPECT_EQ(engine->serializeWithConfig(*config), nullptr);
+  EXPECT_TRUE(config->clearFlag(SerializationFlag::kEXCLUDE_WEIGHTS));
+  const std::unique_ptr<IHostMemory> file(engine->serializeWithConfig(*config));
+  EXPECT_TRUE(file);
+}
+
+TEST(Refusals, ContextsHaveNoDebugTensors) {
+  Doubling client;
+  const auto engine = client.build();
+  const std::unique_ptr<IRuntimeConfig> config(engine->createRuntimeConfig());
+  config->setExecutionContextAllocationStrategy(ExecutionContextAllocationStrategy::kUSER_MANAGED);
+  const std::unique_ptr<IExecutionContext> context(engine->createExecutionContext(config.get()));
+  EXPECT_EQ(context->getRuntimeConfig()->getExecutionContextAllocationStrategy(),
+            ExecutionContextAllocationStrategy::kUSER_MANAGED);
+  EXPECT_FALSE(context->setTensorDebugState("y", true));
+  EXPECT_THAT(client.logger.errors.back(), HasSubstr("debug tensors"));
+  EXPECT_TRUE(context->setDebugListener(nullptr));
+  EXPECT_EQ(static_cast<int64_t>(context->updateDeviceMemorySizeForShapes()),
+            engine->getDeviceMemorySizeForProfileV2(0));
+}
+
+struct Bytes : IStreamWriter {
+  std::vector<std::byte> all;
+  int64_t write(const void* data, int64_t size) override {
+    const auto* begin = static_cast<const std::byte*>(data);
+    const int64_t taken = std::min<int64_t>(size, 1000);  // a few at a time
+    all.insert(all.end(), begin, begin + taken);
+    return taken;
+  }
+};
+
+template <class Reader>
+int64_t readInto(Reader& reader, void* to, int64_t size) {
+  const int64_t left = static_cast<int64_t>(reader.bytes.size()) - reader.position;
+  const int64_t given = std::min(size, left);
+  std::memcpy(to, reader.bytes.data() + reader.position, static_cast<size_t>(given));
+  reader.position += given;
+  return given;
+}
+
+struct Reader : IStreamReader {
+  std::vector<std::byte> bytes;
+  int64_t position = 0;
+  int64_t read(void* to, int64_t size) override { return readInto(*this, to, size); }
+};
+
+struct ReaderV2 : IStreamReaderV2 {
+  std::vector<std::byte> bytes;
+  int64_t position = 0;
+  int64_t read(void* to, int64_t size, cudaStream_t) noexcept override {
+    return readInto(*this, to, size);
+  }
+  bool seek(int64_t, SeekPosition) noexcept override { return false; }
+};
+
+TEST(Streams, EnginesGoThroughThem) {
+  Doubling client;
+  Bytes written;
+  ASSERT_TRUE(
+      client.builder->buildSerializedNetworkToStream(*client.network, *client.config, written));
+  Reader reader;
+  ReaderV2 readerV2;
+  reader.bytes = readerV2.bytes = written.all;
+  const std::vector<float> x = {1, 2};
+  for (ICudaEngine* made :
+       {client.runtime->deserializeCudaEngine(reader),
+        client.runtime->deserializeCudaEngine(readerV2),
+        client.builder->buildEngineWithConfig(*client.network, *client.config)}) {
+    const std::unique_ptr<ICudaEngine> engine(made);
+    ASSERT_TRUE(engine);
+    EXPECT_EQ(client.runEngine(*engine, {{"x", {1, {2}}, x.data()}}), (std::vector<float>{2, 4}));
+  }
+}
+
+TEST(Versions, ProgramsOfTheSameMajorVersionFit) {
+  TestLogger logger;
+  const auto creates = [&](int32_t version) {
+    const std::unique_ptr<IRuntime> runtime(
+        static_cast<IRuntime*>(createInferRuntime_INTERNAL(&logger, version)));
+    return runtime != nullptr;
+  };
+  EXPECT_TRUE(creates(100000));
+  EXPECT_TRUE(creates(100901));
+  EXPECT_TRUE(creates(NV_TENSORRT_VERSION + 3));  // a patch
+  EXPECT_TRUE(logger.errors.empty());
+  EXPECT_FALSE(creates(NV_TENSORRT_VERSION + 100));
+  EXPECT_FALSE(creates(110000));
+  EXPECT_FALSE(creates(8601));
+  EXPECT_THAT(logger.errors.back(), HasSubstr("compile it with headers of TensorRT 10.0 to 10.16"));
+}
+
+struct Creator : IPluginCreatorV3One {
+  const char* name = "Thing";
+  const char* getPluginName() const noexcept override { return name; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+  const PluginFieldCollection* getFieldNames() noexcept override { return nullptr; }
+  IPluginV3* createPlugin(const char*, const PluginFieldCollection*,
+                          TensorRTPhase) noexcept override {
+    return nullptr;
+  }
+};
+
+TEST(PluginRegistry, KeepsCreators) {
+  Client client;
+  IPluginRegistry& registry = client.builder->getPluginRegistry();
+  EXPECT_EQ(&registry, getPluginRegistry());
+  EXPECT_EQ(&registry, getBuilderPluginRegistry(EngineCapability::kSTANDARD));
+  Creator creator, another;
+  EXPECT_TRUE(registry.registerCreator(creator, "here"));
+  EXPECT_FALSE(registry.registerCreator(another, "here"));
+  EXPECT_THAT(client.logger.errors.back(), HasSubstr("'Thing'"));
+  EXPECT_EQ(registry.getCreator("Thing", "1", "here"), &creator);
+  EXPECT_EQ(registry.getCreator("Thing", "1"), nullptr);
+  int32_t count = -1;
+  EXPECT_EQ(registry.getAllCreators(&count)[0], &creator);
+  EXPECT_EQ(count, 1);
+  EXPECT_TRUE(registry.deregisterCreator(creator));
+  EXPECT_FALSE(registry.deregisterCreator(creator));
+  registry.getAllCreators(&count);
+  EXPECT_EQ(count, 0);
+  EXPECT_TRUE(initLibNvInferPlugins(&client.logger, ""));
+}
+
+TEST(Settings, AreWhatWasSet) {
+  Client client;
+  IOptimizationProfile& profile = *client.builder->createOptimizationProfile();
+  const int32_t values[] = {3, 4};
+  EXPECT_TRUE(profile.setShapeValues("s", OptProfileSelector::kOPT, values, 2));
+  EXPECT_EQ(profile.getShapeValues("s", OptProfileSelector::kOPT)[1], 4);
+  EXPECT_EQ(profile.getShapeValues("s", OptProfileSelector::kMIN), nullptr);
+  EXPECT_FALSE(profile.setExtraMemoryTarget(2));
+  EXPECT_EQ(&client.network->getBuilder(), client.builder.get());
+  EXPECT_EQ(getLogger(), &client.logger);
+  EXPECT_EQ(client.runtime->getNbDLACores(), 0);
+  const std::unique_ptr<nvonnxparser::IOnnxConfig> config(nvonnxparser::createONNXConfig());
+  EXPECT_EQ(config->getModelFileName(), nullptr);
+  config->setModelFileName("model.onnx");
+  EXPECT_STREQ(config->getModelFileName(), "model.onnx");
+}
+
+}  // namespace
+}  // namespace camshaft::api
