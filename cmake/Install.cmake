@@ -16,6 +16,13 @@ install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET camshaft_cuda_library)  # found beside the others when there is a GPU
   install(TARGETS camshaft_cuda_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# TensorRT's sonames, and what a linker takes for them.
+foreach(name ${CAMSHAFT_STAND_INS})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tensorrt NAMELINK_SKIP)
+  file(WRITE ${CMAKE_BINARY_DIR}/tensorrt/lib${name}.so "INPUT(-lcamshaft)\n")
+  install(FILES ${CMAKE_BINARY_DIR}/tensorrt/lib${name}.so
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/tensorrt)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/camshaft)
 
 set(packageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Camshaft)

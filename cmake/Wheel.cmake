@@ -14,6 +14,7 @@ install(TARGETS ${wheelLibraries} trtexec camshaft-slim camshaft_trials
         RUNTIME_DEPENDENCY_SET needed
         RUNTIME DESTINATION camshaft/bin COMPONENT wheel
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)
+install(TARGETS ${CAMSHAFT_STAND_INS} LIBRARY DESTINATION camshaft/lib/tensorrt COMPONENT wheel NAMELINK_SKIP)
 install(RUNTIME_DEPENDENCY_SET needed
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so" "^libcamshaft"
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check.sh BUILD COMPILER: installs BUILD into a temporary prefix and builds a client against it,
-# once through find_package and once through pkg-config.
+# once through find_package and once through pkg-config, and one as if
+# it were built for TensorRT.
 set -euo pipefail
 build=$1 compiler=$2
 source=$(cd "$(dirname "$0")" && pwd)
@@ -17,3 +18,5 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$work/prefix" -
 # shellcheck disable=SC2086  # flags are several words
 "$compiler" -std=c++17 "$source/main.cpp" -o "$work/by_pkg_config" $flags
 LD_LIBRARY_PATH=$(dirname "$pc") "$work/by_pkg_config"
+
+"$source/stand_in.sh" "$work/prefix" "$compiler"
