@@ -9,6 +9,7 @@ bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldAttentionTransposes(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
+bool foldPad(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);

@@ -18,6 +18,7 @@ static constexpr Pass kPipeline[] = {
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes
+    {"fold_pad", foldPad},                      // explicit padding goes into the convolution or pooling that reads it
     {"simplify_gathers", simplifyGathers},      // gathers at constant places become slices
     {"simplify_concats", simplifyConcats},      // parts of one tensor that are joined in another order
     {"simplify_pointwise", simplifyPointwise},  // scalars move into expressions, algebra
@@ -45,6 +46,7 @@ static constexpr Pass kPipeline[] = {
     {"lower_precision", lowerPrecision},             // 16-bit products and storage, where allowed
     {"choose_layouts", chooseLayouts},               // NHWC: images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},             // transposes cancel, and move to where they cost least
+    {"fold_pad", foldPad},                           // padding that a transpose stood behind
     {"lower_patch_embedding", lowerPatchEmbedding},  // convolutions that cut patches become products
     {"lower_1x1_conv", lower1x1Conv},                // convolutions of one pixel become products
     {"hoist_reshapes", hoistReshapes},               // reshapes no longer part products from what follows them
