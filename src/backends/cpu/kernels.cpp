@@ -49,6 +49,7 @@ constexpr Entry kTable[] = {
     {&ops::DeformColumns, im2col::kernels},
     {&ops::RoiAlign, roi::kernels},
     {&ops::Resize, sample::kernels},
+    {&ops::GridSample, sample::kernels},
     {&ops::Recurrent, rnn::kernels},
 };
 

@@ -126,7 +126,7 @@ struct Resize {
   }
 };
 
-bool fits(const void* state, const LaunchArgs& args) {
+bool fitsResize(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ResizeParams*>(state);
   if (!hasOperands(args, 1)) return false;
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
@@ -138,7 +138,7 @@ bool fits(const void* state, const LaunchArgs& args) {
   return true;
 }
 
-void launch(const void* state, const LaunchArgs& args) {
+void launchResize(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ResizeParams*>(state);
   const TensorArg& x = args.inputs[0];
   const TensorArg& y = args.outputs[0];
@@ -184,7 +184,51 @@ void launch(const void* state, const LaunchArgs& args) {
                 });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/resize", loadParams<ResizeParams>, launch, fits}};
+// x is [N, C, spatial...], the grid [N, points..., spatial dimensions], y [N, C, points...].
+bool fitsGridSample(const void*, const LaunchArgs& args) {
+  if (!hasF32Operands(args, 2) || worksInPlace(args)) return false;
+  const TensorArg &x = args.inputs[0], &grid = args.inputs[1], &y = args.outputs[0];
+  const int axes = x.rank - 2;
+  if (axes < 1 || axes > kMostGridAxes || grid.rank != x.rank || y.rank != x.rank) return false;
+  int64_t pixels = 1;
+  for (int i = 2; i < x.rank; ++i) {
+    if (y.dims[i] != grid.dims[i - 1]) return false;
+    pixels = volumeOf({pixels, x.dims[i]});
+    if (pixels < 0) return false;
+  }
+  return grid.dims[grid.rank - 1] == axes && grid.dims[0] == x.dims[0] && y.dims[0] == x.dims[0] &&
+         y.dims[1] == x.dims[1] && pixels <= INT32_MAX;  // offsets are 32 bits wide
+}
+
+void launchGridSample(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const GridSampleParams*>(state);
+  const TensorArg &x = args.inputs[0], &grid = args.inputs[1], &y = args.outputs[0];
+  if (y.count() == 0) return;
+  if (x.count() == 0)
+    fail(ErrorKind::kInvalidArgument, "images of sizes [", join(x.shape(), ", "),
+         "] have nothing to sample");
+  const int axes = x.rank - 2;
+  const int64_t channels = x.dims[1], images = x.dims[0] * channels;
+  const int64_t pixels = x.count() / images, points = y.count() / images;
+  const int64_t blocks = (points + GridSamples::kPoints - 1) / GridSamples::kPoints;
+  const double taps = params.rules.mode == GridMode::kCubic ? 16 : 4;
+  const double work =
+      static_cast<double>(GridSamples::kPoints) * (50 + taps * static_cast<double>(channels) / 2);
+  parallelItems(args.threads, x.dims[0] * blocks, work, [&](int64_t begin, int64_t end) {
+    GridSamples samples;
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t n = unit / blocks, first = unit % blocks * GridSamples::kPoints;
+      samples.find(params.rules, grid.as<float>() + (n * points + first) * axes,
+                   std::min(GridSamples::kPoints, points - first), x.dims + 2, axes);
+      for (int64_t image = n * channels; image < (n + 1) * channels; ++image)
+        samples.take(x.as<float>() + image * pixels, y.as<float>() + image * points + first);
+    }
+  });
+}
+
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/resize", loadParams<ResizeParams>, launchResize, fitsResize},
+    {"cpu/grid_sample_f32", loadParams<GridSampleParams>, launchGridSample, fitsGridSample}};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "backends/cpu/load_params.h"
+#include "backends/cpu/sample/grid_samples.h"
 
 namespace camshaft::cpu::sample {
 
@@ -29,6 +30,14 @@ struct ResizeParams {
     return isAxis(axis) && (axes == 1 || axes == 2) && coordinates >= Coordinates::kHalfPixel &&
            coordinates <= Coordinates::kHalfPixelSymmetric &&
            nearest >= Nearest::kRoundPreferFloor && nearest <= Nearest::kCeil;
+  }
+};
+
+struct GridSampleParams {
+  GridRules rules;
+  bool isValid() const {
+    return rules.mode >= GridMode::kLinear && rules.mode <= GridMode::kCubic &&
+           rules.padding >= GridPadding::kZeros && rules.padding <= GridPadding::kReflection;
   }
 };
 

@@ -23,7 +23,7 @@ struct Resized {
   }
 };
 
-Verdict supports(const Node& node, const BuildContext&) {
+Verdict supportsResize(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainBytes(node, &ops::Resize); !verdict) return verdict;
   const auto& attrs = node.as<ResizeAttrs>();
   const DataType type = node.output()->dataType();
@@ -40,7 +40,7 @@ Verdict supports(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
-Prepared prepare(const Node& node, const BuildContext&, int64_t) {
+Prepared prepareResize(const Node& node, const BuildContext&, int64_t) {
   static_assert(static_cast<int>(ResizeCoordinates::kHalfPixelSymmetric) ==
                 static_cast<int>(Coordinates::kHalfPixelSymmetric));
   static_assert(static_cast<int>(ResizeNearest::kCeil) == static_cast<int>(Nearest::kCeil));
@@ -61,7 +61,24 @@ Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   return prepared;
 }
 
-constexpr Kernel kKernels[] = {{"cpu/resize", supports, prepare}};
+Verdict supportsGridSample(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::GridSample); !verdict) return verdict;
+  const bool isFlat = node.input(0)->rank() - 2 <= kMostGridAxes;
+  return isFlat ? Verdict::yes() : Verdict::no("more than three spatial dimensions");
+}
+
+Prepared prepareGridSample(const Node& node, const BuildContext&, int64_t) {
+  static_assert(static_cast<int>(GridSampleMode::kCubic) == static_cast<int>(GridMode::kCubic));
+  static_assert(static_cast<int>(GridSamplePadding::kReflection) ==
+                static_cast<int>(GridPadding::kReflection));
+  const auto& attrs = node.as<GridSampleAttrs>();
+  return preparedWith(
+      node, GridSampleParams{{static_cast<GridMode>(attrs.mode),
+                              static_cast<GridPadding>(attrs.padding), attrs.alignCorners}});
+}
+
+constexpr Kernel kKernels[] = {{"cpu/resize", supportsResize, prepareResize},
+                               {"cpu/grid_sample_f32", supportsGridSample, prepareGridSample}};
 
 }  // namespace
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "backends/cpu/kernel_harness.h"
 
 namespace camshaft::cpu {
@@ -44,10 +47,62 @@ TEST(Resize, NearestOfAnyType) {
 TEST(Resize, SaysWhatItDoesNotDo) {
   EXPECT_EQ(refusalsOf(resize("f32", "[1, 1, 4, 4]",
                               "mode = cubic, sizes = [1, 1, 8, 8], scales = [0, 0, 0, 0]")),
-            "cpu/resize: no cubic sampling");
+            "cpu/resize: no cubic sampling; cpu/grid_sample_f32: only for GridSample");
   EXPECT_EQ(
       refusalsOf(resize("f32", "[1, 4, 4, 4]", "sizes = [1, 8, 8, 8], scales = [0, 0, 0, 0]")),
-      "cpu/resize: resizes more than two neighbouring dimensions");
+      "cpu/resize: resizes more than two neighbouring dimensions; cpu/grid_sample_f32: only for "
+      "GridSample");
+}
+
+std::string gridSample(const std::string& x, const std::string& grid,
+                       const std::string& attributes) {
+  return "symbols n, h, w graph g(%x: f32" + x + ", %grid: f32" + grid +
+         ") { %y = GridSample(%x, %grid) {" + attributes + "} return %y }";
+}
+
+std::vector<std::string> gridRules() {
+  std::vector<std::string> rules;
+  for (const char* mode : {"linear", "nearest", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"})
+      for (const char* align : {"false", "true"})
+        rules.push_back(str("mode = ", mode, ", padding = ", padding, ", align_corners = ", align));
+  return rules;
+}
+
+TEST(GridSample, EveryRuleInOneToThreeDimensions) {
+  for (const std::string& rules : gridRules()) {
+    expectKernelsMatch({.graph = gridSample("[n, 3, h, w]", "[n, 5, 29, 2]", rules),
+                        .sizes = kSizes,
+                        .ranges = {{"grid", {-2.5, 2.5}}}});
+    expectKernelsMatch({.graph = gridSample("[n, 2, w]", "[n, h, 1]", rules),
+                        .sizes = kSizes,
+                        .ranges = {{"grid", {-1.2, 1.2}}}});
+    expectKernelsMatch({.graph = gridSample("[n, 2, 3, h, w]", "[n, 4, 1, 17, 3]", rules),
+                        .sizes = kSizes,
+                        .ranges = {{"grid", {-1.2, 1.2}}}});
+  }
+}
+
+TEST(GridSample, CoordinatesAndElementsThatAreNoNumbers) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const std::string& rules : gridRules())
+    expectKernelsMatch(
+        {.graph = gridSample("[1, 2, 4, 3]", "[1, 3, 7, 2]", rules),
+         .ranges = {},
+         .values = {{"x", {inf, 1, 2, nan, 3, 4, -inf, 5, 6}},
+                    {"grid", {nan, 0, inf, 0.3, -inf, inf, 1e30, -1e30, 0.5, -1, 1, 0.1, -3}}}});
+}
+
+TEST(GridSample, Empty) {
+  const std::string rules = "mode = linear";
+  expectKernelsMatch(gridSample("[n, 3, 4, 4]", "[n, h, w, 2]", rules),
+                     {{{"n", 0}, {"h", 2}, {"w", 2}}, {{"n", 1}, {"h", 0}, {"w", 3}}});
+  expectKernelsMatch(gridSample("[1, 0, 4, 4]", "[1, 2, 2, 2]", rules));
+}
+
+TEST(GridSample, SaysWhatItDoesNotDo) {
+  EXPECT_EQ(refusalsOf(gridSample("[1, 1, 2, 2, 2, 2]", "[1, 1, 1, 1, 1, 4]", "mode = linear")),
+            "cpu/resize: only for Resize; cpu/grid_sample_f32: more than three spatial dimensions");
 }
 
 }  // namespace
