@@ -29,6 +29,7 @@ constexpr Entry kTable[] = {
     {&ops::Softmax, softmax::kernels},
     {&ops::LayerNorm, norm::kernels},
     {&ops::GroupNorm, norm::kernels},
+    {&ops::Lrn, norm::kernels},
     {&ops::Attention, attention::kernels},
     {&ops::Transpose, move::kernels},
     {&ops::Reshape, move::kernels},

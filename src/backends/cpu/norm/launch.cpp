@@ -1,8 +1,10 @@
 #include "backend/launch.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/norm/lrn.h"
 #include "backends/cpu/norm/moments.h"
 #include "backends/cpu/norm/params.h"
 #include "backends/cpu/operands.h"
@@ -160,9 +162,32 @@ void launchGroupNorm(const void* state, const LaunchArgs& args) {
                 });
 }
 
+bool fitsLrn(const void* state, const LaunchArgs& args) {
+  return fits(state, args) && args.inputs[0].rank >= 2 && !worksInPlace(args);
+}
+
+void launchLrn(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const LrnParams*>(state);
+  const TensorArg& x = args.inputs[0];
+  if (x.count() == 0) return;
+  const int64_t channels = x.dims[1], rows = x.dims[0] * channels, space = x.count() / rows;
+  const double neighbours =
+      static_cast<double>(std::min(params.before, channels) + std::min(params.after, channels));
+  const double work = (kWorkPerElement + neighbours / 2) * static_cast<double>(space);
+  parallelItems(args.threads, rows, work, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t channel = row % channels;
+      lrnRow(x.as<float>() + row * space, args.outputs[0].as<float>() + row * space, space, space,
+             -std::min(params.before, channel), std::min(params.after, channels - 1 - channel),
+             params.bias, params.alpha, params.beta);
+    }
+  });
+}
+
 constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm, fits},
-    {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm, fits}};
+    {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm, fits},
+    {"cpu/lrn_f32", loadParams<LrnParams>, launchLrn, fitsLrn}};
 
 }  // namespace
 

@@ -1,4 +1,8 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "backends/cpu/kernel_harness.h"
 
@@ -51,6 +55,34 @@ TEST(GroupNorm, BothLayouts) {
                                    "GroupNorm(%x) {channels_last = true, groups = ") +
                            groups + "} return %y }",
                        sizes);
+}
+
+TEST(Lrn, WindowsAndExponents) {
+  const Sizes sizes = {{{"n", 1}, {"h", 1}}, {{"n", 2}, {"h", 13}}, {{"n", 0}, {"h", 4}}};
+  for (const char* size : {"1", "2", "5", "40"})
+    for (const char* beta : {"0.75", "0.5", "1", "0.6", "2"})
+      expectKernelsMatch(std::string("symbols n, h graph g(%x: f32[n, 11, h, 5]) { %y = Lrn(%x) "
+                                     "{size = ") +
+                             size + ", alpha = 0.3, bias = 2, beta = " + beta + "} return %y }",
+                         sizes);
+  expectKernelsMatch("graph g(%x: f32[3, 70]) { %y = Lrn(%x) {size = 5, bias = 1.5} return %y }");
+}
+
+TEST(Lrn, ValuesThatAreNoNumbers) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const char* beta : {"0.75", "0.6"})
+    expectKernelsMatch({.graph = std::string("graph g(%x: f32[1, 5, 7]) { %y = Lrn(%x) {size = 3, "
+                                             "alpha = 1, bias = 0, beta = ") +
+                                 beta + "} return %y }",
+                        .values = {{"x", {1, 0, inf, std::nan(""), -inf, -2, 0, 0, 3, 1, 5}}}});
+}
+
+TEST(Lrn, SaysWhatItDoesNotDo) {
+  EXPECT_THAT(
+      refusalsOf("graph g(%x: f32[1, 4, 4]) { %y = Lrn(%x) {size = 3, bias = -1} return %y }"),
+      testing::HasSubstr("cpu/lrn_f32: no negative bias, alpha or beta"));
+  EXPECT_THAT(refusalsOf("graph g(%x: f16[1, 4, 4]) { %y = Lrn(%x) {size = 3} return %y }"),
+              testing::HasSubstr("cpu/lrn_f32: only f32"));
 }
 
 }  // namespace

@@ -20,4 +20,11 @@ struct GroupNormParams {
   bool isValid() const { return groups >= 0; }
 };
 
+struct LrnParams {
+  int64_t before, after;  // channels beside one's own
+  float bias, alpha, beta;
+  int32_t padding = 0;
+  bool isValid() const { return before >= 0 && after >= 0; }
+};
+
 }  // namespace camshaft::cpu::norm

@@ -41,11 +41,30 @@ Prepared prepareGroupNorm(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, GroupNormParams{attrs.groups, attrs.channelsLast, attrs.epsilon});
 }
 
+Verdict supportsLrn(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::Lrn); !verdict) return verdict;
+  const auto& attrs = node.as<LrnAttrs>();
+  const bool isPlain = attrs.bias >= 0 && attrs.alpha >= 0 && attrs.beta > 0;
+  return isPlain ? Verdict::yes() : Verdict::no("no negative bias, alpha or beta");
+}
+
+Prepared prepareLrn(const Node& node, const BuildContext&, int64_t) {
+  const auto& attrs = node.as<LrnAttrs>();
+  const int64_t before = (attrs.size - 1) / 2;
+  return preparedWith(
+      node, LrnParams{.before = before,
+                      .after = attrs.size - 1 - before,
+                      .bias = static_cast<float>(attrs.bias),
+                      .alpha = static_cast<float>(attrs.alpha / static_cast<double>(attrs.size)),
+                      .beta = static_cast<float>(attrs.beta)});
+}
+
 bool inPlace(const Node&, int input) { return input == 0; }
 
 constexpr Kernel kKernels[] = {
     {"cpu/layer_norm_f32", supportsLayerNorm, prepareLayerNorm, nullptr, inPlace},
-    {"cpu/group_norm_f32", supportsGroupNorm, prepareGroupNorm, nullptr, inPlace}};
+    {"cpu/group_norm_f32", supportsGroupNorm, prepareGroupNorm, nullptr, inPlace},
+    {"cpu/lrn_f32", supportsLrn, prepareLrn}};
 
 }  // namespace
 
