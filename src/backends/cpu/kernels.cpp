@@ -26,6 +26,7 @@ constexpr Entry kTable[] = {
     {&ops::MatMulNBits, gemm_int4::kernels},
     {&ops::Reduce, reduce::kernels},
     {&ops::ArgReduce, reduce::kernels},
+    {&ops::CumSum, reduce::kernels},
     {&ops::Softmax, softmax::kernels},
     {&ops::LayerNorm, norm::kernels},
     {&ops::GroupNorm, norm::kernels},

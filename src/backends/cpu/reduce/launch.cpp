@@ -7,6 +7,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/reduce/params.h"
 #include "backends/cpu/reduce/rows.h"
+#include "support/error.h"
 
 namespace camshaft::cpu::reduce {
 
@@ -222,9 +223,70 @@ void launchArgReduce(const void* state, const LaunchArgs& args) {
                 });
 }
 
+// Running totals of neighbouring columns, `stride` elements from one row to the next. Of a single
+// column the total stays in a register.
+template <class T, class Total, int64_t kMost>
+void cumulateColumns(const CumSumParams& params, const T* x, T* y, int64_t rows, int64_t stride,
+                     int64_t columns) {
+  Total totals[kMost];
+  std::fill(totals, totals + kMost, static_cast<Total>(params.product ? 1 : 0));
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t at = (params.reverse ? rows - 1 - row : row) * stride;
+    for (int64_t c = 0; c < (kMost == 1 ? 1 : columns); ++c) {
+      const Total before = totals[c], value = static_cast<Total>(x[at + c]);
+      totals[c] = params.product ? before * value : before + value;
+      y[at + c] = static_cast<T>(params.exclusive ? before : totals[c]);
+    }
+  }
+}
+
+template <class T, class Total>
+void cumulate(const CumSumParams& params, const LaunchArgs& args) {
+  const TensorArg& x = args.inputs[0];
+  const T* from = x.as<T>();
+  T* to = args.outputs[0].as<T>();
+  const int64_t rows = x.dims[params.axis];
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < params.axis; ++i) outer *= x.dims[i];
+  for (int i = params.axis + 1; i < x.rank; ++i) inner *= x.dims[i];
+  const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
+  const double work = static_cast<double>(rows * std::min(inner, kColumnBlock)) * 2;
+  parallelItems(args.threads, outer * blocks, work, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t column = unit % blocks * kColumnBlock;
+      const int64_t at = unit / blocks * rows * inner + column;
+      const auto run =
+          inner == 1 ? cumulateColumns<T, Total, 1> : cumulateColumns<T, Total, kColumnBlock>;
+      run(params, from + at, to + at, rows, inner, std::min(kColumnBlock, inner - column));
+    }
+  });
+}
+
+bool fitsCumSum(const void* state, const LaunchArgs& args) {
+  return hasOperands(args, 1) && sameType(args.inputs[0], args.outputs[0]) &&
+         sameSizes(args.inputs[0], args.outputs[0]) &&
+         static_cast<const CumSumParams*>(state)->axis < args.inputs[0].rank;
+}
+
+void launchCumSum(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const CumSumParams*>(state);
+  if (args.inputs[0].count() == 0) return;
+  switch (args.inputs[0].type) {
+    case DataType::kF32:
+      return cumulate<float, double>(params, args);
+    case DataType::kI32:  // unsigned, because sums wrap around
+      return cumulate<int32_t, uint32_t>(params, args);
+    case DataType::kI64:
+      return cumulate<int64_t, uint64_t>(params, args);
+    default:
+      fail(ErrorKind::kInvalidEngine, "the engine adds up elements of type ", args.inputs[0].type);
+  }
+}
+
 constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/reduce_f32", loadParams<ReduceParams>, launchReduce, fitsReduce},
-    {"cpu/arg_reduce_f32", loadParams<ArgReduceParams>, launchArgReduce, fitsArgReduce}};
+    {"cpu/arg_reduce_f32", loadParams<ArgReduceParams>, launchArgReduce, fitsArgReduce},
+    {"cpu/cumsum", loadParams<CumSumParams>, launchCumSum, fitsCumSum}};
 
 }  // namespace
 

@@ -20,4 +20,10 @@ struct ArgReduceParams {
   bool isValid() const { return isAxis(axis); }
 };
 
+struct CumSumParams {
+  int32_t axis;
+  int32_t exclusive, reverse, product;
+  bool isValid() const { return isAxis(axis); }
+};
+
 }  // namespace camshaft::cpu::reduce

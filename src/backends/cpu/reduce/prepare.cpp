@@ -32,8 +32,24 @@ Prepared prepareArgReduce(const Node& node, const BuildContext&, int64_t) {
       node, ArgReduceParams{static_cast<int32_t>(attrs.axis), attrs.largest, attrs.selectLast});
 }
 
+Verdict supportsCumSum(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlain(node, &ops::CumSum); !verdict) return verdict;
+  const DataType type = node.output()->dataType();
+  const bool isTaken = type == DataType::kF32 || type == DataType::kI32 || type == DataType::kI64;
+  return isTaken ? Verdict::yes() : Verdict::no("only f32, i32 and i64");
+}
+
+Prepared prepareCumSum(const Node& node, const BuildContext&, int64_t) {
+  const auto& attrs = node.as<CumSumAttrs>();
+  return preparedWith(node, CumSumParams{static_cast<int32_t>(attrs.axis), attrs.exclusive,
+                                         attrs.reverse, attrs.product});
+}
+
+bool inPlace(const Node&, int input) { return input == 0; }
+
 constexpr Kernel kKernels[] = {{"cpu/reduce_f32", supportsReduce, prepareReduce},
-                               {"cpu/arg_reduce_f32", supportsArgReduce, prepareArgReduce}};
+                               {"cpu/arg_reduce_f32", supportsArgReduce, prepareArgReduce},
+                               {"cpu/cumsum", supportsCumSum, prepareCumSum, nullptr, inPlace}};
 
 }  // namespace
 

@@ -58,6 +58,34 @@ TEST(Reduce, ArgReduce) {
            .sizes = kSizes});
 }
 
+TEST(CumSum, EveryWayAlongEveryDimension) {
+  for (const char* type : {"f32", "i32", "i64"})
+    for (const char* axis : {"0", "1", "2"})
+      for (const char* way : {"", ", exclusive = true", ", reverse = true",
+                              ", exclusive = true, reverse = true", ", product = true"})
+        expectKernelsMatch(
+            {.graph = str("symbols n, m graph g(%x: ", type,
+                          "[2, n, m]) { %y = CumSum(%x) {axis = ", axis, way, "} return %y }"),
+             .sizes = kSizes,
+             .ranges = {{"x", {-1, 1}}}});
+  expectKernelsMatch("symbols n graph g(%x: f32[n, 3]) { %y = CumSum(%x) {axis = 0} return %y }",
+                     {{{"n", 0}}, {{"n", 1}}});
+}
+
+TEST(CumSum, LongSumsStayExactAndIntegersWrapAround) {
+  expectKernelsMatch({.graph = "graph g(%x: f32[200000]) { %y = CumSum(%x) {axis = 0} return %y }",
+                      .ranges = {{"x", {100, 101}}},
+                      .tolerance = 1e-6});
+  expectKernelsMatch({.graph = "graph g(%x: i32[7]) { %y = CumSum(%x) {axis = 0} return %y }",
+                      .values = {{"x", {2147483647, 5, -3}}}});
+}
+
+TEST(CumSum, SaysWhatItDoesNotDo) {
+  EXPECT_NE(refusalsOf("graph g(%x: f16[9]) { %y = CumSum(%x) {axis = 0} return %y }")
+                .find("cpu/cumsum: only f32, i32 and i64"),
+            std::string::npos);
+}
+
 TEST(Reduce, SaysWhatItDoesNotDo) {
   EXPECT_NE(
       refusalsOf("graph g(%x: i32[9]) { %y = Reduce(%x) {axes = [0]} return %y }").find("only f32"),
