@@ -222,13 +222,13 @@ void ModelImport::recordOutputs(const wire::Node& node, const Scope& scope) {
 
 std::string ModelImport::checkOperator(const wire::Node& node, const Scope& scope) const {
   if (findFunction(node)) return {};
-  int64_t opset = scope.opset(node.domain);
+  const std::string_view domain = canonicalDomain(node.domain);
+  int64_t opset = scope.opset(domain);
   if (opset == 0 && scope.opsets.empty()) opset = 1;
-  if (opset == 0 && findOperator(canonicalDomain(node.domain), node.opType, INT64_MAX))
+  if (findOperator(domain, node.opType, opset)) return {};
+  if (opset == 0 && findOperator(domain, node.opType, INT64_MAX))
     return str("the model does not import the opset of its domain '", node.domain, "'");
-  return findOperator(canonicalDomain(node.domain), node.opType, opset)
-             ? std::string()
-             : whyUnknown(canonicalDomain(node.domain), node.opType, opset);
+  return whyUnknown(domain, node.opType, opset);
 }
 
 void ModelImport::importNode(const wire::Node& node, Scope& scope) {

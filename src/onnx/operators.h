@@ -10,8 +10,10 @@ namespace camshaft::onnx::importer {
 class NodeImport;
 using ImportFunction = void (*)(NodeImport& node);
 
+inline constexpr std::string_view kAnyDomain = "*";
+
 struct OperatorEntry {
-  std::string_view domain;
+  std::string_view domain;  // or kAnyDomain
   std::string_view name;
   int64_t sinceVersion;  // of the domain's opset; the newest entry not past the model's is taken
   ImportFunction import;

@@ -21,30 +21,21 @@ struct Operator {
   int64_t since;
 };
 
-const std::string kMicrosoft = "com.microsoft", kMl = "ai.onnx.ml", kPreview = "ai.onnx.preview",
-                  kTraining = "ai.onnx.preview.training";
+const std::string kDomains[] = {
+    "",           "com.microsoft", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training",
+    "trt.plugins"};
 
 std::vector<Operator> operators() {
   std::vector<Operator> all;
-#define ONNX_UNARY(name, since, scalarOp) all.push_back({"", #name, since});
-#define ONNX_BINARY(name, since, scalarOp) all.push_back({"", #name, since});
-#define ONNX_REDUCE(name, since, kind) all.push_back({"", #name, since});
-#define ONNX_OP(name, since, function) all.push_back({"", #name, since});
-#define ONNX_MICROSOFT(name, since, function) all.push_back({kMicrosoft, #name, since});
-#define ONNX_ML(name, since, function) all.push_back({kMl, #name, since});
-#define ONNX_PREVIEW(name, since, function) all.push_back({kPreview, #name, since});
-#define ONNX_TRAINING(name, since, function) all.push_back({kTraining, #name, since});
-#define ONNX_REFUSED(name, why)
+  const auto add = [&](std::string_view domain, const char* name, int64_t since) {
+    all.push_back(
+        {std::string(domain == importer::kAnyDomain ? "trt.plugins" : domain), name, since});
+  };
+#define ONNX_UNARY(name, since, scalarOp) add("", #name, since);
+#define ONNX_BINARY(name, since, scalarOp) add("", #name, since);
+#define ONNX_REDUCE(name, since, kind) add("", #name, since);
+#define ONNX_IN(domain, name, since, function) add(domain, #name, since);
 #include "onnx/ops/table.def"
-#undef ONNX_UNARY
-#undef ONNX_BINARY
-#undef ONNX_REDUCE
-#undef ONNX_OP
-#undef ONNX_MICROSOFT
-#undef ONNX_ML
-#undef ONNX_PREVIEW
-#undef ONNX_TRAINING
-#undef ONNX_REFUSED
   return all;
 }
 
@@ -102,7 +93,7 @@ class WrongInputs : public ::testing::TestWithParam<Operator> {
     graph.message(1, node.encode());
     Message model = modelWith(graph);
     const bool isOnnx = GetParam().domain.empty();
-    for (const std::string& domain : {std::string(), kMicrosoft, kMl, kPreview, kTraining})
+    for (const std::string& domain : kDomains)
       model.message(8,
                     Message().bytes(1, domain).varint(2, isOnnx || !domain.empty() ? opset : 17));
     return model;
