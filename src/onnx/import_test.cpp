@@ -302,5 +302,27 @@ TEST(Import, ReadsSliceBoundsAtRunTime) {
   }
 }
 
+// Exporters write plugins of TensorRT in no domain or in one of their own, which is not imported.
+TEST(Import, PluginsAreKnownInAnyDomain) {
+  for (const char* domain : {"", "trt.plugins"}) {
+    TestModel model;
+    model.input("value", {"n", 20, 8, 4})
+        .input("shapes", {2, 2}, 6)
+        .input("starts", {2}, 6)
+        .input("locations", {"n", "q", 8, 2, 3, 2})
+        .input("weights", {"n", "q", 8, 2, 3})
+        .node({"MultiscaleDeformableAttnPlugin_TRT",
+               {"value", "shapes", "starts", "locations", "weights"},
+               {"y"},
+               {{"plugin_version", std::string("1")}},
+               "attention",
+               domain})
+        .output("y");
+    EXPECT_EQ(toString(imported(model).outputs[0].value->type), "f32[n, q, 8, 4]");
+    model.value("y", {"n", "q", 32});
+    EXPECT_EQ(toString(imported(model).outputs[0].value->type), "f32[n, q, 32]");
+  }
+}
+
 }  // namespace
 }  // namespace camshaft::onnx

@@ -1,5 +1,5 @@
-// Scaled dot-product attention, and attention that carries a state from token to token instead of
-// looking back.
+// Scaled dot-product attention, attention that carries a state from token to token instead of
+// looking back, and attention to few points.
 #pragma once
 
 #include "ops/ops.h"
@@ -71,5 +71,15 @@ struct LinearAttentionAttrs : AttrsOf<LinearAttentionAttrs> {
     visit("scale", scale);
   }
 };
+
+// DeformableAttention(value, sizes, starts, locations, weights): every query looks at a few points
+// of several images (levels), as in Deformable DETR.
+//   value      [N, S, heads, size]                   the pixels of all levels, one after the other
+//   sizes      [levels, 2], starts [levels]          height and width, first pixel; i32 or i64
+//   locations  [N, queries, heads, levels, points, 2]  x and y, an image being 0 to 1 either way
+//   weights    [N, queries, heads, levels, points]
+// The result, [N, queries, heads, size], is the weighted sum of what lies at the points, between
+// pixels interpolated from those around: pixel (i, j) stands at ((j + 0.5) / width, (i + 0.5) /
+// height). Pixels outside a level, or outside of value, are zero. It has no attributes.
 
 }  // namespace camshaft

@@ -113,9 +113,9 @@ TEST(Slim, OperatorsWithoutPrinterAreKnown) {
       // Of several results, or with bodies.
       "TopK", "NonZero", "NonMaxSuppression", "Unique", "Recurrent", "If", "Loop",
       // No pass changes them.
-      "LinearAttention", "BitCast", "RoiMaxPool", "Determinant", "Resize", "Dft", "MelWeights",
-      "Trees", "NGrams", "Random", "MatMulInteger", "ConvInteger", "DynamicQuantize",
-      "MatMulNBits"};
+      "LinearAttention", "DeformableAttention", "BitCast", "RoiMaxPool", "Determinant", "Resize",
+      "Dft", "MelWeights", "Trees", "NGrams", "Random", "MatMulInteger", "ConvInteger",
+      "DynamicQuantize", "MatMulNBits"};
   std::set<std::string_view> missing;
   for (const Op op : allOps())
     if (!onnx::writer::printerOf(op)) missing.insert(op->name);
