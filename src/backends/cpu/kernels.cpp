@@ -32,6 +32,7 @@ constexpr Entry kTable[] = {
     {&ops::GroupNorm, norm::kernels},
     {&ops::Lrn, norm::kernels},
     {&ops::Attention, attention::kernels},
+    {&ops::DeformableAttention, attention::kernels},
     {&ops::Transpose, move::kernels},
     {&ops::Reshape, move::kernels},
     {&ops::Expand, move::kernels},

@@ -94,5 +94,38 @@ TEST_P(AttentionKernels, sizesOfTransformers) {
       "{ %y = Attention(%q, %k, %v) {scale = 0.125, causal = true} return %y }");
 }
 
+HarnessCase deformableCase(int size, int points) {
+  return {.graph = str("symbols n, q graph g(%v: f32[n, 41, 3, ", size, "], %l: f32[n, q, 3, 2, ",
+                       points, ", 2], %w: f32[n, q, 3, 2, ", points,
+                       "]) { %s: i64[2, 2] = constant [5, 7, 2, 3] %b: i64[2] = constant [0, 35] "
+                       "%y = DeformableAttention(%v, %s, %b, %l, %w) return %y }"),
+          .sizes = {{{"n", 2}, {"q", 37}}, {{"n", 1}, {"q", 1}}, {{"n", 2}, {"q", 0}}},
+          .ranges = {{"l", {-0.3, 1.3}}}};
+}
+
+TEST(DeformableAttention, HeadsOfEverySizeAndManyPoints) {
+  for (int size : {1, 8, 32, 67})
+    for (int points : {0, 1, 4, 50}) expectKernelsMatch(deformableCase(size, points));
+}
+
+TEST(DeformableAttention, LocationsAndLevelsThatAreNoPlaces) {
+  const double inf = std::numeric_limits<double>::infinity();
+  expectKernelsMatch(
+      {.graph = "graph g(%v: f32[1, 6, 1, 3], %s: i32[3, 2], %b: i32[3], %l: f32[1, 5, 1, 3, 2, "
+                "2], %w: f32[1, 5, 1, 3, 2]) { %y = DeformableAttention(%v, %s, %b, %l, %w) return "
+                "%y }",
+       .values = {{"s", {2, 3, -2, 2147483647, 3, 3}},
+                  {"b", {0, 2147483647, 4}},
+                  {"l", {0.5, std::nan(""), inf, 0.2, 0.4, 0.9, -inf, 1e30, 0.1, 0.1, 0.7}}}});
+}
+
+TEST(DeformableAttention, SaysWhatItDoesNotDo) {
+  EXPECT_EQ(
+      refusalsOf("graph g(%v: f16[1, 6, 1, 3], %s: i32[1, 2], %b: i32[1], %l: f32[1, 5, 1, 1, 2, "
+                 "2], %w: f16[1, 5, 1, 1, 2]) { %y = DeformableAttention(%v, %s, %b, %l, %w) "
+                 "return %y }"),
+      "cpu/attention_f32: only for Attention; cpu/deformable_attention_f32: only f32");
+}
+
 }  // namespace
 }  // namespace camshaft::cpu

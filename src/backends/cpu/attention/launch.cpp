@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backend/launch.h"
+#include "backends/cpu/attention/deformable.h"
 #include "backends/cpu/attention/gemv.h"
 #include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/attention/params.h"
@@ -312,7 +313,8 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{kName, load, launch, fits}};
+constexpr RuntimeKernel kLaunchers[] = {{kName, load, launch, fits},
+                                        {kDeformable, nullptr, launchDeformable, fitsDeformable}};
 
 }  // namespace
 

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include "backend/kernel.h"
+#include "backends/cpu/attention/deformable.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/attention.h"
 #include "support/byte_reader.h"
 
@@ -12,7 +14,7 @@ namespace {
 constexpr int kMask = 3;
 
 Verdict supports(const Node& node, const BuildContext&) {
-  if (node.epilogue) return Verdict::no("takes no epilogue");
+  if (Verdict verdict = acceptsPlain(node, &ops::Attention); !verdict) return verdict;
   if (node.inputs[0]->dataType() != DataType::kF32)
     return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
   if (node.hasInput(kMask)) {
@@ -59,8 +61,16 @@ bool inPlace(const Node& node, int input) {
          queries->shape() == node.output()->shape();
 }
 
+Verdict supportsDeformable(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlain(node, &ops::DeformableAttention); !verdict) return verdict;
+  for (int i : {0, 3, 4})
+    if (node.input(i)->dataType() != DataType::kF32) return Verdict::no("only f32");
+  return Verdict::yes();
+}
+
 constexpr Kernel kKernels[] = {
-    {.name = kName, .supports = supports, .prepare = prepare, .inPlace = inPlace}};
+    {.name = kName, .supports = supports, .prepare = prepare, .inPlace = inPlace},
+    {.name = kDeformable, .supports = supportsDeformable, .prepare = preparedWithout}};
 
 }  // namespace
 
