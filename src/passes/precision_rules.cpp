@@ -24,9 +24,10 @@ bool isOneOf(Op op, std::initializer_list<Op> list) {
 
 bool isNorm(const Node& node) { return isOneOf(node.op, {&ops::LayerNorm, &ops::GroupNorm}); }
 
-// Whose second input is coordinates on the first.
-bool readsPositions(const Node& node) {
-  return isOneOf(node.op, {&ops::GridSample, &ops::RoiAlign, &ops::DeformColumns});
+// The input that is coordinates on the first, or -1.
+int positionsOf(const Node& node) {
+  if (node.op == &ops::DeformableAttention) return 3;
+  return isOneOf(node.op, {&ops::GridSample, &ops::RoiAlign, &ops::DeformColumns}) ? 1 : -1;
 }
 
 bool isShortSum(const Node& reduce) {
@@ -75,14 +76,11 @@ PrecisionRole precisionRoleOf(const Node& node) {
   if (isOneOf(node.op, {&ops::ScatterElements, &ops::ScatterND}))
     return accumulates(node) ? PrecisionRole::kF32 : PrecisionRole::kFollows;
   const bool follows =
-      isNorm(node) ||
-      isOneOf(node.op, {&ops::Identity, &ops::Pool,           &ops::Softmax,
-                        &ops::Lrn,      &ops::Transpose,      &ops::Reshape,
-                        &ops::Expand,   &ops::Slice,          &ops::Concat,
-                        &ops::Pad,      &ops::Tile,           &ops::Trilu,
-                        &ops::Gather,   &ops::GatherElements, &ops::GatherND,
-                        &ops::TopK,     &ops::Resize,         &ops::GridSample,
-                        &ops::RoiAlign, &ops::DeformColumns,  &ops::ReverseSequence});
+      isNorm(node) || positionsOf(node) > 0 ||
+      isOneOf(node.op, {&ops::Identity, &ops::Pool, &ops::Softmax, &ops::Lrn, &ops::Transpose,
+                        &ops::Reshape, &ops::Expand, &ops::Slice, &ops::Concat, &ops::Pad,
+                        &ops::Tile, &ops::Trilu, &ops::Gather, &ops::GatherElements, &ops::GatherND,
+                        &ops::TopK, &ops::Resize, &ops::ReverseSequence});
   return follows ? PrecisionRole::kFollows : PrecisionRole::kF32;
 }
 
@@ -90,12 +88,12 @@ bool sharesType(const Node& node, int i) {
   if (node.op == &ops::Attention) return i != 3;
   if (isNorm(node)) return i != 1 && i != 2;
   if (isOneOf(node.op, {&ops::ScatterElements, &ops::ScatterND})) return i != 1;
-  if (readsPositions(node)) return i == 0;
+  if (positionsOf(node) > 0) return i == 0;
   return true;
 }
 
 bool needsF32(const Node& node, int i) {
-  return (readsPositions(node) && i == 1) || precisionRoleOf(node) == PrecisionRole::kF32;
+  return i == positionsOf(node) || precisionRoleOf(node) == PrecisionRole::kF32;
 }
 
 bool gainsFromF32(const Node& node) {
