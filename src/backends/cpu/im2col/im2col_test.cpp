@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "backends/cpu/kernel_harness.h"
 
 namespace camshaft::cpu {
@@ -20,6 +22,13 @@ HarnessCase deformColumns(const std::string& groups, const std::string& mask) {
 TEST(DeformColumnsKernels, OffsetsGroupsAndMasks) {
   for (const char* groups : {"1", "3"})
     for (const char* mask : {"", ", %m"}) expectKernelsMatch(deformColumns(groups, mask));
+}
+
+TEST(DeformColumnsKernels, WhatLiesOutsideIsNotTheFirstPixel) {
+  HarnessCase infinite = deformColumns("1", "");
+  infinite.values["x"] = {std::numeric_limits<double>::infinity(), 1, 2, 3, 4};
+  infinite.ranges["a"] = {-9, 9};
+  expectKernelsMatch(infinite);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr int64_t kWindows = 64;  // whose samples are found once for all channe
 
 // Where the samples of some windows lie in a channel's image: offsets and weights of corners.
 struct Samples {
-  int64_t offsets[4][kWindows];
+  int64_t offsets[4][kWindows];  // negative: outside, where an infinity must not count either
   float weights[4][kWindows];
 
   // `y` and `x` lie anywhere; `factor` multiplies what is there.
@@ -30,15 +30,18 @@ struct Samples {
       const int64_t i = top + corner / 2, j = left + corner % 2;
       const bool counts = inside && i >= 0 && i < height && j >= 0 && j < width;
       const double weight = (corner / 2 ? down : 1 - down) * (corner % 2 ? right : 1 - right);
-      offsets[corner][at] = counts ? i * width + j : 0;
-      weights[corner][at] = counts ? static_cast<float>(weight) * factor : 0;
+      offsets[corner][at] = counts ? i * width + j : -1;
+      weights[corner][at] = static_cast<float>(weight) * factor;
     }
   }
 
   void take(const float* image, int64_t count, float* y) const {
+    const auto share = [&](int corner, int64_t i) {
+      const int64_t offset = offsets[corner][i];
+      return offset < 0 ? 0.0f : weights[corner][i] * image[offset];
+    };
     for (int64_t i = 0; i < count; ++i)
-      y[i] = (weights[0][i] * image[offsets[0][i]] + weights[1][i] * image[offsets[1][i]]) +
-             (weights[2][i] * image[offsets[2][i]] + weights[3][i] * image[offsets[3][i]]);
+      y[i] = (share(0, i) + share(1, i)) + (share(2, i) + share(3, i));
   }
 };
 
