@@ -126,7 +126,7 @@ onnx.save(regenerate.load("resnet50-dynamo20-static"), sys.argv[1])
 PYTHON
   "$bin/trtexec" --onnx="$model" --fp16 --duration=2 --dumpProfile
   status=$?
-  grep -q 'Selected device: CPU' "$log" && status=1
+  grep -q 'Selected Device: CPU' "$log" && status=1
   rm -f "$model"
   echo "SUMMARY $(grep -o 'GPU Compute Time: .*median = [0-9.]* ms' "$log" | sed 's/.*median/resnet50 fp16 median/')"
   return $status

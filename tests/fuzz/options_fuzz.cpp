@@ -5,75 +5,58 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "fuzz/mutator.h"
-#include "trtexec/options.h"
+#include "trtexec/options/options.h"
 
 namespace camshaft::fuzz {
 namespace {
 
-// Every flag with a value that it takes, and one that it does not.
+// Flags with values that they take, and what is no flag. All others come from --help.
 constexpr const char* kArguments[] = {"--onnx=model.onnx",
-                                      "--saveEngine=a.engine",
                                       "--loadEngine=b.engine",
                                       "--minShapes=x:1x3x224x224,y:4",
-                                      "--optShapes=x:2x3x224x224",
-                                      "--maxShapes=x:8x3x224x224,y:scalar",
+                                      "--optShapes='x:0':2x3x224x224",
+                                      "--maxShapes=x*:8x3x224x224,y:scalar",
                                       "--profile=1",
-                                      "--builderOptimizationLevel=5",
-                                      "--maxAuxStreams=0",
-                                      "--timingCacheFile=t.cache",
                                       "--memPoolSize=workspace:512,tacticSharedMem:1.5G",
                                       "--profilingVerbosity=detailed",
-                                      "--noTF32",
-                                      "--fp16",
-                                      "--bf16",
-                                      "--stronglyTyped",
                                       "--precisionConstraints=obey",
                                       "--layerPrecisions=*:fp16,conv:fp32",
                                       "--layerOutputTypes=conv:fp32+fp16",
-                                      "--inputIOFormats=fp16:chw,fp32:chw",
+                                      "--layerDeviceTypes=conv*:DLA",
+                                      "--inputIOFormats=fp16:chw+hwc8,chw",
                                       "--outputIOFormats=bf16:chw",
-                                      "--skipInference",
+                                      "--tacticSources=-CUDNN,+CUBLAS",
+                                      "--sparsity=enable",
                                       "--shapes=x:1x3x8x8",
-                                      "--loadInputs=x:x.bin,y:y.bin",
-                                      "--iterations=10",
-                                      "--duration=0.5",
-                                      "--warmUp=200",
-                                      "--streams=2",
+                                      "--loadInputs='x:0':x.bin,y:y.bin",
+                                      "--loadRefOutputs=z:z.bin",
+                                      "--refPair=1",
+                                      "--accuracyAlgorithm=lInf",
+                                      "--weightStreamingBudget=30%",
+                                      "--saveAllDebugTensors=summary,numpy",
+                                      "--duration=-1",
                                       "--infStreams=3",
-                                      "--threads",
-                                      "--useProfile=1",
-                                      "--device=0",
-                                      "--computeCapability=90",
-                                      "--cpu",
-                                      "--noDataTransfers",
-                                      "--useCudaGraph",
-                                      "--useSpinWait",
-                                      "--avgRuns=10",
                                       "--percentile=90,95,99.9",
-                                      "--dumpLayerInfo",
-                                      "--dumpProfile",
-                                      "--separateProfileRun",
-                                      "--dumpOutput",
-                                      "--exportLayerInfo=l.json",
-                                      "--exportProfile=p.json",
-                                      "--exportTimes=t.json",
-                                      "--exportOutput=o.json",
-                                      "--verbose",
-                                      "--help",
                                       "-h",
-                                      "--int8",
-                                      "--best",
-                                      "--plugins=x.so",
                                       "--nosuch=1",
                                       "model.onnx",
                                       "--",
                                       "-",
                                       "="};
+
+// Those, and every flag of --help without a value.
+std::vector<std::string> allArguments() {
+  std::vector<std::string> list(std::begin(kArguments), std::end(kArguments));
+  std::stringstream help(trtexec::helpText());
+  for (std::string line; std::getline(help, line);)
+    if (line.starts_with("  --")) list.push_back(line.substr(2, line.find_first_of("=[, ", 2) - 2));
+  return list;
+}
 
 constexpr const char* kValues[] = {
     "",      "0",    "-1", "1e309",    "nan", "inf", "-0", "0x10",    "9223372036854775808",
@@ -101,8 +84,8 @@ class ArgumentMutator : public Mutator {
 
   std::vector<Bytes> seeds() const override {
     std::vector<Bytes> seeds = {"", "--loadEngine=a\n"};
-    for (const char* argument : kArguments)
-      seeds.push_back(std::string("--onnx=model.onnx\n") + argument + "\n");
+    for (const std::string& argument : arguments_)
+      seeds.push_back("--onnx=model.onnx\n" + argument + "\n");
     return seeds;
   }
 
@@ -113,8 +96,8 @@ class ArgumentMutator : public Mutator {
   }
 
  private:
-  static void change(std::vector<std::string>& lines, Random& random) {
-    const std::string argument = kArguments[below(random, std::size(kArguments))];
+  void change(std::vector<std::string>& lines, Random& random) const {
+    const std::string argument = arguments_[below(random, arguments_.size())];
     if (lines.empty() || oneIn(random, 4)) return lines.push_back(argument);
     std::string& line = lines[below(random, lines.size())];
     const size_t equals = line.find('=');
@@ -142,6 +125,8 @@ class ArgumentMutator : public Mutator {
         lines.erase(lines.begin() + (&line - lines.data()));
     }
   }
+
+  std::vector<std::string> arguments_ = allArguments();
 };
 
 // Words of the standard library, which say nothing to a user.
@@ -152,25 +137,15 @@ constexpr const char* kNoWords[] = {"stod", "stoi", "stoll", "basic_string", "ve
   std::abort();
 }
 
-void check(trtexec::ParseResult result, const std::string& said) {
+void check(trtexec::ParseResult result, const std::vector<std::string>& mistakes) {
   using trtexec::ParseResult;
-  if ((result == ParseResult::kError) != said.starts_with("trtexec: ")) stop(said);
-  for (const char* word : kNoWords)
-    if (said.starts_with(std::string("trtexec: ") + word)) stop(said);
+  if (result != ParseResult::kHelp && (result == ParseResult::kError) == mistakes.empty()) stop("");
+  for (const std::string& mistake : mistakes) {
+    if (mistake.empty()) stop(mistake);
+    for (const char* word : kNoWords)
+      if (mistake.starts_with(word)) stop(mistake);
+  }
 }
-
-// What goes to a stream while this lives.
-class Captured {
- public:
-  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
-  ~Captured() { stream_.rdbuf(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::ostream& stream_;
-  std::streambuf* before_;
-};
 
 }  // namespace
 
@@ -185,8 +160,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<char*> argv;
   for (std::string& line : lines) argv.push_back(line.data());
   argv.push_back(nullptr);
-  const Captured errors(std::cerr), help(std::cout);
   trtexec::Options options;
-  check(trtexec::parseOptions(static_cast<int>(lines.size()), argv.data(), options), errors.text());
+  std::vector<std::string> mistakes;
+  check(trtexec::parseOptions(static_cast<int>(lines.size()), argv.data(), options, mistakes),
+        mistakes);
+  trtexec::describe(options);
   return 0;
 }

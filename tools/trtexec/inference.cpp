@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "files.h"
+#include "options/values.h"
+#include "require.h"
 
 namespace trtexec {
 
@@ -13,14 +14,24 @@ using namespace nvinfer1;
 
 namespace {
 
-void require(bool worked) {
-  if (!worked) throw std::runtime_error("");
+std::vector<std::string> inputsOf(const ICudaEngine& engine) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < engine.getNbIOTensors(); ++i)
+    if (engine.getTensorIOMode(engine.getIOTensorName(i)) == TensorIOMode::kINPUT)
+      names.emplace_back(engine.getIOTensorName(i));
+  return names;
 }
 
-void requireInput(const ICudaEngine& engine, const char* flag, const std::string& name) {
-  if (engine.getTensorIOMode(name.c_str()) != TensorIOMode::kINPUT)
-    throw std::runtime_error(std::string(flag) + " names '" + name +
-                             "', which is no input of the engine");
+// A name, or a pattern, that stands for at least one input.
+void requireInput(const ICudaEngine& engine, const char* flag, const std::string& pattern) {
+  const std::vector<std::string> inputs = inputsOf(engine);
+  const auto isOurs = [&](const std::string& name) { return fits(pattern, name); };
+  if (std::any_of(inputs.begin(), inputs.end(), isOurs)) return;
+  const std::string suggestion = nearest(pattern, inputs);
+  throw std::runtime_error(std::string(flag) + " names '" + pattern +
+                           "', which is no input of the engine; " +
+                           (suggestion.empty() ? "it has " + listed({inputs.begin(), inputs.end()})
+                                               : "did you mean '" + suggestion + "'?"));
 }
 
 double hostMilliseconds() {
@@ -34,22 +45,37 @@ double hostMilliseconds() {
 Stream::Stream(ICudaEngine& engine, const Options& options, ConsoleLogger& log, bool announce)
     : engine_(engine),
       device_(engine.getDevice()),
-      transfers_(device_ && !options.noDataTransfers),
-      context_(engine.createExecutionContext()) {
-  require(context_ && context_->setOptimizationProfileAsync(options.useProfile, nullptr));
+      transfers_(device_ && !options.inference.noDataTransfers),
+      context_(engine.createExecutionContext(options.inference.allocation)) {
+  const InferenceOptions& inference = options.inference;
+  const FilesByName& files = inference.pairs.begin()->second.inputs;
+  require(context_ && context_->setOptimizationProfileAsync(inference.useProfile, nullptr));
+  if (inference.nvtx) require(context_->setNvtxVerbosity(*inference.nvtx));
   if (device_) require(stream_ = device_->createStream());
   for (int32_t i = 0; i < engine.getNbIOTensors(); ++i)
     tensors_.push_back(std::make_unique<IoTensor>(engine, engine.getIOTensorName(i)));
-  for (const auto& [name, sizes] : options.shapes) requireInput(engine, "--shapes", name);
-  for (const auto& [name, file] : options.loadInputs) requireInput(engine, "--loadInputs", name);
+  for (const auto& [name, sizes] : inference.shapes) requireInput(engine, "--shapes", name);
+  for (const auto& [number, pair] : inference.pairs)
+    for (const auto& [name, file] : pair.inputs) requireInput(engine, "--loadInputs", name);
   for (const auto& tensor : tensors_)
     if (tensor->isInput()) setShape(tensor->name(), options);
   for (const auto& tensor : tensors_)
-    if (tensor->isInput()) fillInput(*tensor, options, log, announce);
+    if (tensor->isInput()) prepareInput(*tensor);
+  setInputs(files);
+  if (inference.allocation == ExecutionContextAllocationStrategy::kUSER_MANAGED) giveMemory();
   for (const auto& tensor : tensors_)
     if (!tensor->isInput()) prepareOutput(*tensor);
-  copyInputs();
-  if (device_) require(device_->synchronize(stream_));
+  watchDebugTensors(options, log);
+  if (!announce) return;
+  for (const auto& tensor : tensors_) {
+    const auto file = files.find(tensor->name());
+    if (tensor->isInput())
+      log.info((file == files.end() ? "Using random values"
+                                    : "Using values loaded from " + file->second) +
+               " for input " + tensor->name());
+    log.info((tensor->isInput() ? "Input" : "Output") + std::string(" binding for ") +
+             tensor->name() + " with dimensions " + tensor->dimsText() + " is created.");
+  }
 }
 
 Stream::~Stream() {
@@ -60,33 +86,52 @@ Stream::~Stream() {
 }
 
 void Stream::setShape(const std::string& name, const Options& options) {
-  Dims dims = engine_.getProfileShape(name.c_str(), options.useProfile, OptProfileSelector::kOPT);
-  if (const auto given = options.shapes.find(name); given != options.shapes.end()) {
-    dims.nbDims = static_cast<int32_t>(given->second.size());
-    if (dims.nbDims > Dims::MAX_DIMS)
-      throw std::runtime_error("--shapes gives '" + name + "' more than 8 dimensions");
-    std::copy(given->second.begin(), given->second.end(), dims.d);
+  const InferenceOptions& inference = options.inference;
+  Dims dims = engine_.getProfileShape(name.c_str(), inference.useProfile, OptProfileSelector::kOPT);
+  if (const auto* given = inference.shapes.find(name)) {
+    dims.nbDims = static_cast<int32_t>(given->size());
+    std::copy(given->begin(), given->end(), dims.d);
   }
   require(context_->setInputShape(name.c_str(), dims));
 }
 
-void Stream::fillInput(IoTensor& tensor, const Options& options, ConsoleLogger& log,
-                       bool announce) {
+void Stream::prepareInput(IoTensor& tensor) {
   tensor.setDims(context_->getTensorShape(tensor.name().c_str()));
-  const auto file = options.loadInputs.find(tensor.name());
-  if (file != options.loadInputs.end()) {
-    const std::vector<char> bytes = readFile(file->second);
-    tensor.setBytes({bytes.data(), bytes.size()}, file->second);
-    if (announce)
-      log.info("Using values loaded from " + file->second + " for input " + tensor.name());
-  } else {
-    tensor.fillWithRandomValues();
-    if (announce) log.info("Using random values for input " + tensor.name());
-  }
-  if (announce)
-    log.info("Input binding for " + tensor.name() + " with dimensions " + tensor.dimsText() +
-             " is created.");
   require(context_->setTensorAddress(tensor.name().c_str(), tensor.address()));
+}
+
+void Stream::setInputs(const FilesByName& files) {
+  for (const auto& tensor : tensors_) {
+    if (!tensor->isInput()) continue;
+    const auto file = files.find(tensor->name());
+    if (file == files.end()) {
+      tensor->fillWithRandomValues();
+    } else {
+      const std::vector<char> bytes = readFile(file->second);
+      tensor->setBytes({bytes.data(), bytes.size()}, file->second);
+    }
+  }
+  copyInputs();
+  if (device_) require(device_->synchronize(stream_));
+}
+
+void Stream::giveMemory() {
+  const size_t bytes = std::max<size_t>(context_->updateDeviceMemorySizeForShapes(), 1);
+  arena_ = device_ ? deviceMemory(*device_, bytes) : plainMemory(bytes);
+  require(arena_ != nullptr);
+  context_->setDeviceMemoryV2(arena_.get(), static_cast<int64_t>(bytes));
+}
+
+void Stream::watchDebugTensors(const Options& options, ConsoleLogger& log) {
+  const InferenceOptions& inference = options.inference;
+  if (inference.debugTensorFiles.empty() && inference.debugTensorFormats.empty()) return;
+  debugTensors_ = std::make_unique<DebugTensorWriter>(device_, inference, log);
+  require(context_->setDebugListener(debugTensors_.get()));
+  for (const auto& [name, file] : inference.debugTensorFiles)
+    require(context_->setTensorDebugState(name.c_str(), true));
+  if (inference.debugTensorFormats.empty()) return;
+  require(context_->setAllTensorsDebugState(true));
+  if (options.build.debugUnfusedTensors) require(context_->setUnfusedTensorsDebugState(true));
 }
 
 // Only outputs whose size a run decides have an allocator: with fixed addresses runs are recorded.
@@ -173,30 +218,6 @@ void Stream::run() {
 void Stream::fetchOutputs() {
   copyOutputs();
   if (device_) require(device_->synchronize(stream_));
-}
-
-std::string Stream::outputsJson() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const auto& tensor : tensors_) {
-    if (tensor->isInput()) continue;
-    std::vector<double> values;
-    for (size_t i = 0; i < tensor->count(); ++i) values.push_back(tensor->valueAt(i));
-    list.push_back(
-        {{"name", tensor->name()}, {"dimensions", tensor->dimsText()}, {"values", values}});
-  }
-  return textOf(list);
-}
-
-void Stream::printOutputs(ConsoleLogger& log) const {
-  constexpr size_t kShown = 64;
-  for (const auto& tensor : tensors_) {
-    if (tensor->isInput()) continue;
-    log.info(tensor->name() + ": (" + tensor->dimsText() + ")");
-    std::string line;
-    for (size_t i = 0; i < std::min(tensor->count(), kShown); ++i)
-      line += std::to_string(tensor->valueAt(i)) + " ";
-    log.info(line + (tensor->count() > kShown ? "..." : ""));
-  }
 }
 
 }  // namespace trtexec

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "NvInfer.h"
+#include "debug_tensors.h"
 #include "io_tensor.h"
-#include "options.h"
+#include "options/options.h"
 #include "report.h"
 
 namespace trtexec {
@@ -30,10 +31,11 @@ class Stream {
   void finish(std::vector<RunTimes>& runs);
   void run();  // one, without times
 
-  // What the last run computed; call fetchOutputs() first.
+  // Gives inputs the values of files, and all others random ones.
+  void setInputs(const FilesByName& files);
+  // All inputs and outputs; call fetchOutputs() for what the last run computed.
+  const std::vector<std::unique_ptr<IoTensor>>& tensors() const { return tensors_; }
   void fetchOutputs();
-  std::string outputsJson() const;
-  void printOutputs(ConsoleLogger& log) const;
 
  private:
   using Mark = std::shared_ptr<void>;
@@ -43,8 +45,10 @@ class Stream {
   };
 
   void setShape(const std::string& name, const Options& options);
-  void fillInput(IoTensor& tensor, const Options& options, ConsoleLogger& log, bool announce);
+  void prepareInput(IoTensor& tensor);
   void prepareOutput(IoTensor& tensor);
+  void giveMemory();
+  void watchDebugTensors(const Options& options, ConsoleLogger& log);
   void launch();
   void copyInputs();
   void copyOutputs();
@@ -54,6 +58,8 @@ class Stream {
   nvinfer1::ICudaEngine& engine_;
   nvinfer1::IDevice* device_;  // null on a CPU
   bool transfers_;             // inputs and outputs travel with every run
+  Memory arena_;               // where the context has none of its own
+  std::unique_ptr<DebugTensorWriter> debugTensors_;
   std::unique_ptr<nvinfer1::IExecutionContext> context_;
   std::vector<std::unique_ptr<IoTensor>> tensors_;
   cudaStream_t stream_ = nullptr;

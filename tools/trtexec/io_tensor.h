@@ -4,12 +4,17 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "NvInfer.h"
+#include "elements.h"
 
 namespace trtexec {
 
 using Memory = std::unique_ptr<void, std::function<void(void*)>>;
+
+Memory deviceMemory(nvinfer1::IDevice& device, size_t bytes);  // null where there is none left
+Memory plainMemory(size_t bytes);                              // of the host
 
 // On the host always, pinned where there is a device; on the device too where the engine wants the
 // tensor there. As an output allocator it grows the memory of an output whose size a run decides.
@@ -22,22 +27,22 @@ class IoTensor : public nvinfer1::IOutputAllocator {
   bool isInput() const { return isInput_; }
   bool isOnDevice() const { return isOnDevice_; }
   const nvinfer1::Dims& dims() const { return dims_; }
-  size_t bytes() const;
-  std::string dimsText() const;
+  size_t bytes() const { return bytesOf(type_, dims_); }
+  std::string dimsText() const { return textOf(dims_); }
 
   void setDims(const nvinfer1::Dims& dims);  // makes room for them
   char* hostData() const { return static_cast<char*>(host_.get()); }
   void* address() const { return isOnDevice_ ? onDevice_.get() : host_.get(); }  // for the context
 
   void fillWithRandomValues();  // integers become zero: indices into any table
-  void setBytes(const std::string& bytes,
-                const std::string& origin);  // throws when too few or many
+  void setBytes(std::string_view bytes, const std::string& origin);  // throws when too few or many
   // In the order of the stream; nothing to do for a tensor the engine keeps on the host.
   void copyToDevice(cudaStream_t stream) const;
   void copyToHost(cudaStream_t stream);
 
-  size_t count() const;  // 0 for types narrower than a byte, whose values are not shown
-  double valueAt(size_t index) const;
+  // 0 for types narrower than a byte, whose values are not shown.
+  size_t count() const { return hasWholeBytes(type_) ? elementsOf(dims_) : 0; }
+  double valueAt(size_t index) const { return trtexec::valueAt(type_, hostData(), index); }
 
   void* reallocateOutput(const char*, void*, uint64_t size, uint64_t) noexcept override;
   void notifyShape(const char*, const nvinfer1::Dims& shape) noexcept override { dims_ = shape; }

@@ -12,12 +12,6 @@
 namespace trtexec {
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 double percentileOf(const std::vector<double>& sorted, double percentile) {
   const auto last = static_cast<double>(sorted.size() - 1);
   return sorted[static_cast<size_t>(std::lround(last * percentile / 100))];
@@ -56,6 +50,12 @@ std::vector<double> latencies(std::span<const RunTimes> runs) {
 std::vector<double> computeTimes(std::span<const RunTimes> runs) {
   return collect(runs, [](const RunTimes& r) { return r.compute; });
 }
+std::vector<double> h2dTimes(std::span<const RunTimes> runs) {
+  return collect(runs, [](const RunTimes& r) { return r.h2d; });
+}
+std::vector<double> d2hTimes(std::span<const RunTimes> runs) {
+  return collect(runs, [](const RunTimes& r) { return r.d2h; });
+}
 std::vector<double> enqueueTimes(std::span<const RunTimes> runs) {
   return collect(runs, [](const RunTimes& r) { return r.enqueue(); });
 }
@@ -74,12 +74,21 @@ void printTrace(ConsoleLogger& log, std::span<const RunTimes> runs, int avgRuns)
   }
 }
 
-void warnOfDoubts(ConsoleLogger& log, const std::vector<double>& compute,
-                  const std::vector<double>& enqueue, bool isOnDevice) {
-  if (isOnDevice && median(enqueue) > median(compute))
+void warnOfDoubts(ConsoleLogger& log, std::span<const RunTimes> runs, const Options& options,
+                  bool isOnDevice) {
+  const std::vector<double> compute = computeTimes(runs);
+  if (isOnDevice && median(enqueueTimes(runs)) > 0.8 * median(compute))
     log.warning(
-        "Enqueueing a run takes the host longer than computing it takes the GPU, so that the "
+        "Enqueueing a run takes the host about as long as computing it takes the GPU, so that the "
         "host limits the throughput; several streams on --threads share the work.");
+  for (const auto& [direction, times] :
+       {std::pair("to", h2dTimes(runs)), std::pair("from", d2hTimes(runs))})
+    if (isOnDevice && median(times) >= median(compute))
+      log.warning(std::string("Copies ") + direction +
+                  " the GPU take as long as computing, so that they limit the throughput; "
+                  "--noDataTransfers leaves them out.");
+  if (options.inference.streams > 1)
+    log.warning("Several streams share the device: read the throughput, not the latencies.");
   const double average = mean(compute);
   double variance = 0;
   for (double value : compute) variance += (value - average) * (value - average);
@@ -106,29 +115,35 @@ void ConsoleLogger::log(Severity severity, const char* message) noexcept {
 
 void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double wallMs,
                   const Options& options, bool isOnDevice) {
-  printTrace(log, runs, options.avgRuns);
-  const std::vector<double> compute = computeTimes(runs), enqueue = enqueueTimes(runs);
+  printTrace(log, runs, options.reporting.avgRuns);
+  const std::vector<double> compute = computeTimes(runs);
   const auto line = [&](const char* name, const std::vector<double>& values) {
-    log.info(std::string(name) + ": " + statistics(values, options.percentiles));
+    log.info(std::string(name) + ": " + statistics(values, options.reporting.percentiles));
   };
   log.info("");
   log.info("=== Performance summary ===");
   log.info("Throughput: " + number(static_cast<double>(runs.size()) * 1000 / wallMs) + " qps");
   line("Latency", latencies(runs));
-  line("Enqueue Time", enqueue);
-  line("H2D Latency", collect(runs, [](const RunTimes& r) { return r.h2d; }));
+  line("Enqueue Time", enqueueTimes(runs));
+  line("H2D Latency", h2dTimes(runs));
   line("GPU Compute Time", compute);
-  line("D2H Latency", collect(runs, [](const RunTimes& r) { return r.d2h; }));
+  line("D2H Latency", d2hTimes(runs));
   log.info("Total Host Walltime: " + number(wallMs / 1000) + " s");
   log.info("Total GPU Compute Time: " +
            number(std::accumulate(compute.begin(), compute.end(), 0.0) / 1000) + " s");
-  warnOfDoubts(log, compute, enqueue, isOnDevice);
+  warnOfDoubts(log, runs, options, isOnDevice);
   log.info("Explanations of the performance metrics are printed in the verbose logs.");
   log.verbose(
       "Latency is H2D + GPU compute + D2H, by marks in the stream, where runs are queued back to "
       "back; on the CPU device there are no transfers and compute is the whole run. "
       "Enqueue time is what enqueueV3 takes to return. Throughput is runs by wall time, all "
       "streams together.");
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
 }
 
 std::string textOf(const nlohmann::ordered_json& json) {

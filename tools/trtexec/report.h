@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "NvInfer.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace trtexec {
 
@@ -38,6 +38,7 @@ void printSummary(ConsoleLogger& log, const std::vector<RunTimes>& runs, double 
                   const Options& options, bool isOnDevice);
 std::string timesJson(const std::vector<RunTimes>& runs);
 std::string textOf(const nlohmann::ordered_json& json);
+std::string number(double value);  // with six digits at most
 
 // Collects the times of layers over all runs.
 class LayerProfiler : public nvinfer1::IProfiler {
