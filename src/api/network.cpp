@@ -128,8 +128,9 @@ Tensor* Network::own(ITensor& tensor) const {
 }
 
 LayerCore* Network::layerOf(Node* node) {
-  if (!node || node->op == &ops::BindDims) return nullptr;
+  if (!node) return nullptr;
   if (const auto known = layerOfNode_.find(node); known != layerOfNode_.end()) return known->second;
+  if (node->op == &ops::BindDims) return nullptr;
   LayerCore* layer = layers_.emplace_back(layerFor(*this, node)).get();
   try {
     layerOfNode_.emplace(node, layer);

@@ -50,8 +50,11 @@ Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
     for (Node* made; (made = lastBefore(graph, before)) != last;) graph.erase(made);
     throw;
   }
-  // Bindings may be shared by layers, so they belong to none.
-  std::erase_if(result.nodes, [](const Node* node) { return node->op == &ops::BindDims; });
+  // A binding of what another layer computed may be shared, so it belongs to none.
+  const std::unordered_set<const Node*> made(result.nodes.begin(), result.nodes.end());
+  std::erase_if(result.nodes, [&](const Node* node) {
+    return node->op == &ops::BindDims && !made.contains(node->input(0)->producer);
+  });
   result.problem = std::move(at.problem);
   return result;
 }

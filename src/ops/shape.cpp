@@ -239,10 +239,10 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
 }
 
 std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
-                              const std::string& who) {
+                              const std::string& who, Node* before) {
   // Other bounds may depend on symbols that are there already: just new ones can get one.
-  const bool isNew = !knownContents(value) && !findBinding(graph, value, nullptr);
-  const std::vector<Dim> sizes = contentsOf(graph, value, who);
+  const bool isNew = !knownContents(value) && !findBinding(graph, value, before);
+  const std::vector<Dim> sizes = contentsOf(graph, value, who, before);
   for (size_t i = 0; isNew && i < sizes.size() && i < bounds.size(); ++i) {
     SymbolInfo& info = graph.symbols.at(sizes[i].symbolName());
     if (bounds[i].isConstant())
@@ -253,10 +253,11 @@ std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>
   return sizes;
 }
 
-void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what) {
+void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what,
+                  Node* before) {
   BindDimsAttrs attrs;
   attrs.symbols.push_back(graph.newSymbol("asserted", {expected, expected}));
-  graph.add(&ops::BindDims, what, {value}, std::move(attrs));
+  graph.add(&ops::BindDims, what, {value}, std::move(attrs), before);
 }
 
 bool isAssertion(const Graph& graph, const Node& node) {

@@ -58,10 +58,11 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who,
                             Node* before = nullptr);
 // The same, of elements that are at most `bounds`: memory is planned for that.
 std::vector<Dim> boundedSizes(Graph& graph, Value* value, const std::vector<Dim>& bounds,
-                              const std::string& who);
+                              const std::string& who, Node* before = nullptr);
 // Makes runs fail, with `what` in the message, where an integer scalar is not `expected`: a
 // BindDims of a symbol that can have no other value.
-void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what);
+void addAssertion(Graph& graph, Value* value, int64_t expected, const std::string& what,
+                  Node* before = nullptr);
 bool isAssertion(const Graph& graph, const Node& node);
 // An i64 vector with these elements: a constant, or a DimsTensor node.
 Value* addDims(Graph& graph, const std::string& name, const std::vector<Dim>& dims,

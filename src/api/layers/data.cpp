@@ -42,6 +42,24 @@ std::vector<Value*> ConcatenationParams::emit(Emission& at) const {
 
 void ConcatenationParams::read(const Node& node) { axis = node.as<ConcatAttrs>().axis; }
 
+namespace {
+
+// Whether indices along the axis are more than the elements beside it. The axis is set once the
+// layer is there, so that is a problem of the build.
+bool hasSurplus(Emission& at, int64_t axis) {
+  const Shape &data = at.input(0)->shape(), &indices = at.input(1)->shape();
+  for (size_t i = 0; i < std::min(data.size(), indices.size()); ++i) {
+    const Dim surplus = indices[i] - data[i];
+    if (static_cast<int64_t>(i) == axis || !surplus.isConstant() || surplus.value() <= 0) continue;
+    at.problem = str("works along axis ", axis, " and has ", indices[i], " indices for the ",
+                     data[i], " elements of dimension ", i, "; set another axis");
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Value*> GatherParams::emit(Emission& at) const {
   Value *data = at.input(0), *indices = at.input(1);
   if (mode == GatherMode::kND) {
@@ -55,6 +73,7 @@ std::vector<Value*> GatherParams::emit(Emission& at) const {
     at.unsupported("shares ", elementWiseDims, " dimensions of data and indices; only kND can");
   const int64_t resolved = axisIn(at, axis, data->rank());
   if (mode == GatherMode::kELEMENT) {
+    if (hasSurplus(at, resolved)) return {at.cast(indices, data->dataType())};
     GatherElementsAttrs attrs;
     attrs.axis = resolved;
     return {at.add(&ops::GatherElements, {data, indices}, std::move(attrs))};

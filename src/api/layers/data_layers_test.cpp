@@ -65,6 +65,23 @@ TEST(DataLayers, ShuffleToAShapeKnownAtRunTimeOnly) {
   ASSERT_TRUE(engine) << client.logger.errors.back();
 }
 
+TEST(DataLayers, DimensionsTakeThePlaceOfTheTensorThatGaveThem) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 6));
+  ITensor* wanted = client.input("shape", {1, {2}}, DataType::kINT64);
+  auto* shuffle = client.network->addShuffle(*x);
+  shuffle->setInput(1, *wanted);
+  shuffle->setZeroIsPlaceholder(false);
+  EXPECT_TRUE(client.logger.errors.empty());
+  shuffle->setReshapeDimensions(Dims2(5, 5));
+  EXPECT_TRUE(client.reported("'shuffle_0' (Reshape) cannot reshape"));
+  EXPECT_EQ(shuffle->getInput(1), wanted);
+  shuffle->setReshapeDimensions(Dims2(4, 3));
+  EXPECT_EQ(shuffle->getInput(1), nullptr);
+  EXPECT_THAT(listOf(shuffle->getReshapeDimensions()), ElementsAre(4, 3));
+  EXPECT_THAT(listOf(shuffle->getOutput(0)->getDimensions()), ElementsAre(4, 3));
+}
+
 TEST(DataLayers, SqueezeAndUnsqueeze) {
   Client client;
   ITensor* x = client.input("x", Dims3(1, 2, 1));

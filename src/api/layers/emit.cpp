@@ -48,6 +48,18 @@ std::vector<int64_t> Emission::constants(size_t i, std::string_view what) {
   return staticDims(*known);
 }
 
+DataType typeIn(const Emission& at, nvinfer1::DataType type) {
+  const auto own = fromPublic(type);
+  if (!own) at.invalid("was given an unknown type ", static_cast<int>(type));
+  return *own;
+}
+
+DataType indicesTypeIn(const Emission& at, nvinfer1::DataType type) {
+  if (type != nvinfer1::DataType::kINT32 && type != nvinfer1::DataType::kINT64)
+    at.invalid("gives indices as kINT32 or kINT64 only");
+  return typeIn(at, type);
+}
+
 int64_t axisIn(const Emission& at, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     at.invalid("was given axis ", axis, " of a tensor of rank ", rank);

@@ -39,6 +39,7 @@ struct Emission {
     return node(op, std::move(operands), std::move(attrs))->output();
   }
   Value* pointwise(std::vector<Value*> operands, Expr expr);
+  Value* scalar(DataType type, double value) { return addScalar(graph, name, type, value); }
   Value* cast(Value* x, DataType type);   // x itself when it has the type
   Value* reshape(Value* x, Shape shape);  // x itself when it has the shape
   Value* transpose(Value* x,
@@ -49,6 +50,9 @@ struct Emission {
                                  std::string_view what);  // throws unless they are numbers
 };
 
+// The own type of one that a caller gave.
+DataType typeIn(const Emission& at, nvinfer1::DataType type);
+DataType indicesTypeIn(const Emission& at, nvinfer1::DataType type);  // kINT32 or kINT64
 // 0 <= axis < rank; a negative axis counts from the end.
 int64_t axisIn(const Emission& at, int64_t axis, int64_t rank);
 std::vector<int64_t> axesOf(uint32_t mask);

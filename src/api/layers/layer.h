@@ -122,13 +122,20 @@ class LayerOf : public ImplementsLayer<I>, public LayerCore {
 
  protected:
   // f(params) and what follows from it; on failure all is as before and the reason is reported.
+  // A parameter that an input gave takes the input's place: it is absent from then on.
   template <class F>
-  bool change(F&& f) noexcept {
+  bool change(F&& f, int32_t replacedInput = -1) noexcept {
     return guarded(reporter(), false, [&] {
       P next = params_;
       f(next);
+      std::vector<Tensor*> left = inputs;
+      if (input(replacedInput)) left[static_cast<size_t>(replacedInput)] = nullptr;
       std::swap(params_, next);
-      rebuild([&] { std::swap(params_, next); });
+      std::swap(inputs, left);
+      rebuild([&] {
+        std::swap(params_, next);
+        std::swap(inputs, left);
+      });
       return true;
     });
   }

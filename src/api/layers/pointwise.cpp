@@ -134,9 +134,7 @@ std::vector<Value*> ElementWiseParams::emit(Emission& at) const {
 }
 
 std::vector<Value*> CastParams::emit(Emission& at) const {
-  const auto own = fromPublic(type);
-  if (!own) at.invalid("was given an unknown type ", static_cast<int>(type));
-  return {at.cast(at.input(0), *own)};
+  return {at.cast(at.input(0), typeIn(at, type))};
 }
 
 std::vector<Value*> SelectParams::emit(Emission& at) const {

@@ -119,8 +119,7 @@ void ReduceParams::read(const Node& node) {
 
 std::vector<Value*> TopKParams::emit(Emission& at) const {
   requireKnown(operation, "TopK operation");
-  if (indices != nvinfer1::DataType::kINT32 && indices != nvinfer1::DataType::kINT64)
-    at.invalid("gives indices as kINT32 or kINT64 only");
+  const DataType indicesType = indicesTypeIn(at, indices);
   Value* x = at.input(0);
   TopKAttrs attrs;
   attrs.axis = onlyAxis(at, axes);
@@ -136,9 +135,7 @@ std::vector<Value*> TopKParams::emit(Emission& at) const {
       (attrs.k.value() < 1 || (size.isConstant() && attrs.k.value() > size.value())))
     at.invalid("cannot take the best ", attrs.k, " of ", size, " elements");
   Node* node = at.node(&ops::TopK, {x}, std::move(attrs));
-  return {node->output(0),
-          at.cast(node->output(1),
-                  indices == nvinfer1::DataType::kINT32 ? DataType::kI32 : DataType::kI64)};
+  return {node->output(0), at.cast(node->output(1), indicesType)};
 }
 
 void TopKParams::read(const Node& node) {

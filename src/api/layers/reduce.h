@@ -94,7 +94,9 @@ class TopKLayer : public LayerOf<nvinfer1::ITopKLayer, TopKParams> {
     set(&Params::operation, operation);
   }
   nvinfer1::TopKOperation getOperation() const noexcept override { return params_.operation; }
-  void setK(int32_t k) noexcept override { set(&Params::k, Dim(k)); }
+  void setK(int32_t k) noexcept override {
+    change([&](Params& params) { params.k = Dim(k); }, 1);
+  }
   int32_t getK() const noexcept override {
     return params_.k.isConstant() ? static_cast<int32_t>(params_.k.value()) : -1;
   }

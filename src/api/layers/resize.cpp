@@ -114,10 +114,12 @@ void ResizeParams::read(const Node& node) {
 }
 
 void ResizeLayer::setOutputDimensions(const nvinfer1::Dims& dims) noexcept {
-  change([&](Params& params) {
-    params.sizes = makeShape(fromPublic(dims));
-    params.scales.clear();
-  });
+  change(
+      [&](Params& params) {
+        params.sizes = makeShape(fromPublic(dims));
+        params.scales.clear();
+      },
+      1);
 }
 
 nvinfer1::Dims ResizeLayer::getOutputDimensions() const noexcept {
@@ -128,12 +130,14 @@ nvinfer1::Dims ResizeLayer::getOutputDimensions() const noexcept {
 }
 
 void ResizeLayer::setScales(const float* scales, int32_t count) noexcept {
-  change([&](Params& params) {
-    if (!scales || count < 1)
-      fail(ErrorKind::kInvalidArgument, "layer '", name, "' was given no scales");
-    params.scales.assign(scales, scales + count);
-    params.sizes.clear();
-  });
+  change(
+      [&](Params& params) {
+        if (!scales || count < 1)
+          fail(ErrorKind::kInvalidArgument, "layer '", name, "' was given no scales");
+        params.scales.assign(scales, scales + count);
+        params.sizes.clear();
+      },
+      1);
 }
 
 int32_t ResizeLayer::getScales(int32_t size, float* scales) const noexcept {

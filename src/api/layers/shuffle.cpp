@@ -106,7 +106,7 @@ const Permutation& ShuffleLayer::getSecondTranspose() const noexcept {
 }
 
 void ShuffleLayer::setReshapeDimensions(const nvinfer1::Dims& dims) noexcept {
-  change([&](Params& params) { params.reshape = makeShape(fromPublic(dims)); });
+  change([&](Params& params) { params.reshape = makeShape(fromPublic(dims)); }, 1);
 }
 
 // Of a layer that does not reshape: the dimensions the reshape would see.

@@ -117,8 +117,9 @@ void SliceParams::read(const Node& node) {
   axes.emplace(attrs.axes.begin(), attrs.axes.end());
 }
 
-void SliceLayer::setDims(std::vector<Dim> Params::* field, const Dims& dims) noexcept {
-  change([&](Params& params) { params.*field = makeShape(fromPublic(dims)); });
+void SliceLayer::setDims(std::vector<Dim> Params::* field, const Dims& dims,
+                         int32_t input) noexcept {
+  change([&](Params& params) { params.*field = makeShape(fromPublic(dims)); }, input);
 }
 
 nvinfer1::Dims SliceLayer::view(size_t input, const std::vector<Dim>& values) const noexcept {
@@ -128,7 +129,7 @@ nvinfer1::Dims SliceLayer::view(size_t input, const std::vector<Dim>& values) co
 }
 
 void SliceLayer::setAxes(const Dims& dims) noexcept {
-  change([&](Params& params) { params.axes = makeShape(fromPublic(dims)); });
+  change([&](Params& params) { params.axes = makeShape(fromPublic(dims)); }, 5);
 }
 
 nvinfer1::Dims SliceLayer::getAxes() const noexcept {

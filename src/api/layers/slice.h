@@ -22,11 +22,11 @@ class SliceLayer : public LayerOf<nvinfer1::ISliceLayer, SliceParams> {
  public:
   using LayerOf::LayerOf;
   using Dims = nvinfer1::Dims;
-  void setStart(const Dims& dims) noexcept override { setDims(&Params::start, dims); }
+  void setStart(const Dims& dims) noexcept override { setDims(&Params::start, dims, 1); }
   Dims getStart() const noexcept override { return view(1, params_.start); }
-  void setSize(const Dims& dims) noexcept override { setDims(&Params::size, dims); }
+  void setSize(const Dims& dims) noexcept override { setDims(&Params::size, dims, 2); }
   Dims getSize() const noexcept override { return view(2, params_.size); }
-  void setStride(const Dims& dims) noexcept override { setDims(&Params::stride, dims); }
+  void setStride(const Dims& dims) noexcept override { setDims(&Params::stride, dims, 3); }
   Dims getStride() const noexcept override { return view(3, params_.stride); }
   void setMode(nvinfer1::SampleMode mode) noexcept override { set(&Params::mode, mode); }
   nvinfer1::SampleMode getMode() const noexcept override { return params_.mode; }
@@ -34,7 +34,7 @@ class SliceLayer : public LayerOf<nvinfer1::ISliceLayer, SliceParams> {
   Dims getAxes() const noexcept override;
 
  private:
-  void setDims(std::vector<Dim> Params::* field, const Dims& dims) noexcept;
+  void setDims(std::vector<Dim> Params::* field, const Dims& dims, int32_t input) noexcept;
   Dims view(size_t input, const std::vector<Dim>& values) const noexcept;
 };
 
