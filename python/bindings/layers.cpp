@@ -136,6 +136,11 @@ void bindCompute(nb::module_& m) {
       .def_prop_rw("compute_precision", &INormalizationLayer::getComputePrecision,
                    raising(&INormalizationLayer::setComputePrecision))
       .def_prop_ro("is_v2", &INormalizationLayer::isV2);
+  layer<ILRNLayer>(m, "ILRNLayer")
+      .def_prop_rw("window_size", &ILRNLayer::getWindowSize, raising(&ILRNLayer::setWindowSize))
+      .def_prop_rw("alpha", &ILRNLayer::getAlpha, raising(&ILRNLayer::setAlpha))
+      .def_prop_rw("beta", &ILRNLayer::getBeta, raising(&ILRNLayer::setBeta))
+      .def_prop_rw("k", &ILRNLayer::getK, raising(&ILRNLayer::setK));
   layer<IElementWiseLayer>(m, "IElementWiseLayer")
       .def_prop_rw("op", &IElementWiseLayer::getOperation,
                    raising(&IElementWiseLayer::setOperation));

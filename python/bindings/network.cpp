@@ -29,6 +29,7 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kSCALE, IScaleLayer)
     CAMSHAFT_LAYER(kSOFTMAX, ISoftMaxLayer)
     CAMSHAFT_LAYER(kNORMALIZATION, INormalizationLayer)
+    CAMSHAFT_LAYER(kLRN, ILRNLayer)
     CAMSHAFT_LAYER(kELEMENTWISE, IElementWiseLayer)
     CAMSHAFT_LAYER(kUNARY, IUnaryLayer)
     CAMSHAFT_LAYER(kPARAMETRIC_RELU, IParametricReLULayer)
@@ -168,6 +169,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
                        [&] { return n.addNormalizationV2(input, scale, bias, axes); });
       },
       "input"_a, "scale"_a, "bias"_a, "axesMask"_a);
+  add(
+      c, "add_lrn",
+      [](Net& n, ITensor& input, int64_t window, float alpha, float beta, float k) {
+        return checked("add_lrn", [&] { return n.addLRN(input, window, alpha, beta, k); });
+      },
+      "input"_a, "window"_a, "alpha"_a, "beta"_a, "k"_a);
   add(
       c, "add_reduce",
       [](Net& n, ITensor& input, ReduceOperation op, uint32_t axes, bool keep) {

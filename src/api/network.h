@@ -155,10 +155,10 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   nvinfer1::IOneHotLayer* addOneHot(nvinfer1::ITensor& indices, nvinfer1::ITensor& values,
                                     nvinfer1::ITensor& depth, int32_t axis) noexcept override;
   nvinfer1::IResizeLayer* addResize(nvinfer1::ITensor& input) noexcept override;
-
-  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::ILRNLayer* addLRN(nvinfer1::ITensor& input, int64_t window, float alpha, float beta,
                               float k) noexcept override;
+
+  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
                                                   nvinfer1::ITensor& bounds) noexcept override;
   nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,

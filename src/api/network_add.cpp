@@ -151,6 +151,11 @@ INormalizationLayer* Network::addNormalizationV2(ITensor& input, ITensor& scale,
   });
 }
 
+ILRNLayer* Network::addLRN(ITensor& input, int64_t window, float alpha, float beta,
+                           float k) noexcept {
+  return add<LRNLayer>("lrn", {&input}, [&] { return LRNParams{window, alpha, beta, k}; });
+}
+
 IReduceLayer* Network::addReduce(ITensor& input, ReduceOperation op, uint32_t axes,
                                  bool keepDimensions) noexcept {
   return add<ReduceLayer>("reduce", {&input},

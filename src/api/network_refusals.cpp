@@ -13,13 +13,6 @@ constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so namin
 
 }  // namespace
 
-ILRNLayer* Network::addLRN(ITensor&, int64_t, float, float, float) noexcept {
-  return refused<ILRNLayer*>(reporter_,
-                             "local response normalisation layers cannot be added call by call "
-                             "yet; parse an ONNX model that has the operator",
-                             nullptr);
-}
-
 IRaggedSoftMaxLayer* Network::addRaggedSoftMax(ITensor&, ITensor&) noexcept {
   return refused<IRaggedSoftMaxLayer*>(reporter_, "ragged softmax layers are not available yet",
                                        nullptr);

@@ -29,7 +29,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
   INetworkDefinition& network = *client.network;
   const DataType type = DataType::kINT8;
   const std::vector<std::function<void*()>> additions = {
-      [&] { return network.addLRN(x, 3, 1, 1, 1); },
       [&] { return network.addRaggedSoftMax(x, x); },
       [&] { return network.addLoop(); },
       [&] { return network.addIfConditional(); },

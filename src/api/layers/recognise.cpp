@@ -76,6 +76,7 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
     return make<SoftMaxLayer>(network, node);
   if ((op == &ops::LayerNorm || op == &ops::GroupNorm) && isNormalization(node))
     return make<NormalizationLayer>(network, node);
+  if (op == &ops::Lrn && node.input(0)->rank() == 4) return make<LRNLayer>(network, node);
   if (op == &ops::Transpose || op == &ops::Reshape) return make<ShuffleLayer>(network, node);
   if (op == &ops::Slice) return make<SliceLayer>(network, node);
   if (op == &ops::Concat) return make<ConcatenationLayer>(network, node);

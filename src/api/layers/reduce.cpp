@@ -80,6 +80,30 @@ void NormalizationLayer::setComputePrecision(nvinfer1::DataType type) noexcept {
                      str("layer '", name, "' normalises in kFLOAT, the only precision there is"));
 }
 
+std::vector<Value*> LRNParams::emit(Emission& at) const {
+  if (window < 1) at.invalid("was given a window of ", window, " channels");
+  Value* x = at.input(0);
+  if (x->rank() < 3) at.invalid("needs channels, rows and columns and got ", x->type);
+  const auto image = x->shape().end() - 3;
+  Shape batches{numElements({x->shape().begin(), image})};
+  batches.insert(batches.end(), image, x->shape().end());
+  LrnAttrs attrs;
+  attrs.size = window;
+  attrs.alpha = alpha;
+  attrs.beta = beta;
+  attrs.bias = k;
+  Value* y = at.add(&ops::Lrn, {at.reshape(x, std::move(batches))}, std::move(attrs));
+  return {at.reshape(y, x->shape())};
+}
+
+void LRNParams::read(const Node& node) {
+  const auto& attrs = node.as<LrnAttrs>();
+  window = attrs.size;
+  alpha = static_cast<float>(attrs.alpha);
+  beta = static_cast<float>(attrs.beta);
+  k = static_cast<float>(attrs.bias);
+}
+
 namespace {
 
 constexpr std::pair<ReduceOperation, ReduceKind> kReductions[] = {

@@ -52,6 +52,29 @@ class NormalizationLayer : public LayerOf<nvinfer1::INormalizationLayer, Normali
   bool isV2() const noexcept override { return params_.perChannel; }
 };
 
+// Over the channels of images: x / (k + alpha / window * sum(x * x))^beta.
+struct LRNParams {
+  static constexpr auto kType = nvinfer1::LayerType::kLRN;
+  static constexpr int32_t kMaxInputs = 1;
+  int64_t window = 1;
+  float alpha = 0, beta = 0, k = 0;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class LRNLayer : public LayerOf<nvinfer1::ILRNLayer, LRNParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setWindowSize(int64_t window) noexcept override { set(&Params::window, window); }
+  int64_t getWindowSize() const noexcept override { return params_.window; }
+  void setAlpha(float alpha) noexcept override { set(&Params::alpha, alpha); }
+  float getAlpha() const noexcept override { return params_.alpha; }
+  void setBeta(float beta) noexcept override { set(&Params::beta, beta); }
+  float getBeta() const noexcept override { return params_.beta; }
+  void setK(float k) noexcept override { set(&Params::k, k); }
+  float getK() const noexcept override { return params_.k; }
+};
+
 struct ReduceParams {
   static constexpr auto kType = nvinfer1::LayerType::kREDUCE;
   static constexpr int32_t kMaxInputs = 1;
