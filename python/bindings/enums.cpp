@@ -237,6 +237,10 @@ void bindEnums(nb::module_& m) {
       .value("DEFAULT", GatherMode::kDEFAULT)
       .value("ELEMENT", GatherMode::kELEMENT)
       .value("ND", GatherMode::kND);
+  nb::enum_<FillOperation>(m, "FillOperation", nb::is_arithmetic())
+      .value("LINSPACE", FillOperation::kLINSPACE)
+      .value("RANDOM_UNIFORM", FillOperation::kRANDOM_UNIFORM)
+      .value("RANDOM_NORMAL", FillOperation::kRANDOM_NORMAL);
   nb::enum_<InterpolationMode>(m, "InterpolationMode", nb::is_arithmetic())
       .value("NEAREST", InterpolationMode::kNEAREST)
       .value("LINEAR", InterpolationMode::kLINEAR)

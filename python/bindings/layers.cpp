@@ -65,6 +65,21 @@ Permutation permutationFrom(const std::vector<int32_t>& order) {
   return permutation;
 }
 
+// Alpha and beta of a fill: an int stays exact where the layer counts in integers.
+template <class Real, class Integer>
+nb::object numberOf(const IFillLayer& fill, Real real, Integer integer) {
+  return fill.isAlphaBetaInt64() ? nb::object(nb::int_((fill.*integer)()))
+                                 : nb::object(nb::float_((fill.*real)()));
+}
+template <class Real, class Integer>
+void setNumber(IFillLayer& fill, nb::handle value, Real real, Integer integer) {
+  const bool counts = fill.getToType() == DataType::kINT32 || fill.getToType() == DataType::kINT64;
+  if (counts && nb::isinstance<nb::int_>(value))
+    raising(integer)(fill, nb::cast<int64_t>(value));
+  else
+    raising(real)(fill, nb::cast<double>(value));
+}
+
 void bindBases(nb::module_& m) {
   nb::class_<ITensor>(m, "ITensor")
       .def_prop_rw("name", text(&ITensor::getName), raising(&ITensor::setName))
@@ -188,6 +203,27 @@ void bindData(nb::module_& m) {
   weights(
       constant, "weights", [](nb::handle s) { return nb::cast<IConstantLayer&>(s).getWeights(); },
       [](nb::handle s, Weights w) { nb::cast<IConstantLayer&>(s).setWeights(w); });
+  layer<IFillLayer>(m, "IFillLayer")
+      .def_prop_rw("shape", &IFillLayer::getDimensions, raising(&IFillLayer::setDimensions))
+      .def_prop_rw("operation", &IFillLayer::getOperation, raising(&IFillLayer::setOperation))
+      .def_prop_rw(
+          "alpha",
+          [](const IFillLayer& self) {
+            return numberOf(self, &IFillLayer::getAlpha, &IFillLayer::getAlphaInt64);
+          },
+          [](IFillLayer& self, nb::handle value) {
+            setNumber(self, value, &IFillLayer::setAlpha, &IFillLayer::setAlphaInt64);
+          })
+      .def_prop_rw(
+          "beta",
+          [](const IFillLayer& self) {
+            return numberOf(self, &IFillLayer::getBeta, &IFillLayer::getBetaInt64);
+          },
+          [](IFillLayer& self, nb::handle value) {
+            setNumber(self, value, &IFillLayer::setBeta, &IFillLayer::setBetaInt64);
+          })
+      .def("is_alpha_beta_int64", &IFillLayer::isAlphaBetaInt64)
+      .def_prop_rw("to_type", &IFillLayer::getToType, raising(&IFillLayer::setToType));
   layer<IIdentityLayer>(m, "IIdentityLayer");
   layer<ICastLayer>(m, "ICastLayer")
       .def_prop_rw("to_type", &ICastLayer::getToType, raising(&ICastLayer::setToType));

@@ -40,6 +40,7 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kMATRIX_MULTIPLY, IMatrixMultiplyLayer)
     CAMSHAFT_LAYER(kEINSUM, IEinsumLayer)
     CAMSHAFT_LAYER(kCONSTANT, IConstantLayer)
+    CAMSHAFT_LAYER(kFILL, IFillLayer)
     CAMSHAFT_LAYER(kIDENTITY, IIdentityLayer)
     CAMSHAFT_LAYER(kCAST, ICastLayer)
     CAMSHAFT_LAYER(kSHAPE, IShapeLayer)
@@ -222,6 +223,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_constant", [&] { return n.addConstant(shape, w.weights); });
       },
       "shape"_a, "weights"_a);
+  add(
+      c, "add_fill",
+      [](Net& n, const Dims& shape, FillOperation op, DataType type) {
+        return checked("add_fill", [&] { return n.addFill(shape, op, type); });
+      },
+      "shape"_a, "op"_a, "output_type"_a = DataType::kFLOAT);
   add(
       c, "add_identity",
       [](Net& n, ITensor& input) {

@@ -157,6 +157,10 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   nvinfer1::IResizeLayer* addResize(nvinfer1::ITensor& input) noexcept override;
   nvinfer1::ILRNLayer* addLRN(nvinfer1::ITensor& input, int64_t window, float alpha, float beta,
                               float k) noexcept override;
+  nvinfer1::IFillLayer* addFill(const nvinfer1::Dims& dimensions,
+                                nvinfer1::FillOperation op) noexcept override;
+  nvinfer1::IFillLayer* addFillV2(const nvinfer1::Dims& dimensions, nvinfer1::FillOperation op,
+                                  nvinfer1::DataType outputType) noexcept override;
 
   // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
@@ -168,8 +172,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                         int32_t nbShapeInputs,
                                         nvinfer1::IPluginV3& plugin) noexcept override;
   nvinfer1::ILoop* addLoop() noexcept override;
-  nvinfer1::IFillLayer* addFill(const nvinfer1::Dims& dimensions,
-                                nvinfer1::FillOperation op) noexcept override;
   nvinfer1::IPaddingLayer* addPaddingNd(nvinfer1::ITensor& input, const nvinfer1::Dims& prePadding,
                                         const nvinfer1::Dims& postPadding) noexcept override;
   bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
@@ -194,8 +196,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                           nvinfer1::DataType outputType) noexcept override;
   nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
                                               nvinfer1::DataType outputType) noexcept override;
-  nvinfer1::IFillLayer* addFillV2(const nvinfer1::Dims& dimensions, nvinfer1::FillOperation op,
-                                  nvinfer1::DataType outputType) noexcept override;
   bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;

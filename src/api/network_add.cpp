@@ -1,5 +1,6 @@
 // The add* methods: parameters from arguments, then one way to add.
 #include "api/layers/data.h"
+#include "api/layers/fill.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
 #include "api/layers/reduce.h"
@@ -253,6 +254,21 @@ IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& dep
 
 IResizeLayer* Network::addResize(ITensor& input) noexcept {
   return add<ResizeLayer>("resize", {&input}, [] { return ResizeParams{}; });
+}
+
+IFillLayer* Network::addFill(const nvinfer1::Dims& dimensions, FillOperation op) noexcept {
+  return addFillV2(dimensions, op, nvinfer1::DataType::kFLOAT);
+}
+
+IFillLayer* Network::addFillV2(const nvinfer1::Dims& dimensions, FillOperation op,
+                               nvinfer1::DataType outputType) noexcept {
+  return add<FillLayer>("fill", {}, [&] {
+    FillParams params;
+    params.dims = makeShape(fromPublic(dimensions));
+    params.operation = op;
+    params.type = outputType;
+    return params;
+  });
 }
 
 }  // namespace camshaft::api

@@ -34,13 +34,6 @@ ILoop* Network::addLoop() noexcept {
       nullptr);
 }
 
-IFillLayer* Network::addFill(const nvinfer1::Dims&, FillOperation) noexcept {
-  return refused<IFillLayer*>(
-      reporter_,
-      "fill layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
 IPaddingLayer* Network::addPaddingNd(ITensor&, const nvinfer1::Dims&,
                                      const nvinfer1::Dims&) noexcept {
   return refused<IPaddingLayer*>(
@@ -128,13 +121,6 @@ IDequantizeLayer* Network::addDequantizeV2(ITensor&, ITensor&, nvinfer1::DataTyp
                                     "dequantise layers cannot be added call by call yet; parse an "
                                     "ONNX model that has the operator",
                                     nullptr);
-}
-
-IFillLayer* Network::addFillV2(const nvinfer1::Dims&, FillOperation, nvinfer1::DataType) noexcept {
-  return refused<IFillLayer*>(
-      reporter_,
-      "fill layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
 }
 
 bool Network::markDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }

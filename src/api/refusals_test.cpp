@@ -32,8 +32,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
       [&] { return network.addRaggedSoftMax(x, x); },
       [&] { return network.addLoop(); },
       [&] { return network.addIfConditional(); },
-      [&] { return network.addFill({1, {2}}, FillOperation::kLINSPACE); },
-      [&] { return network.addFill({1, {2}}, FillOperation::kLINSPACE, DataType::kFLOAT); },
       [&] { return network.addPaddingNd(x, {2, {1, 1}}, {2, {1, 1}}); },
       [&] { return network.addQuantize(x, x); },
       [&] { return network.addQuantize(x, x, type); },

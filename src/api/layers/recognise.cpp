@@ -1,6 +1,7 @@
 #include "api/layers/recognise.h"
 
 #include "api/layers/data.h"
+#include "api/layers/fill.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
 #include "api/layers/reduce.h"
@@ -77,6 +78,7 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   if ((op == &ops::LayerNorm || op == &ops::GroupNorm) && isNormalization(node))
     return make<NormalizationLayer>(network, node);
   if (op == &ops::Lrn && node.input(0)->rank() == 4) return make<LRNLayer>(network, node);
+  if (op == &ops::Random || op == &ops::Range) return make<FillLayer>(network, node);
   if (op == &ops::Transpose || op == &ops::Reshape) return make<ShuffleLayer>(network, node);
   if (op == &ops::Slice) return make<SliceLayer>(network, node);
   if (op == &ops::Concat) return make<ConcatenationLayer>(network, node);
@@ -98,6 +100,11 @@ bool isWeight(const LayerCore& layer, size_t input, const Value* value) {
           layer.type == nvinfer1::LayerType::kDECONVOLUTION);
 }
 
+// Inputs of the layer before the node's: dimensions, which a node has as numbers.
+size_t firstInput(const LayerCore& layer) {
+  return layer.type == nvinfer1::LayerType::kFILL ? 1 : 0;
+}
+
 }  // namespace
 
 std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
@@ -106,6 +113,7 @@ std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
     layer = make<OperatorLayer>(network, *node);
     layer->metadata = node->op->name;
   }
+  layer->inputs.resize(firstInput(*layer));
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     Value* input = node->inputs[i];
     layer->inputs.push_back(input && !isWeight(*layer, i, input) ? network.tensorOf(input)
