@@ -237,6 +237,9 @@ void bindEnums(nb::module_& m) {
       .value("DEFAULT", GatherMode::kDEFAULT)
       .value("ELEMENT", GatherMode::kELEMENT)
       .value("ND", GatherMode::kND);
+  nb::enum_<ScatterMode>(m, "ScatterMode", nb::is_arithmetic())
+      .value("ELEMENT", ScatterMode::kELEMENT)
+      .value("ND", ScatterMode::kND);
   nb::enum_<FillOperation>(m, "FillOperation", nb::is_arithmetic())
       .value("LINSPACE", FillOperation::kLINSPACE)
       .value("RANDOM_UNIFORM", FillOperation::kRANDOM_UNIFORM)

@@ -255,11 +255,24 @@ void bindData(nb::module_& m) {
       .def_prop_rw("stride", &ISliceLayer::getStride, raising(&ISliceLayer::setStride))
       .def_prop_rw("mode", &ISliceLayer::getMode, raising(&ISliceLayer::setMode))
       .def_prop_rw("axes", &ISliceLayer::getAxes, raising(&ISliceLayer::setAxes));
+  layer<IPaddingLayer>(m, "IPaddingLayer")
+      .def_prop_rw("pre_padding_nd", &IPaddingLayer::getPrePaddingNd,
+                   raising(&IPaddingLayer::setPrePaddingNd))
+      .def_prop_rw("post_padding_nd", &IPaddingLayer::getPostPaddingNd,
+                   raising(&IPaddingLayer::setPostPaddingNd));
   layer<IGatherLayer>(m, "IGatherLayer")
       .def_prop_rw("axis", &IGatherLayer::getGatherAxis, raising(&IGatherLayer::setGatherAxis))
       .def_prop_rw("num_elementwise_dims", &IGatherLayer::getNbElementWiseDims,
                    raising(&IGatherLayer::setNbElementWiseDims))
       .def_prop_rw("mode", &IGatherLayer::getMode, raising(&IGatherLayer::setMode));
+  layer<IScatterLayer>(m, "IScatterLayer")
+      .def_prop_rw("axis", &IScatterLayer::getAxis, raising(&IScatterLayer::setAxis))
+      .def_prop_rw("mode", &IScatterLayer::getMode, raising(&IScatterLayer::setMode));
+  layer<IReverseSequenceLayer>(m, "IReverseSequenceLayer")
+      .def_prop_rw("batch_axis", &IReverseSequenceLayer::getBatchAxis,
+                   raising(&IReverseSequenceLayer::setBatchAxis))
+      .def_prop_rw("sequence_axis", &IReverseSequenceLayer::getSequenceAxis,
+                   raising(&IReverseSequenceLayer::setSequenceAxis));
   layer<IOneHotLayer>(m, "IOneHotLayer")
       .def_prop_rw("axis", &IOneHotLayer::getAxis, raising(&IOneHotLayer::setAxis));
   layer<IResizeLayer>(m, "IResizeLayer")
@@ -288,6 +301,13 @@ void bindData(nb::module_& m) {
                    raising(&IResizeLayer::setExcludeOutside))
       .def_prop_rw("cubic_coeff", &IResizeLayer::getCubicCoeff,
                    raising(&IResizeLayer::setCubicCoeff));
+  layer<IGridSampleLayer>(m, "IGridSampleLayer")
+      .def_prop_rw("interpolation_mode", &IGridSampleLayer::getInterpolationMode,
+                   raising(&IGridSampleLayer::setInterpolationMode))
+      .def_prop_rw("align_corners", &IGridSampleLayer::getAlignCorners,
+                   raising(&IGridSampleLayer::setAlignCorners))
+      .def_prop_rw("sample_mode", &IGridSampleLayer::getSampleMode,
+                   raising(&IGridSampleLayer::setSampleMode));
 }
 
 }  // namespace

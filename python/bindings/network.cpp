@@ -49,9 +49,13 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kSQUEEZE, ISqueezeLayer)
     CAMSHAFT_LAYER(kUNSQUEEZE, IUnsqueezeLayer)
     CAMSHAFT_LAYER(kSLICE, ISliceLayer)
+    CAMSHAFT_LAYER(kPADDING, IPaddingLayer)
     CAMSHAFT_LAYER(kGATHER, IGatherLayer)
+    CAMSHAFT_LAYER(kSCATTER, IScatterLayer)
+    CAMSHAFT_LAYER(kREVERSE_SEQUENCE, IReverseSequenceLayer)
     CAMSHAFT_LAYER(kONE_HOT, IOneHotLayer)
     CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
+    CAMSHAFT_LAYER(kGRID_SAMPLE, IGridSampleLayer)
     default:
       return as(layer);
   }
@@ -274,6 +278,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
       },
       "input"_a, "start"_a, "shape"_a, "stride"_a);
   add(
+      c, "add_padding_nd",
+      [](Net& n, ITensor& input, const Dims& before, const Dims& after) {
+        return checked("add_padding_nd", [&] { return n.addPaddingNd(input, before, after); });
+      },
+      "input"_a, "pre_padding"_a, "post_padding"_a);
+  add(
       c, "add_gather",
       [](Net& n, ITensor& data, ITensor& indices, int32_t axis) {
         return checked("add_gather", [&] { return n.addGather(data, indices, axis); });
@@ -286,6 +296,19 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
       },
       "input"_a, "indices"_a, "mode"_a);
   add(
+      c, "add_scatter",
+      [](Net& n, ITensor& data, ITensor& indices, ITensor& updates, ScatterMode mode) {
+        return checked("add_scatter", [&] { return n.addScatter(data, indices, updates, mode); });
+      },
+      "data"_a, "indices"_a, "updates"_a, "mode"_a);
+  add(
+      c, "add_reverse_sequence",
+      [](Net& n, ITensor& input, ITensor& lengths) {
+        return checked("add_reverse_sequence",
+                       [&] { return n.addReverseSequence(input, lengths); });
+      },
+      "input"_a, "sequence_lens"_a);
+  add(
       c, "add_one_hot",
       [](Net& n, ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) {
         return checked("add_one_hot", [&] { return n.addOneHot(indices, values, depth, axis); });
@@ -297,6 +320,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_resize", [&] { return n.addResize(input); });
       },
       "input"_a);
+  add(
+      c, "add_grid_sample",
+      [](Net& n, ITensor& input, ITensor& grid) {
+        return checked("add_grid_sample", [&] { return n.addGridSample(input, grid); });
+      },
+      "input"_a, "grid"_a);
 }
 
 }  // namespace

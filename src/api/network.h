@@ -161,6 +161,15 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                 nvinfer1::FillOperation op) noexcept override;
   nvinfer1::IFillLayer* addFillV2(const nvinfer1::Dims& dimensions, nvinfer1::FillOperation op,
                                   nvinfer1::DataType outputType) noexcept override;
+  nvinfer1::IPaddingLayer* addPaddingNd(nvinfer1::ITensor& input, const nvinfer1::Dims& prePadding,
+                                        const nvinfer1::Dims& postPadding) noexcept override;
+  nvinfer1::IScatterLayer* addScatter(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
+                                      nvinfer1::ITensor& updates,
+                                      nvinfer1::ScatterMode mode) noexcept override;
+  nvinfer1::IReverseSequenceLayer* addReverseSequence(
+      nvinfer1::ITensor& input, nvinfer1::ITensor& sequenceLens) noexcept override;
+  nvinfer1::IGridSampleLayer* addGridSample(nvinfer1::ITensor& input,
+                                            nvinfer1::ITensor& grid) noexcept override;
 
   // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
@@ -172,26 +181,17 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                         int32_t nbShapeInputs,
                                         nvinfer1::IPluginV3& plugin) noexcept override;
   nvinfer1::ILoop* addLoop() noexcept override;
-  nvinfer1::IPaddingLayer* addPaddingNd(nvinfer1::ITensor& input, const nvinfer1::Dims& prePadding,
-                                        const nvinfer1::Dims& postPadding) noexcept override;
   bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
   nvinfer1::IDequantizeLayer* addDequantize(nvinfer1::ITensor& input,
                                             nvinfer1::ITensor& scale) noexcept override;
   nvinfer1::IQuantizeLayer* addQuantize(nvinfer1::ITensor& input,
                                         nvinfer1::ITensor& scale) noexcept override;
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
-  nvinfer1::IScatterLayer* addScatter(nvinfer1::ITensor& data, nvinfer1::ITensor& indices,
-                                      nvinfer1::ITensor& updates,
-                                      nvinfer1::ScatterMode mode) noexcept override;
   nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
                                           const char* message) noexcept override;
   nvinfer1::INonZeroLayer* addNonZero(nvinfer1::ITensor& input) noexcept override;
-  nvinfer1::IGridSampleLayer* addGridSample(nvinfer1::ITensor& input,
-                                            nvinfer1::ITensor& grid) noexcept override;
   nvinfer1::INMSLayer* addNMS(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
                               nvinfer1::ITensor& maxOutputBoxesPerClass) noexcept override;
-  nvinfer1::IReverseSequenceLayer* addReverseSequence(
-      nvinfer1::ITensor& input, nvinfer1::ITensor& sequenceLens) noexcept override;
   nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
                                           nvinfer1::DataType outputType) noexcept override;
   nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,

@@ -237,6 +237,13 @@ ISliceLayer* Network::addSlice(ITensor& input, const nvinfer1::Dims& start,
   });
 }
 
+IPaddingLayer* Network::addPaddingNd(ITensor& input, const nvinfer1::Dims& prePadding,
+                                     const nvinfer1::Dims& postPadding) noexcept {
+  return add<PaddingLayer>("padding", {&input}, [&] {
+    return PaddingParams{fromPublic(prePadding), fromPublic(postPadding)};
+  });
+}
+
 IGatherLayer* Network::addGather(ITensor& data, ITensor& indices, int32_t axis) noexcept {
   return add<GatherLayer>("gather", {&data, &indices},
                           [&] { return GatherParams{GatherMode::kDEFAULT, axis, 0}; });
@@ -244,6 +251,17 @@ IGatherLayer* Network::addGather(ITensor& data, ITensor& indices, int32_t axis) 
 
 IGatherLayer* Network::addGatherV2(ITensor& data, ITensor& indices, GatherMode mode) noexcept {
   return add<GatherLayer>("gather", {&data, &indices}, [&] { return GatherParams{mode, 0, 0}; });
+}
+
+IScatterLayer* Network::addScatter(ITensor& data, ITensor& indices, ITensor& updates,
+                                   ScatterMode mode) noexcept {
+  return add<ScatterLayer>("scatter", {&data, &indices, &updates},
+                           [&] { return ScatterParams{mode, 0}; });
+}
+
+IReverseSequenceLayer* Network::addReverseSequence(ITensor& input, ITensor& sequenceLens) noexcept {
+  return add<ReverseSequenceLayer>("reverse_sequence", {&input, &sequenceLens},
+                                   [] { return ReverseSequenceParams{}; });
 }
 
 IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& depth,
@@ -254,6 +272,10 @@ IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& dep
 
 IResizeLayer* Network::addResize(ITensor& input) noexcept {
   return add<ResizeLayer>("resize", {&input}, [] { return ResizeParams{}; });
+}
+
+IGridSampleLayer* Network::addGridSample(ITensor& input, ITensor& grid) noexcept {
+  return add<GridSampleLayer>("grid_sample", {&input, &grid}, [] { return GridSampleParams{}; });
 }
 
 IFillLayer* Network::addFill(const nvinfer1::Dims& dimensions, FillOperation op) noexcept {

@@ -34,14 +34,6 @@ ILoop* Network::addLoop() noexcept {
       nullptr);
 }
 
-IPaddingLayer* Network::addPaddingNd(ITensor&, const nvinfer1::Dims&,
-                                     const nvinfer1::Dims&) noexcept {
-  return refused<IPaddingLayer*>(
-      reporter_,
-      "padding layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
 bool Network::setWeightsName(Weights, const char*) noexcept {
   return refused(reporter_, kNoRefit, false);
 }
@@ -67,13 +59,6 @@ IIfConditional* Network::addIfConditional() noexcept {
                                   nullptr);
 }
 
-IScatterLayer* Network::addScatter(ITensor&, ITensor&, ITensor&, ScatterMode) noexcept {
-  return refused<IScatterLayer*>(
-      reporter_,
-      "scatter layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
 IAssertionLayer* Network::addAssertion(ITensor&, const char*) noexcept {
   return refused<IAssertionLayer*>(reporter_,
                                    "assertion layers cannot be added call by call yet; parse an "
@@ -88,25 +73,11 @@ INonZeroLayer* Network::addNonZero(ITensor&) noexcept {
       nullptr);
 }
 
-IGridSampleLayer* Network::addGridSample(ITensor&, ITensor&) noexcept {
-  return refused<IGridSampleLayer*>(reporter_,
-                                    "grid sample layers cannot be added call by call yet; parse an "
-                                    "ONNX model that has the operator",
-                                    nullptr);
-}
-
 INMSLayer* Network::addNMS(ITensor&, ITensor&, ITensor&) noexcept {
   return refused<INMSLayer*>(reporter_,
                              "non-maximum suppression layers cannot be added call by call yet; "
                              "parse an ONNX model that has the operator",
                              nullptr);
-}
-
-IReverseSequenceLayer* Network::addReverseSequence(ITensor&, ITensor&) noexcept {
-  return refused<IReverseSequenceLayer*>(reporter_,
-                                         "reverse sequence layers cannot be added call by call "
-                                         "yet; parse an ONNX model that has the operator",
-                                         nullptr);
 }
 
 IQuantizeLayer* Network::addQuantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {

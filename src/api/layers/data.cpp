@@ -9,6 +9,7 @@
 namespace camshaft::api {
 
 using nvinfer1::GatherMode;
+using nvinfer1::ScatterMode;
 
 void ConstantParams::take(const nvinfer1::Weights& given) {
   if (std::any_of(dims.begin(), dims.end(), [](int64_t size) { return size < 0; }))
@@ -91,6 +92,51 @@ void GatherParams::read(const Node& node) {
   } else {
     mode = GatherMode::kND, elementWiseDims = node.as<GatherNDAttrs>().batchDims;
   }
+}
+
+std::vector<Value*> ScatterParams::emit(Emission& at) const {
+  requireKnown(mode, "scatter mode");
+  std::vector<Value*> operands{at.input(0), at.input(1), at.input(2)};
+  if (mode == ScatterMode::kND) return {at.add(&ops::ScatterND, operands, ScatterNDAttrs{})};
+  ScatterElementsAttrs attrs;
+  attrs.axis = axisIn(at, axis, at.input(0)->rank());
+  if (hasSurplus(at, attrs.axis)) return {at.add(&ops::Identity, {operands[0]}, NoAttrs{})};
+  return {at.add(&ops::ScatterElements, operands, std::move(attrs))};
+}
+
+bool ScatterParams::canRead(const Node& node) {
+  return (node.op == &ops::ScatterND &&
+          node.as<ScatterNDAttrs>().reduction == ScatterReduction::kNone) ||
+         (node.op == &ops::ScatterElements &&
+          node.as<ScatterElementsAttrs>().reduction == ScatterReduction::kNone);
+}
+
+void ScatterParams::read(const Node& node) {
+  mode = node.op == &ops::ScatterND ? ScatterMode::kND : ScatterMode::kELEMENT;
+  axis = mode == ScatterMode::kND ? 0 : node.as<ScatterElementsAttrs>().axis;
+}
+
+std::vector<Value*> ReverseSequenceParams::emit(Emission& at) const {
+  Value *x = at.input(0), *lengths = at.input(1);
+  ReverseSequenceAttrs attrs;
+  attrs.batchAxis = axisIn(at, batchAxis, x->rank());
+  attrs.timeAxis = axisIn(at, sequenceAxis, x->rank());
+  const Dim entries = x->shape()[attrs.batchAxis];
+  if (lengths->rank() != 1) at.invalid("needs a vector of lengths and got ", lengths->type);
+  const bool differ =
+      entries.isConstant() && lengths->shape()[0].isConstant() && !(entries == lengths->shape()[0]);
+  if (!differ && attrs.batchAxis != attrs.timeAxis)
+    return {at.add(&ops::ReverseSequence, {x, lengths}, std::move(attrs))};
+  // The axes are set one after the other, once the layer is there.
+  at.problem = differ ? str("has ", lengths->shape()[0], " lengths for the ", entries,
+                            " entries of its batch axis ", attrs.batchAxis, "; call setBatchAxis")
+                      : str("has ", attrs.timeAxis, " for both of its axes");
+  return {at.add(&ops::Identity, {x}, NoAttrs{})};
+}
+
+void ReverseSequenceParams::read(const Node& node) {
+  batchAxis = node.as<ReverseSequenceAttrs>().batchAxis;
+  sequenceAxis = node.as<ReverseSequenceAttrs>().timeAxis;
 }
 
 std::vector<Value*> OneHotParams::emit(Emission& at) const {

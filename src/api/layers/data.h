@@ -1,4 +1,4 @@
-// Layers that make, join and pick data.
+// Layers that make, join, pick and write data.
 #pragma once
 
 #include "api/convert.h"
@@ -71,6 +71,45 @@ class GatherLayer : public LayerOf<nvinfer1::IGatherLayer, GatherParams> {
   }
   void setMode(nvinfer1::GatherMode mode) noexcept override { set(&Params::mode, mode); }
   nvinfer1::GatherMode getMode() const noexcept override { return params_.mode; }
+};
+
+struct ScatterParams {
+  static constexpr auto kType = nvinfer1::LayerType::kSCATTER;
+  static constexpr int32_t kMaxInputs = 3;
+  nvinfer1::ScatterMode mode = nvinfer1::ScatterMode::kELEMENT;
+  int64_t axis = 0;  // of kELEMENT
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+  static bool canRead(const Node& node);  // one that replaces, and does not add up
+};
+
+class ScatterLayer : public LayerOf<nvinfer1::IScatterLayer, ScatterParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setMode(nvinfer1::ScatterMode mode) noexcept override { set(&Params::mode, mode); }
+  nvinfer1::ScatterMode getMode() const noexcept override { return params_.mode; }
+  void setAxis(int32_t axis) noexcept override { set(&Params::axis, axis); }
+  int32_t getAxis() const noexcept override { return static_cast<int32_t>(params_.axis); }
+};
+
+struct ReverseSequenceParams {
+  static constexpr auto kType = nvinfer1::LayerType::kREVERSE_SEQUENCE;
+  static constexpr int32_t kMaxInputs = 2;
+  int64_t batchAxis = 1, sequenceAxis = 0;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class ReverseSequenceLayer
+    : public LayerOf<nvinfer1::IReverseSequenceLayer, ReverseSequenceParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setBatchAxis(int32_t axis) noexcept override { set(&Params::batchAxis, axis); }
+  int32_t getBatchAxis() const noexcept override { return static_cast<int32_t>(params_.batchAxis); }
+  void setSequenceAxis(int32_t axis) noexcept override { set(&Params::sequenceAxis, axis); }
+  int32_t getSequenceAxis() const noexcept override {
+    return static_cast<int32_t>(params_.sequenceAxis);
+  }
 };
 
 struct OneHotParams {

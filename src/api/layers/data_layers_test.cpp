@@ -164,6 +164,105 @@ TEST(DataLayers, ResizeByScalesAndDimensions) {
   EXPECT_THAT(client.run(feeds, "linear"), ElementsAre(2, 4, 6));
 }
 
+TEST(DataLayers, PaddingAddsZerosAndCrops) {
+  Client client;
+  ITensor* x = client.input("x", Dims3(1, 2, 3));
+  auto* padding = client.network->addPaddingNd(*x, Dims2(1, 0), Dims2(0, 2));
+  ASSERT_TRUE(padding);
+  EXPECT_THAT(listOf(padding->getOutput(0)->getDimensions()), ElementsAre(1, 3, 5));
+  padding->setPrePaddingNd(Dims2(0, 1));
+  padding->setPostPaddingNd(Dims2(-1, -1));
+  EXPECT_THAT(listOf(padding->getPostPaddingNd()), ElementsAre(-1, -1));
+  client.output(padding->getOutput(0), "y");
+  const std::vector<float> data = iota(6, 1);
+  EXPECT_THAT(client.run({{"x", Dims3(1, 2, 3), data.data()}}), ElementsAre(0, 1, 2));
+  padding->setPostPaddingNd(Dims2(-3, 0));
+  EXPECT_TRUE(client.reported("crops 3 of the 2 elements of dimension 1"));
+  padding->setPostPaddingNd(Dims3(0, 0, 0));
+  EXPECT_TRUE(client.reported("pads two dimensions"));
+  EXPECT_THAT(listOf(padding->getPostPaddingNd()), ElementsAre(-1, -1));
+}
+
+TEST(DataLayers, ScatterModes) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 3));
+  const std::vector<int64_t> places{2, 0}, point{1, 1};
+  const std::vector<float> values{8, 9}, one{7};
+  ITensor* updates = client.network->addConstant(Dims2(2, 1), weightsOf(values))->getOutput(0);
+  auto* elements = client.network->addScatter(
+      *x, *client.network->addConstant(Dims2(2, 1), weightsOf(places))->getOutput(0), *updates,
+      ScatterMode::kELEMENT);
+  EXPECT_EQ(elements->getAxis(), 0);
+  elements->setAxis(-1);
+  client.output(elements->getOutput(0), "elements");
+  auto* points = client.network->addScatter(
+      *x, *client.network->addConstant(Dims2(1, 2), weightsOf(point))->getOutput(0),
+      *client.network->addConstant({1, {1}}, weightsOf(one))->getOutput(0), ScatterMode::kND);
+  EXPECT_EQ(points->getMode(), ScatterMode::kND);
+  client.output(points->getOutput(0), "points");
+  const std::vector<float> data = iota(6);
+  const std::vector<Feed> feeds{{"x", Dims2(2, 3), data.data()}};
+  EXPECT_THAT(client.run(feeds, "elements"), ElementsAre(0, 1, 8, 9, 4, 5));
+  EXPECT_THAT(client.run(feeds, "points"), ElementsAre(0, 1, 2, 3, 7, 5));
+  elements->setAxis(2);
+  EXPECT_TRUE(client.reported("axis 2 of a tensor of rank 2"));
+  const std::vector<int64_t> many{0, 1, 2, 0};
+  ITensor* four = client.network->addConstant(Dims2(1, 4), weightsOf(many))->getOutput(0);
+  auto* wide = client.network->addGatherV2(*x, *four, GatherMode::kELEMENT);
+  ASSERT_TRUE(wide);
+  client.output(wide->getOutput(0), "wide");
+  EXPECT_FALSE(client.build());
+  EXPECT_TRUE(testing::Value(client.logger.errors.back(), testing::HasSubstr("set another axis")));
+  wide->setGatherAxis(1);
+  EXPECT_THAT(client.run(feeds, "wide"), ElementsAre(0, 1, 2, 0));
+  client.logger.errors.clear();
+  client.recorder.clear();
+  points->setMode(static_cast<ScatterMode>(5));
+  EXPECT_TRUE(client.reported("there is no scatter mode 5"));
+}
+
+TEST(DataLayers, ReverseSequenceAlongEitherAxis) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(3, 2));
+  auto* reversed = client.network->addReverseSequence(*x, *client.integers({2, 3}));
+  ASSERT_TRUE(reversed);
+  EXPECT_EQ(reversed->getBatchAxis(), 1);
+  EXPECT_EQ(reversed->getSequenceAxis(), 0);
+  client.output(reversed->getOutput(0), "y");
+  const std::vector<float> data = iota(6);
+  // columns 0 2 4 and 1 3 5
+  EXPECT_THAT(client.run({{"x", Dims2(3, 2), data.data()}}), ElementsAre(2, 5, 0, 3, 4, 1));
+  reversed->setSequenceAxis(1);  // until the other follows
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("has 1 for both of its axes"));
+  reversed->setBatchAxis(0);
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("2 lengths for the 3 entries"));
+  reversed->setInput(1, *client.integers({1, 2, 2}));
+  EXPECT_THAT(client.run({{"x", Dims2(3, 2), data.data()}}), ElementsAre(0, 1, 3, 2, 5, 4));
+}
+
+TEST(DataLayers, GridSampleBetweenAndOutside) {
+  Client client;
+  ITensor* x = client.input("x", Dims4(1, 1, 1, 2));
+  const std::vector<float> grid{0, 0, -1, 0, 3, 0};  // (x, y) of the centre, the left, far right
+  ITensor* places = client.network->addConstant(Dims4(1, 1, 3, 2), weightsOf(grid))->getOutput(0);
+  auto* sample = client.network->addGridSample(*x, *places);
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->getInterpolationMode(), InterpolationMode::kLINEAR);
+  EXPECT_EQ(sample->getSampleMode(), SampleMode::kFILL);
+  sample->setAlignCorners(true);
+  client.output(sample->getOutput(0), "y");
+  const std::vector<float> data{2, 6};
+  const std::vector<Feed> feeds{{"x", Dims4(1, 1, 1, 2), data.data()}};
+  EXPECT_THAT(client.run(feeds), ElementsAre(4, 2, 0));
+  EXPECT_TRUE(sample->setSampleMode(SampleMode::kCLAMP));
+  EXPECT_THAT(client.run(feeds), ElementsAre(4, 2, 6));
+  EXPECT_FALSE(sample->setSampleMode(SampleMode::kWRAP));
+  EXPECT_TRUE(client.reported("kCLAMP, kFILL or kREFLECT"));
+  EXPECT_EQ(sample->getSampleMode(), SampleMode::kCLAMP);
+}
+
 TEST(DataLayers, ConstantsCanBeReplaced) {
   Client client;
   ITensor* x = client.input("x", {1, {2}});

@@ -85,6 +85,12 @@ int64_t onlyAxis(const Emission& at, uint32_t mask) {
   return axisIn(at, axes[0], at.input(0)->rank());
 }
 
+bool isZeroConstant(const Value* value) {
+  return value->isConstant() && std::ranges::all_of(value->constant->bytes, [](std::byte byte) {
+           return byte == std::byte{0};
+         });
+}
+
 WeightsCopy::WeightsCopy(const nvinfer1::Weights& weights) : count(weights.count) {
   if (count < 0 || (count > 0 && !weights.values))
     fail(ErrorKind::kInvalidArgument, "weights of count ", count,

@@ -59,6 +59,8 @@ std::vector<int64_t> axesOf(uint32_t mask);
 uint32_t maskOf(const std::vector<int64_t>& axes);
 int64_t onlyAxis(const Emission& at, uint32_t mask);  // throws unless exactly one bit is set
 
+bool isZeroConstant(const Value* value);  // every element
+
 // A caller's weights, copied.
 struct WeightsCopy {
   DataType type = DataType::kF32;

@@ -81,23 +81,28 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   if (op == &ops::Random || op == &ops::Range) return make<FillLayer>(network, node);
   if (op == &ops::Transpose || op == &ops::Reshape) return make<ShuffleLayer>(network, node);
   if (op == &ops::Slice) return make<SliceLayer>(network, node);
+  if (op == &ops::Pad && PaddingParams::canRead(node)) return make<PaddingLayer>(network, node);
   if (op == &ops::Concat) return make<ConcatenationLayer>(network, node);
   if (op == &ops::Gather || op == &ops::GatherElements || op == &ops::GatherND)
     return make<GatherLayer>(network, node);
+  if (ScatterParams::canRead(node)) return make<ScatterLayer>(network, node);
+  if (op == &ops::ReverseSequence) return make<ReverseSequenceLayer>(network, node);
   if (op == &ops::TopK) return make<TopKLayer>(network, node);
   if (op == &ops::Resize && ResizeParams::canRead(node.as<ResizeAttrs>()))
     return make<ResizeLayer>(network, node);
+  if (op == &ops::GridSample) return make<GridSampleLayer>(network, node);
   if (op == &ops::Shape && node.as<ShapeAttrs>().begin == 0 &&
       node.as<ShapeAttrs>().end == node.input(0)->rank())
     return make<ShapeLayer>(network, node);
   return nullptr;
 }
 
-// Constant kernels and biases are the layer's weights, not inputs.
+// Constant kernels and biases are the layer's weights, not inputs; so is the zero of a padding.
 bool isWeight(const LayerCore& layer, size_t input, const Value* value) {
   return input > 0 && value && value->isConstant() &&
          (layer.type == nvinfer1::LayerType::kCONVOLUTION ||
-          layer.type == nvinfer1::LayerType::kDECONVOLUTION);
+          layer.type == nvinfer1::LayerType::kDECONVOLUTION ||
+          layer.type == nvinfer1::LayerType::kPADDING);
 }
 
 // Inputs of the layer before the node's: dimensions, which a node has as numbers.

@@ -11,6 +11,7 @@ namespace camshaft::api {
 using nvinfer1::InterpolationMode;
 using nvinfer1::ResizeCoordinateTransformation;
 using nvinfer1::ResizeRoundMode;
+using nvinfer1::SampleMode;
 
 namespace {
 
@@ -145,6 +146,39 @@ int32_t ResizeLayer::getScales(int32_t size, float* scales) const noexcept {
   const size_t count = std::min(params_.scales.size(), static_cast<size_t>(std::max(size, 0)));
   if (scales) std::copy_n(params_.scales.begin(), count, scales);
   return static_cast<int32_t>(params_.scales.size());
+}
+
+namespace {
+
+constexpr std::pair<InterpolationMode, GridSampleMode> kGridModes[] = {
+    {InterpolationMode::kNEAREST, GridSampleMode::kNearest},
+    {InterpolationMode::kLINEAR, GridSampleMode::kLinear},
+    {InterpolationMode::kCUBIC, GridSampleMode::kCubic},
+};
+constexpr std::pair<SampleMode, GridSamplePadding> kGridPaddings[] = {
+    {SampleMode::kFILL, GridSamplePadding::kZeros},
+    {SampleMode::kCLAMP, GridSamplePadding::kBorder},
+    {SampleMode::kREFLECT, GridSamplePadding::kReflection},
+};
+
+}  // namespace
+
+std::vector<Value*> GridSampleParams::emit(Emission& at) const {
+  requireKnown(outside, "sample mode");
+  if (outside == SampleMode::kSTRICT_BOUNDS || outside == SampleMode::kWRAP)
+    at.invalid("samples with kCLAMP, kFILL or kREFLECT only");
+  GridSampleAttrs attrs;
+  attrs.mode = ownOf(at, kGridModes, mode, "interpolation");
+  attrs.padding = ownOf(at, kGridPaddings, outside, "sample mode");
+  attrs.alignCorners = alignCorners;
+  return {at.add(&ops::GridSample, {at.input(0), at.input(1)}, std::move(attrs))};
+}
+
+void GridSampleParams::read(const Node& node) {
+  const auto& attrs = node.as<GridSampleAttrs>();
+  mode = publicOf(kGridModes, attrs.mode);
+  outside = publicOf(kGridPaddings, attrs.padding);
+  alignCorners = attrs.alignCorners;
 }
 
 }  // namespace camshaft::api

@@ -1,4 +1,4 @@
-// Resize.
+// Layers that sample between elements: resize, grid sample.
 #pragma once
 
 #include "api/layers/layer.h"
@@ -59,6 +59,33 @@ class ResizeLayer : public LayerOf<nvinfer1::IResizeLayer, ResizeParams> {
   float getCubicCoeff() const noexcept override { return params_.cubicCoefficient; }
   void setExcludeOutside(bool exclude) noexcept override { set(&Params::excludeOutside, exclude); }
   bool getExcludeOutside() const noexcept override { return params_.excludeOutside; }
+};
+
+struct GridSampleParams {
+  static constexpr auto kType = nvinfer1::LayerType::kGRID_SAMPLE;
+  static constexpr int32_t kMaxInputs = 2;
+  nvinfer1::InterpolationMode mode = nvinfer1::InterpolationMode::kLINEAR;
+  nvinfer1::SampleMode outside = nvinfer1::SampleMode::kFILL;
+  bool alignCorners = false;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+};
+
+class GridSampleLayer : public LayerOf<nvinfer1::IGridSampleLayer, GridSampleParams> {
+ public:
+  using LayerOf::LayerOf;
+  void setInterpolationMode(nvinfer1::InterpolationMode mode) noexcept override {
+    set(&Params::mode, mode);
+  }
+  nvinfer1::InterpolationMode getInterpolationMode() const noexcept override {
+    return params_.mode;
+  }
+  void setAlignCorners(bool align) noexcept override { set(&Params::alignCorners, align); }
+  bool getAlignCorners() const noexcept override { return params_.alignCorners; }
+  bool setSampleMode(nvinfer1::SampleMode mode) noexcept override {
+    return set(&Params::outside, mode);
+  }
+  nvinfer1::SampleMode getSampleMode() const noexcept override { return params_.outside; }
 };
 
 }  // namespace camshaft::api

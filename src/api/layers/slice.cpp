@@ -1,5 +1,7 @@
 #include "api/layers/slice.h"
 
+#include <algorithm>
+
 #include "api/convert.h"
 #include "api/tensor.h"
 #include "ops/move.h"
@@ -139,5 +141,58 @@ nvinfer1::Dims SliceLayer::getAxes() const noexcept {
   for (int32_t i = 0; i < all.nbDims; ++i) all.d[i] = i;
   return all;
 }
+
+std::vector<Value*> PaddingParams::emit(Emission& at) const {
+  Value* x = at.input(0);
+  if (before.size() != 2 || after.size() != 2)
+    at.invalid("pads two dimensions and was given ", before.size(), " sizes before and ",
+               after.size(), " after; use a slice with kFILL for others");
+  if (x->rank() < 2) at.invalid("pads the last two dimensions and got ", x->type);
+  PadAttrs attrs;
+  attrs.begin = attrs.end = std::vector<Dim>(x->rank(), Dim(0));
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t axis = x->shape().size() - 2 + i;
+    attrs.begin[axis] = before[i];
+    attrs.end[axis] = after[i];
+    const Dim left = x->shape()[axis] + before[i] + after[i];
+    if (left.isConstant() && left.value() < 0)
+      at.invalid("crops ", -before[i] - after[i], " of the ", x->shape()[axis],
+                 " elements of dimension ", axis);
+  }
+  return {at.add(&ops::Pad, {x}, std::move(attrs))};
+}
+
+namespace {
+
+bool padsLastTwo(const std::vector<Dim>& sizes) {
+  return sizes.size() >= 2 && isStatic(sizes) &&
+         std::all_of(sizes.begin(), sizes.end() - 2, [](const Dim& d) { return d.isConstant(0); });
+}
+
+std::vector<int64_t> lastTwo(const std::vector<Dim>& sizes) {
+  return staticDims({sizes.end() - 2, sizes.end()});
+}
+
+}  // namespace
+
+bool PaddingParams::canRead(const Node& node) {
+  const auto& attrs = node.as<PadAttrs>();
+  return attrs.mode == PadMode::kConstant && (!node.hasInput(1) || isZeroConstant(node.input(1))) &&
+         padsLastTwo(attrs.begin) && padsLastTwo(attrs.end);
+}
+
+void PaddingParams::read(const Node& node) {
+  before = lastTwo(node.as<PadAttrs>().begin);
+  after = lastTwo(node.as<PadAttrs>().end);
+}
+
+void PaddingLayer::setPrePaddingNd(const Dims& padding) noexcept {
+  change([&](Params& params) { params.before = fromPublic(padding); });
+}
+nvinfer1::Dims PaddingLayer::getPrePaddingNd() const noexcept { return toPublic(params_.before); }
+void PaddingLayer::setPostPaddingNd(const Dims& padding) noexcept {
+  change([&](Params& params) { params.after = fromPublic(padding); });
+}
+nvinfer1::Dims PaddingLayer::getPostPaddingNd() const noexcept { return toPublic(params_.after); }
 
 }  // namespace camshaft::api

@@ -1,4 +1,4 @@
-// Slice: a window with steps, which may reach outside the data.
+// Slice: a window with steps, which may reach outside the data. Padding: one without steps.
 #pragma once
 
 #include <optional>
@@ -36,6 +36,26 @@ class SliceLayer : public LayerOf<nvinfer1::ISliceLayer, SliceParams> {
  private:
   void setDims(std::vector<Dim> Params::* field, const Dims& dims, int32_t input) noexcept;
   Dims view(size_t input, const std::vector<Dim>& values) const noexcept;
+};
+
+// Zeros around the last two dimensions; negative padding crops.
+struct PaddingParams {
+  static constexpr auto kType = nvinfer1::LayerType::kPADDING;
+  static constexpr int32_t kMaxInputs = 1;
+  std::vector<int64_t> before, after;
+  std::vector<Value*> emit(Emission& at) const;
+  void read(const Node& node);
+  static bool canRead(const Node& node);  // other Pads have no such layer
+};
+
+class PaddingLayer : public LayerOf<nvinfer1::IPaddingLayer, PaddingParams> {
+ public:
+  using LayerOf::LayerOf;
+  using Dims = nvinfer1::Dims;
+  void setPrePaddingNd(const Dims& padding) noexcept override;
+  Dims getPrePaddingNd() const noexcept override;
+  void setPostPaddingNd(const Dims& padding) noexcept override;
+  Dims getPostPaddingNd() const noexcept override;
 };
 
 }  // namespace camshaft::api
