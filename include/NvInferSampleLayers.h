@@ -123,7 +123,7 @@ class CAMSHAFT_API INMSLayer : public ILayer {
  public:
   void setBoundingBoxFormat(BoundingBoxFormat fmt) noexcept { mImpl->setBoundingBoxFormat(fmt); }
   BoundingBoxFormat getBoundingBoxFormat() const noexcept { return mImpl->getBoundingBoxFormat(); }
-  // Boxes of a class that are looked at, best first.
+  // Boxes of a batch that are looked at, over all classes, best first; 5000 unless set.
   void setTopKBoxLimit(int32_t limit) noexcept { mImpl->setTopKBoxLimit(limit); }
   int32_t getTopKBoxLimit() const noexcept { return mImpl->getTopKBoxLimit(); }
   // kINT32 or kINT64; false for anything else.

@@ -244,6 +244,9 @@ void bindEnums(nb::module_& m) {
       .value("LINSPACE", FillOperation::kLINSPACE)
       .value("RANDOM_UNIFORM", FillOperation::kRANDOM_UNIFORM)
       .value("RANDOM_NORMAL", FillOperation::kRANDOM_NORMAL);
+  nb::enum_<BoundingBoxFormat>(m, "BoundingBoxFormat", nb::is_arithmetic())
+      .value("CORNER_PAIRS", BoundingBoxFormat::kCORNER_PAIRS)
+      .value("CENTER_SIZES", BoundingBoxFormat::kCENTER_SIZES);
   nb::enum_<InterpolationMode>(m, "InterpolationMode", nb::is_arithmetic())
       .value("NEAREST", InterpolationMode::kNEAREST)
       .value("LINEAR", InterpolationMode::kLINEAR)

@@ -273,6 +273,15 @@ void bindData(nb::module_& m) {
                    raising(&IReverseSequenceLayer::setBatchAxis))
       .def_prop_rw("sequence_axis", &IReverseSequenceLayer::getSequenceAxis,
                    raising(&IReverseSequenceLayer::setSequenceAxis));
+  layer<INonZeroLayer>(m, "INonZeroLayer")
+      .def_prop_rw("indices_type", &INonZeroLayer::getIndicesType,
+                   raising(&INonZeroLayer::setIndicesType));
+  layer<INMSLayer>(m, "INMSLayer")
+      .def_prop_rw("bounding_box_format", &INMSLayer::getBoundingBoxFormat,
+                   raising(&INMSLayer::setBoundingBoxFormat))
+      .def_prop_rw("topk_box_limit", &INMSLayer::getTopKBoxLimit,
+                   raising(&INMSLayer::setTopKBoxLimit))
+      .def_prop_rw("indices_type", &INMSLayer::getIndicesType, raising(&INMSLayer::setIndicesType));
   layer<IOneHotLayer>(m, "IOneHotLayer")
       .def_prop_rw("axis", &IOneHotLayer::getAxis, raising(&IOneHotLayer::setAxis));
   layer<IResizeLayer>(m, "IResizeLayer")

@@ -53,6 +53,8 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kGATHER, IGatherLayer)
     CAMSHAFT_LAYER(kSCATTER, IScatterLayer)
     CAMSHAFT_LAYER(kREVERSE_SEQUENCE, IReverseSequenceLayer)
+    CAMSHAFT_LAYER(kNON_ZERO, INonZeroLayer)
+    CAMSHAFT_LAYER(kNMS, INMSLayer)
     CAMSHAFT_LAYER(kONE_HOT, IOneHotLayer)
     CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
     CAMSHAFT_LAYER(kGRID_SAMPLE, IGridSampleLayer)
@@ -308,6 +310,18 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
                        [&] { return n.addReverseSequence(input, lengths); });
       },
       "input"_a, "sequence_lens"_a);
+  add(
+      c, "add_non_zero",
+      [](Net& n, ITensor& input, DataType type) {
+        return checked("add_non_zero", [&] { return n.addNonZero(input, type); });
+      },
+      "input"_a, "indices_type"_a = DataType::kINT32);
+  add(
+      c, "add_nms",
+      [](Net& n, ITensor& boxes, ITensor& scores, ITensor& most, DataType type) {
+        return checked("add_nms", [&] { return n.addNMS(boxes, scores, most, type); });
+      },
+      "boxes"_a, "scores"_a, "max_output_boxes_per_class"_a, "indices_type"_a = DataType::kINT32);
   add(
       c, "add_one_hot",
       [](Net& n, ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) {

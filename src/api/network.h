@@ -170,6 +170,14 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
       nvinfer1::ITensor& input, nvinfer1::ITensor& sequenceLens) noexcept override;
   nvinfer1::IGridSampleLayer* addGridSample(nvinfer1::ITensor& input,
                                             nvinfer1::ITensor& grid) noexcept override;
+  nvinfer1::INonZeroLayer* addNonZero(nvinfer1::ITensor& input) noexcept override;
+  nvinfer1::INonZeroLayer* addNonZeroV2(nvinfer1::ITensor& input,
+                                        nvinfer1::DataType indicesType) noexcept override;
+  nvinfer1::INMSLayer* addNMS(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
+                              nvinfer1::ITensor& maxOutputBoxesPerClass) noexcept override;
+  nvinfer1::INMSLayer* addNMSV2(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
+                                nvinfer1::ITensor& maxOutputBoxesPerClass,
+                                nvinfer1::DataType indicesType) noexcept override;
 
   // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
@@ -189,9 +197,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
   nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
                                           const char* message) noexcept override;
-  nvinfer1::INonZeroLayer* addNonZero(nvinfer1::ITensor& input) noexcept override;
-  nvinfer1::INMSLayer* addNMS(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
-                              nvinfer1::ITensor& maxOutputBoxesPerClass) noexcept override;
   nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
                                           nvinfer1::DataType outputType) noexcept override;
   nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
@@ -207,11 +212,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
       nvinfer1::DataType scaleType) noexcept override;
   bool markUnfusedTensorsAsDebugTensors() noexcept override;
   bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
-  nvinfer1::INonZeroLayer* addNonZeroV2(nvinfer1::ITensor& input,
-                                        nvinfer1::DataType indicesType) noexcept override;
-  nvinfer1::INMSLayer* addNMSV2(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
-                                nvinfer1::ITensor& maxOutputBoxesPerClass,
-                                nvinfer1::DataType indicesType) noexcept override;
   nvinfer1::IAttention* addAttention(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
                                      nvinfer1::ITensor& value,
                                      nvinfer1::AttentionNormalizationOp normOp,

@@ -5,6 +5,7 @@
 #include "api/layers/product.h"
 #include "api/layers/reduce.h"
 #include "api/layers/resize.h"
+#include "api/layers/select.h"
 #include "api/layers/shuffle.h"
 #include "api/layers/slice.h"
 #include "api/layers/window.h"
@@ -262,6 +263,25 @@ IScatterLayer* Network::addScatter(ITensor& data, ITensor& indices, ITensor& upd
 IReverseSequenceLayer* Network::addReverseSequence(ITensor& input, ITensor& sequenceLens) noexcept {
   return add<ReverseSequenceLayer>("reverse_sequence", {&input, &sequenceLens},
                                    [] { return ReverseSequenceParams{}; });
+}
+
+INonZeroLayer* Network::addNonZero(ITensor& input) noexcept {
+  return addNonZeroV2(input, nvinfer1::DataType::kINT32);
+}
+
+INonZeroLayer* Network::addNonZeroV2(ITensor& input, nvinfer1::DataType indicesType) noexcept {
+  return add<NonZeroLayer>("non_zero", {&input}, [&] { return NonZeroParams{indicesType}; });
+}
+
+INMSLayer* Network::addNMS(ITensor& boxes, ITensor& scores,
+                           ITensor& maxOutputBoxesPerClass) noexcept {
+  return addNMSV2(boxes, scores, maxOutputBoxesPerClass, nvinfer1::DataType::kINT32);
+}
+
+INMSLayer* Network::addNMSV2(ITensor& boxes, ITensor& scores, ITensor& maxOutputBoxesPerClass,
+                             nvinfer1::DataType indicesType) noexcept {
+  return add<NMSLayer>("nms", {&boxes, &scores, &maxOutputBoxesPerClass},
+                       [&] { return NMSParams{indicesType}; });
 }
 
 IOneHotLayer* Network::addOneHot(ITensor& indices, ITensor& values, ITensor& depth,

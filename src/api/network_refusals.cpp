@@ -66,20 +66,6 @@ IAssertionLayer* Network::addAssertion(ITensor&, const char*) noexcept {
                                    nullptr);
 }
 
-INonZeroLayer* Network::addNonZero(ITensor&) noexcept {
-  return refused<INonZeroLayer*>(
-      reporter_,
-      "non-zero layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
-INMSLayer* Network::addNMS(ITensor&, ITensor&, ITensor&) noexcept {
-  return refused<INMSLayer*>(reporter_,
-                             "non-maximum suppression layers cannot be added call by call yet; "
-                             "parse an ONNX model that has the operator",
-                             nullptr);
-}
-
 IQuantizeLayer* Network::addQuantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
   return refused<IQuantizeLayer*>(
       reporter_,
@@ -124,20 +110,6 @@ bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
 
 bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
   return true;  // none are
-}
-
-INonZeroLayer* Network::addNonZeroV2(ITensor&, nvinfer1::DataType) noexcept {
-  return refused<INonZeroLayer*>(
-      reporter_,
-      "non-zero layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
-INMSLayer* Network::addNMSV2(ITensor&, ITensor&, ITensor&, nvinfer1::DataType) noexcept {
-  return refused<INMSLayer*>(reporter_,
-                             "non-maximum suppression layers cannot be added call by call yet; "
-                             "parse an ONNX model that has the operator",
-                             nullptr);
 }
 
 IAttention* Network::addAttention(ITensor&, ITensor&, ITensor&, AttentionNormalizationOp,

@@ -39,10 +39,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
       [&] { return network.addDynamicQuantize(x, 0, 16, type, type); },
       [&] { return network.addDynamicQuantizeV2(x, {1, {16}}, type, type); },
       [&] { return network.addAssertion(x, "no"); },
-      [&] { return network.addNonZero(x); },
-      [&] { return network.addNonZero(x, DataType::kINT64); },
-      [&] { return network.addNMS(x, x, x); },
-      [&] { return network.addNMS(x, x, x, DataType::kINT64); },
       [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
       [&] {
         return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,

@@ -100,23 +100,6 @@ class Profiler : public IProfiler {
   std::vector<std::string> layers;
 };
 
-class Allocator : public IOutputAllocator {
- public:
-  void* reallocateOutput(const char*, void*, uint64_t size, uint64_t alignment) noexcept override {
-    memory.resize(size + alignment);
-    void* start = memory.data();
-    size_t space = memory.size();
-    return std::align(alignment, size, start, space);
-  }
-  void notifyShape(const char* name, const Dims& dims) noexcept override {
-    tensor = name;
-    shape = dims;
-  }
-  std::vector<std::byte> memory;
-  std::string tensor;
-  Dims shape{};
-};
-
 TEST(Running, ProfilerAndOutputAllocator) {
   Client client;
   describeModel(client);
@@ -124,7 +107,7 @@ TEST(Running, ProfilerAndOutputAllocator) {
   ASSERT_TRUE(engine);
   const std::unique_ptr<IExecutionContext> context(engine->createExecutionContext());
   Profiler profiler;
-  Allocator allocator;
+  TestAllocator allocator;
   context->setProfiler(&profiler);
   const std::vector<float> x(3 * 16, 1.f);
   ASSERT_TRUE(context->setInputShape("x", Dims2(3, 16)));
@@ -157,7 +140,7 @@ TEST(Running, AFailedRunLeavesTheContextAsItWas) {
   ASSERT_TRUE(context->enqueueV3(nullptr));
   ASSERT_TRUE(context->setTensorAddress("y", y.data()));
 
-  class Stingy : public Allocator {
+  class Stingy : public TestAllocator {
     void* reallocateOutput(const char*, void*, uint64_t, uint64_t) noexcept override {
       return nullptr;
     }

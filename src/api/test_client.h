@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,25 @@ class TestRecorder : public nvinfer1::IErrorRecorder {
 
  private:
   std::vector<std::pair<nvinfer1::ErrorCode, std::string>> errors_;
+};
+
+// Memory for an output, as large as it turns out to be.
+class TestAllocator : public nvinfer1::IOutputAllocator {
+ public:
+  void* reallocateOutput(const char*, void*, uint64_t size, uint64_t alignment) noexcept override {
+    memory.resize(size + alignment);
+    void* start = memory.data();
+    size_t space = memory.size();
+    return address = std::align(alignment, size, start, space);
+  }
+  void notifyShape(const char* name, const nvinfer1::Dims& dims) noexcept override {
+    tensor = name;
+    shape = dims;
+  }
+  std::vector<std::byte> memory;
+  void* address = nullptr;
+  std::string tensor;
+  nvinfer1::Dims shape{};
 };
 
 struct Feed {
@@ -134,16 +154,21 @@ struct Client {
     }
     std::vector<std::vector<std::byte>> buffers;
     std::vector<T> result;
+    TestAllocator allocator;  // for the wanted output, where only the run decides its size
     for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
       const char* name = engine.getIOTensorName(i);
       if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kOUTPUT) continue;
       const int64_t bytes = context->getMaxOutputSize(name);
       context->setTensorAddress(name, buffers.emplace_back(std::max<int64_t>(bytes, 1)).data());
     }
+    const std::vector<int64_t> known = listOf(context->getTensorShape(wanted));
+    const bool isOpen = std::find(known.begin(), known.end(), -1) != known.end();
+    if (isOpen) context->setOutputAllocator(wanted, &allocator);
     EXPECT_TRUE(context->enqueueV3(nullptr)) << (logger.errors.empty() ? "" : logger.errors.back());
-    shape = context->getTensorShape(wanted);
+    shape = isOpen ? allocator.shape : context->getTensorShape(wanted);
     result.resize(countOf(shape));
-    std::memcpy(result.data(), context->getTensorAddress(wanted), result.size() * sizeof(T));
+    std::memcpy(result.data(), isOpen ? allocator.address : context->getTensorAddress(wanted),
+                result.size() * sizeof(T));
     return result;
   }
   nvinfer1::Dims shape{};  // of the result of the last run

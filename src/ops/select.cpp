@@ -128,13 +128,14 @@ int64_t resultElements(const Node& node, size_t index, int64_t elements, int64_t
   return node.op == &ops::Unique && index != 1 ? count : elements;
 }
 
-Value* takeResults(Graph& graph, Value* output, const Dim& size) {
+Value* takeResults(Graph& graph, Value* output, const Dim& size, Node* before) {
   SliceAttrs attrs;
   attrs.axes = {0};
   attrs.starts = {0};
   attrs.sizes = {size};
   attrs.steps = {1};
-  return graph.add(&ops::Slice, output->producer->name, {output}, std::move(attrs))->output();
+  return graph.add(&ops::Slice, output->producer->name, {output}, std::move(attrs), before)
+      ->output();
 }
 
 }  // namespace camshaft

@@ -43,6 +43,6 @@ struct UniqueAttrs : AttrsOf<UniqueAttrs> {
 int64_t resultElements(const Node& node, size_t index, int64_t elements, int64_t count);
 
 // The results at the beginning of an output, `size` of them along dimension 0.
-Value* takeResults(Graph& graph, Value* output, const Dim& size);
+Value* takeResults(Graph& graph, Value* output, const Dim& size, Node* before = nullptr);
 
 }  // namespace camshaft
