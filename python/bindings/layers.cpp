@@ -142,6 +142,7 @@ void bindCompute(nb::module_& m) {
       [](nb::handle s, Weights w) { nb::cast<IScaleLayer&>(s).setPower(w); });
   layer<ISoftMaxLayer>(m, "ISoftMaxLayer")
       .def_prop_rw("axes", &ISoftMaxLayer::getAxes, raising(&ISoftMaxLayer::setAxes));
+  layer<IRaggedSoftMaxLayer>(m, "IRaggedSoftMaxLayer");
   layer<INormalizationLayer>(m, "INormalizationLayer")
       .def_prop_rw("epsilon", &INormalizationLayer::getEpsilon,
                    raising(&INormalizationLayer::setEpsilon))

@@ -28,6 +28,7 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kACTIVATION, IActivationLayer)
     CAMSHAFT_LAYER(kSCALE, IScaleLayer)
     CAMSHAFT_LAYER(kSOFTMAX, ISoftMaxLayer)
+    CAMSHAFT_LAYER(kRAGGED_SOFTMAX, IRaggedSoftMaxLayer)
     CAMSHAFT_LAYER(kNORMALIZATION, INormalizationLayer)
     CAMSHAFT_LAYER(kLRN, ILRNLayer)
     CAMSHAFT_LAYER(kELEMENTWISE, IElementWiseLayer)
@@ -162,6 +163,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_softmax", [&] { return n.addSoftMax(input); });
       },
       "input"_a);
+  add(
+      c, "add_ragged_softmax",
+      [](Net& n, ITensor& input, ITensor& bounds) {
+        return checked("add_ragged_softmax", [&] { return n.addRaggedSoftMax(input, bounds); });
+      },
+      "input"_a, "bounds"_a);
   add(
       c, "add_normalization",
       [](Net& n, ITensor& input, ITensor& scale, ITensor& bias, uint32_t axes) {

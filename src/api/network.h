@@ -178,10 +178,10 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   nvinfer1::INMSLayer* addNMSV2(nvinfer1::ITensor& boxes, nvinfer1::ITensor& scores,
                                 nvinfer1::ITensor& maxOutputBoxesPerClass,
                                 nvinfer1::DataType indicesType) noexcept override;
-
-  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
                                                   nvinfer1::ITensor& bounds) noexcept override;
+
+  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
                                         nvinfer1::IPluginV2& plugin) noexcept override;
   nvinfer1::IPluginV3Layer* addPluginV3(nvinfer1::ITensor* const* inputs, int32_t nbInputs,

@@ -134,6 +134,11 @@ ISoftMaxLayer* Network::addSoftMax(ITensor& input) noexcept {
                            [&] { return SoftMaxParams{1u << channelAxisOf(input)}; });
 }
 
+IRaggedSoftMaxLayer* Network::addRaggedSoftMax(ITensor& input, ITensor& bounds) noexcept {
+  return add<RaggedSoftMaxLayer>("ragged_softmax", {&input, &bounds},
+                                 [] { return RaggedSoftMaxParams{}; });
+}
+
 INormalizationLayer* Network::addNormalization(ITensor& input, ITensor& scale, ITensor& bias,
                                                uint32_t axesMask) noexcept {
   return add<NormalizationLayer>("normalization", {&input, &scale, &bias}, [&] {

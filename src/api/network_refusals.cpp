@@ -13,11 +13,6 @@ constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so namin
 
 }  // namespace
 
-IRaggedSoftMaxLayer* Network::addRaggedSoftMax(ITensor&, ITensor&) noexcept {
-  return refused<IRaggedSoftMaxLayer*>(reporter_, "ragged softmax layers are not available yet",
-                                       nullptr);
-}
-
 IPluginV2Layer* Network::addPluginV2(ITensor* const*, int32_t, IPluginV2&) noexcept {
   return refused<IPluginV2Layer*>(reporter_, "plugins cannot be added to a network yet", nullptr);
 }

@@ -29,7 +29,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
   INetworkDefinition& network = *client.network;
   const DataType type = DataType::kINT8;
   const std::vector<std::function<void*()>> additions = {
-      [&] { return network.addRaggedSoftMax(x, x); },
       [&] { return network.addLoop(); },
       [&] { return network.addIfConditional(); },
       [&] { return network.addQuantize(x, x); },

@@ -38,5 +38,22 @@ TEST(NormLayers, LrnDividesByTheSquaresOfNeighbouringChannels) {
   EXPECT_TRUE(client.reported("needs channels, rows and columns"));
 }
 
+TEST(NormLayers, RaggedSoftmaxStopsAtEachRowsLength) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(3, 3));
+  const std::vector<int32_t> lengths{3, 1, 0};
+  ITensor* bounds =
+      client.network->addConstant(Dims2(3, 1), weightsOf(lengths, DataType::kINT32))->getOutput(0);
+  auto* ragged = client.network->addRaggedSoftMax(*x, *bounds);
+  ASSERT_TRUE(ragged);
+  client.output(ragged->getOutput(0), "y");
+  const float two = std::log(2.f);
+  const std::vector<float> data{0, two, 0, 5, NAN, 5, 1, 1, 1};
+  EXPECT_THAT(client.run({{"x", Dims2(3, 3), data.data()}}),
+              ElementsAre(0.25f, FloatEq(0.5f), 0.25f, 1, 0, 0, 0, 0, 0));
+  EXPECT_FALSE(client.network->addRaggedSoftMax(*x, *client.integers({1, 2, 3})));
+  EXPECT_TRUE(client.reported("the lengths of its rows as integers [3, 1]"));
+}
+
 }  // namespace
 }  // namespace camshaft::api

@@ -1,12 +1,17 @@
 #include "api/layers/reduce.h"
 
+#include <limits>
+
+#include "onnx/formula.h"
 #include "ops/index.h"
 #include "ops/move.h"
 #include "ops/norm.h"
+#include "ops/shape.h"
 #include "ops/softmax.h"
 
 namespace camshaft::api {
 
+using namespace onnx::importer;  // Formula and Term
 using nvinfer1::ReduceOperation;
 
 std::vector<Value*> SoftMaxParams::emit(Emission& at) const {
@@ -16,6 +21,31 @@ std::vector<Value*> SoftMaxParams::emit(Emission& at) const {
 }
 
 void SoftMaxParams::read(const Node& node) { axes = 1u << node.as<SoftmaxAttrs>().axis; }
+
+std::vector<Value*> RaggedSoftMaxParams::emit(Emission& at) const {
+  Value *x = at.input(0), *bounds = at.input(1);
+  if (x->rank() < 2) at.invalid("needs rows of elements and got ", x->type);
+  Shape oneEach = x->shape();
+  oneEach.back() = 1;
+  if (bounds->shape() != oneEach || !isInteger(bounds->dataType()))
+    at.invalid("needs the lengths of its rows as integers ", toString(oneEach), " and got ",
+               bounds->type);
+  RangeAttrs range;
+  range.count = x->shape().back();
+  Value* positions = at.add(
+      &ops::Range, {at.scalar(DataType::kI32, 0), at.scalar(DataType::kI32, 1)}, std::move(range));
+  const std::vector<Value*> ends{positions, at.cast(bounds, DataType::kI32)};
+  const auto within = [&](Value* values, double otherwise) {
+    Formula f;
+    const Term inside = f.input(0, DataType::kI32) < f.input(1, DataType::kI32);
+    const Term value = f.input(2, values->dataType());
+    return at.pointwise({ends[0], ends[1], values}, f.take(where(inside, value, otherwise)));
+  };
+  SoftmaxAttrs attrs;
+  attrs.axis = x->rank() - 1;
+  Value* rows = within(x, -std::numeric_limits<double>::infinity());
+  return {within(at.add(&ops::Softmax, {rows}, std::move(attrs)), 0)};
+}
 
 // Scale or bias of a group normalisation as one value per channel: [C], from that many elements or
 // from one per group.

@@ -22,6 +22,14 @@ class SoftMaxLayer : public LayerOf<nvinfer1::ISoftMaxLayer, SoftMaxParams> {
   uint32_t getAxes() const noexcept override { return params_.axes; }
 };
 
+// Softmax over the first bounds[row] elements of each row; zeros behind them.
+struct RaggedSoftMaxParams {
+  static constexpr auto kType = nvinfer1::LayerType::kRAGGED_SOFTMAX;
+  static constexpr int32_t kMaxInputs = 2;
+  std::vector<Value*> emit(Emission& at) const;
+};
+using RaggedSoftMaxLayer = LayerOf<nvinfer1::IRaggedSoftMaxLayer, RaggedSoftMaxParams>;
+
 struct NormalizationParams {
   static constexpr auto kType = nvinfer1::LayerType::kNORMALIZATION;
   static constexpr int32_t kMaxInputs = 3;
