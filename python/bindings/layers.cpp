@@ -261,6 +261,9 @@ void bindData(nb::module_& m) {
                    raising(&IPaddingLayer::setPrePaddingNd))
       .def_prop_rw("post_padding_nd", &IPaddingLayer::getPostPaddingNd,
                    raising(&IPaddingLayer::setPostPaddingNd));
+  layer<IAssertionLayer>(m, "IAssertionLayer")
+      .def_prop_rw("message", text(&IAssertionLayer::getMessage),
+                   raising(&IAssertionLayer::setMessage));
   layer<IGatherLayer>(m, "IGatherLayer")
       .def_prop_rw("axis", &IGatherLayer::getGatherAxis, raising(&IGatherLayer::setGatherAxis))
       .def_prop_rw("num_elementwise_dims", &IGatherLayer::getNbElementWiseDims,

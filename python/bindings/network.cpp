@@ -59,6 +59,7 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kONE_HOT, IOneHotLayer)
     CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
     CAMSHAFT_LAYER(kGRID_SAMPLE, IGridSampleLayer)
+    CAMSHAFT_LAYER(kASSERTION, IAssertionLayer)
     default:
       return as(layer);
   }
@@ -236,6 +237,12 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_constant", [&] { return n.addConstant(shape, w.weights); });
       },
       "shape"_a, "weights"_a);
+  add(
+      c, "add_assertion",
+      [](Net& n, ITensor& condition, const char* message) {
+        return checked("add_assertion", [&] { return n.addAssertion(condition, message); });
+      },
+      "condition"_a, "message"_a);
   add(
       c, "add_fill",
       [](Net& n, const Dims& shape, FillOperation op, DataType type) {

@@ -180,6 +180,8 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                 nvinfer1::DataType indicesType) noexcept override;
   nvinfer1::IRaggedSoftMaxLayer* addRaggedSoftMax(nvinfer1::ITensor& input,
                                                   nvinfer1::ITensor& bounds) noexcept override;
+  nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
+                                          const char* message) noexcept override;
 
   // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
@@ -195,8 +197,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   nvinfer1::IQuantizeLayer* addQuantize(nvinfer1::ITensor& input,
                                         nvinfer1::ITensor& scale) noexcept override;
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
-  nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
-                                          const char* message) noexcept override;
   nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
                                           nvinfer1::DataType outputType) noexcept override;
   nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,

@@ -1,4 +1,5 @@
 // The add* methods: parameters from arguments, then one way to add.
+#include "api/layers/assertion.h"
 #include "api/layers/data.h"
 #include "api/layers/fill.h"
 #include "api/layers/pointwise.h"
@@ -301,6 +302,11 @@ IResizeLayer* Network::addResize(ITensor& input) noexcept {
 
 IGridSampleLayer* Network::addGridSample(ITensor& input, ITensor& grid) noexcept {
   return add<GridSampleLayer>("grid_sample", {&input, &grid}, [] { return GridSampleParams{}; });
+}
+
+IAssertionLayer* Network::addAssertion(ITensor& condition, const char* message) noexcept {
+  return add<AssertionLayer>("assertion", {&condition},
+                             [&] { return AssertionParams{message ? message : ""}; });
 }
 
 IFillLayer* Network::addFill(const nvinfer1::Dims& dimensions, FillOperation op) noexcept {

@@ -54,13 +54,6 @@ IIfConditional* Network::addIfConditional() noexcept {
                                   nullptr);
 }
 
-IAssertionLayer* Network::addAssertion(ITensor&, const char*) noexcept {
-  return refused<IAssertionLayer*>(reporter_,
-                                   "assertion layers cannot be added call by call yet; parse an "
-                                   "ONNX model that has the operator",
-                                   nullptr);
-}
-
 IQuantizeLayer* Network::addQuantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
   return refused<IQuantizeLayer*>(
       reporter_,

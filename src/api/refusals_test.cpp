@@ -37,7 +37,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
       [&] { return network.addDequantize(x, x, DataType::kFLOAT); },
       [&] { return network.addDynamicQuantize(x, 0, 16, type, type); },
       [&] { return network.addDynamicQuantizeV2(x, {1, {16}}, type, type); },
-      [&] { return network.addAssertion(x, "no"); },
       [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
       [&] {
         return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,

@@ -135,10 +135,20 @@ static bool replaceByContents(Graph& graph, Node* node) {
   return true;
 }
 
+// An assertion stays unless it is seen to hold: a run must fail.
+static bool mayFail(const Graph& graph, const Node& assertion) {
+  const std::vector<Dim>& symbols = assertion.as<BindDimsAttrs>().symbols;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (!assertion.input(0)->contents->at(i).isConstant(
+            graph.symbolRange()(symbols[i].symbolName()).min))
+      return true;
+  return false;
+}
+
 // Symbols that BindDims would read from a tensor of known dimensions are those dimensions.
 static bool resolveBoundDims(Graph& graph, Node* node, KnownSymbols& known) {
-  if (node->op != &ops::BindDims || !node->input(0)->contents || isAssertion(graph, *node))
-    return false;
+  if (node->op != &ops::BindDims || !node->input(0)->contents) return false;
+  if (isAssertion(graph, *node) && mayFail(graph, *node)) return false;
   const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
   for (size_t i = 0; i < symbols.size(); ++i) {
     graph.symbols.erase(symbols[i].symbolName());

@@ -254,6 +254,9 @@ void Sizes::bind(const Step& step, std::span<const int64_t> values) {
   bool changed = !steps_[index].isSettled;
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t least = step.bindMin[i], most = step.bindMax[i];
+    if (values[i] != least && least == most)  // an assertion, or a size that a profile fixes
+      fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", i, " is ", values[i],
+           " and must be ", least, " in profile ", profile_);
     if (values[i] < least || values[i] > most)
       fail(ErrorKind::kInvalidArgument, "'", step.name, "': element ", i, " is ", values[i],
            " and profile ", profile_, " was planned for ", least, " to ",
