@@ -35,6 +35,14 @@ void bindWindow(Class& c) {
 }
 
 template <class L>
+void bindLinear(nb::module_& m, const char* name) {
+  layer<L>(m, name)
+      .def_prop_rw("axis", &L::getAxis, raising(&L::setAxis))
+      .def_prop_rw("block_shape", &L::getBlockShape, raising(&L::setBlockShape))
+      .def_prop_rw("to_type", &L::getToType, raising(&L::setToType));
+}
+
+template <class L>
 void bindKernelLayer(nb::module_& m, const char* name) {
   auto c = layer<L>(m, name);
   bindWindow<L>(c);
@@ -228,6 +236,19 @@ void bindData(nb::module_& m) {
   layer<IIdentityLayer>(m, "IIdentityLayer");
   layer<ICastLayer>(m, "ICastLayer")
       .def_prop_rw("to_type", &ICastLayer::getToType, raising(&ICastLayer::setToType));
+  bindLinear<IQuantizeLayer>(m, "IQuantizeLayer");
+  bindLinear<IDequantizeLayer>(m, "IDequantizeLayer");
+  layer<IDynamicQuantizeLayer>(m, "IDynamicQuantizeLayer")
+      .def_prop_rw("axis", &IDynamicQuantizeLayer::getAxis,
+                   raising(&IDynamicQuantizeLayer::setAxis))
+      .def_prop_rw("block_size", &IDynamicQuantizeLayer::getBlockSize,
+                   raising(&IDynamicQuantizeLayer::setBlockSize))
+      .def_prop_rw("block_shape", &IDynamicQuantizeLayer::getBlockShape,
+                   raising(&IDynamicQuantizeLayer::setBlockShape))
+      .def_prop_rw("to_type", &IDynamicQuantizeLayer::getToType,
+                   raising(&IDynamicQuantizeLayer::setToType))
+      .def_prop_rw("scale_type", &IDynamicQuantizeLayer::getScaleType,
+                   raising(&IDynamicQuantizeLayer::setScaleType));
   layer<IShapeLayer>(m, "IShapeLayer");
   layer<IConcatenationLayer>(m, "IConcatenationLayer")
       .def_prop_rw("axis", &IConcatenationLayer::getAxis, raising(&IConcatenationLayer::setAxis));

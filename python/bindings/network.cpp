@@ -44,6 +44,9 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kFILL, IFillLayer)
     CAMSHAFT_LAYER(kIDENTITY, IIdentityLayer)
     CAMSHAFT_LAYER(kCAST, ICastLayer)
+    CAMSHAFT_LAYER(kQUANTIZE, IQuantizeLayer)
+    CAMSHAFT_LAYER(kDEQUANTIZE, IDequantizeLayer)
+    CAMSHAFT_LAYER(kDYNAMIC_QUANTIZE, IDynamicQuantizeLayer)
     CAMSHAFT_LAYER(kSHAPE, IShapeLayer)
     CAMSHAFT_LAYER(kCONCATENATION, IConcatenationLayer)
     CAMSHAFT_LAYER(kSHUFFLE, IShuffleLayer)
@@ -158,6 +161,32 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_cast", [&] { return n.addCast(input, type); });
       },
       "input"_a, "to_type"_a);
+  add(
+      c, "add_quantize",
+      [](Net& n, ITensor& input, ITensor& scale, DataType type) {
+        return checked("add_quantize", [&] { return n.addQuantize(input, scale, type); });
+      },
+      "input"_a, "scale"_a, "output_type"_a = DataType::kINT8);
+  add(
+      c, "add_dequantize",
+      [](Net& n, ITensor& input, ITensor& scale, DataType type) {
+        return checked("add_dequantize", [&] { return n.addDequantize(input, scale, type); });
+      },
+      "input"_a, "scale"_a, "output_type"_a = DataType::kFLOAT);
+  add(
+      c, "add_dynamic_quantize",
+      [](Net& n, ITensor& input, int32_t axis, int32_t size, DataType type, DataType scaleType) {
+        return checked("add_dynamic_quantize",
+                       [&] { return n.addDynamicQuantize(input, axis, size, type, scaleType); });
+      },
+      "input"_a, "axis"_a, "block_size"_a, "output_type"_a, "scale_type"_a);
+  add(
+      c, "add_dynamic_quantize_v2",
+      [](Net& n, ITensor& input, const Dims& block, DataType type, DataType scaleType) {
+        return checked("add_dynamic_quantize_v2",
+                       [&] { return n.addDynamicQuantizeV2(input, block, type, scaleType); });
+      },
+      "input"_a, "block_shape"_a, "output_type"_a, "scale_type"_a);
   add(
       c, "add_softmax",
       [](Net& n, ITensor& input) {

@@ -182,6 +182,20 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                   nvinfer1::ITensor& bounds) noexcept override;
   nvinfer1::IAssertionLayer* addAssertion(nvinfer1::ITensor& condition,
                                           const char* message) noexcept override;
+  nvinfer1::IQuantizeLayer* addQuantize(nvinfer1::ITensor& input,
+                                        nvinfer1::ITensor& scale) noexcept override;
+  nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                          nvinfer1::DataType outputType) noexcept override;
+  nvinfer1::IDequantizeLayer* addDequantize(nvinfer1::ITensor& input,
+                                            nvinfer1::ITensor& scale) noexcept override;
+  nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
+                                              nvinfer1::DataType outputType) noexcept override;
+  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantize(
+      nvinfer1::ITensor& input, int32_t axis, int32_t blockSize, nvinfer1::DataType toType,
+      nvinfer1::DataType scaleType) noexcept override;
+  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantizeV2(
+      nvinfer1::ITensor& input, const nvinfer1::Dims& blockShape, nvinfer1::DataType toType,
+      nvinfer1::DataType scaleType) noexcept override;
 
   // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
@@ -192,24 +206,13 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                         nvinfer1::IPluginV3& plugin) noexcept override;
   nvinfer1::ILoop* addLoop() noexcept override;
   bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
-  nvinfer1::IDequantizeLayer* addDequantize(nvinfer1::ITensor& input,
-                                            nvinfer1::ITensor& scale) noexcept override;
-  nvinfer1::IQuantizeLayer* addQuantize(nvinfer1::ITensor& input,
-                                        nvinfer1::ITensor& scale) noexcept override;
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
-  nvinfer1::IQuantizeLayer* addQuantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
-                                          nvinfer1::DataType outputType) noexcept override;
-  nvinfer1::IDequantizeLayer* addDequantizeV2(nvinfer1::ITensor& input, nvinfer1::ITensor& scale,
-                                              nvinfer1::DataType outputType) noexcept override;
   bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
   bool markWeightsRefittable(const char* name) noexcept override;
   bool unmarkWeightsRefittable(const char* name) noexcept override;
   bool areWeightsMarkedRefittable(const char* name) const noexcept override;
-  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantize(
-      nvinfer1::ITensor& input, int32_t axis, int32_t blockSize, nvinfer1::DataType toType,
-      nvinfer1::DataType scaleType) noexcept override;
   bool markUnfusedTensorsAsDebugTensors() noexcept override;
   bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
   nvinfer1::IAttention* addAttention(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
@@ -220,9 +223,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                       nvinfer1::ITensor& cosCache,
                                                       nvinfer1::ITensor& sinCache, bool interleaved,
                                                       int32_t rotaryEmbeddingDim) noexcept override;
-  nvinfer1::IDynamicQuantizeLayer* addDynamicQuantizeV2(
-      nvinfer1::ITensor& input, const nvinfer1::Dims& blockShape, nvinfer1::DataType toType,
-      nvinfer1::DataType scaleType) noexcept override;
   nvinfer1::IKVCacheUpdateLayer* addKVCacheUpdate(
       nvinfer1::ITensor& cache, nvinfer1::ITensor& update, nvinfer1::ITensor& writeIndices,
       nvinfer1::KVCacheMode cacheMode) noexcept override;

@@ -4,6 +4,7 @@
 #include "api/layers/fill.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
+#include "api/layers/quantize.h"
 #include "api/layers/reduce.h"
 #include "api/layers/resize.h"
 #include "api/layers/select.h"
@@ -128,6 +129,45 @@ ISelectLayer* Network::addSelect(ITensor& condition, ITensor& thenInput,
 
 ICastLayer* Network::addCast(ITensor& input, nvinfer1::DataType toType) noexcept {
   return add<CastLayer>("cast", {&input}, [&] { return CastParams{toType}; });
+}
+
+IQuantizeLayer* Network::addQuantize(ITensor& input, ITensor& scale) noexcept {
+  return addQuantizeV2(input, scale, nvinfer1::DataType::kINT8);
+}
+
+IQuantizeLayer* Network::addQuantizeV2(ITensor& input, ITensor& scale,
+                                       nvinfer1::DataType outputType) noexcept {
+  return add<QuantizeLayer>("quantize", {&input, &scale},
+                            [&] { return QuantizeParams{{outputType}}; });
+}
+
+IDequantizeLayer* Network::addDequantize(ITensor& input, ITensor& scale) noexcept {
+  return addDequantizeV2(input, scale, nvinfer1::DataType::kFLOAT);
+}
+
+IDequantizeLayer* Network::addDequantizeV2(ITensor& input, ITensor& scale,
+                                           nvinfer1::DataType outputType) noexcept {
+  return add<DequantizeLayer>("dequantize", {&input, &scale},
+                              [&] { return DequantizeParams{{outputType}}; });
+}
+
+IDynamicQuantizeLayer* Network::addDynamicQuantize(ITensor& input, int32_t axis, int32_t blockSize,
+                                                   nvinfer1::DataType toType,
+                                                   nvinfer1::DataType scaleType) noexcept {
+  return add<DynamicQuantizeLayer>("dynamic_quantize", {&input}, [&] {
+    return DynamicQuantizeParams{toType, scaleType, axis, blockSize, {}};
+  });
+}
+
+IDynamicQuantizeLayer* Network::addDynamicQuantizeV2(ITensor& input,
+                                                     const nvinfer1::Dims& blockShape,
+                                                     nvinfer1::DataType toType,
+                                                     nvinfer1::DataType scaleType) noexcept {
+  return add<DynamicQuantizeLayer>("dynamic_quantize", {&input}, [&] {
+    DynamicQuantizeParams params{toType, scaleType};
+    params.blockShape = fromPublic(blockShape);
+    return params;
+  });
 }
 
 ISoftMaxLayer* Network::addSoftMax(ITensor& input) noexcept {

@@ -33,39 +33,11 @@ bool Network::setWeightsName(Weights, const char*) noexcept {
   return refused(reporter_, kNoRefit, false);
 }
 
-IDequantizeLayer* Network::addDequantize(ITensor&, ITensor&) noexcept {
-  return refused<IDequantizeLayer*>(reporter_,
-                                    "dequantise layers cannot be added call by call yet; parse an "
-                                    "ONNX model that has the operator",
-                                    nullptr);
-}
-
-IQuantizeLayer* Network::addQuantize(ITensor&, ITensor&) noexcept {
-  return refused<IQuantizeLayer*>(
-      reporter_,
-      "quantise layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
 IIfConditional* Network::addIfConditional() noexcept {
   return refused<IIfConditional*>(reporter_,
                                   "conditional layers cannot be added call by call yet; parse an "
                                   "ONNX model that has the operator",
                                   nullptr);
-}
-
-IQuantizeLayer* Network::addQuantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
-  return refused<IQuantizeLayer*>(
-      reporter_,
-      "quantise layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
-IDequantizeLayer* Network::addDequantizeV2(ITensor&, ITensor&, nvinfer1::DataType) noexcept {
-  return refused<IDequantizeLayer*>(reporter_,
-                                    "dequantise layers cannot be added call by call yet; parse an "
-                                    "ONNX model that has the operator",
-                                    nullptr);
 }
 
 bool Network::markDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }
@@ -83,14 +55,6 @@ bool Network::unmarkWeightsRefittable(const char*) noexcept {
 }
 
 bool Network::areWeightsMarkedRefittable(const char*) const noexcept { return false; }
-
-IDynamicQuantizeLayer* Network::addDynamicQuantize(ITensor&, int32_t, int32_t, nvinfer1::DataType,
-                                                   nvinfer1::DataType) noexcept {
-  return refused<IDynamicQuantizeLayer*>(reporter_,
-                                         "dynamic quantise layers cannot be added call by call "
-                                         "yet; parse an ONNX model that has the operator",
-                                         nullptr);
-}
 
 bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
   return refused(reporter_, kNoDebugTensors, false);
@@ -112,15 +76,6 @@ IRotaryEmbeddingLayer* Network::addRotaryEmbedding(ITensor&, ITensor&, ITensor&,
                                                    int32_t) noexcept {
   return refused<IRotaryEmbeddingLayer*>(reporter_,
                                          "rotary embedding layers cannot be added call by call "
-                                         "yet; parse an ONNX model that has the operator",
-                                         nullptr);
-}
-
-IDynamicQuantizeLayer* Network::addDynamicQuantizeV2(ITensor&, const nvinfer1::Dims&,
-                                                     nvinfer1::DataType,
-                                                     nvinfer1::DataType) noexcept {
-  return refused<IDynamicQuantizeLayer*>(reporter_,
-                                         "dynamic quantise layers cannot be added call by call "
                                          "yet; parse an ONNX model that has the operator",
                                          nullptr);
 }

@@ -27,16 +27,9 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
   ITensor& x = *client.input("x", {2, {2, 2}});
   int64_t groups[] = {0};
   INetworkDefinition& network = *client.network;
-  const DataType type = DataType::kINT8;
   const std::vector<std::function<void*()>> additions = {
       [&] { return network.addLoop(); },
       [&] { return network.addIfConditional(); },
-      [&] { return network.addQuantize(x, x); },
-      [&] { return network.addQuantize(x, x, type); },
-      [&] { return network.addDequantize(x, x); },
-      [&] { return network.addDequantize(x, x, DataType::kFLOAT); },
-      [&] { return network.addDynamicQuantize(x, 0, 16, type, type); },
-      [&] { return network.addDynamicQuantizeV2(x, {1, {16}}, type, type); },
       [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
       [&] {
         return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,

@@ -4,6 +4,7 @@
 #include "api/layers/fill.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
+#include "api/layers/quantize.h"
 #include "api/layers/reduce.h"
 #include "api/layers/resize.h"
 #include "api/layers/shuffle.h"
@@ -63,7 +64,10 @@ bool isPooling(const Node& node) {
 std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   if (node.epilogue) return nullptr;
   const Op op = node.op;
-  if (op == &ops::Pointwise) return pointwiseLayerFor(network, node);
+  if (op == &ops::Pointwise) {
+    auto layer = pointwiseLayerFor(network, node);
+    return layer ? std::move(layer) : quantizeLayerFor(network, node);
+  }
   if (op == &ops::Identity) return make<IdentityLayer>(network, node);
   if (op == &ops::Conv && hasKnownFilters(node)) return make<ConvolutionLayer>(network, node);
   if (op == &ops::ConvTranspose && hasKnownFilters(node))

@@ -1,11 +1,10 @@
 #include "onnx/ops/quantize.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "onnx/formula.h"
 #include "onnx/ops/cast.h"
 #include "onnx/ops/elementwise.h"
+#include "onnx/quantization.h"
 #include "onnx/size_rules.h"
 #include "ops/gemm_int8.h"
 #include "ops/move.h"
@@ -54,45 +53,32 @@ void requireOperands(const NodeImport& node, const Value* x, const Value* scale,
   if (zeroPoint) requireBroadcastsTo(node, zeroPoint, "zero point", x->shape());
 }
 
+struct Operation {
+  std::vector<Value*> inputs;
+  std::optional<DataType> zeroPoint;
+};
+
+Operation operationOn(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint) {
+  if (!matters(node, zeroPoint)) return {{x, scale}, std::nullopt};
+  return {{x, scale, zeroPoint}, zeroPoint->dataType()};
+}
+
 }  // namespace
 
 Value* quantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint, DataType type) {
   requireOperands(node, x, scale, zeroPoint);
-  const DataType compute = isFloat(x->dataType()) ? x->dataType() : DataType::kF32;
-  std::vector<Value*> inputs{x, scale};
-  Formula formula;
-  const Term value = cast(formula.input(0, x->dataType()), compute);
-  Term result = value / cast(formula.input(1, scale->dataType()), compute);
-  // Rounded and clamped in f32: half precision does not hold every 16-bit integer.
-  result = cast(result, DataType::kF32);
-  if (isInteger(type)) result = apply(ScalarOp::kRound, result);
-  if (matters(node, zeroPoint)) {
-    inputs.push_back(zeroPoint);
-    result = result + cast(formula.input(2, zeroPoint->dataType()), DataType::kF32);
-  }
-  if (isInteger(type)) {
-    const int bits = bitsOf(type) - (isSigned(type) ? 1 : 0);
-    const double high = std::ldexp(1.0, bits) - 1;
-    result = smaller(larger(result, isSigned(type) ? -high - 1 : 0), high);
-  }
-  return node.pointwise(std::move(inputs), formula.take(cast(result, type)));
+  const Operation operation = operationOn(node, x, scale, zeroPoint);
+  return node.pointwise(operation.inputs,
+                        quantization(x->dataType(), scale->dataType(), operation.zeroPoint, type));
 }
 
 Value* dequantize(const NodeImport& node, Value* x, Value* scale, Value* zeroPoint,
                   std::optional<DataType> type) {
   requireOperands(node, x, scale, zeroPoint);
-  std::vector<Value*> inputs{x, scale};
-  Formula formula;
-  // The difference of two integers is exact in f32 up to 24 bits, in f64 beyond.
-  const DataType compute = bitsOf(x->dataType()) == 32 ? DataType::kF64 : DataType::kF32;
-  Term value = cast(formula.input(0, x->dataType()), compute);
-  const Term factor = cast(formula.input(1, scale->dataType()), compute);
-  if (matters(node, zeroPoint)) {
-    inputs.push_back(zeroPoint);
-    value = value - cast(formula.input(2, zeroPoint->dataType()), compute);
-  }
-  const Term result = cast(value * factor, type.value_or(scale->dataType()));
-  return node.pointwise(std::move(inputs), formula.take(result));
+  const Operation operation = operationOn(node, x, scale, zeroPoint);
+  return node.pointwise(operation.inputs,
+                        dequantization(x->dataType(), scale->dataType(), operation.zeroPoint,
+                                       type.value_or(scale->dataType())));
 }
 
 namespace {
@@ -118,9 +104,6 @@ Operands operandsOf(const NodeImport& node, Value* x) {
   return {quantizationOperand(node, node.input(1), x, axis, blockSize),
           quantizationOperand(node, node.optionalInput(2), x, axis, blockSize)};
 }
-
-// A scale may be of a type that nothing can be computed in: an integer, or a power of two.
-bool isArithmetic(DataType type) { return isFloat(type) && bitsOf(type) >= 16; }
 
 }  // namespace
 
