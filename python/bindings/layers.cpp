@@ -97,12 +97,27 @@ void bindBases(nb::module_& m) {
       .def_prop_ro("is_network_output", &ITensor::isNetworkOutput)
       .def_prop_ro("is_shape_tensor", &ITensor::isShapeTensor)
       .def_prop_ro("is_execution_tensor", &ITensor::isExecutionTensor)
+      .def_prop_rw("location", &ITensor::getLocation, raising(&ITensor::setLocation))
+      .def_prop_rw("allowed_formats", &ITensor::getAllowedFormats,
+                   raising(&ITensor::setAllowedFormats))
+      .def_prop_rw("broadcast_across_batch", &ITensor::getBroadcastAcrossBatch,
+                   raising(&ITensor::setBroadcastAcrossBatch))
+      .def_prop_ro("dynamic_range",
+                   [](const ITensor& self) {
+                     return self.dynamicRangeIsSet()
+                                ? nb::object(nb::make_tuple(self.getDynamicRangeMin(),
+                                                            self.getDynamicRangeMax()))
+                                : nb::none();
+                   })
+      .def("set_dynamic_range", raising(&ITensor::setDynamicRange), "min"_a, "max"_a)
+      .def("reset_dynamic_range", raising(&ITensor::resetDynamicRange))
       .def("set_dimension_name", raising(&ITensor::setDimensionName), "index"_a, "name"_a.none())
       .def("get_dimension_name", text(&ITensor::getDimensionName), "index"_a);
   nb::class_<ILayer>(m, "ILayer")
       .def_prop_rw("name", text(&ILayer::getName), raising(&ILayer::setName))
       .def_prop_rw("metadata", text(&ILayer::getMetadata), raising(&ILayer::setMetadata))
       .def_prop_ro("type", &ILayer::getType)
+      .def_prop_rw("num_ranks", &ILayer::getNbRanks, raising(&ILayer::setNbRanks))
       .def_prop_ro("num_inputs", &ILayer::getNbInputs)
       .def_prop_ro("num_outputs", &ILayer::getNbOutputs)
       .def("get_input", &ILayer::getInput, "index"_a, nb::rv_policy::reference_internal)

@@ -405,6 +405,8 @@ void bindNetwork(nb::module_& m) {
       .def("get_output", &Net::getOutput, "index"_a, nb::rv_policy::reference_internal)
       .def("mark_output", raising(&Net::markOutput), "tensor"_a)
       .def("unmark_output", raising(&Net::unmarkOutput), "tensor"_a)
+      .def("mark_output_for_shapes", raising(&Net::markOutputForShapes), "tensor"_a)
+      .def("unmark_output_for_shapes", raising(&Net::unmarkOutputForShapes), "tensor"_a)
       .def("remove_tensor", raising(&Net::removeTensor), "tensor"_a);
   add(
       c, "add_input",
