@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -44,6 +45,23 @@ struct LaunchArgs {
   void* stream = nullptr;         // device kernels
 };
 
+// A user's object that runs as a kernel, as a context has it: with a state of its own.
+class AttachedPlugin {
+ public:
+  virtual ~AttachedPlugin() = default;
+  virtual void launch(const LaunchArgs& args) = 0;  // throws Error where the object fails
+};
+// The same as an engine has it.
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual std::unique_ptr<AttachedPlugin> attach() const = 0;  // from any thread
+};
+// Makes the object from a step's parameters, which it does not trust. Throws Error saying what is
+// missing.
+using PluginLoader =
+    std::function<std::shared_ptr<const Plugin>(std::span<const std::byte> params)>;
+
 // A kernel at run time. load() turns the parameter bytes, which it does not trust, into a state once
 // per engine (null: it has no parameters and no state); launch() neither allocates nor looks
 // anything up. States are immutable and shared between contexts. On devices launch() queues work on
@@ -59,6 +77,9 @@ struct RuntimeKernel {
   std::shared_ptr<const void> (*loadCode)(std::string_view kernel,
                                           std::span<const std::byte> params,
                                           std::span<const std::byte> binary) = nullptr;
+  // A Plugin does it all, and the members above are null. It is never recorded: what a user's code
+  // calls is not known, and it may want to see every run.
+  bool isPlugin = false;
 };
 
 }  // namespace camshaft

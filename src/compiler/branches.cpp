@@ -82,12 +82,13 @@ class Trial {
 
 }  // namespace
 
-void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const Log& log) {
+void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const PluginLoader& loadPlugin,
+                    const Log& log) {
   if (!plan.hasDeviceMemory) return;
   std::shared_ptr<const LoadedEngine> engine;
   for (size_t i = 0; i < plan.profiles.size(); ++i) {
     if (!runsByItself(plan, plan.profiles[i])) continue;
-    if (!engine) engine = std::make_shared<const LoadedEngine>(plan, wrapDevice);
+    if (!engine) engine = std::make_shared<const LoadedEngine>(plan, wrapDevice, loadPlugin);
     Trial trial(engine, static_cast<int>(i));
     if (!trial.hasBranches()) continue;
     const double chain = trial.milliseconds(false), branches = trial.milliseconds(true);

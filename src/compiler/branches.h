@@ -10,6 +10,7 @@ namespace camshaft {
 // Runs each profile of a GPU's plan at its opt shapes, with its branches one after the other and
 // side by side, and notes the faster way in the plan. Plans that need the host, or values of inputs
 // to know their sizes, stay as they are.
-void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const Log& log);
+void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const PluginLoader& loadPlugin,
+                    const Log& log);
 
 }  // namespace camshaft

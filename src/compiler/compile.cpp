@@ -87,7 +87,7 @@ Plan compile(Graph graph, CompileOptions options) {
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
   if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)
-    chooseBranches(plan, options.wrapDevice, options.log);
+    chooseBranches(plan, options.wrapDevice, options.loadPlugin, options.log);
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,
                    " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");

@@ -44,7 +44,8 @@ struct OpInfo {
   // Types of all outputs from the node's inputs and attributes. Throws Error naming the node when
   // the node breaks the operator's rules.
   std::vector<TensorType> (*infer)(const Node& node);
-  // The plainest correct implementation: the oracle for every kernel, and constant folding.
+  // The plainest correct implementation: the oracle for every kernel, and constant folding. Null:
+  // the operator is a user's, and its kernels alone can run it.
   void (*evaluate)(const Evaluation& evaluation);
   // Element values of output 0 as dimensions, when the inputs' are known (shape arithmetic).
   std::optional<std::vector<Dim>> (*contents)(const Node& node) = nullptr;

@@ -49,6 +49,7 @@ Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t
 std::optional<HostTensor> evaluateNow(const Node& node, std::span<const ConstTensorView> inputs,
                                       int output) {
   struct Unknown {};
+  if (!node.op->evaluate) return std::nullopt;
   EvaluationBudget budget(kMaxBytes, kMaxNodes);
   try {
     return evaluateNode(

@@ -73,6 +73,10 @@ void evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
 std::vector<HostTensor> evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
                                      const SymbolValue& symbolValue, EvaluationBudget* budget) {
   if (hasBodies(node)) return evaluateBodies(node, inputs, symbolValue, budget);
+  if (!node.op->evaluate) {  // a user's operator, in a body too, is beyond every budget
+    if (budget) throw EvaluationBudget::Spent();
+    fail(ErrorKind::kUnsupported, describe(node), " is a plugin, which engines alone can run");
+  }
   std::vector<HostTensor> results;
   for (const Value* output : node.outputs) {
     Dims dims;

@@ -194,7 +194,7 @@ TEST(Ops, EveryOperatorIsFoundByName) {
   for (Op op : allOps()) {
     EXPECT_EQ(findOp(op->name), op);
     EXPECT_NE(op->infer, nullptr) << op->name;
-    EXPECT_NE(op->evaluate, nullptr) << op->name;
+    EXPECT_EQ(op->evaluate == nullptr, op == &ops::Plugin) << op->name;
   }
   EXPECT_EQ(findOp("Nope"), nullptr);
 }

@@ -41,7 +41,8 @@ static bool worthStoring(const Node& node) {
 }
 
 static bool isFoldable(const Node& node) {
-  if (node.outputs.empty() || hasSymbols(node) || node.op == &ops::Random) return false;
+  if (node.outputs.empty() || hasSymbols(node) || node.op == &ops::Random || !node.op->evaluate)
+    return false;
   for (const Value* input : node.inputs)
     if (input && !input->isConstant()) return false;
   if (hasBodies(node)) return true;  // it runs once here instead of in every inference

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/rewrite.h"
+#include "ops/ops.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 
@@ -51,6 +52,7 @@ static bool mergeNodes(Graph& graph) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (!symbolsDefined(*node).empty() || !bodiesOf(std::as_const(*node)).empty()) continue;
+    if (node->op == &ops::Plugin) continue;  // objects have a state
     const auto [it, isNew] = first.try_emplace(keyOf(*node), node);
     if (isNew) continue;
     Node* kept = it->second;

@@ -34,10 +34,10 @@ void Context::setProfile(int profile) {
   if (device()) device()->makeCurrent();
   Sizes sizes(plan, profile);
   sizes.resolve();
-  std::vector<Segment> segments = segmentsOf(plan, sizes.plan(), device() != nullptr);
+  Launcher::ProfileSteps steps = launcher_.stepsOf(profile);
   memory_.setProfile(sizes.plan());  // the last that may fail
   sizes_ = std::move(sizes);
-  launcher_.setProfile(std::move(segments));
+  launcher_.setProfile(std::move(steps));
 }
 
 bool Context::hasBranches() {

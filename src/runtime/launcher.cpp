@@ -42,10 +42,21 @@ Launcher::Launcher(const LoadedEngine& engine, Sizes& sizes, OperandMemory& memo
       threads_(threads),
       device_(engine.device()) {}
 
-void Launcher::setProfile(std::vector<Segment> segments) noexcept {
-  segments_ = std::move(segments);
+Launcher::ProfileSteps Launcher::stepsOf(int profile) const {
+  ProfileSteps steps;
+  steps.unrecordable = engine_.pluginSteps(profile);
+  for (const size_t step : steps.unrecordable)
+    steps.plugins.emplace(step, engine_.steps(profile)[step].plugin->attach());
+  const Plan& plan = engine_.plan();
+  steps.segments = segmentsOf(plan, plan.profiles[profile], device_ != nullptr, steps.unrecordable);
+  return steps;
+}
+
+void Launcher::setProfile(ProfileSteps steps) noexcept {
+  segments_ = std::move(steps.segments);
   segmentsCurrent_ = true;
-  unrecordable_.clear();
+  unrecordable_ = std::move(steps.unrecordable);
+  plugins_ = std::move(steps.plugins);
   runners_.clear();
   setBranches(sizes_.plan().runsBranches);
 }
@@ -182,7 +193,12 @@ void Launcher::runStep(size_t index, void* stream) {
     if (!isChecked) checkLaunch(step, loaded, args);
     isChecked = true;
     if (!writesNothing(args))
-      naming(step, [&] { loaded.kernel->launch(loaded.state.get(), args); });
+      naming(step, [&] {
+        if (loaded.plugin)
+          plugins_.at(index)->launch(args);
+        else
+          loaded.kernel->launch(loaded.state.get(), args);
+      });
   }
   if (timer_ && !isQueued) timer_(step, watch.milliseconds());
   if (timer_ && isQueued) timed_.push_back({index, std::move(begin), mark()});

@@ -25,8 +25,15 @@ class Launcher {
 
   Launcher(const LoadedEngine& engine, Sizes& sizes, OperandMemory& memory, ThreadPool& threads);
 
+  // What a profile's steps need: how they are cut, and plugins of this context's own.
+  struct ProfileSteps {
+    std::vector<Segment> segments;
+    std::set<size_t> unrecordable;
+    std::unordered_map<size_t, std::unique_ptr<AttachedPlugin>> plugins;
+  };
+  ProfileSteps stepsOf(int profile) const;
   // After `sizes` and `memory` have become that profile's.
-  void setProfile(std::vector<Segment> segments) noexcept;
+  void setProfile(ProfileSteps steps) noexcept;
   void setBranches(bool sideBySide) noexcept;
   bool hasBranches();
   void setStepTimer(StepTimer timer) { timer_ = std::move(timer); }
@@ -65,7 +72,8 @@ class Launcher {
   Device* device_;  // null: the host is the device
   std::vector<Segment> segments_;
   bool segmentsCurrent_ = false;
-  std::set<size_t> unrecordable_;  // steps of the profile that were seen to be
+  std::set<size_t> unrecordable_;  // steps of the profile that are plugins or were seen to be
+  std::unordered_map<size_t, std::unique_ptr<AttachedPlugin>> plugins_;  // by step
   Recordings recordings_;
   bool runsBranches_ = false;
   // Of steps with bodies, made at their first run.

@@ -9,7 +9,19 @@
 namespace camshaft {
 namespace {
 
-LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
+// Errors then name the layer, which the loader does not know.
+std::shared_ptr<const Plugin> loadPluginOf(const Step& step, const PluginLoader& loadPlugin) {
+  if (!loadPlugin)
+    fail(ErrorKind::kUnsupported, "layer '", step.name,
+         "' is a plugin, and this program does not load plugins");
+  try {
+    return loadPlugin(step.params);
+  } catch (const Error& error) {
+    fail(error.kind(), "layer '", step.name, "': ", error.message());
+  }
+}
+
+LoadedEngine::LoadedStep load(const Step& step, const Plan& plan, const PluginLoader& loadPlugin) {
   requireApart(step);
   if (step.kind != StepKind::kKernel) return {};
   const RuntimeKernel* kernel = findRuntimeKernel(step.kernel);
@@ -20,6 +32,7 @@ LoadedEngine::LoadedStep load(const Step& step, const Plan& plan) {
   if (backend.device && !(plan.hasDeviceMemory && plan.device == backend.name))
     fail(ErrorKind::kInvalidEngine, "layer '", step.name, "' runs on kernel '", step.kernel,
          "', and its plan is not for that device; build the engine again");
+  if (kernel->isPlugin) return {kernel, nullptr, loadPluginOf(step, loadPlugin)};
   if (kernel->loadCode) {
     const std::span<const std::byte> code =
         step.binary < 0 ? std::span<const std::byte>() : plan.binaries[step.binary];
@@ -58,8 +71,9 @@ int findByName(const std::unordered_map<std::string_view, int>& indices, std::st
 
 }  // namespace
 
-LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice)
-    : LoadedEngine(std::make_shared<const Plan>(std::move(plan)), wrapDevice) {}
+LoadedEngine::LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice,
+                           const PluginLoader& loadPlugin)
+    : LoadedEngine(std::make_shared<const Plan>(std::move(plan)), wrapDevice, loadPlugin) {}
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, Device* device)
     : inputIndices_(indicesOf(plan->inputs)),
@@ -67,7 +81,8 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, Device* device)
       plan_(std::move(plan)),
       device_(device) {}
 
-LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice)
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice,
+                           const PluginLoader& loadPlugin)
     : LoadedEngine(plan, deviceFor(*plan)) {
   if (device_ && wrapDevice) {
     wrapper_ = wrapDevice(*device_);
@@ -76,30 +91,40 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
   ownWeights_ = DeviceBuffer(device_);
   try {
     if (device_) uploadWeights();
-    loadSteps();
+    loadSteps(loadPlugin);
   } catch (const Error& error) {
     const std::string here =
         device_ ? device_->describe() : runtimeBackends().front()->describeDevice();
-    if (here == plan_->builtFor || error.kind() == ErrorKind::kOutOfMemory) throw;
+    const bool isOfMachine = error.kind() != ErrorKind::kOutOfMemory &&
+                             error.kind() != ErrorKind::kInvalidArgument;  // a missing plugin
+    if (here == plan_->builtFor || !isOfMachine) throw;
     fail(error.kind(), error.message(), " (it was built for ", plan_->builtFor,
          "; this machine is ", here,
          "; rebuild it here with trtexec --onnx=MODEL --saveEngine=ENGINE)");
   }
 }
 
-LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around)
+LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around,
+                           const PluginLoader& loadPlugin)
     : LoadedEngine(body, body->hasDeviceMemory ? around.device_ : nullptr) {
   deviceWeights_ = around.deviceWeights_;
-  loadSteps();
+  loadSteps(loadPlugin);
 }
 
-void LoadedEngine::loadSteps() {
+void LoadedEngine::loadSteps(const PluginLoader& loadPlugin) {
   for (const ProfilePlan& profile : plan_->profiles) {
     std::vector<LoadedStep>& steps = steps_.emplace_back();
-    for (const Step& step : profile.steps) steps.push_back(load(step, *plan_));
+    for (const Step& step : profile.steps) steps.push_back(load(step, *plan_, loadPlugin));
   }
   for (const std::shared_ptr<Plan>& body : plan_->bodies)
-    bodies_.push_back(std::make_shared<const LoadedEngine>(body, *this));
+    bodies_.push_back(std::make_shared<const LoadedEngine>(body, *this, loadPlugin));
+}
+
+std::set<size_t> LoadedEngine::pluginSteps(int profile) const {
+  std::set<size_t> plugins;
+  for (size_t i = 0; i < steps_[profile].size(); ++i)
+    if (steps_[profile][i].plugin) plugins.insert(i);
+  return plugins;
 }
 
 LoadedEngine::~LoadedEngine() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -18,14 +19,18 @@ class LoadedEngine {
   struct LoadedStep {
     const RuntimeKernel* kernel = nullptr;  // null for bind steps
     std::shared_ptr<const void> state;
+    std::shared_ptr<const Plugin> plugin = nullptr;  // where the kernel is one
   };
 
-  // Throws Error(kInvalidEngine) when a kernel the plan names is not here.
-  explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr);
-  explicit LoadedEngine(std::shared_ptr<const Plan> plan,
-                        const DeviceWrapper& wrapDevice = nullptr);
+  // Throws Error(kInvalidEngine) when a kernel the plan names is not here. Without a loader an
+  // engine cannot have plugins.
+  explicit LoadedEngine(Plan plan, const DeviceWrapper& wrapDevice = nullptr,
+                        const PluginLoader& loadPlugin = nullptr);
+  explicit LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper& wrapDevice = nullptr,
+                        const PluginLoader& loadPlugin = nullptr);
   // A body of `around`, whose device and weights it shares; it must not outlive that.
-  LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around);
+  LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around,
+               const PluginLoader& loadPlugin);
 
   ~LoadedEngine();
   LoadedEngine(const LoadedEngine&) = delete;
@@ -38,6 +43,7 @@ class LoadedEngine {
     return device_ ? deviceWeights_ : plan_->weights.data();
   }
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
+  std::set<size_t> pluginSteps(int profile) const;
   // Plan::bodies, ready to run.
   const std::vector<std::shared_ptr<const LoadedEngine>>& bodies() const { return bodies_; }
   int findInput(std::string_view name) const;   // -1: none
@@ -46,7 +52,7 @@ class LoadedEngine {
  private:
   explicit LoadedEngine(std::shared_ptr<const Plan> plan, Device* device);
   void uploadWeights();
-  void loadSteps();
+  void loadSteps(const PluginLoader& loadPlugin);
 
   using Indices = std::unordered_map<std::string_view, int>;  // by name, of the plan's tensors
   Indices inputIndices_, outputIndices_;

@@ -15,7 +15,8 @@ std::span<const std::byte> spanOf(const std::vector<std::byte>* bytes) {
 TrialRunner& Bench::runnerOf(std::string_view kernel) const {
   const RuntimeBackend* backend = findRuntimeBackend(kernel);
   CAMSHAFT_CHECK(backend, "kernel '", kernel, "' has no run-time half");
-  return backend->device ? device_ : host_;
+  const RuntimeKernel* found = backend->find(kernel);
+  return backend->device && !(found && found->isPlugin) ? device_ : host_;
 }
 
 TrialRunner& Bench::readyFor(std::string_view kernel) {

@@ -21,8 +21,8 @@ bool sizesFit(const Node& node, const SymbolValue& opt);
 
 class Bench {
  public:
-  // `opt`: sizes to time. Kernels of the host run on `host`, those of a device on `device`; both
-  // must outlive this, and the node too.
+  // `opt`: sizes to time. Kernels of the host and plugins, which no other process has, run on
+  // `host`, those of a device on `device`; both must outlive this, and the node too.
   Bench(const Node& node, SymbolValue opt, TrialRunner& host, TrialRunner& device)
       : node_(node), opt_(std::move(opt)), host_(host), device_(device) {}
 

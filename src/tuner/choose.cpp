@@ -81,7 +81,7 @@ class Chooser {
         extremes_(extremesOf(profile.rangeOfSymbol(graph))),
         candidates_(options, opt_, profile.rangeOfSymbol(graph)),
         threads_(options.tuning.threads),
-        host_(makeLocalRunner(&threads_, nullptr)),
+        host_(makeLocalRunner(&threads_, nullptr, nullptr, options.tuning.loadPlugin)),
         device_(options.deviceTrials ? options.deviceTrials : makeDeviceTrials(options)) {}
 
   std::vector<ChosenKernel> chooseAll() {
@@ -132,6 +132,7 @@ class Chooser {
     if (!candidates_.areTimed() || !hasTrials()) return;
     for (const Pending& pending : pending_) {
       if (!isOnDevice(pending) || pending.isRepeated || pending.candidates.size() < 2) continue;
+      if (pending.node->op == &ops::Plugin) continue;  // its creator is in this process
       for (const Candidate& candidate : pending.candidates)
         if (candidate.prepared.source.empty())
           device_->loadAhead({.kernel = std::string(runtimeKernelOf(candidate)),

@@ -24,6 +24,7 @@ struct TuneOptions {
   int timingRuns = 1;                             // at least this many launches per candidate
   bool timeLayers = false;   // all, also where nothing is to choose: the inspector shows it
   DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
+  PluginLoader loadPlugin;   // for plugins that are timed; null: the network has none
   // Kernels of a device are tried in a process of their own, unless wrapDevice is set, whose memory
   // is this one's; one that takes longer than this hangs.
   std::chrono::milliseconds trialLimit{30'000};

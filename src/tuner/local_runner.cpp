@@ -60,12 +60,15 @@ class Memory {
 // A runtime kernel with its state.
 class LoadedKernel {
  public:
-  explicit LoadedKernel(const Trial& trial)
+  LoadedKernel(const Trial& trial, const PluginLoader& loadPlugin)
       : kernel_(findRuntimeKernel(trial.kernel)),
         params_(std::max<size_t>(trial.params.size(), 1)) {
     CAMSHAFT_CHECK(kernel_, "kernel '", trial.kernel, "' has no run-time half");
     std::copy(trial.params.begin(), trial.params.end(), params_.data());
-    if (kernel_->loadCode)
+    if (kernel_->isPlugin) {
+      if (!loadPlugin) fail(ErrorKind::kUnsupported, "this build does not load plugins");
+      plugin_ = loadPlugin(trial.params)->attach();
+    } else if (kernel_->loadCode)
       state_ = kernel_->loadCode(trial.kernel, trial.params, trial.binary);
     else if (kernel_->load)
       state_ = kernel_->load(trial.params);
@@ -76,7 +79,12 @@ class LoadedKernel {
     if (kernel_->fits && !kernel_->fits(state(), args))
       fail(ErrorKind::kInvalidArgument, "its operands do not fit one another at the sizes to time");
   }
-  void launch(const LaunchArgs& args) const { kernel_->launch(state(), args); }
+  void launch(const LaunchArgs& args) const {
+    if (plugin_)
+      plugin_->launch(args);
+    else
+      kernel_->launch(state(), args);
+  }
 
  private:
   const void* state() const { return state_ ? state_.get() : params_.data(); }
@@ -84,6 +92,7 @@ class LoadedKernel {
   const RuntimeKernel* kernel_;
   AlignedBuffer params_;
   std::shared_ptr<const void> state_;
+  std::unique_ptr<AttachedPlugin> plugin_;
 };
 
 // Operands in memory. An input is made when a kernel first asks for it: some read packed weights
@@ -192,8 +201,11 @@ std::vector<std::byte> sampled(const TensorArg& tensor, Device* device, void* st
 
 class LocalRunner : public TrialRunner {
  public:
-  LocalRunner(ThreadPool* threads, DeviceWrapper wrap, TakeTurn takeTurn)
-      : threads_(threads), wrap_(std::move(wrap)), takeTurn_(std::move(takeTurn)) {}
+  LocalRunner(ThreadPool* threads, DeviceWrapper wrap, TakeTurn takeTurn, PluginLoader loadPlugin)
+      : threads_(threads),
+        wrap_(std::move(wrap)),
+        takeTurn_(std::move(takeTurn)),
+        loadPlugin_(std::move(loadPlugin)) {}
 
   void setOperands(TrialOperands operands) override {
     stage_.reset();
@@ -237,7 +249,7 @@ class LocalRunner : public TrialRunner {
 
   void loadAhead(const Trial& trial) override {
     enter(trial);
-    ahead_.emplace(keyOf(trial), std::make_shared<const LoadedKernel>(trial));
+    ahead_.emplace(keyOf(trial), std::make_shared<const LoadedKernel>(trial, loadPlugin_));
   }
 
  private:
@@ -254,7 +266,7 @@ class LocalRunner : public TrialRunner {
     Loaded& known = loaded_[keyOf(trial)];
     if (const auto ahead = ahead_.find(keyOf(trial)); !known && ahead != ahead_.end())
       known = ahead->second;
-    if (!known) known = std::make_shared<const LoadedKernel>(trial);
+    if (!known) known = std::make_shared<const LoadedKernel>(trial, loadPlugin_);
     return *known;
   }
 
@@ -277,6 +289,7 @@ class LocalRunner : public TrialRunner {
   ThreadPool* threads_;
   DeviceWrapper wrap_;
   TakeTurn takeTurn_;
+  PluginLoader loadPlugin_;
   TrialOperands operands_;
   std::map<Key, Loaded> loaded_, ahead_;
   std::unique_ptr<Stage> stage_;
@@ -297,8 +310,9 @@ std::vector<SampledBlock> samplesOf(int64_t bytes) {
 }
 
 std::unique_ptr<TrialRunner> makeLocalRunner(ThreadPool* threads, DeviceWrapper wrapDevice,
-                                             TakeTurn takeTurn) {
-  return std::make_unique<LocalRunner>(threads, std::move(wrapDevice), std::move(takeTurn));
+                                             TakeTurn takeTurn, PluginLoader loadPlugin) {
+  return std::make_unique<LocalRunner>(threads, std::move(wrapDevice), std::move(takeTurn),
+                                       std::move(loadPlugin));
 }
 
 }  // namespace camshaft

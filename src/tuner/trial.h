@@ -93,7 +93,9 @@ using TakeTurn = std::function<std::shared_ptr<const void>(const Device& device)
 
 // Runs them in this process: host kernels on `threads`, those of a device in memory that comes from
 // what `wrapDevice` gives, where it is not null. Turns are taken as usual where `takeTurn` is null.
+// Plugins come from `loadPlugin`.
 std::unique_ptr<TrialRunner> makeLocalRunner(ThreadPool* threads, DeviceWrapper wrapDevice,
-                                             TakeTurn takeTurn = nullptr);
+                                             TakeTurn takeTurn = nullptr,
+                                             PluginLoader loadPlugin = nullptr);
 
 }  // namespace camshaft

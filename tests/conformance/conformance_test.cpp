@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance, ::testing::ValuesIn(allCells()), [](c
 
 TEST(ConformanceCases, UseEveryOperator) {
   std::set<std::string> missing;
-  for (Op op : allOps()) missing.emplace(op->name);
+  for (Op op : allOps())
+    if (op->evaluate) missing.emplace(op->name);  // what else a plugin computes, its user knows
   for (const Case& c : allCases()) {
     const Graph graph = c.graph();
     for (const auto& node : graph.nodes()) missing.erase(std::string(node->op->name));

@@ -31,10 +31,16 @@ class EmulatedServices : public cuda::Services {
 
 const RuntimeKernel* kernelInstead = nullptr;
 
+const RuntimeKernel* find(std::string_view name) {
+  if (kernelInstead) return kernelInstead;
+  for (const RuntimeKernel* kernel : cuda::ownLaunchers())
+    if (kernel->name == name) return kernel;
+  return &cuda::generatedLauncher();
+}
+
 const RuntimeBackend kBackend{
     .name = "cuda",
-    .find =
-        [](std::string_view) { return kernelInstead ? kernelInstead : &cuda::generatedLauncher(); },
+    .find = find,
     .describeDevice = [] { return cuda::currentDevice().describe(); },
     .device = [] { return static_cast<Device*>(&cuda::currentDevice()); }};
 

@@ -27,7 +27,8 @@ struct RuntimeKernel;
   FAMILY(im2col)                      \
   FAMILY(roi)                         \
   FAMILY(rnn)                         \
-  FAMILY(select)
+  FAMILY(select)                      \
+  FAMILY(plugin)
 
 namespace camshaft::cpu {
 

@@ -54,6 +54,7 @@ constexpr Entry kTable[] = {
     {&ops::Resize, sample::kernels},
     {&ops::GridSample, sample::kernels},
     {&ops::Recurrent, rnn::kernels},
+    {&ops::Plugin, plugin::kernels},
 };
 
 KernelList kernelsFor(const Node& node) {

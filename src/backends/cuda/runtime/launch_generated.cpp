@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cuda/generated_params.h"
+#include "backends/cuda/plugin/params.h"
 #include "backends/cuda/runtime/code_library.h"
 #include "backends/cuda/runtime/cuda_device.h"
 #include "backends/cuda/runtime/driver.h"
@@ -101,7 +102,8 @@ const RuntimeKernel& generatedLauncher() {
 }
 
 std::span<const RuntimeKernel* const> ownLaunchers() {
-  static const RuntimeKernel* const kLaunchers[] = {&hopperLauncher()};
+  static constexpr RuntimeKernel kPlugin{.name = plugin::kName, .isPlugin = true};
+  static const RuntimeKernel* const kLaunchers[] = {&hopperLauncher(), &kPlugin};
   return kLaunchers;
 }
 
