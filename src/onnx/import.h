@@ -26,6 +26,7 @@ struct ImportProblem {
 };
 
 struct ImportTrace;  // trace.h
+class PluginSource;  // plugins.h
 
 // What is known of the standard; a newer model is read as far as its operators are known.
 inline constexpr int64_t kNewestOpset = 28;  // of ai.onnx
@@ -52,6 +53,7 @@ struct ImportOptions {
   // Nothing is taken for granted of the sizes of inputs, as it is where x[-1:] has size one and not
   // min(n, 1): what a body reads is often empty.
   bool emptyInputs = false;
+  const PluginSource* plugins = nullptr;  // for operators that are nobody else's; null: none
 };
 
 // Fills `graph` (which must be empty) and returns every problem found, in model order. A node that

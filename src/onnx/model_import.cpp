@@ -7,6 +7,7 @@
 
 #include "onnx/node_import.h"
 #include "onnx/node_order.h"
+#include "onnx/plugin_import.h"
 #include "onnx/strings.h"
 #include "onnx/wire/element_type.h"
 #include "ops/rules.h"
@@ -220,10 +221,17 @@ void ModelImport::recordOutputs(const wire::Node& node, const Scope& scope) {
     values.push_back(output.empty() ? nullptr : scope.find(output));
 }
 
+// Plugins come last, unless their user wants them first.
+bool ModelImport::isPlugin(const wire::Node& node, int64_t opset) const {
+  if (!plugins() || !plugins()->has(pluginRequest(node))) return false;
+  return plugins()->overrides() ||
+         (!findFunction(node) && !findOperator(canonicalDomain(node.domain), node.opType, opset));
+}
+
 std::string ModelImport::checkOperator(const wire::Node& node, const Scope& scope) const {
-  if (findFunction(node)) return {};
   const std::string_view domain = canonicalDomain(node.domain);
   int64_t opset = scope.opset(domain);
+  if (findFunction(node) || isPlugin(node, opset)) return {};
   if (opset == 0 && scope.opsets.empty()) opset = 1;
   if (findOperator(domain, node.opType, opset)) return {};
   if (opset == 0 && findOperator(domain, node.opType, INT64_MAX))
@@ -247,10 +255,12 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     if (++imported_ > loaded_.model.graph.nodes.size() + kMaxExpanded)
       fail(ErrorKind::kUnsupported, "functions and loops expand to more than ", kMaxExpanded,
            " nodes");
-    if (const wire::Function* function = findFunction(node)) {
+    const int64_t opset = std::max<int64_t>(1, scope.opset(node.domain));
+    if (isPlugin(node, opset)) {
+      importWith(importPlugin, node, scope, opset);
+    } else if (const wire::Function* function = findFunction(node)) {
       importFunction(*function, node, scope);
     } else {
-      const int64_t opset = std::max<int64_t>(1, scope.opset(node.domain));
       const bool passes = passesStrings(node, scope);
       importWith(passes ? importStrings
                         : findOperator(canonicalDomain(node.domain), node.opType, opset)->import,

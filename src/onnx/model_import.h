@@ -35,6 +35,7 @@ class ModelImport {
   InputSizes& inputSizes() { return inputSizes_; }
   ConstantFolder& folder() { return folder_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
+  const PluginSource* plugins() const { return outer_ ? outer_->plugins() : options_.plugins; }
   // What the model says of a tensor of its main graph, with a shape; null when it does not.
   const wire::ValueInfo* declarationOf(std::string_view tensor);
   // Imports a branch's nodes where they stand; throws Error when any of them can't be.
@@ -63,6 +64,7 @@ class ModelImport {
 
   const wire::Function* findFunction(const wire::Node& node) const;
   std::string checkOperator(const wire::Node& node, const Scope& scope) const;
+  bool isPlugin(const wire::Node& node, int64_t opset) const;
   bool hasPoisonedInput(const wire::Node& node, const Scope& scope) const;
   void poison(const wire::Node& node, Scope& scope);
   // An input of the declared type, in place of a main graph's tensor that could not be made; null

@@ -26,6 +26,7 @@ NodeImport::NodeImport(ModelImport& model, Scope& scope, const wire::Node& node,
 Graph& NodeImport::graph() const { return model_.graph(); }
 
 InputSizes& NodeImport::inputSizes() const { return model_.inputSizes(); }
+const PluginSource* NodeImport::plugins() const { return model_.plugins(); }
 
 int NodeImport::inputCount() const {
   int count = static_cast<int>(node_.inputs.size());

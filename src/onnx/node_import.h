@@ -12,6 +12,10 @@
 #include "onnx/sequence.h"
 #include "support/error.h"
 
+namespace camshaft::onnx {
+class PluginSource;
+}
+
 namespace camshaft::onnx::importer {
 
 struct Scope;
@@ -34,6 +38,7 @@ class NodeImport {
 
   Graph& graph() const;
   InputSizes& inputSizes() const;
+  const PluginSource* plugins() const;
   const std::string& name() const { return name_; }
   std::string_view opType() const { return node_.opType; }
   int64_t opset() const { return opset_; }

@@ -15,7 +15,8 @@ inline constexpr int64_t kFloatCode = 1, kInt64Code = 7;
 
 struct TestAttribute {
   std::string name;
-  std::variant<int64_t, float, std::string, std::vector<int64_t>, Message> value;  // a graph
+  std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, Message>
+      value;              // a Message is a graph
   std::string reference;  // to an attribute of the function around it
 
   Message encode() const {
@@ -25,6 +26,10 @@ struct TestAttribute {
     if (const auto* f = std::get_if<float>(&value)) return message.fixed(2, *f).varint(20, 1);
     if (const auto* s = std::get_if<std::string>(&value)) return message.bytes(4, *s).varint(20, 3);
     if (const auto* g = std::get_if<Message>(&value)) return message.message(6, *g).varint(20, 5);
+    if (const auto* list = std::get_if<std::vector<float>>(&value)) {
+      for (const float f : *list) message.fixed(7, f);
+      return message.varint(20, 6);
+    }
     return message.varints(8, std::get<std::vector<int64_t>>(value)).varint(20, 7);
   }
 };

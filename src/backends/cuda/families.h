@@ -14,8 +14,4 @@ namespace camshaft::cuda {
 #include "backends/cuda/kernels.def"
 #undef CAMSHAFT_CUDA
 
-namespace plugin {
-KernelList kernels();
-}  // namespace plugin
-
 }  // namespace camshaft::cuda
