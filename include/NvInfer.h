@@ -67,6 +67,7 @@ class CAMSHAFT_API IBuilder : public INoCopy {
   ICudaEngine* buildEngineWithConfig(INetworkDefinition& network, IBuilderConfig& config) noexcept {
     return mImpl->buildEngineWithConfig(network, config);
   }
+  // The builder's own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
 
  protected:

@@ -33,8 +33,8 @@ constexpr int32_t EnumMax<NetworkDefinitionCreationFlag>() noexcept {
 //
 // Refused: local response normalisation, padding, ragged softmax, fill, scatter, non-zero, NMS,
 // grid sample, reverse sequence, assertions, quantising in all forms, loops, conditionals,
-// attention and the other layers of NvInferTransformerLayers.h, plugins. Parsed models have most of
-// these, as layers of type kCAMSHAFT_OPERATOR.
+// attention and the other layers of NvInferTransformerLayers.h. Parsed models have most of these,
+// as layers of type kCAMSHAFT_OPERATOR.
 class CAMSHAFT_API INetworkDefinition : public INoCopy {
  public:
   ~INetworkDefinition() noexcept override = default;
@@ -191,6 +191,8 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
   INonZeroLayer* addNonZero(ITensor& input, DataType indicesType) noexcept {
     return mImpl->addNonZeroV2(input, indicesType);
   }
+  // Plugins are cloned. Of shape inputs the plugin gets the values, as expressions in
+  // getOutputShapes(), and nothing in enqueue().
   IPluginV2Layer* addPluginV2(ITensor* const* inputs, int32_t nbInputs,
                               IPluginV2& plugin) noexcept {
     return mImpl->addPluginV2(inputs, nbInputs, plugin);

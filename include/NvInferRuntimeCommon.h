@@ -38,7 +38,8 @@ class CAMSHAFT_API IPluginRegistry {
   // Whether a creator that is not here is looked for in the registry this one belongs to.
   virtual bool isParentSearchEnabled() const = 0;
   virtual void setParentSearchEnabled(const bool enabled) = 0;
-  // Loads a shared library and registers its creators. Refused.
+  // Loads a shared library and registers the creators that its getCreators(), or
+  // getPluginCreators(), gives. Null when it has neither.
   virtual PluginLibraryHandle loadLibrary(const AsciiChar* pluginPath) noexcept = 0;
   virtual void deregisterLibrary(PluginLibraryHandle handle) noexcept = 0;
   // The same for creators of every version.
@@ -51,7 +52,7 @@ class CAMSHAFT_API IPluginRegistry {
       const AsciiChar* const pluginNamespace = "") noexcept = 0;
   virtual bool deregisterCreator(const IPluginCreatorInterface& creator) noexcept = 0;
   // The resource of that key, made by clone() of the one given when there is none yet. Each is
-  // ended once it was released as often as acquired. Refused.
+  // ended once it was released as often as acquired.
   virtual IPluginResource* acquirePluginResource(const AsciiChar* key,
                                                  IPluginResource* resource) noexcept = 0;
   virtual int32_t releasePluginResource(const AsciiChar* key) noexcept = 0;

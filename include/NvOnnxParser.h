@@ -47,8 +47,8 @@ constexpr int32_t EnumMax<ErrorCode>() noexcept {
 
 using OnnxParserFlags = uint32_t;
 
-// Bit numbers of OnnxParserFlags. None acts today: normalisations are always native, there is no
-// DLA, and there are no plugins to override an operator with.
+// Bit numbers of OnnxParserFlags. kENABLE_PLUGIN_OVERRIDE lets plugins replace operators of their
+// name; the others do nothing: normalisations are always native, and there is no DLA.
 enum class OnnxParserFlag : int32_t {
   kNATIVE_INSTANCENORM = 0,
   kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA = 1,

@@ -7,7 +7,7 @@
 #include "api/convert.h"
 #include "api/engine.h"
 #include "api/network.h"
-#include "api/plugin_registry.h"
+#include "api/plugins/loader.h"
 #include "api/report.h"
 #include "compiler/compile.h"
 #include "engine/engine_file.h"
@@ -106,7 +106,7 @@ class Builder final : public Implements<IBuilder> {
           1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
       if (flags & kPlugins)
         fail(ErrorKind::kUnsupported, "networks with Python plugins are not supported yet");
-      return new Network(flags, *this, reporter_);
+      return new Network(flags, *this, plugins_, reporter_);
     });
   }
 
@@ -129,7 +129,7 @@ class Builder final : public Implements<IBuilder> {
   IHostMemory* buildSerializedNetworkWithKernelText(INetworkDefinition& network,
                                                     IBuilderConfig& config,
                                                     IHostMemory*& kernelText) noexcept override {
-    kernelText = nullptr;  // that of plugins, which there are none of
+    kernelText = nullptr;  // that of plugins written in Python, which there are none of
     return buildSerializedNetwork(network, config);
   }
   bool buildSerializedNetworkToStream(INetworkDefinition& network, IBuilderConfig& config,
@@ -149,8 +149,9 @@ class Builder final : public Implements<IBuilder> {
   ICudaEngine* buildEngineWithConfig(INetworkDefinition& network,
                                      IBuilderConfig& config) noexcept override {
     return build<ICudaEngine*>(network, config, nullptr, [&](std::vector<std::byte> file) {
-      return new Engine(std::make_shared<LoadedEngine>(readEngine(file), wrapperFor(allocator_)),
-                        reporter_, maxThreads_);
+      return new Engine(
+          std::make_shared<LoadedEngine>(readEngine(file), wrapperFor(allocator_), loader()),
+          reporter_, maxThreads_);
     });
   }
 
@@ -174,7 +175,8 @@ class Builder final : public Implements<IBuilder> {
   }
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
   void setGpuAllocator(IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }
-  IPluginRegistry& getPluginRegistry() noexcept override { return pluginRegistry(); }
+  // Its own, which looks for creators in the process's too.
+  IPluginRegistry& getPluginRegistry() noexcept override { return *plugins_; }
   int32_t getMaxDLABatchSize() const noexcept override { return 0; }  // there is no DLA
   int32_t getNbDLACores() const noexcept override { return 0; }
   void reset() noexcept override {
@@ -215,6 +217,7 @@ class Builder final : public Implements<IBuilder> {
       progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
     options.progress = progress.get();
     options.wrapDevice = wrapperFor(allocator_);
+    options.loadPlugin = loader();
     options.log = reporter_.log();
     return writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options));
   }
@@ -240,6 +243,10 @@ class Builder final : public Implements<IBuilder> {
   }
 
   Reporter reporter_;
+  PluginLoader loader() const { return pluginLoader(plugins_, allocator_, reporter_); }
+
+  std::shared_ptr<PluginRegistry> plugins_ =
+      std::make_shared<PluginRegistry>(&globalPluginRegistry());
   IGpuAllocator* allocator_ = nullptr;
   int32_t maxThreads_ = usableCores();
   std::vector<std::unique_ptr<OptimizationProfile>> profiles_;

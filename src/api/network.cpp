@@ -13,8 +13,8 @@ namespace camshaft::api {
 using nvinfer1::ITensor;
 
 Network::Network(nvinfer1::NetworkDefinitionCreationFlags flags, nvinfer1::IBuilder& builder,
-                 const Reporter& reporter)
-    : flags_(flags), builder_(builder), reporter_(reporter) {}
+                 std::shared_ptr<PluginRegistry> plugins, const Reporter& reporter)
+    : plugins_(std::move(plugins)), flags_(flags), builder_(builder), reporter_(reporter) {}
 
 Network::~Network() = default;
 

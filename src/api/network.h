@@ -12,6 +12,7 @@
 #include "api/implements.h"
 #include "api/layers/layer.h"
 #include "api/link.h"
+#include "api/plugins/registry.h"
 #include "api/report.h"
 #include "api/tensor.h"
 #include "ir/graph.h"
@@ -22,7 +23,7 @@ namespace camshaft::api {
 class Network final : public Implements<nvinfer1::INetworkDefinition> {
  public:
   Network(nvinfer1::NetworkDefinitionCreationFlags flags, nvinfer1::IBuilder& builder,
-          const Reporter& reporter);
+          std::shared_ptr<PluginRegistry> plugins, const Reporter& reporter);
   ~Network() override;
 
   Graph& graph() { return graph_; }
@@ -32,6 +33,8 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A copy for one build. Throws when a layer still lacks something it needs.
   Graph graphToBuild() const;
+
+  PluginRegistry& plugins() const { return *plugins_; }  // the builder's
 
   // For tensors and layers.
   const Reporter& reporter() const { return reporter_; }
@@ -197,13 +200,14 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
       nvinfer1::ITensor& input, const nvinfer1::Dims& blockShape, nvinfer1::DataType toType,
       nvinfer1::DataType scaleType) noexcept override;
 
-  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::IPluginV2Layer* addPluginV2(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
                                         nvinfer1::IPluginV2& plugin) noexcept override;
   nvinfer1::IPluginV3Layer* addPluginV3(nvinfer1::ITensor* const* inputs, int32_t nbInputs,
                                         nvinfer1::ITensor* const* shapeInputs,
                                         int32_t nbShapeInputs,
                                         nvinfer1::IPluginV3& plugin) noexcept override;
+
+  // network_refusals.cpp: layers and marks that networks cannot have yet.
   nvinfer1::ILoop* addLoop() noexcept override;
   bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
@@ -282,6 +286,7 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void castBorders(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
 
+  std::shared_ptr<PluginRegistry> plugins_;  // outlives the objects it made
   nvinfer1::NetworkDefinitionCreationFlags flags_;
   nvinfer1::IBuilder& builder_;
   Reporter reporter_;

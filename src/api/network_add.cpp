@@ -2,6 +2,7 @@
 #include "api/layers/assertion.h"
 #include "api/layers/data.h"
 #include "api/layers/fill.h"
+#include "api/layers/plugin.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
 #include "api/layers/quantize.h"
@@ -361,6 +362,42 @@ IFillLayer* Network::addFillV2(const nvinfer1::Dims& dimensions, FillOperation o
     params.operation = op;
     params.type = outputType;
     return params;
+  });
+}
+
+namespace {
+
+void append(std::vector<ITensor*>& list, ITensor* const* tensors, int32_t count) {
+  if (count < 0 || (count > 0 && !tensors))
+    fail(ErrorKind::kInvalidArgument, "a plugin was given ", count, " inputs",
+         tensors ? "" : " without a list of them");
+  list.insert(list.end(), tensors, tensors + count);
+}
+
+}  // namespace
+
+IPluginV2Layer* Network::addPluginV2(ITensor* const* inputs, int32_t nbInputs,
+                                     IPluginV2& plugin) noexcept {
+  return guarded<IPluginV2Layer*>(reporter_, nullptr, [&] {
+    std::vector<ITensor*> all;
+    append(all, inputs, nbInputs);
+    return add<PluginV2Layer>("plugin", std::span<ITensor* const>(all), [&] {
+      return PluginV2Layer::Params{.plugin = makeV2Operator(plugin)};
+    });
+  });
+}
+
+IPluginV3Layer* Network::addPluginV3(ITensor* const* inputs, int32_t nbInputs,
+                                     ITensor* const* shapeInputs, int32_t nbShapeInputs,
+                                     IPluginV3& plugin) noexcept {
+  return guarded<IPluginV3Layer*>(reporter_, nullptr, [&] {
+    std::vector<ITensor*> all;
+    append(all, inputs, nbInputs);
+    append(all, shapeInputs, nbShapeInputs);
+    return add<PluginV3Layer>("plugin", std::span<ITensor* const>(all), [&] {
+      return PluginV3Layer::Params{.plugin = makeV3Operator(plugin),
+                                   .shapeInputs = static_cast<size_t>(nbShapeInputs)};
+    });
   });
 }
 

@@ -13,15 +13,6 @@ constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so namin
 
 }  // namespace
 
-IPluginV2Layer* Network::addPluginV2(ITensor* const*, int32_t, IPluginV2&) noexcept {
-  return refused<IPluginV2Layer*>(reporter_, "plugins cannot be added to a network yet", nullptr);
-}
-
-IPluginV3Layer* Network::addPluginV3(ITensor* const*, int32_t, ITensor* const*, int32_t,
-                                     IPluginV3&) noexcept {
-  return refused<IPluginV3Layer*>(reporter_, "plugins cannot be added to a network yet", nullptr);
-}
-
 ILoop* Network::addLoop() noexcept {
   return refused<ILoop*>(
       reporter_,

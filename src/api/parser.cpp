@@ -6,6 +6,7 @@
 
 #include "api/network.h"
 #include "api/parser_error.h"
+#include "api/plugins/model.h"
 #include "api/report.h"
 #include "onnx/subgraphs.h"
 #include "onnx/wire/element_type.h"
@@ -80,7 +81,9 @@ class Parser : public nvonnxparser::IParser {
           read([&] { return onnx::readModelBytes(viewOf(bytes, size), pathOf(modelPath)); });
       if (!model) return false;
       Graph graph;
-      std::vector<onnx::ImportProblem> problems = onnx::importModel(*model, graph);
+      const ModelPlugins plugins = this->plugins();
+      std::vector<onnx::ImportProblem> problems =
+          onnx::importModel(*model, graph, {.plugins = &plugins});
       subgraphs_ = onnx::subgraphsOf(*model, problems);
       report(std::move(problems));
       return getNbErrors() == 0;
@@ -140,8 +143,8 @@ class Parser : public nvonnxparser::IParser {
 
   bool supportsOperator(const char* name) const noexcept override {
     return guarded(reporter_, false, [&] {
-      return name &&
-             (onnx::isKnownOperator("", name) || onnx::isKnownOperator("com.microsoft", name));
+      return name && (onnx::isKnownOperator("", name) ||
+                      onnx::isKnownOperator("com.microsoft", name) || plugins().hasCreatorOf(name));
     });
   }
   const char* const* getUsedVCPluginLibraries(int64_t& count) const noexcept override {
@@ -234,13 +237,18 @@ class Parser : public nvonnxparser::IParser {
       fail(ErrorKind::kInvalidArgument, "the network is not empty; parse into a new one");
     Graph graph;
     onnx::NodeOutputs nodeOutputs;
-    report(onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs}));
+    const ModelPlugins plugins = this->plugins();
+    report(onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs, .plugins = &plugins}));
     if (getNbErrors() > 0) return false;
     network().setGraph(std::move(graph));
     for (const auto& [name, values] : nodeOutputs)
       for (Value* value : values)
         layerOutputs_[name].push_back(value ? network().tensorOf(value) : nullptr);
     return true;
+  }
+
+  ModelPlugins plugins() const {
+    return {network().plugins(), getFlag(OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE)};
   }
 
   onnx::Tensor& initializer(std::string_view name) {

@@ -1,7 +1,7 @@
 // IRuntime, and how to make one.
 #include "api/allocator.h"
 #include "api/engine.h"
-#include "api/plugin_registry.h"
+#include "api/plugins/loader.h"
 #include "api/report.h"
 #include "engine/engine_file.h"
 #include "support/cpu_info.h"
@@ -65,7 +65,11 @@ class Runtime final : public Implements<IRuntime> {
   }
   int32_t getMaxThreads() const noexcept override { return maxThreads_; }
 
-  IPluginRegistry& getPluginRegistry() noexcept override { return pluginRegistry(); }
+  // Its own, which looks for creators in the process's too.
+  IPluginRegistry& getPluginRegistry() noexcept override { return *plugins_; }
+  void setPluginRegistryParent(IPluginRegistry* parent) noexcept override {
+    plugins_->setParent(parent);
+  }
 
   // Engines are loaded without temporary files and hold no code for the host.
   void setTemporaryDirectory(const char* path) noexcept override {
@@ -100,9 +104,6 @@ class Runtime final : public Implements<IRuntime> {
                               "this version",
                               nullptr);
   }
-  void setPluginRegistryParent(IPluginRegistry*) noexcept override {
-    refused(reporter_, "plugin registries cannot be chained yet", false);
-  }
 
  private:
   // read(to, bytes) gives how many bytes were read: fewer at the end.
@@ -127,11 +128,14 @@ class Runtime final : public Implements<IRuntime> {
   }
 
   Engine* load(Plan plan) const {
-    return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_)),
+    return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_),
+                                                     pluginLoader(plugins_, allocator_, reporter_)),
                       reporter_, maxThreads_);
   }
 
   Reporter reporter_;
+  std::shared_ptr<PluginRegistry> plugins_ =
+      std::make_shared<PluginRegistry>(&globalPluginRegistry());
   IGpuAllocator* allocator_ = nullptr;
   int32_t maxThreads_ = usableCores();
   std::string temporaryDirectory_;

@@ -2,6 +2,7 @@
 
 #include "api/layers/data.h"
 #include "api/layers/fill.h"
+#include "api/layers/plugin.h"
 #include "api/layers/pointwise.h"
 #include "api/layers/product.h"
 #include "api/layers/quantize.h"
@@ -60,6 +61,14 @@ bool isPooling(const Node& node) {
   return attrs.kind != PoolKind::kLp && node.outputs.size() == 1 && !attrs.channelsLast;
 }
 
+// Models' plugins have no shape inputs.
+std::unique_ptr<LayerCore> pluginLayerFor(Network& network, const Node& node) {
+  const auto& plugin = node.as<PluginAttrs>().plugin;
+  if (v2ObjectOf(*plugin))
+    return std::make_unique<PluginV2Layer>(network, node.name, PluginV2Layer::Params{plugin});
+  return std::make_unique<PluginV3Layer>(network, node.name, PluginV3Layer::Params{plugin});
+}
+
 // Null when no layer class describes the node in full.
 std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   if (node.epilogue) return nullptr;
@@ -69,6 +78,7 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
     return layer ? std::move(layer) : quantizeLayerFor(network, node);
   }
   if (op == &ops::Identity) return make<IdentityLayer>(network, node);
+  if (op == &ops::Plugin) return pluginLayerFor(network, node);
   if (op == &ops::Conv && hasKnownFilters(node)) return make<ConvolutionLayer>(network, node);
   if (op == &ops::ConvTranspose && hasKnownFilters(node))
     return make<DeconvolutionLayer>(network, node);

@@ -1,187 +1,195 @@
-// IPluginRegistry: creators by name, version and namespace. Nothing uses them yet: networks refuse
-// plugins.
-#include "api/plugin_registry.h"
+#include "api/plugins/registry.h"
 
 #include <algorithm>
-#include <mutex>
-#include <string>
-#include <vector>
 
-#include "NvInfer.h"
 #include "NvInferPlugin.h"
-#include "api/report.h"
 
 namespace camshaft::api {
-namespace {
 
 using namespace nvinfer1;
 
-// Which class a creator is of.
-IPluginCreator* asFirst(IPluginCreatorInterface* creator) {
+namespace {
+
+std::string textOf(const char* text) { return text ? text : ""; }
+
+template <class T>
+T* const* listIn(const std::vector<T*>& list, int32_t* count) {
+  if (count) *count = static_cast<int32_t>(list.size());
+  return list.empty() ? nullptr : list.data();
+}
+
+}  // namespace
+
+IPluginCreator* asV1(IPluginCreatorInterface* creator) {
   return std::string_view(creator->getInterfaceInfo().kind) == "PLUGIN CREATOR_V1"
              ? static_cast<IPluginCreator*>(creator)
              : nullptr;
 }
-IPluginCreatorV3One* asThird(IPluginCreatorInterface* creator) {
+
+IPluginCreatorV3One* asV3One(IPluginCreatorInterface* creator) {
   return std::string_view(creator->getInterfaceInfo().kind) == "PLUGIN CREATOR_V3ONE"
              ? static_cast<IPluginCreatorV3One*>(creator)
              : nullptr;
 }
 
-std::string textOf(const char* text) { return text ? text : ""; }
-
-struct Entry {
-  IPluginCreatorInterface* creator;
-  std::string name, version, space;
-
-  Entry(IPluginCreatorInterface& given, const char* pluginNamespace)
-      : creator(&given), space(textOf(pluginNamespace)) {
-    if (IPluginCreator* first = asFirst(creator)) {
-      name = textOf(first->getPluginName());
-      version = textOf(first->getPluginVersion());
-    } else if (IPluginCreatorV3One* third = asThird(creator)) {
-      name = textOf(third->getPluginName());
-      version = textOf(third->getPluginVersion());
-    } else {
-      fail(ErrorKind::kInvalidArgument, "a plugin creator of the unknown kind '",
-           textOf(creator->getInterfaceInfo().kind), "' cannot be registered");
-    }
+PluginRegistry::Entry::Entry(IPluginCreatorInterface& given, const char* pluginNamespace)
+    : creator(&given), space(textOf(pluginNamespace)) {
+  if (const IPluginCreator* first = asV1(creator)) {
+    name = textOf(first->getPluginName());
+    version = textOf(first->getPluginVersion());
+  } else if (const IPluginCreatorV3One* third = asV3One(creator)) {
+    name = textOf(third->getPluginName());
+    version = textOf(third->getPluginVersion());
+  } else {
+    fail(ErrorKind::kInvalidArgument, "a plugin creator of the unknown kind '",
+         textOf(creator->getInterfaceInfo().kind), "' cannot be registered");
   }
-  bool isCalled(const Entry& other) const {
-    return isCalled(other.name, other.version, other.space);
-  }
-  bool isCalled(const std::string& otherName, const std::string& otherVersion,
-                const std::string& otherSpace) const {
-    return name == otherName && version == otherVersion && space == otherSpace;
-  }
-};
+}
 
-class PluginRegistry final : public IPluginRegistry {
- public:
-  ~PluginRegistry() override = default;
+bool PluginRegistry::Entry::isCalled(std::string_view otherName, std::string_view otherVersion,
+                                     std::string_view otherSpace) const {
+  return name == otherName && version == otherVersion && space == otherSpace;
+}
 
-  bool registerCreator(IPluginCreator& creator, const char* pluginNamespace) noexcept override {
-    if (!add(creator, pluginNamespace)) return false;
-    creator.setPluginNamespace(pluginNamespace ? pluginNamespace : "");
+PluginRegistry::~PluginRegistry() {
+  for (auto& [key, resource] : resources_) resource.shared->release();
+  while (!libraries_.empty()) deregisterLibrary(libraries_.begin()->first);
+}
+
+// It has no logger of its own.
+Reporter PluginRegistry::reporter() const {
+  Reporter current(getLogger());
+  current.setRecorder(recorder_.get());
+  return current;
+}
+
+bool PluginRegistry::add(IPluginCreatorInterface& creator, const char* pluginNamespace) noexcept {
+  return guarded(reporter(), false, [&] {
+    const Entry made(creator, pluginNamespace);
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::any_of(entries_, [&](const Entry& entry) {
+          return entry.isCalled(made.name, made.version, made.space);
+        }))
+      fail(ErrorKind::kInvalidArgument, "a plugin '", made.name, "' of version '", made.version,
+           "' is registered already in the namespace '", made.space, "'");
+    entries_.push_back(made);
+    list();
     return true;
-  }
-  bool registerCreator(IPluginCreatorInterface& creator,
-                       const char* pluginNamespace) noexcept override {
-    if (IPluginCreator* first = asFirst(&creator)) return registerCreator(*first, pluginNamespace);
-    return add(creator, pluginNamespace);
-  }
-  bool deregisterCreator(const IPluginCreator& creator) noexcept override {
-    return deregisterCreator(static_cast<const IPluginCreatorInterface&>(creator));
-  }
-  bool deregisterCreator(const IPluginCreatorInterface& creator) noexcept override {
-    return guarded(reporter(), false, [&] {
-      const std::lock_guard lock(mutex_);
-      const auto removed =
-          std::erase_if(entries_, [&](const Entry& entry) { return entry.creator == &creator; });
-      list();
-      return removed > 0;
-    });
-  }
+  });
+}
 
-  IPluginCreator* const* getPluginCreatorList(int32_t* const count) const noexcept override {
+void PluginRegistry::list() {
+  first_.clear();
+  all_.clear();
+  for (const Entry& entry : entries_) {
+    all_.push_back(entry.creator);
+    if (IPluginCreator* first = asV1(entry.creator)) first_.push_back(first);
+  }
+}
+
+bool PluginRegistry::registerCreator(IPluginCreator& creator,
+                                     const char* pluginNamespace) noexcept {
+  if (!add(creator, pluginNamespace)) return false;
+  creator.setPluginNamespace(pluginNamespace ? pluginNamespace : "");
+  return true;
+}
+
+bool PluginRegistry::registerCreator(IPluginCreatorInterface& creator,
+                                     const char* pluginNamespace) noexcept {
+  if (IPluginCreator* first = asV1(&creator)) return registerCreator(*first, pluginNamespace);
+  return add(creator, pluginNamespace);
+}
+
+bool PluginRegistry::deregisterCreator(const IPluginCreator& creator) noexcept {
+  return deregisterCreator(static_cast<const IPluginCreatorInterface&>(creator));
+}
+
+bool PluginRegistry::deregisterCreator(const IPluginCreatorInterface& creator) noexcept {
+  return guarded(reporter(), false, [&] {
     const std::lock_guard lock(mutex_);
-    if (count) *count = static_cast<int32_t>(first_.size());
-    return first_.empty() ? nullptr : first_.data();
-  }
-  IPluginCreatorInterface* const* getAllCreators(int32_t* const count) const noexcept override {
+    const auto removed =
+        std::erase_if(entries_, [&](const Entry& entry) { return entry.creator == &creator; });
+    list();
+    return removed > 0;
+  });
+}
+
+IPluginCreator* const* PluginRegistry::getPluginCreatorList(int32_t* count) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return listIn(first_, count);
+}
+
+IPluginCreatorInterface* const* PluginRegistry::getAllCreators(int32_t* count) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return listIn(all_, count);
+}
+
+IPluginCreatorInterface* const* PluginRegistry::getAllCreatorsRecursive(int32_t* count) noexcept {
+  return guarded<IPluginCreatorInterface* const*>(reporter(), nullptr, [&] {
+    int32_t inherited = 0;
+    IPluginCreatorInterface* const* parents = nullptr;
+    if (IPluginRegistry* parent = searchedParent())
+      parents = parent->getAllCreatorsRecursive(&inherited);
     const std::lock_guard lock(mutex_);
-    if (count) *count = static_cast<int32_t>(all_.size());
-    return all_.empty() ? nullptr : all_.data();
-  }
-  IPluginCreatorInterface* const* getAllCreatorsRecursive(int32_t* const count) noexcept override {
-    return getAllCreators(count);
-  }
-  IPluginCreator* getPluginCreator(const char* name, const char* version,
-                                   const char* pluginNamespace) noexcept override {
-    IPluginCreatorInterface* creator = getCreator(name, version, pluginNamespace);
-    return creator ? asFirst(creator) : nullptr;
-  }
-  IPluginCreatorInterface* getCreator(const char* name, const char* version,
-                                      const char* pluginNamespace) noexcept override {
-    return guarded<IPluginCreatorInterface*>(
-        reporter(), nullptr, [&]() -> IPluginCreatorInterface* {
-          const std::lock_guard lock(mutex_);
-          for (const Entry& entry : entries_)
-            if (entry.isCalled(textOf(name), textOf(version), textOf(pluginNamespace)))
-              return entry.creator;
-          return nullptr;
-        });
-  }
+    recursive_ = all_;
+    if (parents) recursive_.insert(recursive_.end(), parents, parents + inherited);
+    return listIn(recursive_, count);
+  });
+}
 
-  void setErrorRecorder(IErrorRecorder* const recorder) noexcept override {
-    recorder_ = RecorderUse(recorder);
-  }
-  IErrorRecorder* getErrorRecorder() const noexcept override { return recorder_.get(); }
-  // It has no parent.
-  bool isParentSearchEnabled() const override { return searchesParent_; }
-  void setParentSearchEnabled(const bool enabled) override { searchesParent_ = enabled; }
+IPluginCreator* PluginRegistry::getPluginCreator(const char* name, const char* version,
+                                                 const char* pluginNamespace) noexcept {
+  IPluginCreatorInterface* creator = getCreator(name, version, pluginNamespace);
+  return creator ? asV1(creator) : nullptr;
+}
 
-  // Refused.
-  PluginLibraryHandle loadLibrary(const char*) noexcept override {
-    return refused<PluginLibraryHandle>(
-        reporter(),
-        "libraries of plugins cannot be loaded by the registry yet; load the library and register "
-        "its creators",
-        nullptr);
+IPluginCreatorInterface* PluginRegistry::getCreator(const char* name, const char* version,
+                                                    const char* pluginNamespace) noexcept {
+  const auto viewOf = [](const char* text) { return std::string_view(text ? text : ""); };
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_)
+      if (entry.isCalled(viewOf(name), viewOf(version), viewOf(pluginNamespace)))
+        return entry.creator;
   }
-  void deregisterLibrary(PluginLibraryHandle) noexcept override {}
-  IPluginResource* acquirePluginResource(const char*, IPluginResource*) noexcept override {
-    return refused<IPluginResource*>(reporter(), kNoResources, nullptr);
-  }
-  int32_t releasePluginResource(const char*) noexcept override {
-    return refused(reporter(), kNoResources, int32_t{-1});
-  }
+  IPluginRegistry* parent = searchedParent();
+  return parent ? parent->getCreator(name, version, pluginNamespace) : nullptr;
+}
 
- private:
-  static constexpr char kNoResources[] = "plugins cannot share resources yet";
-
-  // It has no logger of its own.
-  Reporter reporter() const {
-    Reporter current(getLogger());
-    current.setRecorder(recorder_.get());
-    return current;
-  }
-
-  bool add(IPluginCreatorInterface& creator, const char* pluginNamespace) noexcept {
-    return guarded(reporter(), false, [&] {
-      const Entry made(creator, pluginNamespace);
-      const std::lock_guard lock(mutex_);
-      if (std::any_of(entries_.begin(), entries_.end(),
-                      [&](const Entry& entry) { return entry.isCalled(made); }))
-        fail(ErrorKind::kInvalidArgument, "a plugin '", made.name, "' of version '", made.version,
-             "' is registered already in the namespace '", made.space, "'");
-      entries_.push_back(made);
-      list();
-      return true;
-    });
-  }
-
-  void list() {
-    first_.clear();
-    all_.clear();
-    for (const Entry& entry : entries_) {
-      all_.push_back(entry.creator);
-      if (IPluginCreator* first = asFirst(entry.creator)) first_.push_back(first);
+IPluginResource* PluginRegistry::acquirePluginResource(const char* key,
+                                                       IPluginResource* resource) noexcept {
+  return guarded<IPluginResource*>(reporter(), nullptr, [&] {
+    if (!key) fail(ErrorKind::kInvalidArgument, "acquirePluginResource was given no key");
+    const std::lock_guard lock(mutex_);
+    auto found = resources_.find(std::string_view(key));
+    if (found == resources_.end()) {
+      if (!resource)
+        fail(ErrorKind::kInvalidArgument, "no plugin has shared a resource '", key,
+             "', and none was given to be shared");
+      std::unique_ptr<IPluginResource> shared(resource->clone());
+      if (!shared)
+        fail(ErrorKind::kInvalidArgument, "resource '", key, "' failed: clone() gave no object");
+      found = resources_.emplace(key, Resource{std::move(shared)}).first;
     }
-  }
+    ++found->second.uses;
+    return found->second.shared.get();
+  });
+}
 
-  RecorderUse recorder_;
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;
-  std::vector<IPluginCreator*> first_;
-  std::vector<IPluginCreatorInterface*> all_;
-  bool searchesParent_ = true;
-};
+int32_t PluginRegistry::releasePluginResource(const char* key) noexcept {
+  return guarded(reporter(), int32_t{-1}, [&] {
+    const std::lock_guard lock(mutex_);
+    const auto found = resources_.find(std::string_view(key ? key : ""));
+    if (found == resources_.end())
+      fail(ErrorKind::kInvalidArgument, "no plugin holds a resource '", textOf(key), "'");
+    if (--found->second.uses > 0) return 0;
+    const int32_t status = found->second.shared->release();
+    resources_.erase(found);
+    return status;
+  });
+}
 
-}  // namespace
-
-// Never ended: creators in other libraries leave it when the process ends.
-IPluginRegistry& pluginRegistry() {
+PluginRegistry& globalPluginRegistry() {
   static auto* registry = new PluginRegistry;
   return *registry;
 }
@@ -189,7 +197,7 @@ IPluginRegistry& pluginRegistry() {
 }  // namespace camshaft::api
 
 extern "C" CAMSHAFT_API nvinfer1::IPluginRegistry* getPluginRegistry() noexcept {
-  return &camshaft::api::pluginRegistry();
+  return &camshaft::api::globalPluginRegistry();
 }
 
 namespace nvinfer1 {
