@@ -187,7 +187,9 @@ def test_several_streams(engine):
 
 @pytest.mark.skipif(not EMULATED.exists(), reason="built without CUDA's headers")
 @pytest.mark.parametrize("flags", [[], ["--noDataTransfers", "--useCudaGraph", "--useSpinWait"],
-                                   ["--streams=2", "--threads"]])
+                                   ["--streams=2", "--threads"],
+                                   ["--allocationStrategy=runtime", "--exposeDMA", "--idleTime=1",
+                                    "--includeDataTransfers"]])
 def test_engines_for_a_gpu(model, tmp_path, flags):
     np.array([[1, 2, 3], [-1, -2, -3]], np.float32).tofile(tmp_path / "x.bin")
     times, out, profile = (tmp_path / name for name in ("times.json", "out.json", "profile.json"))
@@ -252,3 +254,32 @@ def test_idle_time_lies_between_runs(engine, tmp_path):
     assert done.returncode == 0, done.stderr
     starts = [one["startEnqMs"] for one in json.loads(times.read_text())]
     assert all(later - earlier >= 20 for earlier, later in zip(starts, starts[1:]))
+
+
+def skip_where_refused(done, *words):
+    """The library does not do everything yet; its sentence says so."""
+    if done.returncode == 1 and any(word in done.stderr for word in words):
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+
+
+def test_debug_tensors_are_written(model, places, tmp_path):
+    done = run(f"--onnx={model}", "--shapes=x:2x3", f"--loadInputs=x:{places['inputs']}", "--markDebug=xw",
+               f"--saveDebugTensors=xw:{tmp_path / 'own'}", "--saveAllDebugTensors=summary,numpy,string,raw",
+               *QUICK, cwd=tmp_path)
+    skip_where_refused(done, "debug tensors are not available")
+    values = [[14, -14], [-14, 14]]
+    for file in ("own", "xw.raw"):
+        assert np.fromfile(tmp_path / file, np.float32).reshape(2, 2).tolist() == values
+    assert np.load(tmp_path / "xw.npy").tolist() == values
+    assert [float(line) for line in (tmp_path / "xw.str").read_text().split()] == [14, -14, -14, 14]
+    (summary,) = json.loads((tmp_path / "tensor_summary.json").read_text())
+    assert (summary["name"], summary["min"], summary["max"]) == ("xw", -14, 14)
+
+
+def test_engines_are_refitted(model, tmp_path):
+    stripped = tmp_path / "stripped.engine"
+    done = run(f"--onnx={model}", "--shapes=x:2x3", "--stripWeights", "--skipInference", f"--saveEngine={stripped}")
+    skip_where_refused(done, "is not supported yet")
+    done = run(f"--loadEngine={stripped}", f"--refitFromOnnx={model}", "--timeRefit", "--dumpRefit", *QUICK)
+    assert done.returncode == 0 and "Engine refitted from" in done.stdout, done.stderr

@@ -120,7 +120,7 @@ void DebugTensorWriter::summarize(const Tensor& tensor) {
       {"name", tensor.name}, {"type", nameOf(tensor.type)}, {"dimensions", textOf(tensor.dims)}};
   if (count > 0)
     own.update({{"min", least}, {"max", most}, {"avg", sum / static_cast<double>(count)}});
-  summaries_[tensor.name] = own.dump();
+  summaries_[tensor.name] = textOf(own);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const auto& [name, text] : summaries_) all.push_back(nlohmann::ordered_json::parse(text));
   writeFile("tensor_summary.json", textOf(all), log_);
