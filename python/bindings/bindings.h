@@ -24,6 +24,7 @@ void bindCallbacks(nb::module_& m);
 void bindBasics(nb::module_& m);
 void bindNetwork(nb::module_& m);
 void bindLayers(nb::module_& m);
+void bindBlocks(nb::module_& m);
 void bindBuilder(nb::module_& m);
 void bindDevice(nb::module_& m);
 void bindRuntime(nb::module_& m);
@@ -86,6 +87,12 @@ auto raising(R (C::*method)(Args...) const noexcept) {
     reason.raiseIfAny();
     return result;
   };
+}
+
+// A method that adds something to `c`, which it keeps alive.
+template <class Class, class F, class... Extra>
+void add(Class& c, const char* name, F&& body, const Extra&... extra) {
+  c.def(name, std::forward<F>(body), nb::rv_policy::reference_internal, extra...);
 }
 
 // A method that returns text.

@@ -223,6 +223,13 @@ void bindEnums(nb::module_& m) {
       .value("MIN", TopKOperation::kMIN);
   nb::enum_<CumulativeOperation>(m, "CumulativeOperation", nb::is_arithmetic())
       .value("SUM", CumulativeOperation::kSUM);
+  nb::enum_<LoopOutput>(m, "LoopOutput", nb::is_arithmetic())
+      .value("LAST_VALUE", LoopOutput::kLAST_VALUE)
+      .value("CONCATENATE", LoopOutput::kCONCATENATE)
+      .value("REVERSE", LoopOutput::kREVERSE);
+  nb::enum_<TripLimit>(m, "TripLimit", nb::is_arithmetic())
+      .value("COUNT", TripLimit::kCOUNT)
+      .value("WHILE", TripLimit::kWHILE);
   nb::enum_<MatrixOperation>(m, "MatrixOperation", nb::is_arithmetic())
       .value("NONE", MatrixOperation::kNONE)
       .value("TRANSPOSE", MatrixOperation::kTRANSPOSE)

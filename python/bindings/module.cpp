@@ -75,6 +75,7 @@ NB_MODULE(_camshaft, m) {
   bindCallbacks(m);
   bindNetwork(m);
   bindLayers(m);
+  bindBlocks(m);
   bindBuilder(m);
   bindDevice(m);
   bindRuntime(m);

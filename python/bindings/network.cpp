@@ -7,12 +7,6 @@ using namespace nvinfer1;
 
 namespace {
 
-// Layer objects belong to the network, which they keep alive.
-template <class Class, class F, class... Extra>
-void add(Class& c, const char* name, F&& body, const Extra&... extra) {
-  c.def(name, std::forward<F>(body), nb::rv_policy::reference_internal, extra...);
-}
-
 // The object as its own layer class. Unknown operators stay plain ILayer.
 nb::object cast(ILayer* layer, nb::handle network) {
   const auto as = [&](auto* typed) {
@@ -63,6 +57,13 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
     CAMSHAFT_LAYER(kGRID_SAMPLE, IGridSampleLayer)
     CAMSHAFT_LAYER(kASSERTION, IAssertionLayer)
+    CAMSHAFT_LAYER(kCONDITION, IConditionLayer)
+    CAMSHAFT_LAYER(kCONDITIONAL_INPUT, IIfConditionalInputLayer)
+    CAMSHAFT_LAYER(kCONDITIONAL_OUTPUT, IIfConditionalOutputLayer)
+    CAMSHAFT_LAYER(kTRIP_LIMIT, ITripLimitLayer)
+    CAMSHAFT_LAYER(kRECURRENCE, IRecurrenceLayer)
+    CAMSHAFT_LAYER(kITERATOR, IIteratorLayer)
+    CAMSHAFT_LAYER(kLOOP_OUTPUT, ILoopOutputLayer)
     default:
       return as(layer);
   }
@@ -383,6 +384,9 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         return checked("add_grid_sample", [&] { return n.addGridSample(input, grid); });
       },
       "input"_a, "grid"_a);
+  add(c, "add_if_conditional",
+      [](Net& n) { return checked("add_if_conditional", [&] { return n.addIfConditional(); }); });
+  add(c, "add_loop", [](Net& n) { return checked("add_loop", [&] { return n.addLoop(); }); });
 }
 
 }  // namespace

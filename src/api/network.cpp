@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "api/convert.h"
+#include "api/layers/block.h"
 #include "api/layers/recognise.h"
+#include "api/lowering/lower.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
 #include "ops/symbols.h"
@@ -103,10 +105,30 @@ Graph Network::graphToBuild() const {
     }
     ++copied;
   }
+  if (!blocks_.empty()) lowerInto(copy);
   eraseUnreadBindings(copy);
   castBorders(copy);
   copy.eraseUnusedConstants();
   return copy;
+}
+
+// A recurrence's next value is computed from the recurrence, so the flat graph does not have it as
+// an operand.
+void Network::lowerInto(Graph& copy) const {
+  for (const auto& layer : layers_) {
+    if (layer->type != nvinfer1::LayerType::kRECURRENCE) continue;
+    const Value* next = layer->inputs.at(1)->value();
+    if (!next)
+      fail(ErrorKind::kInvalidArgument, "layer '", layer->name,
+           "' goes on with a tensor that was removed from the network");
+    const Node* recurrence = layer->nodes.front();
+    copy.add(&placeholders::Next, layer->name,
+             {copy.find(recurrence->output()->name), copy.find(next->name)},
+             recurrence->as<BoundaryAttrs>());
+  }
+  std::vector<std::string> names;
+  for (const auto& block : blocks_) names.push_back(block->name);
+  lowerBlocks(copy, names);
 }
 
 Tensor* Network::tensorOf(Value* value) {

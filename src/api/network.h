@@ -20,6 +20,8 @@
 
 namespace camshaft::api {
 
+class Block;
+
 class Network final : public Implements<nvinfer1::INetworkDefinition> {
  public:
   Network(nvinfer1::NetworkDefinitionCreationFlags flags, nvinfer1::IBuilder& builder,
@@ -49,6 +51,16 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor);
   void setInputShape(Tensor& input, const Shape& shape);
   void nameDimension(Tensor& input, int32_t index, const std::string& symbol);
+
+  // network_add.h: a new layer of class L, or null with the reason reported.
+  template <class L, class MakeParams>
+  L* add(const char* kind, std::span<nvinfer1::ITensor* const> inputs,
+         MakeParams&& makeParams) noexcept;
+  template <class L, class MakeParams>
+  L* add(const char* kind, std::initializer_list<nvinfer1::ITensor*> inputs,
+         MakeParams&& makeParams) noexcept {
+    return add<L>(kind, std::span(inputs.begin(), inputs.size()), makeParams);
+  }
 
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override { return graph_.name.c_str(); }
@@ -207,10 +219,12 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                         int32_t nbShapeInputs,
                                         nvinfer1::IPluginV3& plugin) noexcept override;
 
-  // network_refusals.cpp: layers and marks that networks cannot have yet.
-  nvinfer1::ILoop* addLoop() noexcept override;
-  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
+  // api/layers/conditional.cpp, loop.cpp
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
+  nvinfer1::ILoop* addLoop() noexcept override;
+
+  // network_refusals.cpp: layers and marks that networks cannot have yet.
+  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
   bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
@@ -247,16 +261,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   using Changes =
       std::unordered_map<const Value*, Shape>;  // values of another type, and their old shapes
 
-  // network_add.cpp: a new layer of class L, or null with the reason reported.
-  template <class L, class MakeParams>
-  L* add(const char* kind, std::span<nvinfer1::ITensor* const> inputs,
-         MakeParams&& makeParams) noexcept;
-  template <class L, class MakeParams>
-  L* add(const char* kind, std::initializer_list<nvinfer1::ITensor*> inputs,
-         MakeParams&& makeParams) noexcept {
-    return add<L>(kind, std::span(inputs.begin(), inputs.size()), makeParams);
-  }
-
   // A change of what is there already. Where memory runs out in its midst there is none to undo it
   // with: the network is torn, and nobody builds it or adds to it any more.
   template <class F>
@@ -278,11 +282,13 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void tryInputShape(Tensor& input, const Shape& shape);
   void applyInputShape(Tensor& input, const Shape& shape);
   void replaceOutput(LayerCore& layer, size_t index, Value* value, Changes& changed);
-  void sortNodes();
   void eraseLayer(LayerCore& layer);
   void eraseNodes(LayerCore& layer);
   void forget(const Value* value);
 
+  template <class B>
+  B* addBlock(const char* kind) noexcept;  // network_add.h: a conditional or loop
+  void lowerInto(Graph& copy) const;
   void castBorders(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
 
@@ -296,6 +302,7 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   std::unordered_map<const Value*, Tensor*> tensorOfValue_;
   std::vector<std::unique_ptr<LayerCore>> layers_;
   std::vector<std::unique_ptr<LayerCore>> removed_;  // callers may hold them still
+  std::vector<std::unique_ptr<Block>> blocks_;
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
   int64_t nextSerial_ = 0;
   bool isTorn_ = false;

@@ -12,33 +12,11 @@
 #include "api/layers/shuffle.h"
 #include "api/layers/slice.h"
 #include "api/layers/window.h"
-#include "api/network.h"
+#include "api/network_add.h"
 
 namespace camshaft::api {
 
 using namespace nvinfer1;
-
-template <class L, class MakeParams>
-L* Network::add(const char* kind, std::span<ITensor* const> inputs,
-                MakeParams&& makeParams) noexcept {
-  return guarded<L*>(
-      reporter_, nullptr,
-      [&] {
-        requireWhole();
-        auto layer = std::make_unique<L>(*this, str(kind, "_", nextSerial_), makeParams());
-        for (ITensor* input : inputs) {
-          if (!input)
-            fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' was given a null input");
-          layer->inputs.push_back(own(*input));
-        }
-        roomForOneMore(layers_);
-        attach(*layer);
-        L* raw = layer.get();
-        layers_.push_back(std::move(layer));
-        return raw;
-      },
-      OutOfMemory{"out of memory while adding a layer"});
-}
 
 namespace {
 

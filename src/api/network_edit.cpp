@@ -1,10 +1,10 @@
 // Edits: a layer emitted again, and what follows from it downstream.
 #include <algorithm>
 
+#include "api/lowering/node_order.h"
 #include "api/network.h"
 #include "ops/move.h"
 #include "ops/shape.h"
-#include "ops/symbols.h"
 
 namespace camshaft::api {
 
@@ -188,7 +188,7 @@ void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool 
       undo();
       throw;
     }
-    if (reorder) sortNodes();
+    if (reorder) sortNodes(graph_);
     try {
       refresh(changed);
     } catch (...) {
@@ -225,34 +225,13 @@ void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& 
   Tensor* input = own(tensor);
   if (index < 0 || index > layer.maxInputs() - 1)
     fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' has no input ", index);
-  if (dependsOn(input->value(), layer))
+  if (!layer.leadsBack(index) && dependsOn(input->value(), layer))
     fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' cannot read '", input->getName(),
          "', which is computed from its own output");
   std::vector<Tensor*> old = layer.inputs;
   if (layer.inputs.size() <= static_cast<size_t>(index)) layer.inputs.resize(index + 1);
   layer.inputs[index] = input;
   rebuild(layer, [&] { std::swap(layer.inputs, old); }, true);
-}
-
-// Restores an order that computes everything before its use, moving as little as possible. There is
-// no cycle: setLayerInput lets none in.
-void Network::sortNodes() {
-  std::unordered_map<std::string, Node*> binder;
-  for (const auto& node : graph_.nodes())
-    for (const std::string& symbol : symbolsDefined(*node)) binder[symbol] = node.get();
-  std::vector<Node*> order;
-  std::unordered_set<const Node*> placed;
-  const std::function<void(Node*)> place = [&](Node* node) {
-    if (!node || !placed.insert(node).second) return;
-    for (const Value* input : node->inputs)
-      if (input) place(input->producer);
-    for (const std::string& symbol : symbolsRead(*node))
-      if (const auto it = binder.find(symbol); it != binder.end()) place(it->second);
-    order.push_back(node);
-  };
-  for (Node* node : graph_.nodeList()) place(node);
-  for (Node* node : order) graph_.moveBefore(node, nullptr);
-  listing_.clear();
 }
 
 void Network::eraseLayer(LayerCore& layer) {

@@ -13,22 +13,8 @@ constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so namin
 
 }  // namespace
 
-ILoop* Network::addLoop() noexcept {
-  return refused<ILoop*>(
-      reporter_,
-      "loop layers cannot be added call by call yet; parse an ONNX model that has the operator",
-      nullptr);
-}
-
 bool Network::setWeightsName(Weights, const char*) noexcept {
   return refused(reporter_, kNoRefit, false);
-}
-
-IIfConditional* Network::addIfConditional() noexcept {
-  return refused<IIfConditional*>(reporter_,
-                                  "conditional layers cannot be added call by call yet; parse an "
-                                  "ONNX model that has the operator",
-                                  nullptr);
 }
 
 bool Network::markDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }

@@ -28,8 +28,6 @@ TEST(Refusals, LayersThatNetworksCannotHaveYet) {
   int64_t groups[] = {0};
   INetworkDefinition& network = *client.network;
   const std::vector<std::function<void*()>> additions = {
-      [&] { return network.addLoop(); },
-      [&] { return network.addIfConditional(); },
       [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
       [&] {
         return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,

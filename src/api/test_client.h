@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -152,23 +153,16 @@ struct Client {
       EXPECT_TRUE(context->setInputShape(feed.name, feed.dims)) << feed.name;
       EXPECT_TRUE(context->setInputTensorAddress(feed.name, feed.data));
     }
-    std::vector<std::vector<std::byte>> buffers;
-    std::vector<T> result;
-    TestAllocator allocator;  // for the wanted output, where only the run decides its size
+    std::map<std::string, TestAllocator> memory;
     for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
       const char* name = engine.getIOTensorName(i);
-      if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kOUTPUT) continue;
-      const int64_t bytes = context->getMaxOutputSize(name);
-      context->setTensorAddress(name, buffers.emplace_back(std::max<int64_t>(bytes, 1)).data());
+      if (engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kOUTPUT)
+        context->setOutputAllocator(name, &memory[name]);
     }
-    const std::vector<int64_t> known = listOf(context->getTensorShape(wanted));
-    const bool isOpen = std::find(known.begin(), known.end(), -1) != known.end();
-    if (isOpen) context->setOutputAllocator(wanted, &allocator);
     EXPECT_TRUE(context->enqueueV3(nullptr)) << (logger.errors.empty() ? "" : logger.errors.back());
-    shape = isOpen ? allocator.shape : context->getTensorShape(wanted);
-    result.resize(countOf(shape));
-    std::memcpy(result.data(), isOpen ? allocator.address : context->getTensorAddress(wanted),
-                result.size() * sizeof(T));
+    shape = memory[wanted].shape;
+    std::vector<T> result(countOf(shape));
+    std::memcpy(result.data(), memory[wanted].address, result.size() * sizeof(T));
     return result;
   }
   nvinfer1::Dims shape{};  // of the result of the last run

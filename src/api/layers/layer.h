@@ -27,6 +27,8 @@ class LayerCore {
   // Adds the layer's nodes, from its parameters, and returns its outputs.
   virtual std::vector<Value*> emit(Emission& at) const = 0;
   virtual int32_t maxInputs() const = 0;
+  // Whether this input may be computed from the layer's own output: a recurrence's next value.
+  virtual bool leadsBack(int32_t /*input*/) const { return false; }
   // Takes the parameters from the node again, after a change of symbols; for parsed layers.
   virtual void readAgain() = 0;
 
