@@ -1,4 +1,4 @@
-// Blocks of layers: conditionals and loops.
+// Blocks of layers, conditionals, loops and attention, and the other layers of language models.
 #include "bindings.h"
 
 namespace camshaft::python {
@@ -77,11 +77,88 @@ void bindLoops(nb::module_& m) {
       "tensor"_a, "kind"_a, "axis"_a = 0);
 }
 
+void bindAttention(nb::module_& m) {
+  using A = IAttention;
+  nb::class_<A>(m, "IAttention")
+      .def_prop_rw(
+          "mask", [](A& self) { return self.getMask(); }, raising(&A::setMask),
+          nb::rv_policy::reference_internal)
+      .def_prop_rw("norm_op", &A::getNormalizationOperation, raising(&A::setNormalizationOperation))
+      .def_prop_rw("decomposable", &A::getDecomposable, raising(&A::setDecomposable))
+      .def_prop_rw("causal", &A::getCausal, raising(&A::setCausal))
+      .def_prop_rw("causal_kind", &A::getCausalKind, raising(&A::setCausalKind))
+      .def_prop_rw("name", text(&A::getName), raising(&A::setName))
+      .def_prop_rw("metadata", text(&A::getMetadata), raising(&A::setMetadata))
+      .def_prop_rw("normalization_quantize_scale", &A::getNormalizationQuantizeScale,
+                   raising(&A::setNormalizationQuantizeScale), nb::rv_policy::reference_internal)
+      .def_prop_rw("normalization_quantize_to_type", &A::getNormalizationQuantizeToType,
+                   raising(&A::setNormalizationQuantizeToType))
+      .def_prop_rw("query_form", &A::getQueryForm, raising(&A::setQueryForm))
+      .def_prop_rw("key_value_form", &A::getKeyValueForm, raising(&A::setKeyValueForm))
+      .def_prop_rw("query_lengths", &A::getQueryLengths, raising(&A::setQueryLengths),
+                   nb::rv_policy::reference_internal, nb::for_setter(nb::arg().none()))
+      .def_prop_rw("key_value_lengths", &A::getKeyValueLengths, raising(&A::setKeyValueLengths),
+                   nb::rv_policy::reference_internal, nb::for_setter(nb::arg().none()))
+      .def_prop_ro("num_inputs", &A::getNbInputs)
+      .def_prop_ro("num_outputs", &A::getNbOutputs)
+      .def_prop_rw("num_ranks", &A::getNbRanks, raising(&A::setNbRanks))
+      .def("set_input", raising(&A::setInput), "index"_a, "tensor"_a)
+      .def("get_input", &A::getInput, "index"_a, nb::rv_policy::reference_internal)
+      .def("get_output", &A::getOutput, "index"_a, nb::rv_policy::reference_internal);
+  nb::class_<IAttentionBoundaryLayer, ILayer>(m, "IAttentionBoundaryLayer")
+      .def_prop_ro("attention", &IAttentionBoundaryLayer::getAttention,
+                   nb::rv_policy::reference_internal);
+  nb::class_<IAttentionInputLayer, IAttentionBoundaryLayer>(m, "IAttentionInputLayer");
+  nb::class_<IAttentionOutputLayer, IAttentionBoundaryLayer>(m, "IAttentionOutputLayer");
+}
+
+void bindTransformers(nb::module_& m) {
+  using Rotary = IRotaryEmbeddingLayer;
+  nb::class_<Rotary, ILayer>(m, "IRotaryEmbeddingLayer")
+      .def_prop_rw("interleaved", &Rotary::getInterleaved, raising(&Rotary::setInterleaved))
+      .def_prop_rw("rotary_embedding_dim", &Rotary::getRotaryEmbeddingDim,
+                   raising(&Rotary::setRotaryEmbeddingDim));
+  using Cache = IKVCacheUpdateLayer;
+  nb::class_<Cache, ILayer>(m, "IKVCacheUpdateLayer")
+      .def_prop_rw("cache_mode", &Cache::getCacheMode, raising(&Cache::setCacheMode))
+      .def_prop_rw("update_form", &Cache::getUpdateForm, raising(&Cache::setUpdateForm))
+      .def_prop_rw("update_lengths", &Cache::getUpdateLengths, raising(&Cache::setUpdateLengths),
+                   nb::rv_policy::reference_internal, nb::for_setter(nb::arg().none()));
+  using MoE = IMoELayer;
+  nb::class_<MoE, ILayer>(m, "IMoELayer")
+      .def("set_gated_weights", raising(&MoE::setGatedWeights), "fc_gate_weights"_a,
+           "fc_up_weights"_a, "fc_down_weights"_a, "activation_type"_a)
+      .def("set_gated_biases", raising(&MoE::setGatedBiases), "fc_gate_biases"_a, "fc_up_biases"_a,
+           "fc_down_biases"_a)
+      .def_prop_rw("activation_type", &MoE::getActivationType, raising(&MoE::setActivationType))
+      .def("set_quantization_static", raising(&MoE::setQuantizationStatic),
+           "fc_down_activation_scale"_a, "data_type"_a)
+      .def("set_quantization_dynamic_dbl_q", raising(&MoE::setQuantizationDynamicDblQ),
+           "fc_down_activation_dbl_q_scale"_a, "data_type"_a, "block_shape"_a,
+           "dyn_q_output_scale_type"_a)
+      .def_prop_rw("quantization_to_type", &MoE::getQuantizationToType,
+                   raising(&MoE::setQuantizationToType))
+      .def_prop_rw("quantization_block_shape", &MoE::getQuantizationBlockShape,
+                   raising(&MoE::setQuantizationBlockShape))
+      .def_prop_rw("dyn_q_output_scale_type", &MoE::getDynQOutputScaleType,
+                   raising(&MoE::setDynQOutputScaleType))
+      .def("set_swiglu_params", raising(&MoE::setSwigluParams), "limit"_a, "alpha"_a, "beta"_a)
+      .def_prop_rw("swiglu_param_limit", &MoE::getSwigluParamLimit,
+                   raising(&MoE::setSwigluParamLimit))
+      .def_prop_rw("swiglu_param_alpha", &MoE::getSwigluParamAlpha,
+                   raising(&MoE::setSwigluParamAlpha))
+      .def_prop_rw("swiglu_param_beta", &MoE::getSwigluParamBeta,
+                   raising(&MoE::setSwigluParamBeta));
+  nb::class_<IDistCollectiveLayer, ILayer>(m, "IDistCollectiveLayer");
+}
+
 }  // namespace
 
 void bindBlocks(nb::module_& m) {
   bindConditionals(m);
   bindLoops(m);
+  bindAttention(m);
+  bindTransformers(m);
 }
 
 }  // namespace camshaft::python

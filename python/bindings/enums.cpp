@@ -230,6 +230,30 @@ void bindEnums(nb::module_& m) {
   nb::enum_<TripLimit>(m, "TripLimit", nb::is_arithmetic())
       .value("COUNT", TripLimit::kCOUNT)
       .value("WHILE", TripLimit::kWHILE);
+  nb::enum_<AttentionNormalizationOp>(m, "AttentionNormalizationOp", nb::is_arithmetic())
+      .value("NONE", AttentionNormalizationOp::kNONE)
+      .value("SOFTMAX", AttentionNormalizationOp::kSOFTMAX);
+  nb::enum_<CausalMaskKind>(m, "CausalMaskKind", nb::is_arithmetic())
+      .value("NONE", CausalMaskKind::kNONE)
+      .value("UPPER_LEFT", CausalMaskKind::kUPPER_LEFT)
+      .value("LOWER_RIGHT", CausalMaskKind::kLOWER_RIGHT);
+  nb::enum_<AttentionIOForm>(m, "AttentionIOForm", nb::is_arithmetic())
+      .value("PADDED_BHND", AttentionIOForm::kPADDED_BHND)
+      .value("PACKED_NHD", AttentionIOForm::kPACKED_NHD);
+  nb::enum_<KVCacheMode>(m, "KVCacheMode", nb::is_arithmetic())
+      .value("LINEAR", KVCacheMode::kLINEAR);
+  nb::enum_<MoEActType>(m, "MoEActType", nb::is_arithmetic())
+      .value("NONE", MoEActType::kNONE)
+      .value("SILU", MoEActType::kSILU);
+  nb::enum_<CollectiveOperation>(m, "CollectiveOperation", nb::is_arithmetic())
+      .value("ALL_REDUCE", CollectiveOperation::kALL_REDUCE)
+      .value("ALL_GATHER", CollectiveOperation::kALL_GATHER)
+      .value("BROADCAST", CollectiveOperation::kBROADCAST)
+      .value("REDUCE", CollectiveOperation::kREDUCE)
+      .value("REDUCE_SCATTER", CollectiveOperation::kREDUCE_SCATTER)
+      .value("ALL_TO_ALL", CollectiveOperation::kALL_TO_ALL)
+      .value("GATHER", CollectiveOperation::kGATHER)
+      .value("SCATTER", CollectiveOperation::kSCATTER);
   nb::enum_<MatrixOperation>(m, "MatrixOperation", nb::is_arithmetic())
       .value("NONE", MatrixOperation::kNONE)
       .value("TRANSPOSE", MatrixOperation::kTRANSPOSE)

@@ -64,6 +64,12 @@ nb::object cast(ILayer* layer, nb::handle network) {
     CAMSHAFT_LAYER(kRECURRENCE, IRecurrenceLayer)
     CAMSHAFT_LAYER(kITERATOR, IIteratorLayer)
     CAMSHAFT_LAYER(kLOOP_OUTPUT, ILoopOutputLayer)
+    CAMSHAFT_LAYER(kATTENTION_INPUT, IAttentionInputLayer)
+    CAMSHAFT_LAYER(kATTENTION_OUTPUT, IAttentionOutputLayer)
+    CAMSHAFT_LAYER(kROTARY_EMBEDDING, IRotaryEmbeddingLayer)
+    CAMSHAFT_LAYER(kKVCACHE_UPDATE, IKVCacheUpdateLayer)
+    CAMSHAFT_LAYER(kMOE, IMoELayer)
+    CAMSHAFT_LAYER(kDIST_COLLECTIVE, IDistCollectiveLayer)
     default:
       return as(layer);
   }
@@ -79,6 +85,56 @@ nb::object layerAt(nb::handle self, int32_t index) {
 }
 
 using Net = INetworkDefinition;
+
+void bindTransformerAdders(nb::class_<INetworkDefinition>& c) {
+  add(
+      c, "add_attention",
+      [](Net& n, ITensor& query, ITensor& key, ITensor& value, AttentionNormalizationOp op,
+         bool causal) {
+        return checked("add_attention",
+                       [&] { return n.addAttention(query, key, value, op, causal); });
+      },
+      "query"_a, "key"_a, "value"_a, "norm_op"_a, "causal"_a);
+  add(
+      c, "add_attention_v2",
+      [](Net& n, ITensor& query, ITensor& key, ITensor& value, AttentionNormalizationOp op,
+         CausalMaskKind causal) {
+        return checked("add_attention_v2",
+                       [&] { return n.addAttentionV2(query, key, value, op, causal); });
+      },
+      "query"_a, "key"_a, "value"_a, "norm_op"_a, "causal_kind"_a);
+  add(
+      c, "add_rotary_embedding",
+      [](Net& n, ITensor& input, ITensor& cosines, ITensor& sines, bool interleaved, int32_t size) {
+        return checked("add_rotary_embedding", [&] {
+          return n.addRotaryEmbedding(input, cosines, sines, interleaved, size);
+        });
+      },
+      "input"_a, "cos_cache"_a, "sin_cache"_a, "interleaved"_a, "rotary_embedding_dim"_a);
+  add(
+      c, "add_kv_cache_update",
+      [](Net& n, ITensor& cache, ITensor& update, ITensor& indices, KVCacheMode mode) {
+        return checked("add_kv_cache_update",
+                       [&] { return n.addKVCacheUpdate(cache, update, indices, mode); });
+      },
+      "cache"_a, "update"_a, "write_indices"_a, "cache_mode"_a);
+  add(
+      c, "add_moe",
+      [](Net& n, ITensor& hidden, ITensor& experts, ITensor& scores) {
+        return checked("add_moe", [&] { return n.addMoE(hidden, experts, scores); });
+      },
+      "hidden_states"_a, "selected_experts_for_tokens"_a, "scores_for_selected_experts"_a);
+  add(
+      c, "add_dist_collective",
+      [](Net& n, ITensor& input, CollectiveOperation op, ReduceOperation reduction, int64_t root,
+         std::vector<int64_t> groups) {
+        return checked("add_dist_collective", [&] {
+          return n.addDistCollective(input, op, reduction, root, groups.data(),
+                                     static_cast<int64_t>(groups.size()));
+        });
+      },
+      "input"_a, "dist_collective_op"_a, "reduce_op"_a, "root"_a, "groups"_a);
+}
 
 void bindAdders(nb::class_<INetworkDefinition>& c) {
   add(
@@ -387,6 +443,7 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
   add(c, "add_if_conditional",
       [](Net& n) { return checked("add_if_conditional", [&] { return n.addIfConditional(); }); });
   add(c, "add_loop", [](Net& n) { return checked("add_loop", [&] { return n.addLoop(); }); });
+  bindTransformerAdders(c);
 }
 
 }  // namespace

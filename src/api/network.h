@@ -49,6 +49,8 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   // error goes on. After a change of inputs the nodes may need another order.
   void rebuild(LayerCore& layer, const std::function<void()>& undo, bool reorder = false);
   void setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor);
+  // Several at once, from `first` on; null: it has none any more.
+  void setLayerInputs(LayerCore& layer, int32_t first, std::span<nvinfer1::ITensor* const> tensors);
   void setInputShape(Tensor& input, const Shape& shape);
   void nameDimension(Tensor& input, int32_t index, const std::string& symbol);
 
@@ -219,24 +221,17 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                         int32_t nbShapeInputs,
                                         nvinfer1::IPluginV3& plugin) noexcept override;
 
-  // api/layers/conditional.cpp, loop.cpp
+  // api/layers/conditional.cpp, loop.cpp, attention.cpp, transformer.cpp
   nvinfer1::IIfConditional* addIfConditional() noexcept override;
   nvinfer1::ILoop* addLoop() noexcept override;
-
-  // network_refusals.cpp: layers and marks that networks cannot have yet.
-  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
-  bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
-  bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
-  bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
-  bool markWeightsRefittable(const char* name) noexcept override;
-  bool unmarkWeightsRefittable(const char* name) noexcept override;
-  bool areWeightsMarkedRefittable(const char* name) const noexcept override;
-  bool markUnfusedTensorsAsDebugTensors() noexcept override;
-  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
   nvinfer1::IAttention* addAttention(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
                                      nvinfer1::ITensor& value,
                                      nvinfer1::AttentionNormalizationOp normOp,
                                      bool isCausal) noexcept override;
+  nvinfer1::IAttention* addAttentionV2(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
+                                       nvinfer1::ITensor& value,
+                                       nvinfer1::AttentionNormalizationOp normOp,
+                                       nvinfer1::CausalMaskKind causalKind) noexcept override;
   nvinfer1::IRotaryEmbeddingLayer* addRotaryEmbedding(nvinfer1::ITensor& input,
                                                       nvinfer1::ITensor& cosCache,
                                                       nvinfer1::ITensor& sinCache, bool interleaved,
@@ -252,10 +247,17 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                     nvinfer1::ReduceOperation reduceOp,
                                                     int64_t root, int64_t* groups,
                                                     int64_t groupSize) noexcept override;
-  nvinfer1::IAttention* addAttentionV2(nvinfer1::ITensor& query, nvinfer1::ITensor& key,
-                                       nvinfer1::ITensor& value,
-                                       nvinfer1::AttentionNormalizationOp normOp,
-                                       nvinfer1::CausalMaskKind causalKind) noexcept override;
+
+  // network_refusals.cpp: marks that networks cannot have yet.
+  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
+  bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
+  bool markWeightsRefittable(const char* name) noexcept override;
+  bool unmarkWeightsRefittable(const char* name) noexcept override;
+  bool areWeightsMarkedRefittable(const char* name) const noexcept override;
+  bool markUnfusedTensorsAsDebugTensors() noexcept override;
+  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
 
  private:
   using Changes =

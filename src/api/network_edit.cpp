@@ -222,16 +222,27 @@ bool dependsOn(const Value* value, const LayerCore& layer) {
 }  // namespace
 
 void Network::setLayerInput(LayerCore& layer, int32_t index, nvinfer1::ITensor& tensor) {
-  Tensor* input = own(tensor);
-  if (index < 0 || index > layer.maxInputs() - 1)
-    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' has no input ", index);
-  if (!layer.leadsBack(index) && dependsOn(input->value(), layer))
-    fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' cannot read '", input->getName(),
-         "', which is computed from its own output");
-  std::vector<Tensor*> old = layer.inputs;
-  if (layer.inputs.size() <= static_cast<size_t>(index)) layer.inputs.resize(index + 1);
-  layer.inputs[index] = input;
-  rebuild(layer, [&] { std::swap(layer.inputs, old); }, true);
+  nvinfer1::ITensor* const one = &tensor;
+  setLayerInputs(layer, index, std::span(&one, 1));
+}
+
+void Network::setLayerInputs(LayerCore& layer, int32_t first,
+                             std::span<nvinfer1::ITensor* const> tensors) {
+  std::vector<Tensor*> next = layer.inputs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int32_t index = first + static_cast<int32_t>(i);
+    if (index < 0 || index > layer.maxInputs() - 1)
+      fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' has no input ", index);
+    Tensor* input = tensors[i] ? own(*tensors[i]) : nullptr;
+    if (input && !layer.leadsBack(index) && dependsOn(input->value(), layer))
+      fail(ErrorKind::kInvalidArgument, "layer '", layer.name, "' cannot read '", input->getName(),
+           "', which is computed from its own output");
+    if (next.size() <= static_cast<size_t>(index)) next.resize(index + 1);
+    next[index] = input;
+  }
+  while (!next.empty() && !next.back()) next.pop_back();
+  std::swap(layer.inputs, next);
+  rebuild(layer, [&] { std::swap(layer.inputs, next); }, true);
 }
 
 void Network::eraseLayer(LayerCore& layer) {

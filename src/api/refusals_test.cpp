@@ -22,32 +22,6 @@ struct Doubling : Client {
   }
 };
 
-TEST(Refusals, LayersThatNetworksCannotHaveYet) {
-  Client client;
-  ITensor& x = *client.input("x", {2, {2, 2}});
-  int64_t groups[] = {0};
-  INetworkDefinition& network = *client.network;
-  const std::vector<std::function<void*()>> additions = {
-      [&] { return network.addAttention(x, x, x, AttentionNormalizationOp::kSOFTMAX, false); },
-      [&] {
-        return network.addAttentionV2(x, x, x, AttentionNormalizationOp::kSOFTMAX,
-                                      CausalMaskKind::kNONE);
-      },
-      [&] { return network.addRotaryEmbedding(x, x, x, false, 0); },
-      [&] { return network.addKVCacheUpdate(x, x, x, KVCacheMode::kLINEAR); },
-      [&] { return network.addMoE(x, x, x); },
-      [&] {
-        return network.addDistCollective(x, CollectiveOperation::kALL_REDUCE, ReduceOperation::kSUM,
-                                         0, groups, 1);
-      },
-  };
-  for (const auto& add : additions) {
-    EXPECT_EQ(add(), nullptr);
-    EXPECT_TRUE(client.reported("yet"));
-  }
-  EXPECT_EQ(network.getNbLayers(), 0);
-}
-
 TEST(Refusals, SettingsThatBuildsCannotFollowYet) {
   Doubling client;
   IBuilderConfig& config = *client.config;

@@ -1,5 +1,5 @@
-// What conditionals and loops have in common: layers among others that mark where they begin and
-// end. Builds find what lies between (api/lowering/lower.h).
+// What conditionals, loops and attentions have in common: layers among others that mark where they
+// begin and end. Of conditionals and loops, builds find what lies between (api/lowering/lower.h).
 #pragma once
 
 #include <string>

@@ -5,7 +5,9 @@
 
 #include "api/convert.h"
 #include "ops/contents.h"
+#include "ops/gemm.h"
 #include "ops/move.h"
+#include "ops/reduce.h"
 #include "ops/shape.h"
 
 namespace camshaft::api {
@@ -37,6 +39,52 @@ Value* Emission::transpose(Value* x, std::vector<int64_t> order) {
   TransposeAttrs attrs;
   attrs.order = std::move(order);
   return add(&ops::Transpose, {x}, std::move(attrs));
+}
+
+Value* Emission::binary(ScalarOp op, Value* a, Value* b) {
+  return addBinary(graph, op, name, a, b, before);
+}
+
+Value* Emission::slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step) {
+  SliceAttrs attrs;
+  attrs.axes = {axis};
+  attrs.starts = {std::move(start)};
+  attrs.sizes = {std::move(size)};
+  attrs.steps = {step};
+  return add(&ops::Slice, {x}, std::move(attrs));
+}
+
+Value* Emission::concat(std::vector<Value*> parts, int64_t axis) {
+  ConcatAttrs attrs;
+  attrs.axis = axis;
+  return add(&ops::Concat, std::move(parts), std::move(attrs));
+}
+
+Value* Emission::product(Value* a, Value* b, bool transposeB) {
+  MatMulAttrs attrs;
+  attrs.transposeB = transposeB;
+  return add(&ops::MatMul, {a, b}, std::move(attrs));
+}
+
+Value* Emission::sum(Value* x, int64_t axis) {
+  ReduceAttrs attrs;
+  attrs.axes = {axis};
+  attrs.keepDims = false;
+  return add(&ops::Reduce, {x}, std::move(attrs));
+}
+
+Value* Emission::counting(DataType type, const Dim& count) {
+  RangeAttrs attrs;
+  attrs.count = count;
+  return add(&ops::Range, {addScalar(graph, name, type, 0), addScalar(graph, name, type, 1)},
+             std::move(attrs));
+}
+
+Value* Emission::sizeValue(const Dim& size) {
+  DimsTensorAttrs attrs;
+  attrs.values = {size};
+  attrs.scalar = true;
+  return add(&ops::DimsTensor, {}, std::move(attrs));
 }
 
 std::vector<Dim> Emission::dims(size_t i) { return contentsOf(graph, input(i), who(), before); }

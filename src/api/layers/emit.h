@@ -43,7 +43,14 @@ struct Emission {
   Value* cast(Value* x, DataType type);   // x itself when it has the type
   Value* reshape(Value* x, Shape shape);  // x itself when it has the shape
   Value* transpose(Value* x,
-                   std::vector<int64_t> order);  // x itself when the order changes nothing
+                   std::vector<int64_t> order);    // x itself when the order changes nothing
+  Value* binary(ScalarOp op, Value* a, Value* b);  // of one type, broadcast
+  Value* slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step = 1);
+  Value* concat(std::vector<Value*> parts, int64_t axis);
+  Value* product(Value* a, Value* b, bool transposeB = false);
+  Value* sum(Value* x, int64_t axis);                // without the axis
+  Value* counting(DataType type, const Dim& count);  // 0, 1, ..., count - 1
+  Value* sizeValue(const Dim& size);                 // an i64 scalar
   // Elements of input i as sizes, bound at run time when they are not known before.
   std::vector<Dim> dims(size_t i);
   std::vector<int64_t> constants(size_t i,
