@@ -141,3 +141,50 @@ def test_loops_that_lack_something_are_refused_in_words(network, build, constant
     value = normal(2)
     (result,) = run(build(network), x=value).values()
     numpy.testing.assert_array_equal(result, value)
+
+
+@pytest.mark.parametrize("condition", [True, False])
+@pytest.mark.parametrize("inside", [False, True])
+def test_branch_with_run_time_shapes(network, build, op, output, condition, inside):
+    """A shape that a tensor decides, bound around the conditional or in its branches."""
+    c = network.add_input("c", trt.bool, ())
+    x = network.add_input("x", trt.float32, (6,))
+    shape = network.add_input("shape", trt.int64, (2,))
+    conditional = network.add_if_conditional()
+    conditional.set_condition(c)
+    reshaped = network.add_shuffle(conditional.add_input(x).get_output(0))
+    reshaped.set_input(1, conditional.add_input(shape).get_output(0) if inside else shape)
+    matrix = reshaped.get_output(0)
+    result = conditional.add_output(op(matrix, matrix, SUM), op(matrix, matrix, PROD))
+    output(result.get_output(0), "y")
+    value = normal(6)
+    results = run(build(network), c=numpy.array(condition), x=value, shape=numpy.array([2, 3]))
+    expected = value + value if condition else value * value
+    numpy.testing.assert_allclose(results["y"], expected.reshape(2, 3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_loop_with_run_time_shapes(network, build, constant, op, output, inside):
+    x = network.add_input("x", trt.float32, (6,))
+    shape = network.add_input("shape", trt.int64, (2,))
+    steps = constant(3, numpy.int32)
+    loop = network.add_loop()
+    loop.add_trip_limit(steps, trt.TripLimit.COUNT)
+    state, sizes = loop.add_recurrence(x), shape
+    if inside:
+        carried = loop.add_recurrence(shape)
+        sizes = carried.get_output(0)
+        carried.set_input(1, sizes)
+    reshaped = network.add_shuffle(state.get_output(0))
+    reshaped.set_input(1, sizes)
+    doubled = op(reshaped.get_output(0), reshaped.get_output(0), SUM)
+    flat = network.add_shuffle(doubled)
+    flat.reshape_dims = (6,)
+    state.set_input(1, flat.get_output(0))
+    states = loop.add_loop_output(doubled, trt.LoopOutput.CONCATENATE)
+    states.set_input(1, steps)
+    output(states.get_output(0), "y")
+    value = normal(6)
+    results = run(build(network), x=value, shape=numpy.array([2, 3]))
+    expected = numpy.stack([value * 2 ** i for i in (1, 2, 3)]).reshape(3, 2, 3)
+    numpy.testing.assert_allclose(results["y"], expected, rtol=1e-6)

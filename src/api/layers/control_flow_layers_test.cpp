@@ -354,12 +354,15 @@ TEST(Loops, SayWhatIsMissing) {
   ITensor* next = client.sum(v, v);
   client.output(loop->addLoopOutput(*v, LoopOutput::kLAST_VALUE)->getOutput(0), "y");
   EXPECT_TRUE(client.buildFails("layer 'state' needs its second input"));
-  value->setInput(1, *next);
+  value->setInput(1, *client.input("wide", {1, {3}}));
   EXPECT_TRUE(client.buildFails("loop 'decode' has no trip limit"));
   ITensor* three = client.scalar(3);
   loop->addTripLimit(*three, TripLimit::kCOUNT);
   EXPECT_EQ(loop->addTripLimit(*three, TripLimit::kCOUNT), nullptr);
   EXPECT_TRUE(client.reported("has a trip limit of kind kCOUNT already"));
+  EXPECT_TRUE(
+      client.buildFails("'state' of loop 'decode' begins with f32[2] and goes on with f32[3]"));
+  value->setInput(1, *next);
   ASSERT_NE(client.build(), nullptr);
 
   ILoopOutputLayer* all = loop->addLoopOutput(*next, LoopOutput::kCONCATENATE);

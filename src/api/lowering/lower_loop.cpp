@@ -9,6 +9,7 @@
 #include "ops/index.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
+#include "ops/rules.h"
 #include "ops/shape.h"
 
 namespace camshaft::api {
@@ -75,7 +76,10 @@ class LoopLowering {
     for (const Node* recurrence : recurrences_) {
       const TensorType &first = recurrence->input(0)->type,
                        &next = next_.at(recurrence->output())->type;
-      if (first.type != next.type || first.rank() != next.rank())
+      bool fits = first.type == next.type && first.rank() == next.rank();
+      for (size_t d = 0; fits && d < first.shape.size(); ++d)
+        fits = mayBeEqual(first.shape[d], next.shape[d]);
+      if (!fits)
         fail(ErrorKind::kInvalidArgument, "layer '", recurrence->name, "' of ", block_.who(),
              " begins with ", first, " and goes on with ", next,
              "; a recurrence keeps its type and dimensions");
