@@ -155,8 +155,9 @@ LayerCore* Network::layerOf(Node* node) {
   if (node->op == &ops::BindDims) return nullptr;
   LayerCore* layer = layers_.emplace_back(layerFor(*this, node)).get();
   try {
-    layerOfNode_.emplace(node, layer);
+    for (const Node* one : layer->nodes) layerOfNode_.emplace(one, layer);
   } catch (...) {
+    for (const Node* one : layer->nodes) layerOfNode_.erase(one);
     layers_.pop_back();
     throw;
   }

@@ -101,8 +101,41 @@ void Network::eraseNodes(LayerCore& layer) {
   layer.nodes.clear();
 }
 
+namespace {
+
+// What the bindings among a layer's nodes define, in order.
+std::vector<Dim*> symbolsOf(const std::vector<Node*>& nodes) {
+  std::vector<Dim*> symbols;
+  for (Node* node : nodes)
+    if (node->op == &ops::BindDims)
+      for (Dim& symbol : node->as<BindDimsAttrs>().symbols) symbols.push_back(&symbol);
+  return symbols;
+}
+
+// Symbols of nodes just made under the names of those that they replace, which parsed nodes
+// downstream have in their attributes.
+void keepNames(Graph& graph, const std::vector<Dim*>& old, const std::vector<Node*>& nodes) {
+  const std::vector<Dim*> symbols = symbolsOf(nodes);
+  if (old.size() != symbols.size() || old.empty()) return;
+  std::unordered_map<std::string, Dim> renamed;
+  for (size_t i = 0; i < old.size(); ++i) {
+    const std::string name = symbols[i]->symbolName();
+    graph.symbols[old[i]->symbolName()] = graph.symbols.at(name);
+    graph.symbols.erase(name);
+    renamed.emplace(name, *symbols[i] = *old[i]);
+  }
+  for (Node* node : nodes)
+    substituteSymbols(graph, node, [&](const std::string& name) {
+      const auto it = renamed.find(name);
+      return it == renamed.end() ? Dim::symbol(name) : it->second;
+    });
+}
+
+}  // namespace
+
 void Network::emitAgain(LayerCore& layer, Changes& changed) {
   Emitted made = emit(graph_, layer, layer.nodes.empty() ? nullptr : layer.nodes.front());
+  keepNames(graph_, symbolsOf(layer.nodes), made.nodes);
   for (size_t i = 0; i < made.outputs.size(); ++i)
     replaceOutput(layer, i, made.outputs[i], changed);
   for (Node* node : layer.nodes) layerOfNode_.erase(node);

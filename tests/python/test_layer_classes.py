@@ -329,6 +329,10 @@ PARSED = [
       "interpolation_mode": trt.InterpolationMode.NEAREST}),
     (node("ReverseSequence", "x", "n", batch_axis=0, time_axis=1), {"x": (2, 3)},
      {"n": numpy.array([1, 3])}, trt.IReverseSequenceLayer, {"batch_axis": 0, "sequence_axis": 1}),
+    (node("NonZero", "x"), {"x": (3, 4)}, {}, trt.INonZeroLayer, {"indices_type": trt.int64}),
+    (node("DequantizeLinear", "q", "s", axis=1), {},
+     {"q": numpy.array([[1, -2]], numpy.int8), "s": numpy.array([0.5, 2], numpy.float32)},
+     trt.IDequantizeLayer, {"axis": 1, "to_type": trt.float32}),
     (node("QuantizeLinear", "x", "s", "z", axis=0), {"x": (2, 3)},
      {"s": numpy.array([0.5, 2], numpy.float32), "z": numpy.zeros(2, numpy.int8)},
      trt.IQuantizeLayer, {"axis": 0, "to_type": trt.int8}),
@@ -361,3 +365,34 @@ def test_parsed_networks_show_the_class(network, logger, build, made, inputs, we
     emitted = trt.infer(build(network).create_execution_context(), arrays)["y"]
     if kind is not trt.IFillLayer:  # whose draws depend on the layer's name
         numpy.testing.assert_array_equal(emitted, parsed)
+
+
+def test_parsed_sizes_follow_a_changed_layer(network, logger, build):
+    """What nodes downstream know of the number of elements found is what the layer finds anew."""
+    make, value = helper.make_node, helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [make("NonZero", ["x"], ["places"]), make("Transpose", ["places"], ["rows"], perm=[1, 0]),
+         make("Shape", ["rows"], ["shape"]), make("Reshape", ["rows", "shape"], ["same"]),
+         make("Gather", ["shape", "zero"], ["count"]),
+         make("Range", ["zero", "count", "one"], ["numbers"])],
+        "g", [value("x", TensorProto.FLOAT, ["n", 3])],
+        [value("same", TensorProto.INT64, None), value("numbers", TensorProto.INT64, None)],
+        [numpy_helper.from_array(numpy.array(i), name) for i, name in enumerate(["zero", "one"])])
+    graph = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    parser = trt.OnnxParser(network, logger)
+    assert parser.parse(graph.SerializeToString()), parser.get_error(0).desc()
+    (layer,) = [layer for layer in network if isinstance(layer, trt.INonZeroLayer)]
+    assert layer.get_input(0).name == "x" and layer.get_output(0).name == "places"
+    layer.indices_type = trt.int32
+    layer.indices_type = trt.int64
+    shifted = network.add_elementwise(layer.get_output(0), constant(network, numpy.array([[1]])),
+                                      trt.ElementWiseOperation.SUM)
+    with pytest.raises(trt.Error, match="cast one of them"):
+        layer.indices_type = trt.int32
+    assert layer.indices_type == trt.int64 and shifted.get_output(0).dtype == trt.int64
+    (numbers,) = [layer for layer in network if isinstance(layer, trt.IFillLayer)]
+    assert numbers.operation == trt.FillOperation.LINSPACE
+    x = numpy.array([[0, 1, 0], [2, 0, 3]], numpy.float32)
+    results = trt.infer(build(network).create_execution_context(), {"x": x})
+    numpy.testing.assert_array_equal(results["same"], numpy.argwhere(x))
+    numpy.testing.assert_array_equal(results["numbers"], numpy.arange(3))

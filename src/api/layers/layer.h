@@ -41,7 +41,7 @@ class LayerCore {
   std::vector<Tensor*> outputs;
   std::vector<Node*> nodes;  // in order; none for a constant
   bool removed = false;      // from the network, with its last tensor
-  bool parsed = false;       // made from the one node it stands for, and not edited since
+  bool parsed = false;       // made from the nodes it stands for, and not edited since
   int64_t serial = -1;       // order of addition; -1 for a parsed one
 
   // What every ILayer does, without its template.

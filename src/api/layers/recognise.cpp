@@ -1,5 +1,7 @@
 #include "api/layers/recognise.h"
 
+#include <algorithm>
+
 #include "api/layers/data.h"
 #include "api/layers/fill.h"
 #include "api/layers/plugin.h"
@@ -8,6 +10,7 @@
 #include "api/layers/quantize.h"
 #include "api/layers/reduce.h"
 #include "api/layers/resize.h"
+#include "api/layers/select.h"
 #include "api/layers/shuffle.h"
 #include "api/layers/slice.h"
 #include "api/layers/window.h"
@@ -111,6 +114,26 @@ std::unique_ptr<LayerCore> specialLayer(Network& network, const Node& node) {
   return nullptr;
 }
 
+Node* onlyUser(const Value* value, Op op) {
+  return value->users.size() == 1 && (*value->users.begin())->op == op ? *value->users.begin()
+                                                                       : nullptr;
+}
+
+// The nodes of the layer that this one belongs to: itself, or a NonZero with what makes its rows
+// columns, as many as there are. A search that others read too is no layer of its own.
+std::vector<Node*> nodesTogether(Node* node) {
+  Node* search = node;
+  while (search && (search->op == &ops::Transpose || search->op == &ops::Slice))
+    search = search->input(0)->producer;
+  if (!search || search->op != &ops::NonZero) return {node};
+  Node* binding = onlyUser(search->outputs.back(), &ops::BindDims);
+  Node* slice = onlyUser(search->output(0), &ops::Slice);
+  Node* columns = slice ? onlyUser(slice->output(), &ops::Transpose) : nullptr;
+  std::vector<Node*> together{search, binding, slice, columns};
+  const bool isOne = binding && columns && std::ranges::count(together, node) == 1;
+  return isOne ? together : std::vector<Node*>{node};
+}
+
 // Constant kernels and biases are the layer's weights, not inputs; so is the zero of a padding.
 bool isWeight(const LayerCore& layer, size_t input, const Value* value) {
   return input > 0 && value && value->isConstant() &&
@@ -127,8 +150,13 @@ size_t firstInput(const LayerCore& layer) {
 }  // namespace
 
 std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
+  const std::vector<Node*> nodes = nodesTogether(node);
+  node = nodes.front();
   std::unique_ptr<LayerCore> layer = specialLayer(network, *node);
-  if (!layer) {
+  if (nodes.size() > 1) {
+    layer = std::make_unique<NonZeroLayer>(network, node->name,
+                                           NonZeroParams{nvinfer1::DataType::kINT64});
+  } else if (!layer) {
     layer = make<OperatorLayer>(network, *node);
     layer->metadata = node->op->name;
   }
@@ -139,8 +167,8 @@ std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
                                                                  : nullptr);
   }
   while (!layer->inputs.empty() && !layer->inputs.back()) layer->inputs.pop_back();
-  for (Value* output : node->outputs) layer->outputs.push_back(network.tensorOf(output));
-  layer->nodes = {node};
+  for (Value* output : nodes.back()->outputs) layer->outputs.push_back(network.tensorOf(output));
+  layer->nodes = nodes;
   layer->parsed = true;
   return layer;
 }
