@@ -31,10 +31,8 @@ constexpr int32_t EnumMax<NetworkDefinitionCreationFlag>() noexcept {
 // and returns it, or null when the arguments do not fit; the message names the layer and says why.
 // See NvInferLayerBase.h for ownership and threads.
 //
-// Refused: local response normalisation, padding, ragged softmax, fill, scatter, non-zero, NMS,
-// grid sample, reverse sequence, assertions, quantising in all forms, loops, conditionals,
-// attention and the other layers of NvInferTransformerLayers.h. Parsed models have most of these,
-// as layers of type kCAMSHAFT_OPERATOR.
+// An operator of a parsed model that no layer class describes is a layer of type
+// kCAMSHAFT_OPERATOR.
 class CAMSHAFT_API INetworkDefinition : public INoCopy {
  public:
   ~INetworkDefinition() noexcept override = default;

@@ -7,7 +7,7 @@
 namespace camshaft::api {
 
 // What both share. Input 1 is the scale: one number, one per index of the axis, or of x's rank with
-// one number per block. Input 2, the zero point, is 0 where it is absent, and shaped like the scale.
+// one number per block. Input 2 is a zero point of the scale's shape; without it, it is 0.
 struct LinearParams {
   static constexpr int32_t kMaxInputs = 3;
   nvinfer1::DataType type = nvinfer1::DataType::kFLOAT;
