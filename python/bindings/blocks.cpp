@@ -7,16 +7,20 @@ using namespace nvinfer1;
 
 namespace {
 
+template <class L, class Base>
+auto layer(nb::module_& m, const char* name) {
+  return nb::class_<L, Base>(m, name);
+}
+
 void bindConditionals(nb::module_& m) {
   nb::class_<IIfConditional> c(m, "IIfConditional");
   c.def_prop_rw("name", text(&IIfConditional::getName), raising(&IIfConditional::setName));
-  nb::class_<IIfConditionalBoundaryLayer, ILayer>(m, "IIfConditionalBoundaryLayer")
+  layer<IIfConditionalBoundaryLayer, ILayer>(m, "IIfConditionalBoundaryLayer")
       .def_prop_ro("conditional", &IIfConditionalBoundaryLayer::getConditional,
                    nb::rv_policy::reference_internal);
-  nb::class_<IConditionLayer, IIfConditionalBoundaryLayer>(m, "IConditionLayer");
-  nb::class_<IIfConditionalInputLayer, IIfConditionalBoundaryLayer>(m, "IIfConditionalInputLayer");
-  nb::class_<IIfConditionalOutputLayer, IIfConditionalBoundaryLayer>(m,
-                                                                     "IIfConditionalOutputLayer");
+  layer<IConditionLayer, IIfConditionalBoundaryLayer>(m, "IConditionLayer");
+  layer<IIfConditionalInputLayer, IIfConditionalBoundaryLayer>(m, "IIfConditionalInputLayer");
+  layer<IIfConditionalOutputLayer, IIfConditionalBoundaryLayer>(m, "IIfConditionalOutputLayer");
   add(
       c, "set_condition",
       [](IIfConditional& self, ITensor& condition) {
@@ -40,15 +44,15 @@ void bindConditionals(nb::module_& m) {
 void bindLoops(nb::module_& m) {
   nb::class_<ILoop> c(m, "ILoop");
   c.def_prop_rw("name", text(&ILoop::getName), raising(&ILoop::setName));
-  nb::class_<ILoopBoundaryLayer, ILayer>(m, "ILoopBoundaryLayer")
+  layer<ILoopBoundaryLayer, ILayer>(m, "ILoopBoundaryLayer")
       .def_prop_ro("loop", &ILoopBoundaryLayer::getLoop, nb::rv_policy::reference_internal);
-  nb::class_<IRecurrenceLayer, ILoopBoundaryLayer>(m, "IRecurrenceLayer");
-  nb::class_<ITripLimitLayer, ILoopBoundaryLayer>(m, "ITripLimitLayer")
+  layer<IRecurrenceLayer, ILoopBoundaryLayer>(m, "IRecurrenceLayer");
+  layer<ITripLimitLayer, ILoopBoundaryLayer>(m, "ITripLimitLayer")
       .def_prop_ro("kind", &ITripLimitLayer::getTripLimit);
-  nb::class_<IIteratorLayer, ILoopBoundaryLayer>(m, "IIteratorLayer")
+  layer<IIteratorLayer, ILoopBoundaryLayer>(m, "IIteratorLayer")
       .def_prop_rw("axis", &IIteratorLayer::getAxis, raising(&IIteratorLayer::setAxis))
       .def_prop_rw("reverse", &IIteratorLayer::getReverse, raising(&IIteratorLayer::setReverse));
-  nb::class_<ILoopOutputLayer, ILoopBoundaryLayer>(m, "ILoopOutputLayer")
+  layer<ILoopOutputLayer, ILoopBoundaryLayer>(m, "ILoopOutputLayer")
       .def_prop_rw("axis", &ILoopOutputLayer::getAxis, raising(&ILoopOutputLayer::setAxis))
       .def_prop_ro("kind", &ILoopOutputLayer::getLoopOutput);
   add(
@@ -105,27 +109,27 @@ void bindAttention(nb::module_& m) {
       .def("set_input", raising(&A::setInput), "index"_a, "tensor"_a)
       .def("get_input", &A::getInput, "index"_a, nb::rv_policy::reference_internal)
       .def("get_output", &A::getOutput, "index"_a, nb::rv_policy::reference_internal);
-  nb::class_<IAttentionBoundaryLayer, ILayer>(m, "IAttentionBoundaryLayer")
+  layer<IAttentionBoundaryLayer, ILayer>(m, "IAttentionBoundaryLayer")
       .def_prop_ro("attention", &IAttentionBoundaryLayer::getAttention,
                    nb::rv_policy::reference_internal);
-  nb::class_<IAttentionInputLayer, IAttentionBoundaryLayer>(m, "IAttentionInputLayer");
-  nb::class_<IAttentionOutputLayer, IAttentionBoundaryLayer>(m, "IAttentionOutputLayer");
+  layer<IAttentionInputLayer, IAttentionBoundaryLayer>(m, "IAttentionInputLayer");
+  layer<IAttentionOutputLayer, IAttentionBoundaryLayer>(m, "IAttentionOutputLayer");
 }
 
 void bindTransformers(nb::module_& m) {
   using Rotary = IRotaryEmbeddingLayer;
-  nb::class_<Rotary, ILayer>(m, "IRotaryEmbeddingLayer")
+  layer<Rotary, ILayer>(m, "IRotaryEmbeddingLayer")
       .def_prop_rw("interleaved", &Rotary::getInterleaved, raising(&Rotary::setInterleaved))
       .def_prop_rw("rotary_embedding_dim", &Rotary::getRotaryEmbeddingDim,
                    raising(&Rotary::setRotaryEmbeddingDim));
   using Cache = IKVCacheUpdateLayer;
-  nb::class_<Cache, ILayer>(m, "IKVCacheUpdateLayer")
+  layer<Cache, ILayer>(m, "IKVCacheUpdateLayer")
       .def_prop_rw("cache_mode", &Cache::getCacheMode, raising(&Cache::setCacheMode))
       .def_prop_rw("update_form", &Cache::getUpdateForm, raising(&Cache::setUpdateForm))
       .def_prop_rw("update_lengths", &Cache::getUpdateLengths, raising(&Cache::setUpdateLengths),
                    nb::rv_policy::reference_internal, nb::for_setter(nb::arg().none()));
   using MoE = IMoELayer;
-  nb::class_<MoE, ILayer>(m, "IMoELayer")
+  layer<MoE, ILayer>(m, "IMoELayer")
       .def("set_gated_weights", raising(&MoE::setGatedWeights), "fc_gate_weights"_a,
            "fc_up_weights"_a, "fc_down_weights"_a, "activation_type"_a)
       .def("set_gated_biases", raising(&MoE::setGatedBiases), "fc_gate_biases"_a, "fc_up_biases"_a,
@@ -149,7 +153,7 @@ void bindTransformers(nb::module_& m) {
                    raising(&MoE::setSwigluParamAlpha))
       .def_prop_rw("swiglu_param_beta", &MoE::getSwigluParamBeta,
                    raising(&MoE::setSwigluParamBeta));
-  nb::class_<IDistCollectiveLayer, ILayer>(m, "IDistCollectiveLayer");
+  layer<IDistCollectiveLayer, ILayer>(m, "IDistCollectiveLayer");
 }
 
 }  // namespace

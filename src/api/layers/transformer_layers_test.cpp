@@ -10,7 +10,6 @@ namespace camshaft::api {
 namespace {
 
 using namespace nvinfer1;
-using testing::ElementsAre;
 using testing::FloatNear;
 using testing::Pointwise;
 using Floats = std::vector<float>;
