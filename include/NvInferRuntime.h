@@ -60,8 +60,7 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   TempfileControlFlags getTempfileControlFlags() const noexcept {
     return mImpl->getTempfileControlFlags();
   }
-  // The runtime's own, which looks for creators in its parent, the process's registry unless another
-  // one is set.
+  // The runtime's own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
   // A runtime of another version, from its library. Refused.
   IRuntime* loadRuntime(const char* path) noexcept { return mImpl->loadRuntime(path); }

@@ -37,7 +37,7 @@ PLAIN_HEADERS = {  # what needs only support, whatever its folder
 }
 # The definitions of scalar operations are plain C++ that run halves share with the IR.
 RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/compiled_code.h", "backend/target.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
-ONLY_IN_TESTS = re.compile(r"^testing/|_test\.cpp$|/kernel_harness\.h$|/test_support\.h$|/test_plugins\.h$")  # may include what they like
+ONLY_IN_TESTS = re.compile(r"^testing/|_test\.cpp$|/kernel_harness\.h$|/test_support\.h$|/test_plugins\.h$|/test_library\.cpp$")  # may include what they like
 NAMES_BUILD_TIME = re.compile(r"\b(Node|Expr|Verdict|Prepared|BuildContext|KernelList)\b")
 
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "NvInferPlugin.h"
 #include "NvOnnxConfig.h"
 #include "NvOnnxParser.h"
 #include "api/test_client.h"
@@ -171,39 +170,6 @@ TEST(Versions, ProgramsOfTheSameMajorVersionFit) {
   EXPECT_FALSE(creates(110000));
   EXPECT_FALSE(creates(8601));
   EXPECT_THAT(logger.errors.back(), HasSubstr("compile it with headers of TensorRT 10.0 to 10.16"));
-}
-
-struct Creator : IPluginCreatorV3One {
-  const char* name = "Thing";
-  const char* getPluginName() const noexcept override { return name; }
-  const char* getPluginVersion() const noexcept override { return "1"; }
-  const char* getPluginNamespace() const noexcept override { return ""; }
-  const PluginFieldCollection* getFieldNames() noexcept override { return nullptr; }
-  IPluginV3* createPlugin(const char*, const PluginFieldCollection*,
-                          TensorRTPhase) noexcept override {
-    return nullptr;
-  }
-};
-
-TEST(PluginRegistry, KeepsCreators) {
-  Client client;
-  IPluginRegistry& registry = client.builder->getPluginRegistry();
-  EXPECT_NE(&registry, getPluginRegistry());
-  EXPECT_EQ(getPluginRegistry(), getBuilderPluginRegistry(EngineCapability::kSTANDARD));
-  Creator creator, another;
-  EXPECT_TRUE(registry.registerCreator(creator, "here"));
-  EXPECT_FALSE(registry.registerCreator(another, "here"));
-  EXPECT_THAT(client.logger.errors.back(), HasSubstr("'Thing'"));
-  EXPECT_EQ(registry.getCreator("Thing", "1", "here"), &creator);
-  EXPECT_EQ(registry.getCreator("Thing", "1"), nullptr);
-  int32_t count = -1;
-  EXPECT_EQ(registry.getAllCreators(&count)[0], &creator);
-  EXPECT_EQ(count, 1);
-  EXPECT_TRUE(registry.deregisterCreator(creator));
-  EXPECT_FALSE(registry.deregisterCreator(creator));
-  registry.getAllCreators(&count);
-  EXPECT_EQ(count, 0);
-  EXPECT_TRUE(initLibNvInferPlugins(&client.logger, ""));
 }
 
 TEST(Settings, AreWhatWasSet) {

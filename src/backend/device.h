@@ -63,6 +63,9 @@ class Device {
 // others, and breaks those that somebody captures.
 void upload(Device& device, void* to, const void* from, int64_t bytes);
 
+// Null: on the host.
+void launchPlugin(AttachedPlugin& plugin, const LaunchArgs& args, Device* device);
+
 // What stands before a device, for callers that bring their own memory.
 using DeviceWrapper = std::function<std::unique_ptr<Device>(Device& device)>;
 

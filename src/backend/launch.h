@@ -49,6 +49,9 @@ struct LaunchArgs {
 class AttachedPlugin {
  public:
   virtual ~AttachedPlugin() = default;
+  // For each output the input that it changes in place, or -1: launchPlugin() copies it there, and
+  // the object finds it there.
+  virtual std::span<const int32_t> aliases() const { return {}; }
   virtual void launch(const LaunchArgs& args) = 0;  // throws Error where the object fails
 };
 // The same as an engine has it.

@@ -195,7 +195,7 @@ void Launcher::runStep(size_t index, void* stream) {
     if (!writesNothing(args))
       naming(step, [&] {
         if (loaded.plugin)
-          plugins_.at(index)->launch(args);
+          launchPlugin(*plugins_.at(index), args, isQueued ? device_ : nullptr);
         else
           loaded.kernel->launch(loaded.state.get(), args);
       });

@@ -79,9 +79,9 @@ class LoadedKernel {
     if (kernel_->fits && !kernel_->fits(state(), args))
       fail(ErrorKind::kInvalidArgument, "its operands do not fit one another at the sizes to time");
   }
-  void launch(const LaunchArgs& args) const {
+  void launch(const LaunchArgs& args, Device* device) const {
     if (plugin_)
-      plugin_->launch(args);
+      launchPlugin(*plugin_, args, device);
     else
       kernel_->launch(state(), args);
   }
@@ -144,7 +144,7 @@ class Stage {
 class Attempt {
  public:
   Attempt(const Trial& trial, const LoadedKernel& kernel, Stage& stage, ThreadPool* threads)
-      : stream_(stage.device()), kernel_(kernel), own_(stage.moreMemory()) {
+      : device_(stage.device()), stream_(device_), kernel_(kernel), own_(stage.moreMemory()) {
     for (const TrialStepInput& input : trial.inputs) {
       inputs_.push_back(input.nodeInput >= 0 ? stage.input(input.nodeInput) : input.packed);
       if (input.nodeInput < 0) inputs_.back().data = own_.upload(input.bytes);
@@ -159,10 +159,11 @@ class Attempt {
     kernel_.requireFit(args_);
   }
 
-  void launch() const { kernel_.launch(args_); }
+  void launch() const { kernel_.launch(args_, device_); }
   void* stream() const { return stream_.get(); }
 
  private:
+  Device* device_;
   OwnStream stream_;
   const LoadedKernel& kernel_;
   Memory own_;

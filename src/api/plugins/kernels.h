@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "api/report.h"
-#include "backend/launch.h"
+#include "backend/device.h"
 
 namespace camshaft::api {
 

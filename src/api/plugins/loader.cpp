@@ -43,7 +43,7 @@ std::shared_ptr<const Plugin> load(std::span<const std::byte> bytes, PluginRegis
   PluginFields fields(std::span<const std::byte>(params.data));
   const PluginFieldCollection view = fields.view();
   return makeV3Kernel(third->createPlugin(name.name.c_str(), &view, TensorRTPhase::kRUNTIME),
-                      params.tactic, resources);
+                      params, resources);
 }
 
 }  // namespace

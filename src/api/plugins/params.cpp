@@ -105,6 +105,7 @@ PluginParams PluginParams::read(std::span<const std::byte> bytes) {
   params.name.version = reader.readString();
   params.name.space = reader.readString();
   params.tactic = reader.read<int32_t>();
+  params.aliases = reader.readVector<int32_t>();
   params.data = reader.readVector<std::byte>();
   reader.expectEnd();
   return params;
@@ -117,6 +118,7 @@ std::vector<std::byte> PluginParams::bytes() const {
   writer.writeString(name.version);
   writer.writeString(name.space);
   writer.write(tactic);
+  writer.writeVector(aliases);
   writer.writeVector(data);
   return writer.take();
 }

@@ -45,7 +45,8 @@ struct PluginParams {
   Version version = Version::kV3;
   PluginName name;
   int32_t tactic = 0;
-  std::vector<std::byte> data;  // PluginFields::bytes(), or what serialize() wrote
+  std::vector<int32_t> aliases;  // for each output the input it changes, or -1; empty: none do
+  std::vector<std::byte> data;   // PluginFields::bytes(), or what serialize() wrote
 
   static PluginParams read(std::span<const std::byte> bytes);
   std::vector<std::byte> bytes() const;

@@ -27,7 +27,7 @@ class PluginTest : public testing::Test {
     EXPECT_EQ(pluginLog().alive, 0);
   }
   std::vector<IPluginCreatorInterface*> creators() {
-    return {&scale_, &reverse_, &positive_, &tactic_, &twice_, &add_};
+    return {&scale_, &reverse_, &positive_, &fill_, &bump_, &tactic_, &twice_, &add_};
   }
 
   template <class P>
@@ -46,6 +46,8 @@ class PluginTest : public testing::Test {
   CreatorOf<ScalePlugin> scale_;
   CreatorOf<ReversePlugin> reverse_;
   CreatorOf<PositivePlugin> positive_;
+  CreatorOf<FillPlugin> fill_;
+  CreatorOf<BumpPlugin> bump_;
   CreatorOf<TacticPlugin> tactic_;
   CreatorOfV2<TwicePlugin> twice_;
   AddCreator add_;
@@ -148,6 +150,29 @@ TEST_F(PluginTest, GivesAsManyResultsAsItCounts) {
   EXPECT_EQ(count, 2);
   EXPECT_THAT(listOf(shape.dims), ElementsAre(2, 1));
   EXPECT_THAT(shape.memory, ElementsAre(1, 3));
+}
+
+TEST_F(PluginTest, TakesShapesFromTensors) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(-1, 2));
+  setRows(client, 1, 2, 4, 2);
+  ITensor* shape = client.network->addShape(*x)->getOutput(0);
+  FillPlugin plugin;
+  IPluginV3Layer* layer = client.network->addPluginV3(&x, 1, &shape, 1, plugin);
+  ASSERT_TRUE(layer) << client.logger.errors.back();
+  client.output(layer->getOutput(0), "y");
+  const std::vector<float> data(6);
+  EXPECT_THAT(client.run({{"x", Dims2(3, 2), data.data()}}), ElementsAre(6, 6, 6, 6, 6, 6));
+  EXPECT_FALSE(client.network->addPluginV3(&x, 1, nullptr, 0, plugin));
+  EXPECT_THAT(client.logger.errors.back(), HasSubstr("its getOutputShapes() returned 5"));
+}
+
+TEST_F(PluginTest, ChangesACopyOfItsInput) {
+  Client client;
+  client.output(add<BumpPlugin>(client, client.input("x", Dims2(1, 2)))->getOutput(0), "y");
+  const std::vector<float> data{5, 6};
+  EXPECT_THAT(client.run({{"x", Dims2(1, 2), data.data()}}), ElementsAre(6, 6));
+  EXPECT_THAT(data, ElementsAre(5, 6));
 }
 
 TEST_F(PluginTest, RunsWithItsFastestTactic) {

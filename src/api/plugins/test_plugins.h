@@ -36,10 +36,10 @@ struct Counted {
 };
 
 // All capabilities in one object, with one field of floats.
-template <class Derived>
+template <class Derived, class Build = IPluginV3OneBuild>
 class TestV3 : public IPluginV3,
                public IPluginV3OneCore,
-               public IPluginV3OneBuild,
+               public Build,
                public IPluginV3OneRuntime,
                private Counted {
  public:
@@ -49,7 +49,7 @@ class TestV3 : public IPluginV3,
 
   IPluginCapability* getCapabilityInterface(PluginCapabilityType type) noexcept override {
     if (type == PluginCapabilityType::kCORE) return static_cast<IPluginV3OneCore*>(this);
-    if (type == PluginCapabilityType::kBUILD) return static_cast<IPluginV3OneBuild*>(this);
+    if (type == PluginCapabilityType::kBUILD) return static_cast<Build*>(this);
     return static_cast<IPluginV3OneRuntime*>(this);
   }
   IPluginV3* clone() noexcept override { return new Derived(static_cast<Derived&>(*this)); }
@@ -213,6 +213,42 @@ class PositivePlugin final : public TestV3<PositivePlugin> {
     count = 0;
     for (int64_t i = 0; i < inputDesc[0].dims.d[0]; ++i)
       if (x[i] > 0) y[count++] = x[i];
+    return 0;
+  }
+};
+
+// Its shape input says its output's shape, which it fills with the number of elements.
+class FillPlugin final : public TestV3<FillPlugin> {
+ public:
+  static constexpr char kName[] = "TestFill";
+  using TestV3::TestV3;
+
+  int32_t getOutputShapes(const DimsExprs*, int32_t, const DimsExprs* shapeInputs, int32_t count,
+                          DimsExprs* outputs, int32_t, IExprBuilder&) noexcept override {
+    if (count != 1) return 5;
+    outputs[0] = shapeInputs[0];
+    return 0;
+  }
+  int32_t enqueue(const PluginTensorDesc*, const PluginTensorDesc* outputDesc, const void* const*,
+                  void* const* outputs, void*, cudaStream_t) noexcept override {
+    auto* y = static_cast<float*>(outputs[0]);
+    const int64_t elements = elementsOf(outputDesc[0].dims);
+    std::fill(y, y + elements, static_cast<float>(elements));
+    return 0;
+  }
+};
+
+// Adds 1 to the first element of its input, in place.
+class BumpPlugin final : public TestV3<BumpPlugin, IPluginV3OneBuildV2> {
+ public:
+  static constexpr char kName[] = "TestBump";
+  using TestV3::TestV3;
+
+  int32_t getAliasedInput(int32_t) noexcept override { return 0; }
+  int32_t enqueue(const PluginTensorDesc*, const PluginTensorDesc*, const void* const* inputs,
+                  void* const* outputs, void*, cudaStream_t) noexcept override {
+    if (inputs[0] != outputs[0]) return 1;
+    ++*static_cast<float*>(outputs[0]);
     return 0;
   }
 };

@@ -26,6 +26,8 @@ class AttachedV2 final : public AttachedPlugin {
     const bool isNew = tensors_.update(args);
     const auto stream = static_cast<cudaStream_t>(args.stream);
     if (!isDynamic(object_.version())) {
+      if (args.inputs.empty() || args.inputs[0].rank == 0)
+        fail(ErrorKind::kInvalidEngine, "the engine is damaged: a plugin has no batch");
       const auto batch = static_cast<int32_t>(args.inputs[0].dims[0]);
       return object_.require(object_.get().enqueue(batch, tensors_.inputs.data(),
                                                    tensors_.outputs.data(), args.workspace, stream),

@@ -57,6 +57,7 @@ class V2Operator : public PluginOp {
     const PluginParams params{.version = PluginParams::Version::kV2,
                               .name = copy.name(),
                               .tactic = 0,
+                              .aliases = {},
                               .data = serialized(copy.get())};
     return {params.bytes(), workspace};
   }

@@ -45,7 +45,7 @@ std::shared_ptr<const PluginOp> makeV3Operator(nvinfer1::IPluginV3& plugin);
 nvinfer1::IPluginV3* v3ObjectOf(const PluginOp& plugin);
 
 // An object that a creator made, to be run (v3_kernel.cpp).
-std::shared_ptr<const Plugin> makeV3Kernel(nvinfer1::IPluginV3* owned, int32_t tactic,
+std::shared_ptr<const Plugin> makeV3Kernel(nvinfer1::IPluginV3* owned, const PluginParams& params,
                                            const PluginResources& resources);
 
 }  // namespace camshaft::api

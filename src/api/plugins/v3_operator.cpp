@@ -38,11 +38,8 @@ class V3Operator final : public PluginOp {
     const V3Object copy = object_.clone();
     IPluginV3OneBuild& build = copy.build();
     const auto count = static_cast<int32_t>(tensors.outputs.size());
-    if (build.getInterfaceInfo().major >= 2)
-      for (int32_t i = 0; i < count; ++i)
-        if (static_cast<IPluginV3OneBuildV2&>(build).getAliasedInput(i) >= 0)
-          return str("shares the memory of an input with its output ", i,
-                     ", which is not supported yet");
+    if (std::string reason = whyNotInPlace(aliasesOf(copy, tensors), tensors); !reason.empty())
+      return reason;
     std::vector<DynamicPluginTensorDesc> all = describe(tensors.inputs);
     std::ranges::copy(describe(tensors.outputs), std::back_inserter(all));
     return whyUnsupported(tensors, [&](int32_t position) {
@@ -74,6 +71,7 @@ class V3Operator final : public PluginOp {
     const PluginParams params{.version = PluginParams::Version::kV3,
                               .name = copy.name(),
                               .tactic = tactic,
+                              .aliases = aliasesOf(copy, tensors),
                               .data = PluginFields(copy.runtime().getFieldsToSerialize()).bytes()};
     return {params.bytes(), static_cast<int64_t>(workspace)};
   }
@@ -109,6 +107,31 @@ class V3Operator final : public PluginOp {
         results.outputs[i].shape = expressions.shapeOf(shapes[i], static_cast<int32_t>(i));
     });
     results.sizes = expressions.sizes();
+  }
+
+  // For each output the input that it changes in place, or -1.
+  static std::vector<int32_t> aliasesOf(const V3Object& copy, const PluginTensors& tensors) {
+    IPluginV3OneBuild& build = copy.build();
+    std::vector<int32_t> aliases;
+    if (build.getInterfaceInfo().major < 2) return aliases;
+    for (size_t i = 0; i < tensors.outputs.size(); ++i)
+      aliases.push_back(
+          static_cast<IPluginV3OneBuildV2&>(build).getAliasedInput(static_cast<int32_t>(i)));
+    return aliases;
+  }
+
+  static std::string whyNotInPlace(const std::vector<int32_t>& aliases,
+                                   const PluginTensors& tensors) {
+    for (size_t i = 0; i < aliases.size(); ++i) {
+      const int32_t input = aliases[i];
+      if (input < 0) continue;
+      if (static_cast<size_t>(input) >= tensors.inputs.size() ||
+          std::ranges::count(aliases, input) > 1 ||
+          tensors.inputs[static_cast<size_t>(input)].type != tensors.outputs[i].type)
+        return str("cannot change its input ", input, " in place as its output ", i,
+                   ": the two must be alike, and each input of one output");
+    }
+    return {};
   }
 
   V3Object configured(const PluginTensors& tensors) const {
