@@ -5,6 +5,7 @@
 #include "api/network.h"
 #include "ops/move.h"
 #include "ops/shape.h"
+#include "ops/symbols.h"
 
 namespace camshaft::api {
 
