@@ -65,8 +65,8 @@ class Plugin {
 using PluginLoader =
     std::function<std::shared_ptr<const Plugin>(std::span<const std::byte> params)>;
 
-// A kernel at run time. load() turns the parameter bytes, which it does not trust, into a state once
-// per engine (null: it has no parameters and no state); launch() neither allocates nor looks
+// A kernel at run time. load() turns the parameter bytes, which it does not trust, into a state
+// once per engine (null: it has no parameters and no state); launch() neither allocates nor looks
 // anything up. States are immutable and shared between contexts. On devices launch() queues work on
 // args.stream, or adds it to what is being recorded there.
 struct RuntimeKernel {
