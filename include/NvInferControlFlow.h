@@ -44,7 +44,8 @@ class CAMSHAFT_API IRecurrenceLayer : public ILoopBoundaryLayer {
   apiv::VRecurrenceLayer* mImpl{};
 };
 
-// Input 1, for kCONCATENATE and kREVERSE, is the length.
+// Input 1, for kCONCATENATE and kREVERSE, is the length; where there are fewer iterations, zeros
+// follow. kLAST_VALUE takes the output of a recurrence, and gives what the last iteration made it.
 class CAMSHAFT_API ILoopOutputLayer : public ILoopBoundaryLayer {
  public:
   LoopOutput getLoopOutput() const noexcept { return mImpl->getLoopOutput(); }

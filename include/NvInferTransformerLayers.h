@@ -60,7 +60,10 @@ class CAMSHAFT_API IAttentionOutputLayer : public IAttentionBoundaryLayer {
   apiv::VAttentionOutputLayer* mImpl{};
 };
 
-// normalise(query * transpose(key) + mask) * value, over [batch, heads, length, size].
+// normalise(query * transpose(key) + mask) * value, over [batch, heads, length, size]. Without a
+// normalisation, keys that are hidden count for nothing. A mask and a causal kind may go together.
+// Lengths hide the keys after them; causal kinds then count from there. Refused: kPACKED_NHD, and
+// quantising what the normalisation gives.
 class CAMSHAFT_API IAttention : public INoCopy {
  public:
   bool setNormalizationOperation(AttentionNormalizationOp op) noexcept {
@@ -141,7 +144,8 @@ constexpr int32_t EnumMax<KVCacheMode>() noexcept {
   return 1;
 }
 
-// Inputs: cache, update, and the index in the sequence to write it at.
+// Inputs: cache, update, and the index in the sequence to write it at. A run that would write
+// outside of the cache fails. Refused: kPACKED_NHD.
 class CAMSHAFT_API IKVCacheUpdateLayer : public ILayer {
  public:
   bool setCacheMode(KVCacheMode cacheMode) noexcept { return mImpl->setCacheMode(cacheMode); }
@@ -167,7 +171,8 @@ constexpr int32_t EnumMax<MoEActType>() noexcept {
 }
 
 // A mixture of experts, each a gated product; inputs: hidden states, experts of a token, their
-// scores.
+// scores. With g and u the results of gate and up, g is limited from above and u on both sides, and
+// down gets g * sigmoid(alpha * g) * (u + beta), without the sigmoid for kNONE. Refused: quantising.
 class CAMSHAFT_API IMoELayer : public ILayer {
  public:
   void setGatedWeights(ITensor& fcGateWeights, ITensor& fcUpWeights, ITensor& fcDownWeights,
@@ -230,6 +235,7 @@ constexpr int32_t EnumMax<CollectiveOperation>() noexcept {
   return 8;
 }
 
+// Its input, as there is one rank. More are refused.
 class CAMSHAFT_API IDistCollectiveLayer : public ILayer {
  protected:
   ~IDistCollectiveLayer() noexcept override = default;
