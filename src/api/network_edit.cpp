@@ -52,9 +52,11 @@ Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
     throw;
   }
   // A binding of what another layer computed may be shared, so it belongs to none.
-  const std::unordered_set<const Node*> made(result.nodes.begin(), result.nodes.end());
+  const auto isMade = [&](const Node* node) {
+    return std::find(result.nodes.begin(), result.nodes.end(), node) != result.nodes.end();
+  };
   std::erase_if(result.nodes, [&](const Node* node) {
-    return node->op == &ops::BindDims && !made.contains(node->input(0)->producer);
+    return node->op == &ops::BindDims && !isMade(node->input(0)->producer);
   });
   result.problem = std::move(at.problem);
   return result;
