@@ -1,5 +1,5 @@
-# What `pip wheel .` packs (pyproject.toml): the package, and inside it lib/ and bin/ as an installation
-# has them, with the libraries of other packages that ours need.
+# What `pip wheel .` packs (pyproject.toml): the package, and inside it lib/ and bin/ as an
+# installation has them, with the libraries of other packages that ours need.
 set(wheelLibraries camshaft)
 if(TARGET camshaft_cuda_library)
   list(APPEND wheelLibraries camshaft_cuda_library)
@@ -14,7 +14,8 @@ install(TARGETS ${wheelLibraries} trtexec camshaft-slim camshaft_trials
         RUNTIME_DEPENDENCY_SET needed
         RUNTIME DESTINATION camshaft/bin COMPONENT wheel
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)
-install(TARGETS ${CAMSHAFT_STAND_INS} LIBRARY DESTINATION camshaft/lib/tensorrt COMPONENT wheel NAMELINK_SKIP)
+install(TARGETS ${CAMSHAFT_STAND_INS}
+        LIBRARY DESTINATION camshaft/lib/tensorrt COMPONENT wheel NAMELINK_SKIP)
 install(RUNTIME_DEPENDENCY_SET needed
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so" "^libcamshaft"
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel)

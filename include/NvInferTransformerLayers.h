@@ -172,7 +172,8 @@ constexpr int32_t EnumMax<MoEActType>() noexcept {
 
 // A mixture of experts, each a gated product; inputs: hidden states, experts of a token, their
 // scores. With g and u the results of gate and up, g is limited from above and u on both sides, and
-// down gets g * sigmoid(alpha * g) * (u + beta), without the sigmoid for kNONE. Refused: quantising.
+// down gets g * sigmoid(alpha * g) * (u + beta), without the sigmoid for kNONE. Refused:
+// quantising.
 class CAMSHAFT_API IMoELayer : public ILayer {
  public:
   void setGatedWeights(ITensor& fcGateWeights, ITensor& fcUpWeights, ITensor& fcDownWeights,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# stand_in.sh PREFIX COMPILER: programs that were linked with TensorRT run with PREFIX/lib/tensorrt on
-# the library path, and those that are linked anew find what they ask for there.
+# stand_in.sh PREFIX COMPILER: programs that were linked with TensorRT run with PREFIX/lib/tensorrt
+# on the library path, and those that are linked anew find what they ask for there.
 set -euo pipefail
 prefix=$1 compiler=$2
 source=$(cd "$(dirname "$0")" && pwd)

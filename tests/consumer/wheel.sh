@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# wheel.sh SOURCE PYTHON: packs the Python package, installs it into an environment that sees nothing
-# of SOURCE, and builds, saves and runs a model there, by the module and by the tools beside it.
+# wheel.sh SOURCE PYTHON: packs the Python package, installs it into an environment that sees
+# nothing of SOURCE, and builds, saves and runs a model there, by the module and by the tools
+# beside it.
 set -euo pipefail
 source=$1 python=$2
 here=$(cd "$(dirname "$0")" && pwd)
