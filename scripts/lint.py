@@ -78,8 +78,8 @@ class Tidy:
 
     def __init__(self, build):
         commands = json.loads((build / "compile_commands.json").read_text())
-        self.commands = {pathlib.Path(entry["file"]).resolve(): self.for_clang(entry)
-                         for entry in commands}
+        self.commands = {source: self.for_clang(entry, source)
+                         for entry in commands for source in self.sources(entry)}
         self.database = build / "lint"
         self.database.mkdir(exist_ok=True)
         (self.database / "compile_commands.json").write_text(json.dumps(
@@ -96,14 +96,22 @@ class Tidy:
         self.digests = {}
 
     @staticmethod
-    def for_clang(entry):
+    def sources(entry):
+        """What is compiled: a batch (cmake/Folder.cmake) stands for the sources it includes."""
+        file = pathlib.Path(entry["file"]).resolve()
+        if file.parent.name != "batches":
+            return [file]
+        return [ROOT / "src" / source for source in INCLUDE.findall(file.read_text())]
+
+    @staticmethod
+    def for_clang(entry, source):
         """What says how to read the file: GCC's warnings and precompiled headers are none of that."""
         words = shlex.split(entry["command"])
         said = [word for word in words if word.startswith(("-D", "-I", "-std="))]
         for option, folder in zip(words, words[1:]):
             if option == "-isystem":
                 said += [option, folder]
-        return ["c++", *said, "-c", entry["file"]]
+        return ["c++", *said, "-c", str(source)]
 
     def digest(self, path, pending=frozenset()):
         """Of a file and what it includes of this project."""

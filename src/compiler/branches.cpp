@@ -27,9 +27,9 @@ int64_t bytesOf(const TensorDesc& tensor, std::span<const int64_t> dims) {
 }
 
 // A context whose inputs and outputs are there; inputs hold zeros, valid as whatever they mean.
-class Trial {
+class TimedEngine {
  public:
-  Trial(std::shared_ptr<const LoadedEngine> engine, int profile)
+  TimedEngine(std::shared_ptr<const LoadedEngine> engine, int profile)
       : device_(*engine->device()), context_(std::move(engine), 1) {
     context_.setProfile(profile);
     const Plan& plan = context_.engine().plan();
@@ -89,7 +89,7 @@ void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const PluginLoa
   for (size_t i = 0; i < plan.profiles.size(); ++i) {
     if (!runsByItself(plan, plan.profiles[i])) continue;
     if (!engine) engine = std::make_shared<const LoadedEngine>(plan, wrapDevice, loadPlugin);
-    Trial trial(engine, static_cast<int>(i));
+    TimedEngine trial(engine, static_cast<int>(i));
     if (!trial.hasBranches()) continue;
     const double chain = trial.milliseconds(false), branches = trial.milliseconds(true);
     plan.profiles[i].runsBranches = branches < kWorthwhile * chain;

@@ -11,7 +11,7 @@ namespace camshaft::onnx::importer {
 namespace {
 
 constexpr int64_t kMaxFolded = 4096;  // elements: shapes, scales and axes, not weights
-constexpr int kMaxDepth = 64;
+constexpr int kMostSteps = 64;        // from a value to the constants it is computed of
 // Of one node: its other outputs may be large, and bodies may run for ever.
 constexpr size_t kMaxBytes = size_t{4} << 20;
 constexpr int64_t kMaxNodes = 10'000;
@@ -97,7 +97,8 @@ std::optional<std::vector<int64_t>> ConstantFolder::integers(const Value* value)
 
 const HostTensor* ConstantFolder::fold(const Value* value, int depth) {
   if (const auto it = known_.find(value); it != known_.end()) return it->second.get();
-  if (depth > kMaxDepth || isPacked(value->dataType()) || !isStatic(value->shape())) return nullptr;
+  if (depth > kMostSteps || isPacked(value->dataType()) || !isStatic(value->shape()))
+    return nullptr;
   const Dims dims = staticDims(value->shape());
   if (!isSmall(dims)) return nullptr;
 

@@ -31,7 +31,7 @@ std::vector<TensorType> inferRoiAlign(const Node& node) {
 }
 
 // Two neighbouring elements and what each counts; outside there are none.
-struct Tap {
+struct LinearTap {
   int64_t low = -1, high = -1;
   double lowWeight = 0, highWeight = 0;
 };
@@ -39,7 +39,7 @@ struct Tap {
 // Samples of all bins along one dimension of a box, bin after bin.
 struct BoxAxis {
   int64_t perBin;
-  std::vector<Tap> taps;
+  std::vector<LinearTap> taps;
 
   BoxAxis(const RoiAlignAttrs& attrs, double start, double end, int64_t bins, int64_t size) {
     double extent = end - start;
@@ -56,7 +56,7 @@ struct BoxAxis {
     }
   }
 
-  static Tap tapAt(double position, int64_t size) {
+  static LinearTap tapAt(double position, int64_t size) {
     if (!(position >= -1 && position <= static_cast<double>(size))) return {};
     position = std::max(position, 0.0);
     const auto low = static_cast<int64_t>(position);
@@ -71,9 +71,9 @@ double poolBin(const double* image, int64_t width, const BoxAxis& rows, const Bo
                int64_t row, int64_t column, RoiAlignMode mode) {
   double sum = 0, largest = 0;
   for (int64_t i = 0; i < rows.perBin; ++i) {
-    const Tap& y = rows.taps[row * rows.perBin + i];
+    const LinearTap& y = rows.taps[row * rows.perBin + i];
     for (int64_t j = 0; j < columns.perBin; ++j) {
-      const Tap& x = columns.taps[column * columns.perBin + j];
+      const LinearTap& x = columns.taps[column * columns.perBin + j];
       double corners[4] = {};
       if (y.low >= 0 && x.low >= 0) {
         const double *top = image + y.low * width, *bottom = image + y.high * width;

@@ -20,7 +20,7 @@
 namespace camshaft {
 
 // The node's layout attribute, when kernels take it both ways.
-static bool* layoutOf(Node& node) {
+static bool* channelsLastFlag(Node& node) {
   if (node.op == &ops::Conv) return &node.as<ConvAttrs>().channelsLast;
   if (node.op == &ops::ConvTranspose) return &node.as<ConvTransposeAttrs>().channelsLast;
   if (node.op == &ops::Pool) return &node.as<PoolAttrs>().channelsLast;
@@ -29,7 +29,7 @@ static bool* layoutOf(Node& node) {
 }
 
 static bool gainsFromChannelsLast(Node& node) {
-  const bool* layout = layoutOf(node);
+  const bool* layout = channelsLastFlag(node);
   if (!layout || *layout || node.epilogue || node.outputs.size() != 1) return false;
   const Value* x = node.input(0);
   const bool isImage = x->dataType() == DataType::kF32 || is16Bit(x->dataType());
@@ -48,7 +48,7 @@ static Node* addTranspose(Graph& graph, const Node& around, Value* x, Permutatio
 static void makeChannelsLast(Graph& graph, Node* node) {
   const Permutation toLast = channelsLastOrder(node->input(0)->rank());
   graph.setInput(node, 0, addTranspose(graph, *node, node->input(0), toLast, node)->output());
-  *layoutOf(*node) = true;
+  *channelsLastFlag(*node) = true;
   graph.inferTypes(node);
 
   Value* result = node->output();

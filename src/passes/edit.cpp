@@ -4,6 +4,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/evaluate.h"
+#include "ops/move.h"
 
 namespace camshaft {
 
@@ -28,6 +29,13 @@ Value* foldNow(Graph& graph, Node* node) {
   const std::string name = node->inputs[0]->name;
   graph.erase(node);
   return graph.addConstant(name, type, ConstantData::own(std::move(results[0].bytes)));
+}
+
+Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before) {
+  if (x->shape() == shape) return x;
+  ReshapeAttrs attrs;
+  attrs.shape = std::move(shape);
+  return graph.add(&ops::Reshape, name, {x}, std::move(attrs), before)->output();
 }
 
 Node* soleUser(const Graph& graph, const Value* value) {

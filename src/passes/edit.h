@@ -12,6 +12,9 @@ void replaceValue(Graph& graph, Value* from, Value* to);
 // Runs a node of constants now: its only output as a constant, named after its first input.
 Value* foldNow(Graph& graph, Node* node);
 
+// x in another shape, by a Reshape before the node when it has another one.
+Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before);
+
 // The only reader of the value, however often it reads it; null when there are several or none,
 // or when the value is a graph output.
 Node* soleUser(const Graph& graph, const Value* value);

@@ -71,14 +71,6 @@ static std::optional<Tokens> tokensBehind(Value* operand, const HeadsView& heads
   return std::nullopt;
 }
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* value, Shape shape,
-                         Node* before) {
-  if (value->shape() == shape) return value;
-  ReshapeAttrs attrs;
-  attrs.shape = std::move(shape);
-  return graph.add(&ops::Reshape, name, {value}, std::move(attrs), before)->output();
-}
-
 // [length, batch, ...] of [batch, length, width], or back.
 static Value* addSwapped(Graph& graph, const std::string& name, Value* value, Node* before) {
   TransposeAttrs attrs;

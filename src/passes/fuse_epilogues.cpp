@@ -22,7 +22,7 @@
 namespace camshaft {
 
 // Bounds on what a kernel keeps at hand per tile of its result.
-constexpr size_t kMaxInstructions = 64;
+constexpr size_t kMaxEpilogue = 64;
 constexpr size_t kMaxExtraInputs = 8;
 
 static bool isOneOf(std::span<const Op> ops, const Node* node) {
@@ -51,7 +51,7 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   const BoundExpr fused = simplified(substituted(boundExpr(*node), result, boundEpilogue(*anchor)));
   // The result must still be read, as input 0.
   if (fused.inputs.empty() || fused.inputs[0] != result) return false;
-  if (fused.expr.code().size() > kMaxInstructions || fused.inputs.size() > kMaxExtraInputs + 1)
+  if (fused.expr.code().size() > kMaxEpilogue || fused.inputs.size() > kMaxExtraInputs + 1)
     return false;
 
   const int firstInput = anchor->ownInputs();
@@ -79,7 +79,7 @@ static bool fuseFromBehind(Graph& graph, Node* transpose) {
   const BoundExpr fused =
       simplified(substituted(boundEpilogue(*transpose), transpose->output(), work));
   if (fused.inputs.empty() || fused.inputs[0] != transpose->output() ||
-      fused.expr.code().size() > kMaxInstructions)
+      fused.expr.code().size() > kMaxEpilogue)
     return false;
   mergeOrigins(transpose, node);
   std::vector<Value*> inputs{node->inputs[0]};

@@ -16,7 +16,7 @@
 namespace camshaft {
 
 // Bounds on one expression: its tile's temporaries should stay in the first-level cache.
-constexpr size_t kMaxInstructions = 64;
+constexpr size_t kMaxFusedInstructions = 64;
 constexpr size_t kMaxInputs = 8;
 
 static bool isPointwise(const Node* node) {
@@ -28,7 +28,8 @@ static bool fuseProducer(Graph& graph, Node* node, Value* input) {
   if (!isPointwise(producer) || soleUser(graph, input) != node) return false;
   if (input->shape() != node->output()->shape()) return false;
   const BoundExpr fused = simplified(substituted(boundExpr(*node), input, boundExpr(*producer)));
-  if (fused.expr.code().size() > kMaxInstructions || fused.inputs.size() > kMaxInputs) return false;
+  if (fused.expr.code().size() > kMaxFusedInstructions || fused.inputs.size() > kMaxInputs)
+    return false;
   if (!rewritePointwise(graph, node, fused)) return false;
   mergeOrigins(node, producer);
   graph.eraseIfDead(producer);

@@ -84,9 +84,7 @@ struct Builder {
     return graph.add(&ops::Transpose, before->name, {x}, std::move(attrs), before)->output();
   }
   Value* reshape(Value* x, Shape shape) const {
-    ReshapeAttrs attrs;
-    attrs.shape = std::move(shape);
-    return graph.add(&ops::Reshape, before->name, {x}, std::move(attrs), before)->output();
+    return addReshape(graph, before->name, x, std::move(shape), before);
   }
   // What lies along one dimension, along the last.
   Value* alongLast(Value* x, const Dim& size) const {

@@ -18,6 +18,7 @@
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "passes/conv_to_gemm.h"
+#include "passes/edit.h"
 #include "passes/passes.h"
 
 namespace camshaft {
@@ -49,12 +50,6 @@ static Node* transposeOfPatches(const Node& conv) {
   return taps > 1 && transpose && putsChannelsLast(*transpose) ? transpose : nullptr;
 }
 
-static Value* addReshape(Graph& graph, Node* conv, Value* x, Shape shape) {
-  ReshapeAttrs attrs;
-  attrs.shape = std::move(shape);
-  return graph.add(&ops::Reshape, conv->name, {x}, std::move(attrs), conv)->output();
-}
-
 // [N, C, h·p, w·q] to [N, h, w, C, p, q].
 static Value* addPatches(Graph& graph, Node* conv, Value* picture) {
   const Shape& shape = picture->shape();
@@ -70,7 +65,7 @@ static Value* addPatches(Graph& graph, Node* conv, Value* picture) {
     split.push_back(size);
   }
   attrs.order.insert(attrs.order.end(), within.begin(), within.end());
-  Value* parts = addReshape(graph, conv, picture, std::move(split));
+  Value* parts = addReshape(graph, conv->name, picture, std::move(split), conv);
   return graph.add(&ops::Transpose, conv->name, {parts}, std::move(attrs), conv)->output();
 }
 
@@ -83,7 +78,7 @@ static void multiply(Graph& graph, Node* conv, const Node& transpose) {
     patches = addPointwise(graph, map->name, {patches}, map->as<PointwiseAttrs>().expr, conv);
   Shape rows = conv->output()->shape();
   rows.back() = numElements(conv->input(1)->shape()).value() / conv->input(1)->shape()[0].value();
-  replaceByProduct(graph, conv, addReshape(graph, conv, patches, std::move(rows)));
+  replaceByProduct(graph, conv, addReshape(graph, conv->name, patches, std::move(rows), conv));
 }
 
 bool lowerPatchEmbedding(Graph& graph, const PassOptions& options) {

@@ -50,9 +50,9 @@ Expr withResultCast(const Expr& expr, DataType type, bool saturate) {
   return cast.composed(0, expr, identity(expr.inputCount()), {0});
 }
 
-class Lowering {
+class PrecisionLowering {
  public:
-  Lowering(Graph& graph, const PassOptions& options)
+  PrecisionLowering(Graph& graph, const PassOptions& options)
       : graph_(graph), options_(options), plan_(planPrecision(graph, options)) {}
 
   bool run() {
@@ -171,7 +171,7 @@ bool lowerPrecision(Graph& graph, const PassOptions& options) {
   const bool asked = options.allowF16 || options.allowBF16 ||
                      std::any_of(graph.nodes().begin(), graph.nodes().end(),
                                  [](const auto& node) { return !node->precision.empty(); });
-  return asked && Lowering(graph, options).run();
+  return asked && PrecisionLowering(graph, options).run();
 }
 
 }  // namespace camshaft

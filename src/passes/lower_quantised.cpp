@@ -29,9 +29,9 @@ namespace {
 constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
 
 // Adds nodes in front of the one they replace.
-class Lowering {
+class QuantisedLowering {
  public:
-  Lowering(Graph& graph, Node* node) : graph_(graph), node_(node) {}
+  QuantisedLowering(Graph& graph, Node* node) : graph_(graph), node_(node) {}
 
   template <class A>
   Value* add(Op op, std::vector<Value*> inputs, A attrs) const {
@@ -202,7 +202,7 @@ bool hasKernel(const Node& node) {
 bool lowerQuantised(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
-    const Lowering lowering(graph, node);
+    const QuantisedLowering lowering(graph, node);
     const Op op = node->op;
     const bool isOurs = op == &ops::MatMulInteger || op == &ops::ConvInteger ||
                         op == &ops::DynamicQuantize || op == &ops::MatMulNBits;

@@ -40,14 +40,6 @@ struct Scores {
 
 }  // namespace
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* x, const Shape& shape,
-                         Node* before) {
-  if (x->shape() == shape) return x;
-  ReshapeAttrs attrs;
-  attrs.shape = shape;
-  return graph.add(&ops::Reshape, name, {x}, std::move(attrs), before)->output();
-}
-
 // x when the value is x times a number, which multiplies `scale`.
 static Value* unscaled(Value* value, double& scale) {
   const Node* node = producerOf(value, &ops::Pointwise);

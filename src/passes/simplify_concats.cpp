@@ -128,14 +128,6 @@ static std::vector<size_t> memoryOrder(const std::vector<Factor>& factors, const
   return stride == count ? order : std::vector<size_t>{};
 }
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape,
-                         Node* before) {
-  if (x->shape() == shape) return x;
-  ReshapeAttrs attrs;
-  attrs.shape = std::move(shape);
-  return graph.add(&ops::Reshape, name, {x}, std::move(attrs), before)->output();
-}
-
 static bool makeTranspose(Graph& graph, Node* concat) {
   if (concat->inputs.size() < 2) return false;
   const std::vector<StridedView> parts = partsOf(*concat);

@@ -37,14 +37,6 @@ static bool isTranspose(const Node* node) {
   return node && node->op == &ops::Transpose && !node->epilogue;
 }
 
-static Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape,
-                         Node* before) {
-  if (x->shape() == shape) return x;
-  ReshapeAttrs attrs;
-  attrs.shape = std::move(shape);
-  return graph.add(&ops::Reshape, name, {x}, std::move(attrs), before)->output();
-}
-
 // Transpose(x), as a Reshape where that does it; a constant is transposed now.
 static Value* addTransposed(Graph& graph, const std::string& name, Value* x,
                             const Permutation& order, Node* before) {

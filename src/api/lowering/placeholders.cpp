@@ -70,10 +70,10 @@ const OpInfo LoopOutput = placeholder("LoopOutput", 1, 1, inferLoopOutput);
 }  // namespace placeholders
 
 const BoundaryAttrs* boundaryOf(const Node& node) {
-  using namespace placeholders;
-  static const Op kAll[] = {&Condition, &ConditionalInput, &ConditionalOutput,
-                            &TripLimit, &Recurrence,       &Next,
-                            &Iterator,  &LoopOutput};
+  namespace p = placeholders;
+  static const Op kAll[] = {&p::Condition, &p::ConditionalInput, &p::ConditionalOutput,
+                            &p::TripLimit, &p::Recurrence,       &p::Next,
+                            &p::Iterator,  &p::LoopOutput};
   const bool isOne = std::find(std::begin(kAll), std::end(kAll), node.op) != std::end(kAll);
   return isOne ? &node.as<BoundaryAttrs>() : nullptr;
 }

@@ -28,7 +28,7 @@ bool isKnown(const NodeImport& node, const Value* axes) {
 }
 
 // Axes moved from attribute to input at opset 13 for ReduceSum and 18 for the others.
-std::vector<int64_t> axesOf(const NodeImport& node, int64_t rank) {
+std::vector<int64_t> reducedAxes(const NodeImport& node, int64_t rank) {
   std::vector<int64_t> axes = node.integers("axes");
   if (node.hasInput(1)) axes = node.knownIntegers(node.input(1)).value_or(axes);
   if (axes.empty()) return node.flag("noop_with_empty_axes") ? axes : axisRange(0, rank);
@@ -45,7 +45,7 @@ void importReduce(NodeImport& node, ReduceKind kind) {
   Value* axes = node.optionalInput(1);
   Value* reduced = axes && !isKnown(node, axes)
                        ? reduceAtRunTime(node, kind, x, axes, keepDims)
-                       : reduce(node, kind, x, axesOf(node, x->rank()), keepDims);
+                       : reduce(node, kind, x, reducedAxes(node, x->rank()), keepDims);
   node.setOutput(node.cast(reduced, type));
 }
 

@@ -77,7 +77,7 @@ ResizeMode modeOf(const NodeImport& node) {
   return mode == 3 ? ResizeMode::kLinear : static_cast<ResizeMode>(mode);
 }
 
-std::vector<int64_t> axesOf(const NodeImport& node, int64_t rank) {
+std::vector<int64_t> resizedAxes(const NodeImport& node, int64_t rank) {
   std::vector<int64_t> axes = node.integers("axes", axisRange(0, rank));
   for (int64_t& axis : axes) axis = node.axis(axis, rank);
   return axes;
@@ -147,7 +147,7 @@ Value* resizeByScales(const NodeImport& node, Value* x, const std::vector<int64_
 void importResize(NodeImport& node) {
   Value* x = node.input(0);
   ResizeAttrs attrs = untouched(x);
-  const std::vector<int64_t> axes = axesOf(node, x->rank());
+  const std::vector<int64_t> axes = resizedAxes(node, x->rank());
   attrs.mode = modeOf(node);
   const int coordinates =
       node.choice("coordinate_transformation_mode", "half_pixel",
@@ -208,7 +208,7 @@ void importUpsample(NodeImport& node) {
   std::vector<double> scales = node.numbers("scales");
   if (node.has("height_scale"))
     scales = {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
-  const std::vector<int64_t> axes = axesOf(node, x->rank());
+  const std::vector<int64_t> axes = resizedAxes(node, x->rank());
   Value* given = nullptr;
   if (scales.empty()) {
     given = node.input(1);
