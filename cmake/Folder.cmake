@@ -16,12 +16,16 @@ function(camshaft_slow_tests)
   endforeach()
 endfunction()
 
-# camshaft_batches(VARIABLE NAME sources...): the sources in files of eight that include them, made
-# in the build folder. Small files of one library spend most of a compiler's time on what their
+# camshaft_batches(VARIABLE NAME DIR sources...): the sources in files of eight that include them by
+# their paths below DIR, made in the build folder. Small files of one library spend most of a compiler's time on what their
 # headers instantiate, so a build of everything takes a third less. CMake's own unity builds name
 # the sources by their paths, which other clones' caches of objects do not know.
 option(CAMSHAFT_BATCHES "Compile the sources of a library eight at a time" ON)
-function(camshaft_batches VARIABLE NAME)
+function(camshaft_batches VARIABLE NAME DIR)
+  if(NOT CAMSHAFT_BATCHES)
+    set(${VARIABLE} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
   list(LENGTH ARGN count)
   math(EXPR last "${count} - 1")
   set(batches)
@@ -29,7 +33,7 @@ function(camshaft_batches VARIABLE NAME)
     list(SUBLIST ARGN ${first} 8 sources)
     list(LENGTH batches number)
     set(batch ${CMAKE_CURRENT_BINARY_DIR}/batches/${NAME}_${number}.cpp)
-    list(TRANSFORM sources REPLACE "^${PROJECT_SOURCE_DIR}/src/(.*)" "#include \"\\1\"\n")
+    list(TRANSFORM sources REPLACE "^${DIR}/(.*)" "#include \"\\1\"\n")
     list(JOIN sources "" includes)
     file(CONFIGURE OUTPUT ${batch} CONTENT "${includes}" @ONLY)
     list(APPEND batches ${batch})
@@ -65,8 +69,8 @@ function(camshaft_folder NAME)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
   set(target camshaft_${NAME})
-  if(ARG_BATCHES AND CAMSHAFT_BATCHES)
-    camshaft_batches(sources ${NAME} ${sources})
+  if(ARG_BATCHES)
+    camshaft_batches(sources ${NAME} ${PROJECT_SOURCE_DIR}/src ${sources})
   endif()
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)

@@ -101,7 +101,10 @@ class Tidy:
         file = pathlib.Path(entry["file"]).resolve()
         if file.parent.name != "batches":
             return [file]
-        return [ROOT / "src" / source for source in INCLUDE.findall(file.read_text())]
+        folders = [pathlib.Path(word[2:]) for word in shlex.split(entry["command"])
+                   if word.startswith("-I")]
+        return [next(folder / source for folder in folders if (folder / source).exists())
+                for source in INCLUDE.findall(file.read_text())]
 
     @staticmethod
     def for_clang(entry, source):

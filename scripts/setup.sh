@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 system_packages=(
   g++ cmake ninja-build ccache pkg-config
   libprotozero-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev
-  libcli11-dev nlohmann-json3-dev
+  nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-venv python3-dev
 )

@@ -6,7 +6,6 @@ using namespace nvinfer1;
 
 namespace {
 
-constexpr int kMostProfiles = 1000;
 constexpr int kOldestCapability = 75;
 
 // Shapes of the profile that --profile named last.

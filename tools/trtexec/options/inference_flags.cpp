@@ -10,7 +10,7 @@ namespace {
 
 // Each stream has a context with memory of its own, and on a CPU a thread.
 constexpr int kMostStreams = 256;
-constexpr int kMostProfiles = 1000, kMostPairs = 1000;
+constexpr int kMostPairs = 1000;
 
 // Files of the pair that --refPair named last.
 Setter storesFiles(InferenceOptions& inference, FilesByName ReferencePair::* part) {

@@ -9,6 +9,9 @@
 
 namespace trtexec {
 
+// More optimization profiles than anybody has.
+constexpr int kMostProfiles = 1000;
+
 // The number that `text` is. Throws "--streams takes a whole number from 1 to 256, not '0'".
 template <class T>
 T parseNumber(const std::string& flag, const std::string& text, T least, T most) {
