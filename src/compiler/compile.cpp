@@ -9,6 +9,8 @@
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
+#include "compiler/shape_inputs.h"
+#include "compiler/unfused.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
@@ -65,6 +67,8 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.hasDeviceMemory = backend.hasDeviceMemory;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
+  bindShapeInputs(graph, options.profiles);
+  if (options.observeUnfused) observeUnfused(graph, options, backend);
   optimize(graph, options, backend, kWhole);
   optimizeBodies(graph, options);
   whole.finishStep(0);
@@ -72,6 +76,7 @@ Plan compile(Graph graph, CompileOptions options) {
   verify(graph, "separate outputs");
   plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
+  describeValues(graph, plan.inputs);
 
   choose.target = backend.target(options.computeCapability);
   plan.builtFor = choose.target.name;

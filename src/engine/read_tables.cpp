@@ -63,7 +63,8 @@ class TableReader {
 
  private:
   // What the writer spends on a table of some kind, whatever is in it.
-  static constexpr size_t kLeastTable = 12, kLeastOperand = 16, kLeastPlan = 32, kLeastStep = 48;
+  static constexpr size_t kLeastDimRefs = 8, kLeastTable = 12, kLeastOperand = 16, kLeastPlan = 32,
+                          kLeastStep = 48;
 
   void charge(size_t bytes) {
     if (bytes > left_) damaged("its tables say more than they have bytes for");
@@ -153,13 +154,20 @@ class TableReader {
     step.dimEnd = table->dim_end();
     step.bodies = numbers(table->bodies());
     step.carried = table->carried();
+    step.observed = {text(table->observed()), table->observed_unfused()};
     return step;
   }
 
   IoTensor io(const fb::IoTensor* table) {
     charge(kLeastTable);
-    return {text(table->name()),      tensor(table->tensor()), table->is_input(),
-            table->is_shape_tensor(), table->is_on_host(),     texts(table->dim_names())};
+    return {text(table->name()),
+            tensor(table->tensor()),
+            table->is_input(),
+            table->is_shape_tensor(),
+            table->is_on_host(),
+            texts(table->dim_names()),
+            {table->format(), table->channels()},
+            numbers(table->value_slots())};
   }
 
   InputRange range(const fb::InputRange* table) {
@@ -176,6 +184,11 @@ class TableReader {
             text(table->before()),
             text(table->between()),
             text(table->after())};
+  }
+
+  std::vector<DimRef> dimRefs(const fb::DimRefs* table) {
+    charge(kLeastDimRefs);
+    return dims(table->dims());
   }
 
   ProfilePlan profile(const fb::Profile* table) {
@@ -199,6 +212,8 @@ class TableReader {
     profile.hostArenaBytes = table->host_arena_bytes();
     profile.runsBranches = table->runs_branches();
     profile.sizeChecks = list(table->size_checks(), &TableReader::sizeCheck);
+    profile.inputValues = list(table->input_values(), &TableReader::range);
+    profile.outputValues = list(table->output_values(), &TableReader::dimRefs);
     return profile;
   }
 
@@ -207,8 +222,16 @@ class TableReader {
 
   StepInfo stepInfo(const fb::StepInfo* table) {
     charge(kLeastTable);
-    return {text(table->layer_type()), texts(table->origins()), text(table->why()),
-            list(table->alternatives(), &TableReader::alternative), table->milliseconds()};
+    StepInfo info{text(table->layer_type()), texts(table->origins()),
+                  text(table->why()),        list(table->alternatives(), &TableReader::alternative),
+                  table->milliseconds(),     texts(table->inputs()),
+                  texts(table->outputs()),   {}};
+    std::vector<std::string> names = texts(table->attribute_names()),
+                             attributes = texts(table->attribute_texts());
+    if (names.size() != attributes.size()) damaged("its inspection record is incomplete");
+    for (size_t i = 0; i < names.size(); ++i)
+      info.attributes.emplace_back(std::move(names[i]), std::move(attributes[i]));
+    return info;
   }
   StepInfo::Alternative alternative(const fb::Alternative* table) {
     charge(kLeastTable);

@@ -107,17 +107,20 @@ class PlanWriter {
     const auto bindSlots = builder_.CreateVector(value.bindSlots);
     const auto bindMin = builder_.CreateVector(value.bindMin),
                bindMax = builder_.CreateVector(value.bindMax);
+    const auto observed = text(value.observed.name);
     return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
                           outputs, dimArgs, workspace, bindSlots, value.dimBegin, value.dimEnd,
                           value.binary, bindMin, bindMax, builder_.CreateVector(value.bodies),
-                          value.carried);
+                          value.carried, observed, value.observed.isUnfused);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {
     const auto name = text(value.name);
     const auto desc = tensor(value.tensor);
-    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor,
-                              texts(value.dimNames), value.isOnHost);
+    const auto dimNames = texts(value.dimNames);
+    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor, dimNames,
+                              value.isOnHost, value.format.code, value.format.channels,
+                              builder_.CreateVector(value.valueSlots));
   }
 
   Offset<fb::SizeCheck> sizeCheck(const SizeCheck& value) {
@@ -134,6 +137,10 @@ class PlanWriter {
     return fb::CreateInputRange(builder_, min, opt, max);
   }
 
+  Offset<fb::DimRefs> dimRefs(const std::vector<DimRef>& values) {
+    return fb::CreateDimRefs(builder_, dims(values));
+  }
+
   Offset<fb::Profile> profile(const ProfilePlan& value) {
     std::vector<fb::DimInstruction> program;
     for (const DimInstruction& i : value.dimProgram)
@@ -146,9 +153,12 @@ class PlanWriter {
     const auto hostDynamicBuffers = builder_.CreateVector(value.hostDynamicBuffers);
     const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
     const auto sizeChecks = list(value.sizeChecks, &PlanWriter::sizeCheck);
+    const auto inputValues = list(value.inputValues, &PlanWriter::range);
+    const auto outputValues = list(value.outputValues, &PlanWriter::dimRefs);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
                              steps, outputs, dynamicBuffers, value.arenaBytes, value.hostArenaBytes,
-                             hostDynamicBuffers, outputMaxBytes, value.runsBranches, sizeChecks);
+                             hostDynamicBuffers, outputMaxBytes, value.runsBranches, sizeChecks,
+                             inputValues, outputValues);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {
@@ -160,8 +170,16 @@ class PlanWriter {
     const auto layerType = text(value.info.layerType), why = text(value.info.why);
     const auto origins = texts(value.info.origins);
     const auto alternatives = list(value.info.alternatives, &PlanWriter::alternative);
+    const auto inputs = texts(value.info.inputs), outputs = texts(value.info.outputs);
+    std::vector<std::string> names, attributes;
+    for (const auto& [name, attribute] : value.info.attributes) {
+      names.push_back(name);
+      attributes.push_back(attribute);
+    }
+    const auto attributeNames = texts(names), attributeTexts = texts(attributes);
     return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives,
-                              value.info.milliseconds);
+                              value.info.milliseconds, inputs, outputs, attributeNames,
+                              attributeTexts);
   }
 
   Offset<fb::ProfileInfo> profileInfo(const ProfilePlan& value) {

@@ -149,6 +149,8 @@ static bool mayFail(const Graph& graph, const Node& assertion) {
 // Symbols that BindDims would read from a tensor of known dimensions are those dimensions.
 static bool resolveBoundDims(Graph& graph, Node* node, KnownSymbols& known) {
   if (node->op != &ops::BindDims || !node->input(0)->contents) return false;
+  const Value* values = node->input(0);
+  if (!values->producer && !values->isConstant()) return false;  // an input: only a run knows
   if (isAssertion(graph, *node) && mayFail(graph, *node)) return false;
   const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
   for (size_t i = 0; i < symbols.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/data_type.h"
@@ -80,6 +81,7 @@ enum class StepKind : uint8_t {
   // Trip count, condition, carried values, captures; bodies[0] over and over. A body that gives no
   // condition first leaves that as it is.
   kLoop,
+  kObserve,  // input 0 goes to the observer of the run, if there is one
 };
 
 // What the inspector shows of a step; running does not look at it.
@@ -94,6 +96,14 @@ struct StepInfo {
   };
   std::vector<Alternative> alternatives;
   double milliseconds = -1;
+  std::vector<std::string> inputs, outputs;  // names of the operands; "": packed for the kernel
+  std::vector<std::pair<std::string, std::string>> attributes;  // of the operator, as text
+};
+
+// What a kObserve step shows, by its name in the network.
+struct ObservedTensor {
+  std::string name;
+  bool isUnfused = false;  // nobody named it: it is stored anyway
 };
 
 struct Step {
@@ -111,7 +121,15 @@ struct Step {
   int32_t dimBegin = 0, dimEnd = 0;
   std::vector<int32_t> bodies;  // indices into Plan::bodies; kIf, kLoop
   int32_t carried = 0;          // how many values go from one iteration to the next; kLoop
+  ObservedTensor observed;      // kObserve
   StepInfo info;
+};
+
+// How the caller's memory of an input or output is to be read, where the tensor of the plan has the
+// shape of that memory: for the API alone.
+struct IoFormat {
+  uint8_t code = 0;       // its TensorFormat; 0: as the tensor is
+  int64_t channels = -1;  // without those that only fill vectors; -1: all that are stored
 };
 
 struct IoTensor {
@@ -122,6 +140,8 @@ struct IoTensor {
       false;              // its values decide shapes, so it must be set before shapes are asked
   bool isOnHost = false;  // its address is in host memory though the plan's device has its own
   std::vector<std::string> dimNames;
+  IoFormat format = {};
+  std::vector<int32_t> valueSlots = {};  // of a shape tensor's elements, read before any step runs
 };
 
 // Bounds of one input dimension by dimension.
@@ -131,7 +151,8 @@ struct InputRange {
 
 // One optimisation profile: its own steps and arena, sharing the weights.
 struct ProfilePlan {
-  std::vector<InputRange> inputs;  // parallel to Plan::inputs
+  std::vector<InputRange> inputs;       // parallel to Plan::inputs
+  std::vector<InputRange> inputValues;  // of those with value slots; parallel too, or empty
   int32_t slotCount = 0;
   std::vector<DimInstruction>
       dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
@@ -140,6 +161,8 @@ struct ProfilePlan {
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;      // parallel to Plan::outputs, slots of this profile
   std::vector<int64_t> outputMaxBytes;  // of each, under the profile; -1: there is no bound
+  // Elements of those that hold sizes; empty: only a run knows them. Parallel too, or empty.
+  std::vector<std::vector<DimRef>> outputValues;
   // Unbounded buffers: size in bytes; those on the host where the plan's device has its own memory.
   std::vector<DimRef> dynamicBuffers;
   std::vector<int32_t> hostDynamicBuffers;
@@ -182,7 +205,8 @@ inline bool runsBodies(const Step& step) {
 // planned for it, and what the runtime does itself.
 inline bool isHostStep(const Plan& plan, const Step& step) {
   if (runsBodies(step)) return !plan.bodies[step.bodies[0]]->hasDeviceMemory;
-  if (step.kind != StepKind::kKernel) return step.kind != StepKind::kCopy;
+  if (step.kind == StepKind::kCopy || step.kind == StepKind::kObserve) return false;
+  if (step.kind != StepKind::kKernel) return true;
   return !step.kernel.starts_with(plan.device + "/");
 }
 

@@ -11,7 +11,7 @@
 namespace camshaft {
 
 // A node with the kernel that will run it. Nodes without a kernel need none: Reshape is a view of
-// its input; BindDims, If and Loop are done by the runtime.
+// its input; BindDims, Observe, If and Loop are done by the runtime.
 struct ChosenKernel {
   const Node* node;
   const Kernel* kernel;
@@ -71,5 +71,8 @@ const Value* storageOf(const Value* value);  // the value whose memory a view is
 // With memory of its own, the device leaves tensors whose values decide shapes to the host.
 std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory);
 std::vector<IoTensor> describeOutputs(const Graph& graph);
+// Which inputs are bound in front of all other nodes: whoever runs the plan reads them before, and
+// no step does.
+void describeValues(const Graph& graph, std::vector<IoTensor>& inputs);
 
 }  // namespace camshaft

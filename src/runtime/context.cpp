@@ -45,7 +45,29 @@ bool Context::hasBranches() {
   return launcher_.hasBranches();
 }
 
+void Context::readShapeInputs() {
+  const std::vector<IoTensor>& inputs = engine_->plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const void* data = memory_.inputAddress(static_cast<int>(i));
+    const size_t count = inputs[i].valueSlots.size();
+    if (count == 0 || !data) continue;
+    std::vector<int64_t> values(count);
+    for (size_t v = 0; v < count; ++v)
+      values[v] = inputs[i].tensor.type == DataType::kI32 ? static_cast<const int32_t*>(data)[v]
+                                                          : static_cast<const int64_t*>(data)[v];
+    sizes_.setInputValues(static_cast<int>(i), values);
+  }
+}
+
+bool Context::allShapeInputsRead() const {
+  const std::vector<IoTensor>& inputs = engine_->plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].valueSlots.empty() && !sizes_.hasInputValues(static_cast<int>(i))) return false;
+  return true;
+}
+
 void Context::run(void* stream) {
+  readShapeInputs();
   sizes_.resolve();
   if (device()) device()->makeCurrent();
   memory_.reserveArenas();
@@ -53,8 +75,10 @@ void Context::run(void* stream) {
   memory_.checkAddresses();
   try {
     launcher_.run(stream);
+    memory_.endRun(stream);
   } catch (...) {
     launcher_.abandonRun(stream);
+    memory_.endRun(stream);
     try {
       sizes_.forgetBound();  // they are those of a run that did not happen
     } catch (...) {          // the next run resolves them, and reports

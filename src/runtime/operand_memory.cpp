@@ -19,21 +19,47 @@ OperandMemory::OperandMemory(const LoadedEngine& engine, Sizes& sizes, ArenaOwne
       outputBytes_(outputs_.size()) {}
 
 void OperandMemory::setProfile(const ProfilePlan& profile) {
-  std::vector<DeviceBuffer> dynamic;
-  for (size_t i = 0; i < profile.dynamicBuffers.size(); ++i) dynamic.emplace_back(device_);
-  for (int32_t index : profile.hostDynamicBuffers)
-    dynamic[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  std::vector<DeviceBuffer> dynamic = dynamicBuffersOf(profile);
+  if (arenaOwner_ == ArenaOwner::kPerProfile && arena_.size() > profile.arenaBytes) arena_.reset();
   reserveArenas(profile);
   dynamic_ = std::move(dynamic);
 }
 
+std::vector<DeviceBuffer> OperandMemory::dynamicBuffersOf(const ProfilePlan& profile) const {
+  std::vector<DeviceBuffer> dynamic;
+  for (size_t i = 0; i < profile.dynamicBuffers.size(); ++i)
+    dynamic.emplace_back(temporaryDevice_ ? temporaryDevice_ : device_);
+  for (int32_t index : profile.hostDynamicBuffers)
+    dynamic[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  return dynamic;
+}
+
 void OperandMemory::reserveArenas(const ProfilePlan& profile) {
-  if (arenaOwner_ == ArenaOwner::kContext) {
+  if (arenaOwner_ != ArenaOwner::kCaller) {
+    int64_t bytes = profile.arenaBytes;
+    if (arenaOwner_ == ArenaOwner::kContext)
+      for (const ProfilePlan& any : engine_.plan().profiles)
+        bytes = std::max(bytes, any.arenaBytes);
     arenaData_ = nullptr;
-    arena_.reserve(profile.arenaBytes);
+    arena_.reserve(bytes);
     arenaData_ = arena_.data();
   }
   hostArena_.reserve(profile.hostArenaBytes);
+}
+
+void OperandMemory::setTemporaryDevice(Device* device) {
+  temporaryDevice_ = device_ ? device : nullptr;
+  dynamic_ = dynamicBuffersOf(sizes_.plan());
+}
+
+// What is queued may still use the memory.
+void OperandMemory::endRun(void* stream) noexcept {
+  if (!temporaryDevice_ || dynamic_.empty()) return;
+  try {
+    if (!device_->isRecording(stream)) device_->synchronize(stream);
+  } catch (...) {  // the next call reports it
+  }
+  for (DeviceBuffer& buffer : dynamic_) buffer.reset();
 }
 
 void OperandMemory::setArena(void* memory, int64_t bytes) {
@@ -45,6 +71,7 @@ void OperandMemory::setArena(void* memory, int64_t bytes) {
     fail(ErrorKind::kInvalidArgument, "the device memory given has ", bytes, " bytes and profile ",
          sizes_.profile(), " needs ", needed);
   arenaData_ = static_cast<std::byte*>(memory);
+  callersBytes_ = bytes;
 }
 
 // A device that is led to memory it cannot reach, or where vectors do not fit, fails for good: so
@@ -58,6 +85,10 @@ void OperandMemory::checkAddresses() {
   if (sizes_.plan().arenaBytes > 0 && !arenaData_)
     fail(ErrorKind::kInvalidArgument,
          "the context has no device memory; give it some with setDeviceMemoryV2 first");
+  if (arenaOwner_ == ArenaOwner::kCaller && callersBytes_ < sizes_.plan().arenaBytes)
+    fail(ErrorKind::kInvalidArgument, "the context was given ", callersBytes_,
+         " bytes of device memory and profile ", sizes_.profile(), " needs ",
+         sizes_.plan().arenaBytes, "; give it more with setDeviceMemoryV2");
   if (!device_) return;
   constexpr uintptr_t kAlignment = 16;
   checkedAddresses_.resize(inputs_.size() + outputs_.size());
