@@ -210,8 +210,8 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
                        OptProfileSelector select) const noexcept {
     return mImpl->getProfileShape(tensorName, profileIndex, select);
   }
-  // Values of a shape input; null for any other tensor, or when the element type is not int32
-  // (first form) or int64 (second form).
+  // Values of a shape input; null for any other tensor, and from the first form where they do not
+  // fit.
   const int32_t* getProfileTensorValues(const char* tensorName, int32_t profileIndex,
                                         OptProfileSelector select) const noexcept {
     return mImpl->getProfileTensorValues(tensorName, profileIndex, select);

@@ -169,7 +169,8 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
   }
   IResizeLayer* addResize(ITensor& input) noexcept { return mImpl->addResize(input); }
 
-  // Tensors that a run hands to the IDebugListener of its context. Refused.
+  // Tensors that a run hands to the IDebugListener of its context, where that asks for them. They
+  // are stored, whatever is fused around them; results are the same.
   bool markDebug(ITensor& tensor) noexcept { return mImpl->markDebug(tensor); }
   bool unmarkDebug(ITensor& tensor) noexcept { return mImpl->unmarkDebug(tensor); }
   bool isDebugTensor(const ITensor& tensor) const noexcept { return mImpl->isDebugTensor(tensor); }

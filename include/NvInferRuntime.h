@@ -62,7 +62,7 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   }
   // The runtime's own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
-  // A runtime of another version, from its library. Refused.
+  // That of another library, which stays loaded: for engines of the version it has.
   IRuntime* loadRuntime(const char* path) noexcept { return mImpl->loadRuntime(path); }
   // Stored: an engine holds no code for the host.
   void setEngineHostCodeAllowed(bool allowed) noexcept { mImpl->setEngineHostCodeAllowed(allowed); }

@@ -219,7 +219,7 @@ class Builder final : public Implements<IBuilder> {
     options.wrapDevice = wrapperFor(allocator_);
     options.loadPlugin = loader();
     options.log = reporter_.log();
-    return writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options));
+    return writeEngine(static_cast<Network&>(network).compiled(options));
   }
 
   // use(the engine file), or `failure`.

@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "api/convert.h"
 #include "api/engine_config.h"
+#include "api/formats.h"
 #include "api/inspector.h"
 #include "engine/engine_file.h"
 #include "support/utf8.h"
@@ -40,9 +41,17 @@ IoRef requireIo(const Plan& plan, const char* name) {
                           : str("; did you mean '", suggestion, "'?"));
 }
 
+static const std::vector<int64_t>& partOf(const InputRange& range, OptProfileSelector select) {
+  return select == OptProfileSelector::kMIN   ? range.min
+         : select == OptProfileSelector::kOPT ? range.opt
+                                              : range.max;
+}
+
 Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads)
     : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {
   if (loaded_->device()) device_ = std::make_unique<DeviceAccess>(*loaded_->device(), reporter_);
+  for (const auto* tensors : {&plan().inputs, &plan().outputs})
+    for (const IoTensor& tensor : *tensors) formatTexts_[tensor.name] = formatText(tensor);
 }
 
 int32_t Engine::getNbLayers() const noexcept {
@@ -61,8 +70,10 @@ IExecutionContext* Engine::createExecutionContext(
       reporter_, nullptr,
       [&]() -> IExecutionContext* {
         requireKnown(strategy, "allocation strategy");
-        const auto owner = strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED
-                               ? Context::ArenaOwner::kCaller
+        using Strategy = ExecutionContextAllocationStrategy;
+        const auto owner = strategy == Strategy::kUSER_MANAGED ? Context::ArenaOwner::kCaller
+                           : strategy == Strategy::kON_PROFILE_CHANGE
+                               ? Context::ArenaOwner::kPerProfile
                                : Context::ArenaOwner::kContext;
         return new ExecutionContext(*this, std::make_shared<Context>(loaded_, threads_, owner),
                                     strategy, reporter_);
@@ -141,6 +152,13 @@ ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
   return static_cast<ProfilingVerbosity>(plan().profilingVerbosity);
 }
 
+bool Engine::isDebugTensor(const char* name) const noexcept {
+  return guarded(reporter_, false, [&] {
+    const std::vector<std::string> marked = debugTensorsOf(plan());
+    return name && std::find(marked.begin(), marked.end(), name) != marked.end();
+  });
+}
+
 int32_t Engine::getNbIOTensors() const noexcept {
   return static_cast<int32_t>(plan().inputs.size() + plan().outputs.size());
 }
@@ -162,10 +180,11 @@ TensorIOMode Engine::getTensorIOMode(const char* name) const noexcept {
 
 nvinfer1::Dims Engine::getTensorShape(const char* name) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
+    const IoTensor& tensor = *requireIo(plan(), name).tensor;
     std::vector<int64_t> dims;
-    for (const DimRef& dim : requireIo(plan(), name).tensor->tensor.dims)
+    for (const DimRef& dim : tensor.tensor.dims)
       dims.push_back(dim.isConstant() ? dim.constant : -1);
-    return toPublic(dims);
+    return toPublic(logicalDims(tensor, dims));
   });
 }
 
@@ -185,17 +204,42 @@ bool Engine::isShapeInferenceIO(const char* name) const noexcept {
   return guarded(reporter_, false, [&] { return requireIo(plan(), name).tensor->isShapeTensor; });
 }
 
-int32_t Engine::getTensorBytesPerComponent(const char* name) const noexcept {
+void Engine::requireProfile(int32_t profile) const {
+  if (profile < 0 || profile >= getNbOptimizationProfiles())
+    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
+         getNbOptimizationProfiles());
+}
+
+const IoTensor& Engine::requireIoIn(int32_t profile, const char* name) const {
+  requireProfile(profile);
+  return *requireIo(plan(), name).tensor;
+}
+
+int32_t Engine::getTensorBytesPerComponentV2(const char* name, int32_t profile) const noexcept {
   return guarded(reporter_, int32_t{-1}, [&] {
-    return static_cast<int32_t>(bitsOf(requireIo(plan(), name).tensor->tensor.type) / 8);
+    const IoTensor& tensor = requireIoIn(profile, name);
+    return componentsPerElement(tensor) < 0 ? -1
+                                            : static_cast<int32_t>(bitsOf(tensor.tensor.type) / 8);
   });
 }
 
-const char* Engine::getTensorFormatDesc(const char* name) const noexcept {
-  return guarded<const char*>(reporter_, nullptr, [&] {
-    requireIo(plan(), name);
-    return "Row-major linear (kLINEAR)";
-  });
+int32_t Engine::getTensorComponentsPerElementV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, int32_t{-1},
+                 [&] { return componentsPerElement(requireIoIn(profile, name)); });
+}
+
+TensorFormat Engine::getTensorFormatV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, TensorFormat::kLINEAR,
+                 [&] { return formatOf(requireIoIn(profile, name)); });
+}
+
+const char* Engine::getTensorFormatDescV2(const char* name, int32_t profile) const noexcept {
+  return guarded<const char*>(
+      reporter_, "", [&] { return formatTexts_.at(requireIoIn(profile, name).name).c_str(); });
+}
+
+int32_t Engine::getTensorVectorizedDimV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, int32_t{-1}, [&] { return vectorizedDim(requireIoIn(profile, name)); });
 }
 
 nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
@@ -204,14 +248,41 @@ nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
     const IoRef io = requireIo(plan(), name);
     if (!io.isInput)
       fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; profiles describe inputs");
-    if (profile < 0 || profile >= getNbOptimizationProfiles())
-      fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
-           getNbOptimizationProfiles());
+    requireProfile(profile);
     requireKnown(select, "selector of a profile");
     const InputRange& range = plan().profiles[profile].inputs[io.index];
-    return toPublic(select == OptProfileSelector::kMIN   ? range.min
-                    : select == OptProfileSelector::kOPT ? range.opt
-                                                         : range.max);
+    return toPublic(logicalDims(*io.tensor, partOf(range, select)));
+  });
+}
+
+const std::vector<int64_t>& Engine::profileValues(const char* name, int32_t profile,
+                                                  OptProfileSelector select) const {
+  const IoRef io = requireIo(plan(), name);
+  requireProfile(profile);
+  requireKnown(select, "selector of a profile");
+  static const std::vector<int64_t> none;
+  if (!io.isInput || io.tensor->valueSlots.empty()) return none;
+  return partOf(plan().profiles[profile].inputValues[io.index], select);
+}
+
+const int64_t* Engine::getProfileTensorValuesV2(const char* name, int32_t profile,
+                                                OptProfileSelector select) const noexcept {
+  return guarded<const int64_t*>(reporter_, nullptr, [&]() -> const int64_t* {
+    const std::vector<int64_t>& values = profileValues(name, profile, select);
+    return values.empty() ? nullptr : values.data();
+  });
+}
+
+const int32_t* Engine::getProfileTensorValues(const char* name, int32_t profile,
+                                              OptProfileSelector select) const noexcept {
+  return guarded<const int32_t*>(reporter_, nullptr, [&]() -> const int32_t* {
+    const std::vector<int64_t>& values = profileValues(name, profile, select);
+    const auto fits = [](int64_t value) { return value == static_cast<int32_t>(value); };
+    if (values.empty() || !std::all_of(values.begin(), values.end(), fits)) return nullptr;
+    const std::lock_guard lock(narrowing_);
+    std::vector<int32_t>& narrow = narrowValues_[&values];
+    narrow.assign(values.begin(), values.end());
+    return narrow.data();
   });
 }
 

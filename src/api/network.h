@@ -16,7 +16,14 @@
 #include "api/report.h"
 #include "api/tensor.h"
 #include "ir/graph.h"
+#include "plan/plan.h"
 #include "support/room.h"
+
+namespace camshaft {
+
+struct CompileOptions;
+
+}  // namespace camshaft
 
 namespace camshaft::api {
 
@@ -35,6 +42,8 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A copy for one build. Throws when a layer still lacks something it needs.
   Graph graphToBuild() const;
+  // What is made of it; of the options, profiles are of the tensors as callers know them.
+  Plan compiled(CompileOptions options) const;  // network_build.cpp
 
   PluginRegistry& plugins() const { return *plugins_; }  // the builder's
 
@@ -248,16 +257,18 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                     int64_t root, int64_t* groups,
                                                     int64_t groupSize) noexcept override;
 
-  // network_refusals.cpp: marks that networks cannot have yet.
-  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
+  // network_debug.cpp
   bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
+  bool markUnfusedTensorsAsDebugTensors() noexcept override;
+  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
+
+  // network_refusals.cpp: marks that networks cannot have yet.
+  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
   bool markWeightsRefittable(const char* name) noexcept override;
   bool unmarkWeightsRefittable(const char* name) noexcept override;
   bool areWeightsMarkedRefittable(const char* name) const noexcept override;
-  bool markUnfusedTensorsAsDebugTensors() noexcept override;
-  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
 
  private:
   using Changes =
@@ -292,7 +303,11 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   B* addBlock(const char* kind) noexcept;  // network_add.h: a conditional or loop
   void lowerInto(Graph& copy) const;
   void castBorders(Graph& copy) const;
+  void storeBorders(Graph& copy) const;  // network_build.cpp
+  nvinfer1::TensorFormat formatOf(const Value* value) const;
+  void observeMarked(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
+  std::string uniqueLayerName(const std::string& base);
 
   std::shared_ptr<PluginRegistry> plugins_;  // outlives the objects it made
   nvinfer1::NetworkDefinitionCreationFlags flags_;
@@ -307,7 +322,9 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
   int64_t nextSerial_ = 0;
+  std::unordered_map<std::string, int> layerNames_;  // given so far, with the next suffix
   bool isTorn_ = false;
+  bool marksUnfused_ = false;
   mutable std::vector<LayerCore*> listing_;  // empty: to be worked out
   Anchor<Network> anchor_{this};
 };

@@ -7,8 +7,6 @@ using namespace nvinfer1;
 
 namespace {
 
-constexpr char kNoDebugTensors[] =
-    "debug tensors are not available yet; mark the tensor as an output of the network";
 constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so naming them has no use";
 
 }  // namespace
@@ -16,12 +14,6 @@ constexpr char kNoRefit[] = "weights of engines cannot be refitted yet, so namin
 bool Network::setWeightsName(Weights, const char*) noexcept {
   return refused(reporter_, kNoRefit, false);
 }
-
-bool Network::markDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }
-
-bool Network::unmarkDebug(ITensor&) noexcept { return refused(reporter_, kNoDebugTensors, false); }
-
-bool Network::isDebugTensor(const ITensor&) const noexcept { return false; }
 
 bool Network::markWeightsRefittable(const char*) noexcept {
   return refused(reporter_, kNoRefit, false);
@@ -32,13 +24,5 @@ bool Network::unmarkWeightsRefittable(const char*) noexcept {
 }
 
 bool Network::areWeightsMarkedRefittable(const char*) const noexcept { return false; }
-
-bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
-  return refused(reporter_, kNoDebugTensors, false);
-}
-
-bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
-  return true;  // none are
-}
 
 }  // namespace camshaft::api
