@@ -86,7 +86,7 @@ TEST(ShapeTensors, DecideShapesBeforeAnythingRuns) {
   ASSERT_TRUE(context->setInputTensorAddress("s", &tooMuch));
   EXPECT_EQ(context->inferShapes(0, nullptr), -1);
   EXPECT_THAT(client.logger.errors.back(),
-              HasSubstr("element 0 of shape input 's' is 6 and profile 0 allows 1 to 5"));
+              HasSubstr("shape input 's': element 0 is 6 and profile 0 allows 1 to 5"));
   EXPECT_FALSE(context->enqueueV3(nullptr));
 }
 

@@ -85,9 +85,8 @@ void Sizes::setInputValues(int input, std::span<const int64_t> values) {
   const InputRange& range = plan().inputValues[input];
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < range.min[i] || values[i] > range.max[i])
-      fail(ErrorKind::kInvalidArgument, "element ", i, " of shape input '",
-           plan_->inputs[input].name, "' is ", values[i], " and profile ", profile_, " allows ",
-           range.min[i], " to ",
+      fail(ErrorKind::kInvalidArgument, "shape input '", plan_->inputs[input].name, "': element ",
+           i, " is ", values[i], " and profile ", profile_, " allows ", range.min[i], " to ",
            range.max[i] == std::numeric_limits<int64_t>::max() ? "any size" : str(range.max[i]));
   setOrKeep(inputValues_[input], values);
 }
