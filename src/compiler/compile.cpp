@@ -36,7 +36,8 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                     static_cast<int>(graph.nodeCount()));
   choose.progress = [&](int node, int) { return phase.advance(node); };
   std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
-  if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
+  if (options.device != "reference" && !options.isReplay())
+    warnOfPlainLayers(chosen, graph, resolved, options.log);
   const BodyPlans bodies = planBodies(graph, resolved, options, choose, weights, plan.bodies);
   return planProfile(graph, resolved, std::move(chosen), plan.inputs, plan.hasDeviceMemory, weights,
                      binaries, bodies);
@@ -75,7 +76,7 @@ Plan compile(Graph graph, CompileOptions options) {
 
   choose.target = backend.target(options.computeCapability);
   plan.builtFor = choose.target.name;
-  if (plan.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
+  if (plan.hasDeviceMemory && !options.isReplay()) choose.deviceTrials = makeDeviceTrials(choose);
   WeightsBuilder weights;
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
@@ -86,6 +87,7 @@ Plan compile(Graph graph, CompileOptions options) {
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
+  if (options.isReplay()) return plan;
   if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)
     chooseBranches(plan, options.wrapDevice, options.loadPlugin, options.log);
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",

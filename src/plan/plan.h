@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct DimInstruction {
   int32_t target;          // slot written
   int32_t a = -1, b = -1;  // slots read
   int64_t constant = 0;    // kConstant
+  friend bool operator==(const DimInstruction&, const DimInstruction&) = default;
 };
 
 // A size in a tensor description or a kernel argument: a number, or the slot that holds it.
@@ -45,11 +47,13 @@ struct SizeCheck {
   SizeRelation relation = SizeRelation::kEqual;
   DimRef a, b;
   std::string before, between, after;
+  friend bool operator==(const SizeCheck&, const SizeCheck&) = default;
 };
 
 struct TensorDesc {
   DataType type = DataType::kF32;
   std::vector<DimRef> dims;
+  friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
 
 enum class Place : uint8_t {
@@ -67,6 +71,7 @@ struct Operand {
   int64_t offset = 0;  // bytes; kArena, kWeights
   int32_t index = -1;  // kInput, kOutput, kDynamic
   TensorDesc tensor;
+  friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 enum class StepKind : uint8_t {
@@ -122,11 +127,19 @@ struct IoTensor {
       false;              // its values decide shapes, so it must be set before shapes are asked
   bool isOnHost = false;  // its address is in host memory though the plan's device has its own
   std::vector<std::string> dimNames;
+  friend bool operator==(const IoTensor&, const IoTensor&) = default;
 };
 
 // Bounds of one input dimension by dimension.
 struct InputRange {
   std::vector<int64_t> min, opt, max;
+  friend bool operator==(const InputRange&, const InputRange&) = default;
+};
+
+// What a caller promises of the inputs of one profile.
+struct ShapeProfile {
+  std::map<std::string, InputRange> inputs;       // by input name; missing: sensible bounds
+  std::map<std::string, InputRange> shapeValues;  // elements of shape tensors
 };
 
 // One optimisation profile: its own steps and arena, sharing the weights.
@@ -148,6 +161,48 @@ struct ProfilePlan {
   bool runsBranches = false;  // steps that do not need one another run side by side on the device
 };
 
+// What weights are to the layer that reads them.
+enum class WeightsUse : uint8_t { kKernel, kBias, kShift, kScale, kConstant };
+
+// A constant of the network as it came to the compiler.
+struct SourceWeights {
+  std::string name;   // the model's, or the caller's
+  std::string layer;  // with `use` the other way to name it
+  WeightsUse use = WeightsUse::kConstant;
+  TensorDesc tensor;  // of fixed size
+  bool isRefittable = false;
+  bool isOpaque = false;  // the build decided nothing by its elements
+  // `owner` keeps them alive. Null: an engine was stripped of them.
+  std::span<const std::byte> bytes = {};
+  std::shared_ptr<const void> owner = nullptr;
+  bool isMissing() const { return bytes.data() == nullptr; }
+};
+
+// What became of a node that needs a kernel.
+struct KernelDecision {
+  std::string node;
+  std::string kernel;  // empty: its epilogue was made a node of its own, and both are asked again
+  int64_t config = 0;
+  uint64_t sourceHash = 0;  // of the device code that it was compiled from; 0: it has none
+};
+
+// How a plan was made, so that the same plan can be made from other weights: refitting an engine is
+// building it again with every decision taken.
+struct RefitRecord {
+  std::string graph;  // text; constants that stand beside it are the sources
+  std::vector<SourceWeights> sources;
+  std::vector<KernelDecision> decisions;  // in the order they were taken
+  std::span<std::byte> weights;           // the plan's, where a refit writes them
+  bool isStripped = false;                // they are still to come
+  // What decides besides (compiler/compile.h).
+  std::vector<ShapeProfile> profiles;
+  std::vector<std::string> disabledPasses;
+  int64_t workspaceLimit = 0;
+  int32_t computeCapability = 0, optimizationLevel = 0, threads = 1;
+  uint8_t precisionRequests = 0;
+  bool allowTf32 = true, allowF16 = false, allowBF16 = false;
+};
+
 struct Plan {
   std::string networkName;
   std::string device;            // "cpu", "cuda"
@@ -164,7 +219,12 @@ struct Plan {
   // What steps of these profiles run. Each has one profile, is for this device or for the host, and
   // its weights are the ones here.
   std::vector<std::shared_ptr<Plan>> bodies;
+  std::shared_ptr<RefitRecord> refit;  // null: the weights are as they are
+  bool streamsWeights = false;         // its device need not hold all weights at once
 };
+
+// Whether a refit must set its weights before it can run.
+inline bool lacksWeights(const Plan& plan) { return plan.refit && plan.refit->isStripped; }
 
 // Weights are shared with the bodies.
 inline void setWeights(Plan& plan, std::span<const std::byte> weights,

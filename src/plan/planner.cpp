@@ -40,6 +40,21 @@ void separateOutputs(Graph& graph) {
 
 namespace {
 
+// Which opaque constant it is; empty for others. Profiles share the constants of their graph.
+std::string sourceOf(const Value& constant) {
+  return constant.isOpaque() ? str(reinterpret_cast<uintptr_t>(constant.constant.get())) : "";
+}
+
+// What blocks that a kernel packed of opaque constants are made of, and how.
+std::string packingOf(const Node& node, const Step& step) {
+  std::string sources;
+  for (const Value* input : node.inputs)
+    if (input && input->isOpaque()) sources += sourceOf(*input) + " ";
+  if (sources.empty()) return "";
+  const auto* params = reinterpret_cast<const char*>(step.params.data());
+  return str(sources, step.kernel, " ", std::string_view(params, step.params.size()));
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
@@ -176,7 +191,8 @@ class Planner {
     const Value* storage = storageOf(value);
     Operand operand;
     if (storage->isConstant())
-      operand = {.place = Place::kWeights, .offset = weights_.add(storage->constant->bytes)};
+      operand = {.place = Place::kWeights,
+                 .offset = weights_.add(storage->constant->bytes, sourceOf(*storage))};
     else
       operand = places_.at({storage, side});
     operand.tensor = describe(value->type);
@@ -198,12 +214,13 @@ class Planner {
                                                  : prepared.runtimeKernel;
     step.params = std::move(prepared.params);
     if (draft.chosen->binary) step.binary = binaries_.add(*draft.chosen->binary);
+    const std::string packing = packingOf(*draft.node, step);
     for (const StepInput& input : prepared.inputs) {
       if (input.nodeInput >= 0) {
         step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput], draft.side));
       } else {
         step.inputs.push_back({.place = Place::kWeights,
-                               .offset = weights_.add(input.packed),
+                               .offset = weights_.add(input.packed, packing),
                                .tensor = describe(input.packedType)});
       }
     }

@@ -25,6 +25,7 @@ struct Candidate {
 
 std::string nameOf(const Candidate& candidate);  // with the configuration
 std::string_view runtimeKernelOf(const Candidate& candidate);
+uint64_t sourceHashOf(const Prepared& prepared);  // 0: it has no device code
 
 class Candidates {
  public:
@@ -36,6 +37,12 @@ class Candidates {
   // timed the first, alone.
   std::vector<Candidate> prepared(const Node& node, std::vector<Candidate> candidates,
                                   StepInfo& info) const;
+  // What an earlier build decided, prepared. Throws Error naming the node where it cannot be had.
+  struct Decided {
+    Candidate candidate;
+    const BuildBackend* backend;
+  };
+  Decided decided(const Node& node, const KernelDecision& decision) const;
   // Device code of all at once: backends compile in parallel, equal sources once.
   struct Uncompiled {
     const BuildBackend* backend;
@@ -50,6 +57,7 @@ class Candidates {
  private:
   std::vector<int64_t> configurationsOf(const Kernel& kernel, const Node& node) const;
   bool prepare(const Node& node, Candidate& candidate) const;
+  bool isConfiguration(const Kernel& kernel, const Node& node, int64_t config) const;
   Candidate* fastestKnown(std::vector<Candidate>& candidates) const;
   std::string problemOf(const Node& node) const;
 

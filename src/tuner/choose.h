@@ -15,6 +15,14 @@
 
 namespace camshaft {
 
+// The decisions of a whole build, in order: noted down, or those of an earlier build that are taken
+// again, with nothing timed and no device code compiled.
+struct DecisionTape {
+  std::vector<KernelDecision> decisions;
+  bool isReplayed = false;
+  size_t next = 0;  // of those that are taken again
+};
+
 // What a whole build asks of the tuner (CompileOptions).
 struct TuneOptions {
   int optimizationLevel = 3;  // 0 to 5; 0: take the first that fits; above, time the candidates
@@ -29,6 +37,8 @@ struct TuneOptions {
   // is this one's; one that takes longer than this hangs.
   std::chrono::milliseconds trialLimit{30'000};
   TimingCache* timings = nullptr;  // read and added to; never null where kernels are chosen
+  DecisionTape* tape = nullptr;    // null: nobody wants to know
+  bool isReplay() const { return tape && tape->isReplayed; }
   Log log;
 };
 
