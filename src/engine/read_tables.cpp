@@ -40,7 +40,32 @@ class TableReader {
     plan.profilingVerbosity = table->profiling_verbosity();
     plan.binaries = list(table->binaries(), &TableReader::binary);
     plan.bodies = list(table->bodies(), &TableReader::body);
+    plan.streamsWeights = table->streams_weights();
     return plan;
+  }
+
+  StoredRefit refit(const fb::Refit* table) {
+    StoredRefit stored{.weightsBytes = table->weights_bytes(), .isStripped = table->is_stripped()};
+    RefitRecord& record = stored.record;
+    record.graph = text(table->graph());
+    charge(table->sources());
+    if (table->sources())
+      for (const fb::SourceWeights* each : *table->sources()) {
+        record.sources.push_back(source(each));
+        stored.sources.push_back({each->offset(), each->in_weights()});
+      }
+    record.decisions = list(table->decisions(), &TableReader::decision);
+    record.profiles = list(table->profiles(), &TableReader::shapeProfile);
+    record.disabledPasses = texts(table->disabled_passes());
+    record.workspaceLimit = table->workspace_limit();
+    record.computeCapability = table->compute_capability();
+    record.optimizationLevel = table->optimization_level();
+    record.threads = table->threads();
+    record.precisionRequests = table->precision_requests();
+    record.allowTf32 = table->allow_tf32();
+    record.allowF16 = table->allow_f16();
+    record.allowBF16 = table->allow_bf16();
+    return stored;
   }
 
   void inspection(const fb::Inspection* table, Plan& plan) {
@@ -210,6 +235,35 @@ class TableReader {
     return {text(table->layer_type()), texts(table->origins()), text(table->why()),
             list(table->alternatives(), &TableReader::alternative), table->milliseconds()};
   }
+  SourceWeights source(const fb::SourceWeights* table) {
+    charge(kLeastTable);
+    return {.name = text(table->name()),
+            .layer = text(table->layer()),
+            .use = static_cast<WeightsUse>(table->use()),
+            .tensor = tensor(table->tensor()),
+            .isRefittable = table->is_refittable(),
+            .isOpaque = table->is_opaque()};
+  }
+  KernelDecision decision(const fb::KernelDecision* table) {
+    charge(kLeastTable);
+    return {text(table->node()), text(table->kernel()), table->config(), table->source_hash()};
+  }
+  std::map<std::string, InputRange> namedRanges(
+      const flatbuffers::Vector<flatbuffers::Offset<fb::NamedRange>>* values) {
+    charge(values);
+    std::map<std::string, InputRange> ranges;
+    if (values)
+      for (const fb::NamedRange* value : *values) {
+        if (!value->range()) damaged("a range of its record is incomplete");
+        ranges.emplace(text(value->name()), range(value->range()));
+      }
+    return ranges;
+  }
+  ShapeProfile shapeProfile(const fb::ShapeProfile* table) {
+    charge(kLeastTable);
+    return {namedRanges(table->inputs()), namedRanges(table->shape_values())};
+  }
+
   StepInfo::Alternative alternative(const fb::Alternative* table) {
     charge(kLeastTable);
     return {text(table->kernel()), table->milliseconds(), text(table->note())};
@@ -233,6 +287,11 @@ const Table* root(std::span<const std::byte> bytes, AlignedBuffer& copy) {
 }
 
 }  // namespace
+
+StoredRefit readRefit(std::span<const std::byte> bytes) {
+  AlignedBuffer copy;
+  return TableReader(bytes.size()).refit(root<fb::Refit>(bytes, copy));
+}
 
 Plan readTables(std::span<const std::byte> plan, std::span<const std::byte> inspection) {
   AlignedBuffer planBytes, inspectionBytes;

@@ -22,6 +22,11 @@ class PlanWriter {
     return bytes();
   }
 
+  std::vector<std::byte> writeRefit(const StoredRefit& stored) {
+    builder_.Finish(refit(stored));
+    return bytes();
+  }
+
  private:
   template <class T, class Table>
   OffsetVector<Table> list(const std::vector<T>& items,
@@ -40,7 +45,8 @@ class PlanWriter {
     const auto binaries = list(value.binaries, &PlanWriter::binary);
     const auto bodies = list(value.bodies, &PlanWriter::body);
     return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                          value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory);
+                          value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory,
+                          value.streamsWeights);
   }
   Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
 
@@ -168,6 +174,49 @@ class PlanWriter {
     return fb::CreateProfileInfo(builder_, list(value.steps, &PlanWriter::stepInfo));
   }
 
+  Offset<fb::SourceWeights> source(const SourceWeights& value, const StoredSource& stored) {
+    const auto name = text(value.name), layer = text(value.layer);
+    return fb::CreateSourceWeights(builder_, name, layer, static_cast<uint8_t>(value.use),
+                                   tensor(value.tensor), value.isRefittable, value.isOpaque,
+                                   stored.offset, stored.inWeights);
+  }
+
+  Offset<fb::KernelDecision> decision(const KernelDecision& value) {
+    const auto node = text(value.node), kernel = text(value.kernel);
+    return fb::CreateKernelDecision(builder_, node, kernel, value.config, value.sourceHash);
+  }
+
+  OffsetVector<fb::NamedRange> namedRanges(const std::map<std::string, InputRange>& ranges) {
+    std::vector<Offset<fb::NamedRange>> offsets;
+    for (const auto& [name, bounds] : ranges) {
+      const auto nameText = text(name);
+      offsets.push_back(fb::CreateNamedRange(builder_, nameText, range(bounds)));
+    }
+    return builder_.CreateVector(offsets);
+  }
+
+  Offset<fb::ShapeProfile> shapeProfile(const ShapeProfile& value) {
+    const auto inputs = namedRanges(value.inputs);
+    return fb::CreateShapeProfile(builder_, inputs, namedRanges(value.shapeValues));
+  }
+
+  Offset<fb::Refit> refit(const StoredRefit& value) {
+    const RefitRecord& record = value.record;
+    std::vector<Offset<fb::SourceWeights>> sources;
+    for (size_t i = 0; i < record.sources.size(); ++i)
+      sources.push_back(source(record.sources[i], value.sources[i]));
+    const auto graph = text(record.graph);
+    const auto sourceVector = builder_.CreateVector(sources);
+    const auto decisions = list(record.decisions, &PlanWriter::decision);
+    const auto profiles = list(record.profiles, &PlanWriter::shapeProfile);
+    const auto disabledPasses = texts(record.disabledPasses);
+    return fb::CreateRefit(builder_, graph, sourceVector, decisions, profiles, disabledPasses,
+                           record.workspaceLimit, record.computeCapability,
+                           record.optimizationLevel, record.threads, record.precisionRequests,
+                           record.allowTf32, record.allowF16, record.allowBF16, value.weightsBytes,
+                           value.isStripped);
+  }
+
   std::vector<std::byte> bytes() const {
     const auto* data = reinterpret_cast<const std::byte*>(builder_.GetBufferPointer());
     return {data, data + builder_.GetSize()};
@@ -180,6 +229,10 @@ class PlanWriter {
 
 EngineTables writeTables(const Plan& plan) {
   return {PlanWriter().write(plan), PlanWriter().writeInspection(plan)};
+}
+
+std::vector<std::byte> writeRefit(const StoredRefit& refit) {
+  return PlanWriter().writeRefit(refit);
 }
 
 }  // namespace camshaft
