@@ -18,6 +18,14 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<Thr
       sizes_(engine_->plan(), 0),
       memory_(*engine_, sizes_, arenaOwner),
       launcher_(*engine_, sizes_, memory_, ownThreads_ ? *ownThreads_ : *threads) {
+  if (lacksWeights(engine_->plan()))
+    fail(ErrorKind::kInvalidArgument,
+         "the engine was stripped of its weights; refit it before it runs, with IRefitter or, from "
+         "the model, IParserRefitter");
+  if (DeviceWeights* weights = engine_->deviceWeights()) {
+    weightsUse_ = weights->use();
+    weights->load();
+  }
   setProfile(0);
 }
 

@@ -84,6 +84,7 @@ class Context {
   Device* device() const { return engine_->device(); }
 
   std::shared_ptr<const LoadedEngine> engine_;
+  std::shared_ptr<const void> weightsUse_;  // their budget stays as it is
   std::unique_ptr<ThreadPool> ownThreads_;
   Sizes sizes_;
   OperandMemory memory_;

@@ -48,6 +48,10 @@ Launcher::ProfileSteps Launcher::stepsOf(int profile) const {
   for (const size_t step : steps.unrecordable)
     steps.plugins.emplace(step, engine_.steps(profile)[step].plugin->attach());
   const Plan& plan = engine_.plan();
+  // Copies from the host are not recorded.
+  if (device_ && engine_.deviceWeights()->isStreaming())
+    steps.unrecordable.merge(
+        engine_.deviceWeights()->placement().streamedSteps(plan.profiles[profile]));
   steps.segments = segmentsOf(plan, plan.profiles[profile], device_ != nullptr, steps.unrecordable);
   return steps;
 }

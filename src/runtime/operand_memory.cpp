@@ -15,6 +15,7 @@ OperandMemory::OperandMemory(const LoadedEngine& engine, Sizes& sizes, ArenaOwne
       arenaOwner_(arenaOwner),
       arena_(device_),
       hostArena_(device_, DeviceBuffer::Side::kHost),
+      scratch_(device_),
       placed_(outputs_.size()),
       outputBytes_(outputs_.size()) {}
 
@@ -34,6 +35,7 @@ void OperandMemory::reserveArenas(const ProfilePlan& profile) {
     arenaData_ = arena_.data();
   }
   hostArena_.reserve(profile.hostArenaBytes);
+  if (device_) scratch_.reserve(engine_.deviceWeights()->placement().scratchBytes());
 }
 
 void OperandMemory::setArena(void* memory, int64_t bytes) {
@@ -88,19 +90,21 @@ LaunchArgs OperandMemory::place(size_t index) {
   const Step& step = sizes_.plan().steps[index];
   ResolvedStep& resolved = sizes_.step(index);
   sizes_.requireKnown(index);
-  const bool onHost = !device_ || isHostStep(engine_.plan(), step);
   makeRoom(step, resolved);
+  int64_t scratchUsed = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
     const bool readOnHost = !device_ || readsOnHost(engine_.plan(), step, i);
-    resolved.inputs[i].data = addressOf(step.inputs[i], readOnHost);
+    const bool isOnDevice = step.inputs[i].place == Place::kWeights && !readOnHost;
+    resolved.inputs[i].data =
+        isOnDevice ? weightsOn(step.inputs[i], scratchUsed) : addressOf(step.inputs[i]);
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
-    resolved.outputs[i].data = addressOf(step.outputs[i], onHost);
+    resolved.outputs[i].data = addressOf(step.outputs[i]);
   return {.inputs = resolved.inputs,
           .outputs = resolved.outputs,
           .dims = resolved.dims,
-          .workspace = static_cast<std::byte*>(addressOf(step.workspace, onHost)),
+          .workspace = static_cast<std::byte*>(addressOf(step.workspace)),
           .workspaceBytes = resolved.workspaceBytes};
 }
 
@@ -162,7 +166,7 @@ void OperandMemory::requireRoom(const Step& step, const Operand& operand,
          room, "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
-void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
+void* OperandMemory::addressOf(const Operand& operand) const {
   switch (operand.place) {
     case Place::kNone:
       return nullptr;
@@ -172,9 +176,7 @@ void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
       return hostArena_.data() + operand.offset;
     // Weights and inputs are read only by contract; kernels see one pointer type.
     case Place::kWeights:
-      return const_cast<std::byte*>(onHost ? engine_.plan().weights.data()
-                                           : engine_.deviceWeights()) +
-             operand.offset;
+      return const_cast<std::byte*>(engine_.plan().weights.data()) + operand.offset;
     case Place::kInput:
       return const_cast<void*>(inputs_[operand.index]);
     case Place::kOutput:
@@ -183,6 +185,20 @@ void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
       return dynamic_[operand.index].data();
   }
   return nullptr;
+}
+
+// Streamed ones take the place of the last step's, which is ahead in the stream.
+std::byte* OperandMemory::weightsOn(const Operand& operand, int64_t& scratchUsed) {
+  constexpr int64_t kAlignment = 256;
+  const DeviceWeights& weights = *engine_.deviceWeights();
+  if (const std::byte* resident = weights.at(operand.offset))
+    return const_cast<std::byte*>(resident);
+  const std::span<const std::byte> block = weights.streamedAt(operand.offset);
+  const auto bytes = static_cast<int64_t>(block.size());
+  std::byte* copy = scratch_.data() + scratchUsed;
+  scratchUsed += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (bytes > 0) device_->copy(copy, block.data(), bytes, stream_);
+  return copy;
 }
 
 void* OperandMemory::placeResult(const Step& step, size_t output, int64_t bytes) {
@@ -199,7 +215,7 @@ void* OperandMemory::placeResult(const Step& step, size_t output, int64_t bytes)
   if (isInArena && bytes > arena - operand.offset)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes, " bytes as output ",
          output, ", more than was planned for profile ", sizes_.profile());
-  return addressOf(operand, true);
+  return addressOf(operand);
 }
 
 void OperandMemory::noteResult(size_t step, size_t output) {

@@ -58,7 +58,8 @@ class OperandMemory {
   void* outputMemory(int output, int64_t bytes, std::span<const int64_t> dims);
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
-  void* addressOf(const Operand& operand, bool onHost) const;
+  void* addressOf(const Operand& operand) const;
+  std::byte* weightsOn(const Operand& operand, int64_t& scratchUsed);
 
   const LoadedEngine& engine_;
   Sizes& sizes_;
@@ -71,6 +72,7 @@ class OperandMemory {
   DeviceBuffer arena_, hostArena_;
   std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's
   std::vector<DeviceBuffer> dynamic_;
+  DeviceBuffer scratch_;              // where the streamed weights of one step are copied to
   void* stream_ = nullptr;            // of the run
   std::vector<void*> placed_;         // where it writes: outputs_, or where the allocator says
   std::vector<int64_t> outputBytes_;  // written there so far
