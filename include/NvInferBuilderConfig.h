@@ -12,9 +12,13 @@ namespace nvinfer1 {
 // it, which a CPU does not; with both, kHALF, and kBF16 where weights exceed its range),
 // kPREFER_PRECISION_CONSTRAINTS (types set on layers are kept where they can be) and
 // kOBEY_PRECISION_CONSTRAINTS (on every device, or the build fails), kDISABLE_TIMING_CACHE.
-// Refused by a build, because they ask for something that is not there yet: kREFIT,
-// kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kSAFETY_SCOPE,
-// kVERSION_COMPATIBLE, kERROR_ON_TIMING_CACHE_MISS, kWEIGHT_STREAMING, kEDITABLE_TIMING_CACHE.
+// One of kREFIT (all weights can be given anew: floating-point ones that are not single numbers,
+// and matrices of 8 bits and less), kREFIT_INDIVIDUAL (those that the network marks) and
+// kREFIT_IDENTICAL (all, with the values of the build) makes an engine that can be refitted.
+// kSTRIP_PLAN (kWEIGHTLESS) leaves these weights out of it; alone it implies kREFIT_IDENTICAL.
+// kWEIGHT_STREAMING lets an engine run with fewer weights on its device than it has.
+// Refused by a build, because they ask for something that is not there yet: kSAFETY_SCOPE,
+// kVERSION_COMPATIBLE, kERROR_ON_TIMING_CACHE_MISS, kEDITABLE_TIMING_CACHE.
 // All others grant a freedom that goes unused, or ask for what holds anyway, and change nothing.
 // A new config has kTF32 set and nothing else.
 enum class BuilderFlag : int32_t {

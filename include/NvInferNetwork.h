@@ -219,7 +219,7 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
                               const Dims& postPadding) noexcept {
     return mImpl->addPaddingNd(input, prePadding, postPadding);
   }
-  // By which a refitter finds them. Refused.
+  // By which a refitter finds them. They are known by their memory, so the layer is added first.
   bool setWeightsName(Weights weights, const char* name) noexcept {
     return mImpl->setWeightsName(weights, name);
   }
@@ -283,7 +283,7 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
   }
   // The builder that made the network.
   virtual IBuilder& getBuilder() const noexcept { return mImpl->getBuilder(); }
-  // With kREFIT_INDIVIDUAL only these can be given anew. Refused.
+  // With kREFIT_INDIVIDUAL only these can be given anew.
   bool markWeightsRefittable(const char* name) noexcept {
     return mImpl->markWeightsRefittable(name);
   }

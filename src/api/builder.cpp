@@ -1,5 +1,6 @@
 // IBuilder, and how to make one.
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/allocator.h"
@@ -10,6 +11,7 @@
 #include "api/plugins/loader.h"
 #include "api/report.h"
 #include "compiler/compile.h"
+#include "compiler/refit.h"
 #include "engine/engine_file.h"
 #include "support/cpu_info.h"
 
@@ -45,14 +47,9 @@ class MonitorAdapter : public BuildProgress {
 // Flags that promise something the engine would not keep.
 void refuseUnkeptFlags(const BuilderConfig& config) {
   static constexpr std::pair<BuilderFlag, std::string_view> kUnkept[] = {
-      {BuilderFlag::kREFIT, "kREFIT"},
-      {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
-      {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
-      {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
       {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"},
       {BuilderFlag::kVERSION_COMPATIBLE, "kVERSION_COMPATIBLE"},
       {BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, "kERROR_ON_TIMING_CACHE_MISS"},
-      {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
       {BuilderFlag::kEDITABLE_TIMING_CACHE, "kEDITABLE_TIMING_CACHE"},
   };
   for (const auto& [flag, name] : kUnkept)
@@ -89,6 +86,26 @@ PrecisionRequests requestsOf(const BuilderConfig& config) {
   return obeys     ? PrecisionRequests::kObey
          : prefers ? PrecisionRequests::kPrefer
                    : PrecisionRequests::kIgnore;
+}
+
+// How the engine is to be refittable; nothing: not at all.
+std::optional<RefitRequest> refitRequestOf(const Network& network, const BuilderConfig& config) {
+  const bool isIdentical = config.getFlag(BuilderFlag::kREFIT_IDENTICAL);
+  const bool isIndividual = config.getFlag(BuilderFlag::kREFIT_INDIVIDUAL);
+  const bool isWhole = config.getFlag(BuilderFlag::kREFIT);
+  if (isIdentical + isIndividual + isWhole > 1)
+    fail(ErrorKind::kInvalidArgument,
+         "builder flags kREFIT, kREFIT_IDENTICAL and kREFIT_INDIVIDUAL exclude each other; keep "
+         "one");
+  // What is stripped comes back as it was, unless more is asked for.
+  if (!isWhole && !isIndividual && !isIdentical && !config.getFlag(BuilderFlag::kSTRIP_PLAN))
+    return std::nullopt;
+  using Weights = RefitRequest::Weights;
+  RefitRequest request;
+  request.weights = isWhole ? Weights::kAll : isIndividual ? Weights::kMarked : Weights::kIdentical;
+  request.marked = network.refittableWeights();
+  request.nameOf = [&](const Value& constant) { return network.weightsNameOf(constant); };
+  return request;
 }
 
 class Builder final : public Implements<IBuilder> {
@@ -219,7 +236,12 @@ class Builder final : public Implements<IBuilder> {
     options.wrapDevice = wrapperFor(allocator_);
     options.loadPlugin = loader();
     options.log = reporter_.log();
-    return writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options));
+    const auto& own = static_cast<const Network&>(network);
+    const auto request = refitRequestOf(own, settings);
+    Plan plan = request ? compileRefittable(own.graphToBuild(), options, *request)
+                        : compile(own.graphToBuild(), options);
+    plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
+    return writeEngine(plan, {.weights = !settings.getFlag(BuilderFlag::kSTRIP_PLAN)});
   }
 
   // use(the engine file), or `failure`.

@@ -93,27 +93,26 @@ ISerializationConfig* Engine::createSerializationConfig() noexcept {
 }
 
 IHostMemory* Engine::serializeWithConfig(ISerializationConfig& config) const noexcept {
-  if (config.getFlag(SerializationFlag::kEXCLUDE_WEIGHTS))
-    return refused<IHostMemory*>(reporter_,
-                                 "an engine cannot be serialised without its weights yet; clear "
-                                 "kEXCLUDE_WEIGHTS",
-                                 nullptr);
-  return serialize();
+  return guarded<IHostMemory*>(
+      reporter_, nullptr,
+      [&] {
+        const bool isExcluded = config.getFlag(SerializationFlag::kEXCLUDE_WEIGHTS);
+        if (isExcluded && !isRefittable())
+          fail(ErrorKind::kInvalidArgument,
+               "the engine cannot be refitted, so it cannot be serialised without its weights; "
+               "clear kEXCLUDE_WEIGHTS");
+        // What has no weights is of use only as long as it can be given some.
+        const bool staysRefittable =
+            isExcluded || lacksWeights(plan()) || config.getFlag(SerializationFlag::kINCLUDE_REFIT);
+        return makeHostMemory(
+            writeEngine(plan(), {.weights = !isExcluded, .refit = staysRefittable}));
+      },
+      OutOfMemory{"out of memory while serialising the engine"});
 }
 
 IRefitter* Engine::createRefitter(ILogger& logger) noexcept {
   return static_cast<IRefitter*>(
       createInferRefitter_INTERNAL(getPImpl(), &logger, NV_TENSORRT_VERSION));
-}
-
-bool Engine::setWeightStreamingBudget(int64_t bytes) noexcept {
-  return setWeightStreamingBudgetV2(bytes);
-}
-
-bool Engine::setWeightStreamingBudgetV2(int64_t) noexcept {
-  return refused(
-      reporter_,
-      "weight streaming is not available yet: all weights of an engine are on its device", false);
 }
 
 const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
@@ -126,8 +125,8 @@ const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
 int64_t Engine::getEngineStat(EngineStat stat) const noexcept {
   return guarded(reporter_, int64_t{-1}, [&] {
     requireKnown(stat, "statistic of an engine");
-    return stat == EngineStat::kTOTAL_WEIGHTS_SIZE ? static_cast<int64_t>(plan().weights.size())
-                                                   : 0;
+    if (stat == EngineStat::kTOTAL_WEIGHTS_SIZE) return static_cast<int64_t>(plan().weights.size());
+    return lacksWeights(plan()) ? static_cast<int64_t>(plan().weights.size()) : int64_t{0};
   });
 }
 

@@ -32,6 +32,7 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads);
 
   const LoadedEngine& loaded() const { return *loaded_; }
+  std::shared_ptr<const LoadedEngine> shared() const { return loaded_; }
   Link<Engine> link() const { return anchor_.link(); }
   // The same engine once more, for those who may outlive this one.
   std::unique_ptr<Engine> again() const {
@@ -129,19 +130,18 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   int32_t getNbAuxStreams() const noexcept override { return 0; }
   const char* getAliasedInputTensor(const char* name) const noexcept override;
 
-  // Refit is refused, so no engine can be.
-  bool isRefittable() const noexcept override { return false; }
+  bool isRefittable() const noexcept override { return plan().refit != nullptr; }
   nvinfer1::IRefitter* createRefitter(nvinfer1::ILogger& logger) noexcept override;
 
-  // Weight streaming is refused, so no weights can be.
+  // engine_streaming.cpp
   bool setWeightStreamingBudget(int64_t bytes) noexcept override;
-  int64_t getWeightStreamingBudget() const noexcept override { return 0; }
+  int64_t getWeightStreamingBudget() const noexcept override;
   int64_t getMinimumWeightStreamingBudget() const noexcept override { return 0; }
-  int64_t getStreamableWeightsSize() const noexcept override { return 0; }
+  int64_t getStreamableWeightsSize() const noexcept override;
   bool setWeightStreamingBudgetV2(int64_t bytes) noexcept override;
-  int64_t getWeightStreamingBudgetV2() const noexcept override { return 0; }
-  int64_t getWeightStreamingAutomaticBudget() const noexcept override { return 0; }
-  int64_t getWeightStreamingScratchMemorySize() const noexcept override { return 0; }
+  int64_t getWeightStreamingBudgetV2() const noexcept override;
+  int64_t getWeightStreamingAutomaticBudget() const noexcept override;
+  int64_t getWeightStreamingScratchMemorySize() const noexcept override;
 
   // Debug tensors are refused by networks, so there are none.
   bool isDebugTensor(const char*) const noexcept override { return false; }
@@ -149,6 +149,7 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
  private:
   std::shared_ptr<const LoadedEngine> loaded_;
   std::unique_ptr<DeviceAccess> device_;  // null: a CPU engine
+  int64_t hostBudget_ = -1;               // of weights, as it was set for a CPU engine; -1: all
   Reporter reporter_;
   int threads_;
   Anchor<Engine> anchor_{this};

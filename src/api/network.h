@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,9 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   Graph graphToBuild() const;
 
   PluginRegistry& plugins() const { return *plugins_; }  // the builder's
+  // What callers know weights by: the name they gave, the model's, or that of the layer.
+  std::string weightsNameOf(const Value& constant) const;
+  const std::set<std::string, std::less<>>& refittableWeights() const { return refittableWeights_; }
 
   // For tensors and layers.
   const Reporter& reporter() const { return reporter_; }
@@ -248,14 +252,16 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                     int64_t root, int64_t* groups,
                                                     int64_t groupSize) noexcept override;
 
-  // network_refusals.cpp: marks that networks cannot have yet.
+  // network_refit.cpp
   bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
-  bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
-  bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
-  bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
   bool markWeightsRefittable(const char* name) noexcept override;
   bool unmarkWeightsRefittable(const char* name) noexcept override;
   bool areWeightsMarkedRefittable(const char* name) const noexcept override;
+
+  // network_refusals.cpp: marks that networks cannot have yet.
+  bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
+  bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
   bool markUnfusedTensorsAsDebugTensors() noexcept override;
   bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
 
@@ -293,6 +299,7 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void lowerInto(Graph& copy) const;
   void castBorders(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
+  bool hasWeights(std::string_view name) const;
 
   std::shared_ptr<PluginRegistry> plugins_;  // outlives the objects it made
   nvinfer1::NetworkDefinitionCreationFlags flags_;
@@ -306,6 +313,8 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   std::vector<std::unique_ptr<LayerCore>> removed_;  // callers may hold them still
   std::vector<std::unique_ptr<Block>> blocks_;
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
+  std::unordered_map<const void*, std::string> weightsNames_;  // by the caller's memory
+  std::set<std::string, std::less<>> refittableWeights_;       // marked, by name
   int64_t nextSerial_ = 0;
   bool isTorn_ = false;
   mutable std::vector<LayerCore*> listing_;  // empty: to be worked out

@@ -70,7 +70,7 @@ TEST(Refusals, TensorsHaveNoRangesAndOneFormat) {
   EXPECT_EQ(x.getLocation(), TensorLocation::kDEVICE);
 }
 
-TEST(Refusals, EnginesCannotBeRefittedOrStreamed) {
+TEST(Refusals, PlainEnginesCannotBeRefittedOrStreamed) {
   Doubling client;
   const auto engine = client.build();
   EXPECT_EQ(createInferRefitter(*engine, client.logger), nullptr);
