@@ -55,9 +55,11 @@ struct BuildContext {
   BuildTarget target = {};
   int threads = 1;
   bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
-  std::function<int64_t(const Dim&)> opt = {};  // the size to optimise for
-  std::function<int64_t(const Dim&)> min = {};  // its lower bound
-  std::function<int64_t(const Dim&)> max = {};  // its upper bound, or DimRange::kUnbounded
+  bool allowCublasLt = true, allowCudnn = true;
+  int64_t workspaceLimit = DimRange::kUnbounded;  // bytes; the tuner drops what needs more
+  std::function<int64_t(const Dim&)> opt = {};    // the size to optimise for
+  std::function<int64_t(const Dim&)> min = {};    // its lower bound
+  std::function<int64_t(const Dim&)> max = {};    // its upper bound, or DimRange::kUnbounded
 };
 
 // A kernel at build time. Lists are explicit arrays, best guess first; the order breaks ties.

@@ -13,6 +13,11 @@ struct BuildTarget {
   int computeCapability = 90;  // 10 * major + minor
   int multiprocessors = 132;
   int64_t sharedBytesPerBlock = 227 << 10;
+  bool isPortable = false;  // code is for this compute capability and all later ones
 };
+
+// All GPUs of compute capability 8.0 and later, timed on this one. Throws Error where this one is
+// older.
+BuildTarget ampereAndLater(BuildTarget target);
 
 }  // namespace camshaft

@@ -5,6 +5,7 @@
 
 #include "backends/backends.h"
 #include "compiler/optimize.h"
+#include "compiler/phase.h"
 #include "ir/rewrite.h"
 #include "ops/control_flow.h"
 #include "ops/symbols.h"
@@ -178,10 +179,15 @@ void optimizeBodies(Graph& graph, const CompileOptions& outside) {
 
 BodyPlans planBodies(const Graph& graph, const ResolvedProfile& profile,
                      const CompileOptions& outside, const ChooseOptions& chooseOutside,
-                     WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans) {
+                     WeightsBuilder& weights, std::vector<std::shared_ptr<Plan>>& plans,
+                     const PhaseNames& phaseNames) {
   BodyPlans all;
-  for (const Node* node : graph.nodeList()) {
-    if (!hasBodies(*node)) continue;
+  std::vector<const Node*> nodes;
+  for (const Node* node : graph.nodeList())
+    if (hasBodies(*node)) nodes.push_back(node);
+  if (nodes.empty()) return all;
+  Phase phase(outside.progress, phaseNames.name, phaseNames.parent, static_cast<int>(nodes.size()));
+  for (const Node* node : nodes) {
     const CompileOptions options = optionsInside(*node, outside);
     const ChooseOptions choose = chooseInside(options, chooseOutside);
     if (chooseOutside.hasDeviceMemory() && !choose.hasDeviceMemory())
@@ -200,6 +206,7 @@ BodyPlans planBodies(const Graph& graph, const ResolvedProfile& profile,
       planned.plans.push_back(static_cast<int32_t>(plans.size()));
       plans.push_back(std::make_shared<Plan>(std::move(plan)));
     }
+    phase.completeStep();
   }
   return all;
 }

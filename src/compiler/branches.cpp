@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/phase.h"
 #include "runtime/context.h"
 
 namespace camshaft {
@@ -82,20 +83,24 @@ class TimedEngine {
 
 }  // namespace
 
-void chooseBranches(Plan& plan, const DeviceWrapper& wrapDevice, const PluginLoader& loadPlugin,
-                    const Log& log) {
+void chooseBranches(Plan& plan, const CompileOptions& options, std::string_view parent) {
   if (!plan.hasDeviceMemory) return;
+  Phase phase(options.progress, "Timing branches side by side", parent,
+              static_cast<int>(plan.profiles.size()));
   std::shared_ptr<const LoadedEngine> engine;
   for (size_t i = 0; i < plan.profiles.size(); ++i) {
+    phase.completePart(static_cast<int>(i), static_cast<int>(plan.profiles.size()));
     if (!runsByItself(plan, plan.profiles[i])) continue;
-    if (!engine) engine = std::make_shared<const LoadedEngine>(plan, wrapDevice, loadPlugin);
+    if (!engine)
+      engine = std::make_shared<const LoadedEngine>(plan, options.wrapDevice, options.loadPlugin);
     TimedEngine trial(engine, static_cast<int>(i));
     if (!trial.hasBranches()) continue;
     const double chain = trial.milliseconds(false), branches = trial.milliseconds(true);
     plan.profiles[i].runsBranches = branches < kWorthwhile * chain;
-    log.verbose("branches of profile ", i, ": ", chain, " ms one after the other, ", branches,
-                " ms side by side");
+    options.log.verbose("branches of profile ", i, ": ", chain, " ms one after the other, ",
+                        branches, " ms side by side");
   }
+  phase.completeAll();
 }
 
 }  // namespace camshaft

@@ -32,14 +32,29 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
                           "' has run-time dimensions that profile ", index,
                           " does not bound; guessed ", join(resolved.inputs[i].max, "x"),
                           " as its largest shape (set min, opt and max to choose)");
-  const Phase phase(options.progress, str("Choosing kernels for profile ", index), kWhole,
-                    static_cast<int>(graph.nodeCount()));
-  choose.progress = [&](int node, int) { return phase.advance(node); };
-  std::vector<ChosenKernel> chosen = chooseKernels(graph, resolved, choose);
+  std::vector<ChosenKernel> chosen;
+  {
+    Phase phase(options.progress, str("Choosing kernels for profile ", index), kWhole,
+                static_cast<int>(graph.nodeCount()));
+    choose.progress = [&](int done, int all) { phase.completePart(done, all); };
+    chosen = chooseKernels(graph, resolved, choose);
+    choose.progress = nullptr;
+    phase.completeAll();
+  }
   if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
-  const BodyPlans bodies = planBodies(graph, resolved, options, choose, weights, plan.bodies);
+  const BodyPlans bodies =
+      planBodies(graph, resolved, options, choose, weights, plan.bodies,
+                 {str("Building bodies for profile ", index), std::string(kWhole)});
   return planProfile(graph, resolved, std::move(chosen), plan.inputs, plan.hasDeviceMemory, weights,
                      binaries, bodies);
+}
+
+// Plans of the vendor's libraries are made for one GPU.
+BuildTarget targetOf(const BuildBackend& backend, CompileOptions& options) {
+  const BuildTarget target = backend.target(options.computeCapability);
+  if (!backend.hasDeviceMemory || options.gpus == GpuRange::kThis) return target;
+  options.allowCublasLt = options.allowCudnn = false;
+  return options.gpus == GpuRange::kAmpereAndLater ? ampereAndLater(target) : target;
 }
 
 }  // namespace
@@ -51,8 +66,7 @@ Plan compile(Graph graph, CompileOptions options) {
          "the network has no outputs; mark at least one tensor as output");
   const std::vector<ShapeProfile> profiles =
       options.profiles.empty() ? std::vector<ShapeProfile>(1) : options.profiles;
-  const Phase whole(options.progress, std::string(kWhole), "",
-                    1 + static_cast<int>(profiles.size()));
+  Phase whole(options.progress, std::string(kWhole), "", 2 + static_cast<int>(profiles.size()));
   TimingCache privateTimings;
   if (!options.timings) options.timings = &privateTimings;
   if (options.threads == 0) options.threads = usableCores();
@@ -67,13 +81,13 @@ Plan compile(Graph graph, CompileOptions options) {
   verify(graph, "import");
   optimize(graph, options, backend, kWhole);
   optimizeBodies(graph, options);
-  whole.finishStep(0);
+  whole.completeStep();
   separateOutputs(graph);
   verify(graph, "separate outputs");
   plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
 
-  choose.target = backend.target(options.computeCapability);
+  choose.target = targetOf(backend, options);
   plan.builtFor = choose.target.name;
   if (plan.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
   WeightsBuilder weights;
@@ -81,13 +95,14 @@ Plan compile(Graph graph, CompileOptions options) {
   for (size_t i = 0; i < profiles.size(); ++i) {
     plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options,
                                          choose, plan, weights, binaries));
-    whole.finishStep(1 + static_cast<int>(i));
+    whole.completeStep();
   }
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
   if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)
-    chooseBranches(plan, options.wrapDevice, options.loadPlugin, options.log);
+    chooseBranches(plan, options, kWhole);
+  whole.completeAll();
   options.log.info("Built ", plan.profiles[0].steps.size(), " steps in ",
                    watch.milliseconds() / 1000, " s: weights ", plan.weights.size() / 1024,
                    " KiB, activations ", plan.profiles[0].arenaBytes / 1024, " KiB");

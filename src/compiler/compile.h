@@ -31,11 +31,19 @@ enum class PrecisionRequests {
   kObey,    // kept, or the build fails
 };
 
+// Which GPUs the engine is for, beside the one it is built on or for.
+enum class GpuRange {
+  kThis,
+  kSameCapability,  // all of its compute capability
+  kAmpereAndLater,  // all from compute capability 8.0 on: the engine holds PTX
+};
+
 using GraphDump = std::function<void(std::string_view pass, const Graph& graph)>;
 
 struct CompileOptions : TuneOptions {
   std::string device = "cpu";          // or "cuda", "reference"
   int computeCapability = 0;           // of a CUDA device that is not here (90); 0: the one here
+  GpuRange gpus = GpuRange::kThis;     // where the device is one
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
   int profilingVerbosity = 0;          // recorded in the plan
   bool sideBySide = false;  // branches of a GPU's plan may run at once, where that is faster

@@ -18,8 +18,8 @@ static void recordSizeConditions(Graph& graph) {
 
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
               std::string_view parent) {
-  const Phase phase(options.progress, "Optimising the graph", parent,
-                    static_cast<int>(pipeline().size()));
+  Phase phase(options.progress, "Optimising the graph", parent,
+              static_cast<int>(pipeline().size()));
   PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
                           .fusion = backend.fusion,
                           .optimizationLevel = options.optimizationLevel,
@@ -28,7 +28,11 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
   settlePrecision(graph, options, passOptions);
   recordSizeConditions(graph);
   const PipelineHooks hooks{
-      .progress = [&](std::string_view, int index, int) { return phase.advance(index); },
+      .progress =
+          [&](std::string_view, int index, int count) {
+            phase.completePart(index, count);
+            return true;
+          },
       .passDone =
           [&](const Graph& after, const PassRecord& record) {
             options.log.verbose("pass ", record.name, ": ", record.nodesBefore, " to ",
@@ -39,6 +43,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
   if (options.dump) options.dump("network", graph);
   runPipeline(graph, passOptions, hooks);
   recordSizeConditions(graph);
+  phase.completeAll();
 }
 
 }  // namespace camshaft

@@ -1,9 +1,13 @@
 #include "tuner/candidates.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <new>
+#include <utility>
 
 #include "support/error.h"
+#include "support/hash.h"
 #include "tuner/decision.h"
 
 namespace camshaft {
@@ -25,6 +29,9 @@ Candidates::Candidates(const ChooseOptions& options, const SymbolValue& opt,
       context_{.target = options.target,
                .threads = tuning_.threads,
                .allowTf32 = tuning_.allowTf32,
+               .allowCublasLt = tuning_.allowCublasLt,
+               .allowCudnn = tuning_.allowCudnn,
+               .workspaceLimit = tuning_.workspaceLimit,
                .opt = [=](const Dim& dim) { return evaluate(dim, opt); },
                .min = [=](const Dim& dim) { return rangeOf(dim, range).min; },
                .max = [=](const Dim& dim) { return rangeOf(dim, range).max; }} {}
@@ -87,12 +94,34 @@ std::string Candidates::problemOf(const Node& node) const {
   std::string text = str(node.op->name, "{", toString(*node.attrs), "}");
   for (const Value* input : node.inputs) text += str(" ", typeAtOpt(input));
   if (node.epilogue) text += str(" ", toString(node.epilogue->expr));
+  if (tuning_.timesLayersAlike) text += str(" ", node.name);
   return text;
+}
+
+ChoiceKey Candidates::choiceKeyOf(const Node& node) const {
+  ChoiceKey key;
+  for (size_t half = 0; half < 2; ++half) {
+    const uint64_t digest = Hasher()
+                                .add(half)
+                                .add(options_.target.name)
+                                .add(tuning_.threads)
+                                .add(node.name)
+                                .add(problemOf(node))
+                                .digest();
+    std::memcpy(key.data() + half * sizeof digest, &digest, sizeof digest);
+  }
+  return key;
+}
+
+std::optional<Choice> Candidates::choiceFor(const Node& node) const {
+  if (!tuning_.keepsChoices) return std::nullopt;
+  return tuning_.timings->findChoice(choiceKeyOf(node));
 }
 
 std::vector<Candidate> Candidates::prepared(const Node& node, std::vector<Candidate> candidates,
                                             StepInfo& info) const {
-  if (Candidate* known = fastestKnown(candidates); known && prepare(node, *known)) {
+  Candidate* known = fastestKnown(candidates);
+  if (known && prepare(node, *known) && !known->isNarrowed) {
     for (const Candidate& candidate : candidates)
       if (&candidate != known && candidate.milliseconds != kRefused)
         info.alternatives.push_back({nameOf(candidate), candidate.milliseconds, "slower"});
@@ -100,26 +129,58 @@ std::vector<Candidate> Candidates::prepared(const Node& node, std::vector<Candid
     decided.push_back(std::move(*known));
     return decided;
   }
-  bool isDecided = false;  // where nothing is timed, by the first that takes the node
+  const size_t most = mostPrepared();
+  size_t count = 0;
+  std::vector<Candidate> hungry;  // those that want more workspace than there may be
   std::erase_if(candidates, [&](Candidate& candidate) {
-    if (isDecided) {
+    if (count == most) {
       info.alternatives.push_back({nameOf(candidate), -1, "not timed"});
       return true;
     }
     if (prepare(node, candidate)) {
-      isDecided = !areTimed();
+      ++count;
       return false;
     }
     if (!candidate.isForThisBuild) tuning_.timings->insert(candidate.key, kRefused);
     info.alternatives.push_back({nameOf(candidate), -1, candidate.prepared.verdict.reason});
+    if (candidate.excessBytes > 0 && count == 0) hungry.push_back(std::move(candidate));
     return true;
   });
+  if (hungry.empty()) return candidates;
+  if (!candidates.empty()) {
+    if (candidates.front().kernel != hungry.front().kernel)
+      reportExcess(node, hungry.front(), false);
+    return candidates;
+  }
+  // The alternative would be one of the next backend, which takes everything and is slow.
+  const auto least = std::ranges::min_element(hungry, {}, &Candidate::excessBytes);
+  reportExcess(node, *least, true);
+  least->prepared.verdict = Verdict::yes();
+  least->isForThisBuild = false;
+  std::erase_if(info.alternatives, [&](const auto& each) { return each.kernel == nameOf(*least); });
+  candidates.push_back(std::move(*least));
   return candidates;
 }
 
+void Candidates::reportExcess(const Node& node, const Candidate& hungry, bool isTaken) const {
+  tuning_.log.warning(describe(node), ": kernel ", nameOf(hungry), " wants ", hungry.excessBytes,
+                      " bytes of workspace and the limit is ", tuning_.workspaceLimit,
+                      isTaken ? "; it gets them, since no other kernel does with less"
+                              : ", so a slower one is used; raise the limit of the workspace pool");
+}
+
+// Where nothing is timed, the first that takes the node is the one.
+size_t Candidates::mostPrepared() const {
+  if (tuning_.selector) return std::numeric_limits<size_t>::max();
+  if (!areTimed()) return 1;
+  return tuning_.mostTactics > 0 ? tuning_.mostTactics : std::numeric_limits<size_t>::max();
+}
+
 // What the timing cache decides, so that nothing else has to be prepared; null when it does not
-// know all candidates, or nobody has looked at the results of the fastest.
+// know all candidates, when nobody has looked at the results of the fastest, and where somebody
+// wants to see them all.
 Candidate* Candidates::fastestKnown(std::vector<Candidate>& candidates) const {
+  if (tuning_.selector || tuning_.keepsChoices) return nullptr;
   if (tuning_.optimizationLevel == 0 || candidates.size() < 2) return nullptr;
   Candidate* decided = nullptr;
   if (std::all_of(candidates.begin(), candidates.end(), [this](Candidate& candidate) {
@@ -140,6 +201,7 @@ bool Candidates::prepare(const Node& node, Candidate& candidate) const {
   Prepared& prepared = candidate.prepared;
   try {
     prepared = candidate.kernel->prepare(node, context_, candidate.config);
+    if (prepared.verdict) fitWorkspace(node, candidate);
   } catch (const Error& error) {
     prepared = Prepared::no(error.message());
     candidate.isForThisBuild = error.kind() == ErrorKind::kOutOfMemory;
@@ -147,11 +209,38 @@ bool Candidates::prepare(const Node& node, Candidate& candidate) const {
     prepared = Prepared::no("out of memory while preparing it");
     candidate.isForThisBuild = true;
   }
-  const int64_t workspace = context_.max(prepared.workspaceBytes);
-  if (workspace > tuning_.workspaceLimit)
-    prepared = Prepared::no(
-        str("needs ", workspace, " bytes of workspace and the limit is ", tuning_.workspaceLimit));
   return bool(prepared.verdict);
+}
+
+// What is beyond the limit is refused, in its smallest form: kernels of the host have workspace for
+// each thread, and run on as many as there is room for.
+void Candidates::fitWorkspace(const Node& node, Candidate& candidate) const {
+  Prepared& prepared = candidate.prepared;
+  const int64_t limit = tuning_.workspaceLimit;
+  const int64_t wanted = context_.max(prepared.workspaceBytes);
+  if (wanted <= limit) return;
+  const auto preparedFor = [&](int64_t threads) {
+    BuildContext context = context_;
+    context.threads = static_cast<int>(threads);
+    return candidate.kernel->prepare(node, context, candidate.config);
+  };
+  int64_t least = wanted;
+  if (context_.threads > 1 && wanted != DimRange::kUnbounded) {
+    prepared = preparedFor(1);
+    least = context_.max(prepared.workspaceBytes);
+    const int64_t perThread = (wanted - least) / (context_.threads - 1);
+    const int64_t threads = perThread > 0 && least < limit ? 1 + (limit - least) / perThread : 1;
+    if (!std::exchange(candidate.isNarrowed, true)) candidate.key += str("|within ", limit);
+    if (threads > 1) {
+      Prepared wider = preparedFor(std::min<int64_t>(threads, context_.threads));
+      if (context_.max(wider.workspaceBytes) <= limit) prepared = std::move(wider);
+    }
+    if (least <= limit) return;
+  }
+  candidate.excessBytes = least;
+  candidate.isForThisBuild = true;
+  prepared.verdict =
+      Verdict::no(str("needs ", least, " bytes of workspace and the limit is ", limit));
 }
 
 void Candidates::compile(std::span<const Uncompiled> all) {

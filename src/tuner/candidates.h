@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "tuner/choose.h"
@@ -21,6 +22,8 @@ struct Candidate {
   std::string failure;          // why it could not be compiled, timed or trusted
   bool isFaulty = false;        // it harmed its device or was wrong, and must not be taken
   bool isForThisBuild = false;  // the failure, which is not remembered then: there was no memory
+  bool isNarrowed = false;      // it has workspace for fewer threads than there are
+  int64_t excessBytes = 0;      // of workspace that it wants, where these are beyond the limit
 };
 
 std::string nameOf(const Candidate& candidate);  // with the configuration
@@ -45,11 +48,18 @@ class Candidates {
 
   // What the backend should know before anything is prepared.
   void prefetch(std::span<Node* const> nodes) const;
+  // What a timing cache that keeps choices has for this layer, and under which key.
+  ChoiceKey choiceKeyOf(const Node& node) const;
+  std::optional<Choice> choiceFor(const Node& node) const;
+  const BuildContext& context() const { return context_; }
   bool areTimed() const { return tuning_.optimizationLevel > 0 && options_.target.isPresent; }
 
  private:
   std::vector<int64_t> configurationsOf(const Kernel& kernel, const Node& node) const;
   bool prepare(const Node& node, Candidate& candidate) const;
+  void fitWorkspace(const Node& node, Candidate& candidate) const;
+  void reportExcess(const Node& node, const Candidate& hungry, bool isTaken) const;
+  size_t mostPrepared() const;
   Candidate* fastestKnown(std::vector<Candidate>& candidates) const;
   std::string problemOf(const Node& node) const;
 

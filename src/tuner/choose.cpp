@@ -10,6 +10,7 @@
 #include "tuner/candidates.h"
 #include "tuner/contest.h"
 #include "tuner/process_runner.h"
+#include "tuner/tactics.h"
 
 namespace camshaft {
 namespace {
@@ -102,6 +103,7 @@ class Chooser {
       report(pending_.size() + i, 2 * pending_.size());
       chosen.push_back(choose(pending_[i]));
     }
+    if (options_.tuning.selector) options_.tuning.selector->report(selected_);
     return chosen;
   }
 
@@ -113,6 +115,7 @@ class Chooser {
     std::vector<Candidate> candidates;
     StepInfo info;
     bool isRepeated = false;  // candidates are prepared when those of its like have been timed
+    std::optional<Choice> choice = {};  // the timing cache's, which left one candidate
   };
 
   bool isOnDevice(const Pending& pending) const {
@@ -140,45 +143,55 @@ class Chooser {
     }
   }
 
-  // Both walks over the nodes are one phase to the progress monitor.
+  // Gathering candidates is the first half of the work, timing them the second.
   void report(size_t done, size_t all) const {
-    const auto nodes = static_cast<int>(graph_.nodeCount());
-    const auto step =
-        static_cast<int>(done * static_cast<size_t>(nodes) / std::max<size_t>(all, 1));
-    if (options_.progress && !options_.progress(step, nodes))
-      fail(ErrorKind::kInvalidArgument, "the build was cancelled by its progress monitor");
+    if (options_.progress) options_.progress(static_cast<int>(done), static_cast<int>(all));
   }
 
   // The candidates of the first backend that has any. A node that a backend takes only without its
-  // epilogue is split.
+  // epilogue is split. A choice of the timing cache leaves the one that it names.
   void gather(Node* node) {
     StepInfo info{.layerType = std::string(node->op->name), .origins = node->origins.list()};
     const bool isHostsOwn = options_.hasDeviceMemory() && isForHost(graph_, *node);
+    const std::optional<Choice> choice = candidates_.choiceFor(*node);
     for (size_t b = 0; b < options_.backends.size(); ++b) {
       if (isHostsOwn && options_.backends[b]->compile) continue;
       std::vector<Candidate> candidates = candidates_.list(*node, *options_.backends[b], info);
+      if (choice)
+        std::erase_if(candidates,
+                      [&](const Candidate& each) { return tacticHashOf(each) != choice->tactic; });
       const std::string problem = candidates_.areTimed() ? likenessOf(*node, candidates) : "";
       const bool isRepeated = !problem.empty() && gathered_.contains(problem);
       if (!isRepeated) candidates = candidates_.prepared(*node, std::move(candidates), info);
       if (!candidates.empty()) {
         gathered_.insert(problem);
         if (b > 0 && !isHostsOwn) reportFallback(*node, b, info);
-        pending_.push_back({node, b, std::move(candidates), std::move(info), isRepeated});
+        pending_.push_back({node, b, std::move(candidates), std::move(info), isRepeated, choice});
         return;
       }
-      if (node->epilogue) {
+      if (node->epilogue && !choice) {
         Node* pointwise = splitEpilogue(graph_, node);
         gather(node);
         gather(pointwise);
         return;
       }
     }
+    if (choice) failOnChoice(*node, info);
     fail(ErrorKind::kUnsupported, describe(*node), " has no kernel: ", reasons(info));
+  }
+
+  [[noreturn]] static void failOnChoice(const Node& node, const StepInfo& info) {
+    fail(ErrorKind::kUnsupported, describe(node),
+         " cannot have the kernel that the timing cache chooses for it; update its entry to a "
+         "tactic "
+         "of the verbose log, or delete it",
+         info.alternatives.empty() ? "" : str(" (", reasons(info), ")"));
   }
 
   ChosenKernel choose(Pending& pending) {
     std::vector<Candidate>& candidates = pending.candidates;
     if (pending.isRepeated) prepareNow(pending);
+    if (options_.tuning.selector) select(pending);
     if (candidates.empty()) return retreat(pending);
     const bool wasTimed = candidates.size() == 1 && candidates[0].milliseconds >= 0;
     const size_t count = candidates.size();
@@ -199,9 +212,12 @@ class Chooser {
                           [](const Candidate& each) { return each.isForThisBuild; });
     if (best == candidates.end()) return retreat(pending);
     if (lacksMemory) how = str("untried: ", std::exchange(best->failure, {}));
+    if (pending.choice) best->milliseconds = pending.choice->milliseconds;
+    noteTaken(pending, *best);
     StepInfo& info = pending.info;
     info.milliseconds = best->milliseconds;
-    info.why = wasTimed                  ? "fastest in the timing cache"
+    info.why = pending.choice            ? "chosen for this layer in the timing cache"
+               : wasTimed                ? "fastest in the timing cache"
                : !candidates_.areTimed() ? "first in the list; nothing was timed"
                : count == 1              ? "the only kernel that takes this layer"
                : !isTried ? "first in the list; sizes that a run decides cannot be timed"
@@ -218,11 +234,55 @@ class Chooser {
             .binary = std::move(best->binary)};
   }
 
+  // Leaves the candidates that the selector wants, of those that compiled.
+  void select(Pending& pending) {
+    std::vector<Candidate>& candidates = pending.candidates;
+    std::erase_if(candidates, [&](const Candidate& each) {
+      if (each.failure.empty()) return false;
+      noteAlternative(each, pending.info);
+      return true;
+    });
+    if (candidates.empty()) return;
+    std::vector<Tactic> tactics;
+    for (Candidate& candidate : candidates) {
+      if (const auto known = options_.tuning.timings->find(candidate.key))
+        candidate.milliseconds = *known;
+      tactics.push_back(tacticOf(candidate, candidates_.context()));
+      candidate.milliseconds = -1;
+    }
+    const std::vector<size_t> wanted =
+        options_.tuning.selector->select(factsOf(*pending.node, candidates_.context()), tactics);
+    if (wanted.empty()) return;
+    for (const size_t index : wanted)
+      if (index >= candidates.size())
+        fail(ErrorKind::kInvalidArgument, describe(*pending.node), " has ", candidates.size(),
+             " algorithms, and the selector chose number ", index);
+    std::vector<Candidate> kept;
+    for (size_t i = 0; i < candidates.size(); ++i)
+      if (std::find(wanted.begin(), wanted.end(), i) != wanted.end())
+        kept.push_back(std::move(candidates[i]));
+      else
+        pending.info.alternatives.push_back({nameOf(candidates[i]), -1, "not selected"});
+    candidates = std::move(kept);
+  }
+
+  void noteTaken(const Pending& pending, const Candidate& taken) {
+    const TuneOptions& tuning = options_.tuning;
+    if (tuning.selector)
+      selected_.push_back(
+          {factsOf(*pending.node, candidates_.context()), tacticOf(taken, candidates_.context())});
+    if (!tuning.keepsChoices || pending.choice || taken.milliseconds < 0) return;
+    const ChoiceKey key = candidates_.choiceKeyOf(*pending.node);
+    logTactics(tuning.log, pending.node->name, key, pending.candidates, taken);
+    tuning.timings->setChoice(key, {tacticHashOf(taken), static_cast<float>(taken.milliseconds)});
+  }
+
   std::vector<Candidate>::iterator tried(Pending& pending, std::string& how) {
     std::vector<Candidate>& candidates = pending.candidates;
     Contest contest(*pending.node, candidates, options_, opt_, extremes_, *host_, *device_);
     const bool isOnlyChoice = candidates.size() == 1 && candidates[0].failure.empty();
-    if (candidates.size() > 1 || options_.tuning.timeLayers) contest.timeAll();
+    const bool wantsTime = options_.tuning.timeLayers || options_.tuning.keepsChoices;
+    if (candidates.size() > 1 || (wantsTime && !pending.choice)) contest.timeAll();
     // Who has no rivals needs no time.
     if (isOnlyChoice && !candidates[0].isFaulty) candidates[0].failure.clear();
     return contest.winner(how);
@@ -231,6 +291,7 @@ class Chooser {
   // Every kernel of the backend failed or was wrong: the next one's.
   ChosenKernel retreat(Pending& pending) {
     for (const Candidate& candidate : pending.candidates) noteAlternative(candidate, pending.info);
+    if (pending.choice) failOnChoice(*pending.node, pending.info);
     for (size_t b = pending.backend + 1; b < options_.backends.size(); ++b) {
       pending.backend = b;
       pending.candidates = candidates_.list(*pending.node, *options_.backends[b], pending.info);
@@ -273,6 +334,7 @@ class Chooser {
   std::shared_ptr<TrialRunner> device_;
   std::vector<Pending> pending_;
   std::set<std::string> gathered_;  // likenesses of what is pending
+  std::vector<KernelSelector::Selected> selected_;
 };
 
 }  // namespace

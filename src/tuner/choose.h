@@ -10,6 +10,7 @@
 #include "plan/planner.h"
 #include "plan/profile.h"
 #include "support/log.h"
+#include "tuner/selector.h"
 #include "tuner/timing_cache.h"
 #include "tuner/trial.h"
 
@@ -20,8 +21,10 @@ struct TuneOptions {
   int optimizationLevel = 3;  // 0 to 5; 0: take the first that fits; above, time the candidates
   int threads = 0;            // kernels are timed with; compile() uses all cores for 0
   bool allowTf32 = true;
+  bool allowCublasLt = true, allowCudnn = true;   // the vendor's libraries, where they are there
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
   int timingRuns = 1;                             // at least this many launches per candidate
+  int mostTactics = 0;                            // timed of a layer's candidates; 0: all
   bool timeLayers = false;   // all, also where nothing is to choose: the inspector shows it
   DeviceWrapper wrapDevice;  // kernels are timed in its memory; null: the device's own
   PluginLoader loadPlugin;   // for plugins that are timed; null: the network has none
@@ -29,6 +32,12 @@ struct TuneOptions {
   // is this one's; one that takes longer than this hangs.
   std::chrono::milliseconds trialLimit{30'000};
   TimingCache* timings = nullptr;  // read and added to; never null where kernels are chosen
+  // Layers follow the choices in `timings`, each its own, and add to them; the log lists what there
+  // was to choose from.
+  bool keepsChoices = false;
+  bool failsOnUnknownTimes = false;  // instead of timing a kernel that `timings` do not know
+  bool timesLayersAlike = false;     // each by itself; else layers of one problem share times
+  KernelSelector* selector = nullptr;
   Log log;
 };
 
@@ -37,8 +46,8 @@ struct ChooseOptions {
   std::vector<const BuildBackend*> backends;            // asked first to last
   BuildTarget target;                                   // of the first
   std::shared_ptr<TrialRunner> deviceTrials = nullptr;  // of the whole build; null: of this choice
-  // Called before each node; false cancels the build.
-  std::function<bool(int node, int count)> progress = nullptr;
+  // Told how much of the work is done, as a part of all of it; what it throws ends the build.
+  std::function<void(int done, int all)> progress = nullptr;
 
   // Where it has, kernels of backends without device code run on the host.
   bool hasDeviceMemory() const { return backends.front()->hasDeviceMemory; }

@@ -31,6 +31,17 @@ Prepared hungryPrepared(const Node& node, const BuildContext& context, int64_t) 
   prepared.workspaceBytes = 1 << 20;
   return prepared;
 }
+Prepared hungrierPrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = referencePrepared(node, context, 0);
+  prepared.workspaceBytes = 2 << 20;
+  return prepared;
+}
+// A kilobyte for each thread.
+Prepared sharingPrepared(const Node& node, const BuildContext& context, int64_t) {
+  Prepared prepared = referencePrepared(node, context, 0);
+  prepared.workspaceBytes = context.threads << 10;
+  return prepared;
+}
 Prepared failing(const Node&, const BuildContext&, int64_t) {
   fail(ErrorKind::kInternal, "it broke");
 }
@@ -65,6 +76,8 @@ const Kernel kOnlyWrong[] = {kWrong};
 const Kernel kDamagedFirst[] = {kDamaged, kFirst};
 const Kernel kStarvingFirst[] = {kStarving, kFirst};
 const Kernel kHungryFirst[] = {kHungry, kFirst};
+const Kernel kOnlyHungry[] = {{"test/hungrier", anything, hungrierPrepared}, kHungry};
+const Kernel kSharing[] = {{"test/sharing", anything, sharingPrepared}};
 const Kernel kFailingFirst[] = {kFailing, kFirst};
 const Kernel kOnlyFailing[] = {kFailing};
 template <const auto& kKernels>
@@ -78,6 +91,8 @@ constexpr BuildBackend backendOf(KernelList (*kernels)(const Node&)) {
 }
 const BuildBackend kTwoBackend = backendOf(listOf<kTwo>);
 const BuildBackend kHungryBackend = backendOf(listOf<kHungryFirst>);
+const BuildBackend kOnlyHungryBackend = backendOf(listOf<kOnlyHungry>);
+const BuildBackend kSharingBackend = backendOf(listOf<kSharing>);
 const BuildBackend kFailingBackend = backendOf(listOf<kFailingFirst>);
 const BuildBackend kWrongBackend = backendOf(listOf<kWrongFirst>);
 const BuildBackend kOnlyWrongBackend = backendOf(listOf<kOnlyWrong>);
@@ -119,7 +134,7 @@ std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend, Tune
                                  std::vector<const BuildBackend*> after = {}) {
   TimingCache own;
   if (!tuning.timings) tuning.timings = &own;
-  tuning.threads = 1;
+  if (tuning.threads == 0) tuning.threads = 1;
   after.insert(after.begin(), &backend);
   const ChooseOptions options{.tuning = tuning, .backends = after, .target = {}};
   std::vector<std::string> guessed;
@@ -261,6 +276,57 @@ struct Warnings {
                Severity::kWarning);
   }
 };
+
+TEST(Choose, WhereAFastKernelWantsTooMuchWorkspaceAWarningSaysSo) {
+  Graph graph = softmax();
+  Warnings warnings;
+  TimingCache timings;
+  const auto chosen = choose(graph, kHungryBackend,
+                             {.workspaceLimit = 1000, .timings = &timings, .log = warnings.log()});
+  EXPECT_EQ(chosen[0].kernel->name, "test/first");
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0],
+              testing::AllOf(HasSubstr("node 'layer' (Softmax)"), HasSubstr("test/hungry"),
+                             HasSubstr("1048576 bytes"), HasSubstr("limit is 1000")));
+  const std::vector<std::byte> bytes = timings.serialize();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find("hungry"),
+            std::string::npos)
+      << "a build with more workspace would not try it";
+}
+
+TEST(Choose, WhereAllWantTooMuchWorkspaceTheOneThatWantsLeastGetsIt) {
+  for (const int level : {0, 3}) {
+    Graph graph = softmax();
+    Warnings warnings;
+    const auto chosen =
+        choose(graph, kOnlyHungryBackend,
+               {.optimizationLevel = level, .workspaceLimit = 0, .log = warnings.log()},
+               {&reference::buildBackend()});
+    EXPECT_EQ(chosen[0].kernel->name, "test/hungry");
+    EXPECT_TRUE(chosen[0].prepared.workspaceBytes.isConstant(1 << 20));
+    ASSERT_EQ(warnings.texts.size(), 1u);
+    EXPECT_THAT(warnings.texts[0], HasSubstr("wants 1048576 bytes"));
+    ASSERT_EQ(chosen[0].info.alternatives.size(), 1u);
+    EXPECT_EQ(chosen[0].info.alternatives[0].kernel, "test/hungrier");
+  }
+}
+
+TEST(Choose, WorkspaceIsPlannedForAsManyThreadsAsItHasRoomFor) {
+  const auto planned = [](int64_t limit) {
+    Graph graph = softmax();
+    Warnings warnings;
+    const auto chosen = choose(
+        graph, kSharingBackend,
+        {.optimizationLevel = 0, .threads = 8, .workspaceLimit = limit, .log = warnings.log()});
+    EXPECT_EQ(warnings.texts.size(), limit < 1 << 10 ? 1u : 0u);
+    return chosen[0].prepared.workspaceBytes.value() >> 10;
+  };
+  EXPECT_EQ(planned(8 << 10), 8);
+  EXPECT_EQ(planned((8 << 10) - 1), 7);
+  EXPECT_EQ(planned(3500), 3);
+  EXPECT_EQ(planned(1024), 1);
+  EXPECT_EQ(planned(100), 1) << "with a warning";
+}
 
 TEST(Choose, ResultsAreComparedWithTheDefinition) {
   Graph graph = softmax();

@@ -18,7 +18,13 @@ void Contest::timeAll() {
     if (known) candidate.milliseconds = *known;
     return known.has_value() || !candidate.failure.empty();
   };
-  if (std::all_of(candidates_.begin(), candidates_.end(), isKnown)) return;
+  const auto unknown = std::find_if_not(candidates_.begin(), candidates_.end(), isKnown);
+  if (unknown == candidates_.end()) return;
+  if (options_.tuning.failsOnUnknownTimes)
+    fail(ErrorKind::kInvalidArgument, describe(node_), ": the timing cache has no time of kernel ",
+         nameOf(*unknown),
+         ", and the build must not measure it; build once without "
+         "kERROR_ON_TIMING_CACHE_MISS to add it");
   for (Candidate& candidate : candidates_) candidate.milliseconds = -1;
   const int rounds = candidates_.size() > 1 ? 2 : 1;
   for (int round = 0; round < rounds; ++round)

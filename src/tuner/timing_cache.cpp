@@ -29,6 +29,13 @@ TimingCache::TimingCache(std::span<const std::byte> serialized) {
     if (const double milliseconds = reader.read<double>(); isTime(milliseconds))
       entries_[std::move(key)] = milliseconds;
   }
+  if (reader.remaining() == 0) return;  // no layer's choice was kept
+  for (uint64_t left = reader.read<uint64_t>(); left > 0; --left) {
+    const auto key = reader.read<ChoiceKey>();
+    const auto tactic = reader.read<uint64_t>();
+    if (const auto milliseconds = reader.read<float>(); isTime(milliseconds))
+      choices_[key] = {tactic, milliseconds};
+  }
   reader.expectEnd();
 }
 
@@ -44,6 +51,30 @@ void TimingCache::insert(const std::string& key, double milliseconds) {
   entries_[key] = milliseconds;
 }
 
+std::vector<ChoiceKey> TimingCache::choiceKeys() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ChoiceKey> keys;
+  for (const auto& [key, choice] : choices_) keys.push_back(key);
+  return keys;
+}
+
+std::optional<Choice> TimingCache::findChoice(const ChoiceKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = choices_.find(key);
+  return it == choices_.end() ? std::nullopt : std::optional(it->second);
+}
+
+void TimingCache::setChoice(const ChoiceKey& key, const Choice& choice) {
+  CAMSHAFT_CHECK(isTime(choice.milliseconds), choice.milliseconds, " milliseconds are no time");
+  const std::lock_guard lock(mutex_);
+  choices_[key] = choice;
+}
+
+void TimingCache::forgetChoice(const ChoiceKey& key) {
+  const std::lock_guard lock(mutex_);
+  choices_.erase(key);
+}
+
 void TimingCache::combine(const TimingCache& other, bool preferOther) {
   if (&other == this) return;
   const std::scoped_lock lock(mutex_, other.mutex_);
@@ -51,11 +82,16 @@ void TimingCache::combine(const TimingCache& other, bool preferOther) {
     const auto [it, isNew] = entries_.try_emplace(key, milliseconds);
     if (!isNew && preferOther) it->second = milliseconds;
   }
+  for (const auto& [key, choice] : other.choices_) {
+    const auto [it, isNew] = choices_.try_emplace(key, choice);
+    if (!isNew && preferOther) it->second = choice;
+  }
 }
 
 void TimingCache::clear() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  choices_.clear();
 }
 
 size_t TimingCache::size() const {
@@ -70,6 +106,14 @@ std::vector<std::byte> TimingCache::serialize() const {
   for (const auto& [key, milliseconds] : entries_) {
     body.writeString(key);
     body.write(milliseconds);
+  }
+  if (!choices_.empty()) {
+    body.write<uint64_t>(choices_.size());
+    for (const auto& [key, choice] : choices_) {
+      body.write(key);
+      body.write(choice.tactic);
+      body.write(choice.milliseconds);
+    }
   }
   ByteWriter whole;
   whole.write(kMagic);

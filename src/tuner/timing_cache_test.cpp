@@ -36,6 +36,32 @@ TEST(TimingCache, CombineKeepsItsOwnTimesUnlessAsked) {
   EXPECT_EQ(mine.find("a"), 9);
 }
 
+TEST(TimingCache, KeepsWhatLayersWereGiven) {
+  TimingCache cache;
+  cache.insert("a", 1.5);
+  const ChoiceKey key{1, 2, 3}, other{4};
+  cache.setChoice(key, {0x1234, 0.25f});
+  const auto bytes = cache.serialize();
+  TimingCache copy(bytes);
+  EXPECT_EQ(copy.findChoice(key), (Choice{0x1234, 0.25f}));
+  EXPECT_EQ(copy.find("a"), 1.5);
+  EXPECT_EQ(copy.findChoice(other), std::nullopt);
+  EXPECT_EQ(copy.choiceKeys(), std::vector{key});
+  EXPECT_EQ(copy.serialize(), bytes);
+
+  copy.setChoice(key, {0x99, 2});
+  copy.setChoice(other, {0x98, 3});
+  cache.combine(copy);
+  EXPECT_EQ(cache.findChoice(key)->tactic, 0x1234u);
+  EXPECT_EQ(cache.findChoice(other)->tactic, 0x98u);
+  cache.combine(copy, true);
+  EXPECT_EQ(cache.findChoice(key)->tactic, 0x99u);
+  cache.forgetChoice(key);
+  EXPECT_EQ(cache.choiceKeys(), std::vector{other});
+  cache.clear();
+  EXPECT_TRUE(cache.choiceKeys().empty());
+}
+
 // A cache whose only entry has this time, with a hash that fits.
 std::vector<std::byte> cacheWithTime(double milliseconds) {
   TimingCache cache;
@@ -59,6 +85,7 @@ TEST(TimingCache, WhatIsNoTimeIsLeftOut) {
 TEST(TimingCache, DamageIsAnError) {
   TimingCache cache;
   cache.insert("key", 1);
+  cache.setChoice({7}, {8, 9});
   const auto bytes = cache.serialize();
   for (size_t i = 0; i < bytes.size(); ++i) {
     auto damaged = bytes;

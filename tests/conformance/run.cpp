@@ -11,13 +11,15 @@
 namespace camshaft::conformance {
 
 std::shared_ptr<const LoadedEngine> build(const Graph& graph, const std::string& device, int level,
-                                          std::vector<ShapeProfile> profiles) {
+                                          std::vector<ShapeProfile> profiles,
+                                          int64_t workspaceLimit) {
   CompileOptions options;
   options.device = device;
   options.optimizationLevel = level;
   options.threads = 2;
   options.allowTf32 = device == "cpu";  // whose products under it keep the suite's tolerances
   options.profiles = std::move(profiles);
+  options.workspaceLimit = workspaceLimit;
   // The tuner compares results too, and must find none of these kernels wrong.
   options.log = Log(
       [](Severity, std::string_view text) {

@@ -11,7 +11,8 @@
 namespace camshaft::conformance {
 
 std::shared_ptr<const LoadedEngine> build(const Graph& graph, const std::string& device, int level,
-                                          std::vector<ShapeProfile> profiles);
+                                          std::vector<ShapeProfile> profiles,
+                                          int64_t workspaceLimit = DimRange::kUnbounded);
 
 // The inputs of one run with what the graph should make of them.
 struct Problem {

@@ -113,8 +113,9 @@ AttentionProblem problemAt(const Attention& attention, const SizeOf& sizeOf) {
   return problem;
 }
 
-Verdict supports(const Node& node, const BuildContext&) {
+Verdict supports(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Attention) return Verdict::no("is for Attention");
+  if (!context.allowCudnn) return Verdict::no("the build leaves out cuDNN");
   const Attention attention = attentionOf(node);
   if (!attention.refusal.empty()) return Verdict::no(attention.refusal);
   // Sizes of the profile are looked at when the node is prepared.
@@ -126,15 +127,15 @@ Verdict supports(const Node& node, const BuildContext&) {
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Attention attention = attentionOf(node);
-  const AttentionProblem problem = problemAt(attention, context.opt);
+  const AttentionProblem problem = cudnnAttentionProblem(node, context);
   if (std::string reason = refusal(problem); !reason.empty())
     return Prepared::no(std::move(reason));
   if (context.min(attentionGeometry(node).k.length) < 1)
     return Prepared::no("cuDNN needs keys, which some sizes of the profile lack");
   const bool isDynamic = !std::all_of(attention.sizes.begin(), attention.sizes.end(),
                                       [](const Dim& dim) { return dim.isConstant(); });
-  Prepared prepared =
-      preparedFor(planOf(context.target, problem, config).get(), kAttentionKernel, isDynamic);
+  Prepared prepared = preparedFor(planOf(context.target, problem, config).get(), kAttentionKernel,
+                                  isDynamic, context);
   if (!prepared.verdict) return prepared;
   for (int i = 0; i < (problem.hasBias ? 4 : 3); ++i)
     prepared.inputs.push_back(StepInput::fromNode(i));
@@ -148,7 +149,9 @@ std::vector<int64_t> configurations(const Node&, const BuildContext&) { return p
 }  // namespace
 
 AttentionProblem cudnnAttentionProblem(const Node& node, const BuildContext& context) {
-  return problemAt(attentionOf(node), context.opt);
+  AttentionProblem problem = problemAt(attentionOf(node), context.opt);
+  problem.workspaceLimit = std::min(problem.workspaceLimit, context.workspaceLimit);
+  return problem;
 }
 
 const Kernel& cudnnAttentionKernel() {

@@ -96,6 +96,7 @@ ConvProblem problemAt(const Convolution& conv, const Node& node, const SizeOf& s
 
 Verdict supports(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
+  if (!context.allowCudnn) return Verdict::no("the build leaves out cuDNN");
   if (depthwiseConvKernel().supports(node, context))
     return Verdict::no("leaves depthwise ones to our own");
   if (!node.inputs[1]->isConstant())
@@ -162,7 +163,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const bool isDynamic =
       !std::all_of(x.begin(), x.end(), [](const Dim& dim) { return dim.isConstant(); });
   Prepared prepared =
-      preparedFor(planOf(context.target, problem, config).get(), kConvKernel, isDynamic);
+      preparedFor(planOf(context.target, problem, config).get(), kConvKernel, isDynamic, context);
   if (!prepared.verdict) return prepared;
   prepared.inputs = {StepInput::fromNode(0), weightsOf(node, problem)};
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
@@ -182,6 +183,7 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
 ConvProblem cudnnConvProblem(const Node& node, const BuildContext& context) {
   ConvProblem problem = problemAt(convolutionOf(node), node, context.opt);
   problem.allowTf32 = context.allowTf32;
+  problem.workspaceLimit = std::min(problem.workspaceLimit, context.workspaceLimit);
   return problem;
 }
 

@@ -137,7 +137,8 @@ GemmProblem problemAt(const Product& product, const SizeOf& sizeOf) {
 
 bool isConstant(const Dim& dim) { return dim.isConstant(); }
 
-Verdict supports(const Node& node, const BuildContext&) {
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (!context.allowCublasLt) return Verdict::no("the build leaves out cuBLASLt");
   if (node.op != &ops::MatMul) return Verdict::no("multiplies matrices only");
   const Product product = productOf(node);
   if (!product.refusal.empty()) return Verdict::no(product.refusal);
@@ -164,13 +165,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Product product = productOf(node);
   GemmProblem problem = problemAt(product, context.opt);
   problem.allowTf32 = context.allowTf32;
+  problem.workspaceLimit = std::min(problem.workspaceLimit, context.workspaceLimit);
   if (std::string reason = refusal(problem); !reason.empty())
     return Prepared::no(std::move(reason));
   if (context.min(product.sizes[2]) < 1)
     return Prepared::no("cuBLASLt needs something to add up, which some sizes of the profile lack");
   const bool isDynamic = !std::all_of(product.sizes.begin(), product.sizes.end(), isConstant);
   Prepared prepared =
-      preparedFor(planOf(context.target, problem, config).get(), kGemmKernel, isDynamic);
+      preparedFor(planOf(context.target, problem, config).get(), kGemmKernel, isDynamic, context);
   if (!prepared.verdict) return prepared;
   prepared.inputs = {StepInput::fromNode(0), secondOperand(node, product)};
   for (const int input : {product.biasInput, product.residualInput})

@@ -75,15 +75,16 @@ std::shared_ptr<const LibraryPlan> planOf(const BuildTarget& target,
             0);
 }
 
-Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic) {
+Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic,
+                     const BuildContext& context) {
   constexpr int64_t kRoomForOtherSizes = int64_t{16} << 20;
   if (!plan) return Prepared::no("the library offers no further plan");
   Prepared prepared;
   prepared.runtimeKernel = runtimeKernel;
   prepared.params = plan->bytes;
   prepared.variant = plan->name;
-  prepared.workspaceBytes =
-      isDynamic ? std::max(plan->workspaceBytes, kRoomForOtherSizes) : plan->workspaceBytes;
+  const int64_t room = isDynamic ? std::min(kRoomForOtherSizes, context.workspaceLimit) : 0;
+  prepared.workspaceBytes = std::max(plan->workspaceBytes, room);
   return prepared;
 }
 

@@ -24,7 +24,8 @@ inline constexpr int kMostLibraryPlans = 8;
 std::vector<int64_t> planNumbers(int count);
 
 // A step that runs the plan, or the refusal where there is none. Steps whose sizes change get room
-// for the plans of other sizes.
-Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic);
+// for the plans of other sizes, as far as the build has it.
+Prepared preparedFor(const LibraryPlan* plan, const char* runtimeKernel, bool isDynamic,
+                     const BuildContext& context);
 
 }  // namespace camshaft::cuda
