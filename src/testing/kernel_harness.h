@@ -95,9 +95,10 @@ class Harness {
     return problem;
   }
 
+  BuildTarget target{.isPresent = false};
   // A build for all sizes of the case, the first being opt.
   BuildContext context(int threads = 1) const {
-    BuildContext context{.target = {.isPresent = false}, .threads = threads};
+    BuildContext context{.target = target, .threads = threads};
     const auto valueIn = [](const Dim& dim, const std::map<std::string, int64_t>& sizes) {
       return evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
     };

@@ -14,7 +14,8 @@ namespace {
 class EmulatedServices : public cuda::Services {
  public:
   BuildTarget currentTarget() override { return cuda::currentDevice().target(); }
-  std::vector<CompiledCode> compile(std::span<const std::string> sources, int) override {
+  std::vector<CompiledCode> compile(std::span<const std::string> sources,
+                                    const BuildTarget&) override {
     std::vector<CompiledCode> codes;
     for (const std::string& source : sources) {
       const auto* bytes = reinterpret_cast<const std::byte*>(source.c_str());

@@ -103,14 +103,6 @@ class Launch {
   std::vector<int64_t> dims_;
 };
 
-// With NVRTC, where that is asked for.
-void compileForDevices(const std::string& source) {
-  const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
-  std::istringstream architectures(named ? named : "");
-  for (std::string architecture; architectures >> architecture;)
-    compileForDevice(source, architecture);
-}
-
 struct Candidate {
   const Kernel* kernel;
   int64_t config;
@@ -151,6 +143,22 @@ void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const
   }
 }
 
+// With NVRTC, what a build for each architecture of CAMSHAFT_TEST_NVRTC ("sm_80 sm_90a") has.
+void compileForDevices(const HarnessCase& testCase, Harness& harness) {
+  const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
+  std::istringstream architectures(named ? named : "");
+  for (std::string architecture; architectures >> architecture;) {
+    SCOPED_TRACE(architecture);
+    harness.target = buildBackend().target(std::stoi(architecture.substr(std::strlen("sm_"))));
+    const std::vector<Candidate> candidates = candidatesOf(testCase, harness);
+    EXPECT_FALSE(candidates.empty() && testCase.only.empty()) << "no kernel takes the node";
+    for (const Candidate& candidate : candidates) {
+      SCOPED_TRACE(str(candidate.kernel->name, ", config ", candidate.config));
+      EXPECT_NO_THROW(compileForDevice(candidate.prepared.source, architecture));
+    }
+  }
+}
+
 }  // namespace
 
 void expectKernelsMatch(const HarnessCase& testCase) {
@@ -161,7 +169,6 @@ void expectKernelsMatch(const HarnessCase& testCase) {
   std::vector<std::string> sources;
   for (const Candidate& candidate : candidates) sources.push_back(candidate.prepared.source);
   kernelMachine().prefetch(sources);
-  for (const std::string& source : sources) compileForDevices(source);
   for (const auto& sizes : testCase.sizes) {
     const Problem problem = harness.problem(sizes);
     for (const Candidate& candidate : candidates) {
@@ -172,6 +179,7 @@ void expectKernelsMatch(const HarnessCase& testCase) {
       if (testing::Test::HasFatalFailure()) return;
     }
   }
+  compileForDevices(testCase, harness);
 }
 
 std::string refusalsOf(const std::string& graph) {

@@ -26,11 +26,20 @@ KernelList kernelsFor(const Node& node) {
   return {};
 }
 
+// What a block may have of shared memory.
+int64_t sharedBytesOf(int computeCapability) {
+  const int major = computeCapability / 10;
+  if (major < 8) return 64 << 10;
+  if (computeCapability == 80 || computeCapability == 87) return 163 << 10;
+  return major == 8 || major == 12 ? 99 << 10 : 227 << 10;
+}
+
 BuildTarget target(int computeCapability) {
   if (computeCapability != 0)
     return {.name = str("sm_", computeCapability),
             .isPresent = false,
-            .computeCapability = computeCapability};
+            .computeCapability = computeCapability,
+            .sharedBytesPerBlock = sharedBytesOf(computeCapability)};
   try {
     return services().currentTarget();
   } catch (const Error& error) {
@@ -39,7 +48,7 @@ BuildTarget target(int computeCapability) {
 }
 
 std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
-  return services().compile(sources, target.computeCapability);
+  return services().compile(sources, target);
 }
 
 }  // namespace

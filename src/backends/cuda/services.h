@@ -23,9 +23,9 @@ class Services {
  public:
   virtual ~Services() = default;
   virtual BuildTarget currentTarget() = 0;  // the calling thread's device
-  // One result per source, compiled in parallel.
+  // One result per source, compiled in parallel: machine code, or PTX for a portable target.
   virtual std::vector<CompiledCode> compile(std::span<const std::string> sources,
-                                            int computeCapability) = 0;
+                                            const BuildTarget& target) = 0;
   // What the libraries offer for that device, best guess first, at most `most`.
   virtual std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) = 0;
   // The same one by one, from any thread: to build one may take a second.

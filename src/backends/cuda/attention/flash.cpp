@@ -44,7 +44,10 @@ bool isWordAligned(const HeadsView& view) {
          isMultiple(view.tokenStride, 8);
 }
 
-Verdict supportsFlash(const Node& node, const BuildContext&) {
+Verdict supportsFlash(const Node& node, const BuildContext& context) {
+  constexpr int kAmpere = 80;  // the first with these products and copies
+  if (context.target.computeCapability < kAmpere)
+    return Verdict::no("needs a GPU of compute capability 8.0");
   if (Verdict verdict = supportsAny(node); !verdict) return verdict;
   const DataType type = node.inputs[0]->dataType();
   if (!isNarrow(type)) return Verdict::no(str("multiplies f16 and bf16, not ", type));

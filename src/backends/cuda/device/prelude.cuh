@@ -64,16 +64,10 @@ struct f8e5m2 {
 };
 
 #ifdef CAMSHAFT_EMULATOR
-float halfToFloat(unsigned short bits);  // the emulator defines these four
+float halfToFloat(unsigned short bits);  // the emulator defines these two
 unsigned short floatToHalf(float value);
-float float8ToFloat(unsigned char bits, bool e4m3);
-unsigned char floatToFloat8(float value, bool e4m3);
 inline float toCompute(f16 a) { return halfToFloat(a.bits); }
 inline void assign(f16& to, float a) { to.bits = floatToHalf(a); }
-inline float toCompute(f8e4m3 a) { return float8ToFloat(a.bits, true); }
-inline float toCompute(f8e5m2 a) { return float8ToFloat(a.bits, false); }
-inline void assign(f8e4m3& to, float a) { to.bits = floatToFloat8(a, true); }
-inline void assign(f8e5m2& to, float a) { to.bits = floatToFloat8(a, false); }
 inline void waitForPrevious() {}
 inline void letNextStart() {}
 #else
@@ -120,6 +114,36 @@ __device__ __forceinline__ void letNextStart() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
+}
+#endif
+
+#if defined(CAMSHAFT_EMULATOR) || __CUDA_ARCH__ < 890
+// Floats of eight bits where there are no instructions for them. Numbers are rounded to the
+// nearest, those beyond the largest to that.
+__device__ __forceinline__ float toCompute(f8e5m2 a) {
+  return toCompute(f16{static_cast<unsigned short>(a.bits << 8)});
+}
+__device__ __forceinline__ float toCompute(f8e4m3 a) {
+  const unsigned size = a.bits & 0x7fu;
+  if (size == 0x7f) return __uint_as_float(0x7fc00000u);
+  const unsigned sign = a.bits & 0x80u;
+  return 256 * toCompute(f16{static_cast<unsigned short>(sign << 8 | size << 7)});
+}
+template <int kMantissa, int kLeastExponent>
+__device__ __forceinline__ unsigned char toFloat8(float a, float largest) {
+  const unsigned sign = __float_as_uint(a) >> 24 & 0x80u;
+  if (a != a) return static_cast<unsigned char>(sign | 0x7f);
+  const float whole = a < 0 ? -a : a, size = whole < largest ? whole : largest;
+  const int own = static_cast<int>(__float_as_uint(size) >> 23 & 0xff) - 127;
+  const int exponent = own < kLeastExponent ? kLeastExponent : own;
+  const float scale = __uint_as_float(static_cast<unsigned>(127 + kMantissa - exponent) << 23);
+  const int steps = static_cast<int>(std::rint(size * scale));
+  return static_cast<unsigned char>(
+      sign | static_cast<unsigned>(((exponent - kLeastExponent) << kMantissa) + steps));
+}
+__device__ __forceinline__ void assign(f8e4m3& to, float a) { to.bits = toFloat8<3, -6>(a, 448); }
+__device__ __forceinline__ void assign(f8e5m2& to, float a) {
+  to.bits = toFloat8<2, -14>(a, 57344);
 }
 #endif
 

@@ -24,7 +24,9 @@ using testing::HasSubstr;
 class OnePlan : public Services {
  public:
   BuildTarget currentTarget() override { return {}; }
-  std::vector<CompiledCode> compile(std::span<const std::string>, int) override { return {}; }
+  std::vector<CompiledCode> compile(std::span<const std::string>, const BuildTarget&) override {
+    return {};
+  }
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int) override {
     gemm = problem;
     return {plan()};

@@ -15,7 +15,13 @@ CodeLibrary::CodeLibrary(std::span<const std::byte> binary) {
   const RelaxedCapture relaxed;
   const CUresult result = driver().cuLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0,
                                                      nullptr, nullptr, 0);
-  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE)
+  if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+    fail(ErrorKind::kInvalidEngine,
+         "the engine's kernels are PTX of a newer CUDA than the driver "
+         "of ",
+         currentDevice().describe(), " takes; update the driver");
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
+      result == CUDA_ERROR_INVALID_PTX)
     fail(ErrorKind::kInvalidEngine, "the engine's kernels were compiled for another GPU than ",
          currentDevice().describe(), "; build it again on this one");
   check(result, "load a kernel");

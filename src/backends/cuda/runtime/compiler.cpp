@@ -21,6 +21,8 @@ struct Nvrtc {
   decltype(&nvrtcCompileProgram) compile;
   decltype(&nvrtcGetCUBINSize) binarySize;
   decltype(&nvrtcGetCUBIN) binary;
+  decltype(&nvrtcGetPTXSize) textSize;
+  decltype(&nvrtcGetPTX) text;
   decltype(&nvrtcGetProgramLogSize) logSize;
   decltype(&nvrtcGetProgramLog) log;
 };
@@ -35,6 +37,8 @@ Nvrtc open() {
   library.find(nvrtc.compile, "nvrtcCompileProgram");
   library.find(nvrtc.binarySize, "nvrtcGetCUBINSize");
   library.find(nvrtc.binary, "nvrtcGetCUBIN");
+  library.find(nvrtc.textSize, "nvrtcGetPTXSize");
+  library.find(nvrtc.text, "nvrtcGetPTX");
   library.find(nvrtc.logSize, "nvrtcGetProgramLogSize");
   library.find(nvrtc.log, "nvrtcGetProgramLog");
   return nvrtc;
@@ -52,7 +56,7 @@ std::string firstError(const std::string& log) {
   return log.substr(line, 400);
 }
 
-CompiledCode compileOne(const std::string& source, const std::string& architecture) {
+CompiledCode compileOne(const std::string& source, const std::string& architecture, bool asPtx) {
   nvrtcProgram program = nullptr;
   nvrtc().create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
   const char* options[] = {architecture.c_str(), "--std=c++17",
@@ -66,9 +70,9 @@ CompiledCode compileOne(const std::string& source, const std::string& architectu
     code.error = str("its device code does not compile: ", firstError(log));
   } else {
     size_t size = 0;
-    nvrtc().binarySize(program, &size);
+    (asPtx ? nvrtc().textSize : nvrtc().binarySize)(program, &size);
     code.binary.resize(size);
-    nvrtc().binary(program, reinterpret_cast<char*>(code.binary.data()));
+    (asPtx ? nvrtc().text : nvrtc().binary)(program, reinterpret_cast<char*>(code.binary.data()));
   }
   nvrtc().destroy(&program);
   return code;
@@ -76,9 +80,12 @@ CompiledCode compileOne(const std::string& source, const std::string& architectu
 
 }  // namespace
 
-std::vector<CompiledCode> compileAll(std::span<const std::string> sources, int sm) {
+std::vector<CompiledCode> compileAll(std::span<const std::string> sources,
+                                     const BuildTarget& target) {
+  const int sm = target.computeCapability;
   const std::string architecture =
-      str("--gpu-architecture=sm_", sm, sm == 90 || sm >= 100 ? "a" : "");
+      target.isPortable ? str("--gpu-architecture=compute_", sm)
+                        : str("--gpu-architecture=sm_", sm, sm == 90 || sm >= 100 ? "a" : "");
   std::vector<CompiledCode> compiled(sources.size());
   nvrtc();  // its absence is an error of the caller's thread
   std::atomic<size_t> next = 0;
@@ -87,7 +94,7 @@ std::vector<CompiledCode> compileAll(std::span<const std::string> sources, int s
   const auto work = [&] {
     try {
       for (size_t i; (i = next.fetch_add(1)) < sources.size();)
-        compiled[i] = compileOne(sources[i], architecture);
+        compiled[i] = compileOne(sources[i], architecture, target.isPortable);
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();

@@ -21,12 +21,20 @@
 namespace camshaft::cuda {
 namespace {
 
+constexpr int kWaits = 90;  // compute capability from which on kernels wait for the one before
+
 struct Generated {
   GeneratedParams params;
   std::shared_ptr<const CodeLibrary> library;
   CUkernel kernel = nullptr;
   bool mayOverlap = false;  // with the end of the kernel before: it waits for that itself
 };
+
+// Code for this device, and not PTX for older ones, which does not wait for the kernel before.
+bool isMachineCode(std::span<const std::byte> binary) {
+  constexpr char kElf[] = {0x7f, 'E', 'L', 'F'};
+  return binary.size() >= sizeof kElf && std::memcmp(binary.data(), kElf, sizeof kElf) == 0;
+}
 
 std::shared_ptr<const void> load(std::string_view name, std::span<const std::byte> params,
                                  std::span<const std::byte> binary) {
@@ -39,7 +47,7 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
                                        state->params.sharedBytes);
-  state->mayOverlap = currentDevice().target().computeCapability >= 90;
+  state->mayOverlap = isMachineCode(binary) && currentDevice().target().computeCapability >= kWaits;
   return state;
 }
 

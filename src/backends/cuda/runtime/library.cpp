@@ -34,8 +34,8 @@ class LibraryServices : public Services {
   }
 
   std::vector<CompiledCode> compile(std::span<const std::string> sources,
-                                    int computeCapability) override {
-    return compileAll(sources, computeCapability);
+                                    const BuildTarget& target) override {
+    return compileAll(sources, target);
   }
 
   std::vector<LibraryPlan> gemmPlans(const GemmProblem& problem, int most) override {
