@@ -64,7 +64,8 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
   // A runtime of another version, from its library. Refused.
   IRuntime* loadRuntime(const char* path) noexcept { return mImpl->loadRuntime(path); }
-  // Stored: an engine holds no code for the host.
+  // Whether engines may bring libraries of plugins (IBuilderConfig::setPluginsToSerialize), whose
+  // code then runs in this process. Default: such engines are refused.
   void setEngineHostCodeAllowed(bool allowed) noexcept { mImpl->setEngineHostCodeAllowed(allowed); }
   bool getEngineHostCodeAllowed() const noexcept { return mImpl->getEngineHostCodeAllowed(); }
 

@@ -1,6 +1,7 @@
 // IRuntime, and how to make one.
 #include "api/allocator.h"
 #include "api/engine.h"
+#include "api/plugins/carried.h"
 #include "api/plugins/loader.h"
 #include "api/report.h"
 #include "engine/engine_file.h"
@@ -71,7 +72,7 @@ class Runtime final : public Implements<IRuntime> {
     plugins_->setParent(parent);
   }
 
-  // Engines are loaded without temporary files and hold no code for the host.
+  // Where libraries of plugins that an engine brings are put while they load.
   void setTemporaryDirectory(const char* path) noexcept override {
     guarded(reporter_, false, [&] {
       temporaryDirectory_ = path ? path : "";
@@ -128,8 +129,14 @@ class Runtime final : public Implements<IRuntime> {
   }
 
   Engine* load(Plan plan) const {
+    if (!plan.pluginLibraries.empty() && !hostCodeAllowed_)
+      fail(ErrorKind::kInvalidArgument, "the engine brings libraries of plugins with it, such as '",
+           plan.pluginLibraries.front().name,
+           "'; call setEngineHostCodeAllowed(true) to let it, if you trust it");
+    const std::shared_ptr<PluginRegistry> registry =
+        registryWith(plan.pluginLibraries, plugins_, {tempfileFlags_, temporaryDirectory_});
     return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_),
-                                                     pluginLoader(plugins_, allocator_, reporter_)),
+                                                     pluginLoader(registry, allocator_, reporter_)),
                       reporter_, maxThreads_);
   }
 

@@ -40,6 +40,7 @@ class TableReader {
     plan.profilingVerbosity = table->profiling_verbosity();
     plan.binaries = list(table->binaries(), &TableReader::binary);
     plan.bodies = list(table->bodies(), &TableReader::body);
+    plan.pluginLibraries = list(table->plugin_libraries(), &TableReader::library);
     return plan;
   }
 
@@ -203,6 +204,10 @@ class TableReader {
   }
 
   std::vector<std::byte> binary(const fb::Binary* table) { return bytes(table->bytes()); }
+  PluginLibrary library(const fb::PluginLibrary* table) {
+    charge(kLeastTable);
+    return {text(table->name()), bytes(table->bytes())};
+  }
   std::shared_ptr<Plan> body(const fb::Plan* table) { return std::make_shared<Plan>(plan(table)); }
 
   StepInfo stepInfo(const fb::StepInfo* table) {

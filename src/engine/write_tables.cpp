@@ -39,8 +39,10 @@ class PlanWriter {
                builtFor = text(value.builtFor);
     const auto binaries = list(value.binaries, &PlanWriter::binary);
     const auto bodies = list(value.bodies, &PlanWriter::body);
+    const auto libraries = list(value.pluginLibraries, &PlanWriter::library);
     return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
-                          value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory);
+                          value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory,
+                          libraries);
   }
   Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
 
@@ -84,6 +86,10 @@ class PlanWriter {
     return builder_.CreateVector(reinterpret_cast<const uint8_t*>(values.data()), values.size());
   }
 
+  Offset<fb::PluginLibrary> library(const PluginLibrary& value) {
+    const auto name = text(value.name);
+    return fb::CreatePluginLibrary(builder_, name, rawBytes(value.bytes));
+  }
   Offset<fb::Binary> binary(const std::vector<std::byte>& value) {
     return fb::CreateBinary(builder_, rawBytes(value));
   }

@@ -148,6 +148,12 @@ struct ProfilePlan {
   bool runsBranches = false;  // steps that do not need one another run side by side on the device
 };
 
+// A shared library of plugins that the engine brings with it.
+struct PluginLibrary {
+  std::string name;  // of its file
+  std::vector<std::byte> bytes;
+};
+
 struct Plan {
   std::string networkName;
   std::string device;            // "cpu", "cuda"
@@ -164,6 +170,7 @@ struct Plan {
   // What steps of these profiles run. Each has one profile, is for this device or for the host, and
   // its weights are the ones here.
   std::vector<std::shared_ptr<Plan>> bodies;
+  std::vector<PluginLibrary> pluginLibraries;
 };
 
 // Weights are shared with the bodies.
