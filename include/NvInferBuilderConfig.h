@@ -11,12 +11,16 @@ namespace nvinfer1 {
 // better), kFP16 and kBF16 (f32 work may be done and stored in 16 bits where the device gains from
 // it, which a CPU does not; with both, kHALF, and kBF16 where weights exceed its range),
 // kPREFER_PRECISION_CONSTRAINTS (types set on layers are kept where they can be) and
-// kOBEY_PRECISION_CONSTRAINTS (on every device, or the build fails), kDISABLE_TIMING_CACHE.
+// kOBEY_PRECISION_CONSTRAINTS (on every device, or the build fails), kGPU_FALLBACK (what is to run
+// on DLA runs on the GPU, with a warning; without it, it is refused), kDISABLE_TIMING_CACHE (every
+// layer is timed, layers alike too), kEDITABLE_TIMING_CACHE (ITimingCache::update),
+// kERROR_ON_TIMING_CACHE_MISS (a kernel that the cache has no time of ends the build),
+// kREJECT_EMPTY_ALGORITHMS (an algorithm selector that selects nothing ends the build),
+// kMONITOR_MEMORY (the log tells how much memory the process had).
 // Refused by a build, because they ask for something that is not there yet: kREFIT,
-// kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kSAFETY_SCOPE,
-// kVERSION_COMPATIBLE, kERROR_ON_TIMING_CACHE_MISS, kWEIGHT_STREAMING, kEDITABLE_TIMING_CACHE.
-// All others grant a freedom that goes unused, or ask for what holds anyway, and change nothing.
-// A new config has kTF32 set and nothing else.
+// kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kWEIGHT_STREAMING.
+// All others grant a freedom that goes unused, or ask for what holds anyway, and change nothing;
+// the log of a build says so of each. A new config has kTF32 set and nothing else.
 enum class BuilderFlag : int32_t {
   kFP16 = 0,
   kINT8 = 1,
@@ -89,7 +93,9 @@ constexpr int32_t EnumMax<PreviewFeature>() noexcept {
   return 4;
 }
 
-// Which GPUs the engine is to run on.
+// Which GPUs the engine is to run on. Beyond kNONE it does without plans of cuDNN and cuBLASLt,
+// which are made for one GPU; for kAMPERE_PLUS it holds PTX, which the driver compiles when the
+// engine is loaded first.
 enum class HardwareCompatibilityLevel : int32_t {
   kNONE = 0,                     // the one it was built on
   kAMPERE_PLUS = 1,              // compute capability 8.0 or later
@@ -124,7 +130,7 @@ class CAMSHAFT_API IProgressMonitor : public IVersionedInterface {
 
   virtual void phaseStart(const char* phaseName, const char* parentPhase,
                           int32_t nbSteps) noexcept = 0;
-  // step counts from 0; returning false stops the build, which then returns null.
+  // step counts from 0, each once; returning false stops the build, which then returns null.
   virtual bool stepComplete(const char* phaseName, int32_t step) noexcept = 0;
   virtual void phaseFinish(const char* phaseName) noexcept = 0;
 
@@ -191,7 +197,9 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   // run side by side where the build finds that faster; an engine needs no streams for that.
   void setMaxAuxStreams(int32_t nbStreams) noexcept { mImpl->setMaxAuxStreams(nbStreams); }
   int32_t getMaxAuxStreams() const noexcept { return mImpl->getMaxAuxStreams(); }
-  // Bytes. Kernels that need more are not chosen.
+  // Bytes. Kernels that need more are not chosen, with a warning where these are the better ones.
+  // Where no kernel of a layer does with so little, the one that needs least is taken, and the
+  // warning says how much that is.
   void setMemoryPoolLimit(MemoryPoolType pool, std::size_t poolSize) noexcept {
     mImpl->setMemoryPoolLimit(pool, poolSize);
   }
@@ -230,7 +238,7 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
 
   // A setter that is refused takes the value that its getter tells, and no other.
 
-  // Refused.
+  // Refused: engines are kSTANDARD.
   void setEngineCapability(EngineCapability capability) noexcept {
     mImpl->setEngineCapability(capability);
   }
@@ -240,7 +248,8 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
     mImpl->setInt8Calibrator(calibrator);
   }
   IInt8Calibrator* getInt8Calibrator() const noexcept { return mImpl->getInt8Calibrator(); }
-  // Of one layer. Refused: all run on the default device.
+  // Of one layer. All run on the default device: kDLA is refused by a build as it is there, and
+  // others get a warning.
   void setDeviceType(const ILayer* layer, DeviceType deviceType) noexcept {
     mImpl->setDeviceType(layer, deviceType);
   }
@@ -250,13 +259,14 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   bool isDeviceTypeSet(const ILayer* layer) const noexcept { return mImpl->isDeviceTypeSet(layer); }
   void resetDeviceType(const ILayer* layer) noexcept { mImpl->resetDeviceType(layer); }
   bool canRunOnDLA(const ILayer* layer) const noexcept { return mImpl->canRunOnDLA(layer); }
-  // Refused: there is no DLA.
+  // Changes nothing: there is no DLA. A warning says so.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }
   int32_t getDLACore() const noexcept { return mImpl->getDLACore(); }
   // Stored: kernels are timed on streams of the build's own.
   void setProfileStream(const cudaStream_t stream) noexcept { mImpl->setProfileStream(stream); }
   cudaStream_t getProfileStream() const noexcept { return mImpl->getProfileStream(); }
-  // Refused: a timing cache repeats choices.
+  // Is asked which kernels a layer may have, before they are timed, and told what was taken.
+  // Borrowed.
   void setAlgorithmSelector(IAlgorithmSelector* selector) noexcept {
     mImpl->setAlgorithmSelector(selector);
   }
@@ -280,7 +290,8 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   bool getQuantizationFlag(QuantizationFlag flag) const noexcept {
     return mImpl->getQuantizationFlag(flag);
   }
-  // Refused: all libraries that are there are tried.
+  // Which of the vendor's libraries are tried: kCUBLAS or kCUBLAS_LT for matrix products, kCUDNN.
+  // The other sources have no kernels here, and our own kernels are always tried.
   bool setTacticSources(TacticSources tacticSources) noexcept {
     return mImpl->setTacticSources(tacticSources);
   }
@@ -292,7 +303,6 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   bool getPreviewFeature(PreviewFeature feature) const noexcept {
     return mImpl->getPreviewFeature(feature);
   }
-  // Refused.
   void setHardwareCompatibilityLevel(
       HardwareCompatibilityLevel hardwareCompatibilityLevel) noexcept {
     mImpl->setHardwareCompatibilityLevel(hardwareCompatibilityLevel);
@@ -300,7 +310,8 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept {
     return mImpl->getHardwareCompatibilityLevel();
   }
-  // Libraries of plugins that go into the engine. Refused.
+  // Paths of libraries of plugins that go into the engine, each once. A runtime loads them where
+  // setEngineHostCodeAllowed(true) says that it may.
   void setPluginsToSerialize(const char* const* paths, int32_t nbPaths) noexcept {
     mImpl->setPluginsToSerialize(paths, nbPaths);
   }
@@ -313,17 +324,17 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
     mImpl->setRuntimePlatform(runtimePlatform);
   }
   RuntimePlatform getRuntimePlatform() const noexcept { return mImpl->getRuntimePlatform(); }
-  // Most kernels that are timed for a layer; -1: as the optimisation level says. Refused.
+  // Most kernels that are timed for a layer; -1: as the optimisation level says.
   void setMaxNbTactics(int32_t maxNbTactics) noexcept { mImpl->setMaxNbTactics(maxNbTactics); }
   int32_t getMaxNbTactics() const noexcept { return mImpl->getMaxNbTactics(); }
-  // Refused.
+  // Stored: layers are not tiled together.
   bool setTilingOptimizationLevel(TilingOptimizationLevel level) noexcept {
     return mImpl->setTilingOptimizationLevel(level);
   }
   TilingOptimizationLevel getTilingOptimizationLevel() const noexcept {
     return mImpl->getTilingOptimizationLevel();
   }
-  // Bytes. Refused.
+  // Bytes. Stored.
   bool setL2LimitForTiling(int64_t size) noexcept { return mImpl->setL2LimitForTiling(size); }
   int64_t getL2LimitForTiling() const noexcept { return mImpl->getL2LimitForTiling(); }
   // Refused: kernels are timed where the build runs.

@@ -145,14 +145,19 @@ class CAMSHAFT_API IAlgorithm : public INoCopy {
 
 namespace v_1_0 {
 
-// Chooses kernels in place of the build. Timing caches are how Camshaft repeats a choice.
+// Chooses kernels in place of the build. A timing cache with choices (ITimingCache::update) does
+// the same without code. Layers and algorithms are those of the build, after fusion: an
+// implementation is a kernel, a tactic one of its configurations.
 class CAMSHAFT_API IAlgorithmSelector : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return {"IAlgorithmSelector", 1, 0}; }
 
+  // Writes the numbers of those that may be used, and returns how many; 0: the build's own choice.
+  // Times are 0 where the timing cache has none.
   virtual int32_t selectAlgorithms(const IAlgorithmContext& context,
                                    const IAlgorithm* const* choices, int32_t nbChoices,
                                    int32_t* selection) noexcept = 0;
+  // What was taken, once all layers of a profile were asked about.
   virtual void reportAlgorithms(const IAlgorithmContext* const* algoContexts,
                                 const IAlgorithm* const* algoChoices,
                                 int32_t nbAlgorithms) noexcept = 0;

@@ -8,11 +8,12 @@ namespace nvinfer1 {
 
 namespace v_1_0 {
 
-// Names an entry of a timing cache.
+// Names an entry of a timing cache. The log writes it as 0x and its bytes, two digits each.
 struct TimingCacheKey {
   uint8_t data[16];
 };
 
+// The kernel that a layer was given, by a hash of its name and configuration, and its time.
 struct TimingCacheValue {
   uint64_t tacticHash;
   float timingMSec;
@@ -36,12 +37,16 @@ class CAMSHAFT_API ITimingCache : public INoCopy {
   // Forgets everything.
   bool reset() noexcept { return mImpl->reset(); }
 
-  // The entries one by one: how many there are, with up to `capacity` of their keys, then the value
-  // of a key. Refused: -1, kINVALID_TACTIC_HASH and false.
+  // What layers were given, in builds with BuilderFlag::kEDITABLE_TIMING_CACHE: each layer has an
+  // entry, which the next such build follows. The verbose log of a build has the key of each layer
+  // and the tactics it could have. queryKeys() tells how many entries there are, with up to
+  // `capacity` of their keys, or -1; query() gives kINVALID_TACTIC_HASH where there is none.
   int64_t queryKeys(TimingCacheKey* keyBuffer, int64_t capacity) const noexcept {
     return mImpl->queryKeys(keyBuffer, capacity);
   }
   TimingCacheValue query(const TimingCacheKey& key) const noexcept { return mImpl->query(key); }
+  // Of an entry that is there: another tactic for its layer, or with a time that is NaN, no entry
+  // any more. A build whose layer cannot have the tactic fails.
   bool update(const TimingCacheKey& key, const TimingCacheValue& value) noexcept {
     return mImpl->update(key, value);
   }

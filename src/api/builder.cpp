@@ -1,17 +1,24 @@
 // IBuilder, and how to make one.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "api/algorithm_selector.h"
 #include "api/allocator.h"
 #include "api/config.h"
 #include "api/convert.h"
 #include "api/engine.h"
+#include "api/idle_settings.h"
 #include "api/network.h"
 #include "api/plugins/loader.h"
 #include "api/report.h"
 #include "compiler/compile.h"
 #include "engine/engine_file.h"
 #include "support/cpu_info.h"
+#include "support/mapped_file.h"
 
 namespace camshaft::api {
 namespace {
@@ -49,11 +56,7 @@ void refuseUnkeptFlags(const BuilderConfig& config) {
       {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
       {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
       {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
-      {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"},
-      {BuilderFlag::kVERSION_COMPATIBLE, "kVERSION_COMPATIBLE"},
-      {BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, "kERROR_ON_TIMING_CACHE_MISS"},
       {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
-      {BuilderFlag::kEDITABLE_TIMING_CACHE, "kEDITABLE_TIMING_CACHE"},
   };
   for (const auto& [flag, name] : kUnkept)
     if (config.getFlag(flag))
@@ -89,6 +92,76 @@ PrecisionRequests requestsOf(const BuilderConfig& config) {
   return obeys     ? PrecisionRequests::kObey
          : prefers ? PrecisionRequests::kPrefer
                    : PrecisionRequests::kIgnore;
+}
+
+// Layers that are to run where nothing runs are an error, or a warning that says where they do.
+void checkDevices(const INetworkDefinition& network, const BuilderConfig& config, const Log& log) {
+  const bool mayFallBack = config.getFlag(BuilderFlag::kGPU_FALLBACK);
+  const auto refuseDla = [&](const std::string& what) {
+    if (!mayFallBack)
+      fail(ErrorKind::kUnsupported, what,
+           " is to run on DLA, which there is none of; set BuilderFlag::kGPU_FALLBACK or "
+           "DeviceType::kGPU");
+    log.warning(what, " is to run on DLA, which there is none of, and runs on the GPU");
+  };
+  if (config.getDefaultDeviceType() == DeviceType::kDLA) refuseDla("the network");
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+    const ILayer* layer = network.getLayer(i);
+    if (!config.isDeviceTypeSet(layer)) continue;
+    const DeviceType device = config.getDeviceType(layer);
+    if (device == DeviceType::kDLA)
+      refuseDla(str("layer '", layer->getName(), "'"));
+    else if ((device == DeviceType::kCPU) != (config.getDefaultDeviceType() == DeviceType::kCPU))
+      log.warning("layer '", layer->getName(),
+                  "' cannot have a device of its own; all run on that of setDefaultDeviceType");
+  }
+}
+
+GpuRange gpusOf(const BuilderConfig& config) {
+  switch (config.getHardwareCompatibilityLevel()) {
+    case HardwareCompatibilityLevel::kAMPERE_PLUS:
+      return GpuRange::kAmpereAndLater;
+    case HardwareCompatibilityLevel::kSAME_COMPUTE_CAPABILITY:
+      return GpuRange::kSameCapability;
+    default:
+      return GpuRange::kThis;
+  }
+}
+
+// What the tuner is told of timings and candidates.
+void setTuning(const BuilderConfig& config, KernelSelector* selector, TuneOptions& options) {
+  const auto allows = [&](TacticSource source) {
+    return (config.getTacticSources() >> static_cast<uint32_t>(source) & 1) != 0;
+  };
+  options.optimizationLevel = config.getBuilderOptimizationLevel();
+  options.timingRuns = config.getAvgTimingIterations();
+  options.mostTactics = std::max(config.getMaxNbTactics(), 0);
+  options.timeLayers = config.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
+  options.allowCublasLt = allows(TacticSource::kCUBLAS_LT) || allows(TacticSource::kCUBLAS);
+  options.allowCudnn = allows(TacticSource::kCUDNN);
+  options.selector = selector;
+  options.timesLayersAlike = config.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE);
+  if (options.timesLayersAlike || !config.timings()) return;
+  options.timings = config.timings();
+  options.keepsChoices = config.getFlag(BuilderFlag::kEDITABLE_TIMING_CACHE);
+  options.failsOnUnknownTimes = config.getFlag(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
+}
+
+// Libraries of plugins go into the engine as they are.
+std::vector<PluginLibrary> librariesAt(const std::vector<std::string>& paths) {
+  std::vector<PluginLibrary> libraries;
+  for (const std::string& path : paths) {
+    const MappedFile file = MappedFile::open(path);
+    libraries.push_back({std::filesystem::path(path).filename().string(),
+                         {file.bytes().begin(), file.bytes().end()}});
+  }
+  return libraries;
+}
+
+int64_t peakMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} << 10;
 }
 
 class Builder final : public Implements<IBuilder> {
@@ -190,28 +263,30 @@ class Builder final : public Implements<IBuilder> {
     auto& settings = static_cast<BuilderConfig&>(config);
     refuseUnkeptFlags(settings);
     refuseTypesOf(network, settings);
-    if (settings.getDefaultDeviceType() == DeviceType::kDLA)
-      fail(ErrorKind::kUnsupported, "there is no DLA backend; use DeviceType::kCPU or kGPU");
+    checkDevices(network, settings, reporter_.log());
+    logIdleSettings(settings, reporter_.log());
+    std::unique_ptr<SelectorAdapter> selector;
+    if (settings.getAlgorithmSelector())
+      selector = std::make_unique<SelectorAdapter>(
+          *settings.getAlgorithmSelector(),
+          settings.getFlag(BuilderFlag::kREJECT_EMPTY_ALGORITHMS));
     CompileOptions options;
+    setTuning(settings, selector.get(), options);
     options.device = deviceFor(settings);
     options.computeCapability = settings.getComputeCapability();
     options.disabledPasses = settings.disabledPasses();
     if (*settings.getGraphFolder() != '\0') options.dump = graphsInto(settings.getGraphFolder());
     options.profiles = settings.profiles();
-    options.optimizationLevel = settings.getBuilderOptimizationLevel();
+    options.gpus = gpusOf(settings);
     options.threads = maxThreads_;
-    options.timingRuns = settings.getAvgTimingIterations();
     options.sideBySide = settings.getMaxAuxStreams() > 0;
     options.profilingVerbosity = static_cast<int>(settings.getProfilingVerbosity());
-    options.timeLayers = settings.getProfilingVerbosity() == ProfilingVerbosity::kDETAILED;
     options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
     options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
     options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
     options.precisionRequests = requestsOf(settings);
     options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
         settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
-    if (settings.timings() && !settings.getFlag(BuilderFlag::kDISABLE_TIMING_CACHE))
-      options.timings = settings.timings();
     std::unique_ptr<MonitorAdapter> progress;
     if (settings.getProgressMonitor())
       progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
@@ -219,7 +294,14 @@ class Builder final : public Implements<IBuilder> {
     options.wrapDevice = wrapperFor(allocator_);
     options.loadPlugin = loader();
     options.log = reporter_.log();
-    return writeEngine(compile(static_cast<Network&>(network).graphToBuild(), options));
+    std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
+    Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
+    plan.pluginLibraries = std::move(libraries);
+    std::vector<std::byte> file = writeEngine(plan);
+    if (settings.getFlag(BuilderFlag::kMONITOR_MEMORY))
+      reporter_.log().info("the process had up to ", peakMemoryBytes() >> 20,
+                           " MiB of memory by the end of the build");
+    return file;
   }
 
   // use(the engine file), or `failure`.
@@ -234,7 +316,7 @@ class Builder final : public Implements<IBuilder> {
 
   // A GPU when one can be used, and the CPU otherwise, with a line that says why.
   std::string deviceFor(const BuilderConfig& settings) const {
-    if (settings.getDefaultDeviceType() != DeviceType::kGPU) return "cpu";
+    if (settings.getDefaultDeviceType() == DeviceType::kCPU) return "cpu";
     if (settings.getComputeCapability() != 0) return std::string(kGpu);
     const std::string reason = whyUnusable(kGpu);
     if (reason.empty()) return std::string(kGpu);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/engine.h"
 #include "compiler/compile.h"
 
 namespace camshaft::api {
@@ -20,6 +21,14 @@ void BuilderConfig::reset() noexcept {
   maxAuxStreams_ = 7;
   verbosity_ = ProfilingVerbosity::kLAYER_NAMES_ONLY;
   monitor_ = nullptr;
+  selector_ = nullptr;
+  tacticSources_ = kAllTacticSources;
+  maxNbTactics_ = -1;
+  hardware_ = HardwareCompatibilityLevel::kNONE;
+  pluginLibraries_.clear();
+  layerDevices_.clear();
+  tiling_ = TilingOptimizationLevel::kNONE;
+  l2Limit_ = -1;
   profileStream_ = nullptr;
   quantizationFlags_ = 0;
   previewFeatures_ = 0;
@@ -92,6 +101,94 @@ void BuilderConfig::setPreviewFeature(PreviewFeature feature, bool enable) noexc
 
 bool BuilderConfig::getPreviewFeature(PreviewFeature feature) const noexcept {
   return guarded(reporter_, false, [&] { return (previewFeatures_ & bitOf(feature)) != 0; });
+}
+
+bool BuilderConfig::setTacticSources(TacticSources sources) noexcept {
+  return guarded(reporter_, false, [&] {
+    if ((sources & ~kAllTacticSources) != 0)
+      fail(ErrorKind::kInvalidArgument,
+           "setTacticSources was given bits of no source: the sources ", "are bits 0 to ",
+           EnumMax<TacticSource>() - 1);
+    tacticSources_ = sources;
+    return true;
+  });
+}
+
+void BuilderConfig::setMaxNbTactics(int32_t count) noexcept {
+  attempt(reporter_, [&] {
+    if (count < 1 && count != -1)
+      fail(ErrorKind::kInvalidArgument,
+           "the number of tactics to time must be 1 or more, or -1 for all, not ", count);
+    maxNbTactics_ = count;
+  });
+}
+
+void BuilderConfig::setHardwareCompatibilityLevel(HardwareCompatibilityLevel level) noexcept {
+  attempt(reporter_, [&] {
+    requireKnown(level, "level of hardware compatibility");
+    hardware_ = level;
+  });
+}
+
+void BuilderConfig::setPluginsToSerialize(const char* const* paths, int32_t count) noexcept {
+  attempt(reporter_, [&] {
+    if (count < 0 || (count > 0 && !paths))
+      fail(ErrorKind::kInvalidArgument, "setPluginsToSerialize was given no list of ", count,
+           " paths");
+    std::vector<std::string> libraries;
+    for (int32_t i = 0; i < count; ++i) {
+      if (!paths[i] || !*paths[i])
+        fail(ErrorKind::kInvalidArgument, "path ", i, " of setPluginsToSerialize is empty");
+      if (std::ranges::find(libraries, paths[i]) != libraries.end())
+        fail(ErrorKind::kInvalidArgument, "setPluginsToSerialize was given '", paths[i],
+             "' twice; name each library once");
+      libraries.emplace_back(paths[i]);
+    }
+    pluginLibraries_ = std::move(libraries);
+  });
+}
+
+const char* BuilderConfig::getPluginToSerialize(int32_t index) const noexcept {
+  return guarded<const char*>(reporter_, nullptr, [&] {
+    if (index < 0 || index >= getNbPluginsToSerialize())
+      fail(ErrorKind::kInvalidArgument, "there is no library ", index, " to serialise; ",
+           getNbPluginsToSerialize(), " were set");
+    return pluginLibraries_[static_cast<size_t>(index)].c_str();
+  });
+}
+
+void BuilderConfig::setDeviceType(const ILayer* layer, DeviceType device) noexcept {
+  attempt(reporter_, [&] {
+    if (!layer) fail(ErrorKind::kInvalidArgument, "setDeviceType was given no layer");
+    requireKnown(device, "type of device");
+    layerDevices_[layer] = device;
+  });
+}
+
+DeviceType BuilderConfig::getDeviceType(const ILayer* layer) const noexcept {
+  const auto it = layerDevices_.find(layer);
+  return it == layerDevices_.end() ? device_ : it->second;
+}
+
+void BuilderConfig::setDLACore(int32_t core) noexcept {
+  if (core != getDLACore())
+    reporter_.warning(str("setDLACore(", core, ") changes nothing: there is no DLA here"));
+}
+
+bool BuilderConfig::setTilingOptimizationLevel(TilingOptimizationLevel level) noexcept {
+  return guarded(reporter_, false, [&] {
+    requireKnown(level, "level of tiling");
+    tiling_ = level;
+    return true;
+  });
+}
+
+bool BuilderConfig::setL2LimitForTiling(int64_t bytes) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (bytes < -1) fail(ErrorKind::kInvalidArgument, "a cache cannot have ", bytes, " bytes");
+    l2Limit_ = bytes;
+    return true;
+  });
 }
 
 void BuilderConfig::setDefaultDeviceType(DeviceType device) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
 
   const std::vector<ShapeProfile>& profiles() const { return profiles_; }
   TimingCache* timings() const { return timings_.get(); }
+  const std::map<const nvinfer1::ILayer*, nvinfer1::DeviceType>& layerDevices() const {
+    return layerDevices_;
+  }
+  const std::vector<std::string>& pluginLibraries() const { return pluginLibraries_; }
   const std::set<std::string, std::less<>>& disabledPasses() const { return disabledPasses_; }
 
   void reset() noexcept override;
@@ -62,8 +67,39 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
     return timingsView_.get();
   }
 
-  // Nothing hangs on these: kernels are timed on streams of the build's own, and there is no
-  // calibration and no preview.
+  void setAlgorithmSelector(nvinfer1::IAlgorithmSelector* selector) noexcept override {
+    selector_ = selector;
+  }
+  nvinfer1::IAlgorithmSelector* getAlgorithmSelector() const noexcept override { return selector_; }
+  bool setTacticSources(nvinfer1::TacticSources sources) noexcept override;
+  nvinfer1::TacticSources getTacticSources() const noexcept override { return tacticSources_; }
+  void setMaxNbTactics(int32_t count) noexcept override;
+  int32_t getMaxNbTactics() const noexcept override { return maxNbTactics_; }
+  void setHardwareCompatibilityLevel(nvinfer1::HardwareCompatibilityLevel level) noexcept override;
+  nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override {
+    return hardware_;
+  }
+  void setPluginsToSerialize(const char* const* paths, int32_t count) noexcept override;
+  const char* getPluginToSerialize(int32_t index) const noexcept override;
+  int32_t getNbPluginsToSerialize() const noexcept override {
+    return static_cast<int32_t>(pluginLibraries_.size());
+  }
+
+  // Of single layers, and of DLA, which there is none of.
+  void setDeviceType(const nvinfer1::ILayer* layer, nvinfer1::DeviceType device) noexcept override;
+  nvinfer1::DeviceType getDeviceType(const nvinfer1::ILayer* layer) const noexcept override;
+  bool isDeviceTypeSet(const nvinfer1::ILayer* layer) const noexcept override {
+    return layerDevices_.contains(layer);
+  }
+  void resetDeviceType(const nvinfer1::ILayer* layer) noexcept override {
+    layerDevices_.erase(layer);
+  }
+  bool canRunOnDLA(const nvinfer1::ILayer*) const noexcept override { return false; }
+  void setDLACore(int32_t core) noexcept override;
+  int32_t getDLACore() const noexcept override { return -1; }
+
+  // Nothing hangs on these: kernels are timed on streams of the build's own, layers are not tiled
+  // together, and there is no calibration and no preview. Builds say so where they are set.
   void setProfileStream(cudaStream_t const stream) noexcept override { profileStream_ = stream; }
   cudaStream_t getProfileStream() const noexcept override { return profileStream_; }
   void setQuantizationFlags(nvinfer1::QuantizationFlags flags) noexcept override;
@@ -73,6 +109,12 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   bool getQuantizationFlag(nvinfer1::QuantizationFlag flag) const noexcept override;
   void setPreviewFeature(nvinfer1::PreviewFeature feature, bool enable) noexcept override;
   bool getPreviewFeature(nvinfer1::PreviewFeature feature) const noexcept override;
+  bool setTilingOptimizationLevel(nvinfer1::TilingOptimizationLevel level) noexcept override;
+  nvinfer1::TilingOptimizationLevel getTilingOptimizationLevel() const noexcept override {
+    return tiling_;
+  }
+  bool setL2LimitForTiling(int64_t bytes) noexcept override;
+  int64_t getL2LimitForTiling() const noexcept override { return l2Limit_; }
 
   // config_refusals.cpp: only the value that these have is taken.
   void setEngineCapability(nvinfer1::EngineCapability capability) noexcept override;
@@ -83,32 +125,8 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   const nvinfer1::IOptimizationProfile* getCalibrationProfile() noexcept override {
     return nullptr;
   }
-  void setAlgorithmSelector(nvinfer1::IAlgorithmSelector* selector) noexcept override;
-  nvinfer1::IAlgorithmSelector* getAlgorithmSelector() const noexcept override { return nullptr; }
-  void setDeviceType(const nvinfer1::ILayer* layer, nvinfer1::DeviceType device) noexcept override;
-  nvinfer1::DeviceType getDeviceType(const nvinfer1::ILayer*) const noexcept override {
-    return device_;
-  }
-  bool isDeviceTypeSet(const nvinfer1::ILayer*) const noexcept override { return false; }
-  void resetDeviceType(const nvinfer1::ILayer*) noexcept override {}
-  bool canRunOnDLA(const nvinfer1::ILayer*) const noexcept override { return false; }
-  void setDLACore(int32_t core) noexcept override;
-  int32_t getDLACore() const noexcept override { return -1; }
-  bool setTacticSources(nvinfer1::TacticSources sources) noexcept override;
-  nvinfer1::TacticSources getTacticSources() const noexcept override;
-  void setHardwareCompatibilityLevel(nvinfer1::HardwareCompatibilityLevel level) noexcept override;
-  nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override;
   void setRuntimePlatform(nvinfer1::RuntimePlatform platform) noexcept override;
   nvinfer1::RuntimePlatform getRuntimePlatform() const noexcept override;
-  void setPluginsToSerialize(const char* const* paths, int32_t count) noexcept override;
-  const char* getPluginToSerialize(int32_t) const noexcept override { return nullptr; }
-  int32_t getNbPluginsToSerialize() const noexcept override { return 0; }
-  void setMaxNbTactics(int32_t count) noexcept override;
-  int32_t getMaxNbTactics() const noexcept override { return -1; }
-  bool setTilingOptimizationLevel(nvinfer1::TilingOptimizationLevel level) noexcept override;
-  nvinfer1::TilingOptimizationLevel getTilingOptimizationLevel() const noexcept override;
-  bool setL2LimitForTiling(int64_t bytes) noexcept override;
-  int64_t getL2LimitForTiling() const noexcept override { return -1; }
   bool setRemoteAutoTuningConfig(const char* config) noexcept override;
   const char* getRemoteAutoTuningConfig() const noexcept override { return ""; }
   bool setBuildRoute(const char* route) noexcept override;
@@ -127,6 +145,14 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   int32_t maxAuxStreams_;
   nvinfer1::ProfilingVerbosity verbosity_;
   nvinfer1::IProgressMonitor* monitor_;
+  nvinfer1::IAlgorithmSelector* selector_;
+  nvinfer1::TacticSources tacticSources_;
+  int32_t maxNbTactics_;
+  nvinfer1::HardwareCompatibilityLevel hardware_;
+  std::vector<std::string> pluginLibraries_;  // paths
+  std::map<const nvinfer1::ILayer*, nvinfer1::DeviceType> layerDevices_;
+  nvinfer1::TilingOptimizationLevel tiling_;
+  int64_t l2Limit_;
   cudaStream_t profileStream_;
   nvinfer1::QuantizationFlags quantizationFlags_;
   uint32_t previewFeatures_;  // bits of PreviewFeature

@@ -1,14 +1,18 @@
 // Settings that builds cannot follow yet. Each takes the value it has, and refuses all others.
 #include "api/config.h"
-#include "api/engine.h"
 
 namespace camshaft::api {
 
 using namespace nvinfer1;
 
 void BuilderConfig::setEngineCapability(EngineCapability capability) noexcept {
-  if (capability != getEngineCapability())
-    refused(reporter_, "engines of other capabilities than kSTANDARD are not available", false);
+  if (capability == EngineCapability::kSAFETY)
+    refused(reporter_,
+            "engines of EngineCapability::kSAFETY are for certified runtimes, which this is not; "
+            "use kSTANDARD",
+            false);
+  else if (capability != getEngineCapability())
+    refused(reporter_, "there is no DLA to build for; use EngineCapability::kSTANDARD", false);
 }
 
 EngineCapability BuilderConfig::getEngineCapability() const noexcept {
@@ -32,48 +36,6 @@ bool BuilderConfig::setCalibrationProfile(const IOptimizationProfile* profile) n
   return profile ? refused(reporter_, kNoCalibration, false) : true;
 }
 
-void BuilderConfig::setAlgorithmSelector(IAlgorithmSelector* selector) noexcept {
-  if (selector)
-    refused(
-        reporter_,
-        "algorithm selectors are not available yet; a timing cache makes builds choose the same "
-        "kernels again",
-        false);
-}
-
-void BuilderConfig::setDeviceType(const ILayer*, DeviceType device) noexcept {
-  if (device != device_)
-    refused(reporter_,
-            "a layer cannot have a device of its own yet: all run on that of setDefaultDeviceType",
-            false);
-}
-
-void BuilderConfig::setDLACore(int32_t core) noexcept {
-  if (core != getDLACore())
-    refused(reporter_, "there is no DLA, so none of its cores can be set", false);
-}
-
-bool BuilderConfig::setTacticSources(TacticSources sources) noexcept {
-  if (sources == getTacticSources()) return true;
-  return refused(reporter_,
-                 "tactic sources cannot be chosen yet: a build tries every library that is there",
-                 false);
-}
-
-TacticSources BuilderConfig::getTacticSources() const noexcept { return kAllTacticSources; }
-
-void BuilderConfig::setHardwareCompatibilityLevel(HardwareCompatibilityLevel level) noexcept {
-  if (level != getHardwareCompatibilityLevel())
-    refused(reporter_,
-            "engines for several kinds of GPU are not available yet; build one for each, with "
-            "setComputeCapability",
-            false);
-}
-
-HardwareCompatibilityLevel BuilderConfig::getHardwareCompatibilityLevel() const noexcept {
-  return HardwareCompatibilityLevel::kNONE;
-}
-
 void BuilderConfig::setRuntimePlatform(RuntimePlatform platform) noexcept {
   if (platform != getRuntimePlatform())
     refused(reporter_, "engines for another platform than that of the build are not available",
@@ -82,32 +44,6 @@ void BuilderConfig::setRuntimePlatform(RuntimePlatform platform) noexcept {
 
 RuntimePlatform BuilderConfig::getRuntimePlatform() const noexcept {
   return RuntimePlatform::kSAME_AS_BUILD;
-}
-
-void BuilderConfig::setPluginsToSerialize(const char* const*, int32_t count) noexcept {
-  if (count != 0) refused(reporter_, "engines cannot hold libraries of plugins yet", false);
-}
-
-void BuilderConfig::setMaxNbTactics(int32_t count) noexcept {
-  if (count != getMaxNbTactics())
-    refused(reporter_,
-            "the number of tactics that are timed cannot be set yet; setBuilderOptimizationLevel "
-            "bounds it",
-            false);
-}
-
-bool BuilderConfig::setTilingOptimizationLevel(TilingOptimizationLevel level) noexcept {
-  if (level == getTilingOptimizationLevel()) return true;
-  return refused(reporter_, "tiling several layers together is not available yet", false);
-}
-
-TilingOptimizationLevel BuilderConfig::getTilingOptimizationLevel() const noexcept {
-  return TilingOptimizationLevel::kNONE;
-}
-
-bool BuilderConfig::setL2LimitForTiling(int64_t bytes) noexcept {
-  if (bytes == getL2LimitForTiling()) return true;
-  return refused(reporter_, "tiling several layers together is not available yet", false);
 }
 
 bool BuilderConfig::setRemoteAutoTuningConfig(const char* config) noexcept {

@@ -31,28 +31,13 @@ TEST(Refusals, SettingsThatBuildsCannotFollowYet) {
   };
   EXPECT_TRUE(refuses([&] { config.setEngineCapability(EngineCapability::kSAFETY); }));
   EXPECT_EQ(config.getEngineCapability(), EngineCapability::kSTANDARD);
-  EXPECT_TRUE(refuses([&] { config.setDeviceType(nullptr, DeviceType::kDLA); }));
-  EXPECT_TRUE(refuses([&] { config.setDLACore(0); }));
-  EXPECT_EQ(config.getDLACore(), -1);
-  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setTacticSources(0)); }));
-  EXPECT_TRUE(refuses(
-      [&] { config.setHardwareCompatibilityLevel(HardwareCompatibilityLevel::kAMPERE_PLUS); }));
   EXPECT_TRUE(refuses([&] { config.setRuntimePlatform(RuntimePlatform::kWINDOWS_AMD64); }));
-  EXPECT_TRUE(refuses([&] { config.setMaxNbTactics(3); }));
-  EXPECT_TRUE(refuses(
-      [&] { EXPECT_FALSE(config.setTilingOptimizationLevel(TilingOptimizationLevel::kFULL)); }));
-  EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setL2LimitForTiling(1)); }));
   EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setRemoteAutoTuningConfig("there")); }));
   EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setBuildRoute("other")); }));
 
   client.logger.errors.clear();
   config.setEngineCapability(config.getEngineCapability());
-  EXPECT_TRUE(config.setTacticSources(config.getTacticSources()));
-  config.setMaxNbTactics(config.getMaxNbTactics());
   config.setInt8Calibrator(nullptr);
-  config.setPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806, true);
-  EXPECT_TRUE(config.getPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806));
-  EXPECT_FALSE(config.canRunOnDLA(client.network->getLayer(0)));
   EXPECT_TRUE(client.logger.errors.empty());
 }
 

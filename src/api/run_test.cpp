@@ -35,15 +35,23 @@ void describeModel(Client& client) {
 class Monitor : public IProgressMonitor {
  public:
   explicit Monitor(int allowed) : allowed_(allowed) {}
-  void phaseStart(const char* name, const char*, int32_t) noexcept override {
+  void phaseStart(const char* name, const char* parent, int32_t count) noexcept override {
+    EXPECT_EQ(std::string(parent ? parent : ""), open.empty() ? "" : open.back());
+    EXPECT_GT(count, 0);
+    EXPECT_TRUE(counts.emplace(name, count).second) << name << " began twice";
     open.push_back(name);
   }
-  bool stepComplete(const char*, int32_t) noexcept override { return ++steps <= allowed_; }
+  bool stepComplete(const char* name, int32_t step) noexcept override {
+    EXPECT_EQ(open.back(), name);
+    EXPECT_EQ(step, done[name]++) << "in " << name;
+    return ++steps <= allowed_;
+  }
   void phaseFinish(const char* name) noexcept override {
     EXPECT_EQ(open.back(), name);
     open.pop_back();
   }
   std::vector<std::string> open;
+  std::map<std::string, int> counts, done;  // steps of each phase, as announced and as completed
   int steps = 0;
 
  private:
@@ -58,11 +66,15 @@ TEST(Building, ReportsProgressAndCanBeStopped) {
   EXPECT_TRUE(client.build());
   EXPECT_GT(patient.steps, 2);
   EXPECT_TRUE(patient.open.empty());
-  Monitor impatient(1);
-  client.config->setProgressMonitor(&impatient);
-  EXPECT_FALSE(client.build());
-  EXPECT_EQ(impatient.steps, 2);
-  EXPECT_TRUE(impatient.open.empty()) << "every phase that started was finished";
+  EXPECT_EQ(patient.done, patient.counts) << "each phase completes each of its steps once";
+  for (int allowed = 0; allowed < patient.steps; ++allowed) {
+    Monitor impatient(allowed);
+    client.config->setProgressMonitor(&impatient);
+    EXPECT_FALSE(client.build());
+    EXPECT_EQ(impatient.steps, allowed + 1) << "a build goes on after it was stopped";
+    EXPECT_TRUE(impatient.open.empty()) << "every phase that started was finished";
+  }
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("cancelled"));
 }
 
 TEST(Building, TimingCacheGoesRoundTrip) {

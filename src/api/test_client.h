@@ -20,9 +20,21 @@ class TestLogger : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* message) noexcept override {
     const std::lock_guard lock(mutex_);
-    if (severity <= Severity::kERROR) errors.push_back(message);
+    if (severity <= Severity::kERROR)
+      errors.push_back(message);
+    else if (severity == Severity::kWARNING)
+      warnings.push_back(message);
+    else if (keepsNotes)
+      notes.push_back(message);
   }
-  std::vector<std::string> errors;
+  // How many of the lines have this in them.
+  static int64_t countIn(const std::vector<std::string>& lines, std::string_view part) {
+    return std::ranges::count_if(
+        lines, [&](const std::string& line) { return line.find(part) != std::string::npos; });
+  }
+  std::vector<std::string> errors, warnings;
+  bool keepsNotes = false;
+  std::vector<std::string> notes;  // information and verbose lines
 
  private:
   std::mutex mutex_;

@@ -1,5 +1,10 @@
 #include "api/timing_cache.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "api/convert.h"
 
 namespace camshaft::api {
@@ -23,25 +28,49 @@ bool TimingCacheView::reset() noexcept {
 
 namespace {
 
-constexpr char kNoEntries[] =
-    "the entries of a timing cache cannot be read or changed one by one yet; serialize, combine "
-    "and "
-    "reset work on all of them";
+ChoiceKey keyOf(const nvinfer1::TimingCacheKey& key) { return std::to_array(key.data); }
 
 }  // namespace
 
-int64_t TimingCacheView::queryKeys(nvinfer1::TimingCacheKey*, int64_t) const noexcept {
-  return refused(reporter_, kNoEntries, int64_t{-1});
+int64_t TimingCacheView::queryKeys(nvinfer1::TimingCacheKey* keys,
+                                   int64_t capacity) const noexcept {
+  return guarded(reporter_, int64_t{-1}, [&] {
+    const std::vector<ChoiceKey> all = cache_->choiceKeys();
+    const auto count = static_cast<int64_t>(all.size());
+    if (keys && capacity < 0)
+      fail(ErrorKind::kInvalidArgument, "a buffer cannot have room for ", capacity, " keys");
+    for (int64_t i = 0; keys && i < std::min(count, capacity); ++i)
+      std::ranges::copy(all[i], keys[i].data);
+    return count;
+  });
 }
 
-nvinfer1::TimingCacheValue TimingCacheView::query(const nvinfer1::TimingCacheKey&) const noexcept {
+nvinfer1::TimingCacheValue TimingCacheView::query(
+    const nvinfer1::TimingCacheKey& key) const noexcept {
   using Value = nvinfer1::TimingCacheValue;
-  return refused(reporter_, kNoEntries, Value{Value::kINVALID_TACTIC_HASH, 0});
+  const std::optional<Choice> choice = cache_->findChoice(keyOf(key));
+  return choice ? Value{choice->tactic, choice->milliseconds}
+                : Value{Value::kINVALID_TACTIC_HASH, std::numeric_limits<float>::quiet_NaN()};
 }
 
-bool TimingCacheView::update(const nvinfer1::TimingCacheKey&,
-                             const nvinfer1::TimingCacheValue&) noexcept {
-  return refused(reporter_, kNoEntries, false);
+bool TimingCacheView::update(const nvinfer1::TimingCacheKey& key,
+                             const nvinfer1::TimingCacheValue& value) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (!cache_->findChoice(keyOf(key)))
+      fail(ErrorKind::kInvalidArgument,
+           "the timing cache has no entry of this key; those of queryKeys() can be updated");
+    if (std::isnan(value.timingMSec)) {
+      cache_->forgetChoice(keyOf(key));
+      return true;
+    }
+    if (value.tacticHash == nvinfer1::TimingCacheValue::kINVALID_TACTIC_HASH)
+      fail(ErrorKind::kInvalidArgument,
+           "kINVALID_TACTIC_HASH is no tactic; a time that is NaN deletes an entry");
+    if (value.timingMSec < 0)
+      fail(ErrorKind::kInvalidArgument, "a tactic cannot take ", value.timingMSec, " ms");
+    cache_->setChoice(keyOf(key), {value.tacticHash, value.timingMSec});
+    return true;
+  });
 }
 
 }  // namespace camshaft::api

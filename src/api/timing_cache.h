@@ -23,7 +23,7 @@ class TimingCacheView final : public Implements<nvinfer1::ITimingCache> {
   bool combine(const nvinfer1::ITimingCache& other, bool ignoreMismatch) noexcept override;
   bool reset() noexcept override;
 
-  // Refused.
+  // What layers were given in builds with kEDITABLE_TIMING_CACHE.
   int64_t queryKeys(nvinfer1::TimingCacheKey* keys, int64_t capacity) const noexcept override;
   nvinfer1::TimingCacheValue query(const nvinfer1::TimingCacheKey& key) const noexcept override;
   bool update(const nvinfer1::TimingCacheKey& key,

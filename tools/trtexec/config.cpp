@@ -106,7 +106,7 @@ void setDevices(const Options& options, INetworkDefinition& network, IBuilderCon
   config.setComputeCapability(build.computeCapability);
   if (options.system.dlaCore) {
     config.setDefaultDeviceType(DeviceType::kDLA);
-    set(config, &IBuilderConfig::setDLACore, &IBuilderConfig::getDLACore, *options.system.dlaCore);
+    config.setDLACore(*options.system.dlaCore);  // there is none, as the build will say
   }
   if (build.layerDevices.empty()) return;
   for (int32_t i = 0; i < network.getNbLayers(); ++i) {

@@ -201,6 +201,11 @@ std::vector<Flag> buildFlags(Options& options) {
        "Fail where the timing cache lacks a timing",
        sets(build, {BuilderFlag::kERROR_ON_TIMING_CACHE_MISS})},
 
+      {{"allowGPUFallback"},
+       "",
+       "Run on the GPU what is to run on DLA, which there is none of",
+       sets(build, {BuilderFlag::kGPU_FALLBACK})},
+
       // Camshaft's own
       {{"cpu"}, "", "Build for the CPU, also where there is a GPU", turnsOn(build.cpu)},
       {{"computeCapability"},

@@ -77,7 +77,6 @@ constexpr UnavailableFlag kUnavailable[] = {
     {Group::kBuild, "minShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
     {Group::kBuild, "optShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
     {Group::kBuild, "maxShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
-    {Group::kBuild, "allowGPUFallback", "", Effect::kNone, "there is no DLA to fall back from"},
     {Group::kBuild, "uint8AsymmetricQuantizationDLA", "", Effect::kRefused, kNoDla},
     {Group::kBuild, "reportCapabilityDLA", "", Effect::kRefused, kNoDla},
     {Group::kBuild, "adjustForDLA", "", Effect::kRefused, kNoDla},
