@@ -9,6 +9,7 @@
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
+#include "compiler/plugin_types.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
@@ -79,6 +80,7 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.hasDeviceMemory = backend.hasDeviceMemory;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
+  castAroundPlugins(graph, options);
   optimize(graph, options, backend, kWhole);
   optimizeBodies(graph, options);
   whole.completeStep();
