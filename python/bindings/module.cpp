@@ -148,6 +148,7 @@ NB_MODULE(_camshaft, m) {
   bindRuntime(m);
   bindParser(m);
   bindSlim(m);
+  bindOlderStyle();
   guardClasses(m);
   m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." +
                                std::to_string(NV_TENSORRT_MINOR) + "." +
