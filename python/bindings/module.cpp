@@ -147,6 +147,7 @@ NB_MODULE(_camshaft, m) {
   bindDevice(m);
   bindRuntime(m);
   bindParser(m);
+  bindPlugins(m);
   bindSlim(m);
   bindOlderStyle();
   guardClasses(m);

@@ -26,11 +26,27 @@ int8, int32, int64, uint8 = DataType.INT8, DataType.INT32, DataType.INT64, DataT
 bool = DataType.BOOL  # noqa: A001 - the name clients use
 fp8, int4, fp4, e8m0 = DataType.FP8, DataType.INT4, DataType.FP4, DataType.E8M0
 
+from ._plugins import (  # noqa: E402
+    IPluginCapability as IPluginCapability, IPluginCreator as IPluginCreator,
+    IPluginCreatorInterface as IPluginCreatorInterface, IPluginCreatorV3One as IPluginCreatorV3One,
+    IPluginCreatorV3Quick as IPluginCreatorV3Quick, IPluginResource as IPluginResource,
+    IPluginV2 as IPluginV2, IPluginV2DynamicExt as IPluginV2DynamicExt,
+    IPluginV2DynamicExtBase as IPluginV2DynamicExtBase, IPluginV2Ext as IPluginV2Ext,
+    IPluginV3 as IPluginV3, IPluginV3OneBuild as IPluginV3OneBuild,
+    IPluginV3OneBuildV2 as IPluginV3OneBuildV2, IPluginV3OneCore as IPluginV3OneCore,
+    IPluginV3OneRuntime as IPluginV3OneRuntime, IPluginV3QuickAOTBuild as IPluginV3QuickAOTBuild,
+    IPluginV3QuickBuild as IPluginV3QuickBuild, IPluginV3QuickCore as IPluginV3QuickCore,
+    IPluginV3QuickRuntime as IPluginV3QuickRuntime, PluginField as PluginField,
+    PluginFieldCollection as PluginFieldCollection, PluginFieldCollection_ as PluginFieldCollection_,
+    QuickPluginCreationRequest as QuickPluginCreationRequest,
+)
 from ._types import _array_at, _data_type_of, nptype as nptype  # noqa: E402,F401
 from .inference import infer as infer  # noqa: E402
 from ._slim import slim as slim  # noqa: E402
 from collections.abc import Iterable as _Iterable  # noqa: E402
 import builtins as _builtins  # noqa: E402
+import importlib as _importlib  # noqa: E402
+from typing import Any as _Any  # noqa: E402
 
 
 def volume(iterable: _Iterable[int]) -> int:
@@ -39,6 +55,14 @@ def volume(iterable: _Iterable[int]) -> int:
     for size in iterable:
         product *= size
     return product
+
+
+def __getattr__(name: str) -> _Any:
+    # Loaded when first asked for: few programs have plugins.
+    if name in ("plugin", "ISymExpr", "ISymExprs", "KernelLaunchParams", "PluginArgDataType", "PluginArgType"):
+        plugin = _importlib.import_module(".plugin", __name__)
+        return plugin if name == "plugin" else getattr(plugin, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def init_libnvinfer_plugins(logger: ILogger | None, namespace: str) -> _builtins.bool:

@@ -140,7 +140,7 @@ trt.kept = (listed, cycle, engine, tensor)
 
 def test_nothing_is_said_at_exit():
     folder = pathlib.Path(trt.__file__).parent.parent
-    done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", AT_EXIT], capture_output=True, text=True,
                           env={"PYTHONPATH": str(folder)})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
