@@ -17,8 +17,11 @@ namespace nvinfer1 {
 // kERROR_ON_TIMING_CACHE_MISS (a kernel that the cache has no time of ends the build),
 // kREJECT_EMPTY_ALGORITHMS (an algorithm selector that selects nothing ends the build),
 // kMONITOR_MEMORY (the log tells how much memory the process had).
-// Refused by a build, because they ask for something that is not there yet: kREFIT,
-// kREFIT_IDENTICAL, kREFIT_INDIVIDUAL, kSTRIP_PLAN (kWEIGHTLESS), kWEIGHT_STREAMING.
+// One of kREFIT (all weights can be given anew: floating-point ones that are not single numbers,
+// and matrices of 8 bits and less), kREFIT_INDIVIDUAL (those that the network marks) and
+// kREFIT_IDENTICAL (all, with the values of the build) makes an engine that can be refitted.
+// kSTRIP_PLAN (kWEIGHTLESS) leaves these weights out of it; alone it implies kREFIT_IDENTICAL.
+// kWEIGHT_STREAMING lets an engine run with fewer weights on its device than it has.
 // All others grant a freedom that goes unused, or ask for what holds anyway, and change nothing;
 // the log of a build says so of each. A new config has kTF32 set and nothing else.
 enum class BuilderFlag : int32_t {

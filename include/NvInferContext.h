@@ -119,7 +119,7 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   size_t updateDeviceMemorySizeForShapes() noexcept {
     return mImpl->updateDeviceMemorySizeForShapes();
   }
-  // In place of the engine's allocator. Refused.
+  // For memory whose size only a run knows, on engines for a GPU; given back when the run returns.
   bool setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {
     return mImpl->setTemporaryStorageAllocator(allocator);
   }
@@ -129,7 +129,8 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   // Of what the context sets aside of the L2 cache, which is nothing.
   void setPersistentCacheLimit(size_t size) noexcept { mImpl->setPersistentCacheLimit(size); }
   size_t getPersistentCacheLimit() const noexcept { return mImpl->getPersistentCacheLimit(); }
-  // Refused, but for kNONE.
+  // Of the ranges around layers that are launched one by one, which NVIDIA's profilers show. At
+  // most that of the engine, which it is at first.
   bool setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
     return mImpl->setNvtxVerbosity(verbosity);
   }
@@ -138,7 +139,8 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
   void setAuxStreams(cudaStream_t* auxStreams, int32_t nbStreams) noexcept {
     mImpl->setAuxStreams(auxStreams, nbStreams);
   }
-  // Debug tensors: who gets them, and which are given. Refused; none is marked.
+  // Debug tensors: who gets them, and which are given; at first none is. The listener is borrowed
+  // and called within enqueueV3, in a loop once per iteration; false from it ends the run.
   bool setDebugListener(IDebugListener* listener) noexcept {
     return mImpl->setDebugListener(listener);
   }
@@ -154,7 +156,7 @@ class CAMSHAFT_API IExecutionContext : public INoCopy {
     return mImpl->setUnfusedTensorsDebugState(flag);
   }
   bool getUnfusedTensorsDebugState() const noexcept { return mImpl->getUnfusedTensorsDebugState(); }
-  // For layers that work on several devices. Refused.
+  // For layers that work on several devices. There is one, so any will do.
   bool setCommunicator(void* communicator) noexcept { return mImpl->setCommunicator(communicator); }
 
  protected:

@@ -57,7 +57,7 @@ class CAMSHAFT_API IOptimizationProfile : public INoCopy {
 
 // Bit numbers of SerializationFlags.
 enum class SerializationFlag : int32_t {
-  kEXCLUDE_WEIGHTS = 0,       // those that a refit gives again; refused
+  kEXCLUDE_WEIGHTS = 0,       // those that a refit gives again
   kEXCLUDE_LEAN_RUNTIME = 1,  // there never is one in an engine
   kINCLUDE_REFIT = 2,         // the result can be refitted once more
 };
@@ -210,8 +210,8 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
                        OptProfileSelector select) const noexcept {
     return mImpl->getProfileShape(tensorName, profileIndex, select);
   }
-  // Values of a shape input; null for any other tensor, or when the element type is not int32
-  // (first form) or int64 (second form).
+  // Values of a shape input; null for any other tensor, and from the first form where they do not
+  // fit.
   const int32_t* getProfileTensorValues(const char* tensorName, int32_t profileIndex,
                                         OptProfileSelector select) const noexcept {
     return mImpl->getProfileTensorValues(tensorName, profileIndex, select);
@@ -243,7 +243,7 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
     return mImpl->createExecutionContextWithRuntimeConfig(runtimeConfig);
   }
   IRuntimeConfig* createRuntimeConfig() noexcept { return mImpl->createRuntimeConfig(); }
-  // Whether the engine was built with kREFIT or one of its kind, which builds refuse.
+  // Whether the engine was built with kREFIT or one of its kind.
   bool isRefittable() const noexcept { return mImpl->isRefittable(); }
   // Always kSTANDARD.
   EngineCapability getEngineCapability() const noexcept { return mImpl->getEngineCapability(); }
@@ -261,8 +261,10 @@ class CAMSHAFT_API ICudaEngine : public INoCopy {
   IHostMemory* serializeWithConfig(ISerializationConfig& config) const noexcept {
     return mImpl->serializeWithConfig(config);
   }
-  // Weight streaming: bytes of weights that stay on the device. Refused; all do, and the getters
-  // tell 0.
+  // Weight streaming, of engines built with kWEIGHT_STREAMING: how many bytes of weights stay on
+  // the device; all of them until a budget is set. The others lie on the host, and runs copy them
+  // to scratch memory layer by layer. Budgets are set while there are no contexts. In the older
+  // pair -1 asks for the automatic budget and 0 is no streaming. Other engines tell 0.
   bool setWeightStreamingBudget(int64_t gpuMemoryBudget) noexcept {
     return mImpl->setWeightStreamingBudget(gpuMemoryBudget);
   }

@@ -119,8 +119,8 @@ class CAMSHAFT_API ITensor : public INoCopy {
   void resetDynamicRange() noexcept { mImpl->resetDynamicRange(); }
   float getDynamicRangeMin() const noexcept { return mImpl->getDynamicRangeMin(); }
   float getDynamicRangeMax() const noexcept { return mImpl->getDynamicRangeMax(); }
-  // Bits of TensorFormat that an input or output may have in the engine. It has kLINEAR, so that
-  // must be among them.
+  // Bits of TensorFormat that an input or output may have in the engine: kLINEAR where that is
+  // among them, else the first that suits its dimensions. Builds without one fail and say why.
   void setAllowedFormats(TensorFormats formats) noexcept { mImpl->setAllowedFormats(formats); }
   TensorFormats getAllowedFormats() const noexcept { return mImpl->getAllowedFormats(); }
 

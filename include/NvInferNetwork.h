@@ -169,7 +169,8 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
   }
   IResizeLayer* addResize(ITensor& input) noexcept { return mImpl->addResize(input); }
 
-  // Tensors that a run hands to the IDebugListener of its context. Refused.
+  // Tensors that a run hands to the IDebugListener of its context, where that asks for them. They
+  // are stored, whatever is fused around them; results are the same.
   bool markDebug(ITensor& tensor) noexcept { return mImpl->markDebug(tensor); }
   bool unmarkDebug(ITensor& tensor) noexcept { return mImpl->unmarkDebug(tensor); }
   bool isDebugTensor(const ITensor& tensor) const noexcept { return mImpl->isDebugTensor(tensor); }
@@ -219,7 +220,7 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
                               const Dims& postPadding) noexcept {
     return mImpl->addPaddingNd(input, prePadding, postPadding);
   }
-  // By which a refitter finds them. Refused.
+  // By which a refitter finds them. They are known by their memory, so the layer is added first.
   bool setWeightsName(Weights weights, const char* name) noexcept {
     return mImpl->setWeightsName(weights, name);
   }
@@ -283,7 +284,7 @@ class CAMSHAFT_API INetworkDefinition : public INoCopy {
   }
   // The builder that made the network.
   virtual IBuilder& getBuilder() const noexcept { return mImpl->getBuilder(); }
-  // With kREFIT_INDIVIDUAL only these can be given anew. Refused.
+  // With kREFIT_INDIVIDUAL only these can be given anew.
   bool markWeightsRefittable(const char* name) noexcept {
     return mImpl->markWeightsRefittable(name);
   }

@@ -62,7 +62,7 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   }
   // The runtime's own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
-  // A runtime of another version, from its library. Refused.
+  // That of another library, which stays loaded: for engines of the version it has.
   IRuntime* loadRuntime(const char* path) noexcept { return mImpl->loadRuntime(path); }
   // Whether engines may bring libraries of plugins (IBuilderConfig::setPluginsToSerialize), whose
   // code then runs in this process. Default: such engines are refused.
@@ -73,9 +73,11 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   apiv::VRuntime* mImpl{};
 };
 
-// Gives an engine other weights. Refused: none can be created. Weights are named as in the model,
-// or by layer and role. They are borrowed until the refit. One thread at a time uses a refitter and
-// its engine.
+// Gives an engine other weights: its plan is built again from them, with the kernels it has.
+// Weights are named as in the model, or by layer and role. They are borrowed until the refit, and
+// stay set for the next one. One thread at a time uses a refitter and its engine, and nothing of
+// the engine runs meanwhile; contexts that exist compute with the new weights. A refit that fails
+// changes nothing.
 class CAMSHAFT_API IRefitter : public INoCopy {
  public:
   ~IRefitter() noexcept override = default;
@@ -133,7 +135,7 @@ class CAMSHAFT_API IRefitter : public INoCopy {
   bool unsetNamedWeights(const char* weightsName) noexcept {
     return mImpl->unsetNamedWeights(weightsName);
   }
-  // Whether numbers that no weight should be are looked for; on in a new refitter.
+  // Whether weights that are not finite cost a warning; on in a new refitter.
   void setWeightsValidation(bool weightsValidation) noexcept {
     mImpl->setWeightsValidation(weightsValidation);
   }

@@ -29,5 +29,5 @@ done | xargs -r -L 1 -P "${JOBS:-$(nproc)}" sh -c 'g++ '"${flags[*]}"' -c "$0" -
 relative=$(realpath --relative-to="$out/camshaft" "$lib")
 g++ -shared -s -o "$out/camshaft/_camshaft$suffix" "$objects"/*.o "-L$lib" -lcamshaft \
   "-Wl,-rpath,\$ORIGIN/$relative" "-Wl,-rpath-link,$lib" -Wl,--gc-sections
-cp python/camshaft/*.py python/camshaft/py.typed "$out/camshaft/"
+scripts/copy_package.sh "$out"
 echo "built $out/camshaft/_camshaft$suffix"

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OTHERS = {
     "src/backends/cpu": {"simd"},
     "src/backends/cuda": {"codegen", "device", "libraries", "runtime"},
-    "tests/conformance": {"broadcast", "empty", "engines"},
+    "tests/conformance": {"broadcast", "empty", "engines", "weights"},
     "src/onnx/write": {"dims", "graph_writer", "originals", "printers", "reads", "write_graph"},
 }
 

@@ -45,8 +45,7 @@ carry_programs() {
 }
 
 carry_package() {
-  mkdir -p $carry/python/camshaft
-  cp python/camshaft/*.py python/camshaft/py.typed $carry/python/camshaft/
+  scripts/copy_package.sh $carry/python
   [ -n "$python" ] || return 0
   # The objects stay here: they are no use there.
   mkdir -p "$build/python-for-gpu"

@@ -23,11 +23,11 @@ def loaded(plan, threads, logger):
     return engine
 
 
-def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
+def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detailed=False):
     """An engine of `model` (bytes or a path) for any of `shapes`, dicts of shape by input.
 
     One profile covers them all: smallest and largest size per dimension, the first one as optimum.
-    Without `tf32` products are computed in f32 throughout.
+    Without `tf32` products are computed in f32 throughout. A `detailed` engine tells its kernels.
     """
     logger = logger or trt.Logger(trt.Logger.WARNING)
     builder = trt.Builder(logger)
@@ -39,6 +39,8 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False):
     config = builder.create_builder_config()
     config.default_device_type = DEVICE
     config.builder_optimization_level = level
+    if detailed:
+        config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
     if not tf32:
         config.clear_flag(trt.BuilderFlag.TF32)
     profile = builder.create_optimization_profile()

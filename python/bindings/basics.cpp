@@ -13,6 +13,10 @@ DataType dataTypeOf(nb::handle array) {
 }
 
 int getHostMemoryBuffer(PyObject* self, Py_buffer* view, int flags) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_BufferError, "the memory was never initialised");
+    return -1;
+  }
   auto* memory = nb::inst_ptr<IHostMemory>(self);
   return PyBuffer_FillInfo(view, self, memory->data(), static_cast<Py_ssize_t>(memory->size()), 1,
                            flags);
@@ -35,10 +39,9 @@ PyWeights weightsFrom(nb::handle source) {
   return result;
 }
 
-nb::object toNumpy(const Weights& weights, nb::handle owner) {
-  return nb::module_::import_("camshaft")
-      .attr("_array_at")(reinterpret_cast<uintptr_t>(weights.values), weights.type, weights.count,
-                         owner);
+Array toNumpy(const Weights& weights, nb::handle owner) {
+  return {nb::module_::import_("camshaft")
+              .attr("_array_at")(address(weights.values), weights.type, weights.count, owner)};
 }
 
 void bindBasics(nb::module_& m) {
@@ -63,12 +66,18 @@ void bindBasics(nb::module_& m) {
           "a"_a)
       .def_prop_ro("dtype", [](const PyWeights& self) { return self.weights.type; })
       .def_prop_ro("size", [](const PyWeights& self) { return self.weights.count; })
+      .def_prop_ro("nbytes",
+                   [](const PyWeights& self) {
+                     const nb::object bytes = nb::cast(self.weights.type).attr("itemsize");
+                     return nb::int_(bytes * nb::int_(self.weights.count));
+                   })
       .def("__len__", [](const PyWeights& self) { return self.weights.count; })
       .def("numpy",
            [](nb::handle self) { return toNumpy(nb::cast<PyWeights&>(self).weights, self); });
 
-  nb::class_<IHostMemory>(m, "IHostMemory", nb::type_slots(hostMemorySlots))
-      .def_prop_ro("nbytes", [](const IHostMemory& self) { return self.size(); })
+  nb::class_<IHostMemory> memory(m, "IHostMemory", nb::type_slots(hostMemorySlots));
+  bindLifetime(memory, "def __enter__(self) -> IHostMemory");
+  memory.def_prop_ro("nbytes", [](const IHostMemory& self) { return self.size(); })
       .def_prop_ro("dtype", [](const IHostMemory& self) { return self.type(); })
       .def("__len__", [](const IHostMemory& self) { return self.size(); });
 }

@@ -1,8 +1,7 @@
-// What the user implements: loggers, recorders, profilers, monitors, output allocators. Python
-// exceptions in a callback cannot cross the library; they are printed as unraisable.
-#include <cstdio>
+// What the user implements to be told: loggers, recorders, profilers, monitors.
+#include "callbacks.h"
 
-#include "bindings.h"
+#include <cstdio>
 
 namespace camshaft::python {
 
@@ -10,24 +9,11 @@ using namespace nvinfer1;
 
 namespace {
 
-// Calls into Python from any thread of the library; `fallback` when it raised.
-template <class T, class F>
-T fromPython(T fallback, F&& body) noexcept {
-  if (!Py_IsInitialized()) return fallback;
-  const Locked locked;
-  try {
-    return untilExit([&] { return body(); });  // Python code lets go of the lock at any time
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("a camshaft callback");
-  } catch (const std::exception& error) {
-    PyErr_WarnEx(PyExc_RuntimeWarning, error.what(), 1);
-    PyErr_Clear();
-  }
-  return fallback;
-}
+constexpr size_t kMaxDescLength = IErrorRecorder::kMAX_DESC_LENGTH;
 
 struct PyILogger : ILogger {
-  NB_TRAMPOLINE(ILogger, 1);
+  NB_TRAMPOLINE(ILogger);
+  ~PyILogger() override { forgetLogger(*this); }
   void log(Severity severity, const char* message) noexcept override {
     fromPython(0, [&] {
       nb_trampoline.base().attr("log")(severity, textOf(message));
@@ -40,6 +26,7 @@ struct PyILogger : ILogger {
 class Logger : public ILogger {
  public:
   explicit Logger(Severity minSeverity) : minSeverity(minSeverity) {}
+  ~Logger() override { forgetLogger(*this); }
   void log(Severity severity, const char* message) noexcept override {
     static constexpr const char* kTags[] = {"F", "E", "W", "I", "V"};
     if (severity <= minSeverity)
@@ -49,7 +36,7 @@ class Logger : public ILogger {
 };
 
 struct PyErrorRecorder : IErrorRecorder {
-  NB_TRAMPOLINE(IErrorRecorder, 8);
+  NB_TRAMPOLINE(IErrorRecorder);
   int32_t getNbErrors() const noexcept override {
     return fromPython(0, [&] { return nb::cast<int32_t>(self().attr("num_errors")()); });
   }
@@ -85,7 +72,7 @@ struct PyErrorRecorder : IErrorRecorder {
 };
 
 struct PyProfiler : IProfiler {
-  NB_TRAMPOLINE(IProfiler, 1);
+  NB_TRAMPOLINE(IProfiler);
   void reportLayerTime(const char* layer, float ms) noexcept override {
     fromPython(
         0, [&] { return nb_trampoline.base().attr("report_layer_time")(textOf(layer), ms), 0; });
@@ -93,7 +80,7 @@ struct PyProfiler : IProfiler {
 };
 
 struct PyProgressMonitor : IProgressMonitor {
-  NB_TRAMPOLINE(IProgressMonitor, 3);
+  NB_TRAMPOLINE(IProgressMonitor);
   void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
     fromPython(0, [&] {
       return nb_trampoline.base().attr("phase_start")(textOf(phase), textOf(parent), steps), 0;
@@ -110,24 +97,23 @@ struct PyProgressMonitor : IProgressMonitor {
   }
 };
 
-struct PyOutputAllocator : IOutputAllocator {
-  NB_TRAMPOLINE(IOutputAllocator, 2);
-  void* reallocateOutput(const char* name, void* memory, uint64_t size,
-                         uint64_t alignment) noexcept override {
-    return fromPython<void*>(nullptr, [&] {
-      nb::object address = nb_trampoline.base().attr("reallocate_output")(
-          textOf(name), reinterpret_cast<uintptr_t>(memory), size, alignment);
-      return address.is_none() ? nullptr : reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
-    });
-  }
-  void notifyShape(const char* name, const Dims& dims) noexcept override {
-    fromPython(0, [&] { return nb_trampoline.base().attr("notify_shape")(textOf(name), dims), 0; });
+// Prints what it is told, as TensorRT's does.
+struct Profiler : IProfiler {
+  void reportLayerTime(const char* layer, float ms) noexcept override {
+    std::printf("%s: %gms\n", layer, static_cast<double>(ms));
   }
 };
 
 }  // namespace
 
 void bindCallbacks(nb::module_& m) {
+  nb::class_<InterfaceInfo>(m, "InterfaceInfo")
+      .def_prop_ro("kind", [](const InterfaceInfo& self) { return textOf(self.kind); })
+      .def_ro("major", &InterfaceInfo::major)
+      .def_ro("minor", &InterfaceInfo::minor);
+  nb::class_<IVersionedInterface>(m, "IVersionedInterface")
+      .def_prop_ro("api_language", &IVersionedInterface::getAPILanguage)
+      .def_prop_ro("interface_info", &IVersionedInterface::getInterfaceInfo);
   nb::class_<ILogger, PyILogger> logger(m, "ILogger");
   nb::enum_<ILogger::Severity>(logger, "Severity", nb::is_arithmetic())
       .value("INTERNAL_ERROR", ILogger::Severity::kINTERNAL_ERROR)
@@ -136,9 +122,13 @@ void bindCallbacks(nb::module_& m) {
       .value("INFO", ILogger::Severity::kINFO)
       .value("VERBOSE", ILogger::Severity::kVERBOSE)
       .export_values();
-  logger.def(nb::init<>());
-  nb::class_<Logger, ILogger>(m, "Logger")
-      .def(nb::init<ILogger::Severity>(), "min_severity"_a = ILogger::Severity::kWARNING)
+  logger.def(nb::init<>())
+      .def("log", toDefine("log"), nb::sig("def log(self, severity: Severity, msg: str) -> None"));
+  nb::class_<Logger, ILogger> standard(m, "Logger");
+  bindLifetime(standard, "def __enter__(self) -> Logger");
+  standard
+      .def(nb::init<ILogger::Severity>(),
+           nb::arg("min_severity").sig("...") = ILogger::Severity::kWARNING)
       .def_rw("min_severity", &Logger::minSeverity)
       .def(
           "log",
@@ -146,10 +136,37 @@ void bindCallbacks(nb::module_& m) {
             self.log(severity, msg.c_str());
           },
           "severity"_a, "msg"_a);
-  nb::class_<IErrorRecorder, PyErrorRecorder>(m, "IErrorRecorder").def(nb::init<>());
-  nb::class_<IProfiler, PyProfiler>(m, "IProfiler").def(nb::init<>());
-  nb::class_<IProgressMonitor, PyProgressMonitor>(m, "IProgressMonitor").def(nb::init<>());
-  nb::class_<IOutputAllocator, PyOutputAllocator>(m, "IOutputAllocator").def(nb::init<>());
+  nb::class_<IErrorRecorder, IVersionedInterface, PyErrorRecorder>(m, "IErrorRecorder")
+      .def(nb::init<>())
+      .def_ro_static("MAX_DESC_LENGTH", &kMaxDescLength)
+      .def("num_errors", toDefine("num_errors"), nb::sig("def num_errors(self) -> int"))
+      .def("get_error_code", toDefine("get_error_code"),
+           nb::sig("def get_error_code(self, index: int) -> ErrorCodeTRT"))
+      .def("get_error_desc", toDefine("get_error_desc"),
+           nb::sig("def get_error_desc(self, index: int) -> str"))
+      .def("has_overflowed", toDefine("has_overflowed"),
+           nb::sig("def has_overflowed(self) -> bool"))
+      .def("clear", toDefine("clear"), nb::sig("def clear(self) -> None"))
+      .def("report_error", toDefine("report_error"),
+           nb::sig("def report_error(self, error_code: ErrorCodeTRT, description: str) -> bool"));
+  nb::class_<IProfiler, PyProfiler>(m, "IProfiler")
+      .def(nb::init<>())
+      .def("report_layer_time", toDefine("report_layer_time"),
+           nb::sig("def report_layer_time(self, layer_name: str, ms: float) -> None"));
+  nb::class_<Profiler, IProfiler>(m, "Profiler")
+      .def(nb::init<>())
+      .def("report_layer_time", &Profiler::reportLayerTime, "layer_name"_a, "ms"_a);
+  nb::class_<IProgressMonitor, IVersionedInterface, PyProgressMonitor>(m, "IProgressMonitor")
+      .def(nb::init<>())
+      .def("phase_start", toDefine("phase_start"),
+           nb::sig("def phase_start(self, phase_name: str, parent_phase: str | None, "
+                   "num_steps: int) -> None"))
+      .def("step_complete", toDefine("step_complete"),
+           nb::sig("def step_complete(self, phase_name: str, step: int) -> bool"))
+      .def("phase_finish", toDefine("phase_finish"),
+           nb::sig("def phase_finish(self, phase_name: str) -> None"));
+  bindAllocators(m);
+  bindCalibrators(m);
 }
 
 }  // namespace camshaft::python

@@ -26,21 +26,6 @@ class Mark {
   void* mark_;
 };
 
-void* pointer(uintptr_t address) { return reinterpret_cast<void*>(address); }
-cudaStream_t stream(uintptr_t handle) { return reinterpret_cast<cudaStream_t>(handle); }
-
-// Calls without the GIL, since they may wait for the device.
-template <class F>
-void require(const char* name, F&& call) {
-  forgetReason();
-  bool ok = false;
-  {
-    const Unlocked unlocked;
-    ok = call();
-  }
-  if (!ok) raiseReason(name);
-}
-
 }  // namespace
 
 void bindDevice(nb::module_& m) {
@@ -50,8 +35,7 @@ void bindDevice(nb::module_& m) {
       .def(
           "allocate",
           [](IDevice& self, int64_t size) {
-            return reinterpret_cast<uintptr_t>(
-                checked("allocate", [&] { return self.allocate(size); }));
+            return address(checked("allocate", [&] { return self.allocate(size); }));
           },
           "size"_a)
       .def(
@@ -60,8 +44,7 @@ void bindDevice(nb::module_& m) {
       .def(
           "allocate_host",
           [](IDevice& self, int64_t size) {
-            return reinterpret_cast<uintptr_t>(
-                checked("allocate_host", [&] { return self.allocateHost(size); }));
+            return address(checked("allocate_host", [&] { return self.allocateHost(size); }));
           },
           "size"_a)
       .def(
@@ -69,30 +52,29 @@ void bindDevice(nb::module_& m) {
           [](IDevice& self, uintptr_t memory) { self.releaseHost(pointer(memory)); }, "memory"_a)
       .def("create_stream",
            [](IDevice& self) {
-             return reinterpret_cast<uintptr_t>(
-                 checked("create_stream", [&] { return self.createStream(); }));
+             return address(checked("create_stream", [&] { return self.createStream(); }));
            })
       .def(
-          "destroy_stream",
-          [](IDevice& self, uintptr_t handle) { self.destroyStream(stream(handle)); },
+          "destroy_stream", [](IDevice& self, Stream stream) { self.destroyStream(stream.handle); },
           "stream_handle"_a)
       .def(
           "copy",
-          [](IDevice& self, uintptr_t to, uintptr_t source, int64_t size, uintptr_t handle) {
-            require("copy",
-                    [&] { return self.copy(pointer(to), pointer(source), size, stream(handle)); });
+          [](IDevice& self, uintptr_t to, uintptr_t source, int64_t size, Stream stream) {
+            checkedUnlocked("copy", [&] {
+              return self.copy(pointer(to), pointer(source), size, stream.handle);
+            });
           },
           "to"_a, "source"_a, "size"_a, "stream_handle"_a = 0)
       .def(
           "synchronize",
-          [](IDevice& self, uintptr_t handle) {
-            require("synchronize", [&] { return self.synchronize(stream(handle)); });
+          [](IDevice& self, Stream stream) {
+            checkedUnlocked("synchronize", [&] { return self.synchronize(stream.handle); });
           },
           "stream_handle"_a = 0)
       .def(
           "mark",
-          [](IDevice& self, uintptr_t handle) {
-            return Mark(self, checked("mark", [&] { return self.mark(stream(handle)); }));
+          [](IDevice& self, Stream stream) {
+            return Mark(self, checked("mark", [&] { return self.mark(stream.handle); }));
           },
           "stream_handle"_a = 0, nb::keep_alive<0, 1>())
       .def(

@@ -1,13 +1,15 @@
-// Every public enum under its Python name: kFLOAT is FLOAT. They convert to int.
-#include "bindings.h"
+// Every public enum under its Python name, kFLOAT as FLOAT, but for those of layers.
+#include "enums.h"
 
 namespace camshaft::python {
 
 using namespace nvinfer1;
 
-void bindEnums(nb::module_& m) {
-  nb::enum_<DataType>(m, "DataType", nb::is_arithmetic())
-      .value("FLOAT", DataType::kFLOAT)
+namespace {
+
+void bindTypes(nb::module_& m) {
+  Enum<DataType> dataType(m, "DataType");
+  dataType.value("FLOAT", DataType::kFLOAT)
       .value("HALF", DataType::kHALF)
       .value("INT8", DataType::kINT8)
       .value("INT32", DataType::kINT32)
@@ -30,7 +32,12 @@ void bindEnums(nb::module_& m) {
       .value("FP8E5M2FNUZ", DataType::kFP8E5M2FNUZ)
       .value("INT2", DataType::kINT2)
       .value("UINT2", DataType::kUINT2);
-  nb::enum_<ErrorCode>(m, "ErrorCodeTRT", nb::is_arithmetic())
+  dataType.def_prop_ro(
+      "itemsize",
+      [](DataType type) { return nb::module_::import_("camshaft._types").attr("_itemsize")(type); },
+      nb::sig("def itemsize(self) -> float"),
+      "Bytes per element; a fraction for types of 2 and 4 bits.");
+  Enum<ErrorCode>(m, "ErrorCodeTRT")
       .value("SUCCESS", ErrorCode::kSUCCESS)
       .value("UNSPECIFIED_ERROR", ErrorCode::kUNSPECIFIED_ERROR)
       .value("INTERNAL_ERROR", ErrorCode::kINTERNAL_ERROR)
@@ -42,18 +49,18 @@ void bindEnums(nb::module_& m) {
       .value("FAILED_COMPUTATION", ErrorCode::kFAILED_COMPUTATION)
       .value("INVALID_STATE", ErrorCode::kINVALID_STATE)
       .value("UNSUPPORTED_STATE", ErrorCode::kUNSUPPORTED_STATE);
-  nb::enum_<TensorIOMode>(m, "TensorIOMode", nb::is_arithmetic())
+  Enum<TensorIOMode>(m, "TensorIOMode")
       .value("NONE", TensorIOMode::kNONE)
       .value("INPUT", TensorIOMode::kINPUT)
       .value("OUTPUT", TensorIOMode::kOUTPUT);
-  nb::enum_<TensorLocation>(m, "TensorLocation", nb::is_arithmetic())
+  Enum<TensorLocation>(m, "TensorLocation")
       .value("DEVICE", TensorLocation::kDEVICE)
       .value("HOST", TensorLocation::kHOST);
-  nb::enum_<DeviceType>(m, "DeviceType", nb::is_arithmetic())
+  Enum<DeviceType>(m, "DeviceType")
       .value("GPU", DeviceType::kGPU)
       .value("DLA", DeviceType::kDLA)
       .value("CPU", DeviceType::kCPU);
-  nb::enum_<TensorFormat>(m, "TensorFormat", nb::is_arithmetic())
+  Enum<TensorFormat>(m, "TensorFormat")
       .value("LINEAR", TensorFormat::kLINEAR)
       .value("CHW2", TensorFormat::kCHW2)
       .value("HWC8", TensorFormat::kHWC8)
@@ -67,242 +74,67 @@ void bindEnums(nb::module_& m) {
       .value("DLA_HWC4", TensorFormat::kDLA_HWC4)
       .value("HWC16", TensorFormat::kHWC16)
       .value("DHWC", TensorFormat::kDHWC);
-  nb::enum_<OptProfileSelector>(m, "OptProfileSelector", nb::is_arithmetic())
+  Enum<OptProfileSelector>(m, "OptProfileSelector")
       .value("MIN", OptProfileSelector::kMIN)
       .value("OPT", OptProfileSelector::kOPT)
       .value("MAX", OptProfileSelector::kMAX);
-  nb::enum_<ProfilingVerbosity>(m, "ProfilingVerbosity", nb::is_arithmetic())
+  Enum<ProfilingVerbosity>(m, "ProfilingVerbosity")
       .value("LAYER_NAMES_ONLY", ProfilingVerbosity::kLAYER_NAMES_ONLY)
       .value("NONE", ProfilingVerbosity::kNONE)
       .value("DETAILED", ProfilingVerbosity::kDETAILED);
-  nb::enum_<ExecutionContextAllocationStrategy>(m, "ExecutionContextAllocationStrategy",
-                                                nb::is_arithmetic())
+  Enum<ExecutionContextAllocationStrategy>(m, "ExecutionContextAllocationStrategy")
       .value("STATIC", ExecutionContextAllocationStrategy::kSTATIC)
       .value("ON_PROFILE_CHANGE", ExecutionContextAllocationStrategy::kON_PROFILE_CHANGE)
       .value("USER_MANAGED", ExecutionContextAllocationStrategy::kUSER_MANAGED);
-  nb::enum_<LayerInformationFormat>(m, "LayerInformationFormat", nb::is_arithmetic())
+  Enum<LayerInformationFormat>(m, "LayerInformationFormat")
       .value("ONELINE", LayerInformationFormat::kONELINE)
       .value("JSON", LayerInformationFormat::kJSON);
-  nb::enum_<LayerType>(m, "LayerType", nb::is_arithmetic())
-      .value("CONVOLUTION", LayerType::kCONVOLUTION)
-      .value("CAST", LayerType::kCAST)
-      .value("ACTIVATION", LayerType::kACTIVATION)
-      .value("POOLING", LayerType::kPOOLING)
-      .value("LRN", LayerType::kLRN)
-      .value("SCALE", LayerType::kSCALE)
-      .value("SOFTMAX", LayerType::kSOFTMAX)
-      .value("DECONVOLUTION", LayerType::kDECONVOLUTION)
-      .value("CONCATENATION", LayerType::kCONCATENATION)
-      .value("ELEMENTWISE", LayerType::kELEMENTWISE)
-      .value("PLUGIN", LayerType::kPLUGIN)
-      .value("UNARY", LayerType::kUNARY)
-      .value("PADDING", LayerType::kPADDING)
-      .value("SHUFFLE", LayerType::kSHUFFLE)
-      .value("REDUCE", LayerType::kREDUCE)
-      .value("TOPK", LayerType::kTOPK)
-      .value("GATHER", LayerType::kGATHER)
-      .value("MATRIX_MULTIPLY", LayerType::kMATRIX_MULTIPLY)
-      .value("RAGGED_SOFTMAX", LayerType::kRAGGED_SOFTMAX)
-      .value("CONSTANT", LayerType::kCONSTANT)
-      .value("IDENTITY", LayerType::kIDENTITY)
-      .value("PLUGIN_V2", LayerType::kPLUGIN_V2)
-      .value("SLICE", LayerType::kSLICE)
-      .value("SHAPE", LayerType::kSHAPE)
-      .value("PARAMETRIC_RELU", LayerType::kPARAMETRIC_RELU)
-      .value("RESIZE", LayerType::kRESIZE)
-      .value("TRIP_LIMIT", LayerType::kTRIP_LIMIT)
-      .value("RECURRENCE", LayerType::kRECURRENCE)
-      .value("ITERATOR", LayerType::kITERATOR)
-      .value("LOOP_OUTPUT", LayerType::kLOOP_OUTPUT)
-      .value("SELECT", LayerType::kSELECT)
-      .value("FILL", LayerType::kFILL)
-      .value("QUANTIZE", LayerType::kQUANTIZE)
-      .value("DEQUANTIZE", LayerType::kDEQUANTIZE)
-      .value("CONDITION", LayerType::kCONDITION)
-      .value("CONDITIONAL_INPUT", LayerType::kCONDITIONAL_INPUT)
-      .value("CONDITIONAL_OUTPUT", LayerType::kCONDITIONAL_OUTPUT)
-      .value("SCATTER", LayerType::kSCATTER)
-      .value("EINSUM", LayerType::kEINSUM)
-      .value("ASSERTION", LayerType::kASSERTION)
-      .value("ONE_HOT", LayerType::kONE_HOT)
-      .value("NON_ZERO", LayerType::kNON_ZERO)
-      .value("GRID_SAMPLE", LayerType::kGRID_SAMPLE)
-      .value("NMS", LayerType::kNMS)
-      .value("REVERSE_SEQUENCE", LayerType::kREVERSE_SEQUENCE)
-      .value("NORMALIZATION", LayerType::kNORMALIZATION)
-      .value("PLUGIN_V3", LayerType::kPLUGIN_V3)
-      .value("SQUEEZE", LayerType::kSQUEEZE)
-      .value("UNSQUEEZE", LayerType::kUNSQUEEZE)
-      .value("CUMULATIVE", LayerType::kCUMULATIVE)
-      .value("DYNAMIC_QUANTIZE", LayerType::kDYNAMIC_QUANTIZE)
-      .value("ATTENTION_INPUT", LayerType::kATTENTION_INPUT)
-      .value("ATTENTION_OUTPUT", LayerType::kATTENTION_OUTPUT)
-      .value("ROTARY_EMBEDDING", LayerType::kROTARY_EMBEDDING)
-      .value("KVCACHE_UPDATE", LayerType::kKVCACHE_UPDATE)
-      .value("MOE", LayerType::kMOE)
-      .value("DIST_COLLECTIVE", LayerType::kDIST_COLLECTIVE)
-      .value("CAMSHAFT_OPERATOR", LayerType::kCAMSHAFT_OPERATOR);
-  nb::enum_<PaddingMode>(m, "PaddingMode", nb::is_arithmetic())
-      .value("EXPLICIT_ROUND_DOWN", PaddingMode::kEXPLICIT_ROUND_DOWN)
-      .value("EXPLICIT_ROUND_UP", PaddingMode::kEXPLICIT_ROUND_UP)
-      .value("SAME_UPPER", PaddingMode::kSAME_UPPER)
-      .value("SAME_LOWER", PaddingMode::kSAME_LOWER);
-  nb::enum_<PoolingType>(m, "PoolingType", nb::is_arithmetic())
-      .value("MAX", PoolingType::kMAX)
-      .value("AVERAGE", PoolingType::kAVERAGE)
-      .value("MAX_AVERAGE_BLEND", PoolingType::kMAX_AVERAGE_BLEND);
-  nb::enum_<ActivationType>(m, "ActivationType", nb::is_arithmetic())
-      .value("RELU", ActivationType::kRELU)
-      .value("SIGMOID", ActivationType::kSIGMOID)
-      .value("TANH", ActivationType::kTANH)
-      .value("LEAKY_RELU", ActivationType::kLEAKY_RELU)
-      .value("ELU", ActivationType::kELU)
-      .value("SELU", ActivationType::kSELU)
-      .value("SOFTSIGN", ActivationType::kSOFTSIGN)
-      .value("SOFTPLUS", ActivationType::kSOFTPLUS)
-      .value("CLIP", ActivationType::kCLIP)
-      .value("HARD_SIGMOID", ActivationType::kHARD_SIGMOID)
-      .value("SCALED_TANH", ActivationType::kSCALED_TANH)
-      .value("THRESHOLDED_RELU", ActivationType::kTHRESHOLDED_RELU)
-      .value("GELU_ERF", ActivationType::kGELU_ERF)
-      .value("GELU_TANH", ActivationType::kGELU_TANH);
-  nb::enum_<ScaleMode>(m, "ScaleMode", nb::is_arithmetic())
-      .value("UNIFORM", ScaleMode::kUNIFORM)
-      .value("CHANNEL", ScaleMode::kCHANNEL)
-      .value("ELEMENTWISE", ScaleMode::kELEMENTWISE);
-  nb::enum_<ElementWiseOperation>(m, "ElementWiseOperation", nb::is_arithmetic())
-      .value("SUM", ElementWiseOperation::kSUM)
-      .value("PROD", ElementWiseOperation::kPROD)
-      .value("MAX", ElementWiseOperation::kMAX)
-      .value("MIN", ElementWiseOperation::kMIN)
-      .value("SUB", ElementWiseOperation::kSUB)
-      .value("DIV", ElementWiseOperation::kDIV)
-      .value("POW", ElementWiseOperation::kPOW)
-      .value("FLOOR_DIV", ElementWiseOperation::kFLOOR_DIV)
-      .value("AND", ElementWiseOperation::kAND)
-      .value("OR", ElementWiseOperation::kOR)
-      .value("XOR", ElementWiseOperation::kXOR)
-      .value("EQUAL", ElementWiseOperation::kEQUAL)
-      .value("GREATER", ElementWiseOperation::kGREATER)
-      .value("LESS", ElementWiseOperation::kLESS);
-  nb::enum_<UnaryOperation>(m, "UnaryOperation", nb::is_arithmetic())
-      .value("EXP", UnaryOperation::kEXP)
-      .value("LOG", UnaryOperation::kLOG)
-      .value("SQRT", UnaryOperation::kSQRT)
-      .value("RECIP", UnaryOperation::kRECIP)
-      .value("ABS", UnaryOperation::kABS)
-      .value("NEG", UnaryOperation::kNEG)
-      .value("SIN", UnaryOperation::kSIN)
-      .value("COS", UnaryOperation::kCOS)
-      .value("TAN", UnaryOperation::kTAN)
-      .value("SINH", UnaryOperation::kSINH)
-      .value("COSH", UnaryOperation::kCOSH)
-      .value("ASIN", UnaryOperation::kASIN)
-      .value("ACOS", UnaryOperation::kACOS)
-      .value("ATAN", UnaryOperation::kATAN)
-      .value("ASINH", UnaryOperation::kASINH)
-      .value("ACOSH", UnaryOperation::kACOSH)
-      .value("ATANH", UnaryOperation::kATANH)
-      .value("CEIL", UnaryOperation::kCEIL)
-      .value("FLOOR", UnaryOperation::kFLOOR)
-      .value("ERF", UnaryOperation::kERF)
-      .value("NOT", UnaryOperation::kNOT)
-      .value("SIGN", UnaryOperation::kSIGN)
-      .value("ROUND", UnaryOperation::kROUND)
-      .value("ISINF", UnaryOperation::kISINF)
-      .value("ISNAN", UnaryOperation::kISNAN);
-  nb::enum_<ReduceOperation>(m, "ReduceOperation", nb::is_arithmetic())
-      .value("SUM", ReduceOperation::kSUM)
-      .value("PROD", ReduceOperation::kPROD)
-      .value("MAX", ReduceOperation::kMAX)
-      .value("MIN", ReduceOperation::kMIN)
-      .value("AVG", ReduceOperation::kAVG)
-      .value("NONE", ReduceOperation::kNONE);
-  nb::enum_<TopKOperation>(m, "TopKOperation", nb::is_arithmetic())
-      .value("MAX", TopKOperation::kMAX)
-      .value("MIN", TopKOperation::kMIN);
-  nb::enum_<CumulativeOperation>(m, "CumulativeOperation", nb::is_arithmetic())
-      .value("SUM", CumulativeOperation::kSUM);
-  nb::enum_<LoopOutput>(m, "LoopOutput", nb::is_arithmetic())
-      .value("LAST_VALUE", LoopOutput::kLAST_VALUE)
-      .value("CONCATENATE", LoopOutput::kCONCATENATE)
-      .value("REVERSE", LoopOutput::kREVERSE);
-  nb::enum_<TripLimit>(m, "TripLimit", nb::is_arithmetic())
-      .value("COUNT", TripLimit::kCOUNT)
-      .value("WHILE", TripLimit::kWHILE);
-  nb::enum_<AttentionNormalizationOp>(m, "AttentionNormalizationOp", nb::is_arithmetic())
-      .value("NONE", AttentionNormalizationOp::kNONE)
-      .value("SOFTMAX", AttentionNormalizationOp::kSOFTMAX);
-  nb::enum_<CausalMaskKind>(m, "CausalMaskKind", nb::is_arithmetic())
-      .value("NONE", CausalMaskKind::kNONE)
-      .value("UPPER_LEFT", CausalMaskKind::kUPPER_LEFT)
-      .value("LOWER_RIGHT", CausalMaskKind::kLOWER_RIGHT);
-  nb::enum_<AttentionIOForm>(m, "AttentionIOForm", nb::is_arithmetic())
-      .value("PADDED_BHND", AttentionIOForm::kPADDED_BHND)
-      .value("PACKED_NHD", AttentionIOForm::kPACKED_NHD);
-  nb::enum_<KVCacheMode>(m, "KVCacheMode", nb::is_arithmetic())
-      .value("LINEAR", KVCacheMode::kLINEAR);
-  nb::enum_<MoEActType>(m, "MoEActType", nb::is_arithmetic())
-      .value("NONE", MoEActType::kNONE)
-      .value("SILU", MoEActType::kSILU);
-  nb::enum_<CollectiveOperation>(m, "CollectiveOperation", nb::is_arithmetic())
-      .value("ALL_REDUCE", CollectiveOperation::kALL_REDUCE)
-      .value("ALL_GATHER", CollectiveOperation::kALL_GATHER)
-      .value("BROADCAST", CollectiveOperation::kBROADCAST)
-      .value("REDUCE", CollectiveOperation::kREDUCE)
-      .value("REDUCE_SCATTER", CollectiveOperation::kREDUCE_SCATTER)
-      .value("ALL_TO_ALL", CollectiveOperation::kALL_TO_ALL)
-      .value("GATHER", CollectiveOperation::kGATHER)
-      .value("SCATTER", CollectiveOperation::kSCATTER);
-  nb::enum_<MatrixOperation>(m, "MatrixOperation", nb::is_arithmetic())
-      .value("NONE", MatrixOperation::kNONE)
-      .value("TRANSPOSE", MatrixOperation::kTRANSPOSE)
-      .value("VECTOR", MatrixOperation::kVECTOR);
-  nb::enum_<SampleMode>(m, "SampleMode", nb::is_arithmetic())
-      .value("STRICT_BOUNDS", SampleMode::kSTRICT_BOUNDS)
-      .value("WRAP", SampleMode::kWRAP)
-      .value("CLAMP", SampleMode::kCLAMP)
-      .value("FILL", SampleMode::kFILL)
-      .value("REFLECT", SampleMode::kREFLECT);
-  nb::enum_<GatherMode>(m, "GatherMode", nb::is_arithmetic())
-      .value("DEFAULT", GatherMode::kDEFAULT)
-      .value("ELEMENT", GatherMode::kELEMENT)
-      .value("ND", GatherMode::kND);
-  nb::enum_<ScatterMode>(m, "ScatterMode", nb::is_arithmetic())
-      .value("ELEMENT", ScatterMode::kELEMENT)
-      .value("ND", ScatterMode::kND);
-  nb::enum_<FillOperation>(m, "FillOperation", nb::is_arithmetic())
-      .value("LINSPACE", FillOperation::kLINSPACE)
-      .value("RANDOM_UNIFORM", FillOperation::kRANDOM_UNIFORM)
-      .value("RANDOM_NORMAL", FillOperation::kRANDOM_NORMAL);
-  nb::enum_<BoundingBoxFormat>(m, "BoundingBoxFormat", nb::is_arithmetic())
-      .value("CORNER_PAIRS", BoundingBoxFormat::kCORNER_PAIRS)
-      .value("CENTER_SIZES", BoundingBoxFormat::kCENTER_SIZES);
-  nb::enum_<InterpolationMode>(m, "InterpolationMode", nb::is_arithmetic())
-      .value("NEAREST", InterpolationMode::kNEAREST)
-      .value("LINEAR", InterpolationMode::kLINEAR)
-      .value("CUBIC", InterpolationMode::kCUBIC);
-  nb::enum_<ResizeCoordinateTransformation>(m, "ResizeCoordinateTransformation",
-                                            nb::is_arithmetic())
-      .value("ALIGN_CORNERS", ResizeCoordinateTransformation::kALIGN_CORNERS)
-      .value("ASYMMETRIC", ResizeCoordinateTransformation::kASYMMETRIC)
-      .value("HALF_PIXEL", ResizeCoordinateTransformation::kHALF_PIXEL);
-  nb::enum_<ResizeSelector>(m, "ResizeSelector", nb::is_arithmetic())
-      .value("FORMULA", ResizeSelector::kFORMULA)
-      .value("UPPER", ResizeSelector::kUPPER);
-  nb::enum_<ResizeRoundMode>(m, "ResizeRoundMode", nb::is_arithmetic())
-      .value("HALF_UP", ResizeRoundMode::kHALF_UP)
-      .value("HALF_DOWN", ResizeRoundMode::kHALF_DOWN)
-      .value("FLOOR", ResizeRoundMode::kFLOOR)
-      .value("CEIL", ResizeRoundMode::kCEIL);
-  nb::enum_<NetworkDefinitionCreationFlag>(m, "NetworkDefinitionCreationFlag", nb::is_arithmetic())
+  Enum<APILanguage>(m, "APILanguage")
+      .value("CPP", APILanguage::kCPP)
+      .value("PYTHON", APILanguage::kPYTHON);
+  Enum<AllocatorFlag>(m, "AllocatorFlag").value("RESIZABLE", AllocatorFlag::kRESIZABLE);
+  Enum<SeekPosition>(m, "SeekPosition")
+      .value("SET", SeekPosition::kSET)
+      .value("CUR", SeekPosition::kCUR)
+      .value("END", SeekPosition::kEND);
+  Enum<EngineCapability>(m, "EngineCapability")
+      .value("STANDARD", EngineCapability::kSTANDARD)
+      .value("SAFETY", EngineCapability::kSAFETY)
+      .value("DLA_STANDALONE", EngineCapability::kDLA_STANDALONE);
+  Enum<WeightsRole>(m, "WeightsRole")
+      .value("KERNEL", WeightsRole::kKERNEL)
+      .value("BIAS", WeightsRole::kBIAS)
+      .value("SHIFT", WeightsRole::kSHIFT)
+      .value("SCALE", WeightsRole::kSCALE)
+      .value("CONSTANT", WeightsRole::kCONSTANT)
+      .value("ANY", WeightsRole::kANY);
+  Enum<TacticSource>(m, "TacticSource")
+      .value("CUBLAS", TacticSource::kCUBLAS)
+      .value("CUBLAS_LT", TacticSource::kCUBLAS_LT)
+      .value("CUDNN", TacticSource::kCUDNN)
+      .value("EDGE_MASK_CONVOLUTIONS", TacticSource::kEDGE_MASK_CONVOLUTIONS)
+      .value("JIT_CONVOLUTIONS", TacticSource::kJIT_CONVOLUTIONS);
+  Enum<TempfileControlFlag>(m, "TempfileControlFlag")
+      .value("ALLOW_IN_MEMORY_FILES", TempfileControlFlag::kALLOW_IN_MEMORY_FILES)
+      .value("ALLOW_TEMPORARY_FILES", TempfileControlFlag::kALLOW_TEMPORARY_FILES);
+  Enum<SerializationFlag>(m, "SerializationFlag")
+      .value("EXCLUDE_WEIGHTS", SerializationFlag::kEXCLUDE_WEIGHTS)
+      .value("EXCLUDE_LEAN_RUNTIME", SerializationFlag::kEXCLUDE_LEAN_RUNTIME)
+      .value("INCLUDE_REFIT", SerializationFlag::kINCLUDE_REFIT);
+  Enum<EngineStat>(m, "EngineStat")
+      .value("TOTAL_WEIGHTS_SIZE", EngineStat::kTOTAL_WEIGHTS_SIZE)
+      .value("STRIPPED_WEIGHTS_SIZE", EngineStat::kSTRIPPED_WEIGHTS_SIZE);
+}
+
+void bindBuildSettings(nb::module_& m) {
+  Enum<NetworkDefinitionCreationFlag>(m, "NetworkDefinitionCreationFlag")
       .value("EXPLICIT_BATCH", NetworkDefinitionCreationFlag::kEXPLICIT_BATCH)
       .value("STRONGLY_TYPED", NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)
       .value("PREFER_JIT_PYTHON_PLUGINS", NetworkDefinitionCreationFlag::kPREFER_JIT_PYTHON_PLUGINS)
       .value("PREFER_AOT_PYTHON_PLUGINS",
              NetworkDefinitionCreationFlag::kPREFER_AOT_PYTHON_PLUGINS);
-  nb::enum_<BuilderFlag>(m, "BuilderFlag", nb::is_arithmetic())
-      .value("FP16", BuilderFlag::kFP16)
+  Enum<BuilderFlag> builderFlag(m, "BuilderFlag");
+  builderFlag.value("FP16", BuilderFlag::kFP16)
       .value("INT8", BuilderFlag::kINT8)
       .value("DEBUG", BuilderFlag::kDEBUG)
       .value("GPU_FALLBACK", BuilderFlag::kGPU_FALLBACK)
@@ -322,7 +154,6 @@ void bindEnums(nb::module_& m) {
       .value("BF16", BuilderFlag::kBF16)
       .value("DISABLE_COMPILATION_CACHE", BuilderFlag::kDISABLE_COMPILATION_CACHE)
       .value("STRIP_PLAN", BuilderFlag::kSTRIP_PLAN)
-      .value("WEIGHTLESS", BuilderFlag::kWEIGHTLESS)
       .value("REFIT_IDENTICAL", BuilderFlag::kREFIT_IDENTICAL)
       .value("WEIGHT_STREAMING", BuilderFlag::kWEIGHT_STREAMING)
       .value("INT4", BuilderFlag::kINT4)
@@ -332,14 +163,80 @@ void bindEnums(nb::module_& m) {
       .value("FP4", BuilderFlag::kFP4)
       .value("EDITABLE_TIMING_CACHE", BuilderFlag::kEDITABLE_TIMING_CACHE)
       .value("DISTRIBUTIVE_INDEPENDENCE", BuilderFlag::kDISTRIBUTIVE_INDEPENDENCE);
-  nb::enum_<MemoryPoolType>(m, "MemoryPoolType", nb::is_arithmetic())
+  builderFlag.alias("WEIGHTLESS", "STRIP_PLAN");
+  Enum<MemoryPoolType>(m, "MemoryPoolType")
       .value("WORKSPACE", MemoryPoolType::kWORKSPACE)
       .value("DLA_MANAGED_SRAM", MemoryPoolType::kDLA_MANAGED_SRAM)
       .value("DLA_LOCAL_DRAM", MemoryPoolType::kDLA_LOCAL_DRAM)
       .value("DLA_GLOBAL_DRAM", MemoryPoolType::kDLA_GLOBAL_DRAM)
       .value("TACTIC_DRAM", MemoryPoolType::kTACTIC_DRAM)
       .value("TACTIC_SHARED_MEMORY", MemoryPoolType::kTACTIC_SHARED_MEMORY);
-  nb::enum_<nvonnxparser::ErrorCode>(m, "ErrorCode", nb::is_arithmetic())
+  Enum<RuntimePlatform>(m, "RuntimePlatform")
+      .value("SAME_AS_BUILD", RuntimePlatform::kSAME_AS_BUILD)
+      .value("WINDOWS_AMD64", RuntimePlatform::kWINDOWS_AMD64);
+  Enum<PreviewFeature>(m, "PreviewFeature")
+      .value("PROFILE_SHARING_0806", PreviewFeature::kPROFILE_SHARING_0806)
+      .value("ALIASED_PLUGIN_IO_10_03", PreviewFeature::kALIASED_PLUGIN_IO_10_03)
+      .value("RUNTIME_ACTIVATION_RESIZE_10_10", PreviewFeature::kRUNTIME_ACTIVATION_RESIZE_10_10)
+      .value("MULTIDEVICE_RUNTIME_10_16", PreviewFeature::kMULTIDEVICE_RUNTIME_10_16);
+  Enum<HardwareCompatibilityLevel>(m, "HardwareCompatibilityLevel")
+      .value("NONE", HardwareCompatibilityLevel::kNONE)
+      .value("AMPERE_PLUS", HardwareCompatibilityLevel::kAMPERE_PLUS)
+      .value("SAME_COMPUTE_CAPABILITY", HardwareCompatibilityLevel::kSAME_COMPUTE_CAPABILITY);
+  Enum<TilingOptimizationLevel>(m, "TilingOptimizationLevel")
+      .value("NONE", TilingOptimizationLevel::kNONE)
+      .value("FAST", TilingOptimizationLevel::kFAST)
+      .value("MODERATE", TilingOptimizationLevel::kMODERATE)
+      .value("FULL", TilingOptimizationLevel::kFULL);
+  Enum<CalibrationAlgoType>(m, "CalibrationAlgoType")
+      .value("LEGACY_CALIBRATION", CalibrationAlgoType::kLEGACY_CALIBRATION)
+      .value("ENTROPY_CALIBRATION", CalibrationAlgoType::kENTROPY_CALIBRATION)
+      .value("ENTROPY_CALIBRATION_2", CalibrationAlgoType::kENTROPY_CALIBRATION_2)
+      .value("MINMAX_CALIBRATION", CalibrationAlgoType::kMINMAX_CALIBRATION);
+  Enum<QuantizationFlag>(m, "QuantizationFlag")
+      .value("CALIBRATE_BEFORE_FUSION", QuantizationFlag::kCALIBRATE_BEFORE_FUSION);
+}
+
+void bindPluginEnums(nb::module_& m) {
+  Enum<DimensionOperation>(m, "DimensionOperation")
+      .value("SUM", DimensionOperation::kSUM)
+      .value("PROD", DimensionOperation::kPROD)
+      .value("MAX", DimensionOperation::kMAX)
+      .value("MIN", DimensionOperation::kMIN)
+      .value("SUB", DimensionOperation::kSUB)
+      .value("EQUAL", DimensionOperation::kEQUAL)
+      .value("LESS", DimensionOperation::kLESS)
+      .value("FLOOR_DIV", DimensionOperation::kFLOOR_DIV)
+      .value("CEIL_DIV", DimensionOperation::kCEIL_DIV);
+  Enum<PluginFieldType>(m, "PluginFieldType")
+      .value("FLOAT16", PluginFieldType::kFLOAT16)
+      .value("FLOAT32", PluginFieldType::kFLOAT32)
+      .value("FLOAT64", PluginFieldType::kFLOAT64)
+      .value("INT8", PluginFieldType::kINT8)
+      .value("INT16", PluginFieldType::kINT16)
+      .value("INT32", PluginFieldType::kINT32)
+      .value("CHAR", PluginFieldType::kCHAR)
+      .value("DIMS", PluginFieldType::kDIMS)
+      .value("UNKNOWN", PluginFieldType::kUNKNOWN)
+      .value("BF16", PluginFieldType::kBF16)
+      .value("INT64", PluginFieldType::kINT64)
+      .value("FP8", PluginFieldType::kFP8)
+      .value("INT4", PluginFieldType::kINT4)
+      .value("FP4", PluginFieldType::kFP4);
+  Enum<PluginCapabilityType>(m, "PluginCapabilityType")
+      .value("CORE", PluginCapabilityType::kCORE)
+      .value("BUILD", PluginCapabilityType::kBUILD)
+      .value("RUNTIME", PluginCapabilityType::kRUNTIME);
+  Enum<PluginCreatorVersion>(m, "PluginCreatorVersion")
+      .value("V1", PluginCreatorVersion::kV1)
+      .value("V1_PYTHON", PluginCreatorVersion::kV1_PYTHON);
+  Enum<TensorRTPhase>(m, "TensorRTPhase")
+      .value("BUILD", TensorRTPhase::kBUILD)
+      .value("RUNTIME", TensorRTPhase::kRUNTIME);
+}
+
+void bindParserEnums(nb::module_& m) {
+  Enum<nvonnxparser::ErrorCode>(m, "ErrorCode")
       .value("SUCCESS", nvonnxparser::ErrorCode::kSUCCESS)
       .value("INTERNAL_ERROR", nvonnxparser::ErrorCode::kINTERNAL_ERROR)
       .value("MEM_ALLOC_FAILED", nvonnxparser::ErrorCode::kMEM_ALLOC_FAILED)
@@ -355,13 +252,23 @@ void bindEnums(nb::module_& m) {
       .value("UNSUPPORTED_NODE_DYNAMIC", nvonnxparser::ErrorCode::kUNSUPPORTED_NODE_DYNAMIC)
       .value("UNSUPPORTED_NODE_SHAPE", nvonnxparser::ErrorCode::kUNSUPPORTED_NODE_SHAPE)
       .value("REFIT_FAILED", nvonnxparser::ErrorCode::kREFIT_FAILED);
-  nb::enum_<nvonnxparser::OnnxParserFlag>(m, "OnnxParserFlag", nb::is_arithmetic())
+  Enum<nvonnxparser::OnnxParserFlag>(m, "OnnxParserFlag")
       .value("NATIVE_INSTANCENORM", nvonnxparser::OnnxParserFlag::kNATIVE_INSTANCENORM)
       .value("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA",
              nvonnxparser::OnnxParserFlag::kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA)
       .value("REPORT_CAPABILITY_DLA", nvonnxparser::OnnxParserFlag::kREPORT_CAPABILITY_DLA)
       .value("ENABLE_PLUGIN_OVERRIDE", nvonnxparser::OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE)
       .value("ADJUST_FOR_DLA", nvonnxparser::OnnxParserFlag::kADJUST_FOR_DLA);
+}
+
+}  // namespace
+
+void bindEnums(nb::module_& m) {
+  bindTypes(m);
+  bindBuildSettings(m);
+  bindPluginEnums(m);
+  bindParserEnums(m);
+  bindLayerEnums(m);
 }
 
 }  // namespace camshaft::python

@@ -1,4 +1,9 @@
 // Tensors and layers. Layers are returned as their own class, by type.
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
+#include <functional>
+
 #include "bindings.h"
 
 namespace camshaft::python {
@@ -58,10 +63,10 @@ void bindKernelLayer(nb::module_& m, const char* name) {
       [](nb::handle s, Weights w) { nb::cast<L&>(s).setBiasWeights(w); });
 }
 
-nb::tuple orderOf(const Permutation& permutation) {
+Named<"camshaft.Permutation"> orderOf(const Permutation& permutation) {
   nb::list order;
   for (int32_t i : permutation.order) order.append(i);
-  return nb::tuple(order);
+  return {nb::module_::import_("camshaft").attr("Permutation")(order)};
 }
 
 Permutation permutationFrom(const std::vector<int32_t>& order) {
@@ -102,13 +107,16 @@ void bindBases(nb::module_& m) {
                    raising(&ITensor::setAllowedFormats))
       .def_prop_rw("broadcast_across_batch", &ITensor::getBroadcastAcrossBatch,
                    raising(&ITensor::setBroadcastAcrossBatch))
-      .def_prop_ro("dynamic_range",
-                   [](const ITensor& self) {
-                     return self.dynamicRangeIsSet()
-                                ? nb::object(nb::make_tuple(self.getDynamicRangeMin(),
-                                                            self.getDynamicRangeMax()))
-                                : nb::none();
-                   })
+      .def_prop_rw(
+          "dynamic_range",
+          [](const ITensor& self) {
+            return self.dynamicRangeIsSet() ? nb::object(nb::make_tuple(self.getDynamicRangeMin(),
+                                                                        self.getDynamicRangeMax()))
+                                            : nb::none();
+          },
+          [](ITensor& self, std::pair<float, float> range) {
+            raising (&ITensor::setDynamicRange)(self, range.first, range.second);
+          })
       .def("set_dynamic_range", raising(&ITensor::setDynamicRange), "min"_a, "max"_a)
       .def("reset_dynamic_range", raising(&ITensor::resetDynamicRange))
       .def("set_dimension_name", raising(&ITensor::setDimensionName), "index"_a, "name"_a.none())
@@ -117,6 +125,11 @@ void bindBases(nb::module_& m) {
       .def_prop_rw("name", text(&ILayer::getName), raising(&ILayer::setName))
       .def_prop_rw("metadata", text(&ILayer::getMetadata), raising(&ILayer::setMetadata))
       .def_prop_ro("type", &ILayer::getType)
+      // Two objects may stand for the same layer.
+      .def(
+          "__eq__", [](const ILayer& self, const ILayer* other) { return &self == other; },
+          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def("__hash__", [](const ILayer& self) { return std::hash<const void*>()(&self); })
       .def_prop_rw("num_ranks", &ILayer::getNbRanks, raising(&ILayer::setNbRanks))
       .def_prop_ro("num_inputs", &ILayer::getNbInputs)
       .def_prop_ro("num_outputs", &ILayer::getNbOutputs)

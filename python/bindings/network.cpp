@@ -1,5 +1,5 @@
 // INetworkDefinition. Every add_* raises with the reason instead of returning None.
-#include "bindings.h"
+#include "layer_class.h"
 
 namespace camshaft::python {
 
@@ -7,84 +7,35 @@ using namespace nvinfer1;
 
 namespace {
 
-// The object as its own layer class. Unknown operators stay plain ILayer.
-nb::object cast(ILayer* layer, nb::handle network) {
-  const auto as = [&](auto* typed) {
-    return nb::cast(typed, nb::rv_policy::reference_internal, network);
-  };
-#define CAMSHAFT_LAYER(Type, Interface) \
-  case LayerType::Type:                 \
-    return as(dynamic_cast<Interface*>(layer));
-  switch (layer->getType()) {
-    CAMSHAFT_LAYER(kCONVOLUTION, IConvolutionLayer)
-    CAMSHAFT_LAYER(kDECONVOLUTION, IDeconvolutionLayer)
-    CAMSHAFT_LAYER(kPOOLING, IPoolingLayer)
-    CAMSHAFT_LAYER(kACTIVATION, IActivationLayer)
-    CAMSHAFT_LAYER(kSCALE, IScaleLayer)
-    CAMSHAFT_LAYER(kSOFTMAX, ISoftMaxLayer)
-    CAMSHAFT_LAYER(kRAGGED_SOFTMAX, IRaggedSoftMaxLayer)
-    CAMSHAFT_LAYER(kNORMALIZATION, INormalizationLayer)
-    CAMSHAFT_LAYER(kLRN, ILRNLayer)
-    CAMSHAFT_LAYER(kELEMENTWISE, IElementWiseLayer)
-    CAMSHAFT_LAYER(kUNARY, IUnaryLayer)
-    CAMSHAFT_LAYER(kPARAMETRIC_RELU, IParametricReLULayer)
-    CAMSHAFT_LAYER(kSELECT, ISelectLayer)
-    CAMSHAFT_LAYER(kREDUCE, IReduceLayer)
-    CAMSHAFT_LAYER(kTOPK, ITopKLayer)
-    CAMSHAFT_LAYER(kCUMULATIVE, ICumulativeLayer)
-    CAMSHAFT_LAYER(kMATRIX_MULTIPLY, IMatrixMultiplyLayer)
-    CAMSHAFT_LAYER(kEINSUM, IEinsumLayer)
-    CAMSHAFT_LAYER(kCONSTANT, IConstantLayer)
-    CAMSHAFT_LAYER(kFILL, IFillLayer)
-    CAMSHAFT_LAYER(kIDENTITY, IIdentityLayer)
-    CAMSHAFT_LAYER(kCAST, ICastLayer)
-    CAMSHAFT_LAYER(kQUANTIZE, IQuantizeLayer)
-    CAMSHAFT_LAYER(kDEQUANTIZE, IDequantizeLayer)
-    CAMSHAFT_LAYER(kDYNAMIC_QUANTIZE, IDynamicQuantizeLayer)
-    CAMSHAFT_LAYER(kSHAPE, IShapeLayer)
-    CAMSHAFT_LAYER(kCONCATENATION, IConcatenationLayer)
-    CAMSHAFT_LAYER(kSHUFFLE, IShuffleLayer)
-    CAMSHAFT_LAYER(kSQUEEZE, ISqueezeLayer)
-    CAMSHAFT_LAYER(kUNSQUEEZE, IUnsqueezeLayer)
-    CAMSHAFT_LAYER(kSLICE, ISliceLayer)
-    CAMSHAFT_LAYER(kPADDING, IPaddingLayer)
-    CAMSHAFT_LAYER(kGATHER, IGatherLayer)
-    CAMSHAFT_LAYER(kSCATTER, IScatterLayer)
-    CAMSHAFT_LAYER(kREVERSE_SEQUENCE, IReverseSequenceLayer)
-    CAMSHAFT_LAYER(kNON_ZERO, INonZeroLayer)
-    CAMSHAFT_LAYER(kNMS, INMSLayer)
-    CAMSHAFT_LAYER(kONE_HOT, IOneHotLayer)
-    CAMSHAFT_LAYER(kRESIZE, IResizeLayer)
-    CAMSHAFT_LAYER(kGRID_SAMPLE, IGridSampleLayer)
-    CAMSHAFT_LAYER(kASSERTION, IAssertionLayer)
-    CAMSHAFT_LAYER(kCONDITION, IConditionLayer)
-    CAMSHAFT_LAYER(kCONDITIONAL_INPUT, IIfConditionalInputLayer)
-    CAMSHAFT_LAYER(kCONDITIONAL_OUTPUT, IIfConditionalOutputLayer)
-    CAMSHAFT_LAYER(kTRIP_LIMIT, ITripLimitLayer)
-    CAMSHAFT_LAYER(kRECURRENCE, IRecurrenceLayer)
-    CAMSHAFT_LAYER(kITERATOR, IIteratorLayer)
-    CAMSHAFT_LAYER(kLOOP_OUTPUT, ILoopOutputLayer)
-    CAMSHAFT_LAYER(kATTENTION_INPUT, IAttentionInputLayer)
-    CAMSHAFT_LAYER(kATTENTION_OUTPUT, IAttentionOutputLayer)
-    CAMSHAFT_LAYER(kROTARY_EMBEDDING, IRotaryEmbeddingLayer)
-    CAMSHAFT_LAYER(kKVCACHE_UPDATE, IKVCacheUpdateLayer)
-    CAMSHAFT_LAYER(kMOE, IMoELayer)
-    CAMSHAFT_LAYER(kDIST_COLLECTIVE, IDistCollectiveLayer)
-    default:
-      return as(layer);
-  }
-#undef CAMSHAFT_LAYER
-}
-
-nb::object layerAt(nb::handle self, int32_t index) {
+ListedLayer layerAt(nb::handle_t<INetworkDefinition> self, int32_t index) {
   auto& network = nb::cast<INetworkDefinition&>(self);
   const int32_t count = network.getNbLayers();
   if (index < 0) index += count;
   if (index < 0 || index >= count) throw nb::index_error();
-  return cast(network.getLayer(index), self);
+  return listedLayer(network.getLayer(index), self);
 }
 
 using Net = INetworkDefinition;
+
+// What a build is to keep apart: debug tensors and weights that are refitted.
+void bindMarks(nb::class_<INetworkDefinition>& c) {
+  c.def("mark_debug", raising(&Net::markDebug), "tensor"_a)
+      .def("unmark_debug", raising(&Net::unmarkDebug), "tensor"_a)
+      .def("is_debug_tensor", raising(&Net::isDebugTensor), "tensor"_a)
+      .def("mark_unfused_tensors_as_debug_tensors", raising(&Net::markUnfusedTensorsAsDebugTensors))
+      .def("unmark_unfused_tensors_as_debug_tensors",
+           raising(&Net::unmarkUnfusedTensorsAsDebugTensors))
+      .def("mark_weights_refittable", raising(&Net::markWeightsRefittable), "name"_a)
+      .def("unmark_weights_refittable", raising(&Net::unmarkWeightsRefittable), "name"_a)
+      .def("are_weights_marked_refittable", raising(&Net::areWeightsMarkedRefittable), "name"_a)
+      .def(
+          "set_weights_name",
+          [](Net& self, nb::handle weights, const char* name) {
+            const PyWeights named = weightsFrom(weights);
+            return raising(&Net::setWeightsName)(self, named.weights, name);
+          },
+          "weights"_a, "name"_a);
+}
 
 void bindTransformerAdders(nb::class_<INetworkDefinition>& c) {
   add(
@@ -193,7 +144,10 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
         });
       },
       "input"_a, "mode"_a, "shift"_a = nb::none(), "scale"_a = nb::none(), "power"_a = nb::none(),
-      "channel_axis"_a);
+      "channel_axis"_a,
+      nb::sig("def add_scale_nd(self, input: ITensor, mode: ScaleMode, shift: object = None, "
+              "scale: object = None, power: object = None, channel_axis: int = ...) "
+              "-> IScaleLayer"));
   add(
       c, "add_elementwise",
       [](Net& n, ITensor& a, ITensor& b, ElementWiseOperation op) {
@@ -450,6 +404,7 @@ void bindAdders(nb::class_<INetworkDefinition>& c) {
 
 void bindNetwork(nb::module_& m) {
   nb::class_<INetworkDefinition> c(m, "INetworkDefinition", nb::dynamic_attr());
+  bindLifetime(c, "def __enter__(self) -> INetworkDefinition");
   c.def_prop_rw("name", text(&Net::getName), raising(&Net::setName))
       .def_prop_ro("flags", &Net::getFlags)
       .def("get_flag", raising(&Net::getFlag), "flag"_a)
@@ -468,7 +423,9 @@ void bindNetwork(nb::module_& m) {
       .def("unmark_output", raising(&Net::unmarkOutput), "tensor"_a)
       .def("mark_output_for_shapes", raising(&Net::markOutputForShapes), "tensor"_a)
       .def("unmark_output_for_shapes", raising(&Net::unmarkOutputForShapes), "tensor"_a)
-      .def("remove_tensor", raising(&Net::removeTensor), "tensor"_a);
+      .def("remove_tensor", raising(&Net::removeTensor), "tensor"_a)
+      .def_prop_ro("builder", &Net::getBuilder, nb::rv_policy::reference);
+  bindMarks(c);
   add(
       c, "add_input",
       [](Net& n, const char* name, DataType type, const Dims& shape) {

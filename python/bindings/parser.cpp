@@ -9,26 +9,10 @@ using nvonnxparser::IParserError;
 
 namespace {
 
-// A model's bytes, from any object with a buffer.
-class ModelBytes {
- public:
-  explicit ModelBytes(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
-  ModelBytes(const ModelBytes&) = delete;
-  ModelBytes& operator=(const ModelBytes&) = delete;
-  ~ModelBytes() { PyBuffer_Release(&view_); }
-  const void* data() const { return view_.buf; }
-  size_t size() const { return static_cast<size_t>(view_.len); }
-
- private:
-  Py_buffer view_;
-};
-
 // Calls a method of the parser that takes a model and the path it came from.
 auto withModel(bool (IParser::*method)(const void*, size_t, const char*) noexcept) {
   return [method](IParser& self, nb::handle model, nb::object path) {
-    const ModelBytes bytes(model);
+    const Bytes bytes(model);
     const std::string modelPath = path.is_none() ? "" : nb::cast<std::string>(nb::str(path));
     const Unlocked unlocked;
     return (self.*method)(bytes.data(), bytes.size(),
@@ -68,7 +52,7 @@ bool loadInitializer(nb::handle_t<IParser> self, const char* name, nb::object da
   if (nb::isinstance<nb::int_>(data))
     return parser.loadInitializer(name, reinterpret_cast<const void*>(nb::cast<uintptr_t>(data)),
                                   size);
-  const ModelBytes bytes(data);
+  const Bytes bytes(data);
   if (bytes.size() != size) throw nb::value_error("size is not the number of bytes of data");
   const bool ok = parser.loadInitializer(name, bytes.data(), size);
   if (ok) hold(self.attr("_network"), std::string("initializer_") + name, data);
@@ -100,14 +84,14 @@ void bindParser(nb::module_& m) {
       .def("__str__", text(&IParserError::desc))
       .def("__repr__", text(&IParserError::desc));
 
-  nb::class_<IParser>(m, "OnnxParser", nb::dynamic_attr())
-      .def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
-             return checked("OnnxParser", [&] {
-               return nvonnxparser::createParser(network, remembering(logger));
-             });
-           }),
-           "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
-           nb::call_policy<HoldsNetwork>())
+  nb::class_<IParser> c(m, "OnnxParser", nb::dynamic_attr());
+  bindLifetime(c, "def __enter__(self) -> OnnxParser");
+  c.def(nb::new_([](INetworkDefinition& network, ILogger& logger) {
+          return checked("OnnxParser",
+                         [&] { return nvonnxparser::createParser(network, remembering(logger)); });
+        }),
+        "network"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+        nb::call_policy<HoldsNetwork>())
       .def("parse", withModel(&IParser::parse), "model"_a, "path"_a = nb::none())
       .def(
           "parse_with_weight_descriptors",
@@ -161,7 +145,8 @@ void bindParser(nb::module_& m) {
       .def_prop_rw("flags", &IParser::getFlags, &IParser::setFlags)
       .def("set_flag", &IParser::setFlag, "flag"_a)
       .def("clear_flag", &IParser::clearFlag, "flag"_a)
-      .def("get_flag", &IParser::getFlag, "flag"_a);
+      .def("get_flag", &IParser::getFlag, "flag"_a)
+      .def("set_builder_config", &IParser::setBuilderConfig, "builder_config"_a);
 }
 
 }  // namespace camshaft::python

@@ -14,8 +14,7 @@ void bindSlim(nb::module_& m) {
           "write",
           [](ISlimModel& self, nb::object path) {
             const std::string text = nb::cast<std::string>(nb::str(path));
-            forgetReason();
-            if (!self.writeFile(text.c_str())) raiseReason("write");
+            checked("write", [&] { return self.writeFile(text.c_str()); });
           },
           "path"_a)
       .def_prop_ro("table", [](ISlimModel& self) { return textOf(self.reportTable()); })
@@ -35,10 +34,8 @@ void bindSlim(nb::module_& m) {
       "slim_file",
       [](nb::object path, nvinfer1::ILogger& logger) {
         const std::string text = nb::cast<std::string>(nb::str(path));
-        return checked("slim", [&] {
-          const Unlocked unlocked;
-          return slimModelFile(text.c_str(), remembering(logger));
-        });
+        nvinfer1::ILogger& own = remembering(logger);
+        return checkedUnlocked("slim", [&] { return slimModelFile(text.c_str(), own); });
       },
       "path"_a, "logger"_a, nb::rv_policy::take_ownership);
 }

@@ -1,16 +1,19 @@
 """Smaller ONNX models that compute the same."""
 
+from __future__ import annotations
+
 import json
 import os
+from typing import Any
 
 import numpy as np
 
-from ._camshaft import (Builder, BuilderFlag, Logger, OnnxParser, Runtime, slim_bytes, slim_file)
+from ._camshaft import (Builder, BuilderFlag, ILogger, Logger, OnnxParser, Runtime, slim_bytes, slim_file)
 from ._types import nptype
 from .inference import infer
 
 
-def slim(model, output=None, logger=None):
+def slim(model: Any, output: Any = None, logger: ILogger | None = None) -> Any:
     """Slims ``model``: a path, bytes, or an onnx ModelProto.
 
     Returns the slim model as bytes, or writes it to the path ``output`` (models over 2 GiB with

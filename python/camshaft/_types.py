@@ -1,7 +1,10 @@
 """Between numpy's element types and the library's."""
 
+from __future__ import annotations
+
 import ctypes
 import math
+from typing import Any
 
 import numpy as np
 
@@ -56,9 +59,6 @@ def _itemsize(data_type):
     return bits // 8 if bits % 8 == 0 else bits / 8
 
 
-DataType.itemsize = property(_itemsize)
-
-
 def _pack(array):
     """The bytes of an array as the library reads them: narrow elements side by side, low bits first."""
     bits = _bits_of(_OURS[array.dtype])
@@ -89,7 +89,7 @@ def _bytes_of(dtype, shape):
     return (math.prod(shape) * _bits_of(_OURS[np.dtype(dtype)]) + 7) // 8
 
 
-def nptype(trt_type):
+def nptype(trt_type: DataType) -> type[Any]:
     """The numpy type of a :class:`DataType`."""
     try:
         return _NUMPY[trt_type]

@@ -1,10 +1,13 @@
 """Running a context on numpy arrays or PyTorch tensors."""
 
+from __future__ import annotations
+
 import sys
+from typing import Any
 
 import numpy as np
 
-from ._camshaft import ICudaEngine, IOutputAllocator, TensorLocation
+from ._camshaft import ICudaEngine, IExecutionContext, IOutputAllocator, TensorLocation
 from ._inputs import Borrowed, checked_names, set_shape
 from ._memory import DeviceMemory, HostMemory
 from ._types import _bytes_of, _pack, _unpack, nptype
@@ -15,7 +18,8 @@ class _Output(IOutputAllocator):
 
     def __init__(self, dtype, allocate):
         IOutputAllocator.__init__(self)
-        self.dtype, self.allocate, self.memory, self.shape = dtype, allocate, None, ()
+        self.dtype, self.allocate, self.shape = dtype, allocate, ()
+        self.memory: Any = None
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
         if self.memory is None or self.memory.size < size:
@@ -30,7 +34,7 @@ class _Output(IOutputAllocator):
         return _unpack(self.memory.read(_bytes_of(self.dtype, self.shape)), self.dtype, self.shape)
 
 
-def infer(context, inputs):
+def infer(context: IExecutionContext | ICudaEngine, inputs: dict[str, Any]) -> dict[str, Any]:
     """Runs ``context`` on a dict of arrays by input name and returns a dict by output name.
 
     Numpy arrays are converted to the input's type only where numpy calls that safe; on a GPU they

@@ -14,16 +14,20 @@ class AllocatorDevice : public ForwardingDevice {
 
   void* allocate(int64_t bytes) override {
     constexpr uint64_t kAlignment = 256;
-    void* memory = allocator_.allocateAsync(static_cast<uint64_t>(bytes), kAlignment, 0, nullptr);
+    void* memory = allocator_.allocateAsync(static_cast<uint64_t>(bytes), kAlignment, 0, stream_);
     if (!memory)
       fail(ErrorKind::kOutOfMemory, "the GPU allocator gave no memory for ", bytes, " bytes (",
            bytes >> 20, " MiB)");
     return memory;
   }
-  void release(void* memory) noexcept override { allocator_.deallocateAsync(memory, nullptr); }
+  void release(void* memory) noexcept override { allocator_.deallocateAsync(memory, stream_); }
+
+  nvinfer1::IGpuAllocator& allocator() const { return allocator_; }
+  void setStream(cudaStream_t stream) { stream_ = stream; }  // of what is allocated from now on
 
  private:
   nvinfer1::IGpuAllocator& allocator_;
+  cudaStream_t stream_ = nullptr;
 };
 
 // Null without an allocator, which must outlive what is wrapped.

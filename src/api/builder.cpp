@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/algorithm_selector.h"
@@ -16,6 +17,7 @@
 #include "api/plugins/loader.h"
 #include "api/report.h"
 #include "compiler/compile.h"
+#include "compiler/refit.h"
 #include "engine/engine_file.h"
 #include "support/cpu_info.h"
 #include "support/mapped_file.h"
@@ -48,20 +50,6 @@ class MonitorAdapter : public BuildProgress {
  private:
   IProgressMonitor& monitor_;
 };
-
-// Flags that promise something the engine would not keep.
-void refuseUnkeptFlags(const BuilderConfig& config) {
-  static constexpr std::pair<BuilderFlag, std::string_view> kUnkept[] = {
-      {BuilderFlag::kREFIT, "kREFIT"},
-      {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
-      {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
-      {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
-      {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
-  };
-  for (const auto& [flag, name] : kUnkept)
-    if (config.getFlag(flag))
-      fail(ErrorKind::kUnsupported, "builder flag ", name, " is not supported yet; clear it");
-}
 
 // Flags that would change types in a network that keeps its own.
 void refuseTypesOf(const INetworkDefinition& network, const BuilderConfig& config) {
@@ -164,6 +152,26 @@ int64_t peakMemoryBytes() {
   return int64_t{usage.ru_maxrss} << 10;
 }
 
+// How the engine is to be refittable; nothing: not at all.
+std::optional<RefitRequest> refitRequestOf(const Network& network, const BuilderConfig& config) {
+  const bool isIdentical = config.getFlag(BuilderFlag::kREFIT_IDENTICAL);
+  const bool isIndividual = config.getFlag(BuilderFlag::kREFIT_INDIVIDUAL);
+  const bool isWhole = config.getFlag(BuilderFlag::kREFIT);
+  if (isIdentical + isIndividual + isWhole > 1)
+    fail(ErrorKind::kInvalidArgument,
+         "builder flags kREFIT, kREFIT_IDENTICAL and kREFIT_INDIVIDUAL exclude each other; keep "
+         "one");
+  // What is stripped comes back as it was, unless more is asked for.
+  if (!isWhole && !isIndividual && !isIdentical && !config.getFlag(BuilderFlag::kSTRIP_PLAN))
+    return std::nullopt;
+  using Weights = RefitRequest::Weights;
+  RefitRequest request;
+  request.weights = isWhole ? Weights::kAll : isIndividual ? Weights::kMarked : Weights::kIdentical;
+  request.marked = network.refittableWeights();
+  request.nameOf = [&](const Value& constant) { return network.weightsNameOf(constant); };
+  return request;
+}
+
 class Builder final : public Implements<IBuilder> {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
@@ -261,7 +269,6 @@ class Builder final : public Implements<IBuilder> {
   // The bytes of the engine file.
   std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
     auto& settings = static_cast<BuilderConfig&>(config);
-    refuseUnkeptFlags(settings);
     refuseTypesOf(network, settings);
     checkDevices(network, settings, reporter_.log());
     logIdleSettings(settings, reporter_.log());
@@ -295,9 +302,12 @@ class Builder final : public Implements<IBuilder> {
     options.loadPlugin = loader();
     options.log = reporter_.log();
     std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
-    Plan plan = compile(static_cast<Network&>(network).graphToBuild(), options);
+    const auto& own = static_cast<const Network&>(network);
+    Plan plan = own.compiled(options, refitRequestOf(own, settings));
     plan.pluginLibraries = std::move(libraries);
-    std::vector<std::byte> file = writeEngine(plan);
+    plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
+    std::vector<std::byte> file =
+        writeEngine(plan, {.weights = !settings.getFlag(BuilderFlag::kSTRIP_PLAN)});
     if (settings.getFlag(BuilderFlag::kMONITOR_MEMORY))
       reporter_.log().info("the process had up to ", peakMemoryBytes() >> 20,
                            " MiB of memory by the end of the build");

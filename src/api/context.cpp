@@ -1,8 +1,10 @@
 #include "api/context.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "api/convert.h"
+#include "api/formats.h"
 
 namespace camshaft::api {
 
@@ -15,9 +17,19 @@ ExecutionContext::ExecutionContext(const Engine& engine, std::shared_ptr<Context
       standIn_(engine.again()),
       context_(std::move(context)),
       reporter_(reporter),
+      debug_(*context_),
       config_(reporter, strategy),
+      nvtx_(static_cast<ProfilingVerbosity>(engine.plan().profilingVerbosity)),
       allocators_(engine.plan().outputs.size()) {
   context_->setLog(reporter_.log());
+  setRanges(nvtx_);
+}
+
+void ExecutionContext::setRanges(ProfilingVerbosity verbosity) {
+  nvtx_ = verbosity;
+  context_->setRanges(verbosity == ProfilingVerbosity::kNONE       ? Context::Ranges::kNone
+                      : verbosity == ProfilingVerbosity::kDETAILED ? Context::Ranges::kKernels
+                                                                   : Context::Ranges::kNames);
 }
 
 void ExecutionContext::setName(const char* name) noexcept {
@@ -27,10 +39,15 @@ void ExecutionContext::setName(const char* name) noexcept {
   });
 }
 
-bool ExecutionContext::setOptimizationProfileAsync(int32_t profile, cudaStream_t) noexcept {
+// What is queued may still use memory that another profile has no need of.
+bool ExecutionContext::setOptimizationProfileAsync(int32_t profile, cudaStream_t stream) noexcept {
   return guarded(
       reporter_, false,
       [&] {
+        if (Device* device = context_->engine().device()) {
+          device->makeCurrent();
+          if (!device->isRecording(stream)) device->synchronize(stream);
+        }
         context_->setProfile(profile);
         return true;
       },
@@ -43,7 +60,8 @@ bool ExecutionContext::setInputShape(const char* name, const nvinfer1::Dims& dim
     if (!io.isInput)
       fail(ErrorKind::kInvalidArgument, "'", name,
            "' is an output; its shape follows from the inputs");
-    context_->setInputShape(io.index, fromPublic(dims));
+    requireInProfile(io, fromPublic(dims));
+    context_->setInputShape(io.index, storedDims(*io.tensor, fromPublic(dims)));
     return true;
   });
 }
@@ -51,33 +69,88 @@ bool ExecutionContext::setInputShape(const char* name, const nvinfer1::Dims& dim
 nvinfer1::Dims ExecutionContext::getTensorShape(const char* name) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
     const IoRef io = requireIo(plan(), name);
-    return toPublic(io.isInput ? context_->inputShape(io.index) : context_->outputShape(io.index));
+    return toPublic(logicalDims(*io.tensor, storedShape(io)));
   });
 }
 
+// What the profile says of the dimensions as callers know them: the context would speak of those
+// that are stored.
+void ExecutionContext::requireInProfile(const IoRef& io, const std::vector<int64_t>& dims) const {
+  if (formatOf(*io.tensor) == TensorFormat::kLINEAR) return;
+  const InputRange& stored = plan().profiles[context_->profile()].inputs[io.index];
+  const std::vector<int64_t> min = logicalDims(*io.tensor, stored.min),
+                             max = logicalDims(*io.tensor, stored.max);
+  for (size_t i = 0; i < dims.size() && dims.size() == min.size(); ++i)
+    if (dims[i] < min[i] || dims[i] > max[i])
+      fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", io.tensor->name, "' is ",
+           dims[i], " and profile ", context_->profile(), " allows ", min[i], " to ", max[i]);
+}
+
+std::vector<int64_t> ExecutionContext::storedShape(const IoRef& io) const {
+  if (!io.isInput) context_->readShapeInputs();  // which may decide it
+  return io.isInput ? context_->inputShape(io.index) : context_->outputShape(io.index);
+}
+
 nvinfer1::Dims ExecutionContext::getTensorStrides(const char* name) const noexcept {
-  nvinfer1::Dims dims = getTensorShape(name);
-  int64_t stride = 1;
-  for (int32_t i = dims.nbDims - 1; i >= 0; --i) {
-    const int64_t size = dims.d[i];
-    dims.d[i] = stride;
-    stride = size < 0 || stride < 0 ? -1 : stride * size;
-  }
-  return dims;
+  return guarded(reporter_, invalidDims(), [&] {
+    const IoRef io = requireIo(plan(), name);
+    const std::vector<int64_t> stored = storedShape(io);
+    if (std::find(stored.begin(), stored.end(), -1) != stored.end()) return invalidDims();
+    return toPublic(stridesOf(*io.tensor, stored));
+  });
+}
+
+bool ExecutionContext::isMissing(size_t input) const {
+  const std::vector<int64_t> dims = context_->inputShape(static_cast<int>(input));
+  return std::find(dims.begin(), dims.end(), -1) != dims.end() ||
+         (plan().inputs[input].isShapeTensor && !context_->inputAddress(static_cast<int>(input)));
+}
+
+bool ExecutionContext::allInputShapesSpecified() const noexcept {
+  return guarded(reporter_, false, [&] {
+    for (size_t i = 0; i < plan().inputs.size(); ++i)
+      if (isMissing(i)) return false;
+    return true;
+  });
 }
 
 int32_t ExecutionContext::inferShapes(int32_t maxNames, const char** names) noexcept {
   return guarded(reporter_, int32_t{-1}, [&] {
+    if (maxNames < 0 || (maxNames > 0 && !names))
+      fail(ErrorKind::kInvalidArgument, "inferShapes was given no room for ", maxNames, " names");
     int32_t missing = 0;
     const std::vector<IoTensor>& inputs = plan().inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const std::vector<int64_t> dims = context_->inputShape(static_cast<int>(i));
-      if (std::find(dims.begin(), dims.end(), -1) == dims.end()) continue;
-      if (names && missing < maxNames) names[missing] = inputs[i].name.c_str();
+      if (!isMissing(i)) continue;
+      if (missing < maxNames) names[missing] = inputs[i].name.c_str();
       ++missing;
     }
+    context_->readShapeInputs();
+    if (missing == 0) writeShapeOutputs();
     return missing;
   });
+}
+
+// Outputs that hold sizes, marked with markOutputForShapes, are known without a run.
+void ExecutionContext::writeShapeOutputs() const {
+  const ProfilePlan& profile = plan().profiles[context_->profile()];
+  for (size_t i = 0; i < plan().outputs.size(); ++i) {
+    void* address = context_->outputAddress(static_cast<int>(i));
+    if (!plan().outputs[i].isShapeTensor || !address || i >= profile.outputValues.size()) continue;
+    std::vector<int64_t> values;
+    for (const DimRef& dim : profile.outputValues[i]) values.push_back(context_->sizeOf(dim));
+    std::vector<int32_t> narrow(values.begin(), values.end());
+    const bool isNarrow = plan().outputs[i].tensor.type == DataType::kI32;
+    const void* data = isNarrow ? static_cast<const void*>(narrow.data()) : values.data();
+    const auto bytes =
+        static_cast<int64_t>(values.size() * (isNarrow ? sizeof(int32_t) : sizeof(int64_t)));
+    if (Device* device = context_->engine().device()) {
+      device->makeCurrent();
+      upload(*device, address, data, bytes);
+    } else {
+      std::memcpy(address, data, static_cast<size_t>(bytes));
+    }
+  }
 }
 
 int ExecutionContext::requireOutput(const char* name) const {
@@ -139,7 +212,7 @@ bool ExecutionContext::setOutputAllocator(const char* name, IOutputAllocator* al
           if (!own) return nullptr;
           const char* name = plan().outputs[output].name.c_str();
           void* memory =
-              own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, nullptr);
+              own->reallocateOutputAsync(name, current, static_cast<uint64_t>(bytes), 64, stream_);
           if (!memory && bytes > 0)
             fail(ErrorKind::kOutOfMemory, "the output allocator of '", name,
                  "' gave no memory for ", bytes, " bytes");
@@ -157,6 +230,7 @@ IOutputAllocator* ExecutionContext::getOutputAllocator(const char* name) noexcep
 int64_t ExecutionContext::getMaxOutputSize(const char* name) const noexcept {
   return guarded(reporter_, int64_t{-1}, [&] {
     const int output = requireOutput(name);
+    context_->readShapeInputs();
     int64_t count = 1;
     for (int64_t dim : context_->outputShape(output)) {
       if (dim < 0) return context_->outputMaxBytes(output);
@@ -192,6 +266,8 @@ constexpr OutOfMemory kNoMemoryToRun{"out of memory while running the engine"};
 
 void ExecutionContext::run(cudaStream_t stream) {
   lastTimes_.clear();
+  stream_ = stream;
+  if (temporaryDevice_) temporaryDevice_->setStream(stream);
   try {
     context_->run(stream);
   } catch (...) {
@@ -200,9 +276,11 @@ void ExecutionContext::run(cudaStream_t stream) {
   }
   // An output may share its memory with a tensor of another shape: its own is known at the end.
   for (size_t i = 0; i < allocators_.size(); ++i) {
-    const char* name = plan().outputs[i].name.c_str();
+    const IoTensor& output = plan().outputs[i];
     if (allocators_[i])
-      allocators_[i]->notifyShape(name, toPublic(context_->outputShape(static_cast<int>(i))));
+      allocators_[i]->notifyShape(
+          output.name.c_str(),
+          toPublic(logicalDims(output, context_->outputShape(static_cast<int>(i)))));
   }
   context_->forgetRunSizes();
   if (profiler_ && emitsProfile_) reportToProfiler();
@@ -285,39 +363,61 @@ bool ExecutionContext::reportToProfiler() const noexcept {
 }
 
 bool ExecutionContext::setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {
-  if (!allocator) return true;
-  return refused(reporter_,
-                 "an execution context cannot have an allocator of its own yet; give it to the "
-                 "runtime with setGpuAllocator before the engine is loaded",
-                 false);
+  return guarded(reporter_, false, [&] {
+    Device* device = context_->engine().device();
+    std::unique_ptr<AllocatorDevice> wrapped;
+    if (device) device->makeCurrent();
+    if (device && allocator) wrapped = std::make_unique<AllocatorDevice>(*device, *allocator);
+    context_->setTemporaryDevice(wrapped.get());  // gives back what there is
+    temporaryDevice_ = std::move(wrapped);
+    temporaryAllocator_ = allocator;
+    return true;
+  });
 }
 
 bool ExecutionContext::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
-  if (verbosity == ProfilingVerbosity::kNONE) return true;
-  return refused(reporter_, "NVTX ranges are not available yet; use a profiler", false);
+  return guarded(reporter_, false, [&] {
+    requireKnown(verbosity, "profiling verbosity");
+    // In the order of what they tell.
+    const auto rank = [](ProfilingVerbosity one) {
+      return one == ProfilingVerbosity::kNONE ? 0 : one == ProfilingVerbosity::kDETAILED ? 2 : 1;
+    };
+    const auto built = static_cast<ProfilingVerbosity>(plan().profilingVerbosity);
+    if (rank(verbosity) > rank(built))
+      fail(ErrorKind::kInvalidArgument,
+           "the verbosity of NVTX ranges cannot be above that which the engine was built with; "
+           "build it with setProfilingVerbosity");
+    setRanges(verbosity);
+    return true;
+  });
 }
-
-namespace {
-
-constexpr char kNoDebugTensors[] =
-    "debug tensors are not available yet; mark the tensor as an output of the network";
-
-}  // namespace
 
 bool ExecutionContext::setDebugListener(IDebugListener* listener) noexcept {
-  return listener ? refused(reporter_, kNoDebugTensors, false) : true;
+  return guarded(reporter_, false, [&] {
+    debug_.setListener(listener);
+    return true;
+  });
 }
 
-bool ExecutionContext::setTensorDebugState(const char*, bool) noexcept {
-  return refused(reporter_, kNoDebugTensors, false);
+bool ExecutionContext::setTensorDebugState(const char* name, bool flag) noexcept {
+  return guarded(reporter_, false, [&] {
+    debug_.setState(name, flag);
+    return true;
+  });
+}
+
+bool ExecutionContext::setAllTensorsDebugState(bool flag) noexcept {
+  return guarded(reporter_, false, [&] {
+    debug_.setAll(flag);
+    return true;
+  });
 }
 
 bool ExecutionContext::setUnfusedTensorsDebugState(bool flag) noexcept {
-  return flag ? refused(reporter_, kNoDebugTensors, false) : true;
-}
-
-bool ExecutionContext::setCommunicator(void*) noexcept {
-  return refused(reporter_, "layers on several devices are not available yet", false);
+  return guarded(reporter_, false, [&] {
+    debug_.setUnfused(flag);
+    return true;
+  });
 }
 
 }  // namespace camshaft::api

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "api/allocator.h"
+#include "api/debug_tensors.h"
 #include "api/engine.h"
 #include "api/engine_config.h"
 #include "api/implements.h"
@@ -43,7 +45,7 @@ class ExecutionContext final : public Implements<nvinfer1::IExecutionContext> {
   nvinfer1::Dims getTensorShape(const char* name) const noexcept override;
   nvinfer1::Dims getTensorStrides(const char* name) const noexcept override;
   bool allInputDimensionsSpecified() const noexcept override { return context_->allShapesSet(); }
-  bool allInputShapesSpecified() const noexcept override { return context_->allShapesSet(); }
+  bool allInputShapesSpecified() const noexcept override;
   int32_t inferShapes(int32_t maxNames, const char** names) noexcept override;
 
   bool setTensorAddress(const char* name, void* data) noexcept override;
@@ -76,38 +78,49 @@ class ExecutionContext final : public Implements<nvinfer1::IExecutionContext> {
   void setPersistentCacheLimit(size_t size) noexcept override { persistentCacheLimit_ = size; }
   size_t getPersistentCacheLimit() const noexcept override { return persistentCacheLimit_; }
   void setAuxStreams(cudaStream_t*, int32_t) noexcept override {}  // an engine needs none
-  bool getDebugState(const char*) const noexcept override { return false; }
-  bool setAllTensorsDebugState(bool) noexcept override { return true; }  // there are none
-  bool getUnfusedTensorsDebugState() const noexcept override { return false; }
 
-  // Refused.
+  bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
+  nvinfer1::IDebugListener* getDebugListener() noexcept override { return debug_.listener(); }
+  bool setTensorDebugState(const char* name, bool flag) noexcept override;
+  bool getDebugState(const char* name) const noexcept override { return debug_.state(name); }
+  bool setAllTensorsDebugState(bool flag) noexcept override;
+  bool setUnfusedTensorsDebugState(bool flag) noexcept override;
+  bool getUnfusedTensorsDebugState() const noexcept override { return debug_.unfused(); }
+
+  // For buffers whose size only a run knows, of engines that run on a device.
   bool setTemporaryStorageAllocator(nvinfer1::IGpuAllocator* allocator) noexcept override;
   nvinfer1::IGpuAllocator* getTemporaryStorageAllocator() const noexcept override {
-    return nullptr;
+    return temporaryAllocator_;
   }
   bool setNvtxVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override;
-  nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override {
-    return nvinfer1::ProfilingVerbosity::kNONE;
-  }
-  bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
-  nvinfer1::IDebugListener* getDebugListener() noexcept override { return nullptr; }
-  bool setTensorDebugState(const char* name, bool flag) noexcept override;
-  bool setUnfusedTensorsDebugState(bool flag) noexcept override;
-  bool setCommunicator(void* communicator) noexcept override;
+  nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override { return nvtx_; }
+  // Collective layers run on one rank, which has nobody to talk to.
+  bool setCommunicator(void*) noexcept override { return true; }
 
  private:
   const Plan& plan() const { return context_->engine().plan(); }
+  bool isMissing(size_t input) const;  // its shape, or where its values are
+  void writeShapeOutputs() const;
+  void setRanges(nvinfer1::ProfilingVerbosity verbosity);
   int requireOutput(const char* name) const;
+  void requireInProfile(const IoRef& io, const std::vector<int64_t>& dims) const;
+  std::vector<int64_t> storedShape(const IoRef& io) const;  // -1 for what is not known yet
   void run(cudaStream_t stream);
 
   Link<Engine> engine_;
   std::unique_ptr<const Engine> standIn_;  // for the engine, once the caller has ended it
+  // Before the context, whose memory they give back.
+  nvinfer1::IGpuAllocator* temporaryAllocator_ = nullptr;
+  std::unique_ptr<AllocatorDevice> temporaryDevice_;
   std::shared_ptr<Context> context_;
   Reporter reporter_;
+  DebugTensors debug_;
   mutable RuntimeConfig config_;
   std::string name_;
   bool debugSync_ = false;
   cudaEvent_t inputConsumed_ = nullptr;
+  cudaStream_t stream_ = nullptr;  // of the run
+  nvinfer1::ProfilingVerbosity nvtx_;
   nvinfer1::IProfiler* profiler_ = nullptr;
   bool emitsProfile_ = true;
   size_t persistentCacheLimit_ = 0;

@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "api/convert.h"
 #include "api/engine_config.h"
+#include "api/formats.h"
 #include "api/inspector.h"
 #include "engine/engine_file.h"
 #include "support/utf8.h"
@@ -40,9 +41,17 @@ IoRef requireIo(const Plan& plan, const char* name) {
                           : str("; did you mean '", suggestion, "'?"));
 }
 
+static const std::vector<int64_t>& partOf(const InputRange& range, OptProfileSelector select) {
+  return select == OptProfileSelector::kMIN   ? range.min
+         : select == OptProfileSelector::kOPT ? range.opt
+                                              : range.max;
+}
+
 Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads)
     : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {
   if (loaded_->device()) device_ = std::make_unique<DeviceAccess>(*loaded_->device(), reporter_);
+  for (const auto* tensors : {&plan().inputs, &plan().outputs})
+    for (const IoTensor& tensor : *tensors) formatTexts_[tensor.name] = formatText(tensor);
 }
 
 int32_t Engine::getNbLayers() const noexcept {
@@ -61,8 +70,10 @@ IExecutionContext* Engine::createExecutionContext(
       reporter_, nullptr,
       [&]() -> IExecutionContext* {
         requireKnown(strategy, "allocation strategy");
-        const auto owner = strategy == ExecutionContextAllocationStrategy::kUSER_MANAGED
-                               ? Context::ArenaOwner::kCaller
+        using Strategy = ExecutionContextAllocationStrategy;
+        const auto owner = strategy == Strategy::kUSER_MANAGED ? Context::ArenaOwner::kCaller
+                           : strategy == Strategy::kON_PROFILE_CHANGE
+                               ? Context::ArenaOwner::kPerProfile
                                : Context::ArenaOwner::kContext;
         return new ExecutionContext(*this, std::make_shared<Context>(loaded_, threads_, owner),
                                     strategy, reporter_);
@@ -93,27 +104,26 @@ ISerializationConfig* Engine::createSerializationConfig() noexcept {
 }
 
 IHostMemory* Engine::serializeWithConfig(ISerializationConfig& config) const noexcept {
-  if (config.getFlag(SerializationFlag::kEXCLUDE_WEIGHTS))
-    return refused<IHostMemory*>(reporter_,
-                                 "an engine cannot be serialised without its weights yet; clear "
-                                 "kEXCLUDE_WEIGHTS",
-                                 nullptr);
-  return serialize();
+  return guarded<IHostMemory*>(
+      reporter_, nullptr,
+      [&] {
+        const bool isExcluded = config.getFlag(SerializationFlag::kEXCLUDE_WEIGHTS);
+        if (isExcluded && !isRefittable())
+          fail(ErrorKind::kInvalidArgument,
+               "the engine cannot be refitted, so it cannot be serialised without its weights; "
+               "clear kEXCLUDE_WEIGHTS");
+        // What has no weights is of use only as long as it can be given some.
+        const bool staysRefittable =
+            isExcluded || lacksWeights(plan()) || config.getFlag(SerializationFlag::kINCLUDE_REFIT);
+        return makeHostMemory(
+            writeEngine(plan(), {.weights = !isExcluded, .refit = staysRefittable}));
+      },
+      OutOfMemory{"out of memory while serialising the engine"});
 }
 
 IRefitter* Engine::createRefitter(ILogger& logger) noexcept {
   return static_cast<IRefitter*>(
       createInferRefitter_INTERNAL(getPImpl(), &logger, NV_TENSORRT_VERSION));
-}
-
-bool Engine::setWeightStreamingBudget(int64_t bytes) noexcept {
-  return setWeightStreamingBudgetV2(bytes);
-}
-
-bool Engine::setWeightStreamingBudgetV2(int64_t) noexcept {
-  return refused(
-      reporter_,
-      "weight streaming is not available yet: all weights of an engine are on its device", false);
 }
 
 const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
@@ -126,8 +136,8 @@ const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
 int64_t Engine::getEngineStat(EngineStat stat) const noexcept {
   return guarded(reporter_, int64_t{-1}, [&] {
     requireKnown(stat, "statistic of an engine");
-    return stat == EngineStat::kTOTAL_WEIGHTS_SIZE ? static_cast<int64_t>(plan().weights.size())
-                                                   : 0;
+    if (stat == EngineStat::kTOTAL_WEIGHTS_SIZE) return static_cast<int64_t>(plan().weights.size());
+    return lacksWeights(plan()) ? static_cast<int64_t>(plan().weights.size()) : int64_t{0};
   });
 }
 
@@ -139,6 +149,13 @@ IEngineInspector* Engine::createEngineInspector() const noexcept {
 
 ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
   return static_cast<ProfilingVerbosity>(plan().profilingVerbosity);
+}
+
+bool Engine::isDebugTensor(const char* name) const noexcept {
+  return guarded(reporter_, false, [&] {
+    const std::vector<std::string> marked = debugTensorsOf(plan());
+    return name && std::find(marked.begin(), marked.end(), name) != marked.end();
+  });
 }
 
 int32_t Engine::getNbIOTensors() const noexcept {
@@ -162,10 +179,11 @@ TensorIOMode Engine::getTensorIOMode(const char* name) const noexcept {
 
 nvinfer1::Dims Engine::getTensorShape(const char* name) const noexcept {
   return guarded(reporter_, invalidDims(), [&] {
+    const IoTensor& tensor = *requireIo(plan(), name).tensor;
     std::vector<int64_t> dims;
-    for (const DimRef& dim : requireIo(plan(), name).tensor->tensor.dims)
+    for (const DimRef& dim : tensor.tensor.dims)
       dims.push_back(dim.isConstant() ? dim.constant : -1);
-    return toPublic(dims);
+    return toPublic(logicalDims(tensor, dims));
   });
 }
 
@@ -185,17 +203,42 @@ bool Engine::isShapeInferenceIO(const char* name) const noexcept {
   return guarded(reporter_, false, [&] { return requireIo(plan(), name).tensor->isShapeTensor; });
 }
 
-int32_t Engine::getTensorBytesPerComponent(const char* name) const noexcept {
+void Engine::requireProfile(int32_t profile) const {
+  if (profile < 0 || profile >= getNbOptimizationProfiles())
+    fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
+         getNbOptimizationProfiles());
+}
+
+const IoTensor& Engine::requireIoIn(int32_t profile, const char* name) const {
+  requireProfile(profile);
+  return *requireIo(plan(), name).tensor;
+}
+
+int32_t Engine::getTensorBytesPerComponentV2(const char* name, int32_t profile) const noexcept {
   return guarded(reporter_, int32_t{-1}, [&] {
-    return static_cast<int32_t>(bitsOf(requireIo(plan(), name).tensor->tensor.type) / 8);
+    const IoTensor& tensor = requireIoIn(profile, name);
+    return componentsPerElement(tensor) < 0 ? -1
+                                            : static_cast<int32_t>(bitsOf(tensor.tensor.type) / 8);
   });
 }
 
-const char* Engine::getTensorFormatDesc(const char* name) const noexcept {
-  return guarded<const char*>(reporter_, nullptr, [&] {
-    requireIo(plan(), name);
-    return "Row-major linear (kLINEAR)";
-  });
+int32_t Engine::getTensorComponentsPerElementV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, int32_t{-1},
+                 [&] { return componentsPerElement(requireIoIn(profile, name)); });
+}
+
+TensorFormat Engine::getTensorFormatV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, TensorFormat::kLINEAR,
+                 [&] { return formatOf(requireIoIn(profile, name)); });
+}
+
+const char* Engine::getTensorFormatDescV2(const char* name, int32_t profile) const noexcept {
+  return guarded<const char*>(
+      reporter_, "", [&] { return formatTexts_.at(requireIoIn(profile, name).name).c_str(); });
+}
+
+int32_t Engine::getTensorVectorizedDimV2(const char* name, int32_t profile) const noexcept {
+  return guarded(reporter_, int32_t{-1}, [&] { return vectorizedDim(requireIoIn(profile, name)); });
 }
 
 nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
@@ -204,14 +247,41 @@ nvinfer1::Dims Engine::getProfileShape(const char* name, int32_t profile,
     const IoRef io = requireIo(plan(), name);
     if (!io.isInput)
       fail(ErrorKind::kInvalidArgument, "'", name, "' is an output; profiles describe inputs");
-    if (profile < 0 || profile >= getNbOptimizationProfiles())
-      fail(ErrorKind::kInvalidArgument, "profile ", profile, " does not exist; the engine has ",
-           getNbOptimizationProfiles());
+    requireProfile(profile);
     requireKnown(select, "selector of a profile");
     const InputRange& range = plan().profiles[profile].inputs[io.index];
-    return toPublic(select == OptProfileSelector::kMIN   ? range.min
-                    : select == OptProfileSelector::kOPT ? range.opt
-                                                         : range.max);
+    return toPublic(logicalDims(*io.tensor, partOf(range, select)));
+  });
+}
+
+const std::vector<int64_t>& Engine::profileValues(const char* name, int32_t profile,
+                                                  OptProfileSelector select) const {
+  const IoRef io = requireIo(plan(), name);
+  requireProfile(profile);
+  requireKnown(select, "selector of a profile");
+  static const std::vector<int64_t> none;
+  if (!io.isInput || io.tensor->valueSlots.empty()) return none;
+  return partOf(plan().profiles[profile].inputValues[io.index], select);
+}
+
+const int64_t* Engine::getProfileTensorValuesV2(const char* name, int32_t profile,
+                                                OptProfileSelector select) const noexcept {
+  return guarded<const int64_t*>(reporter_, nullptr, [&]() -> const int64_t* {
+    const std::vector<int64_t>& values = profileValues(name, profile, select);
+    return values.empty() ? nullptr : values.data();
+  });
+}
+
+const int32_t* Engine::getProfileTensorValues(const char* name, int32_t profile,
+                                              OptProfileSelector select) const noexcept {
+  return guarded<const int32_t*>(reporter_, nullptr, [&]() -> const int32_t* {
+    const std::vector<int64_t>& values = profileValues(name, profile, select);
+    const auto fits = [](int64_t value) { return value == static_cast<int32_t>(value); };
+    if (values.empty() || !std::all_of(values.begin(), values.end(), fits)) return nullptr;
+    const std::lock_guard lock(narrowing_);
+    std::vector<int32_t>& narrow = narrowValues_[&values];
+    narrow.assign(values.begin(), values.end());
+    return narrow.data();
   });
 }
 

@@ -1,7 +1,9 @@
 // ICudaEngine over a loaded engine.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "api/device.h"
@@ -32,6 +34,7 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads);
 
   const LoadedEngine& loaded() const { return *loaded_; }
+  std::shared_ptr<const LoadedEngine> shared() const { return loaded_; }
   Link<Engine> link() const { return anchor_.link(); }
   // The same engine once more, for those who may outlive this one.
   std::unique_ptr<Engine> again() const {
@@ -70,42 +73,42 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   nvinfer1::TensorLocation getTensorLocation(const char* name) const noexcept override;
   bool isShapeInferenceIO(const char* name) const noexcept override;
 
-  // Every tensor is linear: one component per element, no vectorised dimension.
-  int32_t getTensorBytesPerComponent(const char* name) const noexcept override;
-  int32_t getTensorBytesPerComponentV2(const char* name, int32_t) const noexcept override {
-    return getTensorBytesPerComponent(name);
+  // Formats are the same in all profiles.
+  int32_t getTensorBytesPerComponent(const char* name) const noexcept override {
+    return getTensorBytesPerComponentV2(name, 0);
   }
-  int32_t getTensorComponentsPerElement(const char*) const noexcept override { return -1; }
-  int32_t getTensorComponentsPerElementV2(const char*, int32_t) const noexcept override {
-    return -1;
+  int32_t getTensorBytesPerComponentV2(const char* name, int32_t profile) const noexcept override;
+  int32_t getTensorComponentsPerElement(const char* name) const noexcept override {
+    return getTensorComponentsPerElementV2(name, 0);
   }
-  nvinfer1::TensorFormat getTensorFormat(const char*) const noexcept override {
-    return nvinfer1::TensorFormat::kLINEAR;
+  int32_t getTensorComponentsPerElementV2(const char* name,
+                                          int32_t profile) const noexcept override;
+  nvinfer1::TensorFormat getTensorFormat(const char* name) const noexcept override {
+    return getTensorFormatV2(name, 0);
   }
-  nvinfer1::TensorFormat getTensorFormatV2(const char*, int32_t) const noexcept override {
-    return nvinfer1::TensorFormat::kLINEAR;
+  nvinfer1::TensorFormat getTensorFormatV2(const char* name,
+                                           int32_t profile) const noexcept override;
+  const char* getTensorFormatDesc(const char* name) const noexcept override {
+    return getTensorFormatDescV2(name, 0);
   }
-  const char* getTensorFormatDesc(const char* name) const noexcept override;
-  const char* getTensorFormatDescV2(const char* name, int32_t) const noexcept override {
-    return getTensorFormatDesc(name);
+  const char* getTensorFormatDescV2(const char* name, int32_t profile) const noexcept override;
+  int32_t getTensorVectorizedDim(const char* name) const noexcept override {
+    return getTensorVectorizedDimV2(name, 0);
   }
-  int32_t getTensorVectorizedDim(const char*) const noexcept override { return -1; }
-  int32_t getTensorVectorizedDimV2(const char*, int32_t) const noexcept override { return -1; }
+  int32_t getTensorVectorizedDimV2(const char* name, int32_t profile) const noexcept override;
 
   int32_t getNbOptimizationProfiles() const noexcept override {
     return static_cast<int32_t>(plan().profiles.size());
   }
   nvinfer1::Dims getProfileShape(const char* name, int32_t profile,
                                  nvinfer1::OptProfileSelector select) const noexcept override;
-  // Values of shape tensors are not bounded by profiles here: null.
-  const int32_t* getProfileTensorValues(const char*, int32_t,
-                                        nvinfer1::OptProfileSelector) const noexcept override {
-    return nullptr;
-  }
-  const int64_t* getProfileTensorValuesV2(const char*, int32_t,
-                                          nvinfer1::OptProfileSelector) const noexcept override {
-    return nullptr;
-  }
+  // Those of the engine's shape inputs; null for other tensors, and where they do not fit.
+  const int32_t* getProfileTensorValues(
+      const char* name, int32_t profile,
+      nvinfer1::OptProfileSelector select) const noexcept override;
+  const int64_t* getProfileTensorValuesV2(
+      const char* name, int32_t profile,
+      nvinfer1::OptProfileSelector select) const noexcept override;
 
   size_t getDeviceMemorySize() const noexcept override {
     return static_cast<size_t>(getDeviceMemorySizeV2());
@@ -129,28 +132,35 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   int32_t getNbAuxStreams() const noexcept override { return 0; }
   const char* getAliasedInputTensor(const char* name) const noexcept override;
 
-  // Refit is refused, so no engine can be.
-  bool isRefittable() const noexcept override { return false; }
+  bool isRefittable() const noexcept override { return plan().refit != nullptr; }
   nvinfer1::IRefitter* createRefitter(nvinfer1::ILogger& logger) noexcept override;
 
-  // Weight streaming is refused, so no weights can be.
+  // engine_streaming.cpp
   bool setWeightStreamingBudget(int64_t bytes) noexcept override;
-  int64_t getWeightStreamingBudget() const noexcept override { return 0; }
+  int64_t getWeightStreamingBudget() const noexcept override;
   int64_t getMinimumWeightStreamingBudget() const noexcept override { return 0; }
-  int64_t getStreamableWeightsSize() const noexcept override { return 0; }
+  int64_t getStreamableWeightsSize() const noexcept override;
   bool setWeightStreamingBudgetV2(int64_t bytes) noexcept override;
-  int64_t getWeightStreamingBudgetV2() const noexcept override { return 0; }
-  int64_t getWeightStreamingAutomaticBudget() const noexcept override { return 0; }
-  int64_t getWeightStreamingScratchMemorySize() const noexcept override { return 0; }
+  int64_t getWeightStreamingBudgetV2() const noexcept override;
+  int64_t getWeightStreamingAutomaticBudget() const noexcept override;
+  int64_t getWeightStreamingScratchMemorySize() const noexcept override;
 
-  // Debug tensors are refused by networks, so there are none.
-  bool isDebugTensor(const char*) const noexcept override { return false; }
+  bool isDebugTensor(const char* name) const noexcept override;
 
  private:
+  const IoTensor& requireIoIn(int32_t profile, const char* name) const;
+  void requireProfile(int32_t profile) const;
+  const std::vector<int64_t>& profileValues(const char* name, int32_t profile,
+                                            nvinfer1::OptProfileSelector select) const;
+
   std::shared_ptr<const LoadedEngine> loaded_;
   std::unique_ptr<DeviceAccess> device_;  // null: a CPU engine
+  int64_t hostBudget_ = -1;               // of weights, as it was set for a CPU engine; -1: all
   Reporter reporter_;
   int threads_;
+  std::map<std::string, std::string, std::less<>> formatTexts_;  // by input or output
+  mutable std::map<const std::vector<int64_t>*, std::vector<int32_t>> narrowValues_;
+  mutable std::mutex narrowing_;
   Anchor<Engine> anchor_{this};
 };
 

@@ -47,8 +47,9 @@ const char* EngineInspector::getLayerInformation(int32_t index,
       fail(ErrorKind::kInvalidArgument, "there is no layer ", index, "; the engine has ",
            steps.size());
     const Plan& plan = engine_->plan();
-    text_ = format == LayerInformationFormat::kJSON ? layerJson(plan, shown(steps[index]))
-                                                    : layerLine(plan, shown(steps[index]));
+    text_ = format == LayerInformationFormat::kJSON
+                ? layerJson(plan, profile(), shown(steps[index]))
+                : layerLine(plan, shown(steps[index]));
     return text_.c_str();
   });
 }

@@ -110,7 +110,7 @@ TEST(Misuse, EnginesAndContextsKnowWhatTheyHave) {
     EXPECT_EQ(engine->getTensorIOMode(name), TensorIOMode::kNONE);
     EXPECT_EQ(engine->getTensorShape(name).nbDims, -1);
     EXPECT_EQ(engine->getTensorBytesPerComponent(name), -1);
-    EXPECT_FALSE(engine->getTensorFormatDesc(name));
+    EXPECT_STREQ(engine->getTensorFormatDesc(name), "");
     EXPECT_FALSE(engine->isShapeInferenceIO(name));
     EXPECT_EQ(engine->getProfileShape(name, 0, OptProfileSelector::kOPT).nbDims, -1);
     EXPECT_FALSE(context->setInputShape(name, Dims2(1, 4)));
@@ -139,9 +139,11 @@ TEST(Misuse, EnginesAndContextsKnowWhatTheyHave) {
   EXPECT_FALSE(context->executeV2(nullptr));
   context->setName(nullptr);
   context->setDeviceMemoryV2(nullptr, -1);
-  EXPECT_EQ(context->inferShapes(-1, nullptr), 1);
+  EXPECT_EQ(context->inferShapes(-1, nullptr), -1);
+  EXPECT_EQ(context->inferShapes(1, nullptr), -1);
+  EXPECT_EQ(context->inferShapes(0, nullptr), 1);
   const char* one = nullptr;
-  EXPECT_EQ(context->inferShapes(-1, &one), 1);
+  EXPECT_EQ(context->inferShapes(-1, &one), -1);
   EXPECT_FALSE(one);
   EXPECT_FALSE(context->reportToProfiler());
   EXPECT_FALSE(client.runtime->deserializeCudaEngine(nullptr, 100));

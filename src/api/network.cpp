@@ -91,8 +91,7 @@ void Network::requireWhole() const {
 Graph Network::graphToBuild() const {
   requireWhole();
   for (const auto& layer : layers_)
-    if (!layer->problem.empty())
-      fail(ErrorKind::kInvalidArgument, "layer '", layer->name, "' ", layer->problem);
+    if (!layer->problem.empty()) fail(ErrorKind::kInvalidArgument, layer->problem);
   Graph copy = graph_.clone();
   auto copied = copy.nodes().begin();
   for (const auto& node : graph_.nodes()) {
@@ -105,9 +104,11 @@ Graph Network::graphToBuild() const {
     }
     ++copied;
   }
+  observeMarked(copy);
   if (!blocks_.empty()) lowerInto(copy);
   eraseUnreadBindings(copy);
   castBorders(copy);
+  storeBorders(copy);
   copy.eraseUnusedConstants();
   return copy;
 }
@@ -155,6 +156,7 @@ LayerCore* Network::layerOf(Node* node) {
   if (node->op == &ops::BindDims) return nullptr;
   LayerCore* layer = layers_.emplace_back(layerFor(*this, node)).get();
   try {
+    layer->name = uniqueLayerName(layer->name);
     for (const Node* one : layer->nodes) layerOfNode_.emplace(one, layer);
   } catch (...) {
     for (const Node* one : layer->nodes) layerOfNode_.erase(one);
@@ -162,6 +164,15 @@ LayerCore* Network::layerOf(Node* node) {
     throw;
   }
   return layer;
+}
+
+// Nodes of one origin share its name, and models have names twice: later layers get a suffix.
+std::string Network::uniqueLayerName(const std::string& base) {
+  if (layerNames_.try_emplace(base, 0).second) return base;
+  std::string name;
+  do name = str(base, "_", ++layerNames_[base]);
+  while (!layerNames_.try_emplace(name, 0).second);
+  return name;
 }
 
 LayerCore* Network::producerOf(const Tensor& tensor) {
@@ -238,6 +249,7 @@ bool Network::markOutputForShapes(ITensor& tensor) noexcept {
       fail(ErrorKind::kInvalidArgument, "tensor '", tensor.getName(),
            "' decides no dimensions; mark it with markOutput");
     markOutput(tensor);
+    own(tensor)->setShapeOutput(tensor.isNetworkOutput());
     return tensor.isNetworkOutput();
   });
 }
@@ -245,6 +257,7 @@ bool Network::markOutputForShapes(ITensor& tensor) noexcept {
 bool Network::unmarkOutputForShapes(ITensor& tensor) noexcept {
   return guarded(reporter_, false, [&] {
     if (!own(tensor)->isNetworkOutput()) return false;
+    own(tensor)->setShapeOutput(false);
     unmarkOutput(tensor);
     return true;
   });

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -16,7 +18,15 @@
 #include "api/report.h"
 #include "api/tensor.h"
 #include "ir/graph.h"
+#include "plan/plan.h"
 #include "support/room.h"
+
+namespace camshaft {
+
+struct CompileOptions;
+struct RefitRequest;
+
+}  // namespace camshaft
 
 namespace camshaft::api {
 
@@ -35,8 +45,14 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A copy for one build. Throws when a layer still lacks something it needs.
   Graph graphToBuild() const;
+  // What is made of it; of the options, profiles are of the tensors as callers know them.
+  // network_build.cpp; `refit` says how the engine can be refitted, if it can.
+  Plan compiled(CompileOptions options, const std::optional<RefitRequest>& refit) const;
 
   PluginRegistry& plugins() const { return *plugins_; }  // the builder's
+  // What callers know weights by: the name they gave, the model's, or that of the layer.
+  std::string weightsNameOf(const Value& constant) const;
+  const std::set<std::string, std::less<>>& refittableWeights() const { return refittableWeights_; }
 
   // For tensors and layers.
   const Reporter& reporter() const { return reporter_; }
@@ -248,16 +264,18 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
                                                     int64_t root, int64_t* groups,
                                                     int64_t groupSize) noexcept override;
 
-  // network_refusals.cpp: marks that networks cannot have yet.
-  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
+  // network_debug.cpp
   bool markDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool unmarkDebug(nvinfer1::ITensor& tensor) noexcept override;
   bool isDebugTensor(const nvinfer1::ITensor& tensor) const noexcept override;
+  bool markUnfusedTensorsAsDebugTensors() noexcept override;
+  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
+
+  // network_refit.cpp
+  bool setWeightsName(nvinfer1::Weights weights, const char* name) noexcept override;
   bool markWeightsRefittable(const char* name) noexcept override;
   bool unmarkWeightsRefittable(const char* name) noexcept override;
   bool areWeightsMarkedRefittable(const char* name) const noexcept override;
-  bool markUnfusedTensorsAsDebugTensors() noexcept override;
-  bool unmarkUnfusedTensorsAsDebugTensors() noexcept override;
 
  private:
   using Changes =
@@ -292,7 +310,12 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   B* addBlock(const char* kind) noexcept;  // network_add.h: a conditional or loop
   void lowerInto(Graph& copy) const;
   void castBorders(Graph& copy) const;
+  void storeBorders(Graph& copy) const;  // network_build.cpp
+  nvinfer1::TensorFormat formatOf(const Value* value) const;
+  void observeMarked(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
+  std::string uniqueLayerName(const std::string& base);
+  bool hasWeights(std::string_view name) const;
 
   std::shared_ptr<PluginRegistry> plugins_;  // outlives the objects it made
   nvinfer1::NetworkDefinitionCreationFlags flags_;
@@ -306,8 +329,12 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   std::vector<std::unique_ptr<LayerCore>> removed_;  // callers may hold them still
   std::vector<std::unique_ptr<Block>> blocks_;
   std::unordered_map<const Node*, LayerCore*> layerOfNode_;
+  std::unordered_map<const void*, std::string> weightsNames_;  // by the caller's memory
+  std::set<std::string, std::less<>> refittableWeights_;       // marked, by name
   int64_t nextSerial_ = 0;
+  std::unordered_map<std::string, int> layerNames_;  // given so far, with the next suffix
   bool isTorn_ = false;
+  bool marksUnfused_ = false;
   mutable std::vector<LayerCore*> listing_;  // empty: to be worked out
   Anchor<Network> anchor_{this};
 };

@@ -64,7 +64,10 @@ IPoolingLayer* Network::addPoolingNd(ITensor& input, PoolingType type,
 }
 
 IActivationLayer* Network::addActivation(ITensor& input, ActivationType type) noexcept {
-  return add<ActivationLayer>("activation", {&input}, [&] { return ActivationParams{type}; });
+  // A softplus without parameters is log(exp(x) + 1); parsers rely on it.
+  const float scale = type == ActivationType::kSOFTPLUS ? 1 : 0;
+  return add<ActivationLayer>("activation", {&input},
+                              [&] { return ActivationParams{type, scale, scale}; });
 }
 
 IParametricReLULayer* Network::addParametricReLU(ITensor& input, ITensor& slope) noexcept {

@@ -20,6 +20,7 @@ L* Network::add(const char* kind, std::span<nvinfer1::ITensor* const> inputs,
         }
         roomForOneMore(layers_);
         attach(*layer);
+        layerNames_.try_emplace(layer->name, 0);
         L* raw = layer.get();
         layers_.push_back(std::move(layer));
         return raw;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/lowering/node_order.h"
+#include "api/lowering/placeholders.h"
 #include "api/network.h"
 #include "ops/move.h"
 #include "ops/shape.h"
@@ -34,6 +35,20 @@ struct Emitted {
   std::string problem;
 };
 
+// What the layer gives until its parameters fit; rethrows what says that they do not, where it may
+// not be so.
+std::vector<Value*> pending(Emission& at, const LayerCore& layer, const Error& misfit) {
+  const bool mayFitLater =
+      misfit.kind() == ErrorKind::kInvalidArgument || misfit.kind() == ErrorKind::kInvalidModel;
+  const std::optional<Shape> sizes =
+      mayFitLater && at.has(0) ? layer.pendingSizes(at) : std::nullopt;
+  if (!sizes) throw;
+  at.problem = misfit.message();
+  BoundaryAttrs attrs;
+  attrs.sizes = *sizes;
+  return {at.add(&placeholders::Pending, {at.input(0)}, std::move(attrs))};
+}
+
 // A failed emission leaves the graph as it was. An output of a layer is never one of its inputs: a
 // layer that changes nothing becomes an Identity.
 Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
@@ -41,14 +56,22 @@ Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
   for (const Tensor* input : layer.inputs) at.inputs.push_back(input ? input->value() : nullptr);
   const Node* last = lastBefore(graph, before);
   Emitted result;
+  const auto eraseMade = [&] {
+    for (Node* made; (made = lastBefore(graph, before)) != last;) graph.erase(made);
+  };
   try {
-    result.outputs = layer.emit(at);
+    try {
+      result.outputs = layer.emit(at);
+    } catch (const Error& misfit) {
+      eraseMade();
+      result.outputs = pending(at, layer, misfit);
+    }
     for (Value*& output : result.outputs)
       if (std::find(at.inputs.begin(), at.inputs.end(), output) != at.inputs.end())
         output = at.add(&ops::Identity, {output}, NoAttrs{});
     result.nodes = nodesBetween(graph, last, before);
   } catch (...) {
-    for (Node* made; (made = lastBefore(graph, before)) != last;) graph.erase(made);
+    eraseMade();
     throw;
   }
   // A binding of what another layer computed may be shared, so it belongs to none.

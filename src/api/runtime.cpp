@@ -1,4 +1,6 @@
 // IRuntime, and how to make one.
+#include <dlfcn.h>
+
 #include "api/allocator.h"
 #include "api/engine.h"
 #include "api/plugins/carried.h"
@@ -98,12 +100,22 @@ class Runtime final : public Implements<IRuntime> {
   int32_t getDLACore() const noexcept override { return -1; }
   int32_t getNbDLACores() const noexcept override { return 0; }
 
-  // Refused.
-  IRuntime* loadRuntime(const char*) noexcept override {
-    return refused<IRuntime*>(reporter_,
-                              "runtimes of other versions cannot be loaded; build the engine with "
-                              "this version",
-                              nullptr);
+  // The library stays loaded: its objects may live as long as the process.
+  IRuntime* loadRuntime(const char* path) noexcept override {
+    return guarded<IRuntime*>(reporter_, nullptr, [&] {
+      if (!path) fail(ErrorKind::kInvalidArgument, "loadRuntime was given no path");
+      void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+      if (!library) fail(ErrorKind::kIo, "the runtime '", path, "' cannot be loaded: ", dlerror());
+      using Create = void* (*)(void* logger, int32_t version);
+      const auto create = reinterpret_cast<Create>(dlsym(library, "createInferRuntime_INTERNAL"));
+      if (!create)
+        fail(ErrorKind::kInvalidArgument, "'", path,
+             "' is no runtime library: it has no createInferRuntime_INTERNAL");
+      auto* runtime = static_cast<IRuntime*>(create(reporter_.logger(), NV_TENSORRT_VERSION));
+      if (!runtime)
+        fail(ErrorKind::kUnsupported, "the runtime library '", path, "' gave no runtime");
+      return runtime;
+    });
   }
 
  private:

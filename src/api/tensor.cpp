@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <unordered_set>
 
 #include "api/convert.h"
+#include "api/formats.h"
 #include "api/network.h"
+#include "ops/contents.h"
 #include "ops/shape.h"
 
 namespace camshaft::api {
@@ -14,6 +17,15 @@ namespace {
 
 bool readsAsDims(const Node* user) {
   return user->op == &ops::BindDims || user->op == &ops::ReshapeDims;
+}
+
+// Whether its values decide dimensions, themselves or through shape arithmetic.
+bool decidesDims(const Value* value, std::unordered_set<const Value*>& seen) {
+  if (!seen.insert(value).second || !isInteger(value->dataType()) || !contentCount(value->type))
+    return false;
+  return std::any_of(value->users.begin(), value->users.end(), [&](const Node* user) {
+    return readsAsDims(user) || (user->op->contents && decidesDims(user->output(), seen));
+  });
 }
 
 }  // namespace
@@ -113,8 +125,10 @@ bool Tensor::isNetworkOutput() const noexcept {
 }
 
 bool Tensor::isShapeTensor() const noexcept {
-  return value_ &&
-         (value_->contents || std::any_of(value_->users.begin(), value_->users.end(), readsAsDims));
+  return guarded(network_.reporter(), false, [&] {
+    std::unordered_set<const Value*> seen;
+    return value_ && (value_->contents || decidesDims(value_, seen));
+  });
 }
 
 bool Tensor::isExecutionTensor() const noexcept {
@@ -160,12 +174,16 @@ void Tensor::setLocation(nvinfer1::TensorLocation location) noexcept {
 void Tensor::setAllowedFormats(nvinfer1::TensorFormats formats) noexcept {
   guarded(network_.reporter(), false, [&] {
     network_.own(*this);
-    if ((formats & 1u << static_cast<uint32_t>(nvinfer1::TensorFormat::kLINEAR)) == 0)
-      fail(ErrorKind::kUnsupported, "tensor '", value_->name,
-           "' must be allowed the format kLINEAR, the only one that inputs and outputs have");
+    if (formats == 0 || (formats & ~kAnyFormat) != 0)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name,
+           "' was given formats of which none, or not all, are known: ", formats);
     formats_ = formats;
     return true;
   });
+}
+
+nvinfer1::TensorFormat Tensor::format() const {
+  return chooseFormat(formats_, value_->name, value_->type);
 }
 
 bool Tensor::setDynamicRange(float, float) noexcept {

@@ -21,6 +21,13 @@ class Tensor final : public Implements<nvinfer1::ITensor> {
   void bind(Value* value) { value_ = value; }
   // The type the user gives or wants it in, as an input or output of the network.
   std::optional<DataType> borderType() const { return borderType_; }
+  // What a build stores it in, as an input or output of the network.
+  nvinfer1::TensorFormat format() const;
+  // An output whose values are known without a run.
+  bool isShapeOutput() const { return isShapeOutput_; }
+  void setShapeOutput(bool isShapeOutput) { isShapeOutput_ = isShapeOutput; }
+  bool isDebug() const { return isDebug_; }  // runs show it to a listener
+  void setDebug(bool isDebug) { isDebug_ = isDebug; }
 
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override;
@@ -53,7 +60,11 @@ class Tensor final : public Implements<nvinfer1::ITensor> {
   Network& network_;
   Value* value_;
   std::optional<DataType> borderType_;
-  nvinfer1::TensorFormats formats_ = (1u << nvinfer1::EnumMax<nvinfer1::TensorFormat>()) - 1;
+  bool isShapeOutput_ = false;
+  bool isDebug_ = false;
+  static constexpr nvinfer1::TensorFormats kAnyFormat =
+      (1u << nvinfer1::EnumMax<nvinfer1::TensorFormat>()) - 1;
+  nvinfer1::TensorFormats formats_ = kAnyFormat;
 };
 
 // The symbols of a run-time dimension that was not named, and of any text used as a name.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "CamshaftDevice.h"
 #include "NvInfer.h"
 
 namespace camshaft::api {
@@ -108,6 +109,50 @@ inline std::vector<float> iota(int64_t count, float first = 0) {
   return values;
 }
 
+// Where tests build for; programs that run them on an emulated GPU say so.
+inline nvinfer1::DeviceType testDevice = nvinfer1::DeviceType::kCPU;
+
+// Bytes that an engine reaches: in its device's memory, where that has its own.
+class TestMemory {
+ public:
+  TestMemory() = default;
+  TestMemory(const nvinfer1::ICudaEngine& engine, const void* data, int64_t bytes,
+             nvinfer1::TensorLocation location = nvinfer1::TensorLocation::kDEVICE)
+      : device_(location == nvinfer1::TensorLocation::kDEVICE ? engine.getDevice() : nullptr),
+        bytes_(bytes) {
+    if (!device_) host_.resize(static_cast<size_t>(bytes));
+    if (device_) memory_ = device_->allocate(std::max<int64_t>(bytes, 1));
+    if (data && device_) device_->copy(memory_, data, bytes, nullptr);
+    if (data && !device_) std::memcpy(host_.data(), data, host_.size());
+  }
+  TestMemory(TestMemory&& other) noexcept { *this = std::move(other); }
+  TestMemory& operator=(TestMemory&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(host_, other.host_);
+    return *this;
+  }
+  ~TestMemory() {
+    if (device_) device_->release(memory_);
+  }
+  void* data() { return device_ ? memory_ : host_.data(); }
+  template <class T>
+  std::vector<T> read() const {
+    std::vector<T> result(static_cast<size_t>(bytes_) / sizeof(T));
+    if (device_) device_->copy(result.data(), memory_, bytes_, nullptr);
+    if (device_) device_->synchronize(nullptr);
+    if (!device_) std::memcpy(result.data(), host_.data(), host_.size());
+    return result;
+  }
+
+ private:
+  nvinfer1::IDevice* device_ = nullptr;
+  void* memory_ = nullptr;
+  int64_t bytes_ = 0;
+  std::vector<std::byte> host_;
+};
+
 // A builder with one network, and what it takes to run it.
 struct Client {
   TestLogger logger;
@@ -121,7 +166,7 @@ struct Client {
     network.reset(builder->createNetworkV2(0));
     network->setErrorRecorder(&recorder);
     config.reset(builder->createBuilderConfig());
-    config->setDefaultDeviceType(nvinfer1::DeviceType::kCPU);  // tests hand over host memory
+    config->setDefaultDeviceType(testDevice);
     config->setBuilderOptimizationLevel(0);
   }
   ~Client() { network->setErrorRecorder(nullptr); }

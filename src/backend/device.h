@@ -62,6 +62,7 @@ class Device {
 // Copies from the host and waits, on a stream of its own: the stream that null stands for waits for
 // others, and breaks those that somebody captures.
 void upload(Device& device, void* to, const void* from, int64_t bytes);
+void download(Device& device, void* to, const void* from, int64_t bytes);  // the other way
 
 // Null: on the host.
 void launchPlugin(AttachedPlugin& plugin, const LaunchArgs& args, Device* device);

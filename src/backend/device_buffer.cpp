@@ -12,6 +12,11 @@ void upload(Device& device, void* to, const void* from, int64_t bytes) {
   device.synchronize(stream.get());
 }
 
+// Copies go any way.
+void download(Device& device, void* to, const void* from, int64_t bytes) {
+  upload(device, to, from, bytes);
+}
+
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   if (this == &other) return *this;
   reset();

@@ -1,6 +1,5 @@
 #include "backend/plugin_kernel.h"
 
-#include "ops/plugin.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -8,7 +7,6 @@ namespace {
 
 const PluginOp& pluginOf(const Node& node) { return *node.as<PluginAttrs>().plugin; }
 
-// A tensor under the profile; throws where a size has no bound, which memory could be planned for.
 PluginTensor tensorOf(const Value& value, const BuildContext& context) {
   PluginTensor tensor{.type = value.type, .min = {}, .opt = {}, .max = {}};
   for (const Dim& dim : value.shape()) {
@@ -23,30 +21,23 @@ PluginTensor tensorOf(const Value& value, const BuildContext& context) {
   return tensor;
 }
 
-PluginTensors tensorsOf(const Node& node, const BuildContext& context) {
-  PluginTensors tensors;
-  for (const Value* input : node.inputs) tensors.inputs.push_back(tensorOf(*input, context));
-  for (const Value* output : node.outputs) tensors.outputs.push_back(tensorOf(*output, context));
-  return tensors;
-}
-
 Verdict supports(const Node& node, const BuildContext& context) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   try {
-    return {pluginOf(node).whyNot(tensorsOf(node, context))};
+    return {pluginOf(node).whyNot(pluginTensors(node, context))};
   } catch (const Error& error) {
     return Verdict::no(error.message());
   }
 }
 
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
-  const std::vector<int32_t> tactics = pluginOf(node).tactics(tensorsOf(node, context));
+  const std::vector<int32_t> tactics = pluginOf(node).tactics(pluginTensors(node, context));
   return {tactics.begin(), tactics.end()};
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const auto tactic = static_cast<int32_t>(config);
-  PluginConfiguration configured = pluginOf(node).configure(tensorsOf(node, context), tactic);
+  PluginConfiguration configured = pluginOf(node).configure(pluginTensors(node, context), tactic);
   Prepared prepared;
   prepared.params = std::move(configured.params);
   prepared.inputs = allInputs(node);
@@ -56,6 +47,13 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
 }
 
 }  // namespace
+
+PluginTensors pluginTensors(const Node& node, const BuildContext& context) {
+  PluginTensors tensors;
+  for (const Value* input : node.inputs) tensors.inputs.push_back(tensorOf(*input, context));
+  for (const Value* output : node.outputs) tensors.outputs.push_back(tensorOf(*output, context));
+  return tensors;
+}
 
 Kernel pluginKernel(std::string_view name) {
   return {.name = name, .supports = supports, .prepare = prepare, .configurations = configurations};

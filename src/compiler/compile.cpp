@@ -9,6 +9,9 @@
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
+#include "compiler/plugin_types.h"
+#include "compiler/shape_inputs.h"
+#include "compiler/unfused.h"
 #include "plan/planner.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
@@ -41,7 +44,8 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
     choose.progress = nullptr;
     phase.completeAll();
   }
-  if (options.device != "reference") warnOfPlainLayers(chosen, graph, resolved, options.log);
+  if (options.device != "reference" && !options.isReplay())
+    warnOfPlainLayers(chosen, graph, resolved, options.log);
   const BodyPlans bodies =
       planBodies(graph, resolved, options, choose, weights, plan.bodies,
                  {str("Building bodies for profile ", index), std::string(kWhole)});
@@ -79,6 +83,9 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.hasDeviceMemory = backend.hasDeviceMemory;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
+  bindShapeInputs(graph, options.profiles);
+  castAroundPlugins(graph, options);
+  if (options.observeUnfused) observeUnfused(graph, options, backend);
   optimize(graph, options, backend, kWhole);
   optimizeBodies(graph, options);
   whole.completeStep();
@@ -86,10 +93,11 @@ Plan compile(Graph graph, CompileOptions options) {
   verify(graph, "separate outputs");
   plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
+  describeValues(graph, plan.inputs);
 
   choose.target = targetOf(backend, options);
   plan.builtFor = choose.target.name;
-  if (plan.hasDeviceMemory) choose.deviceTrials = makeDeviceTrials(choose);
+  if (plan.hasDeviceMemory && !options.isReplay()) choose.deviceTrials = makeDeviceTrials(choose);
   WeightsBuilder weights;
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
@@ -100,6 +108,7 @@ Plan compile(Graph graph, CompileOptions options) {
   auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
   setWeights(plan, *bytes, bytes);
   plan.binaries = binaries.take();
+  if (options.isReplay()) return plan;
   if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)
     chooseBranches(plan, options, kWhole);
   whole.completeAll();

@@ -51,6 +51,7 @@ struct CompileOptions : TuneOptions {
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
   std::set<std::string, std::less<>> disabledPasses;
   BuildProgress* progress = nullptr;
+  bool observeUnfused = false;  // tensors of the network that are stored anyway are observed
   GraphDump dump;  // is shown the graph as it came and after each pass
 };
 

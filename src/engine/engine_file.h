@@ -11,9 +11,15 @@
 
 namespace camshaft {
 
+// What of a plan that can be refitted goes into its file.
+struct EngineParts {
+  bool weights = true;  // else the weights that a refit sets are left out
+  bool refit = true;    // else it cannot be refitted any more
+};
+
 // What it gives can be read: a plan beyond the format's limits is Error(kUnsupported), which names
-// the layer.
-std::vector<std::byte> writeEngine(const Plan& plan);
+// the layer. Weights are left out only of plans that can be refitted.
+std::vector<std::byte> writeEngine(const Plan& plan, const EngineParts& parts = {});
 
 // Every index, offset and size is checked before it is believed: a damaged, foreign or hostile
 // file is Error(kInvalidEngine) in one sentence. When `owner` is given the weights stay where they

@@ -21,6 +21,7 @@ Plan samplePlan() {
   static const std::vector<std::byte> weights(128, std::byte{7});
   const TensorDesc tensor{DataType::kF32, {{.slot = 0}, {.constant = 2}}};
   Plan plan;
+  plan.profilingVerbosity = 2;  // detailed
   plan.networkName = "sample";
   plan.device = "cpu";
   plan.builtFor = "a test";
@@ -128,7 +129,17 @@ TEST(EngineFile, ChecksWhatItReads) {
       {"a workspace is misplaced", [](Plan&, ProfilePlan&, Step& s) { s.workspace = s.inputs[1]; }},
       {"a workspace has no size",
        [](Plan&, ProfilePlan&, Step& s) { s.workspace.tensor.type = DataType::kI8; }},
-      {"unknown kind", [](Plan&, ProfilePlan&, Step& s) { s.kind = static_cast<StepKind>(5); }},
+      {"unknown kind", [](Plan&, ProfilePlan&, Step& s) { s.kind = static_cast<StepKind>(6); }},
+      {"an observed tensor is not there",
+       [](Plan&, ProfilePlan&, Step& s) { s.kind = StepKind::kObserve; }},
+      {"a profile lacks values", [](Plan&, ProfilePlan& p, Step&) { p.inputValues.resize(1); }},
+      {"not as many as the tensor has",
+       [](Plan& p, ProfilePlan& profile, Step&) {
+         profile.slotCount = 5;
+         p.inputs[1].valueSlots = {4};
+       }},
+      {"other values than it has room for",
+       [](Plan&, ProfilePlan& p, Step&) { p.outputValues = {{{.constant = 1}}}; }},
       {"layer 'product': it has bodies", [](Plan&, ProfilePlan&, Step& s) { s.bodies = {0}; }},
       {"a bind step has no input",
        [](Plan&, ProfilePlan& p, Step&) { p.steps[0].inputs[0].place = Place::kNone; }},
@@ -239,11 +250,31 @@ TEST(Inspect, JsonSaysHowEveryLayerRuns) {
   EXPECT_EQ(layer["TacticName"], "cpu/x");
   EXPECT_EQ(layer["OriginNodes"][0], "/layer/MatMul");
   EXPECT_EQ(layer["TimeMs"], 0.25);
-  EXPECT_EQ(layer["Inputs"].size(), 2u);  // the one left out is not listed
+  ASSERT_EQ(layer["Inputs"].size(), 1u);  // neither the one left out nor the weights are listed
+  EXPECT_EQ(layer["Inputs"][0]["Format/Datatype"], "Row major linear FP32");
+  EXPECT_EQ(layer["Inputs"][0]["Location"], "Host");
+  EXPECT_EQ(layer["ParameterType"], "MatrixMultiply");
+  EXPECT_EQ(layer["Weights"], (nlohmann::json{{"Type", "FP32"}, {"Count", 4}}));
   EXPECT_EQ(layer["Inputs"][0]["Dimensions"], (nlohmann::json{-1, 2}));
   EXPECT_EQ(layer["Alternatives"][0]["TimeMs"], 0.5);
   EXPECT_FALSE(layer["Alternatives"][1].contains("TimeMs"));
-  EXPECT_EQ(nlohmann::json::parse(layerJson(plan, plan.profiles[0].steps[1])), layer);
+  EXPECT_EQ(nlohmann::json::parse(layerJson(plan, plan.profiles[0], plan.profiles[0].steps[1])),
+            layer);
+}
+
+TEST(Inspect, TellsAsMuchAsTheEngineWasBuiltToTell) {
+  Plan plan = samplePlan();
+  plan.profilingVerbosity = 0;  // names only
+  const Step& step = plan.profiles[0].steps[1];
+  auto json = nlohmann::json::parse(engineJson(plan, plan.profiles[0]));
+  EXPECT_EQ(json["Layers"][1], "product");
+  EXPECT_EQ(layerJson(plan, plan.profiles[0], step), "\"product\"");
+  EXPECT_EQ(layerLine(plan, step), "product");
+  plan.profilingVerbosity = 1;  // none
+  json = nlohmann::json::parse(engineJson(plan, plan.profiles[0]));
+  EXPECT_TRUE(json["Layers"].empty());
+  EXPECT_EQ(json["Bindings"].size(), 3u);
+  EXPECT_EQ(layerLine(plan, step), "");
 }
 
 TEST(Inspect, TextNamesKernelReasonAndAlternatives) {
@@ -260,7 +291,7 @@ TEST(Inspect, NamesThatAreNoTextStayReadable) {
   Plan plan = samplePlan();
   plan.profiles[0].steps[1].name = "bad \xff\xfe name";
   EXPECT_TRUE(nlohmann::json::accept(engineJson(plan, plan.profiles[0])));
-  EXPECT_TRUE(nlohmann::json::accept(layerJson(plan, plan.profiles[0].steps[1])));
+  EXPECT_TRUE(nlohmann::json::accept(layerJson(plan, plan.profiles[0], plan.profiles[0].steps[1])));
 }
 
 }  // namespace

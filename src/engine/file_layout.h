@@ -21,7 +21,8 @@ struct EngineHeader {
   uint64_t fileBytes = 0;
   uint64_t hash = 0;  // of the whole file with this field zero
   EngineSection plan, weights, inspection;
-  uint64_t reserved[6] = {};
+  EngineSection refit, sources;  // empty in engines that cannot be refitted
+  uint64_t reserved[2] = {};
 };
 static_assert(sizeof(EngineHeader) == 128);
 

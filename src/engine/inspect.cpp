@@ -1,13 +1,48 @@
 #include "engine/inspect.h"
 
+#include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "support/hash.h"
 #include "support/text.h"
 
 namespace camshaft {
+
+std::string typeText(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+      return "FP32";
+    case DataType::kF16:
+      return "FP16";
+    case DataType::kBF16:
+      return "BFloat16";
+    case DataType::kF64:
+      return "FP64";
+    case DataType::kF8E4M3:
+      return "FP8";
+    case DataType::kF4E2M1:
+      return "FP4";
+    case DataType::kF8E8M0:
+      return "E8M0";
+    case DataType::kBool:
+      return "Bool";
+    default:
+      break;
+  }
+  const std::string text(toString(type));
+  if (text[0] == 'i') return "Int" + text.substr(1);
+  if (text[0] == 'u') return "UInt" + text.substr(1);
+  std::string upper;
+  for (const char c : text) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return upper;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Values of ProfilingVerbosity: what an engine tells of its layers.
+constexpr int32_t kNamesOnly = 0, kNothing = 1;
 
 std::vector<int64_t> knownDims(const TensorDesc& tensor) {
   std::vector<int64_t> dims;
@@ -47,30 +82,90 @@ std::string operandsText(const Plan& plan, const std::vector<Operand>& operands)
   return join(texts, ", ");
 }
 
-Json operandsJson(const Plan& plan, const std::vector<Operand>& operands) {
+// Tensors of the network; what a kernel has of its own is no input to users.
+Json operandsJson(const Plan& plan, const ProfilePlan& profile,
+                  const std::vector<Operand>& operands, const std::vector<std::string>& names) {
   Json list = Json::array();
-  for (const Operand& operand : operands) {
-    if (operand.place == Place::kNone) continue;
-    list.push_back({{"Name", placeText(plan, operand)},
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = operands[i];
+    if (operand.place == Place::kNone || operand.place == Place::kWeights) continue;
+    const bool isNamed = i < names.size() && !names[i].empty();
+    const bool onHost = !plan.hasDeviceMemory || isHostOperand(plan, profile, operand);
+    list.push_back({{"Name", isNamed ? names[i] : placeText(plan, operand)},
+                    {"Location", onHost ? "Host" : "Device"},
                     {"Dimensions", knownDims(operand.tensor)},
-                    {"Datatype", std::string(toString(operand.tensor.type))},
-                    {"Format", "Row major linear"},
-                    {"Format/Datatype", str("Row major linear ", operand.tensor.type)}});
+                    {"Format/Datatype", str("Row major linear ", typeText(operand.tensor.type))},
+                    {"Datatype", typeText(operand.tensor.type)},
+                    {"Format", "Row major linear"}});
   }
   return list;
 }
 
-Json stepJson(const Plan& plan, const Step& step) {
+// What TensorRT calls the parameters of such an operator.
+std::string parameterType(const std::string& op) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"Conv", "Convolution"},       {"ConvTranspose", "Deconvolution"},
+      {"Pool", "Pooling"},           {"MatMul", "MatrixMultiply"},
+      {"Pointwise", "PointWise"},    {"Softmax", "SoftMax"},
+      {"Transpose", "Shuffle"},      {"Reshape", "Shuffle"},
+      {"Concat", "Concatenation"},   {"LayerNorm", "Normalization"},
+      {"GroupNorm", "Normalization"}};
+  for (const auto& [own, name] : kNames)
+    if (own == op) return std::string(name);
+  return op;
+}
+
+// "keep_dims" as "KeepDims".
+std::string keyOf(const std::string& attribute) {
+  std::string key;
+  bool begins = true;
+  for (const char c : attribute) {
+    if (c != '_')
+      key += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    begins = c == '_';
+  }
+  return key;
+}
+
+void addAttributes(const Step& step, Json& json) {
+  json["ParameterType"] = parameterType(step.info.layerType);
+  for (const auto& [name, text] : step.info.attributes) {
+    Json value = Json::parse(text, nullptr, false);  // numbers and lists are what they look like
+    if (!json.contains(keyOf(name))) json[keyOf(name)] = value.is_discarded() ? Json(text) : value;
+  }
+  for (const Operand& operand : step.inputs) {
+    if (operand.place != Place::kWeights) continue;
+    int64_t count = 1;
+    for (int64_t dim : knownDims(operand.tensor)) count *= dim;
+    json["Weights"] = {{"Type", typeText(operand.tensor.type)}, {"Count", count}};
+    break;
+  }
+}
+
+// One number for a kernel in its configuration.
+std::string tacticValue(const Step& step) {
+  uint64_t value = Hasher().add(step.kernel).update(step.params).digest();
+  std::string text = "0x0000000000000000";
+  for (size_t i = text.size() - 1; i > 1; --i, value >>= 4)
+    text[i] = "0123456789abcdef"[value & 15];
+  return text;
+}
+
+Json stepJson(const Plan& plan, const ProfilePlan& profile, const Step& step) {
+  if (plan.profilingVerbosity == kNamesOnly) return step.name;
   Json json{{"Name", step.name},
             {"LayerType", step.info.layerType},
-            {"Inputs", operandsJson(plan, step.inputs)},
-            {"Outputs", operandsJson(plan, step.outputs)},
-            {"TacticName", step.kernel},
-            {"TacticValue", step.kernel},
-            {"Origin", "ONNX"},
-            {"OriginNodes", step.info.origins},
-            {"Why", step.info.why},
-            {"Alternatives", Json::array()}};
+            {"Inputs", operandsJson(plan, profile, step.inputs, step.info.inputs)},
+            {"Outputs", operandsJson(plan, profile, step.outputs, step.info.outputs)}};
+  addAttributes(step, json);
+  json["TacticName"] = step.kernel;
+  json["TacticValue"] = tacticValue(step);
+  json["StreamId"] = 0;
+  json["Metadata"] = join(step.info.origins, "\x1e");
+  json["Origin"] = "ONNX";
+  json["OriginNodes"] = step.info.origins;
+  json["Why"] = step.info.why;
+  json["Alternatives"] = Json::array();
   if (step.info.milliseconds >= 0) json["TimeMs"] = step.info.milliseconds;
   for (const auto& alternative : step.info.alternatives) {
     Json entry{{"Kernel", alternative.kernel}, {"Note", alternative.note}};
@@ -80,7 +175,8 @@ Json stepJson(const Plan& plan, const Step& step) {
   for (int32_t index : step.bodies) {
     const Plan& body = *plan.bodies[index];
     Json layers = Json::array();
-    for (const Step& inner : body.profiles[0].steps) layers.push_back(stepJson(body, inner));
+    for (const Step& inner : body.profiles[0].steps)
+      layers.push_back(stepJson(body, body.profiles[0], inner));
     json["Bodies"].push_back(std::move(layers));
   }
   return json;
@@ -94,6 +190,8 @@ std::string toText(const Json& json) {
 }  // namespace
 
 std::string layerLine(const Plan& plan, const Step& step) {
+  if (plan.profilingVerbosity == kNothing) return "";
+  if (plan.profilingVerbosity == kNamesOnly) return step.name;
   std::string line =
       str(step.name, " [", step.info.layerType, "] ", step.kernel, "(",
           operandsText(plan, step.inputs), ") -> ", operandsText(plan, step.outputs));
@@ -107,12 +205,15 @@ std::string layerLine(const Plan& plan, const Step& step) {
   return line;
 }
 
-std::string layerJson(const Plan& plan, const Step& step) { return toText(stepJson(plan, step)); }
+std::string layerJson(const Plan& plan, const ProfilePlan& profile, const Step& step) {
+  return plan.profilingVerbosity == kNothing ? "{}" : toText(stepJson(plan, profile, step));
+}
 
 // Layers line by line, those of bodies further in.
 static std::string layerLines(const Plan& plan, const ProfilePlan& profile,
                               const std::string& indent) {
   std::string text;
+  if (plan.profilingVerbosity == kNothing) return text;
   for (const Step& step : profile.steps) {
     text += str(indent, layerLine(plan, step), "\n");
     for (int32_t index : step.bodies)
@@ -140,7 +241,9 @@ std::string engineJson(const Plan& plan, const ProfilePlan& profile) {
             {"ActivationBytes", profile.arenaBytes},
             {"Layers", Json::array()},
             {"Bindings", Json::array()}};
-  for (const Step& step : profile.steps) json["Layers"].push_back(stepJson(plan, step));
+  for (const Step& step : profile.steps)
+    if (plan.profilingVerbosity != kNothing)
+      json["Layers"].push_back(stepJson(plan, profile, step));
   for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const IoTensor& tensor : *tensors) json["Bindings"].push_back(tensor.name);
   return toText(json);

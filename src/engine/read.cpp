@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "engine/engine_file.h"
@@ -31,7 +32,8 @@ EngineHeader readHeader(std::span<const std::byte> bytes) {
          " and this version reads format ", kEngineFormat, "; build it again with this version");
   if (header.fileBytes != bytes.size())
     damaged(str("it should be ", header.fileBytes, " bytes long and is ", bytes.size()));
-  for (const EngineSection& section : {header.plan, header.weights, header.inspection})
+  for (const EngineSection& section :
+       {header.plan, header.weights, header.inspection, header.refit, header.sources})
     if (section.offset % kSectionAlignment != 0 || section.offset > bytes.size() ||
         section.size > bytes.size() - section.offset)
       damaged("a section lies outside the file");
@@ -46,6 +48,49 @@ uint64_t hashWithout(std::span<const std::byte> bytes, EngineHeader header) {
   return hasher.digest();
 }
 
+// What a refit changes is copied, whoever owns the file.
+struct FileSections {
+  std::span<const std::byte> weights, sources;
+  std::shared_ptr<const void> owner;
+};
+
+std::span<const std::byte> sourceIn(const FileSections& file, const StoredSource& place,
+                                    const SourceWeights& source) {
+  const std::span<const std::byte> section = place.inWeights ? file.weights : file.sources;
+  const int64_t bytes = fixedBytesOf(source.tensor);
+  const auto size = static_cast<int64_t>(section.size());
+  if (bytes < 0 || place.offset > size || bytes > size - place.offset)
+    damaged("weights of its record lie outside the file");
+  return section.subspan(static_cast<size_t>(place.offset), static_cast<size_t>(bytes));
+}
+
+// The record, and weights of the plan's own that a refit may write.
+void setRefit(Plan& plan, StoredRefit stored, const FileSections& file) {
+  if (stored.isStripped ? stored.weightsBytes < 0 || !file.weights.empty()
+                        : stored.weightsBytes != static_cast<int64_t>(file.weights.size()))
+    damaged("its weights have another size than its record says");
+  RefitRecord& record = stored.record;
+  for (size_t i = 0; i < record.sources.size(); ++i) {
+    SourceWeights& source = record.sources[i];
+    if (stored.sources[i].offset < 0) continue;
+    source.bytes = sourceIn(file, stored.sources[i], source);
+    source.owner = file.owner;
+    if (file.owner && reinterpret_cast<uintptr_t>(source.bytes.data()) % kSectionAlignment == 0)
+      continue;
+    auto copy = std::make_shared<AlignedBuffer>(std::max<size_t>(source.bytes.size(), 1));
+    if (!source.bytes.empty()) std::memcpy(copy->data(), source.bytes.data(), source.bytes.size());
+    source.bytes = {copy->data(), source.bytes.size()};
+    source.owner = std::move(copy);
+  }
+  auto weights = std::make_shared<AlignedBuffer>(static_cast<size_t>(stored.weightsBytes));
+  if (!file.weights.empty()) std::memcpy(weights->data(), file.weights.data(), file.weights.size());
+  record.weights = {weights->data(), static_cast<size_t>(stored.weightsBytes)};
+  setWeights(plan, record.weights, std::move(weights));
+  if (const std::string fault = faultOf(record); !fault.empty()) damaged(fault);
+  record.isStripped = stored.isStripped;
+  plan.refit = std::make_shared<RefitRecord>(std::move(record));
+}
+
 }  // namespace
 
 Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
@@ -57,6 +102,11 @@ Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> ow
   Plan plan = readTables(in(header.plan), in(header.inspection));
 
   std::span<const std::byte> weights = in(header.weights);
+  if (header.refit.size > 0) {
+    setRefit(plan, readRefit(in(header.refit)), {weights, in(header.sources), std::move(owner)});
+    if (const std::string fault = faultOf(plan); !fault.empty()) damaged(fault);
+    return plan;
+  }
   const bool aligned = reinterpret_cast<uintptr_t>(weights.data()) % kSectionAlignment == 0;
   if (!owner || !aligned) {
     auto copy = std::make_shared<AlignedBuffer>(weights.size());

@@ -41,7 +41,34 @@ class TableReader {
     plan.binaries = list(table->binaries(), &TableReader::binary);
     plan.bodies = list(table->bodies(), &TableReader::body);
     plan.pluginLibraries = list(table->plugin_libraries(), &TableReader::library);
+    plan.streamsWeights = table->streams_weights();
     return plan;
+  }
+
+  StoredRefit refit(const fb::Refit* table) {
+    StoredRefit stored{.weightsBytes = table->weights_bytes(), .isStripped = table->is_stripped()};
+    RefitRecord& record = stored.record;
+    record.graph = text(table->graph());
+    charge(table->sources());
+    if (table->sources())
+      for (const fb::SourceWeights* each : *table->sources()) {
+        record.sources.push_back(source(each));
+        stored.sources.push_back({each->offset(), each->in_weights()});
+      }
+    record.decisions = list(table->decisions(), &TableReader::decision);
+    record.profiles = list(table->profiles(), &TableReader::shapeProfile);
+    record.disabledPasses = texts(table->disabled_passes());
+    record.workspaceLimit = table->workspace_limit();
+    record.computeCapability = table->compute_capability();
+    record.optimizationLevel = table->optimization_level();
+    record.threads = table->threads();
+    record.precisionRequests = table->precision_requests();
+    record.allowTf32 = table->allow_tf32();
+    record.allowF16 = table->allow_f16();
+    record.allowBF16 = table->allow_bf16();
+    record.gpus = table->gpus();
+    record.observeUnfused = table->observe_unfused();
+    return stored;
   }
 
   void inspection(const fb::Inspection* table, Plan& plan) {
@@ -64,7 +91,8 @@ class TableReader {
 
  private:
   // What the writer spends on a table of some kind, whatever is in it.
-  static constexpr size_t kLeastTable = 12, kLeastOperand = 16, kLeastPlan = 32, kLeastStep = 48;
+  static constexpr size_t kLeastDimRefs = 8, kLeastTable = 12, kLeastOperand = 16, kLeastPlan = 32,
+                          kLeastStep = 48;
 
   void charge(size_t bytes) {
     if (bytes > left_) damaged("its tables say more than they have bytes for");
@@ -154,13 +182,20 @@ class TableReader {
     step.dimEnd = table->dim_end();
     step.bodies = numbers(table->bodies());
     step.carried = table->carried();
+    step.observed = {text(table->observed()), table->observed_unfused()};
     return step;
   }
 
   IoTensor io(const fb::IoTensor* table) {
     charge(kLeastTable);
-    return {text(table->name()),      tensor(table->tensor()), table->is_input(),
-            table->is_shape_tensor(), table->is_on_host(),     texts(table->dim_names())};
+    return {text(table->name()),
+            tensor(table->tensor()),
+            table->is_input(),
+            table->is_shape_tensor(),
+            table->is_on_host(),
+            texts(table->dim_names()),
+            {table->format(), table->channels()},
+            numbers(table->value_slots())};
   }
 
   InputRange range(const fb::InputRange* table) {
@@ -177,6 +212,11 @@ class TableReader {
             text(table->before()),
             text(table->between()),
             text(table->after())};
+  }
+
+  std::vector<DimRef> dimRefs(const fb::DimRefs* table) {
+    charge(kLeastDimRefs);
+    return dims(table->dims());
   }
 
   ProfilePlan profile(const fb::Profile* table) {
@@ -200,6 +240,8 @@ class TableReader {
     profile.hostArenaBytes = table->host_arena_bytes();
     profile.runsBranches = table->runs_branches();
     profile.sizeChecks = list(table->size_checks(), &TableReader::sizeCheck);
+    profile.inputValues = list(table->input_values(), &TableReader::range);
+    profile.outputValues = list(table->output_values(), &TableReader::dimRefs);
     return profile;
   }
 
@@ -212,9 +254,46 @@ class TableReader {
 
   StepInfo stepInfo(const fb::StepInfo* table) {
     charge(kLeastTable);
-    return {text(table->layer_type()), texts(table->origins()), text(table->why()),
-            list(table->alternatives(), &TableReader::alternative), table->milliseconds()};
+    StepInfo info{text(table->layer_type()), texts(table->origins()),
+                  text(table->why()),        list(table->alternatives(), &TableReader::alternative),
+                  table->milliseconds(),     texts(table->inputs()),
+                  texts(table->outputs()),   {}};
+    std::vector<std::string> names = texts(table->attribute_names()),
+                             attributes = texts(table->attribute_texts());
+    if (names.size() != attributes.size()) damaged("its inspection record is incomplete");
+    for (size_t i = 0; i < names.size(); ++i)
+      info.attributes.emplace_back(std::move(names[i]), std::move(attributes[i]));
+    return info;
   }
+  SourceWeights source(const fb::SourceWeights* table) {
+    charge(kLeastTable);
+    return {.name = text(table->name()),
+            .layer = text(table->layer()),
+            .use = static_cast<WeightsUse>(table->use()),
+            .tensor = tensor(table->tensor()),
+            .isRefittable = table->is_refittable(),
+            .isOpaque = table->is_opaque()};
+  }
+  KernelDecision decision(const fb::KernelDecision* table) {
+    charge(kLeastTable);
+    return {text(table->node()), text(table->kernel()), table->config(), table->source_hash()};
+  }
+  std::map<std::string, InputRange> namedRanges(
+      const flatbuffers::Vector<flatbuffers::Offset<fb::NamedRange>>* values) {
+    charge(values);
+    std::map<std::string, InputRange> ranges;
+    if (values)
+      for (const fb::NamedRange* value : *values) {
+        if (!value->range()) damaged("a range of its record is incomplete");
+        ranges.emplace(text(value->name()), range(value->range()));
+      }
+    return ranges;
+  }
+  ShapeProfile shapeProfile(const fb::ShapeProfile* table) {
+    charge(kLeastTable);
+    return {namedRanges(table->inputs()), namedRanges(table->shape_values())};
+  }
+
   StepInfo::Alternative alternative(const fb::Alternative* table) {
     charge(kLeastTable);
     return {text(table->kernel()), table->milliseconds(), text(table->note())};
@@ -238,6 +317,11 @@ const Table* root(std::span<const std::byte> bytes, AlignedBuffer& copy) {
 }
 
 }  // namespace
+
+StoredRefit readRefit(std::span<const std::byte> bytes) {
+  AlignedBuffer copy;
+  return TableReader(bytes.size()).refit(root<fb::Refit>(bytes, copy));
+}
 
 Plan readTables(std::span<const std::byte> plan, std::span<const std::byte> inspection) {
   AlignedBuffer planBytes, inspectionBytes;

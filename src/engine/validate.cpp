@@ -67,6 +67,18 @@ class Validator {
       for (const DimRef& dim : plan_.inputs[i].tensor.dims) checkDim(dim);
       require(plan_.inputs[i].dimNames.size() == rank, "an input lacks dimension names");
     }
+    const size_t inputs = profile.inputValues.size(), outputs = profile.outputValues.size();
+    require((inputs == 0 || inputs == plan_.inputs.size()) &&
+                (outputs == 0 || outputs == plan_.outputs.size()),
+            "a profile lacks values");
+    for (size_t i = 0; i < plan_.inputs.size(); ++i)
+      checkValues(plan_.inputs[i], inputs == 0 ? InputRange() : profile.inputValues[i]);
+    for (size_t i = 0; i < outputs; ++i) {
+      const std::vector<DimRef>& values = profile.outputValues[i];
+      require(values.empty() || isVector(plan_.outputs[i].tensor, values.size()),
+              "an output holds other values than it has room for");
+      for (const DimRef& value : values) checkDim(value);
+    }
     for (const TensorDesc& output : profile.outputs) checkDims(output, "an output");
     for (const DimRef& dim : profile.dynamicBuffers) checkDim(dim);
     for (const SizeCheck& check : profile.sizeChecks) {
@@ -87,6 +99,23 @@ class Validator {
     }
   }
 
+  // The host reads the values of a shape tensor.
+  void checkValues(const IoTensor& input, const InputRange& range) {
+    const size_t count = input.valueSlots.size();
+    for (int32_t slot : input.valueSlots) require(isSlot(slot), "a value's slot is out of range");
+    require(range.min.size() == count && range.opt.size() == count && range.max.size() == count,
+            "a profile's values are not as many as the tensor has");
+    require(
+        count == 0 || (isVector(input.tensor, count) && (input.isOnHost || !plan_.hasDeviceMemory)),
+        "a shape tensor is no vector of integers on the host");
+  }
+  static bool isVector(const TensorDesc& tensor, size_t count) {
+    if (tensor.type != DataType::kI64 && tensor.type != DataType::kI32) return false;
+    if (tensor.dims.empty()) return count == 1;
+    return tensor.dims.size() == 1 && tensor.dims[0].isConstant() &&
+           tensor.dims[0].constant == static_cast<int64_t>(count);
+  }
+
   // Every slot is written by one input dimension, bound element or instruction, so that a size once
   // known stays what it is. Inputs may share one.
   void checkSlots(const ProfilePlan& profile) {
@@ -94,6 +123,8 @@ class Validator {
     for (const IoTensor& input : plan_.inputs)
       for (const DimRef& dim : input.tensor.dims)
         if (!dim.isConstant()) inputSlots.push_back(dim.slot);
+    for (const IoTensor& input : plan_.inputs)
+      others.insert(others.end(), input.valueSlots.begin(), input.valueSlots.end());
     for (const DimInstruction& instruction : profile.dimProgram)
       others.push_back(instruction.target);
     for (const Step& step : profile.steps)
@@ -118,7 +149,7 @@ class Validator {
   }
 
   void checkStep(const Step& step, int64_t programSize) {
-    require(step.kind <= StepKind::kLoop, "a step is of an unknown kind");
+    require(step.kind <= StepKind::kObserve, "a step is of an unknown kind");
     require(step.binary == -1 || isIndex(step.binary, plan_.binaries.size()),
             "a step's device code is not there");
     for (const Operand& input : step.inputs) checkOperand(input);
@@ -147,6 +178,10 @@ class Validator {
     if (step.kind == StepKind::kBindDims) checkBind(step);
     if (step.kind == StepKind::kIf) checkIf(step);
     if (step.kind == StepKind::kLoop) checkLoop(step);
+    if (step.kind == StepKind::kObserve)
+      require(step.inputs.size() == 1 && step.inputs[0].place != Place::kNone &&
+                  step.outputs.empty() && step.bindSlots.empty(),
+              "an observed tensor is not there");
     if (step.kind == StepKind::kCopy)
       checkCopy(step);
     else

@@ -15,4 +15,10 @@ inline constexpr size_t kMostDims = 8;
 // arena". Empty when nothing is. A kernel's own parameters are its own to check when it is loaded.
 std::string faultOf(const Plan& plan);
 
+// The same of the record in a plan. What the graph's text says is checked when it is parsed.
+std::string faultOf(const RefitRecord& record);
+
+// Bytes of a tensor of fixed size; -1 where it is none, or larger than anything is.
+int64_t fixedBytesOf(const TensorDesc& tensor);
+
 }  // namespace camshaft

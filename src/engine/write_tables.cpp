@@ -22,6 +22,11 @@ class PlanWriter {
     return bytes();
   }
 
+  std::vector<std::byte> writeRefit(const StoredRefit& stored) {
+    builder_.Finish(refit(stored));
+    return bytes();
+  }
+
  private:
   template <class T, class Table>
   OffsetVector<Table> list(const std::vector<T>& items,
@@ -42,7 +47,7 @@ class PlanWriter {
     const auto libraries = list(value.pluginLibraries, &PlanWriter::library);
     return fb::CreatePlan(builder_, name, device, builtFor, inputs, outputs, profiles,
                           value.profilingVerbosity, binaries, bodies, value.hasDeviceMemory,
-                          libraries);
+                          libraries, value.streamsWeights);
   }
   Offset<fb::Plan> body(const std::shared_ptr<Plan>& value) { return plan(*value); }
 
@@ -113,17 +118,20 @@ class PlanWriter {
     const auto bindSlots = builder_.CreateVector(value.bindSlots);
     const auto bindMin = builder_.CreateVector(value.bindMin),
                bindMax = builder_.CreateVector(value.bindMax);
+    const auto observed = text(value.observed.name);
     return fb::CreateStep(builder_, static_cast<uint8_t>(value.kind), name, kernel, params, inputs,
                           outputs, dimArgs, workspace, bindSlots, value.dimBegin, value.dimEnd,
                           value.binary, bindMin, bindMax, builder_.CreateVector(value.bodies),
-                          value.carried);
+                          value.carried, observed, value.observed.isUnfused);
   }
 
   Offset<fb::IoTensor> io(const IoTensor& value) {
     const auto name = text(value.name);
     const auto desc = tensor(value.tensor);
-    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor,
-                              texts(value.dimNames), value.isOnHost);
+    const auto dimNames = texts(value.dimNames);
+    return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor, dimNames,
+                              value.isOnHost, value.format.code, value.format.channels,
+                              builder_.CreateVector(value.valueSlots));
   }
 
   Offset<fb::SizeCheck> sizeCheck(const SizeCheck& value) {
@@ -140,6 +148,10 @@ class PlanWriter {
     return fb::CreateInputRange(builder_, min, opt, max);
   }
 
+  Offset<fb::DimRefs> dimRefs(const std::vector<DimRef>& values) {
+    return fb::CreateDimRefs(builder_, dims(values));
+  }
+
   Offset<fb::Profile> profile(const ProfilePlan& value) {
     std::vector<fb::DimInstruction> program;
     for (const DimInstruction& i : value.dimProgram)
@@ -152,9 +164,12 @@ class PlanWriter {
     const auto hostDynamicBuffers = builder_.CreateVector(value.hostDynamicBuffers);
     const auto outputMaxBytes = builder_.CreateVector(value.outputMaxBytes);
     const auto sizeChecks = list(value.sizeChecks, &PlanWriter::sizeCheck);
+    const auto inputValues = list(value.inputValues, &PlanWriter::range);
+    const auto outputValues = list(value.outputValues, &PlanWriter::dimRefs);
     return fb::CreateProfile(builder_, inputs, value.slotCount, programVector, value.firstPhaseEnd,
                              steps, outputs, dynamicBuffers, value.arenaBytes, value.hostArenaBytes,
-                             hostDynamicBuffers, outputMaxBytes, value.runsBranches, sizeChecks);
+                             hostDynamicBuffers, outputMaxBytes, value.runsBranches, sizeChecks,
+                             inputValues, outputValues);
   }
 
   Offset<fb::Alternative> alternative(const StepInfo::Alternative& value) {
@@ -166,12 +181,63 @@ class PlanWriter {
     const auto layerType = text(value.info.layerType), why = text(value.info.why);
     const auto origins = texts(value.info.origins);
     const auto alternatives = list(value.info.alternatives, &PlanWriter::alternative);
+    const auto inputs = texts(value.info.inputs), outputs = texts(value.info.outputs);
+    std::vector<std::string> names, attributes;
+    for (const auto& [name, attribute] : value.info.attributes) {
+      names.push_back(name);
+      attributes.push_back(attribute);
+    }
+    const auto attributeNames = texts(names), attributeTexts = texts(attributes);
     return fb::CreateStepInfo(builder_, layerType, origins, why, alternatives,
-                              value.info.milliseconds);
+                              value.info.milliseconds, inputs, outputs, attributeNames,
+                              attributeTexts);
   }
 
   Offset<fb::ProfileInfo> profileInfo(const ProfilePlan& value) {
     return fb::CreateProfileInfo(builder_, list(value.steps, &PlanWriter::stepInfo));
+  }
+
+  Offset<fb::SourceWeights> source(const SourceWeights& value, const StoredSource& stored) {
+    const auto name = text(value.name), layer = text(value.layer);
+    return fb::CreateSourceWeights(builder_, name, layer, static_cast<uint8_t>(value.use),
+                                   tensor(value.tensor), value.isRefittable, value.isOpaque,
+                                   stored.offset, stored.inWeights);
+  }
+
+  Offset<fb::KernelDecision> decision(const KernelDecision& value) {
+    const auto node = text(value.node), kernel = text(value.kernel);
+    return fb::CreateKernelDecision(builder_, node, kernel, value.config, value.sourceHash);
+  }
+
+  OffsetVector<fb::NamedRange> namedRanges(const std::map<std::string, InputRange>& ranges) {
+    std::vector<Offset<fb::NamedRange>> offsets;
+    for (const auto& [name, bounds] : ranges) {
+      const auto nameText = text(name);
+      offsets.push_back(fb::CreateNamedRange(builder_, nameText, range(bounds)));
+    }
+    return builder_.CreateVector(offsets);
+  }
+
+  Offset<fb::ShapeProfile> shapeProfile(const ShapeProfile& value) {
+    const auto inputs = namedRanges(value.inputs);
+    return fb::CreateShapeProfile(builder_, inputs, namedRanges(value.shapeValues));
+  }
+
+  Offset<fb::Refit> refit(const StoredRefit& value) {
+    const RefitRecord& record = value.record;
+    std::vector<Offset<fb::SourceWeights>> sources;
+    for (size_t i = 0; i < record.sources.size(); ++i)
+      sources.push_back(source(record.sources[i], value.sources[i]));
+    const auto graph = text(record.graph);
+    const auto sourceVector = builder_.CreateVector(sources);
+    const auto decisions = list(record.decisions, &PlanWriter::decision);
+    const auto profiles = list(record.profiles, &PlanWriter::shapeProfile);
+    const auto disabledPasses = texts(record.disabledPasses);
+    return fb::CreateRefit(builder_, graph, sourceVector, decisions, profiles, disabledPasses,
+                           record.workspaceLimit, record.computeCapability,
+                           record.optimizationLevel, record.threads, record.precisionRequests,
+                           record.allowTf32, record.allowF16, record.allowBF16, record.gpus,
+                           record.observeUnfused, value.weightsBytes, value.isStripped);
   }
 
   std::vector<std::byte> bytes() const {
@@ -186,6 +252,10 @@ class PlanWriter {
 
 EngineTables writeTables(const Plan& plan) {
   return {PlanWriter().write(plan), PlanWriter().writeInspection(plan)};
+}
+
+std::vector<std::byte> writeRefit(const StoredRefit& refit) {
+  return PlanWriter().writeRefit(refit);
 }
 
 }  // namespace camshaft

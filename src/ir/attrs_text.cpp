@@ -17,10 +17,10 @@ std::string listText(const std::vector<T>& values, std::string (*textOf)(T)) {
 }
 
 // "{", the graph's text two steps further in, "}".
-std::string bodyText(const BodyPtr& body, bool fullConstants) {
+std::string bodyText(const BodyPtr& body, const ConstantForm& form) {
   if (!body) return "{}";
   std::string text = "{\n    ";
-  for (char c : toText(*body, fullConstants)) {
+  for (char c : toText(*body, form)) {
     text += c;
     if (c == '\n') text += "    ";
   }
@@ -30,7 +30,7 @@ std::string bodyText(const BodyPtr& body, bool fullConstants) {
 
 class TextVisitor : public AttrVisitor {
  public:
-  explicit TextVisitor(bool fullConstants) : fullConstants_(fullConstants) {}
+  explicit TextVisitor(const ConstantForm& form) : form_(form) {}
   void operator()(std::string_view name, int64_t& v) override { add(name, str(v)); }
   void operator()(std::string_view name, double& v) override { add(name, realText(v)); }
   void operator()(std::string_view name, bool& v) override { add(name, str(v)); }
@@ -45,9 +45,7 @@ class TextVisitor : public AttrVisitor {
   }
   void operator()(std::string_view name, std::vector<Dim>& v) override { add(name, toString(v)); }
   void operator()(std::string_view name, Expr& v) override { add(name, toString(v)); }
-  void operator()(std::string_view name, BodyPtr& v) override {
-    add(name, bodyText(v, fullConstants_));
-  }
+  void operator()(std::string_view name, BodyPtr& v) override { add(name, bodyText(v, form_)); }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
     add(name, std::string(spellings[v]));
   }
@@ -55,12 +53,13 @@ class TextVisitor : public AttrVisitor {
 
  private:
   void add(std::string_view name, std::string text) { texts.emplace_back(name, std::move(text)); }
-  const bool fullConstants_;
+  const ConstantForm& form_;
 };
 
 class ParseVisitor : public AttrVisitor {
  public:
-  ParseVisitor(const AttrTexts& texts, OpLookup findOp) : texts_(texts), findOp_(findOp) {}
+  ParseVisitor(const AttrTexts& texts, OpLookup findOp, std::span<const ConstantPtr> beside)
+      : texts_(texts), findOp_(findOp), beside_(beside) {}
 
   void operator()(std::string_view name, int64_t& v) override { set(name, v, parseInteger); }
   void operator()(std::string_view name, double& v) override { set(name, v, parseReal); }
@@ -85,7 +84,8 @@ class ParseVisitor : public AttrVisitor {
       if (!text.starts_with('{') || !text.ends_with('}'))
         fail(ErrorKind::kInvalidArgument, "the graph '", name, "' is not in braces");
       text = trim(text.substr(1, text.size() - 2));
-      return text.empty() ? nullptr : std::make_shared<const Graph>(parseGraph(text, findOp_));
+      return text.empty() ? nullptr
+                          : std::make_shared<const Graph>(parseGraph(text, findOp_, beside_));
     });
   }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
@@ -140,6 +140,7 @@ class ParseVisitor : public AttrVisitor {
 
   const AttrTexts& texts_;
   const OpLookup findOp_;
+  const std::span<const ConstantPtr> beside_;
   std::vector<std::string_view> known_;
 };
 
@@ -166,14 +167,15 @@ class SymbolVisitor : public AttrVisitor {
 
 }  // namespace
 
-AttrTexts textsOf(const Attrs& attrs, bool fullConstants) {
-  TextVisitor visitor(fullConstants);
+AttrTexts textsOf(const Attrs& attrs, const ConstantForm& form) {
+  TextVisitor visitor(form);
   attrs.clone()->fields(visitor);  // a copy, because visitors may write
   return std::move(visitor.texts);
 }
 
-void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp) {
-  ParseVisitor visitor(texts, findOp);
+void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp,
+                  std::span<const ConstantPtr> beside) {
+  ParseVisitor visitor(texts, findOp, beside);
   attrs.fields(visitor);
   visitor.refuseUnknown();
 }

@@ -13,10 +13,16 @@ namespace camshaft {
 
 using AttrTexts = std::vector<std::pair<std::string, std::string>>;  // field and its value's text
 
-// Bodies' constants as toText(graph, fullConstants) prints them.
-AttrTexts textsOf(const Attrs& attrs, bool fullConstants = true);
+// How constants are printed, also those of bodies.
+struct ConstantForm {
+  bool isFull = true;                        // all elements, however many
+  const ConstantNumber* numberOf = nullptr;  // of those that stand beside the text
+};
+AttrTexts textsOf(const Attrs& attrs, const ConstantForm& form = {});
+std::string toText(const Graph& graph, const ConstantForm& form);
 // Sets the named fields; fails on a field the attributes do not have, or text it cannot mean.
-void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp);
+void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp,
+                  std::span<const ConstantPtr> beside = {});
 // The symbols of every dimension among the attributes.
 void collectSymbols(const Attrs& attrs, std::set<std::string>& names);
 

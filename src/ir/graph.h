@@ -1,11 +1,13 @@
 // The one intermediate representation: values, nodes and the graph that owns them.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +35,7 @@ struct Value {
   UserList users;  // one entry per use
 
   bool isConstant() const { return constant != nullptr; }
+  bool isOpaque() const { return constant && constant->isOpaque; }
   const Shape& shape() const { return type.shape; }
   int64_t rank() const { return type.rank(); }
   DataType dataType() const { return type.type; }
@@ -224,8 +227,12 @@ std::vector<const Graph*> bodiesOf(const Node& node);
 // print as a digest unless `fullConstants`; then the text parses back to an equal graph.
 std::string toText(const Graph& graph, bool fullConstants = false);
 std::string toText(const Node& node);
+// The same with constants that stand beside the text: it has their numbers in the list that is
+// parsed with it.
+using ConstantNumber = std::function<std::optional<size_t>(const Value& constant)>;
+std::string toText(const Graph& graph, const ConstantNumber& numberOf);
 using OpLookup = Op (*)(std::string_view name);
-Graph parseGraph(std::string_view text, OpLookup findOp);
+Graph parseGraph(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside = {});
 
 // Throws Error(kInternal) when the graph breaks an invariant; `stage` names the pass just run.
 void verify(const Graph& graph, std::string_view stage);

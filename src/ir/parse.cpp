@@ -3,7 +3,7 @@
 //   symbols n in [1, 32], m in [0, 2*n], k   // at most: a number, a dimension or inf
 //   graph main(%x: f32[n, 3]) {            // names that are not words go in quotes: %"a b"
 //     require equal(n, 4) "node 'a' has " " rows where it needs " ""  // ir/size_condition.h
-//     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>
+//     %w: f32[3] = constant [1, 2, 3]      // or: splat 0.5, hex:<bytes>, beside 0
 //     %y = Op(%x, _, %w) {field = value} epilogue(%b) {relu(add(x0:f32, x1:f32))} "node name"
 //     %z = Op(%y) precision(f16 -> f32)   // asked for: arithmetic, storage; _ is neither
 //     return %y as "logits"
@@ -29,7 +29,8 @@ struct Result {
 
 class GraphParser {
  public:
-  GraphParser(std::string_view text, OpLookup findOp) : scan_(text), findOp_(findOp) {}
+  GraphParser(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside)
+      : scan_(text), findOp_(findOp), beside_(beside) {}
 
   Graph parse() {
     if (scan_.acceptWord("symbols")) symbols();
@@ -175,13 +176,24 @@ class GraphParser {
     const TensorType& type = *results[0].type;
     if (!isStatic(type.shape)) scan_.stop("a constant's shape in numbers");
     const int64_t count = numElements(type.shape).value();
-    std::vector<std::byte> bytes = constantBytes(type.type, count);
-    if (bytes.size() != bytesOf(type.type, count))
+    ConstantPtr data = scan_.acceptWord("beside")
+                           ? constantBeside()
+                           : ConstantData::own(constantBytes(type.type, count));
+    if (data->bytes.size() != bytesOf(type.type, count))
       here([&] {
-        fail(ErrorKind::kInvalidArgument, "constant %", results[0].name, " has ", bytes.size(),
-             " bytes where ", type, " needs ", bytesOf(type.type, count));
+        fail(ErrorKind::kInvalidArgument, "constant %", results[0].name, " has ",
+             data->bytes.size(), " bytes where ", type, " needs ", bytesOf(type.type, count));
       });
-    graph_.addConstant(results[0].name, type, ConstantData::own(std::move(bytes)));
+    graph_.addConstant(results[0].name, type, std::move(data));
+  }
+
+  ConstantPtr constantBeside() {
+    return here([&] {
+      const int64_t number = parseInteger(scan_.number());
+      if (number < 0 || number >= static_cast<int64_t>(beside_.size()) || !beside_[number])
+        fail(ErrorKind::kInvalidArgument, "there is no constant ", number, " beside the text");
+      return beside_[number];
+    });
   }
 
   std::vector<std::byte> constantBytes(DataType type, int64_t count) {
@@ -248,7 +260,7 @@ class GraphParser {
       } while (scan_.accept(","));
       scan_.expect("}");
     }
-    setFromTexts(*attrs, texts, findOp_);
+    setFromTexts(*attrs, texts, findOp_, beside_);
     return attrs;
   }
 
@@ -357,6 +369,7 @@ class GraphParser {
 
   Scanner scan_;
   OpLookup findOp_;
+  std::span<const ConstantPtr> beside_;
   Graph graph_;
 };
 
@@ -387,9 +400,9 @@ void requireShallow(std::string_view text) {
 
 }  // namespace
 
-Graph parseGraph(std::string_view text, OpLookup findOp) {
+Graph parseGraph(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside) {
   requireShallow(text);
-  return GraphParser(text, findOp).parse();
+  return GraphParser(text, findOp, beside).parse();
 }
 
 }  // namespace camshaft

@@ -53,7 +53,9 @@ bool allBytesRepeat(std::span<const std::byte> bytes, size_t width) {
   return std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
 }
 
-std::string constantText(const Value& value, bool full) {
+std::string constantText(const Value& value, const ConstantForm& form) {
+  if (const auto number = form.numberOf ? (*form.numberOf)(value) : std::nullopt)
+    return str("beside ", *number);
   const DataType type = value.dataType();
   const std::span<const std::byte> bytes = value.constant->bytes;
   const int64_t count = numElements(value.shape()).value();
@@ -68,13 +70,13 @@ std::string constantText(const Value& value, bool full) {
     if (allBytesRepeat(bytes, bytesOf(type, 1)))
       return "splat " + elementText(type, bytes.data(), 0);
   }
-  return full ? hexText(bytes) : digestText(bytes);
+  return form.isFull ? hexText(bytes) : digestText(bytes);
 }
 
-std::string attributesText(const Node& node, bool full) {
+std::string attributesText(const Node& node, const ConstantForm& form) {
   const AttrTexts defaults = textsOf(*node.op->makeAttrs());
   std::string out;
-  for (const auto& field : textsOf(*node.attrs, full)) {
+  for (const auto& field : textsOf(*node.attrs, form)) {
     if (std::find(defaults.begin(), defaults.end(), field) != defaults.end()) continue;
     out += str(out.empty() ? "" : ", ", field.first, " = ", field.second);
   }
@@ -95,20 +97,20 @@ std::string precisionText(const PrecisionRequest& request) {
   return str(" precision(", out, ")");
 }
 
-// `full`: with origins, and whole constants in bodies.
-std::string nodeText(const Node& node, bool full) {
+// With origins where constants are whole.
+std::string nodeText(const Node& node, const ConstantForm& form) {
   std::string out;
   for (const Value* output : node.outputs) out += str(out.empty() ? "" : ", ", typedText(output));
   if (!node.outputs.empty()) out += " = ";
   const auto ownEnd = node.inputs.begin() + node.ownInputs();
   out += str(node.op->name, listText(std::vector<Value*>(node.inputs.begin(), ownEnd)),
-             attributesText(node, full));
+             attributesText(node, form));
   if (node.epilogue)
     out += str(" epilogue", listText(std::vector<Value*>(ownEnd, node.inputs.end())), " {",
                toString(node.epilogue->expr), "}");
   if (!node.precision.empty()) out += precisionText(node.precision);
   if (node.outputs.empty() || node.name != node.outputs[0]->name) out += str(" ", quote(node.name));
-  if (full && !node.origins.empty()) {
+  if (form.isFull && !node.origins.empty()) {
     out += " from";
     const char* separator = " ";
     for (const std::string& origin : node.origins.list()) {
@@ -135,7 +137,7 @@ std::string symbolsText(const Graph& graph) {
 
 class GraphPrinter {
  public:
-  GraphPrinter(const Graph& graph, bool full) : graph_(graph), full_(full) {}
+  GraphPrinter(const Graph& graph, const ConstantForm& form) : graph_(graph), form_(form) {}
 
   std::string print() {
     out_ = symbolsText(graph_) + "graph " + quoteName(graph_.name) + "(";
@@ -152,7 +154,7 @@ class GraphPrinter {
       if (!graph_.hasUses(value)) constant(value);
     for (const auto& node : graph_.nodes()) {
       for (const Value* input : node->inputs) constant(input);
-      out_ += str("  ", nodeText(*node, full_), "\n");
+      out_ += str("  ", nodeText(*node, form_), "\n");
     }
     for (const auto& output : graph_.outputs) constant(output.value);
     returns();
@@ -163,7 +165,7 @@ class GraphPrinter {
   // Constants stand just before their first use.
   void constant(const Value* value) {
     if (!value || !value->isConstant() || !printed_.insert(value).second) return;
-    out_ += str("  ", typedText(value), " = constant ", constantText(*value, full_), "\n");
+    out_ += str("  ", typedText(value), " = constant ", constantText(*value, form_), "\n");
   }
   void returns() {
     out_ += "  return";
@@ -177,16 +179,22 @@ class GraphPrinter {
   }
 
   const Graph& graph_;
-  const bool full_;
+  const ConstantForm& form_;
   std::set<const Value*> printed_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string toText(const Graph& graph, bool fullConstants) {
-  return GraphPrinter(graph, fullConstants).print();
+std::string toText(const Graph& graph, const ConstantForm& form) {
+  return GraphPrinter(graph, form).print();
 }
-std::string toText(const Node& node) { return nodeText(node, false); }
+std::string toText(const Graph& graph, bool fullConstants) {
+  return toText(graph, ConstantForm{.isFull = fullConstants});
+}
+std::string toText(const Graph& graph, const ConstantNumber& numberOf) {
+  return toText(graph, ConstantForm{.isFull = true, .numberOf = &numberOf});
+}
+std::string toText(const Node& node) { return nodeText(node, {.isFull = false}); }
 
 }  // namespace camshaft

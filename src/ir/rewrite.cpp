@@ -33,8 +33,14 @@ Node* onlyUser(const Graph& graph, const Value* value, Op op) {
   return onlyUser(graph, value) && value->users.front()->op == op ? value->users.front() : nullptr;
 }
 
+bool readsOpaque(const Node& node) {
+  return std::ranges::any_of(node.inputs,
+                             [](const Value* input) { return input && input->isOpaque(); });
+}
+
 bool isScalarConstant(const Value* value, double* number) {
-  if (!value || !value->isConstant() || isPacked(value->dataType())) return false;
+  if (!value || !value->isConstant() || value->isOpaque() || isPacked(value->dataType()))
+    return false;
   const auto bytes = value->constant->bytes;
   const size_t width = bytesOf(value->dataType(), 1);
   if (bytes.size() < width) return false;

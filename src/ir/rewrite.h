@@ -17,7 +17,9 @@ bool onlyUser(const Graph& graph, const Value* value);
 // That one user when it is this operator, else null.
 Node* onlyUser(const Graph& graph, const Value* value, Op op);
 
-// A constant whose elements all are one number (of any rank, not empty).
+bool readsOpaque(const Node& node);  // some input is an opaque constant
+
+// A constant whose elements all are one number (of any rank, not empty). An opaque one never is.
 bool isScalarConstant(const Value* value, double* number = nullptr);
 // The same, and that number is close to `number` to a float's precision.
 bool isScalarConstant(const Value* value, double number, double tolerance = 1e-6);

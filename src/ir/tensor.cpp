@@ -5,11 +5,12 @@
 
 namespace camshaft {
 
-std::shared_ptr<const ConstantData> ConstantData::own(std::vector<std::byte> bytes) {
+std::shared_ptr<const ConstantData> ConstantData::own(std::vector<std::byte> bytes, bool isOpaque) {
   auto storage = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   auto data = std::make_shared<ConstantData>();
   data->bytes = *storage;
   data->owner = std::move(storage);
+  data->isOpaque = isOpaque;
   return data;
 }
 

@@ -56,8 +56,15 @@ struct ConstTensorView {
 struct ConstantData {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  // A refit may put other bytes in their place: nothing may be decided by these, and what is
+  // computed from them is opaque too.
+  bool isOpaque = false;
+  // Where they were given: weights of a caller or model have this, what an importer makes up does
+  // not. Only compared.
+  const void* given = nullptr;
 
-  static std::shared_ptr<const ConstantData> own(std::vector<std::byte> bytes);
+  static std::shared_ptr<const ConstantData> own(std::vector<std::byte> bytes,
+                                                 bool isOpaque = false);
   template <class T>
   static std::shared_ptr<const ConstantData> of(std::span<const T> values) {
     const auto raw = std::as_bytes(values);

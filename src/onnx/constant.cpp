@@ -36,11 +36,14 @@ Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t
                 TensorBytes data, const std::shared_ptr<const ModelFiles>& files) {
   const size_t elementBytes = std::max(1, bitsOf(data.type) / 8);
   const TensorType type{data.type, makeShape(dims)};
-  if (reinterpret_cast<uintptr_t>(data.bytes.data()) % elementBytes != 0)
-    return graph.addConstant(name, type, ConstantData::own({data.bytes.begin(), data.bytes.end()}));
   auto shared = std::make_shared<ConstantData>();
-  shared->bytes = data.bytes;
-  shared->owner = data.owner ? data.owner : files;
+  if (reinterpret_cast<uintptr_t>(data.bytes.data()) % elementBytes != 0) {
+    *shared = *ConstantData::own({data.bytes.begin(), data.bytes.end()});
+  } else {
+    shared->bytes = data.bytes;
+    shared->owner = data.owner ? data.owner : files;
+  }
+  shared->given = data.bytes.data();
   return graph.addConstant(name, type, std::move(shared));
 }
 

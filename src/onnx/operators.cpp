@@ -36,6 +36,21 @@ constexpr Refusal kRefusals[] = {
 #include "onnx/ops/table.def"
 };
 
+// Whether a node is likely to mean a plugin of TensorRT.
+bool isLikePlugin(std::string_view domain, std::string_view name) {
+  const auto has = [](std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  return has(name, "TRT") || has(name, "Plugin") || has(domain, "TRT") || has(domain, "trt");
+}
+
+std::string knownPlugins() {
+  std::vector<std::string_view> names;
+  for (const OperatorEntry& entry : kOperators)
+    if (entry.domain == kAnyDomain) names.push_back(entry.name);
+  return join(names, ", ");
+}
+
 }  // namespace
 
 const OperatorEntry* findOperator(std::string_view domain, std::string_view name, int64_t opset) {
@@ -64,6 +79,11 @@ std::string whyUnknown(std::string_view domain, std::string_view name, int64_t o
     if (entry.name == name)
       return str("this operator is not supported in this domain; it is known in domain '",
                  entry.domain.empty() ? "ai.onnx" : entry.domain, "'");
+  if (isLikePlugin(domain, name))
+    return str(
+        "no creator of such a plugin is registered, and it is none of those that need "
+        "none: ",
+        knownPlugins());
   if (names.empty())
     return str("nothing is known of operators of domain '", domain,
                "': the model must define it as a function");

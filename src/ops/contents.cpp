@@ -15,7 +15,7 @@ std::optional<int64_t> contentCount(const TensorType& type) {
 }
 
 Contents knownContents(const Value* value) {
-  if (value->contents || !value->isConstant()) return value->contents;
+  if (value->contents || !value->isConstant() || value->isOpaque()) return value->contents;
   const auto count = contentCount(value->type);
   if (!count) return std::nullopt;
   std::vector<Dim> dims;

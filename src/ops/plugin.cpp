@@ -91,6 +91,10 @@ Value* cutTo(Graph& graph, Value* result, const Shape& shape, Node* before) {
 
 std::vector<Value*> addPlugin(Graph& graph, const std::string& name, std::vector<Value*> inputs,
                               PluginAttrs attrs, Node* before) {
+  if (attrs.plugin) {
+    std::vector<Value*> made = attrs.plugin->addOperators(graph, name, inputs, before);
+    if (!made.empty()) return made;
+  }
   const PluginResults results = resultsOf(str("plugin '", name, "'"), inputs, attrs);
   const Node* node = graph.add(&ops::Plugin, name, std::move(inputs), std::move(attrs), before,
                                static_cast<int>(results.outputs.size()));

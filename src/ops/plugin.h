@@ -49,6 +49,13 @@ class PluginOp {
   virtual ~PluginOp() = default;
   // Creator and version, "scale 1", and what tells this object from others, also in later builds.
   virtual const std::string& label() const = 0;
+  // Where it stands for operators that there are: adds them and returns its outputs. None, where it
+  // is an operator of its own, as users' are.
+  virtual std::vector<Value*> addOperators(Graph& /*graph*/, const std::string& /*name*/,
+                                           const std::vector<Value*>& /*inputs*/,
+                                           Node* /*before*/) const {
+    return {};
+  }
   // `sizes` are the values of its shape inputs, which are no operands.
   virtual PluginResults infer(std::span<const TensorType> inputs,
                               std::span<const Shape> sizes) const = 0;
@@ -87,7 +94,8 @@ struct PluginAttrs : AttrsOf<PluginAttrs> {
   }
 };
 
-// Adds the node, and behind it what cuts results of run-time sizes out of their upper bounds.
+// Adds the node, and behind it what cuts results of run-time sizes out of their upper bounds; or
+// the operators that the plugin stands for.
 // Returns the plugin's outputs.
 std::vector<Value*> addPlugin(Graph& graph, const std::string& name, std::vector<Value*> inputs,
                               PluginAttrs attrs, Node* before = nullptr);

@@ -6,18 +6,17 @@
 namespace camshaft {
 
 bool ChannelAffine::scales() const {
-  return std::any_of(scale.begin(), scale.end(), [](double s) { return s != 1; });
+  return isScaleOpaque || std::any_of(scale.begin(), scale.end(), [](double s) { return s != 1; });
 }
 
 bool ChannelAffine::shifts() const {
-  return std::any_of(shift.begin(), shift.end(), [](double s) { return s != 0; });
+  return isShiftOpaque || std::any_of(shift.begin(), shift.end(), [](double s) { return s != 0; });
 }
 
 namespace {
 
 // One instruction's result: scale*x + shift, where no scale means that x takes no part.
-struct Term {
-  std::vector<double> scale, shift;
+struct Term : ChannelAffine {
   bool isConstant() const { return scale.empty(); }
 };
 
@@ -53,7 +52,18 @@ std::optional<std::vector<double>> perChannel(const Value& value, const Shape& s
 
 std::vector<double> negate(const std::vector<double>& a) { return map(a, std::negate<>()); }
 
-Term negated(const Term& a) { return {negate(a.scale), negate(a.shift)}; }
+Term constantTerm(std::vector<double> values, bool isOpaque) {
+  Term term;
+  term.shift = std::move(values);
+  term.isShiftOpaque = isOpaque;
+  return term;
+}
+
+Term negated(Term a) {
+  a.scale = negate(a.scale);
+  a.shift = negate(a.shift);
+  return a;
+}
 
 Term sum(const Term& a, const Term& b) {
   Term out;
@@ -64,25 +74,33 @@ Term sum(const Term& a, const Term& b) {
   else
     out.scale = combine(a.scale, b.scale, std::plus<>());
   out.shift = combine(a.shift, b.shift, std::plus<>());
+  out.isScaleOpaque = a.isScaleOpaque || b.isScaleOpaque;
+  out.isShiftOpaque = a.isShiftOpaque || b.isShiftOpaque;
   return out;
 }
 
-Term scaled(const Term& a, const std::vector<double>& factor) {
+Term scaled(const Term& a, const Term& factor) {
   Term out;
-  if (!a.isConstant()) out.scale = combine(a.scale, factor, std::multiplies<>());
-  out.shift = combine(a.shift, factor, std::multiplies<>());
+  if (!a.isConstant()) out.scale = combine(a.scale, factor.shift, std::multiplies<>());
+  out.shift = combine(a.shift, factor.shift, std::multiplies<>());
+  out.isScaleOpaque = !a.isConstant() && (a.isScaleOpaque || factor.isShiftOpaque);
+  out.isShiftOpaque = a.isShiftOpaque || (factor.isShiftOpaque && a.shifts());  // 0 stays 0
   return out;
+}
+
+Term reciprocal(const Term& a) {
+  return constantTerm(map(a.shift, [](double v) { return 1 / v; }), a.isShiftOpaque);
 }
 
 // The functions that spell out a normalisation's constants, as in scale / sqrt(variance + epsilon).
 std::optional<Term> constantFunction(ScalarOp op, const Term& a) {
   switch (op) {
     case ScalarOp::kSqrt:
-      return Term{{}, map(a.shift, [](double v) { return std::sqrt(v); })};
+      return constantTerm(map(a.shift, [](double v) { return std::sqrt(v); }), a.isShiftOpaque);
     case ScalarOp::kRsqrt:
-      return Term{{}, map(a.shift, [](double v) { return 1 / std::sqrt(v); })};
+      return constantTerm(map(a.shift, [](double v) { return 1 / std::sqrt(v); }), a.isShiftOpaque);
     case ScalarOp::kReciprocal:
-      return Term{{}, map(a.shift, [](double v) { return 1 / v; })};
+      return reciprocal(a);
     default:
       return std::nullopt;
   }
@@ -97,12 +115,12 @@ std::optional<Term> apply(ScalarOp op, const Term& a, const Term* b) {
     case ScalarOp::kSub:
       return sum(a, negated(*b));
     case ScalarOp::kMul:
-      if (b->isConstant()) return scaled(a, b->shift);
-      if (a.isConstant()) return scaled(*b, a.shift);
+      if (b->isConstant()) return scaled(a, *b);
+      if (a.isConstant()) return scaled(*b, a);
       return std::nullopt;
     case ScalarOp::kDiv:
       if (!b->isConstant()) return std::nullopt;
-      return scaled(a, map(b->shift, [](double v) { return 1 / v; }));
+      return scaled(a, reciprocal(*b));
     default:
       return a.isConstant() && !b ? constantFunction(op, a) : std::nullopt;
   }
@@ -119,12 +137,13 @@ std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value
     if (in.type != x->dataType()) return std::nullopt;  // a cast or comparison is part of it
     std::optional<Term> term;
     if (in.op == ScalarOp::kConst) {
-      term = Term{{}, std::vector<double>(channels, in.real)};
+      term = constantTerm(std::vector<double>(channels, in.real), false);
     } else if (in.op == ScalarOp::kInput && bound.inputs[in.a] == x) {
-      term = Term{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
+      term = constantTerm(std::vector<double>(channels, 0), false);
+      term->scale.assign(channels, 1);
     } else if (in.op == ScalarOp::kInput) {
       if (auto values = perChannel(*bound.inputs[in.a], x->shape(), channelAxis, channels))
-        term = Term{{}, std::move(*values)};
+        term = constantTerm(std::move(*values), bound.inputs[in.a]->isOpaque());
     } else if (infoOf(in.op).arity <= 2) {
       term = apply(in.op, terms[in.a], in.b >= 0 ? &terms[in.b] : nullptr);
     }
@@ -132,7 +151,7 @@ std::optional<ChannelAffine> asChannelAffine(const BoundExpr& bound, const Value
     terms.push_back(std::move(*term));
   }
   if (terms.back().isConstant()) return std::nullopt;
-  return ChannelAffine{std::move(terms.back().scale), std::move(terms.back().shift)};
+  return std::move(terms.back());
 }
 
 }  // namespace camshaft

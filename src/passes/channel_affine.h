@@ -11,8 +11,9 @@ namespace camshaft {
 // scale[c]*x + shift[c] for channel c; one entry per channel.
 struct ChannelAffine {
   std::vector<double> scale, shift;
-  bool scales() const;  // some scale is not 1
-  bool shifts() const;  // some shift is not 0
+  bool isScaleOpaque = false, isShiftOpaque = false;  // ConstantData::isOpaque
+  bool scales() const;                                // some scale is not 1, or may not be
+  bool shifts() const;                                // some shift is not 0, or may not be
 };
 
 // The expression as a function of `x`, when it is affine in it with coefficients that are constant

@@ -27,8 +27,9 @@ Value* foldNow(Graph& graph, Node* node) {
       });
   const TensorType type = node->output()->type;
   const std::string name = node->inputs[0]->name;
+  const bool isOpaque = readsOpaque(*node);
   graph.erase(node);
-  return graph.addConstant(name, type, ConstantData::own(std::move(results[0].bytes)));
+  return graph.addConstant(name, type, ConstantData::own(std::move(results[0].bytes), isOpaque));
 }
 
 Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before) {

@@ -65,16 +65,18 @@ static bool hasFoldableWeights(const Node* node) {
 }
 
 // The constant stands in for the node's input and takes its name when no other node reads that.
-static void setConstantInput(Graph& graph, Node* node, int index, std::vector<std::byte> bytes) {
+static void setConstantInput(Graph& graph, Node* node, int index, std::vector<std::byte> bytes,
+                             bool isOpaque) {
   const Value* old = node->input(index);
   const std::string name = old->name;
-  Value* constant = graph.addConstant(name, old->type, ConstantData::own(std::move(bytes)));
+  Value* constant = graph.addConstant(
+      name, old->type, ConstantData::own(std::move(bytes), isOpaque || old->isOpaque()));
   graph.setInput(node, index, constant);
   graph.eraseUnusedConstants();
   if (!graph.find(name)) graph.rename(constant, name);
 }
 
-static void scaleWeights(Graph& graph, Node* node, const std::vector<double>& scale) {
+static void scaleWeights(Graph& graph, Node* node, const ChannelAffine& affine) {
   const Value* weights = node->input(1);
   const WeightLayout layout = layoutOf(*node);
   std::vector<std::byte> bytes(weights->constant->bytes.begin(), weights->constant->bytes.end());
@@ -85,10 +87,11 @@ static void scaleWeights(Graph& graph, Node* node, const std::vector<double>& sc
       for (int64_t c = 0; c < layout.channels; ++c)
         for (int64_t i = 0; i < layout.inner; ++i, ++element) {
           const double value = static_cast<double>(static_cast<Compute<T>>(*element));
-          *element = static_cast<T>(static_cast<Compute<T>>(value * scale[layout.channelOf(o, c)]));
+          *element =
+              static_cast<T>(static_cast<Compute<T>>(value * affine.scale[layout.channelOf(o, c)]));
         }
   });
-  setConstantInput(graph, node, 1, std::move(bytes));
+  setConstantInput(graph, node, 1, std::move(bytes), affine.isScaleOpaque);
 }
 
 static std::vector<std::byte> bytesOfVector(DataType type, const std::vector<double>& values) {
@@ -98,10 +101,11 @@ static std::vector<std::byte> bytesOfVector(DataType type, const std::vector<dou
   return bytes;
 }
 
-static Value* addVector(Graph& graph, const std::string& name, DataType type,
-                        const std::vector<double>& values) {
-  const TensorType vectorType{type, {static_cast<int64_t>(values.size())}};
-  return graph.addConstant(name, vectorType, ConstantData::own(bytesOfVector(type, values)));
+static Value* addShift(Graph& graph, const std::string& name, DataType type,
+                       const ChannelAffine& affine) {
+  const TensorType vectorType{type, {static_cast<int64_t>(affine.shift.size())}};
+  return graph.addConstant(
+      name, vectorType, ConstantData::own(bytesOfVector(type, affine.shift), affine.isShiftOpaque));
 }
 
 static void foldIntoBias(Graph& graph, Node* conv, const ChannelAffine& affine) {
@@ -109,14 +113,15 @@ static void foldIntoBias(Graph& graph, Node* conv, const ChannelAffine& affine) 
   const Value* bias = conv->input(2);
   if (!bias) {
     if (!affine.shifts()) return;
-    Value* added = addVector(graph, conv->name + ".bias", type, affine.shift);
+    Value* added = addShift(graph, conv->name + ".bias", type, affine);
     return graph.setInputs(conv, {conv->input(0), conv->input(1), added});
   }
   std::vector<double> folded = affine.shift;
   for (size_t c = 0; c < folded.size(); ++c)
     folded[c] +=
         affine.scale[c] * readElement(type, bias->constant->bytes.data(), static_cast<int64_t>(c));
-  setConstantInput(graph, conv, 2, bytesOfVector(type, folded));
+  setConstantInput(graph, conv, 2, bytesOfVector(type, folded),
+                   affine.isScaleOpaque || affine.isShiftOpaque);
 }
 
 // What is left to do after the product itself has been scaled.
@@ -125,7 +130,7 @@ static void keepShift(Graph& graph, Node* pointwise, Value* product, const Chann
   const DataType type = product->dataType();
   BoundExpr shift;
   shift.expr.apply(ScalarOp::kAdd, shift.expr.input(0, type), shift.expr.input(1, type));
-  shift.inputs = {product, addVector(graph, pointwise->name + ".shift", type, affine.shift)};
+  shift.inputs = {product, addShift(graph, pointwise->name + ".shift", type, affine)};
   CAMSHAFT_CHECK(rewritePointwise(graph, pointwise, shift), describe(*pointwise),
                  " changed its shape");
 }
@@ -136,7 +141,7 @@ static bool foldInto(Graph& graph, Node* product, Node* pointwise) {
   const auto affine = asChannelAffine(boundExpr(*pointwise), result, channelAxisOf(*product));
   const bool isMatMul = product->op == &ops::MatMul;
   if (!affine || (isMatMul && !affine->scales())) return false;
-  if (affine->scales()) scaleWeights(graph, product, affine->scale);
+  if (affine->scales()) scaleWeights(graph, product, *affine);
   if (isMatMul) {
     keepShift(graph, pointwise, result, *affine);
   } else {

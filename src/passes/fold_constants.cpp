@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/rewrite.h"
 #include "ops/control_flow.h"
 #include "ops/evaluate.h"
 #include "ops/ops.h"
@@ -75,6 +76,7 @@ static void nameSizes(Graph& graph, Node& node, const std::vector<HostTensor>& r
 static bool replaceByConstants(Graph& graph, Node* node, KnownSymbols& known) {
   std::vector<ConstTensorView> inputs;
   std::vector<HostTensor> empties;  // a constant without elements has no data, yet is present
+  const bool isOpaque = readsOpaque(*node);
   empties.reserve(node->inputs.size());
   for (const Value* input : node->inputs) {
     inputs.push_back(input ? input->view() : ConstTensorView{});
@@ -97,7 +99,7 @@ static bool replaceByConstants(Graph& graph, Node* node, KnownSymbols& known) {
     Value* output = node->outputs[i];
     if (!graph.hasUses(output)) continue;
     Value* constant = graph.addConstant(output->name, {results[i].type, makeShape(results[i].dims)},
-                                        ConstantData::own(std::move(results[i].bytes)));
+                                        ConstantData::own(std::move(results[i].bytes), isOpaque));
     graph.replaceUses(output, constant);
     constants.emplace_back(constant, output->name);
   }
@@ -149,6 +151,8 @@ static bool mayFail(const Graph& graph, const Node& assertion) {
 // Symbols that BindDims would read from a tensor of known dimensions are those dimensions.
 static bool resolveBoundDims(Graph& graph, Node* node, KnownSymbols& known) {
   if (node->op != &ops::BindDims || !node->input(0)->contents) return false;
+  const Value* values = node->input(0);
+  if (!values->producer && !values->isConstant()) return false;  // an input: only a run knows
   if (isAssertion(graph, *node) && mayFail(graph, *node)) return false;
   const std::vector<Dim>& symbols = node->as<BindDimsAttrs>().symbols;
   for (size_t i = 0; i < symbols.size(); ++i) {

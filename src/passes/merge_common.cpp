@@ -23,7 +23,9 @@ static bool mergeConstants(Graph& graph) {
   std::map<std::tuple<DataType, std::string, std::string_view>, Value*> first;
   bool changed = false;
   for (Value* value : graph.values()) {  // by name, so that the same one is kept in every build
-    if (!value->isConstant() || value->constant->bytes.size() > kMaxComparedBytes) continue;
+    if (!value->isConstant() || value->isOpaque() ||
+        value->constant->bytes.size() > kMaxComparedBytes)
+      continue;
     const auto bytes = value->constant->bytes;
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const auto [it, isNew] =

@@ -241,6 +241,7 @@ ExprFacts factsOf(const Expr& expr, const std::vector<NumberFacts>& inputs, doub
 
 ConstantFit fitOf(const Value& constant, DataType type) {
   ConstantFit fit;
+  if (constant.isOpaque()) return fit;  // weights are taken to be of moderate size
   const auto limit = static_cast<float>(largestFinite(type));
   const float normal = smallestNormal(type), vanishing = largestVanishing(type);
   bool anyNormal = false, anyNonZero = false;
@@ -271,7 +272,7 @@ Value* addRounded(Graph& graph, const Value& constant, DataType type) {
   else
     convert(reinterpret_cast<BFloat16*>(bytes.data()));
   return graph.addConstant(str(constant.name, "_", toString(type)), {type, constant.shape()},
-                           ConstantData::own(std::move(bytes)));
+                           ConstantData::own(std::move(bytes), constant.isOpaque()));
 }
 
 }  // namespace camshaft

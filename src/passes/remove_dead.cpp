@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ops/observe.h"
 #include "ops/shape.h"
 #include "ops/symbols.h"
 #include "passes/passes.h"
@@ -13,15 +14,16 @@
 namespace camshaft {
 namespace {
 
-// What the outputs of a graph, assertions and conditions are computed from. A node that defines
-// symbols is needed by whoever mentions them.
+// What the outputs of a graph, observers, assertions and conditions are computed from. A node that
+// defines symbols is needed by whoever mentions them.
 class Needed {
  public:
   explicit Needed(const Graph& graph) {
     for (const auto& node : graph.nodes())
       for (const std::string& name : symbolsDefined(*node)) definers_.emplace(name, node.get());
     for (const auto& node : graph.nodes())
-      if (isAssertion(graph, *node)) addNode(node.get());
+      if (node->op == &ops::Observe || isAssertion(graph, *node) || namesInput(*node))
+        addNode(node.get());
     for (const auto& output : graph.outputs) addValue(output.value);
     for (const auto& [text, condition] : graph.conditions) addShape({condition.a, condition.b});
     while (!open_.empty()) {
@@ -37,6 +39,10 @@ class Needed {
   bool contains(const Node* node) const { return nodes_.contains(node); }
 
  private:
+  // What gives the values of an input their names, which its contents mention.
+  static bool namesInput(const Node& node) {
+    return node.op == &ops::BindDims && !node.input(0)->producer && node.input(0)->contents;
+  }
   void addNode(const Node* node) {
     if (nodes_.insert(node).second) open_.push_back(node);
   }

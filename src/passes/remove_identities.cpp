@@ -69,7 +69,7 @@ static void findSlicedOperands(const Node& concat, SlicedOperands& sliced) {
 }
 
 static bool isFilledWith(const Value* value, double number) {
-  if (!value->isConstant() || bitsOf(value->dataType()) < 8) return false;
+  if (!value->isConstant() || value->isOpaque() || bitsOf(value->dataType()) < 8) return false;
   const ConstTensorView view = value->view();
   for (int64_t i = 0; i < view.count(); ++i)
     if (readElement(view.type, view.data, i) != number) return false;

@@ -29,7 +29,7 @@ struct Progression {
 
 // Indices as first, first + step, ..., all counted from the same end.
 static std::optional<Progression> progressionOf(const Value& indices) {
-  if (!indices.isConstant() || indices.rank() > 1) return std::nullopt;
+  if (!indices.isConstant() || indices.isOpaque() || indices.rank() > 1) return std::nullopt;
   const ConstTensorView view = indices.view();
   Progression found{.count = view.count()};
   if (found.count == 0) return std::nullopt;

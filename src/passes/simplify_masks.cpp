@@ -139,6 +139,7 @@ static std::optional<Dim> reachOf(const Node& comparison, const AttentionGeometr
 // Whether the condition is what causal means, with alignEnd or without.
 static std::optional<bool> alignsEnd(const Value* condition, const AttentionGeometry& geometry) {
   std::optional<Dim> reach;
+  if (condition->isOpaque()) return std::nullopt;
   if (condition->isConstant()) {
     if (const auto constant = reachOf(condition)) reach = Dim(*constant);
   } else if (const Node* comparison = producerOf(condition, &ops::Pointwise)) {
@@ -170,7 +171,7 @@ static bool isAlwaysTrue(const Value* condition) {
 static Value* withoutCopies(Graph& graph, const Value* constant) {
   const Shape& shape = constant->shape();
   const std::span<const std::byte> bytes = constant->constant->bytes;
-  if (bytes.empty()) return nullptr;
+  if (bytes.empty() || constant->isOpaque()) return nullptr;
   Shape kept = shape;
   size_t size = bytes.size();  // of what is left, a prefix of the bytes
   for (size_t axis = 0; axis + 2 < shape.size(); ++axis) {

@@ -7,18 +7,19 @@
 
 namespace camshaft {
 
-int64_t WeightsBuilder::add(std::span<const std::byte> bytes) {
+int64_t WeightsBuilder::add(std::span<const std::byte> bytes, std::string_view source) {
   const uint64_t hash = hashBytes(bytes);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
-    const auto [offset, size] = it->second;
-    if (size == bytes.size() && std::memcmp(bytes_.data() + offset, bytes.data(), size) == 0)
-      return offset;
+    const Block& block = it->second;
+    if (block.size == bytes.size() && block.source == source &&
+        std::memcmp(bytes_.data() + block.offset, bytes.data(), block.size) == 0)
+      return block.offset;
   }
   bytes_.resize((bytes_.size() + kWeightsAlignment - 1) / kWeightsAlignment * kWeightsAlignment);
   const int64_t offset = static_cast<int64_t>(bytes_.size());
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  known_.emplace(hash, std::pair(offset, bytes.size()));
+  known_.emplace(hash, Block{offset, bytes.size(), std::string(source)});
   return offset;
 }
 

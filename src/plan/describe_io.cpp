@@ -38,6 +38,18 @@ std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory) {
   return inputs;
 }
 
+void describeValues(const Graph& graph, std::vector<IoTensor>& inputs) {
+  DimProgramBuilder dims;
+  for (const Value* input : graph.inputs)
+    for (const Dim& dim : input->shape())
+      if (!dim.isConstant()) dims.defineSymbol(dim.symbolName());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!graph.inputs[i]->contents || !inputs[i].isShapeTensor) continue;
+    for (const Dim& symbol : *graph.inputs[i]->contents)
+      inputs[i].valueSlots.push_back(dims.defineSymbol(symbol.symbolName()));
+  }
+}
+
 std::vector<IoTensor> describeOutputs(const Graph& graph) {
   DimProgramBuilder dims;
   std::vector<IoTensor> outputs;

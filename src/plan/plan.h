@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/data_type.h"
@@ -29,6 +31,7 @@ struct DimInstruction {
   int32_t target;          // slot written
   int32_t a = -1, b = -1;  // slots read
   int64_t constant = 0;    // kConstant
+  friend bool operator==(const DimInstruction&, const DimInstruction&) = default;
 };
 
 // A size in a tensor description or a kernel argument: a number, or the slot that holds it.
@@ -45,11 +48,13 @@ struct SizeCheck {
   SizeRelation relation = SizeRelation::kEqual;
   DimRef a, b;
   std::string before, between, after;
+  friend bool operator==(const SizeCheck&, const SizeCheck&) = default;
 };
 
 struct TensorDesc {
   DataType type = DataType::kF32;
   std::vector<DimRef> dims;
+  friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
 
 enum class Place : uint8_t {
@@ -67,6 +72,7 @@ struct Operand {
   int64_t offset = 0;  // bytes; kArena, kWeights
   int32_t index = -1;  // kInput, kOutput, kDynamic
   TensorDesc tensor;
+  friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 enum class StepKind : uint8_t {
@@ -80,6 +86,7 @@ enum class StepKind : uint8_t {
   // Trip count, condition, carried values, captures; bodies[0] over and over. A body that gives no
   // condition first leaves that as it is.
   kLoop,
+  kObserve,  // input 0 goes to the observer of the run, if there is one
 };
 
 // What the inspector shows of a step; running does not look at it.
@@ -94,6 +101,14 @@ struct StepInfo {
   };
   std::vector<Alternative> alternatives;
   double milliseconds = -1;
+  std::vector<std::string> inputs, outputs;  // names of the operands; "": packed for the kernel
+  std::vector<std::pair<std::string, std::string>> attributes;  // of the operator, as text
+};
+
+// What a kObserve step shows, by its name in the network.
+struct ObservedTensor {
+  std::string name;
+  bool isUnfused = false;  // nobody named it: it is stored anyway
 };
 
 struct Step {
@@ -111,7 +126,16 @@ struct Step {
   int32_t dimBegin = 0, dimEnd = 0;
   std::vector<int32_t> bodies;  // indices into Plan::bodies; kIf, kLoop
   int32_t carried = 0;          // how many values go from one iteration to the next; kLoop
+  ObservedTensor observed;      // kObserve
   StepInfo info;
+};
+
+// How the caller's memory of an input or output is to be read, where the tensor of the plan has the
+// shape of that memory: for the API alone.
+struct IoFormat {
+  uint8_t code = 0;       // its TensorFormat; 0: as the tensor is
+  int64_t channels = -1;  // without those that only fill vectors; -1: all that are stored
+  friend bool operator==(const IoFormat&, const IoFormat&) = default;
 };
 
 struct IoTensor {
@@ -122,16 +146,27 @@ struct IoTensor {
       false;              // its values decide shapes, so it must be set before shapes are asked
   bool isOnHost = false;  // its address is in host memory though the plan's device has its own
   std::vector<std::string> dimNames;
+  IoFormat format = {};
+  std::vector<int32_t> valueSlots = {};  // of a shape tensor's elements, read before any step runs
+  friend bool operator==(const IoTensor&, const IoTensor&) = default;
 };
 
 // Bounds of one input dimension by dimension.
 struct InputRange {
   std::vector<int64_t> min, opt, max;
+  friend bool operator==(const InputRange&, const InputRange&) = default;
+};
+
+// What a caller promises of the inputs of one profile.
+struct ShapeProfile {
+  std::map<std::string, InputRange> inputs;       // by input name; missing: sensible bounds
+  std::map<std::string, InputRange> shapeValues;  // elements of shape tensors
 };
 
 // One optimisation profile: its own steps and arena, sharing the weights.
 struct ProfilePlan {
-  std::vector<InputRange> inputs;  // parallel to Plan::inputs
+  std::vector<InputRange> inputs;       // parallel to Plan::inputs
+  std::vector<InputRange> inputValues;  // of those with value slots; parallel too, or empty
   int32_t slotCount = 0;
   std::vector<DimInstruction>
       dimProgram;  // [0, firstPhaseEnd) runs as soon as input shapes are set
@@ -140,6 +175,8 @@ struct ProfilePlan {
   std::vector<Step> steps;
   std::vector<TensorDesc> outputs;      // parallel to Plan::outputs, slots of this profile
   std::vector<int64_t> outputMaxBytes;  // of each, under the profile; -1: there is no bound
+  // Elements of those that hold sizes; empty: only a run knows them. Parallel too, or empty.
+  std::vector<std::vector<DimRef>> outputValues;
   // Unbounded buffers: size in bytes; those on the host where the plan's device has its own memory.
   std::vector<DimRef> dynamicBuffers;
   std::vector<int32_t> hostDynamicBuffers;
@@ -152,6 +189,49 @@ struct ProfilePlan {
 struct PluginLibrary {
   std::string name;  // of its file
   std::vector<std::byte> bytes;
+};
+
+// What weights are to the layer that reads them.
+enum class WeightsUse : uint8_t { kKernel, kBias, kShift, kScale, kConstant };
+
+// A constant of the network as it came to the compiler.
+struct SourceWeights {
+  std::string name;   // the model's, or the caller's
+  std::string layer;  // with `use` the other way to name it
+  WeightsUse use = WeightsUse::kConstant;
+  TensorDesc tensor;  // of fixed size
+  bool isRefittable = false;
+  bool isOpaque = false;  // the build decided nothing by its elements
+  // `owner` keeps them alive. Null: an engine was stripped of them.
+  std::span<const std::byte> bytes = {};
+  std::shared_ptr<const void> owner = nullptr;
+  bool isMissing() const { return bytes.data() == nullptr; }
+};
+
+// What became of a node that needs a kernel.
+struct KernelDecision {
+  std::string node;
+  std::string kernel;  // empty: its epilogue was made a node of its own, and both are asked again
+  int64_t config = 0;
+  uint64_t sourceHash = 0;  // of the device code that it was compiled from; 0: it has none
+};
+
+// How a plan was made, so that the same plan can be made from other weights: refitting an engine is
+// building it again with every decision taken.
+struct RefitRecord {
+  std::string graph;  // text; constants that stand beside it are the sources
+  std::vector<SourceWeights> sources;
+  std::vector<KernelDecision> decisions;  // in the order they were taken
+  std::span<std::byte> weights;           // the plan's, where a refit writes them
+  bool isStripped = false;                // they are still to come
+  // What decides besides (compiler/compile.h).
+  std::vector<ShapeProfile> profiles;
+  std::vector<std::string> disabledPasses;
+  int64_t workspaceLimit = 0;
+  int32_t computeCapability = 0, optimizationLevel = 0, threads = 1;
+  uint8_t precisionRequests = 0, gpus = 0;
+  bool observeUnfused = false;
+  bool allowTf32 = true, allowF16 = false, allowBF16 = false;
 };
 
 struct Plan {
@@ -171,7 +251,12 @@ struct Plan {
   // its weights are the ones here.
   std::vector<std::shared_ptr<Plan>> bodies;
   std::vector<PluginLibrary> pluginLibraries;
+  std::shared_ptr<RefitRecord> refit;  // null: the weights are as they are
+  bool streamsWeights = false;         // its device need not hold all weights at once
 };
+
+// Whether a refit must set its weights before it can run.
+inline bool lacksWeights(const Plan& plan) { return plan.refit && plan.refit->isStripped; }
 
 // Weights are shared with the bodies.
 inline void setWeights(Plan& plan, std::span<const std::byte> weights,
@@ -189,7 +274,8 @@ inline bool runsBodies(const Step& step) {
 // planned for it, and what the runtime does itself.
 inline bool isHostStep(const Plan& plan, const Step& step) {
   if (runsBodies(step)) return !plan.bodies[step.bodies[0]]->hasDeviceMemory;
-  if (step.kind != StepKind::kKernel) return step.kind != StepKind::kCopy;
+  if (step.kind == StepKind::kCopy || step.kind == StepKind::kObserve) return false;
+  if (step.kind != StepKind::kKernel) return true;
   return !step.kernel.starts_with(plan.device + "/");
 }
 

@@ -5,7 +5,9 @@
 #include <unordered_map>
 
 #include "backend/launch.h"
+#include "ir/attrs_text.h"
 #include "ops/control_flow.h"
+#include "ops/observe.h"
 #include "ops/shape.h"
 #include "plan/dim_program.h"
 #include "plan/step_drafts.h"
@@ -18,7 +20,7 @@ bool isView(const Node& node) {
   return (node.op == &ops::Reshape || node.op == &ops::BitCast) && !node.epilogue;
 }
 bool needsKernel(const Node& node) {
-  return !isView(node) && node.op != &ops::BindDims && !hasBodies(node);
+  return !isView(node) && node.op != &ops::BindDims && node.op != &ops::Observe && !hasBodies(node);
 }
 
 const Value* storageOf(const Value* value) {
@@ -40,6 +42,31 @@ void separateOutputs(Graph& graph) {
 
 namespace {
 
+std::vector<Dim> definedBy(const Node& node) {
+  return node.op->defines ? node.op->defines(*node.attrs) : std::vector<Dim>();
+}
+
+// What an output that holds sizes will hold.
+Shape sizesIn(const Value& value) {
+  const bool isIndex = value.dataType() == DataType::kI64 || value.dataType() == DataType::kI32;
+  return isIndex && value.rank() <= 1 && value.contents ? *value.contents : Shape();
+}
+
+// Which opaque constant it is; empty for others. Profiles share the constants of their graph.
+std::string sourceOf(const Value& constant) {
+  return constant.isOpaque() ? str(reinterpret_cast<uintptr_t>(constant.constant.get())) : "";
+}
+
+// What blocks that a kernel packed of opaque constants are made of, and how.
+std::string packingOf(const Node& node, const Step& step) {
+  std::string sources;
+  for (const Value* input : node.inputs)
+    if (input && input->isOpaque()) sources += sourceOf(*input) + " ";
+  if (sources.empty()) return "";
+  const auto* params = reinterpret_cast<const char*>(step.params.data());
+  return str(sources, step.kernel, " ", std::string_view(params, step.params.size()));
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const ResolvedProfile& profile, std::vector<ChosenKernel> chosen,
@@ -57,16 +84,20 @@ class Planner {
     compileDims();
     places_ = placeStorage(graph_, profile_, inputs_, drafts_, dims_, plan_);
     for (StepDraft& draft : drafts_) plan_.steps.push_back(makeStep(draft));
+    makeNamesUnique();
     for (const auto& output : graph_.outputs) {
       plan_.outputs.push_back(describe(output.value->type));
       const int64_t bound = upperBound(byteSize(output.value->type), graph_, profile_);
       plan_.outputMaxBytes.push_back(bound == DimRange::kUnbounded ? -1 : bound);
+      std::vector<DimRef>& values = plan_.outputValues.emplace_back();
+      for (const Dim& dim : sizesIn(*output.value)) values.push_back(dims_.refer(dim));
     }
     for (const SizeCondition* condition : checkable())
       plan_.sizeChecks.push_back({condition->relation, dims_.refer(condition->a),
                                   dims_.refer(condition->b), condition->before, condition->between,
                                   condition->after});
     plan_.inputs = profile_.inputs;
+    for (size_t i = 0; i < inputs_.size(); ++i) plan_.inputValues.push_back(valuesOf(i));
     plan_.slotCount = dims_.slotCount();
     plan_.dimProgram = dims_.take();
     return std::move(plan_);
@@ -111,12 +142,27 @@ class Planner {
     return found;
   }
 
+  InputRange valuesOf(size_t input) const {
+    InputRange range;
+    if (inputs_[input].valueSlots.empty()) return range;
+    for (const Dim& symbol : *graph_.inputs[input]->contents) {
+      const DimRange bounds = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
+      range.min.push_back(bounds.min);
+      range.max.push_back(bounds.max);
+      range.opt.push_back(evaluate(symbol, profile_.optValue(graph_)));
+    }
+    return range;
+  }
+
   std::vector<Dim> allDims() const {
     std::vector<Dim> all;
     for (const StepDraft& draft : drafts_)
       for (Dim& dim : dimsOf(draft)) all.push_back(std::move(dim));
-    for (const auto& output : graph_.outputs)
+    for (const auto& output : graph_.outputs) {
       all.insert(all.end(), output.value->shape().begin(), output.value->shape().end());
+      const Shape values = sizesIn(*output.value);
+      all.insert(all.end(), values.begin(), values.end());
+    }
     for (const SizeCondition* condition : checkable()) {
       all.push_back(condition->a);
       all.push_back(condition->b);
@@ -129,6 +175,10 @@ class Planner {
     for (const Value* input : graph_.inputs)
       for (const Dim& dim : input->shape())
         if (!dim.isConstant()) dims_.defineSymbol(dim.symbolName());
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (!inputs_[i].valueSlots.empty())
+        for (const Dim& symbol : *graph_.inputs[i]->contents)
+          dims_.defineSymbol(symbol.symbolName());
     const std::vector<Dim> all = allDims();
     // Each waits for the symbols that steps will define.
     std::vector<size_t> missing(all.size());
@@ -148,7 +198,7 @@ class Planner {
     for (StepDraft& draft : drafts_) {
       if (!draft.isRuntimeStep()) continue;
       std::set<size_t> ready;
-      for (const Dim& symbol : draft.node->op->defines(*draft.node->attrs)) {
+      for (const Dim& symbol : definedBy(*draft.node)) {
         const std::string& name = symbol.symbolName();
         draft.bindSlots.push_back(dims_.defineSymbol(name));
         if (const auto dims = waiting.extract(name))
@@ -176,7 +226,8 @@ class Planner {
     const Value* storage = storageOf(value);
     Operand operand;
     if (storage->isConstant())
-      operand = {.place = Place::kWeights, .offset = weights_.add(storage->constant->bytes)};
+      operand = {.place = Place::kWeights,
+                 .offset = weights_.add(storage->constant->bytes, sourceOf(*storage))};
     else
       operand = places_.at({storage, side});
     operand.tensor = describe(value->type);
@@ -191,6 +242,7 @@ class Planner {
       step.outputs.push_back(operandOf(output, draft.side));
     if (draft.isRuntimeStep()) {
       fillRuntimeStep(draft, step);
+      describe(draft, step.info);
       return step;
     }
     Prepared& prepared = draft.chosen->prepared;
@@ -198,19 +250,53 @@ class Planner {
                                                  : prepared.runtimeKernel;
     step.params = std::move(prepared.params);
     if (draft.chosen->binary) step.binary = binaries_.add(*draft.chosen->binary);
+    const std::string packing = packingOf(*draft.node, step);
     for (const StepInput& input : prepared.inputs) {
       if (input.nodeInput >= 0) {
         step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput], draft.side));
       } else {
         step.inputs.push_back({.place = Place::kWeights,
-                               .offset = weights_.add(input.packed),
+                               .offset = weights_.add(input.packed, packing),
                                .tensor = describe(input.packedType)});
       }
     }
     for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
     step.workspace = workspaceOf(draft);
     step.info = std::move(draft.chosen->info);
+    describe(draft, step.info);
     return step;
+  }
+
+  // What the inspector tells of a step's node.
+  static void describe(const StepDraft& draft, StepInfo& info) {
+    const Node& node = *draft.node;
+    const auto nameOf = [](const Value* value) { return value ? value->name : std::string(); };
+    if (draft.chosen)
+      for (const StepInput& input : draft.chosen->prepared.inputs)
+        info.inputs.push_back(input.nodeInput >= 0 ? nameOf(node.inputs[input.nodeInput]) : "");
+    else
+      for (const Value* input : node.inputs) info.inputs.push_back(nameOf(input));
+    for (const Value* output : node.outputs) info.outputs.push_back(nameOf(output));
+    constexpr size_t kLongest = 400;  // tables of numbers tell nothing
+    if (!hasBodies(node)) info.attributes = textsOf(*node.attrs);
+    std::erase_if(info.attributes,
+                  [&](const auto& attribute) { return attribute.second.size() > kLongest; });
+    if (node.epilogue) info.attributes.emplace_back("epilogue", toString(node.epilogue->expr));
+  }
+
+  // Profilers and inspectors know a layer by its name, which nodes of one origin share.
+  void makeNamesUnique() {
+    std::unordered_map<std::string, int> repeats;
+    std::set<std::string> taken;
+    for (const Step& step : plan_.steps) taken.insert(step.name);
+    std::set<std::string> seen;
+    for (Step& step : plan_.steps) {
+      if (seen.insert(step.name).second) continue;
+      std::string unique;
+      do unique = str(step.name, "_", ++repeats[step.name]);
+      while (!taken.insert(unique).second);
+      step.name = std::move(unique);
+    }
   }
 
   Operand workspaceOf(const StepDraft& draft) {
@@ -224,14 +310,19 @@ class Planner {
     const Node& node = *draft.node;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       step.inputs.push_back(operandOf(node.inputs[i], draft.sideOf(i)));
-    step.kind = node.op == &ops::If     ? StepKind::kIf
-                : node.op == &ops::Loop ? StepKind::kLoop
-                                        : StepKind::kBindDims;
+    step.kind = node.op == &ops::If        ? StepKind::kIf
+                : node.op == &ops::Loop    ? StepKind::kLoop
+                : node.op == &ops::Observe ? StepKind::kObserve
+                                           : StepKind::kBindDims;
+    if (node.op == &ops::Observe) {
+      const auto& attrs = node.as<ObserveAttrs>();
+      step.observed = {attrs.tensor, attrs.isUnfused};
+    }
     if (node.op == &ops::Loop) step.carried = static_cast<int32_t>(node.as<LoopAttrs>().carried);
     if (draft.bodies) step.bodies = draft.bodies->plans;
     step.workspace = workspaceOf(draft);
     step.bindSlots = std::move(draft.bindSlots);
-    for (const Dim& symbol : node.op->defines(*node.attrs)) {
+    for (const Dim& symbol : definedBy(node)) {
       const DimRange range = rangeOf(symbol, profile_.rangeOfSymbol(graph_));
       step.bindMin.push_back(range.min);
       step.bindMax.push_back(range.max);
@@ -249,6 +340,7 @@ class Planner {
     step.inputs.push_back(operandOf(draft.copied, toHost ? Side::kDevice : Side::kHost));
     step.outputs.push_back(operandOf(draft.copied, draft.side));
     step.info.layerType = "Copy";
+    step.info.inputs = step.info.outputs = {draft.copied->name};
     return step;
   }
 

@@ -1,6 +1,8 @@
 // From a graph with chosen kernels to the steps of a plan.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -11,7 +13,7 @@
 namespace camshaft {
 
 // A node with the kernel that will run it. Nodes without a kernel need none: Reshape is a view of
-// its input; BindDims, If and Loop are done by the runtime.
+// its input; BindDims, Observe, If and Loop are done by the runtime.
 struct ChosenKernel {
   const Node* node;
   const Kernel* kernel;
@@ -28,15 +30,21 @@ bool needsKernel(const Node& node);  // neither a view nor done by the runtime
 // constants, views of those, or one value twice.
 void separateOutputs(Graph& graph);
 
-// The engine's weights, each distinct block once, 64-byte aligned.
+// The engine's weights, each distinct block once, 64-byte aligned. Blocks that a refit may change
+// have a source, and are the same only where that is: equal bytes may be chance.
 class WeightsBuilder {
  public:
-  int64_t add(std::span<const std::byte> bytes);
+  int64_t add(std::span<const std::byte> bytes, std::string_view source = {});
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
+  struct Block {
+    int64_t offset;
+    size_t size;
+    std::string source;
+  };
   std::vector<std::byte> bytes_;
-  std::unordered_multimap<uint64_t, std::pair<int64_t, size_t>> known_;  // hash to offset and size
+  std::unordered_multimap<uint64_t, Block> known_;  // by hash
 };
 
 // Device code, each distinct one once.
@@ -71,5 +79,8 @@ const Value* storageOf(const Value* value);  // the value whose memory a view is
 // With memory of its own, the device leaves tensors whose values decide shapes to the host.
 std::vector<IoTensor> describeInputs(const Graph& graph, bool hasDeviceMemory);
 std::vector<IoTensor> describeOutputs(const Graph& graph);
+// Which inputs are bound in front of all other nodes: whoever runs the plan reads them before, and
+// no step does.
+void describeValues(const Graph& graph, std::vector<IoTensor>& inputs);
 
 }  // namespace camshaft

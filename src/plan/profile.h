@@ -9,11 +9,6 @@
 
 namespace camshaft {
 
-struct ShapeProfile {
-  std::map<std::string, InputRange> inputs;       // by input name; missing: sensible bounds
-  std::map<std::string, InputRange> shapeValues;  // elements of shape tensors
-};
-
 // The profile resolved against a graph: every symbol with its range and the size to optimise for.
 struct ResolvedProfile {
   std::vector<InputRange> inputs;  // parallel to graph.inputs

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "ops/control_flow.h"
+#include "ops/observe.h"
+#include "ops/shape.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -37,12 +39,21 @@ std::vector<Location> StepDraft::writes() const {
 
 namespace {
 
+// Whether the values that a node binds are read before the steps: those of an input's contents.
+bool isReadBefore(const Graph& graph, const std::vector<IoTensor>& inputs, const Node& node) {
+  if (node.op != &ops::BindDims) return false;
+  const auto input = std::ranges::find(graph.inputs, node.input(0));
+  return input != graph.inputs.end() && !inputs[input - graph.inputs.begin()].valueSlots.empty() &&
+         node.as<BindDimsAttrs>().symbols == (*input)->contents;
+}
+
 std::vector<StepDraft> orderSteps(const Graph& graph, std::span<ChosenKernel> chosen,
-                                  bool hasDeviceMemory, const BodyPlans& bodies) {
+                                  const std::vector<IoTensor>& inputs, bool hasDeviceMemory,
+                                  const BodyPlans& bodies) {
   std::vector<StepDraft> drafts;
   size_t next = 0;
   for (const auto& node : graph.nodes()) {
-    if (isView(*node)) continue;
+    if (isView(*node) || isReadBefore(graph, inputs, *node)) continue;
     StepDraft draft{node.get()};
     if (needsKernel(*node)) {
       CAMSHAFT_CHECK(next < chosen.size() && chosen[next].node == node.get(),
@@ -52,7 +63,7 @@ std::vector<StepDraft> orderSteps(const Graph& graph, std::span<ChosenKernel> ch
     if (hasBodies(*node)) draft.bodies = &bodies.at(node.get());
     const bool onHost = draft.chosen   ? draft.chosen->onHost
                         : draft.bodies ? hasDeviceMemory && draft.bodies->onHost
-                                       : hasDeviceMemory;
+                                       : hasDeviceMemory && node->op != &ops::Observe;
     draft.side = onHost ? Side::kHost : Side::kDevice;
     drafts.push_back(std::move(draft));
   }
@@ -86,7 +97,7 @@ std::vector<StepDraft> withCopies(std::vector<StepDraft> steps, const Graph& gra
 std::vector<StepDraft> draftSteps(const Graph& graph, std::span<ChosenKernel> chosen,
                                   const std::vector<IoTensor>& inputs, bool hasDeviceMemory,
                                   const BodyPlans& bodies) {
-  std::vector<StepDraft> drafts = orderSteps(graph, chosen, hasDeviceMemory, bodies);
+  std::vector<StepDraft> drafts = orderSteps(graph, chosen, inputs, hasDeviceMemory, bodies);
   return hasDeviceMemory ? withCopies(std::move(drafts), graph, inputs) : drafts;
 }
 

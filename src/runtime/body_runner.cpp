@@ -98,6 +98,7 @@ void BodyRunner::runLoop(const LaunchArgs& args, const BodyResults& results) {
 void BodyRunner::runBody(Context& body, const LaunchArgs& args, Place place) {
   place_ = &place;
   if (device_) body.setArena(args.workspace, args.workspaceBytes);
+  body.setObserver(observer_);
   placeOutputs(body);
   body.run(args.stream);
 }

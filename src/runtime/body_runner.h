@@ -8,6 +8,7 @@
 
 #include "runtime/loaded_engine.h"
 #include "runtime/loop_values.h"
+#include "runtime/observer.h"
 #include "support/function_ref.h"
 #include "support/log.h"
 
@@ -23,6 +24,8 @@ class BodyRunner {
  public:
   BodyRunner(const LoadedEngine& engine, const Step& step, ThreadPool& threads, const Log& log);
   ~BodyRunner();
+
+  void setObserver(const Observer* observer) { observer_ = observer; }  // of the bodies' tensors
 
   // Inputs lie where readsOnHost() says, and those on the host are there already. The workspace is
   // the arena of bodies on a device.
@@ -44,6 +47,7 @@ class BodyRunner {
   const Step& step_;
   ThreadPool& threads_;
   const Log& log_;
+  const Observer* observer_ = nullptr;
   Device* device_;                                  // of the bodies; null: the host
   std::vector<std::unique_ptr<Context>> contexts_;  // by body, made when first needed
   const Place* place_ = nullptr;                    // where the running body's outputs go

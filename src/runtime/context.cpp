@@ -18,6 +18,14 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<Thr
       sizes_(engine_->plan(), 0),
       memory_(*engine_, sizes_, arenaOwner),
       launcher_(*engine_, sizes_, memory_, ownThreads_ ? *ownThreads_ : *threads) {
+  if (lacksWeights(engine_->plan()))
+    fail(ErrorKind::kInvalidArgument,
+         "the engine was stripped of its weights; refit it before it runs, with IRefitter or, from "
+         "the model, IParserRefitter");
+  if (DeviceWeights* weights = engine_->deviceWeights()) {
+    weightsUse_ = weights->use();
+    weights->load();
+  }
   setProfile(0);
 }
 
@@ -45,7 +53,29 @@ bool Context::hasBranches() {
   return launcher_.hasBranches();
 }
 
+void Context::readShapeInputs() {
+  const std::vector<IoTensor>& inputs = engine_->plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const void* data = memory_.inputAddress(static_cast<int>(i));
+    const size_t count = inputs[i].valueSlots.size();
+    if (count == 0 || !data) continue;
+    std::vector<int64_t> values(count);
+    for (size_t v = 0; v < count; ++v)
+      values[v] = inputs[i].tensor.type == DataType::kI32 ? static_cast<const int32_t*>(data)[v]
+                                                          : static_cast<const int64_t*>(data)[v];
+    sizes_.setInputValues(static_cast<int>(i), values);
+  }
+}
+
+bool Context::allShapeInputsRead() const {
+  const std::vector<IoTensor>& inputs = engine_->plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].valueSlots.empty() && !sizes_.hasInputValues(static_cast<int>(i))) return false;
+  return true;
+}
+
 void Context::run(void* stream) {
+  readShapeInputs();
   sizes_.resolve();
   if (device()) device()->makeCurrent();
   memory_.reserveArenas();
@@ -53,8 +83,10 @@ void Context::run(void* stream) {
   memory_.checkAddresses();
   try {
     launcher_.run(stream);
+    memory_.endRun(stream);
   } catch (...) {
     launcher_.abandonRun(stream);
+    memory_.endRun(stream);
     try {
       sizes_.forgetBound();  // they are those of a run that did not happen
     } catch (...) {          // the next run resolves them, and reports

@@ -53,6 +53,11 @@ class Context {
   // same in the next run, until that reads others.
   void forgetRunSizes() { sizes_.forgetBound(); }
 
+  // Reads the values of shape inputs from the addresses they have, where that is not null. Throws
+  // Error naming the input and element that the profile does not allow. A run does this too.
+  void readShapeInputs();
+  bool allShapeInputsRead() const;  // there is none whose values are not known
+
   void setInputAddress(int input, const void* data) { memory_.setInputAddress(input, data); }
   void setOutputAddress(int output, void* data) { memory_.setOutputAddress(output, data); }
   const void* inputAddress(int input) const { return memory_.inputAddress(input); }
@@ -64,6 +69,9 @@ class Context {
   // Memory for the arena, on the engine's device, when it is the caller's: at least arenaBytes().
   void setArena(void* memory, int64_t bytes) { memory_.setArena(memory, bytes); }
 
+  // Where memory comes from whose size only a run knows; null: as all other. Must outlive the runs.
+  void setTemporaryDevice(Device* device) { memory_.setTemporaryDevice(device); }
+
   void setStepTimer(StepTimer timer) { launcher_.setStepTimer(std::move(timer)); }
   void setLog(Log log) { launcher_.setLog(std::move(log)); }  // for what is slower than it could be
   // Whether steps that do not need one another are recorded side by side; as the plan says until
@@ -72,6 +80,12 @@ class Context {
   bool hasBranches();  // steps that could, at the shapes and addresses that are set
   // An event of the device, signalled when the inputs may be overwritten; null: none.
   void setInputConsumedEvent(void* event) { launcher_.setInputConsumedEvent(event); }
+
+  // Ranges of NVTX around the steps that are launched one by one.
+  using Ranges = Launcher::Ranges;
+  void setRanges(Ranges ranges) { launcher_.setRanges(ranges); }
+  // Sees the tensors of kObserve steps; null: nobody does. Must outlive the runs.
+  void setObserver(const Observer* observer) { launcher_.setObserver(observer); }
 
   // On a device: queued on `stream`, and still running when this returns unless a layer runs on the
   // host or sizes are read from data. A run that throws leaves shapes, addresses and sizes as they
@@ -84,6 +98,7 @@ class Context {
   Device* device() const { return engine_->device(); }
 
   std::shared_ptr<const LoadedEngine> engine_;
+  std::shared_ptr<const void> weightsUse_;  // their budget stays as it is
   std::unique_ptr<ThreadPool> ownThreads_;
   Sizes sizes_;
   OperandMemory memory_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/nvtx.h"
 #include "runtime/overlaps.h"
 #include "support/error.h"
 #include "support/stopwatch.h"
@@ -47,9 +48,26 @@ Launcher::ProfileSteps Launcher::stepsOf(int profile) const {
   steps.unrecordable = engine_.pluginSteps(profile);
   for (const size_t step : steps.unrecordable)
     steps.plugins.emplace(step, engine_.steps(profile)[step].plugin->attach());
-  const Plan& plan = engine_.plan();
-  steps.segments = segmentsOf(plan, plan.profiles[profile], device_ != nullptr, steps.unrecordable);
+  // Copies from the host are not recorded.
+  if (device_ && engine_.deviceWeights()->isStreaming())
+    steps.unrecordable.merge(
+        engine_.deviceWeights()->placement().streamedSteps(engine_.plan().profiles[profile]));
+  steps.segments = segmentsWith(profile, steps.unrecordable);
   return steps;
+}
+
+// An observer sees every run, so what shows it something is not recorded.
+std::vector<Segment> Launcher::segmentsWith(int profile, std::set<size_t> unrecordable) const {
+  const Plan& plan = engine_.plan();
+  const std::vector<Step>& steps = plan.profiles[profile].steps;
+  for (size_t i = 0; i < steps.size() && observer_; ++i)
+    if (steps[i].kind == StepKind::kObserve) unrecordable.insert(i);
+  return segmentsOf(plan, plan.profiles[profile], device_ != nullptr, unrecordable);
+}
+
+void Launcher::setObserver(const Observer* observer) noexcept {
+  segmentsCurrent_ &= !observer_ == !observer;
+  observer_ = observer;
 }
 
 void Launcher::setProfile(ProfileSteps steps) noexcept {
@@ -73,7 +91,7 @@ bool Launcher::hasBranches() {
 }
 
 void Launcher::findSegments() {
-  segments_ = segmentsOf(engine_.plan(), sizes_.plan(), device_ != nullptr, unrecordable_);
+  segments_ = segmentsWith(sizes_.profile(), unrecordable_);
   recordings_.clear();  // they go by the number of their segment
   segmentsCurrent_ = true;
 }
@@ -172,10 +190,12 @@ void Launcher::launchSegment(const Segment& segment, void* stream) {
 
 void Launcher::runStep(size_t index, void* stream) {
   const Step& step = sizes_.plan().steps[index];
+  const NvtxRange range(rangeOf(step));
   LaunchArgs args = memory_.place(index);
   args.threads = &threads_;
   args.stream = stream;
   if (step.kind == StepKind::kBindDims) return bindDims(step, args.inputs[0]);
+  if (step.kind == StepKind::kObserve) return show(step, args.inputs[0], stream);
 
   const bool isQueued = device_ && !isHostStep(engine_.plan(), step);
   const auto mark = [&] { return timer_ && isQueued ? device_->mark(stream) : nullptr; };
@@ -225,6 +245,16 @@ void Launcher::bindDims(const Step& step, const TensorArg& values) {
   for (size_t i = 0; i < step.bindSlots.size(); ++i)
     sizes.push_back(readIndex(values, static_cast<int64_t>(i)));
   sizes_.bind(step, sizes);
+}
+
+std::string Launcher::rangeOf(const Step& step) const {
+  if (ranges_ == Ranges::kNone || !nvtxFunctions().push) return {};
+  return ranges_ == Ranges::kNames ? step.name
+                                   : str(step.name, " [", step.info.layerType, "] ", step.kernel);
+}
+
+void Launcher::show(const Step& step, const TensorArg& value, void* stream) const {
+  if (observer_) (*observer_)(step.observed, value, device_ != nullptr, stream);
 }
 
 void Launcher::reportTimes(void* stream) {

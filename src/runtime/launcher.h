@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/body_runner.h"
+#include "runtime/observer.h"
 #include "runtime/operand_memory.h"
 #include "runtime/recordings.h"
 #include "runtime/segments.h"
@@ -39,11 +40,17 @@ class Launcher {
   void setStepTimer(StepTimer timer) { timer_ = std::move(timer); }
   void setLog(Log log) { log_ = std::move(log); }
   void setInputConsumedEvent(void* event) { inputConsumed_ = event; }
+  // What ranges of NVTX around steps are called; they cost little where no profiler looks.
+  enum class Ranges { kNone, kNames, kKernels };
+  void setRanges(Ranges ranges) { ranges_ = ranges; }
+  // Null: nobody, and observed tensors cost nothing but their memory. Must outlive the runs.
+  void setObserver(const Observer* observer) noexcept;
 
   void run(void* stream);
   void abandonRun(void* stream) noexcept;  // waits for what a run that failed has queued
 
  private:
+  std::vector<Segment> segmentsWith(int profile, std::set<size_t> unrecordable) const;
   void findSegments();
   void runSegment(const Segment& segment, size_t number, void* stream);
   void launchSegment(const Segment& segment, void* stream);
@@ -55,7 +62,9 @@ class Launcher {
   void runStep(size_t index, void* stream);
   void checkLaunch(const Step& step, const LoadedEngine::LoadedStep& loaded,
                    const LaunchArgs& args) const;
+  std::string rangeOf(const Step& step) const;
   void bindDims(const Step& step, const TensorArg& values);
+  void show(const Step& step, const TensorArg& value, void* stream) const;
   void runBodies(size_t index, const LaunchArgs& args);
   void bindShapes(const Step& step, const std::vector<std::vector<int64_t>>& shapes);
   void reportTimes(void* stream);
@@ -82,6 +91,8 @@ class Launcher {
   std::vector<TimedStep> timed_;
   Log log_;
   void* inputConsumed_ = nullptr;
+  const Observer* observer_ = nullptr;
+  Ranges ranges_ = Ranges::kNone;
 };
 
 }  // namespace camshaft

@@ -11,6 +11,7 @@ void Launcher::runBodies(size_t index, const LaunchArgs& args) {
   const Step& step = sizes_.plan().steps[index];
   std::unique_ptr<BodyRunner>& runner = runners_[index];
   if (!runner) runner = std::make_unique<BodyRunner>(engine_, step, threads_, log_);
+  runner->setObserver(observer_);
 
   std::vector<int64_t> touched;
   appendBytes(args.inputs, touched);

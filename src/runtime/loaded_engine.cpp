@@ -88,9 +88,9 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
     wrapper_ = wrapDevice(*device_);
     device_ = wrapper_.get();
   }
-  ownWeights_ = DeviceBuffer(device_);
   try {
-    if (device_) uploadWeights();
+    if (device_) deviceWeights_ = std::make_shared<DeviceWeights>(*plan_, *device_);
+    if (device_ && !plan_->streamsWeights) deviceWeights_->load();
     loadSteps(loadPlugin);
   } catch (const Error& error) {
     const std::string here =
@@ -107,7 +107,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
 LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around,
                            const PluginLoader& loadPlugin)
     : LoadedEngine(body, body->hasDeviceMemory ? around.device_ : nullptr) {
-  deviceWeights_ = around.deviceWeights_;
+  if (device_) deviceWeights_ = around.deviceWeights_;
   loadSteps(loadPlugin);
 }
 
@@ -131,12 +131,15 @@ LoadedEngine::~LoadedEngine() {
   if (device_) device_->makeCurrent();  // for what gives memory back
 }
 
-void LoadedEngine::uploadWeights() {
-  device_->makeCurrent();
-  const auto bytes = static_cast<int64_t>(plan_->weights.size());
-  ownWeights_.reserve(std::max<int64_t>(bytes, 1));
-  upload(*device_, ownWeights_.data(), plan_->weights.data(), bytes);
-  deviceWeights_ = ownWeights_.data();
+void LoadedEngine::replaceWeights(std::span<const std::byte> weights,
+                                  std::vector<SourceWeights> sources,
+                                  std::optional<void*> stream) const {
+  RefitRecord& record = *plan_->refit;
+  CAMSHAFT_CHECK(weights.size() == record.weights.size(), "a refit made other weights");
+  std::ranges::copy(weights, record.weights.begin());
+  record.sources = std::move(sources);
+  record.isStripped = false;
+  if (deviceWeights_) deviceWeights_->refresh(stream);
 }
 
 int LoadedEngine::findInput(std::string_view name) const { return findByName(inputIndices_, name); }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -10,10 +11,12 @@
 
 #include "backend/device.h"
 #include "plan/plan.h"
+#include "runtime/device_weights.h"
 
 namespace camshaft {
 
-// Immutable and shared by any number of contexts and threads.
+// Shared by any number of contexts and threads. Nothing of it changes but the weights, by a refit,
+// for which callers see to it that nothing runs.
 class LoadedEngine {
  public:
   struct LoadedStep {
@@ -38,10 +41,11 @@ class LoadedEngine {
 
   const Plan& plan() const { return *plan_; }
   Device* device() const { return device_; }  // null: everything is in host memory
-  // The weights where the plan's device reads them.
-  const std::byte* deviceWeights() const {
-    return device_ ? deviceWeights_ : plan_->weights.data();
-  }
+  DeviceWeights* deviceWeights() const { return deviceWeights_.get(); }  // null: on the host
+  // What a refit made, for all contexts: bytes and addresses that these have stay where they are.
+  // With a stream the device gets them by work that is queued there.
+  void replaceWeights(std::span<const std::byte> weights, std::vector<SourceWeights> sources,
+                      std::optional<void*> stream = std::nullopt) const;
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
   std::set<size_t> pluginSteps(int profile) const;
   // Plan::bodies, ready to run.
@@ -51,7 +55,6 @@ class LoadedEngine {
 
  private:
   explicit LoadedEngine(std::shared_ptr<const Plan> plan, Device* device);
-  void uploadWeights();
   void loadSteps(const PluginLoader& loadPlugin);
 
   using Indices = std::unordered_map<std::string_view, int>;  // by name, of the plan's tensors
@@ -59,8 +62,7 @@ class LoadedEngine {
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<Device> wrapper_;  // device_, when it was wrapped
   Device* device_ = nullptr;
-  DeviceBuffer ownWeights_;
-  const std::byte* deviceWeights_ = nullptr;  // ownWeights_, or those around a body
+  std::shared_ptr<DeviceWeights> deviceWeights_;  // those around a body are its own
   std::vector<std::vector<LoadedStep>> steps_;
   std::vector<std::shared_ptr<const LoadedEngine>> bodies_;
 };

@@ -15,25 +15,53 @@ OperandMemory::OperandMemory(const LoadedEngine& engine, Sizes& sizes, ArenaOwne
       arenaOwner_(arenaOwner),
       arena_(device_),
       hostArena_(device_, DeviceBuffer::Side::kHost),
+      scratch_(device_),
       placed_(outputs_.size()),
       outputBytes_(outputs_.size()) {}
 
 void OperandMemory::setProfile(const ProfilePlan& profile) {
-  std::vector<DeviceBuffer> dynamic;
-  for (size_t i = 0; i < profile.dynamicBuffers.size(); ++i) dynamic.emplace_back(device_);
-  for (int32_t index : profile.hostDynamicBuffers)
-    dynamic[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  std::vector<DeviceBuffer> dynamic = dynamicBuffersOf(profile);
+  if (arenaOwner_ == ArenaOwner::kPerProfile && arena_.size() > profile.arenaBytes) arena_.reset();
   reserveArenas(profile);
   dynamic_ = std::move(dynamic);
 }
 
+std::vector<DeviceBuffer> OperandMemory::dynamicBuffersOf(const ProfilePlan& profile) const {
+  std::vector<DeviceBuffer> dynamic;
+  for (size_t i = 0; i < profile.dynamicBuffers.size(); ++i)
+    dynamic.emplace_back(temporaryDevice_ ? temporaryDevice_ : device_);
+  for (int32_t index : profile.hostDynamicBuffers)
+    dynamic[index] = DeviceBuffer(device_, DeviceBuffer::Side::kHost);
+  return dynamic;
+}
+
 void OperandMemory::reserveArenas(const ProfilePlan& profile) {
-  if (arenaOwner_ == ArenaOwner::kContext) {
+  if (arenaOwner_ != ArenaOwner::kCaller) {
+    int64_t bytes = profile.arenaBytes;
+    if (arenaOwner_ == ArenaOwner::kContext)
+      for (const ProfilePlan& any : engine_.plan().profiles)
+        bytes = std::max(bytes, any.arenaBytes);
     arenaData_ = nullptr;
-    arena_.reserve(profile.arenaBytes);
+    arena_.reserve(bytes);
     arenaData_ = arena_.data();
   }
   hostArena_.reserve(profile.hostArenaBytes);
+  if (device_) scratch_.reserve(engine_.deviceWeights()->placement().scratchBytes());
+}
+
+void OperandMemory::setTemporaryDevice(Device* device) {
+  temporaryDevice_ = device_ ? device : nullptr;
+  dynamic_ = dynamicBuffersOf(sizes_.plan());
+}
+
+// What is queued may still use the memory.
+void OperandMemory::endRun(void* stream) noexcept {
+  if (!temporaryDevice_ || dynamic_.empty()) return;
+  try {
+    if (!device_->isRecording(stream)) device_->synchronize(stream);
+  } catch (...) {  // the next call reports it
+  }
+  for (DeviceBuffer& buffer : dynamic_) buffer.reset();
 }
 
 void OperandMemory::setArena(void* memory, int64_t bytes) {
@@ -45,6 +73,7 @@ void OperandMemory::setArena(void* memory, int64_t bytes) {
     fail(ErrorKind::kInvalidArgument, "the device memory given has ", bytes, " bytes and profile ",
          sizes_.profile(), " needs ", needed);
   arenaData_ = static_cast<std::byte*>(memory);
+  callersBytes_ = bytes;
 }
 
 // A device that is led to memory it cannot reach, or where vectors do not fit, fails for good: so
@@ -58,6 +87,10 @@ void OperandMemory::checkAddresses() {
   if (sizes_.plan().arenaBytes > 0 && !arenaData_)
     fail(ErrorKind::kInvalidArgument,
          "the context has no device memory; give it some with setDeviceMemoryV2 first");
+  if (arenaOwner_ == ArenaOwner::kCaller && callersBytes_ < sizes_.plan().arenaBytes)
+    fail(ErrorKind::kInvalidArgument, "the context was given ", callersBytes_,
+         " bytes of device memory and profile ", sizes_.profile(), " needs ",
+         sizes_.plan().arenaBytes, "; give it more with setDeviceMemoryV2");
   if (!device_) return;
   constexpr uintptr_t kAlignment = 16;
   checkedAddresses_.resize(inputs_.size() + outputs_.size());
@@ -88,19 +121,21 @@ LaunchArgs OperandMemory::place(size_t index) {
   const Step& step = sizes_.plan().steps[index];
   ResolvedStep& resolved = sizes_.step(index);
   sizes_.requireKnown(index);
-  const bool onHost = !device_ || isHostStep(engine_.plan(), step);
   makeRoom(step, resolved);
+  int64_t scratchUsed = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     requireRoom(step, step.inputs[i], resolved.inputs[i]);
     const bool readOnHost = !device_ || readsOnHost(engine_.plan(), step, i);
-    resolved.inputs[i].data = addressOf(step.inputs[i], readOnHost);
+    const bool isOnDevice = step.inputs[i].place == Place::kWeights && !readOnHost;
+    resolved.inputs[i].data =
+        isOnDevice ? weightsOn(step.inputs[i], scratchUsed) : addressOf(step.inputs[i]);
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
-    resolved.outputs[i].data = addressOf(step.outputs[i], onHost);
+    resolved.outputs[i].data = addressOf(step.outputs[i]);
   return {.inputs = resolved.inputs,
           .outputs = resolved.outputs,
           .dims = resolved.dims,
-          .workspace = static_cast<std::byte*>(addressOf(step.workspace, onHost)),
+          .workspace = static_cast<std::byte*>(addressOf(step.workspace)),
           .workspaceBytes = resolved.workspaceBytes};
 }
 
@@ -162,7 +197,7 @@ void OperandMemory::requireRoom(const Step& step, const Operand& operand,
          room, "; the input shapes or values do not suit the network, or the engine is damaged");
 }
 
-void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
+void* OperandMemory::addressOf(const Operand& operand) const {
   switch (operand.place) {
     case Place::kNone:
       return nullptr;
@@ -172,9 +207,7 @@ void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
       return hostArena_.data() + operand.offset;
     // Weights and inputs are read only by contract; kernels see one pointer type.
     case Place::kWeights:
-      return const_cast<std::byte*>(onHost ? engine_.plan().weights.data()
-                                           : engine_.deviceWeights()) +
-             operand.offset;
+      return const_cast<std::byte*>(engine_.plan().weights.data()) + operand.offset;
     case Place::kInput:
       return const_cast<void*>(inputs_[operand.index]);
     case Place::kOutput:
@@ -183,6 +216,20 @@ void* OperandMemory::addressOf(const Operand& operand, bool onHost) const {
       return dynamic_[operand.index].data();
   }
   return nullptr;
+}
+
+// Streamed ones take the place of the last step's, which is ahead in the stream.
+std::byte* OperandMemory::weightsOn(const Operand& operand, int64_t& scratchUsed) {
+  constexpr int64_t kAlignment = 256;
+  const DeviceWeights& weights = *engine_.deviceWeights();
+  if (const std::byte* resident = weights.at(operand.offset))
+    return const_cast<std::byte*>(resident);
+  const std::span<const std::byte> block = weights.streamedAt(operand.offset);
+  const auto bytes = static_cast<int64_t>(block.size());
+  std::byte* copy = scratch_.data() + scratchUsed;
+  scratchUsed += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (bytes > 0) device_->copy(copy, block.data(), bytes, stream_);
+  return copy;
 }
 
 void* OperandMemory::placeResult(const Step& step, size_t output, int64_t bytes) {
@@ -199,7 +246,7 @@ void* OperandMemory::placeResult(const Step& step, size_t output, int64_t bytes)
   if (isInArena && bytes > arena - operand.offset)
     fail(ErrorKind::kInvalidArgument, "layer '", step.name, "' gives ", bytes, " bytes as output ",
          output, ", more than was planned for profile ", sizes_.profile());
-  return addressOf(operand, true);
+  return addressOf(operand);
 }
 
 void OperandMemory::noteResult(size_t step, size_t output) {

@@ -20,7 +20,11 @@ class OperandMemory {
   // Called when an output's size is known only now; returns where to write it (at least `bytes`).
   using OutputAllocator =
       std::function<void*(int output, void* current, int64_t bytes, std::span<const int64_t> dims)>;
-  enum class ArenaOwner { kContext, kCaller };
+  enum class ArenaOwner {
+    kContext,     // as large as any profile needs, once
+    kPerProfile,  // the context's too, as large as the profile needs that is chosen
+    kCaller,
+  };
 
   OperandMemory(const LoadedEngine& engine, Sizes& sizes, ArenaOwner arenaOwner);
 
@@ -36,6 +40,10 @@ class OperandMemory {
   void setOutputAllocator(OutputAllocator allocator) { allocator_ = std::move(allocator); }
   bool hasOutputAllocator() const { return static_cast<bool>(allocator_); }
   void setArena(void* memory, int64_t bytes);
+  // Where buffers without a bound come from, and go back to after each run; null: they are the
+  // engine's device's, and kept. It must outlive the runs.
+  void setTemporaryDevice(Device* device);
+  void endRun(void* stream) noexcept;
 
   // In the order of a run. What is there mostly is made again where a profile that found no room
   // has freed it.
@@ -53,16 +61,19 @@ class OperandMemory {
 
  private:
   void reserveArenas(const ProfilePlan& profile);
+  std::vector<DeviceBuffer> dynamicBuffersOf(const ProfilePlan& profile) const;
   void enlarge(DeviceBuffer& buffer, int64_t bytes);
   void makeRoom(const Step& step, const ResolvedStep& resolved);
   void* outputMemory(int output, int64_t bytes, std::span<const int64_t> dims);
   void requireOutputHolds(const Step& step, int output, int64_t bytes) const;
   void requireRoom(const Step& step, const Operand& operand, const TensorArg& arg) const;
-  void* addressOf(const Operand& operand, bool onHost) const;
+  void* addressOf(const Operand& operand) const;
+  std::byte* weightsOn(const Operand& operand, int64_t& scratchUsed);
 
   const LoadedEngine& engine_;
   Sizes& sizes_;
-  Device* device_;  // null: the host is the device
+  Device* device_;                     // null: the host is the device
+  Device* temporaryDevice_ = nullptr;  // stands before it, for dynamic_
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;  // the caller's
   OutputAllocator allocator_;
@@ -70,7 +81,9 @@ class OperandMemory {
   ArenaOwner arenaOwner_;
   DeviceBuffer arena_, hostArena_;
   std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's
+  int64_t callersBytes_ = 0;        // there, for whatever profile
   std::vector<DeviceBuffer> dynamic_;
+  DeviceBuffer scratch_;              // where the streamed weights of one step are copied to
   void* stream_ = nullptr;            // of the run
   std::vector<void*> placed_;         // where it writes: outputs_, or where the allocator says
   std::vector<int64_t> outputBytes_;  // written there so far

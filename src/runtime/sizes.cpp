@@ -61,6 +61,7 @@ int64_t bytesAt(DataType type, size_t rank, F size) {
 
 Sizes::Sizes(const Plan& plan, int profile) : plan_(&plan), profile_(profile) {
   inputShapes_.resize(plan.inputs.size());
+  inputValues_.resize(plan.inputs.size());
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     std::vector<int64_t> dims = inputShape(static_cast<int>(i));
     if (std::find(dims.begin(), dims.end(), -1) == dims.end()) inputShapes_[i] = std::move(dims);
@@ -77,16 +78,29 @@ void Sizes::setInputShape(int input, std::span<const int64_t> dims) {
     if (dims[i] < range.min[i] || dims[i] > range.max[i])
       fail(ErrorKind::kInvalidArgument, "dimension ", i, " of input '", io.name, "' is ", dims[i],
            " and profile ", profile_, " allows ", range.min[i], " to ", range.max[i]);
-  if (inputShapes_[input] && std::equal(dims.begin(), dims.end(), inputShapes_[input]->begin(),
-                                        inputShapes_[input]->end()))
-    return;
-  std::optional<std::vector<int64_t>> before(std::in_place, dims.begin(), dims.end());
-  std::swap(inputShapes_[input], before);
+  setOrKeep(inputShapes_[input], dims);
+}
+
+void Sizes::setInputValues(int input, std::span<const int64_t> values) {
+  const InputRange& range = plan().inputValues[input];
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] < range.min[i] || values[i] > range.max[i])
+      fail(ErrorKind::kInvalidArgument, "shape input '", plan_->inputs[input].name, "': element ",
+           i, " is ", values[i], " and profile ", profile_, " allows ", range.min[i], " to ",
+           range.max[i] == std::numeric_limits<int64_t>::max() ? "any size" : str(range.max[i]));
+  setOrKeep(inputValues_[input], values);
+}
+
+void Sizes::setOrKeep(std::optional<std::vector<int64_t>>& known, std::span<const int64_t> now) {
+  if (known && std::equal(now.begin(), now.end(), known->begin(), known->end())) return;
+  std::optional<std::vector<int64_t>> before(std::in_place, now.begin(), now.end());
+  std::swap(known, before);
   areCurrent_ = false;
   try {
     resolve();
   } catch (...) {  // as if it had not been asked
-    std::swap(inputShapes_[input], before);
+    std::swap(known, before);
+    areCurrent_ = false;
     resolve();
     throw;
   }
@@ -162,6 +176,9 @@ void Sizes::resolve() {
       if (slot >= 0 && slots_[slot] == kUnknown) slots_[slot] = (*inputShapes_[i])[d];
     }
   }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t v = 0; v < inputs[i].valueSlots.size() && inputValues_[i]; ++v)
+      slots_[inputs[i].valueSlots[v]] = (*inputValues_[i])[v];
   runProgram(0, plan().firstPhaseEnd);
   bytesAhead_.resize(plan().outputs.size());
   for (size_t i = 0; i < bytesAhead_.size(); ++i) bytesAhead_[i] = outputBytes(static_cast<int>(i));
@@ -225,6 +242,10 @@ void Sizes::checkInputs() {
     if (!inputShapes_[i])
       fail(ErrorKind::kInvalidArgument, "the shape of input '", io.name,
            "' is not set; call setInputShape first");
+    if (!io.valueSlots.empty() && !inputValues_[i])
+      fail(ErrorKind::kInvalidArgument, "shape input '", io.name,
+           "' has no address, in host memory, to read its values from; call setTensorAddress "
+           "first");
     for (size_t d = 0; d < io.tensor.dims.size(); ++d) {
       const int32_t slot = io.tensor.dims[d].slot;
       if (slot >= 0 && slots_[slot] != (*inputShapes_[i])[d])

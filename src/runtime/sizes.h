@@ -35,6 +35,9 @@ class Sizes {
   // Throws Error naming the input when the shape is outside the profile; then all is as before.
   void setInputShape(int input, std::span<const int64_t> dims);
   bool allInputsSet() const;
+  // The elements of an input with value slots, likewise.
+  void setInputValues(int input, std::span<const int64_t> values);
+  bool hasInputValues(int input) const { return inputValues_[input].has_value(); }
   // -1 for a dimension that is not known yet: its input shape is not set, or only a run decides it.
   std::vector<int64_t> inputShape(int input) const;
   std::vector<int64_t> outputShape(int output) const;
@@ -60,6 +63,7 @@ class Sizes {
   std::span<const int64_t> slots() const { return slots_; }  // what all sizes follow from
 
  private:
+  void setOrKeep(std::optional<std::vector<int64_t>>& known, std::span<const int64_t> now);
   int64_t valueOf(const DimRef& dim) const;
   void runProgram(int32_t begin, int32_t end);
   void checkSizes() const;
@@ -71,7 +75,7 @@ class Sizes {
   const Plan* plan_;
   int profile_;
   bool bindsSizes_ = false;  // some step of the profile does
-  std::vector<std::optional<std::vector<int64_t>>> inputShapes_;
+  std::vector<std::optional<std::vector<int64_t>>> inputShapes_, inputValues_;
   std::vector<int64_t> slots_;
   std::vector<int64_t> bytesAhead_;  // of outputs whose sizes follow from the inputs' alone; or -1
   std::vector<ResolvedStep> steps_;

@@ -22,6 +22,10 @@ std::string_view runtimeKernelOf(const Candidate& candidate) {
   return named.empty() ? candidate.kernel->name : std::string_view(named);
 }
 
+uint64_t sourceHashOf(const Prepared& prepared) {
+  return prepared.source.empty() ? 0 : Hasher().add(prepared.source).digest();
+}
+
 Candidates::Candidates(const ChooseOptions& options, const SymbolValue& opt,
                        const SymbolRange& range)
     : options_(options),
@@ -241,6 +245,35 @@ void Candidates::fitWorkspace(const Node& node, Candidate& candidate) const {
   candidate.isForThisBuild = true;
   prepared.verdict =
       Verdict::no(str("needs ", least, " bytes of workspace and the limit is ", limit));
+}
+
+// Kernels are prepared in configurations of theirs only, whoever asks.
+bool Candidates::isConfiguration(const Kernel& kernel, const Node& node, int64_t config) const {
+  if (!kernel.configurations) return config == 0;
+  return std::ranges::count(kernel.configurations(node, context_), config) > 0;
+}
+
+Candidates::Decided Candidates::decided(const Node& node, const KernelDecision& decision) const {
+  for (const BuildBackend* backend : options_.backends)
+    for (const Kernel& kernel : backend->kernelsFor(node)) {
+      if (kernel.name != decision.kernel) continue;
+      Candidate candidate{&kernel, decision.config, {}, {}, {}};
+      Verdict verdict = kernel.supports(node, context_);
+      if (verdict && !isConfiguration(kernel, node, decision.config))
+        verdict = Verdict::no("it has no such configuration");
+      // What wants more workspace than the limit was taken knowingly.
+      if (verdict && !prepare(node, candidate) && candidate.excessBytes == 0)
+        verdict = candidate.prepared.verdict;
+      if (!verdict)
+        fail(candidate.isForThisBuild ? ErrorKind::kOutOfMemory : ErrorKind::kUnsupported,
+             describe(node), " is not taken by kernel '", kernel.name,
+             "' any more: ", verdict.reason);
+      if (sourceHashOf(candidate.prepared) != decision.sourceHash)
+        fail(ErrorKind::kUnsupported, describe(node), " needs other device code");
+      return {std::move(candidate), backend};
+    }
+  fail(ErrorKind::kUnsupported, describe(node), " is not taken by kernel '", decision.kernel,
+       "' any more");
 }
 
 void Candidates::compile(std::span<const Uncompiled> all) {

@@ -28,6 +28,7 @@ struct Candidate {
 
 std::string nameOf(const Candidate& candidate);  // with the configuration
 std::string_view runtimeKernelOf(const Candidate& candidate);
+uint64_t sourceHashOf(const Prepared& prepared);  // 0: it has no device code
 
 class Candidates {
  public:
@@ -39,6 +40,12 @@ class Candidates {
   // timed the first, alone.
   std::vector<Candidate> prepared(const Node& node, std::vector<Candidate> candidates,
                                   StepInfo& info) const;
+  // What an earlier build decided, prepared. Throws Error naming the node where it cannot be had.
+  struct Decided {
+    Candidate candidate;
+    const BuildBackend* backend;
+  };
+  Decided decided(const Node& node, const KernelDecision& decision) const;
   // Device code of all at once: backends compile in parallel, equal sources once.
   struct Uncompiled {
     const BuildBackend* backend;
@@ -60,6 +67,7 @@ class Candidates {
   void fitWorkspace(const Node& node, Candidate& candidate) const;
   void reportExcess(const Node& node, const Candidate& hungry, bool isTaken) const;
   size_t mostPrepared() const;
+  bool isConfiguration(const Kernel& kernel, const Node& node, int64_t config) const;
   Candidate* fastestKnown(std::vector<Candidate>& candidates) const;
   std::string problemOf(const Node& node) const;
 

@@ -87,6 +87,7 @@ class Chooser {
 
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
+    if (options_.tuning.isReplay()) return takeDecisions(nodes);
     candidates_.prefetch(nodes);
     for (size_t i = 0; i < nodes.size(); ++i) {
       report(i, 2 * nodes.size());
@@ -115,8 +116,39 @@ class Chooser {
     std::vector<Candidate> candidates;
     StepInfo info;
     bool isRepeated = false;  // candidates are prepared when those of its like have been timed
+    size_t decision = 0;      // on the tape, where there is one
     std::optional<Choice> choice = {};  // the timing cache's, which left one candidate
   };
+
+  // What an earlier build decided, node by node.
+  std::vector<ChosenKernel> takeDecisions(const std::vector<Node*>& nodes) {
+    std::vector<ChosenKernel> chosen;
+    for (Node* node : nodes)
+      if (needsKernel(*node)) take(node, chosen);
+    return chosen;
+  }
+
+  void take(Node* node, std::vector<ChosenKernel>& chosen) {
+    DecisionTape& tape = *options_.tuning.tape;
+    const bool isNext =
+        tape.next < tape.decisions.size() && tape.decisions[tape.next].node == node->name;
+    if (!isNext) fail(ErrorKind::kUnsupported, describe(*node), " was not there");
+    const KernelDecision& decision = tape.decisions[tape.next++];
+    if (decision.kernel.empty()) {
+      if (!node->epilogue) fail(ErrorKind::kUnsupported, describe(*node), " has no epilogue");
+      Node* pointwise = splitEpilogue(graph_, node);
+      take(node, chosen);
+      take(pointwise, chosen);
+      return;
+    }
+    auto [candidate, backend] = candidates_.decided(*node, decision);
+    chosen.push_back({.node = node,
+                      .kernel = candidate.kernel,
+                      .prepared = std::move(candidate.prepared),
+                      .info = {},
+                      .onHost = options_.hasDeviceMemory() && !backend->compile,
+                      .binary = nullptr});
+  }
 
   bool isOnDevice(const Pending& pending) const {
     return options_.backends[pending.backend]->compile != nullptr;
@@ -166,10 +198,12 @@ class Chooser {
       if (!candidates.empty()) {
         gathered_.insert(problem);
         if (b > 0 && !isHostsOwn) reportFallback(*node, b, info);
-        pending_.push_back({node, b, std::move(candidates), std::move(info), isRepeated, choice});
+        pending_.push_back(
+            {node, b, std::move(candidates), std::move(info), isRepeated, noteOf(*node), choice});
         return;
       }
       if (node->epilogue && !choice) {
+        noteOf(*node);
         Node* pointwise = splitEpilogue(graph_, node);
         gather(node);
         gather(pointwise);
@@ -183,9 +217,16 @@ class Chooser {
   [[noreturn]] static void failOnChoice(const Node& node, const StepInfo& info) {
     fail(ErrorKind::kUnsupported, describe(node),
          " cannot have the kernel that the timing cache chooses for it; update its entry to a "
-         "tactic "
-         "of the verbose log, or delete it",
+         "tactic of the verbose log, or delete it",
          info.alternatives.empty() ? "" : str(" (", reasons(info), ")"));
+  }
+
+  // A decision that is still to come, of a node that is not split after all.
+  size_t noteOf(const Node& node) const {
+    if (!options_.tuning.tape) return 0;
+    std::vector<KernelDecision>& decisions = options_.tuning.tape->decisions;
+    decisions.push_back({.node = node.name, .kernel = {}});
+    return decisions.size() - 1;
   }
 
   ChosenKernel choose(Pending& pending) {
@@ -226,6 +267,12 @@ class Chooser {
     if (!how.empty()) info.why += str(", ", how);
     for (const Candidate& candidate : candidates)
       if (&candidate != &*best) noteAlternative(candidate, info);
+    if (options_.tuning.tape)
+      options_.tuning.tape->decisions[pending.decision] = {
+          .node = pending.node->name,
+          .kernel = std::string(best->kernel->name),
+          .config = best->config,
+          .sourceHash = sourceHashOf(best->prepared)};
     return {.node = pending.node,
             .kernel = best->kernel,
             .prepared = std::move(best->prepared),

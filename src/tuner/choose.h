@@ -16,6 +16,14 @@
 
 namespace camshaft {
 
+// The decisions of a whole build, in order: noted down, or those of an earlier build that are taken
+// again, with nothing timed and no device code compiled.
+struct DecisionTape {
+  std::vector<KernelDecision> decisions;
+  bool isReplayed = false;
+  size_t next = 0;  // of those that are taken again
+};
+
 // What a whole build asks of the tuner (CompileOptions).
 struct TuneOptions {
   int optimizationLevel = 3;  // 0 to 5; 0: take the first that fits; above, time the candidates
@@ -38,6 +46,8 @@ struct TuneOptions {
   bool failsOnUnknownTimes = false;  // instead of timing a kernel that `timings` do not know
   bool timesLayersAlike = false;     // each by itself; else layers of one problem share times
   KernelSelector* selector = nullptr;
+  DecisionTape* tape = nullptr;  // null: nobody wants to know
+  bool isReplay() const { return tape && tape->isReplayed; }
   Log log;
 };
 

@@ -129,7 +129,7 @@ def check(name, seconds, threads):
     messages = Messages()
     shapes = [{"x": (batch, CHANNELS, SIDE, SIDE)} for batch in BATCHES]
     # At level 0 the first kernel of a list is taken: in f16 one of ours, in f32 a library's.
-    engine = build(network(numpy_type), shapes, level=0, logger=messages)
+    engine = build(network(numpy_type), shapes, level=0, logger=messages, detailed=True)
     used = libraries_in(engine)
     if bool(used) == own:
         print(f"the model '{name}' runs on {', '.join(used) or 'kernels of ours'}")

@@ -8,15 +8,55 @@ import pytest
 import camshaft as trt
 
 
-def test_dims_are_sequences_that_compare_with_tuples():
+def test_dims_are_sequences_that_compare_with_tuples_and_lists():
     dims = trt.Dims((1, 3, 224, 224))
     assert dims == (1, 3, 224, 224) and tuple(dims) == (1, 3, 224, 224) and list(dims)[1] == 3
-    assert len(dims) == 4 and dims[-1] == 224 and dims[1:3] == (3, 224)
-    assert trt.volume(dims) == 3 * 224 * 224
+    assert dims == [1, 3, 224, 224] and dims != [1, 3] and [1, 3, 224, 224] == dims
+    assert len(dims) == 4 and dims[-1] == 224 and dims[1:3] == (3, 224) and 3 in dims
+    assert trt.volume(dims) == 3 * 224 * 224 and numpy.zeros(dims[1:2]).shape == (3,)
+    assert str(dims) == "(1, 3, 224, 224)" and repr(trt.Dims([5])) == "(5,)"
+    assert trt.Dims() == () and trt.Dims.MAX_DIMS == 8
+
+
+def test_dims_can_be_assigned():
+    dims = trt.Dims([1, 3, 5])
+    dims[0], dims[-1] = 8, 7
+    dims[1:2] = (4,)
+    assert dims == (8, 4, 7)
+    with pytest.raises(ValueError, match="2 values"):
+        dims[1:2] = (4, 5)
+    with pytest.raises(IndexError):
+        dims[3] = 1
+    with pytest.raises(TypeError):
+        dims[0] = 1.5
+    with pytest.raises(TypeError):
+        hash(dims)  # as TensorRT has it
+    with pytest.raises(ValueError, match="at most 8"):
+        trt.Dims(range(9))
+
+
+def test_dims_of_a_rank():
     assert trt.Dims4(1, 2, 3, 4) == trt.Dims4((1, 2, 3, 4)) == (1, 2, 3, 4)
-    assert (trt.DimsHW(5, 6).h, trt.DimsHW((5, 6)).w) == (5, 6)
-    with pytest.raises(ValueError):
+    assert trt.Dims2(dim0=1, dim1=2) == trt.Dims2(shape=[1, 2]) == trt.Dims2(1, dim1=2)
+    size = trt.DimsHW(5, w=6)
+    assert (size.h, trt.DimsHW((5, 6)).w) == (5, 6) and isinstance(size, trt.Dims2)
+    size.h = 7
+    assert size == (7, 6) and trt.Dims3() == (0, 0, 0)
+    with pytest.raises(ValueError, match="takes 3 sizes"):
         trt.Dims3(1, 2)
+    with pytest.raises(TypeError, match="depth"):
+        trt.Dims2(depth=1)
+
+
+def test_permutations(network):
+    shuffle = network.add_shuffle(network.add_input("x", trt.float32, (2, 3)))
+    shuffle.first_transpose = trt.Permutation([1, 0])
+    assert list(shuffle.first_transpose)[:2] == [1, 0] and len(shuffle.first_transpose) == 8
+    assert shuffle.get_output(0).shape == (3, 2)
+    order = shuffle.first_transpose
+    order[:2] = (0, 1)
+    shuffle.first_transpose = order
+    assert shuffle.get_output(0).shape == [2, 3]
 
 
 @pytest.mark.parametrize("name", [
@@ -29,8 +69,24 @@ def test_enums_list_their_members_and_are_numbers(name):
     enum = getattr(trt, name)
     assert enum.__members__
     for key, value in enum.__members__.items():
-        assert getattr(enum, key) == value and value.name == key
-        assert 1 << int(value) > 0
+        assert getattr(enum, key) is value and enum[key] is value and enum[value.name] is value
+        assert 1 << int(value) > 0 and enum(int(value)) is value
+        assert value != int(value)
+
+
+def test_members_are_of_their_enum_alone(network, config):
+    assert trt.ActivationType.RELU != trt.LayerType.CONVOLUTION
+    assert {trt.ActivationType.RELU: 1}.get(trt.LayerType.CONVOLUTION) is None
+    x = network.add_input("x", trt.float32, (1,))
+    for wrong in (0, trt.LayerType.CONVOLUTION, "RELU", None):
+        with pytest.raises(TypeError, match="ActivationType"):
+            network.add_activation(x, wrong)
+    with pytest.raises(TypeError, match="BuilderFlag"):
+        config.set_flag(trt.MemoryPoolType.WORKSPACE)
+    layer = network.add_activation(x, trt.ActivationType.RELU)
+    with pytest.raises(TypeError, match="ActivationType"):
+        layer.type = 1
+    assert trt.BuilderFlag.WEIGHTLESS is trt.BuilderFlag.STRIP_PLAN
 
 
 def test_creation_flags_combine():

@@ -28,7 +28,7 @@ def model(tmp_path_factory):
 def engine(model):
     path = model.with_suffix(".engine")
     shapes = ["--minShapes=x:1x3", "--optShapes=x:2x3", "--maxShapes=x:8x3"]
-    done = run(f"--onnx={model}", f"--saveEngine={path}", *shapes, *QUICK)
+    done = run(f"--onnx={model}", f"--saveEngine={path}", "--profilingVerbosity=detailed", *shapes, *QUICK)
     assert done.returncode == 0, done.stdout + done.stderr
     return path
 

@@ -139,6 +139,17 @@ bool isZeroConstant(const Value* value) {
          });
 }
 
+static ConstantPtr copyOf(std::vector<std::byte> bytes, const void* given) {
+  ConstantData copy = *ConstantData::own(std::move(bytes));
+  copy.given = given;
+  return std::make_shared<const ConstantData>(std::move(copy));
+}
+
+bool areSizes(const std::vector<Dim>& dims) {
+  return std::ranges::none_of(dims,
+                              [](const Dim& dim) { return dim.isConstant() && dim.value() < 0; });
+}
+
 WeightsCopy::WeightsCopy(const nvinfer1::Weights& weights) : count(weights.count) {
   if (count < 0 || (count > 0 && !weights.values))
     fail(ErrorKind::kInvalidArgument, "weights of count ", count,
@@ -150,7 +161,7 @@ WeightsCopy::WeightsCopy(const nvinfer1::Weights& weights) : count(weights.count
     fail(ErrorKind::kInvalidArgument, "weights of unknown type ", static_cast<int>(weights.type),
          " were given");
   const auto* bytes = static_cast<const std::byte*>(weights.values);
-  data = ConstantData::own(std::vector<std::byte>(bytes, bytes + bytesOf(type, count)));
+  data = copyOf(std::vector<std::byte>(bytes, bytes + bytesOf(type, count)), bytes);
 }
 
 WeightsCopy::WeightsCopy(const Value* constant)
@@ -174,7 +185,7 @@ Value* WeightsCopy::constant(Emission& at, std::string_view what, DataType as,
     std::vector<std::byte> bytes(bytesOf(as, count));
     for (int64_t i = 0; i < count; ++i)
       writeElement(as, bytes.data(), i, readElement(type, data->bytes.data(), i));
-    converted = ConstantData::own(std::move(bytes));
+    converted = copyOf(std::move(bytes), data->given);
   }
   return at.graph.addConstant(str(at.name, ".", what), {as, makeShape(dims)}, std::move(converted));
 }

@@ -16,7 +16,7 @@ struct Emission {
   std::string name;            // the layer's, which its nodes get too
   std::vector<Value*> inputs;  // null: absent
   Node* before = nullptr;      // null: at the end
-  std::string problem;         // set by a layer that cannot be built yet
+  std::string problem;         // why the layer cannot be built yet
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
   Value* input(size_t i) const;  // throws when it is absent
@@ -66,7 +66,8 @@ std::vector<int64_t> axesOf(uint32_t mask);
 uint32_t maskOf(const std::vector<int64_t>& axes);
 int64_t onlyAxis(const Emission& at, uint32_t mask);  // throws unless exactly one bit is set
 
-bool isZeroConstant(const Value* value);  // every element
+bool isZeroConstant(const Value* value);      // every element
+bool areSizes(const std::vector<Dim>& dims);  // none is a negative number
 
 // A caller's weights, copied.
 struct WeightsCopy {

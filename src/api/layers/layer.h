@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ class LayerCore {
   virtual nvinfer1::ILayer* interface() = 0;
   // Adds the layer's nodes, from its parameters, and returns its outputs.
   virtual std::vector<Value*> emit(Emission& at) const = 0;
+  // The sizes of the only output while emit() fails, for layers that get parameters which must fit
+  // together one by one: they are refused by builds, not by the call that comes too early.
+  virtual std::optional<Shape> pendingSizes(const Emission& /*at*/) const { return std::nullopt; }
   virtual int32_t maxInputs() const = 0;
   // Whether this input may be computed from the layer's own output: a recurrence's next value.
   virtual bool leadsBack(int32_t /*input*/) const { return false; }
@@ -36,7 +40,7 @@ class LayerCore {
   nvinfer1::LayerType type;
   std::string name, metadata;
   PrecisionRequest precision;   // what the user asked for; builds hand it to the nodes
-  std::string problem;          // what it still lacks before a build; empty: nothing
+  std::string problem;          // why it cannot be built yet, a sentence; empty: it can
   std::vector<Tensor*> inputs;  // null: absent
   std::vector<Tensor*> outputs;
   std::vector<Node*> nodes;  // in order; none for a constant
@@ -76,6 +80,7 @@ class ImplementsLayer<nvinfer1::ILayer> : public nvinfer1::ILayer, public nvinfe
 //   static constexpr nvinfer1::LayerType kType; static constexpr int32_t kMaxInputs;
 //   std::vector<Value*> emit(Emission& at) const;
 //   void read(const Node& node);  // when a node of a parsed model can be such a layer
+//   Shape pendingSizes(const Emission& at) const;  // when it may be incomplete for a while
 template <class I, class P>
 class LayerOf : public ImplementsLayer<I>, public LayerCore {
  public:
@@ -85,6 +90,12 @@ class LayerOf : public ImplementsLayer<I>, public LayerCore {
 
   nvinfer1::ILayer* interface() override { return this; }
   std::vector<Value*> emit(Emission& at) const override { return params_.emit(at); }
+  std::optional<Shape> pendingSizes(const Emission& at) const override {
+    if constexpr (requires { params_.pendingSizes(at); })
+      return params_.pendingSizes(at);
+    else
+      return std::nullopt;
+  }
   int32_t maxInputs() const override { return P::kMaxInputs; }
   void readAgain() override {
     if constexpr (requires(P& params, const Node& node) { params.read(node); })

@@ -49,8 +49,7 @@ Cut cutOf(Emission& at, const SliceParams& params) {
     at.invalid("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ",
                cut.sizes.size(), " sizes and ", steps.size(), " strides");
   for (size_t i = 0; i < count; ++i) {
-    if (!steps[i].isConstant() || steps[i].isConstant(0))
-      at.invalid("needs a constant stride other than 0");
+    if (!steps[i].isConstant()) at.invalid("needs its strides as constants");
     if (!all && !axes[i].isConstant()) at.unsupported("needs its axes as constants");
     if (cut.sizes[i].isConstant() && cut.sizes[i].value() < 0)
       at.invalid("has a slice of size ", cut.sizes[i]);
@@ -92,6 +91,15 @@ Value* padded(Emission& at, Cut& cut, PadMode mode) {
   return at.add(&ops::Pad, std::move(operands), std::move(attrs));
 }
 
+// A stride of 0 takes one element again and again.
+Value* repeated(Emission& at, Value* slice, const Cut& cut) {
+  ExpandAttrs attrs;
+  attrs.shape = slice->shape();
+  for (size_t i = 0; i < cut.steps.size(); ++i)
+    if (cut.steps[i] == 0) attrs.shape[cut.axes[i]] = cut.sizes[i];
+  return attrs.shape == slice->shape() ? slice : at.add(&ops::Expand, {slice}, std::move(attrs));
+}
+
 }  // namespace
 
 std::vector<Value*> SliceParams::emit(Emission& at) const {
@@ -104,11 +112,18 @@ std::vector<Value*> SliceParams::emit(Emission& at) const {
   else
     requireInside(at, cut);
   SliceAttrs attrs;
-  attrs.axes = std::move(cut.axes);
+  attrs.axes = cut.axes;
   attrs.starts = std::move(cut.starts);
-  attrs.sizes = std::move(cut.sizes);
-  attrs.steps = std::move(cut.steps);
-  return {at.add(&ops::Slice, {x}, std::move(attrs))};
+  attrs.sizes = cut.sizes;
+  attrs.steps = cut.steps;
+  for (size_t i = 0; i < cut.steps.size(); ++i)
+    if (cut.steps[i] == 0) attrs.sizes[i] = attrs.steps[i] = 1;
+  return {repeated(at, at.add(&ops::Slice, {x}, std::move(attrs)), cut)};
+}
+
+Shape SliceParams::pendingSizes(const Emission& at) const {
+  const Shape& all = at.input(0)->shape();
+  return size.size() == all.size() && areSizes(size) ? size : all;
 }
 
 void SliceParams::read(const Node& node) {

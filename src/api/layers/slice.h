@@ -15,6 +15,7 @@ struct SliceParams {
   std::optional<std::vector<Dim>> axes;  // none: all
   nvinfer1::SampleMode mode = nvinfer1::SampleMode::kSTRICT_BOUNDS;
   std::vector<Value*> emit(Emission& at) const;
+  Shape pendingSizes(const Emission& at) const;  // strides and the mode come after starts
   void read(const Node& node);
 };
 

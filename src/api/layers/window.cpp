@@ -38,6 +38,14 @@ void WindowParams::check(const Emission& at) const {
                at.input(0)->type);
 }
 
+Shape WindowParams::pendingSizes(const Emission& at) const { return at.input(0)->shape(); }
+
+Shape KernelParams::pendingSizes(const Emission& at) const {
+  Shape sizes = at.input(0)->shape();
+  if (sizes.size() > 1 && maps > 0) sizes[1] = maps;
+  return sizes;
+}
+
 // SAME: the output has ceil(in/stride) elements, so the padding is
 // max(0, (ceil(in/stride) - 1)*stride + extent - in); with stride 1 that is extent - 1.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> WindowParams::pads(const Emission& at) const {
@@ -99,9 +107,10 @@ Value* operand(Emission& at, std::string_view what, size_t input, const WeightsC
   if (at.has(input) && weights.empty()) return at.input(input);
   const DataType type = at.input(0)->dataType();
   if (weights.count == countOf(dims)) return weights.constant(at, what, type, dims);
-  at.problem = weights.empty() ? str("has no ", what, ": give it weights or set input ", input)
-                               : str("has ", weights.count, " ", what, " weights where [",
-                                     join(dims, ", "), "] needs ", countOf(dims));
+  at.problem = weights.empty()
+                   ? str(at.who(), " has no ", what, ": give it weights or set input ", input)
+                   : str(at.who(), " has ", weights.count, " ", what, " weights where [",
+                         join(dims, ", "), "] needs ", countOf(dims));
   return zeros(at, what, type, dims);
 }
 

@@ -14,6 +14,8 @@ struct WindowParams {
   void start(const nvinfer1::Dims& kernelSize);  // strides and dilations 1, no padding
   // Throws unless the input has batch, channels and the kernel's spatial dimensions.
   void check(const Emission& at) const;
+  // The input's: a window may be larger than it until the padding is set.
+  Shape pendingSizes(const Emission& at) const;
   // Explicit padding of a window moved over the input; ROUND_UP becomes end padding.
   std::pair<std::vector<int64_t>, std::vector<int64_t>> pads(const Emission& at) const;
 };
@@ -30,6 +32,7 @@ struct KernelParams : WindowParams {
              const nvinfer1::Weights& kernelGiven, const nvinfer1::Weights& bias);
   template <class A>
   void readFrom(const Node& node);
+  Shape pendingSizes(const Emission& at) const;
   // Input, kernel and bias; a kernel or bias still missing or of another size is zeros for now, and
   // the emission's problem says so.
   std::vector<Value*> operands(Emission& at, bool transposed) const;

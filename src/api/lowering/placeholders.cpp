@@ -13,7 +13,7 @@ using Types = std::vector<TensorType>;
 Types inferNothing(const Node&) { return {}; }
 Types inferSame(const Node& node) { return {node.input(0)->type}; }
 
-Types inferConditionalOutput(const Node& node) {
+Types inferSized(const Node& node) {
   return {{node.input(0)->dataType(), node.as<BoundaryAttrs>().sizes}};
 }
 
@@ -57,7 +57,7 @@ const OpInfo ConditionalInput = [] {
   return info;
 }();
 const OpInfo ConditionalOutput = [] {
-  OpInfo info = placeholder("ConditionalOutput", 2, 1, inferConditionalOutput);
+  OpInfo info = placeholder("ConditionalOutput", 2, 1, inferSized);
   info.defines = definedSymbols;
   return info;
 }();
@@ -66,6 +66,7 @@ const OpInfo Recurrence = placeholder("Recurrence", 1, 1, inferSame);
 const OpInfo Next = placeholder("Next", 2, 0, inferNothing);
 const OpInfo Iterator = placeholder("Iterator", 1, 1, inferIterator);
 const OpInfo LoopOutput = placeholder("LoopOutput", 1, 1, inferLoopOutput);
+const OpInfo Pending = placeholder("Pending", 1, 1, inferSized);
 
 }  // namespace placeholders
 

@@ -1,5 +1,5 @@
-// The nodes of conditionals and loops while a network is edited: they lie flat among the others and
-// mark where a block begins and ends. A build lowers them to If and Loop nodes.
+// Nodes that only networks have while they are edited. Those of conditionals and loops lie flat
+// among the others and mark where a block begins and ends; a build lowers them to If and Loop nodes.
 #pragma once
 
 #include "NvInfer.h"
@@ -13,7 +13,7 @@ struct BoundaryAttrs : AttrsOf<BoundaryAttrs> {
   int64_t kind = 0;          // a TripLimit or LoopOutput
   int64_t axis = 0;          // of an iterator or loop output
   bool reverse = false;      // of an iterator
-  Shape sizes;               // of a conditional's output; the length of a loop's
+  Shape sizes;               // of a conditional's or pending output; the length of a loop's
   std::vector<Dim> symbols;  // sizes that only the run decides
   void fields(AttrVisitor& visit) override {
     visit("block", block);
@@ -35,6 +35,7 @@ extern const OpInfo Recurrence;         // (first): what an iteration begins wit
 extern const OpInfo Next;               // (recurrence, value): made by builds, as it leads back
 extern const OpInfo Iterator;           // (x): the iteration's part of x
 extern const OpInfo LoopOutput;         // (x): the last value, or those of all iterations
+extern const OpInfo Pending;            // (x): what a layer gives whose parameters do not fit yet
 
 }  // namespace placeholders
 

@@ -189,6 +189,10 @@ int32_t PluginRegistry::releasePluginResource(const char* key) noexcept {
   });
 }
 
+// The standard plugins are compositions of operators, which networks are made of: the library that
+// only runs engines has none, and their code is not in it.
+[[gnu::weak]] void registerStandardPlugins(PluginRegistry& registry, const char* pluginNamespace);
+
 PluginRegistry& globalPluginRegistry() {
   static auto* registry = new PluginRegistry;
   return *registry;
@@ -216,6 +220,11 @@ extern "C" CAMSHAFT_API bool setInternalLibraryPath(const AsciiChar*) noexcept {
 
 }  // namespace nvinfer1
 
-extern "C" CAMSHAFT_API bool initLibNvInferPlugins(void* /*logger*/, const char* /*libNamespace*/) {
-  return true;
+extern "C" CAMSHAFT_API bool initLibNvInferPlugins(void* /*logger*/, const char* libNamespace) {
+  using namespace camshaft::api;
+  return guarded(Reporter(getLogger()), false, [&] {
+    if (registerStandardPlugins)
+      registerStandardPlugins(globalPluginRegistry(), libNamespace ? libNamespace : "");
+    return true;
+  });
 }

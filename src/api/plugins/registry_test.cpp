@@ -1,7 +1,6 @@
 // Registries: creators, parents, libraries and shared resources.
 #include <gmock/gmock.h>
 
-#include "NvInferPlugin.h"
 #include "api/plugins/test_plugins.h"
 #include "api/test_client.h"
 
@@ -10,6 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 
 TEST(PluginRegistry, KeepsCreators) {
   Client client;
@@ -29,7 +29,6 @@ TEST(PluginRegistry, KeepsCreators) {
   EXPECT_FALSE(registry.deregisterCreator(creator));
   registry.getAllCreators(&count);
   EXPECT_EQ(count, 0);
-  EXPECT_TRUE(initLibNvInferPlugins(&client.logger, ""));
 }
 
 TEST(PluginRegistry, LooksIntoItsParent) {
@@ -43,8 +42,9 @@ TEST(PluginRegistry, LooksIntoItsParent) {
   EXPECT_EQ(global.getCreator("TestReverse", "1"), nullptr);
   int32_t count = 0;
   IPluginCreatorInterface* const* all = own.getAllCreatorsRecursive(&count);
+  // The process may have others.
   EXPECT_THAT(std::vector<IPluginCreatorInterface*>(all, all + count),
-              ElementsAre(&local, &shared));
+              IsSupersetOf(std::vector<IPluginCreatorInterface*>{&local, &shared}));
   own.setParentSearchEnabled(false);
   EXPECT_EQ(own.getCreator("TestScale", "1"), nullptr);
   global.deregisterCreator(shared);

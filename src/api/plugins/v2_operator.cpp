@@ -5,6 +5,7 @@
 #include "api/convert.h"
 #include "api/plugins/expressions.h"
 #include "api/plugins/operators.h"
+#include "api/plugins/standard.h"
 #include "api/plugins/tensors.h"
 #include "api/plugins/v2.h"
 #include "ops/rules.h"
@@ -35,6 +36,10 @@ class V2Operator : public PluginOp {
 
   IPluginV2& object() const { return object_.get(); }
   const std::string& label() const override { return label_; }
+  std::vector<Value*> addOperators(Graph& graph, const std::string& name,
+                                   const std::vector<Value*>& inputs, Node* before) const override {
+    return addStandardObject(&object_.get(), graph, name, inputs, before);
+  }
 
   PluginResults infer(std::span<const TensorType> inputs,
                       std::span<const Shape> /*sizes*/) const override {

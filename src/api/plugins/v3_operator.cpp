@@ -3,6 +3,7 @@
 
 #include "api/plugins/expressions.h"
 #include "api/plugins/operators.h"
+#include "api/plugins/standard.h"
 #include "api/plugins/tensors.h"
 #include "api/plugins/v3.h"
 #include "support/error.h"
@@ -20,6 +21,10 @@ class V3Operator final : public PluginOp {
 
   IPluginV3& object() const { return object_.get(); }
   const std::string& label() const override { return label_; }
+  std::vector<Value*> addOperators(Graph& graph, const std::string& name,
+                                   const std::vector<Value*>& inputs, Node* before) const override {
+    return addStandardObject(&object_.get(), graph, name, inputs, before);
+  }
 
   PluginResults infer(std::span<const TensorType> inputs,
                       std::span<const Shape> sizes) const override {

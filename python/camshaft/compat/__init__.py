@@ -1,0 +1,42 @@
+"""A module named ``tensorrt`` for programs that were written for it.
+
+Importing this module puts it into ``sys.modules``, so that ``import tensorrt`` finds it afterwards.
+A program can stay as it is: ``python -m camshaft.compat program.py arguments`` runs it so, and the
+folder that ``python -m camshaft.compat --path`` prints does the same on ``PYTHONPATH``.
+
+It is this package but for one thing. Where ``camshaft`` raises, objects made with a
+``tensorrt.Logger`` or a ``tensorrt.ILogger`` do as TensorRT's: they log the reason and return
+``None`` or ``False``.
+"""
+
+import importlib.machinery
+import sys
+import types
+
+import camshaft
+
+from . import _loggers
+
+
+def _module(name: str) -> types.ModuleType:
+    """What camshaft has, with the loggers that make the difference."""
+    module = types.ModuleType(name, __doc__)
+    surface = {**vars(camshaft), "Logger": _loggers.Logger, "ILogger": _loggers.ILogger}
+    module.__dict__.update({key: value for key, value in surface.items() if not key.startswith("__")})
+    module.__dict__.update(__getattr__=camshaft.__getattr__, __version__=camshaft.__version__, __path__=[],
+                           __spec__=importlib.machinery.ModuleSpec(name, None, is_package=True))
+    return module
+
+
+def install() -> types.ModuleType:
+    """The module, which is ``tensorrt`` from here on."""
+    installed = sys.modules.get("tensorrt")
+    if installed is not None and hasattr(installed, "camshaft_version"):
+        return installed
+    module, bindings = _module("tensorrt"), _module("tensorrt.tensorrt")
+    module.__dict__.update(tensorrt=bindings, plugin=camshaft.plugin)
+    sys.modules.update({"tensorrt": module, "tensorrt.tensorrt": bindings, "tensorrt.plugin": camshaft.plugin})
+    return module
+
+
+tensorrt = install()

@@ -1,0 +1,1 @@
+from camshaft.plugin import *

@@ -1,0 +1,2 @@
+from camshaft import *
+from camshaft.compat._loggers import ILogger as ILogger, Logger as Logger

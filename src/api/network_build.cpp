@@ -1,0 +1,52 @@
+// From a network to a plan: what its marks and formats ask of the build.
+#include "api/formats.h"
+#include "api/network.h"
+#include "compiler/compile.h"
+#include "compiler/refit.h"
+#include "ops/observe.h"
+
+namespace camshaft::api {
+
+Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>& refit) const {
+  Graph graph = graphToBuild();
+  options.observeUnfused = marksUnfused_;
+  for (size_t i = 0; i < graph_.inputs.size(); ++i)
+    for (ShapeProfile& profile : options.profiles)
+      storeProfile(profile, *graph_.inputs[i], formatOf(graph_.inputs[i]));
+  Plan plan = refit ? compileRefittable(graph, std::move(options), *refit)
+                    : compile(std::move(graph), std::move(options));
+  for (size_t i = 0; i < graph_.inputs.size(); ++i)
+    plan.inputs[i].format = ioFormat(formatOf(graph_.inputs[i]), graph_.inputs[i]->shape());
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const Value* value = graph_.outputs[i].value;
+    plan.outputs[i].format = ioFormat(formatOf(value), value->shape());
+    const auto tensor = tensorOfValue_.find(value);
+    plan.outputs[i].isShapeTensor = tensor != tensorOfValue_.end() &&
+                                    tensor->second->isShapeOutput() &&
+                                    !plan.profiles[0].outputValues[i].empty();
+  }
+  return plan;
+}
+
+nvinfer1::TensorFormat Network::formatOf(const Value* value) const {
+  const auto tensor = tensorOfValue_.find(value);
+  return tensor == tensorOfValue_.end() ? nvinfer1::TensorFormat::kLINEAR
+                                        : tensor->second->format();
+}
+
+void Network::storeBorders(Graph& copy) const {
+  for (size_t i = 0; i < graph_.outputs.size(); ++i)
+    storeOutput(copy, i, formatOf(graph_.outputs[i].value));
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) storeInput(copy, i, formatOf(graph_.inputs[i]));
+}
+
+void Network::observeMarked(Graph& copy) const {
+  for (const auto& tensor : tensors_) {
+    if (!tensor->value() || !tensor->isDebug()) continue;
+    ObserveAttrs attrs;
+    attrs.tensor = tensor->value()->name;
+    addObserve(copy, copy.find(attrs.tensor), attrs);
+  }
+}
+
+}  // namespace camshaft::api
