@@ -10,7 +10,7 @@ class Memory(trt.IOutputAllocator):
 
     def __init__(self):
         trt.IOutputAllocator.__init__(self)
-        self.shape, self.bytes, self.offset = None, None, 0
+        self.shape, self.bytes, self.offset = (), numpy.empty(0, numpy.uint8), 0
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
         self.bytes = numpy.empty(size + alignment, numpy.uint8)
@@ -44,8 +44,8 @@ def main():
     context = build().create_execution_context()
     memory = Memory()
     context.set_output_allocator("positions", memory)
-    for x in ([[0, 5, 0], [0, 0, 1]], [[1, 1, 1], [1, 0, 1]]):
-        x = numpy.array(x, numpy.float32)
+    for rows in ([[0, 5, 0], [0, 0, 1]], [[1, 1, 1], [1, 0, 1]]):
+        x = numpy.array(rows, numpy.float32)
         context.set_tensor_address("x", x.ctypes.data)
         context.execute_async_v3(0)
         positions = memory.array(numpy.int64)

@@ -23,7 +23,7 @@ def mypy(*arguments):
 
 
 def test_mypy_accepts_clients_and_examples():
-    examples = sorted((FOLDER.parents[1] / "examples").glob("*.py"))
+    examples = sorted((FOLDER.parents[1] / "examples").rglob("*.py"))
     done = mypy("--strict", "--follow-imports=silent", "--disable-error-code=type-arg", *map(str, CLIENTS))
     assert done.returncode == 0, done.stdout
     done = mypy("--check-untyped-defs", "--ignore-missing-imports", "--follow-imports=silent",
