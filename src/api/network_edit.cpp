@@ -38,8 +38,7 @@ struct Emitted {
 // What the layer gives until its parameters fit; rethrows what says that they do not, where it may
 // not be so.
 std::vector<Value*> pending(Emission& at, const LayerCore& layer, const Error& misfit) {
-  const bool mayFitLater =
-      misfit.kind() == ErrorKind::kInvalidArgument || misfit.kind() == ErrorKind::kInvalidModel;
+  const bool mayFitLater = misfit.kind() == ErrorKind::kInvalidModel;
   const std::optional<Shape> sizes =
       mayFitLater && at.has(0) ? layer.pendingSizes(at) : std::nullopt;
   if (!sizes) throw;

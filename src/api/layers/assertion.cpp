@@ -14,7 +14,7 @@ std::vector<Value*> AssertionParams::emit(Emission& at) const {
     at.invalid("needs a condition of type bool and got ", condition->type);
   if (const Contents known = knownContents(condition);
       known && std::ranges::any_of(*known, [](const Dim& truth) { return truth.isConstant(0); }))
-    at.problem = str("asserts what does not hold: ", message);
+    at.lacks("asserts what does not hold: ", message);
   Value* holds = at.cast(condition, DataType::kI64);
   if (!numElements(holds->shape()).isConstant(1)) {
     ReduceAttrs all;

@@ -52,8 +52,8 @@ bool hasSurplus(Emission& at, int64_t axis) {
   for (size_t i = 0; i < std::min(data.size(), indices.size()); ++i) {
     const Dim surplus = indices[i] - data[i];
     if (static_cast<int64_t>(i) == axis || !surplus.isConstant() || surplus.value() <= 0) continue;
-    at.problem = str("works along axis ", axis, " and has ", indices[i], " indices for the ",
-                     data[i], " elements of dimension ", i, "; set another axis");
+    at.lacks("works along axis ", axis, " and has ", indices[i], " indices for the ", data[i],
+             " elements of dimension ", i, "; set another axis");
     return true;
   }
   return false;
@@ -128,9 +128,11 @@ std::vector<Value*> ReverseSequenceParams::emit(Emission& at) const {
   if (!differ && attrs.batchAxis != attrs.timeAxis)
     return {at.add(&ops::ReverseSequence, {x, lengths}, std::move(attrs))};
   // The axes are set one after the other, once the layer is there.
-  at.problem = differ ? str("has ", lengths->shape()[0], " lengths for the ", entries,
-                            " entries of its batch axis ", attrs.batchAxis, "; call setBatchAxis")
-                      : str("has ", attrs.timeAxis, " for both of its axes");
+  if (differ)
+    at.lacks("has ", lengths->shape()[0], " lengths for the ", entries,
+             " entries of its batch axis ", attrs.batchAxis, "; call setBatchAxis");
+  else
+    at.lacks("has ", attrs.timeAxis, " for both of its axes");
   return {at.add(&ops::Identity, {x}, NoAttrs{})};
 }
 

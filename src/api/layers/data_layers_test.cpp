@@ -103,14 +103,30 @@ TEST(DataLayers, SliceInsideAndOutside) {
   filled->setStart(Dims2(0, -1));
   filled->setSize(Dims2(1, 5));
   client.output(filled->getOutput(0), "filled");
+  // Parameters may come one by one, and need not fit before all are there.
   auto* tensors = client.network->addSlice(*x, {0, {}}, {0, {}}, {0, {}});
-  EXPECT_FALSE(tensors);
+  ASSERT_TRUE(tensors);
+  client.output(tensors->getOutput(0), "tensors");
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(),
+              testing::HasSubstr("slices 2 dimensions and was given 0 starts"));
+  tensors->setInput(1, *client.integers({0, -2}));
+  tensors->setInput(2, *client.integers({1, 3}));
+  tensors->setStride(Dims2(1, 2));
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("reads element -2 of dimension 1"));
+  tensors->setMode(SampleMode::kCLAMP);
+  // A stride of 0 takes an element again and again.
+  auto* repeated = client.network->addSlice(*x, Dims2(1, 1), Dims2(1, 3), Dims2(1, 0));
+  client.output(repeated->getOutput(0), "repeated");
   auto* runtime = client.network->addSlice(*x, Dims2(0, 0), Dims2(1, 1), Dims2(1, 1));
   runtime->setInput(1, *client.integers({1, 1}));
   runtime->setInput(2, *client.integers({1, 2}));
   EXPECT_EQ(runtime->getStart().nbDims, -1);
   client.output(runtime->getOutput(0), "runtime");
   const std::vector<Feed> feeds{{"x", Dims2(2, 3), data.data()}};
+  EXPECT_THAT(client.run(feeds, "tensors"), ElementsAre(0, 0, 2));
+  EXPECT_THAT(client.run(feeds, "repeated"), ElementsAre(4, 4, 4));
   EXPECT_THAT(client.run(feeds, "back"), ElementsAre(5, 3, 2, 0));
   EXPECT_THAT(client.run(feeds, "filled"), ElementsAre(0, 0, 1, 2, 0));
   EXPECT_THAT(client.run(feeds, "runtime"), ElementsAre(4, 5));

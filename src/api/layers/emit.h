@@ -25,6 +25,16 @@ struct Emission {
   [[noreturn]] void invalid(const Args&... args) const {
     fail(ErrorKind::kInvalidArgument, who(), " ", args...);
   }
+  // It is added, and cannot be built yet.
+  template <class... Args>
+  void lacks(const Args&... args) {
+    problem = str(who(), " ", args...);
+  }
+  // What another parameter, set later, may mend (LayerCore::pendingSizes).
+  template <class... Args>
+  [[noreturn]] void misfit(const Args&... args) const {
+    fail(ErrorKind::kInvalidModel, who(), " ", args...);
+  }
   template <class... Args>
   [[noreturn]] void unsupported(const Args&... args) const {
     fail(ErrorKind::kUnsupported, who(), " ", args...);

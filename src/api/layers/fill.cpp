@@ -43,8 +43,8 @@ Value* FillParams::line(Emission& at, const Shape& shape, DataType own) const {
   Value *start = at.reshape(number(at, 1, own), {}), *steps = number(at, 2, own);
   if (steps->rank() > 1 || !numElements(steps->shape()).isConstant(rank)) {
     // Dimensions and numbers are set one after the other.
-    at.problem = str("needs a beta for each of its ", rank, " dimensions and has ",
-                     at.has(2) ? str(steps->type) : "one number; set input 2");
+    at.lacks("needs a beta for each of its ", rank, " dimensions and has ",
+             at.has(2) ? str(steps->type) : "one number; set input 2");
     ExpandAttrs attrs;
     attrs.shape = shape;
     return at.add(&ops::Expand, {start}, std::move(attrs));

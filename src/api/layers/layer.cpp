@@ -16,6 +16,9 @@ nvinfer1::ITensor* at(const std::vector<Tensor*>& tensors, int32_t index) {
 void LayerCore::setName(const char* text) noexcept {
   guarded(reporter(), false, [&] {
     if (!text) fail(ErrorKind::kInvalidArgument, "layer '", name, "' was given no name");
+    const std::string was = str("'", name, "'");
+    if (const size_t at = problem.find(was); at != std::string::npos)
+      problem.replace(at, was.size(), str("'", text, "'"));
     name = text;
     for (Node* node : nodes) node->name = name;
     return true;

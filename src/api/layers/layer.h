@@ -27,8 +27,8 @@ class LayerCore {
   virtual nvinfer1::ILayer* interface() = 0;
   // Adds the layer's nodes, from its parameters, and returns its outputs.
   virtual std::vector<Value*> emit(Emission& at) const = 0;
-  // The sizes of the only output while emit() fails, for layers that get parameters which must fit
-  // together one by one: they are refused by builds, not by the call that comes too early.
+  // The sizes of the only output while parameters misfit that are set one by one: builds refuse
+  // them then, and not the call that comes too early.
   virtual std::optional<Shape> pendingSizes(const Emission& /*at*/) const { return std::nullopt; }
   virtual int32_t maxInputs() const = 0;
   // Whether this input may be computed from the layer's own output: a recurrence's next value.

@@ -52,6 +52,22 @@ TEST(Layers, SamePaddingAndStrides) {
               ElementsAre(4, 6, 4, 6, 9, 6, 4, 6, 4));
 }
 
+TEST(Layers, AWindowMayBeLargerThanItsInputUntilItIsPadded) {
+  Client client;
+  ITensor* x = client.input("x", Dims4(1, 1, 2, 2));
+  auto* pooling = client.network->addPoolingNd(*x, PoolingType::kMAX, Dims2(3, 3));
+  ASSERT_TRUE(pooling);
+  client.output(pooling->getOutput(0), "y");
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(),
+              testing::HasSubstr("has a window of 3 elements, larger than its padded input of 2"));
+  pooling->setPaddingNd(Dims2(1, 1));
+  pooling->setStrideNd(Dims2(2, 2));
+  EXPECT_THAT(listOf(pooling->getOutput(0)->getDimensions()), ElementsAre(1, 1, 1, 1));
+  const std::vector<float> data{1, 5, 3, 2};
+  EXPECT_THAT(client.run({{"x", Dims4(1, 1, 2, 2), data.data()}}), ElementsAre(5));
+}
+
 TEST(Layers, GroupedConvolutionTakesItsGroupsAfterItsWeights) {
   Client client;
   ITensor* x = client.input("x", Dims4(1, 2, 1, 2));

@@ -9,7 +9,7 @@ namespace camshaft::api {
 using namespace nvinfer1;
 
 std::vector<Value*> RecurrenceParams::emit(Emission& at) const {
-  if (!at.has(1)) at.problem = "needs its second input, the next value; set it with setInput(1)";
+  if (!at.has(1)) at.lacks("needs its second input, the next value; set it with setInput(1)");
   return {at.add(&placeholders::Recurrence, {at.input(0)}, block->attrs())};
 }
 
@@ -52,7 +52,7 @@ std::vector<Value*> LoopOutputParams::emit(Emission& at) const {
                   type == DataType::kI32 || type == DataType::kI64);
     attrs.sizes = at.dims(1);
   } else {
-    at.problem = "needs its second input, the number of iterations; set it with setInput(1)";
+    at.lacks("needs its second input, the number of iterations; set it with setInput(1)");
     attrs.sizes = {Dim::symbol(str("loop", block->number, "_length"))};
     at.graph.symbols.try_emplace(attrs.sizes[0].symbolName());
   }

@@ -59,7 +59,7 @@ Value* LinearParams::spread(Emission& at, size_t input) const {
   if (numElements(operand->shape()).isConstant(1)) return at.reshape(operand, {});
   if (operand->rank() > 1 || !blockShape.empty()) return spreadBlocks(at, input);
   if (axis == -1) {  // set once the layer is there
-    at.problem = str("needs an axis for its ", operand->shape()[0], " scales; call setAxis");
+    at.lacks("needs an axis for its ", operand->shape()[0], " scales; call setAxis");
     return at.scalar(operand->dataType(), 1);
   }
   const int64_t along = axisIn(at, axis, x->rank());

@@ -87,10 +87,6 @@ std::vector<Value*> ShuffleParams::emit(Emission& at) const {
   return {transposed(at, reshaped(at, x, reshape, zeroIsPlaceholder), second)};
 }
 
-Shape ShuffleParams::pendingSizes(const Emission& at) const {
-  return reshape && areSizes(*reshape) ? *reshape : at.input(0)->shape();
-}
-
 void ShuffleParams::read(const Node& node) {
   if (node.op == &ops::Transpose) {
     first = kIdentity;

@@ -15,7 +15,6 @@ struct ShuffleParams {
   std::optional<Shape> reshape;  // as given: 0 copies, -1 is worked out
   bool zeroIsPlaceholder = true;
   std::vector<Value*> emit(Emission& at) const;
-  Shape pendingSizes(const Emission& at) const;  // what 0 copies depends on the first transpose
   void read(const Node& node);
 };
 

@@ -46,8 +46,8 @@ Cut cutOf(Emission& at, const SliceParams& params) {
   const size_t count = all ? rank : axes.size();
   const std::vector<Dim> steps = part(3, params.stride);
   if (cut.starts.size() != count || cut.sizes.size() != count || steps.size() != count)
-    at.invalid("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ",
-               cut.sizes.size(), " sizes and ", steps.size(), " strides");
+    at.misfit("slices ", count, " dimensions and was given ", cut.starts.size(), " starts, ",
+              cut.sizes.size(), " sizes and ", steps.size(), " strides");
   for (size_t i = 0; i < count; ++i) {
     if (!steps[i].isConstant()) at.invalid("needs its strides as constants");
     if (!all && !axes[i].isConstant()) at.unsupported("needs its axes as constants");
@@ -69,7 +69,7 @@ void requireInside(const Emission& at, const Cut& cut) {
     if (!size.isConstant() || cut.sizes[i].isConstant(0)) continue;
     for (const Dim& end : {cut.starts[i], last})
       if (end.isConstant() && (end.value() < 0 || end.value() >= size.value()))
-        at.invalid("reads element ", end, " of dimension ", cut.axes[i], ", which has ", size);
+        at.misfit("reads element ", end, " of dimension ", cut.axes[i], ", which has ", size);
   }
 }
 

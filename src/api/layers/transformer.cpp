@@ -53,7 +53,7 @@ std::vector<Value*> RotaryEmbeddingParams::emit(Emission& at) const {
        (turned.value() % 2 != 0 || (size.isConstant() && turned.value() > size.value()))))
     at.invalid("cannot turn ", turned, " of ", size, " elements in pairs");
   if (!at.has(3) && at.input(1)->rank() == 2) {
-    at.problem = "has its cosines by position and needs positions; set them with setInput(3)";
+    at.lacks("has its cosines by position and needs positions; set them with setInput(3)");
     return {x};
   }
   const Dim half = floorDiv(turned, 2);
@@ -163,7 +163,7 @@ Value* shares(Emission& at, const Dim& tokens, const Dim& experts) {
 std::vector<Value*> MoEParams::emit(Emission& at) const {
   requireKnown(activation, "activation of experts");
   if (!at.has(kWeights) || !at.has(kWeights + 1) || !at.has(kWeights + 2)) {
-    at.problem = "needs the weights of its experts; give them with setGatedWeights";
+    at.lacks("needs the weights of its experts; give them with setGatedWeights");
     return {at.input(0)};
   }
   for (int i = 0; i < 3; ++i)

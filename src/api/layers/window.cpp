@@ -107,10 +107,11 @@ Value* operand(Emission& at, std::string_view what, size_t input, const WeightsC
   if (at.has(input) && weights.empty()) return at.input(input);
   const DataType type = at.input(0)->dataType();
   if (weights.count == countOf(dims)) return weights.constant(at, what, type, dims);
-  at.problem = weights.empty()
-                   ? str(at.who(), " has no ", what, ": give it weights or set input ", input)
-                   : str(at.who(), " has ", weights.count, " ", what, " weights where [",
-                         join(dims, ", "), "] needs ", countOf(dims));
+  if (weights.empty())
+    at.lacks("has no ", what, ": give it weights or set input ", input);
+  else
+    at.lacks("has ", weights.count, " ", what, " weights where [", join(dims, ", "), "] needs ",
+             countOf(dims));
   return zeros(at, what, type, dims);
 }
 
