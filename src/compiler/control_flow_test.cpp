@@ -252,8 +252,10 @@ TEST(ControlFlow, WhatIsBuiltLoadsHoweverDeepItNests) {
 }
 
 TEST(ControlFlow, TheInspectorShowsBodies) {
-  const Machine machine(kGrowing);
-  const Plan& plan = machine.engine()->plan();
+  CompileOptions options;
+  options.optimizationLevel = 0;
+  options.profilingVerbosity = 2;  // detailed
+  const Plan plan = compile(parseGraph(kGrowing, findOp), options);
   const std::string text = engineText(plan, plan.profiles[0]);
   EXPECT_THAT(text, HasSubstr("[Loop]"));
   EXPECT_THAT(text, HasSubstr("[Concat]"));

@@ -151,7 +151,9 @@ TEST(Context, AFailedRunLeavesItsAddressesAsTheyWere) {
 TEST(Context, AProfileWithoutRoomIsNotTaken) {
   Plan plan = copyPlan();
   plan.profiles[1].arenaBytes = int64_t{1} << 60;
-  Context context(load(std::move(plan)), 1);
+  const auto engine = load(std::move(plan));
+  EXPECT_THAT(messageOf([&] { const Context all(engine, 1); }), HasSubstr("could not allocate"));
+  Context context(engine, 1, Context::ArenaOwner::kPerProfile);
   expectRuns(context);
   EXPECT_THAT(messageOf([&] { context.setProfile(1); }), HasSubstr("could not allocate"));
   EXPECT_EQ(context.profile(), 0);
