@@ -35,6 +35,7 @@ void bindEngine(nb::module_& m);
 void bindContext(nb::module_& m);
 void bindParser(nb::module_& m);
 void bindPlugins(nb::module_& m);
+void bindRefit(nb::module_& m);
 void bindSlim(nb::module_& m);
 void bindOlderStyle();  // adds to classes that are bound
 // Once all classes are bound: none of their objects can be taken for one of another.

@@ -148,6 +148,7 @@ NB_MODULE(_camshaft, m) {
   bindRuntime(m);
   bindParser(m);
   bindPlugins(m);
+  bindRefit(m);
   bindSlim(m);
   bindOlderStyle();
   guardClasses(m);
