@@ -89,6 +89,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> plan, const DeviceWrapper
     device_ = wrapper_.get();
   }
   try {
+    if (device_) device_->makeCurrent();  // for device code
     if (device_) deviceWeights_ = std::make_shared<DeviceWeights>(*plan_, *device_);
     if (device_ && !plan_->streamsWeights) deviceWeights_->load();
     loadSteps(loadPlugin);

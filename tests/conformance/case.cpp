@@ -134,6 +134,7 @@ Graph Case::graph() const {
                                         ConstantData::own(std::move(tensor.bytes)));
     graph.replaceUses(input, constant);
     graph.removeInput(input);
+    graph.rename(constant, name);
   }
   return graph;
 }

@@ -14,7 +14,8 @@ namespace {
 
 bool isRefittable(const Value& constant) {
   return isFloat(constant.dataType()) ||
-         (isInteger(constant.dataType()) && bitsOf(constant.dataType()) <= 8);
+         (isInteger(constant.dataType()) && bitsOf(constant.dataType()) <= 8 &&
+          constant.rank() >= 2);  // zero points decide how products are computed
 }
 
 // The case's weights that engines are refitted with, by name.

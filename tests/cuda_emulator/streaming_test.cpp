@@ -57,7 +57,8 @@ class Streaming : public ::testing::TestWithParam<const char*> {
 TEST_P(Streaming, KeepsTheBudgetAndTheResults) {
   DeviceWeights& weights = *engine_->deviceWeights();
   const int64_t all = weights.placement().streamableBytes();
-  ASSERT_GT(all, 0);
+  // What bodies read stays on the device.
+  ASSERT_EQ(all > 0, case_.name != "weights_in_a_loop");
   EXPECT_EQ(weights.placement().budget(), all);
   for (const int64_t budget : {all, all / 2, int64_t{0}, all}) {
     weights.setBudget(budget);
