@@ -11,8 +11,8 @@ using namespace nvinfer1;
 namespace {
 
 template <class Interface>
-struct PyAllocator : Interface {
-  NB_TRAMPOLINE(Interface);
+struct PyAllocator : OfPython<Interface> {
+  NB_TRAMPOLINE(OfPython<Interface>);
   void* allocate(uint64_t size, uint64_t alignment, AllocatorFlags flags) noexcept override {
     return fromPython<void*>(nullptr, [&] {
       return addressFrom(nb_trampoline.base().attr("allocate")(size, alignment, flags));
@@ -52,16 +52,16 @@ int64_t fill(void* destination, int64_t capacity, nb::object result) {
   return static_cast<int64_t>(bytes.size());
 }
 
-struct PyStreamReader : IStreamReader {
-  NB_TRAMPOLINE(IStreamReader);
+struct PyStreamReader : OfPython<IStreamReader> {
+  NB_TRAMPOLINE(OfPython<IStreamReader>);
   int64_t read(void* destination, int64_t size) override {
     return fromPython<int64_t>(
         -1, [&] { return fill(destination, size, nb_trampoline.base().attr("read")(size)); });
   }
 };
 
-struct PyStreamReaderV2 : IStreamReaderV2 {
-  NB_TRAMPOLINE(IStreamReaderV2);
+struct PyStreamReaderV2 : OfPython<IStreamReaderV2> {
+  NB_TRAMPOLINE(OfPython<IStreamReaderV2>);
   int64_t read(void* destination, int64_t size, cudaStream_t stream) noexcept override {
     return fromPython<int64_t>(-1, [&] {
       return fill(destination, size, nb_trampoline.base().attr("read")(size, address(stream)));
@@ -75,8 +75,8 @@ struct PyStreamReaderV2 : IStreamReaderV2 {
   }
 };
 
-struct PyStreamWriter : IStreamWriter {
-  NB_TRAMPOLINE(IStreamWriter);
+struct PyStreamWriter : OfPython<IStreamWriter> {
+  NB_TRAMPOLINE(OfPython<IStreamWriter>);
   int64_t write(const void* data, int64_t size) override {
     return fromPython<int64_t>(-1, [&] {
       nb::object written = nb_trampoline.base().attr("write")(
@@ -86,8 +86,8 @@ struct PyStreamWriter : IStreamWriter {
   }
 };
 
-struct PyOutputAllocator : IOutputAllocator {
-  NB_TRAMPOLINE(IOutputAllocator);
+struct PyOutputAllocator : OfPython<IOutputAllocator> {
+  NB_TRAMPOLINE(OfPython<IOutputAllocator>);
   void* reallocateOutput(const char* name, void* memory, uint64_t size,
                          uint64_t alignment) noexcept override {
     return fromPython<void*>(nullptr, [&] {
@@ -107,8 +107,8 @@ struct PyOutputAllocator : IOutputAllocator {
   }
 };
 
-struct PyDebugListener : IDebugListener {
-  NB_TRAMPOLINE(IDebugListener);
+struct PyDebugListener : OfPython<IDebugListener> {
+  NB_TRAMPOLINE(OfPython<IDebugListener>);
   bool processDebugTensor(const void* memory, TensorLocation location, DataType type,
                           const Dims& shape, const char* name, cudaStream_t stream) override {
     return fromPython(false, [&] {

@@ -11,8 +11,8 @@ using namespace nvinfer1;
 namespace {
 
 template <class Interface>
-struct PyCalibrator : Interface {
-  NB_TRAMPOLINE(Interface);
+struct PyCalibrator : OfPython<Interface> {
+  NB_TRAMPOLINE(OfPython<Interface>);
 
   InterfaceInfo getInterfaceInfo() const noexcept override {
     if constexpr (std::is_same_v<Interface, IInt8Calibrator>)
@@ -98,8 +98,8 @@ void bindCalibratorOf(nb::module_& m, const char* name, CalibrationAlgoType algo
       "get_algorithm", [algorithm](nb::handle) { return algorithm; });
 }
 
-struct PyAlgorithmSelector : IAlgorithmSelector {
-  NB_TRAMPOLINE(IAlgorithmSelector);
+struct PyAlgorithmSelector : OfPython<IAlgorithmSelector> {
+  NB_TRAMPOLINE(OfPython<IAlgorithmSelector>);
   int32_t selectAlgorithms(const IAlgorithmContext& context, const IAlgorithm* const* choices,
                            int32_t count, int32_t* selection) noexcept override {
     return fromPython<int32_t>(-1, [&] {

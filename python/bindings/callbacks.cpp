@@ -35,8 +35,8 @@ class Logger : public ILogger {
   Severity minSeverity;
 };
 
-struct PyErrorRecorder : IErrorRecorder {
-  NB_TRAMPOLINE(IErrorRecorder);
+struct PyErrorRecorder : OfPython<IErrorRecorder> {
+  NB_TRAMPOLINE(OfPython<IErrorRecorder>);
   int32_t getNbErrors() const noexcept override {
     return fromPython(0, [&] { return nb::cast<int32_t>(self().attr("num_errors")()); });
   }
@@ -79,8 +79,8 @@ struct PyProfiler : IProfiler {
   }
 };
 
-struct PyProgressMonitor : IProgressMonitor {
-  NB_TRAMPOLINE(IProgressMonitor);
+struct PyProgressMonitor : OfPython<IProgressMonitor> {
+  NB_TRAMPOLINE(OfPython<IProgressMonitor>);
   void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
     fromPython(0, [&] {
       return nb_trampoline.base().attr("phase_start")(textOf(phase), textOf(parent), steps), 0;

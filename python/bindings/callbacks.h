@@ -22,6 +22,15 @@ T fromPython(T fallback, F&& body) noexcept {
   return fallback;
 }
 
+// An interface that a class of Python's implements.
+template <class Interface>
+struct OfPython : Interface {
+  using Interface::Interface;
+  nvinfer1::APILanguage getAPILanguage() const noexcept override {
+    return nvinfer1::APILanguage::kPYTHON;
+  }
+};
+
 // A method that the user's class has to define. Its arguments are named by nb::sig.
 inline auto toDefine(const char* name) {
   return [name](nb::handle, nb::args, nb::kwargs) {

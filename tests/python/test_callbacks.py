@@ -143,3 +143,12 @@ def test_recorders_are_told(builder):
     with pytest.raises(trt.Error):
         network.add_constant((3,), numpy.zeros(2, numpy.float32))
     assert recorder.errors and isinstance(recorder.errors[0][0], trt.ErrorCodeTRT)
+
+
+def test_interfaces_say_whose_they_are():
+    class Allocator(trt.IGpuAllocator):
+        pass
+
+    for made in (Allocator(), Writer(), Listener(), AsyncOutput()):
+        assert made.api_language is trt.APILanguage.PYTHON and made.interface_info.major == 1
+    assert Writer().interface_info.kind == "IStreamWriter"
