@@ -45,14 +45,7 @@ nb::tuple rolesOf(IRefitter& self,
 }
 
 bool refit(const char* name, IRefitter& self, bool (*call)(IRefitter&, void*), void* argument) {
-  forgetReason();
-  bool ok = false;
-  {
-    const Unlocked unlocked;
-    ok = call(self, argument);
-  }
-  if (!ok) raiseReason(name);
-  return true;
+  return checkedUnlocked(name, [&] { return call(self, argument); });
 }
 
 void bindRefitter(nb::module_& m) {

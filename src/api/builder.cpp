@@ -169,6 +169,7 @@ std::optional<RefitRequest> refitRequestOf(const Network& network, const Builder
   request.weights = isWhole ? Weights::kAll : isIndividual ? Weights::kMarked : Weights::kIdentical;
   request.marked = network.refittableWeights();
   request.nameOf = [&](const Value& constant) { return network.weightsNameOf(constant); };
+  request.constantLayers = network.constantLayers();
   return request;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <memory>
 #include <set>
@@ -52,6 +53,7 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   PluginRegistry& plugins() const { return *plugins_; }  // the builder's
   // What callers know weights by: the name they gave, the model's, or that of the layer.
   std::string weightsNameOf(const Value& constant) const;
+  std::map<std::string, std::string> constantLayers() const;  // by their constants' names
   const std::set<std::string, std::less<>>& refittableWeights() const { return refittableWeights_; }
 
   // For tensors and layers.

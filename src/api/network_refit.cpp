@@ -22,6 +22,14 @@ std::string Network::weightsNameOf(const Value& constant) const {
   return constant.name;
 }
 
+std::map<std::string, std::string> Network::constantLayers() const {
+  std::map<std::string, std::string> names;
+  for (const auto& layer : layers_)
+    if (layer->type == nvinfer1::LayerType::kCONSTANT && layer->outputs[0]->value())
+      names.emplace(layer->outputs[0]->value()->name, layer->name);
+  return names;
+}
+
 bool Network::hasWeights(std::string_view name) const {
   for (const Value* value : graph_.values())
     if (value->isConstant() && weightsNameOf(*value) == name) return true;

@@ -274,6 +274,26 @@ TEST(Refit, OfALayerThatWasAddedByACall) {
   EXPECT_THAT(y, ElementsAre(2 * (45 + 3), 2 * (54 + 3), 2 * (81 + 3), 2 * (90 + 3)));
 }
 
+TEST(Refit, ConstantLayersGoByTheirNames) {
+  Client client;
+  client.config->setFlag(BuilderFlag::kREFIT);
+  ITensor& x = *client.input("x", {1, {3}});
+  const std::vector<float> zeros(3), offsets{1, 2, 3}, data{10, 20, 30};
+  ILayer& constant = *client.network->addConstant({1, {3}}, weightsOf(zeros));
+  constant.setName("offset");
+  client.output(
+      client.network->addElementWise(x, *constant.getOutput(0), ElementWiseOperation::kSUM)
+          ->getOutput(0),
+      "y");
+  const auto engine = client.build();
+  ASSERT_TRUE(engine) << client.logger.errors.back();
+  const std::unique_ptr<IRefitter> refitter(createInferRefitter(*engine, client.logger));
+  ASSERT_TRUE(refitter->setWeights("offset", WeightsRole::kCONSTANT, weightsOf(offsets)))
+      << client.logger.errors.back();
+  ASSERT_TRUE(refitter->refitCudaEngine()) << client.logger.errors.back();
+  EXPECT_THAT(client.runEngine(*engine, {{"x", {1, {3}}, data.data()}}), ElementsAre(11, 22, 33));
+}
+
 // What was refitted goes into files: with weights, without, and for good.
 TEST(Refit, IsSerialised) {
   ModelClient client(modelOf(1), {BuilderFlag::kREFIT});

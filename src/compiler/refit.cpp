@@ -24,11 +24,9 @@ bool isWeights(const Value& constant) {
 }
 
 // How a layer reads the constant.
-void findLayer(const Value& constant, SourceWeights& source) {
-  constexpr std::string_view kConstantLayer = ".constant";
-  source.layer = constant.name.ends_with(kConstantLayer)
-                     ? constant.name.substr(0, constant.name.size() - kConstantLayer.size())
-                     : constant.name;
+void findLayer(const Value& constant, const RefitRequest& request, SourceWeights& source) {
+  const auto layer = request.constantLayers.find(constant.name);
+  source.layer = layer == request.constantLayers.end() ? constant.name : layer->second;
   for (const Node* user : constant.users) {
     const bool convolves = user->op == &ops::Conv || user->op == &ops::ConvTranspose;
     const bool isKernel = convolves && user->input(1) == &constant;
@@ -51,7 +49,7 @@ SourceWeights describe(const Graph& graph, const Value& constant, const RefitReq
   SourceWeights source;
   if (request.nameOf) source.name = request.nameOf(constant);
   if (source.name.empty()) source.name = constant.name;
-  findLayer(constant, source);
+  findLayer(constant, request, source);
   source.tensor.type = constant.dataType();
   for (const Dim& dim : constant.shape()) source.tensor.dims.push_back({dim.value()});
   const bool isWanted = request.weights == Weights::kMarked

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <map>
 #include <set>
 #include <string>
 
@@ -19,6 +20,7 @@ struct RefitRequest {
   std::set<std::string, std::less<>> marked;  // by name
   // What the caller calls a constant; empty: by its name in the graph.
   std::function<std::string(const Value& constant)> nameOf;
+  std::map<std::string, std::string> constantLayers = {};  // their names, by those of the constants
 };
 
 // compile() with the record in the plan. Throws Error when the network holds what no text can:

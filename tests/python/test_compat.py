@@ -12,6 +12,7 @@ FOLDER = pathlib.Path(camshaft.__file__).parent
 
 PROGRAM = """
 import sys
+import numpy
 import tensorrt as trt
 import tensorrt.tensorrt
 import tensorrt.plugin as trtp
@@ -47,7 +48,14 @@ engine = trt.Runtime(log).deserialize_cuda_engine(builder.build_serialized_netwo
 context = engine.create_execution_context()
 assert context.set_input_shape("x", (5, 5)) is False and engine.get_tensor_name(9) is None
 assert context.execute_async_v3(0) is False  # no addresses
-assert len(log.errors) >= 8, log.errors
+assert trt.Refitter(engine, log) is None  # it was not built to be refitted
+config.flags = 1 << int(trt.BuilderFlag.REFIT) | 1 << int(trt.BuilderFlag.STRIP_PLAN)
+weights = network.add_constant((2, 3), numpy.ones((2, 3), numpy.float32))
+total = network.add_elementwise(relu.get_output(0), weights.get_output(0), trt.ElementWiseOperation.SUM)
+network.mark_output(total.get_output(0))
+engine = trt.Runtime(log).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+assert trt.Refitter(engine, log).refit_cuda_engine() is False  # weights are missing
+assert len(log.errors) >= 10, log.errors
 print("as TensorRT", *sys.argv[1:])
 """
 
