@@ -52,7 +52,7 @@ struct CompileOptions : TuneOptions {
   std::set<std::string, std::less<>> disabledPasses;
   BuildProgress* progress = nullptr;
   bool observeUnfused = false;  // tensors of the network that are stored anyway are observed
-  GraphDump dump;  // is shown the graph as it came and after each pass
+  GraphDump dump;               // is shown the graph as it came and after each pass
 };
 
 // The passes that CompileOptions::disabledPasses may name.

@@ -1,5 +1,5 @@
-// Nodes that only networks have while they are edited. Those of conditionals and loops lie flat
-// among the others and mark where a block begins and ends; a build lowers them to If and Loop nodes.
+// Nodes that only networks have, while they are edited. Those of conditionals and loops lie flat
+// among the others and mark where a block begins and ends; builds lower them to If and Loop nodes.
 #pragma once
 
 #include "NvInfer.h"
