@@ -19,8 +19,8 @@ L* Network::add(const char* kind, std::span<nvinfer1::ITensor* const> inputs,
           layer->inputs.push_back(own(*input));
         }
         roomForOneMore(layers_);
+        layerNames_.try_emplace(layer->name, 0);  // first: nothing may fail once it is attached
         attach(*layer);
-        layerNames_.try_emplace(layer->name, 0);
         L* raw = layer.get();
         layers_.push_back(std::move(layer));
         return raw;
