@@ -44,14 +44,24 @@ function(camshaft_batches VARIABLE NAME DIR)
   set(${VARIABLE} ${batches} PARENT_SCOPE)
 endfunction()
 
-# camshaft_folder(NAME [DIR dir] [RECURSE] [BATCHES] [EXCLUDE regex] [DEPS folders...]
-#                 [LINK targets...])
+function(camshaft_optimize TARGET)
+  set(level -O2)
+  if(ARGN)
+    set(level ${ARGN})
+  endif()
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:${level}>)
+endfunction()
+
+# camshaft_folder(NAME [DIR dir] [RECURSE] [BATCHES] [EXCLUDE regex] [OPTIMIZE level]
+#                 [DEPS folders...] [LINK targets...])
 #
 # One folder of src/ as one static library, camshaft_NAME, with its tests (x_test.cpp beside
 # x.cpp) as one program, NAME_test. DEPS are the folders this one may include, as
-# docs/ARCHITECTURE.md rules and scripts/check_includes.py checks.
+# docs/ARCHITECTURE.md rules and scripts/check_includes.py checks. Releases are compiled with
+# OPTIMIZE: -O3 where the time of a run is spent, -O1 where nobody waits for anything but the
+# compiler, else -O2.
 function(camshaft_folder NAME)
-  cmake_parse_arguments(ARG "RECURSE;BATCHES" "DIR;EXCLUDE" "DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "RECURSE;BATCHES" "DIR;EXCLUDE;OPTIMIZE" "DEPS;LINK" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
   if(ARG_DIR)
     set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIR})
@@ -73,6 +83,7 @@ function(camshaft_folder NAME)
     camshaft_batches(sources ${NAME} ${PROJECT_SOURCE_DIR}/src ${sources})
   endif()
   add_library(${target} STATIC ${sources})
+  camshaft_optimize(${target} ${ARG_OPTIMIZE})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <functional> <map> <memory>
                             <optional> <set> <span> <string> <string_view> <unordered_map>
