@@ -50,6 +50,10 @@ function(camshaft_optimize TARGET)
     set(level ${ARGN})
   endif()
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:${level}>)
+  if(level STREQUAL "-O1")
+    # At that level GCC 12 does not see what is initialised.
+    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
 endfunction()
 
 # camshaft_folder(NAME [DIR dir] [RECURSE] [BATCHES] [EXCLUDE regex] [OPTIMIZE level]

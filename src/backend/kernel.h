@@ -55,6 +55,7 @@ struct BuildContext {
   BuildTarget target = {};
   int threads = 1;
   bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
+  bool bf16Products = false;  // f32 products may round their operands to bf16; sums stay f32
   bool allowCublasLt = true, allowCudnn = true;
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes; the tuner drops what needs more
   std::function<int64_t(const Dim&)> opt = {};    // the size to optimise for
@@ -95,6 +96,10 @@ struct BuildBackend {
   bool prefersChannelsLast;
   bool hasDeviceMemory = false;  // which the host's kernels cannot reach
   FusionAbilities fusion = {};
+  // What it gains where a build allows 16-bit types: tensors stored in them, or f32 products that
+  // round their operands on the way (BuildContext::bf16Products); null: never.
+  bool stores16Bit = false;
+  bool (*rounds16Bit)() = nullptr;
   // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
   // the host.
   std::vector<CompiledCode> (*compile)(std::span<const std::string> sources,

@@ -10,6 +10,7 @@
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
 #include "compiler/plugin_types.h"
+#include "compiler/precision.h"
 #include "compiler/shape_inputs.h"
 #include "compiler/unfused.h"
 #include "plan/planner.h"
@@ -76,6 +77,7 @@ Plan compile(Graph graph, CompileOptions options) {
   if (options.threads == 0) options.threads = usableCores();
   ChooseOptions choose{.tuning = options, .backends = buildBackends(options.device), .target = {}};
   const BuildBackend& backend = *choose.backends.front();
+  options.bf16Products = roundsProducts(options, backend);
 
   Plan plan;
   plan.networkName = graph.name;

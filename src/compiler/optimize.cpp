@@ -25,7 +25,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .optimizationLevel = options.optimizationLevel,
                           .log = options.log,
                           .disabled = options.disabledPasses};
-  settlePrecision(graph, options, passOptions);
+  settlePrecision(graph, options, backend, passOptions);
   recordSizeConditions(graph);
   const PipelineHooks hooks{
       .progress =

@@ -57,21 +57,30 @@ void checkRequests(Node& node, const CompileOptions& options) {
     node.precision.outputs.clear();
 }
 
+bool allows16Bit(const CompileOptions& options) { return options.allowF16 || options.allowBF16; }
+
 }  // namespace
 
-void settlePrecision(Graph& graph, const CompileOptions& options, PassOptions& passOptions) {
-  // 16-bit arithmetic is emulated there.
-  const bool slow = options.device == "cpu";
-  const bool allowed = options.allowF16 || options.allowBF16;
-  const bool keeps = slow ? options.precisionRequests == PrecisionRequests::kObey
-                          : options.precisionRequests != PrecisionRequests::kIgnore;
-  if (slow && allowed)
-    options.log.info("the CPU is faster in f32 than in 16 bits, so the engine computes in f32",
-                     keeps ? " except where layers are told otherwise" : "");
-  passOptions.allowF16 = options.allowF16 && !slow;
-  passOptions.allowBF16 = options.allowBF16 && !slow;
+bool roundsProducts(const CompileOptions& options, const BuildBackend& backend) {
+  return allows16Bit(options) && backend.rounds16Bit && backend.rounds16Bit();
+}
+
+void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
+                     PassOptions& passOptions) {
+  const bool stores = backend.stores16Bit;
+  if (!stores && allows16Bit(options))
+    options.log.info(roundsProducts(options, backend)
+                         ? "products round their operands to bf16 and add up in f32, where that is "
+                           "faster; tensors stay f32"
+                         : "this device computes no faster in 16 bits, so the engine stays f32");
+  passOptions.allowF16 = options.allowF16 && stores;
+  passOptions.allowBF16 = options.allowBF16 && stores;
+  const bool obeys = options.precisionRequests == PrecisionRequests::kObey;
+  const bool prefers = options.precisionRequests == PrecisionRequests::kPrefer;
   for (Node* node : graph.nodeList()) {
-    if (!keeps) node->precision = {};
+    // Where tensors stay f32, a wish for 16 bits is met by kernels, or not at all.
+    const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32;
+    if (!(obeys || prefers) || isMet) node->precision = {};
     if (!node->precision.empty()) checkRequests(*node, options);
   }
 }

@@ -163,15 +163,16 @@ Difference differenceOf(DataType type, std::span<const std::byte> got,
 
 }  // namespace
 
-Tolerance toleranceFor(const Node& node, bool lowPrecisionProducts) {
+Tolerance toleranceFor(const Node& node, ProductPrecision products) {
   Tolerance tolerance;
   const auto widen = [&](const Value* value) {
     if (value) tolerance.relative = std::max(tolerance.relative, relativeOf(value->dataType()));
   };
   for (const Value* input : node.inputs) widen(input);
   for (const Value* output : node.outputs) widen(output);
-  if (lowPrecisionProducts && isProduct(node.op))
-    tolerance.relative = std::max(tolerance.relative, 1e-2);
+  if (products != ProductPrecision::kF32 && isProduct(node.op))
+    tolerance.relative =
+        std::max(tolerance.relative, products == ProductPrecision::kTf32 ? 1e-2 : 4e-2);
   const bool makesIntegers =
       std::any_of(node.outputs.begin(), node.outputs.end(),
                   [](const Value* each) { return !isFloat(each->dataType()); });

@@ -16,9 +16,11 @@ struct Tolerance {
   double share = 0;  // of elements that may be off; at least one may, where it is not 0
 };
 
-// By the node's types, operator and expressions. `lowPrecisionProducts`: f32 may be multiplied with
-// 10 mantissa bits.
-Tolerance toleranceFor(const Node& node, bool lowPrecisionProducts);
+// What f32 may be rounded to before it is multiplied.
+enum class ProductPrecision { kF32, kTf32, kBf16 };
+
+// By the node's types, operator and expressions.
+Tolerance toleranceFor(const Node& node, ProductPrecision products);
 
 // Why results of this node's kernels cannot be compared with one another; empty: they can.
 std::string whyIncomparable(const Node& node);

@@ -25,10 +25,10 @@ std::vector<std::byte> bytesOfValues(const std::vector<T>& values) {
 
 template <class T>
 std::string difference(const Graph& graph, const std::vector<T>& got, const std::vector<T>& wanted,
-                       bool lowPrecisionProducts = false) {
+                       ProductPrecision products = ProductPrecision::kF32) {
   const Node& node = *graph.nodes().front();
   return differenceBetween(node, kNoSymbols, {bytesOfValues(got)}, {bytesOfValues(wanted)},
-                           toleranceFor(node, lowPrecisionProducts));
+                           toleranceFor(node, products));
 }
 
 Graph product() {
@@ -63,8 +63,8 @@ TEST(Agreement, ProductsMayBeLessPrecise) {
   const std::vector<float> wanted = waves(1000);
   std::vector<float> got = wanted;
   for (float& value : got) value += 6e-3f;
-  EXPECT_NE(difference(product(), got, wanted, false), "");
-  EXPECT_EQ(difference(product(), got, wanted, true), "");
+  EXPECT_NE(difference(product(), got, wanted, ProductPrecision::kF32), "");
+  EXPECT_EQ(difference(product(), got, wanted, ProductPrecision::kTf32), "");
 }
 
 TEST(Agreement, HalfsAreWiderAndOverflowAlike) {

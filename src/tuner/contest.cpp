@@ -156,8 +156,11 @@ std::string Contest::compare(Candidate& candidate, Bench& bench, const SymbolVal
     got = bench.run(runtimeKernelOf(candidate), candidate.prepared, candidate.binary.get());
   });
   if (!candidate.failure.empty()) return {};
-  const bool mayUseTf32 = options_.hasDeviceMemory() && options_.tuning.allowTf32;
-  return differenceBetween(node_, sizes, got, *wanted, toleranceFor(node_, mayUseTf32));
+  const ProductPrecision products = options_.tuning.bf16Products ? ProductPrecision::kBf16
+                                    : options_.hasDeviceMemory() && options_.tuning.allowTf32
+                                        ? ProductPrecision::kTf32
+                                        : ProductPrecision::kF32;
+  return differenceBetween(node_, sizes, got, *wanted, toleranceFor(node_, products));
 }
 
 std::optional<TrialResults> Contest::wantedOf(const Candidate& candidate, Bench& bench,

@@ -162,8 +162,10 @@ def test_precision_flags(model, tmp_path):
     (tmp_path / "x.bin").write_bytes(np.array([[1.0001, 0, 0]], np.float32).tobytes())
     shapes = ["--shapes=x:1x3", f"--loadInputs=x:{tmp_path / 'x.bin'}", "--dumpOutput", *QUICK]
     plain = run(f"--onnx={model}", "--fp16", "--bf16", *shapes)
-    assert plain.returncode == 0 and "faster in f32 than in 16 bits" in plain.stdout
-    assert "1.0001" in plain.stdout
+    assert plain.returncode == 0, plain.stderr
+    rounds = "products round their operands to bf16" in plain.stdout
+    assert rounds or "computes no faster in 16 bits" in plain.stdout
+    assert rounds or "1.0001" in plain.stdout
     obeyed = run(f"--onnx={model}", "--fp16", "--precisionConstraints=obey",
                  "--layerPrecisions=product:fp16,*:fp32", "--layerOutputTypes=relu:fp32", *shapes)
     assert obeyed.returncode == 0 and "1.0001" not in obeyed.stdout, obeyed.stderr

@@ -1,6 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "ops/ops.h"
 #include "support/cpu_info.h"
 
@@ -68,8 +69,11 @@ BuildTarget target(int) { return {.name = describeCpu()}; }
 }  // namespace
 
 const BuildBackend& buildBackend() {
-  static constexpr BuildBackend kBackend{
-      .name = "cpu", .kernelsFor = kernelsFor, .target = target, .prefersChannelsLast = true};
+  static constexpr BuildBackend kBackend{.name = "cpu",
+                                         .kernelsFor = kernelsFor,
+                                         .target = target,
+                                         .prefersChannelsLast = true,
+                                         .rounds16Bit = hasBf16Gemm};
   return kBackend;
 }
 

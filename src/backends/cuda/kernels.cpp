@@ -60,6 +60,7 @@ const BuildBackend& buildBackend() {
                                          .prefersChannelsLast = true,
                                          .hasDeviceMemory = true,
                                          .fusion = kGeneratedKernels,
+                                         .stores16Bit = true,
                                          .compile = compile,
                                          .prefetch = prefetchPlans};
   return kBackend;

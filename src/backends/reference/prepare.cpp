@@ -46,7 +46,8 @@ const BuildBackend& buildBackend() {
   static constexpr BuildBackend kBackend{.name = "reference",
                                          .kernelsFor = kernelsFor,
                                          .target = target,
-                                         .prefersChannelsLast = false};
+                                         .prefersChannelsLast = false,
+                                         .stores16Bit = true};
   return kBackend;
 }
 

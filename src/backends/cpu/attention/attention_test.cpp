@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "backends/cpu/attention/masked_softmax.h"
+#include "backends/cpu/attention/params.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
@@ -28,27 +30,40 @@ std::string attentionText(const std::string& attributes, const std::string& mask
              mask.empty() ? "" : ", %m", ") {", attributes, "} return %y }");
 }
 
+// Every kernel, to the precision it promises.
+void expectAttentionMatches(const std::string& graph, const Sizes& sizes) {
+  expectKernelsMatch({.graph = graph, .sizes = sizes});
+  if (hasBf16Gemm())
+    expectKernelsMatch({.graph = graph,
+                        .sizes = sizes,
+                        .tolerance = 3e-2,
+                        .only = attention::kBf16,
+                        .bf16Products = true});
+}
+
 TEST_P(AttentionKernels, attend) {
-  expectKernelsMatch(attentionText("scale = 0.2"), kSizes);
-  expectKernelsMatch(attentionText("scale = 0.2, transposed_keys = true", "", 3, 3, true), kSizes);
-  expectKernelsMatch(attentionText("scale = 0.2, softcap = 1.5"), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2"), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2, transposed_keys = true", "", 3, 3, true),
+                         kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2, softcap = 1.5"), kSizes);
 }
 
 TEST_P(AttentionKernels, shareKeyHeads) {
-  expectKernelsMatch(attentionText("scale = 0.2", "", 6, 2), kSizes);
-  expectKernelsMatch(attentionText("scale = 0.2, causal = true", "f32[1, 6, 1, k]", 6, 1), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2", "", 6, 2), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2, causal = true", "f32[1, 6, 1, k]", 6, 1),
+                         kSizes);
 }
 
 TEST_P(AttentionKernels, lookBackOnly) {
-  expectKernelsMatch(attentionText("scale = 0.2, causal = true"), kSizes);
-  expectKernelsMatch(attentionText("scale = 0.2, causal = true, align_end = true"), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2, causal = true"), kSizes);
+  expectAttentionMatches(attentionText("scale = 0.2, causal = true, align_end = true"), kSizes);
 }
 
 TEST_P(AttentionKernels, mask) {
   for (const char* shape :
        {"[b, 3, q, k]", "[q, k]", "[b, 1, 1, k]", "[1, 3, q, 1]", "[b, 1, q, k]", "[1]"})
     for (const char* type : {"f32", "bool"})
-      expectKernelsMatch(attentionText("scale = 0.2", str(type, shape)), kSizes);
+      expectAttentionMatches(attentionText("scale = 0.2", str(type, shape)), kSizes);
 }
 
 TEST_P(AttentionKernels, readTokens) {
@@ -124,7 +139,8 @@ TEST(DeformableAttention, SaysWhatItDoesNotDo) {
       refusalsOf("graph g(%v: f16[1, 6, 1, 3], %s: i32[1, 2], %b: i32[1], %l: f32[1, 5, 1, 1, 2, "
                  "2], %w: f16[1, 5, 1, 1, 2]) { %y = DeformableAttention(%v, %s, %b, %l, %w) "
                  "return %y }"),
-      "cpu/attention_f32: only for Attention; cpu/deformable_attention_f32: only f32");
+      "cpu/attention_bf16: only for Attention; cpu/attention_f32: only for Attention; "
+      "cpu/deformable_attention_f32: only f32");
 }
 
 }  // namespace

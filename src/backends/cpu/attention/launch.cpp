@@ -8,11 +8,11 @@
 #include "backend/launch.h"
 #include "backends/cpu/attention/deformable.h"
 #include "backends/cpu/attention/gemv.h"
+#include "backends/cpu/attention/head_products.h"
 #include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/gemm.h"
-#include "backends/cpu/gemm/gemm_block.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 #include "support/byte_reader.h"
@@ -21,12 +21,6 @@ namespace camshaft::cpu::attention {
 namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t aligned(int64_t floats) { return ceilDiv(floats, 16) * 16; }
-
-// Queries at a time: enough to amortise reading the packed keys, few enough for their scores to
-// stay in L2.
-constexpr int64_t kMaxBlockRows = 64;
-int64_t blockRows() { return std::min(kMaxBlockRows, 6 * gemmGeometry().mr); }
 
 // Up to here packing costs more than it saves.
 constexpr int64_t kFewRows = 4;
@@ -167,12 +161,8 @@ float weigh(const Problem& p, int64_t unit, int64_t row, float* scores, int64_t 
 
 class Worker {
  public:
-  Worker(const Problem& problem, float* workspace) : p_(problem), stride_(aligned(problem.keys)) {
-    const Buffers buffers = buffersFor(p_.keys, p_.size, p_.valueSize);
-    keys_ = workspace;
-    values_ = keys_ + buffers.keys;
-    scores_ = values_ + buffers.values;
-  }
+  Worker(const Problem& problem, const HeadProducts::Sizes& sizes, float* workspace)
+      : p_(problem), step_(HeadProducts::blockRows(sizes.type)), products_(sizes, workspace) {}
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
     const int64_t batch = unit / p_.keyHeads, head = unit % p_.keyHeads;
@@ -182,11 +172,10 @@ class Worker {
       for (int64_t row = firstRow; row < endRow; ++row) attendUnpacked(unit, row, k, v);
       return;
     }
-    packB(p_.size, p_.keys, k, p_.kHeads.tokenStride, !p_.params.transposedKeys, keys_);
-    packB(p_.keys, p_.valueSize, v, p_.vHeads.tokenStride, false, values_);
-    const int64_t step = blockRows();
+    products_.packKeys({k, p_.kHeads.tokenStride}, p_.params.transposedKeys);
+    products_.packValues({v, p_.vHeads.tokenStride});
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
-      rows = std::min({step, endRow - row, p_.evenRows(row)});
+      rows = std::min({step_, endRow - row, p_.evenRows(row)});
       attend(unit, row, rows);
     }
   }
@@ -196,16 +185,17 @@ class Worker {
     const int64_t visible = p_.visibleKeys(row), stride = p_.kHeads.tokenStride;
     const float* q = p_.q + p_.placeOf(p_.qHeads, unit, row);
     const float scale = p_.params.scale;
+    float* scores = products_.scores();
     if (p_.params.transposedKeys)
       combineRows(q, {.data = k, .count = p_.size, .size = visible, .stride = stride}, scale,
-                  scores_);
+                  scores);
     else
       multiplyByRows(q, {.data = k, .count = visible, .size = p_.size, .stride = stride}, scale,
-                     scores_);
-    const float sum = weigh(p_, unit, row, scores_, visible);
+                     scores);
+    const float sum = weigh(p_, unit, row, scores, visible);
     const Matrix values{
         .data = v, .count = visible, .size = p_.valueSize, .stride = p_.vHeads.tokenStride};
-    combineRows(scores_, values, sum == 0 ? 0.0f : 1 / sum,
+    combineRows(scores, values, sum == 0 ? 0.0f : 1 / sum,
                 p_.out + p_.placeOf(p_.outHeads, unit, row));
   }
 
@@ -214,40 +204,24 @@ class Worker {
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
     float* out = p_.out + p_.placeOf(p_.outHeads, unit, row);
     const int64_t outStride = p_.outHeads.tokenStride;
-    gemmBlock({.rows = rows,
-               .columns = visible,
-               .k = p_.size,
-               .a = p_.q + p_.placeOf(p_.qHeads, unit, row),
-               .lda = p_.qHeads.tokenStride,
-               .packedB = keys_,
-               .c = scores_,
-               .ldc = stride_},
-              {.scale = p_.params.scale});
-    float sums[kMaxBlockRows];
+    products_.score(rows, visible, {p_.q + p_.placeOf(p_.qHeads, unit, row), p_.qHeads.tokenStride},
+                    p_.params.scale);
+    float sums[HeadProducts::kMaxBlockRows];
     for (int64_t i = 0; i < rows; ++i)
-      sums[i] = weigh(p_, unit, row + i, scores_ + i * stride_, visible);
-    // Panel by panel, because the panels are as deep as there are keys.
-    const int64_t width = gemmGeometry().nr;
-    for (int64_t column = 0; column < p_.valueSize; column += width)
-      gemmBlock({.rows = rows,
-                 .columns = std::min(width, p_.valueSize - column),
-                 .k = visible,
-                 .a = scores_,
-                 .lda = stride_,
-                 .packedB = values_ + column * p_.keys,
-                 .c = out + column,
-                 .ldc = outStride},
-                {});
+      sums[i] = weigh(p_, unit, row + i, products_.scores() + i * products_.scoreStride(), visible);
+    products_.combine(rows, visible, out, outStride);
     for (int64_t i = 0; i < rows; ++i)
       scaleRow(out + i * outStride, p_.valueSize, sums[i] == 0 ? 0.0f : 1 / sums[i]);
   }
 
   const Problem& p_;
-  const int64_t stride_;
-  float *keys_, *values_, *scores_;
+  const int64_t step_;
+  HeadProducts products_;
 };
 
+template <ProductType kType>
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
+  if (kType == ProductType::kBf16) requireBf16Gemm();
   ByteReader reader(bytes, "the parameters of attention");
   auto params = std::make_shared<Params>(reader.read<Params>());
   reader.expectEnd();
@@ -293,19 +267,21 @@ bool fits(const void* state, const LaunchArgs& args) {
   return !params.hasMask || (args.inputs.size() > 3 && fitsMask(args.inputs[3], scores));
 }
 
+template <ProductType kType>
 void launch(const void* state, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Problem problem(*static_cast<const Params*>(state), args);
-  const int64_t floats = buffersFor(problem.keys, problem.size, problem.valueSize).total();
+  const HeadProducts::Sizes sizes{kType, problem.keys, problem.size, problem.valueSize};
+  const int64_t floats = HeadProducts::workspaceFloats(sizes);
   const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
   ThreadPool& pool = *args.threads;
   // Heads are split only when there are too few of them: each part packs the keys again.
   const int64_t rows = problem.rowsPerUnit(), units = problem.units();
-  const int64_t parts =
-      std::clamp<int64_t>(ceilDiv(2 * pool.threads(), units), 1, ceilDiv(rows, blockRows()));
+  const int64_t parts = std::clamp<int64_t>(ceilDiv(2 * pool.threads(), units), 1,
+                                            ceilDiv(rows, HeadProducts::blockRows(kType)));
   const int64_t split = pool.threads() == 1 ? 1 : parts;
   pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
-    Worker worker(problem, workspaceFloats(args) + index * floats);
+    Worker worker(problem, sizes, workspaceFloats(args) + index * floats);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t part = task % split;
       worker.take(task / split, rows * part / split, rows * (part + 1) / split);
@@ -313,16 +289,12 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{kName, load, launch, fits},
-                                        {kDeformable, nullptr, launchDeformable, fitsDeformable}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {kBf16, load<ProductType::kBf16>, launch<ProductType::kBf16>, fits},
+    {kName, load<ProductType::kF32>, launch<ProductType::kF32>, fits},
+    {kDeformable, nullptr, launchDeformable, fitsDeformable}};
 
 }  // namespace
-
-Buffers buffersFor(int64_t keyLength, int64_t size, int64_t valueSize) {
-  return {.keys = aligned(packedBFloats(size, keyLength)),
-          .values = aligned(packedBFloats(keyLength, valueSize)),
-          .scores = blockRows() * aligned(keyLength)};
-}
 
 std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 

@@ -6,6 +6,7 @@
 namespace camshaft::cpu::attention {
 
 inline constexpr char kName[] = "cpu/attention_f32";
+inline constexpr char kBf16[] = "cpu/attention_bf16";
 
 struct Params {
   float scale = 1, softcap = 0;
@@ -14,12 +15,5 @@ struct Params {
   int64_t heads = 0, kvHeads = 0, size = 0, valueSize = 0;
   int64_t offsets[3] = {};  // first columns of q, k and v
 };
-
-// Workspace of one worker: keys and values of a head, packed, and scores of a block of queries.
-struct Buffers {
-  int64_t keys = 0, values = 0, scores = 0;  // floats
-  int64_t total() const { return keys + values + scores; }
-};
-Buffers buffersFor(int64_t keyLength, int64_t size, int64_t valueSize);
 
 }  // namespace camshaft::cpu::attention

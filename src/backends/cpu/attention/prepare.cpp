@@ -2,8 +2,10 @@
 
 #include "backend/kernel.h"
 #include "backends/cpu/attention/deformable.h"
+#include "backends/cpu/attention/head_products.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/prepare_bf16.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/attention.h"
 #include "support/byte_reader.h"
@@ -25,6 +27,12 @@ Verdict supports(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+Verdict supportsBf16(const Node& node, const BuildContext& context) {
+  if (Verdict verdict = supports(node, context); !verdict) return verdict;
+  return mayRoundToBf16(node, context);
+}
+
+template <ProductType kType>
 Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<AttentionAttrs>();
   const bool hasMask = node.hasInput(kMask);
@@ -34,7 +42,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
                 valueSize = context.max(geometry.v.size);
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded)
     return Prepared::no("needs an upper bound on the number of keys, to plan its workspace");
-  prepared.workspaceBytes = context.threads * buffersFor(keyLength, size, valueSize).total() *
+  prepared.workspaceBytes = context.threads *
+                            HeadProducts::workspaceFloats({kType, keyLength, size, valueSize}) *
                             static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   ByteWriter writer;
@@ -69,7 +78,14 @@ Verdict supportsDeformable(const Node& node, const BuildContext&) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.name = kName, .supports = supports, .prepare = prepare, .inPlace = inPlace},
+    {.name = kBf16,
+     .supports = supportsBf16,
+     .prepare = prepare<ProductType::kBf16>,
+     .inPlace = inPlace},
+    {.name = kName,
+     .supports = supports,
+     .prepare = prepare<ProductType::kF32>,
+     .inPlace = inPlace},
     {.name = kDeformable, .supports = supportsDeformable, .prepare = preparedWithout}};
 
 }  // namespace

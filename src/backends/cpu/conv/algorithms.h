@@ -25,6 +25,8 @@ struct ConvCall {
 
 // 1x1, stride 1, no padding: every output pixel reads one input pixel.
 bool isPointwise(const ConvShape& shape);
+// Kernel taps times channels of one group: the depth of the product that a convolution is.
+int64_t patchFloats(const ConvShape& shape);
 // One group's weights [n][channels][taps] as [n][taps][channels], the order of gathered patches.
 std::vector<float> tapsFirst(const ConvShape& shape, const float* weights);
 
@@ -37,6 +39,12 @@ int64_t packedSplitConvFloats(const ConvShape& shape);
 void packSplitConv(const ConvShape& shape, const float* weights, float* packed);
 int64_t splitConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent);
 void splitConv(const ConvCall& call);
+
+bool bf16ConvSupports(const ConvShape& shape);
+int64_t packedBf16ConvFloats(const ConvShape& shape);
+void packBf16Conv(const ConvShape& shape, const float* weights, float* packed);
+int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
+void bf16Conv(const ConvCall& call);
 
 int64_t packedDepthwiseFloats(const ConvShape& shape);
 void packDepthwise(const ConvShape& shape, const float* weights, float* packed);

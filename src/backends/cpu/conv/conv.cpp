@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "backends/cpu/conv/algorithms.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/split_gemm.h"
 
 namespace camshaft::cpu {
@@ -15,6 +16,10 @@ bool isPointwise(const ConvShape& shape) {
     }
   }
   return true;
+}
+
+int64_t patchFloats(const ConvShape& shape) {
+  return shape.kernel[0] * shape.kernel[1] * (shape.inChannels / shape.groups);
 }
 
 std::vector<float> tapsFirst(const ConvShape& shape, const float* weights) {
@@ -36,6 +41,8 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
       return true;
     case ConvAlgorithm::kSplit:
       return hasSplitGemm() && shape.groups == 1;
+    case ConvAlgorithm::kBf16:
+      return hasBf16Gemm() && bf16ConvSupports(shape);
     case ConvAlgorithm::kDepthwise:
       return shape.inChannels == shape.groups;
     case ConvAlgorithm::kWinograd:
@@ -55,6 +62,8 @@ int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
       return packedGemmConvFloats(shape);
     case ConvAlgorithm::kSplit:
       return packedSplitConvFloats(shape);
+    case ConvAlgorithm::kBf16:
+      return packedBf16ConvFloats(shape);
     case ConvAlgorithm::kDepthwise:
       return packedDepthwiseFloats(shape);
     case ConvAlgorithm::kWinograd:
@@ -70,6 +79,8 @@ void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weig
       return packGemmConv(shape, weights, packed);
     case ConvAlgorithm::kSplit:
       return packSplitConv(shape, weights, packed);
+    case ConvAlgorithm::kBf16:
+      return packBf16Conv(shape, weights, packed);
     case ConvAlgorithm::kDepthwise:
       return packDepthwise(shape, weights, packed);
     case ConvAlgorithm::kWinograd:
@@ -84,6 +95,8 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
       return gemmConvWorkspaceFloats(shape, extent, threads);
     case ConvAlgorithm::kSplit:
       return splitConvWorkspaceFloats(shape, extent);
+    case ConvAlgorithm::kBf16:
+      return bf16ConvWorkspaceFloats(shape, extent, threads);
     case ConvAlgorithm::kDepthwise:
       return 0;
     case ConvAlgorithm::kWinograd:
@@ -102,6 +115,8 @@ void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent&
       return gemmConv(call);
     case ConvAlgorithm::kSplit:
       return splitConv(call);
+    case ConvAlgorithm::kBf16:
+      return bf16Conv(call);
     case ConvAlgorithm::kDepthwise:
       return depthwiseConv(call);
     case ConvAlgorithm::kWinograd:

@@ -50,9 +50,13 @@ double check(ConvAlgorithm algorithm, Problem p) {
   const int64_t outPixels = p.extent.batch * outHeight * outWidth;
   const int64_t inPixels = p.extent.batch * p.extent.height * p.extent.width;
   const int64_t fanIn = s.inChannels / s.groups * s.kernel[0] * s.kernel[1];
-  const auto input = randomFloats(inPixels * p.extent.inPixelStride, 1);
+  auto input = randomFloats(inPixels * p.extent.inPixelStride, 1);
   auto weights = randomFloats(s.outChannels * fanIn, 2);
   for (float& w : weights) w /= std::sqrt(float(fanIn));
+  if (algorithm == ConvAlgorithm::kBf16) {  // which rounding changes no more
+    input = roundedToBf16(std::move(input));
+    weights = roundedToBf16(std::move(weights));
+  }
   const auto bias = randomFloats(s.outChannels, 3);
   const int64_t residualStride = s.outChannels + 1;
   const auto residual = randomFloats(outPixels * residualStride, 4);
@@ -201,6 +205,30 @@ TEST_P(ConvTest, SplitTakesAnyShapeOfOneGroup) {
   check(split, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
 }
 
+TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) {
+  const auto bf16 = ConvAlgorithm::kBf16;
+  if (!convSupports(bf16, square(1, 1, 1, 1, 0)))
+    GTEST_SKIP() << "this CPU multiplies no bf16 matrices";
+  check(bf16, {.shape = square(37, 51, 1, 1, 0), .extent = {2, 7, 9}, .withResidual = true});
+  check(bf16, {.shape = square(64, 33, 1, 2, 0), .extent = {1, 9, 8}});
+  check(bf16, {.shape = square(3, 20, 7, 2, 3), .extent = {1, 31, 30}, .threads = 3});
+  check(bf16, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
+  check(bf16, {.shape = square(256, 24, 3, 1, 1), .extent = {1, 20, 9}});  // several passes
+  check(bf16, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}, .threads = 5});
+  check(bf16,
+        {square(9, 21, 3, 1, 1), {1, 7, 6}, {.scale = 0.5f, .activation = Activation::kGelu}});
+  ConvShape odd = {.inChannels = 12,
+                   .outChannels = 7,
+                   .kernel = {2, 5},
+                   .stride = {3, 2},
+                   .dilation = {2, 3},
+                   .padBegin = {0, 20},
+                   .padEnd = {3, 20}};  // whole patches outside the image
+  check(bf16, {.shape = odd, .extent = {2, 11, 5}});
+  EXPECT_FALSE(convSupports(bf16, square(8, 8, 3, 1, 1, 2)));
+  EXPECT_FALSE(convSupports(bf16, square(121, 8, 3, 1, 1)));
+}
+
 TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
   for (Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kClip, Activation::kSigmoid,
@@ -215,10 +243,11 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
 }
 
 TEST_P(ConvTest, PostSeesEveryOutputOnce) {
-  for (auto algorithm :
-       {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise}) {
+  for (auto algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise,
+                         ConvAlgorithm::kBf16}) {
     const bool depthwise = algorithm == ConvAlgorithm::kDepthwise;
     const ConvShape shape = square(6, 6, 3, 1, 1, depthwise ? 6 : 1);
+    if (!convSupports(algorithm, shape)) continue;
     const ConvExtent extent = {2, 9, 7, 6, 6};
     const auto input = randomFloats(2 * 9 * 7 * 6, 1), weights = randomFloats(6 * 6 * 9, 2);
     std::vector<float> packed(static_cast<size_t>(packedConvFloats(algorithm, shape)));

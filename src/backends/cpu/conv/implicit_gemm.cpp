@@ -22,8 +22,7 @@ struct Product {
 
 Product productOf(const ConvShape& shape, const ConvExtent& extent) {
   return {extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width),
-          shape.outChannels / shape.groups,
-          shape.kernel[0] * shape.kernel[1] * (shape.inChannels / shape.groups)};
+          shape.outChannels / shape.groups, patchFloats(shape)};
 }
 
 // Rows gathered at a time, at most. While B stays in L2, low blocks keep the gathered rows in L1;

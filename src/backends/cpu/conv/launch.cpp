@@ -91,6 +91,7 @@ constexpr RuntimeKernel entry() {
 
 constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kBf16>(),
     entry<ConvAlgorithm::kSplit>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),

@@ -4,6 +4,7 @@
 #include "backends/cpu/conv/params.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/packed_weights.h"
+#include "backends/cpu/gemm/prepare_bf16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
 #include "ops/conv.h"
 
@@ -112,10 +113,12 @@ Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<fl
 // What convSupports() asks for, by ConvAlgorithm.
 constexpr const char* kNeeds[] = {"", "needs one input channel per group",
                                   "needs a 3x3 kernel, stride 1, no dilation and one group",
-                                  "needs one group and a CPU with bf16 tiles (AMX)"};
+                                  "needs one group and a CPU with bf16 tiles (AMX)",
+                                  "needs one group, channels by fours or short patches,"
+                                  " and a CPU that multiplies bf16 matrices"};
 
 template <ConvAlgorithm kAlgorithm>
-Verdict supportsConv(const Node& node, const BuildContext&) {
+Verdict supportsConv(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
   if (const Verdict verdict = supportsOperands<ConvAttrs>(node); !verdict) return verdict;
   const ConvShape shape = convShape(node);
@@ -127,7 +130,8 @@ Verdict supportsConv(const Node& node, const BuildContext&) {
   // The transforms cost more than the products they save.
   if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
     return Verdict::no("pays off from 16 channels on");
-  return supportsEpilogue(node);
+  if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
+  return kAlgorithm == ConvAlgorithm::kBf16 ? mayRoundToBf16(node, context) : Verdict::yes();
 }
 
 template <ConvAlgorithm kAlgorithm>
@@ -190,6 +194,7 @@ constexpr Kernel entry() {
 
 constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kBf16>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
     entry<ConvAlgorithm::kSplit>(),

@@ -12,10 +12,6 @@ namespace camshaft::cpu {
 
 namespace {
 
-int64_t patchFloats(const ConvShape& shape) {
-  return shape.kernel[0] * shape.kernel[1] * shape.inChannels;
-}
-
 int64_t outPixels(const ConvShape& shape, const ConvExtent& extent) {
   return extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
 }

@@ -5,6 +5,7 @@
 #include "backend/kernel.h"
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/params.h"
 #include "backends/cpu/gemm/split_gemm.h"
 #include "backends/cpu/gemm/test_support.h"
@@ -23,6 +24,13 @@ void expectProductsMatch(HarnessCase testCase) {
   if (!testCase.constants.contains("b")) return expectKernelsMatch(testCase);
   testCase.only = gemm::kPacked;
   expectKernelsMatch(testCase);
+  if (hasBf16Gemm()) {
+    HarnessCase rounded = testCase;
+    rounded.only = gemm::kBf16;
+    rounded.bf16Products = true;
+    rounded.tolerance = 6e-2;
+    expectKernelsMatch(rounded);
+  }
   if (!hasSplitGemm()) return;
   testCase.only = gemm::kSplit;
   testCase.tolerance = 3e-4;

@@ -3,6 +3,7 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
@@ -85,17 +86,43 @@ Rows rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFl
   return rows;
 }
 
-std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
-  if (!hasSplitGemm())
-    fail(ErrorKind::kInvalidEngine,
-         "the engine was built for a CPU with bf16 tiles (AMX), which this one "
-         "lacks; build it again on this machine");
+std::shared_ptr<const void> loadWithoutIsa(std::span<const std::byte> bytes) {
   ByteReader reader(bytes, "the parameters of a matrix product");
   auto state = std::make_shared<State<PackedParams>>();
   state->params = reader.read<PackedParams>();
   state->epilogue = EpilogueState(reader);
   reader.expectEnd();
   return state;
+}
+
+std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
+  if (!hasSplitGemm())
+    fail(ErrorKind::kInvalidEngine,
+         "the engine was built for a CPU with bf16 tiles (AMX), which this one "
+         "lacks; build it again on this machine");
+  return loadWithoutIsa(bytes);
+}
+
+std::shared_ptr<const void> loadBf16(std::span<const std::byte> bytes) {
+  requireBf16Gemm();
+  return loadWithoutIsa(bytes);
+}
+
+void launchBf16(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const State<PackedParams>*>(opaque);
+  const int64_t k = state.params.k, n = state.params.n;
+  const Rows a = rowsOf(state.params, args, (bf16PackedB(k, n) + 1) / 2);
+  const int64_t used = a.workspace - workspaceFloats(args);
+  const WorkersWithin limit(
+      args, [&](int threads) { return used + bf16GemmWorkspaceFloats(a.count, k, threads); });
+  const LaunchedEpilogue epilogue(state.epilogue, args);
+  bf16Gemm(
+      a.count, n, k,
+      [&](int64_t row, int64_t rows, uint16_t* panel) {
+        packBf16Panel(a.data + row * k, k, k, rows, panel);
+      },
+      args.inputs[1].as<const uint16_t>(), args.outputs[0].as<float>(), n, epilogue.get(),
+      *args.threads, a.workspace);
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {
@@ -247,6 +274,7 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
+    {kBf16, loadBf16, launchBf16, fitsPacked},
     {kSplit, loadSplit, launchSplit, fitsPacked},
     {kPacked, loadPacked, launchPacked, fitsPacked},
     {kBatched, loadBatched, launchBatched, fitsBatched},

@@ -2,9 +2,11 @@
 
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
+#include "backends/cpu/gemm/prepare_bf16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
 #include "backends/cpu/gemm/split_gemm.h"
 #include "ops/gemm.h"
@@ -44,6 +46,11 @@ Verdict supportsSplit(const Node& node, const BuildContext& context) {
   return supportsPacked(node, context);
 }
 
+Verdict supportsBf16(const Node& node, const BuildContext& context) {
+  if (Verdict verdict = supportsPacked(node, context); !verdict) return verdict;
+  return mayRoundToBf16(node, context);
+}
+
 PackedParams packedParams(const Node& node) {
   const Shape& b = node.inputs[1]->shape();
   const int64_t rows = b[b.size() - 2].value(), columns = b.back().value();
@@ -68,6 +75,31 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   pack(params.k, params.n, b.view().as<float>(), b.shape().back().value(),
        node.as<MatMulAttrs>().transposeB, packed.data());
   return packedInput(packed);
+}
+
+int64_t bf16PackedBFloats(int64_t k, int64_t n) { return (bf16PackedB(k, n) + 1) / 2; }
+
+void packBf16BAsFloats(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
+                       float* packed) {
+  packBf16B(k, n, b, ldb, transposed, reinterpret_cast<uint16_t*>(packed));
+}
+
+Prepared prepareBf16(const Node& node, const BuildContext& context, int64_t) {
+  const PackedParams params = packedParams(node);
+  // Blocks of rows are never higher than this, however many there are.
+  const int64_t rows = bf16BlockRows(params.k);
+  Prepared prepared;
+  prepared.inputs = {
+      StepInput::fromNode(0),
+      packSecondOperand(node, bf16PackedBFloats(params.k, params.n), packBf16BAsFloats)};
+  prepared.workspaceBytes =
+      rowMajorABytes(node) + bf16GemmWorkspaceFloats(rows, params.k, context.threads) *
+                                 static_cast<int64_t>(sizeof(float));
+  ByteWriter writer;
+  writer.write(params);
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+  return prepared;
 }
 
 Prepared prepareSplit(const Node& node, const BuildContext& context, int64_t) {
@@ -140,6 +172,7 @@ Prepared prepareBatched(const Node& node, const BuildContext& context, int64_t) 
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input); }
 
 constexpr Kernel kKernels[] = {
+    {.name = kBf16, .supports = supportsBf16, .prepare = prepareBf16, .inPlace = inPlace},
     {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
     {.name = kSplit, .supports = supportsSplit, .prepare = prepareSplit, .inPlace = inPlace},
     {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched, .inPlace = inPlace},

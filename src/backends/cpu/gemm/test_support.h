@@ -12,6 +12,7 @@
 
 #include "backends/cpu/gemm/epilogue.h"
 #include "backends/cpu/simd/isa.h"
+#include "support/half.h"
 
 namespace camshaft::cpu {
 
@@ -20,6 +21,12 @@ inline std::vector<float> randomFloats(int64_t count, uint32_t seed) {
   std::normal_distribution<float> normal;
   std::vector<float> values(static_cast<size_t>(count));
   for (float& value : values) value = normal(generator);
+  return values;
+}
+
+// As operands of bf16 products are rounded.
+inline std::vector<float> roundedToBf16(std::vector<float> values) {
+  for (float& value : values) value = static_cast<float>(BFloat16(value));
   return values;
 }
 

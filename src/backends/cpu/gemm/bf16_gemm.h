@@ -1,0 +1,51 @@
+// Matrix products of f32 on the bf16 units of the CPU: operands are rounded to bf16 (8 bits of
+// mantissa), products added up in f32. For builds that allow 16 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/gemm/epilogue.h"
+#include "support/function_ref.h"
+
+namespace camshaft {
+class ThreadPool;
+}
+
+namespace camshaft::cpu {
+
+// Whether this CPU has the units.
+bool hasBf16Gemm();
+void requireBf16Gemm();  // for engines that use them: throws where they are missing
+
+// B is [k][n] with `ldb` floats between rows, or [n][k] when transposed.
+int64_t bf16PackedB(int64_t k, int64_t n);  // halves
+void packBf16B(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
+               uint16_t* packed);
+
+// Writes rows [row, row + 8) of A as a panel (bf16_tile.h); there are `rows` of them.
+using PackBf16Panel = FunctionRef<void(int64_t row, int64_t rows, uint16_t* panel)>;
+// That of a matrix in memory, [..][k] with `lda` floats between rows.
+void packBf16Panel(const float* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel);
+
+// C[row .. row + rows)[column .. column + columns) = epilogue(A B) by one worker; `packedB` starts
+// at the panel of `column`, which is a multiple of 8, and `c` is the whole result.
+struct Bf16Block {
+  int64_t row = 0, column = 0, rows = 0, columns = 0, k = 0;
+  int64_t packedK = 0;  // of B's panels, where they are deeper than k
+  const uint16_t* packedB = nullptr;
+  float* c = nullptr;
+  int64_t ldc = 0;
+};
+// Its workspace holds the rows as panels; 128 at most, so many at best.
+int64_t bf16BlockRows(int64_t k);
+int64_t bf16RowsFloats(int64_t rows, int64_t k);
+void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogue& epilogue,
+                       float* workspace);
+
+// All of C by all workers; `packedB` is all of B. What is enough for an m is enough for smaller
+// ones.
+int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads);
+void bf16Gemm(int64_t m, int64_t n, int64_t k, PackBf16Panel pack, const uint16_t* packedB,
+              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace);
+
+}  // namespace camshaft::cpu

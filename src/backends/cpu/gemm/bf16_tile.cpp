@@ -1,0 +1,134 @@
+// Compiled for CPUs with bf16, and run only on those (hasBf16Gemm): nothing here may be inline code
+// of others, whose copy the linker could keep for everybody.
+#include "backends/cpu/gemm/bf16_tile.h"
+
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+#include <arm_neon.h>
+
+namespace camshaft::cpu {
+
+namespace {
+
+bfloat16x8_t loadBf16(const uint16_t* from) {
+  return vld1q_bf16(reinterpret_cast<const bfloat16_t*>(from));
+}
+
+bfloat16x8_t roundPair(float32x4_t low, float32x4_t high) {
+  return vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(low), high);
+}
+
+void storeBf16(uint16_t* to, bfloat16x8_t values) {
+  vst1q_bf16(reinterpret_cast<bfloat16_t*>(to), values);
+}
+
+// The first `count` < 4 floats; what lies behind them is not read.
+float32x4_t loadFirst(const float* from, int64_t count) {
+  float values[4] = {};
+  for (int64_t i = 0; i < count; ++i) values[i] = from[i];
+  return vld1q_f32(values);
+}
+
+float32x4_t loadUpTo4(const float* from, int64_t count) {
+  return count >= 4 ? vld1q_f32(from) : loadFirst(from, count);
+}
+
+// kRows / 2 pairs of rows by four pairs of columns.
+template <int kRows>
+void multiply(const Bf16Tile& t) {
+  constexpr int kPairs = kRows / 2, kColumnPairs = kBf16Columns / 2;
+  float32x4_t sum[kPairs][kColumnPairs];
+#pragma GCC unroll 4
+  for (int i = 0; i < kPairs; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumnPairs; ++j) sum[i][j] = vdupq_n_f32(0);
+  const uint16_t* a = t.a;
+  const uint16_t* b = t.b;
+#pragma GCC unroll 1
+  for (int64_t step = t.steps; step > 0; --step, a += 32, b += 32) {
+    bfloat16x8_t av[kPairs];
+#pragma GCC unroll 4
+    for (int i = 0; i < kPairs; ++i) av[i] = loadBf16(a + i * 8);
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumnPairs; ++j) {
+      const bfloat16x8_t bv = loadBf16(b + j * 8);
+#pragma GCC unroll 4
+      for (int i = 0; i < kPairs; ++i) sum[i][j] = vbfmmlaq_f32(sum[i][j], av[i], bv);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kPairs; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < kColumnPairs; j += 2) {
+      const float64x2_t left = vreinterpretq_f64_f32(sum[i][j]);
+      const float64x2_t right = vreinterpretq_f64_f32(sum[i][j + 1]);
+      float32x4_t above = vreinterpretq_f32_f64(vzip1q_f64(left, right));
+      float32x4_t below = vreinterpretq_f32_f64(vzip2q_f64(left, right));
+      float* to = t.products + 2 * i * t.stride + 2 * j;
+      if (t.accumulate) {
+        above = vaddq_f32(above, vld1q_f32(to));
+        below = vaddq_f32(below, vld1q_f32(to + t.stride));
+      }
+      vst1q_f32(to, above);
+      vst1q_f32(to + t.stride, below);
+    }
+}
+
+}  // namespace
+
+void packBf16Rows(const float* const* rows, int64_t count, uint16_t* panel) {
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4, panel += 32)
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2)
+      storeBf16(panel + i * 4, roundPair(vld1q_f32(rows[i] + k), vld1q_f32(rows[i + 1] + k)));
+  if (k == count) return;
+  for (int i = 0; i < 8; i += 2)
+    storeBf16(panel + i * 4,
+              roundPair(loadFirst(rows[i] + k, count - k), loadFirst(rows[i + 1] + k, count - k)));
+}
+
+void packBf16Columns(const float* b, int64_t ldb, int64_t k, int64_t columns, uint16_t* panel) {
+  for (int64_t step = 0; step < k; step += 4, b += 4 * ldb, panel += 32) {
+    uint16x8_t row[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const float* from = b + i * ldb;
+      const float32x4_t zero = vdupq_n_f32(0);
+      const bool isThere = step + i < k;
+      const float32x4_t low = isThere ? loadUpTo4(from, columns) : zero;
+      const float32x4_t high = isThere && columns > 4 ? loadUpTo4(from + 4, columns - 4) : zero;
+      row[i] = vreinterpretq_u16_bf16(roundPair(low, high));
+    }
+    const uint32x4_t top[] = {vreinterpretq_u32_u16(vzip1q_u16(row[0], row[1])),
+                              vreinterpretq_u32_u16(vzip2q_u16(row[0], row[1]))};
+    const uint32x4_t bottom[] = {vreinterpretq_u32_u16(vzip1q_u16(row[2], row[3])),
+                                 vreinterpretq_u32_u16(vzip2q_u16(row[2], row[3]))};
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      vst1q_u16(panel + half * 16, vreinterpretq_u16_u32(vzip1q_u32(top[half], bottom[half])));
+      vst1q_u16(panel + half * 16 + 8, vreinterpretq_u16_u32(vzip2q_u32(top[half], bottom[half])));
+    }
+  }
+}
+
+void multiplyBf16(const Bf16Tile& tile) {
+  if (tile.rows > 6) return multiply<8>(tile);
+  if (tile.rows > 4) return multiply<6>(tile);
+  if (tile.rows > 2) return multiply<4>(tile);
+  multiply<2>(tile);
+}
+
+}  // namespace camshaft::cpu
+
+#else
+
+namespace camshaft::cpu {
+
+// Never called where hasBf16Gemm() is false.
+void packBf16Rows(const float* const*, int64_t, uint16_t*) {}
+void packBf16Columns(const float*, int64_t, int64_t, int64_t, uint16_t*) {}
+void multiplyBf16(const Bf16Tile&) {}
+
+}  // namespace camshaft::cpu
+
+#endif
