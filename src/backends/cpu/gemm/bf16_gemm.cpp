@@ -17,9 +17,9 @@ namespace camshaft::cpu {
 namespace {
 
 // Packed rows of A that stay in L2 beside the panels of B.
-constexpr int64_t kPackedHalves = 128 * 1024, kMostRows = 128, kFewestRows = 16;
-// Steps of k per pass: a panel of each operand stays in L1.
-constexpr int64_t kPassSteps = 256;
+constexpr int64_t kPackedHalves = 256 * 1024, kMostRows = 128, kFewestRows = 16;
+// Steps of k per pass and columns: a panel of A and a few of B stay in L1.
+constexpr int64_t kPassSteps = 256, kGroupColumns = 16;
 // Products that wait in L1 for their epilogue.
 constexpr int64_t kProducts = 4096;
 
@@ -37,20 +37,21 @@ void multiplyPanels(const Bf16Block& block, const uint16_t* packedA, int64_t col
   const int64_t steps = bf16Steps(block.k), rowHalves = bf16PanelHalves(block.k);
   const int64_t columnHalves = bf16PanelHalves(std::max(block.k, block.packedK));
   const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kPassSteps));
-  for (int64_t panel = 0; panel < columns; panel += kBf16Columns) {
-    const uint16_t* b = block.packedB + (column + panel) / kBf16Columns * columnHalves;
+  for (int64_t group = 0; group < columns; group += kGroupColumns) {
+    const int64_t end = std::min(columns, group + kGroupColumns);
     int64_t done = 0;
     for (int64_t pass = 0; pass < passes; ++pass) {
       const int64_t depth = ceilDiv(steps - done, passes - pass);
       const int64_t at = done * kBf16Depth * kBf16Rows;
       for (int64_t row = 0; row < block.rows; row += kBf16Rows)
-        multiplyBf16({.a = packedA + row / kBf16Rows * rowHalves + at,
-                      .b = b + at,
-                      .steps = depth,
-                      .rows = block.rows - row,
-                      .accumulate = pass > 0,
-                      .products = products + row * columns + panel,
-                      .stride = columns});
+        for (int64_t panel = group; panel < end; panel += kBf16Columns)
+          multiplyBf16({.a = packedA + row / kBf16Rows * rowHalves + at,
+                        .b = block.packedB + (column + panel) / kBf16Columns * columnHalves + at,
+                        .steps = depth,
+                        .rows = block.rows - row,
+                        .accumulate = pass > 0,
+                        .products = products + row * columns + panel,
+                        .stride = columns});
       done += depth;
     }
   }
