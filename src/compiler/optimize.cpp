@@ -23,6 +23,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
   PassOptions passOptions{.channelsLast = backend.prefersChannelsLast,
                           .fusion = backend.fusion,
                           .optimizationLevel = options.optimizationLevel,
+                          .stores16Bit = backend.stores16Bit,
                           .log = options.log,
                           .disabled = options.disabledPasses};
   settlePrecision(graph, options, backend, passOptions);

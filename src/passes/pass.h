@@ -18,6 +18,8 @@ struct PassOptions {
   FusionAbilities fusion;
   // 0: fastest build, 5: longest. Passes that cost build time ask it.
   int optimizationLevel = 3;
+  // Whether the backend has kernels for 16-bit tensors.
+  bool stores16Bit = true;
   // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.
   bool allowF16 = false, allowBF16 = false;
   Log log;

@@ -33,5 +33,6 @@ bool simplifyMasks(Graph& graph, const PassOptions& options);
 bool simplifyPointwise(Graph& graph, const PassOptions& options);
 bool sinkTransposes(Graph& graph, const PassOptions& options);
 bool unflattenMatMuls(Graph& graph, const PassOptions& options);
+bool widenTypes(Graph& graph, const PassOptions& options);
 
 }  // namespace camshaft

@@ -9,7 +9,8 @@
 //
 // The pass must turn the first into the second, find nothing more to do when run again, and both
 // must compute the same on random inputs. Words after the pass's name allow 16-bit types:
-// "// pass: lower_precision f16"; "floats" is a backend without products of integers.
+// "// pass: lower_precision f16"; "floats" is a backend without products of integers,
+// "wide" one that stores no 16-bit tensors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,7 +148,7 @@ PassOptions everything() { return {.fusion = kGeneratedKernels, .optimizationLev
 
 // What a few roundings to the case's 16-bit type may change.
 double roundingOf(const Case& c) {
-  if (c.pass != "lower_precision") return 0;
+  if (c.pass != "lower_precision" && c.pass != "widen_types") return 0;
   return c.after.find("bf16") != std::string::npos ? 3e-2 : 4e-3;
 }
 
@@ -161,6 +162,7 @@ void runCase(const Case& c) {
   options.allowF16 = c.allowed.contains("f16");
   options.allowBF16 = c.allowed.contains("bf16");
   options.fusion.integerProducts = !c.allowed.contains("floats");
+  options.stores16Bit = !c.allowed.contains("wide");
   const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));

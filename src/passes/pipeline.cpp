@@ -43,6 +43,7 @@ static constexpr Pass kPipeline[] = {
 
     // Lay tensors out as kernels like them.
     {"fuse_pointwise", fusePointwise},               // one reader of a transpose instead of several
+    {"widen_types", widenTypes},                     // 16-bit graphs as f32, for backends that store none
     {"lower_precision", lowerPrecision},             // 16-bit products and storage, where allowed
     {"choose_layouts", chooseLayouts},               // NHWC: images become [N, spatial..., C] for the nodes that gain
     {"sink_transposes", sinkTransposes},             // transposes cancel, and move to where they cost least
