@@ -11,10 +11,11 @@ import pathlib
 
 class Camshaft:
     """Engine file built for this machine; profile of exactly the measured shapes. By default f32
-    products may be as coarse as TF32's, as in TensorRT."""
+    products may be as coarse as TF32's, as in TensorRT; bf16 also lets them round to that."""
 
-    def __init__(self, tf32=True):
+    def __init__(self, tf32=True, bf16=False):
         self.tf32 = tf32
+        self.bf16 = bf16
 
     def build(self, model, artefact, feeds, threads):
         import camshaft as trt
@@ -32,6 +33,8 @@ class Camshaft:
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
         if not self.tf32:
             config.clear_flag(trt.BuilderFlag.TF32)
+        if self.bf16:
+            config.set_flag(trt.BuilderFlag.BF16)
         profile = builder.create_optimization_profile()
         for name, array in feeds.items():
             profile.set_shape(name, min=array.shape, opt=array.shape, max=array.shape)
@@ -119,6 +122,7 @@ class OpenVino:
 PEERS = {
     "camshaft": Camshaft(),
     "camshaft-f32": Camshaft(tf32=False),
+    "camshaft-bf16": Camshaft(bf16=True),
     "onnxruntime": OnnxRuntime(),
     "openvino-f32": OpenVino("f32"),
     "openvino": OpenVino(),

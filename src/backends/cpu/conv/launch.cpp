@@ -1,5 +1,6 @@
 #include "backends/cpu/conv/state.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
@@ -84,9 +85,16 @@ void launch(const void* opaque, const LaunchArgs& args) {
            epilogue.get(), *args.threads, workspaceFloats(args));
 }
 
+std::shared_ptr<const void> loadBf16(std::span<const std::byte> params) {
+  requireBf16Gemm();
+  return load(params);
+}
+
 template <ConvAlgorithm kAlgorithm>
 constexpr RuntimeKernel entry() {
-  return {kNames[static_cast<int>(kAlgorithm)], load, launch<kAlgorithm>, fits<kAlgorithm>};
+  return {kNames[static_cast<int>(kAlgorithm)],
+          kAlgorithm == ConvAlgorithm::kBf16 ? loadBf16 : load, launch<kAlgorithm>,
+          fits<kAlgorithm>};
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
