@@ -8,6 +8,8 @@
 #if defined(__x86_64__) && defined(__linux__)
 #include <immintrin.h>
 #define CAMSHAFT_HAS_X86_TILES 1
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace camshaft::cpu::gemm_int8 {
@@ -158,8 +160,28 @@ TileScope::~TileScope() {
 
 #else
 
-const Multiplier& multiplierFor(int64_t) { return kVectors; }
-std::vector<Multiplier> availableMultipliers() { return {kVectors}; }
+namespace {
+
+constexpr Multiplier kI8mm{"i8mm", multiplyWithI8mm};
+
+bool hasI8mm() {
+#if defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long kHwcap2I8mm = 1ul << 13;
+  static const bool available = (getauxval(AT_HWCAP2) & kHwcap2I8mm) != 0;
+  return available;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+const Multiplier& multiplierFor(int64_t) {
+  return hasI8mm() && isaName() == "neon" ? kI8mm : kVectors;
+}
+std::vector<Multiplier> availableMultipliers() {
+  return hasI8mm() ? std::vector<Multiplier>{kVectors, kI8mm} : std::vector<Multiplier>{kVectors};
+}
 TileScope::TileScope(const Multiplier&) : active_(false) {}
 TileScope::~TileScope() = default;
 

@@ -55,5 +55,7 @@ class TileScope {
 
 // tile_vector.cpp: Highway's vectors.
 void multiplyWithVectors(const Block& block);
+// tile_arm.cpp
+void multiplyWithI8mm(const Block& block);
 
 }  // namespace camshaft::cpu::gemm_int8
