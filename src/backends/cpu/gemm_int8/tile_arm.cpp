@@ -13,10 +13,9 @@ namespace {
 constexpr int64_t kTileBytes = kStripRows * kStepDepth;
 constexpr int64_t kColumns = 8;  // at a time: half of a quad's line of 16
 
-// Eight of k from two rows, of which `low` and `high` have sixteen each.
-uint8x16_t pairOf(uint8x16_t low, uint8x16_t high, int half) {
-  const uint64x2_t a = vreinterpretq_u64_u8(low), b = vreinterpretq_u64_u8(high);
-  return vreinterpretq_u8_u64(half == 0 ? vzip1q_u64(a, b) : vzip2q_u64(a, b));
+// Eight of k from two rows.
+uint8x16_t loadPair(const uint8_t* rows) {
+  return vcombine_u8(vld1_u8(rows), vld1_u8(rows + kStepDepth));
 }
 
 int32x4_t loadQuads(const int8_t* from) { return vreinterpretq_s32_s8(vld1q_s8(from)); }
@@ -33,25 +32,20 @@ void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* sums) {
   for (int64_t done = 0; done < k; done += kStepDepth, a += kTileBytes, b += 2 * kTileBytes) {
     const int64_t left = k - done < kStepDepth ? k - done : kStepDepth;
 #pragma GCC unroll 1
-    for (int64_t at = 0; at < left; at += 16) {
-      uint8x16_t row[kRows];
-#pragma GCC unroll 8
-      for (int i = 0; i < kRows; ++i) row[i] = vld1q_u8(a + i * kStepDepth + at);
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        const int8_t* quads = b + (at / 4 + 2 * half) * 64;
-#pragma GCC unroll 2
-        for (int j = 0; j < 2; ++j) {
-          const int32x4_t first = loadQuads(quads + j * 16),
-                          second = loadQuads(quads + 64 + j * 16);
-          const int8x16_t left2 = vreinterpretq_s8_s32(vzip1q_s32(first, second));
-          const int8x16_t right2 = vreinterpretq_s8_s32(vzip2q_s32(first, second));
+    for (int64_t at = 0; at < left; at += 8) {
+      uint8x16_t pair[kPairs];
 #pragma GCC unroll 4
-          for (int i = 0; i < kPairs; ++i) {
-            const uint8x16_t pair = pairOf(row[2 * i], row[2 * i + 1], half);
-            sum[i][2 * j] = vusmmlaq_s32(sum[i][2 * j], pair, left2);
-            sum[i][2 * j + 1] = vusmmlaq_s32(sum[i][2 * j + 1], pair, right2);
-          }
+      for (int i = 0; i < kPairs; ++i) pair[i] = loadPair(a + 2 * i * kStepDepth + at);
+      const int8_t* quads = b + at / 4 * 64;
+#pragma GCC unroll 2
+      for (int j = 0; j < 2; ++j) {
+        const int32x4_t first = loadQuads(quads + j * 16), second = loadQuads(quads + 64 + j * 16);
+        const int8x16_t two = vreinterpretq_s8_s32(vzip1q_s32(first, second));
+        const int8x16_t next = vreinterpretq_s8_s32(vzip2q_s32(first, second));
+#pragma GCC unroll 4
+        for (int i = 0; i < kPairs; ++i) {
+          sum[i][2 * j] = vusmmlaq_s32(sum[i][2 * j], pair[i], two);
+          sum[i][2 * j + 1] = vusmmlaq_s32(sum[i][2 * j + 1], pair[i], next);
         }
       }
     }
