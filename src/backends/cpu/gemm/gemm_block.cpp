@@ -142,16 +142,23 @@ void computeRaggedTile(const Tile& tile, int rows, int columns) {
   }
 }
 
-// Columns [column, column + width) of the block, all rows, steps [k0, k0 + depth) of k.
+// The rows of tile `t` of `tiles`, from `row` on: even heights, because a last tile of one or two
+// rows would leave the multipliers waiting.
+int64_t tileHeight(int64_t rows, int64_t row, int64_t t, int64_t tiles) {
+  return (rows - row + (tiles - t) - 1) / (tiles - t);
+}
+
+// Columns [column, column + width) of the block, all rows, steps [k0, k0 + depth) of k, with A
+// where it lies or, not null, those steps of it packed by tiles.
 void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t column, int64_t k0,
-                 int64_t depth) {
+                 int64_t depth, const float* packedA = nullptr) {
   const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
   const bool first = k0 == 0, last = k0 + depth == block.k;
   const Clamp bounds = last ? clampOf(epilogue) : clampOf(Epilogue());
   const int64_t tiles = (block.rows + kMaxRows - 1) / kMaxRows;
 
   Tile tile;
-  tile.lda = block.lda;
+  tile.lda = packedA ? 0 : block.lda;
   tile.b = block.packedB + column * block.k + k0 * kPanelWidth;
   tile.k = depth;
   tile.ldc = block.ldc;
@@ -161,23 +168,24 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   tile.low = bounds.low;
   tile.high = bounds.high;
   tile.accumulate = !first;
-  // Panels follow each other, so each tile fetches its share of what the next pass will read.
-  // Behind the last panel lie other weights, most likely the next to be read; fetching cannot
-  // fault.
+  // Each tile fetches its share of what is read next: of A where it lies, the steps that follow,
+  // and of packed A those of the next panel. Behind the last panel lie other weights, most likely
+  // the next to be read; fetching cannot fault.
   const int64_t passBytes = depth * kPanelWidth * static_cast<int64_t>(sizeof(float));
   tile.prefetchStep = passBytes / std::max<int64_t>(1, depth * tiles * kPrefetchesPerStep);
 
+  const float* next = tile.b + kPanelWidth * (packedA ? block.k : depth);
+
   int64_t row = 0;
   for (int64_t t = 0; t < tiles; ++t) {
-    // Even heights: a last tile of one or two rows would leave the multipliers waiting.
-    const int64_t rows = (block.rows - row + (tiles - t) - 1) / (tiles - t);
-    tile.a = block.a + row * block.lda + k0;
+    const int64_t rows = tileHeight(block.rows, row, t, tiles);
+    tile.a = packedA ? packedA + t * kMaxRows * depth : block.a + row * block.lda + k0;
     tile.c = block.c + row * block.ldc + column;
     tile.residual = first && epilogue.residual
                         ? epilogue.residual + (block.row + row) * epilogue.residualStride +
                               block.column + column
                         : nullptr;
-    tile.prefetch = reinterpret_cast<const char*>(tile.b) + passBytes + t * (passBytes / tiles);
+    tile.prefetch = reinterpret_cast<const char*>(next) + t * (passBytes / tiles);
     if (width % kLanes == 0) {
       kTileFunctions.at[rows - 1][width / kLanes - 1](tile);
     } else {
@@ -190,7 +198,78 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   }
 }
 
+void runPost(const GemmBlock& block, const Epilogue& epilogue, int64_t column) {
+  if (!epilogue.post) return;
+  const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
+  epilogue.post(epilogue.postContext, block.c + column, block.row, block.column + column,
+                block.rows, width, block.ldc);
+}
+
+#if CAMSHAFT_NEON_TILES
+// Multiplying by lane reads a vector of A per row and four steps, or per four rows and one step
+// where those lie side by side, which is a third faster. Packing pays off from so many columns on.
+inline constexpr int64_t kWorthPacking = 48, kPackedRows = 64, kPackedDepth = 256;
+
+void packTile(const float* a, int64_t lda, int64_t rows, int64_t depth, float* packed) {
+  const float* row[kMaxRows];  // the last again for those that are not there
+  for (int i = 0; i < kMaxRows; ++i) row[i] = a + std::min<int64_t>(i, rows - 1) * lda;
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4, packed += 4 * kMaxRows)
+    for (int half = 0; half < kMaxRows; half += 4) {
+      const float32x4_t r0 = vld1q_f32(row[half] + k), r1 = vld1q_f32(row[half + 1] + k);
+      const float32x4_t r2 = vld1q_f32(row[half + 2] + k), r3 = vld1q_f32(row[half + 3] + k);
+      const float64x2_t low01 = vreinterpretq_f64_f32(vzip1q_f32(r0, r1));
+      const float64x2_t low23 = vreinterpretq_f64_f32(vzip1q_f32(r2, r3));
+      const float64x2_t high01 = vreinterpretq_f64_f32(vzip2q_f32(r0, r1));
+      const float64x2_t high23 = vreinterpretq_f64_f32(vzip2q_f32(r2, r3));
+      float* to = packed + half;
+      vst1q_f32(to, vreinterpretq_f32_f64(vzip1q_f64(low01, low23)));
+      vst1q_f32(to + kMaxRows, vreinterpretq_f32_f64(vzip2q_f64(low01, low23)));
+      vst1q_f32(to + 2 * kMaxRows, vreinterpretq_f32_f64(vzip1q_f64(high01, high23)));
+      vst1q_f32(to + 3 * kMaxRows, vreinterpretq_f32_f64(vzip2q_f64(high01, high23)));
+    }
+  for (; k < depth; ++k)
+    for (int i = 0; i < kMaxRows; ++i) *packed++ = row[i][k];
+}
+
+// At most kPackedRows rows.
+void computePacked(const GemmBlock& block, const Epilogue& epilogue) {
+  alignas(64) float packed[kPackedRows * kPackedDepth];
+  const int64_t passes = (block.k + kPackedDepth - 1) / kPackedDepth;
+  const int64_t tiles = (block.rows + kMaxRows - 1) / kMaxRows;
+  int64_t k0 = 0;
+  for (int64_t p = 0; p < passes; ++p) {
+    const int64_t depth = (block.k - k0 + (passes - p) - 1) / (passes - p);
+    int64_t row = 0;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t rows = tileHeight(block.rows, row, t, tiles);
+      packTile(block.a + row * block.lda + k0, block.lda, rows, depth,
+               packed + t * kMaxRows * depth);
+      row += rows;
+    }
+    for (int64_t column = 0; column < block.columns; column += kPanelWidth) {
+      computePass(block, epilogue, column, k0, depth, packed);
+      if (p + 1 == passes) runPost(block, epilogue, column);
+    }
+    k0 += depth;
+  }
+}
+#endif
+
 void computeBlock(const GemmBlock& block, const Epilogue& epilogue) {
+#if CAMSHAFT_NEON_TILES
+  if (block.columns >= kWorthPacking && block.rows >= kMaxRows && block.k > 0) {
+    GemmBlock part = block;
+    for (int64_t row = 0; row < block.rows; row += kPackedRows) {
+      part.rows = std::min(kPackedRows, block.rows - row);
+      part.a = block.a + row * block.lda;
+      part.c = block.c + row * block.ldc;
+      part.row = block.row + row;
+      computePacked(part, epilogue);
+    }
+    return;
+  }
+#endif
   const int64_t passes = std::max<int64_t>(1, (block.k + kMaxDepth - 1) / kMaxDepth);
   for (int64_t column = 0; column < block.columns; column += kPanelWidth) {
     int64_t k0 = 0;
@@ -199,11 +278,7 @@ void computeBlock(const GemmBlock& block, const Epilogue& epilogue) {
       computePass(block, epilogue, column, k0, depth);
       k0 += depth;
     }
-    if (epilogue.post) {
-      const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
-      epilogue.post(epilogue.postContext, block.c + column, block.row, block.column + column,
-                    block.rows, width, block.ldc);
-    }
+    runPost(block, epilogue, column);
   }
 }
 

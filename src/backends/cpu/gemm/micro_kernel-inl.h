@@ -47,7 +47,7 @@ inline constexpr int kPrefetchesPerStep = kPanelWidth > 16 ? 2 : 1;
 // be null.
 struct Tile {
   const float* a;
-  int64_t lda;
+  int64_t lda;     // 0: packed, kMaxRows floats per step of k
   const float* b;  // kPanelWidth floats per step of k
   int64_t k;
   float* c;
@@ -89,8 +89,45 @@ HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kRows], const float* b,
 }
 #endif
 
+#if CAMSHAFT_NEON_TILES
+// Rows [kFirst, kFirst + 4) by one vector of B; their values of A lie side by side.
+template <int kFirst, int kRows, int kVectors>
+HWY_INLINE void multiplyFour(float32x4_t a, float32x4_t b, int v,
+                             TileVector (&sum)[kRows][kVectors]) {
+  sum[kFirst][v].raw = vfmaq_laneq_f32(sum[kFirst][v].raw, b, a, 0);
+  if constexpr (kRows > kFirst + 1)
+    sum[kFirst + 1][v].raw = vfmaq_laneq_f32(sum[kFirst + 1][v].raw, b, a, 1);
+  if constexpr (kRows > kFirst + 2)
+    sum[kFirst + 2][v].raw = vfmaq_laneq_f32(sum[kFirst + 2][v].raw, b, a, 2);
+  if constexpr (kRows > kFirst + 3)
+    sum[kFirst + 3][v].raw = vfmaq_laneq_f32(sum[kFirst + 3][v].raw, b, a, 3);
+}
+
+template <int kRows, int kVectors>
+HWY_INLINE void multiplyPacked(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
+  static_assert(kMaxRows == 8);
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  const char* prefetch = t.prefetch;
+#pragma GCC unroll 1
+  for (int64_t k = t.k; k > 0; --k, a += kMaxRows, b += kPanelWidth) {
+    const float32x4_t top = vld1q_f32(a), bottom = vld1q_f32(a + 4);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const float32x4_t bv = vld1q_f32(b + v * kLanes);
+      multiplyFour<0>(top, bv, v, sum);
+      if constexpr (kRows > 4) multiplyFour<4>(bottom, bv, v, sum);
+    }
+    prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
+  }
+}
+#endif
+
 template <int kRows, int kVectors>
 HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
+#if CAMSHAFT_NEON_TILES
+  if (t.lda == 0) return multiplyPacked(t, sum);
+#endif
   const TileTag d;
   const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
