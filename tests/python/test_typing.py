@@ -53,5 +53,6 @@ def test_clients_run(client, tmp_path):
     numpy.save(tmp_path / "x.npy", x)
     numpy.save(tmp_path / "y.npy", compute(x))
     done = subprocess.run([sys.executable, "-m", "camshaft.compat", str(client), str(tmp_path)], capture_output=True,
-                          text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+                          text=True,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "CUDA_VISIBLE_DEVICES": ""})
     assert done.returncode == 0 and done.stdout, done.stderr
