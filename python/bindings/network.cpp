@@ -78,13 +78,14 @@ void bindTransformerAdders(nb::class_<INetworkDefinition>& c) {
   add(
       c, "add_dist_collective",
       [](Net& n, ITensor& input, CollectiveOperation op, ReduceOperation reduction, int64_t root,
-         std::vector<int64_t> groups) {
+         std::optional<std::vector<int64_t>> ranks) {
+        std::vector<int64_t> groups = std::move(ranks).value_or(std::vector<int64_t>());
         return checked("add_dist_collective", [&] {
           return n.addDistCollective(input, op, reduction, root, groups.data(),
                                      static_cast<int64_t>(groups.size()));
         });
       },
-      "input"_a, "dist_collective_op"_a, "reduce_op"_a, "root"_a, "groups"_a);
+      "input"_a, "dist_collective_op"_a, "reduce_op"_a, "root"_a, "groups"_a.none() = nb::none());
 }
 
 void bindAdders(nb::class_<INetworkDefinition>& c) {

@@ -11,37 +11,41 @@ using namespace nvinfer1;
 
 namespace {
 
-// What both kinds of creators of Python's have.
+// A creator of Python's, of either kind.
 class PyCreator {
  public:
   explicit PyCreator(nb::object object) : object(std::move(object)) {}
   virtual ~PyCreator() = default;
   virtual IPluginCreatorInterface& creator() = 0;
-
   Kept object;
-  Fields fields;
-  mutable AttributeText name, version, space;
-
- protected:
-  const PluginFieldCollection* fieldNames() {
-    return fromPython<const PluginFieldCollection*>(
-        nullptr, [&] { return fields.assign(object.attr("field_names")); });
-  }
 };
 
-class PyCreatorV3 final : public IPluginCreatorV3One, public PyCreator {
+template <class Interface>
+class PyCreatorOf : public Interface, public PyCreator {
  public:
   using PyCreator::PyCreator;
-  IPluginCreatorInterface& creator() override { return *this; }
-  APILanguage getAPILanguage() const noexcept override { return APILanguage::kPYTHON; }
-  const char* getPluginName() const noexcept override { return name.of(object, "name"); }
-  const char* getPluginVersion() const noexcept override {
-    return version.of(object, "plugin_version");
+  IPluginCreatorInterface& creator() final { return *this; }
+  APILanguage getAPILanguage() const noexcept final { return APILanguage::kPYTHON; }
+  const char* getPluginName() const noexcept final { return name_.of(object, "name"); }
+  const char* getPluginVersion() const noexcept final {
+    return version_.of(object, "plugin_version");
   }
-  const char* getPluginNamespace() const noexcept override {
-    return space.of(object, "plugin_namespace");
+  const char* getPluginNamespace() const noexcept final {
+    return space_.of(object, "plugin_namespace");
   }
-  const PluginFieldCollection* getFieldNames() noexcept override { return fieldNames(); }
+  const PluginFieldCollection* getFieldNames() noexcept final {
+    return fromPython<const PluginFieldCollection*>(
+        nullptr, [&] { return fields_.assign(object.attr("field_names")); });
+  }
+
+ private:
+  Fields fields_;
+  mutable AttributeText name_, version_, space_;
+};
+
+class PyCreatorV3 final : public PyCreatorOf<IPluginCreatorV3One> {
+ public:
+  using PyCreatorOf::PyCreatorOf;
   IPluginV3* createPlugin(const char* layer, const PluginFieldCollection* fc,
                           TensorRTPhase phase) noexcept override {
     return fromPython<IPluginV3*>(nullptr, [&] {
@@ -50,24 +54,14 @@ class PyCreatorV3 final : public IPluginCreatorV3One, public PyCreator {
   }
 };
 
-class PyCreatorV1 final : public IPluginCreator, public PyCreator {
+class PyCreatorV1 final : public PyCreatorOf<IPluginCreator> {
  public:
-  using PyCreator::PyCreator;
-  IPluginCreatorInterface& creator() override { return *this; }
-  APILanguage getAPILanguage() const noexcept override { return APILanguage::kPYTHON; }
-  const char* getPluginName() const noexcept override { return name.of(object, "name"); }
-  const char* getPluginVersion() const noexcept override {
-    return version.of(object, "plugin_version");
-  }
-  const char* getPluginNamespace() const noexcept override {
-    return space.of(object, "plugin_namespace");
-  }
+  using PyCreatorOf::PyCreatorOf;
   void setPluginNamespace(const char* value) noexcept override {
     fromPython(0, [&] {
       return nb::setattr(object.get(), "plugin_namespace", textOf(value ? value : "")), 0;
     });
   }
-  const PluginFieldCollection* getFieldNames() noexcept override { return fieldNames(); }
   IPluginV2* createPlugin(const char* layer, const PluginFieldCollection* fc) noexcept override {
     return fromPython<IPluginV2*>(nullptr, [&] {
       return ownedV2From(object.attr("create_plugin")(textOf(layer), fieldsOf(fc)));
@@ -215,15 +209,20 @@ void bindRegistry(nb::module_& m) {
         nb::rv_policy::reference);
 }
 
-// Creators of libraries, called from Python.
+// A creator of a library's, called from Python.
+template <class Creator>
+nb::class_<Creator, IPluginCreatorInterface> bindLibraryCreator(nb::module_& m, const char* name) {
+  return nb::class_<Creator, IPluginCreatorInterface>(m, name)
+      .def_prop_ro("name", text(&Creator::getPluginName))
+      .def_prop_ro("plugin_version", text(&Creator::getPluginVersion))
+      .def_prop_ro("plugin_namespace", text(&Creator::getPluginNamespace))
+      .def_prop_ro("field_names", [](Creator& self) { return fieldsOf(self.getFieldNames()); });
+}
+
 void bindLibraryCreators(nb::module_& m) {
   nb::class_<IPluginCreatorInterface, IVersionedInterface> base(m, "_LibraryCreator");
   using V3 = IPluginCreatorV3One;
-  nb::class_<V3, IPluginCreatorInterface>(m, "_LibraryCreatorV3One")
-      .def_prop_ro("name", text(&V3::getPluginName))
-      .def_prop_ro("plugin_version", text(&V3::getPluginVersion))
-      .def_prop_ro("plugin_namespace", text(&V3::getPluginNamespace))
-      .def_prop_ro("field_names", [](V3& self) { return fieldsOf(self.getFieldNames()); })
+  bindLibraryCreator<V3>(m, "_LibraryCreatorV3One")
       .def(
           "create_plugin",
           [](V3& self, const char* name, nb::handle collection, TensorRTPhase phase) {
@@ -233,11 +232,8 @@ void bindLibraryCreators(nb::module_& m) {
           },
           "name"_a, "field_collection"_a, "phase"_a);
   using V1 = IPluginCreator;
-  nb::class_<V1, IPluginCreatorInterface>(m, "_LibraryCreatorV1")
-      .def_prop_ro("name", text(&V1::getPluginName))
-      .def_prop_ro("plugin_version", text(&V1::getPluginVersion))
+  bindLibraryCreator<V1>(m, "_LibraryCreatorV1")
       .def_prop_rw("plugin_namespace", text(&V1::getPluginNamespace), &V1::setPluginNamespace)
-      .def_prop_ro("field_names", [](V1& self) { return fieldsOf(self.getFieldNames()); })
       .def(
           "create_plugin",
           [](V1& self, const char* name, nb::handle collection) {

@@ -49,12 +49,13 @@ bool refit(const char* name, IRefitter& self, bool (*call)(IRefitter&, void*), v
 }
 
 void bindRefitter(nb::module_& m) {
-  nb::class_<IRefitter>(m, "Refitter", nb::dynamic_attr())
-      .def(nb::new_([](ICudaEngine& engine, ILogger& logger) {
-             return checked("Refitter",
-                            [&] { return createInferRefitter(engine, remembering(logger)); });
-           }),
-           "engine"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
+  nb::class_<IRefitter> c(m, "Refitter", nb::dynamic_attr());
+  bindLifetime(c, "def __enter__(self) -> Refitter");
+  c.def(nb::new_([](ICudaEngine& engine, ILogger& logger) {
+          return checked("Refitter",
+                         [&] { return createInferRefitter(engine, remembering(logger)); });
+        }),
+        "engine"_a, "logger"_a, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
       .def(
           "set_weights",
           [](RefitterHandle self, const char* layer, WeightsRole role, nb::handle weights) {

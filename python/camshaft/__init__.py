@@ -40,13 +40,23 @@ from ._plugins import (  # noqa: E402
     PluginFieldCollection as PluginFieldCollection, PluginFieldCollection_ as PluginFieldCollection_,
     QuickPluginCreationRequest as QuickPluginCreationRequest,
 )
-from ._types import _array_at, _data_type_of, nptype as nptype  # noqa: E402,F401
-from .inference import infer as infer  # noqa: E402
-from ._slim import slim as slim  # noqa: E402
 from collections.abc import Iterable as _Iterable  # noqa: E402
 import builtins as _builtins  # noqa: E402
 import importlib as _importlib  # noqa: E402
-from typing import Any as _Any  # noqa: E402
+from typing import Any as _Any, TYPE_CHECKING as _TYPE_CHECKING  # noqa: E402
+
+if _TYPE_CHECKING:
+    from ._slim import slim as slim
+    from ._types import nptype as nptype
+    from .inference import infer as infer
+
+# Where names are that are loaded when first asked for: numpy takes longer than all the rest, and few
+# programs have plugins.
+_LATER = {
+    "infer": ".inference", "nptype": "._types", "slim": "._slim", "_array_at": "._types", "_data_type_of": "._types",
+    "ISymExpr": ".plugin", "ISymExprs": ".plugin", "KernelLaunchParams": ".plugin", "PluginArgDataType": ".plugin",
+    "PluginArgType": ".plugin",
+}
 
 
 def volume(iterable: _Iterable[int]) -> int:
@@ -58,10 +68,10 @@ def volume(iterable: _Iterable[int]) -> int:
 
 
 def __getattr__(name: str) -> _Any:
-    # Loaded when first asked for: few programs have plugins.
-    if name in ("plugin", "ISymExpr", "ISymExprs", "KernelLaunchParams", "PluginArgDataType", "PluginArgType"):
-        plugin = _importlib.import_module(".plugin", __name__)
-        return plugin if name == "plugin" else getattr(plugin, name)
+    if name == "plugin":
+        return _importlib.import_module(".plugin", __name__)
+    if name in _LATER:
+        return getattr(_importlib.import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -10,9 +10,7 @@ import abc
 import ctypes
 import enum
 from collections.abc import Sequence
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _camshaft
 from ._camshaft import (
@@ -28,16 +26,19 @@ from ._camshaft import (
     TensorRTPhase,
 )
 
-_FIELD_TYPES = {
-    PluginFieldType.FLOAT16: np.float16,
-    PluginFieldType.FLOAT32: np.float32,
-    PluginFieldType.FLOAT64: np.float64,
-    PluginFieldType.INT8: np.int8,
-    PluginFieldType.INT16: np.int16,
-    PluginFieldType.INT32: np.int32,
-    PluginFieldType.INT64: np.int64,
-    PluginFieldType.CHAR: np.int8,
-    PluginFieldType.UNKNOWN: np.int8,
+if TYPE_CHECKING:
+    import numpy as np
+
+_FIELD_TYPES = {  # of numpy, by name
+    PluginFieldType.FLOAT16: "float16",
+    PluginFieldType.FLOAT32: "float32",
+    PluginFieldType.FLOAT64: "float64",
+    PluginFieldType.INT8: "int8",
+    PluginFieldType.INT16: "int16",
+    PluginFieldType.INT32: "int32",
+    PluginFieldType.INT64: "int64",
+    PluginFieldType.CHAR: "int8",
+    PluginFieldType.UNKNOWN: "int8",
 }
 
 
@@ -65,6 +66,8 @@ PluginFieldCollection_ = PluginFieldCollection
 
 def _contents(field: PluginField) -> tuple[np.ndarray, int]:
     """The elements of a field side by side, and how many there are."""
+    import numpy as np
+
     data = field.data
     if data is None:
         return np.empty(0, np.int8), 0
@@ -81,6 +84,8 @@ def _contents(field: PluginField) -> tuple[np.ndarray, int]:
 
 def _field_at(name: str, address: int, type: PluginFieldType, length: int) -> PluginField:
     """A field of the library's, with a copy of its elements."""
+    import numpy as np
+
     dtype = np.dtype(_FIELD_TYPES.get(type, np.int8))
     data = np.empty(0, dtype)
     if address and length > 0:

@@ -128,8 +128,8 @@ IRefitter* Engine::createRefitter(ILogger& logger) noexcept {
 
 const char* Engine::getAliasedInputTensor(const char* name) const noexcept {
   return guarded<const char*>(reporter_, nullptr, [&]() -> const char* {
-    requireIo(plan(), name);
-    return nullptr;  // outputs have memory of their own
+    const int32_t input = requireIo(plan(), name).tensor->aliasedInput;
+    return input < 0 ? nullptr : plan().inputs[static_cast<size_t>(input)].name.c_str();
   });
 }
 

@@ -245,9 +245,11 @@ void Network::unmarkOutput(ITensor& tensor) noexcept {
 
 bool Network::markOutputForShapes(ITensor& tensor) noexcept {
   return guarded(reporter_, false, [&] {
-    if (!own(tensor)->isShapeTensor())
-      fail(ErrorKind::kInvalidArgument, "tensor '", tensor.getName(),
-           "' decides no dimensions; mark it with markOutput");
+    const Value& value = *own(tensor)->value();
+    if (!isInteger(value.dataType()) || value.rank() > 1)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value.name, "' is ", value.type,
+           " and an output for shapes has integers in one dimension at most; mark it with "
+           "markOutput");
     markOutput(tensor);
     own(tensor)->setShapeOutput(tensor.isNetworkOutput());
     return tensor.isNetworkOutput();

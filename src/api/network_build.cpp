@@ -1,4 +1,6 @@
 // From a network to a plan: what its marks and formats ask of the build.
+#include <algorithm>
+
 #include "api/formats.h"
 #include "api/network.h"
 #include "compiler/compile.h"
@@ -24,8 +26,20 @@ Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>
     plan.outputs[i].isShapeTensor = tensor != tensorOfValue_.end() &&
                                     tensor->second->isShapeOutput() &&
                                     !plan.profiles[0].outputValues[i].empty();
+    plan.outputs[i].aliasedInput = updatedInput(value);
   }
   return plan;
+}
+
+// A cache is updated in place where it comes from the caller and goes back.
+int32_t Network::updatedInput(const Value* output) const {
+  for (const auto& layer : layers_) {
+    if (layer->type != nvinfer1::LayerType::kKVCACHE_UPDATE || layer->outputs[0]->value() != output)
+      continue;
+    const auto cache = std::ranges::find(graph_.inputs, layer->inputs[0]->value());
+    if (cache != graph_.inputs.end()) return static_cast<int32_t>(cache - graph_.inputs.begin());
+  }
+  return -1;
 }
 
 nvinfer1::TensorFormat Network::formatOf(const Value* value) const {

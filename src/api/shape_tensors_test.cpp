@@ -127,6 +127,18 @@ TEST(ShapeTensors, ProfilesMustGiveAllValues) {
   EXPECT_THAT(client.logger.errors.back(), HasSubstr("shape tensor 's' 2 values where it has 1"));
 }
 
+TEST(ShapeTensors, OutputsForShapesAreIntegersOfOneDimension) {
+  Client client;
+  ITensor* x = client.input("x", {1, {2}});
+  ITensor* table = client.input("table", Dims2(2, 2), DataType::kINT32);
+  EXPECT_FALSE(client.network->markOutputForShapes(
+      *client.network->addActivation(*x, ActivationType::kRELU)->getOutput(0)));
+  EXPECT_TRUE(client.reported("is f32[2] and an output for shapes has integers in one dimension"));
+  EXPECT_FALSE(client.network->markOutputForShapes(
+      *client.network->addElementWise(*table, *table, ElementWiseOperation::kSUM)->getOutput(0)));
+  EXPECT_TRUE(client.reported("is i32[2, 2] and an output for shapes"));
+}
+
 TEST(ShapeTensors, NamedDimensionsMustAgree) {
   Client client;
   ITensor* a = client.input("a", {1, {-1}});

@@ -127,7 +127,7 @@ bool Tensor::isNetworkOutput() const noexcept {
 bool Tensor::isShapeTensor() const noexcept {
   return guarded(network_.reporter(), false, [&] {
     std::unordered_set<const Value*> seen;
-    return value_ && (value_->contents || decidesDims(value_, seen));
+    return value_ && (isShapeOutput_ || value_->contents || decidesDims(value_, seen));
   });
 }
 

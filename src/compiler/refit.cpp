@@ -131,38 +131,52 @@ Graph graphOf(const RefitRecord& record) {
   return parseGraph(record.graph, findOp, constants);
 }
 
+// The settings of a build that its record keeps, in one list: visit(the record's, the options').
+// Enumerations, which files keep as numbers, come with their last value.
+template <class Record, class Options, class Visit>
+void visitSettings(Record& record, Options& options, Visit&& visit) {
+  visit(record.profiles, options.profiles);
+  visit(record.disabledPasses, options.disabledPasses);
+  visit(record.workspaceLimit, options.workspaceLimit);
+  visit(record.computeCapability, options.computeCapability);
+  visit(record.optimizationLevel, options.optimizationLevel);
+  visit(record.threads, options.threads);
+  visit(record.precisionRequests, options.precisionRequests, PrecisionRequests::kObey);
+  visit(record.allowTf32, options.allowTf32);
+  visit(record.allowF16, options.allowF16);
+  visit(record.allowBF16, options.allowBF16);
+  visit(record.gpus, options.gpus, GpuRange::kAmpereAndLater);
+  visit(record.observeUnfused, options.observeUnfused);
+}
+
+// Of types that hold the same in different ways.
+template <class To, class From>
+void assign(To& to, const From& from) {
+  if constexpr (std::is_same_v<To, From>)
+    to = from;
+  else
+    to = To(from.begin(), from.end());
+}
+
 void noteSettings(const CompileOptions& options, RefitRecord& record) {
-  record.profiles = options.profiles;
-  record.disabledPasses.assign(options.disabledPasses.begin(), options.disabledPasses.end());
-  record.workspaceLimit = options.workspaceLimit;
-  record.computeCapability = options.computeCapability;
-  record.optimizationLevel = options.optimizationLevel;
-  record.threads = options.threads;
-  record.precisionRequests = static_cast<uint8_t>(options.precisionRequests);
-  record.allowTf32 = options.allowTf32;
-  record.allowF16 = options.allowF16;
-  record.allowBF16 = options.allowBF16;
-  record.gpus = static_cast<uint8_t>(options.gpus);
-  record.observeUnfused = options.observeUnfused;
+  visitSettings(record, options, [](auto& kept, const auto& value, auto... last) {
+    if constexpr (sizeof...(last) > 0)
+      kept = static_cast<uint8_t>(value);
+    else
+      assign(kept, value);
+  });
 }
 
 CompileOptions settingsOf(const RefitRecord& record, const Plan& plan) {
   CompileOptions options;
   options.device = plan.device;
   options.profilingVerbosity = plan.profilingVerbosity;
-  options.profiles = record.profiles;
-  options.disabledPasses.insert(record.disabledPasses.begin(), record.disabledPasses.end());
-  options.workspaceLimit = record.workspaceLimit;
-  options.computeCapability = record.computeCapability;
-  options.optimizationLevel = record.optimizationLevel;
-  options.threads = record.threads;
-  options.precisionRequests = static_cast<PrecisionRequests>(record.precisionRequests);
-  options.allowTf32 = record.allowTf32;
-  options.allowF16 = record.allowF16;
-  options.allowBF16 = record.allowBF16;
-  options.gpus =
-      static_cast<GpuRange>(std::min(record.gpus, static_cast<uint8_t>(GpuRange::kAmpereAndLater)));
-  options.observeUnfused = record.observeUnfused;
+  visitSettings(record, options, [](const auto& kept, auto& value, auto... last) {
+    if constexpr (sizeof...(last) > 0)
+      value = std::min({static_cast<std::decay_t<decltype(value)>>(kept), last...});
+    else
+      assign(value, kept);
+  });
   return options;
 }
 
@@ -196,6 +210,7 @@ bool areSame(const std::vector<IoTensor>& was, std::vector<IoTensor> is) {
   for (size_t i = 0; i < std::min(was.size(), is.size()); ++i) {
     is[i].format = was[i].format;
     is[i].isShapeTensor = was[i].isShapeTensor;
+    is[i].aliasedInput = was[i].aliasedInput;
   }
   return was == is;
 }

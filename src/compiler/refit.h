@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <map>
-#include <map>
 #include <set>
 #include <string>
 

@@ -138,6 +138,8 @@ TEST(EngineFile, ChecksWhatItReads) {
          profile.slotCount = 5;
          p.inputs[1].valueSlots = {4};
        }},
+      {"an input that does not exist",
+       [](Plan& p, ProfilePlan&, Step&) { p.outputs[0].aliasedInput = 2; }},
       {"other values than it has room for",
        [](Plan&, ProfilePlan& p, Step&) { p.outputValues = {{{.constant = 1}}}; }},
       {"layer 'product': it has bodies", [](Plan&, ProfilePlan&, Step& s) { s.bodies = {0}; }},

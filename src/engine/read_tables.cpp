@@ -195,7 +195,8 @@ class TableReader {
             table->is_on_host(),
             texts(table->dim_names()),
             {table->format(), table->channels()},
-            numbers(table->value_slots())};
+            numbers(table->value_slots()),
+            table->aliased_input()};
   }
 
   InputRange range(const fb::InputRange* table) {

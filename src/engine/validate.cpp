@@ -19,7 +19,11 @@ class Validator {
   void run() {
     require(!plan_.profiles.empty(), "it has no profile");
     for (const IoTensor& input : plan_.inputs) checkDims(input.tensor, "an input");
-    for (const IoTensor& output : plan_.outputs) checkDims(output.tensor, "an output");
+    for (const IoTensor& output : plan_.outputs) {
+      checkDims(output.tensor, "an output");
+      require(output.aliasedInput == -1 || isIndex(output.aliasedInput, plan_.inputs.size()),
+              "an output is an input that does not exist");
+    }
     for (const std::shared_ptr<Plan>& body : plan_.bodies) {
       require(body->profiles.size() == 1, "a body has not one profile");
       require(!body->hasDeviceMemory || body->device == plan_.device,

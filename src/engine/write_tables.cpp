@@ -131,7 +131,7 @@ class PlanWriter {
     const auto dimNames = texts(value.dimNames);
     return fb::CreateIoTensor(builder_, name, desc, value.isInput, value.isShapeTensor, dimNames,
                               value.isOnHost, value.format.code, value.format.channels,
-                              builder_.CreateVector(value.valueSlots));
+                              builder_.CreateVector(value.valueSlots), value.aliasedInput);
   }
 
   Offset<fb::SizeCheck> sizeCheck(const SizeCheck& value) {

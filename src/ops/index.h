@@ -1,4 +1,6 @@
-// Operators that read or write at computed positions. Negative indices count from the end.
+// Operators that read or write at computed positions. Negative indices count from the end. One that
+// lies outside fails the run, unless the node says what it means: zero where elements are read
+// (zeroOutside), nothing where they are written (skipsOutside).
 #pragma once
 
 #include "ops/ops.h"
@@ -8,18 +10,30 @@ namespace camshaft {
 // Gather(data, indices): indices (i32 or i64, any shape) replace dimension `axis`.
 struct GatherAttrs : AttrsOf<GatherAttrs> {
   int64_t axis = 0;  // non-negative
-  void fields(AttrVisitor& visit) override { visit("axis", axis); }
+  bool zeroOutside = false;
+  void fields(AttrVisitor& visit) override {
+    visit("axis", axis);
+    visit("zero_outside", zeroOutside);
+  }
 };
 
 // GatherElements(data, indices): out[i][j] = data[indices[i][j]][j] for axis 0.
 struct GatherElementsAttrs : AttrsOf<GatherElementsAttrs> {
   int64_t axis = 0;  // non-negative
-  void fields(AttrVisitor& visit) override { visit("axis", axis); }
+  bool zeroOutside = false;
+  void fields(AttrVisitor& visit) override {
+    visit("axis", axis);
+    visit("zero_outside", zeroOutside);
+  }
 };
 
 struct GatherNDAttrs : AttrsOf<GatherNDAttrs> {
   int64_t batchDims = 0;
-  void fields(AttrVisitor& visit) override { visit("batch_dims", batchDims); }
+  bool zeroOutside = false;
+  void fields(AttrVisitor& visit) override {
+    visit("batch_dims", batchDims);
+    visit("zero_outside", zeroOutside);
+  }
 };
 
 enum class ScatterReduction { kNone, kAdd, kMul, kMin, kMax };
@@ -38,7 +52,11 @@ struct ScatterElementsAttrs : AttrsOf<ScatterElementsAttrs> {
 // ScatterND(data, indices, updates)
 struct ScatterNDAttrs : AttrsOf<ScatterNDAttrs> {
   ScatterReduction reduction = ScatterReduction::kNone;
-  void fields(AttrVisitor& visit) override { visit("reduction", reduction, kScatterReductions); }
+  bool skipsOutside = false;
+  void fields(AttrVisitor& visit) override {
+    visit("reduction", reduction, kScatterReductions);
+    visit("skips_outside", skipsOutside);
+  }
 };
 
 // OneHot(indices, values): values is [off, on]; `depth` becomes dimension `axis` of the output.

@@ -1,5 +1,6 @@
 // Gather, GatherElements, GatherND.
 #include <algorithm>
+#include <cstring>
 
 #include "ops/contents.h"
 #include "ops/index.h"
@@ -22,18 +23,26 @@ std::vector<TensorType> inferGather(const Node& node) {
   return {result};
 }
 
+// What is not copied from anywhere.
+void clear(const Evaluation& evaluation, bool hasZeros) {
+  const auto& y = evaluation.outputs[0];
+  if (hasZeros && y.bytes() > 0) std::memset(y.data, 0, y.bytes());
+}
+
 void evaluateGather(const Evaluation& evaluation) {
   const auto& data = evaluation.inputs[0];
   const auto& indices = evaluation.inputs[1];
-  const AxisView view(data.dims, evaluation.node.as<GatherAttrs>().axis);
+  const auto& attrs = evaluation.node.as<GatherAttrs>();
+  const AxisView view(data.dims, attrs.axis);
   const int64_t count = indices.count();
+  clear(evaluation, attrs.zeroOutside);
   withElementCopy(data.type, data.data, evaluation.outputs[0].data, [&](auto copy) {
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t at =
-          positionOf(evaluation.node, readInteger(indices.type, indices.data, i), view.size);
-      for (int64_t o = 0; o < view.outer; ++o)
+      const int64_t index = readInteger(indices.type, indices.data, i);
+      const auto at = positionOf(evaluation.node, index, view.size, attrs.zeroOutside);
+      for (int64_t o = 0; o < view.outer && at; ++o)
         for (int64_t k = 0; k < view.inner; ++k)
-          copy((o * view.size + at) * view.inner + k, (o * count + i) * view.inner + k);
+          copy((o * view.size + *at) * view.inner + k, (o * count + i) * view.inner + k);
     }
   });
 }
@@ -43,10 +52,12 @@ Contents gatherContents(const Node& node) {
   if (!data || !indices || node.input(0)->rank() != 1 || !contentCount(node.output()->type))
     return std::nullopt;
   const int64_t size = static_cast<int64_t>(data->size());
+  const bool zeroOutside = node.as<GatherAttrs>().zeroOutside;
   std::vector<Dim> taken;
   for (const Dim& index : *indices) {
     if (!index.isConstant()) return std::nullopt;
-    taken.push_back((*data)[positionOf(node, index.value(), size)]);
+    const auto at = positionOf(node, index.value(), size, zeroOutside);
+    taken.push_back(at ? (*data)[static_cast<size_t>(*at)] : Dim(0));
   }
   return taken;
 }
@@ -73,17 +84,20 @@ std::vector<TensorType> inferGatherElements(const Node& node) {
 void evaluateGatherElements(const Evaluation& evaluation) {
   const auto& data = evaluation.inputs[0];
   const auto& indices = evaluation.inputs[1];
-  const size_t axis = evaluation.node.as<GatherElementsAttrs>().axis;
+  const auto& attrs = evaluation.node.as<GatherElementsAttrs>();
+  const size_t axis = attrs.axis;
   const Dims strides = stridesOf(data.dims);
   int64_t to = 0;
+  clear(evaluation, attrs.zeroOutside);
   withElementCopy(data.type, data.data, evaluation.outputs[0].data, [&](auto copy) {
     forEachIndex(indices.dims, [&](const Dims& index) {
-      int64_t from = 0;
-      for (size_t d = 0; d < index.size(); ++d) {
-        const int64_t at = d == axis ? readInteger(indices.type, indices.data, to) : index[d];
-        from += positionOf(evaluation.node, at, data.dims[d]) * strides[d];
-      }
-      copy(from, to++);
+      const auto along = positionOf(evaluation.node, readInteger(indices.type, indices.data, to),
+                                    data.dims[axis], attrs.zeroOutside);
+      int64_t from = along.value_or(0) * strides[axis];
+      for (size_t d = 0; d < index.size(); ++d)
+        if (d != axis) from += positionOf(evaluation.node, index[d], data.dims[d]) * strides[d];
+      if (along) copy(from, to);
+      ++to;
     });
   });
 }
@@ -108,7 +122,8 @@ std::vector<TensorType> inferGatherND(const Node& node) {
 void evaluateGatherND(const Evaluation& evaluation) {
   const auto& data = evaluation.inputs[0];
   const auto& indices = evaluation.inputs[1];
-  const int64_t batchDims = evaluation.node.as<GatherNDAttrs>().batchDims;
+  const auto& attrs = evaluation.node.as<GatherNDAttrs>();
+  const int64_t batchDims = attrs.batchDims;
   const int64_t length = indices.dims.back(),
                 tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
   const Dims strides = stridesOf(data.dims);
@@ -118,15 +133,19 @@ void evaluateGatherND(const Evaluation& evaluation) {
   if (!std::equal(data.dims.begin(), data.dims.begin() + batchDims, indices.dims.begin()))
     fail(ErrorKind::kInvalidArgument, describe(evaluation.node),
          " has data and indices of different batch sizes");
+  clear(evaluation, attrs.zeroOutside);
   withElementCopy(data.type, data.data, evaluation.outputs[0].data, [&](auto copy) {
     for (int64_t t = 0; t < tuples; ++t) {
       int64_t from = t / (tuples / batches) * batchSize;
+      bool isInside = true;
       for (int64_t i = 0; i < length; ++i) {
         const int64_t index = readInteger(indices.type, indices.data, t * length + i);
-        from +=
-            positionOf(evaluation.node, index, data.dims[batchDims + i]) * strides[batchDims + i];
+        const auto at =
+            positionOf(evaluation.node, index, data.dims[batchDims + i], attrs.zeroOutside);
+        isInside &= at.has_value();
+        from += at.value_or(0) * strides[batchDims + i];
       }
-      for (int64_t k = 0; k < inner; ++k) copy(from + k, t * inner + k);
+      for (int64_t k = 0; k < inner && isInside; ++k) copy(from + k, t * inner + k);
     }
   });
 }

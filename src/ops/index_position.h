@@ -1,6 +1,8 @@
 // Indices that come from tensors: never trusted.
 #pragma once
 
+#include <optional>
+
 #include "ir/graph.h"
 #include "ops/rules.h"
 
@@ -13,6 +15,13 @@ inline int64_t positionOf(const Node& node, int64_t index, int64_t size) {
     fail(ErrorKind::kInvalidArgument, describe(node), " has index ", index,
          " outside of a dimension of ", size);
   return index < 0 ? index + size : index;
+}
+
+// The same, or none where `mayLieOutside` and it does.
+inline std::optional<int64_t> positionOf(const Node& node, int64_t index, int64_t size,
+                                         bool mayLieOutside) {
+  if (mayLieOutside && (index < -size || index >= size)) return std::nullopt;
+  return positionOf(node, index, size);
 }
 
 inline void requireIndices(const Node& node, int input) {

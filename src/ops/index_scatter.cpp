@@ -100,15 +100,18 @@ void evaluateScatterND(const Evaluation& evaluation) {
   const int64_t length = indices.dims.back(),
                 tuples = countOf(std::span(indices.dims).first(indices.dims.size() - 1));
   const int64_t inner = countOf(std::span(dims).subspan(length));
-  const ScatterReduction reduction = evaluation.node.as<ScatterNDAttrs>().reduction;
-  withUpdates(evaluation, reduction, tuples * inner, [&](auto put) {
+  const auto& attrs = evaluation.node.as<ScatterNDAttrs>();
+  withUpdates(evaluation, attrs.reduction, tuples * inner, [&](auto put) {
     for (int64_t t = 0; t < tuples; ++t) {
       int64_t to = 0;
+      bool isInside = true;
       for (int64_t i = 0; i < length; ++i) {
         const int64_t index = readInteger(indices.type, indices.data, t * length + i);
-        to += positionOf(evaluation.node, index, dims[i]) * strides[i];
+        const auto at = positionOf(evaluation.node, index, dims[i], attrs.skipsOutside);
+        isInside &= at.has_value();
+        to += at.value_or(0) * strides[i];
       }
-      for (int64_t k = 0; k < inner; ++k) put(to + k, t * inner + k);
+      for (int64_t k = 0; k < inner && isInside; ++k) put(to + k, t * inner + k);
     }
   });
 }

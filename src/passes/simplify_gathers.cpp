@@ -9,6 +9,7 @@
 //   %y = Gather(%x, [1, 3, 5]) {axis = 0}
 //   →
 //   %y = Slice(%x) {axes = [0], starts = [1], sizes = [3], steps = [2]}
+#include <algorithm>
 #include <optional>
 
 #include "ops/index.h"
@@ -43,11 +44,21 @@ static std::optional<Progression> progressionOf(const Value& indices) {
   return found;
 }
 
+// Whether all of them lie in a dimension; the first and the last element of one are taken to.
+static bool liesIn(const Progression& progression, const Dim& dim, const Graph& graph) {
+  const int64_t last = progression.first + (progression.count - 1) * progression.step;
+  const auto [least, most] = std::minmax(progression.first, last);
+  const int64_t needed = least < 0 ? -least : most + 1;
+  return needed == 1 || needed <= rangeOf(dim, graph.symbolRange()).min;
+}
+
 static bool replaceBySlice(Graph& graph, Node* gather) {
   const auto progression = progressionOf(*gather->input(1));
   if (!progression) return false;
   Value* x = gather->input(0);
   const int64_t axis = gather->as<GatherAttrs>().axis;
+  if (gather->as<GatherAttrs>().zeroOutside && !liesIn(*progression, x->shape()[axis], graph))
+    return false;
   SliceAttrs attrs;
   attrs.axes = {axis};
   attrs.starts = {progression->first < 0 ? x->shape()[axis] + progression->first

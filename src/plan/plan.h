@@ -148,6 +148,7 @@ struct IoTensor {
   std::vector<std::string> dimNames;
   IoFormat format = {};
   std::vector<int32_t> valueSlots = {};  // of a shape tensor's elements, read before any step runs
+  int32_t aliasedInput = -1;             // of an output that is this input, updated in place
   friend bool operator==(const IoTensor&, const IoTensor&) = default;
 };
 

@@ -138,9 +138,19 @@ trt.kept = (listed, cycle, engine, tensor)
 """
 
 
-def test_nothing_is_said_at_exit():
+LATER = """
+import sys
+import camshaft
+assert "numpy" not in sys.modules, "it takes longer than all the rest"
+assert camshaft.nptype(camshaft.float16) is sys.modules["numpy"].float16
+from camshaft import infer, slim
+"""
+
+
+@pytest.mark.parametrize("program, arguments", [(AT_EXIT, ["-X", "dev"]), (LATER, [])], ids=["at exit", "later"])
+def test_programs_run_in_silence(program, arguments):
     folder = pathlib.Path(trt.__file__).parent.parent
-    done = subprocess.run([sys.executable, "-X", "dev", "-c", AT_EXIT], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, *arguments, "-c", program], capture_output=True, text=True,
                           env={"PYTHONPATH": str(folder)})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -19,6 +19,11 @@ import tensorrt.plugin as trtp
 from tensorrt import Builder
 import importlib.util, importlib
 assert importlib.util.find_spec("tensorrt") is not None
+assert trt.__file__.endswith("__init__.py") and trt.__path__ and trt.__loader__ and trt.nptype(trt.float32)
+try:
+    trt.Bulider
+except AttributeError as error:
+    assert str(error) == "module 'tensorrt' has no attribute 'Bulider'"
 assert trt.__version__.startswith("10.16.") and tensorrt.tensorrt.ITensor is trt.ITensor
 assert trtp.register and trt.plugin is trtp and isinstance(trt.Logger.WARNING, trt.ILogger.Severity)
 

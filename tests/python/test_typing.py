@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy
 import pytest
 from small_models import perceptron
 
@@ -45,7 +46,13 @@ def test_mypy_finds_mistakes(tmp_path):
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda path: path.stem)
 def test_clients_run(client, tmp_path):
-    (tmp_path / "model.onnx").write_bytes(perceptron()[0])
+    model, compute = perceptron()
+    (tmp_path / "model.onnx").write_bytes(model)
+    (tmp_path / "static.onnx").write_bytes(perceptron(batch=2)[0])
+    x = numpy.linspace(-1, 1, 8, dtype=numpy.float32).reshape(2, 4)
+    numpy.save(tmp_path / "x.npy", x)
+    numpy.save(tmp_path / "y.npy", compute(x))
     done = subprocess.run([sys.executable, "-m", "camshaft.compat", str(client), str(tmp_path)], capture_output=True,
-                          text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+                          text=True,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "CUDA_VISIBLE_DEVICES": ""})
     assert done.returncode == 0 and done.stdout, done.stderr

@@ -27,7 +27,7 @@ std::vector<std::string> inputNames(INetworkDefinition& network) {
 void requireInputs(const ShapesByName& shapes, const std::string& flag,
                    const std::vector<std::string>& inputs) {
   for (const auto& [pattern, dims] : shapes) {
-    const auto isOurs = [&](const std::string& name) { return fits(pattern, name); };
+    const auto isOurs = [&own = pattern](const std::string& name) { return fits(own, name); };
     if (std::any_of(inputs.begin(), inputs.end(), isOurs)) continue;
     const std::string suggestion = nearest(pattern, inputs);
     throw std::runtime_error(flag + " names '" + pattern + "', which is no input of the model; " +

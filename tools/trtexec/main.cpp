@@ -167,6 +167,10 @@ void run(const Options& options, ConsoleLogger& log) {
   if (options.reporting.dumpOptimizationProfile) printProfiles(*engine, log);
   if (build.skipInference)
     return log.info("Skipped inference phase since --skipInference is added.");
+  if (lacksWeights(*engine))
+    return log.warning(
+        "Skipped inference phase since the engine is stripped of its weights; give them with "
+        "--refitFromOnnx=FILE.");
   streamWeights(*engine, options.inference.weightBudget);
   infer(*engine, options, log);
 }

@@ -26,10 +26,17 @@ void printWeights(IRefitter& refitter, ConsoleLogger& log) {
 
 }  // namespace
 
+bool lacksWeights(const ICudaEngine& engine) {
+  return engine.getEngineStat(EngineStat::kSTRIPPED_WEIGHTS_SIZE) > 0;
+}
+
 void refit(ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
   const std::string& other = options.build.refitFromOnnx;
   const bool isTimed = options.inference.timeRefit;
-  if (other.empty() && !isTimed && !options.reporting.dumpRefit) return;
+  // What was stripped of the model's weights runs with them.
+  const bool isWanted =
+      !other.empty() || isTimed || (lacksWeights(engine) && !options.build.skipInference);
+  if (!isWanted && !options.reporting.dumpRefit) return;
   const std::unique_ptr<IRefitter> refitter(createInferRefitter(engine, log));
   require(refitter != nullptr);
   if (options.reporting.dumpRefit) printWeights(*refitter, log);
@@ -39,7 +46,7 @@ void refit(ICudaEngine& engine, const Options& options, ConsoleLogger& log) {
       log.warning("--timeRefit has no effect: give the weights with --refitFromOnnx=FILE.");
     return;
   }
-  if (other.empty() && !isTimed) return;
+  if (!isWanted) return;
   const auto start = std::chrono::steady_clock::now();
   refitFrom(model, *refitter, log);
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;

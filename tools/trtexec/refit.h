@@ -7,7 +7,11 @@
 
 namespace trtexec {
 
-// --refitFromOnnx, --timeRefit and --dumpRefit; throws when the library has logged why not.
+// Whether it cannot run before a refit has set its weights.
+bool lacksWeights(const nvinfer1::ICudaEngine& engine);
+
+// --refitFromOnnx, --timeRefit and --dumpRefit, and the model's own weights for an engine that was
+// stripped of them; throws when the library has logged why not.
 void refit(nvinfer1::ICudaEngine& engine, const Options& options, ConsoleLogger& log);
 
 }  // namespace trtexec

@@ -9,22 +9,36 @@ It is this package but for one thing. Where ``camshaft`` raises, objects made wi
 ``None`` or ``False``.
 """
 
-import importlib.machinery
+import importlib.util
+import pathlib
 import sys
 import types
+from typing import Any
 
 import camshaft
 
 from . import _loggers
 
 
+_FOLDER = pathlib.Path(__file__).parent / "path" / "tensorrt"
+
+
 def _module(name: str) -> types.ModuleType:
     """What camshaft has, with the loggers that make the difference."""
-    module = types.ModuleType(name, __doc__)
+    spec = importlib.util.spec_from_file_location(name, _FOLDER / "__init__.py",
+                                                  submodule_search_locations=[str(_FOLDER)])
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
     surface = {**vars(camshaft), "Logger": _loggers.Logger, "ILogger": _loggers.ILogger}
     module.__dict__.update({key: value for key, value in surface.items() if not key.startswith("__")})
-    module.__dict__.update(__getattr__=camshaft.__getattr__, __version__=camshaft.__version__, __path__=[],
-                           __spec__=importlib.machinery.ModuleSpec(name, None, is_package=True))
+
+    def find(attribute: str) -> Any:
+        try:
+            return camshaft.__getattr__(attribute)
+        except AttributeError:
+            raise AttributeError(f"module '{name}' has no attribute '{attribute}'") from None
+
+    module.__dict__.update(__doc__=__doc__, __getattr__=find, __version__=camshaft.__version__)
     return module
 
 

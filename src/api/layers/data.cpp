@@ -59,6 +59,40 @@ bool hasSurplus(Emission& at, int64_t axis) {
   return false;
 }
 
+// The tensor with its first dimension, where that is 1, repeated.
+Value* repeated(Emission& at, Value* x, const Dim& batch) {
+  if (x->shape()[0] != Dim(1) || batch == Dim(1)) return x;
+  ExpandAttrs attrs;
+  attrs.shape = x->shape();
+  attrs.shape[0] = batch;
+  return at.add(&ops::Expand, {x}, std::move(attrs));
+}
+
+// Of data and indices that share their first dimension. Indices into one dimension are tuples of
+// one, once that dimension follows the shared one; theirs come out in front of the data's.
+Value* gatherInEach(Emission& at, int64_t axis) {
+  Value *data = at.input(0), *indices = at.input(1);
+  const Dim batch = data->shape()[0] == Dim(1) ? indices->shape()[0] : data->shape()[0];
+  data = repeated(at, data, batch);
+  indices = repeated(at, indices, batch);
+  const int64_t rank = data->rank(), places = indices->rank() - 1;
+  std::vector<int64_t> inFront{0, axis}, back{0};
+  for (int64_t d = 1; d < rank; ++d)
+    if (d != axis) inFront.push_back(d);
+  for (int64_t d = 1; d < axis; ++d) back.push_back(places + d);
+  for (int64_t d = 1; d <= places; ++d) back.push_back(d);
+  for (int64_t d = axis; d < rank - 1; ++d) back.push_back(places + d);
+  Shape tuples = indices->shape();
+  tuples.push_back(1);
+  GatherNDAttrs attrs;
+  attrs.batchDims = 1;
+  attrs.zeroOutside = true;
+  Value* found =
+      at.add(&ops::GatherND, {at.transpose(data, inFront), at.reshape(indices, std::move(tuples))},
+             std::move(attrs));
+  return at.transpose(found, std::move(back));
+}
+
 }  // namespace
 
 std::vector<Value*> GatherParams::emit(Emission& at) const {
@@ -66,21 +100,28 @@ std::vector<Value*> GatherParams::emit(Emission& at) const {
   if (mode == GatherMode::kND) {
     GatherNDAttrs attrs;
     attrs.batchDims = elementWiseDims;
+    attrs.zeroOutside = true;
     return {at.add(&ops::GatherND, {data, indices}, std::move(attrs))};
   }
   if (mode != GatherMode::kDEFAULT && mode != GatherMode::kELEMENT)
     at.invalid("was given an unknown gather mode ", static_cast<int>(mode));
-  if (elementWiseDims != 0)
-    at.unsupported("shares ", elementWiseDims, " dimensions of data and indices; only kND can");
+  if (elementWiseDims < 0 || elementWiseDims > (mode == GatherMode::kDEFAULT ? 1 : 0))
+    at.invalid("cannot share ", elementWiseDims, " dimensions of data and indices in its mode");
   const int64_t resolved = axisIn(at, axis, data->rank());
+  if (elementWiseDims == 1 && resolved > 0 && indices->rank() > 0)
+    return {gatherInEach(at, resolved)};
+  if (elementWiseDims == 1)
+    at.lacks("shares the first dimension of data and indices; set an axis after it");
   if (mode == GatherMode::kELEMENT) {
     if (hasSurplus(at, resolved)) return {at.cast(indices, data->dataType())};
     GatherElementsAttrs attrs;
     attrs.axis = resolved;
+    attrs.zeroOutside = true;
     return {at.add(&ops::GatherElements, {data, indices}, std::move(attrs))};
   }
   GatherAttrs attrs;
   attrs.axis = resolved;
+  attrs.zeroOutside = true;
   return {at.add(&ops::Gather, {data, indices}, std::move(attrs))};
 }
 

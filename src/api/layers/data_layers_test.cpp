@@ -132,6 +132,30 @@ TEST(DataLayers, SliceInsideAndOutside) {
   EXPECT_THAT(client.run(feeds, "runtime"), ElementsAre(4, 5));
 }
 
+TEST(DataLayers, GatherInEachRowOfSharedDimensions) {
+  for (const int64_t batch : {2, 1}) {
+    Client client;
+    ITensor* x = client.input("x", Dims3(batch, 2, 3));
+    ITensor* picks = client.input("i", Dims2(2, 2), DataType::kINT32);
+    auto* gather = client.network->addGather(*x, *picks, 0);
+    gather->setNbElementWiseDims(1);
+    EXPECT_EQ(gather->getNbElementWiseDims(), 1);
+    client.output(gather->getOutput(0), "y");
+    EXPECT_EQ(client.build(), nullptr);
+    EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("set an axis after it"));
+    gather->setGatherAxis(2);
+    const std::vector<float> data = iota(batch * 6);
+    const std::vector<int32_t> indices = {2, 0, 1, 9};
+    const float second = batch == 2 ? 6 : 0;  // where the second row's data begin
+    EXPECT_THAT(
+        client.run({{"x", Dims3(batch, 2, 3), data.data()}, {"i", Dims2(2, 2), indices.data()}}),
+        ElementsAre(2, 0, 5, 3, second + 1, 0, second + 4, 0));
+    EXPECT_THAT(listOf(client.shape), ElementsAre(2, 2, 2));
+    gather->setNbElementWiseDims(2);
+    EXPECT_EQ(gather->getNbElementWiseDims(), 1) << "refused";
+  }
+}
+
 TEST(DataLayers, GatherModesAndOneHot) {
   Client client;
   ITensor* x = client.input("x", Dims2(2, 3));

@@ -103,8 +103,10 @@ std::vector<Value*> KVCacheUpdateParams::emit(Emission& at) const {
     all.shape = {rows[0], rows[1], rows[2], 1};
     coordinates.push_back(at.add(&ops::Expand, {own}, std::move(all)));
   }
+  ScatterNDAttrs attrs;
+  attrs.skipsOutside = true;
   return {at.add(&ops::ScatterND, {cache, at.concat(std::move(coordinates), 3), update},
-                 ScatterNDAttrs{})};
+                 std::move(attrs))};
 }
 
 bool KVCacheUpdateLayer::setUpdateForm(AttentionIOForm form) noexcept {

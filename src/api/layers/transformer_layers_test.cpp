@@ -175,6 +175,11 @@ TEST(KVCacheUpdateLayers, WriteFromEachBatchesIndexOn) {
                         {"update", {4, {2, 1, 2, 1}}, rows.data()},
                         {"begin", {1, {2}}, from.data()}}),
             Floats({0, 1, 10, 20, 30, 40, 6, 7}));
+  const Ints late = {3, 0};  // the second row lies behind the end and is left out
+  EXPECT_EQ(client.run({{"cache", {4, {2, 1, 4, 1}}, old.data()},
+                        {"update", {4, {2, 1, 2, 1}}, rows.data()},
+                        {"begin", {1, {2}}, late.data()}}),
+            Floats({0, 1, 2, 10, 30, 40, 6, 7}));
   EXPECT_FALSE(layer->setUpdateForm(AttentionIOForm::kPACKED_NHD));
   EXPECT_TRUE(client.reported("packed one after the other"));
 }

@@ -45,12 +45,12 @@ struct Choice {
 // A block without another one in it: inner ones go first.
 Choice chooseInner(const Blocks& blocks, const Flow& flow) {
   std::string overlapping;
-  for (const auto& [id, block] : blocks) {
-    NodeSet region = flow.followers(block.entries, block.exits);
+  for (const auto& own : blocks) {
+    NodeSet region = flow.followers(own.second.entries, own.second.exits);
     const auto other = std::find_if(blocks.begin(), blocks.end(), [&](const auto& entry) {
-      return entry.first != id && touches(region, entry.second);
+      return entry.first != own.first && touches(region, entry.second);
     });
-    if (other == blocks.end()) return {id, std::move(region)};
+    if (other == blocks.end()) return {own.first, std::move(region)};
     overlapping = other->second.who();
   }
   fail(ErrorKind::kInvalidArgument, overlapping,

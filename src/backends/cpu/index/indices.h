@@ -15,13 +15,14 @@ class Indices {
   int64_t operator[](int64_t i) const {
     return isWide_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
   }
-  // Counted from the end when negative.
-  int64_t position(int64_t i, int64_t size) const {
+  // Counted from the end when negative. What lies outside fails, or is -1 where it may.
+  int64_t position(int64_t i, int64_t size, bool mayLieOutside = false) const {
     const int64_t index = (*this)[i], at = index < 0 ? index + size : index;
-    if (at < 0 || at >= size)
+    if (at >= 0 && at < size) return at;
+    if (!mayLieOutside)
       fail(ErrorKind::kInvalidArgument, "index ", index, " lies outside of a dimension of size ",
            size);
-    return at;
+    return -1;
   }
 
  private:

@@ -11,8 +11,16 @@ namespace camshaft::cpu::index {
 
 namespace {
 
+// From a cell of the data, or zero where there is none: `cell` is -1.
+void moveCell(std::byte* to, const std::byte* from, int64_t cell, size_t bytes) {
+  if (cell >= 0)
+    copyBytes(to, from + static_cast<size_t>(cell) * bytes, bytes);
+  else
+    std::memset(to, 0, bytes);
+}
+
 bool fitsGather(const void* state, const LaunchArgs& args) {
-  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  const int axis = static_cast<int>(static_cast<const GatherParams*>(state)->axis);
   if (!hasOperands(args, 2) || !isIndex(args.inputs[1]) || axis >= args.inputs[0].rank)
     return false;
   const TensorArg &data = args.inputs[0], &y = args.outputs[0];
@@ -22,7 +30,8 @@ bool fitsGather(const void* state, const LaunchArgs& args) {
 }
 
 void launchGather(const void* state, const LaunchArgs& args) {
-  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  const auto& params = *static_cast<const GatherParams*>(state);
+  const int axis = static_cast<int>(params.axis);
   const TensorArg& data = args.inputs[0];
   requireAxis(data, axis);
   const Indices indices(args.inputs[1]);
@@ -35,9 +44,9 @@ void launchGather(const void* state, const LaunchArgs& args) {
   parallelItems(args.threads, outer * count, static_cast<double>(cell) / 16 + 3,
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
-                    const int64_t source = i / count * size + indices.position(i % count, size);
-                    copyBytes(to + static_cast<size_t>(i) * cell,
-                              from + static_cast<size_t>(source) * cell, cell);
+                    const int64_t at = indices.position(i % count, size, params.zeroOutside);
+                    moveCell(to + static_cast<size_t>(i) * cell, from,
+                             at < 0 ? -1 : i / count * size + at, cell);
                   }
                 });
 }
@@ -49,7 +58,8 @@ bool fitsGatherElements(const void*, const LaunchArgs& args) {
 }
 
 void launchGatherElements(const void* state, const LaunchArgs& args) {
-  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  const auto& params = *static_cast<const GatherParams*>(state);
+  const int axis = static_cast<int>(params.axis);
   const TensorArg& data = args.inputs[0];
   const TensorArg& shape = args.inputs[1];
   requireAxis(data, axis);
@@ -66,17 +76,17 @@ void launchGatherElements(const void* state, const LaunchArgs& args) {
   std::byte* to = args.outputs[0].as<std::byte>();
   parallelItems(args.threads, shape.count(), 10, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t source = indices.position(i, data.dims[axis]) * strides[axis];
+      const int64_t at = indices.position(i, data.dims[axis], params.zeroOutside);
+      int64_t source = at * strides[axis];
       for (int64_t d = shape.rank - 1, rest = i; d >= 0; rest /= shape.dims[d--])
         if (d != axis) source += rest % shape.dims[d] * strides[d];
-      copyBytes(to + static_cast<size_t>(i) * width, from + static_cast<size_t>(source) * width,
-                width);
+      moveCell(to + static_cast<size_t>(i) * width, from, at < 0 ? -1 : source, width);
     }
   });
 }
 
 bool fitsGatherND(const void* state, const LaunchArgs& args) {
-  const int64_t batchDims = static_cast<const GatherNDParams*>(state)->batchDims;
+  const int64_t batchDims = static_cast<const GatherParams*>(state)->axis;
   if (!hasOperands(args, 2) || !isIndex(args.inputs[1])) return false;
   const TensorArg &data = args.inputs[0], &shape = args.inputs[1], &y = args.outputs[0];
   if (!sameType(data, y) || batchDims >= shape.rank) return false;
@@ -87,7 +97,8 @@ bool fitsGatherND(const void* state, const LaunchArgs& args) {
 }
 
 void launchGatherND(const void* state, const LaunchArgs& args) {
-  const int batchDims = static_cast<int>(static_cast<const GatherNDParams*>(state)->batchDims);
+  const auto& params = *static_cast<const GatherParams*>(state);
+  const int batchDims = static_cast<int>(params.axis);
   const TensorArg& data = args.inputs[0];
   const TensorArg& shape = args.inputs[1];
   const Indices indices(shape);
@@ -106,22 +117,22 @@ void launchGatherND(const void* state, const LaunchArgs& args) {
                 [&](int64_t begin, int64_t end) {
                   for (int64_t t = begin; t < end; ++t) {
                     int64_t source = t / tuplesPerBatch;
-                    for (int i = 0; i < length; ++i) {
+                    for (int i = 0; i < length && source >= 0; ++i) {
                       const int64_t size = data.dims[batchDims + i];
-                      source = source * size + indices.position(t * length + i, size);
+                      const int64_t at = indices.position(t * length + i, size, params.zeroOutside);
+                      source = at < 0 ? -1 : source * size + at;
                     }
-                    copyBytes(to + static_cast<size_t>(t) * cell,
-                              from + static_cast<size_t>(source) * cell, cell);
+                    moveCell(to + static_cast<size_t>(t) * cell, from, source, cell);
                   }
                 });
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/gather", loadParams<AxisParams>, launchGather, fitsGather},
-    {"cpu/gather_elements", loadParams<AxisParams>, launchGatherElements, fitsGatherElements},
-    {"cpu/gather_nd", loadParams<GatherNDParams>, launchGatherND, fitsGatherND},
+    {"cpu/gather", loadParams<GatherParams>, launchGather, fitsGather},
+    {"cpu/gather_elements", loadParams<GatherParams>, launchGatherElements, fitsGatherElements},
+    {"cpu/gather_nd", loadParams<GatherParams>, launchGatherND, fitsGatherND},
     {"cpu/scatter_elements", loadParams<AxisParams>, launchScatterElements, fitsScatterElements},
-    {"cpu/scatter_nd", nullptr, launchScatterND, fitsScatterND},
+    {"cpu/scatter_nd", loadParams<ScatterNDParams>, launchScatterND, fitsScatterND},
     {"cpu/one_hot", loadParams<AxisParams>, launchOneHot, fitsOneHot},
     {"cpu/top_k", loadParams<TopKParams>, launchTopK, fitsTopK},
 };

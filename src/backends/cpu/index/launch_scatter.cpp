@@ -65,7 +65,8 @@ void launchScatterElements(const void* state, const LaunchArgs& args) {
   }
 }
 
-void launchScatterND(const void*, const LaunchArgs& args) {
+void launchScatterND(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ScatterNDParams*>(state);
   const TensorArg& shape = args.inputs[1];
   const TensorArg& result = args.outputs[0];
   const Indices indices(shape);
@@ -79,8 +80,11 @@ void launchScatterND(const void*, const LaunchArgs& args) {
   std::byte* to = startFromData(args);
   for (int64_t t = 0; t < tuples && cell > 0; ++t) {
     int64_t target = 0;
-    for (int i = 0; i < length; ++i)
-      target = target * result.dims[i] + indices.position(t * length + i, result.dims[i]);
+    for (int i = 0; i < length && target >= 0; ++i) {
+      const int64_t at = indices.position(t * length + i, result.dims[i], params.skipsOutside);
+      target = at < 0 ? -1 : target * result.dims[i] + at;
+    }
+    if (target < 0) continue;
     copyBytes(to + static_cast<size_t>(target) * cell, from + static_cast<size_t>(t) * cell, cell);
   }
 }

@@ -6,15 +6,22 @@
 
 namespace camshaft::cpu::index {
 
-// Gather, GatherElements, ScatterElements, OneHot.
+// ScatterElements, OneHot.
 struct AxisParams {
   int64_t axis;
   bool isValid() const { return isAxis(axis); }
 };
 
-struct GatherNDParams {
-  int64_t batchDims;
-  bool isValid() const { return isAxis(batchDims); }
+// Gather, GatherElements, and the batch dimensions of GatherND.
+struct GatherParams {
+  int64_t axis;
+  int64_t zeroOutside;
+  bool isValid() const { return isAxis(axis); }
+};
+
+struct ScatterNDParams {
+  int64_t skipsOutside;
+  bool isValid() const { return true; }
 };
 
 struct TopKParams {

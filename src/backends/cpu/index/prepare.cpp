@@ -20,21 +20,24 @@ Verdict supportsGather(const Node& node, const BuildContext&) {
   return accepts(node, &ops::Gather, 1);
 }
 Prepared prepareGather(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, AxisParams{node.as<GatherAttrs>().axis});
+  const auto& attrs = node.as<GatherAttrs>();
+  return preparedWith(node, GatherParams{attrs.axis, attrs.zeroOutside});
 }
 
 Verdict supportsGatherElements(const Node& node, const BuildContext&) {
   return accepts(node, &ops::GatherElements, 1);
 }
 Prepared prepareGatherElements(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, AxisParams{node.as<GatherElementsAttrs>().axis});
+  const auto& attrs = node.as<GatherElementsAttrs>();
+  return preparedWith(node, GatherParams{attrs.axis, attrs.zeroOutside});
 }
 
 Verdict supportsGatherND(const Node& node, const BuildContext&) {
   return accepts(node, &ops::GatherND, 1);
 }
 Prepared prepareGatherND(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, GatherNDParams{node.as<GatherNDAttrs>().batchDims});
+  const auto& attrs = node.as<GatherNDAttrs>();
+  return preparedWith(node, GatherParams{attrs.batchDims, attrs.zeroOutside});
 }
 
 template <class A>
@@ -53,6 +56,10 @@ Prepared prepareScatterElements(const Node& node, const BuildContext&, int64_t) 
 
 Verdict supportsScatterND(const Node& node, const BuildContext&) {
   return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND);
+}
+
+Prepared prepareScatterND(const Node& node, const BuildContext&, int64_t) {
+  return preparedWith(node, ScatterNDParams{node.as<ScatterNDAttrs>().skipsOutside});
 }
 
 bool updatesInPlace(const Node&, int input) { return input == 0; }
@@ -86,7 +93,7 @@ constexpr Kernel kKernels[] = {
     {"cpu/gather_nd", supportsGatherND, prepareGatherND},
     {"cpu/scatter_elements", supportsScatterElements, prepareScatterElements, nullptr,
      updatesInPlace},
-    {"cpu/scatter_nd", supportsScatterND, preparedWithout, nullptr, updatesInPlace},
+    {"cpu/scatter_nd", supportsScatterND, prepareScatterND, nullptr, updatesInPlace},
     {"cpu/one_hot", supportsOneHot, prepareOneHot},
     {"cpu/top_k", supportsTopK, prepareTopK},
 };
