@@ -1,5 +1,6 @@
 #include "onnx/standard_plugins.h"
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <sstream>
@@ -52,7 +53,8 @@ std::vector<Value*> importPluginNode(Graph& graph, const StandardPlugin& plugin,
     node.inputs.emplace_back(input ? std::string_view(names.back()) : std::string_view());
     if (input) scope.values[node.inputs.back()] = input;
   }
-  for (size_t i = 0; i < plugin.outputs.size(); ++i)
+  const size_t outputCount = outputTypesOf(plugin, fields).size();
+  for (size_t i = 0; i < outputCount; ++i)
     node.outputs.emplace_back(names.emplace_back(str("output", i)));
   for (const PluginAttribute& field : fields) node.attributes.push_back(attributeOf(field));
   NodeImport import(model, scope, node, kNewestOpset);
@@ -100,6 +102,21 @@ std::vector<StandardPlugin> readPlugins() {
 std::span<const StandardPlugin> standardPlugins() {
   static const std::vector<StandardPlugin> plugins = readPlugins();
   return plugins;
+}
+
+std::string outputTypesOf(const StandardPlugin& plugin,
+                          const std::vector<PluginAttribute>& fields) {
+  const size_t star = plugin.outputs.find('*');
+  if (star == std::string_view::npos) return std::string(plugin.outputs);
+  const std::string_view name = plugin.outputs.substr(star + 1);
+  const auto field = std::ranges::find(fields, name, &PluginAttribute::name);
+  const auto* count =
+      field != fields.end() ? std::get_if<std::vector<int64_t>>(&field->value) : nullptr;
+  constexpr int64_t kMost = 64;  // any number of layers of a model
+  if (!count || count->size() != 1 || count->front() < 1 || count->front() > kMost)
+    fail(ErrorKind::kInvalidArgument, "plugin ", plugin.name, " needs its field '", name,
+         "', from 1 to ", kMost, ", to tell its outputs");
+  return std::string(static_cast<size_t>(count->front()), plugin.outputs[0]);
 }
 
 std::vector<Value*> addStandardPlugin(camshaft::Graph& graph, const StandardPlugin& plugin,

@@ -27,6 +27,9 @@ struct StandardPlugin {
 
 std::span<const StandardPlugin> standardPlugins();
 
+// The types of its outputs, one letter each.
+std::string outputTypesOf(const StandardPlugin& plugin, const std::vector<PluginAttribute>& fields);
+
 // Adds what the plugin is made of to a graph, before `before` or at its end, and returns its
 // outputs. Throws Error, which names the node, and leaves the graph as it was.
 std::vector<Value*> addStandardPlugin(camshaft::Graph& graph, const StandardPlugin& plugin,

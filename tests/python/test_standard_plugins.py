@@ -215,6 +215,11 @@ def test_activations():
     numpy.testing.assert_allclose(run("LReLU_TRT", x, negSlope=0.2), numpy.where(x < 0, x * 0.2, x), rtol=1e-6)
     numpy.testing.assert_array_equal(run("Clip_TRT", x, clipMin=-0.5, clipMax=0.75), x.clip(-0.5, 0.75))
     numpy.testing.assert_allclose(run("SplitGeLU", x), x[..., :4] * gelu(x[..., 4:]), atol=1e-5)
+    for largest in (0, 1):
+        values, indices = run("TopkLastDim", x, outputs=2, k=2, is_largest=largest, axis=1, type_id=0)
+        order = numpy.argsort(-x if largest else x, 1)[:, :2]
+        numpy.testing.assert_array_equal(values, numpy.take_along_axis(x, order, 1))
+        assert indices.dtype == numpy.int32 and (indices == order).all()
     bias = floats(8)
     numpy.testing.assert_allclose(run("CustomGeluPluginDynamic", x, type_id=0, bias=bias), gelu_tanh(x + bias),
                                   atol=1e-5)
@@ -312,6 +317,44 @@ def test_layers_of_bert():
     assert lengths.tolist() == [4, 2]
 
 
+def test_layers_of_bert_on_packed_sequences():
+    """Sequences one after the other, whose beginnings are an input."""
+    words, width, heads = 9, 8, 2
+    begins, longest = numpy.array([0, 4, 4, 9], numpy.int32), numpy.zeros(5, numpy.int32)
+    places = numpy.array([0, 1, 2, 3, 0, 1, 2, 3, 4])
+    scale, shift, bias = floats(width), floats(width), floats(width)
+    tables = {"word": floats(11, width), "token_type": floats(2, width), "position": floats(7, width)}
+    ids, kinds = (random.integers(0, most, words).astype(numpy.int32) for most in (11, 2))
+    fields = {f"bert_embeddings_{name}_embeddings": table.reshape(-1) for name, table in tables.items()}
+    total = tables["word"][ids] + tables["token_type"][kinds] + tables["position"][places]
+    for version in "23":
+        found, second = run("CustomEmbLayerNormPluginDynamic", ids, kinds, begins, longest, outputs=2, output_fp16=0,
+                            bert_embeddings_layernorm_beta=shift, bert_embeddings_layernorm_gamma=scale,
+                            plugin_version=version, dynamic=False, **fields)
+        assert found.shape == (words, width, 1, 1)
+        numpy.testing.assert_allclose(found[:, :, 0, 0], layer_norm(total, scale, shift), atol=1e-4)
+        if version == "3":
+            numpy.testing.assert_allclose(second[:, :, 0, 0], total, atol=1e-5)
+        else:
+            assert second.shape == ()
+
+    x, skip = floats(words, width, 1, 1), floats(words, width, 1, 1)
+    found = run("CustomSkipLayerNormPluginDynamic", x, skip, gamma=scale, beta=shift, bias=bias, type_id=0)
+    numpy.testing.assert_allclose(found[:, :, 0, 0], layer_norm((x + skip)[:, :, 0, 0] + bias, scale, shift), atol=1e-4)
+
+    qkv, mask = floats(words, 3 * width, 1, 1), numpy.zeros(1, numpy.float32)
+    found = run("CustomQKVToContextPluginDynamic", qkv, mask, begins, longest, num_heads=heads, hidden_size=width,
+                has_mask=1, type_id=0, var_seqlen=1, plugin_version="2", dynamic=False)
+    split, wanted = qkv.reshape(words, heads, 3, width // heads), numpy.zeros((words, heads, width // heads))
+    for begin, end in ((0, 4), (4, 9)):
+        for h in range(heads):
+            q, k, v = (split[begin:end, h, i] for i in range(3))
+            scores = q @ k.T / math.sqrt(width // heads)
+            chances = numpy.exp(scores - scores.max(1, keepdims=True))
+            wanted[begin:end, h] = chances / chances.sum(1, keepdims=True) @ v
+    numpy.testing.assert_allclose(found.reshape(words, -1), wanted.reshape(words, -1), atol=1e-4)
+
+
 # Refusals
 
 
@@ -323,6 +366,16 @@ def test_layers_of_bert():
     ("InstanceNormalization_TRT", 1, {"scales": [1.0]}, "'scales' has 1 numbers where it needs 6"),
     ("PyramidROIAlign_TRT", 2, {"roi_coords_transform": 0}, "half_pixel"),
     ("CustomSkipLayerNormPluginDynamic", 2, {}, "lacks its required field 'gamma'"),
+    ("CustomQKVToContextPluginDynamic", 1, {"use_explicit_int8": 1}, "use version 2 or 5 between"),
+    ("GridAnchor_TRT", 0, {"aspectRatios": [1.0, 2.0, 0.5], "variance": [0.1] * 4, "numLayers": 2,
+                           "featureMapShapes": [4]}, "has 1 sizes for 2 layers"),
+    ("NMS_TRT", 3, {"codeType": 7, "numClasses": 1}, "tensors of priors"),
+    ("PriorBox_TRT", 2, {"variance": [0.1] * 4}, "lacks its required field 'minSize'"),
+    ("Proposal", 2, {"input_height": 9, "input_width": 9}, "lacks its fields 'anchor_sizes'"),
+    ("ProposalLayer_TRT", 2, {"image_size": [3, 64]}, "channels, height and width"),
+    ("RPROI_TRT", 4, {"anchorsRatios": [1.0], "anchorsRatioCount": 2}, "has 1 numbers, where 'anchorsRatioCount' is 2"),
+    ("VoxelGeneratorPlugin", 2, {"point_cloud_range": [0.0] * 6, "voxel_size": [1.0] * 3}, "make 0 voxels"),
+    ("DecodeBbox3DPlugin", 3, {}, "lacks its required field 'anchor_bottom_height'"),
 ])
 def test_refusals(network, logger, operator, inputs, fields, reason):
     names = [f"i{k}" for k in range(inputs)]

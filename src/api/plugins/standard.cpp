@@ -65,6 +65,13 @@ PluginAttribute attributeOf(const PluginField& field) {
   }
 }
 
+std::vector<PluginAttribute> attributesOf(PluginFields fields) {
+  const PluginFieldCollection view = fields.view();
+  std::vector<PluginAttribute> attributes;
+  for (int32_t i = 0; i < view.nbFields; ++i) attributes.push_back(attributeOf(view.fields[i]));
+  return attributes;
+}
+
 // What an object of either class knows. Objects are found again by their address: what others wrote
 // may have no run-time type information.
 class StandardObject {
@@ -75,26 +82,25 @@ class StandardObject {
         version(std::move(version)),
         space(std::move(space)),
         fields(std::move(fields)),
-        name_(plugin.name) {}
+        name_(plugin.name),
+        outputs_(onnx::outputTypesOf(plugin, attributesOf(this->fields))) {}
 
   const StandardPlugin& plugin;
   std::string version, space;
   PluginFields fields;
 
   const char* name() const { return name_.c_str(); }
-  int32_t outputs() const { return static_cast<int32_t>(plugin.outputs.size()); }
+  int32_t outputs() const { return static_cast<int32_t>(outputs_.size()); }
 
   std::vector<Value*> add(Graph& graph, const std::string& layer, const std::vector<Value*>& inputs,
                           Node* before) const {
-    PluginFields copy = fields;
-    const PluginFieldCollection view = copy.view();
-    std::vector<PluginAttribute> attributes;
-    for (int32_t i = 0; i < view.nbFields; ++i) attributes.push_back(attributeOf(view.fields[i]));
+    std::vector<PluginAttribute> attributes = attributesOf(fields);
+    attributes.push_back({"plugin_version", version});
     return onnx::addStandardPlugin(graph, plugin, layer, inputs, attributes, before);
   }
 
   nvinfer1::DataType outputType(size_t i, const nvinfer1::DataType* inputs) const {
-    const char letter = i < plugin.outputs.size() ? plugin.outputs[i] : 'x';
+    const char letter = i < outputs_.size() ? outputs_[i] : 'x';
     return letter == 'i'   ? nvinfer1::DataType::kINT32
            : letter == 'f' ? nvinfer1::DataType::kFLOAT
                            : inputs[0];
@@ -137,7 +143,7 @@ class StandardObject {
   }
 
  private:
-  std::string name_;
+  std::string name_, outputs_;
 };
 
 struct LiveObjects {

@@ -145,6 +145,26 @@ TEST_F(StandardPlugins, TellShapesAndAreStored) {
   EXPECT_THAT(listOf(layer->getOutput(0)->getDimensions()), ElementsAre(-1, 16, 1, 1));
 }
 
+// As many outputs as a field says, from no input.
+TEST_F(StandardPlugins, CountTheirOutputs) {
+  const std::vector<float> ratios{1, 2, 0.5F}, variance{0.1F, 0.1F, 0.2F, 0.2F};
+  const std::vector<int32_t> maps{2, 1};
+  const int32_t layers = 2;
+  const PluginField fields[] = {{"aspectRatios", ratios.data(), PluginFieldType::kFLOAT32, 3},
+                                {"variance", variance.data(), PluginFieldType::kFLOAT32, 4},
+                                {"featureMapShapes", maps.data(), PluginFieldType::kINT32, 2},
+                                field("numLayers", layers)};
+  const PluginPtr plugin = make("GridAnchor_TRT", {std::begin(fields), std::end(fields)});
+  ASSERT_TRUE(plugin);
+  EXPECT_EQ(plugin->getNbOutputs(), 2);
+  IPluginV2Layer* layer = client_.network->addPluginV2(nullptr, 0, *plugin);
+  ASSERT_TRUE(layer) << client_.logger.errors.back();
+  EXPECT_EQ(layer->getNbOutputs(), 2);
+  EXPECT_THAT(listOf(layer->getOutput(1)->getDimensions()), ElementsAre(1, 2, 16, 1));
+  EXPECT_EQ(layer->getOutput(0)->getType(), nvinfer1::DataType::kFLOAT);
+  EXPECT_FALSE(make("GridAnchor_TRT", {}));
+}
+
 TEST_F(StandardPlugins, RefuseWhatDoesNotFit) {
   ITensor* x = client_.input("x", Dims4(1, 4, 2, 2));
   const float stride = 2.5F;

@@ -7,13 +7,13 @@
 
 namespace camshaft::onnx::importer {
 
-namespace {
-
 Value* bitCast(const NodeImport& node, Value* x, DataType to) {
   BitCastAttrs attrs;
   attrs.to = to;
   return x->dataType() == to ? x : node.add(&ops::BitCast, {x}, attrs);
 }
+
+namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -6,6 +6,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/tensorrt/fields.h"
+#include "onnx/ops/tensorrt/packed_sequences.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
@@ -61,34 +62,71 @@ void importDisentangledAttention(NodeImport& node) {
   node.setOutput(node.binary(ScalarOp::kMul, sum, numberIn(node, "factor", 1)));
 }
 
-// [S, B, 3 * E, 1, 1], each head's query, key and value side by side, to [S, B, E, 1, 1]. The mask
-// has the number of words of each sequence.
-void importQkvToContext(NodeImport& node) {
-  Value* x = node.input(0, 5);
-  if (flagIn(node, "var_seqlen") || node.inputCount() > 2)
-    node.unsupported("sequences one after the other (var_seqlen) are not supported");
+namespace {
+
+struct Heads {
+  int64_t count, size;
+};
+
+Heads headsOf(const NodeImport& node, const Dim& columns) {
   const int64_t heads = positiveIn(node, "num_heads", 12);
   const int64_t width = positiveIn(node, "hidden_size", 768);
-  const Shape& shape = x->shape();
-  requireSize(node, shape[2], "columns", 3 * width);
+  requireSize(node, columns, "columns", 3 * width);
   if (width % heads != 0)
     node.invalid("its hidden_size ", width, " does not go into ", heads, " heads");
-  const int64_t size = width / heads;
-  Value* split = node.reshape(x, {shape[0], shape[1], heads, 3, size});
+  return {heads, width / heads};
+}
+
+// Words [S, B, 3 * E], each head's query, key and value side by side, to [S, B, E]; the mask
+// broadcasts to [B, heads, S, S].
+Value* selfAttention(const NodeImport& node, Value* x, const Heads& heads, Value* mask) {
+  const Shape shape = x->shape();
+  Value* split = node.reshape(x, {shape[0], shape[1], heads.count, 3, heads.size});
   split = node.transpose(split, {3, 1, 2, 0, 4});
   const auto part = [&](int64_t i) {
-    return node.reshape(node.slice(split, 0, i, 1), {shape[1], heads, shape[0], size});
+    return node.reshape(node.slice(split, 0, i, 1), {shape[1], heads.count, shape[0], heads.size});
   };
   std::vector<Value*> inputs{part(0), part(1), part(2)};
+  if (mask) inputs.push_back(mask);
+  AttentionAttrs attrs;
+  attrs.scale = 1 / std::sqrt(static_cast<double>(heads.size));
+  Value* y = node.transpose(node.add(&ops::Attention, std::move(inputs), attrs), {2, 0, 1, 3});
+  return node.reshape(y, {shape[0], shape[1], heads.count * heads.size});
+}
+
+// One sequence after the other, [words, 3 * E, 1, 1]: a word sees those of its own.
+void importPackedAttention(NodeImport& node) {
+  Value* x = node.input(0, 4);
+  const Dim words = x->shape()[0];
+  const Heads heads = headsOf(node, x->shape()[1]);
+  Value* begin = beginOfSequences(node, node.input(2, 1), words);
+  Value* mask = node.binary(ScalarOp::kEqual, node.reshape(begin, {1, 1, words, 1}),
+                            node.reshape(begin, {1, 1, 1, words}));
+  x = node.reshape(x, {words, 1, 3 * heads.count * heads.size});
+  Value* y = selfAttention(node, x, heads, mask);
+  node.setOutput(node.reshape(y, {words, heads.count * heads.size, 1, 1}));
+}
+
+}  // namespace
+
+// [S, B, 3 * E, 1, 1] to [S, B, E, 1, 1]. The mask has the number of words of each sequence.
+void importQkvToContext(NodeImport& node) {
+  if (!isFloat(node.input(0)->dataType()) || node.has("use_explicit_int8"))
+    node.unsupported(
+        "version 3 and 6 of it, on interleaved 8-bit integers, are not there; use "
+        "version 2 or 5 between DequantizeLinear and QuantizeLinear");
+  if (flagIn(node, "var_seqlen") || node.inputCount() > 2) return importPackedAttention(node);
+  Value* x = node.input(0, 5);
+  const Shape shape = x->shape();
+  const Heads heads = headsOf(node, shape[2]);
+  Value* mask = nullptr;
   if (Value* counts = node.optionalInput(1)) {
     requireSize(node, numElements(counts->shape()), "counts of words", shape[1]);
     counts = node.cast(node.reshape(counts, {shape[1], 1, 1, 1}), DataType::kI64);
-    inputs.push_back(
-        node.binary(ScalarOp::kLess, counting(node, DataType::kI64, shape[0]), counts));
+    mask = node.binary(ScalarOp::kLess, counting(node, DataType::kI64, shape[0]), counts);
   }
-  AttentionAttrs attrs;
-  attrs.scale = 1 / std::sqrt(static_cast<double>(size));
-  Value* y = node.transpose(node.add(&ops::Attention, std::move(inputs), attrs), {2, 0, 1, 3});
+  const int64_t width = heads.count * heads.size;
+  Value* y = selfAttention(node, node.reshape(x, {shape[0], shape[1], 3 * width}), heads, mask);
   node.setOutput(node.reshape(y, {shape[0], shape[1], width, 1, 1}));
 }
 

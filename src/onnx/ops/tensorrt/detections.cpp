@@ -6,6 +6,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/reduce.h"
+#include "onnx/ops/tensorrt/boxes.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
@@ -79,6 +80,21 @@ Value* withoutClass(const NodeImport& node, Value* scores, const Dim& which) {
   const Term result = where(isIt, kNever, formula.input(0, DataType::kF32));
   return node.pointwise({scores, counting(node, DataType::kI64, scores->shape()[2])},
                         formula.take(result));
+}
+
+// Of every class of every image the best `count` scores, the others at nothing.
+Value* bestScores(const NodeImport& node, Value* scores, int64_t count) {
+  const Dim& boxes = scores->shape()[1];
+  if (count == 0 || (boxes.isConstant() && boxes.value() <= count)) return scores;
+  TopKAttrs attrs;
+  attrs.axis = 1;
+  attrs.k = min(count, boxes);
+  const Node* top = node.addNode(&ops::TopK, {scores}, attrs);
+  Value* least = node.slice(top->output(0), 1, attrs.k - 1, 1);
+  Formula formula;
+  const Term score = formula.input(0, DataType::kF32);
+  const Term result = where(score < formula.input(1, DataType::kF32), kNever, score);
+  return node.pointwise({scores, least}, formula.take(result));
 }
 
 // Results in the order in which they were found, class by class.
@@ -172,9 +188,34 @@ float atLeastThreshold(double threshold) {
 Detections detect(const NodeImport& node, const Candidates& candidates,
                   const Suppression& suppression) {
   const Shape& shape = candidates.scores->shape();
-  Value* scores = withoutClass(node, candidates.scores, suppression.background);
+  Value* scores = bestScores(node, candidates.scores, suppression.candidates);
+  scores = withoutClass(node, scores, suppression.background);
   const Lists lists = listsOf(node, candidates, scores, suppression.agnostic);
   return best(node, search(node, lists, suppression), shape[0], suppression);
+}
+
+Value* propose(const NodeImport& node, Value* boxes, Value* scores, const Dim& before,
+               int64_t after, double iouThreshold) {
+  const Dim images = scores->shape()[0];
+  TopKAttrs attrs;
+  attrs.axis = 1;
+  attrs.k = min(before, scores->shape()[1]);
+  const Dim count = attrs.k;
+  Value* order = node.addNode(&ops::TopK, {scores}, std::move(attrs))->output(1);
+  GatherElementsAttrs along;
+  along.axis = 1;
+  order = node.expand(node.reshape(order, {images, count, 1}), {images, count, 4});
+  // Their places stand for their scores, which may be minus infinity.
+  Value* places = node.binary(ScalarOp::kSub, node.cast(sizeTensor(node, count), DataType::kF32),
+                              counting(node, DataType::kF32, count));
+  Candidates candidates{};
+  candidates.boxes = node.add(&ops::GatherElements, {boxes, order}, along);
+  candidates.overlap = withLastPixel(node, candidates.boxes);
+  candidates.scores = node.expand(node.reshape(places, {1, count, 1}), {images, count, 1});
+  Suppression suppression;
+  suppression.iouThreshold = static_cast<float>(iouThreshold);
+  suppression.results = suppression.perClass = after;
+  return detect(node, candidates, suppression).boxes;
 }
 
 }  // namespace camshaft::onnx::importer

@@ -14,6 +14,7 @@ struct Candidates {
 struct Suppression {
   float iouThreshold = 0.5F;  // boxes that overlap a better one by more are dropped
   float scoreThreshold = 0;   // only scores above it count
+  int64_t candidates = 0;     // per image and class, the best ones; 0: all
   Dim results;                // per image; fewer are filled up
   Dim perClass;               // per image and class at most
   Dim background = -1;        // a class that does not count
@@ -31,6 +32,11 @@ struct Detections {
 
 Detections detect(const NodeImport& node, const Candidates& candidates,
                   const Suppression& suppression);
+
+// The best `before` boxes of each image, [N, B, 4] by scores [N, B], and of these what suppression
+// leaves: [N, after, 4], best first, zeros behind. No score is too low.
+Value* propose(const NodeImport& node, Value* boxes, Value* scores, const Dim& before,
+               int64_t after, double iouThreshold);
 
 // What is above the largest number below the threshold is at least the threshold.
 float atLeastThreshold(double threshold);

@@ -28,6 +28,15 @@ std::optional<std::vector<double>> numbersIn(const NodeImport& node, std::string
   node.invalid("its field '", field, "' must hold numbers and is ", wire::toString(found->type));
 }
 
+std::vector<double> numbersIn(const NodeImport& node, std::string_view field, size_t count) {
+  const auto numbers = numbersIn(node, field);
+  if (!numbers) node.invalid("it lacks its required field '", field, "'");
+  if (numbers->size() != count)
+    node.invalid("its field '", field, "' has ", numbers->size(), " numbers where it needs ",
+                 count);
+  return *numbers;
+}
+
 std::vector<int64_t> integersIn(const NodeImport& node, std::string_view field,
                                 std::vector<int64_t> missing) {
   const auto numbers = numbersIn(node, field);
@@ -65,16 +74,22 @@ int64_t positiveIn(const NodeImport& node, std::string_view field, int64_t missi
   return integer;
 }
 
+std::string versionIn(const NodeImport& node) {
+  const wire::Attribute* version = node.find("plugin_version");
+  if (!version) return "1";
+  return version->type == wire::AttributeType::kInt ? std::to_string(version->i)
+                                                    : std::string(version->s);
+}
+
+Value* constantOf(const NodeImport& node, const std::vector<double>& numbers, const Dims& shape) {
+  const std::vector<float> elements(numbers.begin(), numbers.end());
+  return node.graph().addConstant<float>(node.name(), DataType::kF32, shape, elements);
+}
+
 Value* constantIn(const NodeImport& node, std::string_view field, DataType type,
                   const Dims& shape) {
-  const auto numbers = numbersIn(node, field);
-  if (!numbers) node.invalid("it lacks its required field '", field, "'");
-  if (static_cast<int64_t>(numbers->size()) != volumeOf(shape))
-    node.invalid("its field '", field, "' has ", numbers->size(), " numbers where it needs ",
-                 volumeOf(shape));
-  const std::vector<float> elements(numbers->begin(), numbers->end());
-  return node.cast(node.graph().addConstant<float>(node.name(), DataType::kF32, shape, elements),
-                   type);
+  const auto count = static_cast<size_t>(volumeOf(shape));
+  return node.cast(constantOf(node, numbersIn(node, field, count), shape), type);
 }
 
 }  // namespace camshaft::onnx::importer

@@ -4,6 +4,7 @@
 
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
+#include "onnx/ops/tensorrt/boxes.h"
 #include "onnx/ops/tensorrt/detections.h"
 #include "onnx/ops/tensorrt/fields.h"
 #include "onnx/size.h"
@@ -16,40 +17,15 @@ namespace camshaft::onnx::importer {
 
 namespace {
 
-Value* partOf(const NodeImport& node, Value* boxes, int64_t begin) {
-  return node.slice(boxes, boxes->rank() - 1, begin, 2);
-}
-
-Value* joined(const NodeImport& node, Value* a, Value* b) {
-  return node.concat({a, b}, a->rank() - 1);
-}
-
-// Boxes [..., 4]: the corners in order.
-Value* ordered(const NodeImport& node, Value* boxes) {
-  Value *a = partOf(node, boxes, 0), *b = partOf(node, boxes, 2);
-  return joined(node, node.binary(ScalarOp::kMin, a, b), node.binary(ScalarOp::kMax, a, b));
-}
-
-// Centres and sizes as corners.
-Value* cornersOf(const NodeImport& node, Value* boxes) {
-  Value* centre = partOf(node, boxes, 0);
-  Value* half = node.binary(ScalarOp::kMul, partOf(node, boxes, 2), 0.5);
-  return joined(node, node.binary(ScalarOp::kSub, centre, half),
-                node.binary(ScalarOp::kAdd, centre, half));
-}
-
 // Corrections of anchors as boxes, both coded alike.
 Value* decoded(const NodeImport& node, Value* boxes, Value* anchors, bool centred) {
   if (boxes->rank() == 4) {
     const Shape& shape = anchors->shape();
     anchors = node.reshape(anchors, {shape[0], shape[1], 1, 4});
   }
-  if (!centred) return node.binary(ScalarOp::kAdd, ordered(node, boxes), ordered(node, anchors));
-  Value *centre = partOf(node, anchors, 0), *size = partOf(node, anchors, 2);
-  Value* moved = node.binary(ScalarOp::kMul, partOf(node, boxes, 0), size);
-  Value* grown = node.unary(ScalarOp::kExp, partOf(node, boxes, 2));
-  return joined(node, node.binary(ScalarOp::kAdd, moved, centre),
-                node.binary(ScalarOp::kMul, grown, size));
+  return centred ? corrected(node, anchors, boxes)
+                 : node.binary(ScalarOp::kAdd, orderedCorners(node, boxes),
+                               orderedCorners(node, anchors));
 }
 
 // Boxes [N, B, 4], [N, B, 1, 4] or [N, B, C, 4], of rank 3 where all classes share them, and
@@ -79,10 +55,6 @@ double iouThresholdOf(const NodeImport& node, std::string_view field) {
   return threshold;
 }
 
-Value* clipped(const NodeImport& node, Value* boxes) {
-  return node.binary(ScalarOp::kMin, node.binary(ScalarOp::kMax, boxes, 0.0), 1.0);
-}
-
 Value* withoutLast(const NodeImport& node, Value* x) {
   return node.reshape(x, {x->shape().begin(), x->shape().end() - 1});
 }
@@ -104,7 +76,7 @@ void importEfficientNms(NodeImport& node) {
   if (Value* anchors = node.optionalInput(2, 3))
     candidates.boxes =
         decoded(node, candidates.boxes, node.cast(anchors, DataType::kF32), coding == 1);
-  if (coding == 1) candidates.boxes = cornersOf(node, candidates.boxes);
+  if (coding == 1) candidates.boxes = cornersOfCentred(node, candidates.boxes);
   Suppression suppression;
   suppression.iouThreshold = atLeastThreshold(iouThresholdOf(node, "iou_threshold"));
   suppression.scoreThreshold = atLeastThreshold(rounded(threshold, type));
@@ -142,7 +114,7 @@ void importEfficientNmsOfTensorFlow(NodeImport& node) {
   if (flagIn(node, "pad_per_class") && perClass > 0)
     suppression.results = min(suppression.results, candidates.scores->shape()[2] * perClass);
   const Detections found = detect(node, candidates, suppression);
-  Value* boxes = flagIn(node, "clip_boxes") ? clipped(node, found.boxes) : found.boxes;
+  Value* boxes = flagIn(node, "clip_boxes") ? clamped(node, found.boxes, 0, 1) : found.boxes;
   const bool isImplicit = node.opType() == "EfficientNMS_Implicit_TF_TRT";
   node.setOutput(0, isImplicit ? withoutLast(node, found.counts) : found.counts);
   node.setOutput(1, node.cast(boxes, type));
@@ -157,7 +129,7 @@ void importEfficientNmsIndices(NodeImport& node) {
     node.invalid("its boxes have rank 4, and its classes share theirs");
   const Shape& shape = candidates.scores->shape();
   if (integerIn(node, "center_point_box", 0) != 0)
-    candidates.boxes = cornersOf(node, candidates.boxes);
+    candidates.boxes = cornersOfCentred(node, candidates.boxes);
   NonMaxSuppressionAttrs attrs;
   const int64_t perClass = positiveIn(node, "max_output_boxes_per_class", 100);
   attrs.limit = perClass;
@@ -182,33 +154,6 @@ void importEfficientNmsIndices(NodeImport& node) {
   node.setOutput(node.cast(node.add(&ops::Gather, {all, index}, GatherAttrs{}), DataType::kI32));
 }
 
-namespace {
-
-// Of every class of every image the best `count` scores, the others at nothing.
-Value* bestScores(const NodeImport& node, Value* scores, int64_t count) {
-  const Dim& boxes = scores->shape()[1];
-  if (boxes.isConstant() && boxes.value() <= count) return scores;
-  TopKAttrs attrs;
-  attrs.axis = 1;
-  attrs.k = min(count, boxes);
-  const Node* top = node.addNode(&ops::TopK, {scores}, attrs);
-  Value* least = node.slice(top->output(0), 1, attrs.k - 1, 1);
-  Formula formula;
-  const Term score = formula.input(0, DataType::kF32);
-  const Term result = where(score < formula.input(1, DataType::kF32),
-                            -std::numeric_limits<double>::infinity(), score);
-  return node.pointwise({scores, least}, formula.take(result));
-}
-
-// Boxes of pixels are as wide as the number of their pixels.
-Value* withLastPixel(const NodeImport& node, Value* boxes) {
-  Value* corners = ordered(node, boxes);
-  return joined(node, partOf(node, corners, 0),
-                node.binary(ScalarOp::kAdd, partOf(node, corners, 2), 1.0));
-}
-
-}  // namespace
-
 // Classes are numbers of the boxes' type, -1 where there is none. The plugin for static shapes
 // counts in [N], the other in [N, 1].
 void importBatchedNms(NodeImport& node) {
@@ -222,16 +167,16 @@ void importBatchedNms(NodeImport& node) {
   const bool isNormalized = flagIn(node, "isNormalized", true);
   if (!isNormalized && flagIn(node, "caffeSemantics", true))
     candidates.overlap = withLastPixel(node, candidates.boxes);
-  candidates.scores = bestScores(node, candidates.scores, positiveIn(node, "topK", 4096));
   Suppression suppression;
   suppression.iouThreshold = static_cast<float>(numberIn(node, "iouThreshold", 0.5));
   suppression.scoreThreshold = static_cast<float>(numberIn(node, "scoreThreshold", 0));
+  suppression.candidates = positiveIn(node, "topK", 4096);
   suppression.results = positiveIn(node, "keepTopK", 100);
   suppression.perClass = suppression.results;
   suppression.background = integerIn(node, "backgroundLabelId", -1);
   suppression.noClass = -1;
   const Detections found = detect(node, candidates, suppression);
-  Value* boxes = flagIn(node, "clipBoxes", true) ? clipped(node, found.boxes) : found.boxes;
+  Value* boxes = flagIn(node, "clipBoxes", true) ? clamped(node, found.boxes, 0, 1) : found.boxes;
   const bool isStatic = node.opType() == "BatchedNMS_TRT";
   node.setOutput(0, isStatic ? withoutLast(node, found.counts) : found.counts);
   node.setOutput(1, node.cast(boxes, type));

@@ -1,9 +1,10 @@
-// Activations, and plugins that move elements.
+// Activations, and plugins that move or choose elements.
 #include "onnx/formula.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/tensorrt/fields.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
+#include "ops/index.h"
 #include "ops/rules.h"
 
 namespace camshaft::onnx::importer {
@@ -84,6 +85,18 @@ void importBatchTile(NodeImport& node) {
   Shape shape = x->shape();
   shape[0] = batches->shape()[0];
   node.setOutput(node.expand(x, std::move(shape)));
+}
+
+// ONNX's TopK with a known k, and indices of 32 bits.
+void importTopkPlugin(NodeImport& node) {
+  Value* x = node.input(0, Ranks::from(1));
+  TopKAttrs attrs;
+  attrs.axis = node.axis(integerIn(node, "axis", -1), x->rank());
+  attrs.k = positiveIn(node, "k", 0);
+  attrs.largest = flagIn(node, "is_largest", true);
+  const Node* top = node.addNode(&ops::TopK, {x}, std::move(attrs));
+  node.setOutput(0, top->output(0));
+  node.setOutput(1, node.cast(top->output(1), DataType::kI32));
 }
 
 }  // namespace camshaft::onnx::importer

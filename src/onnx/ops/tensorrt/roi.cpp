@@ -1,9 +1,12 @@
 // Regions of interest, cut out of feature maps and brought to one size.
 #include "ops/roi.h"
 
+#include <cmath>
+
 #include "onnx/formula.h"
 #include "onnx/ops/crop.h"
 #include "onnx/ops/range.h"
+#include "onnx/ops/tensorrt/boxes.h"
 #include "onnx/ops/tensorrt/fields.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
@@ -147,26 +150,15 @@ Value* pooledOf(const NodeImport& node, Value* map, const Sides& sides, Value* i
   return node.add(&ops::RoiAlign, {map, boxes, images}, attrs);
 }
 
-}  // namespace
-
 // Large boxes are taken from coarse maps. Every map is asked for all of them, and the one that a
-// box belongs to is chosen: how many belong to each only a run knows.
-void importPyramidRoiAlign(NodeImport& node) {
-  const PyramidFields fields = pyramidFields(node);
-  Value* boxes = node.input(0, 3);
-  const Dim images = boxes->shape()[0], count = boxes->shape()[1];
-  const Sides sides = sidesOf(node, node.cast(listOf(node, boxes), DataType::kF32), fields);
-  Value* area = node.reshape(areaOf(node, sides, fields), {images * count, 1, 1, 1});
-  Value* image = node.reshape(counting(node, DataType::kI64, images), {images, 1});
-  image = node.reshape(node.expand(image, {images, count}), {images * count});
-  const double pixels = static_cast<double>(fields.image[0]) * static_cast<double>(fields.image[1]);
-  auto threshold = static_cast<double>(fields.scale * fields.scale) / pixels / 4;
-  if (flagIn(node, "legacy")) threshold = 224.0 * 224 * 2 / (1024.0 * 1024) / 16;
+// box belongs to is chosen: how many belong to each only a run knows. A map takes boxes whose area,
+// [R, 1, 1, 1], is above the threshold, four times that of the map before.
+template <class PooledOf>
+Value* chosenByArea(const NodeImport& node, Value* area, double threshold,
+                    const PooledOf& pooledOfMap) {
   Value* result = nullptr;
   for (int i = 1; i < node.inputCount(); ++i) {
-    Value* map = node.input(i, 4);
-    requireSize(node, map->shape()[0], "images in its maps", images);
-    Value* pooled = pooledOf(node, map, sides, image, count, fields);
+    Value* pooled = pooledOfMap(i, node.input(i, 4));
     if (i > 1) {
       Formula formula;
       const Term isLarge = formula.input(0, DataType::kF32) > threshold;
@@ -178,8 +170,71 @@ void importPyramidRoiAlign(NodeImport& node) {
     result = pooled;
   }
   if (!result) node.invalid("it lacks its feature maps");
+  return result;
+}
+
+// Which image each box of [N * R] is of.
+Value* imagesOf(const NodeImport& node, const Dim& images, const Dim& count) {
+  Value* image = node.reshape(counting(node, DataType::kI64, images), {images, 1});
+  return node.reshape(node.expand(image, {images, count}), {images * count});
+}
+
+}  // namespace
+
+void importPyramidRoiAlign(NodeImport& node) {
+  const PyramidFields fields = pyramidFields(node);
+  Value* boxes = node.input(0, 3);
+  const Dim images = boxes->shape()[0], count = boxes->shape()[1];
+  const Sides sides = sidesOf(node, node.cast(listOf(node, boxes), DataType::kF32), fields);
+  Value* area = node.reshape(areaOf(node, sides, fields), {images * count, 1, 1, 1});
+  Value* image = imagesOf(node, images, count);
+  const double pixels = static_cast<double>(fields.image[0]) * static_cast<double>(fields.image[1]);
+  auto threshold = static_cast<double>(fields.scale * fields.scale) / pixels / 4;
+  if (flagIn(node, "legacy")) threshold = 224.0 * 224 * 2 / (1024.0 * 1024) / 16;
+  Value* result = chosenByArea(node, area, threshold, [&](int, Value* map) {
+    requireSize(node, map->shape()[0], "images in its maps", images);
+    return pooledOf(node, map, sides, image, count, fields);
+  });
   node.setOutput(
       node.reshape(result, {images, count, result->shape()[1], fields.pooled, fields.pooled}));
+}
+
+// Boxes (y1, x1, y2, x2) in pixels of the image, and maps of which each is half as large as the one
+// before, the first a quarter of the image. One sample lies in the middle of each bin; what is no
+// box in the image gives zeros.
+void importMultilevelCropAndResize(NodeImport& node) {
+  const int64_t pooled = positiveIn(node, "pooled_size", 7);
+  const std::vector<int64_t> image = integersIn(node, "image_size", {3, 832, 1344});
+  if (image.size() != 3) node.invalid("its field 'image_size' must hold three sizes");
+  const Dim images = node.input(0, 3)->shape()[0], count = node.input(0)->shape()[1];
+  Value* boxes = node.cast(listOf(node, node.input(0)), DataType::kF32);
+  const auto side = [&](int64_t i) {
+    return node.reshape(node.slice(boxes, 1, i, 1), {images * count, 1, 1, 1});
+  };
+  Formula formula;
+  const Term y1 = formula.input(0, DataType::kF32), x1 = formula.input(1, DataType::kF32);
+  const Term y2 = formula.input(2, DataType::kF32), x2 = formula.input(3, DataType::kF32);
+  const Term height = where(y2 > static_cast<double>(image[1]), 0.0, y2 - y1);
+  const Term width = where(x2 > static_cast<double>(image[2]), 0.0, x2 - x1);
+  const Term isBox = (smaller(height, width) > 0) && (smaller(y1, x1) >= 0);
+  Value* area = node.pointwise({side(0), side(1), side(2), side(3)},
+                               formula.take(where(isBox, height * width, 0.0)));
+  Value* which = imagesOf(node, images, count);
+  Value* result = chosenByArea(node, area, 224.0 * 224 / 4, [&](int i, Value* map) {
+    requireSize(node, map->shape()[0], "images in its maps", images);
+    // RoiAlign takes half a pixel off.
+    RoiAlignAttrs attrs;
+    attrs.height = attrs.width = pooled;
+    attrs.samplingRatio = 1;
+    Value* scaled = node.binary(ScalarOp::kDiv, swappedAxes(node, boxes), std::exp2(i + 1));
+    Value* shifted = node.binary(ScalarOp::kAdd, scaled, 0.5);
+    return node.add(&ops::RoiAlign, {map, shifted, which}, attrs);
+  });
+  Formula inside;
+  const Term value = inside.input(0, result->dataType());
+  const Term isEmpty = inside.input(1, DataType::kF32) == 0.0;
+  result = node.pointwise({result, area}, inside.take(where(isEmpty, 0.0, value)));
+  node.setOutput(node.reshape(result, {images, count, result->shape()[1], pooled, pooled}));
 }
 
 }  // namespace camshaft::onnx::importer
