@@ -1,6 +1,7 @@
 // Whole networks through compiler, engine file and runtime, against the naive evaluation.
 #include "compiler/compile.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
