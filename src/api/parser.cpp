@@ -144,8 +144,8 @@ class Parser : public nvonnxparser::IParser {
     Graph graph;
     onnx::NodeOutputs nodeOutputs;
     const ModelPlugins plugins = this->plugins();
-    reader_.report(
-        onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs, .plugins = &plugins}));
+    reader_.report(onnx::importModel(
+        model, graph, {.nodeOutputs = &nodeOutputs, .keepCopies = true, .plugins = &plugins}));
     if (getNbErrors() > 0) return false;
     network().setGraph(std::move(graph));
     for (const auto& [name, values] : nodeOutputs)

@@ -48,6 +48,28 @@ TEST_F(ParserTest, GivesTheTensorsOfNodes) {
   EXPECT_EQ(parser_->getLayerOutputTensor(nullptr, 0), nullptr);
 }
 
+TEST_F(ParserTest, NodesThatChangeNothingAreLayers) {
+  ASSERT_TRUE(parse(TestModel()
+                        .input("x", {2, 3})
+                        .node({"Identity", {"x"}, {"h"}, {}, "first"})
+                        .node({"Dropout", {"h"}, {"g"}, {}, "second"})
+                        .node({"Identity", {"g"}, {"y"}, {}, "third"})
+                        .output("y")
+                        .bytes()));
+  nvinfer1::INetworkDefinition& network = *client_.network;
+  ASSERT_EQ(network.getNbLayers(), 3);
+  EXPECT_EQ(network.getLayer(1)->getType(), nvinfer1::LayerType::kIDENTITY);
+  EXPECT_STREQ(network.getLayer(1)->getName(), "second");
+  EXPECT_STREQ(network.getLayer(1)->getMetadata(), "[ONNX Layer: second]");
+  EXPECT_STREQ(network.getLayer(1)->getOutput(0)->getName(), "g");
+  EXPECT_NE(network.getInput(0), network.getOutput(0));
+  network.markOutput(*network.getLayer(0)->getOutput(0));
+  const std::vector<float> data{1, 2, 3, 4, 5, 6};
+  const std::vector<Feed> feeds{{"x", nvinfer1::Dims2(2, 3), data.data()}};
+  EXPECT_EQ(client_.run(feeds, "h"), data);
+  EXPECT_EQ(client_.run(feeds, "y"), data);
+}
+
 TEST_F(ParserTest, ListsSubgraphsAndLeavesTheNetworkAlone) {
   TestModel model;
   model.input("x", {2})

@@ -1,5 +1,6 @@
 """The parser: what it says of models it takes, and of those it does not."""
 
+import json
 import os
 
 import numpy
@@ -25,6 +26,19 @@ def model_of(nodes, initializers=(), opset=17, ir_version=10, functions=(), valu
 
 def descriptions(parser):
     return [parser.get_error(i).desc() for i in range(parser.num_errors)]
+
+
+def test_layers_of_an_engine_name_their_nodes(build, config, network, parser):
+    nodes = [helper.make_node("Relu", ["x"], ["a"], name="rectify"), helper.make_node("Exp", ["a"], ["y"], name="grow")]
+    assert parser.parse(model_of(nodes).SerializeToString())
+    assert network[0].metadata == "[ONNX Layer: rectify]"
+    network[1].metadata = "mine"
+    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+    inspector = build(network).create_engine_inspector()
+    layers = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))["Layers"]
+    entries = [entry for layer in layers for entry in layer["Metadata"].split("\x1e")]
+    assert sorted(entries) == ["[ONNX Layer: rectify]", "mine"]
+    assert sorted(name for layer in layers for name in layer["OriginNodes"]) == ["mine", "rectify"]
 
 
 def test_subgraphs(parser, network):
