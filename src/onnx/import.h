@@ -43,6 +43,9 @@ using NodeOutputs = std::unordered_map<std::string, std::vector<Value*>>;
 struct ImportOptions {
   std::unordered_map<std::string, FixedInput> fixedInputs;
   NodeOutputs* nodeOutputs = nullptr;  // filled when given
+  // Filled when given: the nodes of the main graph that read what a node with a problem makes, and
+  // were not tried for that reason.
+  std::vector<int>* untried = nullptr;
   // Filled when given. Nodes without an importer whose outputs the model declares are then no
   // problem: their outputs become inputs of the graph.
   ImportTrace* trace = nullptr;

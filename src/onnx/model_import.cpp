@@ -247,7 +247,10 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     reportNode(ErrorKind::kUnsupported, node, scope, reason);
     return poison(node, scope);
   }
-  if (hasPoisonedInput(node, scope)) return poison(node, scope);
+  if (hasPoisonedInput(node, scope)) {
+    if (options_.untried && scope.depth == 0) options_.untried->push_back(mainNode_);
+    return poison(node, scope);
+  }
   const size_t problemsBefore = problems_.size();
   try {
     for (const std::string_view input : node.inputs)
