@@ -16,7 +16,7 @@ class Error(RuntimeError):
 
 
 from ._camshaft import *  # noqa: E402,F401,F403
-from ._camshaft import DataType, ILogger, TENSORRT_VERSION  # noqa: E402
+from ._camshaft import DataType, TENSORRT_VERSION  # noqa: E402
 
 __version__: str = TENSORRT_VERSION  # clients branch on TensorRT's version
 camshaft_version = "0.1.0"
@@ -44,7 +44,6 @@ from ._types import _array_at, _data_type_of, nptype as nptype  # noqa: E402,F40
 from .inference import infer as infer  # noqa: E402
 from ._slim import slim as slim  # noqa: E402
 from collections.abc import Iterable as _Iterable  # noqa: E402
-import builtins as _builtins  # noqa: E402
 import importlib as _importlib  # noqa: E402
 from typing import Any as _Any  # noqa: E402
 
@@ -63,8 +62,3 @@ def __getattr__(name: str) -> _Any:
         plugin = _importlib.import_module(".plugin", __name__)
         return plugin if name == "plugin" else getattr(plugin, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
-def init_libnvinfer_plugins(logger: ILogger | None, namespace: str) -> _builtins.bool:
-    """There is no plugin library to load; kept for clients that call it."""
-    return True

@@ -14,14 +14,13 @@ import sys
 import types
 
 import camshaft
-
-from . import _loggers
+from camshaft import _camshaft
 
 
 def _module(name: str) -> types.ModuleType:
     """What camshaft has, with the loggers that make the difference."""
     module = types.ModuleType(name, __doc__)
-    surface = {**vars(camshaft), "Logger": _loggers.Logger, "ILogger": _loggers.ILogger}
+    surface = {**vars(camshaft), "Logger": _camshaft._ReturningLogger, "ILogger": _camshaft._ReturningILogger}
     module.__dict__.update({key: value for key, value in surface.items() if not key.startswith("__")})
     module.__dict__.update(__getattr__=camshaft.__getattr__, __version__=camshaft.__version__, __path__=[],
                            __spec__=importlib.machinery.ModuleSpec(name, None, is_package=True))
