@@ -16,10 +16,16 @@ install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET camshaft_cuda_library)  # found beside the others when there is a GPU
   install(TARGETS camshaft_cuda_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-# TensorRT's sonames, and what a linker takes for them.
-foreach(name ${CAMSHAFT_STAND_INS})
+# TensorRT's sonames. Their plain names lead to the libraries that have the functions: linkers look
+# for these there, and so do programs that load a library by such a name.
+foreach(name ${CAMSHAFT_STAND_INS} ${CAMSHAFT_RUNTIME_STAND_INS})
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tensorrt NAMELINK_SKIP)
-  file(WRITE ${CMAKE_BINARY_DIR}/tensorrt/lib${name}.so "INPUT(-lcamshaft)\n")
+  set(own camshaft)
+  if(name IN_LIST CAMSHAFT_RUNTIME_STAND_INS)
+    set(own camshaft_runtime)
+  endif()
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tensorrt)
+  file(CREATE_LINK ../lib${own}.so ${CMAKE_BINARY_DIR}/tensorrt/lib${name}.so SYMBOLIC)
   install(FILES ${CMAKE_BINARY_DIR}/tensorrt/lib${name}.so
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/tensorrt)
 endforeach()

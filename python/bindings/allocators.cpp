@@ -114,7 +114,8 @@ struct PyDebugListener : OfPython<IDebugListener> {
     return fromPython(false, [&] {
       nb::object done = nb_trampoline.base().attr("process_debug_tensor")(
           address(memory), location, type, shape, textOf(name), address(stream));
-      return nb::cast<bool>(nb::bool_(done));
+      // TensorRT's module does not look at what is returned, and listeners often return nothing.
+      return done.is_none() || nb::cast<bool>(nb::bool_(done));
     });
   }
 };

@@ -42,10 +42,11 @@ void bindOlderStyle();  // adds to classes that are bound
 // Once all classes are bound: none of their objects can be taken for one of another.
 void guardClasses(nb::module_& m);
 
+struct ReturningLogger : nvinfer1::ILogger {};  // camshaft.compat's
+
 // The library reports failure through the logger and returns null; Python raises it. Each object
 // logs through a forwarder that remembers the last error of the calling thread. Objects whose
 // logger is of camshaft.compat do as TensorRT's do instead: they return what C++ returned.
-// It is asked for with the interpreter's lock held.
 nvinfer1::ILogger& remembering(nvinfer1::ILogger& logger);
 void forgetLogger(nvinfer1::ILogger& logger);  // it ends
 // For calls that belong to no object with a logger: their reason is raised, and logged nowhere.

@@ -11,10 +11,12 @@ namespace {
 
 constexpr size_t kMaxDescLength = IErrorRecorder::kMAX_DESC_LENGTH;
 
-struct PyILogger : ILogger {
-  NB_TRAMPOLINE(ILogger);
-  ~PyILogger() override { forgetLogger(*this); }
-  void log(Severity severity, const char* message) noexcept override {
+// Each for both kinds of logger, that of camshaft and that of camshaft.compat.
+template <class Base>
+struct PyLogger : Base {
+  NB_TRAMPOLINE(Base);
+  ~PyLogger() override { forgetLogger(*this); }
+  void log(ILogger::Severity severity, const char* message) noexcept override {
     fromPython(0, [&] {
       nb_trampoline.base().attr("log")(severity, textOf(message));
       return 0;
@@ -23,8 +25,10 @@ struct PyILogger : ILogger {
 };
 
 // Prints to stderr by itself, so that C++ threads need no GIL for it.
-class Logger : public ILogger {
+template <class Base>
+class Logger : public Base {
  public:
+  using Severity = ILogger::Severity;
   explicit Logger(Severity minSeverity) : minSeverity(minSeverity) {}
   ~Logger() override { forgetLogger(*this); }
   void log(Severity severity, const char* message) noexcept override {
@@ -104,6 +108,22 @@ struct Profiler : IProfiler {
   }
 };
 
+template <class Base>
+void bindLogger(nb::module_& m, const char* name) {
+  nb::class_<Logger<Base>, Base> logger(m, name);
+  bindLifetime(logger, "def __enter__(self) -> Logger");
+  logger
+      .def(nb::init<ILogger::Severity>(),
+           nb::arg("min_severity").sig("...") = ILogger::Severity::kWARNING)
+      .def_rw("min_severity", &Logger<Base>::minSeverity)
+      .def(
+          "log",
+          [](Logger<Base>& self, ILogger::Severity severity, const std::string& msg) {
+            self.log(severity, msg.c_str());
+          },
+          "severity"_a, "msg"_a);
+}
+
 }  // namespace
 
 void bindCallbacks(nb::module_& m) {
@@ -114,7 +134,7 @@ void bindCallbacks(nb::module_& m) {
   nb::class_<IVersionedInterface>(m, "IVersionedInterface")
       .def_prop_ro("api_language", &IVersionedInterface::getAPILanguage)
       .def_prop_ro("interface_info", &IVersionedInterface::getInterfaceInfo);
-  nb::class_<ILogger, PyILogger> logger(m, "ILogger");
+  nb::class_<ILogger, PyLogger<ILogger>> logger(m, "ILogger");
   nb::enum_<ILogger::Severity>(logger, "Severity", nb::is_arithmetic())
       .value("INTERNAL_ERROR", ILogger::Severity::kINTERNAL_ERROR)
       .value("ERROR", ILogger::Severity::kERROR)
@@ -124,18 +144,10 @@ void bindCallbacks(nb::module_& m) {
       .export_values();
   logger.def(nb::init<>())
       .def("log", toDefine("log"), nb::sig("def log(self, severity: Severity, msg: str) -> None"));
-  nb::class_<Logger, ILogger> standard(m, "Logger");
-  bindLifetime(standard, "def __enter__(self) -> Logger");
-  standard
-      .def(nb::init<ILogger::Severity>(),
-           nb::arg("min_severity").sig("...") = ILogger::Severity::kWARNING)
-      .def_rw("min_severity", &Logger::minSeverity)
-      .def(
-          "log",
-          [](Logger& self, ILogger::Severity severity, const std::string& msg) {
-            self.log(severity, msg.c_str());
-          },
-          "severity"_a, "msg"_a);
+  bindLogger<ILogger>(m, "Logger");
+  nb::class_<ReturningLogger, ILogger, PyLogger<ReturningLogger>>(m, "_ReturningILogger")
+      .def(nb::init<>());
+  bindLogger<ReturningLogger>(m, "_ReturningLogger");
   nb::class_<IErrorRecorder, IVersionedInterface, PyErrorRecorder>(m, "IErrorRecorder")
       .def(nb::init<>())
       .def_ro_static("MAX_DESC_LENGTH", &kMaxDescLength)

@@ -47,16 +47,10 @@ Forwarders& forwarders() {
   return forwarders;
 }
 
-// camshaft.compat's loggers say so, by an attribute of their class.
-bool returnsFailures(nvinfer1::ILogger& logger) {
-  nb::object object = nb::find(logger);
-  return object.is_valid() && nb::hasattr(object, "_returns_failures");
-}
-
 }  // namespace
 
 nvinfer1::ILogger& remembering(nvinfer1::ILogger& logger) {
-  const bool returns = returnsFailures(logger);
+  const bool returns = dynamic_cast<ReturningLogger*>(&logger) != nullptr;
   const std::lock_guard lock(forwarders().mutex);
   RememberingLogger*& forwarder = forwarders().all[&logger];
   if (!forwarder) forwarder = new RememberingLogger(logger, returns);

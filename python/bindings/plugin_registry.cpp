@@ -205,6 +205,10 @@ void bindRegistry(nb::module_& m) {
           "key"_a, "resource"_a)
       .def("release_plugin_resource", &Registry::releasePluginResource, "key"_a);
   m.def("get_plugin_registry", &getPluginRegistry, nb::rv_policy::reference);
+  m.def(
+      "init_libnvinfer_plugins",
+      [](ILogger* logger, const char* space) { return initLibNvInferPlugins(logger, space); },
+      "logger"_a.none(), "namespace"_a);
   m.def("get_builder_plugin_registry", &getBuilderPluginRegistry, "capability"_a,
         nb::rv_policy::reference);
 }

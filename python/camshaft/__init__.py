@@ -16,7 +16,7 @@ class Error(RuntimeError):
 
 
 from ._camshaft import *  # noqa: E402,F401,F403
-from ._camshaft import DataType, ILogger, TENSORRT_VERSION  # noqa: E402
+from ._camshaft import DataType, TENSORRT_VERSION  # noqa: E402
 
 __version__: str = TENSORRT_VERSION  # clients branch on TensorRT's version
 camshaft_version = "0.1.0"
@@ -41,7 +41,6 @@ from ._plugins import (  # noqa: E402
     QuickPluginCreationRequest as QuickPluginCreationRequest,
 )
 from collections.abc import Iterable as _Iterable  # noqa: E402
-import builtins as _builtins  # noqa: E402
 import importlib as _importlib  # noqa: E402
 from typing import Any as _Any, TYPE_CHECKING as _TYPE_CHECKING  # noqa: E402
 
@@ -73,8 +72,3 @@ def __getattr__(name: str) -> _Any:
     if name in _LATER:
         return getattr(_importlib.import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
-def init_libnvinfer_plugins(logger: ILogger | None, namespace: str) -> _builtins.bool:
-    """There is no plugin library to load; kept for clients that call it."""
-    return True

@@ -292,7 +292,7 @@ TEST(BuildSettings, ThatChangeNothingAreNamedInTheLog) {
   EXPECT_TRUE(client.config->setTilingOptimizationLevel(TilingOptimizationLevel::kFULL));
   EXPECT_TRUE(client.config->setL2LimitForTiling(1 << 20));
   EXPECT_EQ(client.config->getL2LimitForTiling(), 1 << 20);
-  client.config->setPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806, true);
+  client.config->setPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806, false);
   ASSERT_TRUE(client.build());
   EXPECT_EQ(TestLogger::countIn(client.logger.notes, "changes nothing"), 2);
   EXPECT_EQ(TestLogger::countIn(client.logger.notes, "MiB of memory"), 1);

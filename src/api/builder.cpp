@@ -82,6 +82,20 @@ PrecisionRequests requestsOf(const BuilderConfig& config) {
                    : PrecisionRequests::kIgnore;
 }
 
+// An engine is for the machine it is built on, and for this runtime.
+void requireHere(const BuilderConfig& config) {
+  if (config.getEngineCapability() == EngineCapability::kSAFETY)
+    fail(ErrorKind::kUnsupported,
+         "engines of EngineCapability::kSAFETY are for certified runtimes, which this is not; use "
+         "kSTANDARD");
+  if (config.getEngineCapability() == EngineCapability::kDLA_STANDALONE)
+    fail(ErrorKind::kUnsupported, "there is no DLA to build for; use EngineCapability::kSTANDARD");
+  if (config.getRuntimePlatform() != RuntimePlatform::kSAME_AS_BUILD)
+    fail(ErrorKind::kUnsupported,
+         "engines for another platform than that of the build are not available; use "
+         "RuntimePlatform::kSAME_AS_BUILD");
+}
+
 // Layers that are to run where nothing runs are an error, or a warning that says where they do.
 void checkDevices(const INetworkDefinition& network, const BuilderConfig& config, const Log& log) {
   const bool mayFallBack = config.getFlag(BuilderFlag::kGPU_FALLBACK);
@@ -271,6 +285,7 @@ class Builder final : public Implements<IBuilder> {
   std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
     auto& settings = static_cast<BuilderConfig&>(config);
     refuseTypesOf(network, settings);
+    requireHere(settings);
     checkDevices(network, settings, reporter_.log());
     logIdleSettings(settings, reporter_.log());
     std::unique_ptr<SelectorAdapter> selector;

@@ -25,14 +25,17 @@ void BuilderConfig::reset() noexcept {
   tacticSources_ = kAllTacticSources;
   maxNbTactics_ = -1;
   hardware_ = HardwareCompatibilityLevel::kNONE;
+  capability_ = EngineCapability::kSTANDARD;
+  platform_ = RuntimePlatform::kSAME_AS_BUILD;
   pluginLibraries_.clear();
   layerDevices_.clear();
   tiling_ = TilingOptimizationLevel::kNONE;
   l2Limit_ = -1;
   profileStream_ = nullptr;
   quantizationFlags_ = 0;
-  previewFeatures_ = 0;
+  previewFeatures_ = kDefaultPreviewFeatures;
   pools_.fill(std::numeric_limits<std::size_t>::max());
+  pools_[static_cast<size_t>(MemoryPoolType::kTACTIC_SHARED_MEMORY)] = size_t{1} << 30;
   profiles_.clear();
   timings_ = nullptr;
   timingsView_ = {};
@@ -127,6 +130,20 @@ void BuilderConfig::setHardwareCompatibilityLevel(HardwareCompatibilityLevel lev
   attempt(reporter_, [&] {
     requireKnown(level, "level of hardware compatibility");
     hardware_ = level;
+  });
+}
+
+void BuilderConfig::setEngineCapability(EngineCapability capability) noexcept {
+  attempt(reporter_, [&] {
+    requireKnown(capability, "capability of engines");
+    capability_ = capability;
+  });
+}
+
+void BuilderConfig::setRuntimePlatform(RuntimePlatform platform) noexcept {
+  attempt(reporter_, [&] {
+    requireKnown(platform, "platform");
+    platform_ = platform;
   });
 }
 

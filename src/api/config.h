@@ -79,6 +79,11 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override {
     return hardware_;
   }
+  // Builds refuse what is not for here (requireHere, builder.cpp).
+  void setEngineCapability(nvinfer1::EngineCapability capability) noexcept override;
+  nvinfer1::EngineCapability getEngineCapability() const noexcept override { return capability_; }
+  void setRuntimePlatform(nvinfer1::RuntimePlatform platform) noexcept override;
+  nvinfer1::RuntimePlatform getRuntimePlatform() const noexcept override { return platform_; }
   void setPluginsToSerialize(const char* const* paths, int32_t count) noexcept override;
   const char* getPluginToSerialize(int32_t index) const noexcept override;
   int32_t getNbPluginsToSerialize() const noexcept override {
@@ -107,6 +112,9 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   void clearQuantizationFlag(nvinfer1::QuantizationFlag flag) noexcept override;
   void setQuantizationFlag(nvinfer1::QuantizationFlag flag) noexcept override;
   bool getQuantizationFlag(nvinfer1::QuantizationFlag flag) const noexcept override;
+  // TensorRT has it on.
+  static constexpr uint32_t kDefaultPreviewFeatures =
+      1u << static_cast<uint32_t>(nvinfer1::PreviewFeature::kPROFILE_SHARING_0806);
   void setPreviewFeature(nvinfer1::PreviewFeature feature, bool enable) noexcept override;
   bool getPreviewFeature(nvinfer1::PreviewFeature feature) const noexcept override;
   bool setTilingOptimizationLevel(nvinfer1::TilingOptimizationLevel level) noexcept override;
@@ -117,16 +125,12 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   int64_t getL2LimitForTiling() const noexcept override { return l2Limit_; }
 
   // config_refusals.cpp: only the value that these have is taken.
-  void setEngineCapability(nvinfer1::EngineCapability capability) noexcept override;
-  nvinfer1::EngineCapability getEngineCapability() const noexcept override;
   void setInt8Calibrator(nvinfer1::IInt8Calibrator* calibrator) noexcept override;
   nvinfer1::IInt8Calibrator* getInt8Calibrator() const noexcept override { return nullptr; }
   bool setCalibrationProfile(const nvinfer1::IOptimizationProfile* profile) noexcept override;
   const nvinfer1::IOptimizationProfile* getCalibrationProfile() noexcept override {
     return nullptr;
   }
-  void setRuntimePlatform(nvinfer1::RuntimePlatform platform) noexcept override;
-  nvinfer1::RuntimePlatform getRuntimePlatform() const noexcept override;
   bool setRemoteAutoTuningConfig(const char* config) noexcept override;
   const char* getRemoteAutoTuningConfig() const noexcept override { return ""; }
   bool setBuildRoute(const char* route) noexcept override;
@@ -149,6 +153,8 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   nvinfer1::TacticSources tacticSources_;
   int32_t maxNbTactics_;
   nvinfer1::HardwareCompatibilityLevel hardware_;
+  nvinfer1::EngineCapability capability_;
+  nvinfer1::RuntimePlatform platform_;
   std::vector<std::string> pluginLibraries_;  // paths
   std::map<const nvinfer1::ILayer*, nvinfer1::DeviceType> layerDevices_;
   nvinfer1::TilingOptimizationLevel tiling_;

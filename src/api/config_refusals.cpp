@@ -5,20 +5,6 @@ namespace camshaft::api {
 
 using namespace nvinfer1;
 
-void BuilderConfig::setEngineCapability(EngineCapability capability) noexcept {
-  if (capability == EngineCapability::kSAFETY)
-    refused(reporter_,
-            "engines of EngineCapability::kSAFETY are for certified runtimes, which this is not; "
-            "use kSTANDARD",
-            false);
-  else if (capability != getEngineCapability())
-    refused(reporter_, "there is no DLA to build for; use EngineCapability::kSTANDARD", false);
-}
-
-EngineCapability BuilderConfig::getEngineCapability() const noexcept {
-  return EngineCapability::kSTANDARD;
-}
-
 namespace {
 
 constexpr char kNoCalibration[] =
@@ -34,16 +20,6 @@ void BuilderConfig::setInt8Calibrator(IInt8Calibrator* calibrator) noexcept {
 
 bool BuilderConfig::setCalibrationProfile(const IOptimizationProfile* profile) noexcept {
   return profile ? refused(reporter_, kNoCalibration, false) : true;
-}
-
-void BuilderConfig::setRuntimePlatform(RuntimePlatform platform) noexcept {
-  if (platform != getRuntimePlatform())
-    refused(reporter_, "engines for another platform than that of the build are not available",
-            false);
-}
-
-RuntimePlatform BuilderConfig::getRuntimePlatform() const noexcept {
-  return RuntimePlatform::kSAME_AS_BUILD;
 }
 
 bool BuilderConfig::setRemoteAutoTuningConfig(const char* config) noexcept {

@@ -46,9 +46,12 @@ constexpr Idle<PreviewFeature> kFeatures[] = {
 void logIdleSettings(const BuilderConfig& config, const Log& log) {
   for (const auto& [flag, name, reason] : kFlags)
     if (config.getFlag(flag)) log.info("builder flag ", name, " changes nothing: ", reason);
-  for (const auto& [feature, name, reason] : kFeatures)
-    if (config.getPreviewFeature(feature))
+  for (const auto& [feature, name, reason] : kFeatures) {
+    const bool byDefault =
+        (BuilderConfig::kDefaultPreviewFeatures >> static_cast<uint32_t>(feature) & 1) != 0;
+    if (config.getPreviewFeature(feature) != byDefault)
       log.info("preview feature ", name, " changes nothing: ", reason);
+  }
   if (config.getTilingOptimizationLevel() != TilingOptimizationLevel::kNONE)
     log.info("the level of tiling changes nothing: layers run one after the other");
   if (config.getProfileStream())

@@ -27,6 +27,18 @@ void Network::setGraph(Graph graph) {
 
 namespace {
 
+// Copies are for those who look at the network. One that gives an output its name stays, and so does
+// one that was asked for a type.
+void eraseCopies(Graph& graph) {
+  for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
+    Node* node = (at++)->get();
+    if (node->op != &ops::Identity || !node->precision.empty() || graph.isOutput(node->output()))
+      continue;
+    graph.replaceUses(node->output(), node->input(0));
+    graph.erase(node);
+  }
+}
+
 // Bindings that edits left behind: no node reads their symbols any more.
 void eraseUnreadBindings(Graph& graph) {
   std::set<std::string> read;
@@ -96,16 +108,17 @@ Graph Network::graphToBuild() const {
   auto copied = copy.nodes().begin();
   for (const auto& node : graph_.nodes()) {
     const auto layer = layerOfNode_.find(node.get());
-    if (layer != layerOfNode_.end()) (*copied)->precision = requestOn(*node, *layer->second);
-    if (layer != layerOfNode_.end() && !layer->second->metadata.empty() &&
-        layer->second->metadata != node->op->name) {
-      if ((*copied)->origins.empty()) (*copied)->origins.add((*copied)->name);
-      (*copied)->origins.add(layer->second->metadata);
+    if (layer != layerOfNode_.end()) {
+      (*copied)->precision = requestOn(*node, *layer->second);
+      const LayerCore& from = *layer->second;
+      if (from.hasOwnMetadata || node->origins.empty())
+        (*copied)->origins = from.metadata.empty() ? Origins() : Origins{from.metadata};
     }
     ++copied;
   }
   observeMarked(copy);
   if (!blocks_.empty()) lowerInto(copy);
+  eraseCopies(copy);
   eraseUnreadBindings(copy);
   castBorders(copy);
   storeBorders(copy);

@@ -189,7 +189,7 @@ TEST(ParsedNetwork, OperatorsWithoutALayerClassNameThemselves) {
   ASSERT_EQ(client.network->getNbLayers(), 1);
   ILayer* layer = client.network->getLayer(0);
   EXPECT_EQ(layer->getType(), LayerType::kCAMSHAFT_OPERATOR);
-  EXPECT_STREQ(layer->getMetadata(), "Pointwise");
+  EXPECT_STREQ(layer->getMetadata(), "[ONNX Layer: swish | Operator: Pointwise]");
   ITensor* doubled = client.network
                          ->addElementWise(*client.network->getInput(0),
                                           *client.network->getInput(0), ElementWiseOperation::kSUM)

@@ -71,9 +71,10 @@ class Parser : public nvonnxparser::IParser {
       if (!model) return false;
       Graph graph;
       const ModelPlugins plugins = this->plugins();
+      std::vector<int> untried;
       std::vector<onnx::ImportProblem> problems =
-          onnx::importModel(*model, graph, {.plugins = &plugins});
-      subgraphs_ = onnx::subgraphsOf(*model, problems);
+          onnx::importModel(*model, graph, {.untried = &untried, .plugins = &plugins});
+      subgraphs_ = onnx::subgraphsOf(*model, problems, untried);
       reader_.report(std::move(problems));
       return getNbErrors() == 0;
     });
@@ -144,8 +145,8 @@ class Parser : public nvonnxparser::IParser {
     Graph graph;
     onnx::NodeOutputs nodeOutputs;
     const ModelPlugins plugins = this->plugins();
-    reader_.report(
-        onnx::importModel(model, graph, {.nodeOutputs = &nodeOutputs, .plugins = &plugins}));
+    reader_.report(onnx::importModel(
+        model, graph, {.nodeOutputs = &nodeOutputs, .keepCopies = true, .plugins = &plugins}));
     if (getNbErrors() > 0) return false;
     network().setGraph(std::move(graph));
     for (const auto& [name, values] : nodeOutputs)

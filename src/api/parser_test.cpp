@@ -48,6 +48,28 @@ TEST_F(ParserTest, GivesTheTensorsOfNodes) {
   EXPECT_EQ(parser_->getLayerOutputTensor(nullptr, 0), nullptr);
 }
 
+TEST_F(ParserTest, NodesThatChangeNothingAreLayers) {
+  ASSERT_TRUE(parse(TestModel()
+                        .input("x", {2, 3})
+                        .node({"Identity", {"x"}, {"h"}, {}, "first"})
+                        .node({"Dropout", {"h"}, {"g"}, {}, "second"})
+                        .node({"Identity", {"g"}, {"y"}, {}, "third"})
+                        .output("y")
+                        .bytes()));
+  nvinfer1::INetworkDefinition& network = *client_.network;
+  ASSERT_EQ(network.getNbLayers(), 3);
+  EXPECT_EQ(network.getLayer(1)->getType(), nvinfer1::LayerType::kIDENTITY);
+  EXPECT_STREQ(network.getLayer(1)->getName(), "second");
+  EXPECT_STREQ(network.getLayer(1)->getMetadata(), "[ONNX Layer: second]");
+  EXPECT_STREQ(network.getLayer(1)->getOutput(0)->getName(), "g");
+  EXPECT_NE(network.getInput(0), network.getOutput(0));
+  network.markOutput(*network.getLayer(0)->getOutput(0));
+  const std::vector<float> data{1, 2, 3, 4, 5, 6};
+  const std::vector<Feed> feeds{{"x", nvinfer1::Dims2(2, 3), data.data()}};
+  EXPECT_EQ(client_.run(feeds, "h"), data);
+  EXPECT_EQ(client_.run(feeds, "y"), data);
+}
+
 TEST_F(ParserTest, ListsSubgraphsAndLeavesTheNetworkAlone) {
   TestModel model;
   model.input("x", {2})
@@ -58,19 +80,19 @@ TEST_F(ParserTest, ListsSubgraphsAndLeavesTheNetworkAlone) {
   EXPECT_EQ(parser_->getNbSubgraphs(), 0);
   EXPECT_FALSE(supports(model.bytes()));
   ASSERT_EQ(parser_->getNbErrors(), 1);
-  ASSERT_EQ(parser_->getNbSubgraphs(), 3);
+  ASSERT_EQ(parser_->getNbSubgraphs(), 2);
   EXPECT_THAT(subgraph(0), ElementsAre(0));
-  EXPECT_THAT(subgraph(1), ElementsAre(1));
-  EXPECT_TRUE(parser_->isSubgraphSupported(2));
-  EXPECT_FALSE(parser_->isSubgraphSupported(1));
-  EXPECT_FALSE(parser_->isSubgraphSupported(3));
-  EXPECT_TRUE(subgraph(3).empty());
+  EXPECT_THAT(subgraph(1), ElementsAre(2));
+  EXPECT_TRUE(parser_->isSubgraphSupported(0));
+  EXPECT_FALSE(parser_->isSubgraphSupported(1));  // it was not tried
+  EXPECT_FALSE(parser_->isSubgraphSupported(2));
+  EXPECT_TRUE(subgraph(2).empty());
 
   SubGraphCollection_t collection;
   const std::string& bytes = model.bytes();
   EXPECT_FALSE(parser_->supportsModel(bytes.data(), bytes.size(), collection));
-  ASSERT_EQ(collection.size(), 3u);
-  EXPECT_EQ(collection[1], SubGraph_t({1}, false));
+  ASSERT_EQ(collection.size(), 2u);
+  EXPECT_EQ(collection[1], SubGraph_t({2}, false));
   EXPECT_EQ(parser_->getNbErrors(), 1);
   EXPECT_EQ(client_.network->getNbInputs(), 0);
 

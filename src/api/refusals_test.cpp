@@ -29,16 +29,37 @@ TEST(Refusals, SettingsThatBuildsCannotFollowYet) {
     set();
     return client.logger.errors.size() == 1;
   };
-  EXPECT_TRUE(refuses([&] { config.setEngineCapability(EngineCapability::kSAFETY); }));
-  EXPECT_EQ(config.getEngineCapability(), EngineCapability::kSTANDARD);
-  EXPECT_TRUE(refuses([&] { config.setRuntimePlatform(RuntimePlatform::kWINDOWS_AMD64); }));
   EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setRemoteAutoTuningConfig("there")); }));
   EXPECT_TRUE(refuses([&] { EXPECT_FALSE(config.setBuildRoute("other")); }));
 
   client.logger.errors.clear();
-  config.setEngineCapability(config.getEngineCapability());
   config.setInt8Calibrator(nullptr);
   EXPECT_TRUE(client.logger.errors.empty());
+}
+
+TEST(Refusals, EnginesAreForThisMachineAndRuntime) {
+  Doubling client;
+  IBuilderConfig& config = *client.config;
+  const auto builds = [&] {
+    client.logger.errors.clear();
+    return client.build() != nullptr;
+  };
+  const auto said = [&](const char* part) {
+    return testing::Value(client.logger.errors, testing::ElementsAre(HasSubstr(part)));
+  };
+  for (const auto capability : {EngineCapability::kSAFETY, EngineCapability::kDLA_STANDALONE}) {
+    config.setEngineCapability(capability);
+    EXPECT_EQ(config.getEngineCapability(), capability);
+    EXPECT_FALSE(builds());
+    EXPECT_TRUE(said("kSTANDARD"));
+  }
+  config.setEngineCapability(EngineCapability::kSTANDARD);
+  config.setRuntimePlatform(RuntimePlatform::kWINDOWS_AMD64);
+  EXPECT_EQ(config.getRuntimePlatform(), RuntimePlatform::kWINDOWS_AMD64);
+  EXPECT_FALSE(builds());
+  EXPECT_TRUE(said("kSAME_AS_BUILD"));
+  config.setRuntimePlatform(RuntimePlatform::kSAME_AS_BUILD);
+  EXPECT_TRUE(builds());
 }
 
 TEST(Refusals, TensorsHaveNoRangesAndOneFormat) {

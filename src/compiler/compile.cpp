@@ -6,6 +6,7 @@
 #include "backends/backends.h"
 #include "compiler/bodies.h"
 #include "compiler/branches.h"
+#include "compiler/fixed_sizes.h"
 #include "compiler/optimize.h"
 #include "compiler/phase.h"
 #include "compiler/plain_layers.h"
@@ -85,6 +86,7 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.hasDeviceMemory = backend.hasDeviceMemory;
   plan.profilingVerbosity = options.profilingVerbosity;
   verify(graph, "import");
+  fixSizes(graph, options.profiles);
   bindShapeInputs(graph, options.profiles);
   castAroundPlugins(graph, options);
   if (options.observeUnfused) observeUnfused(graph, options, backend);

@@ -91,6 +91,27 @@ TEST(Compile, DynamicNetworkAtSeveralShapes) {
   }
 }
 
+TEST(Compile, SizesThatNoProfileLetsVaryAreNumbers) {
+  const Graph graph = smallNetwork();
+  CompileOptions options;
+  options.profiles.resize(2);
+  options.profiles[0].inputs["x"] = options.profiles[1].inputs["x"] = {{4, 8}, {4, 8}, {4, 8}};
+  const Plan plan = compile(graph.clone(), options);
+  for (const IoTensor& tensor : plan.outputs)
+    for (const DimRef& dim : tensor.tensor.dims) EXPECT_TRUE(dim.isConstant()) << tensor.name;
+  Context context(build(graph, options), 1);
+  expectSame(graph, context, {{4, 8}, {4, 8}});
+
+  options.profiles[1].inputs["y"] = {{1, 8}, {4, 8}, {4, 8}};  // the same dimension
+  EXPECT_FALSE(compile(graph.clone(), options).inputs[0].tensor.dims[0].isConstant());
+  options.profiles[1].inputs = {{"x", {{5, 8}, {5, 8}, {5, 8}}}};
+  EXPECT_FALSE(compile(graph.clone(), options).inputs[0].tensor.dims[0].isConstant());
+  options.profiles[1].inputs.clear();
+  EXPECT_FALSE(compile(graph.clone(), options).inputs[0].tensor.dims[0].isConstant());
+  options.profiles = {{.inputs = {{"x", {{65, 8}, {65, 8}, {65, 8}}}}}};
+  EXPECT_THROW(compile(graph.clone(), options), Error);  // n is at most 64
+}
+
 TEST(Compile, InputsThatShareADimensionMustAgree) {
   Context context(build(smallNetwork()), 1);
   const int64_t two[] = {2, 8}, three[] = {3, 8};

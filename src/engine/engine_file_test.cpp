@@ -56,7 +56,7 @@ Plan samplePlan() {
   step.workspace = {
       .place = Place::kArena, .offset = 64, .tensor = {DataType::kU8, {{.constant = 128}}}};
   step.info = {.layerType = "MatMul",
-               .origins = {"/layer/MatMul"},
+               .origins = {"[ONNX Layer: /layer/MatMul]", "mine"},
                .why = "fastest of 2 measured",
                .milliseconds = 0.25};
   step.info.alternatives = {{"cpu/slow", 0.5, "slower"}, {"cpu/odd", -1, "needs even sizes"}};
@@ -250,7 +250,8 @@ TEST(Inspect, JsonSaysHowEveryLayerRuns) {
   EXPECT_EQ(layer["Name"], "product");
   EXPECT_EQ(layer["LayerType"], "MatMul");
   EXPECT_EQ(layer["TacticName"], "cpu/x");
-  EXPECT_EQ(layer["OriginNodes"][0], "/layer/MatMul");
+  EXPECT_EQ(layer["OriginNodes"], (nlohmann::json{"/layer/MatMul", "mine"}));
+  EXPECT_EQ(layer["Metadata"], "[ONNX Layer: /layer/MatMul]\x1emine");
   EXPECT_EQ(layer["TimeMs"], 0.25);
   ASSERT_EQ(layer["Inputs"].size(), 1u);  // neither the one left out nor the weights are listed
   EXPECT_EQ(layer["Inputs"][0]["Format/Datatype"], "Row major linear FP32");
@@ -284,7 +285,7 @@ TEST(Inspect, TextNamesKernelReasonAndAlternatives) {
   const std::string text = engineText(plan, plan.profiles[0]);
   for (const char* part :
        {"Engine 'sample' for cpu (a test), 2 layers",
-        "product [MatMul] cpu/x(x:f32[-1,2], weights+64:f32[4], -)", "from {/layer/MatMul}",
+        "product [MatMul] cpu/x(x:f32[-1,2], weights+64:f32[4], -)", "from {/layer/MatMul, mine}",
         "fastest of 2 measured, 0.25 ms", "not cpu/odd: needs even sizes"})
     EXPECT_THAT(text, HasSubstr(part));
 }

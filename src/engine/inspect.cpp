@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/hash.h"
+#include "support/onnx_layer.h"
 #include "support/text.h"
 
 namespace camshaft {
@@ -142,6 +143,12 @@ void addAttributes(const Step& step, Json& json) {
   }
 }
 
+std::vector<std::string_view> originNodes(const Step& step) {
+  std::vector<std::string_view> names;
+  for (const std::string& origin : step.info.origins) names.push_back(onnxLayerName(origin));
+  return names;
+}
+
 // One number for a kernel in its configuration.
 std::string tacticValue(const Step& step) {
   uint64_t value = Hasher().add(step.kernel).update(step.params).digest();
@@ -163,7 +170,7 @@ Json stepJson(const Plan& plan, const ProfilePlan& profile, const Step& step) {
   json["StreamId"] = 0;
   json["Metadata"] = join(step.info.origins, "\x1e");
   json["Origin"] = "ONNX";
-  json["OriginNodes"] = step.info.origins;
+  json["OriginNodes"] = originNodes(step);
   json["Why"] = step.info.why;
   json["Alternatives"] = Json::array();
   if (step.info.milliseconds >= 0) json["TimeMs"] = step.info.milliseconds;
@@ -195,7 +202,7 @@ std::string layerLine(const Plan& plan, const Step& step) {
   std::string line =
       str(step.name, " [", step.info.layerType, "] ", step.kernel, "(",
           operandsText(plan, step.inputs), ") -> ", operandsText(plan, step.outputs));
-  if (!step.info.origins.empty()) line += str(" from {", join(step.info.origins, ", "), "}");
+  if (!step.info.origins.empty()) line += str(" from {", join(originNodes(step), ", "), "}");
   if (!step.info.why.empty()) line += str("; ", step.info.why);
   if (step.info.milliseconds >= 0) line += str(", ", step.info.milliseconds, " ms");
   for (const auto& alternative : step.info.alternatives) {

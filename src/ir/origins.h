@@ -1,4 +1,5 @@
-// Which ONNX nodes a node does the work of.
+// Whose work a node does: that of ONNX nodes, each as in metadata (support/onnx_layer.h), or of
+// layers, by the metadata or name they were given.
 #pragma once
 
 #include <compare>

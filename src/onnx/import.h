@@ -43,6 +43,9 @@ using NodeOutputs = std::unordered_map<std::string, std::vector<Value*>>;
 struct ImportOptions {
   std::unordered_map<std::string, FixedInput> fixedInputs;
   NodeOutputs* nodeOutputs = nullptr;  // filled when given
+  // Filled when given: the nodes of the main graph that read what a node with a problem makes, and
+  // were not tried for that reason.
+  std::vector<int>* untried = nullptr;
   // Filled when given. Nodes without an importer whose outputs the model declares are then no
   // problem: their outputs become inputs of the graph.
   ImportTrace* trace = nullptr;
@@ -53,6 +56,10 @@ struct ImportOptions {
   // Nothing is taken for granted of the sizes of inputs, as it is where x[-1:] has size one and not
   // min(n, 1): what a body reads is often empty.
   bool emptyInputs = false;
+  // Outputs of nodes that change nothing (Identity, Dropout, a Cast to the type there is) are values
+  // of their own, behind Identity nodes, and not other names of their inputs: for users who look at
+  // the graph, mark outputs in it and set types and formats. Constants stay what they are.
+  bool keepCopies = false;
   const PluginSource* plugins = nullptr;  // for operators that are nobody else's; null: none
 };
 

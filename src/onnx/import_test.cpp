@@ -43,7 +43,7 @@ TEST(Import, NamesValuesAndNodesAsTheModelDoes) {
   const camshaft::Graph graph = imported(model);
   ASSERT_EQ(graph.nodeCount(), 2u);
   EXPECT_EQ(graph.nodes().front()->name, "act");
-  EXPECT_THAT(graph.nodes().front()->origins.list(), ElementsAre("act"));
+  EXPECT_THAT(graph.nodes().front()->origins.list(), ElementsAre("[ONNX Layer: act]"));
   EXPECT_EQ(graph.nodes().front()->output()->name, "hidden");
   EXPECT_EQ(graph.nodes().back()->name, "Exp_y");
   EXPECT_EQ(graph.outputs.at(0).name, "y");

@@ -10,7 +10,9 @@
 #include "onnx/plugin_import.h"
 #include "onnx/strings.h"
 #include "onnx/wire/element_type.h"
+#include "ops/pointwise.h"
 #include "ops/rules.h"
+#include "support/onnx_layer.h"
 
 namespace camshaft::onnx::importer {
 
@@ -245,7 +247,10 @@ void ModelImport::importNode(const wire::Node& node, Scope& scope) {
     reportNode(ErrorKind::kUnsupported, node, scope, reason);
     return poison(node, scope);
   }
-  if (hasPoisonedInput(node, scope)) return poison(node, scope);
+  if (hasPoisonedInput(node, scope)) {
+    if (options_.untried && scope.depth == 0) options_.untried->push_back(mainNode_);
+    return poison(node, scope);
+  }
   const size_t problemsBefore = problems_.size();
   try {
     for (const std::string_view input : node.inputs)
@@ -294,26 +299,47 @@ void ModelImport::importWith(ImportFunction function, const wire::Node& node, Sc
     if (!output.empty() && !scope.values.contains(output))
       fail(ErrorKind::kUnsupported, "its output '", output, "' is not supported");
 
+  if (options_.keepCopies && scope.depth == 0) keepCopies(node, scope, import.name(), last);
   TracedNode record = options_.trace ? traced(node, scope, opset) : TracedNode();
-  std::vector<Node*> added;
-  Node* next = last                     ? graph_.next(last)
-               : graph_.nodes().empty() ? nullptr
-                                        : graph_.nodes().front().get();
-  for (; next; next = graph_.next(next)) {
-    if (next->origins.empty()) {
-      ImportedPart part;
-      if (options_.trace)
-        part = {static_cast<int>(options_.trace->nodes.size()),
-                static_cast<int>(record.parts.size())};
-      next->origins.add(import.name(), part);
-      record.parts.push_back(next);
-    }
-    added.push_back(next);
+  const std::vector<Node*> added = nodesAfter(last);
+  const std::string origin = onnxLayerText(
+      import.name(),
+      scope.functions.empty() ? std::string() : str("Local Function: ", scope.functions.back()));
+  for (Node* made : added) {
+    if (!made->origins.empty()) continue;
+    ImportedPart part;
+    if (options_.trace)
+      part = {static_cast<int>(options_.trace->nodes.size()),
+              static_cast<int>(record.parts.size())};
+    made->origins.add(origin, part);
+    record.parts.push_back(made);
   }
   if (!options_.trace) requireSizesOf(record.parts);
   if (options_.openBroadcasts && isOpenBroadcast(record)) hideOpenBroadcast(record, scope);
   if (options_.trace) options_.trace->nodes.push_back(std::move(record));
   nameOutputs(node, scope, added);
+}
+
+std::vector<Node*> ModelImport::nodesAfter(const Node* last) const {
+  std::vector<Node*> nodes;
+  Node* next = last                     ? graph_.next(last)
+               : graph_.nodes().empty() ? nullptr
+                                        : graph_.nodes().front().get();
+  for (; next; next = graph_.next(next)) nodes.push_back(next);
+  return nodes;
+}
+
+void ModelImport::keepCopies(const wire::Node& node, Scope& scope, const std::string& name,
+                             const Node* last) {
+  const std::vector<Node*> added = nodesAfter(last);
+  std::set<const Value*> named;
+  for (const std::string_view output : node.outputs) {
+    Value* value = output.empty() ? nullptr : scope.find(output);
+    if (!value || value->isConstant()) continue;
+    const bool isMade = std::ranges::find(added, value->producer) != added.end();
+    if (!isMade || !named.insert(value).second)
+      scope.values[output] = graph_.add(&ops::Identity, name, {value}, NoAttrs{})->output();
+  }
 }
 
 // Also of nodes that nothing will read: others may have taken their sizes, with Shape or Size.

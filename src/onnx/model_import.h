@@ -58,6 +58,8 @@ class ModelImport {
   void importNodes(const std::vector<wire::Node>& nodes, Scope& scope);
   void importNode(const wire::Node& node, Scope& scope);
   void importWith(ImportFunction function, const wire::Node& node, Scope& scope, int64_t opset);
+  std::vector<Node*> nodesAfter(const Node* last) const;  // null: all
+  void keepCopies(const wire::Node& node, Scope& scope, const std::string& name, const Node* last);
   void importFunction(const wire::Function& function, const wire::Node& node, Scope& scope);
   void requireSizesOf(const std::vector<Node*>& nodes);
   void nameOutputs(const wire::Node& node, const Scope& scope, const std::vector<Node*>& added);

@@ -5,29 +5,27 @@
 namespace camshaft::onnx {
 
 std::vector<Subgraph> subgraphsOf(const LoadedModel& model,
-                                  const std::vector<ImportProblem>& problems) {
+                                  const std::vector<ImportProblem>& problems,
+                                  const std::vector<int>& untried) {
+  enum class Support { kNone, kUnknown, kWhole };
   const std::vector<Node>& nodes = model.model.graph.nodes;
-  const std::vector<int> order =
-      importer::orderNodes(nodes, [](std::string_view) { return false; }).order;
-  std::vector<bool> supported(nodes.size(), false);  // those in a cycle, or behind one, stay so
-  for (const int node : order) supported[node] = true;
+  std::vector<Support> support(nodes.size(), Support::kWhole);
+  for (const int node : untried) support[node] = Support::kUnknown;
   for (const ImportProblem& problem : problems)
     if (problem.nodeIndex >= 0)
-      supported[problem.nodeIndex] = false;
+      support[problem.nodeIndex] = Support::kNone;
     else
-      supported.assign(nodes.size(), false);
+      return {};
 
   std::vector<Subgraph> runs;
-  std::vector<bool> listed(nodes.size(), false);
-  const auto append = [&](int64_t node) {
-    if (runs.empty() || runs.back().supported != supported[node])
-      runs.push_back({{}, supported[node]});
-    runs.back().nodes.push_back(node);
-    listed[node] = true;
-  };
-  for (const int node : order) append(node);
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (!listed[i]) append(static_cast<int64_t>(i));
+  Support last = Support::kNone;
+  for (const int node : importer::orderNodes(nodes, [](std::string_view) { return false; }).order) {
+    if (support[node] != Support::kNone) {
+      if (support[node] != last) runs.push_back({{}, support[node] == Support::kWhole});
+      runs.back().nodes.push_back(node);
+    }
+    last = support[node];
+  }
   return runs;
 }
 

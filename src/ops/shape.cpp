@@ -228,8 +228,9 @@ std::vector<Dim> contentsOf(Graph& graph, Value* value, const std::string& who, 
     return binding->as<BindDimsAttrs>().symbols;
   const auto count = contentCount(value->type);
   if (!count || !isInteger(value->dataType()))
-    fail(ErrorKind::kUnsupported, who, " needs its sizes from '", value->name, "', which is ",
-         value->type, " where an integer vector of known length is needed");
+    fail(isInteger(value->dataType()) ? ErrorKind::kUnsupported : ErrorKind::kInvalidModel, who,
+         " needs its sizes from '", value->name, "', which is ", value->type,
+         " where an integer vector of known length is needed");
   BindDimsAttrs attrs;
   const std::string base = symbolBase(value->name);
   for (int64_t i = 0; i < *count; ++i)

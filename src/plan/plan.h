@@ -92,7 +92,7 @@ enum class StepKind : uint8_t {
 // What the inspector shows of a step; running does not look at it.
 struct StepInfo {
   std::string layerType;             // IR operator
-  std::vector<std::string> origins;  // ONNX nodes
+  std::vector<std::string> origins;  // ir/origins.h
   std::string why;                   // how the kernel was chosen
   struct Alternative {
     std::string kernel;

@@ -84,8 +84,7 @@ class Listener(trt.IDebugListener):
         assert type is trt.float32 and location is trt.TensorLocation.HOST
         size = int(numpy.prod(tuple(shape)))
         values = numpy.ctypeslib.as_array((ctypes.c_float * size).from_address(addr))
-        self.seen[name] = values.reshape(tuple(shape)).copy()
-        return True
+        self.seen[name] = values.reshape(tuple(shape)).copy()  # and nothing is returned
 
 
 def test_listeners_see_marked_tensors(network, build):

@@ -27,6 +27,8 @@ except AttributeError as error:
 assert trt.__version__.startswith("10.16.") and tensorrt.tensorrt.ITensor is trt.ITensor
 assert trtp.register and trt.plugin is trtp and isinstance(trt.Logger.WARNING, trt.ILogger.Severity)
 
+assert issubclass(trt.Logger, trt.ILogger) and isinstance(trt.Logger(), trt.ILogger)
+
 class Log(trt.ILogger):
     def __init__(self):
         trt.ILogger.__init__(self)
@@ -60,6 +62,8 @@ total = network.add_elementwise(relu.get_output(0), weights.get_output(0), trt.E
 network.mark_output(total.get_output(0))
 engine = trt.Runtime(log).deserialize_cuda_engine(builder.build_serialized_network(network, config))
 assert trt.Refitter(engine, log).refit_cuda_engine() is False  # weights are missing
+assert trt.init_libnvinfer_plugins(log, "")
+assert "EfficientNMS_TRT" in [creator.name for creator in trt.get_plugin_registry().plugin_creator_list]
 assert len(log.errors) >= 10, log.errors
 print("as TensorRT", *sys.argv[1:])
 """

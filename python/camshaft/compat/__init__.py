@@ -16,8 +16,7 @@ import types
 from typing import Any
 
 import camshaft
-
-from . import _loggers
+from camshaft import _camshaft
 
 
 _FOLDER = pathlib.Path(__file__).parent / "path" / "tensorrt"
@@ -29,7 +28,7 @@ def _module(name: str) -> types.ModuleType:
                                                   submodule_search_locations=[str(_FOLDER)])
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    surface = {**vars(camshaft), "Logger": _loggers.Logger, "ILogger": _loggers.ILogger}
+    surface = {**vars(camshaft), "Logger": _camshaft._ReturningLogger, "ILogger": _camshaft._ReturningILogger}
     module.__dict__.update({key: value for key, value in surface.items() if not key.startswith("__")})
 
     def find(attribute: str) -> Any:

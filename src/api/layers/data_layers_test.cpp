@@ -92,6 +92,22 @@ TEST(DataLayers, SqueezeAndUnsqueeze) {
   EXPECT_THAT(listOf(unsqueezed->getOutput(0)->getDimensions()), ElementsAre(1, 2, 1));
 }
 
+TEST(DataLayers, SliceTakesAMisfitUntilItIsBuilt) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(2, 3));
+  auto* slice = client.network->addSlice(*x, Dims2(0, 0), Dims2(2, 2), Dims2(1, 1));
+  client.output(slice->getOutput(0), "y");
+  slice->setInput(3, *x);  // strides are integers
+  EXPECT_TRUE(client.logger.errors.empty());
+  EXPECT_EQ(slice->getNbInputs(), 4);
+  EXPECT_EQ(slice->getInput(2), nullptr);
+  EXPECT_THAT(listOf(slice->getOutput(0)->getDimensions()), ElementsAre(2, 2));
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.at(0), testing::HasSubstr("an integer vector"));
+  slice->setStride(Dims2(1, 1));
+  EXPECT_TRUE(client.build());
+}
+
 TEST(DataLayers, SliceInsideAndOutside) {
   const std::vector<float> data = iota(6);
   Client client;

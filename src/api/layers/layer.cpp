@@ -28,6 +28,7 @@ void LayerCore::setName(const char* text) noexcept {
 void LayerCore::setMetadata(const char* text) noexcept {
   guarded(reporter(), false, [&] {
     metadata = text ? text : "";
+    hasOwnMetadata = true;
     return true;
   });
 }

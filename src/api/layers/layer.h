@@ -39,6 +39,7 @@ class LayerCore {
   Network& network;
   nvinfer1::LayerType type;
   std::string name, metadata;
+  bool hasOwnMetadata = false;  // the user's, not what a parsed one begins with
   PrecisionRequest precision;   // what the user asked for; builds hand it to the nodes
   std::string problem;          // why it cannot be built yet, a sentence; empty: it can
   std::vector<Tensor*> inputs;  // null: absent

@@ -19,6 +19,7 @@
 #include "ops/pool.h"
 #include "ops/shape.h"
 #include "ops/softmax.h"
+#include "support/onnx_layer.h"
 
 namespace camshaft::api {
 namespace {
@@ -158,8 +159,10 @@ std::unique_ptr<LayerCore> layerFor(Network& network, Node* node) {
                                            NonZeroParams{nvinfer1::DataType::kINT64});
   } else if (!layer) {
     layer = make<OperatorLayer>(network, *node);
-    layer->metadata = node->op->name;
   }
+  layer->metadata = join(node->origins.list(), "\x1e");
+  if (layer->type == nvinfer1::LayerType::kCAMSHAFT_OPERATOR)
+    layer->metadata = withProperty(layer->metadata, str("Operator: ", node->op->name));
   layer->inputs.resize(firstInput(*layer));
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     Value* input = node->inputs[i];

@@ -1,2 +1,1 @@
 from camshaft import *
-from camshaft.compat._loggers import ILogger as ILogger, Logger as Logger
