@@ -276,6 +276,22 @@ def test_disentangled_attention():
     numpy.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+def attention(q, k, v):
+    """Heads before words."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    chances = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return chances / chances.sum(-1, keepdims=True) @ v
+
+
+def test_attention_of_diffusion_models():
+    packed = floats(2, 7, 3, 3, 8)
+    parts = [packed[:, :, :, i].swapaxes(1, 2) for i in range(3)]
+    numpy.testing.assert_allclose(run("fMHA_V2", packed), attention(*parts).swapaxes(1, 2), atol=1e-5)
+    query, others = floats(2, 7, 3, 8), floats(2, 5, 3, 2, 8)
+    wanted = attention(query.swapaxes(1, 2), *(others[:, :, :, i].swapaxes(1, 2) for i in range(2)))
+    numpy.testing.assert_allclose(run("fMHCA", query, others, dynamic=False), wanted.swapaxes(1, 2), atol=1e-5)
+
+
 def test_layers_of_bert():
     words, batch, width, heads = 5, 2, 8, 2
     x, skip = floats(words, batch, width, 1, 1), floats(words, batch, width, 1, 1)
@@ -299,9 +315,7 @@ def test_layers_of_bert():
     wanted = numpy.zeros((words, batch, heads, width // heads))
     for b, h in numpy.ndindex(batch, heads):
         q, k, v = (split[:, b, h, i] for i in range(3))
-        scores = q @ k[:counts[b]].T / math.sqrt(width // heads)
-        chances = numpy.exp(scores - scores.max(1, keepdims=True))
-        wanted[:, b, h] = chances / chances.sum(1, keepdims=True) @ v[:counts[b]]
+        wanted[:, b, h] = attention(q, k[:counts[b]], v[:counts[b]])
     numpy.testing.assert_allclose(flat(found), wanted.reshape(words, batch, width), atol=1e-4)
 
     tables = {"word": floats(11, width), "token_type": floats(2, width), "position": floats(7, width)}
@@ -348,10 +362,7 @@ def test_layers_of_bert_on_packed_sequences():
     split, wanted = qkv.reshape(words, heads, 3, width // heads), numpy.zeros((words, heads, width // heads))
     for begin, end in ((0, 4), (4, 9)):
         for h in range(heads):
-            q, k, v = (split[begin:end, h, i] for i in range(3))
-            scores = q @ k.T / math.sqrt(width // heads)
-            chances = numpy.exp(scores - scores.max(1, keepdims=True))
-            wanted[begin:end, h] = chances / chances.sum(1, keepdims=True) @ v
+            wanted[begin:end, h] = attention(*(split[begin:end, h, i] for i in range(3)))
     numpy.testing.assert_allclose(found.reshape(words, -1), wanted.reshape(words, -1), atol=1e-4)
 
 

@@ -1,4 +1,4 @@
-// Attention of BERT and DeBERTa.
+// Attention of BERT, DeBERTa and diffusion models.
 #include "onnx/ops/attention.h"
 
 #include <cmath>
@@ -128,6 +128,44 @@ void importQkvToContext(NodeImport& node) {
   const int64_t width = heads.count * heads.size;
   Value* y = selfAttention(node, node.reshape(x, {shape[0], shape[1], 3 * width}), heads, mask);
   node.setOutput(node.reshape(y, {shape[0], shape[1], width, 1, 1}));
+}
+
+namespace {
+
+// Words [N, S, heads, size], in order of heads and back.
+Value* headsFirst(const NodeImport& node, Value* x) { return node.transpose(x, {0, 2, 1, 3}); }
+
+// One of the parts [N, S, heads, parts, size].
+Value* partOfHeads(const NodeImport& node, Value* packed, int64_t i) {
+  const Shape& shape = packed->shape();
+  Value* part = node.slice(packed, 3, i, 1);
+  return headsFirst(node, node.reshape(part, {shape[0], shape[1], shape[2], shape[4]}));
+}
+
+void setAttention(NodeImport& node, Value* query, Value* key, Value* value) {
+  const Dim& size = query->shape()[3];
+  if (!size.isConstant()) node.unsupported("the size of its heads must be known");
+  AttentionAttrs attrs;
+  attrs.scale = 1 / std::sqrt(static_cast<double>(size.value()));
+  node.setOutput(headsFirst(node, node.add(&ops::Attention, {query, key, value}, attrs)));
+}
+
+}  // namespace
+
+// Query, key and value [N, S, heads, 3, size] to [N, S, heads, size].
+void importFlashAttention(NodeImport& node) {
+  Value* packed = node.input(0, 5);
+  requireSize(node, packed->shape()[3], "parts of a head", 3);
+  setAttention(node, partOfHeads(node, packed, 0), partOfHeads(node, packed, 1),
+               partOfHeads(node, packed, 2));
+}
+
+// Queries [N, S, heads, size], and keys and values [N, T, heads, 2, size] of other words.
+void importFlashCrossAttention(NodeImport& node) {
+  Value *query = node.input(0, 4), *packed = node.input(1, 5);
+  requireSize(node, packed->shape()[3], "parts of a head", 2);
+  setAttention(node, headsFirst(node, query), partOfHeads(node, packed, 0),
+               partOfHeads(node, packed, 1));
 }
 
 }  // namespace camshaft::onnx::importer
