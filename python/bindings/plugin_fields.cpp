@@ -43,48 +43,6 @@ nb::list addressesOf(const void* const* pointers, int32_t count) {
 }
 
 void bindPluginValues(nb::module_& m) {
-  nb::class_<IDimensionExpr>(m, "IDimensionExpr")
-      .def("is_constant", &IDimensionExpr::isConstant)
-      .def("get_constant_value", &IDimensionExpr::getConstantValue)
-      .def("is_size_tensor", &IDimensionExpr::isSizeTensor);
-  nb::class_<DimsExprs>(m, "DimsExprs")
-      .def(
-          "__init__",
-          [](DimsExprs* self, int32_t count) {
-            if (count < 0 || count > Dims::MAX_DIMS)
-              throw nb::value_error("DimsExprs has 0 to 8 dimensions");
-            new (self) DimsExprs{count, {}};
-          },
-          "length"_a = 0)
-      .def(
-          "__init__",
-          [](DimsExprs* self, const std::vector<const IDimensionExpr*>& exprs) {
-            if (exprs.size() > Dims::MAX_DIMS)
-              throw nb::value_error("DimsExprs has 0 to 8 dimensions");
-            new (self) DimsExprs{static_cast<int32_t>(exprs.size()), {}};
-            std::copy(exprs.begin(), exprs.end(), self->d);
-          },
-          "exprs"_a)
-      .def("__len__", [](const DimsExprs& self) { return self.nbDims; })
-      .def(
-          "__getitem__",
-          [](const DimsExprs& self, int32_t index) {
-            if (index < 0) index += self.nbDims;
-            if (index < 0 || index >= self.nbDims) throw nb::index_error();
-            return self.d[index];
-          },
-          nb::rv_policy::reference)
-      .def("__setitem__", [](DimsExprs& self, int32_t index, const IDimensionExpr* expr) {
-        if (index < 0) index += self.nbDims;
-        if (index < 0 || index >= self.nbDims) throw nb::index_error();
-        self.d[index] = expr;
-      });
-  nb::class_<IExprBuilder>(m, "IExprBuilder")
-      .def("constant", &IExprBuilder::constant, "value"_a, nb::rv_policy::reference)
-      .def("operation", &IExprBuilder::operation, "op"_a, "first"_a, "second"_a,
-           nb::rv_policy::reference)
-      .def("declare_size_tensor", &IExprBuilder::declareSizeTensor, "output_index"_a, "opt"_a,
-           "upper"_a, nb::rv_policy::reference);
   nb::class_<PluginTensorDesc>(m, "PluginTensorDesc")
       .def("__init__",
            [](PluginTensorDesc* self) { new (self) PluginTensorDesc{{}, {}, {}, 1.0F}; })

@@ -4,6 +4,7 @@
 
 #include "NvInferPlugin.h"
 #include "plugin_fields.h"
+#include "plugin_shapes.h"
 
 namespace camshaft::python {
 
@@ -316,6 +317,7 @@ nb::object objectOf(IPluginCreatorInterface* creator) {
 }
 
 void bindPlugins(nb::module_& m) {
+  bindPluginShapes(m);
   bindPluginValues(m);
   bindPluginsV3(m);
   bindPluginsV2(m);

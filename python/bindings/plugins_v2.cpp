@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "plugin_fields.h"
+#include "plugin_shapes.h"
 
 namespace camshaft::python {
 
@@ -64,8 +65,9 @@ class PyPluginV2 final : public IPluginV2DynamicExt {
                                 IExprBuilder& builder) noexcept override {
     inputs_ = inputs;
     return fromPython(DimsExprs{-1, {}}, [&] {
-      return nb::cast<DimsExprs>(object_.attr("get_output_dimensions")(
-          output, listOf(in, inputs), nb::cast(&builder, nb::rv_policy::reference)));
+      const CurrentShapeCall call(builder);
+      return call.fromPython(nb::cast<SizeExprs>(object_.attr("get_output_dimensions")(
+          output, call.toPython(in, inputs), call.builder())));
     });
   }
   bool supportsFormatCombination(int32_t position, const PluginTensorDesc* inOut, int32_t inputs,

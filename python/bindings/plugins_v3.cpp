@@ -1,5 +1,6 @@
 // IPluginV3: objects of Python's as the library sees them, and the other way round.
 #include "plugin_fields.h"
+#include "plugin_shapes.h"
 
 namespace camshaft::python {
 
@@ -45,10 +46,13 @@ class PyBuild final : public IPluginV3OneBuildV2 {
                           int32_t shapes, DimsExprs* out, int32_t outputs,
                           IExprBuilder& builder) noexcept override {
     return fromPython(-1, [&] {
-      nb::object result =
-          object_.attr("get_output_shapes")(listOf(in, inputs), listOf(shapeInputs, shapes),
-                                            nb::cast(&builder, nb::rv_policy::reference));
-      return take(nb::cast<std::vector<DimsExprs>>(result), out, outputs, "shapes");
+      const CurrentShapeCall call(builder);
+      nb::object result = object_.attr("get_output_shapes")(
+          call.toPython(in, inputs), call.toPython(shapeInputs, shapes), call.builder());
+      std::vector<DimsExprs> given;
+      for (const SizeExprs& shape : nb::cast<std::vector<SizeExprs>>(result))
+        given.push_back(call.fromPython(shape));
+      return take(given, out, outputs, "shapes");
     });
   }
   bool supportsFormatCombination(int32_t position, const DynamicPluginTensorDesc* inOut,

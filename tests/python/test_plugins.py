@@ -156,6 +156,30 @@ def test_what_a_plugin_raises_fails_the_call(network, build, creator, monkeypatc
         network.add_plugin_v2([x], object())
 
 
+def test_sizes_of_a_call_that_is_over_say_so(network, monkeypatch):
+    x = network.add_input("x", trt.float32, (-1, 3))
+    calls, stale = [], []
+
+    def shapes(self, inputs, shape_inputs, builder):
+        calls.append((inputs[0], builder))
+        assert inputs[0][0] == inputs[0][0] != inputs[0][1] and inputs[0][1].get_constant_value() == 3
+        sizes = stale[0] if stale else inputs[0]
+        return [trt.DimsExprs([sizes[0], sizes[1]])]
+
+    monkeypatch.setattr(ScalePlugin, "get_output_shapes", shapes)
+    network.add_plugin_v3([x], [], ScalePlugin(1.0))
+    sizes, builder = calls[0]
+    assert len(sizes) == 2
+    for use in (sizes[0].is_constant, sizes[1].get_constant_value, sizes[1].is_size_tensor,
+                lambda: builder.constant(1),
+                lambda: builder.operation(trt.DimensionOperation.SUM, sizes[0], sizes[1])):
+        with pytest.raises(ValueError, match="earlier call of the plugin, which is over"):
+            use()
+    stale.append(sizes)
+    with pytest.raises(trt.Error, match="TestScale"):
+        network.add_plugin_v3([x], [], ScalePlugin(1.0))
+
+
 class AddPlugin(trt.IPluginV2DynamicExt):
     def __init__(self, amount):
         trt.IPluginV2DynamicExt.__init__(self)
