@@ -27,7 +27,7 @@ class PluginTest : public testing::Test {
     EXPECT_EQ(pluginLog().alive, 0);
   }
   std::vector<IPluginCreatorInterface*> creators() {
-    return {&scale_, &reverse_, &positive_, &fill_, &bump_, &tactic_, &twice_, &add_};
+    return {&scale_, &reverse_, &positive_, &fill_, &bump_, &tactic_, &twice_, &add_, &subtract_};
   }
 
   template <class P>
@@ -35,11 +35,14 @@ class PluginTest : public testing::Test {
     P plugin(std::move(values));
     return client.network->addPluginV3(&input, 1, nullptr, 0, plugin);
   }
-  static void setRows(Client& client, int64_t min, int64_t opt, int64_t max, int64_t width) {
+  static void setRows(Client& client, int64_t min, int64_t opt, int64_t max, int64_t width,
+                      std::initializer_list<const char*> inputs = {"x"}) {
     IOptimizationProfile* profile = client.builder->createOptimizationProfile();
-    profile->setDimensions("x", OptProfileSelector::kMIN, Dims2(min, width));
-    profile->setDimensions("x", OptProfileSelector::kOPT, Dims2(opt, width));
-    profile->setDimensions("x", OptProfileSelector::kMAX, Dims2(max, width));
+    for (const char* name : inputs) {
+      profile->setDimensions(name, OptProfileSelector::kMIN, Dims2(min, width));
+      profile->setDimensions(name, OptProfileSelector::kOPT, Dims2(opt, width));
+      profile->setDimensions(name, OptProfileSelector::kMAX, Dims2(max, width));
+    }
     client.config->addOptimizationProfile(profile);
   }
 
@@ -51,6 +54,7 @@ class PluginTest : public testing::Test {
   CreatorOf<TacticPlugin> tactic_;
   CreatorOfV2<TwicePlugin> twice_;
   AddCreator add_;
+  SubtractCreator subtract_;
 };
 
 TEST_F(PluginTest, GivesSeveralOutputsOfTheirOwnShapes) {
@@ -211,6 +215,27 @@ TEST_F(PluginTest, OfVersionTwoSeesNoBatch) {
   const std::vector<float> data{1, 2, 3, 4, 5, 6};
   EXPECT_THAT(client.run({{"x", Dims2(2, 3), data.data()}}),
               ElementsAre(1.5, 2.5, 3.5, 4.5, 5.5, 6.5));
+}
+
+TEST_F(PluginTest, OfVersionTwoIsConfiguredPieceByPiece) {
+  Client client;
+  ITensor* inputs[] = {client.input("x", Dims2(-1, 3)), client.input("z", Dims2(-1, 3))};
+  setRows(client, 1, 2, 4, 3, {"x", "z"});
+  SubtractPlugin plugin(0.5f);
+  IPluginV2Layer* layer = client.network->addPluginV2(inputs, 2, plugin);
+  ASSERT_TRUE(layer) << client.logger.errors.back();
+  EXPECT_THAT(listOf(layer->getOutput(0)->getDimensions()), ElementsAre(-1, 3));
+  client.output(layer->getOutput(0), "y");
+  const std::vector<float> x{1, 2, 3, 4, 5, 6}, z{1, 0, 1, 0, 1, 0};
+  EXPECT_THAT(client.run({{"x", Dims2(2, 3), x.data()}, {"z", Dims2(2, 3), z.data()}}),
+              ElementsAre(-0.5, 1.5, 1.5, 3.5, 3.5, 5.5));
+  // Half precision is what it does not take.
+  Client other;
+  ITensor* halves[] = {other.input("x", Dims2(1, 3), nvinfer1::DataType::kHALF),
+                       other.input("z", Dims2(1, 3), nvinfer1::DataType::kHALF)};
+  other.output(other.network->addPluginV2(halves, 2, plugin)->getOutput(0), "y");
+  EXPECT_FALSE(other.build());
+  EXPECT_THAT(other.logger.errors.back(), HasSubstr("does not take linear f16 as its input 0"));
 }
 
 TEST_F(PluginTest, ThatFailsEndsTheRunInWords) {

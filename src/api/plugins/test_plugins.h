@@ -421,6 +421,69 @@ class AddPlugin final : public TestV2<IPluginV2IOExt, AddPlugin> {
   float width_ = 0;
 };
 
+// Subtracts its second input and the number; is told sizes and types one by one.
+class SubtractPlugin final : public TestV2<IPluginV2Ext, SubtractPlugin> {
+ public:
+  static constexpr char kName[] = "TestSubtract";
+  using TestV2::TestV2;
+  SubtractPlugin(const SubtractPlugin& other) : TestV2(other), width_(other.width_) {}
+
+  nvinfer1::Dims getOutputDimensions(int32_t, const nvinfer1::Dims* inputs,
+                                     int32_t) noexcept override {
+    return inputs[0];
+  }
+  bool supportsFormat(nvinfer1::DataType type, PluginFormat format) const noexcept override {
+    return type == nvinfer1::DataType::kFLOAT && format == PluginFormat::kLINEAR;
+  }
+  void configurePlugin(const nvinfer1::Dims* inputs, int32_t inputCount, const nvinfer1::Dims*,
+                       int32_t outputCount, const nvinfer1::DataType* inputTypes,
+                       const nvinfer1::DataType* outputTypes, const bool* inputIsBroadcast,
+                       const bool* outputIsBroadcast, PluginFormat format,
+                       int32_t maxBatchSize) noexcept override {
+    const bool isRight =
+        inputCount == 2 && outputCount == 1 && inputTypes[1] == nvinfer1::DataType::kFLOAT &&
+        outputTypes[0] == nvinfer1::DataType::kFLOAT && !inputIsBroadcast[1] &&
+        !outputIsBroadcast[0] && format == PluginFormat::kLINEAR && maxBatchSize == 4;
+    width_ = isRight ? elementsOf(inputs[0]) : 0;
+  }
+  bool isOutputBroadcastAcrossBatch(int32_t, const bool*, int32_t) const noexcept override {
+    return false;
+  }
+  bool canBroadcastInputAcrossBatch(int32_t) const noexcept override { return false; }
+  size_t getWorkspaceSize(int32_t batch) const noexcept override { return sizeof(float) * batch; }
+  size_t getSerializationSize() const noexcept override { return sizeof value_ + sizeof width_; }
+  void serialize(void* buffer) const noexcept override {
+    std::memcpy(buffer, &value_, sizeof value_);
+    std::memcpy(static_cast<char*>(buffer) + sizeof value_, &width_, sizeof width_);
+  }
+  int32_t enqueue(int32_t batchSize, const void* const* inputs, void* const* outputs,
+                  void* workspace, cudaStream_t) noexcept override {
+    const auto *x = static_cast<const float*>(inputs[0]), *z = static_cast<const float*>(inputs[1]);
+    auto *y = static_cast<float*>(outputs[0]), *room = static_cast<float*>(workspace);
+    for (int32_t row = 0; row < batchSize; ++row) room[row] = value_;
+    for (int64_t i = 0; i < batchSize * width_; ++i) y[i] = x[i] - z[i] - room[i / width_];
+    return 0;
+  }
+  void setWidth(int64_t width) { width_ = width; }
+
+ private:
+  int64_t width_ = 0;
+};
+
+class SubtractCreator final : public CreatorOfV2<SubtractPlugin> {
+ public:
+  IPluginV2* deserializePlugin(const char*, const void* data, size_t size) noexcept override {
+    float value = 0;
+    int64_t width = 0;
+    if (size != sizeof value + sizeof width) return nullptr;
+    std::memcpy(&value, data, sizeof value);
+    std::memcpy(&width, static_cast<const char*>(data) + sizeof value, sizeof width);
+    auto* plugin = new SubtractPlugin(value);
+    plugin->setWidth(width);
+    return plugin;
+  }
+};
+
 class AddCreator final : public CreatorOfV2<AddPlugin> {
  public:
   IPluginV2* deserializePlugin(const char*, const void* data, size_t size) noexcept override {
