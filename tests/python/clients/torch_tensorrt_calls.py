@@ -104,7 +104,8 @@ class Module:
             raise RuntimeError(f"shapes of {uninferred} are not known")
         outputs = [name for name in self.names if not self.is_input(name)]
         for name in outputs:
-            if self.engine.get_aliased_input_tensor(name) or not self.context.set_output_allocator(name, self.allocator):
+            is_aliased = bool(self.engine.get_aliased_input_tensor(name))
+            if is_aliased or not self.context.set_output_allocator(name, self.allocator):
                 raise RuntimeError(f"{name} takes no allocator")
         if not self.context.execute_async_v3(0):
             raise RuntimeError("the run failed")

@@ -182,8 +182,8 @@ def selected(net: trt.INetworkDefinition, x: trt.ITensor) -> trt.ITensor:
 def conditional(net: trt.INetworkDefinition, x: trt.ITensor) -> trt.ITensor:
     """Twice x where the batch is greater than 2, else x."""
     two = constant(net, np.array([2], np.int32))
-    isGreater = net.add_elementwise(sizes_of(net, x)[0], two, trt.ElementWiseOperation.GREATER).get_output(0)
-    shuffle = net.add_shuffle(isGreater)
+    is_greater = net.add_elementwise(sizes_of(net, x)[0], two, trt.ElementWiseOperation.GREATER).get_output(0)
+    shuffle = net.add_shuffle(is_greater)
     shuffle.reshape_dims = ()
     block = net.add_if_conditional()
     block.set_condition(shuffle.get_output(0))
@@ -198,7 +198,8 @@ def looped(net: trt.INetworkDefinition, x: trt.ITensor) -> trt.ITensor:
     loop.add_trip_limit(constant(net, np.array(4, np.int32)), trt.TripLimit.COUNT)
     column = loop.add_iterator(x, 1, False).get_output(0)
     first = net.add_slice(x, start=(0, 0), shape=(), stride=(1, 1))
-    first.set_input(2, net.add_concatenation([sizes_of(net, x)[0], constant(net, np.array([1], np.int32))]).get_output(0))
+    column_sizes = net.add_concatenation([sizes_of(net, x)[0], constant(net, np.array([1], np.int32))])
+    first.set_input(2, column_sizes.get_output(0))
     start = net.add_shuffle(first.get_output(0))
     start.reshape_dims = (-1,)
     zero = net.add_elementwise(start.get_output(0), start.get_output(0), trt.ElementWiseOperation.SUB)
