@@ -56,16 +56,16 @@ function(camshaft_optimize TARGET)
   endif()
 endfunction()
 
-# camshaft_folder(NAME [DIR dir] [RECURSE] [BATCHES] [EXCLUDE regex] [OPTIMIZE level]
-#                 [DEPS folders...] [LINK targets...])
+# camshaft_folder(NAME [DIR dir] [RECURSE] [BATCHES] [APART regex] [EXCLUDE regex]
+#                 [OPTIMIZE level] [DEPS folders...] [LINK targets...])
 #
 # One folder of src/ as one static library, camshaft_NAME, with its tests (x_test.cpp beside
 # x.cpp) as one program, NAME_test. DEPS are the folders this one may include, as
 # docs/ARCHITECTURE.md rules and scripts/check_includes.py checks. Releases are compiled with
-# OPTIMIZE: -O3 where the time of a run is spent, -O1 where nobody waits for anything but the
+# OPTIMIZE, which is -O3 where the time of a run is spent, -O1 where nobody waits for anything but the
 # compiler, else -O2.
 function(camshaft_folder NAME)
-  cmake_parse_arguments(ARG "RECURSE;BATCHES" "DIR;EXCLUDE;OPTIMIZE" "DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "RECURSE;BATCHES" "DIR;APART;EXCLUDE;OPTIMIZE" "DEPS;LINK" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
   if(ARG_DIR)
     set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIR})
@@ -84,7 +84,16 @@ function(camshaft_folder NAME)
 
   set(target camshaft_${NAME})
   if(ARG_BATCHES)
+    # Sources of which a smaller library is linked make batches of their own.
+    set(apart)
+    if(ARG_APART)
+      set(apart ${sources})
+      list(FILTER apart INCLUDE REGEX "${ARG_APART}")
+      list(FILTER sources EXCLUDE REGEX "${ARG_APART}")
+      camshaft_batches(apart ${NAME}_apart ${PROJECT_SOURCE_DIR}/src ${apart})
+    endif()
     camshaft_batches(sources ${NAME} ${PROJECT_SOURCE_DIR}/src ${sources})
+    list(APPEND sources ${apart})
   endif()
   add_library(${target} STATIC ${sources})
   camshaft_optimize(${target} ${ARG_OPTIMIZE})

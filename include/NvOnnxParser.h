@@ -127,9 +127,9 @@ class CAMSHAFT_API IParser {
   virtual const nvinfer1::ITensor* getLayerOutputTensor(const char* name, int64_t i) noexcept = 0;
 
   // Whether parse() would succeed. The network stays as it is; getError() has what is wrong.
-  // Subgraphs are then the runs of nodes between those that cannot be parsed, which are in none, one
-  // after the other in an order that computes everything before its use. Those that are not said to
-  // be supported were not tried, as what they read is lost: ask again for a model of them alone.
+  // Subgraphs are then the runs of nodes between those that cannot be parsed, which are in none,
+  // one after the other in an order that computes everything before its use. Those that are not
+  // said to be supported were not tried, as what they read is lost: ask again for a model of them.
   virtual bool supportsModelV2(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
                                const char* modelPath = nullptr) noexcept = 0;
   virtual int64_t getNbSubgraphs() noexcept = 0;

@@ -27,8 +27,8 @@ void Network::setGraph(Graph graph) {
 
 namespace {
 
-// Copies are for those who look at the network. One that gives an output its name stays, and so does
-// one that was asked for a type.
+// Copies are for those who look at the network. One that gives an output its name stays, and so
+// does one that was asked for a type.
 void eraseCopies(Graph& graph) {
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
     Node* node = (at++)->get();

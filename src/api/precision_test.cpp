@@ -8,6 +8,7 @@ namespace camshaft::api {
 namespace {
 
 using namespace nvinfer1;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -75,7 +76,8 @@ TEST(Precision, PreferredTypesDoNotSlowTheCpuDown) {
   client.config->setFlag(BuilderFlag::kFP16);
   client.config->setFlag(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
   const std::vector<float> x{1.0001f, 0, 0, 1};
-  EXPECT_THAT(client.run({feedOf(x)}), ElementsAre(FloatNear(1.0001f, 1e-6f), 0, 2, 3));
+  // Half precision is met by rounding to bf16 inside of products, or not at all.
+  EXPECT_THAT(client.run({feedOf(x)}), ElementsAre(AnyOf(1, FloatNear(1.0001f, 1e-6f)), 0, 2, 3));
 }
 
 TEST(Precision, WhatCannotBeObeyedEndsTheBuild) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/control_flow.h"
 #include "ops/symbols.h"
 
 namespace camshaft {
@@ -48,6 +49,9 @@ void fixSizes(Graph& graph, const std::vector<ShapeProfile>& profiles) {
       return other == others.end() || other->second != one.second;
     });
   }
+  for (const auto& node : graph.nodes())
+    if (hasBodies(*node))
+      for (const std::string& symbol : symbolsOf(*node)) fixed.erase(symbol);
   if (fixed.empty()) return;
   substituteSymbols(graph, [&](const std::string& name) {
     const auto it = fixed.find(name);

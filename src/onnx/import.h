@@ -56,9 +56,9 @@ struct ImportOptions {
   // Nothing is taken for granted of the sizes of inputs, as it is where x[-1:] has size one and not
   // min(n, 1): what a body reads is often empty.
   bool emptyInputs = false;
-  // Outputs of nodes that change nothing (Identity, Dropout, a Cast to the type there is) are values
-  // of their own, behind Identity nodes, and not other names of their inputs: for users who look at
-  // the graph, mark outputs in it and set types and formats. Constants stay what they are.
+  // Outputs of nodes that change nothing (Identity, Dropout, a Cast to the type there is) are
+  // values of their own, behind Identity nodes, and not other names of their inputs: for users who
+  // look at the graph, mark outputs in it and set types and formats. Constants stay what they are.
   bool keepCopies = false;
   const PluginSource* plugins = nullptr;  // for operators that are nobody else's; null: none
 };

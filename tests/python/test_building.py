@@ -4,6 +4,7 @@ import threading
 
 import numpy
 import pytest
+from onnx import TensorProto, helper
 from small_models import perceptron
 
 import camshaft as trt
@@ -23,6 +24,42 @@ def test_profile_keeps_its_shapes(builder, config):
     assert profile
     assert [config.add_optimization_profile(profile) for _ in range(2)] == [0, 1]
     assert config.num_optimization_profiles == 2
+
+
+def fixed_to_four(builder, config):
+    profile = builder.create_optimization_profile()
+    profile.set_shape("x", (4,), (4,), (4,))
+    config.add_optimization_profile(profile)
+
+
+def test_sizes_that_no_profile_lets_vary_are_numbers(builder, config, network, build):
+    x = network.add_input("x", trt.float32, (-1,))
+    y = network.add_concatenation([x, x]).get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+    fixed_to_four(builder, config)
+    engine = build(network)
+    assert engine.get_tensor_shape("x") == (4,) and engine.get_tensor_shape("y") == (8,)
+
+
+def test_a_branch_that_does_not_fit_may_never_be_taken(builder, config, network, logger, build):
+    def branch(name, shape):
+        nodes = [helper.make_node("Constant", [], [f"{name}_shape"], value_ints=shape),
+                 helper.make_node("Reshape", ["x", f"{name}_shape"], [f"{name}_rows"]),
+                 helper.make_node("ReduceSum", [f"{name}_rows"], [name], keepdims=0)]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, [])])
+
+    choose = helper.make_node("If", ["flag"], ["y"], then_branch=branch("yes", [2, 2]),
+                              else_branch=branch("no", [3, 3]))
+    inputs = [helper.make_tensor_value_info("flag", TensorProto.BOOL, []),
+              helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])]
+    graph = helper.make_graph([choose], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    assert trt.OnnxParser(network, logger).parse(model.SerializeToString())
+    fixed_to_four(builder, config)
+    context = build(network).create_execution_context()
+    inputs = {"flag": numpy.array(True), "x": numpy.arange(4, dtype=numpy.float32)}
+    assert trt.infer(context, inputs)["y"] == 6
 
 
 def test_config_settings_read_back(config):
