@@ -52,7 +52,8 @@ function(camshaft_optimize TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:${level}>)
   if(level STREQUAL "-O1")
     # At that level GCC 12 does not see what is initialised.
-    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    set(isGccRelease $<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>)
+    target_compile_options(${TARGET} PRIVATE $<${isGccRelease}:-Wno-maybe-uninitialized>)
   endif()
 endfunction()
 
