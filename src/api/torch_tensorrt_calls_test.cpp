@@ -1,5 +1,5 @@
-// A compiler of PyTorch modules and its runtime: the calls of torch-tensorrt, in its order. Also run
-// on the emulated GPU.
+// A compiler of PyTorch modules and its runtime: the calls of torch-tensorrt, in its order. Also
+// run on the emulated GPU.
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -114,8 +114,7 @@ Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<fl
 constexpr const char* kNeeds[] = {"", "needs one input channel per group",
                                   "needs a 3x3 kernel, stride 1, no dilation and one group",
                                   "needs one group and a CPU with bf16 tiles (AMX)",
-                                  "needs one group, channels by fours or short patches,"
-                                  " and a CPU that multiplies bf16 matrices"};
+                                  "needs one group, channels by fours or short patches, and bf16"};
 
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node, const BuildContext& context) {

@@ -279,8 +279,8 @@ Value* placesBetween(const NodeImport& node, double least, double most, const Di
 }  // namespace
 
 // Scores [N, H, W, A * classes], corrections [N, H, W, A * 7] and directions [N, H, W, A * 2] to
-// boxes (x, y, z, dx, dy, dz, rotation, class, score), those at or above the threshold before zeros,
-// and how many they are.
+// boxes (x, y, z, dx, dy, dz, rotation, class, score), those at or above the threshold before
+// zeros, and how many they are.
 void importDecodeBox3D(NodeImport& node) {
   const auto heights = numbersIn(node, "anchor_bottom_height").value_or(std::vector<double>());
   if (heights.empty()) node.invalid("it lacks its required field 'anchor_bottom_height'");
