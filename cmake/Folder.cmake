@@ -17,9 +17,10 @@ function(camshaft_slow_tests)
 endfunction()
 
 # camshaft_batches(VARIABLE NAME DIR sources...): the sources in files of eight that include them by
-# their paths below DIR, made in the build folder. Small files of one library spend most of a compiler's time on what their
-# headers instantiate, so a build of everything takes a third less. CMake's own unity builds name
-# the sources by their paths, which other clones' caches of objects do not know.
+# their paths below DIR, made in the build folder. Small files of one library spend most of a
+# compiler's time on what their headers instantiate, so a build of everything takes a third less.
+# CMake's own unity builds name the sources by their paths, which other clones' caches of objects do
+# not know.
 option(CAMSHAFT_BATCHES "Compile the sources of a library eight at a time" ON)
 function(camshaft_batches VARIABLE NAME DIR)
   if(NOT CAMSHAFT_BATCHES)
@@ -63,8 +64,8 @@ endfunction()
 # One folder of src/ as one static library, camshaft_NAME, with its tests (x_test.cpp beside
 # x.cpp) as one program, NAME_test. DEPS are the folders this one may include, as
 # docs/ARCHITECTURE.md rules and scripts/check_includes.py checks. Releases are compiled with
-# OPTIMIZE, which is -O3 where the time of a run is spent, -O1 where nobody waits for anything but the
-# compiler, else -O2.
+# OPTIMIZE, which is -O3 where the time of a run is spent, -O1 where nobody waits for anything but
+# the compiler, else -O2.
 function(camshaft_folder NAME)
   cmake_parse_arguments(ARG "RECURSE;BATCHES" "DIR;APART;EXCLUDE;OPTIMIZE" "DEPS;LINK" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
