@@ -15,7 +15,7 @@ using Sizes = HeadProducts::Sizes;
 int64_t aligned(int64_t floats) { return (floats + 15) / 16 * 16; }
 
 int64_t packedFloats(ProductType type, int64_t k, int64_t n) {
-  return aligned(type == ProductType::kBf16 ? bf16PackedB(k, n) / 2 : packedBFloats(k, n));
+  return aligned(type == ProductType::kBf16 ? bf16PackedBFloats(k, n) : packedBFloats(k, n));
 }
 
 void pack(ProductType type, int64_t k, int64_t n, RowsOf b, bool transposed, float* packed) {

@@ -95,7 +95,7 @@ bool bf16ConvSupports(const ConvShape& shape) {
 }
 
 int64_t packedBf16ConvFloats(const ConvShape& shape) {
-  return (bf16PackedB(patchFloats(shape), shape.outChannels) + 1) / 2;
+  return bf16PackedBFloats(patchFloats(shape), shape.outChannels);
 }
 
 void packBf16Conv(const ConvShape& shape, const float* weights, float* packed) {

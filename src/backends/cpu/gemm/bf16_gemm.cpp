@@ -101,7 +101,9 @@ void requireBf16Gemm() {
          "build it again on this machine");
 }
 
-int64_t bf16PackedB(int64_t k, int64_t n) { return ceilDiv(n, kBf16Columns) * bf16PanelHalves(k); }
+int64_t bf16PackedBFloats(int64_t k, int64_t n) {
+  return ceilDiv(n, kBf16Columns) * bf16PanelHalves(k) / 2;
+}
 
 void packBf16B(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
                uint16_t* packed) {

@@ -17,8 +17,9 @@ namespace camshaft::cpu {
 bool hasBf16Gemm();
 void requireBf16Gemm();  // for engines that use them: throws where they are missing
 
-// B is [k][n] with `ldb` floats between rows, or [n][k] when transposed.
-int64_t bf16PackedB(int64_t k, int64_t n);  // halves
+// B is [k][n] with `ldb` floats between rows, or [n][k] when transposed. Packed, its halves lie in
+// the memory of floats.
+int64_t bf16PackedBFloats(int64_t k, int64_t n);
 void packBf16B(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
                uint16_t* packed);
 

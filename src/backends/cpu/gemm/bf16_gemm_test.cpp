@@ -16,7 +16,7 @@ void check(int64_t m, int64_t n, int64_t k, bool transposedB, Epilogue epilogue,
   epilogue.bias = bias.data();
   epilogue.residual = residual.data();
   epilogue.residualStride = ldc;
-  PoisonedBuffer packed((bf16PackedB(k, n) + 1) / 2), c(m * ldc);
+  PoisonedBuffer packed(bf16PackedBFloats(k, n)), c(m * ldc);
   PoisonedBuffer workspace(bf16GemmWorkspaceFloats(m, k, threads));
   auto* packedB = reinterpret_cast<uint16_t*>(packed.data());
   packBf16B(k, n, b.data(), ldb, transposedB, packedB);
@@ -30,24 +30,7 @@ void check(int64_t m, int64_t n, int64_t k, bool transposedB, Epilogue epilogue,
   packed.expectMarginsIntact();
   workspace.expectMarginsIntact();
   c.expectMarginsIntact();
-  double error = 0, norm = 0;
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < ldc; ++j) {
-      if (j >= n) {
-        EXPECT_TRUE(std::isnan(c[i * ldc + j]));
-        continue;
-      }
-      double want = 0;
-      for (int64_t l = 0; l < k; ++l)
-        want += double(a[static_cast<size_t>(i * lda + l)]) *
-                b[static_cast<size_t>(transposedB ? j * ldb + l : l * ldb + j)];
-      want = exactActivation(epilogue, epilogue.scale * want + bias[static_cast<size_t>(j)] +
-                                           residual[static_cast<size_t>(i * ldc + j)]);
-      error += (c[i * ldc + j] - want) * (c[i * ldc + j] - want);
-      norm += want * want;
-    }
-  }
-  EXPECT_LT(std::sqrt(error / norm), 3e-6);
+  EXPECT_LT(relativeErrorOf({m, n, k, a, lda, b, ldb, transposedB}, epilogue, c, ldc), 3e-6);
 }
 
 class Bf16Gemm : public testing::Test {

@@ -111,7 +111,7 @@ std::shared_ptr<const void> loadBf16(std::span<const std::byte> bytes) {
 void launchBf16(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<PackedParams>*>(opaque);
   const int64_t k = state.params.k, n = state.params.n;
-  const Rows a = rowsOf(state.params, args, (bf16PackedB(k, n) + 1) / 2);
+  const Rows a = rowsOf(state.params, args, bf16PackedBFloats(k, n));
   const int64_t used = a.workspace - workspaceFloats(args);
   const WorkersWithin limit(
       args, [&](int threads) { return used + bf16GemmWorkspaceFloats(a.count, k, threads); });

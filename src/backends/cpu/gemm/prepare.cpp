@@ -77,7 +77,13 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   return packedInput(packed);
 }
 
-int64_t bf16PackedBFloats(int64_t k, int64_t n) { return (bf16PackedB(k, n) + 1) / 2; }
+// Of kernels whose weights need no mark of an instruction set.
+void writeParams(const Node& node, const PackedParams& params, Prepared& prepared) {
+  ByteWriter writer;
+  writer.write(params);
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+}
 
 void packBf16BAsFloats(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
                        float* packed) {
@@ -95,10 +101,7 @@ Prepared prepareBf16(const Node& node, const BuildContext& context, int64_t) {
   prepared.workspaceBytes =
       rowMajorABytes(node) + bf16GemmWorkspaceFloats(rows, params.k, context.threads) *
                                  static_cast<int64_t>(sizeof(float));
-  ByteWriter writer;
-  writer.write(params);
-  writeEpilogue(fuseEpilogue(node), prepared, writer);
-  prepared.params = writer.take();
+  writeParams(node, params, prepared);
   return prepared;
 }
 
@@ -116,10 +119,7 @@ Prepared prepareSplit(const Node& node, const BuildContext& context, int64_t) {
                      packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB)};
   prepared.workspaceBytes = rowMajorABytes(node) + splitGemmWorkspaceFloats(rows, params.k) *
                                                        static_cast<int64_t>(sizeof(float));
-  ByteWriter writer;
-  writer.write(params);
-  writeEpilogue(fuseEpilogue(node), prepared, writer);
-  prepared.params = writer.take();
+  writeParams(node, params, prepared);
   return prepared;
 }
 

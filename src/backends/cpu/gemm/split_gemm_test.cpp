@@ -23,26 +23,9 @@ double check(int64_t m, int64_t n, int64_t k, bool transposedB, Epilogue epilogu
   packed.expectMarginsIntact();
   workspace.expectMarginsIntact();
   c.expectMarginsIntact();
-  double error = 0, norm = 0;
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < ldc; ++j) {
-      if (j >= n) {
-        EXPECT_TRUE(std::isnan(c[i * ldc + j]));
-        continue;
-      }
-      double want = 0;
-      for (int64_t l = 0; l < k; ++l) {
-        want += double(a[static_cast<size_t>(i * lda + l)]) *
-                b[static_cast<size_t>(transposedB ? j * ldb + l : l * ldb + j)];
-      }
-      want = exactActivation(epilogue, epilogue.scale * want + bias[static_cast<size_t>(j)] +
-                                           residual[static_cast<size_t>(i * ldc + j)]);
-      error += (c[i * ldc + j] - want) * (c[i * ldc + j] - want);
-      norm += want * want;
-    }
-  }
-  EXPECT_LT(std::sqrt(error / norm), 1e-5);
-  return std::sqrt(error / norm);
+  const double error = relativeErrorOf({m, n, k, a, lda, b, ldb, transposedB}, epilogue, c, ldc);
+  EXPECT_LT(error, 1e-5);
+  return error;
 }
 
 class SplitGemmTest : public testing::Test {

@@ -75,6 +75,39 @@ inline double exactActivation(const Epilogue& epilogue, double x) {
   return x;
 }
 
+// The operands of a product. The epilogue has a bias, and a residual with C's stride.
+struct ProductOperands {
+  int64_t m, n, k;
+  const std::vector<float>& a;  // [m][lda]
+  int64_t lda;
+  const std::vector<float>& b;  // [k][ldb], or [n][ldb] when transposed
+  int64_t ldb;
+  bool transposedB;
+};
+
+// The relative L2 error of C; its columns beyond n must still be NaN.
+inline double relativeErrorOf(const ProductOperands& p, const Epilogue& epilogue,
+                              const PoisonedBuffer& c, int64_t ldc) {
+  double error = 0, norm = 0;
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < ldc; ++j) {
+      if (j >= p.n) {
+        EXPECT_TRUE(std::isnan(c[i * ldc + j]));
+        continue;
+      }
+      double want = 0;
+      for (int64_t l = 0; l < p.k; ++l)
+        want += double(p.a[static_cast<size_t>(i * p.lda + l)]) *
+                p.b[static_cast<size_t>(p.transposedB ? j * p.ldb + l : l * p.ldb + j)];
+      want = exactActivation(
+          epilogue, epilogue.scale * want + epilogue.bias[j] + epilogue.residual[i * ldc + j]);
+      error += (c[i * ldc + j] - want) * (c[i * ldc + j] - want);
+      norm += want * want;
+    }
+  }
+  return std::sqrt(error / norm);
+}
+
 // Runs each test once per instruction set of this machine.
 class IsaTest : public testing::TestWithParam<std::string_view> {
  protected:
