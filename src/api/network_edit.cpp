@@ -246,7 +246,12 @@ void Network::rebuild(LayerCore& layer, const std::function<void()>& undo, bool 
       undo();
       throw;
     }
-    if (reorder) sortNodes(graph_);
+    // A layer's nodes stay together: they are emitted again at the place of the first one.
+    if (reorder)
+      sortNodes(graph_, [&](const Node* node) {
+        const auto found = layerOfNode_.find(node);
+        return found == layerOfNode_.end() ? std::span<Node* const>() : found->second->nodes;
+      });
     try {
       refresh(changed);
     } catch (...) {

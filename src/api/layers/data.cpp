@@ -41,6 +41,13 @@ std::vector<Value*> ConcatenationParams::emit(Emission& at) const {
   return {at.add(&ops::Concat, at.inputs, std::move(attrs))};
 }
 
+std::optional<Shape> ConcatenationParams::pendingSizes(const Emission& at) const {
+  const Value* first = at.input(0);
+  for (const Value* other : at.inputs)
+    if (other->rank() != first->rank() || other->dataType() != first->dataType()) return {};
+  return first->shape();
+}
+
 void ConcatenationParams::read(const Node& node) { axis = node.as<ConcatAttrs>().axis; }
 
 namespace {

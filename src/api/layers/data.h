@@ -41,6 +41,7 @@ struct ConcatenationParams {
   static constexpr int32_t kMaxInputs = 1 << 16;
   int64_t axis = 0;
   std::vector<Value*> emit(Emission& at) const;
+  std::optional<Shape> pendingSizes(const Emission& at) const;  // the axis is set after the inputs
   void read(const Node& node);
 };
 

@@ -25,6 +25,25 @@ TEST(DataLayers, ShuffleTransposesReshapesTransposes) {
               ElementsAre(0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11));
 }
 
+// Tensors that fit along another axis than the default one, which a setter names afterwards.
+TEST(DataLayers, ConcatenationWhoseAxisComesLater) {
+  Client client;
+  ITensor* parts[] = {client.input("a", Dims4(1, 1, 2, 2)), client.input("b", Dims4(1, 1, 1, 2))};
+  auto* joined = client.network->addConcatenation(parts, 2);
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->getAxis(), 1);
+  client.output(joined->getOutput(0), "y");
+  EXPECT_FALSE(client.build());
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("dimension 2 of input 1"));
+  joined->setAxis(2);
+  EXPECT_THAT(listOf(joined->getOutput(0)->getDimensions()), ElementsAre(1, 1, 3, 2));
+  const std::vector<float> a{1, 2, 3, 4}, b{5, 6};
+  EXPECT_THAT(client.run({{"a", Dims4(1, 1, 2, 2), a.data()}, {"b", Dims4(1, 1, 1, 2), b.data()}}),
+              ElementsAre(1, 2, 3, 4, 5, 6));
+  parts[1] = client.input("flat", Dims2(1, 2));
+  EXPECT_FALSE(client.network->addConcatenation(parts, 2));
+}
+
 TEST(DataLayers, ShuffleToAShapeFromAnotherTensor) {
   Client client;
   ITensor* x = client.input("x", Dims2(-1, 4));
@@ -218,6 +237,26 @@ TEST(DataLayers, ResizeByScalesAndDimensions) {
   const std::vector<Feed> feeds{{"x", Dims4(1, 1, 1, 2), data.data()}};
   EXPECT_THAT(client.run(feeds, "nearest"), ElementsAre(2, 2, 6, 6, 2, 2, 6, 6));
   EXPECT_THAT(client.run(feeds, "linear"), ElementsAre(2, 4, 6));
+}
+
+TEST(DataLayers, ResizeToOnePixel) {
+  Client client;
+  ITensor* x = client.input("x", Dims4(1, 1, 1, 4));
+  const auto resized = [&](ResizeSelector selector, const char* name) {
+    auto* resize = client.network->addResize(*x);
+    resize->setResizeMode(InterpolationMode::kLINEAR);
+    resize->setCoordinateTransformation(ResizeCoordinateTransformation::kHALF_PIXEL);
+    resize->setSelectorForSinglePixel(selector);
+    EXPECT_EQ(resize->getSelectorForSinglePixel(), selector);
+    resize->setOutputDimensions(Dims4(1, 1, 1, 1));
+    client.output(resize->getOutput(0), name);
+  };
+  resized(ResizeSelector::kFORMULA, "formula");
+  resized(ResizeSelector::kUPPER, "upper");
+  const std::vector<float> data{2, 4, 6, 8};
+  const std::vector<Feed> feeds{{"x", Dims4(1, 1, 1, 4), data.data()}};
+  EXPECT_THAT(client.run(feeds, "formula"), ElementsAre(5));
+  EXPECT_THAT(client.run(feeds, "upper"), ElementsAre(2));
 }
 
 TEST(DataLayers, PaddingAddsZerosAndCrops) {

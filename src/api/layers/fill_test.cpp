@@ -63,6 +63,23 @@ TEST(FillLayer, CountsAlongSeveralDimensionsGivenAsTensors) {
   EXPECT_THAT(listOf(client.shape), ElementsAre(3, 4));
 }
 
+// The layer stands before what its beta is made of, and a setter emits it once more.
+TEST(FillLayer, ReadsWhatIsAddedAfterIt) {
+  Client client;
+  ITensor* start = client.input("start", Dims{0, {}}, DataType::kINT32);
+  ITensor* step = client.input("step", Dims{0, {}}, DataType::kINT32);
+  auto* fill = client.network->addFill({1, {3}}, FillOperation::kLINSPACE);
+  auto* vector = client.network->addShuffle(*step);
+  vector->setReshapeDimensions({1, {1}});
+  fill->setInput(1, *start);
+  fill->setInput(2, *vector->getOutput(0));
+  fill->setToType(DataType::kINT32);
+  client.output(fill->getOutput(0), "y");
+  const std::vector<int32_t> ten{10}, back{-3};
+  EXPECT_THAT(client.run<int32_t>({{"start", {}, ten.data()}, {"step", {}, back.data()}}),
+              ElementsAre(10, 7, 4));
+}
+
 TEST(FillLayer, DrawsTheSameNumbersInEveryRun) {
   Client client;
   auto* uniform = client.network->addFill(Dims2(50, 20), FillOperation::kRANDOM_UNIFORM);

@@ -11,6 +11,7 @@ namespace camshaft::api {
 using nvinfer1::InterpolationMode;
 using nvinfer1::ResizeCoordinateTransformation;
 using nvinfer1::ResizeRoundMode;
+using nvinfer1::ResizeSelector;
 using nvinfer1::SampleMode;
 
 namespace {
@@ -24,6 +25,13 @@ constexpr std::pair<ResizeCoordinateTransformation, ResizeCoordinates> kCoordina
     {ResizeCoordinateTransformation::kALIGN_CORNERS, ResizeCoordinates::kAlignCorners},
     {ResizeCoordinateTransformation::kASYMMETRIC, ResizeCoordinates::kAsymmetric},
     {ResizeCoordinateTransformation::kHALF_PIXEL, ResizeCoordinates::kHalfPixel},
+};
+// Coordinates that follow the formula for an output of one pixel, and those that take the upper one.
+constexpr auto kFormula = ResizeCoordinates::kHalfPixel;
+constexpr auto kUpper = ResizeCoordinates::kPytorchHalfPixel;
+constexpr std::pair<ResizeSelector, bool> kSelectors[] = {
+    {ResizeSelector::kFORMULA, false},
+    {ResizeSelector::kUPPER, true},
 };
 constexpr std::pair<ResizeRoundMode, ResizeNearest> kRoundings[] = {
     {ResizeRoundMode::kHALF_UP, ResizeNearest::kRoundPreferCeil},
@@ -63,11 +71,12 @@ Dim scaled(const Emission& at, const Dim& size, double scale) {
 
 std::vector<Value*> ResizeParams::emit(Emission& at) const {
   Value* x = at.input(0);
-  if (selector != nvinfer1::ResizeSelector::kFORMULA)
-    at.unsupported("selects the upper pixel for outputs of one pixel, which is not supported");
   ResizeAttrs attrs;
   attrs.mode = ownOf(at, kModes, mode, "interpolation");
   attrs.coordinates = ownOf(at, kCoordinates, coordinates, "coordinate transformation");
+  // Of the others the formula itself gives the upper pixel where there is one output.
+  if (ownOf(at, kSelectors, selector, "selector") && attrs.coordinates == kFormula)
+    attrs.coordinates = kUpper;
   attrs.nearest = ownOf(at, kRoundings, rounding, "rounding");
   attrs.cubicCoefficient = cubicCoefficient;
   attrs.excludeOutside = excludeOutside;
@@ -94,15 +103,18 @@ std::vector<Value*> ResizeParams::emit(Emission& at) const {
 }
 
 bool ResizeParams::canRead(const ResizeAttrs& attrs) {
+  const auto isKnown = [&](const auto& entry) { return entry.second == attrs.coordinates; };
   return !attrs.antialias && attrs.roi.empty() &&
-         std::any_of(std::begin(kCoordinates), std::end(kCoordinates),
-                     [&](const auto& entry) { return entry.second == attrs.coordinates; });
+         (attrs.coordinates == kUpper ||
+          std::any_of(std::begin(kCoordinates), std::end(kCoordinates), isKnown));
 }
 
 void ResizeParams::read(const Node& node) {
   const auto& attrs = node.as<ResizeAttrs>();
   mode = publicOf(kModes, attrs.mode);
-  coordinates = publicOf(kCoordinates, attrs.coordinates);
+  const bool takesUpper = attrs.coordinates == kUpper;
+  coordinates = publicOf(kCoordinates, takesUpper ? kFormula : attrs.coordinates);
+  selector = publicOf(kSelectors, takesUpper);
   rounding = publicOf(kRoundings, attrs.nearest);
   cubicCoefficient = static_cast<float>(attrs.cubicCoefficient);
   excludeOutside = attrs.excludeOutside;
