@@ -239,8 +239,10 @@ def test_modulated_deform_conv(name, fields):
     rows = (6 + 2 * padding[0] - dilation[0] * 2 - 1) // stride[0] + 1
     columns = (7 + 2 * padding[1] - dilation[1] - 1) // stride[1] + 1
     offsets, mask = floats(2, deform * 12, rows, columns), floats(2, deform * 6, rows, columns)
-    found = run(name, x, offsets, mask, weights, bias, stride=stride, padding=padding, dilation=dilation,
-                dynamic=False, **fields)
+
+    def convolve(mask):
+        return run(name, x, offsets, mask, weights, bias, stride=stride, padding=padding, dilation=dilation,
+                   dynamic=False, **fields)
 
     def pixel(n, c, y, z):
         top, left = math.floor(y), math.floor(z)
@@ -254,8 +256,10 @@ def test_modulated_deform_conv(name, fields):
         y = i * stride[0] - padding[0] + ky * dilation[0] + offsets[n, 2 * at, i, j]
         z = j * stride[1] - padding[1] + kx * dilation[1] + offsets[n, 2 * at + 1, i, j]
         wanted[n, m, i, j] += weights[m, c, ky, kx] * mask[n, at, i, j] * pixel(n, channel, y, z)
+    found = convolve(mask)
     assert found.shape == wanted.shape
     numpy.testing.assert_allclose(found, wanted, atol=1e-3)
+    numpy.testing.assert_array_equal(convolve(numpy.ones_like(offsets)), convolve(numpy.ones_like(mask)))
 
 
 def test_disentangled_attention():

@@ -26,7 +26,7 @@ constexpr std::pair<ResizeCoordinateTransformation, ResizeCoordinates> kCoordina
     {ResizeCoordinateTransformation::kASYMMETRIC, ResizeCoordinates::kAsymmetric},
     {ResizeCoordinateTransformation::kHALF_PIXEL, ResizeCoordinates::kHalfPixel},
 };
-// Coordinates that follow the formula for an output of one pixel, and those that take the upper one.
+// Coordinates by the formula for an output of one pixel, and those that take the upper one.
 constexpr auto kFormula = ResizeCoordinates::kHalfPixel;
 constexpr auto kUpper = ResizeCoordinates::kPytorchHalfPixel;
 constexpr std::pair<ResizeSelector, bool> kSelectors[] = {

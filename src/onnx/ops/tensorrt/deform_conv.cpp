@@ -27,6 +27,9 @@ void importModulatedDeformConv(NodeImport& node) {
   attrs.padsBegin = attrs.padsEnd = pairIn("padding", 0);
   attrs.groups =
       positiveIn(node, node.has("deform_groups") ? "deform_groups" : "deformable_group", 1);
+  // Where a model has no mask, TensorRT's parser gives ones as many as there are offsets.
+  const int64_t masks = attrs.groups * attrs.kernel[0] * attrs.kernel[1];
+  if (mask->shape()[1] == offsets->shape()[1]) mask = node.slice(mask, 1, 0, masks);
   const int64_t groups = positiveIn(node, node.has("groups") ? "groups" : "group", 1);
   if (!mayBeEqual(shape[1] * groups, x->shape()[1]) || !mayBeEqual(mod(shape[0], groups), 0))
     node.invalid("its weights ", weights->type, " do not fit an input ", x->type, " in ", groups,
