@@ -189,7 +189,7 @@ class Selector : public IAlgorithmSelector {
                            int32_t count, int32_t* selection) noexcept override {
     asked.insert(context.getName());
     if (selectsNothing) return 0;
-    if (std::string(context.getName()) == "first" && context.getNbInputs() == 2) {
+    if (std::string(context.getName()).starts_with("first") && context.getNbInputs() == 2) {
       EXPECT_EQ(context.getNbOutputs(), 1);
       for (const auto select : {OptProfileSelector::kMIN, OptProfileSelector::kMAX})
         EXPECT_THAT(listOf(context.getDimensions(2, select)), ElementsAre(1, 16, 16, 16));
@@ -239,6 +239,25 @@ TEST(AlgorithmSelectors, ChooseInPlaceOfTheBuild) {
     EXPECT_EQ(selector.convolutions, 1);
     EXPECT_EQ(selector.taken, selector.wanted);
   }
+}
+
+TEST(AlgorithmSelectors, KnowALayerOfTwoProfilesByTwoNames) {
+  Client client;
+  ISoftMaxLayer* softmax = client.network->addSoftMax(*client.input("x", Dims2(-1, 8)));
+  softmax->setName("softmax");
+  client.output(softmax->getOutput(0), "y");
+  for (const int rows : {1, 64}) {
+    IOptimizationProfile* profile = client.builder->createOptimizationProfile();
+    for (const auto select :
+         {OptProfileSelector::kMIN, OptProfileSelector::kOPT, OptProfileSelector::kMAX})
+      profile->setDimensions("x", select, Dims2(rows, 8));
+    client.config->addOptimizationProfile(profile);
+  }
+  Selector selector;
+  client.config->setAlgorithmSelector(&selector);
+  ASSERT_TRUE(client.build()) << client.logger.errors.back();
+  EXPECT_THAT(selector.asked, ElementsAre("softmax", "softmax_1"));
+  EXPECT_EQ(selector.taken, selector.wanted);
 }
 
 TEST(AlgorithmSelectors, ThatSelectNothingLeaveTheChoiceToTheBuild) {

@@ -118,6 +118,7 @@ class Chooser {
     bool isRepeated = false;  // candidates are prepared when those of its like have been timed
     size_t decision = 0;      // on the tape, where there is one
     std::optional<Choice> choice = {};  // the timing cache's, which left one candidate
+    std::string name = {};              // by which the selector knows it, where there is one
   };
 
   // What an earlier build decided, node by node.
@@ -200,6 +201,8 @@ class Chooser {
         if (b > 0 && !isHostsOwn) reportFallback(*node, b, info);
         pending_.push_back(
             {node, b, std::move(candidates), std::move(info), isRepeated, noteOf(*node), choice});
+        if (options_.tuning.selector)
+          pending_.back().name = options_.tuning.selector->uniqueName(node->name);
         return;
       }
       if (node->epilogue && !choice) {
@@ -297,8 +300,7 @@ class Chooser {
       tactics.push_back(tacticOf(candidate, candidates_.context()));
       candidate.milliseconds = -1;
     }
-    const std::vector<size_t> wanted =
-        options_.tuning.selector->select(factsOf(*pending.node, candidates_.context()), tactics);
+    const std::vector<size_t> wanted = options_.tuning.selector->select(factsOf(pending), tactics);
     if (wanted.empty()) return;
     for (const size_t index : wanted)
       if (index >= candidates.size())
@@ -313,11 +315,14 @@ class Chooser {
     candidates = std::move(kept);
   }
 
+  LayerFacts factsOf(const Pending& pending) const {
+    return camshaft::factsOf(*pending.node, pending.name, candidates_.context());
+  }
+
   void noteTaken(const Pending& pending, const Candidate& taken) {
     const TuneOptions& tuning = options_.tuning;
     if (tuning.selector)
-      selected_.push_back(
-          {factsOf(*pending.node, candidates_.context()), tacticOf(taken, candidates_.context())});
+      selected_.push_back({factsOf(pending), tacticOf(taken, candidates_.context())});
     if (!tuning.keepsChoices || pending.choice || taken.milliseconds < 0) return;
     const ChoiceKey key = candidates_.choiceKeyOf(*pending.node);
     logTactics(tuning.log, pending.node->name, key, pending.candidates, taken);

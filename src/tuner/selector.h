@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "support/data_type.h"
+#include "support/text.h"
 
 namespace camshaft {
 
@@ -17,7 +19,7 @@ struct TensorFacts {
 };
 
 struct LayerFacts {
-  std::string name;
+  std::string name;  // no other layer of the build has it
   std::vector<TensorFacts> inputs, outputs;
 };
 
@@ -40,6 +42,17 @@ class KernelSelector {
   };
   // What was taken in the end, after all layers of a graph were asked about.
   virtual void report(std::span<const Selected> selected) = 0;
+
+  // Nodes of one origin share its name, and so do those of two profiles; a selector that writes
+  // down what it chose finds it again by these.
+  std::string uniqueName(const std::string& layer) {
+    std::string name = layer;
+    for (int repeat = 1; !names_.insert(name).second; ++repeat) name = str(layer, "_", repeat);
+    return name;
+  }
+
+ private:
+  std::set<std::string> names_;
 };
 
 }  // namespace camshaft

@@ -41,8 +41,8 @@ std::string withoutCommas(std::string text) {
 
 }  // namespace
 
-LayerFacts factsOf(const Node& node, const BuildContext& context) {
-  LayerFacts facts{.name = node.name};
+LayerFacts factsOf(const Node& node, std::string name, const BuildContext& context) {
+  LayerFacts facts{.name = std::move(name)};
   for (const Value* input : node.inputs)
     if (input) facts.inputs.push_back(factsOf(*input, context));
   for (const Value* output : node.outputs) facts.outputs.push_back(factsOf(*output, context));

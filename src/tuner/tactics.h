@@ -6,7 +6,7 @@
 
 namespace camshaft {
 
-LayerFacts factsOf(const Node& node, const BuildContext& context);
+LayerFacts factsOf(const Node& node, std::string name, const BuildContext& context);
 Tactic tacticOf(const Candidate& candidate, const BuildContext& context);
 
 // Names a kernel and its configuration in timing caches.
