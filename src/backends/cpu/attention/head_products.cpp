@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/bf16_tile.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_block.h"
 
@@ -83,7 +84,9 @@ int64_t HeadProducts::workspaceFloats(const Sizes& sizes) {
 }
 
 HeadProducts::HeadProducts(const Sizes& sizes, float* workspace)
-    : sizes_(sizes), scoreStride_(aligned(sizes.keys)) {
+    : sizes_(sizes),
+      tiles_(sizes.type == ProductType::kBf16 && bf16UsesTiles()),
+      scoreStride_(aligned(sizes.keys)) {
   keys_ = workspace;
   values_ = keys_ + packedFloats(sizes.type, sizes.size, sizes.keys);
   scores_ = values_ + packedFloats(sizes.type, sizes.keys, sizes.valueSize);

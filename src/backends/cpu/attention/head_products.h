@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/simd/amx_tiles.h"
+
 namespace camshaft::cpu::attention {
 
 enum class ProductType : int8_t { kF32, kBf16 };  // what operands are rounded to
@@ -14,6 +16,7 @@ struct RowsOf {
   int64_t stride = 0;
 };
 
+// Made by the worker that uses them.
 class HeadProducts {
  public:
   struct Sizes {
@@ -42,6 +45,7 @@ class HeadProducts {
 
  private:
   const Sizes sizes_;
+  const TileScope tiles_;
   const int64_t scoreStride_;
   float *keys_, *values_, *scores_, *rows_;
 };

@@ -215,6 +215,9 @@ TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) {
   check(bf16, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
   check(bf16, {.shape = square(256, 24, 3, 1, 1), .extent = {1, 20, 9}});  // several passes
   check(bf16, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}, .threads = 5});
+  check(bf16, {.shape = square(16, 40, 3, 1, 1), .extent = {1, 12, 13}});
+  check(bf16, {.shape = square(121, 8, 3, 2, 1), .extent = {1, 6, 7}});
+  check(bf16, {.shape = square(5, 8, 28, 1, 14), .extent = {1, 6, 7}});  // two patches at a time
   check(bf16,
         {square(9, 21, 3, 1, 1), {1, 7, 6}, {.scale = 0.5f, .activation = Activation::kGelu}});
   ConvShape odd = {.inChannels = 12,
@@ -226,7 +229,7 @@ TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) {
                    .padEnd = {3, 20}};  // whole patches outside the image
   check(bf16, {.shape = odd, .extent = {2, 11, 5}});
   EXPECT_FALSE(convSupports(bf16, square(8, 8, 3, 1, 1, 2)));
-  EXPECT_FALSE(convSupports(bf16, square(121, 8, 3, 1, 1)));
+  EXPECT_FALSE(convSupports(bf16, square(1, 8, 91, 1, 45)));
 }
 
 TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {

@@ -111,10 +111,11 @@ Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<fl
 }
 
 // What convSupports() asks for, by ConvAlgorithm.
-constexpr const char* kNeeds[] = {"", "needs one input channel per group",
-                                  "needs a 3x3 kernel, stride 1, no dilation and one group",
-                                  "needs one group and a CPU with bf16 tiles (AMX)",
-                                  "needs one group, channels by fours or short patches, and bf16"};
+constexpr const char* kNeeds[] = {
+    "", "needs one input channel per group",
+    "needs a 3x3 kernel, stride 1, no dilation and one group",
+    "needs one group and a CPU with bf16 tiles (AMX)",
+    "needs one group, bf16, and many channels or patches of at most 4096 values"};
 
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node, const BuildContext& context) {

@@ -5,6 +5,7 @@
 #include "backends/cpu/gemm/bf16_tile.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/simd/amx_tiles.h"
 #include "support/error.h"
 #include "support/thread_pool.h"
 
@@ -16,82 +17,175 @@ namespace camshaft::cpu {
 
 namespace {
 
-// Packed rows of A that stay in L2 beside the panels of B.
-constexpr int64_t kPackedHalves = 256 * 1024, kMostRows = 128, kFewestRows = 16;
-// Steps of k per pass and columns: a panel of A and a few of B stay in L1.
-constexpr int64_t kPassSteps = 256, kGroupColumns = 16;
+struct Blocking {
+  // Packed rows of A that stay in L2 beside the panels of B.
+  int64_t packedHalves, mostRows, fewestRows;
+  // Steps of k per pass and columns: a panel of A and a few of B stay in L1.
+  int64_t passSteps, groupColumns;
+  int64_t taskPanels;   // panels of A that make a task worth while
+  double minTaskFlops;  // what is worth waking a thread for
+  double flopsPerByte;  // operations that a core does while a byte of B arrives from memory
+};
+#if defined(__x86_64__)
+constexpr Blocking kBlocking = {.packedHalves = 512 * 1024,
+                                .mostRows = 128,
+                                .fewestRows = 32,
+                                .passSteps = 12,
+                                .groupColumns = 32,
+                                .taskPanels = 2,
+                                .minTaskFlops = 4e6,
+                                .flopsPerByte = 200};
+#else
+constexpr Blocking kBlocking = {.packedHalves = 256 * 1024,
+                                .mostRows = 128,
+                                .fewestRows = 16,
+                                .passSteps = 256,
+                                .groupColumns = 16,
+                                .taskPanels = 4,
+                                .minTaskFlops = 1.5e6,
+                                .flopsPerByte = 24};
+#endif
 // Products that wait in L1 for their epilogue.
 constexpr int64_t kProducts = 4096;
-
-// A few tasks per worker, as in partition.cpp, each worth waking a thread for.
+static_assert(kProducts >= kBlocking.mostRows * kBf16Columns);
+// A few tasks per worker, as in partition.cpp.
 constexpr int64_t kTasksPerWorker = 4;
-constexpr double kMinTaskFlops = 1.5e6;
-// In the time that a byte of B takes to arrive from memory, a core does this many operations.
-constexpr double kFlopsPerByte = 24;
 
 int64_t wholeRows(int64_t rows) { return ceilDiv(rows, kBf16Rows) * kBf16Rows; }
 
-// Products of a group of panels of B with all packed rows, in [rows][stride].
+template <class T>
+void packMatrixRows(const T* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel) {
+  const T* from[kBf16Rows];
+  for (int64_t i = 0; i < rows; ++i) from[i] = a + i * lda;
+  packBf16Rows(from, rows, k, panel);
+}
+
+// The panel of the block's rows from `row` on: packed, or the rows themselves.
+struct PanelOfA {
+  const uint16_t* data;
+  int64_t row, step;  // halves between rows and steps
+};
+
+bool isReadInPlace(const Bf16Block& block, int64_t row) {
+  constexpr int64_t kWhole = std::max<int64_t>(1, kBf16RowsInPlace);
+  return kBf16RowsInPlace > 0 && block.a.data && block.k % kBf16Depth == 0 &&
+         std::min(kBf16Rows, block.rows - row) % kWhole == 0;
+}
+
+PanelOfA panelOf(const Bf16Block& block, const uint16_t* packedA, int64_t row) {
+  if (isReadInPlace(block, row))
+    return {block.a.data + (block.row + row) * block.a.stride, block.a.stride, kBf16Depth};
+  return {packedA + row / kBf16Rows * bf16PanelHalves(block.k), kBf16Depth, kBf16StepHalves};
+}
+
+void packRows(const Bf16Block& block, PackBf16Panel pack, uint16_t* packedA) {
+  for (int64_t row = 0; row < block.rows; row += kBf16Rows)
+    if (!isReadInPlace(block, row))
+      pack(block.row + row, std::min(kBf16Rows, block.rows - row),
+           packedA + row / kBf16Rows * bf16PanelHalves(block.k));
+}
+
+// Products of a group of panels of B with all rows, in [rows][stride].
 void multiplyPanels(const Bf16Block& block, const uint16_t* packedA, int64_t column,
-                    int64_t columns, float* products) {
-  const int64_t steps = bf16Steps(block.k), rowHalves = bf16PanelHalves(block.k);
-  const int64_t columnHalves = bf16PanelHalves(std::max(block.k, block.packedK));
-  const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kPassSteps));
-  for (int64_t group = 0; group < columns; group += kGroupColumns) {
-    const int64_t end = std::min(columns, group + kGroupColumns);
+                    int64_t columns, float* products, int64_t stride) {
+  const int64_t steps = bf16Steps(block.k);
+  const int64_t panelHalves = bf16PanelHalves(std::max(block.k, block.packedK));
+  const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kBlocking.passSteps));
+  // Each panel of A fetches its share of the next group of B. Behind the last one lie other
+  // weights, most likely the next to be read; fetching cannot fault.
+  const int64_t groupHalves = kBlocking.groupColumns / kBf16Columns * panelHalves;
+  const int64_t aheadLines = ceilDiv(kBf16StepHalves, ceilDiv(block.rows, kBf16Rows) * 32);
+  for (int64_t group = 0; group < columns; group += kBlocking.groupColumns) {
+    const int64_t end = std::min(columns, group + kBlocking.groupColumns);
     int64_t done = 0;
     for (int64_t pass = 0; pass < passes; ++pass) {
       const int64_t depth = ceilDiv(steps - done, passes - pass);
-      const int64_t at = done * kBf16Depth * kBf16Rows;
-      for (int64_t row = 0; row < block.rows; row += kBf16Rows)
-        for (int64_t panel = group; panel < end; panel += kBf16Columns)
-          multiplyBf16({.a = packedA + row / kBf16Rows * rowHalves + at,
-                        .b = block.packedB + (column + panel) / kBf16Columns * columnHalves + at,
+      for (int64_t row = 0; row < block.rows; row += kBf16Rows) {
+        const PanelOfA a = panelOf(block, packedA, row);
+        for (int64_t panel = group; panel < end; panel += kBf16Columns) {
+          const uint16_t* b = block.packedB + (column + panel) / kBf16Columns * panelHalves +
+                              done * kBf16StepHalves;
+          multiplyBf16({.a = a.data + done * a.step,
+                        .aRow = a.row,
+                        .aStep = a.step,
+                        .b = b,
                         .steps = depth,
                         .rows = block.rows - row,
+                        .columns = columns - panel,
                         .accumulate = pass > 0,
-                        .products = products + row * columns + panel,
-                        .stride = columns});
+                        .products = products + row * stride + panel,
+                        .stride = stride,
+                        .ahead = b + groupHalves + row / kBf16Rows * aheadLines * 32 * depth,
+                        .aheadBytes = aheadLines * 64});
+        }
+      }
       done += depth;
     }
+  }
+}
+
+void multiplyPacked(const Bf16Block& block, const uint16_t* packedA, const Epilogue& epilogue) {
+  alignas(64) float products[kProducts];
+  const int64_t together = kProducts / wholeRows(block.rows) / kBf16Columns * kBf16Columns;
+  for (int64_t column = 0; column < block.columns; column += together) {
+    const int64_t columns = std::min(together, block.columns - column);
+    const int64_t stride = ceilDiv(columns, kBf16Columns) * kBf16Columns;
+    multiplyPanels(block, packedA, column, columns, products, stride);
+    if (epilogue.scale != 1)
+      for (int64_t row = 0; row < block.rows; ++row)
+        for (int64_t i = 0; i < columns; ++i) products[row * stride + i] *= epilogue.scale;
+    finishBlock(products, stride, block.rows, columns, block.row, block.column + column, block.c,
+                block.ldc, epilogue);
   }
 }
 
 struct Tasks {
   int64_t rows = 0, columns = 0;  // of one
   int64_t rowTasks = 0, columnTasks = 0;
+  bool sharesRows = false;  // packed once for all, in front
 };
 
 Tasks divide(int64_t m, int64_t n, int64_t k, int threads) {
-  const int64_t rowTiles = ceilDiv(m, kBf16Rows), panels = ceilDiv(n, kBf16Columns);
+  const int64_t rowPanels = ceilDiv(m, kBf16Rows), panels = ceilDiv(n, kBf16Columns);
   const double sizeOfB = static_cast<double>(n) * static_cast<double>(k);
-  const double work = std::max(2.0 * static_cast<double>(m) * sizeOfB, kFlopsPerByte * 2 * sizeOfB);
+  const double work = std::max(2.0 * static_cast<double>(m), 2 * kBlocking.flopsPerByte) * sizeOfB;
   int64_t wanted = 1;
-  if (threads > 1 && work >= 2 * kMinTaskFlops)
-    wanted = std::min(threads * kTasksPerWorker, static_cast<int64_t>(work / kMinTaskFlops));
+  if (threads > 1 && work >= 2 * kBlocking.minTaskFlops)
+    wanted =
+        std::min(threads * kTasksPerWorker, static_cast<int64_t>(work / kBlocking.minTaskFlops));
   const int64_t leastRowTasks = ceilDiv(m, bf16BlockRows(k));
-  // Rows are packed by each task that has them, so columns are split only where rows are few.
-  int64_t rowTasks = std::max(leastRowTasks, std::min(wanted, rowTiles / 4));
-  rowTasks = std::clamp<int64_t>(rowTasks, 1, rowTiles);
-  const int64_t columnTasks = std::min(panels, ceilDiv(wanted, rowTasks));
+  const int64_t rowTasks = std::clamp<int64_t>(
+      std::max(leastRowTasks, std::min(wanted, rowPanels / kBlocking.taskPanels)), 1, rowPanels);
+  // Columns are split only where rows are few.
+  const bool fits = bf16RowsFloats(m, k) <= bf16GemmWorkspaceFloats(m, k, threads);
+  const int64_t columnTasks = fits ? std::min(panels, ceilDiv(wanted, rowTasks)) : 1;
   Tasks tasks;
-  tasks.rows = ceilDiv(rowTiles, rowTasks) * kBf16Rows;
+  tasks.rows = ceilDiv(rowPanels, rowTasks) * kBf16Rows;
   tasks.columns = ceilDiv(panels, columnTasks) * kBf16Columns;
   tasks.rowTasks = ceilDiv(m, tasks.rows);
   tasks.columnTasks = ceilDiv(n, tasks.columns);
+  tasks.sharesRows = tasks.columnTasks > 1;
   return tasks;
+}
+
+bool detectBf16() {
+#if defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long kBf16 = 1ul << 14;  // HWCAP2_BF16
+  return (getauxval(AT_HWCAP2) & kBf16) != 0;
+#elif defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
 }
 
 }  // namespace
 
 bool hasBf16Gemm() {
-#if defined(__aarch64__) && defined(__linux__)
-  constexpr unsigned long kBf16 = 1ul << 14;  // HWCAP2_BF16
-  static const bool available = (getauxval(AT_HWCAP2) & kBf16) != 0;
+  static const bool available = detectBf16();
   return available;
-#else
-  return false;
-#endif
 }
 
 void requireBf16Gemm() {
@@ -107,25 +201,22 @@ int64_t bf16PackedBFloats(int64_t k, int64_t n) {
 
 void packBf16B(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
                uint16_t* packed) {
-  for (int64_t column = 0; column < n; column += kBf16Columns, packed += bf16PanelHalves(k)) {
-    const int64_t columns = std::min(kBf16Columns, n - column);
-    if (transposed)
-      packBf16Panel(b + column * ldb, ldb, k, columns, packed);
-    else
-      packBf16Columns(b + column, ldb, k, columns, packed);
-  }
+  for (int64_t column = 0; column < n; column += kBf16Columns, packed += bf16PanelHalves(k))
+    packBf16Columns(b + column * (transposed ? ldb : 1), ldb, transposed, k,
+                    std::min(kBf16Columns, n - column), packed);
 }
 
 void packBf16Panel(const float* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel) {
-  const float* from[kBf16Rows];
-  // Rows beyond the last are the last once more: what becomes of them is not used.
-  for (int64_t i = 0; i < kBf16Rows; ++i) from[i] = a + std::min(i, rows - 1) * lda;
-  packBf16Rows(from, k, panel);
+  packMatrixRows(a, lda, k, rows, panel);
+}
+
+void packBf16Panel(const uint16_t* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel) {
+  packMatrixRows(a, lda, k, rows, panel);
 }
 
 int64_t bf16BlockRows(int64_t k) {
-  const int64_t fitting = kPackedHalves / std::max<int64_t>(1, bf16Steps(k) * kBf16Depth);
-  return std::clamp(fitting / kBf16Rows * kBf16Rows, kFewestRows, kMostRows);
+  const int64_t fitting = kBlocking.packedHalves / std::max<int64_t>(1, bf16Steps(k) * kBf16Depth);
+  return std::clamp(fitting / kBf16Rows * kBf16Rows, kBlocking.fewestRows, kBlocking.mostRows);
 }
 
 int64_t bf16RowsFloats(int64_t rows, int64_t k) {
@@ -135,20 +226,8 @@ int64_t bf16RowsFloats(int64_t rows, int64_t k) {
 void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogue& epilogue,
                        float* workspace) {
   auto* packedA = reinterpret_cast<uint16_t*>(workspace);
-  for (int64_t row = 0; row < block.rows; row += kBf16Rows)
-    pack(block.row + row, std::min(kBf16Rows, block.rows - row),
-         packedA + row / kBf16Rows * bf16PanelHalves(block.k));
-  alignas(64) float products[kProducts];
-  const int64_t together = kProducts / wholeRows(block.rows) / kBf16Columns * kBf16Columns;
-  for (int64_t column = 0; column < block.columns; column += together) {
-    const int64_t columns = std::min(together, block.columns - column);
-    const int64_t stride = ceilDiv(columns, kBf16Columns) * kBf16Columns;
-    multiplyPanels(block, packedA, column, stride, products);
-    if (epilogue.scale != 1)
-      for (int64_t i = 0; i < block.rows * stride; ++i) products[i] *= epilogue.scale;
-    finishBlock(products, stride, block.rows, columns, block.row, block.column + column, block.c,
-                block.ldc, epilogue);
-  }
+  packRows(block, pack, packedA);
+  multiplyPacked(block, packedA, epilogue);
 }
 
 int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads) {
@@ -156,24 +235,35 @@ int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads) {
 }
 
 void bf16Gemm(int64_t m, int64_t n, int64_t k, PackBf16Panel pack, const uint16_t* packedB,
-              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace) {
+              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
+              Bf16Rows a) {
   if (m == 0 || n == 0) return;
   const Tasks tasks = divide(m, n, k, pool.threads());
+  const Bf16Block all{
+      .rows = m, .columns = n, .k = k, .a = a, .packedB = packedB, .c = c, .ldc = ldc};
+  auto* shared = reinterpret_cast<uint16_t*>(workspace);
+  if (tasks.sharesRows)
+    pool.parallelFor(ceilDiv(m, kBf16Rows), 1, [&](int64_t begin, int64_t end, int) {
+      Bf16Block part = all;
+      part.row = begin * kBf16Rows;
+      part.rows = std::min(end * kBf16Rows, m) - part.row;
+      packRows(part, pack, shared + begin * bf16PanelHalves(k));
+    });
   const int64_t workerFloats = bf16GemmWorkspaceFloats(m, k, 1);
   pool.parallelFor(
       tasks.rowTasks * tasks.columnTasks, 1, [&](int64_t begin, int64_t end, int worker) {
+        const TileScope tiles(bf16UsesTiles());
         for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task % tasks.rowTasks * tasks.rows;
-          const int64_t column = task / tasks.rowTasks * tasks.columns;
-          multiplyBf16Block({.row = row,
-                             .column = column,
-                             .rows = std::min(tasks.rows, m - row),
-                             .columns = std::min(tasks.columns, n - column),
-                             .k = k,
-                             .packedB = packedB + column / kBf16Columns * bf16PanelHalves(k),
-                             .c = c,
-                             .ldc = ldc},
-                            pack, epilogue, workspace + worker * workerFloats);
+          Bf16Block block = all;
+          block.row = task % tasks.rowTasks * tasks.rows;
+          block.column = task / tasks.rowTasks * tasks.columns;
+          block.rows = std::min(tasks.rows, m - block.row);
+          block.columns = std::min(tasks.columns, n - block.column);
+          block.packedB += block.column / kBf16Columns * bf16PanelHalves(k);
+          if (tasks.sharesRows)
+            multiplyPacked(block, shared + block.row / kBf16Rows * bf16PanelHalves(k), epilogue);
+          else
+            multiplyBf16Block(block, pack, epilogue, workspace + worker * workerFloats);
         }
       });
 }

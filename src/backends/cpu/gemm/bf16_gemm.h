@@ -23,21 +23,31 @@ int64_t bf16PackedBFloats(int64_t k, int64_t n);
 void packBf16B(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
                uint16_t* packed);
 
-// Writes rows [row, row + 8) of A as a panel (bf16_tile.h); there are `rows` of them.
+// Writes rows [row, row + rows) of A, at most a panel of them, as a panel (bf16_tile.h).
 using PackBf16Panel = FunctionRef<void(int64_t row, int64_t rows, uint16_t* panel)>;
-// That of a matrix in memory, [..][k] with `lda` floats between rows.
+// That of a matrix in memory, [..][k] with `lda` values between rows.
 void packBf16Panel(const float* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel);
+void packBf16Panel(const uint16_t* a, int64_t lda, int64_t k, int64_t rows, uint16_t* panel);
+
+// A where its rows of k are bf16 already. Units that can do so read them in place; what they cannot
+// read so is packed all the same.
+struct Bf16Rows {
+  const uint16_t* data = nullptr;
+  int64_t stride = 0;  // halves between rows
+};
 
 // C[row .. row + rows)[column .. column + columns) = epilogue(A B) by one worker; `packedB` starts
-// at the panel of `column`, which is a multiple of 8, and `c` is the whole result.
+// at the panel of `column`, which is the first of one, and `a` and `c` are the whole matrices.
 struct Bf16Block {
   int64_t row = 0, column = 0, rows = 0, columns = 0, k = 0;
   int64_t packedK = 0;  // of B's panels, where they are deeper than k
+  Bf16Rows a;
   const uint16_t* packedB = nullptr;
   float* c = nullptr;
   int64_t ldc = 0;
 };
-// Its workspace holds the rows as panels; 128 at most, so many at best.
+// Its workspace holds the rows as panels; 128 at most, so many at best. The worker holds a
+// TileScope (bf16_tile.h).
 int64_t bf16BlockRows(int64_t k);
 int64_t bf16RowsFloats(int64_t rows, int64_t k);
 void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogue& epilogue,
@@ -47,6 +57,7 @@ void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogu
 // ones.
 int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads);
 void bf16Gemm(int64_t m, int64_t n, int64_t k, PackBf16Panel pack, const uint16_t* packedB,
-              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace);
+              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
+              Bf16Rows a = {});
 
 }  // namespace camshaft::cpu

@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/split_tile.h"
+#include "backends/cpu/simd/amx_tiles.h"
 #include "support/error.h"
 #include "support/thread_pool.h"
 
@@ -85,7 +86,7 @@ void splitGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, con
   const int64_t blocksPerTask = ceilDiv(rowBlocks, rowTasks);
   const int64_t aheadBytes = ceilDiv(kBlockHalves * 2 / blocksPerTask, 64) * 64;
   pool.parallelFor(columnBlocks * rowTasks, 1, [&](int64_t begin, int64_t end, int) {
-    const SplitTileScope tiles;
+    const TileScope tiles(true);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t column = task / rowTasks * kSplitColumns;
       const int64_t columns = std::min(kSplitColumns, n - column);

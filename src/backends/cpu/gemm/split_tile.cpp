@@ -31,9 +31,6 @@ bool hasSplitGemm() {
   return available;
 }
 
-SplitTileScope::SplitTileScope() { configureTiles(); }
-SplitTileScope::~SplitTileScope() { releaseTiles(); }
-
 CAMSHAFT_AMX void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float scale,
                             float* split) {
   constexpr __mmask16 kAll = 0xffff;  // the unmasked forms warn in GCC 12
@@ -109,8 +106,6 @@ namespace camshaft::cpu {
 
 // Never called where hasSplitGemm() is false.
 bool hasSplitGemm() { return false; }
-SplitTileScope::SplitTileScope() = default;
-SplitTileScope::~SplitTileScope() = default;
 void splitRows(const float*, int64_t, int64_t, int64_t, float, float*) {}
 void multiplySplit(const float*, const float*, int64_t, const char*, int64_t, float*) {}
 

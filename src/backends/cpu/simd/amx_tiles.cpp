@@ -39,4 +39,15 @@ CAMSHAFT_AMX void configureTiles() { _tile_loadconfig(&kTileConfig); }
 CAMSHAFT_AMX void releaseTiles() { _tile_release(); }
 
 }  // namespace camshaft::cpu
+
+#else
+
+namespace camshaft::cpu {
+
+bool hasAmx(AmxProduct) { return false; }
+void configureTiles() {}
+void releaseTiles() {}
+
+}  // namespace camshaft::cpu
+
 #endif

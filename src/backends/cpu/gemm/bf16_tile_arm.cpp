@@ -17,19 +17,55 @@ bfloat16x8_t roundPair(float32x4_t low, float32x4_t high) {
   return vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(low), high);
 }
 
+bfloat16x8_t roundPair(uint16x4_t low, uint16x4_t high) {  // which are round already
+  return vreinterpretq_bf16_u16(vcombine_u16(low, high));
+}
+
 void storeBf16(uint16_t* to, bfloat16x8_t values) {
   vst1q_bf16(reinterpret_cast<bfloat16_t*>(to), values);
 }
 
-// The first `count` < 4 floats; what lies behind them is not read.
+// The first `count` < 4 values; what lies behind them is not read.
 float32x4_t loadFirst(const float* from, int64_t count) {
   float values[4] = {};
   for (int64_t i = 0; i < count; ++i) values[i] = from[i];
   return vld1q_f32(values);
 }
 
+uint16x4_t loadFirst(const uint16_t* from, int64_t count) {
+  uint16_t values[4] = {};
+  for (int64_t i = 0; i < count; ++i) values[i] = from[i];
+  return vld1_u16(values);
+}
+
+float32x4_t load4(const float* from) { return vld1q_f32(from); }
+uint16x4_t load4(const uint16_t* from) { return vld1_u16(from); }
+
 float32x4_t loadUpTo4(const float* from, int64_t count) {
-  return count >= 4 ? vld1q_f32(from) : loadFirst(from, count);
+  return count >= 4 ? load4(from) : loadFirst(from, count);
+}
+
+template <int kPairs, class T>
+void packPairs(const T* const* from, int64_t count, uint16_t* panel) {
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4, panel += kBf16StepHalves)
+#pragma GCC unroll 4
+    for (int i = 0; i < 2 * kPairs; i += 2)
+      storeBf16(panel + i * 4, roundPair(load4(from[i] + k), load4(from[i + 1] + k)));
+  if (k == count) return;
+  for (int i = 0; i < 2 * kPairs; i += 2)
+    storeBf16(panel + i * 4,
+              roundPair(loadFirst(from[i] + k, count - k), loadFirst(from[i + 1] + k, count - k)));
+}
+
+template <class T>
+void packRows(const T* const* from, int64_t rows, int64_t count, uint16_t* panel) {
+  const T* all[kBf16Rows];
+  for (int64_t i = 0; i < kBf16Rows; ++i) all[i] = from[i < rows ? i : rows - 1];
+  if (rows > 6) return packPairs<4>(all, count, panel);
+  if (rows > 4) return packPairs<3>(all, count, panel);
+  if (rows > 2) return packPairs<2>(all, count, panel);
+  packPairs<1>(all, count, panel);
 }
 
 // kRows / 2 pairs of rows by four pairs of columns.
@@ -75,19 +111,21 @@ void multiply(const Bf16Tile& t) {
 
 }  // namespace
 
-void packBf16Rows(const float* const* rows, int64_t count, uint16_t* panel) {
-  int64_t k = 0;
-  for (; k + 4 <= count; k += 4, panel += 32)
-#pragma GCC unroll 4
-    for (int i = 0; i < 8; i += 2)
-      storeBf16(panel + i * 4, roundPair(vld1q_f32(rows[i] + k), vld1q_f32(rows[i + 1] + k)));
-  if (k == count) return;
-  for (int i = 0; i < 8; i += 2)
-    storeBf16(panel + i * 4,
-              roundPair(loadFirst(rows[i] + k, count - k), loadFirst(rows[i + 1] + k, count - k)));
+void packBf16Rows(const float* const* from, int64_t rows, int64_t count, uint16_t* panel) {
+  packRows(from, rows, count, panel);
 }
 
-void packBf16Columns(const float* b, int64_t ldb, int64_t k, int64_t columns, uint16_t* panel) {
+void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count, uint16_t* panel) {
+  packRows(from, rows, count, panel);
+}
+
+void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
+                     uint16_t* panel) {
+  if (transposed) {
+    const float* from[kBf16Columns];
+    for (int64_t j = 0; j < kBf16Columns; ++j) from[j] = b + (j < columns ? j : columns - 1) * ldb;
+    return packPairs<4>(from, k, panel);
+  }
   for (int64_t step = 0; step < k; step += 4, b += 4 * ldb, panel += 32) {
     uint16x8_t row[4];
 #pragma GCC unroll 4
@@ -120,13 +158,14 @@ void multiplyBf16(const Bf16Tile& tile) {
 
 }  // namespace camshaft::cpu
 
-#else
+#elif !defined(__x86_64__)
 
 namespace camshaft::cpu {
 
 // Never called where hasBf16Gemm() is false.
-void packBf16Rows(const float* const*, int64_t, uint16_t*) {}
-void packBf16Columns(const float*, int64_t, int64_t, int64_t, uint16_t*) {}
+void packBf16Rows(const float* const*, int64_t, int64_t, uint16_t*) {}
+void packBf16Rows(const uint16_t* const*, int64_t, int64_t, uint16_t*) {}
+void packBf16Columns(const float*, int64_t, bool, int64_t, int64_t, uint16_t*) {}
 void multiplyBf16(const Bf16Tile&) {}
 
 }  // namespace camshaft::cpu
