@@ -1,7 +1,7 @@
 // The register tile of bf16_gemm.h, and panels of operands as it reads them.
 //
-// A panel is kBf16Rows rows of A, or kBf16Columns columns of B, rounded to bf16. It is a sequence of
-// steps of kBf16Depth along k, the last filled up with zeros:
+// A panel is kBf16Rows rows of A, or kBf16Columns columns of B, rounded to bf16, in steps
+// of kBf16Depth along k, the last filled up with zeros:
 //
 //   Arm      A [8 rows][4 of k], B [8 columns][4 of k]
 //   x86-64   A [32 rows][32 of k], B [left, right 16 columns][16 pairs of k][16 columns][2 of k]
@@ -32,13 +32,13 @@ inline int64_t bf16PanelHalves(int64_t k) { return bf16Steps(k) * kBf16StepHalve
 // twice.
 void packBf16Rows(const float* const* from, int64_t rows, int64_t count, uint16_t* panel);
 void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count, uint16_t* panel);
-// A whole panel of `columns` columns of B, [k][...] with `ldb` floats between rows, or [...][k] when
-// transposed.
+// A whole panel of `columns` columns of B, [k][...] with `ldb` floats between rows, or [...][k]
+// when transposed.
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                      uint16_t* panel);
 
-// products[kBf16Rows][kBf16Columns] (+)= A B over so many steps. Rows and columns that are not there
-// may be read, and written with anything.
+// products[kBf16Rows][kBf16Columns] (+)= A B over so many steps. Rows and columns that are not
+// there may be read, and written with anything.
 struct Bf16Tile {
   const uint16_t* a = nullptr;
   // Halves between the rows and between the steps of A: those of a panel, or of a matrix in memory.

@@ -105,7 +105,7 @@ std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
 
 std::shared_ptr<const void> loadBf16(std::span<const std::byte> bytes) {
   requireBf16Gemm();
-  return loadWithoutIsa(bytes);
+  return loadPacked(bytes);
 }
 
 void launchBf16(const void* opaque, const LaunchArgs& args) {

@@ -77,7 +77,16 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   return packedInput(packed);
 }
 
-// Of kernels whose weights need no mark of an instruction set.
+// Of kernels whose weights are packed for one instruction set.
+void writeMarkedParams(const Node& node, const PackedParams& params, Prepared& prepared) {
+  ByteWriter writer;
+  writeIsa(writer);
+  writer.write(params);
+  writeEpilogue(fuseEpilogue(node), prepared, writer);
+  prepared.params = writer.take();
+}
+
+// Of kernels whose weights need no mark of it.
 void writeParams(const Node& node, const PackedParams& params, Prepared& prepared) {
   ByteWriter writer;
   writer.write(params);
@@ -101,7 +110,7 @@ Prepared prepareBf16(const Node& node, const BuildContext& context, int64_t) {
   prepared.workspaceBytes =
       rowMajorABytes(node) + bf16GemmWorkspaceFloats(rows, params.k, context.threads) *
                                  static_cast<int64_t>(sizeof(float));
-  writeParams(node, params, prepared);
+  writeMarkedParams(node, params, prepared);
   return prepared;
 }
 
@@ -129,11 +138,7 @@ Prepared preparePacked(const Node& node, const BuildContext&, int64_t) {
   prepared.inputs = {StepInput::fromNode(0),
                      packSecondOperand(node, packedBFloats(params.k, params.n), packB)};
   prepared.workspaceBytes = rowMajorABytes(node);
-  ByteWriter writer;
-  writeIsa(writer);
-  writer.write(params);
-  writeEpilogue(fuseEpilogue(node), prepared, writer);
-  prepared.params = writer.take();
+  writeMarkedParams(node, params, prepared);
   return prepared;
 }
 

@@ -13,8 +13,9 @@ inline constexpr int64_t kSplitDepth = 32;  // steps of k per block
 // beyond `rows` and `k`.
 void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float scale, float* split);
 
-// products[32][32] = the three-term product of one split row block and one packed column block, by a
-// thread that holds a TileScope. Meanwhile `aheadBytes` per step from `ahead` on are brought to L2.
+// products[32][32] = the three-term product of one split row block and one packed column block, by
+// a thread that holds a TileScope. Meanwhile `aheadBytes` per step from `ahead` on are brought to
+// L2.
 void multiplySplit(const float* splitA, const float* packedB, int64_t steps, const char* ahead,
                    int64_t aheadBytes, float* products);
 
