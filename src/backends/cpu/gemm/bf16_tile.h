@@ -1,7 +1,7 @@
 // The register tile of bf16_gemm.h, and panels of operands as it reads them.
 //
-// A panel is kBf16Rows rows of A, or kBf16Columns columns of B, rounded to bf16, in steps
-// of kBf16Depth along k, the last filled up with zeros:
+// A panel is kBf16Rows rows of A, or kBf16Columns columns of B, rounded to bf16, in steps of
+// kBf16Depth along k, the last filled up with zeros:
 //
 //   Arm      A [8 rows][4 of k], B [8 columns][4 of k]
 //   x86-64   A [32 rows][32 of k], B [left, right 16 columns][16 pairs of k][16 columns][2 of k]
@@ -57,7 +57,7 @@ struct Bf16Tile {
 void multiplyBf16(const Bf16Tile& tile);
 
 #if defined(__x86_64__)
-// Whether multiplyBf16() runs on AMX's tiles rather than on AVX512-BF16, and for tests, that it may.
+// Whether multiplyBf16() runs on AMX's tiles rather than on AVX512-BF16; for tests, that it may.
 bool bf16UsesTiles();
 void allowBf16Tiles(bool allowed);
 #else
