@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/plugin_record.h"
 #include "ops/control_flow.h"
 #include "ops/conv.h"
 #include "ops/ops.h"
@@ -71,10 +72,7 @@ class SourceCollector {
     for (const Value* value : graph.values())  // by name
       if (value->isConstant() && !value->constant->bytes.empty()) add(graph, *value);
     for (const auto& node : graph.nodes()) {
-      if (node->op == &ops::Plugin)
-        fail(ErrorKind::kUnsupported, camshaft::describe(*node),
-             " is a plugin, and an engine with plugins cannot be refittable yet; clear kREFIT, "
-             "kREFIT_IDENTICAL, kREFIT_INDIVIDUAL and kSTRIP_PLAN");
+      if (node->op == &ops::Plugin) addPlugin(node->as<PluginAttrs>().plugin);
       for (const Graph* body : bodiesOf(std::as_const(*node)))
         if (body) add(*body);
     }
@@ -85,7 +83,10 @@ class SourceCollector {
     return it == numbers_.end() ? std::nullopt : std::optional(it->second);
   }
 
+  size_t numberOf(const void* plugin) const { return pluginNumbers_.at(plugin); }
+
   std::vector<SourceWeights> sources;
+  std::vector<std::shared_ptr<const PluginOp>> plugins;
 
  private:
   static constexpr size_t kPrinted = 64;  // bytes that are text in the graph
@@ -109,6 +110,10 @@ class SourceCollector {
     sources.push_back(std::move(source));
   }
 
+  void addPlugin(const std::shared_ptr<const PluginOp>& plugin) {
+    if (pluginNumbers_.try_emplace(plugin.get(), plugins.size()).second) plugins.push_back(plugin);
+  }
+
   // Bodies have copies of the constants around them, which share the bytes.
   static bool isSame(const SourceWeights& a, const SourceWeights& b) {
     return a.tensor == b.tensor && a.bytes.data() == b.bytes.data();
@@ -117,9 +122,10 @@ class SourceCollector {
   const RefitRequest& request_;
   std::unordered_map<std::string, size_t> byName_;
   std::unordered_map<const Value*, size_t> numbers_;
+  std::unordered_map<const void*, size_t> pluginNumbers_;
 };
 
-Graph graphOf(const RefitRecord& record) {
+Graph graphOf(const RefitRecord& record, std::span<const ObjectPtr> plugins) {
   std::vector<ConstantPtr> constants;
   for (const SourceWeights& source : record.sources) {
     auto data = std::make_shared<ConstantData>();
@@ -128,7 +134,15 @@ Graph graphOf(const RefitRecord& record) {
     data->isOpaque = source.isOpaque;
     constants.push_back(std::move(data));
   }
-  return parseGraph(record.graph, findOp, constants);
+  return parseGraph(record.graph, findOp, {constants, plugins});
+}
+
+std::vector<ObjectPtr> recordedPlugins(const RefitRecord& record,
+                                       const PluginParamsByHash& params) {
+  std::vector<ObjectPtr> plugins;
+  for (const PluginRecord& plugin : record.plugins)
+    plugins.push_back(recordedPlugin(plugin, params));
+  return plugins;
 }
 
 // The settings of a build that its record keeps, in one list: visit(the record's, the options').
@@ -261,14 +275,19 @@ Plan compileRefittable(const Graph& graph, CompileOptions options, const RefitRe
   const ConstantNumber numberOf = [&](const Value& constant) {
     return collector.numberOf(constant);
   };
-  record->graph = toText(graph, numberOf);
+  record->graph =
+      toText(graph, numberOf, [&](const void* plugin) { return collector.numberOf(plugin); });
   record->sources = std::move(collector.sources);
+  record->plugins.resize(collector.plugins.size());
+  std::vector<ObjectPtr> plugins;
+  for (size_t i = 0; i < collector.plugins.size(); ++i)
+    plugins.push_back(recordingPlugin(collector.plugins[i], record->plugins[i]));
   if (options.threads == 0) options.threads = usableCores();
   noteSettings(options, *record);
   DecisionTape tape;
   options.tape = &tape;
   // From the text, as refits will build it.
-  Plan plan = compile(graphOf(*record), options);
+  Plan plan = compile(graphOf(*record, plugins), options);
   record->decisions = std::move(tape.decisions);
   plan.refit = std::move(record);
   return plan;
@@ -287,7 +306,7 @@ std::map<std::string, ConstantPtr> fixedConstants(const RefitRecord& record) {
     source.bytes = *zeros;
     source.owner = zeros;
   }
-  const Graph graph = graphOf(whole);
+  const Graph graph = graphOf(whole, recordedPlugins(record, {}));
   std::map<std::string, ConstantPtr> fixed;
   for (const Value* value : graph.values())
     if (value->isConstant() && !refittable.contains(value->name))
@@ -302,7 +321,7 @@ std::shared_ptr<const std::vector<std::byte>> remakeWeights(const Plan& plan,
   options.tape = &tape;
   Plan again;
   try {
-    again = compile(graphOf(record), options);
+    again = compile(graphOf(record, recordedPlugins(record, pluginParamsOf(plan))), options);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kOutOfMemory) throw;
     refuse(plan, record, error.message());

@@ -22,8 +22,7 @@ struct RefitRequest {
   std::map<std::string, std::string> constantLayers = {};  // their names, by those of the constants
 };
 
-// compile() with the record in the plan. Throws Error when the network holds what no text can:
-// plugins.
+// compile() with the record in the plan.
 Plan compileRefittable(const Graph& graph, CompileOptions options, const RefitRequest& request);
 
 // The weights that a network has under a request.

@@ -68,6 +68,7 @@ class TableReader {
     record.allowBF16 = table->allow_bf16();
     record.gpus = table->gpus();
     record.observeUnfused = table->observe_unfused();
+    record.plugins = list(table->plugins(), &TableReader::pluginRecord);
     return stored;
   }
 
@@ -278,6 +279,15 @@ class TableReader {
   KernelDecision decision(const fb::KernelDecision* table) {
     charge(kLeastTable);
     return {text(table->node()), text(table->kernel()), table->config(), table->source_hash()};
+  }
+  PluginRecord pluginRecord(const fb::PluginRecord* table) {
+    charge(kLeastTable);
+    PluginRecord record{text(table->label()), {}};
+    std::vector<std::string> questions = texts(table->questions()), said = texts(table->answers());
+    said.resize(questions.size());
+    for (size_t i = 0; i < questions.size(); ++i)
+      record.answers.emplace(std::move(questions[i]), std::move(said[i]));
+    return record;
   }
   std::map<std::string, InputRange> namedRanges(
       const flatbuffers::Vector<flatbuffers::Offset<fb::NamedRange>>* values) {

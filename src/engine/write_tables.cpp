@@ -209,6 +209,17 @@ class PlanWriter {
     return fb::CreateKernelDecision(builder_, node, kernel, value.config, value.sourceHash);
   }
 
+  Offset<fb::PluginRecord> pluginRecord(const PluginRecord& value) {
+    std::vector<std::string> questions, said;
+    for (const auto& [question, answer] : value.answers) {
+      questions.push_back(question);
+      said.push_back(answer);
+    }
+    const auto label = text(value.label);
+    const auto questionTexts = texts(questions);
+    return fb::CreatePluginRecord(builder_, label, questionTexts, texts(said));
+  }
+
   OffsetVector<fb::NamedRange> namedRanges(const std::map<std::string, InputRange>& ranges) {
     std::vector<Offset<fb::NamedRange>> offsets;
     for (const auto& [name, bounds] : ranges) {
@@ -233,11 +244,12 @@ class PlanWriter {
     const auto decisions = list(record.decisions, &PlanWriter::decision);
     const auto profiles = list(record.profiles, &PlanWriter::shapeProfile);
     const auto disabledPasses = texts(record.disabledPasses);
+    const auto plugins = list(record.plugins, &PlanWriter::pluginRecord);
     return fb::CreateRefit(builder_, graph, sourceVector, decisions, profiles, disabledPasses,
                            record.workspaceLimit, record.computeCapability,
                            record.optimizationLevel, record.threads, record.precisionRequests,
                            record.allowTf32, record.allowF16, record.allowBF16, record.gpus,
-                           record.observeUnfused, value.weightsBytes, value.isStripped);
+                           record.observeUnfused, value.weightsBytes, value.isStripped, plugins);
   }
 
   std::vector<std::byte> bytes() const {

@@ -26,6 +26,8 @@ class Graph;
 // The body of a branch or loop: a closed graph, shared by copies of its node. To change one, put a
 // changed clone in its place.
 using BodyPtr = std::shared_ptr<const Graph>;
+// An object of a user's, of the type that the attributes know.
+using ObjectPtr = std::shared_ptr<const void>;
 
 class AttrVisitor {
  public:
@@ -42,6 +44,8 @@ class AttrVisitor {
   virtual void operator()(std::string_view name, Expr& value) = 0;
   // Few visitors have any business in a body: its dimensions are its own.
   virtual void operator()(std::string_view, BodyPtr&) {}
+  // What no text can hold.
+  virtual void operator()(std::string_view, ObjectPtr&) {}
   // An enum by its spellings, in the order of its values from 0.
   virtual void choice(std::string_view name, int& value,
                       std::span<const std::string_view> spellings) = 0;

@@ -46,6 +46,9 @@ class TextVisitor : public AttrVisitor {
   void operator()(std::string_view name, std::vector<Dim>& v) override { add(name, toString(v)); }
   void operator()(std::string_view name, Expr& v) override { add(name, toString(v)); }
   void operator()(std::string_view name, BodyPtr& v) override { add(name, bodyText(v, form_)); }
+  void operator()(std::string_view name, ObjectPtr& v) override {
+    if (form_.objectNumberOf && v) add(name, str((*form_.objectNumberOf)(v.get())));
+  }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
     add(name, std::string(spellings[v]));
   }
@@ -58,7 +61,7 @@ class TextVisitor : public AttrVisitor {
 
 class ParseVisitor : public AttrVisitor {
  public:
-  ParseVisitor(const AttrTexts& texts, OpLookup findOp, std::span<const ConstantPtr> beside)
+  ParseVisitor(const AttrTexts& texts, OpLookup findOp, const BesideText& beside)
       : texts_(texts), findOp_(findOp), beside_(beside) {}
 
   void operator()(std::string_view name, int64_t& v) override { set(name, v, parseInteger); }
@@ -86,6 +89,14 @@ class ParseVisitor : public AttrVisitor {
       text = trim(text.substr(1, text.size() - 2));
       return text.empty() ? nullptr
                           : std::make_shared<const Graph>(parseGraph(text, findOp_, beside_));
+    });
+  }
+  void operator()(std::string_view name, ObjectPtr& v) override {
+    set(name, v, [&](std::string_view text) {
+      const int64_t number = parseInteger(text);
+      if (number < 0 || static_cast<size_t>(number) >= beside_.objects.size())
+        fail(ErrorKind::kInvalidArgument, "there is no object ", number, " beside the text");
+      return beside_.objects[static_cast<size_t>(number)];
     });
   }
   void choice(std::string_view name, int& v, std::span<const std::string_view> spellings) override {
@@ -140,7 +151,7 @@ class ParseVisitor : public AttrVisitor {
 
   const AttrTexts& texts_;
   const OpLookup findOp_;
-  const std::span<const ConstantPtr> beside_;
+  const BesideText& beside_;
   std::vector<std::string_view> known_;
 };
 
@@ -173,8 +184,7 @@ AttrTexts textsOf(const Attrs& attrs, const ConstantForm& form) {
   return std::move(visitor.texts);
 }
 
-void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp,
-                  std::span<const ConstantPtr> beside) {
+void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp, const BesideText& beside) {
   ParseVisitor visitor(texts, findOp, beside);
   attrs.fields(visitor);
   visitor.refuseUnknown();

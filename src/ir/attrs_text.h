@@ -15,14 +15,15 @@ using AttrTexts = std::vector<std::pair<std::string, std::string>>;  // field an
 
 // How constants are printed, also those of bodies.
 struct ConstantForm {
-  bool isFull = true;                        // all elements, however many
-  const ConstantNumber* numberOf = nullptr;  // of those that stand beside the text
+  bool isFull = true;                            // all elements, however many
+  const ConstantNumber* numberOf = nullptr;      // of those that stand beside the text
+  const ObjectNumber* objectNumberOf = nullptr;  // likewise
 };
 AttrTexts textsOf(const Attrs& attrs, const ConstantForm& form = {});
 std::string toText(const Graph& graph, const ConstantForm& form);
 // Sets the named fields; fails on a field the attributes do not have, or text it cannot mean.
 void setFromTexts(Attrs& attrs, const AttrTexts& texts, OpLookup findOp,
-                  std::span<const ConstantPtr> beside = {});
+                  const BesideText& beside = {});
 // The symbols of every dimension among the attributes.
 void collectSymbols(const Attrs& attrs, std::set<std::string>& names);
 

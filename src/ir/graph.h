@@ -227,12 +227,18 @@ std::vector<const Graph*> bodiesOf(const Node& node);
 // print as a digest unless `fullConstants`; then the text parses back to an equal graph.
 std::string toText(const Graph& graph, bool fullConstants = false);
 std::string toText(const Node& node);
-// The same with constants that stand beside the text: it has their numbers in the list that is
-// parsed with it.
+// The same with constants, and objects of attributes, that stand beside the text: it has their
+// numbers in the lists that are parsed with it.
 using ConstantNumber = std::function<std::optional<size_t>(const Value& constant)>;
-std::string toText(const Graph& graph, const ConstantNumber& numberOf);
+using ObjectNumber = std::function<size_t(const void* object)>;
+std::string toText(const Graph& graph, const ConstantNumber& numberOf,
+                   const ObjectNumber& objectNumberOf = nullptr);
 using OpLookup = Op (*)(std::string_view name);
-Graph parseGraph(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside = {});
+struct BesideText {
+  std::span<const ConstantPtr> constants;
+  std::span<const ObjectPtr> objects;
+};
+Graph parseGraph(std::string_view text, OpLookup findOp, const BesideText& beside = {});
 
 // Throws Error(kInternal) when the graph breaks an invariant; `stage` names the pass just run.
 void verify(const Graph& graph, std::string_view stage);

@@ -29,7 +29,7 @@ struct Result {
 
 class GraphParser {
  public:
-  GraphParser(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside)
+  GraphParser(std::string_view text, OpLookup findOp, const BesideText& beside)
       : scan_(text), findOp_(findOp), beside_(beside) {}
 
   Graph parse() {
@@ -190,9 +190,10 @@ class GraphParser {
   ConstantPtr constantBeside() {
     return here([&] {
       const int64_t number = parseInteger(scan_.number());
-      if (number < 0 || number >= static_cast<int64_t>(beside_.size()) || !beside_[number])
+      const auto& constants = beside_.constants;
+      if (number < 0 || number >= static_cast<int64_t>(constants.size()) || !constants[number])
         fail(ErrorKind::kInvalidArgument, "there is no constant ", number, " beside the text");
-      return beside_[number];
+      return constants[number];
     });
   }
 
@@ -369,7 +370,7 @@ class GraphParser {
 
   Scanner scan_;
   OpLookup findOp_;
-  std::span<const ConstantPtr> beside_;
+  BesideText beside_;
   Graph graph_;
 };
 
@@ -400,7 +401,7 @@ void requireShallow(std::string_view text) {
 
 }  // namespace
 
-Graph parseGraph(std::string_view text, OpLookup findOp, std::span<const ConstantPtr> beside) {
+Graph parseGraph(std::string_view text, OpLookup findOp, const BesideText& beside) {
   requireShallow(text);
   return GraphParser(text, findOp, beside).parse();
 }

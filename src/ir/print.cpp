@@ -192,8 +192,11 @@ std::string toText(const Graph& graph, const ConstantForm& form) {
 std::string toText(const Graph& graph, bool fullConstants) {
   return toText(graph, ConstantForm{.isFull = fullConstants});
 }
-std::string toText(const Graph& graph, const ConstantNumber& numberOf) {
-  return toText(graph, ConstantForm{.isFull = true, .numberOf = &numberOf});
+std::string toText(const Graph& graph, const ConstantNumber& numberOf,
+                   const ObjectNumber& objectNumberOf) {
+  return toText(graph, ConstantForm{.isFull = true,
+                                    .numberOf = &numberOf,
+                                    .objectNumberOf = objectNumberOf ? &objectNumberOf : nullptr});
 }
 std::string toText(const Node& node) { return nodeText(node, {.isFull = false}); }
 

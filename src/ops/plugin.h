@@ -76,7 +76,8 @@ struct PluginAttribute {
 // bound in the node's outputs; their elements lie at the beginning, one after the other. No pass
 // looks inside, and there is no evaluate(): where its memory lies is the device's business.
 struct PluginAttrs : AttrsOf<PluginAttrs> {
-  std::shared_ptr<const PluginOp> plugin;  // null after text was parsed, which cannot carry one
+  // Null after text was parsed without it: it stands beside.
+  std::shared_ptr<const PluginOp> plugin;
   std::string label;
   std::vector<Dim> sizes;       // values of the shape inputs, one after the other
   std::vector<int64_t> counts;  // how many of them each has
@@ -91,6 +92,9 @@ struct PluginAttrs : AttrsOf<PluginAttrs> {
     visit("plugin", label);
     visit("sizes", sizes);
     visit("counts", counts);
+    ObjectPtr object = plugin;
+    visit("object", object);
+    plugin = std::static_pointer_cast<const PluginOp>(object);
   }
 };
 

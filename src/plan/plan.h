@@ -217,12 +217,19 @@ struct KernelDecision {
   uint64_t sourceHash = 0;  // of the device code that it was compiled from; 0: it has none
 };
 
+// What a plugin said while the plan was made, by what it was asked.
+struct PluginRecord {
+  std::string label;
+  std::map<std::string, std::string> answers;
+};
+
 // How a plan was made, so that the same plan can be made from other weights: refitting an engine is
 // building it again with every decision taken.
 struct RefitRecord {
   std::string graph;  // text; constants that stand beside it are the sources
   std::vector<SourceWeights> sources;
   std::vector<KernelDecision> decisions;  // in the order they were taken
+  std::vector<PluginRecord> plugins;      // objects beside the text
   std::span<std::byte> weights;           // the plan's, where a refit writes them
   bool isStripped = false;                // they are still to come
   // What decides besides (compiler/compile.h).

@@ -238,6 +238,40 @@ TEST_F(PluginTest, OfVersionTwoIsConfiguredPieceByPiece) {
   EXPECT_THAT(other.logger.errors.back(), HasSubstr("does not take linear f16 as its input 0"));
 }
 
+// Weights of layers around plugins are replaced; the plugins, which nobody asks, stay.
+TEST_F(PluginTest, StaysWhenOtherLayersAreRefitted) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(-1, 3));
+  setRows(client, 1, 2, 4, 3);
+  const std::vector<float> first{1, 1, 1}, second{2, 3, 4};
+  IConstantLayer* weights = client.network->addConstant(Dims2(1, 3), weightsOf(first));
+  weights->setName("weights");
+  ITensor* scaled = add<ScalePlugin>(client, x, {2, 1})->getOutput(0);
+  ITensor* product =
+      client.network->addElementWise(*scaled, *weights->getOutput(0), ElementWiseOperation::kPROD)
+          ->getOutput(0);
+  TwicePlugin twice(10);
+  ITensor* doubled = client.network->addPluginV2(&product, 1, twice)->getOutput(0);
+  client.output(add<TacticPlugin>(client, doubled)->getOutput(0), "tactic");
+  client.output(doubled, "y");
+  client.config->setBuilderOptimizationLevel(3);
+  client.config->setFlag(BuilderFlag::kREFIT);
+  for (const bool isStripped : {false, true}) {
+    if (isStripped) client.config->setFlag(BuilderFlag::kSTRIP_PLAN);
+    const auto engine = client.build();
+    ASSERT_TRUE(engine) << client.logger.errors.back();
+    const int objects = pluginLog().alive;
+    const std::unique_ptr<IRefitter> refitter(createInferRefitter(*engine, client.logger));
+    ASSERT_TRUE(refitter->setWeights("weights", WeightsRole::kCONSTANT, weightsOf(second)));
+    ASSERT_TRUE(refitter->refitCudaEngine()) << client.logger.errors.back();
+    EXPECT_EQ(pluginLog().alive, objects);
+    const std::vector<float> data{0, 1, 2};
+    const std::vector<Feed> feeds{{"x", Dims2(1, 3), data.data()}};
+    EXPECT_THAT(client.runEngine(*engine, feeds), ElementsAre(12, 19, 30, 12, 19, 30));
+    EXPECT_THAT(client.runEngine(*engine, feeds, "tactic"), ElementsAre(4, 4, 4, 4, 4, 4));
+  }
+}
+
 TEST_F(PluginTest, ThatFailsEndsTheRunInWords) {
   Client client;
   client.output(add<ReversePlugin>(client, client.input("x", Dims2(1, 2)), {3})->getOutput(0), "y");
