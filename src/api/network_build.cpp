@@ -15,6 +15,7 @@ Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
     for (ShapeProfile& profile : options.profiles)
       storeProfile(profile, *graph_.inputs[i], formatOf(graph_.inputs[i]));
+  options.aliases = cachesUpdated();
   Plan plan = refit ? compileRefittable(graph, std::move(options), *refit)
                     : compile(std::move(graph), std::move(options));
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
@@ -26,20 +27,22 @@ Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>
     plan.outputs[i].isShapeTensor = tensor != tensorOfValue_.end() &&
                                     tensor->second->isShapeOutput() &&
                                     !plan.profiles[0].outputValues[i].empty();
-    plan.outputs[i].aliasedInput = updatedInput(value);
   }
   return plan;
 }
 
-// A cache is updated in place where it comes from the caller and goes back.
-int32_t Network::updatedInput(const Value* output) const {
+// A cache that comes from the caller and goes back to it, updated.
+std::map<std::string, std::string> Network::cachesUpdated() const {
+  std::map<std::string, std::string> caches;
   for (const auto& layer : layers_) {
-    if (layer->type != nvinfer1::LayerType::kKVCACHE_UPDATE || layer->outputs[0]->value() != output)
+    if (layer->type != nvinfer1::LayerType::kKVCACHE_UPDATE) continue;
+    const Value *cache = layer->inputs[0]->value(), *updated = layer->outputs[0]->value();
+    if (!cache || !updated || std::ranges::find(graph_.inputs, cache) == graph_.inputs.end())
       continue;
-    const auto cache = std::ranges::find(graph_.inputs, layer->inputs[0]->value());
-    if (cache != graph_.inputs.end()) return static_cast<int32_t>(cache - graph_.inputs.begin());
+    for (const Graph::Output& output : graph_.outputs)
+      if (output.value == updated) caches.emplace(output.name, cache->name);
   }
-  return -1;
+  return caches;
 }
 
 nvinfer1::TensorFormat Network::formatOf(const Value* value) const {

@@ -4,6 +4,7 @@
 
 #include "backend/kernel.h"
 #include "backends/backends.h"
+#include "compiler/aliases.h"
 #include "compiler/bodies.h"
 #include "compiler/branches.h"
 #include "compiler/fixed_sizes.h"
@@ -51,8 +52,11 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
   const BodyPlans bodies =
       planBodies(graph, resolved, options, choose, weights, plan.bodies,
                  {str("Building bodies for profile ", index), std::string(kWhole)});
-  return planProfile(graph, resolved, std::move(chosen), plan.inputs, plan.hasDeviceMemory, weights,
-                     binaries, bodies);
+  const std::vector<int32_t> overwritten = overwrittenInputs(graph, chosen);
+  ProfilePlan made = planProfile(graph, resolved, std::move(chosen), plan.inputs,
+                                 plan.hasDeviceMemory, weights, binaries, bodies);
+  keepAliases(overwritten, made, plan.outputs);
+  return made;
 }
 
 // Plans of the vendor's libraries are made for one GPU.
@@ -98,6 +102,7 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
   describeValues(graph, plan.inputs);
+  askForAliases(options.aliases, plan);
 
   choose.target = targetOf(backend, options);
   plan.builtFor = choose.target.name;

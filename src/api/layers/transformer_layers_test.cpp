@@ -184,6 +184,65 @@ TEST(KVCacheUpdateLayers, WriteFromEachBatchesIndexOn) {
   EXPECT_TRUE(client.reported("packed one after the other"));
 }
 
+struct CacheClient : Model {
+  CacheClient() {
+    cache = input("cache", {4, {1, 1, 4, 1}});
+    ITensor* update = input("update", {4, {1, 1, 1, 1}});
+    ITensor* begin = input("begin", {1, {1}}, DataType::kINT32);
+    updated =
+        network->addKVCacheUpdate(*cache, *update, *begin, KVCacheMode::kLINEAR)->getOutput(0);
+    output(updated, "updated");
+  }
+  // One row at a place, with the cache at one address and the result at another.
+  void write(ICudaEngine& engine, float row, int32_t at, float* from, float* to) {
+    const std::unique_ptr<IExecutionContext> context(engine.createExecutionContext());
+    float other[4];
+    for (int32_t i = 0; i < engine.getNbIOTensors(); ++i)
+      context->setTensorAddress(engine.getIOTensorName(i), other);
+    context->setTensorAddress("cache", from);
+    context->setTensorAddress("update", &row);
+    context->setTensorAddress("begin", &at);
+    context->setTensorAddress("updated", to);
+    ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.errors.back();
+  }
+  ITensor *cache, *updated;
+};
+
+TEST(KVCacheUpdateLayers, WriteInPlaceWhereAddressesAreOne) {
+  CacheClient client;
+  // What reads the cache as it is now, and what comes of it.
+  client.output(client.network->addUnary(*client.updated, UnaryOperation::kNEG)->getOutput(0), "y");
+  for (const bool isRefittable : {false, true}) {
+    if (isRefittable) client.config->setFlag(BuilderFlag::kREFIT);
+    const auto engine = client.build();
+    ASSERT_TRUE(engine) << client.logger.errors.back();
+    EXPECT_STREQ(engine->getAliasedInputTensor("updated"), "cache");
+    EXPECT_EQ(engine->getAliasedInputTensor("y"), nullptr);
+    EXPECT_EQ(engine->getAliasedInputTensor("cache"), nullptr);
+    Floats one = {1, 2, 3, 4}, other(4);
+    client.write(*engine, 10, 2, one.data(), other.data());
+    EXPECT_EQ(one, Floats({1, 2, 3, 4}));
+    EXPECT_EQ(other, Floats({1, 2, 10, 4}));
+    client.write(*engine, 20, 0, one.data(), one.data());
+    client.write(*engine, 30, 3, one.data(), one.data());
+    EXPECT_EQ(one, Floats({20, 2, 3, 30}));
+  }
+  EXPECT_EQ(client.build()->getAliasedInputTensor("nothing"), nullptr);
+  EXPECT_THAT(client.logger.errors.back(), testing::HasSubstr("'nothing' is no input or output"));
+}
+
+// The sum of the old cache and the new needs both.
+TEST(KVCacheUpdateLayers, DoNotWriteOverWhatIsReadLater) {
+  CacheClient client;
+  client.output(
+      client.network->addElementWise(*client.cache, *client.updated, ElementWiseOperation::kSUM)
+          ->getOutput(0),
+      "sum");
+  const auto engine = client.build();
+  ASSERT_TRUE(engine) << client.logger.errors.back();
+  EXPECT_EQ(engine->getAliasedInputTensor("updated"), nullptr);
+}
+
 TEST(DistCollectiveLayers, AreTheIdentityOnOneRank) {
   Model client;
   ITensor* x = client.input("x", {1, {2}});

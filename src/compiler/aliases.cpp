@@ -1,0 +1,71 @@
+#include "compiler/aliases.h"
+
+#include <algorithm>
+
+namespace camshaft {
+namespace {
+
+bool touches(const std::vector<Operand>& operands, Place place, int32_t index) {
+  return std::ranges::any_of(operands, [&](const Operand& operand) {
+    return operand.place == place && operand.index == index;
+  });
+}
+
+int32_t overwrittenBy(const ChosenKernel& chosen, const Graph& graph) {
+  const std::vector<Value*>& inputs = chosen.node->inputs;
+  if (!chosen.kernel->inPlace || chosen.onHost) return -1;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !chosen.kernel->inPlace(*chosen.node, static_cast<int>(i))) continue;
+    const auto input = std::ranges::find(graph.inputs, storageOf(inputs[i]));
+    const bool isOnce = std::ranges::count(inputs, storageOf(inputs[i]), [](const Value* value) {
+                          return value ? storageOf(value) : nullptr;
+                        }) == 1;
+    if (input != graph.inputs.end() && isOnce)
+      return static_cast<int32_t>(input - graph.inputs.begin());
+  }
+  return -1;
+}
+
+// Whether the step that writes the output is the last that reads the input.
+bool isReadLast(const ProfilePlan& profile, int32_t input, int32_t output) {
+  bool isWritten = false;
+  for (const Step& step : profile.steps) {
+    if (isWritten && touches(step.inputs, Place::kInput, input)) return false;
+    isWritten |= touches(step.outputs, Place::kOutput, output);
+  }
+  return isWritten;
+}
+
+}  // namespace
+
+void askForAliases(const std::map<std::string, std::string>& aliases, Plan& plan) {
+  for (IoTensor& output : plan.outputs) {
+    const auto alias = aliases.find(output.name);
+    if (alias == aliases.end()) continue;
+    const auto input = std::ranges::find(plan.inputs, alias->second, &IoTensor::name);
+    if (input != plan.inputs.end() && input->tensor == output.tensor && !input->isOnHost)
+      output.aliasedInput = static_cast<int32_t>(input - plan.inputs.begin());
+  }
+}
+
+std::vector<int32_t> overwrittenInputs(const Graph& graph, std::span<const ChosenKernel> chosen) {
+  std::vector<int32_t> inputs;
+  for (const Graph::Output& output : graph.outputs) {
+    const Node* producer = storageOf(output.value)->producer;
+    const auto writer = std::ranges::find(chosen, producer, &ChosenKernel::node);
+    inputs.push_back(writer == chosen.end() ? -1 : overwrittenBy(*writer, graph));
+  }
+  return inputs;
+}
+
+void keepAliases(const std::vector<int32_t>& overwritten, const ProfilePlan& profile,
+                 std::vector<IoTensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    int32_t& asked = outputs[i].aliasedInput;
+    if (asked >= 0 &&
+        (overwritten[i] != asked || !isReadLast(profile, asked, static_cast<int32_t>(i))))
+      asked = -1;
+  }
+}
+
+}  // namespace camshaft
