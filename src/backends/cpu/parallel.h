@@ -8,13 +8,17 @@
 
 namespace camshaft::cpu {
 
-// Calls body(begin, end) for parts of [0, count). `workPerItem` is in additions of an element or
-// so; below some ten microseconds of them everything runs on the calling thread.
+// Work of one thread that is worth waking it, in additions of an element or so: some ten
+// microseconds.
+inline constexpr double kWorthSharing = 32768;
+
+inline bool isWorthSharing(double work) { return work >= 2 * kWorthSharing; }
+
+// Calls body(begin, end) for parts of [0, count), on the calling thread unless it is worth sharing.
 template <class Body>
 void parallelItems(ThreadPool* pool, int64_t count, double workPerItem, Body&& body) {
-  constexpr double kWorthSharing = 32768;
   if (count <= 0) return;
-  if (!pool || workPerItem * static_cast<double>(count) < 2 * kWorthSharing)
+  if (!pool || !isWorthSharing(workPerItem * static_cast<double>(count)))
     return body(int64_t{0}, count);
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(kWorthSharing / std::max(workPerItem, 1.0)));

@@ -32,7 +32,7 @@ HWY_INLINE VI32 totalAt(const Finish& finish, const Sums& sums, int64_t row, int
   auto total = load(sums.data + row * kBlockColumns + column);
   if (finish.columnOffsets) total = hn::Add(total, load(finish.columnOffsets + at));
   if (finish.columnZeros) {
-    const auto rowSum = hn::Set(wrapping, static_cast<uint32_t>(finish.rowSums[sums.row + row]));
+    const auto rowSum = hn::Set(wrapping, static_cast<uint32_t>(sums.ofRows[row]));
     total = hn::Sub(total, hn::Mul(load(finish.columnZeros + at), rowSum));
   }
   return hn::BitCast(d, total);
@@ -176,6 +176,7 @@ namespace camshaft::cpu::gemm_int8 {
 HWY_EXPORT(finishBlockOfSums);
 
 void finishSums(const Finish& finish, const Sums& sums) {
+  if (finish.bytes.isUsed) return finishBytes(finish, sums);
   HWY_DYNAMIC_DISPATCH(finishBlockOfSums)(finish, sums);
 }
 

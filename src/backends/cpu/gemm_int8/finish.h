@@ -4,29 +4,51 @@
 #include <cstdint>
 
 #include "backends/cpu/gemm/epilogue.h"
+#include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/product.h"
 #include "support/data_type.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
-// clamp(round(y / divisor) + zero, low, high), as u8 or i8.
-struct Requantize {
-  float divisor = 1, zero = 0, low = 0, high = 0;
+// Where the whole epilogue is sums that are quantised, in one pass over registers:
+//
+//   first = total * scales[column] + bias[column]
+//   value = first + residual * residualScale                                    without stage
+//           clamp(round(first), low, high) * scale + shift + residual * residualScale      with
+//   byte  = clamp(round(value) + zero, low, high), then table[byte] where there is one
+//
+// Divisors are part of the scales. A stage is a value that was quantised and dequantised again.
+struct ByteFinish {
+  enum class Residual : int32_t { kNone, kFloats, kBytes };
+
+  bool isUsed = false;
+  const float* scales = nullptr;
+  const float* bias = nullptr;
+  bool hasStage = false;
+  float stageLow = 0, stageHigh = 0, stageScale = 1, shift = 0;
+  Residual residualKind = Residual::kNone;
+  const void* residual = nullptr;  // [m][stride], floats or bytes
+  uint8_t residualFlip = 0;        // bytes are u8 after it
+  float residualScale = 0;
+  int32_t zero = 0, low = 0, high = 255;  // of the result as u8
+  uint8_t flip = 0;                       // of the result: kFlip for i8
+  const uint8_t* table = nullptr;         // 256 bytes
 };
 
 // total = sum + columnOffsets[column] - columnZeros[column] * rowSums[row]
 // i32:    total
 // f32:    epilogue(total * scales[column])
-// bytes:  requantize(epilogue(total * scales[column])); post() needs `floats` to work on
+// bytes:  as `bytes` says or, where it is not used, requantize(epilogue(total * scales[column])),
+//         for which post() needs `floats` to work on
 //
 // What is per column has paddedColumns(n) elements.
 struct Finish {
   const int32_t* columnOffsets = nullptr;
   const int32_t* columnZeros = nullptr;  // null: none, and no row sums
-  const int32_t* rowSums = nullptr;
-  const float* scales = nullptr;  // null: i32
-  Epilogue epilogue;              // its own scale is part of `scales`
+  const float* scales = nullptr;         // null: i32
+  Epilogue epilogue;                     // its own scale is part of `scales`
   Requantize requantize;
+  ByteFinish bytes;
   DataType type = DataType::kI32;
   void* out = nullptr;      // [m][stride]
   float* floats = nullptr;  // the same, for bytes
@@ -34,5 +56,8 @@ struct Finish {
 };
 
 void finishSums(const Finish& finish, const Sums& sums);
+
+// finish_bytes.cpp: where `bytes` is used.
+void finishBytes(const Finish& finish, const Sums& sums);
 
 }  // namespace camshaft::cpu::gemm_int8

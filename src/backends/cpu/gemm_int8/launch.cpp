@@ -36,10 +36,15 @@ bool fitsMatMul(const void* opaque, const LaunchArgs& args) {
 void launchMatMul(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ProductState*>(opaque);
   const int64_t m = rowsOf(state.params, args.outputs[0]);
-  runProduct(state, args, m, [&](uint8_t* packed, int32_t* sums) {
-    packRows(m, state.params.k, args.inputs[0].as<const uint8_t>(),
-             state.params.isSigned ? kFlip : 0, packed, sums, *args.threads);
-  });
+  const int64_t k = state.params.k;
+  const auto* a = args.inputs[0].as<const uint8_t>();
+  runProduct(state, args, m,
+             [&](const Layout& layout, int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
+               const uint8_t* rows[kMostStripRows];
+               for (int64_t i = 0; i < layout.stripRows; ++i)
+                 rows[i] = a + (row + std::min(i, count - 1)) * k;
+               packRun(layout, rows, k, state.params.isSigned ? kFlip : 0, strip);
+             });
 }
 
 bool fitsQuantize(const void*, const LaunchArgs& args) {

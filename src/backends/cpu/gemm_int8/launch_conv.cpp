@@ -1,11 +1,10 @@
 #include "backends/cpu/gemm_int8/launch_conv.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/operands.h"
-#include "backends/cpu/parallel.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::gemm_int8 {
@@ -25,52 +24,125 @@ struct Picture {
   int64_t pixels() const { return batch * height * width; }
 };
 
-// Gathers what the window at one output pixel sees, tap by tap.
-class PatchGatherer {
+// Packs what the windows at output pixels see.
+class Patches {
  public:
-  PatchGatherer(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero)
-      : params_(params), in_(x), out_(y), data_(x.as<const uint8_t>()), zero_(zero) {}
+  Patches(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero,
+          uint8_t flip)
+      : params_(params),
+        in_(x),
+        out_(y),
+        data_(x.as<const uint8_t>()),
+        flip_(flip),
+        isPointwise_(isPointwise()) {
+    std::memset(zeros_, zero, sizeof zeros_);
+  }
 
-  void gather(int64_t pixel, RowWriter& writer) const {
-    const int64_t column = pixel % out_.width, row = pixel / out_.width % out_.height;
-    const int64_t image = pixel / (out_.width * out_.height);
-    const int64_t left = column * params_.strides[1] - params_.padsBegin[1];
-    const int64_t top = row * params_.strides[0] - params_.padsBegin[0];
-    for (int64_t i = 0; i < params_.kernel[0]; ++i) {
-      const int64_t y = top + i * params_.dilations[0];
-      if (y < 0 || y >= in_.height)
-        writer.fill(zero_, params_.kernel[1] * params_.channels);
-      else
-        gatherRow(data_ + (image * in_.height + y) * in_.width * params_.channels, left, writer);
+  void pack(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip,
+            uint8_t* scratch) const {
+    const uint8_t* rows[kMostStripRows];
+    const int64_t channels = params_.channels;
+    if (isPointwise_) {
+      for (int64_t i = 0; i < layout.stripRows; ++i)
+        rows[i] = data_ + (pixel + std::min(i, count - 1)) * channels;
+      packRun(layout, rows, channels, flip_, strip);
+    } else if (channels % layout.depth == 0 && channels <= kMostChannels) {
+      packTaps(layout, pixel, count, strip);
+    } else {
+      const int64_t k = params_.kernel[0] * params_.kernel[1] * channels;
+      for (int64_t i = 0; i < count; ++i) gather(pixel + i, scratch + i * k);
+      for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = scratch + std::min(i, count - 1) * k;
+      packRun(layout, rows, k, flip_, strip);
     }
-    writer.finish();
   }
 
  private:
+  static constexpr int64_t kMostChannels = 4096;
+
+  struct Window {
+    int64_t top, left;
+    const uint8_t* image;
+  };
+
+  bool isPointwise() const {
+    for (int i = 0; i < 2; ++i)
+      if (params_.kernel[i] != 1 || params_.strides[i] != 1 || params_.padsBegin[i] != 0)
+        return false;
+    return in_.height == out_.height && in_.width == out_.width;
+  }
+
+  Window windowAt(int64_t pixel) const {
+    const int64_t column = pixel % out_.width, row = pixel / out_.width;
+    const int64_t image = row / out_.height;
+    return {(row - image * out_.height) * params_.strides[0] - params_.padsBegin[0],
+            column * params_.strides[1] - params_.padsBegin[1],
+            data_ + image * in_.height * in_.width * params_.channels};
+  }
+
+  static bool isInside(int64_t at, int64_t size) {
+    return static_cast<uint64_t>(at) < static_cast<uint64_t>(size);
+  }
+
+  // Tap by tap, each a run of whole steps.
+  void packTaps(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip) const {
+    Window windows[kMostStripRows];
+    for (int64_t i = 0; i < layout.stripRows; ++i)
+      windows[i] = windowAt(pixel + std::min(i, count - 1));
+    const uint8_t* rows[kMostStripRows];
+    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky) {
+      for (int64_t kx = 0; kx < params_.kernel[1]; ++kx) {
+        for (int64_t i = 0; i < layout.stripRows; ++i) {
+          const int64_t y = windows[i].top + ky * params_.dilations[0];
+          const int64_t x = windows[i].left + kx * params_.dilations[1];
+          rows[i] = isInside(y, in_.height) && isInside(x, in_.width)
+                        ? windows[i].image + (y * in_.width + x) * params_.channels
+                        : zeros_;
+        }
+        strip = packRun(layout, rows, params_.channels, flip_, strip);
+      }
+    }
+  }
+
+  // One window as it is, one tap after the other.
+  void gather(int64_t pixel, uint8_t* to) const {
+    const Window window = windowAt(pixel);
+    const int64_t rowBytes = params_.kernel[1] * params_.channels;
+    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += rowBytes) {
+      const int64_t y = window.top + ky * params_.dilations[0];
+      if (isInside(y, in_.height))
+        gatherRow(window.image + y * in_.width * params_.channels, window.left, to);
+      else
+        std::memset(to, zeros_[0], rowBytes);
+    }
+  }
+
   // Taps side by side are one stretch of memory.
-  void gatherRow(const uint8_t* row, int64_t left, RowWriter& writer) const {
+  void gatherRow(const uint8_t* row, int64_t left, uint8_t* to) const {
     const int64_t taps = params_.kernel[1], channels = params_.channels;
     if (params_.dilations[1] == 1) {
       const int64_t before = std::clamp<int64_t>(-left, 0, taps);
       const int64_t after = std::clamp<int64_t>(left + taps - in_.width, 0, taps - before);
-      writer.fill(zero_, before * channels);
-      writer.copy(row + (left + before) * channels, (taps - before - after) * channels);
-      writer.fill(zero_, after * channels);
+      const int64_t inside = taps - before - after;
+      std::memset(to, zeros_[0], before * channels);
+      std::memcpy(to + before * channels, row + (left + before) * channels, inside * channels);
+      std::memset(to + (before + inside) * channels, zeros_[0], after * channels);
       return;
     }
-    for (int64_t i = 0; i < taps; ++i) {
+    for (int64_t i = 0; i < taps; ++i, to += channels) {
       const int64_t x = left + i * params_.dilations[1];
-      if (x < 0 || x >= in_.width)
-        writer.fill(zero_, channels);
+      if (isInside(x, in_.width))
+        std::memcpy(to, row + x * channels, channels);
       else
-        writer.copy(row + x * channels, channels);
+        std::memset(to, zeros_[0], channels);
     }
   }
 
   const ConvParams& params_;
   const Picture in_, out_;
   const uint8_t* data_;
-  const uint8_t zero_;
+  const uint8_t flip_;
+  const bool isPointwise_;
+  uint8_t zeros_[kMostChannels];  // what a tap outside the picture reads
 };
 
 }  // namespace
@@ -106,23 +178,11 @@ bool fitsConv(const void* opaque, const LaunchArgs& args) {
 void launchConv(const void* opaque, const LaunchArgs& args) {
   const auto& [params, product] = *static_cast<const ConvState*>(opaque);
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  const int64_t m = Picture(y).pixels(), k = product.params.k;
-  const uint8_t flip = product.params.isSigned ? kFlip : 0;
-  const PatchGatherer gatherer(params, x, y, zeroPointOf(product, args));
-  runProduct(product, args, m, [&](uint8_t* packed, int32_t* sums) {
-    const double work = static_cast<double>(stripBytes(k)) / 4;
-    parallelItems(args.threads, ceilDiv(m, kStripRows), work, [&](int64_t begin, int64_t end) {
-      for (int64_t strip = begin; strip < end; ++strip) {
-        uint8_t* to = packed + strip * stripBytes(k);
-        const int64_t first = strip * kStripRows, last = std::min(m, first + kStripRows);
-        for (int64_t pixel = first; pixel < last; ++pixel) {
-          RowWriter writer(to, pixel - first, flip);
-          gatherer.gather(pixel, writer);
-        }
-        if (sums) sumStrip(to, k, sums + first);
-      }
-    });
-  });
+  const Patches patches(params, x, y, zeroPointOf(product, args),
+                        product.params.isSigned ? kFlip : 0);
+  runProduct(product, args, Picture(y).pixels(),
+             [&](const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip,
+                 uint8_t* scratch) { patches.pack(layout, pixel, count, strip, scratch); });
 }
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 #include "support/error.h"
 
@@ -11,29 +12,33 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
+const Layout& layoutFor(const ProductParams& params) {
+  return *layoutOf(static_cast<Layout::Kind>(params.layout));
+}
+
 int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 
 // Parts of the workspace, one after the other.
 struct Workspace {
-  uint8_t* packed;
-  int32_t* rowSums;
   int32_t* offsets;
   float* scales;
+  float* bias;
   float* floats;
+  std::byte* workers;
   int64_t bytes;
 
-  Workspace(std::byte* base, int64_t m, const ProductParams& params) {
+  Workspace(std::byte* base, int64_t m, const ProductParams& params, int threads) {
     int64_t used = 0;
     const auto take = [&](int64_t size) {
       std::byte* at = base ? base + used : nullptr;
       used += roundedUp(size);
       return at;
     };
-    packed = reinterpret_cast<uint8_t*>(take(packedRowsBytes(m, params.k)));
-    rowSums = reinterpret_cast<int32_t*>(take(ceilDiv(m, kStripRows) * kStripRows * 4));
     offsets = reinterpret_cast<int32_t*>(take(paddedColumns(params.n) * 4));
     scales = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
+    bias = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
     floats = params.keepsFloats ? reinterpret_cast<float*>(take(m * params.n * 4)) : nullptr;
+    workers = take(multiplyWorkspaceBytes(layoutFor(params), m, params.k, threads));
     bytes = used;
   }
 };
@@ -70,7 +75,7 @@ void fillScales(const ProductState& state, const LaunchArgs& args, float* to) {
   const ScaleState& scale = state.scale;
   const int64_t n = state.params.n;
   std::fill(to, to + paddedColumns(n), 0.0f);
-  std::fill(to, to + n, scale.factor);
+  std::fill(to, to + n, scale.factor / scale.bytes.divisor);
   for (int32_t i = 0; i < scale.scaleCount; ++i) {
     const TensorArg& operand = args.inputs[scale.firstScale + i];
     const float* values = operand.as<const float>();
@@ -78,6 +83,50 @@ void fillScales(const ProductState& state, const LaunchArgs& args, float* to) {
     for (int64_t j = 0; j < n; ++j) to[j] *= values[j * step];
   }
 }
+
+// The bias in units of the result; zeros where there is none.
+void fillBias(const ProductState& state, const float* bias, float* to) {
+  const int64_t n = state.params.n;
+  std::fill(to, to + paddedColumns(n), 0.0f);
+  if (!bias) return;
+  const float factor = 1 / state.scale.bytes.divisor;
+  for (int64_t j = 0; j < n; ++j) to[j] = bias[j] * factor;
+}
+
+ByteFinish byteFinish(const ProductState& state, const LaunchArgs& args, const Workspace& workspace,
+                      const Epilogue& epilogue) {
+  const ByteForm& form = state.scale.bytes;
+  ByteFinish finish;
+  if (!form.isUsed) return finish;
+  finish.isUsed = true;
+  fillBias(state, epilogue.bias, workspace.bias);
+  finish.scales = workspace.scales;
+  finish.bias = workspace.bias;
+  finish.hasStage = form.hasStage != 0;
+  finish.stageLow = form.stageLow;
+  finish.stageHigh = form.stageHigh;
+  finish.stageScale = form.stageScale;
+  finish.shift = form.shift;
+  finish.residualScale = form.residualScale;
+  if (const TensorArg* other = inputAt(args, form.residualInput)) {
+    finish.residualKind = ByteFinish::Residual::kBytes;
+    finish.residual = other->data;
+    finish.residualFlip = other->type == DataType::kI8 ? kFlip : 0;
+  } else if (epilogue.residual) {
+    finish.residualKind = ByteFinish::Residual::kFloats;
+    finish.residual = epilogue.residual;
+    finish.residualScale = 1 / form.divisor;
+  }
+  finish.zero = form.zero;
+  finish.low = form.low;
+  finish.high = form.high;
+  finish.flip = form.isSigned ? kFlip : 0;
+  if (const TensorArg* table = inputAt(args, form.tableInput))
+    finish.table = table->as<const uint8_t>();
+  return finish;
+}
+
+bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::kI8; }
 
 }  // namespace
 
@@ -89,6 +138,7 @@ ScaleState::ScaleState(ByteReader& reader) {
     fail(ErrorKind::kInvalidEngine, "the engine stores a product of integers as an unknown type");
   factor = reader.read<float>();
   requantize = reader.read<Requantize>();
+  bytes = reader.read<ByteForm>();
   firstScale = reader.read<int32_t>();
   scaleCount = reader.read<int32_t>();
   epilogue = EpilogueState(reader);
@@ -98,12 +148,16 @@ ProductState::ProductState(ByteReader& reader)
     : params(reader.read<ProductParams>()), scale(reader) {
   constexpr int64_t kMost = int64_t{1} << 31;
   constexpr int32_t kMostInputs = 1 << 16;
-  const bool isByte = scale.type == DataType::kU8 || scale.type == DataType::kI8;
-  const bool needsFloats = isByte && !scale.epilogue.program.empty();
+  const bool needsFloats =
+      isByte(scale.type) && !scale.bytes.isUsed && !scale.epilogue.program.empty();
   if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost ||
       scale.firstScale > kMostInputs || scale.scaleCount > kMostInputs ||
-      (params.keepsFloats != 0) != needsFloats)
+      (params.keepsFloats != 0) != needsFloats || (scale.bytes.isUsed && !isByte(scale.type)))
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
+  if (!layoutOf(static_cast<Layout::Kind>(params.layout)))
+    fail(ErrorKind::kInvalidEngine,
+         "the engine was built for a CPU that multiplies matrices of bytes in another way than "
+         "this one; build it again on this machine");
 }
 
 bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
@@ -115,7 +169,8 @@ bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
       out.dims[out.rank - 1] != params.n)
     return false;
   const int64_t columns = paddedColumns(params.n);
-  if (!isPackedColumns(args.inputs[1], DataType::kU8, packedColumnsBytes(params.k, params.n)) ||
+  if (!isPackedColumns(args.inputs[1], DataType::kU8,
+                       packedColumnsBytes(layoutFor(params), params.k, params.n)) ||
       !isPackedColumns(args.inputs[2], DataType::kI32, columns))
     return false;
   const auto isGiven = [&](int32_t input, DataType type, int64_t count) {
@@ -129,11 +184,15 @@ bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
     if (!operand || !isF32(*operand) || (operand->count() != 1 && operand->count() != params.n))
       return false;
   }
-  return true;
+  const TensorArg* residual = inputAt(args, scale.bytes.residualInput);
+  const TensorArg* table = inputAt(args, scale.bytes.tableInput);
+  return (scale.bytes.residualInput < 0 ||
+          (residual && isByte(residual->type) && residual->count() == out.count())) &&
+         (scale.bytes.tableInput < 0 || (table && isPackedColumns(*table, DataType::kU8, 256)));
 }
 
-int64_t productWorkspaceBytes(int64_t m, const ProductParams& params) {
-  return Workspace(nullptr, m, params).bytes;
+int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int threads) {
+  return Workspace(nullptr, m, params, threads).bytes;
 }
 
 uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args) {
@@ -141,21 +200,19 @@ uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args) {
   return zero ? *zero->as<const uint8_t>() : 0;
 }
 
-void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m,
-                FunctionRef<void(uint8_t* packed, int32_t* sums)> pack) {
+void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack) {
   const ProductParams& params = state.params;
   if (m == 0 || params.n == 0) return;
-  const Workspace workspace(args.workspace, m, params);
-  if (workspace.bytes > args.workspaceBytes)
-    fail(ErrorKind::kInvalidEngine, "a product of integers has too little workspace");
-  const TensorArg* zeros = inputAt(args, params.zerosInput);
-  pack(workspace.packed, zeros ? workspace.rowSums : nullptr);
+  const WorkersWithin workers(args, [&](int threads) {
+    return productWorkspaceBytes(m, params, threads) / static_cast<int64_t>(sizeof(float));
+  });
+  const Workspace workspace(args.workspace, m, params, args.threads->threads());
   fillOffsets(state, args, workspace.offsets);
+  const TensorArg* zeros = inputAt(args, params.zerosInput);
 
   Finish finish;
   finish.columnOffsets = workspace.offsets;
   finish.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
-  finish.rowSums = workspace.rowSums;
   finish.type = state.scale.type;
   finish.out = args.outputs[0].data;
   finish.stride = params.n;
@@ -172,9 +229,20 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m,
     floatArgs.outputs = {&result, 1};
     epilogue.emplace(state.scale.epilogue, floatArgs);
     finish.epilogue = epilogue->get();
+    finish.bytes = byteFinish(state, args, workspace, finish.epilogue);
   }
-  multiply(m, params.n, params.k, workspace.packed, args.inputs[1].as<const uint8_t>(),
-           *args.threads, [&](const Sums& sums) { finishSums(finish, sums); });
+  const Layout& layout = layoutFor(params);
+  multiply(
+      {.layout = &layout,
+       .m = m,
+       .n = params.n,
+       .k = params.k,
+       .packedColumns = args.inputs[1].as<const uint8_t>(),
+       .sumsRows = zeros != nullptr},
+      [&](int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
+        pack(layout, row, count, strip, scratch);
+      },
+      *args.threads, workspace.workers, [&](const Sums& sums) { finishSums(finish, sums); });
 }
 
 }  // namespace camshaft::cpu::gemm_int8

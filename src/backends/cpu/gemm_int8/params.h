@@ -13,11 +13,29 @@ inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 // numbered here (-1: none); then what the scaled epilogue reads (prepare_epilogue.h).
 struct ProductParams {
   int64_t k = 0, n = 0;
+  int32_t layout = 0;       // Layout::Kind
   int32_t isSigned = 0;     // the first operand is i8
   int32_t zeroInput = -1;   // its zero point, one number of its type
   int32_t zerosInput = -1;  // zero points of the second operand made i8, as i32, one per column
-  int32_t keepsFloats =
-      0;  // a program works on the result as f32, in workspace, before it is bytes
+  // A program works on the result as f32, in workspace, before it is bytes.
+  int32_t keepsFloats = 0;
+};
+
+// clamp(round(y / divisor) + zero, low, high), as u8 or i8.
+struct Requantize {
+  float divisor = 1, zero = 0, low = 0, high = 0;
+};
+
+// How sums become bytes in registers (ByteFinish), where they can.
+struct ByteForm {
+  int32_t isUsed = 0, hasStage = 0;
+  float divisor = 1;  // of scales and bias
+  float stageLow = 0, stageHigh = 0, stageScale = 1, shift = 0;
+  float residualScale = 0;
+  int32_t residualInput = -1;             // bytes, an input of the step
+  int32_t tableInput = -1;                // 256 bytes
+  int32_t zero = 0, low = 0, high = 255;  // of the result as u8
+  int32_t isSigned = 0;                   // which becomes i8
 };
 
 // In front of ProductParams, whose k is taps * channels. A picture of one spatial dimension has

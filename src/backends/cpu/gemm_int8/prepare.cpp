@@ -66,10 +66,12 @@ void prepareProduct(const Node& node, const BuildContext& context, const uint8_t
         "packs its first operand into workspace, which needs an upper bound on its rows");
     return;
   }
-  std::vector<uint8_t> packed(packedColumnsBytes(params.k, params.n));
+  const Layout& layout = layoutInUse();
+  params.layout = static_cast<int32_t>(layout.kind);
+  std::vector<uint8_t> packed(packedColumnsBytes(layout, params.k, params.n));
   std::vector<int32_t> sums(paddedColumns(params.n));
   const uint8_t flip = node.inputs[1]->dataType() == DataType::kI8 ? 0 : kFlip;
-  packColumns(params.k, params.n, b, transposed, flip, packed.data(), sums.data());
+  packColumns(layout, params.k, params.n, b, transposed, flip, packed.data(), sums.data());
   prepared.inputs = {StepInput::fromNode(0), inputOf(DataType::kU8, packed),
                      inputOf(DataType::kI32, sums)};
   const auto add = [&](StepInput input) {
@@ -81,8 +83,8 @@ void prepareProduct(const Node& node, const BuildContext& context, const uint8_t
   const std::vector<int32_t> zeros = shiftedZeros(node, params.n);
   if (!zeros.empty()) params.zerosInput = add(inputOf(DataType::kI32, zeros));
   const ScaledEpilogue scaled = scaledEpilogue(node);
-  params.keepsFloats = scaled.givesBytes() && !scaled.fused.program.empty();
-  prepared.workspaceBytes = productWorkspaceBytes(rows, params);
+  params.keepsFloats = scaled.givesBytes() && !scaled.bytes.isUsed && !scaled.fused.program.empty();
+  prepared.workspaceBytes = productWorkspaceBytes(rows, params, context.threads);
   writer.write(params);
   writeScaledEpilogue(scaled, prepared, writer);
   prepared.params = writer.take();

@@ -10,103 +10,6 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-std::optional<double> constantAt(const Expr& expr, int at) {
-  const ScalarInstruction& i = expr.code()[at];
-  return i.op == ScalarOp::kConst && i.type == DataType::kF32 ? std::optional(i.real)
-                                                              : std::nullopt;
-}
-
-// The operand that is not a constant of add, mul, min or max with one; then `number` is that.
-std::optional<int> besideConstant(const Expr& expr, int at, double& number) {
-  const ScalarInstruction& i = expr.code()[at];
-  for (const auto& [value, other] : {std::pair{i.a, i.b}, std::pair{i.b, i.a}}) {
-    if (const std::optional<double> constant = constantAt(expr, other)) {
-      number = *constant;
-      return value;
-    }
-  }
-  return std::nullopt;
-}
-
-// Takes cast(clamp(round(t / divisor) + zero)) apart and returns t; none when it is not that.
-std::optional<int> matchRequantize(const Expr& expr, Requantize& result) {
-  const ScalarInstruction& last = expr.code().back();
-  if (last.op != ScalarOp::kCast || expr.code()[last.a].type != DataType::kF32) return std::nullopt;
-  const bool isSigned = last.type == DataType::kI8;
-  result.low = isSigned ? -128 : 0;
-  result.high = isSigned ? 127 : 255;
-  int at = last.a;
-  double number = 0;
-  while (expr.code()[at].op == ScalarOp::kMin || expr.code()[at].op == ScalarOp::kMax ||
-         expr.code()[at].op == ScalarOp::kRelu) {
-    const ScalarOp op = expr.code()[at].op;
-    if (op == ScalarOp::kRelu) {
-      result.low = std::max(result.low, 0.0f);
-      at = expr.code()[at].a;
-      continue;
-    }
-    const std::optional<int> value = besideConstant(expr, at, number);
-    if (!value) return std::nullopt;
-    const float bound = static_cast<float>(number);
-    if (op == ScalarOp::kMin) result.high = std::min(result.high, bound);
-    if (op == ScalarOp::kMax) result.low = std::max(result.low, bound);
-    at = *value;
-  }
-  if (result.low > result.high) return std::nullopt;
-  if (expr.code()[at].op == ScalarOp::kAdd) {
-    const std::optional<int> value = besideConstant(expr, at, number);
-    if (!value) return std::nullopt;
-    result.zero = static_cast<float>(number);
-    at = *value;
-  }
-  if (expr.code()[at].op != ScalarOp::kRound) return std::nullopt;
-  at = expr.code()[at].a;
-  const ScalarInstruction& i = expr.code()[at];
-  if (i.op == ScalarOp::kDiv) {
-    const std::optional<double> divisor = constantAt(expr, i.b);
-    if (!divisor || *divisor == 0) return at;
-    result.divisor = static_cast<float>(*divisor);
-    return i.a;
-  }
-  // Divisions by powers of two have become products.
-  int exponent = 0;
-  if (i.op == ScalarOp::kMul) {
-    const std::optional<int> value = besideConstant(expr, at, number);
-    if (!value || std::frexp(number, &exponent) != 0.5) return at;
-    result.divisor = static_cast<float>(1 / number);
-    return value;
-  }
-  return at;
-}
-
-// The expression whose result is instruction `at`.
-Expr upTo(const Expr& expr, int at) {
-  Expr result;
-  std::vector<int> copies;
-  for (int index = 0; index <= at; ++index) {
-    const ScalarInstruction& i = expr.code()[index];
-    const auto copy = [&](int operand) { return operand < 0 ? -1 : copies[operand]; };
-    switch (i.op) {
-      case ScalarOp::kInput:
-        copies.push_back(result.input(i.a, i.type));
-        break;
-      case ScalarOp::kConst:
-        copies.push_back(isFloat(i.type) ? result.constant(i.real, i.type)
-                                         : result.constantInteger(i.integer, i.type));
-        break;
-      case ScalarOp::kCast:
-        copies.push_back(result.cast(copy(i.a), i.type));
-        break;
-      case ScalarOp::kWhere:
-        copies.push_back(result.where(copy(i.a), copy(i.b), copy(i.c)));
-        break;
-      default:
-        copies.push_back(result.apply(i.op, copy(i.a), copy(i.b)));
-    }
-  }
-  return result;
-}
-
 // constant * product of operands, and of the sums when `ofSums`.
 struct Product {
   double constant = 1;
@@ -168,6 +71,35 @@ FusedEpilogue fuseRest(const Node& node, const Remainder& rest) {
   return fused;
 }
 
+}  // namespace
+
+Expr upTo(const Expr& expr, int at) {
+  Expr result;
+  std::vector<int> copies;
+  for (int index = 0; index <= at; ++index) {
+    const ScalarInstruction& i = expr.code()[index];
+    const auto copy = [&](int operand) { return operand < 0 ? -1 : copies[operand]; };
+    switch (i.op) {
+      case ScalarOp::kInput:
+        copies.push_back(result.input(i.a, i.type));
+        break;
+      case ScalarOp::kConst:
+        copies.push_back(isFloat(i.type) ? result.constant(i.real, i.type)
+                                         : result.constantInteger(i.integer, i.type));
+        break;
+      case ScalarOp::kCast:
+        copies.push_back(result.cast(copy(i.a), i.type));
+        break;
+      case ScalarOp::kWhere:
+        copies.push_back(result.where(copy(i.a), copy(i.b), copy(i.c)));
+        break;
+      default:
+        copies.push_back(result.apply(i.op, copy(i.a), copy(i.b)));
+    }
+  }
+  return result;
+}
+
 // Scales as far as they reach, and what is left after them.
 bool takeScales(const Node& node, const Expr& expr, ScaledEpilogue& scaled) {
   Products products;
@@ -191,11 +123,10 @@ bool takeScales(const Node& node, const Expr& expr, ScaledEpilogue& scaled) {
   return false;
 }
 
-}  // namespace
-
 ScaledEpilogue scaledEpilogue(const Node& node) {
   ScaledEpilogue scaled;
   if (!node.epilogue) return scaled;
+  if (std::optional<ScaledEpilogue> bytes = byteEpilogue(node)) return std::move(*bytes);
   scaled.type = node.output()->dataType();
   Expr expr = node.epilogue->expr;
   if (scaled.givesBytes()) {
@@ -218,6 +149,19 @@ void writeScaledEpilogue(const ScaledEpilogue& scaled, Prepared& prepared, ByteW
   writer.write(static_cast<int32_t>(scaled.type));
   writer.write(scaled.factor);
   writer.write(scaled.requantize);
+  ByteForm bytes = scaled.bytes;
+  const auto add = [&](StepInput input) {
+    prepared.inputs.push_back(std::move(input));
+    return static_cast<int32_t>(prepared.inputs.size()) - 1;
+  };
+  if (scaled.bytesResidual >= 0)
+    bytes.residualInput = add(StepInput::fromNode(scaled.bytesResidual));
+  if (!scaled.table.empty()) {
+    const auto table = std::as_bytes(std::span(scaled.table));
+    bytes.tableInput =
+        add(StepInput::fromBytes({DataType::kU8, {256}}, {table.begin(), table.end()}));
+  }
+  writer.write(bytes);
   writer.write(static_cast<int32_t>(prepared.inputs.size()));
   writer.write(static_cast<int32_t>(scaled.scaleInputs.size()));
   for (int input : scaled.scaleInputs) prepared.inputs.push_back(StepInput::fromNode(input));

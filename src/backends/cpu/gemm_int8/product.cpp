@@ -11,140 +11,187 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-constexpr int64_t kTileBytes = kStripRows * kStepDepth;
-
+// Packed rows that stay in L2 beside blocks of B.
+constexpr int64_t kPackedBytes = 384 * 1024, kFewestRows = 32;
+// Tasks per worker. Each packs its rows again, so columns are split only where rows are few, and
+// into fewer parts.
+constexpr int64_t kTasksPerWorker = 4, kColumnTasksPerWorker = 2;
 // Byte products per addition of parallel.h's measure; of few rows, the time is that of reading B.
 constexpr double kProductsPerWork = 64;
 constexpr int64_t kRowsWorthReading = 8;
 
-}  // namespace
+int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 
-int64_t packedRowsBytes(int64_t m, int64_t k) { return ceilDiv(m, kStripRows) * stripBytes(k); }
-
-int64_t packedColumnsBytes(int64_t k, int64_t n) {
-  return ceilDiv(n, kBlockColumns) * blockBytes(k);
+// Rows of one task at most.
+int64_t mostRows(const Layout& layout, int64_t m, int64_t k) {
+  const int64_t fitting = kPackedBytes / std::max<int64_t>(1, layout.steps(k) * layout.depth);
+  const int64_t rows =
+      std::clamp(fitting / layout.stripRows * layout.stripRows, kFewestRows, kBlockRows);
+  return std::min(rows, ceilDiv(m, layout.stripRows) * layout.stripRows);
 }
 
-// Where to go on writing, and the room there.
-uint8_t* RowWriter::next(int64_t& room) {
-  if (used_ == kStepDepth) {
-    to_ += kTileBytes;
-    used_ = 0;
+// One worker's part of the workspace.
+struct Worker {
+  uint8_t* strips;
+  uint8_t* scratch;
+  int32_t* rowSums;
+  int64_t bytes;
+
+  Worker(std::byte* base, int worker, const Layout& layout, int64_t m, int64_t k) {
+    const int64_t rows = mostRows(layout, m, k), stripBytes = layout.stripBytes(k);
+    const int64_t all = roundedUp(rows / layout.stripRows * stripBytes);
+    const int64_t one = roundedUp(stripBytes), sums = roundedUp(rows * 4);
+    bytes = all + one + sums;
+    if (!base) return;
+    base += worker * bytes;
+    strips = reinterpret_cast<uint8_t*>(base);
+    scratch = strips + all;
+    rowSums = reinterpret_cast<int32_t*>(scratch + one);
   }
-  room = kStepDepth - used_;
-  return to_ + used_;
+};
+
+struct Tasks {
+  int64_t rows = 0, columns = 0;  // of one
+  int64_t rowTasks = 0, columnTasks = 0;
+};
+
+Tasks divide(const Product& product, int threads) {
+  const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
+  const int64_t blocks = ceilDiv(product.n, kBlockColumns);
+  const int64_t most = mostRows(*product.layout, product.m, product.k);
+  int64_t rowTasks = ceilDiv(product.m, most);
+  if (rowTasks > 1 && rowTasks < kTasksPerWorker * threads)
+    rowTasks = ceilDiv(rowTasks, threads) * threads;  // as much for everybody
+  rowTasks = std::min(rowTasks, strips);
+  Tasks tasks;
+  tasks.rows = ceilDiv(strips, rowTasks) * product.layout->stripRows;
+  tasks.rowTasks = ceilDiv(product.m, tasks.rows);
+  const int64_t columnTasks =
+      tasks.rowTasks >= kTasksPerWorker * threads
+          ? 1
+          : std::min(blocks, ceilDiv(kColumnTasksPerWorker * threads, tasks.rowTasks));
+  tasks.columns = ceilDiv(blocks, columnTasks) * kBlockColumns;
+  tasks.columnTasks = ceilDiv(product.n, tasks.columns);
+  return tasks;
 }
 
-void RowWriter::copy(const uint8_t* from, int64_t count) {
-  while (count > 0) {
-    int64_t room;
-    uint8_t* to = next(room);
-    const int64_t part = std::min(room, count);
-    if (flip_)
-      for (int64_t i = 0; i < part; ++i) to[i] = from[i] ^ kFlip;
-    else
-      std::memcpy(to, from, part);
-    from += part;
-    count -= part;
-    advance(part);
-  }
-}
-
-void RowWriter::fill(uint8_t value, int64_t count) {
-  while (count > 0) {
-    int64_t room;
-    uint8_t* to = next(room);
-    const int64_t part = std::min(room, count);
-    std::memset(to, value ^ flip_, part);
-    count -= part;
-    advance(part);
-  }
-}
-
-void RowWriter::finish() {
-  if (used_ > 0) std::memset(to_ + used_, 0, kStepDepth - used_);
-}
-
-void sumStrip(const uint8_t* strip, int64_t k, int32_t* sums) {
-  std::fill(sums, sums + kStripRows, 0);
-  for (int64_t step = 0; step < stepsOf(k); ++step) {
-    for (int64_t row = 0; row < kStripRows; ++row, strip += kStepDepth) {
+// Sums of the rows of one strip.
+void sumStrip(const Layout& layout, const uint8_t* strip, int64_t k, int32_t* sums) {
+  std::fill(sums, sums + layout.stripRows, 0);
+  for (int64_t step = 0; step < layout.steps(k); ++step) {
+    for (int64_t row = 0; row < layout.stripRows; ++row, strip += layout.depth) {
       int32_t sum = 0;
-      for (int64_t i = 0; i < kStepDepth; ++i) sum += strip[i];
+      for (int64_t i = 0; i < layout.depth; ++i) sum += strip[i];
       sums[row] += sum;
     }
   }
 }
 
-void packRows(int64_t m, int64_t k, const uint8_t* a, uint8_t flip, uint8_t* packed, int32_t* sums,
-              ThreadPool& pool) {
-  const double work = static_cast<double>(stripBytes(k)) / 4;
-  parallelItems(&pool, ceilDiv(m, kStripRows), work, [&](int64_t begin, int64_t end) {
-    for (int64_t strip = begin; strip < end; ++strip) {
-      uint8_t* to = packed + strip * stripBytes(k);
-      const int64_t first = strip * kStripRows, rows = std::min(kStripRows, m - first);
-      for (int64_t row = 0; row < rows; ++row) {
-        RowWriter writer(to, row, flip);
-        writer.copy(a + (first + row) * k, k);
-        writer.finish();
+template <int64_t kRows, int64_t kDepth>
+uint8_t* packRunOf(const uint8_t* const* rows, int64_t count, uint8_t flip, uint8_t* to) {
+  const uint64_t flips = flip * 0x0101010101010101u;
+  int64_t at = 0;
+  for (; at + kDepth <= count; at += kDepth) {
+    for (int64_t row = 0; row < kRows; ++row, to += kDepth) {
+      for (int64_t i = 0; i < kDepth; i += 8) {
+        uint64_t bytes;
+        std::memcpy(&bytes, rows[row] + at + i, 8);
+        bytes ^= flips;
+        std::memcpy(to + i, &bytes, 8);
       }
-      if (sums) sumStrip(to, k, sums + first);
     }
-  });
+  }
+  if (at == count) return to;
+  for (int64_t row = 0; row < kRows; ++row, to += kDepth) {
+    for (int64_t i = 0; i < kDepth; ++i)
+      to[i] = at + i < count ? static_cast<uint8_t>(rows[row][at + i] ^ flip) : 0;
+  }
+  return to;
 }
 
-void packColumns(int64_t k, int64_t n, const uint8_t* b, bool transposed, uint8_t flip,
-                 uint8_t* packed, int32_t* sums) {
-  std::memset(packed, 0, packedColumnsBytes(k, n));
+// Where byte `i` of a column of a block lies.
+int64_t placeInBlock(const Layout& layout, int64_t k, int64_t column, int64_t i) {
+  const int64_t step = i / layout.depth, inStep = i % layout.depth;
+  if (layout.kind == Layout::Kind::kPairs)
+    return (column / 8 * layout.steps(k) + step) * 64 + column % 8 * 8 + inStep;
+  return (step * 2 + column / 16) * 1024 + inStep / 4 * 64 + column % 16 * 4 + inStep % 4;
+}
+
+}  // namespace
+
+int64_t packedColumnsBytes(const Layout& layout, int64_t k, int64_t n) {
+  return ceilDiv(n, kBlockColumns) * layout.blockBytes(k);
+}
+
+void packColumns(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, bool transposed,
+                 uint8_t flip, uint8_t* packed, int32_t* sums) {
+  std::memset(packed, 0, packedColumnsBytes(layout, k, n));
   std::fill(sums, sums + paddedColumns(n), 0);
   const int64_t rowStep = transposed ? 1 : n, columnStep = transposed ? k : 1;
   for (int64_t column = 0; column < n; ++column) {
-    uint8_t* block = packed + column / kBlockColumns * blockBytes(k);
-    const int64_t inBlock = column % kBlockColumns;
-    uint8_t* lane = block + inBlock / 16 * kTileBytes + inBlock % 16 * 4;
+    uint8_t* block = packed + column / kBlockColumns * layout.blockBytes(k);
     const uint8_t* from = b + column * columnStep;
     int32_t sum = 0;
     for (int64_t i = 0; i < k; ++i, from += rowStep) {
       const uint8_t value = *from ^ flip;
-      const int64_t step = i / kStepDepth, inStep = i % kStepDepth;
-      lane[step * 2 * kTileBytes + inStep / 4 * 64 + inStep % 4] = value;
+      block[placeInBlock(layout, k, column % kBlockColumns, i)] = value;
       sum += static_cast<int8_t>(value);
     }
     sums[column] = sum;
   }
 }
 
-void multiply(int64_t m, int64_t n, int64_t k, const uint8_t* packedRows,
-              const uint8_t* packedColumns, ThreadPool& pool,
+uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count, uint8_t flip,
+                 uint8_t* strip) {
+  return layout.kind == Layout::Kind::kPairs
+             ? packRunOf<kPairs.stripRows, kPairs.depth>(rows, count, flip, strip)
+             : packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
+}
+
+int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads) {
+  return threads * Worker(nullptr, 0, layout, m, k).bytes;
+}
+
+void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish) {
+  const auto& [layout, m, n, k, packedColumns, sumsRows] = product;
   if (m == 0 || n == 0) return;
-  const Multiplier& multiplier = multiplierFor(m);
-  // Tasks are columns of blocks, so that a block of B is read once; rows are split when there are
-  // too few of them.
-  const int64_t columnBlocks = ceilDiv(n, kBlockColumns), rowBlocks = ceilDiv(m, kBlockRows);
-  const int64_t rowTasks = std::min(rowBlocks, ceilDiv(4 * pool.threads(), columnBlocks));
-  const int64_t blocksPerTask = ceilDiv(rowBlocks, rowTasks);
-  const int64_t taskRows = std::max(kRowsWorthReading, std::min(m, blocksPerTask * kBlockRows));
-  const double work = static_cast<double>(blockBytes(k) * taskRows) / kProductsPerWork;
-  parallelItems(&pool, columnBlocks * rowTasks, work, [&](int64_t begin, int64_t end) {
+  const Multiplier& multiplier = multiplierFor(*layout, m);
+  const Tasks tasks = divide(product, pool.threads());
+  const int64_t stripRows = layout->stripRows, stripBytes = layout->stripBytes(k);
+  const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
+                              static_cast<double>(tasks.columns) * static_cast<double>(k);
+  const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier);
+    const Worker worker(workspace, thread, *layout, m, k);
     alignas(64) int32_t sums[kBlockRows * kBlockColumns];
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t columnBlock = task / rowTasks, column = columnBlock * kBlockColumns;
-      const int64_t first = task % rowTasks * blocksPerTask;
-      const int64_t last = std::min(rowBlocks, first + blocksPerTask);
-      for (int64_t block = first; block < last; ++block) {
-        const int64_t row = block * kBlockRows, rows = std::min(kBlockRows, m - row);
-        multiplier.multiply(
-            {.a = packedRows + row / kStripRows * stripBytes(k),
-             .b = reinterpret_cast<const int8_t*>(packedColumns) + columnBlock * blockBytes(k),
-             .k = k,
-             .rows = rows,
-             .sums = sums});
-        finish({sums, row, column, rows, std::min(kBlockColumns, n - column)});
+      const int64_t row = task % tasks.rowTasks * tasks.rows, rows = std::min(tasks.rows, m - row);
+      const int64_t firstColumn = task / tasks.rowTasks * tasks.columns;
+      for (int64_t done = 0; done < rows; done += stripRows) {
+        uint8_t* strip = worker.strips + done / stripRows * stripBytes;
+        pack(row + done, std::min(stripRows, rows - done), strip, worker.scratch);
+        if (sumsRows) sumStrip(*layout, strip, k, worker.rowSums + done);
+      }
+      const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
+      for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
+        const int64_t columns = std::min(kBlockColumns, n - column);
+        multiplier.multiply({.a = worker.strips,
+                             .b = reinterpret_cast<const int8_t*>(packedColumns) +
+                                  column / kBlockColumns * layout->blockBytes(k),
+                             .k = k,
+                             .rows = rows,
+                             .columns = columns,
+                             .sums = sums});
+        finish({sums, sumsRows ? worker.rowSums : nullptr, row, column, rows, columns});
       }
     }
-  });
+  };
+  const int64_t count = tasks.rowTasks * tasks.columnTasks;
+  if (!isWorthSharing(taskProducts / kProductsPerWork * static_cast<double>(count)))
+    run(0, count, 0);
+  else
+    pool.parallelFor(count, 1, run);
 }
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -21,51 +21,41 @@ namespace camshaft::cpu::gemm_int8 {
 // Turns i8 into u8 and back: adds or takes 128.
 inline constexpr uint8_t kFlip = 0x80;
 
-int64_t packedRowsBytes(int64_t m, int64_t k);
-int64_t packedColumnsBytes(int64_t k, int64_t n);
 // Columns, filled up to whole blocks.
 inline int64_t paddedColumns(int64_t n) {
   return (n + kBlockColumns - 1) / kBlockColumns * kBlockColumns;
 }
-
-// Writes one row of a strip from front to back. `flip` is 0 or kFlip.
-class RowWriter {
- public:
-  RowWriter(uint8_t* strip, int64_t row, uint8_t flip)
-      : to_(strip + row * kStepDepth), flip_(flip) {}
-  void copy(const uint8_t* from, int64_t count);
-  void fill(uint8_t value, int64_t count);  // of A's own type, like what is copied
-  void finish();                            // zeros up to a whole step
-
- private:
-  uint8_t* next(int64_t& room);
-  void advance(int64_t count) { used_ += count; }
-
-  uint8_t* to_;
-  const uint8_t flip_;
-  int64_t used_ = 0;  // of this step
-};
-
-// Rows [m][k], lying one after the other, as strips. `sums`, one for each row of whole strips, are
-// left alone when null.
-void packRows(int64_t m, int64_t k, const uint8_t* a, uint8_t flip, uint8_t* packed, int32_t* sums,
-              ThreadPool& pool);
-// Sums of the rows of one strip.
-void sumStrip(const uint8_t* strip, int64_t k, int32_t* sums);
-
+int64_t packedColumnsBytes(const Layout& layout, int64_t k, int64_t n);
 // B is [k][n], or [n][k] when transposed, as blocks; `sums` are over k, paddedColumns(n) of them.
-void packColumns(int64_t k, int64_t n, const uint8_t* b, bool transposed, uint8_t flip,
-                 uint8_t* packed, int32_t* sums);
+void packColumns(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, bool transposed,
+                 uint8_t flip, uint8_t* packed, int32_t* sums);
+
+// `count` bytes of each of a strip's rows as its next whole steps, the last filled up with zeros.
+// `flip` is 0 or kFlip. Returns where the strip goes on.
+uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count, uint8_t flip,
+                 uint8_t* strip);
 
 // A finished block of sums, [rows][kBlockColumns], at (row, column) of the result.
 struct Sums {
   const int32_t* data = nullptr;
+  const int32_t* ofRows = nullptr;  // of A, one for each row of the block; null unless asked for
   int64_t row = 0, column = 0, rows = 0, columns = 0;
 };
 
-// Calls finish() for every block, from several threads.
-void multiply(int64_t m, int64_t n, int64_t k, const uint8_t* packedRows,
-              const uint8_t* packedColumns, ThreadPool& pool,
+struct Product {
+  const Layout* layout = nullptr;
+  int64_t m = 0, n = 0, k = 0;
+  const uint8_t* packedColumns = nullptr;
+  bool sumsRows = false;
+};
+
+// Writes rows [row, row + count) as a strip; `scratch` has room for one more, as plain rows.
+using PackStrip = FunctionRef<void(int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch)>;
+
+// Bytes of workspace for so many threads.
+int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads);
+// Calls pack() and finish() from several threads, finish() once for every block.
+void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish);
 
 }  // namespace camshaft::cpu::gemm_int8

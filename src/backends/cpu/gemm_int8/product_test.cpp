@@ -28,6 +28,13 @@ std::vector<uint8_t> randomBytes(int64_t count, bool extreme, bool isSigned, std
   return bytes;
 }
 
+void packStrip(const Layout& layout, const uint8_t* a, int64_t count, int64_t k, uint8_t flip,
+               uint8_t* strip) {
+  const uint8_t* rows[kMostStripRows];
+  for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = a + std::min(i, count - 1) * k;
+  packRun(layout, rows, k, flip, strip);
+}
+
 // The product through packing, blocks and zero points, against plain loops in 64 bits.
 void expectExact(const Problem& p, int threads) {
   SCOPED_TRACE(::testing::Message() << p.m << "x" << p.n << "x" << p.k << " signs " << p.aSigned
@@ -39,13 +46,11 @@ void expectExact(const Problem& p, int threads) {
   const std::vector<uint8_t> zeroB = randomBytes(p.n, p.extreme, p.bSigned, random);
 
   ThreadPool pool(threads);
-  const int64_t strips = (p.m + kStripRows - 1) / kStripRows;
-  std::vector<uint8_t> rows(packedRowsBytes(p.m, p.k), 0xcd);
-  std::vector<int32_t> rowSums(strips * kStripRows);
-  packRows(p.m, p.k, a.data(), p.aSigned ? kFlip : 0, rows.data(), rowSums.data(), pool);
-  std::vector<uint8_t> columns(packedColumnsBytes(p.k, p.n), 0xcd);
+  const Layout& layout = layoutInUse();
+  std::vector<uint8_t> columns(packedColumnsBytes(layout, p.k, p.n), 0xcd);
   std::vector<int32_t> columnSums(paddedColumns(p.n));
-  packColumns(p.k, p.n, b.data(), false, p.bSigned ? 0 : kFlip, columns.data(), columnSums.data());
+  packColumns(layout, p.k, p.n, b.data(), false, p.bSigned ? 0 : kFlip, columns.data(),
+              columnSums.data());
 
   const int64_t za = valueOf(zeroA, p.aSigned) + (p.aSigned ? 128 : 0);
   std::vector<int32_t> offsets(paddedColumns(p.n)), zeros(paddedColumns(p.n));
@@ -57,10 +62,13 @@ void expectExact(const Problem& p, int threads) {
   Finish finish;
   finish.columnOffsets = offsets.data();
   finish.columnZeros = zeros.data();
-  finish.rowSums = rowSums.data();
   finish.out = out.data();
   finish.stride = p.n;
-  multiply(p.m, p.n, p.k, rows.data(), columns.data(), pool,
+  std::vector<std::byte> workspace(multiplyWorkspaceBytes(layout, p.m, p.k, threads) + 64);
+  const auto pack = [&](int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
+    packStrip(layout, a.data() + row * p.k, count, p.k, p.aSigned ? kFlip : 0, strip);
+  };
+  multiply({&layout, p.m, p.n, p.k, columns.data(), true}, pack, pool, workspace.data(),
            [&](const Sums& sums) { finishSums(finish, sums); });
 
   for (int64_t i = 0; i < p.m; ++i) {
@@ -89,31 +97,40 @@ TEST(Int8Product, IsExactForAllSignsSizesAndInstructionSets) {
 }
 
 TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
-  constexpr int64_t kDepth = 203;
+  constexpr int64_t kDepth = 2203;
   std::mt19937 random(5);
-  const std::vector<uint8_t> a = randomBytes(2 * stripBytes(kDepth), false, false, random);
-  // Rows and columns are filled up with zeros, as packing does.
-  std::vector<uint8_t> b = randomBytes(kDepth * kBlockColumns, true, true, random);
-  std::vector<uint8_t> rows(2 * stripBytes(kDepth)), columns(blockBytes(kDepth));
-  std::vector<int32_t> sums(kBlockColumns);
-  ThreadPool pool(1);
-  packRows(kBlockRows, kDepth, a.data(), 0, rows.data(), nullptr, pool);
-  packColumns(kDepth, kBlockColumns, b.data(), false, 0, columns.data(), sums.data());
-  const auto run = [&](const Multiplier& multiplier, int64_t count) {
-    std::vector<int32_t> result(kBlockRows * kBlockColumns, 7);
+  const std::vector<uint8_t> a = randomBytes(kBlockRows * kDepth, false, false, random);
+  const std::vector<uint8_t> b = randomBytes(kDepth * kBlockColumns, true, true, random);
+  const auto run = [&](const Multiplier& multiplier, int64_t count, int64_t columns) {
+    const Layout& layout = *multiplier.layout;
+    std::vector<uint8_t> rows(kBlockRows / layout.stripRows * layout.stripBytes(kDepth));
+    std::vector<uint8_t> packed(layout.blockBytes(kDepth));
+    std::vector<int32_t> columnSums(kBlockColumns);
+    for (int64_t row = 0; row < count; row += layout.stripRows)
+      packStrip(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth, 0,
+                rows.data() + row / layout.stripRows * layout.stripBytes(kDepth));
+    packColumns(layout, kDepth, kBlockColumns, b.data(), false, 0, packed.data(),
+                columnSums.data());
+    std::vector<int32_t> sums(kBlockRows * kBlockColumns, 7);
     const TileScope tiles(multiplier);
     multiplier.multiply({.a = rows.data(),
-                         .b = reinterpret_cast<const int8_t*>(columns.data()),
+                         .b = reinterpret_cast<const int8_t*>(packed.data()),
                          .k = kDepth,
                          .rows = count,
-                         .sums = result.data()});
-    result.resize(count * kBlockColumns);
+                         .columns = columns,
+                         .sums = sums.data()});
+    std::vector<int32_t> result;
+    for (int64_t row = 0; row < count; ++row)
+      for (int64_t column = 0; column < columns; ++column)
+        result.push_back(sums[row * kBlockColumns + column]);
     return result;
   };
   const std::vector<Multiplier> all = availableMultipliers();
-  for (int64_t count = 1; count <= kBlockRows; ++count)
-    for (const Multiplier& multiplier : all)
-      EXPECT_EQ(run(multiplier, count), run(all.front(), count)) << multiplier.name << " " << count;
+  for (int64_t count : {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 64, 127, 128})
+    for (int64_t columns : {1, 15, 17, 32})
+      for (const Multiplier& multiplier : all)
+        EXPECT_EQ(run(multiplier, count, columns), run(all.front(), count, columns))
+            << multiplier.name << " " << count << " " << columns;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-constexpr Multiplier kVectors{"vectors", multiplyWithVectors};
+constexpr Multiplier kVectors{"vectors", &kQuads, multiplyWithVectors};
 
 }  // namespace
 
@@ -27,7 +27,8 @@ constexpr Multiplier kVectors{"vectors", multiplyWithVectors};
 
 namespace {
 
-constexpr int64_t kTileBytes = 1024;
+constexpr int64_t kDepth = kQuads.depth, kStripRows = kQuads.stripRows;
+constexpr int64_t kTileBytes = kStripRows * kDepth;
 
 bool hasVnni() {
   static const bool available = [] {
@@ -51,15 +52,15 @@ CAMSHAFT_VNNI void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, in
   __m512i left[kRows], right[kRows];
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_si512();
-  for (int64_t done = 0; done < k; done += kStepDepth, a += kTileBytes, b += 2 * kTileBytes) {
-    const int64_t quads = std::min<int64_t>(kStepDepth, k - done + 3) / 4;
+  for (int64_t done = 0; done < k; done += kDepth, a += kTileBytes, b += 2 * kTileBytes) {
+    const int64_t quads = std::min<int64_t>(kDepth, k - done + 3) / 4;
     for (int64_t q = 0; q < quads; ++q) {
       const __m512i bLeft = _mm512_loadu_si512(b + q * 64);
       const __m512i bRight = _mm512_loadu_si512(b + kTileBytes + q * 64);
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) {
         int32_t quad;
-        __builtin_memcpy(&quad, a + i * kStepDepth + q * 4, 4);
+        __builtin_memcpy(&quad, a + i * kDepth + q * 4, 4);
         const __m512i broadcast = _mm512_set1_epi32(quad);
         left[i] = _mm512_dpbusd_epi32(left[i], broadcast, bLeft);
         right[i] = _mm512_dpbusd_epi32(right[i], broadcast, bRight);
@@ -82,7 +83,7 @@ void multiplyWithVnni(const Block& block) {
   for (int64_t row = 0; row < block.rows; row += kVnniRows) {
     const int64_t rows = std::min(kVnniRows, block.rows - row);
     const uint8_t* a =
-        block.a + row / kStripRows * stripBytes(block.k) + row % kStripRows * kStepDepth;
+        block.a + row / kStripRows * kQuads.stripBytes(block.k) + row % kStripRows * kDepth;
     kRowsFunctions[rows - 1](a, block.b, block.k, block.sums + row * kBlockColumns);
   }
 }
@@ -128,18 +129,26 @@ CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t s
 }
 
 void multiplyWithTiles(const Block& block) {
-  const auto multiply = block.rows > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
-  multiply(block.a, block.b, stepsOf(block.k), block.sums);
+  for (int64_t row = 0; row < block.rows; row += 2 * kStripRows) {
+    const auto multiply = block.rows - row > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
+    multiply(block.a + row / kStripRows * kQuads.stripBytes(block.k), block.b,
+             kQuads.steps(block.k), block.sums + row * kBlockColumns);
+  }
 }
 
-constexpr Multiplier kVnni{"vnni", multiplyWithVnni};
-constexpr Multiplier kTiles{"tiles", multiplyWithTiles, true};
+constexpr Multiplier kVnni{"vnni", &kQuads, multiplyWithVnni};
+constexpr Multiplier kTiles{"tiles", &kQuads, multiplyWithTiles, true};
 // Below this many rows, tiles are mostly empty.
 constexpr int64_t kTileRows = 5;
 
 }  // namespace
 
-const Multiplier& multiplierFor(int64_t rows) {
+const Layout& layoutInUse() { return kQuads; }
+const Layout* layoutOf(Layout::Kind kind) {
+  return kind == Layout::Kind::kQuads ? &kQuads : nullptr;
+}
+
+const Multiplier& multiplierFor(const Layout&, int64_t rows) {
   if (isaName() != "avx512" || !hasVnni()) return kVectors;
   return rows >= kTileRows && hasTiles() ? kTiles : kVnni;
 }
@@ -162,7 +171,7 @@ TileScope::~TileScope() {
 
 namespace {
 
-constexpr Multiplier kI8mm{"i8mm", multiplyWithI8mm};
+constexpr Multiplier kI8mm{"i8mm", &kPairs, multiplyWithI8mm};
 
 bool hasI8mm() {
 #if defined(__aarch64__) && defined(__linux__)
@@ -176,8 +185,14 @@ bool hasI8mm() {
 
 }  // namespace
 
-const Multiplier& multiplierFor(int64_t) {
-  return hasI8mm() && isaName() == "neon" ? kI8mm : kVectors;
+const Layout& layoutInUse() { return hasI8mm() && isaName() == "neon" ? kPairs : kQuads; }
+const Layout* layoutOf(Layout::Kind kind) {
+  if (kind == Layout::Kind::kQuads) return &kQuads;
+  return kind == Layout::Kind::kPairs && hasI8mm() ? &kPairs : nullptr;
+}
+
+const Multiplier& multiplierFor(const Layout& layout, int64_t) {
+  return layout.kind == Layout::Kind::kPairs ? kI8mm : kVectors;
 }
 std::vector<Multiplier> availableMultipliers() {
   return hasI8mm() ? std::vector<Multiplier>{kVectors, kI8mm} : std::vector<Multiplier>{kVectors};

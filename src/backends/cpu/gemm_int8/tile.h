@@ -1,9 +1,7 @@
 // Blocks of products of 8-bit integers, u8 by i8, summed up in 32 bits without loss.
 //
-// A lies in strips of 16 rows, [k / 64][16 rows][64 of k] bytes, B in blocks of 32 columns,
-// [k / 64][left, right 16 columns][16 quads of k][16 columns][4 of k] bytes, both filled up with
-// zeros. Tiles of AMX are these; vectors of any length read B's quads as 32-bit lanes. So packed
-// operands are the same for every CPU.
+// Rows of A lie in strips, [k / depth][rows of a strip][depth] bytes, columns of B in blocks of 32,
+// both filled up with zeros. How is a matter of the instructions that multiply them (Layout).
 #pragma once
 
 #include <cstdint>
@@ -12,32 +10,51 @@
 
 namespace camshaft::cpu::gemm_int8 {
 
-inline constexpr int64_t kStripRows = 16;
-inline constexpr int64_t kBlockRows = 32;
+inline constexpr int64_t kBlockRows = 128;
 inline constexpr int64_t kBlockColumns = 32;
-inline constexpr int64_t kStepDepth = 64;
+inline constexpr int64_t kMostStripRows = 16;
 
-inline int64_t stepsOf(int64_t k) { return (k + kStepDepth - 1) / kStepDepth; }
-inline int64_t stripBytes(int64_t k) { return stepsOf(k) * kStripRows * kStepDepth; }
-inline int64_t blockBytes(int64_t k) { return stepsOf(k) * kBlockColumns * kStepDepth; }
+struct Layout {
+  enum class Kind : int32_t { kQuads, kPairs };
+  Kind kind;
+  int64_t stripRows;
+  int64_t depth;  // bytes of a row that lie together
+
+  int64_t steps(int64_t k) const { return (k + depth - 1) / depth; }
+  int64_t stripBytes(int64_t k) const { return steps(k) * stripRows * depth; }
+  int64_t blockBytes(int64_t k) const { return steps(k) * kBlockColumns * depth; }
+};
+
+// A block of B is [k / 64][left, right 16 columns][16 quads of k][16 columns][4 of k]. Tiles of AMX
+// are these; vectors of any length read the quads as 32-bit lanes. Any CPU can multiply them.
+inline constexpr Layout kQuads{Layout::Kind::kQuads, 16, 64};
+// A block of B is four panels [k / 8][8 columns][8 of k], like strips of A: Arm's usmmla multiplies
+// two rows of eight by two columns of eight.
+inline constexpr Layout kPairs{Layout::Kind::kPairs, 8, 8};
 
 struct Block {
-  const uint8_t* a = nullptr;  // one strip, or two that follow each other
+  const uint8_t* a = nullptr;  // strips that follow each other
   const int8_t* b = nullptr;
   int64_t k = 0;
-  int64_t rows = 0;         // 1 .. kBlockRows
-  int32_t* sums = nullptr;  // [kBlockRows][kBlockColumns]; those beyond `rows` may be anything
+  int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
+  // [kBlockRows][kBlockColumns]; those beyond rows and columns may become anything.
+  int32_t* sums = nullptr;
 };
 
 // A way to multiply blocks; all give the same sums.
 struct Multiplier {
   std::string_view name;
+  const Layout* layout = &kQuads;
   void (*multiply)(const Block& block) = nullptr;
   bool usesTiles = false;  // needs TileScope on its thread
 };
 
-// The fastest for so many rows under the instruction set in use (simd/isa.h).
-const Multiplier& multiplierFor(int64_t rows);
+// What to pack for, under the instruction set in use (simd/isa.h).
+const Layout& layoutInUse();
+// The layout of an engine's parameters; null when this CPU cannot multiply it or there is none.
+const Layout* layoutOf(Layout::Kind kind);
+// The fastest for so many rows, under the instruction set in use.
+const Multiplier& multiplierFor(const Layout& layout, int64_t rows);
 // All that run here.
 std::vector<Multiplier> availableMultipliers();
 

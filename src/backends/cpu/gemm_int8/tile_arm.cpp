@@ -10,76 +10,76 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-constexpr int64_t kTileBytes = kStripRows * kStepDepth;
-constexpr int64_t kColumns = 8;  // at a time: half of a quad's line of 16
+constexpr int64_t kPanel = 8;  // rows of a strip, columns of a panel, and their depth
+constexpr int64_t kStepBytes = kPanel * kPanel;
+// Steps at a time and columns side by side: a strip of A and two panels of B stay in L1.
+constexpr int64_t kPassSteps = 256, kGroupColumns = 2 * kPanel;
 
-// Eight of k from two rows.
-uint8x16_t loadPair(const uint8_t* rows) {
-  return vcombine_u8(vld1_u8(rows), vld1_u8(rows + kStepDepth));
-}
-
-int32x4_t loadQuads(const int8_t* from) { return vreinterpretq_s32_s8(vld1q_s8(from)); }
-
-// kRows of a strip by eight columns.
+// kRows of a strip by eight columns, over so many steps.
 template <int kRows>
-void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* sums) {
-  constexpr int kPairs = kRows / 2;
-  int32x4_t sum[kPairs][4];
+void multiplyTile(const uint8_t* a, const int8_t* b, int64_t steps, bool accumulate,
+                  int32_t* sums) {
+  constexpr int kPairsOfRows = kRows / 2, kPairsOfColumns = kPanel / 2;
+  int32x4_t sum[kPairsOfRows][kPairsOfColumns];
 #pragma GCC unroll 4
-  for (int i = 0; i < kPairs; ++i)
+  for (int i = 0; i < kPairsOfRows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) sum[i][j] = vdupq_n_s32(0);
-  for (int64_t done = 0; done < k; done += kStepDepth, a += kTileBytes, b += 2 * kTileBytes) {
-    const int64_t left = k - done < kStepDepth ? k - done : kStepDepth;
+    for (int j = 0; j < kPairsOfColumns; ++j) sum[i][j] = vdupq_n_s32(0);
 #pragma GCC unroll 1
-    for (int64_t at = 0; at < left; at += 8) {
-      uint8x16_t pair[kPairs];
+  for (; steps > 0; --steps, a += kStepBytes, b += kStepBytes) {
+    uint8x16_t rows[kPairsOfRows];
 #pragma GCC unroll 4
-      for (int i = 0; i < kPairs; ++i) pair[i] = loadPair(a + 2 * i * kStepDepth + at);
-      const int8_t* quads = b + at / 4 * 64;
-#pragma GCC unroll 2
-      for (int j = 0; j < 2; ++j) {
-        const int32x4_t first = loadQuads(quads + j * 16), second = loadQuads(quads + 64 + j * 16);
-        const int8x16_t two = vreinterpretq_s8_s32(vzip1q_s32(first, second));
-        const int8x16_t next = vreinterpretq_s8_s32(vzip2q_s32(first, second));
+    for (int i = 0; i < kPairsOfRows; ++i) rows[i] = vld1q_u8(a + i * 16);
 #pragma GCC unroll 4
-        for (int i = 0; i < kPairs; ++i) {
-          sum[i][2 * j] = vusmmlaq_s32(sum[i][2 * j], pair[i], two);
-          sum[i][2 * j + 1] = vusmmlaq_s32(sum[i][2 * j + 1], pair[i], next);
-        }
-      }
+    for (int j = 0; j < kPairsOfColumns; ++j) {
+      const int8x16_t columns = vld1q_s8(b + j * 16);
+#pragma GCC unroll 4
+      for (int i = 0; i < kPairsOfRows; ++i) sum[i][j] = vusmmlaq_s32(sum[i][j], rows[i], columns);
     }
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < kPairs; ++i)
+  for (int i = 0; i < kPairsOfRows; ++i)
 #pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      const int64x2_t left = vreinterpretq_s64_s32(sum[i][2 * j]);
-      const int64x2_t right = vreinterpretq_s64_s32(sum[i][2 * j + 1]);
-      int32_t* to = sums + 2 * i * kBlockColumns + 4 * j;
-      vst1q_s32(to, vreinterpretq_s32_s64(vzip1q_s64(left, right)));
-      vst1q_s32(to + kBlockColumns, vreinterpretq_s32_s64(vzip2q_s64(left, right)));
+    for (int j = 0; j < kPairsOfColumns; j += 2) {
+      const int64x2_t left = vreinterpretq_s64_s32(sum[i][j]);
+      const int64x2_t right = vreinterpretq_s64_s32(sum[i][j + 1]);
+      int32x4_t above = vreinterpretq_s32_s64(vzip1q_s64(left, right));
+      int32x4_t below = vreinterpretq_s32_s64(vzip2q_s64(left, right));
+      int32_t* to = sums + 2 * i * kBlockColumns + 2 * j;
+      if (accumulate) {
+        above = vaddq_s32(above, vld1q_s32(to));
+        below = vaddq_s32(below, vld1q_s32(to + kBlockColumns));
+      }
+      vst1q_s32(to, above);
+      vst1q_s32(to + kBlockColumns, below);
     }
+}
+
+void multiplyPanel(const uint8_t* a, const int8_t* b, int64_t steps, bool accumulate, int64_t rows,
+                   int32_t* sums) {
+  if (rows > 6) return multiplyTile<8>(a, b, steps, accumulate, sums);
+  if (rows > 4) return multiplyTile<6>(a, b, steps, accumulate, sums);
+  if (rows > 2) return multiplyTile<4>(a, b, steps, accumulate, sums);
+  multiplyTile<2>(a, b, steps, accumulate, sums);
 }
 
 }  // namespace
 
 void multiplyWithI8mm(const Block& block) {
-  for (int64_t row = 0; row < block.rows; row += 8) {
-    const uint8_t* a =
-        block.a + row / kStripRows * stripBytes(block.k) + row % kStripRows * kStepDepth;
-    const int64_t rows = block.rows - row;
-    for (int64_t column = 0; column < kBlockColumns; column += kColumns) {
-      const int8_t* b = block.b + column / 16 * kTileBytes + column % 16 * 4;
-      int32_t* sums = block.sums + row * kBlockColumns + column;
-      if (rows > 6)
-        multiplyRows<8>(a, b, block.k, sums);
-      else if (rows > 4)
-        multiplyRows<6>(a, b, block.k, sums);
-      else if (rows > 2)
-        multiplyRows<4>(a, b, block.k, sums);
-      else
-        multiplyRows<2>(a, b, block.k, sums);
+  const int64_t steps = (block.k + kPanel - 1) / kPanel, panelBytes = steps * kStepBytes;
+  const int64_t passes = steps > kPassSteps ? (steps + kPassSteps - 1) / kPassSteps : 1;
+  for (int64_t group = 0; group < block.columns; group += kGroupColumns) {
+    const int64_t groupEnd =
+        group + kGroupColumns < block.columns ? group + kGroupColumns : block.columns;
+    int64_t done = 0;
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      const int64_t depth = (steps - done + passes - pass - 1) / (passes - pass);
+      for (int64_t row = 0; row < block.rows; row += kPanel)
+        for (int64_t column = group; column < groupEnd; column += kPanel)
+          multiplyPanel(block.a + row / kPanel * panelBytes + done * kStepBytes,
+                        block.b + column / kPanel * panelBytes + done * kStepBytes, depth, pass > 0,
+                        block.rows - row, block.sums + row * kBlockColumns + column);
+      done += depth;
     }
   }
 }

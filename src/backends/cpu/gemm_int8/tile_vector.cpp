@@ -14,21 +14,22 @@ namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr int64_t kDepth = kQuads.depth, kStripRows = kQuads.stripRows;
 // The quads of 16 columns: half a step of a block of B.
-constexpr int64_t kHalfBytes = kStepDepth * 16;
+constexpr int64_t kHalfBytes = kDepth * 16;
 
 #if HWY_TARGET == HWY_SCALAR
 
 void multiplyBlock(const Block& block) {
   for (int64_t row = 0; row < block.rows; ++row) {
     const uint8_t* a =
-        block.a + row / kStripRows * stripBytes(block.k) + row % kStripRows * kStepDepth;
+        block.a + row / kStripRows * kQuads.stripBytes(block.k) + row % kStripRows * kDepth;
     for (int64_t column = 0; column < kBlockColumns; ++column) {
       const int8_t* b = block.b + column / 16 * kHalfBytes + column % 16 * 4;
       uint32_t sum = 0;
       for (int64_t k = 0; k < block.k; ++k) {
-        const int64_t step = k / kStepDepth, inStep = k % kStepDepth;
-        sum += static_cast<uint32_t>(a[step * kStripRows * kStepDepth + inStep] *
+        const int64_t step = k / kDepth, inStep = k % kDepth;
+        sum += static_cast<uint32_t>(a[step * kStripRows * kDepth + inStep] *
                                      b[step * 2 * kHalfBytes + inStep / 4 * 64 + inStep % 4]);
       }
       block.sums[row * kBlockColumns + column] = static_cast<int32_t>(sum);
@@ -66,9 +67,8 @@ void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* to) {
   const U16 du16;
   V32 first[kCount], second[kCount];
   for (int i = 0; i < kCount; ++i) first[i] = second[i] = hn::Zero(d);
-  for (int64_t done = 0; done < k;
-       done += kStepDepth, a += kStripRows * kStepDepth, b += 2 * kHalfBytes) {
-    const int64_t quads = std::min<int64_t>(kStepDepth, k - done + 3) / 4;
+  for (int64_t done = 0; done < k; done += kDepth, a += kStripRows * kDepth, b += 2 * kHalfBytes) {
+    const int64_t quads = std::min<int64_t>(kDepth, k - done + 3) / 4;
     for (int64_t q = 0; q < quads; ++q) {
       const auto bytes = hn::LoadU(d, reinterpret_cast<const int32_t*>(b + q * 64));
       const auto pairs = hn::BitCast(d16, bytes);
@@ -77,7 +77,7 @@ void multiplyRows(const uint8_t* a, const int8_t* b, int64_t k, int32_t* to) {
       HWY_UNROLL(4)
       for (int i = 0; i < kCount; ++i) {
         int32_t quad;
-        __builtin_memcpy(&quad, a + i * kStepDepth + q * 4, 4);
+        __builtin_memcpy(&quad, a + i * kDepth + q * 4, 4);
         const auto numbers = hn::BitCast(du16, hn::Set(d, quad));
         const auto aEven = hn::BitCast(d16, hn::And(numbers, hn::Set(du16, 0xff)));
         const auto aOdd = hn::BitCast(d16, hn::ShiftRight<8>(numbers));
@@ -99,7 +99,7 @@ void multiplyBlock(const Block& block) {
     for (int64_t row = 0; row < block.rows; row += kRows) {
       const int64_t rows = std::min<int64_t>(kRows, block.rows - row);
       const uint8_t* a =
-          block.a + row / kStripRows * stripBytes(block.k) + row % kStripRows * kStepDepth;
+          block.a + row / kStripRows * kQuads.stripBytes(block.k) + row % kStripRows * kDepth;
       kRowsFunctions[rows - 1](a, b, block.k, block.sums + row * kBlockColumns + column);
     }
   }

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/gemm_int8/finish.h"
+#include "backends/cpu/pointwise/byte_table.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm_int8/finish_bytes.cpp"
+#include "backends/cpu/simd/targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {
+
+using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, storeFirst
+using Residual = ByteFinish::Residual;
+
+using F32 = hn::ScalableTag<float>;
+using I32 = hn::RebindToSigned<F32>;
+using U32 = hn::RebindToUnsigned<F32>;
+using Narrow = hn::Rebind<uint8_t, F32>;
+using VF = hn::Vec<F32>;
+
+constexpr int64_t kLanes = hn::MaxLanes(F32());
+
+#if HWY_MAX_BYTES == 16
+
+// Four vectors of 32 bits become one of bytes.
+constexpr int kVectors = 4;
+using Bytes = hn::Full128<uint8_t>;
+using VBytes = hn::Vec<Bytes>;
+
+HWY_INLINE VBytes sumsWithZero(const VF* v, int32_t zero) {
+  const hn::Full128<int16_t> shorts;
+  const hn::Full64<uint8_t> half;
+  const auto shift = hn::Set(shorts, static_cast<int16_t>(zero));
+  const auto low = hn::ReorderDemote2To(shorts, hn::NearestInt(v[0]), hn::NearestInt(v[1]));
+  const auto high = hn::ReorderDemote2To(shorts, hn::NearestInt(v[2]), hn::NearestInt(v[3]));
+  return hn::Combine(Bytes(), hn::DemoteTo(half, hn::SaturatedAdd(high, shift)),
+                     hn::DemoteTo(half, hn::SaturatedAdd(low, shift)));
+}
+
+#else
+
+constexpr int kVectors = 1;
+using Bytes = Narrow;
+using VBytes = hn::Vec<Bytes>;
+
+HWY_INLINE VBytes sumsWithZero(const VF* v, int32_t zero) {
+  const F32 d;
+  const VF inside = hn::Min(hn::Max(v[0], hn::Set(d, -1024.0f)), hn::Set(d, 1024.0f));
+  return hn::DemoteTo(Bytes(), hn::Add(hn::NearestInt(inside), hn::Set(I32(), zero)));
+}
+
+#endif
+
+constexpr int64_t kColumns = kVectors * kLanes;
+
+// round(v) + zero, saturated, then clamped.
+HWY_INLINE VBytes narrowed(const VF* v, const ByteFinish& f) {
+  const Bytes bytes;
+  const auto least = hn::Set(bytes, static_cast<uint8_t>(f.low));
+  const auto most = hn::Set(bytes, static_cast<uint8_t>(f.high));
+  return hn::Xor(hn::Min(hn::Max(sumsWithZero(v, f.zero), least), most), hn::Set(bytes, f.flip));
+}
+
+// Up to kColumns columns, from `first` of the block on, of all its rows.
+template <Residual kResidual, bool kStage, bool kRowZeros>
+void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_t columns) {
+  const ByteFinish& f = finish.bytes;
+  const F32 d;
+  const I32 integers;
+  const U32 wrapping;
+  const Narrow narrow;
+  const Bytes bytes;
+  const int64_t at = sums.column + first;
+  hn::Vec<U32> offset[kVectors], zeros[kVectors];
+  VF scale[kVectors], bias[kVectors];
+  for (int i = 0; i < kVectors; ++i) {
+    const int64_t column = at + i * kLanes;
+    offset[i] = hn::BitCast(wrapping, hn::LoadU(integers, finish.columnOffsets + column));
+    zeros[i] = kRowZeros ? hn::BitCast(wrapping, hn::LoadU(integers, finish.columnZeros + column))
+                         : hn::Zero(wrapping);
+    scale[i] = hn::LoadU(d, f.scales + column);
+    bias[i] = hn::LoadU(d, f.bias + column);
+  }
+  const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
+  const VF stageScale = hn::Set(d, f.stageScale), shift = hn::Set(d, f.shift);
+  const VF residualScale = hn::Set(d, f.residualScale);
+  const auto residualFlip = hn::Set(narrow, f.residualFlip);
+  const bool whole = columns == kColumns;
+  for (int64_t row = 0; row < sums.rows; ++row) {
+    const int64_t place = (sums.row + row) * finish.stride + at;
+    const int32_t* from = sums.data + row * kBlockColumns + first;
+    alignas(64) float floats[kColumns];
+    alignas(64) uint8_t someBytes[kColumns];
+    const float* floatsAt = floats;
+    const uint8_t* bytesAt = someBytes;
+    if constexpr (kResidual == Residual::kFloats) {
+      floatsAt = static_cast<const float*>(f.residual) + place;
+      if (!whole) {
+        std::memcpy(floats, floatsAt, columns * sizeof(float));
+        floatsAt = floats;
+      }
+    } else if constexpr (kResidual == Residual::kBytes) {
+      bytesAt = static_cast<const uint8_t*>(f.residual) + place;
+      if (!whole) {
+        std::memcpy(someBytes, bytesAt, columns);
+        bytesAt = someBytes;
+      }
+    }
+    VF v[kVectors];
+    HWY_UNROLL(4)
+    for (int i = 0; i < kVectors; ++i) {
+      auto total =
+          hn::Add(hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes)), offset[i]);
+      if constexpr (kRowZeros)
+        total = hn::Sub(
+            total, hn::Mul(zeros[i], hn::Set(wrapping, static_cast<uint32_t>(sums.ofRows[row]))));
+      v[i] = hn::MulAdd(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i], bias[i]);
+      if constexpr (kStage) {
+        v[i] = hn::Min(hn::Max(hn::Round(v[i]), stageLow), stageHigh);
+        v[i] = hn::MulAdd(v[i], stageScale, shift);
+      }
+      if constexpr (kResidual == Residual::kFloats)
+        v[i] = hn::MulAdd(hn::LoadU(d, floatsAt + i * kLanes), residualScale, v[i]);
+      if constexpr (kResidual == Residual::kBytes) {
+        const auto other = hn::Xor(hn::LoadU(narrow, bytesAt + i * kLanes), residualFlip);
+        v[i] = hn::MulAdd(hn::ConvertTo(d, hn::PromoteTo(integers, other)), residualScale, v[i]);
+      }
+    }
+    uint8_t* to = static_cast<uint8_t*>(finish.out) + place;
+    const VBytes result = narrowed(v, f);
+    if (whole)
+      hn::StoreU(result, bytes, to);
+    else
+      storeFirst(result, bytes, to, columns);
+  }
+}
+
+template <Residual kResidual, bool kStage>
+void finishWith(const Finish& finish, const Sums& sums) {
+  for (int64_t first = 0; first < sums.columns; first += kColumns) {
+    const int64_t columns = std::min(kColumns, sums.columns - first);
+    if (finish.columnZeros)
+      finishColumns<kResidual, kStage, true>(finish, sums, first, columns);
+    else
+      finishColumns<kResidual, kStage, false>(finish, sums, first, columns);
+  }
+}
+
+template <Residual kResidual>
+void finishStaged(const Finish& finish, const Sums& sums) {
+  if (finish.bytes.hasStage)
+    finishWith<kResidual, true>(finish, sums);
+  else
+    finishWith<kResidual, false>(finish, sums);
+}
+
+void finishBlockOfBytes(const Finish& finish, const Sums& sums) {
+  switch (finish.bytes.residualKind) {
+    case Residual::kNone:
+      return finishStaged<Residual::kNone>(finish, sums);
+    case Residual::kFloats:
+      return finishStaged<Residual::kFloats>(finish, sums);
+    case Residual::kBytes:
+      return finishStaged<Residual::kBytes>(finish, sums);
+  }
+}
+
+}  // namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu::gemm_int8 {
+
+HWY_EXPORT(finishBlockOfBytes);
+
+void finishBytes(const Finish& finish, const Sums& sums) {
+  HWY_DYNAMIC_DISPATCH(finishBlockOfBytes)(finish, sums);
+  if (!finish.bytes.table) return;
+  uint8_t* block = static_cast<uint8_t*>(finish.out) + sums.row * finish.stride + sums.column;
+  pointwise::lookUp(finish.bytes.table, block, block, sums.rows, sums.columns, finish.stride);
+}
+
+}  // namespace camshaft::cpu::gemm_int8
+#endif  // HWY_ONCE
