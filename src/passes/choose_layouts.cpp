@@ -32,7 +32,9 @@ static bool gainsFromChannelsLast(Node& node) {
   const bool* layout = channelsLastFlag(node);
   if (!layout || *layout || node.epilogue || node.outputs.size() != 1) return false;
   const Value* x = node.input(0);
-  const bool isImage = x->dataType() == DataType::kF32 || is16Bit(x->dataType());
+  const bool isBytes = x->dataType() == DataType::kU8 || x->dataType() == DataType::kI8;
+  const bool isImage = x->dataType() == DataType::kF32 || is16Bit(x->dataType()) ||
+                       (isBytes && node.op == &ops::Pool);
   if (!isImage || x->rank() < 3 || x->rank() > 4) return false;
   const bool hasWeights = node.op == &ops::Conv || node.op == &ops::ConvTranspose;
   return !hasWeights || node.input(1)->isConstant();

@@ -22,6 +22,7 @@
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
+#include "passes/quantisation.h"
 
 namespace camshaft {
 
@@ -29,42 +30,6 @@ namespace {
 
 // More terms could leave the range of 32 bits.
 constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 255);
-
-struct Dequantized {
-  Value *values, *scale, *zero;  // zero: null when there is none
-};
-
-// The input that cast(x_i, f32) reads; null for anything else.
-Value* castInput(const Node& node, const Expr& expr, int at) {
-  const ScalarInstruction& cast = expr.code()[at];
-  if (cast.op != ScalarOp::kCast || cast.type != DataType::kF32) return nullptr;
-  const ScalarInstruction& input = expr.code()[cast.a];
-  const bool isByte = input.type == DataType::kU8 || input.type == DataType::kI8;
-  return input.op == ScalarOp::kInput && isByte ? node.inputs[input.a] : nullptr;
-}
-
-// Takes (values - zero) * scale apart, the form the importer gives to dequantisation.
-std::optional<Dequantized> dequantized(const Value* value) {
-  const Node* node = producerOf(value, &ops::Pointwise);
-  if (!node) return std::nullopt;
-  const Expr& expr = node->as<PointwiseAttrs>().expr;
-  const ScalarInstruction& product = expr.code().back();
-  if (product.op != ScalarOp::kMul || product.type != DataType::kF32) return std::nullopt;
-  const ScalarInstruction& scale = expr.code()[product.b];
-  if (scale.op != ScalarOp::kInput) return std::nullopt;
-  Dequantized result{nullptr, node->inputs[scale.a], nullptr};
-  const ScalarInstruction& difference = expr.code()[product.a];
-  if (difference.op == ScalarOp::kSub) {
-    result.values = castInput(*node, expr, difference.a);
-    result.zero = castInput(*node, expr, difference.b);
-    if (!result.zero || !result.values || result.zero->dataType() != result.values->dataType())
-      return std::nullopt;
-  } else {
-    result.values = castInput(*node, expr, product.a);
-  }
-  if (!result.values || result.values->shape() != value->shape()) return std::nullopt;
-  return result;
-}
 
 // Scale and zero point of both operands, when they can be taken out of the product.
 bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
@@ -135,7 +100,9 @@ bool rewriteConv(Graph& graph, Node* node) {
   ConvAttrs attrs = node->as<ConvAttrs>();
   const Shape& weights = w->values->shape();
   const int64_t rank = x->values->rank();
-  if (attrs.groups != 1 || attrs.channelsLast || rank > 4) return false;
+  // Of grouped ones, those with a filter for each channel.
+  const bool isDepthwise = weights[0].isConstant(attrs.groups) && weights[1].isConstant(1);
+  if ((attrs.groups != 1 && !isDepthwise) || attrs.channelsLast || rank > 4) return false;
   if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
     return false;
   const Permutation last = channelsLastOrder(rank);

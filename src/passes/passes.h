@@ -31,8 +31,8 @@ bool simplifyConcats(Graph& graph, const PassOptions& options);
 bool simplifyGathers(Graph& graph, const PassOptions& options);
 bool simplifyMasks(Graph& graph, const PassOptions& options);
 bool simplifyPointwise(Graph& graph, const PassOptions& options);
+bool sinkDequantisation(Graph& graph, const PassOptions& options);
 bool sinkTransposes(Graph& graph, const PassOptions& options);
-bool splitQuantised(Graph& graph, const PassOptions& options);
 bool unflattenMatMuls(Graph& graph, const PassOptions& options);
 bool widenTypes(Graph& graph, const PassOptions& options);
 

@@ -14,6 +14,7 @@ static constexpr Pass kPipeline[] = {
     // Clean up what exporters write, so that later passes see one spelling of each thing.
     {"remove_dead", removeDead},                // DCE: nodes and constants nothing reads
     {"lower_quantised", lowerQuantised},        // quantised products as floating-point work, for backends without them
+    {"sink_dequantisation", sinkDequantisation},  // pools, reshapes, concatenations of bytes stay in bytes
     {"fuse_qdq", fuseQdq},                      // products of dequantised bytes become products of integers, for the others
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
@@ -57,7 +58,6 @@ static constexpr Pass kPipeline[] = {
     {"fuse_pointwise", fusePointwise},   // chains of pointwise nodes become one expression
     {"recognise_gelu", recogniseGelu},   // GELU, SiLU and hard-swish within expressions
     {"fold_batch_norm", foldBatchNorm},  // scale and shift that only fusing brought together
-    {"split_quantised", splitQuantised},  // each of two products of integers that meet becomes bytes by itself
     {"fuse_epilogues", fuseEpilogues},   // bias, activation, residual ride on their anchor
     {"fuse_norms", fuseNorms},           // normalisations compute the sums they normalise
     {"merge_common", mergeCommon},       // what rewrites made equal

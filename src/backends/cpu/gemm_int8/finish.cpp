@@ -131,7 +131,7 @@ void storeBytes(const Finish& finish, const Sums& sums) {
   } else {
     scaleTotals(finish, sums, buffer, stride);
   }
-  const Requantize& q = finish.requantize;
+  const pointwise::Requantize& q = finish.requantize;
   const VF32 divisor = hn::Set(d, q.divisor), zero = hn::Set(d, q.zero);
   const VF32 low = hn::Set(d, q.low), high = hn::Set(d, q.high);
   const int64_t lanes = hn::Lanes(d);

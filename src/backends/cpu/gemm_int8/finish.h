@@ -6,6 +6,7 @@
 #include "backends/cpu/gemm/epilogue.h"
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/product.h"
+#include "backends/cpu/pointwise/byte_rows.h"
 #include "support/data_type.h"
 
 namespace camshaft::cpu::gemm_int8 {
@@ -47,7 +48,7 @@ struct Finish {
   const int32_t* columnZeros = nullptr;  // null: none, and no row sums
   const float* scales = nullptr;         // null: i32
   Epilogue epilogue;                     // its own scale is part of `scales`
-  Requantize requantize;
+  pointwise::Requantize requantize;
   ByteFinish bytes;
   DataType type = DataType::kI32;
   void* out = nullptr;      // [m][stride]

@@ -9,6 +9,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/narrow-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,54 +18,13 @@ namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {
 using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, storeFirst
 using Residual = ByteFinish::Residual;
 
-using F32 = hn::ScalableTag<float>;
+using narrow::kColumns;
+using narrow::kLanes;
+using narrow::kVectors;
+using F32 = narrow::F32;
 using I32 = hn::RebindToSigned<F32>;
 using U32 = hn::RebindToUnsigned<F32>;
-using Narrow = hn::Rebind<uint8_t, F32>;
 using VF = hn::Vec<F32>;
-
-constexpr int64_t kLanes = hn::MaxLanes(F32());
-
-#if HWY_MAX_BYTES == 16
-
-// Four vectors of 32 bits become one of bytes.
-constexpr int kVectors = 4;
-using Bytes = hn::Full128<uint8_t>;
-using VBytes = hn::Vec<Bytes>;
-
-HWY_INLINE VBytes sumsWithZero(const VF* v, int32_t zero) {
-  const hn::Full128<int16_t> shorts;
-  const hn::Full64<uint8_t> half;
-  const auto shift = hn::Set(shorts, static_cast<int16_t>(zero));
-  const auto low = hn::ReorderDemote2To(shorts, hn::NearestInt(v[0]), hn::NearestInt(v[1]));
-  const auto high = hn::ReorderDemote2To(shorts, hn::NearestInt(v[2]), hn::NearestInt(v[3]));
-  return hn::Combine(Bytes(), hn::DemoteTo(half, hn::SaturatedAdd(high, shift)),
-                     hn::DemoteTo(half, hn::SaturatedAdd(low, shift)));
-}
-
-#else
-
-constexpr int kVectors = 1;
-using Bytes = Narrow;
-using VBytes = hn::Vec<Bytes>;
-
-HWY_INLINE VBytes sumsWithZero(const VF* v, int32_t zero) {
-  const F32 d;
-  const VF inside = hn::Min(hn::Max(v[0], hn::Set(d, -1024.0f)), hn::Set(d, 1024.0f));
-  return hn::DemoteTo(Bytes(), hn::Add(hn::NearestInt(inside), hn::Set(I32(), zero)));
-}
-
-#endif
-
-constexpr int64_t kColumns = kVectors * kLanes;
-
-// round(v) + zero, saturated, then clamped.
-HWY_INLINE VBytes narrowed(const VF* v, const ByteFinish& f) {
-  const Bytes bytes;
-  const auto least = hn::Set(bytes, static_cast<uint8_t>(f.low));
-  const auto most = hn::Set(bytes, static_cast<uint8_t>(f.high));
-  return hn::Xor(hn::Min(hn::Max(sumsWithZero(v, f.zero), least), most), hn::Set(bytes, f.flip));
-}
 
 // Up to kColumns columns, from `first` of the block on, of all its rows.
 template <Residual kResidual, bool kStage, bool kRowZeros>
@@ -73,8 +33,8 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   const F32 d;
   const I32 integers;
   const U32 wrapping;
-  const Narrow narrow;
-  const Bytes bytes;
+  const hn::Rebind<uint8_t, F32> few;
+  const narrow::Bytes bytes;
   const int64_t at = sums.column + first;
   hn::Vec<U32> offset[kVectors], zeros[kVectors];
   VF scale[kVectors], bias[kVectors];
@@ -89,7 +49,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
   const VF stageScale = hn::Set(d, f.stageScale), shift = hn::Set(d, f.shift);
   const VF residualScale = hn::Set(d, f.residualScale);
-  const auto residualFlip = hn::Set(narrow, f.residualFlip);
+  const auto residualFlip = hn::Set(few, f.residualFlip);
   const bool whole = columns == kColumns;
   for (int64_t row = 0; row < sums.rows; ++row) {
     const int64_t place = (sums.row + row) * finish.stride + at;
@@ -127,12 +87,12 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       if constexpr (kResidual == Residual::kFloats)
         v[i] = hn::MulAdd(hn::LoadU(d, floatsAt + i * kLanes), residualScale, v[i]);
       if constexpr (kResidual == Residual::kBytes) {
-        const auto other = hn::Xor(hn::LoadU(narrow, bytesAt + i * kLanes), residualFlip);
+        const auto other = hn::Xor(hn::LoadU(few, bytesAt + i * kLanes), residualFlip);
         v[i] = hn::MulAdd(hn::ConvertTo(d, hn::PromoteTo(integers, other)), residualScale, v[i]);
       }
     }
     uint8_t* to = static_cast<uint8_t*>(finish.out) + place;
-    const VBytes result = narrowed(v, f);
+    const narrow::VBytes result = narrow::bytesOf(v, f.zero, f.low, f.high, f.flip);
     if (whole)
       hn::StoreU(result, bytes, to);
     else

@@ -82,6 +82,45 @@ TEST(GemmInt8, Convolves) {
                       .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
 }
 
+TEST(GemmInt8, ConvolvesEachChannelByItself) {
+  for (const std::string attrs :
+       {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",
+        "strides = [2, 1], dilations = [2, 1], pads_begin = [0, 4], pads_end = [1, 2]"})
+    for (const std::string type : {"u8", "i8"})
+      expectKernelsMatch(
+          {.graph = "symbols n, h graph g(%x: " + type +
+                    "[n, h, 9, 45], %w: i8[45, 1, 3, 3], %xz: " + type +
+                    "[], %z: i8[45, 1, 1, 1]) { %y = ConvInteger(%x, %w, %xz, %z) {" + attrs +
+                    ", groups = 45, channels_last = true} return %y }",
+           .sizes = {{{"n", 1}, {"h", 7}}, {{"n", 2}, {"h", 12}}},
+           .constants = {"w", "z"},
+           .ranges = {{"x", {-100, 120}}, {"w", {-128, 127}}, {"xz", {1, 100}}, {"z", {-5, 5}}}});
+}
+
+// Sums that are quantised, dequantised, joined with other bytes and quantised again, and a curve
+// over what was quantised.
+TEST(GemmInt8, StaysInBytes) {
+  const std::string first =
+      "cast(min(max(add(round(div(add(mul(cast(x0:i32, f32), 0.003:f32), x1:f32), 0.3:f32)), "
+      "5:f32), -128:f32), 127:f32), i8)";
+  const std::string start = "t0 = mul(sub(cast(" + first + ", f32), 5:f32), 0.3:f32); ";
+  for (const std::string type : {"u8", "i8"})
+    for (const std::string& rest :
+         {"relu(add(t0, mul(sub(cast(x2:" + type + ", f32), 7:f32), 0.21:f32)))",
+          "add(mul(cast(x2:" + type + ", f32), 0.4:f32), t0)",
+          std::string("mul(sigmoid(t0), mul(t0, 0.5:f32))")}) {
+      const bool joins = rest.find("x2") != std::string::npos;
+      expectKernelsMatch(
+          {.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %b: f32[35], %r: " + type +
+                    "[n, 35]) { %y = MatMulInteger(%x, %w) epilogue(%b" + (joins ? ", %r" : "") +
+                    ") {" + start + "cast(min(max(add(round(div(" + rest +
+                    ", 0.37:f32)), -3:f32), -128:f32), 127:f32), i8)} return %y }",
+           .sizes = {{{"n", 1}}, {{"n", 50}}},
+           .constants = {"w", "b"},
+           .ranges = kBytes});
+    }
+}
+
 TEST(GemmInt8, QuantisesByRange) {
   expectKernelsMatch(
       "symbols n graph g(%x: f32[n, 3]) { %q, %s, %z = DynamicQuantize(%x) return %q, %s, %z }",

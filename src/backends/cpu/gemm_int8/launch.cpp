@@ -8,6 +8,7 @@
 #include "backends/cpu/gemm_int8/launch_conv.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/quantize.h"
+#include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 
@@ -90,6 +91,7 @@ void launchQuantize(const void*, const LaunchArgs& args) {
 constexpr RuntimeKernel kLaunchers[] = {
     {kMatMul, loadMatMul, launchMatMul, fitsMatMul},
     {kConv, loadConv, launchConv, fitsConv},
+    {kDepthwise, loadConv, launchDepthwise, fitsDepthwise},
     {kQuantize, nullptr, launchQuantize, fitsQuantize},
 };
 

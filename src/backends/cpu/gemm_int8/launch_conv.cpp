@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm_int8/launch_product.h"
+#include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/operands.h"
 #include "support/error.h"
 
@@ -11,42 +12,22 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-struct ConvState {
-  ConvParams params;
-  ProductState product;
-};
-
-// [N, H, W] of a tensor [N, spatial..., C].
-struct Picture {
-  int64_t batch, height, width;
-  explicit Picture(const TensorArg& x)
-      : batch(x.dims[0]), height(x.rank == 4 ? x.dims[1] : 1), width(x.dims[x.rank - 2]) {}
-  int64_t pixels() const { return batch * height * width; }
-};
-
 // Packs what the windows at output pixels see.
 class Patches {
  public:
   Patches(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero,
           uint8_t flip)
-      : params_(params),
-        in_(x),
-        out_(y),
-        data_(x.as<const uint8_t>()),
-        flip_(flip),
-        isPointwise_(isPointwise()) {
-    std::memset(zeros_, zero, sizeof zeros_);
-  }
+      : params_(params), windows_(params, x, y, zero), flip_(flip) {}
 
   void pack(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip,
             uint8_t* scratch) const {
     const uint8_t* rows[kMostStripRows];
     const int64_t channels = params_.channels;
-    if (isPointwise_) {
+    if (windows_.arePixels()) {
       for (int64_t i = 0; i < layout.stripRows; ++i)
-        rows[i] = data_ + (pixel + std::min(i, count - 1)) * channels;
+        rows[i] = windows_.data() + (pixel + std::min(i, count - 1)) * channels;
       packRun(layout, rows, channels, flip_, strip);
-    } else if (channels % layout.depth == 0 && channels <= kMostChannels) {
+    } else if (channels % layout.depth == 0 && channels <= Windows::kMostChannels) {
       packTaps(layout, pixel, count, strip);
     } else {
       const int64_t k = params_.kernel[0] * params_.kernel[1] * channels;
@@ -57,47 +38,15 @@ class Patches {
   }
 
  private:
-  static constexpr int64_t kMostChannels = 4096;
-
-  struct Window {
-    int64_t top, left;
-    const uint8_t* image;
-  };
-
-  bool isPointwise() const {
-    for (int i = 0; i < 2; ++i)
-      if (params_.kernel[i] != 1 || params_.strides[i] != 1 || params_.padsBegin[i] != 0)
-        return false;
-    return in_.height == out_.height && in_.width == out_.width;
-  }
-
-  Window windowAt(int64_t pixel) const {
-    const int64_t column = pixel % out_.width, row = pixel / out_.width;
-    const int64_t image = row / out_.height;
-    return {(row - image * out_.height) * params_.strides[0] - params_.padsBegin[0],
-            column * params_.strides[1] - params_.padsBegin[1],
-            data_ + image * in_.height * in_.width * params_.channels};
-  }
-
-  static bool isInside(int64_t at, int64_t size) {
-    return static_cast<uint64_t>(at) < static_cast<uint64_t>(size);
-  }
-
   // Tap by tap, each a run of whole steps.
   void packTaps(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip) const {
     Window windows[kMostStripRows];
     for (int64_t i = 0; i < layout.stripRows; ++i)
-      windows[i] = windowAt(pixel + std::min(i, count - 1));
+      windows[i] = windows_.at(pixel + std::min(i, count - 1));
     const uint8_t* rows[kMostStripRows];
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky) {
       for (int64_t kx = 0; kx < params_.kernel[1]; ++kx) {
-        for (int64_t i = 0; i < layout.stripRows; ++i) {
-          const int64_t y = windows[i].top + ky * params_.dilations[0];
-          const int64_t x = windows[i].left + kx * params_.dilations[1];
-          rows[i] = isInside(y, in_.height) && isInside(x, in_.width)
-                        ? windows[i].image + (y * in_.width + x) * params_.channels
-                        : zeros_;
-        }
+        for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = windows_.tap(windows[i], ky, kx);
         strip = packRun(layout, rows, params_.channels, flip_, strip);
       }
     }
@@ -105,14 +54,15 @@ class Patches {
 
   // One window as it is, one tap after the other.
   void gather(int64_t pixel, uint8_t* to) const {
-    const Window window = windowAt(pixel);
+    const Window window = windows_.at(pixel);
+    const Picture& in = windows_.in();
     const int64_t rowBytes = params_.kernel[1] * params_.channels;
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += rowBytes) {
       const int64_t y = window.top + ky * params_.dilations[0];
-      if (isInside(y, in_.height))
-        gatherRow(window.image + y * in_.width * params_.channels, window.left, to);
+      if (in.hasRow(y))
+        gatherRow(window.image + y * in.width * params_.channels, window.left, to);
       else
-        std::memset(to, zeros_[0], rowBytes);
+        std::memset(to, windows_.zero(), rowBytes);
     }
   }
 
@@ -121,58 +71,35 @@ class Patches {
     const int64_t taps = params_.kernel[1], channels = params_.channels;
     if (params_.dilations[1] == 1) {
       const int64_t before = std::clamp<int64_t>(-left, 0, taps);
-      const int64_t after = std::clamp<int64_t>(left + taps - in_.width, 0, taps - before);
+      const int64_t after =
+          std::clamp<int64_t>(left + taps - windows_.in().width, 0, taps - before);
       const int64_t inside = taps - before - after;
-      std::memset(to, zeros_[0], before * channels);
+      std::memset(to, windows_.zero(), before * channels);
       std::memcpy(to + before * channels, row + (left + before) * channels, inside * channels);
-      std::memset(to + (before + inside) * channels, zeros_[0], after * channels);
+      std::memset(to + (before + inside) * channels, windows_.zero(), after * channels);
       return;
     }
     for (int64_t i = 0; i < taps; ++i, to += channels) {
       const int64_t x = left + i * params_.dilations[1];
-      if (isInside(x, in_.width))
+      if (windows_.in().hasColumn(x))
         std::memcpy(to, row + x * channels, channels);
       else
-        std::memset(to, zeros_[0], channels);
+        std::memset(to, windows_.zero(), channels);
     }
   }
 
   const ConvParams& params_;
-  const Picture in_, out_;
-  const uint8_t* data_;
+  const Windows windows_;
   const uint8_t flip_;
-  const bool isPointwise_;
-  uint8_t zeros_[kMostChannels];  // what a tap outside the picture reads
 };
 
 }  // namespace
 
-std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes, "the parameters of a convolution of integers");
-  auto state = std::make_shared<ConvState>();
-  state->params = reader.read<ConvParams>();
-  state->product = ProductState(reader);
-  reader.expectEnd();
-  const ConvParams& p = state->params;
-  constexpr int64_t kMost = int64_t{1} << 31;
-  bool valid = p.channels >= 0 && p.channels < kMost;
-  for (int i = 0; i < 2; ++i)
-    for (int64_t size : {p.kernel[i], p.strides[i], p.dilations[i]})
-      valid = valid && size > 0 && size < kMost;
-  for (int64_t pad : p.padsBegin) valid = valid && pad > -kMost && pad < kMost;
-  const int64_t k = state->product.params.k;
-  valid = valid && p.kernel[0] <= std::max<int64_t>(k, 1) && p.kernel[1] <= std::max<int64_t>(k, 1);
-  if (!valid || p.kernel[0] * p.kernel[1] > kMost || k != p.kernel[0] * p.kernel[1] * p.channels)
-    fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
-  return state;
-}
-
 bool fitsConv(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ConvState*>(opaque);
-  if (!fitsProduct(state.product, args)) return false;
-  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  return x.rank == y.rank && (x.rank == 3 || x.rank == 4) && x.dims[0] == y.dims[0] &&
-         x.dims[x.rank - 1] == state.params.channels;
+  const ConvParams& p = state.params;
+  return state.product.params.k == p.kernel[0] * p.kernel[1] * p.channels &&
+         fitsProduct(state.product, args) && fitsWindows(p, args);
 }
 
 void launchConv(const void* opaque, const LaunchArgs& args) {

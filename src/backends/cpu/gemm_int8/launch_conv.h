@@ -1,15 +1,14 @@
-// Run half: convolution as a product of patches, gathered row by row, and filters.
+// Run half: convolutions, as products of patches and filters or depthwise.
 #pragma once
-
-#include <memory>
-#include <span>
 
 #include "backend/launch.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
-std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes);
 bool fitsConv(const void* state, const LaunchArgs& args);
 void launchConv(const void* state, const LaunchArgs& args);
+
+bool fitsDepthwise(const void* state, const LaunchArgs& args);
+void launchDepthwise(const void* state, const LaunchArgs& args);
 
 }  // namespace camshaft::cpu::gemm_int8

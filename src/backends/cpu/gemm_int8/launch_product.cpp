@@ -1,7 +1,6 @@
 #include "backends/cpu/gemm_int8/launch_product.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/workspace.h"
@@ -18,16 +17,15 @@ const Layout& layoutFor(const ProductParams& params) {
 
 int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 
-// Parts of the workspace, one after the other.
+// What is computed for a launch, one part after the other.
 struct Workspace {
   int32_t* offsets;
   float* scales;
   float* bias;
   float* floats;
-  std::byte* workers;
   int64_t bytes;
 
-  Workspace(std::byte* base, int64_t m, const ProductParams& params, int threads) {
+  Workspace(std::byte* base, int64_t m, const ProductParams& params) {
     int64_t used = 0;
     const auto take = [&](int64_t size) {
       std::byte* at = base ? base + used : nullptr;
@@ -38,7 +36,6 @@ struct Workspace {
     scales = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
     bias = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
     floats = params.keepsFloats ? reinterpret_cast<float*>(take(m * params.n * 4)) : nullptr;
-    workers = take(multiplyWorkspaceBytes(layoutFor(params), m, params.k, threads));
     bytes = used;
   }
 };
@@ -52,15 +49,11 @@ bool isPackedColumns(const TensorArg& tensor, DataType type, int64_t count) {
   return isThere(tensor) && tensor.type == type && tensor.count() == count;
 }
 
-// Of A as u8.
-int32_t shiftedZero(const ProductState& state, const LaunchArgs& args) {
-  return zeroPointOf(state, args) ^ (state.params.isSigned ? kFlip : 0);
-}
-
 // What the zero points add to every row: -za * sum b + k * za * zb, modulo 2^32.
-void fillOffsets(const ProductState& state, const LaunchArgs& args, int32_t* to) {
+void fillOffsets(const ProductState& state, const LaunchArgs& args, int32_t zeroPoint,
+                 int32_t* to) {
   const ProductParams& params = state.params;
-  const auto zero = static_cast<uint32_t>(shiftedZero(state, args));
+  const auto zero = static_cast<uint32_t>(zeroPoint);
   const int32_t* sums = args.inputs[2].as<const int32_t>();
   const TensorArg* zeros = inputAt(args, params.zerosInput);
   const auto depth = static_cast<uint32_t>(params.k);
@@ -137,7 +130,7 @@ ScaleState::ScaleState(ByteReader& reader) {
   if (stored != static_cast<int32_t>(type))
     fail(ErrorKind::kInvalidEngine, "the engine stores a product of integers as an unknown type");
   factor = reader.read<float>();
-  requantize = reader.read<Requantize>();
+  requantize = reader.read<pointwise::Requantize>();
   bytes = reader.read<ByteForm>();
   firstScale = reader.read<int32_t>();
   scaleCount = reader.read<int32_t>();
@@ -160,7 +153,7 @@ ProductState::ProductState(ByteReader& reader)
          "this one; build it again on this machine");
 }
 
-bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
+bool fitsFinish(const ProductState& state, const LaunchArgs& args) {
   const auto& [params, scale] = state;
   if (!hasOperands(args, 3)) return false;
   const TensorArg& out = args.outputs[0];
@@ -169,8 +162,7 @@ bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
       out.dims[out.rank - 1] != params.n)
     return false;
   const int64_t columns = paddedColumns(params.n);
-  if (!isPackedColumns(args.inputs[1], DataType::kU8,
-                       packedColumnsBytes(layoutFor(params), params.k, params.n)) ||
+  if (!isThere(args.inputs[1]) || args.inputs[1].type != DataType::kU8 ||
       !isPackedColumns(args.inputs[2], DataType::kI32, columns))
     return false;
   const auto isGiven = [&](int32_t input, DataType type, int64_t count) {
@@ -191,13 +183,52 @@ bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
          (scale.bytes.tableInput < 0 || (table && isPackedColumns(*table, DataType::kU8, 256)));
 }
 
+bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
+  const ProductParams& params = state.params;
+  return fitsFinish(state, args) &&
+         args.inputs[1].count() == packedColumnsBytes(layoutFor(params), params.k, params.n);
+}
+
+int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params) {
+  return Workspace(nullptr, m, params).bytes;
+}
+
 int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int threads) {
-  return Workspace(nullptr, m, params, threads).bytes;
+  return finishWorkspaceBytes(m, params) +
+         multiplyWorkspaceBytes(layoutFor(params), m, params.k, threads);
 }
 
 uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args) {
   const TensorArg* zero = inputAt(args, state.params.zeroInput);
   return zero ? *zero->as<const uint8_t>() : 0;
+}
+
+LaunchedFinish::LaunchedFinish(const ProductState& state, const LaunchArgs& args, int64_t m,
+                               int32_t zero) {
+  const ProductParams& params = state.params;
+  const Workspace workspace(args.workspace, m, params);
+  if (workspace.bytes > args.workspaceBytes)
+    fail(ErrorKind::kInvalidEngine, "a product of integers has too little workspace");
+  fillOffsets(state, args, zero, workspace.offsets);
+  const TensorArg* zeros = inputAt(args, params.zerosInput);
+  finish_.columnOffsets = workspace.offsets;
+  finish_.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
+  finish_.type = state.scale.type;
+  finish_.out = args.outputs[0].data;
+  finish_.stride = params.n;
+  if (finish_.type == DataType::kI32) return;
+  fillScales(state, args, workspace.scales);
+  finish_.scales = workspace.scales;
+  finish_.requantize = state.scale.requantize;
+  finish_.floats = workspace.floats;
+  TensorArg result = args.outputs[0];
+  result.type = DataType::kF32;
+  if (finish_.floats) result.data = finish_.floats;
+  LaunchArgs floatArgs = args;
+  floatArgs.outputs = {&result, 1};
+  epilogue_.emplace(state.scale.epilogue, floatArgs);
+  finish_.epilogue = epilogue_->get();
+  finish_.bytes = byteFinish(state, args, workspace, finish_.epilogue);
 }
 
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack) {
@@ -206,31 +237,8 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
   const WorkersWithin workers(args, [&](int threads) {
     return productWorkspaceBytes(m, params, threads) / static_cast<int64_t>(sizeof(float));
   });
-  const Workspace workspace(args.workspace, m, params, args.threads->threads());
-  fillOffsets(state, args, workspace.offsets);
-  const TensorArg* zeros = inputAt(args, params.zerosInput);
-
-  Finish finish;
-  finish.columnOffsets = workspace.offsets;
-  finish.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
-  finish.type = state.scale.type;
-  finish.out = args.outputs[0].data;
-  finish.stride = params.n;
-  std::optional<LaunchedEpilogue> epilogue;
-  if (finish.type != DataType::kI32) {
-    fillScales(state, args, workspace.scales);
-    finish.scales = workspace.scales;
-    finish.requantize = state.scale.requantize;
-    finish.floats = workspace.floats;
-    TensorArg result = args.outputs[0];
-    result.type = DataType::kF32;
-    if (finish.floats) result.data = finish.floats;
-    LaunchArgs floatArgs = args;
-    floatArgs.outputs = {&result, 1};
-    epilogue.emplace(state.scale.epilogue, floatArgs);
-    finish.epilogue = epilogue->get();
-    finish.bytes = byteFinish(state, args, workspace, finish.epilogue);
-  }
+  const LaunchedFinish finish(state, args, m,
+                              zeroPointOf(state, args) ^ (params.isSigned ? kFlip : 0));
   const Layout& layout = layoutFor(params);
   multiply(
       {.layout = &layout,
@@ -238,11 +246,12 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
        .n = params.n,
        .k = params.k,
        .packedColumns = args.inputs[1].as<const uint8_t>(),
-       .sumsRows = zeros != nullptr},
+       .sumsRows = params.zerosInput >= 0},
       [&](int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
         pack(layout, row, count, strip, scratch);
       },
-      *args.threads, workspace.workers, [&](const Sums& sums) { finishSums(finish, sums); });
+      *args.threads, args.workspace + finishWorkspaceBytes(m, params),
+      [&](const Sums& sums) { finishSums(finish.get(), sums); });
 }
 
 }  // namespace camshaft::cpu::gemm_int8

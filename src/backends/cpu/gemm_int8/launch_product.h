@@ -1,6 +1,8 @@
 // Run half: what the matrix product and the convolution have in common.
 #pragma once
 
+#include <optional>
+
 #include "backend/launch.h"
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm_int8/finish.h"
@@ -15,7 +17,7 @@ namespace camshaft::cpu::gemm_int8 {
 struct ScaleState {
   DataType type = DataType::kI32;
   float factor = 1;
-  Requantize requantize;
+  pointwise::Requantize requantize;
   ByteForm bytes;
   int32_t firstScale = 0, scaleCount = 0;  // inputs of the step
   EpilogueState epilogue;
@@ -32,14 +34,34 @@ struct ProductState {
   explicit ProductState(ByteReader& reader);
 };
 
-// Whether the operands but the first are as the parameters say; the result is rows of n.
+// Whether the operands are as the parameters say, but for the shapes of the first and the packed
+// second; the result is rows of n.
+bool fitsFinish(const ProductState& state, const LaunchArgs& args);
+// The same, and the second operand is packed for a product.
 bool fitsProduct(const ProductState& state, const LaunchArgs& args);
 
-// Bytes of the workspace for a product of so many rows on so many threads.
+// Bytes of the workspace for what becomes of so many rows of sums.
+int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params);
+// The same, and for a product on so many threads.
 int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int threads);
 
 // The first operand's own zero point as a byte of its type.
 uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args);
+
+// What one launch does with its sums of m rows, in the first bytes of the step's workspace. `zero`
+// is the zero point of the first operand as it was multiplied.
+class LaunchedFinish {
+ public:
+  LaunchedFinish(const ProductState& state, const LaunchArgs& args, int64_t m, int32_t zero);
+  LaunchedFinish(const LaunchedFinish&) = delete;
+  LaunchedFinish& operator=(const LaunchedFinish&) = delete;
+
+  const Finish& get() const { return finish_; }
+
+ private:
+  Finish finish_;
+  std::optional<LaunchedEpilogue> epilogue_;
+};
 
 // Packs rows of the first operand as PackStrip does.
 using PackRows = FunctionRef<void(const Layout& layout, int64_t row, int64_t count, uint8_t* strip,

@@ -7,6 +7,7 @@ namespace camshaft::cpu::gemm_int8 {
 
 inline constexpr char kMatMul[] = "cpu/gemm_int8_packed";
 inline constexpr char kConv[] = "cpu/conv_int8_columns";
+inline constexpr char kDepthwise[] = "cpu/conv_int8_depthwise";
 inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 
 // Inputs of the step: the first operand, the packed second one, the sums of its columns, then as
@@ -21,11 +22,6 @@ struct ProductParams {
   int32_t keepsFloats = 0;
 };
 
-// clamp(round(y / divisor) + zero, low, high), as u8 or i8.
-struct Requantize {
-  float divisor = 1, zero = 0, low = 0, high = 0;
-};
-
 // How sums become bytes in registers (ByteFinish), where they can.
 struct ByteForm {
   int32_t isUsed = 0, hasStage = 0;
@@ -38,7 +34,7 @@ struct ByteForm {
   int32_t isSigned = 0;                   // which becomes i8
 };
 
-// In front of ProductParams, whose k is taps * channels. A picture of one spatial dimension has
+// In front of ProductParams, whose k is taps * channels, of a depthwise convolution taps. A picture of one spatial dimension has
 // height 1.
 struct ConvParams {
   int64_t channels = 0;

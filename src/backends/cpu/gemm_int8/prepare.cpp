@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <optional>
 
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm_int8/depthwise.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/prepare_epilogue.h"
+#include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/gemm_int8.h"
 
@@ -37,35 +40,58 @@ StepInput inputOf(DataType type, const std::vector<T>& values) {
                               std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
+// A number of the second operand or of its zero points.
+int32_t byteAt(const ConstTensorView& view, int64_t at) {
+  return view.type == DataType::kI8 ? view.as<int8_t>()[at] : view.as<uint8_t>()[at];
+}
+
+int32_t columnZero(const Node& node, int64_t column) {
+  if (!node.hasInput(3)) return 0;
+  const ConstTensorView view = node.inputs[3]->view();
+  return byteAt(view, view.count() == 1 ? 0 : column);
+}
+
 // Zero points of the second operand made i8; empty when all are 0.
 std::vector<int32_t> shiftedZeros(const Node& node, int64_t n) {
-  const bool isSigned = node.inputs[1]->dataType() == DataType::kI8;
   std::vector<int32_t> zeros(paddedColumns(n), 0);
-  const int32_t shift = isSigned ? 0 : 128;
-  const int64_t given = node.hasInput(3) ? node.inputs[3]->view().count() : 0;
-  for (int64_t j = 0; j < n; ++j) {
-    int32_t zero = 0;
-    if (given > 0) {
-      const ConstTensorView view = node.inputs[3]->view();
-      const int64_t at = given == 1 ? 0 : j;
-      zero = isSigned ? view.as<int8_t>()[at] : view.as<uint8_t>()[at];
-    }
-    zeros[j] = zero - shift;
-  }
+  const int32_t shift = node.inputs[1]->dataType() == DataType::kI8 ? 0 : 128;
+  for (int64_t j = 0; j < n; ++j) zeros[j] = columnZero(node, j) - shift;
   const bool none = std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; });
   return none ? std::vector<int32_t>() : zeros;
+}
+
+// The upper bound on rows of the result; none with the reason in `prepared`.
+std::optional<int64_t> mostRows(const Node& node, const BuildContext& context, Prepared& prepared) {
+  const Shape& result = node.output()->shape();
+  const int64_t rows = context.max(numElements(Shape(result.begin(), result.end() - 1)));
+  if (rows != DimRange::kUnbounded) return rows;
+  prepared = Prepared::no(
+      "packs its first operand into workspace, which needs an upper bound on its rows");
+  return std::nullopt;
+}
+
+// Inputs and parameters, behind the packed second operand and the sums of its columns.
+void prepareFinish(const Node& node, const std::vector<int32_t>& columnZeros, ProductParams& params,
+                   ByteWriter& writer, Prepared& prepared) {
+  const auto add = [&](StepInput input) {
+    prepared.inputs.push_back(std::move(input));
+    return static_cast<int32_t>(prepared.inputs.size()) - 1;
+  };
+  params.isSigned = node.inputs[0]->dataType() == DataType::kI8;
+  if (node.hasInput(2)) params.zeroInput = add(StepInput::fromNode(2));
+  if (!columnZeros.empty()) params.zerosInput = add(inputOf(DataType::kI32, columnZeros));
+  const ScaledEpilogue scaled = scaledEpilogue(node);
+  params.keepsFloats = scaled.givesBytes() && !scaled.bytes.isUsed && !scaled.fused.program.empty();
+  writer.write(params);
+  writeScaledEpilogue(scaled, prepared, writer);
+  prepared.params = writer.take();
 }
 
 // Packs B, lying as [k][n] or transposed, and writes parameters, inputs and workspace.
 void prepareProduct(const Node& node, const BuildContext& context, const uint8_t* b,
                     bool transposed, ProductParams params, ByteWriter& writer, Prepared& prepared) {
-  const Shape& result = node.output()->shape();
-  const int64_t rows = context.max(numElements(Shape(result.begin(), result.end() - 1)));
-  if (rows == DimRange::kUnbounded) {
-    prepared = Prepared::no(
-        "packs its first operand into workspace, which needs an upper bound on its rows");
-    return;
-  }
+  const std::optional<int64_t> rows = mostRows(node, context, prepared);
+  if (!rows) return;
   const Layout& layout = layoutInUse();
   params.layout = static_cast<int32_t>(layout.kind);
   std::vector<uint8_t> packed(packedColumnsBytes(layout, params.k, params.n));
@@ -74,20 +100,8 @@ void prepareProduct(const Node& node, const BuildContext& context, const uint8_t
   packColumns(layout, params.k, params.n, b, transposed, flip, packed.data(), sums.data());
   prepared.inputs = {StepInput::fromNode(0), inputOf(DataType::kU8, packed),
                      inputOf(DataType::kI32, sums)};
-  const auto add = [&](StepInput input) {
-    prepared.inputs.push_back(std::move(input));
-    return static_cast<int32_t>(prepared.inputs.size()) - 1;
-  };
-  params.isSigned = node.inputs[0]->dataType() == DataType::kI8;
-  if (node.hasInput(2)) params.zeroInput = add(StepInput::fromNode(2));
-  const std::vector<int32_t> zeros = shiftedZeros(node, params.n);
-  if (!zeros.empty()) params.zerosInput = add(inputOf(DataType::kI32, zeros));
-  const ScaledEpilogue scaled = scaledEpilogue(node);
-  params.keepsFloats = scaled.givesBytes() && !scaled.bytes.isUsed && !scaled.fused.program.empty();
-  prepared.workspaceBytes = productWorkspaceBytes(rows, params, context.threads);
-  writer.write(params);
-  writeScaledEpilogue(scaled, prepared, writer);
-  prepared.params = writer.take();
+  prepareFinish(node, shiftedZeros(node, params.n), params, writer, prepared);
+  prepared.workspaceBytes = productWorkspaceBytes(*rows, params, context.threads);
 }
 
 Verdict supportsMatMul(const Node& node, const BuildContext&) {
@@ -107,13 +121,45 @@ Prepared prepareMatMul(const Node& node, const BuildContext& context, int64_t) {
   return prepared;
 }
 
-Verdict supportsConv(const Node& node, const BuildContext&) {
+Verdict supportsImage(const Node& node) {
   if (node.op != &ops::ConvInteger) return Verdict::no("only for ConvInteger");
   const auto& attrs = node.as<ConvAttrs>();
   if (!attrs.channelsLast) return Verdict::no("needs channels last");
-  if (attrs.groups != 1) return Verdict::no("needs one group");
   if (attrs.strides.size() > 2) return Verdict::no("needs one or two spatial dimensions");
   return supportsProduct(node, 0);
+}
+
+Verdict supportsConv(const Node& node, const BuildContext&) {
+  if (Verdict verdict = supportsImage(node); !verdict) return verdict;
+  if (node.as<ConvAttrs>().groups != 1) return Verdict::no("needs one group");
+  return Verdict::yes();
+}
+
+Verdict supportsDepthwise(const Node& node, const BuildContext&) {
+  if (Verdict verdict = supportsImage(node); !verdict) return verdict;
+  const Shape& weights = node.inputs[1]->shape();
+  const int64_t groups = node.as<ConvAttrs>().groups;
+  const int64_t taps = numElements(Shape(weights.begin() + 2, weights.end())).value();
+  if (!weights[0].isConstant(groups) || !weights[1].isConstant(1))
+    return Verdict::no("needs one filter for each channel");
+  if (taps > kMostDepthwiseTaps || groups > Windows::kMostChannels)
+    return Verdict::no("takes filters of 128 taps and 4096 channels at most");
+  return Verdict::yes();
+}
+
+// [C, 1, taps] as blocks of channels, less the zero points.
+std::vector<int16_t> depthwiseFilters(const Node& node, int64_t channels, int64_t taps,
+                                      std::vector<int32_t>& sums) {
+  const ConstTensorView weights = node.inputs[1]->view();
+  std::vector<int16_t> blocks(paddedColumns(channels) * taps, 0);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t t = 0; t < taps; ++t) {
+      const int32_t value = byteAt(weights, c * taps + t) - columnZero(node, c);
+      blocks[c / kBlockColumns * depthwiseBlockValues(taps) + t * kBlockColumns +
+             c % kBlockColumns] = static_cast<int16_t>(value);
+      sums[c] += value;
+    }
+  return blocks;
 }
 
 // [M, C, taps] as [M, taps, C].
@@ -129,23 +175,50 @@ std::vector<uint8_t> filterRows(const ConstTensorView& weights) {
   return rows;
 }
 
-Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
+ConvParams convParams(const Node& node, int64_t channels) {
   const auto& attrs = node.as<ConvAttrs>();
   const ConstTensorView weights = node.inputs[1]->view();
   const size_t rank = attrs.strides.size(), first = 2 - rank;
-  ConvParams params{.channels = weights.dims[1]};
+  ConvParams params{.channels = channels};
   for (size_t i = 0; i < rank; ++i) {
     params.kernel[first + i] = weights.dims[2 + i];
     params.strides[first + i] = attrs.strides[i];
     params.dilations[first + i] = attrs.dilations[i];
     params.padsBegin[first + i] = attrs.padsBegin[i];
   }
+  return params;
+}
+
+Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
+  const ConstTensorView weights = node.inputs[1]->view();
+  const ConvParams params = convParams(node, weights.dims[1]);
   Prepared prepared;
   ByteWriter writer;
   writer.write(params);
   prepareProduct(node, context, filterRows(weights).data(), true,
                  {.k = params.channels * params.kernel[0] * params.kernel[1], .n = weights.dims[0]},
                  writer, prepared);
+  return prepared;
+}
+
+Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t) {
+  const int64_t channels = node.inputs[1]->view().dims[0];
+  const ConvParams params = convParams(node, channels);
+  Prepared prepared;
+  const std::optional<int64_t> rows = mostRows(node, context, prepared);
+  if (!rows) return prepared;
+  ProductParams product{.k = params.kernel[0] * params.kernel[1], .n = channels};
+  std::vector<int32_t> sums(paddedColumns(channels), 0);
+  const std::vector<int16_t> filters = depthwiseFilters(node, channels, product.k, sums);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(filters.data());
+  prepared.inputs = {
+      StepInput::fromNode(0),
+      inputOf(DataType::kU8, std::vector<uint8_t>(bytes, bytes + 2 * filters.size())),
+      inputOf(DataType::kI32, sums)};
+  ByteWriter writer;
+  writer.write(params);
+  prepareFinish(node, {}, product, writer, prepared);
+  prepared.workspaceBytes = finishWorkspaceBytes(*rows, product);
   return prepared;
 }
 
@@ -156,6 +229,7 @@ Verdict supportsQuantize(const Node& node, const BuildContext&) {
 constexpr Kernel kKernels[] = {
     {.name = kMatMul, .supports = supportsMatMul, .prepare = prepareMatMul},
     {.name = kConv, .supports = supportsConv, .prepare = prepareConv},
+    {.name = kDepthwise, .supports = supportsDepthwise, .prepare = prepareDepthwise},
     {.name = kQuantize, .supports = supportsQuantize, .prepare = preparedWithout},
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/cpu/gemm/prepare_epilogue_match.h"
+#include "backends/cpu/pointwise/prepare_byte_forms.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
@@ -130,7 +131,7 @@ ScaledEpilogue scaledEpilogue(const Node& node) {
   scaled.type = node.output()->dataType();
   Expr expr = node.epilogue->expr;
   if (scaled.givesBytes()) {
-    const std::optional<int> value = matchRequantize(expr, scaled.requantize);
+    const std::optional<int> value = pointwise::matchRequantize(expr, scaled.requantize);
     if (!value) {
       scaled.refusal = "its epilogue gives bytes in another way than by rounding and clamping";
       return scaled;

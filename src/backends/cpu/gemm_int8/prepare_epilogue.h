@@ -20,13 +20,13 @@ namespace camshaft::cpu::gemm_int8 {
 struct ScaledEpilogue {
   DataType type = DataType::kI32;  // what is stored; for i32 nothing else counts
   float factor = 1;
-  std::vector<int> scaleInputs;  // inputs of the node, one number or one per column
-  FusedEpilogue fused;           // of the scaled sums
-  Requantize requantize;         // for bytes
-  ByteForm bytes;                // for bytes too, when isUsed; then `fused` comes before it
-  int bytesResidual = -1;        // an input of the node
-  std::vector<uint8_t> table;    // empty: none
-  std::string refusal;           // why the epilogue must be split off; empty: it need not
+  std::vector<int> scaleInputs;      // inputs of the node, one number or one per column
+  FusedEpilogue fused;               // of the scaled sums
+  pointwise::Requantize requantize;  // for bytes
+  ByteForm bytes;                    // for bytes too, when isUsed; then `fused` comes before it
+  int bytesResidual = -1;            // an input of the node
+  std::vector<uint8_t> table;        // empty: none
+  std::string refusal;               // why the epilogue must be split off; empty: it need not
 
   bool givesBytes() const { return type == DataType::kU8 || type == DataType::kI8; }
 };
@@ -35,9 +35,6 @@ ScaledEpilogue scaledEpilogue(const Node& node);
 
 // Of the node's epilogue up to an instruction that gives f32: scales, then FusedEpilogue.
 bool takeScales(const Node& node, const Expr& expr, ScaledEpilogue& scaled);
-// prepare_bytes.cpp: takes cast(clamp(round(t / divisor) + zero)) apart and returns t; none when it
-// is not that.
-std::optional<int> matchRequantize(const Expr& expr, Requantize& result);
 // prepare_bytes.cpp: an epilogue that ByteFinish does.
 std::optional<ScaledEpilogue> byteEpilogue(const Node& node);
 // The expression whose result is instruction `at`.

@@ -6,6 +6,8 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/pointwise/broadcast.h"
 #include "backends/cpu/pointwise/executor.h"
+#include "backends/cpu/pointwise/launch_bytes.h"
+#include "backends/cpu/pointwise/params.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::pointwise {
@@ -98,7 +100,11 @@ void launch(const void* state, const LaunchArgs& args) {
                 [&](int64_t begin, int64_t end) { run.work(begin, end); });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/pointwise", load, launch, fits}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/pointwise", load, launch, fits},
+    {kTable, loadParams<TableParams>, launchTable, fitsTable},
+    {kBytes, loadParams<BytesParams>, launchBytes, fitsBytes},
+};
 
 }  // namespace
 

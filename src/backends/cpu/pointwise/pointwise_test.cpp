@@ -53,6 +53,33 @@ TEST(Pointwise, IntegersAndBool) {
   expectKernelsMatch(unary("i32", "bit_not"), kSizes);
 }
 
+// Sums and products of dequantised bytes that are quantised again, and curves over one byte.
+TEST(Pointwise, Bytes) {
+  const auto quantised = [](const std::string& value, const std::string& type) {
+    return "cast(min(max(add(round(div(" + value + ", 0.2971:f32)), 3:f32), " +
+           (type == "i8" ? "-128:f32), 127:f32), i8)" : "0:f32), 255:f32), u8)");
+  };
+  for (const std::string type : {"u8", "i8"}) {
+    const std::string x = "mul(sub(cast(x0:" + type + ", f32), 4:f32), 0.11373:f32)";
+    const std::string y = "mul(cast(x1:" + type + ", f32), 0.013191:f32)";
+    for (const std::string shape : {"[n, m]", "[m]", "[n, 1]", "[]"}) {
+      const std::string inputs = "%a: " + type + "[n, m], %b: " + type + shape;
+      for (const std::string op : {"add", "mul"})
+        expectKernelsMatch(
+            pointwise(inputs, "%a, %b", quantised("relu(" + op + "(" + x + ", " + y + "))", type)),
+            kSizes);
+      expectKernelsMatch(pointwise("%a: " + type + "[n, m], %b: f32" + shape, "%a, %b",
+                                   quantised("mul(" + x + ", x1:f32)", type)),
+                         kSizes);
+    }
+    expectKernelsMatch(
+        pointwise("%a: " + type + "[n, m]", "%a", quantised("sigmoid(" + x + ")", "i8")), kSizes);
+    expectKernelsMatch({.graph = pointwise("%a: f32[n, m]", "%a", quantised("x0:f32", type)),
+                        .sizes = kSizes,
+                        .ranges = {{"a", {-50, 90}}}});
+  }
+}
+
 TEST(Pointwise, BinaryFloat) {
   for (const char* op : {"add", "sub", "mul", "div", "min", "max", "equal", "not_equal", "less",
                          "less_equal", "greater", "greater_equal"}) {

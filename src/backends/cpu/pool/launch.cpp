@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
@@ -25,11 +26,12 @@ struct Image {
   }
 };
 
+template <class T>
 struct Pooling {
   const PoolParams& params;
   Image in, out;
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
 
   const Window& vertical() const { return params.windows[0]; }
   const Window& horizontal() const { return params.windows[1]; }
@@ -44,7 +46,7 @@ struct Pooling {
   // of 1 and their taps, so that those within the image are taken like one of many channels.
   void rowOfPixels(int64_t batch, int64_t row) const {
     const TapRange rows(vertical(), row, in.height);
-    float* to = y + (batch * out.height + row) * out.width * out.channels;
+    T* to = y + (batch * out.height + row) * out.width * out.channels;
     for (int64_t column = 0, pixels = 0; column < out.width; column += pixels) {
       const TapRange columns(horizontal(), column, in.width);
       pixels = columns.count() == horizontal().kernel ? pixelsInside(column) : 1;
@@ -61,23 +63,23 @@ struct Pooling {
   }
 
   void pixelsOfRow(int64_t batch, int64_t row, int64_t column, int64_t pixels, const TapRange& rows,
-                   const TapRange& columns, float* to) const {
+                   const TapRange& columns, T* to) const {
     const int64_t channels = pixels * in.channels;
     if (rows.count() == 0 || columns.count() == 0) {
-      std::fill(to, to + channels, 0.0f);
+      std::fill(to, to + channels, T(0));
       return;
     }
     const int64_t r = vertical().start(row) + rows.begin * vertical().dilation,
                   c = horizontal().start(column) + columns.begin * horizontal().dilation;
-    const WindowTaps taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
-                          .rows = rows.count(),
-                          .columns = columns.count(),
-                          .rowStride = vertical().dilation * in.width * in.channels,
-                          .columnStride = horizontal().dilation * in.channels};
-    if (params.average)
-      averageOverChannels(taps, channels, factorOf(rows, columns), to);
-    else
-      maxOverChannels(taps, channels, to);
+    const WindowTaps<T> taps{.x = x + ((batch * in.height + r) * in.width + c) * in.channels,
+                             .rows = rows.count(),
+                             .columns = columns.count(),
+                             .rowStride = vertical().dilation * in.width * in.channels,
+                             .columnStride = horizontal().dilation * in.channels};
+    if constexpr (std::is_same_v<T, float>) {
+      if (params.average) return averageOverChannels(taps, channels, factorOf(rows, columns), to);
+    }
+    maxOverChannels(taps, channels, to);
   }
 
   // Outputs [begin, end) of a row for which tap `tap` lies inside.
@@ -118,13 +120,51 @@ struct Pooling {
   }
 };
 
-bool fits(const void* state, const LaunchArgs& args) {
-  const auto& params = *static_cast<const PoolParams*>(state);
-  if (!hasF32Operands(args, 1)) return false;
+bool fitsShapes(const PoolParams& params, const LaunchArgs& args) {
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   const int channels = params.channelsLast ? x.rank - 1 : 1;
   return x.rank == params.spatialRank + 2 && y.rank == x.rank && x.dims[0] == y.dims[0] &&
          x.dims[channels] == y.dims[channels];
+}
+
+bool fits(const void* state, const LaunchArgs& args) {
+  return hasF32Operands(args, 1) && fitsShapes(*static_cast<const PoolParams*>(state), args);
+}
+
+bool fitsBytes(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const PoolParams*>(state);
+  if (!hasOperands(args, 1) || params.average || !params.channelsLast) return false;
+  const DataType type = args.inputs[0].type;
+  return (type == DataType::kU8 || type == DataType::kI8) && args.outputs[0].type == type &&
+         fitsShapes(params, args);
+}
+
+template <class T>
+void poolRows(const Pooling<T>& pooling, ThreadPool* threads) {
+  const int64_t height = pooling.out.height;
+  const double taps = static_cast<double>(pooling.vertical().kernel * pooling.horizontal().kernel);
+  const double work = taps / 2 * static_cast<double>(pooling.out.width * pooling.out.channels) *
+                      static_cast<double>(sizeof(T)) / sizeof(float);
+  parallelItems(threads, pooling.out.batches * height, work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) pooling.rowOfPixels(i / height, i % height);
+  });
+}
+
+template <class T>
+void launchBytesOf(const PoolParams& params, const TensorArg& x, const TensorArg& y,
+                   ThreadPool* threads) {
+  poolRows(Pooling<T>{params, Image(x, params), Image(y, params), x.as<T>(), y.as<T>()}, threads);
+}
+
+void launchBytes(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const PoolParams*>(state);
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  requireAxis(x, params.spatialRank + 1);
+  if (y.count() == 0) return;
+  if (x.type == DataType::kU8)
+    launchBytesOf<uint8_t>(params, x, y, args.threads);
+  else
+    launchBytesOf<int8_t>(params, x, y, args.threads);
 }
 
 void launch(const void* state, const LaunchArgs& args) {
@@ -133,18 +173,11 @@ void launch(const void* state, const LaunchArgs& args) {
   const TensorArg& y = args.outputs[0];
   requireAxis(x, params.spatialRank + 1);
   if (y.count() == 0) return;
-  const Pooling pooling{params, Image(x, params), Image(y, params), x.as<float>(), y.as<float>()};
+  const Pooling<float> pooling{params, Image(x, params), Image(y, params), x.as<float>(),
+                               y.as<float>()};
+  if (params.channelsLast) return poolRows(pooling, args.threads);
   const int64_t height = pooling.out.height;
   const double taps = static_cast<double>(params.windows[0].kernel * params.windows[1].kernel);
-  if (params.channelsLast) {
-    const double work = taps / 2 * static_cast<double>(pooling.out.width * pooling.out.channels);
-    parallelItems(args.threads, pooling.out.batches * height, work,
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i)
-                      pooling.rowOfPixels(i / height, i % height);
-                  });
-    return;
-  }
   const double work = taps * static_cast<double>(pooling.out.width) + 16;
   parallelItems(args.threads, pooling.out.batches * pooling.out.channels * height, work,
                 [&](int64_t begin, int64_t end) {
@@ -152,7 +185,10 @@ void launch(const void* state, const LaunchArgs& args) {
                 });
 }
 
-constexpr RuntimeKernel kLaunchers[] = {{"cpu/pool_f32", loadParams<PoolParams>, launch, fits}};
+constexpr RuntimeKernel kLaunchers[] = {
+    {"cpu/pool_f32", loadParams<PoolParams>, launch, fits},
+    {"cpu/pool_max_bytes", loadParams<PoolParams>, launchBytes, fitsBytes},
+};
 
 }  // namespace
 

@@ -48,7 +48,18 @@ TEST(Pool, SaysWhatItDoesNotDo) {
                 "graph g(%x: f32[1, 1, 4, 4, 4]) { %y = Pool(%x) {kernel = [2, 2, 2], strides = "
                 "[1, 1, 1], "
                 "dilations = [1, 1, 1], pads_begin = [0, 0, 0], pads_end = [0, 0, 0]} return %y }"),
-            "cpu/pool_f32: only one or two spatial dimensions");
+            "cpu/pool_f32: only one or two spatial dimensions; cpu/pool_max_bytes: only for bytes");
+}
+
+TEST(Pool, MaximaOfBytes) {
+  for (const char* type : {"u8", "i8"})
+    expectKernelsMatch(
+        {.graph = std::string("symbols n, h, w graph g(%x: ") + type +
+                  "[n, h, w, 37]) { %y = Pool(%x) {kernel = [3, 2], strides = [2, 1], dilations = "
+                  "[1, 1], pads_begin = [1, 1], pads_end = [1, 0], channels_last = true} return %y "
+                  "}",
+         .sizes = kSizes,
+         .ranges = {{"x", {-128, 127}}}});
 }
 
 }  // namespace

@@ -18,6 +18,18 @@ Verdict supports(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+Verdict supportsBytes(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlain(node, &ops::Pool); !verdict) return verdict;
+  const auto& attrs = node.as<PoolAttrs>();
+  const DataType type = node.input(0)->dataType();
+  if (type != DataType::kU8 && type != DataType::kI8) return Verdict::no("only for bytes");
+  if (attrs.kind != PoolKind::kMax || node.outputs.size() > 1)
+    return Verdict::no("only for maxima without indices");
+  if (!attrs.channelsLast) return Verdict::no("needs channels last");
+  if (attrs.kernel.size() > 2) return Verdict::no("only one or two spatial dimensions");
+  return Verdict::yes();
+}
+
 Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   const auto& attrs = node.as<PoolAttrs>();
   const size_t spatialRank = attrs.kernel.size();
@@ -31,7 +43,8 @@ Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, params);
 }
 
-constexpr Kernel kKernels[] = {{"cpu/pool_f32", supports, prepare}};
+constexpr Kernel kKernels[] = {{"cpu/pool_f32", supports, prepare},
+                               {"cpu/pool_max_bytes", supportsBytes, prepare}};
 
 }  // namespace
 

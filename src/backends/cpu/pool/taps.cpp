@@ -27,7 +27,7 @@ struct SumOf {
 
 // Two vectors of channels through all taps.
 template <class Join>
-HWY_INLINE void twoVectors(const WindowTaps& taps, VF32& v0, VF32& v1) {
+HWY_INLINE void twoVectors(const WindowTaps<float>& taps, VF32& v0, VF32& v1) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   v0 = hn::LoadU(d, taps.x);
@@ -42,7 +42,7 @@ HWY_INLINE void twoVectors(const WindowTaps& taps, VF32& v0, VF32& v1) {
 }
 
 template <class Join>
-HWY_INLINE VF32 oneVector(const WindowTaps& taps, size_t n) {
+HWY_INLINE VF32 oneVector(const WindowTaps<float>& taps, size_t n) {
   const F32 d;
   const bool whole = n == hn::Lanes(d);
   VF32 v = whole ? hn::LoadU(d, taps.x) : loadFirst(d, taps.x, n);
@@ -56,7 +56,7 @@ HWY_INLINE VF32 oneVector(const WindowTaps& taps, size_t n) {
 }
 
 template <class Join>
-HWY_INLINE void overChannels(WindowTaps taps, size_t channels, float factor, float* y) {
+HWY_INLINE void overChannels(WindowTaps<float> taps, size_t channels, float factor, float* y) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   const VF32 times = hn::Set(d, factor);
@@ -80,11 +80,39 @@ HWY_INLINE void overChannels(WindowTaps taps, size_t channels, float factor, flo
   }
 }
 
-void maxChannels(const WindowTaps& taps, int64_t channels, float* y) {
+void maxChannels(const WindowTaps<float>& taps, int64_t channels, float* y) {
   overChannels<MaxOf>(taps, static_cast<size_t>(channels), 1.0f, y);
 }
-void averageChannels(const WindowTaps& taps, int64_t channels, float factor, float* y) {
+void averageChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y) {
   overChannels<SumOf>(taps, static_cast<size_t>(channels), factor, y);
+}
+
+template <class T>
+void maxBytes(const WindowTaps<T>& taps, int64_t channels, T* y) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < channels; c += lanes) {
+    const int64_t n = channels - c < lanes ? channels - c : lanes;
+    const bool whole = n == lanes;
+    auto best = hn::Set(d, hwy::LowestValue<T>());
+    for (int64_t i = 0; i < taps.rows; ++i) {
+      for (int64_t j = 0; j < taps.columns; ++j) {
+        const T* x = taps.x + i * taps.rowStride + j * taps.columnStride + c;
+        best = hn::Max(best, whole ? hn::LoadU(d, x) : loadFirst(d, x, n));
+      }
+    }
+    if (whole)
+      hn::StoreU(best, d, y + c);
+    else
+      storeFirst(best, d, y + c, n);
+  }
+}
+
+void maxUnsigned(const WindowTaps<uint8_t>& taps, int64_t channels, uint8_t* y) {
+  maxBytes(taps, channels, y);
+}
+void maxSigned(const WindowTaps<int8_t>& taps, int64_t channels, int8_t* y) {
+  maxBytes(taps, channels, y);
 }
 
 template <class Join>
@@ -113,13 +141,21 @@ namespace camshaft::cpu::pool {
 
 HWY_EXPORT(maxChannels);
 HWY_EXPORT(averageChannels);
+HWY_EXPORT(maxUnsigned);
+HWY_EXPORT(maxSigned);
 HWY_EXPORT(maxRow);
 HWY_EXPORT(addRow);
 
-void maxOverChannels(const WindowTaps& taps, int64_t channels, float* y) {
+void maxOverChannels(const WindowTaps<float>& taps, int64_t channels, float* y) {
   HWY_DYNAMIC_DISPATCH(maxChannels)(taps, channels, y);
 }
-void averageOverChannels(const WindowTaps& taps, int64_t channels, float factor, float* y) {
+void maxOverChannels(const WindowTaps<uint8_t>& taps, int64_t channels, uint8_t* y) {
+  HWY_DYNAMIC_DISPATCH(maxUnsigned)(taps, channels, y);
+}
+void maxOverChannels(const WindowTaps<int8_t>& taps, int64_t channels, int8_t* y) {
+  HWY_DYNAMIC_DISPATCH(maxSigned)(taps, channels, y);
+}
+void averageOverChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y) {
   HWY_DYNAMIC_DISPATCH(averageChannels)(taps, channels, factor, y);
 }
 void maxInto(float* y, const float* x, int64_t stride, int64_t count) {

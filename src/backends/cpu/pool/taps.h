@@ -1,4 +1,4 @@
-// Max and average of taps, in f32. Of NaN and numbers the number is the maximum.
+// Max and average of taps, in f32, and max of bytes. Of NaN and numbers the number is the maximum.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,16 @@ struct TapRange {
 
 // One window over channels that lie together: taps at x + i*rowStride + j*columnStride. Needs at
 // least one tap; `factor` is what a sum is multiplied with.
+template <class T>
 struct WindowTaps {
-  const float* x;
+  const T* x;
   int64_t rows, columns;
   int64_t rowStride, columnStride;
 };
-void maxOverChannels(const WindowTaps& taps, int64_t channels, float* y);
-void averageOverChannels(const WindowTaps& taps, int64_t channels, float factor, float* y);
+void maxOverChannels(const WindowTaps<float>& taps, int64_t channels, float* y);
+void maxOverChannels(const WindowTaps<uint8_t>& taps, int64_t channels, uint8_t* y);
+void maxOverChannels(const WindowTaps<int8_t>& taps, int64_t channels, int8_t* y);
+void averageOverChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y);
 
 // y[i] = max(y[i], x[i*stride]) and y[i] += x[i*stride].
 void maxInto(float* y, const float* x, int64_t stride, int64_t count);

@@ -1,0 +1,66 @@
+// Depthwise convolution of bytes: a few pixels at a time, all their channels, and then what becomes
+// of the sums as in a product.
+#include <algorithm>
+
+#include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/gemm_int8/depthwise.h"
+#include "backends/cpu/gemm_int8/launch_conv.h"
+#include "backends/cpu/gemm_int8/windows.h"
+#include "backends/cpu/operands.h"
+#include "backends/cpu/parallel.h"
+
+namespace camshaft::cpu::gemm_int8 {
+
+bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
+  const auto& state = *static_cast<const ConvState*>(opaque);
+  const ConvParams& p = state.params;
+  const ProductParams& product = state.product.params;
+  if (product.k != p.kernel[0] * p.kernel[1] || product.n != p.channels ||
+      product.k > kMostDepthwiseTaps || p.channels > Windows::kMostChannels ||
+      product.zerosInput >= 0)
+    return false;
+  const int64_t bytes =
+      paddedColumns(product.n) * product.k * static_cast<int64_t>(sizeof(int16_t));
+  return fitsFinish(state.product, args) && args.inputs[1].count() == bytes && fitsWindows(p, args);
+}
+
+void launchDepthwise(const void* opaque, const LaunchArgs& args) {
+  const auto& [params, product] = *static_cast<const ConvState*>(opaque);
+  const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  const int64_t m = Picture(y).pixels(), taps = product.params.k, n = product.params.n;
+  if (m == 0 || n == 0) return;
+  const uint8_t zero = zeroPointOf(product, args);
+  const bool isSigned = product.params.isSigned != 0;
+  const Windows windows(params, x, y, zero);
+  const LaunchedFinish finish(product, args, m, isSigned ? static_cast<int8_t>(zero) : zero);
+  const auto* filters = args.inputs[1].as<const int16_t>();
+  const double work = static_cast<double>(kDepthwisePixels * n) * static_cast<double>(taps + 4) / 8;
+  parallelItems(args.threads, ceilDiv(m, kDepthwisePixels), work, [&](int64_t begin, int64_t end) {
+    const uint8_t* at[kMostDepthwiseTaps * kDepthwisePixels];
+    alignas(64) int32_t sums[kDepthwisePixels * kBlockColumns];
+    for (int64_t group = begin; group < end; ++group) {
+      const int64_t pixel = group * kDepthwisePixels;
+      const int64_t pixels = std::min(kDepthwisePixels, m - pixel);
+      for (int64_t i = 0; i < kDepthwisePixels; ++i) {
+        const Window window = windows.at(pixel + std::min(i, pixels - 1));
+        const uint8_t** to = at + i;
+        for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
+          for (int64_t kx = 0; kx < params.kernel[1]; ++kx, to += kDepthwisePixels)
+            *to = windows.tap(window, ky, kx);
+      }
+      for (int64_t channel = 0; channel < n; channel += kBlockColumns) {
+        const int64_t channels = std::min(kBlockColumns, n - channel);
+        sumDepthwise({.taps = at,
+                      .tapCount = taps,
+                      .isSigned = isSigned,
+                      .channel = channel,
+                      .channels = channels,
+                      .filters = filters + channel / kBlockColumns * depthwiseBlockValues(taps),
+                      .sums = sums});
+        finishSums(finish.get(), {sums, nullptr, pixel, channel, pixels, channels});
+      }
+    }
+  });
+}
+
+}  // namespace camshaft::cpu::gemm_int8

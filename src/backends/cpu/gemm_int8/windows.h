@@ -1,0 +1,84 @@
+// Run half: where the windows of a convolution lie in a picture of bytes, channels last.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "backend/launch.h"
+#include "backends/cpu/gemm_int8/launch_product.h"
+#include "backends/cpu/gemm_int8/params.h"
+
+namespace camshaft::cpu::gemm_int8 {
+
+struct ConvState {
+  ConvParams params;
+  ProductState product;
+};
+std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes);
+// Whether input and result are pictures that the parameters can be about.
+bool fitsWindows(const ConvParams& params, const LaunchArgs& args);
+
+// [N, H, W] of a tensor [N, spatial..., C].
+struct Picture {
+  int64_t batch, height, width;
+  explicit Picture(const TensorArg& x)
+      : batch(x.dims[0]), height(x.rank == 4 ? x.dims[1] : 1), width(x.dims[x.rank - 2]) {}
+  int64_t pixels() const { return batch * height * width; }
+  bool hasRow(int64_t y) const { return static_cast<uint64_t>(y) < static_cast<uint64_t>(height); }
+  bool hasColumn(int64_t x) const {
+    return static_cast<uint64_t>(x) < static_cast<uint64_t>(width);
+  }
+};
+
+// What one output pixel sees.
+struct Window {
+  int64_t top, left;
+  const uint8_t* image;
+};
+
+class Windows {
+ public:
+  static constexpr int64_t kMostChannels = 4096;  // that a tap outside can read
+
+  Windows(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero)
+      : params_(params), in_(x), out_(y), data_(x.as<const uint8_t>()) {
+    std::memset(zeros_, zero, sizeof zeros_);
+  }
+
+  const Picture& in() const { return in_; }
+  const uint8_t* data() const { return data_; }
+  uint8_t zero() const { return zeros_[0]; }
+
+  // Whether each output pixel sees just the input pixel of the same number.
+  bool arePixels() const {
+    for (int i = 0; i < 2; ++i)
+      if (params_.kernel[i] != 1 || params_.strides[i] != 1 || params_.padsBegin[i] != 0)
+        return false;
+    return in_.height == out_.height && in_.width == out_.width;
+  }
+
+  Window at(int64_t pixel) const {
+    const int64_t column = pixel % out_.width, row = pixel / out_.width;
+    const int64_t image = row / out_.height;
+    return {(row - image * out_.height) * params_.strides[0] - params_.padsBegin[0],
+            column * params_.strides[1] - params_.padsBegin[1],
+            data_ + image * in_.height * in_.width * params_.channels};
+  }
+
+  // The channels under one tap of the window, or zeros.
+  const uint8_t* tap(const Window& window, int64_t ky, int64_t kx) const {
+    const int64_t y = window.top + ky * params_.dilations[0];
+    const int64_t x = window.left + kx * params_.dilations[1];
+    return in_.hasRow(y) && in_.hasColumn(x) ? window.image + (y * in_.width + x) * params_.channels
+                                             : zeros_;
+  }
+
+ private:
+  const ConvParams& params_;
+  const Picture in_, out_;
+  const uint8_t* data_;
+  uint8_t zeros_[kMostChannels];
+};
+
+}  // namespace camshaft::cpu::gemm_int8

@@ -1,0 +1,114 @@
+#include "backends/cpu/pointwise/byte_rows.h"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/pointwise/byte_rows.cpp"
+#include "backends/cpu/simd/targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/simd/narrow-inl.h"
+#include "backends/cpu/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::pointwise::HWY_NAMESPACE {
+
+using namespace camshaft::cpu::HWY_NAMESPACE;  // narrow, storeFirst
+
+using RowF32 = narrow::F32;
+using RowVector = narrow::VF32;
+
+template <ByteOperand kOperand>
+HWY_INLINE RowVector loadOperand(const void* from, int64_t at, uint8_t flip) {
+  const RowF32 d;
+  if constexpr (kOperand == ByteOperand::kFloats) {
+    return hn::LoadU(d, static_cast<const float*>(from) + at);
+  } else {
+    const hn::Rebind<uint8_t, RowF32> few;
+    const auto bytes = hn::LoadU(few, static_cast<const uint8_t*>(from) + at);
+    const hn::RebindToSigned<RowF32> integers;
+    return hn::ConvertTo(d, hn::PromoteTo(integers, hn::Xor(bytes, hn::Set(few, flip))));
+  }
+}
+
+// `count` elements where a whole group of columns can be read.
+template <ByteOperand kX, ByteOperand kY>
+HWY_INLINE narrow::VBytes byteColumns(const ByteResult& r, const void* x, const void* y, int64_t at,
+                                      int64_t yStep) {
+  const RowF32 d;
+  RowVector v[narrow::kVectors];
+  HWY_UNROLL(4)
+  for (int i = 0; i < narrow::kVectors; ++i) {
+    const int64_t column = at + i * narrow::kLanes;
+    const RowVector left = loadOperand<kX>(x, column, static_cast<uint8_t>(r.xFlip));
+    if constexpr (kY == ByteOperand::kNone) {
+      v[i] = hn::Div(left, hn::Set(d, r.divisor));
+    } else {
+      const RowVector right = loadOperand<kY>(y, column * yStep, static_cast<uint8_t>(r.yFlip));
+      const RowVector slope = hn::MulAdd(right, hn::Set(d, r.product), hn::Set(d, r.first));
+      const RowVector base = hn::MulAdd(right, hn::Set(d, r.second), hn::Set(d, r.constant));
+      v[i] = hn::MulAdd(left, slope, base);
+    }
+  }
+  return narrow::bytesOf(v, r.zero, r.low, r.high, static_cast<uint8_t>(r.flip));
+}
+
+template <ByteOperand kOperand>
+constexpr int64_t kWidth = kOperand == ByteOperand::kFloats ? 4 : 1;
+
+template <ByteOperand kX, ByteOperand kY>
+void byteRow(const ByteResult& r, const ByteRow& row) {
+  const narrow::Bytes bytes;
+  // One element for all is as many as a vector group reads, standing still.
+  alignas(64) uint8_t same[64 * 4];
+  const void* y = row.y;
+  if (kY != ByteOperand::kNone && row.yStep == 0) {
+    for (int64_t i = 0; i < narrow::kLanes; ++i)
+      std::memcpy(same + i * kWidth<kY>, row.y, kWidth<kY>);
+    y = same;
+  }
+  int64_t at = 0;
+  for (; at + narrow::kColumns <= row.count; at += narrow::kColumns)
+    hn::StoreU(byteColumns<kX, kY>(r, row.x, y, at, row.yStep), bytes, row.out + at);
+  const int64_t left = row.count - at;
+  if (left == 0) return;
+  alignas(64) uint8_t someX[64 * 4] = {}, someY[64 * 4] = {};
+  std::memcpy(someX, static_cast<const uint8_t*>(row.x) + at * kWidth<kX>, left * kWidth<kX>);
+  if (kY != ByteOperand::kNone && row.yStep != 0) {
+    std::memcpy(someY, static_cast<const uint8_t*>(row.y) + at * kWidth<kY>, left * kWidth<kY>);
+    y = someY;
+  }
+  storeFirst(byteColumns<kX, kY>(r, someX, y, 0, row.yStep), bytes, row.out + at, left);
+}
+
+template <ByteOperand kX>
+ByteRowFunction functionOf(ByteOperand y) {
+  switch (y) {
+    case ByteOperand::kNone:
+      return byteRow<kX, ByteOperand::kNone>;
+    case ByteOperand::kBytes:
+      return byteRow<kX, ByteOperand::kBytes>;
+    default:
+      return byteRow<kX, ByteOperand::kFloats>;
+  }
+}
+
+ByteRowFunction functionFor(ByteOperand x, ByteOperand y) {
+  return x == ByteOperand::kBytes ? functionOf<ByteOperand::kBytes>(y)
+                                  : functionOf<ByteOperand::kFloats>(y);
+}
+
+}  // namespace camshaft::cpu::pointwise::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu::pointwise {
+
+HWY_EXPORT(functionFor);
+
+ByteRowFunction byteRowFunction(ByteOperand x, ByteOperand y) {
+  return HWY_DYNAMIC_DISPATCH(functionFor)(x, y);
+}
+
+}  // namespace camshaft::cpu::pointwise
+#endif  // HWY_ONCE

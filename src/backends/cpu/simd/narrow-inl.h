@@ -1,0 +1,72 @@
+// Vectors of f32 become bytes, rounded and saturated; inside HWY_NAMESPACE.
+
+#include <cstdint>
+
+#include "backends/cpu/simd/targets.h"
+#include "hwy/highway.h"
+
+#if defined(CAMSHAFT_CPU_NARROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CAMSHAFT_CPU_NARROW_INL_H_
+#undef CAMSHAFT_CPU_NARROW_INL_H_
+#else
+#define CAMSHAFT_CPU_NARROW_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+namespace narrow {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::ScalableTag<float>;
+using VF32 = hn::Vec<F32>;
+
+#if HWY_MAX_BYTES == 16
+
+// Four vectors become one of bytes.
+constexpr int kVectors = 4;
+using Bytes = hn::Full128<uint8_t>;
+using VBytes = hn::Vec<Bytes>;
+
+HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
+  const hn::Full128<int16_t> shorts;
+  const hn::Full64<uint8_t> half;
+  const auto shift = hn::Set(shorts, static_cast<int16_t>(zero));
+  const auto low = hn::ReorderDemote2To(shorts, hn::NearestInt(v[0]), hn::NearestInt(v[1]));
+  const auto high = hn::ReorderDemote2To(shorts, hn::NearestInt(v[2]), hn::NearestInt(v[3]));
+  return hn::Combine(Bytes(), hn::DemoteTo(half, hn::SaturatedAdd(high, shift)),
+                     hn::DemoteTo(half, hn::SaturatedAdd(low, shift)));
+}
+
+#else
+
+constexpr int kVectors = 1;
+using Bytes = hn::Rebind<uint8_t, F32>;
+using VBytes = hn::Vec<Bytes>;
+
+HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
+  const F32 d;
+  const VF32 inside = hn::Min(hn::Max(v[0], hn::Set(d, -1024.0f)), hn::Set(d, 1024.0f));
+  const auto sum = hn::Add(hn::NearestInt(inside), hn::Set(hn::RebindToSigned<F32>(), zero));
+  return hn::DemoteTo(Bytes(), sum);
+}
+
+#endif
+
+constexpr int64_t kLanes = hn::MaxLanes(F32()), kColumns = kVectors * kLanes;
+
+// clamp(round(v) + zero, low, high) ^ flip, of kVectors vectors. |zero| is at most 512.
+HWY_INLINE VBytes bytesOf(const VF32* v, int32_t zero, int32_t low, int32_t high, uint8_t flip) {
+  const Bytes bytes;
+  const auto least = hn::Set(bytes, static_cast<uint8_t>(low));
+  const auto most = hn::Set(bytes, static_cast<uint8_t>(high));
+  return hn::Xor(hn::Min(hn::Max(saturated(v, zero), least), most), hn::Set(bytes, flip));
+}
+
+}  // namespace narrow
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

@@ -1,0 +1,93 @@
+#include "passes/quantisation.h"
+
+#include <cstring>
+
+#include "ir/rewrite.h"
+#include "ops/gemm_int8.h"
+#include "ops/pointwise.h"
+
+namespace camshaft {
+
+static bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::kI8; }
+
+// The input that cast(x_i, f32) reads; null for anything else.
+static Value* castInput(const Node& node, const Expr& expr, int at) {
+  const ScalarInstruction& cast = expr.code()[at];
+  if (cast.op != ScalarOp::kCast || cast.type != DataType::kF32) return nullptr;
+  const ScalarInstruction& input = expr.code()[cast.a];
+  return input.op == ScalarOp::kInput && isByte(input.type) ? node.inputs[input.a] : nullptr;
+}
+
+static Value* inputAt(const Node& node, const Expr& expr, int at) {
+  const ScalarInstruction& input = expr.code()[at];
+  const bool isFloats = input.op == ScalarOp::kInput && input.type == DataType::kF32;
+  return isFloats ? node.inputs[input.a] : nullptr;
+}
+
+std::optional<Dequantized> dequantized(const Value* value) {
+  const Node* node = producerOf(value, &ops::Pointwise);
+  if (!node || node->epilogue) return std::nullopt;
+  const Expr& expr = node->as<PointwiseAttrs>().expr;
+  const ScalarInstruction& product = expr.code().back();
+  if (product.op != ScalarOp::kMul || product.type != DataType::kF32) return std::nullopt;
+  Dequantized result{nullptr, inputAt(*node, expr, product.b), nullptr};
+  const ScalarInstruction& difference = expr.code()[product.a];
+  if (difference.op == ScalarOp::kSub) {
+    result.values = castInput(*node, expr, difference.a);
+    result.zero = castInput(*node, expr, difference.b);
+    if (!result.zero || !result.values || result.zero->dataType() != result.values->dataType())
+      return std::nullopt;
+  } else {
+    result.values = castInput(*node, expr, product.a);
+  }
+  if (!result.scale || !result.values || result.values->shape() != value->shape())
+    return std::nullopt;
+  return result;
+}
+
+// Goes into min and max with the bounds of the type, which saturate.
+static int withoutBounds(const Expr& expr, int at, DataType type) {
+  const bool isSigned = type == DataType::kI8;
+  for (int step = 0; step < 2; ++step) {
+    const ScalarInstruction& i = expr.code()[at];
+    if (i.op != ScalarOp::kMin && i.op != ScalarOp::kMax) return at;
+    const ScalarInstruction& bound = expr.code()[i.b];
+    const double limit = i.op == ScalarOp::kMin ? (isSigned ? 127 : 255) : (isSigned ? -128 : 0);
+    if (bound.op != ScalarOp::kConst || bound.real != limit) return at;
+    at = i.a;
+  }
+  return at;
+}
+
+std::optional<Quantized> quantized(const Value* value) {
+  const Node* node = producerOf(value, &ops::Pointwise);
+  if (!node || node->epilogue || !isByte(value->dataType())) return std::nullopt;
+  const Expr& expr = node->as<PointwiseAttrs>().expr;
+  const ScalarInstruction& last = expr.code().back();
+  if (last.op != ScalarOp::kCast || expr.code()[last.a].type != DataType::kF32) return std::nullopt;
+  Quantized result{};
+  int at = withoutBounds(expr, last.a, last.type);
+  if (expr.code()[at].op == ScalarOp::kAdd) {
+    result.zero = castInput(*node, expr, expr.code()[at].b);
+    if (!result.zero || result.zero->dataType() != last.type) return std::nullopt;
+    at = expr.code()[at].a;
+  }
+  if (expr.code()[at].op != ScalarOp::kRound) return std::nullopt;
+  const ScalarInstruction& quotient = expr.code()[expr.code()[at].a];
+  if (quotient.op != ScalarOp::kDiv) return std::nullopt;
+  result.values = inputAt(*node, expr, quotient.a);
+  result.scale = inputAt(*node, expr, quotient.b);
+  if (!result.values || !result.scale || result.values->shape() != value->shape())
+    return std::nullopt;
+  return result;
+}
+
+bool areSameNumber(const Value* a, const Value* b) {
+  if (!a || !b) return a == b;
+  if (!isOneNumber(*a) || !isOneNumber(*b) || a->dataType() != b->dataType()) return false;
+  if (a == b) return true;
+  return a->isConstant() && b->isConstant() && !a->isOpaque() && !b->isOpaque() &&
+         std::memcmp(a->view().data, b->view().data, bytesOf(a->dataType(), 1)) == 0;
+}
+
+}  // namespace camshaft

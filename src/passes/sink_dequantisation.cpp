@@ -1,0 +1,113 @@
+// Operators that only move or choose elements do so with bytes: dequantisation waits until behind
+// them, where the next product or quantisation takes it in.
+//
+//   %a = Pointwise(%q, %s, %z) {dequantised}
+//   %m = Pool(%a)
+//   %r = Pointwise(%m, %s, %z) {quantised}
+//   →
+//   %r = Pool(%q)
+//
+// Of bytes with one scale and zero point, where backends have products of integers.
+#include <algorithm>
+
+#include "ir/rewrite.h"
+#include "ops/gemm_int8.h"
+#include "ops/move.h"
+#include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "ops/pool.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+#include "passes/quantisation.h"
+
+namespace camshaft {
+
+namespace {
+
+// Each window has an element, so that no other value comes in.
+bool isMaximum(const Node& node) {
+  const auto& attrs = node.as<PoolAttrs>();
+  if (attrs.kind != PoolKind::kMax || node.outputs.size() != 1) return false;
+  for (size_t i = 0; i < attrs.kernel.size(); ++i)
+    if (attrs.dilations[i] != 1 || attrs.padsBegin[i] >= attrs.kernel[i] ||
+        attrs.padsEnd[i] >= attrs.kernel[i])
+      return false;
+  return true;
+}
+
+bool movesElements(const Node& node) {
+  if (node.op == &ops::Pool) return isMaximum(node);
+  return node.op == &ops::Transpose || node.op == &ops::Reshape || node.op == &ops::Slice ||
+         node.op == &ops::Concat;
+}
+
+// Dequantisation of all inputs alike.
+std::optional<Dequantized> dequantizedInputs(const Node& node) {
+  std::optional<Dequantized> first;
+  for (const Value* input : node.inputs) {
+    const std::optional<Dequantized> each = dequantized(input);
+    if (!each || !isOneNumber(*each->scale) || (each->zero && !isOneNumber(*each->zero)))
+      return std::nullopt;
+    if (!first) first = each;
+    if (each->values->dataType() != first->values->dataType() ||
+        !areSameNumber(each->scale, first->scale) || !areSameNumber(each->zero, first->zero))
+      return std::nullopt;
+  }
+  return first;
+}
+
+bool sinkThrough(Graph& graph, Node* node) {
+  if (node->epilogue || !movesElements(*node)) return false;
+  const std::optional<Dequantized> parameters = dequantizedInputs(*node);
+  if (!parameters || !(parameters->scale->rank() == 0)) return false;
+  if (parameters->zero && parameters->zero->rank() != 0) return false;
+  const Expr expr = node->input(0)->producer->as<PointwiseAttrs>().expr;
+  std::vector<Value*> operands = node->input(0)->producer->inputs;
+  const size_t place =
+      std::find(operands.begin(), operands.end(), parameters->values) - operands.begin();
+  std::vector<Value*> bytes;
+  for (const Value* input : node->inputs) bytes.push_back(dequantized(input)->values);
+  const std::vector<Value*> floats = node->inputs;
+  graph.setInputs(node, bytes);
+  graph.inferTypes(node);
+  Value* result = node->output();
+  const std::string name = result->name;
+  operands[place] = result;
+  Value* wide = addPointwise(graph, node->name, operands, expr, graph.next(node));
+  Node* dequantization = wide->producer;
+  const std::vector<Value*> inputs = dequantization->inputs;
+  graph.replaceUses(result, wide);
+  graph.setInputs(dequantization, inputs);
+  graph.rename(result, graph.uniqueName(name + "_quantised"));
+  graph.rename(wide, name);
+  for (Value* value : floats)
+    if (value->producer) graph.eraseIfDead(value->producer);
+  return true;
+}
+
+// quantised(dequantised(q)) is q.
+bool cancel(Graph& graph, Node* node) {
+  const std::optional<Quantized> q = quantized(node->output());
+  const std::optional<Dequantized> d = q ? dequantized(q->values) : std::nullopt;
+  if (!d || d->values->dataType() != node->output()->dataType() ||
+      !areSameNumber(q->scale, d->scale) || !areSameNumber(q->zero, d->zero))
+    return false;
+  replaceValue(graph, node->output(), d->values);
+  return true;
+}
+
+}  // namespace
+
+bool sinkDequantisation(Graph& graph, const PassOptions& options) {
+  if (!options.fusion.integerProducts) return false;
+  bool changed = false;
+  for (Node* node : graph.nodeList()) {
+    if (node->op == &ops::Pointwise && !node->epilogue)
+      changed |= cancel(graph, node);  // which may end the node
+    else
+      changed |= sinkThrough(graph, node);
+  }
+  return changed;
+}
+
+}  // namespace camshaft
