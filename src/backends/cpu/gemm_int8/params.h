@@ -34,8 +34,8 @@ struct ByteForm {
   int32_t isSigned = 0;                   // which becomes i8
 };
 
-// In front of ProductParams, whose k is taps * channels, of a depthwise convolution taps. A picture of one spatial dimension has
-// height 1.
+// In front of ProductParams, whose k is taps * channels, of a depthwise convolution taps. A picture
+// of one spatial dimension has height 1.
 struct ConvParams {
   int64_t channels = 0;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};
