@@ -270,7 +270,11 @@ IPluginV3Layer* addPluginV3(Net& network, const Tensors& inputs, const Tensors& 
 }
 
 // From inputs, shape inputs and the plugin.
-IPluginV3Layer* addPlugin(Net& network, nb::tuple parts) {
+IPluginV3Layer* addPlugin(Net& network, nb::tuple parts, std::optional<bool> aot) {
+  if (aot.value_or(false))
+    throw nb::value_error(
+        "add_plugin cannot use a kernel that aot_impl compiled; leave aot out and give the plugin "
+        "an impl");
   if (parts.size() != 3)
     throw nb::value_error("add_plugin takes inputs, shape inputs and a plugin");
   return addPluginV3(network, nb::cast<Tensors>(parts[0]), nb::cast<Tensors>(parts[1]), parts[2]);
@@ -297,11 +301,13 @@ void bindPluginLayers(nb::module_& m) {
       "inputs"_a, "plugin"_a);
   add(network, "add_plugin_v3", &addPluginV3, "inputs"_a, "shape_inputs"_a, "plugin"_a);
   // What calling a function of camshaft.plugin.op gives, or a function that gives it.
-  add(network, "add_plugin", &addPlugin, "tuple"_a);
+  add(network, "add_plugin", &addPlugin, "tuple"_a, "aot"_a = nb::none());
   add(
       network, "add_plugin",
-      [](Net& n, nb::callable function) { return addPlugin(n, nb::cast<nb::tuple>(function())); },
-      "func"_a);
+      [](Net& n, nb::callable function, std::optional<bool> aot) {
+        return addPlugin(n, nb::cast<nb::tuple>(function()), aot);
+      },
+      "func"_a, "aot"_a = nb::none());
 }
 
 }  // namespace

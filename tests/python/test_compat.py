@@ -16,6 +16,7 @@ import numpy
 import tensorrt as trt
 import tensorrt.tensorrt
 import tensorrt.plugin as trtp
+from tensorrt.plugin._lib import QDP_REGISTRY
 from tensorrt import Builder
 import importlib.util, importlib
 assert importlib.util.find_spec("tensorrt") is not None
@@ -26,6 +27,12 @@ except AttributeError as error:
     assert str(error) == "module 'tensorrt' has no attribute 'Bulider'"
 assert trt.__version__.startswith("10.16.") and tensorrt.tensorrt.ITensor is trt.ITensor
 assert trtp.register and trt.plugin is trtp and isinstance(trt.Logger.WARNING, trt.ILogger.Severity)
+
+@trtp.register("compat::same")
+def describe(x: trtp.TensorDesc) -> trtp.TensorDesc:
+    return x.like()
+
+assert QDP_REGISTRY["compat::same"] is trtp.op.compat.same
 
 assert issubclass(trt.Logger, trt.ILogger) and isinstance(trt.Logger(), trt.ILogger)
 

@@ -265,6 +265,20 @@ def test_decorated_functions(network, builder, config, build, rows):
     np.testing.assert_array_equal(run(build(network), x=X)["y"], np.tile(X, (2, 1)) + 0.5)
 
 
+def test_decorated_functions_are_found_by_clients(network):
+    from camshaft.plugin._lib import QDP_REGISTRY
+    found = QDP_REGISTRY["test::stretch"]
+    assert found is trtp.op.test.stretch and found.plugin_id == "test::stretch"
+    assert found.input_tensor_names == ["x"] and found.input_attrs == {"times": int, "shift": float, "label": str}
+    assert (found.register_func, found.impl_func, found.autotune_func) == (stretch, stretch_impl, stretch_autotune)
+    trtp.aot_impl("test::stretch")(lambda *_: None)
+    assert found.aot_impl_func is None
+    made = found(network.add_input("x", trt.float32, (2, 3)), times=2, shift=0.5, label="tall")
+    assert network.add_plugin(made, aot=False).num_outputs == network.add_plugin(lambda: made, aot=None).num_outputs
+    with pytest.raises(ValueError, match="cannot use a kernel that aot_impl compiled"):
+        network.add_plugin(made, aot=True)
+
+
 @trtp.register("test::circular_pad")
 def circular_pad(x: trtp.TensorDesc, pads: NDArray[np.int32]) -> trtp.TensorDesc:
     out = x.like()

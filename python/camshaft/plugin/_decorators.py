@@ -60,43 +60,44 @@ def _value(field: PluginField, annotation: Any) -> Any:
 
 
 class _Definition:
-    """A plugin as its functions define it; calling it gives what network.add_plugin takes."""
+    """A plugin as its functions define it; calling it gives what network.add_plugin takes.
+
+    Clients find what they need of one under these names.
+    """
 
     def __init__(self, plugin_id: str, describe: Callable[..., Any]) -> None:
+        self.plugin_id = plugin_id
         self.namespace, self.name = plugin_id.split("::")
-        self.describe = describe
-        self.compute: Callable[..., Any] | None = None
-        self.tune: Callable[..., Any] | None = None
+        self.register_func = describe
+        self.impl_func: Callable[..., Any] | None = None
+        self.autotune_func: Callable[..., Any] | None = None
+        self.aot_impl_func: Callable[..., Any] | None = None  # stays so: none is used, whatever was decorated
         hints = typing.get_type_hints(describe)
         parameters = list(inspect.signature(describe).parameters)
         if missing := [name for name in [*parameters, "return"] if name not in hints]:
             raise ValueError(f"'{plugin_id}': {missing[0]} has no annotation")
-        self.tensors = [name for name in parameters if hints[name] is TensorDesc]
-        self.attributes = {name: hints[name] for name in parameters if hints[name] is not TensorDesc}
-        if parameters != [*self.tensors, *self.attributes]:
+        self.input_tensor_names = [name for name in parameters if hints[name] is TensorDesc]
+        self.input_attrs = {name: hints[name] for name in parameters if hints[name] is not TensorDesc}
+        if parameters != [*self.input_tensor_names, *self.input_attrs]:
             raise ValueError(f"'{plugin_id}': tensors come before attributes")
         returned = hints["return"]
         self.num_outputs = 1 if returned is TensorDesc else len(typing.get_args(returned))
 
-    @property
-    def id(self) -> str:
-        return f"{self.namespace}::{self.name}"
-
     def __call__(self, *tensors: ITensor, **attributes: Any) -> tuple[list[ITensor], list[ITensor], Any]:
-        if len(tensors) != len(self.tensors):
-            raise ValueError(f"'{self.id}' takes {len(self.tensors)} tensors, not {len(tensors)}")
-        if set(attributes) != set(self.attributes):
-            raise ValueError(f"'{self.id}' takes the attributes {', '.join(self.attributes) or 'none'}, not"
+        if len(tensors) != len(self.input_tensor_names):
+            raise ValueError(f"'{self.plugin_id}' takes {len(self.input_tensor_names)} tensors, not {len(tensors)}")
+        if set(attributes) != set(self.input_attrs):
+            raise ValueError(f"'{self.plugin_id}' takes the attributes {', '.join(self.input_attrs) or 'none'}, not"
                              f" {', '.join(attributes) or 'none'}")
         for name, value in attributes.items():
-            wanted = self.attributes[name]
+            wanted = self.input_attrs[name]
             if wanted in (int, float, bool, str, bytes) and type(value) is not wanted:
-                raise ValueError(f"'{self.id}': {name} must be of {wanted.__name__}, not {type(value).__name__}")
+                raise ValueError(f"'{self.plugin_id}': {name} must be of {wanted.__name__}, not {type(value).__name__}")
         _add_creator(self)
         return list(tensors), [], _Plugin(self, attributes, [len(tensor.shape) for tensor in tensors])
 
     def outputs(self, inputs: list[TensorDesc], attributes: dict[str, Any]) -> tuple[TensorDesc, ...]:
-        described = self.describe(*inputs, **attributes)
+        described = self.register_func(*inputs, **attributes)
         described = described if isinstance(described, tuple) else (described,)
         for i, desc in enumerate(described):
             if desc.is_size_tensor:
@@ -161,7 +162,7 @@ class _Plugin(IPluginV3, IPluginV3QuickCore, IPluginV3QuickBuild, IPluginV3Quick
 
     def _tuned(self, in_out: list[DynamicPluginTensorDesc], num_inputs: int) -> dict[_Places, list[int]]:
         """The tactics of every way to choose types and layouts."""
-        tune = self.definition.tune
+        tune = self.definition.autotune_func
         if tune is None:
             given = [*self.known.input_types, *self.known.output_types]
             return {tuple((dtype, TensorFormat.LINEAR) for dtype in given): []}
@@ -198,9 +199,9 @@ class _Plugin(IPluginV3, IPluginV3QuickCore, IPluginV3QuickBuild, IPluginV3Quick
 
     def enqueue(self, input_desc: list[PluginTensorDesc], output_desc: list[PluginTensorDesc], inputs: list[int],
                 outputs: list[int], workspace: int, stream: int) -> None:
-        compute = self.definition.compute
+        compute = self.definition.impl_func
         if compute is None:
-            raise ValueError(f"'{self.definition.id}' has no function of plugin.impl that computes it")
+            raise ValueError(f"'{self.definition.plugin_id}' has no function of plugin.impl that computes it")
         self._find_aliases(input_desc)
         given = [Tensor(desc, address, stream, i not in self.known.aliases)
                  for i, (desc, address) in enumerate(zip(input_desc, inputs))]
@@ -222,16 +223,16 @@ class _Creator(IPluginCreatorV3Quick):
     def __init__(self, definition: _Definition) -> None:
         self.definition = definition
         self.name, self.plugin_namespace, self.plugin_version = definition.name, definition.namespace, _VERSION
-        self.field_names = PluginFieldCollection(PluginField(name) for name in definition.attributes)
+        self.field_names = PluginFieldCollection(PluginField(name) for name in definition.input_attrs)
 
     def create_plugin(self, name: str, namespace: str,  # type: ignore[override]
                       field_collection: PluginFieldCollection, phase: TensorRTPhase,
                       quickPluginType: QuickPluginCreationRequest = QuickPluginCreationRequest.UNKNOWN) -> _Plugin:
-        annotations = self.definition.attributes
+        annotations = self.definition.input_attrs
         attributes = {field.name: _value(field, annotations[field.name]) for field in field_collection
                       if field.name in annotations}
         if missing := [name for name in annotations if name not in attributes]:
-            raise ValueError(f"'{self.definition.id}' was given no attribute {missing[0]}")
+            raise ValueError(f"'{self.definition.plugin_id}' was given no attribute {missing[0]}")
         return _Plugin(self.definition, attributes)
 
 
@@ -244,20 +245,20 @@ class _Operators(types.SimpleNamespace):
 
 
 op = _Operators()
-_definitions: dict[str, _Definition] = {}
+definitions: dict[str, _Definition] = {}
 _creators: dict[str, _Creator] = {}
 
 
 def _add_creator(definition: _Definition) -> None:
-    if definition.id not in _creators:
-        _creators[definition.id] = _Creator(definition)
-        get_plugin_registry().register_creator(_creators[definition.id], definition.namespace)
+    if definition.plugin_id not in _creators:
+        _creators[definition.plugin_id] = _Creator(definition)
+        get_plugin_registry().register_creator(_creators[definition.plugin_id], definition.namespace)
 
 
 def _definition(plugin_id: str) -> _Definition:
-    if plugin_id not in _definitions:
+    if plugin_id not in definitions:
         raise ValueError(f"no function was registered as '{plugin_id}' with plugin.register")
-    return _definitions[plugin_id]
+    return definitions[plugin_id]
 
 
 def register(plugin_id: str, lazy_register: bool = False) -> Callable[[_Function], _Function]:
@@ -266,10 +267,10 @@ def register(plugin_id: str, lazy_register: bool = False) -> Callable[[_Function
     def decorate(function: _Function) -> _Function:
         if plugin_id.count("::") != 1:
             raise ValueError(f"'{plugin_id}' is not of the form namespace::name")
-        if plugin_id in _definitions:
+        if plugin_id in definitions:
             raise ValueError(f"'{plugin_id}' is registered already")
         definition = _Definition(plugin_id, function)
-        _definitions[plugin_id] = definition
+        definitions[plugin_id] = definition
         if not hasattr(op, definition.namespace):
             setattr(op, definition.namespace, _Namespace())
         setattr(getattr(op, definition.namespace), definition.name, definition)
@@ -284,7 +285,7 @@ def impl(plugin_id: str) -> Callable[[_Function], _Function]:
     """Computes a plugin: from its inputs, the attributes it names, its outputs and the stream."""
 
     def decorate(function: _Function) -> _Function:
-        _definition(plugin_id).compute = function
+        _definition(plugin_id).impl_func = function
         return function
 
     return decorate
@@ -294,7 +295,7 @@ def autotune(plugin_id: str) -> Callable[[_Function], _Function]:
     """Lists the types, layouts and tactics of a plugin, as AutoTuneCombinations."""
 
     def decorate(function: _Function) -> _Function:
-        _definition(plugin_id).tune = function
+        _definition(plugin_id).autotune_func = function
         return function
 
     return decorate
