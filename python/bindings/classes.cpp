@@ -55,8 +55,10 @@ int setClass(PyObject* self, PyObject* value, void*) {
     if (!wanted.is_valid()) return 0;
   }
   if (wanted.is(nb::handle(self).type())) return 0;
-  PyObject* descriptor = PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__class__");
-  return Py_TYPE(descriptor)->tp_descr_set(descriptor, self, wanted.ptr());
+  // Python's own setter. Since 3.12 the dictionary of `object` is reached by attribute only.
+  const nb::object descriptor = nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type))
+                                    .attr("__dict__")["__class__"];
+  return Py_TYPE(descriptor.ptr())->tp_descr_set(descriptor.ptr(), self, wanted.ptr());
 }
 
 PyGetSetDef guardedClass = {"__class__", getClass, setClass, nullptr, nullptr};
