@@ -47,9 +47,13 @@ int64_t Engine::getWeightStreamingBudget() const noexcept {
   return budget == getStreamableWeightsSize() ? 0 : budget;
 }
 
-// All of them: what does not fit shows when a context is made, and a smaller one can be set then.
+// What the device has memory for at this moment, beside the activations that an engine tells of.
 int64_t Engine::getWeightStreamingAutomaticBudget() const noexcept {
-  return getStreamableWeightsSize();
+  return guarded(reporter_, int64_t{0}, [&] {
+    const DeviceWeights* weights = loaded_->deviceWeights();
+    if (!plan().streamsWeights || !weights) return getStreamableWeightsSize();
+    return weights->automaticBudget(getDeviceMemorySizeV2());
+  });
 }
 
 int64_t Engine::getWeightStreamingScratchMemorySize() const noexcept {

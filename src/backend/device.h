@@ -36,6 +36,8 @@ class Device {
   virtual void* allocateHost(int64_t bytes) = 0;  // host memory that copies run fast from and to
   virtual void releaseHost(void* memory) noexcept = 0;
 
+  virtual int64_t freeBytes() = 0;  // that allocate() could give, at this moment
+
   virtual bool canReach(const void* memory) = 0;  // false for plain host memory
 
   virtual void* createStream() = 0;

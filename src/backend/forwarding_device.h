@@ -15,6 +15,7 @@ class ForwardingDevice : public Device {
   void makeCurrent() override { device_.makeCurrent(); }
   void* allocateHost(int64_t bytes) override { return device_.allocateHost(bytes); }
   void releaseHost(void* memory) noexcept override { device_.releaseHost(memory); }
+  int64_t freeBytes() override { return device_.freeBytes(); }
   bool canReach(const void* memory) override { return device_.canReach(memory); }
   void* createStream() override { return device_.createStream(); }
   void destroyStream(void* stream) noexcept override { device_.destroyStream(stream); }

@@ -62,6 +62,11 @@ void DeviceWeights::setBudget(int64_t bytes) {
   isLoaded_ = false;
 }
 
+int64_t DeviceWeights::automaticBudget(int64_t otherBytes) const {
+  device_.makeCurrent();
+  return placement_.budgetWithin(device_.freeBytes() + resident_.size() - otherBytes);
+}
+
 std::span<const std::byte> DeviceWeights::streamedAt(int64_t offset) const {
   const WeightPlacement::Block& block = placement_.at(offset);
   return {streamed_.data() + block.place, static_cast<size_t>(block.bytes)};

@@ -27,6 +27,8 @@ class DeviceWeights {
   const WeightPlacement& placement() const { return placement_; }
   // Throws Error while contexts use them.
   void setBudget(int64_t bytes);
+  // The largest one for which the device has memory now, beside so much for something else.
+  int64_t automaticBudget(int64_t otherBytes) const;
   std::shared_ptr<const void> use() const { return use_; }  // as long as a context has it
 
   // The block that begins at this offset of the weights; null: it is streamed.

@@ -50,8 +50,8 @@ Launcher::ProfileSteps Launcher::stepsOf(int profile) const {
     steps.plugins.emplace(step, engine_.steps(profile)[step].plugin->attach());
   // Copies from the host are not recorded.
   if (device_ && engine_.deviceWeights()->isStreaming())
-    steps.unrecordable.merge(
-        engine_.deviceWeights()->placement().streamedSteps(engine_.plan().profiles[profile]));
+    steps.unrecordable.merge(engine_.deviceWeights()->placement().streamedSteps(
+        engine_.plan(), engine_.plan().profiles[profile]));
   steps.segments = segmentsWith(profile, steps.unrecordable);
   return steps;
 }

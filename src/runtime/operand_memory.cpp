@@ -46,7 +46,7 @@ void OperandMemory::reserveArenas(const ProfilePlan& profile) {
     arenaData_ = arena_.data();
   }
   hostArena_.reserve(profile.hostArenaBytes);
-  if (device_) scratch_.reserve(engine_.deviceWeights()->placement().scratchBytes());
+  if (device_) scratch_.reserve(engine_.deviceWeights()->placement().scratchBytes(engine_.plan()));
 }
 
 void OperandMemory::setTemporaryDevice(Device* device) {

@@ -68,6 +68,12 @@ void* CudaDevice::allocate(int64_t bytes) {
   return reinterpret_cast<void*>(memory);
 }
 
+int64_t CudaDevice::freeBytes() {
+  size_t available = 0, total = 0;
+  check(driver().cuMemGetInfo(&available, &total), "ask for the GPU's free memory");
+  return static_cast<int64_t>(available);
+}
+
 void CudaDevice::release(void* memory) noexcept {
   const RelaxedCapture relaxed;
   driver().cuMemFree(address(memory));

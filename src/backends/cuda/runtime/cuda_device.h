@@ -21,6 +21,7 @@ class CudaDevice : public Device {
   void release(void* memory) noexcept override;
   void* allocateHost(int64_t bytes) override;
   void releaseHost(void* memory) noexcept override;
+  int64_t freeBytes() override;
   bool canReach(const void* memory) override;
   void* createStream() override;
   void destroyStream(void* stream) noexcept override;
