@@ -34,6 +34,7 @@ void bindDevice(nb::module_& m);
 void bindRuntime(nb::module_& m);
 void bindEngine(nb::module_& m);
 void bindContext(nb::module_& m);
+void bindInference(nb::module_& m);
 void bindParser(nb::module_& m);
 void bindPlugins(nb::module_& m);
 void bindRefit(nb::module_& m);

@@ -77,6 +77,7 @@ void bindRuntime(nb::module_& m) {
                    nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()));
   bindEngine(m);
   bindContext(m);
+  bindInference(m);
 }
 
 }  // namespace camshaft::python

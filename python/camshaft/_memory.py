@@ -3,6 +3,7 @@
 import numpy as np
 
 _ALIGNMENT = 64
+_LARGE = 4096  # bytes
 
 
 class HostMemory:
@@ -17,6 +18,14 @@ class HostMemory:
 
     def read(self, size):
         return self.buffer[:size]
+
+
+def empty(shape, dtype):
+    """An array for a run to write; a large one starts at a cache line."""
+    array = np.empty(shape, dtype)
+    if array.nbytes < _LARGE:
+        return array
+    return HostMemory(array.nbytes).buffer.view(dtype).reshape(shape)
 
 
 class DeviceMemory:

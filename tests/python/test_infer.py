@@ -1,6 +1,7 @@
 """camshaft.infer: numpy in, numpy out."""
 
 import numpy
+import onnx
 import pytest
 from building import build
 from onnx import TensorProto
@@ -66,6 +67,25 @@ def test_a_failed_run_leaves_nothing_to_the_next(as_tensors):
             infer(1, 1)
         for value in (2, 3):
             assert (infer(8, value) == 9 * value).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "int32", "int8", "uint8", "bool"])
+def test_runs_of_the_same_shapes(dtype):
+    code = onnx.helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
+    model = one_node("Identity", {"x": (code, ["n", 3])}, (code, ["n", 3]))
+    engine = build(model, [{"x": (rows, 3)} for rows in (2, 2, 2000)])
+    context = engine.create_execution_context()
+    for rows in (2, 2, 2000, 2000, 2):
+        x = numpy.random.default_rng(rows).integers(0, 100, (rows, 3)).astype(dtype)
+        y = trt.infer(context, {"x": x})["y"]
+        assert y.dtype == x.dtype and y.flags.writeable
+        numpy.testing.assert_array_equal(y, x)
+        for other in (numpy.asfortranarray(x), x[::-1]):
+            numpy.testing.assert_array_equal(trt.infer(context, {"x": other})["y"], other)
+    wrong = numpy.zeros((2, 3), "complex64")
+    for inputs, reason in (({}, "no array"), ({"x": x, "z": x}, "'z' is no input"), ({"x": wrong}, "takes")):
+        with pytest.raises((ValueError, TypeError), match=reason):
+            trt.infer(context, inputs)
 
 
 def test_a_context_is_lent_and_given_back():
