@@ -43,7 +43,8 @@ std::vector<Cell> allCells() {
 class Conformance : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(Conformance, Agrees) {
-  const auto& [device, c] = GetParam();
+  const Device& device = GetParam().device;
+  const Case* c = GetParam().problem;
   if (const auto skip = device.skips.find(c->name); skip != device.skips.end())
     GTEST_SKIP() << skip->second;
   const Graph graph = c->graph();

@@ -25,7 +25,9 @@ bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
 }
 
 void launchDepthwise(const void* opaque, const LaunchArgs& args) {
-  const auto& [params, product] = *static_cast<const ConvState*>(opaque);
+  const auto& state = *static_cast<const ConvState*>(opaque);
+  const ConvParams& params = state.params;
+  const ProductState& product = state.product;
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   const int64_t m = Picture(y).pixels(), taps = product.params.k, n = product.params.n;
   if (m == 0 || n == 0) return;
