@@ -1,10 +1,11 @@
 """Camshaft beside its peers: build, load and run times, memory and accuracy.
 
-    python benchmarks/compare.py [MODEL...] [--peers camshaft onnxruntime ...] [--threads 2]
+    python benchmarks/compare.py [MODEL...] [--peers camshaft onnxruntime ...] [--threads 2 ...]
 
 MODEL is an ONNX file or the beginning of a name in zoo/. Every figure comes from a fresh process,
-peers in turn, `--rounds` times; latencies are medians. The table goes to the terminal, and with
-all numbers to build/benchmarks.
+peers in turn, `--rounds` times; latencies are medians. Peers named ...-int8 run the model as ONNX
+Runtime quantises it; errors are against the f32 one. The table goes to the terminal, and with all
+numbers to build/benchmarks.
 """
 
 import argparse
@@ -22,7 +23,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from models import inputs  # noqa: E402
-from peers import PEERS  # noqa: E402
+from peers import INT8, PEERS, quantised  # noqa: E402
 
 DEFAULT = ("resnet50-dynamo20-static", "bert_base-dynamo20-static",
            "mobilenet_v3_large-dynamo20-static", "efficientnet_b0-dynamo20-static",
@@ -53,10 +54,12 @@ def feeds_for(path, dims):
         raise SystemExit(f"{path.name} has a dimension {name}: add --dims {name}=SIZE") from None
 
 
-def measure(what, peer, model, folder, options):
+def measure(what, peer, model, folder, threads, options):
     """The JSON of one process, or the reason it gave none."""
+    if peer.endswith(INT8) and what != "quantise":
+        model = quantised(folder)
     command = [sys.executable, ROOT / "benchmarks" / "measure.py", what, peer, model, folder,
-               str(options.threads), str(options.seconds)]
+               str(threads), str(options.seconds)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
@@ -64,22 +67,30 @@ def measure(what, peer, model, folder, options):
     return {"failure": lines[-1]}
 
 
-def compare(model, options):
+def compare(model, threads, options):
     """{peer: figures} for one model."""
     with tempfile.TemporaryDirectory() as folder:
         numpy.savez(pathlib.Path(folder) / "feeds.npz", **feeds_for(model, options.dims))
-        figures = {peer: measure("build", peer, model, folder, options) for peer in options.peers}
+
+        def figure(what, peer):
+            return measure(what, peer, model, folder, threads, options)
+
+        figures = dict.fromkeys(options.peers, {})
+        if integer := [peer for peer in options.peers if peer.endswith(INT8)]:
+            figures |= dict.fromkeys(integer, figure("quantise", integer[0]))
+        for peer in options.peers:
+            figures[peer] = figures[peer] or figure("build", peer)
         working = [peer for peer in options.peers if "failure" not in figures[peer]]
         for peer in working:
-            figures[peer] |= measure("load", peer, model, folder, options) | {"times": []}
+            figures[peer] |= figure("load", peer) | {"times": []}
         for _ in range(options.rounds):
             for peer in working:
-                result = measure("run", peer, model, folder, options)
+                result = figure("run", peer)
                 figures[peer]["times"] += result.pop("times", [])
                 figures[peer] |= result
         add_errors(figures, pathlib.Path(folder))
         if options.profile and "camshaft" in working:
-            figures["camshaft"] |= measure("profile", "camshaft", model, folder, options)
+            figures["camshaft"] |= figure("profile", "camshaft")
     return figures
 
 
@@ -118,6 +129,17 @@ def table(results):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
+def means(results):
+    """How many times as fast as the baseline each peer is, by geometric mean over the models."""
+    ratios = {}
+    for figures in results.values():
+        medians = {peer: statistics.median(its["times"]) for peer, its in figures.items() if its.get("times")}
+        for peer in medians.keys() - {BASELINE} if BASELINE in medians else ():
+            ratios.setdefault(peer, []).append(medians[BASELINE] / medians[peer])
+    return "\n".join(f"{peer}: {statistics.geometric_mean(values):.2f}× {BASELINE} over {len(values)} models"
+                     for peer, values in sorted(ratios.items()))
+
+
 def slowest_layers(figures, count=15):
     layers = sorted(figures["layers"], key=lambda layer: -layer[2])
     total = sum(ms for *_, ms in layers)
@@ -130,7 +152,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("models", nargs="*", default=DEFAULT)
     arguments.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--threads", type=int, nargs="+", default=[2])
     arguments.add_argument("--seconds", type=float, default=2, help="of running, per process")
     arguments.add_argument("--rounds", type=int, default=2, help="processes per peer, in turn")
     arguments.add_argument("--dims", nargs="+", default=["batch=1"], metavar="NAME=SIZE",
@@ -141,16 +163,18 @@ def main():
     options.dims = {name: int(size) for name, size in (item.split("=") for item in options.dims)}
 
     results = {}
-    for name in options.models:
-        path = find(name)
-        print(f"{path.stem} …", file=sys.stderr, flush=True)
-        results[path.stem] = figures = compare(path, options)
-        print(table({path.stem: figures}) + "\n", flush=True)
-        if "layers" in figures.get("camshaft", {}):
-            print(slowest_layers(figures["camshaft"]) + "\n", flush=True)
+    for threads in options.threads:
+        for path in map(find, options.models):
+            label = f"{path.stem}, {threads} threads" if len(options.threads) > 1 else path.stem
+            print(f"{label} …", file=sys.stderr, flush=True)
+            results[label] = figures = compare(path, threads, options)
+            print(table({label: figures}) + "\n", flush=True)
+            if "layers" in figures.get("camshaft", {}):
+                print(slowest_layers(figures["camshaft"]) + "\n", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "compare.json").write_text(json.dumps(results, indent=1))
-    (options.out / "compare.md").write_text(table(results) + "\n")
+    (options.out / "compare.md").write_text(f"{table(results)}\n\n{means(results)}\n")
+    print(means(results))
     print(f"Written to {options.out}", file=sys.stderr)
 
 

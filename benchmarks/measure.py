@@ -1,6 +1,6 @@
 """One measurement of one peer, in this process alone; compare.py starts it and reads its JSON.
 
-    python benchmarks/measure.py build|load|run|profile PEER MODEL FOLDER THREADS SECONDS
+    python benchmarks/measure.py quantise|build|load|run|profile PEER MODEL FOLDER THREADS SECONDS
 
 FOLDER holds feeds.npz and receives the peer's artefact and its outputs.
 """
@@ -13,9 +13,10 @@ import sys
 import time
 
 import numpy
-from peers import PEERS, artefact_of
+from peers import PEERS, artefact_of, quantised
 
 WARM_UP = 0.3  # of the measured time
+PER_CHANNEL = 13  # the opset from which on QuantizeLinear has an axis
 
 
 def timed(function, *arguments):
@@ -34,6 +35,32 @@ def run_for(run, feeds, seconds):
     while time.perf_counter() < end or len(times) < 5:
         times.append(timed(run, feeds)[1])
     return times
+
+
+def quantise(model, feeds, folder, **_):
+    """QDQ by ONNX Runtime's own tool, calibrated on the inputs that are measured."""
+    import onnx
+    import onnx.version_converter
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    class Feeds(CalibrationDataReader):
+        def __init__(self):
+            self.left = [feeds]
+
+        def get_next(self):
+            return self.left.pop() if self.left else None
+
+    prepared = folder / "prepared.onnx"
+    graph = onnx.load(model)
+    if graph.opset_import[0].version < PER_CHANNEL:
+        onnx.save(onnx.version_converter.convert_version(graph, PER_CHANNEL), prepared)
+        model = prepared
+    quant_pre_process(str(model), str(prepared), skip_symbolic_shape=True)
+    quantize_static(str(prepared), str(quantised(folder)), Feeds(), quant_format=QuantFormat.QDQ, per_channel=True,
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    prepared.unlink()
+    return {}
 
 
 def build(peer, model, artefact, feeds, threads, **_):
@@ -93,7 +120,7 @@ def main():
         feeds = dict(stored)
     result = globals()[what](peer=PEERS[name], model=pathlib.Path(model), feeds=feeds,
                              artefact=artefact_of(folder, name), threads=int(threads),
-                             seconds=float(seconds), outputs=folder / f"{name}.npz")
+                             seconds=float(seconds), outputs=folder / f"{name}.npz", folder=folder)
     print(json.dumps(result))
 
 

@@ -3,7 +3,8 @@
 A peer has `build(model, artefact, feeds, threads)`, which prepares the model and leaves a file,
 `load(artefact, ...)` from that file, and `open(...)`, the way its users run it fastest; the last
 two return a function from feeds to outputs by name. Imports are local: each peer is measured in a
-process that holds no other.
+process that holds no other. Peers whose name ends in INT8 get the model as ONNX Runtime quantises
+it, all the same one.
 """
 
 import pathlib
@@ -119,15 +120,26 @@ class OpenVino:
     open = load
 
 
+INT8 = "-int8"
 PEERS = {
     "camshaft": Camshaft(),
     "camshaft-f32": Camshaft(tf32=False),
     "camshaft-bf16": Camshaft(bf16=True),
+    "camshaft" + INT8: Camshaft(),
     "onnxruntime": OnnxRuntime(),
+    "onnxruntime" + INT8: OnnxRuntime(),
     "openvino-f32": OpenVino("f32"),
+    "openvino-bf16": OpenVino("bf16"),
     "openvino": OpenVino(),
+    "openvino" + INT8: OpenVino(),
 }
 
 
 def artefact_of(folder, peer):
-    return pathlib.Path(folder) / (peer + (".ort" if peer == "onnxruntime" else ".engine"))
+    is_ort = isinstance(PEERS[peer], OnnxRuntime)
+    return pathlib.Path(folder) / (peer + (".ort" if is_ort else ".engine"))
+
+
+def quantised(folder):
+    """Where measure.py leaves the model of 8-bit weights and activations."""
+    return pathlib.Path(folder) / "quantised.onnx"
