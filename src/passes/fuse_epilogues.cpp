@@ -46,6 +46,15 @@ static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op
   return best;
 }
 
+// Kernels of real numbers store real numbers: what is quantised behind them is bytes in a step of
+// its own, and what follows works on these.
+static bool storesResult(const Node* anchor, const Node* node, const PassOptions& options) {
+  const DataType type = node->output()->dataType();
+  if (!options.fusion.integerProducts || (type != DataType::kU8 && type != DataType::kI8))
+    return true;
+  return anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
+}
+
 static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   Value* result = anchor->output();
   const BoundExpr fused = simplified(substituted(boundExpr(*node), result, boundEpilogue(*anchor)));
@@ -98,7 +107,7 @@ bool fuseEpilogues(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;
     Node* anchor = findAnchor(graph, node, options.fusion.epilogues, order);
-    if (!anchor || !fuseInto(graph, anchor, node)) continue;
+    if (!anchor || !storesResult(anchor, node, options) || !fuseInto(graph, anchor, node)) continue;
     order[anchor] = order.at(node);
     changed = true;
   }

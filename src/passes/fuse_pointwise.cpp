@@ -9,8 +9,9 @@
 // element it is broadcast to. The fused node stands where the reader stood, which is always legal.
 //
 // Where backends have products of integers, quantised values stay bytes: what makes them can ride
-// on the product, what reads them has a table for each byte. So an expression does not go on beyond
-// them, unless it reads no more tensors then; and dequantisation is done by each of its readers.
+// on the product, what reads one of them has a table for each byte, and what reads two is done in
+// one pass. So an expression does not go on beyond them, unless it then is one of a single tensor of
+// bytes; and dequantisation is done by each of its readers.
 #include <algorithm>
 
 #include "ir/rewrite.h"
@@ -34,30 +35,25 @@ static bool isByte(const Value* value) {
   return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
 }
 
-// The inputs that have an element for each of the result's.
-static std::vector<Value*> wholeInputs(const Node* node) {
-  std::vector<Value*> whole;
-  for (Value* input : node->inputs)
-    if (input->shape() == node->output()->shape() && !input->isConstant()) whole.push_back(input);
-  return whole;
-}
+static bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }
 
 // One tensor of bytes made real numbers, which costs less than to write and read them.
 static bool isDequantisation(const Node* node) {
   constexpr size_t kFewInstructions = 8;
-  const std::vector<Value*> inputs = wholeInputs(node);
-  return inputs.size() == 1 && isByte(inputs[0]) && node->output()->dataType() == DataType::kF32 &&
+  return isByte(node->inputs[0]) && node->inputs[0]->shape() == node->output()->shape() &&
+         std::all_of(node->inputs.begin() + 1, node->inputs.end(), isOneConstant) &&
+         node->output()->dataType() == DataType::kF32 &&
          node->as<PointwiseAttrs>().expr.code().size() <= kFewInstructions;
 }
 
-// Whether the expression of `node` may go on beyond the bytes that `producer` gives it.
-static bool goesBeyondBytes(const Node* node, const Node* producer) {
-  const std::vector<Value*> read = wholeInputs(node), more = wholeInputs(producer);
-  if (read.size() == 1 && more.size() == 1 && isByte(node->output()) && isByte(more[0]))
-    return true;  // a table for each byte as well
-  return std::all_of(more.begin(), more.end(), [&](const Value* value) {
-    return std::find(read.begin(), read.end(), value) != read.end();
-  });
+// Whether the expression of `node` may go on beyond the bytes `input` that `producer` gives it.
+static bool goesBeyondBytes(const Node* node, const Value* input, const Node* producer) {
+  std::vector<Value*> read = producer->inputs;
+  for (Value* other : node->inputs)
+    if (other != input) read.push_back(other);
+  const bool givesBytes = isByte(node->output()), readsBoth = node->inputs.size() > 1;
+  return isByte(read[0]) && (givesBytes || readsBoth) &&
+         std::all_of(read.begin(), read.end(), [&](Value* value) { return value == read[0]; });
 }
 
 static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes) {
@@ -65,7 +61,7 @@ static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes
   if (!isPointwise(producer)) return false;
   if (soleUser(graph, input) != node && !(keepsBytes && isDequantisation(producer))) return false;
   if (input->shape() != node->output()->shape()) return false;
-  if (keepsBytes && isByte(input) && !goesBeyondBytes(node, producer)) return false;
+  if (keepsBytes && isByte(input) && !goesBeyondBytes(node, input, producer)) return false;
   const BoundExpr fused = simplified(substituted(boundExpr(*node), input, boundExpr(*producer)));
   if (fused.expr.code().size() > kMaxFusedInstructions || fused.inputs.size() > kMaxInputs)
     return false;

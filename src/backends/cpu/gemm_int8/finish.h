@@ -18,6 +18,8 @@ namespace camshaft::cpu::gemm_int8 {
 //           clamp(round(first), low, high) * scale + shift + residual * residualScale      with
 //   byte  = clamp(round(value) + zero, low, high), then table[byte] where there is one
 //
+// As f32 the value itself is stored, behind its stage.
+//
 // Divisors are part of the scales. A stage is a value that was quantised and dequantised again.
 struct ByteFinish {
   enum class Residual : int32_t { kNone, kFloats, kBytes };
@@ -39,8 +41,9 @@ struct ByteFinish {
 // total = sum + columnOffsets[column] - columnZeros[column] * rowSums[row]
 // i32:    total
 // f32:    epilogue(total * scales[column])
-// bytes:  as `bytes` says or, where it is not used, requantize(epilogue(total * scales[column])),
-//         for which post() needs `floats` to work on
+// bytes:  requantize(epilogue(total * scales[column])), for which post() needs `floats` to work on
+//
+// or, where `bytes` is used, as that says.
 //
 // What is per column has paddedColumns(n) elements.
 struct Finish {

@@ -91,6 +91,13 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
         v[i] = hn::MulAdd(hn::ConvertTo(d, hn::PromoteTo(integers, other)), residualScale, v[i]);
       }
     }
+    if (finish.type == DataType::kF32) {
+      float* to = static_cast<float*>(finish.out) + place;
+      for (int i = 0; i < kVectors; ++i)
+        hn::StoreU(v[i], d, whole ? to + i * kLanes : floats + i * kLanes);
+      if (!whole) std::memcpy(to, floats, columns * sizeof(float));
+      continue;
+    }
     uint8_t* to = static_cast<uint8_t*>(finish.out) + place;
     const narrow::VBytes result = narrow::bytesOf(v, f.zero, f.low, f.high, f.flip);
     if (whole)

@@ -11,6 +11,31 @@
 
 namespace camshaft::cpu::gemm_int8 {
 
+namespace {
+
+// Where the channels of each tap of a few pixels begin, pixels that are not there being the last.
+void findTaps(const ConvParams& params, const Windows& windows, int64_t pixel, int64_t pixels,
+              const uint8_t** taps) {
+  const Window first = windows.at(pixel);
+  if (pixels == kDepthwisePixels && windows.areInside(first, pixel, pixels)) {
+    for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
+      for (int64_t kx = 0; kx < params.kernel[1]; ++kx, taps += kDepthwisePixels) {
+        const uint8_t* at = windows.tap(first, ky, kx);
+        for (int64_t i = 0; i < kDepthwisePixels; ++i) taps[i] = at + i * windows.pixelStep();
+      }
+    return;
+  }
+  for (int64_t i = 0; i < kDepthwisePixels; ++i) {
+    const Window window = windows.at(pixel + std::min(i, pixels - 1));
+    const uint8_t** to = taps + i;
+    for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
+      for (int64_t kx = 0; kx < params.kernel[1]; ++kx, to += kDepthwisePixels)
+        *to = windows.tap(window, ky, kx);
+  }
+}
+
+}  // namespace
+
 bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ConvState*>(opaque);
   const ConvParams& p = state.params;
@@ -43,13 +68,7 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
     for (int64_t group = begin; group < end; ++group) {
       const int64_t pixel = group * kDepthwisePixels;
       const int64_t pixels = std::min(kDepthwisePixels, m - pixel);
-      for (int64_t i = 0; i < kDepthwisePixels; ++i) {
-        const Window window = windows.at(pixel + std::min(i, pixels - 1));
-        const uint8_t** to = at + i;
-        for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
-          for (int64_t kx = 0; kx < params.kernel[1]; ++kx, to += kDepthwisePixels)
-            *to = windows.tap(window, ky, kx);
-      }
+      findTaps(params, windows, pixel, pixels, at);
       for (int64_t channel = 0; channel < n; channel += kBlockColumns) {
         const int64_t channels = std::min(kBlockColumns, n - channel);
         sumDepthwise({.taps = at,

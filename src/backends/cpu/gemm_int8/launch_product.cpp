@@ -145,7 +145,8 @@ ProductState::ProductState(ByteReader& reader)
       isByte(scale.type) && !scale.bytes.isUsed && !scale.epilogue.program.empty();
   if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost ||
       scale.firstScale > kMostInputs || scale.scaleCount > kMostInputs ||
-      (params.keepsFloats != 0) != needsFloats || (scale.bytes.isUsed && !isByte(scale.type)))
+      (params.keepsFloats != 0) != needsFloats ||
+      (scale.bytes.isUsed && !isByte(scale.type) && scale.type != DataType::kF32))
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
   if (!layoutOf(static_cast<Layout::Kind>(params.layout)))
     fail(ErrorKind::kInvalidEngine,

@@ -3,6 +3,7 @@
 //
 //   one more operand of bytes, added, and quantised again     -> a stage and a residual
 //   anything that reads nothing else                          -> a table of 256 bytes
+//   dequantisation                                            -> a stage whose value is stored
 #include "backends/cpu/gemm/prepare_epilogue_match.h"
 #include "backends/cpu/gemm_int8/prepare_epilogue.h"
 #include "backends/cpu/pointwise/prepare_byte_forms.h"
@@ -46,6 +47,15 @@ void setResult(const Requantize& q, DataType type, ScaledEpilogue& scaled) {
   scaled.bytes.high = static_cast<int32_t>(q.high) + shift;
 }
 
+// The value, in units of the result, is slope * byte + constant of the first bytes.
+void setStage(const Requantize& first, double slope, double constant, ScaledEpilogue& scaled) {
+  scaled.bytes.hasStage = 1;
+  scaled.bytes.stageLow = first.low - first.zero;
+  scaled.bytes.stageHigh = first.high - first.zero;
+  scaled.bytes.stageScale = static_cast<float>(slope);
+  scaled.bytes.shift = static_cast<float>(slope * first.zero + constant);
+}
+
 // What follows a first quantisation reads one more tensor of bytes and adds it.
 bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
               ScaledEpilogue& scaled) {
@@ -62,14 +72,20 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
   applyClamp(clamp, q);
   setResult(q, node.output()->dataType(), scaled);
   const double shift = other.dataType() == DataType::kI8 ? 128 : 0;
-  scaled.bytes.hasStage = 1;
-  scaled.bytes.stageLow = first.low - first.zero;
-  scaled.bytes.stageHigh = first.high - first.zero;
-  scaled.bytes.stageScale = static_cast<float>(sum->first / q.divisor);
   scaled.bytes.residualScale = static_cast<float>(sum->second / q.divisor);
-  scaled.bytes.shift = static_cast<float>(
-      (sum->first * first.zero + sum->constant - sum->second * shift) / q.divisor);
+  setStage(first, sum->first / q.divisor, (sum->constant - sum->second * shift) / q.divisor,
+           scaled);
   scaled.bytesResidual = input;
+  return true;
+}
+
+// What follows a first quantisation is its dequantisation.
+bool takeDequantisation(const Requantize& first, const Remainder& rest, ScaledEpilogue& scaled) {
+  const int last = static_cast<int>(rest.program.code().size()) - 1;
+  const auto value = pointwise::matchBilinear(rest.program, last);
+  if (!value || scaled.fused.residualInput >= 0) return false;
+  scaled.type = DataType::kF32;
+  setStage(first, value->first, value->constant, scaled);
   return true;
 }
 
@@ -77,8 +93,9 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
 
 std::optional<ScaledEpilogue> byteEpilogue(const Node& node) {
   const Expr& expr = node.epilogue->expr;
-  if (!isByte(node.output()->dataType())) return std::nullopt;
-  {
+  const bool givesBytes = isByte(expr.resultType());
+  if (!givesBytes && expr.resultType() != DataType::kF32) return std::nullopt;
+  if (givesBytes) {
     ScaledEpilogue scaled;
     Requantize q;
     if (takeFirst(node, expr, scaled, q)) {
@@ -94,6 +111,10 @@ std::optional<ScaledEpilogue> byteEpilogue(const Node& node) {
     ScaledEpilogue scaled;
     Requantize q;
     if (!rest || rest->program.empty() || !takeFirst(node, upTo(expr, at), scaled, q)) continue;
+    if (!givesBytes) {
+      if (rest->operands.empty() && takeDequantisation(q, *rest, scaled)) return scaled;
+      continue;
+    }
     if (rest->operands.empty()) {
       setResult(q, i.type, scaled);
       scaled.type = expr.resultType();

@@ -74,6 +74,17 @@ class Windows {
                                              : zeros_;
   }
 
+  // Whether this window and the `count` - 1 next to it lie inside, in one row of the result.
+  bool areInside(const Window& window, int64_t pixel, int64_t count) const {
+    const int64_t bottom = window.top + (params_.kernel[0] - 1) * params_.dilations[0];
+    const int64_t right = window.left + (params_.kernel[1] - 1) * params_.dilations[1] +
+                          (count - 1) * params_.strides[1];
+    return window.top >= 0 && window.left >= 0 && bottom < in_.height && right < in_.width &&
+           pixel % out_.width + count <= out_.width;
+  }
+  // Bytes from one tap to that of the next pixel of the result.
+  int64_t pixelStep() const { return params_.strides[1] * params_.channels; }
+
  private:
   const ConvParams& params_;
   const Picture in_, out_;

@@ -59,6 +59,21 @@ void transposeTile(const T* from, int64_t fromStride, T* to, int64_t toStride, i
   transposePlain(from, fromStride, to, toStride, rows, columns);
 }
 
+// Three planes become pixels of three, as vectors store them. Returns how many columns it did.
+template <class T>
+int64_t interleavePlanes([[maybe_unused]] const T* from, [[maybe_unused]] int64_t fromStride,
+                         [[maybe_unused]] T* to, [[maybe_unused]] int64_t columns) {
+  int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Full128<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (; c + lanes <= columns; c += lanes)
+    hn::StoreInterleaved3(hn::LoadU(d, from + c), hn::LoadU(d, from + fromStride + c),
+                          hn::LoadU(d, from + 2 * fromStride + c), d, to + 3 * c);
+#endif
+  return c;
+}
+
 // Tile by tile, so that the lines of both sides stay in cache while they are half used.
 template <class T>
 void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target, int64_t toStride,
@@ -66,6 +81,10 @@ void transposeAs(const std::byte* source, int64_t fromStride, std::byte* target,
   constexpr int64_t kTile = 64 / sizeof(T) * 2;
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
+  if (rows == 3 && toStride == 3) {
+    const int64_t done = interleavePlanes(from, fromStride, to, columns);
+    return transposePlain(from + done, fromStride, to + 3 * done, toStride, rows, columns - done);
+  }
   for (int64_t r = 0; r < rows; r += kTile)
     for (int64_t c = 0; c < columns; c += kTile)
       transposeTile(from + r * fromStride + c, fromStride, to + c * toStride + r, toStride,
