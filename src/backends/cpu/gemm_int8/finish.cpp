@@ -70,40 +70,50 @@ Clamp clampOf(const Epilogue& epilogue) {
   }
 }
 
-// Scale, bias, residual and clamp, to rows `stride` floats apart. The other activations follow.
-void scaleTotals(const Finish& finish, const Sums& sums, float* out, int64_t stride) {
+// One vector of columns of all rows: scale, bias, residual and clamp.
+template <bool kWhole>
+void scaleColumns(const Finish& finish, const Sums& sums, int64_t column, float* out,
+                  int64_t stride) {
   const F32 d;
   const Epilogue& epilogue = finish.epilogue;
   const Clamp bounds = clampOf(epilogue);
   const VF32 low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  const int64_t lanes = hn::Lanes(d);
-  const float* scales = finish.scales + sums.column;
-  const float* bias = epilogue.bias ? epilogue.bias + sums.column : nullptr;
-  for (int64_t row = 0; row < sums.rows; ++row) {
-    const float* residual =
-        epilogue.residual
-            ? epilogue.residual + (sums.row + row) * epilogue.residualStride + sums.column
-            : nullptr;
-    float* to = out + row * stride;
-    for (int64_t j = 0; j < sums.columns; j += lanes) {
-      const int64_t left = sums.columns - j;
-      const bool whole = left >= lanes;
-      const auto load = [&](const float* from) {
-        return whole ? hn::LoadU(d, from + j) : loadFirst(d, from + j, left);
-      };
-      const VF32 total = hn::ConvertTo(d, totalAt(finish, sums, row, j));
-      VF32 y = hn::Mul(total, hn::LoadU(d, scales + j));
-      if (bias) y = hn::Add(y, load(bias));
-      if (residual) y = hn::Add(y, load(residual));
-      y = hn::IfThenElse(hn::Lt(y, low), low, y);
-      y = hn::IfThenElse(hn::Gt(y, high), high, y);
-      if (whole)
-        hn::StoreU(y, d, to + j);
-      else
-        storeFirst(y, d, to + j, left);
+  const int64_t left = sums.columns - column, at = sums.column + column;
+  const auto load = [&](const float* from) {
+    return kWhole ? hn::LoadU(d, from) : loadFirst(d, from, left);
+  };
+  const VF32 scale = hn::LoadU(d, finish.scales + at);
+  const VF32 bias = epilogue.bias ? load(epilogue.bias + at) : hn::Zero(d);
+  const float* residual =
+      epilogue.residual ? epilogue.residual + sums.row * epilogue.residualStride + at : nullptr;
+  const int64_t rows = sums.rows, residualStride = epilogue.residualStride;
+  out += column;
+  for (int64_t row = 0; row < rows; ++row, out += stride) {
+    const VF32 total = hn::ConvertTo(d, totalAt(finish, sums, row, column));
+    VF32 y = hn::Add(hn::Mul(total, scale), bias);
+    if (residual) {
+      y = hn::Add(y, load(residual));
+      residual += residualStride;
     }
+    y = hn::IfThenElse(hn::Lt(y, low), low, y);
+    y = hn::IfThenElse(hn::Gt(y, high), high, y);
+    if (kWhole)
+      hn::StoreU(y, d, out);
+    else
+      storeFirst(y, d, out, left);
   }
-  applyActivation(epilogue.activation, out, sums.rows, sums.columns, stride);
+}
+
+// The same of all columns, to rows `stride` floats apart. The other activations follow.
+void scaleTotals(const Finish& finish, const Sums& sums, float* out, int64_t stride) {
+  const int64_t lanes = hn::Lanes(F32());
+  for (int64_t j = 0; j < sums.columns; j += lanes) {
+    if (sums.columns - j >= lanes)
+      scaleColumns<true>(finish, sums, j, out, stride);
+    else
+      scaleColumns<false>(finish, sums, j, out, stride);
+  }
+  applyActivation(finish.epilogue.activation, out, sums.rows, sums.columns, stride);
 }
 
 // All of the epilogue, on the block as it lies in the whole result.

@@ -29,7 +29,14 @@ using VF = hn::Vec<F32>;
 // Up to kColumns columns, from `first` of the block on, of all its rows.
 template <Residual kResidual, bool kStage, bool kRowZeros>
 void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_t columns) {
-  const ByteFinish& f = finish.bytes;
+  // Copies: stored bytes could be any of what is only referred to.
+  const ByteFinish f = finish.bytes;
+  const int64_t rows = sums.rows, stride = finish.stride;
+  const bool givesFloats = finish.type == DataType::kF32;
+  uint8_t* const out = static_cast<uint8_t*>(finish.out);
+  const int32_t* from = sums.data + first;
+  const int32_t* rowSums = sums.ofRows;
+  int64_t place = sums.row * stride + sums.column + first;
   const F32 d;
   const I32 integers;
   const U32 wrapping;
@@ -51,9 +58,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   const VF residualScale = hn::Set(d, f.residualScale);
   const auto residualFlip = hn::Set(few, f.residualFlip);
   const bool whole = columns == kColumns;
-  for (int64_t row = 0; row < sums.rows; ++row) {
-    const int64_t place = (sums.row + row) * finish.stride + at;
-    const int32_t* from = sums.data + row * kBlockColumns + first;
+  for (int64_t row = 0; row < rows; ++row, place += stride, from += kBlockColumns) {
     alignas(64) float floats[kColumns];
     alignas(64) uint8_t someBytes[kColumns];
     const float* floatsAt = floats;
@@ -77,8 +82,8 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       auto total =
           hn::Add(hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes)), offset[i]);
       if constexpr (kRowZeros)
-        total = hn::Sub(
-            total, hn::Mul(zeros[i], hn::Set(wrapping, static_cast<uint32_t>(sums.ofRows[row]))));
+        total = hn::Sub(total,
+                        hn::Mul(zeros[i], hn::Set(wrapping, static_cast<uint32_t>(rowSums[row]))));
       v[i] = hn::MulAdd(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i], bias[i]);
       if constexpr (kStage) {
         v[i] = hn::Min(hn::Max(hn::Round(v[i]), stageLow), stageHigh);
@@ -91,19 +96,18 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
         v[i] = hn::MulAdd(hn::ConvertTo(d, hn::PromoteTo(integers, other)), residualScale, v[i]);
       }
     }
-    if (finish.type == DataType::kF32) {
-      float* to = static_cast<float*>(finish.out) + place;
+    if (givesFloats) {
+      float* to = reinterpret_cast<float*>(out) + place;
       for (int i = 0; i < kVectors; ++i)
         hn::StoreU(v[i], d, whole ? to + i * kLanes : floats + i * kLanes);
       if (!whole) std::memcpy(to, floats, columns * sizeof(float));
       continue;
     }
-    uint8_t* to = static_cast<uint8_t*>(finish.out) + place;
     const narrow::VBytes result = narrow::bytesOf(v, f.zero, f.low, f.high, f.flip);
     if (whole)
-      hn::StoreU(result, bytes, to);
+      hn::StoreU(result, bytes, out + place);
     else
-      storeFirst(result, bytes, to, columns);
+      storeFirst(result, bytes, out + place, columns);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/pointwise/byte_rows.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm_int8/quantize.cpp"
 #include "backends/cpu/simd/targets.h"
@@ -37,23 +39,6 @@ Range findRange(const float* x, int64_t count) {
   return {hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
 }
 
-void quantizeAll(const float* x, int64_t count, float scale, uint8_t zero, uint8_t* to) {
-  const F32 d;
-  const hn::RebindToSigned<F32> integers;
-  const hn::Rebind<uint8_t, F32> bytes;
-  const int64_t lanes = hn::Lanes(d);
-  const VF32 divisor = hn::Set(d, scale), shift = hn::Set(d, zero);
-  const VF32 least = hn::Zero(d), most = hn::Set(d, 255.0f);
-  const auto narrow = [&](VF32 v) HWY_ATTR {
-    VF32 y = hn::Add(hn::Round(hn::Div(v, divisor)), shift);
-    y = hn::IfThenZeroElse(hn::IsNaN(y), y);
-    return hn::DemoteTo(bytes, hn::ConvertTo(integers, hn::Min(hn::Max(y, least), most)));
-  };
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(narrow(hn::LoadU(d, x + i)), bytes, to + i);
-  if (i < count) storeFirst(narrow(loadFirst(d, x + i, count - i)), bytes, to + i, count - i);
-}
-
 }  // namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -61,12 +46,14 @@ HWY_AFTER_NAMESPACE();
 namespace camshaft::cpu::gemm_int8 {
 
 HWY_EXPORT(findRange);
-HWY_EXPORT(quantizeAll);
 
 Range rangeOf(const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(findRange)(x, count); }
 
 void quantize(const float* x, int64_t count, float scale, uint8_t zero, uint8_t* to) {
-  HWY_DYNAMIC_DISPATCH(quantizeAll)(x, count, scale, zero, to);
+  using pointwise::ByteOperand;
+  const pointwise::ByteResult result{.divisor = scale, .zero = zero};
+  pointwise::byteRowFunction(ByteOperand::kFloats, ByteOperand::kNone)(
+      result, {.x = x, .out = to, .count = count});
 }
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -81,6 +81,22 @@ void byteRow(const ByteResult& r, const ByteRow& row) {
   storeFirst(byteColumns<kX, kY>(r, someX, y, 0, row.yStep), bytes, row.out + at, left);
 }
 
+void dequantizeAll(const Dequantize& dequantize, const uint8_t* x, int64_t count, float* out) {
+  const RowF32 d;
+  const hn::Rebind<uint8_t, RowF32> few;
+  const hn::RebindToSigned<RowF32> integers;
+  const RowVector zero = hn::Set(d, dequantize.zero), scale = hn::Set(d, dequantize.scale);
+  const auto flip = hn::Set(few, static_cast<uint8_t>(dequantize.flip));
+  const auto real = [&](hn::Vec<hn::Rebind<uint8_t, RowF32>> bytes) HWY_ATTR {
+    const auto wide = hn::ConvertTo(d, hn::PromoteTo(integers, hn::Xor(bytes, flip)));
+    return hn::Mul(hn::Sub(wide, zero), scale);
+  };
+  int64_t i = 0;
+  for (; i + narrow::kLanes <= count; i += narrow::kLanes)
+    hn::StoreU(real(hn::LoadU(few, x + i)), d, out + i);
+  if (i < count) storeFirst(real(loadFirst(few, x + i, count - i)), d, out + i, count - i);
+}
+
 template <ByteOperand kX>
 ByteRowFunction functionOf(ByteOperand y) {
   switch (y) {
@@ -105,6 +121,11 @@ HWY_AFTER_NAMESPACE();
 namespace camshaft::cpu::pointwise {
 
 HWY_EXPORT(functionFor);
+HWY_EXPORT(dequantizeAll);
+
+void dequantizeRow(const Dequantize& dequantize, const uint8_t* x, int64_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(dequantizeAll)(dequantize, x, count, out);
+}
 
 ByteRowFunction byteRowFunction(ByteOperand x, ByteOperand y) {
   return HWY_DYNAMIC_DISPATCH(functionFor)(x, y);

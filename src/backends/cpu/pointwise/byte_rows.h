@@ -35,4 +35,11 @@ struct ByteRow {
 using ByteRowFunction = void (*)(const ByteResult& result, const ByteRow& row);
 ByteRowFunction byteRowFunction(ByteOperand x, ByteOperand y);
 
+// out[i] = (x[i] - zero) * scale, x being u8 after `flip` and zero its zero point then.
+struct Dequantize {
+  float zero = 0, scale = 1;
+  int32_t flip = 0;
+};
+void dequantizeRow(const Dequantize& dequantize, const uint8_t* x, int64_t count, float* out);
+
 }  // namespace camshaft::cpu::pointwise

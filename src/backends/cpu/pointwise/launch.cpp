@@ -104,6 +104,7 @@ constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/pointwise", load, launch, fits},
     {kTable, loadParams<TableParams>, launchTable, fitsTable},
     {kBytes, loadParams<BytesParams>, launchBytes, fitsBytes},
+    {kDequantize, loadParams<DequantizeParams>, launchDequantize, fitsDequantize},
 };
 
 }  // namespace

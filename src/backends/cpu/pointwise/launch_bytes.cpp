@@ -75,4 +75,21 @@ void launchBytes(const void* state, const LaunchArgs& args) {
   });
 }
 
+bool fitsDequantize(const void*, const LaunchArgs& args) {
+  return hasOperands(args, 1) && isByte(args.inputs[0].type) && isF32(args.outputs[0]) &&
+         args.inputs[0].count() == args.outputs[0].count();
+}
+
+void launchDequantize(const void* state, const LaunchArgs& args) {
+  const Dequantize& dequantize = static_cast<const DequantizeParams*>(state)->dequantize;
+  const auto* x = args.inputs[0].as<const uint8_t>();
+  auto* y = args.outputs[0].as<float>();
+  const int64_t count = args.outputs[0].count();
+  parallelItems(
+      args.threads, (count + kPiece - 1) / kPiece, kPiece / 2, [&](int64_t begin, int64_t end) {
+        const int64_t first = begin * kPiece;
+        dequantizeRow(dequantize, x + first, std::min(end * kPiece, count) - first, y + first);
+      });
+}
+
 }  // namespace camshaft::cpu::pointwise

@@ -1,4 +1,4 @@
-// Run half: kernels whose results are bytes.
+// Run half: kernels from and to bytes.
 #pragma once
 
 #include "backend/launch.h"
@@ -10,5 +10,8 @@ void launchTable(const void* state, const LaunchArgs& args);
 
 bool fitsBytes(const void* state, const LaunchArgs& args);
 void launchBytes(const void* state, const LaunchArgs& args);
+
+bool fitsDequantize(const void* state, const LaunchArgs& args);
+void launchDequantize(const void* state, const LaunchArgs& args);
 
 }  // namespace camshaft::cpu::pointwise

@@ -8,6 +8,7 @@ namespace camshaft::cpu::pointwise {
 
 inline constexpr char kTable[] = "cpu/pointwise_byte_table";
 inline constexpr char kBytes[] = "cpu/pointwise_bytes";
+inline constexpr char kDequantize[] = "cpu/pointwise_dequantize";
 
 struct TableParams {
   uint8_t table[256] = {};
@@ -24,6 +25,11 @@ struct BytesParams {
     };
     return isKnown(x) && isKnown(y) && x != ByteOperand::kNone;
   }
+};
+
+struct DequantizeParams {
+  Dequantize dequantize;
+  bool isValid() const { return true; }
 };
 
 }  // namespace camshaft::cpu::pointwise

@@ -74,6 +74,7 @@ TEST(Pointwise, Bytes) {
     }
     expectKernelsMatch(
         pointwise("%a: " + type + "[n, m]", "%a", quantised("sigmoid(" + x + ")", "i8")), kSizes);
+    expectKernelsMatch(pointwise("%a: " + type + "[n, m]", "%a", x), kSizes);
     expectKernelsMatch({.graph = pointwise("%a: f32[n, m]", "%a", quantised("x0:f32", type)),
                         .sizes = kSizes,
                         .ranges = {{"a", {-50, 90}}}});

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "backend/kernel.h"
@@ -106,6 +107,31 @@ Prepared prepareBytes(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, *bytesParams(node));
 }
 
+// (byte - zero) * scale, zero being a whole number.
+std::optional<DequantizeParams> dequantizeParams(const Node& node) {
+  if (node.epilogue || node.inputs.size() != 1) return std::nullopt;
+  const DataType type = node.input(0)->dataType();
+  if (!isByte(type) || node.output()->dataType() != DataType::kF32) return std::nullopt;
+  const Expr& expr = node.as<PointwiseAttrs>().expr;
+  const auto form = matchBilinear(expr, static_cast<int>(expr.code().size()) - 1);
+  if (!form || form->first == 0) return std::nullopt;
+  const double zero = std::nearbyint(-form->constant / form->first);
+  if (std::abs(zero * form->first + form->constant) > 1e-9 * std::abs(form->first))
+    return std::nullopt;
+  const int32_t flip = type == DataType::kI8 ? 128 : 0;
+  return DequantizeParams{{.zero = static_cast<float>(zero + flip),
+                           .scale = static_cast<float>(form->first),
+                           .flip = flip}};
+}
+
+Verdict supportsDequantize(const Node& node, const BuildContext&) {
+  return dequantizeParams(node) ? Verdict::yes() : Verdict::no("only for dequantisation");
+}
+
+Prepared prepareDequantize(const Node& node, const BuildContext&, int64_t) {
+  return preparedWith(node, *dequantizeParams(node));
+}
+
 // Tile by tile, all of an input that moves with the output is read before it is written over.
 bool inPlace(const Node& node, int input) {
   return node.inputs[input]->type == node.output()->type;
@@ -115,6 +141,7 @@ bool inPlace(const Node& node, int input) {
 constexpr Kernel kKernels[] = {
     {kTable, supportsTable, prepareTable, nullptr, inPlace},
     {kBytes, supportsBytes, prepareBytes, nullptr, inPlace},
+    {kDequantize, supportsDequantize, prepareDequantize},
     {"cpu/pointwise", supports, prepare, nullptr, inPlace},
 };
 
