@@ -23,7 +23,7 @@ void sumBlock(const DepthwiseBlock& block) {
       int32_t sum = 0;
       for (int64_t tap = 0; tap < block.tapCount; ++tap)
         sum += static_cast<Byte>(block.taps[tap * kDepthwisePixels + pixel][block.channel + c]) *
-               block.filters[tap * kBlockColumns + c];
+               static_cast<const int16_t*>(block.filters)[tap * kBlockColumns + c];
       block.sums[pixel * kBlockColumns + c] = sum;
     }
 }
@@ -61,7 +61,7 @@ HWY_INLINE void sumChannels(const DepthwiseBlock& block, int64_t pixel, int64_t 
   V32 low[kPixels], high[kPixels];
   for (int p = 0; p < kPixels; ++p) low[p] = high[p] = hn::Zero(d);
   const uint8_t* const* taps = block.taps + pixel;
-  const int16_t* filters = block.filters + first;
+  const int16_t* filters = static_cast<const int16_t*>(block.filters) + first;
   const int64_t at = block.channel + first;
   for (int64_t tap = block.tapCount; tap > 0;
        --tap, taps += kDepthwisePixels, filters += kBlockColumns) {
@@ -97,7 +97,7 @@ HWY_INLINE void sumTwice(const DepthwiseBlock& block, int64_t pixel, int64_t fir
   for (int p = 0; p < kPixels; ++p)
     for (int i = 0; i < 4; ++i) sum[p][i] = hn::Zero(d);
   const uint8_t* const* taps = block.taps + pixel;
-  const int16_t* filters = block.filters + first;
+  const int16_t* filters = static_cast<const int16_t*>(block.filters) + first;
   const int64_t at = block.channel + first;
   for (int64_t tap = block.tapCount; tap > 0;
        --tap, taps += kDepthwisePixels, filters += kBlockColumns) {

@@ -8,23 +8,33 @@
 namespace camshaft::cpu::gemm_int8 {
 
 // Pixels whose windows are summed up together.
-inline constexpr int64_t kDepthwisePixels = 8;
+inline constexpr int64_t kDepthwisePixels = 16;
 // Of a filter, at most.
 inline constexpr int64_t kMostDepthwiseTaps = 128;
 
-// Filters lie as i16, less their zero points, in blocks of channels: [taps][kBlockColumns].
-inline int64_t depthwiseBlockValues(int64_t taps) { return taps * kBlockColumns; }
+// Filters lie in blocks of channels, less their zero points. Of the layout kQuads as i16,
+// [taps][kBlockColumns], of kPairs as i8, [taps / 4][kBlockColumns][4 taps], filled up with zeros.
+inline int64_t depthwiseTaps(const Layout& layout, int64_t taps) {
+  return layout.kind == Layout::Kind::kPairs ? (taps + 3) / 4 * 4 : taps;
+}
+inline int64_t depthwiseBlockBytes(const Layout& layout, int64_t taps) {
+  const int64_t width = layout.kind == Layout::Kind::kPairs ? 1 : 2;
+  return depthwiseTaps(layout, taps) * kBlockColumns * width;
+}
 
 struct DepthwiseBlock {
   // taps[tap * kDepthwisePixels + pixel] is where the tap's channels begin.
   const uint8_t* const* taps = nullptr;
-  int64_t tapCount = 0;
+  int64_t tapCount = 0;   // depthwiseTaps() of them
   bool isSigned = false;  // bytes are i8
   int64_t channel = 0;    // of the first byte of the block
   int64_t channels = 0;   // 1 .. kBlockColumns
-  const int16_t* filters = nullptr;
+  const void* filters = nullptr;
   int32_t* sums = nullptr;  // [kDepthwisePixels][kBlockColumns]
 };
+// Of the layout kQuads.
 void sumDepthwise(const DepthwiseBlock& block);
+// depthwise_arm.cpp: of the layout kPairs.
+void sumDepthwiseWithDots(const DepthwiseBlock& block);
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -31,9 +31,15 @@ class Patches {
       packTaps(layout, pixel, count, strip);
     } else {
       const int64_t k = params_.kernel[0] * params_.kernel[1] * channels;
-      for (int64_t i = 0; i < count; ++i) gather(pixel + i, scratch + i * k);
-      for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = scratch + std::min(i, count - 1) * k;
-      packRun(layout, rows, k, flip_, strip);
+      const int64_t pitch = layout.steps(k) * layout.depth;
+      for (int64_t i = 0; i < count; ++i) {
+        gather(pixel + i, scratch + i * pitch);
+        // Fills up the last step; zeros that are flipped, like the rest.
+        std::memset(scratch + i * pitch + k, flip_, pitch - k);
+      }
+      for (int64_t i = 0; i < layout.stripRows; ++i)
+        rows[i] = scratch + std::min(i, count - 1) * pitch;
+      packRun(layout, rows, pitch, flip_, strip);
     }
   }
 
@@ -74,6 +80,7 @@ class Patches {
       const int64_t after =
           std::clamp<int64_t>(left + taps - windows_.in().width, 0, taps - before);
       const int64_t inside = taps - before - after;
+      if (inside == taps) return copy(row + left * channels, taps * channels, to);
       std::memset(to, windows_.zero(), before * channels);
       std::memcpy(to + before * channels, row + (left + before) * channels, inside * channels);
       std::memset(to + (before + inside) * channels, windows_.zero(), after * channels);
@@ -86,6 +93,17 @@ class Patches {
       else
         std::memset(to, windows_.zero(), channels);
     }
+  }
+
+  // A few bytes are copied as many as is quick, where those behind them can be read; what is
+  // written too much is overwritten, or lies behind the scratch.
+  void copy(const uint8_t* from, int64_t count, uint8_t* to) const {
+    constexpr int64_t kFew = 32;
+    static_assert(kFew <= kScratchSlack);
+    if (count <= kFew && windows_.end() - from >= kFew)
+      std::memcpy(to, from, kFew);
+    else
+      std::memcpy(to, from, count);
   }
 
   const ConvParams& params_;

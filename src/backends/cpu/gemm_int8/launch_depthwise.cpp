@@ -45,7 +45,7 @@ bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
       product.zerosInput >= 0)
     return false;
   const int64_t bytes =
-      paddedColumns(product.n) * product.k * static_cast<int64_t>(sizeof(int16_t));
+      paddedColumns(product.n) / kBlockColumns * depthwiseBlockBytes(layoutFor(product), product.k);
   return fitsFinish(state.product, args) && args.inputs[1].count() == bytes && fitsWindows(p, args);
 }
 
@@ -60,7 +60,10 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
   const bool isSigned = product.params.isSigned != 0;
   const Windows windows(params, x, y, zero);
   const LaunchedFinish finish(product, args, m, isSigned ? static_cast<int8_t>(zero) : zero);
-  const auto* filters = args.inputs[1].as<const int16_t>();
+  const auto* filters = args.inputs[1].as<const std::byte>();
+  const Layout& layout = layoutFor(product.params);
+  const int64_t tapCount = depthwiseTaps(layout, taps);
+  const auto sum = layout.kind == Layout::Kind::kPairs ? sumDepthwiseWithDots : sumDepthwise;
   const double work = static_cast<double>(kDepthwisePixels * n) * static_cast<double>(taps + 4) / 8;
   parallelItems(args.threads, ceilDiv(m, kDepthwisePixels), work, [&](int64_t begin, int64_t end) {
     const uint8_t* at[kMostDepthwiseTaps * kDepthwisePixels];
@@ -69,15 +72,18 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
       const int64_t pixel = group * kDepthwisePixels;
       const int64_t pixels = std::min(kDepthwisePixels, m - pixel);
       findTaps(params, windows, pixel, pixels, at);
+      // Taps that fill up read anything, and are multiplied by zero.
+      for (int64_t i = taps * kDepthwisePixels; i < tapCount * kDepthwisePixels; ++i)
+        at[i] = at[i - kDepthwisePixels];
       for (int64_t channel = 0; channel < n; channel += kBlockColumns) {
         const int64_t channels = std::min(kBlockColumns, n - channel);
-        sumDepthwise({.taps = at,
-                      .tapCount = taps,
-                      .isSigned = isSigned,
-                      .channel = channel,
-                      .channels = channels,
-                      .filters = filters + channel / kBlockColumns * depthwiseBlockValues(taps),
-                      .sums = sums});
+        sum({.taps = at,
+             .tapCount = tapCount,
+             .isSigned = isSigned,
+             .channel = channel,
+             .channels = channels,
+             .filters = filters + channel / kBlockColumns * depthwiseBlockBytes(layout, taps),
+             .sums = sums});
         finishSums(finish.get(), {sums, nullptr, pixel, channel, pixels, channels});
       }
     }

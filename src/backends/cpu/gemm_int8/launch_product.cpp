@@ -9,11 +9,11 @@
 
 namespace camshaft::cpu::gemm_int8 {
 
-namespace {
-
 const Layout& layoutFor(const ProductParams& params) {
   return *layoutOf(static_cast<Layout::Kind>(params.layout));
 }
+
+namespace {
 
 int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 

@@ -34,6 +34,8 @@ struct ProductState {
   explicit ProductState(ByteReader& reader);
 };
 
+const Layout& layoutFor(const ProductParams& params);
+
 // Whether the operands are as the parameters say, but for the shapes of the first and the packed
 // second; the result is rows of n.
 bool fitsFinish(const ProductState& state, const LaunchArgs& args);

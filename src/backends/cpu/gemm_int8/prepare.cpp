@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "backend/kernel.h"
@@ -147,17 +148,32 @@ Verdict supportsDepthwise(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
-// [C, 1, taps] as blocks of channels, less the zero points.
-std::vector<int16_t> depthwiseFilters(const Node& node, int64_t channels, int64_t taps,
-                                      std::vector<int32_t>& sums) {
+// [C, 1, taps] less the zero points.
+std::vector<int32_t> depthwiseFilters(const Node& node) {
   const ConstTensorView weights = node.inputs[1]->view();
-  std::vector<int16_t> blocks(paddedColumns(channels) * taps, 0);
+  const int64_t taps = weights.count() / std::max<int64_t>(1, weights.dims[0]);
+  std::vector<int32_t> filters(weights.count());
+  for (int64_t i = 0; i < weights.count(); ++i)
+    filters[i] = byteAt(weights, i) - columnZero(node, i / taps);
+  return filters;
+}
+
+// The same as blocks of channels.
+std::vector<uint8_t> depthwiseBlocks(const Layout& layout, const std::vector<int32_t>& filters,
+                                     int64_t channels, int64_t taps) {
+  const int64_t blockBytes = depthwiseBlockBytes(layout, taps);
+  std::vector<uint8_t> blocks(paddedColumns(channels) / kBlockColumns * blockBytes, 0);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t t = 0; t < taps; ++t) {
-      const int32_t value = byteAt(weights, c * taps + t) - columnZero(node, c);
-      blocks[c / kBlockColumns * depthwiseBlockValues(taps) + t * kBlockColumns +
-             c % kBlockColumns] = static_cast<int16_t>(value);
-      sums[c] += value;
+      const int64_t column = c % kBlockColumns;
+      uint8_t* block = blocks.data() + c / kBlockColumns * blockBytes;
+      const int32_t value = filters[c * taps + t];
+      if (layout.kind == Layout::Kind::kPairs) {
+        block[(t / 4 * kBlockColumns + column) * 4 + t % 4] = static_cast<uint8_t>(value);
+      } else {
+        const auto wide = static_cast<int16_t>(value);
+        std::memcpy(block + (t * kBlockColumns + column) * sizeof wide, &wide, sizeof wide);
+      }
     }
   return blocks;
 }
@@ -208,13 +224,16 @@ Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t
   const std::optional<int64_t> rows = mostRows(node, context, prepared);
   if (!rows) return prepared;
   ProductParams product{.k = params.kernel[0] * params.kernel[1], .n = channels};
+  const std::vector<int32_t> filters = depthwiseFilters(node);
   std::vector<int32_t> sums(paddedColumns(channels), 0);
-  const std::vector<int16_t> filters = depthwiseFilters(node, channels, product.k, sums);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(filters.data());
-  prepared.inputs = {
-      StepInput::fromNode(0),
-      inputOf(DataType::kU8, std::vector<uint8_t>(bytes, bytes + 2 * filters.size())),
-      inputOf(DataType::kI32, sums)};
+  for (int64_t i = 0; i < channels * product.k; ++i) sums[i / product.k] += filters[i];
+  const auto isByte = [](int32_t value) { return value >= -128 && value <= 127; };
+  const bool areBytes = std::all_of(filters.begin(), filters.end(), isByte);
+  const Layout& layout = areBytes ? layoutInUse() : kQuads;
+  product.layout = static_cast<int32_t>(layout.kind);
+  prepared.inputs = {StepInput::fromNode(0),
+                     inputOf(DataType::kU8, depthwiseBlocks(layout, filters, channels, product.k)),
+                     inputOf(DataType::kI32, sums)};
   ByteWriter writer;
   writer.write(params);
   prepareFinish(node, {}, product, writer, prepared);

@@ -20,6 +20,8 @@ constexpr int64_t kTasksPerWorker = 4, kColumnTasksPerWorker = 2;
 constexpr double kProductsPerWork = 64;
 constexpr int64_t kRowsWorthReading = 8;
 
+static_assert(kScratchSlack % 64 == 0);
+
 int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 
 // Rows of one task at most.
@@ -40,7 +42,7 @@ struct Worker {
   Worker(std::byte* base, int worker, const Layout& layout, int64_t m, int64_t k) {
     const int64_t rows = mostRows(layout, m, k), stripBytes = layout.stripBytes(k);
     const int64_t all = roundedUp(rows / layout.stripRows * stripBytes);
-    const int64_t one = roundedUp(stripBytes), sums = roundedUp(rows * 4);
+    const int64_t one = roundedUp(stripBytes) + kScratchSlack, sums = roundedUp(rows * 4);
     bytes = all + one + sums;
     if (!base) return;
     base += worker * bytes;

@@ -48,6 +48,7 @@ class Windows {
 
   const Picture& in() const { return in_; }
   const uint8_t* data() const { return data_; }
+  const uint8_t* end() const { return data_ + in_.pixels() * params_.channels; }
   uint8_t zero() const { return zeros_[0]; }
 
   // Whether each output pixel sees just the input pixel of the same number.
