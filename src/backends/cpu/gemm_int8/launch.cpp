@@ -59,7 +59,7 @@ Range wholeRange(const float* x, int64_t count, ThreadPool* pool) {
   constexpr int64_t kParts = 64;
   Range ranges[kParts];
   const int64_t part = ceilDiv(count, kParts);
-  parallelItems(pool, kParts, static_cast<double>(part) / 8, [&](int64_t begin, int64_t end) {
+  parallelItems(pool, kParts, static_cast<double>(part) / 2, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = std::min(i * part, count);
       ranges[i] = rangeOf(x + first, std::min(part, count - first));
@@ -80,10 +80,11 @@ void launchQuantize(const void*, const LaunchArgs& args) {
   const uint8_t zero = middle == middle ? static_cast<uint8_t>(middle) : 0;
   uint8_t* to = args.outputs[0].as<uint8_t>();
   constexpr int64_t kPiece = 4096;
-  parallelItems(args.threads, ceilDiv(count, kPiece), kPiece / 4, [&](int64_t begin, int64_t end) {
-    const int64_t first = begin * kPiece;
-    quantize(x + first, std::min(end * kPiece, count) - first, scale, zero, to + first);
-  });
+  parallelItems(
+      args.threads, ceilDiv(count, kPiece), 2.0 * kPiece, [&](int64_t begin, int64_t end) {
+        const int64_t first = begin * kPiece;
+        quantize(x + first, std::min(end * kPiece, count) - first, scale, zero, to + first);
+      });
   *args.outputs[1].as<float>() = scale;
   *args.outputs[2].as<uint8_t>() = zero;
 }

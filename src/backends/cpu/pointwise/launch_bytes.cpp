@@ -33,7 +33,7 @@ void launchTable(const void* state, const LaunchArgs& args) {
   auto* y = args.outputs[0].as<uint8_t>();
   const int64_t count = args.outputs[0].count();
   parallelItems(
-      args.threads, (count + kPiece - 1) / kPiece, kPiece / 8, [&](int64_t begin, int64_t end) {
+      args.threads, (count + kPiece - 1) / kPiece, kPiece / 4, [&](int64_t begin, int64_t end) {
         const int64_t first = begin * kPiece;
         lookUp(params.table, x + first, y + first, 1, std::min(end * kPiece, count) - first, 0);
       });
@@ -57,7 +57,7 @@ void launchBytes(const void* state, const LaunchArgs& args) {
   const Broadcast broadcast(args.inputs, out);
   const ByteRowFunction run = byteRowFunction(params.x, params.y);
   const int64_t length = broadcast.rowLength(), pieces = (length + kPiece - 1) / kPiece;
-  const double work = static_cast<double>(std::min(length, kPiece)) / 2 + 16;
+  const double work = static_cast<double>(std::min(length, kPiece)) + 16;
   parallelItems(args.threads, broadcast.rows() * pieces, work, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t row = unit / pieces, first = unit % pieces * kPiece;
