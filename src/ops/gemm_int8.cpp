@@ -143,4 +143,10 @@ const OpInfo ops::DynamicQuantize = {
     "DynamicQuantize",      1, 1, 3, makeAttrsOf<NoAttrs>, inferDynamicQuantize,
     evaluateDynamicQuantize};
 
+bool hasFilterPerChannel(const Shape& weights, int64_t groups) {
+  const Dim taps = numElements(Shape(weights.begin() + 2, weights.end()));
+  return weights[0].isConstant(groups) && weights[1].isConstant(1) && groups <= 4096 &&
+         taps.isConstant() && taps.value() <= 128;
+}
+
 }  // namespace camshaft

@@ -100,9 +100,8 @@ bool rewriteConv(Graph& graph, Node* node) {
   ConvAttrs attrs = node->as<ConvAttrs>();
   const Shape& weights = w->values->shape();
   const int64_t rank = x->values->rank();
-  // Of grouped ones, those with a filter for each channel.
-  const bool isDepthwise = weights[0].isConstant(attrs.groups) && weights[1].isConstant(1);
-  if ((attrs.groups != 1 && !isDepthwise) || attrs.channelsLast || rank > 4) return false;
+  const bool isGrouped = attrs.groups != 1 && !hasFilterPerChannel(weights, attrs.groups);
+  if (isGrouped || attrs.channelsLast || rank > 4) return false;
   if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
     return false;
   const Permutation last = channelsLastOrder(rank);

@@ -182,7 +182,7 @@ bool hasKernel(const Node& node) {
   if (!isKnown(node.input(1))) return false;
   if (node.op == &ops::MatMulNBits) {
     const auto& attrs = node.as<MatMulNBitsAttrs>();
-    return attrs.bits == 4 && attrs.blockSize % 8 == 0 &&
+    return attrs.blockSize % (32 / attrs.bits) == 0 &&
            node.input(0)->dataType() == DataType::kF32 &&
            node.input(0)->shape().back().isConstant() && isKnown(node.input(2)) &&
            (!node.input(3) || isKnown(node.input(3)));
@@ -194,7 +194,8 @@ bool hasKernel(const Node& node) {
     return std::all_of(weights.begin(), weights.end() - 2,
                        [](const Dim& dim) { return dim.isConstant(1); });
   const auto& attrs = node.as<ConvAttrs>();
-  return attrs.channelsLast && attrs.groups == 1 && weights.size() <= 4;
+  return attrs.channelsLast && weights.size() <= 4 &&
+         (attrs.groups == 1 || hasFilterPerChannel(weights, attrs.groups));
 }
 
 }  // namespace

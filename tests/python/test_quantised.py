@@ -177,18 +177,20 @@ def test_integer_convolutions_are_exact(groups):
     assert numpy.array_equal(result, wanted)
 
 
-def test_weights_of_four_bits_stay_packed():
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_weights_of_few_bits_stay_packed(bits):
     columns, depth, block = 256, 1024, 32
-    packed = random.integers(0, 256, (columns, depth // block, block // 2)).astype(numpy.uint8)
+    packed = random.integers(0, 256, (columns, depth // block, block * bits // 8)).astype(numpy.uint8)
     scales = floats(columns, depth // block)
-    node = helper.make_node("MatMulNBits", ["a", "w", "s"], ["y"], domain="com.microsoft", bits=4, block_size=block,
+    node = helper.make_node("MatMulNBits", ["a", "w", "s"], ["y"], domain="com.microsoft", bits=bits, block_size=block,
                             N=columns, K=depth)
     model = model_of(node, [("a", TensorProto.FLOAT, ["m", depth])], [("y", TensorProto.FLOAT, ["m", columns])],
                      {"w": packed, "s": scales}, ("", "com.microsoft"))
     for rows in (1, 19):
         a = floats(rows, depth)
         engine = build(model, [{"a": a.shape}])
-        assert len(bytes(engine.serialize())) < columns * depth  # a fourth of f32
-        numbers = numpy.stack([packed & 15, packed >> 4], axis=-1).reshape(columns, depth // block, block)
-        weights = ((numbers.astype(numpy.float32) - 8) * scales[..., None]).reshape(columns, depth)
-        numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], a @ weights.T, atol=1e-4)
+        assert len(bytes(engine.serialize())) < columns * depth * bits // 4  # f32 would be 32 bits
+        numbers = numpy.stack([packed >> i & 2 ** bits - 1 for i in range(0, 8, bits)], axis=-1)
+        numbers = numbers.reshape(columns, depth // block, block).astype(numpy.float32)
+        weights = ((numbers - 2 ** (bits - 1)) * scales[..., None]).reshape(columns, depth)
+        numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], a @ weights.T, atol=1e-4, rtol=1e-5)

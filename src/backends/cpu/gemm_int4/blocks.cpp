@@ -28,10 +28,12 @@ template <int kRows>
 using Partial = VF32[kRows][kChains<kRows>];
 
 // Number kIndex of each word by element kIndex of each row, added to the sums.
-template <int kRows, int kIndex>
+template <int kRows, int kBits, int kIndex>
 HWY_INLINE void addNumber(VI32 words, const float* a, Partial<kRows>& sums) {
   const F32 d;
-  const VF32 number = hn::ConvertTo(d, hn::ShiftRight<28>(hn::ShiftLeft<28 - 4 * kIndex>(words)));
+  constexpr int kAbove = 32 - kBits;
+  const VF32 number =
+      hn::ConvertTo(d, hn::ShiftRight<kAbove>(hn::ShiftLeft<kAbove - kBits * kIndex>(words)));
   constexpr int kChain = kIndex % kChains<kRows>;
   HWY_UNROLL(8)
   for (int i = 0; i < kRows; ++i) {
@@ -40,20 +42,15 @@ HWY_INLINE void addNumber(VI32 words, const float* a, Partial<kRows>& sums) {
   }
 }
 
-template <int kRows>
+// All numbers of each word from kIndex on.
+template <int kRows, int kBits, int kIndex = 0>
 HWY_INLINE void addWords(VI32 words, const float* a, Partial<kRows>& sums) {
-  addNumber<kRows, 0>(words, a, sums);
-  addNumber<kRows, 1>(words, a, sums);
-  addNumber<kRows, 2>(words, a, sums);
-  addNumber<kRows, 3>(words, a, sums);
-  addNumber<kRows, 4>(words, a, sums);
-  addNumber<kRows, 5>(words, a, sums);
-  addNumber<kRows, 6>(words, a, sums);
-  addNumber<kRows, 7>(words, a, sums);
+  addNumber<kRows, kBits, kIndex>(words, a, sums);
+  if constexpr ((kIndex + 1) * kBits < 32) addWords<kRows, kBits, kIndex + 1>(words, a, sums);
 }
 
 // A vector of columns; the pointers are to its first lane.
-template <int kRows>
+template <int kBits, int kRows>
 void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const float* scales,
                    const float* zeros, const Rows& rows, float factor, float* to) {
   const F32 d;
@@ -65,11 +62,12 @@ void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const flo
     Partial<kRows> sums;
     for (auto& row : sums)
       for (VF32& sum : row) sum = hn::Zero(d);
-    for (int64_t k = 0; k < weights.blockSize; k += kWordNumbers) {
+    constexpr int64_t kNumbers = 32 / kBits;
+    for (int64_t k = 0; k < weights.blockSize; k += kNumbers) {
       const auto packed = hn::LoadU(d32, reinterpret_cast<const int32_t*>(words));
-      addWords<kRows>(packed, a, sums);
+      addWords<kRows, kBits>(packed, a, sums);
       words += kPanelColumns;
-      a += kWordNumbers * kRows;
+      a += kNumbers * kRows;
     }
     const VF32 scale = hn::LoadU(d, scales);
     HWY_UNROLL(8)
@@ -89,19 +87,27 @@ void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const flo
 
 using LanesFunction = void (*)(const BlockWeights&, const uint32_t*, const float*, const float*,
                                const Rows&, float, float*);
+template <int kBits>
 constexpr LanesFunction kLanesFunctions[kMaxRows] = {
-    multiplyLanes<1>, multiplyLanes<2>, multiplyLanes<3>, multiplyLanes<4>,
-    multiplyLanes<5>, multiplyLanes<6>, multiplyLanes<7>, multiplyLanes<8>};
+    multiplyLanes<kBits, 1>, multiplyLanes<kBits, 2>, multiplyLanes<kBits, 3>,
+    multiplyLanes<kBits, 4>, multiplyLanes<kBits, 5>, multiplyLanes<kBits, 6>,
+    multiplyLanes<kBits, 7>, multiplyLanes<kBits, 8>};
+
+LanesFunction lanesFunction(int64_t bits, int64_t rows) {
+  if (bits == 2) return kLanesFunctions<2>[rows - 1];
+  return bits == 4 ? kLanesFunctions<4>[rows - 1] : kLanesFunctions<8>[rows - 1];
+}
 
 void multiplyOnePanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
                       float* to) {
   const int64_t perColumns = weights.blocks * kPanelColumns;
+  const int64_t perPanel = weights.depth() * kPanelColumns / weights.wordNumbers();
+  const LanesFunction multiply = lanesFunction(weights.bits, rows.count);
   for (int64_t lane = 0; lane < kPanelColumns; lane += kLanes)
-    kLanesFunctions[rows.count - 1](
-        weights, weights.words + panel * weights.depth() * kPanelColumns / kWordNumbers + lane,
-        weights.scales + panel * perColumns + lane,
-        weights.zeros ? weights.zeros + panel * perColumns + lane : nullptr, rows, factor,
-        to + lane);
+    multiply(weights, weights.words + panel * perPanel + lane,
+             weights.scales + panel * perColumns + lane,
+             weights.zeros ? weights.zeros + panel * perColumns + lane : nullptr, rows, factor,
+             to + lane);
 }
 
 }  // namespace camshaft::cpu::gemm_int4::HWY_NAMESPACE

@@ -1,8 +1,10 @@
-// Products of f32 rows with weights of 4 bits that have a scale, and perhaps a zero point, for each
-// block of k. The weights are unpacked in registers, so what is read from memory are their 4 bits.
+// Products of f32 rows with weights of 2, 4 or 8 bits that have a scale, and perhaps a zero point,
+// for each block of k. The weights are unpacked in registers, so what is read from memory are their
+// few bits.
 //
-// Weights lie in panels of 16 columns, [n / 16][k / 8][16 columns] words of eight numbers of k, the
-// first in the lowest bits, less 8 and in two's complement. Scales, and zero points times scales,
+// Weights lie in panels of 16 columns, [n / 16][words of k][16 columns], words of 32 bits with as
+// many numbers of k as there is room for, the first in the lowest bits, less the middle of their
+// range and in two's complement. Scales, and zero points times scales,
 // are [n / 16][blocks][16 columns]. Vectors of any length read them, so packed weights are the same
 // for every CPU.
 #pragma once
@@ -13,19 +15,20 @@
 namespace camshaft::cpu::gemm_int4 {
 
 inline constexpr int64_t kPanelColumns = 16;
-inline constexpr int64_t kWordNumbers = 8;
 inline constexpr int64_t kMaxRows = 8;
 
 inline int64_t panelsOf(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
 
 struct BlockWeights {
-  int64_t n = 0, blocks = 0, blockSize = 0;  // blockSize: a multiple of kWordNumbers
+  int64_t bits = 4;
+  int64_t n = 0, blocks = 0, blockSize = 0;  // blockSize: a multiple of wordNumbers()
   const uint32_t* words = nullptr;
   const float* scales = nullptr;
-  const float* zeros = nullptr;  // null: all zero points are 8
+  const float* zeros = nullptr;  // null: all zero points are the middle of the range
 
+  int64_t wordNumbers() const { return 32 / bits; }
   int64_t depth() const { return blocks * blockSize; }
-  int64_t wordCount() const { return panelsOf(n) * kPanelColumns * depth() / kWordNumbers; }
+  int64_t wordCount() const { return panelsOf(n) * kPanelColumns * depth() / wordNumbers(); }
   int64_t scaleCount() const { return panelsOf(n) * kPanelColumns * blocks; }
 };
 

@@ -9,18 +9,20 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(GemmInt4, MatchesWithAndWithoutZeroPoints) {
-  for (const std::string zeros : {"", "%z: u8[37, 3], ", "%z: f32[37, 3], "})
-    expectKernelsMatch(
-        {.graph = "symbols n graph g(%x: f32[n, 80], %w: u8[37, 3, 16], %s: f32[37, 3], " + zeros +
-                  "%b: f32[37], %r: f32[n, 37]) { %y = MatMulNBits(%x, %w, %s" +
-                  (zeros.empty() ? "" : ", %z") +
-                  ") {bits = 4, block_size = 32} epilogue(%b, %r) "
-                  "{gelu(add(add(mul(x0:f32, 0.5:f32), x1:f32), x2:f32))} return %y }",
-         .sizes = {{{"n", 1}}, {{"n", 2}}, {{"n", 7}}, {{"n", 21}}, {{"n", 0}}},
-         .constants = zeros.empty() ? std::set<std::string>{"w", "s", "b"}
-                                    : std::set<std::string>{"w", "s", "b", "z"},
-         .ranges = {{"w", {0, 255}}, {"z", {0, 15}}},
-         .tolerance = 1e-4});
+  for (const int bits : {2, 4, 8})
+    for (const std::string zeros : {"", "%z: u8[37, 3], ", "%z: f32[37, 3], "})
+      expectKernelsMatch(
+          {.graph = "symbols n graph g(%x: f32[n, 80], %w: u8[37, 3, " + std::to_string(4 * bits) +
+                    "], %s: f32[37, 3], " + zeros +
+                    "%b: f32[37], %r: f32[n, 37]) { %y = MatMulNBits(%x, %w, %s" +
+                    (zeros.empty() ? "" : ", %z") + ") {bits = " + std::to_string(bits) +
+                    ", block_size = 32} epilogue(%b, %r) "
+                    "{gelu(add(add(mul(x0:f32, 0.5:f32), x1:f32), x2:f32))} return %y }",
+           .sizes = {{{"n", 1}}, {{"n", 2}}, {{"n", 7}}, {{"n", 21}}, {{"n", 0}}},
+           .constants = zeros.empty() ? std::set<std::string>{"w", "s", "b"}
+                                      : std::set<std::string>{"w", "s", "b", "z"},
+           .ranges = {{"w", {0, 255}}, {"z", {0, (1 << bits) - 1}}},
+           .tolerance = 1e-4});
 }
 
 TEST(GemmInt4, TakesLongRows) {
@@ -33,9 +35,9 @@ TEST(GemmInt4, TakesLongRows) {
 }
 
 TEST(GemmInt4, SaysWhatItDoesNotTake) {
-  EXPECT_THAT(refusalsOf("graph g(%x: f32[1, 8], %w: u8[1, 1, 8], %s: f32[1, 1]) { "
-                         "%y = MatMulNBits(%x, %w, %s) {bits = 8, block_size = 8} return %y }"),
-              HasSubstr("needs weights of 4 bits"));
+  EXPECT_THAT(refusalsOf("graph g(%x: f32[1, 8], %w: u8[1, 1, 2], %s: f32[1, 1]) { "
+                         "%y = MatMulNBits(%x, %w, %s) {bits = 2, block_size = 8} return %y }"),
+              HasSubstr("needs blocks of whole words, 16 weights"));
 }
 
 }  // namespace

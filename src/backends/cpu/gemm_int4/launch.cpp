@@ -23,7 +23,7 @@ struct State {
 };
 
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes, "the parameters of a product with weights of 4 bits");
+  ByteReader reader(bytes, "the parameters of a product with weights of a few bits");
   auto state = std::make_shared<State>();
   state->params = reader.read<BlockParams>();
   state->epilogue = EpilogueState(reader);
@@ -31,13 +31,14 @@ std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
   const BlockParams& p = state->params;
   constexpr int64_t kMost = int64_t{1} << 31;
   if (p.k < 0 || p.n < 0 || p.blockSize <= 0 || p.k > kMost || p.n > kMost || p.blockSize > kMost ||
-      p.blockSize % kWordNumbers != 0)
+      (p.bits != 2 && p.bits != 4 && p.bits != 8) || p.blockSize % (32 / p.bits) != 0)
     fail(ErrorKind::kInvalidEngine, "the engine holds damaged parameters of a kernel");
   return state;
 }
 
 BlockWeights weightsOf(const BlockParams& params, const LaunchArgs& args) {
-  return {.n = params.n,
+  return {.bits = params.bits,
+          .n = params.n,
           .blocks = params.blocks(),
           .blockSize = params.blockSize,
           .words = args.inputs[1].as<const uint32_t>(),
@@ -92,7 +93,8 @@ void launch(const void* opaque, const LaunchArgs& args) {
   const int64_t m = rowsOf(params, out), depth = paddedDepth(params);
   if (m == 0) return;
   if (rowsWorkspaceBytes(m, params) > args.workspaceBytes)
-    fail(ErrorKind::kInvalidEngine, "a product with weights of 4 bits has too little workspace");
+    fail(ErrorKind::kInvalidEngine,
+         "a product with weights of a few bits has too little workspace");
   float* rows = reinterpret_cast<float*>(args.workspace);
   float* sums = params.hasZeros ? rows + m * depth : nullptr;
   packRows(params, args.inputs[0].as<const float>(), m, rows, sums, args.threads);

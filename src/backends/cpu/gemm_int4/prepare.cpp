@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
@@ -14,9 +16,9 @@ namespace {
 Verdict supports(const Node& node, const BuildContext&) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
   if (node.inputs[0]->dataType() != DataType::kF32) return Verdict::no("only f32");
-  if (attrs.bits != 4) return Verdict::no("needs weights of 4 bits");
-  if (attrs.blockSize % kWordNumbers != 0)
-    return Verdict::no(str("needs blocks of whole words, ", kWordNumbers, " weights"));
+  const int64_t numbers = 32 / attrs.bits;
+  if (attrs.blockSize % numbers != 0)
+    return Verdict::no(str("needs blocks of whole words, ", numbers, " weights"));
   for (int i = 1; i < node.ownInputs(); ++i)
     if (node.inputs[i] && !node.inputs[i]->isConstant())
       return Verdict::no("needs constant weights, to pack them when building");
@@ -31,17 +33,20 @@ StepInput inputOf(DataType type, const std::vector<T>& values) {
                               std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-// Rows of nibbles [n][depth / 2] as panels of words.
+// Rows [n][depth] of a few bits as panels of words.
 std::vector<uint32_t> packWords(const uint8_t* rows, const BlockWeights& weights) {
   std::vector<uint32_t> words(weights.wordCount());
-  const int64_t depth = weights.depth(), perPanel = depth / kWordNumbers * kPanelColumns;
+  const int64_t bits = weights.bits;
+  const int64_t depth = weights.depth(), perPanel = depth / weights.wordNumbers() * kPanelColumns;
   for (int64_t column = 0; column < weights.n; ++column) {
     uint32_t* to = words.data() + column / kPanelColumns * perPanel + column % kPanelColumns;
-    const uint8_t* from = rows + column * depth / 2;
+    const uint8_t* from = rows + column * depth * bits / 8;
     for (int64_t k = 0; k < depth; ++k) {
-      const uint32_t number = from[k / 2] >> (k % 2 * 4) & 15u;
-      // Less 8 modulo 16 is another top bit.
-      to[k / kWordNumbers * kPanelColumns] |= (number ^ 8u) << (k % kWordNumbers * 4);
+      const uint32_t number = from[k * bits / 8] >> (k * bits % 8) & ((1u << bits) - 1);
+      // Less the middle, modulo the range, is another top bit.
+      const uint32_t shifted = number ^ 1u << (bits - 1);
+      to[k / weights.wordNumbers() * kPanelColumns] |= shifted
+                                                       << (k % weights.wordNumbers() * bits);
     }
   }
   return words;
@@ -69,8 +74,9 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   BlockParams params{.k = node.inputs[0]->shape().back().value(),
                      .n = packed.dims[0],
                      .blockSize = node.as<MatMulNBitsAttrs>().blockSize,
+                     .bits = node.as<MatMulNBitsAttrs>().bits,
                      .hasZeros = node.hasInput(3)};
-  const BlockWeights weights{params.n, params.blocks(), params.blockSize};
+  const BlockWeights weights{params.bits, params.n, params.blocks(), params.blockSize};
   const ConstTensorView scales = node.inputs[2]->view();
   prepared.inputs = {
       StepInput::fromNode(0), inputOf(DataType::kU32, packWords(packed.as<uint8_t>(), weights)),
@@ -78,9 +84,10 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
               perBlock(weights, [&](int64_t at) { return scales.as<float>()[at]; }))};
   if (params.hasZeros) {
     const ConstTensorView zeros = node.inputs[3]->view();
+    const double middle = std::ldexp(1, static_cast<int>(params.bits) - 1);
     prepared.inputs.push_back(inputOf(DataType::kF32, perBlock(weights, [&](int64_t at) {
                                         const double zero =
-                                            readElement(zeros.type, zeros.data, at) - 8;
+                                            readElement(zeros.type, zeros.data, at) - middle;
                                         return static_cast<float>(zero * scales.as<float>()[at]);
                                       })));
   }

@@ -8,7 +8,6 @@
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/prepare_epilogue.h"
-#include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/gemm_int8.h"
 
@@ -138,13 +137,8 @@ Verdict supportsConv(const Node& node, const BuildContext&) {
 
 Verdict supportsDepthwise(const Node& node, const BuildContext&) {
   if (Verdict verdict = supportsImage(node); !verdict) return verdict;
-  const Shape& weights = node.inputs[1]->shape();
-  const int64_t groups = node.as<ConvAttrs>().groups;
-  const int64_t taps = numElements(Shape(weights.begin() + 2, weights.end())).value();
-  if (!weights[0].isConstant(groups) || !weights[1].isConstant(1))
-    return Verdict::no("needs one filter for each channel");
-  if (taps > kMostDepthwiseTaps || groups > Windows::kMostChannels)
-    return Verdict::no("takes filters of 128 taps and 4096 channels at most");
+  if (!hasFilterPerChannel(node.inputs[1]->shape(), node.as<ConvAttrs>().groups))
+    return Verdict::no("needs a filter for each channel, of 128 taps and 4096 channels at most");
   return Verdict::yes();
 }
 
