@@ -9,6 +9,7 @@
 //
 // Of bytes with one scale and zero point, where backends have products of integers.
 #include <algorithm>
+#include <span>
 
 #include "ir/rewrite.h"
 #include "ops/gemm_int8.h"
@@ -38,13 +39,18 @@ bool isMaximum(const Node& node) {
 bool movesElements(const Node& node) {
   if (node.op == &ops::Pool) return isMaximum(node);
   return node.op == &ops::Transpose || node.op == &ops::Reshape || node.op == &ops::Slice ||
-         node.op == &ops::Concat;
+         node.op == &ops::Concat || node.op == &ops::Gather;
+}
+
+// The inputs whose elements it moves; of Gather the first, the others say which.
+std::span<Value* const> movedInputs(const Node& node) {
+  return std::span(node.inputs).first(node.op == &ops::Gather ? 1 : node.inputs.size());
 }
 
 // Dequantisation of all inputs alike.
 std::optional<Dequantized> dequantizedInputs(const Node& node) {
   std::optional<Dequantized> first;
-  for (const Value* input : node.inputs) {
+  for (const Value* input : movedInputs(node)) {
     const std::optional<Dequantized> each = dequantized(input);
     if (!each || !isOneNumber(*each->scale) || (each->zero && !isOneNumber(*each->zero)))
       return std::nullopt;
@@ -65,9 +71,9 @@ bool sinkThrough(Graph& graph, Node* node) {
   std::vector<Value*> operands = node->input(0)->producer->inputs;
   const size_t place =
       std::find(operands.begin(), operands.end(), parameters->values) - operands.begin();
-  std::vector<Value*> bytes;
-  for (const Value* input : node->inputs) bytes.push_back(dequantized(input)->values);
-  const std::vector<Value*> floats = node->inputs;
+  std::vector<Value*> bytes = node->inputs;
+  const std::vector<Value*> floats(movedInputs(*node).begin(), movedInputs(*node).end());
+  for (size_t i = 0; i < floats.size(); ++i) bytes[i] = dequantized(floats[i])->values;
   graph.setInputs(node, bytes);
   graph.inferTypes(node);
   Value* result = node->output();
