@@ -25,8 +25,8 @@ bool isOneNumber(const Value& value);  // of any rank
 // One number, or one for each slice of dimension `axis` of a tensor of this rank.
 bool liesAlong(const Value& value, int64_t axis, int64_t rank);
 
-// Whether a ConvInteger of these weights has a filter for each channel, of few enough taps (128) and
-// channels (4096) for kernels that sum up each by itself.
+// Whether a ConvInteger of these weights has a filter for each channel, of few enough taps (128)
+// and channels (4096) for kernels that sum up each by itself.
 bool hasFilterPerChannel(const Shape& weights, int64_t groups);
 
 }  // namespace camshaft

@@ -10,8 +10,8 @@
 //
 // Where backends have products of integers, quantised values stay bytes: what makes them can ride
 // on the product, what reads one of them has a table for each byte, and what reads two is done in
-// one pass. So an expression does not go on beyond them, unless it then is one of a single tensor of
-// bytes; and dequantisation is done by each of its readers.
+// one pass. So an expression does not go on beyond them, unless it then is one of a single tensor
+// of bytes; and dequantisation is done by each of its readers.
 #include <algorithm>
 
 #include "ir/rewrite.h"

@@ -49,8 +49,8 @@ struct Product {
   bool sumsRows = false;
 };
 
-// Writes rows [row, row + count) as a strip; `scratch` has room for one more, as rows of whole steps,
-// and for a few bytes that are written behind it.
+// Writes rows [row, row + count) as a strip; `scratch` has room for one more, as rows of whole
+// steps, and for a few bytes that are written behind it.
 inline constexpr int64_t kScratchSlack = 64;
 using PackStrip = FunctionRef<void(int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch)>;
 
