@@ -51,7 +51,10 @@ std::vector<Value*> pending(Emission& at, const LayerCore& layer, const Error& m
 // A failed emission leaves the graph as it was. An output of a layer is never one of its inputs: a
 // layer that changes nothing becomes an Identity.
 Emitted emit(Graph& graph, const LayerCore& layer, Node* before) {
-  Emission at{graph, layer.name, {}, before, {}};
+  Emission at{
+      graph, layer.name,
+      {},    before,
+      {},    layer.network.getFlag(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)};
   for (const Tensor* input : layer.inputs) at.inputs.push_back(input ? input->value() : nullptr);
   const Node* last = lastBefore(graph, before);
   Emitted result;

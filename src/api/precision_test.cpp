@@ -31,6 +31,20 @@ Feed feedOf(const std::vector<T>& x) {
   return {"x", Dims2(2, 2), x.data()};
 }
 
+// kFLOAT and kHALF are compatible where types are not strict.
+TEST(Precision, ElementsOfHalfAndFloatMeetInFloat) {
+  Client client;
+  ITensor* x = client.input("x", Dims2(1, 2), DataType::kHALF);
+  const std::vector<float> third{1.0f / 3, 70000};
+  ITensor* c = client.network->addConstant(Dims2(1, 2), weightsOf(third))->getOutput(0);
+  auto* sum = client.network->addElementWise(*x, *c, ElementWiseOperation::kSUM);
+  ASSERT_TRUE(sum) << client.logger.errors.back();
+  EXPECT_EQ(sum->getOutput(0)->getType(), DataType::kFLOAT);
+  client.output(sum->getOutput(0), "y");
+  const std::vector<Half> data{Half(1.0f), Half(2.0f)};
+  EXPECT_THAT(client.run({{"x", Dims2(1, 2), data.data()}}), ElementsAre(1 + third[0], 70002));
+}
+
 // The error that ended the last build.
 std::string buildError(Client& client) {
   EXPECT_FALSE(client.build());
@@ -115,6 +129,10 @@ TEST(Precision, StronglyTypedNetworksKeepTheirTypes) {
   EXPECT_FALSE(product->precisionIsSet());
   client.network->getInput(0)->setType(DataType::kHALF);
   EXPECT_EQ(client.network->getInput(0)->getType(), DataType::kFLOAT);
+  ITensor* x = client.network->getInput(0);
+  ITensor* half = client.network->addCast(*x, DataType::kHALF)->getOutput(0);
+  EXPECT_FALSE(client.network->addElementWise(*x, *half, ElementWiseOperation::kSUM));
+  EXPECT_TRUE(client.reported("cast one of them"));
   client.config->setFlag(BuilderFlag::kFP16);
   EXPECT_THAT(buildError(client),
               HasSubstr("builder flag kFP16 cannot be set for a strongly typed network"));

@@ -13,10 +13,11 @@ namespace camshaft::api {
 
 struct Emission {
   Graph& graph;
-  std::string name;            // the layer's, which its nodes get too
-  std::vector<Value*> inputs;  // null: absent
-  Node* before = nullptr;      // null: at the end
-  std::string problem;         // why the layer cannot be built yet
+  std::string name;              // the layer's, which its nodes get too
+  std::vector<Value*> inputs;    // null: absent
+  Node* before = nullptr;        // null: at the end
+  std::string problem;           // why the layer cannot be built yet
+  bool isStronglyTyped = false;  // the network
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
   Value* input(size_t i) const;  // throws when it is absent

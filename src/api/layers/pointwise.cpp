@@ -127,9 +127,17 @@ std::vector<Value*> ElementWiseParams::emit(Emission& at) const {
   const auto op = scalarOf(kElementWise, operation);
   if (!op) at.invalid("was given an unknown elementwise operation ", static_cast<int>(operation));
   Value *a = at.input(0), *b = at.input(1);
-  if (a->dataType() != b->dataType())
-    at.invalid("combines '", a->name, "' of type ", a->dataType(), " with '", b->name, "' of type ",
-               b->dataType(), "; cast one of them");
+  // Types of a weakly typed network are storage: those of one kind meet in the wider one.
+  const auto isHalfOrFloat = [](const Value* value) {
+    return value->dataType() == DataType::kF32 || value->dataType() == DataType::kF16;
+  };
+  if (a->dataType() != b->dataType()) {
+    if (at.isStronglyTyped || !isHalfOrFloat(a) || !isHalfOrFloat(b))
+      at.invalid("combines '", a->name, "' of type ", a->dataType(), " with '", b->name,
+                 "' of type ", b->dataType(), "; cast one of them");
+    a = at.cast(a, DataType::kF32);
+    b = at.cast(b, DataType::kF32);
+  }
   return {addBinary(at.graph, *op, at.name, a, b, at.before)};
 }
 
