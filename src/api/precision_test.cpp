@@ -128,6 +128,7 @@ TEST(Precision, StronglyTypedNetworksKeepTheirTypes) {
   EXPECT_TRUE(client.reported("add a cast layer"));
   EXPECT_FALSE(product->precisionIsSet());
   client.network->getInput(0)->setType(DataType::kHALF);
+  EXPECT_TRUE(client.reported("add a cast layer"));
   EXPECT_EQ(client.network->getInput(0)->getType(), DataType::kFLOAT);
   ITensor* x = client.network->getInput(0);
   ITensor* half = client.network->addCast(*x, DataType::kHALF)->getOutput(0);
