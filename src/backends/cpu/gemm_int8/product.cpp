@@ -156,16 +156,17 @@ int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int t
 
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish) {
-  const auto& [layout, m, n, k, packedColumns, sumsRows] = product;
+  const Layout& layout = *product.layout;
+  const int64_t m = product.m, n = product.n, k = product.k;
   if (m == 0 || n == 0) return;
-  const Multiplier& multiplier = multiplierFor(*layout, m);
+  const Multiplier& multiplier = multiplierFor(layout, m);
   const Tasks tasks = divide(product, pool.threads());
-  const int64_t stripRows = layout->stripRows, stripBytes = layout->stripBytes(k);
+  const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
                               static_cast<double>(tasks.columns) * static_cast<double>(k);
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier);
-    const Worker worker(workspace, thread, *layout, m, k);
+    const Worker worker(workspace, thread, layout, m, k);
     alignas(64) int32_t sums[kBlockRows * kBlockColumns];
     for (int64_t task = begin; task < end; ++task) {
       const int64_t row = task % tasks.rowTasks * tasks.rows, rows = std::min(tasks.rows, m - row);
@@ -173,19 +174,19 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       for (int64_t done = 0; done < rows; done += stripRows) {
         uint8_t* strip = worker.strips + done / stripRows * stripBytes;
         pack(row + done, std::min(stripRows, rows - done), strip, worker.scratch);
-        if (sumsRows) sumStrip(*layout, strip, k, worker.rowSums + done);
+        if (product.sumsRows) sumStrip(layout, strip, k, worker.rowSums + done);
       }
       const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
       for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
         const int64_t columns = std::min(kBlockColumns, n - column);
         multiplier.multiply({.a = worker.strips,
-                             .b = reinterpret_cast<const int8_t*>(packedColumns) +
-                                  column / kBlockColumns * layout->blockBytes(k),
+                             .b = reinterpret_cast<const int8_t*>(product.packedColumns) +
+                                  column / kBlockColumns * layout.blockBytes(k),
                              .k = k,
                              .rows = rows,
                              .columns = columns,
                              .sums = sums});
-        finish({sums, sumsRows ? worker.rowSums : nullptr, row, column, rows, columns});
+        finish({sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns});
       }
     }
   };

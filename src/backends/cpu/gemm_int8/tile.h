@@ -67,7 +67,7 @@ class TileScope {
   TileScope& operator=(const TileScope&) = delete;
 
  private:
-  const bool active_;
+  [[maybe_unused]] const bool active_;  // other CPUs than x86 have no tiles
 };
 
 // tile_vector.cpp: Highway's vectors.

@@ -17,7 +17,6 @@ constexpr size_t kMostTimed = 6;
 // What a thread computes: `width` channels of rows x columns neighbouring places.
 struct Share {
   int width = 1, rows = 1, columns = 1;
-  friend bool operator==(const Share&, const Share&) = default;
 };
 int64_t pack(const Share& share) { return share.width | share.rows << 8 | share.columns << 16; }
 Share unpack(int64_t packed) {

@@ -268,7 +268,7 @@ std::optional<std::string> rebuild(CUgraph recorded, CUcontext from, GraphBuilde
   GraphPoint ends;
   for (const auto& [old, node] : made)
     if (std::none_of(edges.begin(), edges.end(),
-                     [&](const Edge& edge) { return edge.from == old; }))
+                     [from = old](const Edge& edge) { return edge.from == from; }))
       ends.add(node, typeOf(old) == CU_GRAPH_NODE_TYPE_KERNEL);
   if (!made.empty()) graph.continueFrom(std::move(ends));
   return std::nullopt;

@@ -61,7 +61,7 @@ std::shared_ptr<const AttentionPlan> planFor(const AttentionState& state,
       plan = planAnew(
           graph, {}, workspaceBytes,
           str("an attention of ", sizes.queryLength, " queries and ", sizes.keyLength, " keys"));
-    return std::make_shared<const AttentionPlan>(std::move(graph), std::move(plan));
+    return std::make_shared<const AttentionPlan>(AttentionPlan{std::move(graph), std::move(plan)});
   });
 }
 

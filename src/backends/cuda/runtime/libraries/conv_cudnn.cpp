@@ -67,7 +67,7 @@ std::shared_ptr<const ConvPlan> planFor(const ConvState& state, const ConvProble
     if (!plan)
       plan = planAnew(graph, convRules(actual), workspaceBytes,
                       str("a convolution of ", join(actual.image, "x"), " pixels"));
-    return std::make_shared<const ConvPlan>(std::move(graph), std::move(plan));
+    return std::make_shared<const ConvPlan>(ConvPlan{std::move(graph), std::move(plan)});
   });
 }
 
