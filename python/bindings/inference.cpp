@@ -127,8 +127,9 @@ nb::object inferOnHost(IExecutionContext& context, const nb::dict& inputs) {
     const DataType type = engine.getTensorDataType(name);
     const Dims dims = context.getTensorShape(name);
     const char* numpyType = numpyName(type);
-    if (!numpyType || std::any_of(dims.d, dims.d + dims.nbDims, [](int64_t d) { return d < 0; }))
-      return nb::none();
+    const bool isKnown = dims.nbDims >= 0 && std::none_of(dims.d, dims.d + dims.nbDims,
+                                                          [](int64_t size) { return size < 0; });
+    if (!numpyType || !isKnown) return nb::none();
     nb::object array;
     if (engine.getTensorIOMode(name) == TensorIOMode::kINPUT) {
       PyObject* value = PyDict_GetItem(inputs.ptr(), textOf(name).ptr());
