@@ -56,8 +56,8 @@ int setClass(PyObject* self, PyObject* value, void*) {
   }
   if (wanted.is(nb::handle(self).type())) return 0;
   // Python's own setter. Since 3.12 the dictionary of `object` is reached by attribute only.
-  const nb::object descriptor = nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type))
-                                    .attr("__dict__")["__class__"];
+  const nb::object descriptor =
+      nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type)).attr("__dict__")["__class__"];
   return Py_TYPE(descriptor.ptr())->tp_descr_set(descriptor.ptr(), self, wanted.ptr());
 }
 
