@@ -86,8 +86,10 @@ bool sinkThrough(Graph& graph, Node* node) {
   graph.setInputs(dequantization, inputs);
   graph.rename(result, graph.uniqueName(name + "_quantised"));
   graph.rename(wide, name);
-  for (Value* value : floats)
-    if (value->producer) graph.eraseIfDead(value->producer);
+  // One that is joined with itself goes once.
+  for (auto value = floats.begin(); value != floats.end(); ++value)
+    if (std::find(floats.begin(), value, *value) == value && (*value)->producer)
+      graph.eraseIfDead((*value)->producer);
   return true;
 }
 
