@@ -18,6 +18,7 @@
 #include "passes/bound_expr.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/quantisation.h"
 
 namespace camshaft {
 
@@ -47,12 +48,16 @@ static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op
 }
 
 // Kernels of real numbers store real numbers: what is quantised behind them is bytes in a step of
-// its own, and what follows works on these.
+// its own, and what follows works on these. Products of integers store bytes; that they dequantise
+// again is quick for what was rounded once.
 static bool storesResult(const Node* anchor, const Node* node, const PassOptions& options) {
-  const DataType type = node->output()->dataType();
-  if (!options.fusion.integerProducts || (type != DataType::kU8 && type != DataType::kI8))
-    return true;
-  return anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
+  if (!options.fusion.integerProducts) return true;
+  const bool isOfIntegers = anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
+  if (isByte(node->output())) return isOfIntegers;
+  if (!isByte(anchor->output()) || !anchor->epilogue) return true;
+  const auto& code = anchor->epilogue->expr.code();
+  return std::count_if(code.begin(), code.end(),
+                       [](const ScalarInstruction& i) { return i.op == ScalarOp::kRound; }) <= 1;
 }
 
 static bool fuseInto(Graph& graph, Node* anchor, Node* node) {

@@ -20,6 +20,7 @@
 #include "passes/bound_expr.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/quantisation.h"
 
 namespace camshaft {
 
@@ -29,10 +30,6 @@ constexpr size_t kMaxInputs = 8;
 
 static bool isPointwise(const Node* node) {
   return node && node->op == &ops::Pointwise && !node->epilogue;
-}
-
-static bool isByte(const Value* value) {
-  return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
 }
 
 static bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }

@@ -8,6 +8,10 @@
 
 namespace camshaft {
 
+inline bool isByte(const Value* value) {
+  return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
+}
+
 struct Dequantized {
   Value *values, *scale, *zero;  // zero: null when there is none
 };
