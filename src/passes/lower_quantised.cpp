@@ -13,7 +13,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/gemm.h"
-#include "ops/gemm_int4.h"
+#include "ops/gemm_nbits.h"
 #include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"

@@ -16,7 +16,7 @@ struct RuntimeKernel;
   FAMILY(index)                       \
   FAMILY(gemm)                        \
   FAMILY(gemm_int8)                   \
-  FAMILY(gemm_int4)                   \
+  FAMILY(gemm_nbits)                  \
   FAMILY(conv)                        \
   FAMILY(pool)                        \
   FAMILY(reduce)                      \

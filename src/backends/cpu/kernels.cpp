@@ -24,7 +24,7 @@ constexpr Entry kTable[] = {
     {&ops::MatMulInteger, gemm_int8::kernels},
     {&ops::ConvInteger, gemm_int8::kernels},
     {&ops::DynamicQuantize, gemm_int8::kernels},
-    {&ops::MatMulNBits, gemm_int4::kernels},
+    {&ops::MatMulNBits, gemm_nbits::kernels},
     {&ops::Reduce, reduce::kernels},
     {&ops::ArgReduce, reduce::kernels},
     {&ops::CumSum, reduce::kernels},

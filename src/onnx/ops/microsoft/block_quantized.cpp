@@ -2,7 +2,7 @@
 #include "onnx/formula.h"
 #include "onnx/ops/quantize.h"
 #include "onnx/size_rules.h"
-#include "ops/gemm_int4.h"
+#include "ops/gemm_nbits.h"
 #include "ops/index.h"
 
 namespace camshaft::onnx::importer {

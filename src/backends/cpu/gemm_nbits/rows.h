@@ -2,9 +2,9 @@
 // then the sums of their blocks.
 #pragma once
 
-#include "backends/cpu/gemm_int4/params.h"
+#include "backends/cpu/gemm_nbits/params.h"
 
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 inline int64_t paddedDepth(const BlockParams& params) { return params.blocks() * params.blockSize; }
 
@@ -13,4 +13,4 @@ inline int64_t rowsWorkspaceBytes(int64_t m, const BlockParams& params) {
   return m * floats * static_cast<int64_t>(sizeof(float));
 }
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits

@@ -6,14 +6,14 @@
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
-#include "backends/cpu/gemm_int4/blocks.h"
-#include "backends/cpu/gemm_int4/params.h"
-#include "backends/cpu/gemm_int4/rows.h"
+#include "backends/cpu/gemm_nbits/blocks.h"
+#include "backends/cpu/gemm_nbits/params.h"
+#include "backends/cpu/gemm_nbits/rows.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "support/error.h"
 
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 namespace {
 
@@ -123,4 +123,4 @@ constexpr RuntimeKernel kLaunchers[] = {{kBlocks, load, launch, fits}};
 
 std::span<const RuntimeKernel> launchers() { return kLaunchers; }
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits

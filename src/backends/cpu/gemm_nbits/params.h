@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 inline constexpr char kBlocks[] = "cpu/gemm_f32_blocks_of_bits";
 
@@ -17,4 +17,4 @@ struct BlockParams {
   int64_t blocks() const { return (k + blockSize - 1) / blockSize; }
 };
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits

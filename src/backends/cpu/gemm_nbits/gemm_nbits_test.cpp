@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(GemmInt4, MatchesWithAndWithoutZeroPoints) {
+TEST(GemmNBits, MatchesWithAndWithoutZeroPoints) {
   for (const int bits : {2, 4, 8})
     for (const std::string zeros : {"", "%z: u8[37, 3], ", "%z: f32[37, 3], "})
       expectKernelsMatch(
@@ -25,7 +25,7 @@ TEST(GemmInt4, MatchesWithAndWithoutZeroPoints) {
            .tolerance = 1e-4});
 }
 
-TEST(GemmInt4, TakesLongRows) {
+TEST(GemmNBits, TakesLongRows) {
   expectKernelsMatch({.graph =
                           "graph g(%x: f32[3, 1000], %w: u8[64, 8, 64], %s: f32[64, 8]) { "
                           "%y = MatMulNBits(%x, %w, %s) {bits = 4, block_size = 128} return %y }",
@@ -34,7 +34,7 @@ TEST(GemmInt4, TakesLongRows) {
                       .tolerance = 1e-4});
 }
 
-TEST(GemmInt4, SaysWhatItDoesNotTake) {
+TEST(GemmNBits, SaysWhatItDoesNotTake) {
   EXPECT_THAT(refusalsOf("graph g(%x: f32[1, 8], %w: u8[1, 1, 2], %s: f32[1, 1]) { "
                          "%y = MatMulNBits(%x, %w, %s) {bits = 2, block_size = 8} return %y }"),
               HasSubstr("needs blocks of whole words, 16 weights"));

@@ -1,14 +1,14 @@
-#include "backends/cpu/gemm_int4/blocks.h"
+#include "backends/cpu/gemm_nbits/blocks.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/gemm_int4/blocks.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm_nbits/blocks.cpp"
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace camshaft::cpu::gemm_int4::HWY_NAMESPACE {
+namespace camshaft::cpu::gemm_nbits::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -110,11 +110,11 @@ void multiplyOnePanel(const BlockWeights& weights, int64_t panel, const Rows& ro
              to + lane);
 }
 
-}  // namespace camshaft::cpu::gemm_int4::HWY_NAMESPACE
+}  // namespace camshaft::cpu::gemm_nbits::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 HWY_EXPORT(multiplyOnePanel);
 
@@ -123,5 +123,5 @@ void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows,
   HWY_DYNAMIC_DISPATCH(multiplyOnePanel)(weights, panel, rows, factor, to);
 }
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits
 #endif  // HWY_ONCE

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 inline constexpr int64_t kPanelColumns = 16;
 inline constexpr int64_t kMaxRows = 8;
@@ -43,4 +43,4 @@ struct Rows {
 void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
                    float* to);
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits

@@ -1,4 +1,4 @@
-#include "ops/gemm_int4.h"
+#include "ops/gemm_nbits.h"
 
 #include "ops/rules.h"
 #include "ops/walk.h"

@@ -3,13 +3,13 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
-#include "backends/cpu/gemm_int4/blocks.h"
-#include "backends/cpu/gemm_int4/params.h"
-#include "backends/cpu/gemm_int4/rows.h"
+#include "backends/cpu/gemm_nbits/blocks.h"
+#include "backends/cpu/gemm_nbits/params.h"
+#include "backends/cpu/gemm_nbits/rows.h"
 #include "backends/cpu/prepare_common.h"
-#include "ops/gemm_int4.h"
+#include "ops/gemm_nbits.h"
 
-namespace camshaft::cpu::gemm_int4 {
+namespace camshaft::cpu::gemm_nbits {
 
 namespace {
 
@@ -109,4 +109,4 @@ constexpr Kernel kKernels[] = {
 
 KernelList kernels() { return kKernels; }
 
-}  // namespace camshaft::cpu::gemm_int4
+}  // namespace camshaft::cpu::gemm_nbits
