@@ -104,6 +104,10 @@ struct BuildBackend {
   // the host.
   std::vector<CompiledCode> (*compile)(std::span<const std::string> sources,
                                        const BuildTarget& target) = nullptr;
+  // The front part of a step's parameters that says what it computes, where the rest is a plan for
+  // that which a library may write otherwise each time. Null: all of them say it.
+  std::span<const std::byte> (*problemOf)(std::string_view kernel,
+                                          std::span<const std::byte> params) = nullptr;
   // Is told what will be prepared, to work out with many threads what takes long. Null: nothing
   // does.
   void (*prefetch)(std::span<const Preparation> preparations,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backends/backends.h"
 #include "compiler/plugin_record.h"
 #include "ops/control_flow.h"
 #include "ops/conv.h"
@@ -194,21 +195,30 @@ CompileOptions settingsOf(const RefitRecord& record, const Plan& plan) {
   return options;
 }
 
+// What they compute; the plan at hand keeps its own way to do that.
+bool haveSameProblem(const Step& a, const Step& b, std::string_view device) {
+  if (a.params == b.params) return true;
+  return std::ranges::any_of(buildBackends(device), [&](const BuildBackend* backend) {
+    return backend->problemOf && std::ranges::equal(backend->problemOf(a.kernel, a.params),
+                                                    backend->problemOf(b.kernel, b.params));
+  });
+}
+
 // Everything but the device code, which is that of the same source, and what the inspector shows.
-bool isSame(const Step& a, const Step& b) {
-  return a.kind == b.kind && a.name == b.name && a.kernel == b.kernel && a.params == b.params &&
-         a.inputs == b.inputs && a.outputs == b.outputs && a.dimArgs == b.dimArgs &&
-         a.workspace == b.workspace && a.bindSlots == b.bindSlots && a.bindMin == b.bindMin &&
-         a.bindMax == b.bindMax && a.dimBegin == b.dimBegin && a.dimEnd == b.dimEnd &&
-         a.bodies == b.bodies && a.carried == b.carried;
+bool isSame(const Step& a, const Step& b, std::string_view device) {
+  return a.kind == b.kind && a.name == b.name && a.kernel == b.kernel &&
+         haveSameProblem(a, b, device) && a.inputs == b.inputs && a.outputs == b.outputs &&
+         a.dimArgs == b.dimArgs && a.workspace == b.workspace && a.bindSlots == b.bindSlots &&
+         a.bindMin == b.bindMin && a.bindMax == b.bindMax && a.dimBegin == b.dimBegin &&
+         a.dimEnd == b.dimEnd && a.bodies == b.bodies && a.carried == b.carried;
 }
 
 // What would be another plan, in words; empty when they differ in nothing that counts.
 std::string differenceOf(const Plan& was, const Plan& is);
 
-std::string differenceOf(const ProfilePlan& was, const ProfilePlan& is) {
+std::string differenceOf(const ProfilePlan& was, const ProfilePlan& is, std::string_view device) {
   for (size_t i = 0; i < std::min(was.steps.size(), is.steps.size()); ++i)
-    if (!isSame(was.steps[i], is.steps[i])) return str("layer '", was.steps[i].name, "'");
+    if (!isSame(was.steps[i], is.steps[i], device)) return str("layer '", was.steps[i].name, "'");
   const bool same = was.steps.size() == is.steps.size() && was.inputs == is.inputs &&
                     was.slotCount == is.slotCount && was.dimProgram == is.dimProgram &&
                     was.firstPhaseEnd == is.firstPhaseEnd && was.sizeChecks == is.sizeChecks &&
@@ -235,7 +245,7 @@ std::string differenceOf(const Plan& was, const Plan& is) {
       was.bodies.size() != is.bodies.size())
     return "its inputs and outputs";
   for (size_t i = 0; i < was.profiles.size(); ++i)
-    if (std::string what = differenceOf(was.profiles[i], is.profiles[i]); !what.empty())
+    if (std::string what = differenceOf(was.profiles[i], is.profiles[i], was.device); !what.empty())
       return what;
   for (size_t i = 0; i < was.bodies.size(); ++i)
     if (std::string what = differenceOf(*was.bodies[i], *is.bodies[i]); !what.empty()) return what;

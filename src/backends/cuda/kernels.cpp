@@ -2,6 +2,7 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/families.h"
 #include "backends/cuda/libraries/prefetch.h"
+#include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/services.h"
 #include "ops/ops.h"
 #include "support/error.h"
@@ -62,6 +63,7 @@ const BuildBackend& buildBackend() {
                                          .fusion = kGeneratedKernels,
                                          .stores16Bit = true,
                                          .compile = compile,
+                                         .problemOf = problemOf,
                                          .prefetch = prefetchPlans};
   return kBackend;
 }

@@ -241,4 +241,17 @@ AttentionProblem readAttentionProblem(ByteReader& reader) {
   return problem;
 }
 
+std::span<const std::byte> problemOf(std::string_view kernel, std::span<const std::byte> params) {
+  ByteReader reader(params, "the parameters of a library's kernel");
+  if (kernel == kGemmKernel)
+    readGemmProblem(reader);
+  else if (kernel == kConvKernel)
+    readConvProblem(reader);
+  else if (kernel == kAttentionKernel)
+    readAttentionProblem(reader);
+  else
+    return params;
+  return params.first(reader.position());
+}
+
 }  // namespace camshaft::cuda

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/data_type.h"
@@ -182,6 +183,10 @@ std::string refusal(const AttentionProblem& problem);
 void write(ByteWriter& writer, const GemmProblem& problem);
 void write(ByteWriter& writer, const ConvProblem& problem);
 void write(ByteWriter& writer, const AttentionProblem& problem);
+// The bytes of the problem alone in the parameters of a run-time kernel; of kernels that are not a
+// library's, all.
+std::span<const std::byte> problemOf(std::string_view kernel, std::span<const std::byte> params);
+
 GemmProblem readGemmProblem(ByteReader& reader);
 ConvProblem readConvProblem(ByteReader& reader);
 AttentionProblem readAttentionProblem(ByteReader& reader);

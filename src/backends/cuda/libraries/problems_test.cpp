@@ -31,6 +31,18 @@ std::vector<std::byte> bytesOf(const Problem& problem) {
   return writer.take();
 }
 
+// Two plans for one problem, as a library writes them.
+TEST(LibraryProblems, AreTheFrontOfParameters) {
+  const std::vector<std::byte> problem = bytesOf(convolution());
+  std::vector<std::byte> first = problem, second = problem;
+  first.resize(problem.size() + 7, std::byte{1});
+  second.resize(problem.size() + 300, std::byte{2});
+  for (const auto& params : {first, second})
+    EXPECT_THAT(problemOf(kConvKernel, params), testing::ElementsAreArray(problem));
+  EXPECT_EQ(problemOf("cuda/another", first).size(), first.size());
+  EXPECT_THROW(problemOf(kConvKernel, std::span(first).first(5)), Error);
+}
+
 TEST(LibraryProblems, RoundTrips) {
   GemmProblem gemm{.typeA = DataType::kF8E4M3,
                    .typeB = DataType::kF8E5M2,
