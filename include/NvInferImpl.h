@@ -90,6 +90,7 @@ class ISoftMaxLayer;
 class ISqueezeLayer;
 class ITensor;
 class ITimingCache;
+class IThreadPool;
 class ITopKLayer;
 class ITripLimitLayer;
 class IUnaryLayer;

@@ -2,6 +2,7 @@
 
 // Run time: load an engine file, inspect it, run it, give it other weights.
 
+#include "CamshaftThreads.h"
 #include "NvInferCallbacks.h"
 #include "NvInferContext.h"
 #include "NvInferEngine.h"
@@ -38,6 +39,11 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   // Most threads, the caller's included, that engines loaded from now on use to run; at least 1.
   bool setMaxThreads(int32_t maxThreads) noexcept { return mImpl->setMaxThreads(maxThreads); }
   int32_t getMaxThreads() const noexcept { return mImpl->getMaxThreads(); }
+  // Camshaft's own: the application's threads, on which engines loaded from now on share their
+  // loops; null: threads that all engines of the process have in common. Borrowed: it must outlive
+  // them.
+  void setThreadPool(IThreadPool* pool) noexcept { mImpl->setThreadPool(pool); }
+  IThreadPool* getThreadPool() const noexcept { return mImpl->getThreadPool(); }
 
   // Refused: there is no DLA, and the core is -1.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }

@@ -56,6 +56,8 @@ class CAMSHAFT_API VRuntime : public VRoot {
 
   // Camshaft
   virtual ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept = 0;
+  virtual void setThreadPool(IThreadPool* pool) noexcept = 0;
+  virtual IThreadPool* getThreadPool() const noexcept = 0;
 };
 
 class CAMSHAFT_API VRefitter : public VRoot {

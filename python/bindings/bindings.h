@@ -32,6 +32,7 @@ void bindConfig(nb::module_& m);
 void bindBuilder(nb::module_& m);
 void bindDevice(nb::module_& m);
 void bindRuntime(nb::module_& m);
+void bindThreadPool(nb::class_<nvinfer1::IRuntime>& c);
 void bindEngine(nb::module_& m);
 void bindContext(nb::module_& m);
 void bindInference(nb::module_& m);

@@ -75,6 +75,7 @@ void bindRuntime(nb::module_& m) {
                    raising(&IRuntime::setEngineHostCodeAllowed))
       .def_prop_rw("error_recorder", &IRuntime::getErrorRecorder, &IRuntime::setErrorRecorder,
                    nb::for_setter(nb::keep_alive<1, 2>()), nb::for_setter(nb::arg().none()));
+  bindThreadPool(c);
   bindEngine(m);
   bindContext(m);
   bindInference(m);

@@ -247,7 +247,7 @@ class Builder final : public Implements<IBuilder> {
     return build<ICudaEngine*>(network, config, nullptr, [&](std::vector<std::byte> file) {
       return new Engine(
           std::make_shared<LoadedEngine>(readEngine(file), wrapperFor(allocator_), loader()),
-          reporter_, maxThreads_);
+          reporter_, ThreadSettings{.most = maxThreads_});
     });
   }
 

@@ -8,6 +8,7 @@
 #include "api/formats.h"
 #include "api/inspector.h"
 #include "engine/engine_file.h"
+#include "support/guest_threads.h"
 #include "support/utf8.h"
 
 namespace camshaft::api {
@@ -47,7 +48,16 @@ static const std::vector<int64_t>& partOf(const InputRange& range, OptProfileSel
                                               : range.max;
 }
 
-Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads)
+std::unique_ptr<ThreadPool> ThreadSettings::make() const {
+  if (!pool) return std::make_unique<ThreadPool>(most);
+  const auto schedule = [pool = pool](IThreadPool::Task task, void* argument) {
+    return pool->schedule(task, argument);
+  };
+  return std::make_unique<ThreadPool>(most, std::make_shared<GuestThreads>(most - 1, schedule));
+}
+
+Engine::Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter,
+               ThreadSettings threads)
     : loaded_(std::move(loaded)), reporter_(reporter), threads_(threads) {
   if (loaded_->device()) device_ = std::make_unique<DeviceAccess>(*loaded_->device(), reporter_);
   for (const auto* tensors : {&plan().inputs, &plan().outputs})
@@ -75,8 +85,8 @@ IExecutionContext* Engine::createExecutionContext(
                            : strategy == Strategy::kON_PROFILE_CHANGE
                                ? Context::ArenaOwner::kPerProfile
                                : Context::ArenaOwner::kContext;
-        return new ExecutionContext(*this, std::make_shared<Context>(loaded_, threads_, owner),
-                                    strategy, reporter_);
+        return new ExecutionContext(
+            *this, std::make_shared<Context>(loaded_, threads_.make(), owner), strategy, reporter_);
       },
       OutOfMemory{"out of memory while creating an execution context"});
 }

@@ -11,6 +11,7 @@
 #include "api/link.h"
 #include "api/report.h"
 #include "runtime/loaded_engine.h"
+#include "support/thread_pool.h"
 
 namespace camshaft::api {
 
@@ -29,9 +30,18 @@ IoRef requireIo(const Plan& plan, const char* name);
 constexpr nvinfer1::TacticSources kAllTacticSources =
     (1u << nvinfer1::EnumMax<nvinfer1::TacticSource>()) - 1;
 
+// What contexts of an engine run on.
+struct ThreadSettings {
+  int most = 1;                           // threads, that of the caller included
+  nvinfer1::IThreadPool* pool = nullptr;  // the application's; null: the threads of the process
+
+  std::unique_ptr<ThreadPool> make() const;
+};
+
 class Engine final : public Implements<nvinfer1::ICudaEngine> {
  public:
-  Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter, int threads);
+  Engine(std::shared_ptr<const LoadedEngine> loaded, const Reporter& reporter,
+         ThreadSettings threads);
 
   const LoadedEngine& loaded() const { return *loaded_; }
   std::shared_ptr<const LoadedEngine> shared() const { return loaded_; }
@@ -157,7 +167,7 @@ class Engine final : public Implements<nvinfer1::ICudaEngine> {
   std::unique_ptr<DeviceAccess> device_;  // null: a CPU engine
   int64_t hostBudget_ = -1;               // of weights, as it was set for a CPU engine; -1: all
   Reporter reporter_;
-  int threads_;
+  ThreadSettings threads_;
   std::map<std::string, std::string, std::less<>> formatTexts_;  // by input or output
   mutable std::map<const std::vector<int64_t>*, std::vector<int32_t>> narrowValues_;
   mutable std::mutex narrowing_;

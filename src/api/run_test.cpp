@@ -1,10 +1,12 @@
 // Building and running through the public API: progress, caches, profilers, allocators, threads.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "api/test_client.h"
+#include "testing/task_queue.h"
 
 namespace camshaft::api {
 namespace {
@@ -212,6 +214,46 @@ TEST(Running, ContextsInTwoThreadsAgree) {
   second.join();
   EXPECT_EQ(results[0], expected);
   EXPECT_EQ(results[1], expected);
+}
+
+class ApplicationThreads : public IThreadPool {
+ public:
+  bool schedule(Task task, void* argument) noexcept override {
+    ++scheduled;
+    queue_.add(task, argument);
+    return true;
+  }
+  std::atomic<int> scheduled{0};
+
+ private:
+  TaskQueue queue_{2};
+};
+
+TEST(Running, LoopsGoToTheThreadsOfTheApplication) {
+  Client client;
+  client.output(client.network->addUnary(*client.input("x", Dims2(512, 1024)), UnaryOperation::kEXP)
+                    ->getOutput(0),
+                "y");
+  const std::unique_ptr<IHostMemory> file(
+      client.builder->buildSerializedNetwork(*client.network, *client.config));
+  ASSERT_TRUE(file);
+  const std::vector<float> x(512 * 1024, 0.25f);
+  std::vector<float> results[2];
+  ApplicationThreads threads;
+  for (auto& result : results) {
+    const std::unique_ptr<ICudaEngine> engine(
+        client.runtime->deserializeCudaEngine(file->data(), file->size()));
+    ASSERT_TRUE(engine);
+    for (int run = 0; run < 20; ++run)
+      result = client.runEngine(*engine, {{"x", Dims2(512, 1024), x.data()}});
+    EXPECT_EQ(client.runtime->getThreadPool(), &result == results ? nullptr : &threads);
+    client.runtime->setMaxThreads(3);
+    client.runtime->setThreadPool(&threads);
+  }
+  if (testDevice == DeviceType::kCPU) {
+    EXPECT_GT(threads.scheduled, 0);
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 TEST(Running, MistakesAreReported) {

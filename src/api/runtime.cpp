@@ -62,11 +62,13 @@ class Runtime final : public Implements<IRuntime> {
       if (maxThreads < 1)
         fail(ErrorKind::kInvalidArgument, "setMaxThreads needs at least 1 thread, not ",
              maxThreads);
-      maxThreads_ = maxThreads;
+      threads_.most = maxThreads;
       return true;
     });
   }
-  int32_t getMaxThreads() const noexcept override { return maxThreads_; }
+  int32_t getMaxThreads() const noexcept override { return threads_.most; }
+  void setThreadPool(IThreadPool* pool) noexcept override { threads_.pool = pool; }
+  IThreadPool* getThreadPool() const noexcept override { return threads_.pool; }
 
   // Its own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept override { return *plugins_; }
@@ -149,14 +151,14 @@ class Runtime final : public Implements<IRuntime> {
         registryWith(plan.pluginLibraries, plugins_, {tempfileFlags_, temporaryDirectory_});
     return new Engine(std::make_shared<LoadedEngine>(std::move(plan), wrapperFor(allocator_),
                                                      pluginLoader(registry, allocator_, reporter_)),
-                      reporter_, maxThreads_);
+                      reporter_, threads_);
   }
 
   Reporter reporter_;
   std::shared_ptr<PluginRegistry> plugins_ =
       std::make_shared<PluginRegistry>(&globalPluginRegistry());
   IGpuAllocator* allocator_ = nullptr;
-  int32_t maxThreads_ = usableCores();
+  ThreadSettings threads_{.most = usableCores()};
   std::string temporaryDirectory_;
   TempfileControlFlags tempfileFlags_ = (1u << EnumMax<TempfileControlFlag>()) - 1;
   bool hostCodeAllowed_ = false;

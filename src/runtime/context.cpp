@@ -5,7 +5,11 @@
 namespace camshaft {
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, int threads, ArenaOwner arenaOwner)
-    : Context(std::move(engine), std::make_unique<ThreadPool>(threads), nullptr, arenaOwner) {}
+    : Context(std::move(engine), std::make_unique<ThreadPool>(threads), arenaOwner) {}
+
+Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> threads,
+                 ArenaOwner arenaOwner)
+    : Context(std::move(engine), std::move(threads), nullptr, arenaOwner) {}
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads,
                  ArenaOwner arenaOwner)

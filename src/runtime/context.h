@@ -26,6 +26,8 @@ class Context {
 
   Context(std::shared_ptr<const LoadedEngine> engine, int threads,
           ArenaOwner arenaOwner = ArenaOwner::kContext);
+  Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> threads,
+          ArenaOwner arenaOwner);
   // Of a body: on the threads of the context that runs it.
   Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads, ArenaOwner arenaOwner);
   ~Context();

@@ -97,6 +97,8 @@ void Launcher::findSegments() {
 }
 
 void Launcher::run(void* stream) {
+  std::optional<ThreadPool::Presence> presence;
+  if (!device_) presence.emplace(threads_);
   memory_.beginRun(stream);
   if (!segmentsCurrent_) findSegments();
   for (size_t i = 0; i < segments_.size(); ++i) runSegment(segments_[i], i, stream);

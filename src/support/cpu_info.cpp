@@ -16,20 +16,6 @@
 namespace camshaft {
 namespace {
 
-int coresInAffinityMask() {
-  // The kernel refuses masks smaller than its own, so machines past 1024 cores need a larger one.
-  for (int capacity = CPU_SETSIZE; capacity <= 64 * CPU_SETSIZE; capacity *= 2) {
-    cpu_set_t* mask = CPU_ALLOC(static_cast<size_t>(capacity));
-    if (!mask) break;
-    const size_t size = CPU_ALLOC_SIZE(static_cast<size_t>(capacity));
-    const bool known = sched_getaffinity(0, size, mask) == 0;
-    const int count = known ? CPU_COUNT_S(size, mask) : 0;
-    CPU_FREE(mask);
-    if (known) return count;
-  }
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
 // CPU time per period that the container may use, in cores; 0 when there is no limit.
 double coresInQuota() {
   double quota = 0, period = 0;
@@ -105,8 +91,24 @@ std::string cpuinfoEntry(std::string_view key) {
 
 }  // namespace
 
+std::vector<bool> affinityMask() {
+  // The kernel refuses masks smaller than its own, so machines past 1024 cores need a larger one.
+  for (int capacity = CPU_SETSIZE; capacity <= 64 * CPU_SETSIZE; capacity *= 2) {
+    cpu_set_t* mask = CPU_ALLOC(static_cast<size_t>(capacity));
+    if (!mask) break;
+    const size_t size = CPU_ALLOC_SIZE(static_cast<size_t>(capacity));
+    const bool isKnown = sched_getaffinity(0, size, mask) == 0;
+    std::vector<bool> cores(isKnown ? static_cast<size_t>(capacity) : 0);
+    for (size_t core = 0; core < cores.size(); ++core) cores[core] = CPU_ISSET_S(core, size, mask);
+    CPU_FREE(mask);
+    if (isKnown) return cores;
+  }
+  return std::vector<bool>(std::thread::hardware_concurrency(), true);
+}
+
 int usableCores() {
-  int cores = std::max(coresInAffinityMask(), 1);
+  const std::vector<bool> mask = affinityMask();
+  int cores = std::max(static_cast<int>(std::ranges::count(mask, true)), 1);
   if (const double quota = coresInQuota(); quota > 0)
     cores = std::min(cores, static_cast<int>(std::ceil(quota)));
   return cores;

@@ -3,10 +3,14 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace camshaft {
 
-// Cores this process may use: its affinity mask, cut by the container's CPU quota. At least 1.
+// By number, whether this thread may run on a core, and those that it starts.
+std::vector<bool> affinityMask();
+
+// Cores this thread may use: its affinity mask, cut by the container's CPU quota. At least 1.
 int usableCores();
 
 struct CacheSizes {

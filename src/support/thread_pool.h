@@ -6,16 +6,18 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "support/function_ref.h"
+#include "support/helpers.h"
 
 namespace camshaft {
 
-// The calling thread is worker 0; workers 1 .. threads-1 are threads of the pool. Between calls
-// they spin for a moment, so a run of small kernels costs well under a microsecond of fork and
-// join each, and then sleep. Calls allocate nothing.
+// The calling thread is worker 0; workers 1 .. threads-1 are helpers, threads that other pools use
+// too. A loop takes those that it can have at the moment, and never waits for one: a helper that
+// has no core, or still wakes up, would find nothing left to do. Between loops helpers spin for a
+// moment, so a run of small kernels costs well under a microsecond of fork and join each. Calls
+// allocate nothing.
 //
 // Any thread may call; calls from different threads take turns, so a worker index is used by one
 // body at a time. A call from inside a body of the same pool runs inline on that worker. Only a
@@ -24,20 +26,24 @@ namespace camshaft {
 // When bodies throw, the first exception reaches the caller once all workers have finished.
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
-  ~ThreadPool();
+  explicit ThreadPool(int threads);  // helpers are the process's WorkerThreads
+  ThreadPool(int threads, std::shared_ptr<HelperSource> source);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // As many as calls from this thread use.
+  // As many as calls from this thread use at most.
   int threads() const;
+
+  // While it lives, helpers stay with this pool between its loops, and the thread that made it
+  // counts as one that computes: for a run of an engine.
+  class Presence;
 
   // While it lives, calls from this thread, outside of bodies, use at most `threads` workers: for
   // kernels whose memory was planned for fewer than the pool has.
   class Limit;
 
-  // Calls body(worker) once for each worker, all at the same time; one after the other when
-  // nested, so bodies must not wait for each other.
+  // Calls body(worker) once for each worker index, at the same time as far as there are helpers, so
+  // bodies must not wait for each other.
   void run(FunctionRef<void(int worker)> body);
 
   // Splits [0, count) into chunks and hands them to whichever worker is free. Every chunk begins
@@ -46,30 +52,34 @@ class ThreadPool {
                    FunctionRef<void(int64_t begin, int64_t end, int worker)> body);
 
  private:
-  struct Slot;  // where one worker waits for its next job
   struct Scope;
-  using Job = FunctionRef<void(int worker)>;
+  using Job = Helper::Job;
 
   const Scope* enclosingScope() const;
   void fork(int workers, Job job);
   void runJob(Job job, int worker) noexcept;
-  void workerMain(int worker);
-  void waitForWorkers();
-  void stop();
 
   const int threads_;
-  const int64_t spinNanoseconds_;
+  const std::shared_ptr<HelperSource> source_;
   std::mutex callers_;
-  const Job* job_ = nullptr;  // null asks a woken worker to exit
+  std::vector<Helper*> helpers_;  // that this pool has at the moment
+  std::atomic<int> presences_{0};
   std::exception_ptr exception_;
   std::atomic_flag hasException_;
-  std::unique_ptr<Slot[]> slots_;
-  std::vector<std::thread> workers_;
-  alignas(64) std::atomic<int> pending_{0};   // workers still running the current job
-  alignas(64) std::atomic<int> sleepers_{0};  // workers that need a wake-up call
 
   static thread_local const Scope* scope_;
   static thread_local const Limit* limit_;
+};
+
+class ThreadPool::Presence {
+ public:
+  explicit Presence(ThreadPool& pool);
+  ~Presence();
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+
+ private:
+  ThreadPool& pool_;
 };
 
 class ThreadPool::Limit {

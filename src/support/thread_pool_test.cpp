@@ -1,6 +1,9 @@
 #include "support/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,14 +13,43 @@
 #include <thread>
 #include <vector>
 
+#include "support/cpu_info.h"
+#include "support/guest_threads.h"
+#include "support/worker_threads.h"
+#include "testing/task_queue.h"
+
 namespace camshaft {
 namespace {
 
-class ThreadPools : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Threads, ThreadPools, testing::Values(1, 2, 3, 8));
+// How many threads, and whether they are an application's. More than there are cores are wanted
+// here: what can go wrong is to go wrong.
+struct Setting {
+  int threads;
+  bool isApplications;
+};
+
+class ThreadPools : public testing::TestWithParam<Setting> {
+ protected:
+  static int threads() { return GetParam().threads; }
+  std::shared_ptr<HelperSource> source() {
+    if (GetParam().isApplications)
+      return std::make_shared<GuestThreads>(threads() - 1, queue_.scheduler());
+    auto own = std::make_shared<WorkerThreads>(threads());
+    own->reserve(threads());
+    return own;
+  }
+
+ private:
+  TaskQueue queue_{GetParam().isApplications ? GetParam().threads - 1 : 0};
+};
+INSTANTIATE_TEST_SUITE_P(Own, ThreadPools,
+                         testing::Values(Setting{1, false}, Setting{2, false}, Setting{3, false},
+                                         Setting{8, false}));
+INSTANTIATE_TEST_SUITE_P(Applications, ThreadPools,
+                         testing::Values(Setting{1, true}, Setting{2, true}, Setting{8, true}));
 
 TEST_P(ThreadPools, RunCallsEveryWorkerOnce) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   std::vector<int> calls(static_cast<size_t>(pool.threads()));
   for (int repeat = 0; repeat < 500; ++repeat)
     pool.run([&](int worker) { ++calls[static_cast<size_t>(worker)]; });
@@ -25,7 +57,7 @@ TEST_P(ThreadPools, RunCallsEveryWorkerOnce) {
 }
 
 TEST_P(ThreadPools, ParallelForCoversTheRangeOnce) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   for (int64_t count : {0, 1, 2, 7, 64, 1000}) {
     for (int64_t grain : {0, 1, 3, 16, 5000}) {
       std::vector<int> touched(static_cast<size_t>(count));
@@ -44,7 +76,7 @@ TEST_P(ThreadPools, ParallelForCoversTheRangeOnce) {
 
 // So short that workers begin, fall asleep or are taken back at any moment.
 TEST_P(ThreadPools, LateWorkersAreNotMissed) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   for (int repeat = 0; repeat < 3000; ++repeat) {
     std::atomic<int> items{0};
     if (repeat % 300 == 0) std::this_thread::sleep_for(std::chrono::microseconds(repeat / 10));
@@ -56,11 +88,11 @@ TEST_P(ThreadPools, LateWorkersAreNotMissed) {
 }
 
 TEST_P(ThreadPools, LimitsHoldForTheirPoolAndTheirLife) {
-  ThreadPool pool(GetParam()), other(GetParam());
+  ThreadPool pool(threads(), source()), other(threads(), source());
   {
     const ThreadPool::Limit limit(pool, 2);
-    EXPECT_EQ(pool.threads(), std::min(2, GetParam()));
-    EXPECT_EQ(other.threads(), GetParam());
+    EXPECT_EQ(pool.threads(), std::min(2, threads()));
+    EXPECT_EQ(other.threads(), threads());
     std::atomic<int> calls{0};
     pool.run([&](int) { ++calls; });
     EXPECT_EQ(calls, pool.threads());
@@ -68,11 +100,11 @@ TEST_P(ThreadPools, LimitsHoldForTheirPoolAndTheirLife) {
     const ThreadPool::Limit tighter(pool, 0);
     EXPECT_EQ(pool.threads(), 1);
   }
-  EXPECT_EQ(pool.threads(), GetParam());
+  EXPECT_EQ(pool.threads(), threads());
 }
 
 TEST_P(ThreadPools, WakesWorkersThatFellAsleep) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   for (int repeat = 0; repeat < 20; ++repeat) {
     std::atomic<int> calls{0};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -82,7 +114,7 @@ TEST_P(ThreadPools, WakesWorkersThatFellAsleep) {
 }
 
 TEST_P(ThreadPools, CarriesAnExceptionAndStaysUsable) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   for (int thrower = 0; thrower < pool.threads(); ++thrower) {
     EXPECT_THROW(pool.run([&](int worker) {
       if (worker == thrower) throw std::runtime_error("from a worker");
@@ -96,7 +128,7 @@ TEST_P(ThreadPools, CarriesAnExceptionAndStaysUsable) {
 }
 
 TEST_P(ThreadPools, NestedCallsRunInline) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   std::atomic<int64_t> items{0}, calls{0}, strangers{0};
   pool.run([&](int outer) {
     const std::thread::id self = std::this_thread::get_id();
@@ -112,7 +144,7 @@ TEST_P(ThreadPools, NestedCallsRunInline) {
 }
 
 TEST_P(ThreadPools, CallersTakeTurns) {
-  ThreadPool pool(GetParam());
+  ThreadPool pool(threads(), source());
   // Unguarded on purpose: two bodies under one worker index would be a race.
   std::vector<int64_t> perWorker(static_cast<size_t>(pool.threads()));
   std::vector<std::thread> callers;
@@ -146,6 +178,127 @@ TEST(ThreadPool, FewChunksUseFewWorkers) {
   std::set<int> workers;
   pool.parallelFor(8, 8, [&](int64_t, int64_t, int worker) { workers.insert(worker); });
   EXPECT_EQ(workers, std::set<int>{0});
+}
+
+// The first body waits for the second, so it takes two threads at once.
+bool computesOnTwo(ThreadPool& pool) {
+  std::atomic<int> begun{0};
+  bool isMet = false;
+  pool.parallelFor(2, 1, [&](int64_t item, int64_t, int) {
+    ++begun;
+    if (item > 0) return;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    while (begun < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    isMet = begun == 2;
+  });
+  return isMet;
+}
+
+TEST(WorkerThreads, AreSharedByThePoolsOfAProcess) {
+  const auto threads = WorkerThreads::ofProcess();
+  const ThreadPool first(64), second(64), third(64);
+  EXPECT_EQ(WorkerThreads::ofProcess(), threads);
+  EXPECT_LE(threads->started(), usableCores() - 1);
+}
+
+TEST(WorkerThreads, CallersCountAsThreads) {
+  const auto threads = std::make_shared<WorkerThreads>(2);
+  threads->reserve(8);
+  EXPECT_EQ(threads->started(), 1);
+  ThreadPool pool(2, threads), other(2, threads);
+  EXPECT_TRUE(computesOnTwo(pool));
+  {
+    const ThreadPool::Presence presence(other);
+    EXPECT_FALSE(computesOnTwo(pool)) << "both cores have a caller";
+  }
+  EXPECT_TRUE(computesOnTwo(pool));
+}
+
+TEST(WorkerThreads, AreDividedAmongCallers) {
+  WorkerThreads threads(8);
+  threads.reserve(8);
+  std::vector<Helper*> first, second;
+  first.reserve(7), second.reserve(7);
+  threads.enter();
+  threads.borrow(first, 7);
+  EXPECT_EQ(first.size(), 7u);
+  threads.enter();
+  threads.borrow(second, 7);
+  EXPECT_EQ(second.size(), 0u) << "all are lent until the next loop of the first";
+  threads.borrow(first, 7);
+  threads.borrow(second, 7);
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_EQ(second.size(), 3u);
+  threads.giveBack(second);
+  threads.leave();
+  threads.borrow(first, 5);
+  EXPECT_EQ(first.size(), 5u);
+  threads.giveBack(first);
+  threads.leave();
+}
+
+TEST(WorkerThreads, KeepToTheCoresOfTheirMaker) {
+  const auto threads = WorkerThreads::ofProcess();
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core is all there is";
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &all)) CPU_SET(core, &one);
+  std::thread([&] {
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_NE(WorkerThreads::ofProcess(), threads);
+  }).join();
+}
+
+TEST(WorkerThreads, AChildProcessHasItsOwn) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer knows no threads in a child of fork()";
+#endif
+  ThreadPool inherited(2);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int64_t> sum{0};
+    const auto add = [&](int64_t begin, int64_t end, int) { sum += end - begin; };
+    inherited.parallelFor(10, 1, add);
+    ThreadPool(2).parallelFor(10, 1, add);
+    _exit(sum == 20 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(GuestThreads, ARefusalLeavesTheCallerAlone) {
+  const auto refuse = [](void (*)(void*), void*) { return false; };
+  ThreadPool pool(4, std::make_shared<GuestThreads>(3, refuse));
+  std::set<int> workers;
+  pool.parallelFor(100, 1, [&](int64_t, int64_t, int worker) { workers.insert(worker); });
+  EXPECT_EQ(workers, std::set<int>{0});
+}
+
+TEST(GuestThreads, APoolThatRunsTasksAtOnceLeavesTheCallerAlone) {
+  const auto runAtOnce = [](void (*task)(void*), void* argument) { return task(argument), true; };
+  ThreadPool pool(4, std::make_shared<GuestThreads>(3, runAtOnce));
+  std::set<int> workers;
+  pool.parallelFor(100, 1, [&](int64_t, int64_t, int worker) { workers.insert(worker); });
+  EXPECT_EQ(workers, std::set<int>{0});
+}
+
+TEST(GuestThreads, ATaskMayComeWhenThePoolHasEnded) {
+  std::vector<std::pair<void (*)(void*), void*>> tasks;
+  const auto keep = [&](void (*task)(void*), void* argument) {
+    return tasks.emplace_back(task, argument), true;
+  };
+  std::atomic<int64_t> sum{0};
+  {
+    ThreadPool pool(4, std::make_shared<GuestThreads>(3, keep));
+    for (int repeat = 0; repeat < 10; ++repeat)
+      pool.parallelFor(100, 1, [&](int64_t begin, int64_t end, int) { sum += end - begin; });
+  }
+  EXPECT_EQ(sum, 1000);
+  EXPECT_EQ(tasks.size(), 3u) << "a task that waits is not scheduled again";
+  for (const auto& [task, argument] : tasks) task(argument);
 }
 
 TEST(ThreadPool, AtLeastOneThread) { EXPECT_EQ(ThreadPool(0).threads(), 1); }
