@@ -149,4 +149,19 @@ bool hasFilterPerChannel(const Shape& weights, int64_t groups) {
          taps.isConstant() && taps.value() <= 128;
 }
 
+bool isConvolvedAsBytes(const Shape& weights, int64_t groups) {
+  constexpr int64_t kFewestFilters = 4;
+  return groups == 1 || hasFilterPerChannel(weights, groups) ||
+         (weights[0].isConstant() && weights[0].value() >= kFewestFilters * groups);
+}
+
+bool areMatrixByMatrix(const Shape& a, const Shape& b) {
+  const auto isOne = [](const Shape& shape) {
+    return std::all_of(shape.begin(), shape.end() - 2,
+                       [](const Dim& dim) { return dim.isConstant(1); });
+  };
+  return std::equal(a.begin(), a.end() - 2, b.begin(), b.end() - 2) ||
+         (a.size() >= b.size() ? isOne(b) : isOne(a));
+}
+
 }  // namespace camshaft

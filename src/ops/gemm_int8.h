@@ -28,5 +28,11 @@ bool liesAlong(const Value& value, int64_t axis, int64_t rank);
 // Whether a ConvInteger of these weights has a filter for each channel, of few enough taps (128)
 // and channels (4096) for kernels that sum up each by itself.
 bool hasFilterPerChannel(const Shape& weights, int64_t groups);
+// That, or groups of enough filters to be products of matrices.
+bool isConvolvedAsBytes(const Shape& weights, int64_t groups);
+
+// Whether the matrices of two activations [..., m, k] and [..., k, n] are multiplied one by one, or
+// all rows by one, or one by all.
+bool areMatrixByMatrix(const Shape& a, const Shape& b);
 
 }  // namespace camshaft

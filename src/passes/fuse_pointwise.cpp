@@ -32,8 +32,6 @@ static bool isPointwise(const Node* node) {
   return node && node->op == &ops::Pointwise && !node->epilogue;
 }
 
-static bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }
-
 // One tensor of bytes made real numbers, which costs less than to write and read them.
 static bool isDequantisation(const Node* node) {
   constexpr size_t kFewInstructions = 8;

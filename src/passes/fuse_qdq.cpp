@@ -5,13 +5,16 @@
 //   %b = Pointwise(%qb, %sb, %zb) {...}
 //   %y = MatMul(%a, %b)
 //
-// becomes, where qb is a constant with one sb and zb per column at most,
+// becomes, where qb is a constant with one sb and zb per column at most, or y is quantised again,
 //
 //   %i = MatMulInteger(%qa, %qb, %za, %zb)
 //   %y = Pointwise(%i, %sa, %sb) {mul(cast(x0), mul(x1, x2))}
 //
-// A Conv becomes a ConvInteger with channels last between transposes, which later passes move.
+// A Conv becomes a ConvInteger with channels last between transposes, which later passes move. So
+// does an average over windows, whose filters are ones, and one over whole images is a product
+// with ones: sums of bytes are exact.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "ir/rewrite.h"
@@ -19,6 +22,8 @@
 #include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/pointwise.h"
+#include "ops/pool.h"
+#include "ops/reduce.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
@@ -36,6 +41,14 @@ bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
   const int64_t rank = b.values->rank();
   return b.values->isConstant() && isOneNumber(*a.scale) && (!a.zero || isOneNumber(*a.zero)) &&
          liesAlong(*b.scale, axis, rank) && (!b.zero || liesAlong(*b.zero, axis, rank));
+}
+
+bool isKnownNumber(const Value* value) { return value->isConstant() && isOneNumber(*value); }
+
+// The same for two activations.
+bool canLeaveBoth(const Dequantized& a, const Dequantized& b) {
+  return isOneNumber(*a.scale) && isOneNumber(*b.scale) && (!a.zero || isOneNumber(*a.zero)) &&
+         (!b.zero || isKnownNumber(b.zero));
 }
 
 // Adds nodes before one place, under one name.
@@ -75,10 +88,41 @@ bool isKnownBelow(const Dim& terms, int64_t most) {
   return terms.isConstant() && terms.value() <= most;
 }
 
+// Real numbers that follow, as softmax does, are better off with a product of theirs.
+bool isQuantised(const Graph& graph, const Value* value) {
+  const Node* reader = soleUser(graph, value);
+  return reader && reader->op == &ops::Pointwise && quantized(reader->output());
+}
+
+bool rewriteBatchedMatMul(Graph& graph, Node* node, const Dequantized& a, const Dequantized& b) {
+  const bool transposes = node->as<MatMulAttrs>().transposeB;
+  const int64_t rank = b.values->rank();
+  if (!canLeaveBoth(a, b) || a.values->rank() < 2 || rank < 2 ||
+      !isQuantised(graph, node->output()))
+    return false;
+  const Shape& shape = a.values->shape();
+  if (!areMatrixByMatrix(shape, b.values->shape()) ||
+      rangeOf(shape.back(), graph.symbolRange()).max > kMaxTerms)
+    return false;
+  const Builder at{graph, node};
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[rank - 2], order[rank - 1]);
+  Value* second = transposes ? at.transpose(b.values, order) : b.values;
+  Node* product = graph.add(&ops::MatMulInteger, node->name, {a.values, second, a.zero, b.zero},
+                            NoAttrs{}, node);
+  replaceValue(
+      graph, node->output(),
+      at.scaled(product->output(), at.alongLast(a.scale, 1), at.alongLast(b.scale, 1), nullptr));
+  return true;
+}
+
 bool rewriteMatMul(Graph& graph, Node* node) {
   const auto& attrs = node->as<MatMulAttrs>();
   const auto a = dequantized(node->input(0)), b = dequantized(node->input(1));
-  if (!a || !b || attrs.transposeA || b->values->rank() != 2) return false;
+  if (!a || !b || attrs.transposeA) return false;
+  if (!b->values->isConstant()) return rewriteBatchedMatMul(graph, node, *a, *b);
+  if (b->values->rank() != 2) return false;
   if (!canLeave(*a, *b, attrs.transposeB ? 0 : 1)) return false;
   const Shape& shape = b->values->shape();
   if (!isKnownBelow(shape[attrs.transposeB ? 1 : 0], kMaxTerms)) return false;
@@ -100,8 +144,7 @@ bool rewriteConv(Graph& graph, Node* node) {
   ConvAttrs attrs = node->as<ConvAttrs>();
   const Shape& weights = w->values->shape();
   const int64_t rank = x->values->rank();
-  const bool isGrouped = attrs.groups != 1 && !hasFilterPerChannel(weights, attrs.groups);
-  if (isGrouped || attrs.channelsLast || rank > 4) return false;
+  if (!isConvolvedAsBytes(weights, attrs.groups) || attrs.channelsLast || rank > 4) return false;
   if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
     return false;
   const Permutation last = channelsLastOrder(rank);
@@ -117,6 +160,85 @@ bool rewriteConv(Graph& graph, Node* node) {
   return true;
 }
 
+// Bytes with one scale and zero point, as [N, C, spatial...] of known C.
+std::optional<Dequantized> dequantizedImage(const Value* value) {
+  const auto x = dequantized(value);
+  if (!x || !isOneNumber(*x->scale) || (x->zero && !isOneNumber(*x->zero))) return std::nullopt;
+  const Shape& shape = x->values->shape();
+  const bool isImage = shape.size() == 3 || shape.size() == 4;
+  return isImage && shape[1].isConstant() ? x : std::nullopt;
+}
+
+Value* addNumber(Graph& graph, const Node* node, double number) {
+  return addScalar(graph, node->name, DataType::kF32, number);
+}
+
+// Where all windows have as many elements.
+bool rewriteAveragePool(Graph& graph, Node* node) {
+  const auto& pool = node->as<PoolAttrs>();
+  const auto x = dequantizedImage(node->input(0));
+  if (!x || pool.kind != PoolKind::kAverage || pool.channelsLast || pool.ceilMode) return false;
+  const auto isPadded = [](const std::vector<int64_t>& pads) {
+    return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; });
+  };
+  if (!pool.countIncludePad && (isPadded(pool.padsBegin) || isPadded(pool.padsEnd))) return false;
+  const int64_t channels = x->values->shape()[1].value();
+  std::vector<int64_t> filters{channels, 1};
+  filters.insert(filters.end(), pool.kernel.begin(), pool.kernel.end());
+  if (!hasFilterPerChannel(Shape(filters.begin(), filters.end()), channels)) return false;
+  const int64_t taps = countOf(pool.kernel);
+  ConvAttrs attrs;
+  attrs.strides = pool.strides;
+  attrs.dilations = pool.dilations;
+  attrs.padsBegin = pool.padsBegin;
+  attrs.padsEnd = pool.padsEnd;
+  attrs.groups = channels;
+  attrs.channelsLast = true;
+  const Builder at{graph, node};
+  const Permutation last = channelsLastOrder(x->values->rank());
+  Value* ones = graph.addConstant<int8_t>(node->name, DataType::kI8, filters,
+                                          std::vector<int8_t>(channels * taps, 1));
+  Node* sums =
+      graph.add(&ops::ConvInteger, node->name,
+                {at.transpose(x->values, last), ones, x->zero, nullptr}, std::move(attrs), node);
+  Value* y = at.scaled(sums->output(), at.alongLast(x->scale, 1),
+                       addNumber(graph, node, 1.0 / static_cast<double>(taps)), nullptr);
+  replaceValue(graph, node->output(), at.transpose(y, inverseOf(last)));
+  return true;
+}
+
+// Of all pixels of each channel.
+bool rewriteMean(Graph& graph, Node* node) {
+  const auto& reduce = node->as<ReduceAttrs>();
+  const auto x = dequantizedImage(node->input(0));
+  if (!x || reduce.kind != ReduceKind::kMean || (x->zero && !isKnownNumber(x->zero))) return false;
+  const Shape& shape = x->values->shape();
+  const Dim pixels = numElements(Shape(shape.begin() + 2, shape.end()));
+  if (reduce.axes.size() != shape.size() - 2 || reduce.axes.front() != 2 ||
+      !isKnownBelow(pixels, kMaxTerms) || pixels.value() == 0)
+    return false;
+  const Builder at{graph, node};
+  const Permutation last = channelsLastOrder(x->values->rank());
+  const Shape result = node->output()->shape();
+  Value* ones = graph.addConstant<uint8_t>(node->name, DataType::kU8, {1, pixels.value()},
+                                           std::vector<uint8_t>(pixels.value(), 1));
+  Value* rows = at.reshape(at.transpose(x->values, last), {shape[0], pixels, shape[1]});
+  Node* sums =
+      graph.add(&ops::MatMulInteger, node->name, {ones, rows, nullptr, x->zero}, NoAttrs{}, node);
+  Value* y = at.scaled(sums->output(), at.alongLast(x->scale, 1),
+                       addNumber(graph, node, 1.0 / static_cast<double>(pixels.value())), nullptr);
+  if (reduce.keepDims) {
+    Shape pixel = {shape[0]};
+    pixel.insert(pixel.end(), shape.size() - 2, 1);
+    pixel.push_back(shape[1]);
+    y = at.transpose(at.reshape(y, pixel), inverseOf(last));
+  } else {
+    y = at.reshape(y, result);
+  }
+  replaceValue(graph, node->output(), y);
+  return true;
+}
+
 }  // namespace
 
 bool fuseQdq(Graph& graph, const PassOptions& options) {
@@ -128,6 +250,10 @@ bool fuseQdq(Graph& graph, const PassOptions& options) {
       changed |= rewriteMatMul(graph, node);  // which may end the node
     else if (node->op == &ops::Conv)
       changed |= rewriteConv(graph, node);
+    else if (node->op == &ops::Pool)
+      changed |= rewriteAveragePool(graph, node);
+    else if (node->op == &ops::Reduce)
+      changed |= rewriteMean(graph, node);
   }
   return changed;
 }

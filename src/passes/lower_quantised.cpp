@@ -179,7 +179,8 @@ bool isKnown(const Value* value) {
 // Whether a backend with integer products has one for this node.
 bool hasKernel(const Node& node) {
   if (node.op == &ops::DynamicQuantize) return true;
-  if (!isKnown(node.input(1))) return false;
+  const bool isActivation = !isKnown(node.input(1));
+  if (isActivation && node.op != &ops::MatMulInteger) return false;
   if (node.op == &ops::MatMulNBits) {
     const auto& attrs = node.as<MatMulNBitsAttrs>();
     return attrs.blockSize % (32 / attrs.bits) == 0 &&
@@ -190,12 +191,14 @@ bool hasKernel(const Node& node) {
   if (node.input(2) && !isOneNumber(*node.input(2))) return false;
   if (node.input(3) && !isKnown(node.input(3))) return false;
   const Shape& weights = node.input(1)->shape();
+  if (isActivation)
+    return areMatrixByMatrix(node.input(0)->shape(), weights) &&
+           (!node.input(3) || isOneNumber(*node.input(3)));
   if (node.op == &ops::MatMulInteger)
     return std::all_of(weights.begin(), weights.end() - 2,
                        [](const Dim& dim) { return dim.isConstant(1); });
   const auto& attrs = node.as<ConvAttrs>();
-  return attrs.channelsLast && weights.size() <= 4 &&
-         (attrs.groups == 1 || hasFilterPerChannel(weights, attrs.groups));
+  return attrs.channelsLast && weights.size() <= 4 && isConvolvedAsBytes(weights, attrs.groups);
 }
 
 }  // namespace

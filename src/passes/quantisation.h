@@ -12,6 +12,8 @@ inline bool isByte(const Value* value) {
   return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
 }
 
+inline bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }
+
 struct Dequantized {
   Value *values, *scale, *zero;  // zero: null when there is none
 };

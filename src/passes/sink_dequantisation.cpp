@@ -7,7 +7,12 @@
 //   →
 //   %r = Pool(%q)
 //
-// Of bytes with one scale and zero point, where backends have products of integers.
+// Of bytes with one scale and zero point, where backends have products of integers. Parts with
+// different ones are quantised before they are joined, so that each is bytes already:
+//
+//   %c = Concat(%a, %b)                      %d = Pointwise(%a, %t) {quantised}
+//   %y = Pointwise(%c, %t) {quantised}   →   %e = Pointwise(%b, %t) {quantised}
+//                                            %y = Concat(%d, %e)
 #include <algorithm>
 #include <span>
 
@@ -17,6 +22,7 @@
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "ops/pool.h"
+#include "ops/sample.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/quantisation.h"
@@ -38,6 +44,11 @@ bool isMaximum(const Node& node) {
 
 bool movesElements(const Node& node) {
   if (node.op == &ops::Pool) return isMaximum(node);
+  if (node.op == &ops::Resize) {
+    const auto& attrs = node.as<ResizeAttrs>();
+    return attrs.mode == ResizeMode::kNearest &&
+           attrs.coordinates != ResizeCoordinates::kCropAndResize;
+  }
   return node.op == &ops::Transpose || node.op == &ops::Reshape || node.op == &ops::Slice ||
          node.op == &ops::Concat || node.op == &ops::Gather;
 }
@@ -104,6 +115,32 @@ bool cancel(Graph& graph, Node* node) {
   return true;
 }
 
+// quantised(join(a, b)) is join(quantised(a), quantised(b)).
+bool quantiseParts(Graph& graph, Node* node) {
+  const std::optional<Quantized> q = quantized(node->output());
+  Node* join = q ? producerOf(q->values, &ops::Concat) : nullptr;
+  if (!join || join->epilogue || soleUser(graph, q->values) != node || !isOneConstant(q->scale) ||
+      (q->zero && !isOneConstant(q->zero)))
+    return false;
+  if (std::none_of(join->inputs.begin(), join->inputs.end(),
+                   [](const Value* part) { return dequantized(part).has_value(); }))
+    return false;
+  const Expr expr = node->as<PointwiseAttrs>().expr;
+  const std::vector<Value*> operands = node->inputs;
+  std::vector<Value*> parts;
+  for (Value* part : join->inputs) {
+    std::vector<Value*> inputs = operands;
+    std::replace(inputs.begin(), inputs.end(), q->values, part);
+    parts.push_back(addPointwise(graph, node->name, std::move(inputs), expr, join));
+  }
+  graph.setInputs(join, parts);
+  graph.inferTypes(join);
+  replaceValue(graph, node->output(), join->output());
+  for (const Value* part : parts)
+    if (!cancel(graph, part->producer)) quantiseParts(graph, part->producer);
+  return true;
+}
+
 }  // namespace
 
 bool sinkDequantisation(Graph& graph, const PassOptions& options) {
@@ -111,7 +148,7 @@ bool sinkDequantisation(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op == &ops::Pointwise && !node->epilogue)
-      changed |= cancel(graph, node);  // which may end the node
+      changed |= cancel(graph, node) || quantiseParts(graph, node);  // which may end the node
     else
       changed |= sinkThrough(graph, node);
   }

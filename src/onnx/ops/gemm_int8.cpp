@@ -47,9 +47,7 @@ void importMatMulInteger(NodeImport& node) {
                           withoutZeroPoint(node, b, bZero, DataType::kI32)));
 }
 
-// Groups of few terms are exact in f32, up to 2^24, whose kernels are made for them.
 void importConvInteger(NodeImport& node) {
-  constexpr int64_t kExactTerms = (1 << 24) / (255 * 255);
   Value *x = node.input(0), *xZero = node.optionalInput(2);
   Value* weights = weightsOf(node, node.input(1));
   Value* weightZero = perFilter(node, node.optionalInput(3), weights->rank());
@@ -57,14 +55,6 @@ void importConvInteger(NodeImport& node) {
     x = withoutZeroPoint(node, x, xZero, DataType::kI32);
     weights = withoutZeroPoint(node, weights, weightZero, DataType::kI32);
     return node.setOutput(convolveAtRunTime(node, x, weights, nullptr));
-  }
-  const Shape& shape = weights->shape();
-  const Dim terms = shape.empty() ? Dim(0) : numElements(Shape(shape.begin() + 1, shape.end()));
-  if (node.integer("group", 1) > 1 && terms.isConstant() && terms.value() <= kExactTerms) {
-    x = withoutZeroPoint(node, x, xZero, DataType::kF32);
-    weights = withoutZeroPoint(node, weights, weightZero, DataType::kF32);
-    node.setOutput(node.cast(convolve(node, x, weights, nullptr), DataType::kI32));
-    return;
   }
   ConvAttrs attrs = convolutionOf(node, x, weights, xZero);
   attrs.channelsLast = true;

@@ -25,6 +25,32 @@ TEST(GemmInt8, MatchesWithZeroPoints) {
                       .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
 }
 
+TEST(GemmInt8, MultipliesTwoActivations) {
+  for (const std::string second : {"u8", "i8"})
+    for (const std::string zero : {"", ", %xz, %wz"})
+      expectKernelsMatch(
+          {.graph = "symbols n, m, k graph g(%x: u8[n, 3, m, k], %w: " + second +
+                    "[n, 3, k, 37], %xz: u8[], %wz: " + second + "[]) { %y = MatMulInteger(%x, %w" +
+                    zero + ") return %y }",
+           .sizes = {{{"n", 1}, {"m", 1}, {"k", 70}},
+                     {{"n", 2}, {"m", 19}, {"k", 8}},
+                     {{"n", 1}, {"m", 0}, {"k", 3}},
+                     {{"n", 1}, {"m", 33}, {"k", 0}}},
+           .constants = {"wz"},
+           .ranges = {{"x", {0, 255}}, {"w", {-50, 127}}, {"xz", {0, 255}}, {"wz", {1, 100}}}});
+  // One matrix for all, of either operand, and results that are bytes.
+  for (const std::string operands :
+       {"%x: i8[2, n, 20], %w: i8[20, 70]", "%x: i8[5, 20], %w: i8[n, 20, 70]"})
+    expectKernelsMatch(
+        {.graph = "symbols n graph g(" + operands +
+                  ", %b: f32[70]) { %y = MatMulInteger(%x, %w) epilogue(%b) "
+                  "{cast(min(max(round(div(add(mul(cast(x0:i32, f32), 0.002:f32), x1:f32), "
+                  "0.3:f32)), -128:f32), 127:f32), i8)} return %y }",
+         .sizes = {{{"n", 1}}, {{"n", 9}}},
+         .constants = {"b"},
+         .ranges = {{"x", {-128, 127}}, {"w", {-128, 127}}}});
+}
+
 TEST(GemmInt8, ScalesAndFuses) {
   expectKernelsMatch(
       {.graph =
@@ -82,6 +108,26 @@ TEST(GemmInt8, Convolves) {
                       .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
 }
 
+// Groups of whole steps, of a few channels, and of one pixel.
+TEST(GemmInt8, ConvolvesInGroups) {
+  struct Groups {
+    std::string channels, weights, groups, kernel;
+  };
+  for (const auto& [channels, weights, groups, kernel] :
+       {Groups{"32", "24, 16, 3, 3", "2", "1"}, Groups{"15", "40, 3, 3, 3", "5", "2"},
+        Groups{"24", "21, 8, 1, 1", "3", "1"}})
+    expectKernelsMatch(
+        {.graph = "symbols n, h graph g(%x: u8[n, h, 9, " + channels + "], %w: i8[" + weights +
+                  "], %xz: u8[]) { %y = ConvInteger(%x, %w, %xz) {strides = [1, " + kernel +
+                  "], dilations = [" + kernel +
+                  ", 1], pads_begin = [1, 0], pads_end = [0, 1], groups = " + groups +
+                  ", channels_last = true} epilogue() {mul(cast(x0:i32, f32), 0.01:f32)} "
+                  "return %y }",
+         .sizes = {{{"n", 1}, {"h", 7}}, {{"n", 2}, {"h", 12}}},
+         .constants = {"w"},
+         .ranges = kBytes});
+}
+
 TEST(GemmInt8, ConvolvesEachChannelByItself) {
   for (const std::string attrs :
        {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",
@@ -131,6 +177,12 @@ TEST(GemmInt8, SaysWhatItDoesNotTake) {
   EXPECT_THAT(
       refusalsOf("graph g(%x: u8[2, 3], %w: i8[3, 4]) { %y = MatMulInteger(%x, %w) return %y }"),
       HasSubstr("cpu/gemm_int8_packed: needs a constant second operand"));
+  EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 1, 2, 3], %w: i8[2, 3, 4]) { %y = MatMulInteger(%x, "
+                         "%w) return %y }"),
+              HasSubstr("needs as many matrices in both operands, or one in either"));
+  EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 3], %w: i8[3, 4], %z: i8[]) { %y = MatMulInteger(%x, "
+                         "%w, _, %z) return %y }"),
+              HasSubstr("needs one constant zero point for its second operand"));
   EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 3], %z: u8[2, 1]) { %w: i8[3, 1] = constant [1, 2, 3] "
                          "%y = MatMulInteger(%x, %w, %z) return %y }"),
               HasSubstr("needs one zero point"));

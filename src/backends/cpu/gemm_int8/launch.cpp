@@ -5,6 +5,7 @@
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/gemm_int8/launch_batched.h"
 #include "backends/cpu/gemm_int8/launch_conv.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/quantize.h"
@@ -39,13 +40,10 @@ void launchMatMul(const void* opaque, const LaunchArgs& args) {
   const int64_t m = rowsOf(state.params, args.outputs[0]);
   const int64_t k = state.params.k;
   const auto* a = args.inputs[0].as<const uint8_t>();
+  const uint8_t flip = state.params.isSigned ? kFlip : 0;
   runProduct(state, args, m,
-             [&](const Layout& layout, int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
-               const uint8_t* rows[kMostStripRows];
-               for (int64_t i = 0; i < layout.stripRows; ++i)
-                 rows[i] = a + (row + std::min(i, count - 1)) * k;
-               packRun(layout, rows, k, state.params.isSigned ? kFlip : 0, strip);
-             });
+             [&](const Layout& layout, int64_t, int64_t row, int64_t count, uint8_t* strip,
+                 uint8_t*) { packRows(layout, a + row * k, count, k, flip, strip); });
 }
 
 bool fitsQuantize(const void*, const LaunchArgs& args) {
@@ -91,6 +89,7 @@ void launchQuantize(const void*, const LaunchArgs& args) {
 
 constexpr RuntimeKernel kLaunchers[] = {
     {kMatMul, loadMatMul, launchMatMul, fitsMatMul},
+    {kBatched, loadBatched, launchBatched, fitsBatched},
     {kConv, loadConv, launchConv, fitsConv},
     {kDepthwise, loadConv, launchDepthwise, fitsDepthwise},
     {kQuantize, nullptr, launchQuantize, fitsQuantize},

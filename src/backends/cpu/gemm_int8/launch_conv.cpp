@@ -12,28 +12,31 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-// Packs what the windows at output pixels see.
+// Packs what the windows at output pixels see of one group's channels.
 class Patches {
  public:
   Patches(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero,
           uint8_t flip)
-      : params_(params), windows_(params, x, y, zero), flip_(flip) {}
+      : params_(params),
+        windows_(params, x, y, zero),
+        channels_(params.channels / params.groups),
+        flip_(flip) {}
 
-  void pack(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip,
+  void pack(const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,
             uint8_t* scratch) const {
     const uint8_t* rows[kMostStripRows];
-    const int64_t channels = params_.channels;
+    const int64_t first = group * channels_;
     if (windows_.arePixels()) {
       for (int64_t i = 0; i < layout.stripRows; ++i)
-        rows[i] = windows_.data() + (pixel + std::min(i, count - 1)) * channels;
-      packRun(layout, rows, channels, flip_, strip);
-    } else if (channels % layout.depth == 0 && channels <= Windows::kMostChannels) {
-      packTaps(layout, pixel, count, strip);
+        rows[i] = windows_.data() + (pixel + std::min(i, count - 1)) * params_.channels + first;
+      packRun(layout, rows, channels_, flip_, strip);
+    } else if (channels_ % layout.depth == 0 && params_.channels <= Windows::kMostChannels) {
+      packTaps(layout, first, pixel, count, strip);
     } else {
-      const int64_t k = params_.kernel[0] * params_.kernel[1] * channels;
+      const int64_t k = params_.kernel[0] * params_.kernel[1] * channels_;
       const int64_t pitch = layout.steps(k) * layout.depth;
       for (int64_t i = 0; i < count; ++i) {
-        gather(pixel + i, scratch + i * pitch);
+        gather(first, pixel + i, scratch + i * pitch);
         // Fills up the last step; zeros that are flipped, like the rest.
         std::memset(scratch + i * pitch + k, flip_, pitch - k);
       }
@@ -45,37 +48,39 @@ class Patches {
 
  private:
   // Tap by tap, each a run of whole steps.
-  void packTaps(const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip) const {
+  void packTaps(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
+                uint8_t* strip) const {
     Window windows[kMostStripRows];
     for (int64_t i = 0; i < layout.stripRows; ++i)
       windows[i] = windows_.at(pixel + std::min(i, count - 1));
     const uint8_t* rows[kMostStripRows];
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky) {
       for (int64_t kx = 0; kx < params_.kernel[1]; ++kx) {
-        for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = windows_.tap(windows[i], ky, kx);
-        strip = packRun(layout, rows, params_.channels, flip_, strip);
+        for (int64_t i = 0; i < layout.stripRows; ++i)
+          rows[i] = windows_.tap(windows[i], ky, kx) + first;
+        strip = packRun(layout, rows, channels_, flip_, strip);
       }
     }
   }
 
   // One window as it is, one tap after the other.
-  void gather(int64_t pixel, uint8_t* to) const {
+  void gather(int64_t first, int64_t pixel, uint8_t* to) const {
     const Window window = windows_.at(pixel);
     const Picture& in = windows_.in();
-    const int64_t rowBytes = params_.kernel[1] * params_.channels;
+    const int64_t rowBytes = params_.kernel[1] * channels_;
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += rowBytes) {
       const int64_t y = window.top + ky * params_.dilations[0];
       if (in.hasRow(y))
-        gatherRow(window.image + y * in.width * params_.channels, window.left, to);
+        gatherRow(window.image + y * in.width * params_.channels + first, window.left, to);
       else
         std::memset(to, windows_.zero(), rowBytes);
     }
   }
 
-  // Taps side by side are one stretch of memory.
+  // Taps side by side are one stretch of memory, unless other groups lie between.
   void gatherRow(const uint8_t* row, int64_t left, uint8_t* to) const {
-    const int64_t taps = params_.kernel[1], channels = params_.channels;
-    if (params_.dilations[1] == 1) {
+    const int64_t taps = params_.kernel[1], channels = channels_;
+    if (params_.dilations[1] == 1 && params_.groups == 1) {
       const int64_t before = std::clamp<int64_t>(-left, 0, taps);
       const int64_t after =
           std::clamp<int64_t>(left + taps - windows_.in().width, 0, taps - before);
@@ -89,7 +94,7 @@ class Patches {
     for (int64_t i = 0; i < taps; ++i, to += channels) {
       const int64_t x = left + i * params_.dilations[1];
       if (windows_.in().hasColumn(x))
-        std::memcpy(to, row + x * channels, channels);
+        std::memcpy(to, row + x * params_.channels, channels);
       else
         std::memset(to, windows_.zero(), channels);
     }
@@ -108,6 +113,7 @@ class Patches {
 
   const ConvParams& params_;
   const Windows windows_;
+  const int64_t channels_;  // of a group
   const uint8_t flip_;
 };
 
@@ -116,18 +122,20 @@ class Patches {
 bool fitsConv(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ConvState*>(opaque);
   const ConvParams& p = state.params;
-  return state.product.params.k == p.kernel[0] * p.kernel[1] * p.channels &&
-         fitsProduct(state.product, args) && fitsWindows(p, args);
+  return state.product.params.k == p.kernel[0] * p.kernel[1] * (p.channels / p.groups) &&
+         fitsProduct(state.product, args, p.groups) && fitsWindows(p, args);
 }
 
 void launchConv(const void* opaque, const LaunchArgs& args) {
   const auto& [params, product] = *static_cast<const ConvState*>(opaque);
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  const Patches patches(params, x, y, zeroPointOf(product, args),
+  const Patches patches(params, x, y, zeroPointOf(product.params, args),
                         product.params.isSigned ? kFlip : 0);
-  runProduct(product, args, Picture(y).pixels(),
-             [&](const Layout& layout, int64_t pixel, int64_t count, uint8_t* strip,
-                 uint8_t* scratch) { patches.pack(layout, pixel, count, strip, scratch); });
+  runProduct(
+      product, args, Picture(y).pixels(),
+      [&](const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,
+          uint8_t* scratch) { patches.pack(layout, group, pixel, count, strip, scratch); },
+      params.groups);
 }
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -40,7 +40,7 @@ bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ConvState*>(opaque);
   const ConvParams& p = state.params;
   const ProductParams& product = state.product.params;
-  if (product.k != p.kernel[0] * p.kernel[1] || product.n != p.channels ||
+  if (p.groups != 1 || product.k != p.kernel[0] * p.kernel[1] || product.n != p.channels ||
       product.k > kMostDepthwiseTaps || p.channels > Windows::kMostChannels ||
       product.zerosInput >= 0)
     return false;
@@ -56,7 +56,7 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   const int64_t m = Picture(y).pixels(), taps = product.params.k, n = product.params.n;
   if (m == 0 || n == 0) return;
-  const uint8_t zero = zeroPointOf(product, args);
+  const uint8_t zero = zeroPointOf(product.params, args);
   const bool isSigned = product.params.isSigned != 0;
   const Windows windows(params, x, y, zero);
   const LaunchedFinish finish(product, args, m, isSigned ? static_cast<int8_t>(zero) : zero);

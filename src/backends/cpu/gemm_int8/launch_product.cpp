@@ -20,21 +20,24 @@ int64_t roundedUp(int64_t bytes) { return ceilDiv(bytes, 64) * 64; }
 // What is computed for a launch, one part after the other.
 struct Workspace {
   int32_t* offsets;
+  int32_t* zeros;
   float* scales;
   float* bias;
   float* floats;
   int64_t bytes;
 
-  Workspace(std::byte* base, int64_t m, const ProductParams& params) {
+  Workspace(std::byte* base, int64_t m, const ProductParams& params, int64_t matrices) {
     int64_t used = 0;
     const auto take = [&](int64_t size) {
       std::byte* at = base ? base + used : nullptr;
       used += roundedUp(size);
       return at;
     };
-    offsets = reinterpret_cast<int32_t*>(take(paddedColumns(params.n) * 4));
-    scales = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
-    bias = reinterpret_cast<float*>(take(paddedColumns(params.n) * 4));
+    const int64_t columnBytes = columnElements(params.n) * 4;
+    offsets = reinterpret_cast<int32_t*>(take(matrices * columnBytes));
+    zeros = reinterpret_cast<int32_t*>(take(columnBytes));
+    scales = reinterpret_cast<float*>(take(columnBytes));
+    bias = reinterpret_cast<float*>(take(columnBytes));
     floats = params.keepsFloats ? reinterpret_cast<float*>(take(m * params.n * 4)) : nullptr;
     bytes = used;
   }
@@ -50,24 +53,21 @@ bool isPackedColumns(const TensorArg& tensor, DataType type, int64_t count) {
 }
 
 // What the zero points add to every row: -za * sum b + k * za * zb, modulo 2^32.
-void fillOffsets(const ProductState& state, const LaunchArgs& args, int32_t zeroPoint,
+void fillOffsets(const ProductParams& params, const LaunchArgs& args, int32_t zeroPoint,
                  int32_t* to) {
-  const ProductParams& params = state.params;
   const auto zero = static_cast<uint32_t>(zeroPoint);
   const int32_t* sums = args.inputs[2].as<const int32_t>();
   const TensorArg* zeros = inputAt(args, params.zerosInput);
   const auto depth = static_cast<uint32_t>(params.k);
-  for (int64_t j = 0; j < paddedColumns(params.n); ++j) {
+  for (int64_t j = 0; j < columnElements(params.n); ++j) {
     uint32_t offset = 0u - zero * static_cast<uint32_t>(sums[j]);
     if (zeros) offset += depth * zero * static_cast<uint32_t>(zeros->as<const int32_t>()[j]);
     to[j] = static_cast<int32_t>(offset);
   }
 }
 
-void fillScales(const ProductState& state, const LaunchArgs& args, float* to) {
-  const ScaleState& scale = state.scale;
-  const int64_t n = state.params.n;
-  std::fill(to, to + paddedColumns(n), 0.0f);
+void fillScales(int64_t n, const ScaleState& scale, const LaunchArgs& args, float* to) {
+  std::fill(to, to + columnElements(n), 0.0f);
   std::fill(to, to + n, scale.factor / scale.bytes.divisor);
   for (int32_t i = 0; i < scale.scaleCount; ++i) {
     const TensorArg& operand = args.inputs[scale.firstScale + i];
@@ -78,21 +78,19 @@ void fillScales(const ProductState& state, const LaunchArgs& args, float* to) {
 }
 
 // The bias in units of the result; zeros where there is none.
-void fillBias(const ProductState& state, const float* bias, float* to) {
-  const int64_t n = state.params.n;
-  std::fill(to, to + paddedColumns(n), 0.0f);
+void fillBias(int64_t n, const ByteForm& form, const float* bias, float* to) {
+  std::fill(to, to + columnElements(n), 0.0f);
   if (!bias) return;
-  const float factor = 1 / state.scale.bytes.divisor;
+  const float factor = 1 / form.divisor;
   for (int64_t j = 0; j < n; ++j) to[j] = bias[j] * factor;
 }
 
-ByteFinish byteFinish(const ProductState& state, const LaunchArgs& args, const Workspace& workspace,
-                      const Epilogue& epilogue) {
-  const ByteForm& form = state.scale.bytes;
+ByteFinish byteFinish(int64_t n, const ByteForm& form, const LaunchArgs& args,
+                      const Workspace& workspace, const Epilogue& epilogue) {
   ByteFinish finish;
   if (!form.isUsed) return finish;
   finish.isUsed = true;
-  fillBias(state, epilogue.bias, workspace.bias);
+  fillBias(n, form, epilogue.bias, workspace.bias);
   finish.scales = workspace.scales;
   finish.bias = workspace.bias;
   finish.hasStage = form.hasStage != 0;
@@ -154,24 +152,15 @@ ProductState::ProductState(ByteReader& reader)
          "this one; build it again on this machine");
 }
 
-bool fitsFinish(const ProductState& state, const LaunchArgs& args) {
-  const auto& [params, scale] = state;
-  if (!hasOperands(args, 3)) return false;
+bool fitsEpilogue(const ProductParams& params, const ScaleState& scale, const LaunchArgs& args) {
+  if (!hasOperands(args, 2)) return false;
   const TensorArg& out = args.outputs[0];
   const DataType wanted = params.isSigned ? DataType::kI8 : DataType::kU8;
   if (args.inputs[0].type != wanted || out.type != scale.type || out.rank < 1 ||
       out.dims[out.rank - 1] != params.n)
     return false;
-  const int64_t columns = paddedColumns(params.n);
-  if (!isThere(args.inputs[1]) || args.inputs[1].type != DataType::kU8 ||
-      !isPackedColumns(args.inputs[2], DataType::kI32, columns))
-    return false;
-  const auto isGiven = [&](int32_t input, DataType type, int64_t count) {
-    const TensorArg* tensor = inputAt(args, input);
-    return input < 0 || (tensor && isPackedColumns(*tensor, type, count));
-  };
-  if (!isGiven(params.zeroInput, wanted, 1) || !isGiven(params.zerosInput, DataType::kI32, columns))
-    return false;
+  const TensorArg* zero = inputAt(args, params.zeroInput);
+  if (params.zeroInput >= 0 && (!zero || !isPackedColumns(*zero, wanted, 1))) return false;
   for (int32_t i = 0; i < scale.scaleCount; ++i) {
     const TensorArg* operand = inputAt(args, scale.firstScale + i);
     if (!operand || !isF32(*operand) || (operand->count() != 1 && operand->count() != params.n))
@@ -184,14 +173,25 @@ bool fitsFinish(const ProductState& state, const LaunchArgs& args) {
          (scale.bytes.tableInput < 0 || (table && isPackedColumns(*table, DataType::kU8, 256)));
 }
 
-bool fitsProduct(const ProductState& state, const LaunchArgs& args) {
+bool fitsFinish(const ProductState& state, const LaunchArgs& args) {
   const ProductParams& params = state.params;
-  return fitsFinish(state, args) &&
-         args.inputs[1].count() == packedColumnsBytes(layoutFor(params), params.k, params.n);
+  if (!hasOperands(args, 3) || !fitsEpilogue(params, state.scale, args)) return false;
+  const int64_t columns = columnElements(params.n);
+  const TensorArg* zeros = inputAt(args, params.zerosInput);
+  return args.inputs[1].type == DataType::kU8 && isThere(args.inputs[1]) &&
+         isPackedColumns(args.inputs[2], DataType::kI32, columns) &&
+         (params.zerosInput < 0 || (zeros && isPackedColumns(*zeros, DataType::kI32, columns)));
 }
 
-int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params) {
-  return Workspace(nullptr, m, params).bytes;
+bool fitsProduct(const ProductState& state, const LaunchArgs& args, int64_t groups) {
+  const ProductParams& params = state.params;
+  return fitsFinish(state, args) &&
+         args.inputs[1].count() ==
+             groups * packedColumnsBytes(layoutFor(params), params.k, params.n / groups);
+}
+
+int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params, int64_t matrices) {
+  return Workspace(nullptr, m, params, matrices).bytes;
 }
 
 int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int threads) {
@@ -199,60 +199,72 @@ int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int thread
          multiplyWorkspaceBytes(layoutFor(params), m, params.k, threads);
 }
 
-uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args) {
-  const TensorArg* zero = inputAt(args, state.params.zeroInput);
+uint8_t zeroPointOf(const ProductParams& params, const LaunchArgs& args) {
+  const TensorArg* zero = inputAt(args, params.zeroInput);
   return zero ? *zero->as<const uint8_t>() : 0;
 }
 
 LaunchedFinish::LaunchedFinish(const ProductState& state, const LaunchArgs& args, int64_t m,
-                               int32_t zero) {
-  const ProductParams& params = state.params;
-  const Workspace workspace(args.workspace, m, params);
+                               int32_t zero)
+    : LaunchedFinish(state.params, state.scale, args, m, 1) {
+  fillOffsets(state.params, args, zero, offsets_);
+  const TensorArg* zeros = inputAt(args, state.params.zerosInput);
+  finish_.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
+}
+
+LaunchedFinish::LaunchedFinish(const ProductParams& params, const ScaleState& scale,
+                               const LaunchArgs& args, int64_t m, int64_t matrices) {
+  const Workspace workspace(args.workspace, m, params, matrices);
   if (workspace.bytes > args.workspaceBytes)
     fail(ErrorKind::kInvalidEngine, "a product of integers has too little workspace");
-  fillOffsets(state, args, zero, workspace.offsets);
-  const TensorArg* zeros = inputAt(args, params.zerosInput);
-  finish_.columnOffsets = workspace.offsets;
-  finish_.columnZeros = zeros ? zeros->as<const int32_t>() : nullptr;
-  finish_.type = state.scale.type;
+  offsets_ = workspace.offsets;
+  zeros_ = workspace.zeros;
+  finish_.columnOffsets = offsets_;
+  finish_.type = scale.type;
   finish_.out = args.outputs[0].data;
   finish_.stride = params.n;
   if (finish_.type == DataType::kI32) return;
-  fillScales(state, args, workspace.scales);
+  fillScales(params.n, scale, args, workspace.scales);
   finish_.scales = workspace.scales;
-  finish_.requantize = state.scale.requantize;
+  finish_.requantize = scale.requantize;
   finish_.floats = workspace.floats;
   TensorArg result = args.outputs[0];
   result.type = DataType::kF32;
   if (finish_.floats) result.data = finish_.floats;
   LaunchArgs floatArgs = args;
   floatArgs.outputs = {&result, 1};
-  epilogue_.emplace(state.scale.epilogue, floatArgs);
+  epilogue_.emplace(scale.epilogue, floatArgs);
   finish_.epilogue = epilogue_->get();
-  finish_.bytes = byteFinish(state, args, workspace, finish_.epilogue);
+  finish_.bytes = byteFinish(params.n, scale.bytes, args, workspace, finish_.epilogue);
 }
 
-void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack) {
+void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
+                int64_t groups) {
   const ProductParams& params = state.params;
   if (m == 0 || params.n == 0) return;
   const WorkersWithin workers(args, [&](int threads) {
     return productWorkspaceBytes(m, params, threads) / static_cast<int64_t>(sizeof(float));
   });
   const LaunchedFinish finish(state, args, m,
-                              zeroPointOf(state, args) ^ (params.isSigned ? kFlip : 0));
+                              zeroPointOf(params, args) ^ (params.isSigned ? kFlip : 0));
   const Layout& layout = layoutFor(params);
+  const int64_t columns = params.n / groups;
   multiply(
       {.layout = &layout,
        .m = m,
-       .n = params.n,
+       .n = columns,
        .k = params.k,
        .packedColumns = args.inputs[1].as<const uint8_t>(),
-       .sumsRows = params.zerosInput >= 0},
-      [&](int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
-        pack(layout, row, count, strip, scratch);
+       .sumsRows = params.zerosInput >= 0,
+       .parts = groups},
+      [&](int64_t part, int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
+        pack(layout, part, row, count, strip, scratch);
       },
       *args.threads, args.workspace + finishWorkspaceBytes(m, params),
-      [&](const Sums& sums) { finishSums(finish.get(), sums); });
+      [&](Sums sums) {
+        sums.column += sums.part * columns;
+        finishSums(finish.get(), sums);
+      });
 }
 
 }  // namespace camshaft::cpu::gemm_int8

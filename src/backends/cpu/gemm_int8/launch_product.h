@@ -39,35 +39,45 @@ const Layout& layoutFor(const ProductParams& params);
 // Whether the operands are as the parameters say, but for the shapes of the first and the packed
 // second; the result is rows of n.
 bool fitsFinish(const ProductState& state, const LaunchArgs& args);
-// The same, and the second operand is packed for a product.
-bool fitsProduct(const ProductState& state, const LaunchArgs& args);
+// The same, and the second operand is packed for a product, or for one of each group.
+bool fitsProduct(const ProductState& state, const LaunchArgs& args, int64_t groups = 1);
+// Whether the first operand, the result and what the epilogue reads are as the parameters say.
+bool fitsEpilogue(const ProductParams& params, const ScaleState& scale, const LaunchArgs& args);
 
-// Bytes of the workspace for what becomes of so many rows of sums.
-int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params);
+// Bytes of the workspace for what becomes of so many rows of sums, of so many matrices.
+int64_t finishWorkspaceBytes(int64_t m, const ProductParams& params, int64_t matrices = 1);
 // The same, and for a product on so many threads.
 int64_t productWorkspaceBytes(int64_t m, const ProductParams& params, int threads);
 
 // The first operand's own zero point as a byte of its type.
-uint8_t zeroPointOf(const ProductState& state, const LaunchArgs& args);
+uint8_t zeroPointOf(const ProductParams& params, const LaunchArgs& args);
 
-// What one launch does with its sums of m rows, in the first bytes of the step's workspace. `zero`
-// is the zero point of the first operand as it was multiplied.
+// What one launch does with its sums of m rows, in the first bytes of the step's workspace.
 class LaunchedFinish {
  public:
+  // `zero` is the zero point of the first operand as it was multiplied by packed weights.
   LaunchedFinish(const ProductState& state, const LaunchArgs& args, int64_t m, int32_t zero);
+  // Of matrices whose offsets, columnElements(n) for each, and zero points the caller fills in.
+  LaunchedFinish(const ProductParams& params, const ScaleState& scale, const LaunchArgs& args,
+                 int64_t m, int64_t matrices);
   LaunchedFinish(const LaunchedFinish&) = delete;
   LaunchedFinish& operator=(const LaunchedFinish&) = delete;
 
   const Finish& get() const { return finish_; }
+  int32_t* offsets() const { return offsets_; }
+  int32_t* zeros() const { return zeros_; }
 
  private:
   Finish finish_;
+  int32_t *offsets_ = nullptr, *zeros_ = nullptr;
   std::optional<LaunchedEpilogue> epilogue_;
 };
 
-// Packs rows of the first operand as PackStrip does.
-using PackRows = FunctionRef<void(const Layout& layout, int64_t row, int64_t count, uint8_t* strip,
-                                  uint8_t* scratch)>;
-void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack);
+// Packs rows of the first operand as PackStrip does, for the group `part`.
+using PackRows = FunctionRef<void(const Layout& layout, int64_t part, int64_t row, int64_t count,
+                                  uint8_t* strip, uint8_t* scratch)>;
+// Each group gives n / groups columns of the result.
+void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
+                int64_t groups = 1);
 
 }  // namespace camshaft::cpu::gemm_int8

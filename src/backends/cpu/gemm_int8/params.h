@@ -6,6 +6,7 @@
 namespace camshaft::cpu::gemm_int8 {
 
 inline constexpr char kMatMul[] = "cpu/gemm_int8_packed";
+inline constexpr char kBatched[] = "cpu/gemm_int8_batched";
 inline constexpr char kConv[] = "cpu/conv_int8_columns";
 inline constexpr char kDepthwise[] = "cpu/conv_int8_depthwise";
 inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
@@ -13,7 +14,7 @@ inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 // Inputs of the step: the first operand, the packed second one, the sums of its columns, then as
 // numbered here (-1: none); then what the scaled epilogue reads (prepare_epilogue.h).
 struct ProductParams {
-  int64_t k = 0, n = 0;
+  int64_t k = 0, n = 0;     // terms of a sum, columns of the result
   int32_t layout = 0;       // Layout::Kind
   int32_t isSigned = 0;     // the first operand is i8
   int32_t zeroInput = -1;   // its zero point, one number of its type
@@ -34,12 +35,20 @@ struct ByteForm {
   int32_t isSigned = 0;                   // which becomes i8
 };
 
-// In front of ProductParams, whose k is taps * channels, of a depthwise convolution taps. A picture
-// of one spatial dimension has height 1.
+// In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution taps.
+// A picture of one spatial dimension has height 1. Groups are packed one after the other; for a
+// depthwise convolution there is one.
 struct ConvParams {
-  int64_t channels = 0;
+  int64_t channels = 0, groups = 1;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};
   int64_t padsBegin[2] = {0, 0};
+};
+
+// In front of ProductParams where both operands are activations, which decide its k and n. There
+// are no sums among the inputs.
+struct BatchedParams {
+  int32_t flip = 0;  // of the second operand, which makes it i8
+  int32_t zero = 0;  // its zero point then
 };
 
 }  // namespace camshaft::cpu::gemm_int8

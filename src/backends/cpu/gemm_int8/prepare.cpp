@@ -5,6 +5,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm_int8/depthwise.h"
+#include "backends/cpu/gemm_int8/launch_batched.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/prepare_epilogue.h"
@@ -53,7 +54,7 @@ int32_t columnZero(const Node& node, int64_t column) {
 
 // Zero points of the second operand made i8; empty when all are 0.
 std::vector<int32_t> shiftedZeros(const Node& node, int64_t n) {
-  std::vector<int32_t> zeros(paddedColumns(n), 0);
+  std::vector<int32_t> zeros(columnElements(n), 0);
   const int32_t shift = node.inputs[1]->dataType() == DataType::kI8 ? 0 : 128;
   for (int64_t j = 0; j < n; ++j) zeros[j] = columnZero(node, j) - shift;
   const bool none = std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; });
@@ -70,9 +71,10 @@ std::optional<int64_t> mostRows(const Node& node, const BuildContext& context, P
   return std::nullopt;
 }
 
-// Inputs and parameters, behind the packed second operand and the sums of its columns.
-void prepareFinish(const Node& node, const std::vector<int32_t>& columnZeros, ProductParams& params,
-                   ByteWriter& writer, Prepared& prepared) {
+// Inputs and parameters, behind the packed second operand and the sums of its columns. Returns
+// whether the product keeps floats.
+int32_t prepareFinish(const Node& node, const std::vector<int32_t>& columnZeros,
+                      ProductParams& params, ByteWriter& writer, Prepared& prepared) {
   const auto add = [&](StepInput input) {
     prepared.inputs.push_back(std::move(input));
     return static_cast<int32_t>(prepared.inputs.size()) - 1;
@@ -85,19 +87,31 @@ void prepareFinish(const Node& node, const std::vector<int32_t>& columnZeros, Pr
   writer.write(params);
   writeScaledEpilogue(scaled, prepared, writer);
   prepared.params = writer.take();
+  return params.keepsFloats;
 }
 
-// Packs B, lying as [k][n] or transposed, and writes parameters, inputs and workspace.
+// What makes the second operand i8.
+uint8_t secondFlip(const Node& node) {
+  return node.inputs[1]->dataType() == DataType::kI8 ? 0 : kFlip;
+}
+
+// Packs B, lying as [k][n] or transposed, and writes parameters, inputs and workspace. Groups of
+// columns are packed by themselves.
 void prepareProduct(const Node& node, const BuildContext& context, const uint8_t* b,
-                    bool transposed, ProductParams params, ByteWriter& writer, Prepared& prepared) {
+                    bool transposed, ProductParams params, int64_t groups, ByteWriter& writer,
+                    Prepared& prepared) {
   const std::optional<int64_t> rows = mostRows(node, context, prepared);
   if (!rows) return;
   const Layout& layout = layoutInUse();
   params.layout = static_cast<int32_t>(layout.kind);
-  std::vector<uint8_t> packed(packedColumnsBytes(layout, params.k, params.n));
-  std::vector<int32_t> sums(paddedColumns(params.n));
-  const uint8_t flip = node.inputs[1]->dataType() == DataType::kI8 ? 0 : kFlip;
-  packColumns(layout, params.k, params.n, b, transposed, flip, packed.data(), sums.data());
+  const int64_t columns = params.n / groups;
+  const int64_t groupBytes = packedColumnsBytes(layout, params.k, columns);
+  std::vector<uint8_t> packed(groups * groupBytes);
+  std::vector<int32_t> sums(columnElements(params.n), 0);
+  for (int64_t group = 0; group < groups; ++group)
+    packColumns(layout, params.k, columns, b + group * columns * params.k, transposed,
+                secondFlip(node), packed.data() + group * groupBytes,
+                sums.data() + group * columns);
   prepared.inputs = {StepInput::fromNode(0), inputOf(DataType::kU8, packed),
                      inputOf(DataType::kI32, sums)};
   prepareFinish(node, shiftedZeros(node, params.n), params, writer, prepared);
@@ -117,7 +131,41 @@ Prepared prepareMatMul(const Node& node, const BuildContext& context, int64_t) {
   Prepared prepared;
   ByteWriter writer;
   prepareProduct(node, context, node.inputs[1]->view().as<uint8_t>(), false,
-                 {.k = b[b.size() - 2].value(), .n = b.back().value()}, writer, prepared);
+                 {.k = b[b.size() - 2].value(), .n = b.back().value()}, 1, writer, prepared);
+  return prepared;
+}
+
+Verdict supportsBatched(const Node& node, const BuildContext&) {
+  if (node.op != &ops::MatMulInteger) return Verdict::no("only for MatMulInteger");
+  if (node.inputs[1]->isConstant()) return Verdict::no("packs its second operand in every run");
+  if (!areMatrixByMatrix(node.inputs[0]->shape(), node.inputs[1]->shape()))
+    return Verdict::no("needs as many matrices in both operands, or one in either");
+  if (node.hasInput(2) && !isOneNumber(*node.inputs[2]))
+    return Verdict::no("needs one zero point for its first operand");
+  if (node.hasInput(3) && (!node.inputs[3]->isConstant() || !isOneNumber(*node.inputs[3])))
+    return Verdict::no("needs one constant zero point for its second operand");
+  return Verdict{scaledEpilogue(node).refusal};
+}
+
+Prepared prepareBatched(const Node& node, const BuildContext& context, int64_t) {
+  const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
+  Prepared prepared;
+  const std::optional<int64_t> rows = mostRows(node, context, prepared);
+  if (!rows) return prepared;
+  const int64_t matrices = context.max(numElements(Shape(b.begin(), b.end() - 2)));
+  const int64_t m = matrices == 1 ? *rows : context.max(a[a.size() - 2]);
+  ProductParams most{.k = context.max(a.back()), .n = context.max(b.back())};
+  for (int64_t size : {matrices, m, most.k, most.n})
+    if (size == DimRange::kUnbounded)
+      return Prepared::no("packs its second operand into workspace, which needs upper bounds");
+  most.layout = static_cast<int32_t>(layoutInUse().kind);
+  const int32_t flip = secondFlip(node);
+  ByteWriter writer;
+  writer.write(BatchedParams{flip, columnZero(node, 0) - flip});
+  prepared.inputs = {StepInput::fromNode(0), StepInput::fromNode(1)};
+  ProductParams params{.layout = most.layout};
+  most.keepsFloats = prepareFinish(node, {}, params, writer, prepared);
+  prepared.workspaceBytes = batchedWorkspaceBytes(matrices, m, most, context.threads);
   return prepared;
 }
 
@@ -131,7 +179,8 @@ Verdict supportsImage(const Node& node) {
 
 Verdict supportsConv(const Node& node, const BuildContext&) {
   if (Verdict verdict = supportsImage(node); !verdict) return verdict;
-  if (node.as<ConvAttrs>().groups != 1) return Verdict::no("needs one group");
+  if (hasFilterPerChannel(node.inputs[1]->shape(), node.as<ConvAttrs>().groups))
+    return Verdict::no("only where several channels are summed up");
   return Verdict::yes();
 }
 
@@ -185,11 +234,11 @@ std::vector<uint8_t> filterRows(const ConstTensorView& weights) {
   return rows;
 }
 
-ConvParams convParams(const Node& node, int64_t channels) {
+ConvParams convParams(const Node& node, int64_t channels, int64_t groups) {
   const auto& attrs = node.as<ConvAttrs>();
   const ConstTensorView weights = node.inputs[1]->view();
   const size_t rank = attrs.strides.size(), first = 2 - rank;
-  ConvParams params{.channels = channels};
+  ConvParams params{.channels = channels, .groups = groups};
   for (size_t i = 0; i < rank; ++i) {
     params.kernel[first + i] = weights.dims[2 + i];
     params.strides[first + i] = attrs.strides[i];
@@ -201,25 +250,26 @@ ConvParams convParams(const Node& node, int64_t channels) {
 
 Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   const ConstTensorView weights = node.inputs[1]->view();
-  const ConvParams params = convParams(node, weights.dims[1]);
+  const int64_t groups = node.as<ConvAttrs>().groups;
+  const ConvParams params = convParams(node, weights.dims[1] * groups, groups);
   Prepared prepared;
   ByteWriter writer;
   writer.write(params);
   prepareProduct(node, context, filterRows(weights).data(), true,
-                 {.k = params.channels * params.kernel[0] * params.kernel[1], .n = weights.dims[0]},
-                 writer, prepared);
+                 {.k = weights.dims[1] * params.kernel[0] * params.kernel[1], .n = weights.dims[0]},
+                 groups, writer, prepared);
   return prepared;
 }
 
 Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t) {
   const int64_t channels = node.inputs[1]->view().dims[0];
-  const ConvParams params = convParams(node, channels);
+  const ConvParams params = convParams(node, channels, 1);
   Prepared prepared;
   const std::optional<int64_t> rows = mostRows(node, context, prepared);
   if (!rows) return prepared;
   ProductParams product{.k = params.kernel[0] * params.kernel[1], .n = channels};
   const std::vector<int32_t> filters = depthwiseFilters(node);
-  std::vector<int32_t> sums(paddedColumns(channels), 0);
+  std::vector<int32_t> sums(columnElements(channels), 0);
   for (int64_t i = 0; i < channels * product.k; ++i) sums[i / product.k] += filters[i];
   const auto isByte = [](int32_t value) { return value >= -128 && value <= 127; };
   const bool areBytes = std::all_of(filters.begin(), filters.end(), isByte);
@@ -241,6 +291,7 @@ Verdict supportsQuantize(const Node& node, const BuildContext&) {
 
 constexpr Kernel kKernels[] = {
     {.name = kMatMul, .supports = supportsMatMul, .prepare = prepareMatMul},
+    {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched},
     {.name = kConv, .supports = supportsConv, .prepare = prepareConv},
     {.name = kDepthwise, .supports = supportsDepthwise, .prepare = prepareDepthwise},
     {.name = kQuantize, .supports = supportsQuantize, .prepare = preparedWithout},

@@ -40,9 +40,12 @@ struct Worker {
   int64_t bytes;
 
   Worker(std::byte* base, int worker, const Layout& layout, int64_t m, int64_t k) {
-    const int64_t rows = mostRows(layout, m, k), stripBytes = layout.stripBytes(k);
-    const int64_t all = roundedUp(rows / layout.stripRows * stripBytes);
-    const int64_t one = roundedUp(stripBytes) + kScratchSlack, sums = roundedUp(rows * 4);
+    // No more for smaller sizes, although these take more rows.
+    const int64_t rowBytes = layout.steps(k) * layout.depth;
+    const int64_t rows = std::min(kBlockRows, ceilDiv(m, layout.stripRows) * layout.stripRows);
+    const int64_t all =
+        roundedUp(std::min(rows * rowBytes, std::max(kPackedBytes, kFewestRows * rowBytes)));
+    const int64_t one = roundedUp(layout.stripBytes(k)) + kScratchSlack, sums = roundedUp(rows * 4);
     bytes = all + one + sums;
     if (!base) return;
     base += worker * bytes;
@@ -57,7 +60,8 @@ struct Tasks {
   int64_t rowTasks = 0, columnTasks = 0;
 };
 
-Tasks divide(const Product& product, int threads) {
+// Of one part, which so many threads share.
+Tasks divide(const Product& product, int64_t threads) {
   const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
   const int64_t blocks = ceilDiv(product.n, kBlockColumns);
   const int64_t most = mostRows(*product.layout, product.m, product.k);
@@ -150,6 +154,13 @@ uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count
              : packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
 }
 
+void packRows(const Layout& layout, const uint8_t* a, int64_t count, int64_t k, uint8_t flip,
+              uint8_t* strip) {
+  const uint8_t* rows[kMostStripRows];
+  for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = a + std::min(i, count - 1) * k;
+  packRun(layout, rows, k, flip, strip);
+}
+
 int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads) {
   return threads * Worker(nullptr, 0, layout, m, k).bytes;
 }
@@ -158,9 +169,10 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
               FunctionRef<void(const Sums&)> finish) {
   const Layout& layout = *product.layout;
   const int64_t m = product.m, n = product.n, k = product.k;
-  if (m == 0 || n == 0) return;
+  if (m == 0 || n == 0 || product.parts == 0) return;
   const Multiplier& multiplier = multiplierFor(layout, m);
-  const Tasks tasks = divide(product, pool.threads());
+  const Tasks tasks = divide(product, ceilDiv(pool.threads(), product.parts));
+  const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
   const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
                               static_cast<double>(tasks.columns) * static_cast<double>(k);
@@ -169,28 +181,32 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
     const Worker worker(workspace, thread, layout, m, k);
     alignas(64) int32_t sums[kBlockRows * kBlockColumns];
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task % tasks.rowTasks * tasks.rows, rows = std::min(tasks.rows, m - row);
-      const int64_t firstColumn = task / tasks.rowTasks * tasks.columns;
+      const int64_t part = task / tasksOfPart, inPart = task % tasksOfPart;
+      const int64_t row = inPart % tasks.rowTasks * tasks.rows;
+      const int64_t rows = std::min(tasks.rows, m - row);
+      const int64_t firstColumn = inPart / tasks.rowTasks * tasks.columns;
+      const auto* columnsOfPart = reinterpret_cast<const int8_t*>(product.packedColumns) +
+                                  part * packedColumnsBytes(layout, k, n);
       for (int64_t done = 0; done < rows; done += stripRows) {
         uint8_t* strip = worker.strips + done / stripRows * stripBytes;
-        pack(row + done, std::min(stripRows, rows - done), strip, worker.scratch);
+        pack(part, row + done, std::min(stripRows, rows - done), strip, worker.scratch);
         if (product.sumsRows) sumStrip(layout, strip, k, worker.rowSums + done);
       }
       const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
       for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
         const int64_t columns = std::min(kBlockColumns, n - column);
         multiplier.multiply({.a = worker.strips,
-                             .b = reinterpret_cast<const int8_t*>(product.packedColumns) +
-                                  column / kBlockColumns * layout.blockBytes(k),
+                             .b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k),
                              .k = k,
                              .rows = rows,
                              .columns = columns,
                              .sums = sums});
-        finish({sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns});
+        finish(
+            {sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns, part});
       }
     }
   };
-  const int64_t count = tasks.rowTasks * tasks.columnTasks;
+  const int64_t count = tasksOfPart * product.parts;
   if (!isWorthSharing(taskProducts / kProductsPerWork * static_cast<double>(count)))
     run(0, count, 0);
   else

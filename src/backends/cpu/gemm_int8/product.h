@@ -25,36 +25,49 @@ inline constexpr uint8_t kFlip = 0x80;
 inline int64_t paddedColumns(int64_t n) {
   return (n + kBlockColumns - 1) / kBlockColumns * kBlockColumns;
 }
+// Elements of what is per column: whole blocks, and one more, since those of a group of columns may
+// begin anywhere.
+inline int64_t columnElements(int64_t n) { return paddedColumns(n) + kBlockColumns; }
 int64_t packedColumnsBytes(const Layout& layout, int64_t k, int64_t n);
 // B is [k][n], or [n][k] when transposed, as blocks; `sums` are over k, paddedColumns(n) of them.
 void packColumns(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, bool transposed,
                  uint8_t flip, uint8_t* packed, int32_t* sums);
+// pack_block.cpp: the same of one block of columns, from `column` on, quickly; B is [k][n].
+void packBlock(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, int64_t column,
+               uint8_t flip, uint8_t* block, int32_t* sums);
 
 // `count` bytes of each of a strip's rows as its next whole steps, the last filled up with zeros.
 // `flip` is 0 or kFlip. Returns where the strip goes on.
 uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count, uint8_t flip,
                  uint8_t* strip);
+// `count` rows of k bytes that follow each other as a strip.
+void packRows(const Layout& layout, const uint8_t* a, int64_t count, int64_t k, uint8_t flip,
+              uint8_t* strip);
 
-// A finished block of sums, [rows][kBlockColumns], at (row, column) of the result.
+// A finished block of sums, [rows][kBlockColumns], at (row, column) of the result of one part.
 struct Sums {
   const int32_t* data = nullptr;
   const int32_t* ofRows = nullptr;  // of A, one for each row of the block; null unless asked for
   int64_t row = 0, column = 0, rows = 0, columns = 0;
+  int64_t part = 0;
 };
 
+// So many products of one size, the parts: matrices of a batch, or groups of a convolution.
 struct Product {
   const Layout* layout = nullptr;
   int64_t m = 0, n = 0, k = 0;
-  const uint8_t* packedColumns = nullptr;
+  const uint8_t* packedColumns = nullptr;  // of one part after the other
   bool sumsRows = false;
+  int64_t parts = 1;
 };
 
-// Writes rows [row, row + count) as a strip; `scratch` has room for one more, as rows of whole
-// steps, and for a few bytes that are written behind it.
+// Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of
+// whole steps, and for a few bytes that are written behind it.
 inline constexpr int64_t kScratchSlack = 64;
-using PackStrip = FunctionRef<void(int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch)>;
+using PackStrip =
+    FunctionRef<void(int64_t part, int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch)>;
 
-// Bytes of workspace for so many threads.
+// Bytes of workspace for so many threads, rows of a part and terms at most.
 int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads);
 // Calls pack() and finish() from several threads, finish() once for every block.
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,

@@ -28,13 +28,6 @@ std::vector<uint8_t> randomBytes(int64_t count, bool extreme, bool isSigned, std
   return bytes;
 }
 
-void packStrip(const Layout& layout, const uint8_t* a, int64_t count, int64_t k, uint8_t flip,
-               uint8_t* strip) {
-  const uint8_t* rows[kMostStripRows];
-  for (int64_t i = 0; i < layout.stripRows; ++i) rows[i] = a + std::min(i, count - 1) * k;
-  packRun(layout, rows, k, flip, strip);
-}
-
 // The product through packing, blocks and zero points, against plain loops in 64 bits.
 void expectExact(const Problem& p, int threads) {
   SCOPED_TRACE(::testing::Message() << p.m << "x" << p.n << "x" << p.k << " signs " << p.aSigned
@@ -52,6 +45,15 @@ void expectExact(const Problem& p, int threads) {
   packColumns(layout, p.k, p.n, b.data(), false, p.bSigned ? 0 : kFlip, columns.data(),
               columnSums.data());
 
+  for (int64_t j = 0; j < p.n; j += kBlockColumns) {
+    std::vector<uint8_t> block(layout.blockBytes(p.k), 0xcd);
+    std::vector<int32_t> sums(kBlockColumns);
+    packBlock(layout, p.k, p.n, b.data(), j, p.bSigned ? 0 : kFlip, block.data(), sums.data());
+    const auto* whole = columns.data() + j / kBlockColumns * layout.blockBytes(p.k);
+    ASSERT_TRUE(std::equal(block.begin(), block.end(), whole));
+    ASSERT_TRUE(std::equal(sums.begin(), sums.end(), columnSums.begin() + j));
+  }
+
   const int64_t za = valueOf(zeroA, p.aSigned) + (p.aSigned ? 128 : 0);
   std::vector<int32_t> offsets(paddedColumns(p.n)), zeros(paddedColumns(p.n));
   for (int64_t j = 0; j < p.n; ++j) {
@@ -65,8 +67,8 @@ void expectExact(const Problem& p, int threads) {
   finish.out = out.data();
   finish.stride = p.n;
   std::vector<std::byte> workspace(multiplyWorkspaceBytes(layout, p.m, p.k, threads) + 64);
-  const auto pack = [&](int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
-    packStrip(layout, a.data() + row * p.k, count, p.k, p.aSigned ? kFlip : 0, strip);
+  const auto pack = [&](int64_t, int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
+    packRows(layout, a.data() + row * p.k, count, p.k, p.aSigned ? kFlip : 0, strip);
   };
   multiply({&layout, p.m, p.n, p.k, columns.data(), true}, pack, pool, workspace.data(),
            [&](const Sums& sums) { finishSums(finish, sums); });
@@ -107,8 +109,8 @@ TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
     std::vector<uint8_t> packed(layout.blockBytes(kDepth));
     std::vector<int32_t> columnSums(kBlockColumns);
     for (int64_t row = 0; row < count; row += layout.stripRows)
-      packStrip(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth, 0,
-                rows.data() + row / layout.stripRows * layout.stripBytes(kDepth));
+      packRows(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth, 0,
+               rows.data() + row / layout.stripRows * layout.stripBytes(kDepth));
     packColumns(layout, kDepth, kBlockColumns, b.data(), false, 0, packed.data(),
                 columnSums.data());
     std::vector<int32_t> sums(kBlockRows * kBlockColumns, 7);

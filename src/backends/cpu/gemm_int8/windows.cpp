@@ -12,7 +12,8 @@ std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes) {
   reader.expectEnd();
   const ConvParams& p = state->params;
   constexpr int64_t kMost = int64_t{1} << 31;
-  bool valid = p.channels >= 0 && p.channels < kMost;
+  bool valid = p.channels >= 0 && p.channels < kMost && p.groups > 0 &&
+               p.channels % p.groups == 0 && state->product.params.n % p.groups == 0;
   for (int i = 0; i < 2; ++i)
     for (int64_t size : {p.kernel[i], p.strides[i], p.dilations[i]})
       valid = valid && size > 0 && size < kMost;
