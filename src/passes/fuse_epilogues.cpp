@@ -47,17 +47,28 @@ static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op
   return best;
 }
 
+// Whether a product of integers that stores bytes takes more work in its registers: whatever gives
+// bytes and reads these alone, and what was rounded once and meets one tensor of its own shape.
+static bool goesOnInBytes(const Node* anchor, const Node* node) {
+  const auto& code = anchor->epilogue->expr.code();
+  const auto rounds = std::count_if(code.begin(), code.end(), [](const ScalarInstruction& i) {
+    return i.op == ScalarOp::kRound;
+  });
+  if (!isByte(node->output())) return rounds <= 1;
+  std::vector<const Value*> others;
+  for (const Value* input : node->inputs)
+    if (input != anchor->output() && !isOneConstant(input)) others.push_back(input);
+  return others.empty() ||
+         (rounds <= 1 && others.size() == 1 && others[0]->shape() == node->output()->shape());
+}
+
 // Kernels of real numbers store real numbers: what is quantised behind them is bytes in a step of
-// its own, and what follows works on these. Products of integers store bytes; that they dequantise
-// again is quick for what was rounded once.
+// its own, and what follows works on these. Products of integers store bytes.
 static bool storesResult(const Node* anchor, const Node* node, const PassOptions& options) {
   if (!options.fusion.integerProducts) return true;
   const bool isOfIntegers = anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
-  if (isByte(node->output())) return isOfIntegers;
-  if (!isByte(anchor->output()) || !anchor->epilogue) return true;
-  const auto& code = anchor->epilogue->expr.code();
-  return std::count_if(code.begin(), code.end(),
-                       [](const ScalarInstruction& i) { return i.op == ScalarOp::kRound; }) <= 1;
+  if (isByte(anchor->output()) && anchor->epilogue) return goesOnInBytes(anchor, node);
+  return isOfIntegers || !isByte(node->output());
 }
 
 static bool fuseInto(Graph& graph, Node* anchor, Node* node) {

@@ -10,7 +10,7 @@
 // The pass must turn the first into the second, find nothing more to do when run again, and both
 // must compute the same on random inputs. Words after the pass's name allow 16-bit types:
 // "// pass: lower_precision f16"; "floats" is a backend without products of integers,
-// "wide" one that stores no 16-bit tensors.
+// "wide" one that stores no 16-bit tensors, "products" one whose products alone take epilogues.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -163,6 +163,7 @@ void runCase(const Case& c) {
   options.allowBF16 = c.allowed.contains("bf16");
   options.fusion.integerProducts = !c.allowed.contains("floats");
   options.stores16Bit = !c.allowed.contains("wide");
+  if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;
   const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));

@@ -42,13 +42,15 @@ bool isMaximum(const Node& node) {
   return true;
 }
 
+bool isNearest(const Node& node) {
+  const auto& attrs = node.as<ResizeAttrs>();
+  return attrs.mode == ResizeMode::kNearest &&
+         attrs.coordinates != ResizeCoordinates::kCropAndResize;
+}
+
 bool movesElements(const Node& node) {
   if (node.op == &ops::Pool) return isMaximum(node);
-  if (node.op == &ops::Resize) {
-    const auto& attrs = node.as<ResizeAttrs>();
-    return attrs.mode == ResizeMode::kNearest &&
-           attrs.coordinates != ResizeCoordinates::kCropAndResize;
-  }
+  if (node.op == &ops::Resize) return isNearest(node);
   return node.op == &ops::Transpose || node.op == &ops::Reshape || node.op == &ops::Slice ||
          node.op == &ops::Concat || node.op == &ops::Gather;
 }
@@ -115,6 +117,33 @@ bool cancel(Graph& graph, Node* node) {
   return true;
 }
 
+// An image of at most two dimensions, and nothing from outside.
+bool isLinear(const Node& node) {
+  const auto& attrs = node.as<ResizeAttrs>();
+  const Shape& from = node.input(0)->shape();
+  return attrs.mode == ResizeMode::kLinear && !attrs.antialias && !attrs.excludeOutside &&
+         attrs.coordinates != ResizeCoordinates::kCropAndResize && from.size() <= 4 &&
+         from.size() > 2 && attrs.sizes[0] == from[0] && attrs.sizes[1] == from[1];
+}
+
+// Linear interpolation of integers rounds, as quantisation does: quantised(resized(dequantised(q)))
+// is resized(q).
+bool resizeBytes(Graph& graph, Node* node) {
+  const std::optional<Quantized> q = quantized(node->output());
+  Node* resize = q ? producerOf(q->values, &ops::Resize) : nullptr;
+  const std::optional<Dequantized> d = resize ? dequantized(resize->input(0)) : std::nullopt;
+  if (!d || resize->epilogue || !isLinear(*resize) || soleUser(graph, q->values) != node ||
+      d->values->dataType() != node->output()->dataType() || !areSameNumber(q->scale, d->scale) ||
+      !areSameNumber(q->zero, d->zero))
+    return false;
+  Node* floats = resize->input(0)->producer;
+  graph.setInputs(resize, {d->values});
+  graph.inferTypes(resize);
+  graph.eraseIfDead(floats);
+  replaceValue(graph, node->output(), resize->output());
+  return true;
+}
+
 // quantised(join(a, b)) is join(quantised(a), quantised(b)).
 bool quantiseParts(Graph& graph, Node* node) {
   const std::optional<Quantized> q = quantized(node->output());
@@ -148,7 +177,8 @@ bool sinkDequantisation(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op == &ops::Pointwise && !node->epilogue)
-      changed |= cancel(graph, node) || quantiseParts(graph, node);  // which may end the node
+      changed |= cancel(graph, node) || quantiseParts(graph, node) ||
+                 resizeBytes(graph, node);  // each of which may end the node
     else
       changed |= sinkThrough(graph, node);
   }

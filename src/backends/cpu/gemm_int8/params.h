@@ -35,9 +35,9 @@ struct ByteForm {
   int32_t isSigned = 0;                   // which becomes i8
 };
 
-// In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution taps.
-// A picture of one spatial dimension has height 1. Groups are packed one after the other; for a
-// depthwise convolution there is one.
+// In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution
+// taps. A picture of one spatial dimension has height 1. Groups are packed one after the other; for
+// a depthwise convolution there is one.
 struct ConvParams {
   int64_t channels = 0, groups = 1;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};

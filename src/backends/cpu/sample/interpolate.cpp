@@ -1,16 +1,19 @@
 #include "backends/cpu/sample/interpolate.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/sample/interpolate.cpp"
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/narrow-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::sample::HWY_NAMESPACE {
 
-using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, ...
+using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, narrow, ...
 using F32 = hn::ScalableTag<float>;
 using VF32 = hn::Vec<F32>;
 
@@ -42,6 +45,50 @@ void corners(const float* topLeft, const float* topRight, const float* bottomLef
   storeFirst(between(top, low, toBottom, bottom), d, y + i, n);
 }
 
+void rowsOfBytes(const uint8_t* top, const uint8_t* bottom, uint8_t flip, float weight, float* y,
+                 int64_t count) {
+  const F32 d;
+  const hn::Rebind<uint8_t, F32> few;
+  const hn::Rebind<int32_t, F32> integers;
+  const int64_t lanes = hn::Lanes(d);
+  const auto flips = hn::Set(few, flip);
+  const auto floats = [&](hn::Vec<hn::Rebind<uint8_t, F32>> bytes) HWY_ATTR {
+    return hn::ConvertTo(d, hn::PromoteTo(integers, hn::Xor(bytes, flips)));
+  };
+  const VF32 toBottom = hn::Set(d, weight);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(between(floats(hn::LoadU(few, top + i)), floats(hn::LoadU(few, bottom + i)),
+                       toBottom, weight),
+               d, y + i);
+  if (i == count) return;
+  storeFirst(between(floats(loadFirst(few, top + i, count - i)),
+                     floats(loadFirst(few, bottom + i, count - i)), toBottom, weight),
+             d, y + i, count - i);
+}
+
+void bytesBetween(const float* left, const float* right, float weight, uint8_t flip, uint8_t* y,
+                  int64_t count) {
+  const F32 d;
+  const narrow::Bytes bytes;
+  const VF32 toRight = hn::Set(d, weight);
+  const auto group = [&](const float* from, const float* to) HWY_ATTR {
+    VF32 v[narrow::kVectors];
+    for (int j = 0; j < narrow::kVectors; ++j)
+      v[j] = between(hn::LoadU(d, from + j * narrow::kLanes), hn::LoadU(d, to + j * narrow::kLanes),
+                     toRight, weight);
+    return narrow::bytesOf(v, 0, 0, 255, flip);
+  };
+  int64_t i = 0;
+  for (; i + narrow::kColumns <= count; i += narrow::kColumns)
+    hn::StoreU(group(left + i, right + i), bytes, y + i);
+  if (i == count) return;
+  float some[2][narrow::kColumns] = {};
+  std::copy(left + i, left + count, some[0]);
+  std::copy(right + i, right + count, some[1]);
+  storeFirst(group(some[0], some[1]), bytes, y + i, count - i);
+}
+
 }  // namespace camshaft::cpu::sample::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -49,11 +96,23 @@ HWY_AFTER_NAMESPACE();
 namespace camshaft::cpu::sample {
 
 HWY_EXPORT(corners);
+HWY_EXPORT(rowsOfBytes);
+HWY_EXPORT(bytesBetween);
 
 void blendCorners(const float* topLeft, const float* topRight, const float* bottomLeft,
                   const float* bottomRight, float right, float bottom, float* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(corners)
   (topLeft, topRight, bottomLeft, bottomRight, right, bottom, y, count);
+}
+
+void blendRows(const uint8_t* top, const uint8_t* bottom, uint8_t flip, float weight, float* y,
+               int64_t count) {
+  HWY_DYNAMIC_DISPATCH(rowsOfBytes)(top, bottom, flip, weight, y, count);
+}
+
+void blendToBytes(const float* left, const float* right, float weight, uint8_t flip, uint8_t* y,
+                  int64_t count) {
+  HWY_DYNAMIC_DISPATCH(bytesBetween)(left, right, weight, flip, y, count);
 }
 
 }  // namespace camshaft::cpu::sample

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/sample/interpolate.h"
@@ -126,11 +127,37 @@ struct Resize {
   }
 };
 
+// Rows of bytes: first between two rows of x, which is `blended`, then between its pixels.
+void linearRowOfBytes(const Resize& resize, const uint8_t* x, uint8_t* y, uint8_t flip, int64_t row,
+                      float* blended) {
+  const Blend& vertical = resize.rows[row % resize.outHeight];
+  const int64_t inner = resize.inner, length = resize.inWidth * inner;
+  const uint8_t* image = x + row / resize.outHeight * resize.inHeight * length;
+  blendRows(image + vertical.left * length, image + vertical.right * length, flip,
+            vertical.rightWeight, blended, length);
+  uint8_t* to = y + row * resize.outWidth * inner;
+  if (inner == 1) {
+    for (int64_t i = 0; i < resize.outWidth; ++i) {
+      const Blend& at = resize.columns[i];
+      const float value = Resize::between(blended[at.left], blended[at.right], at.rightWeight);
+      to[i] = static_cast<uint8_t>(static_cast<uint8_t>(std::nearbyint(value)) ^ flip);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < resize.outWidth; ++i, to += inner) {
+    const Blend& at = resize.columns[i];
+    blendToBytes(blended + at.left * inner, blended + at.right * inner, at.rightWeight, flip, to,
+                 inner);
+  }
+}
+
 bool fitsResize(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ResizeParams*>(state);
   if (!hasOperands(args, 1)) return false;
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  if (x.rank != y.rank || !sameType(x, y) || (params.linear && !isF32(x))) return false;
+  if (x.rank != y.rank || !sameType(x, y)) return false;
+  if (params.linear && !isF32(x) && x.type != DataType::kU8 && x.type != DataType::kI8)
+    return false;
   for (int i = 0; i < x.rank; ++i)
     if ((i < params.axis || i >= params.axis + params.axes) ? x.dims[i] != y.dims[i]
                                                             : x.dims[i] > INT32_MAX)
@@ -157,9 +184,13 @@ void launchResize(const void* state, const LaunchArgs& args) {
     resize.inHeight = x.dims[params.axis];
     resize.outHeight = y.dims[params.axis];
   }
-  CAMSHAFT_CHECK(args.workspaceBytes >=
-                     static_cast<int64_t>(sizeof(Blend)) * (resize.outWidth + resize.outHeight),
-                 args.workspaceBytes, " bytes of workspace");
+  const int64_t blendBytes =
+      static_cast<int64_t>(sizeof(Blend)) * (resize.outWidth + resize.outHeight);
+  const bool blendsBytes = params.linear && !isF32(x);
+  const int64_t blendedRow = blendsBytes ? resize.inWidth * resize.inner : 0;  // of each thread
+  const WorkersWithin workers(args, [&](int threads) {
+    return blendBytes / static_cast<int64_t>(sizeof(float)) + threads * blendedRow;
+  });
   Blend* columns = reinterpret_cast<Blend*>(args.workspace);
   Blend* rows = columns + resize.outWidth;
   fillBlends(params, params.scales[params.axes - 1], resize.inWidth, resize.outWidth, columns);
@@ -171,6 +202,22 @@ void launchResize(const void* state, const LaunchArgs& args) {
   resize.rows = rows;
 
   const size_t width = bytesOf(x.type, 1) * static_cast<size_t>(resize.inner);
+  if (blendsBytes) {
+    auto* blended = reinterpret_cast<float*>(args.workspace + blendBytes);
+    const uint8_t flip = x.type == DataType::kI8 ? 0x80 : 0;
+    const double work = static_cast<double>((resize.inWidth + resize.outWidth) * resize.inner);
+    const auto run = [&](int64_t begin, int64_t end, int worker) {
+      for (int64_t row = begin; row < end; ++row)
+        linearRowOfBytes(resize, x.as<uint8_t>(), y.as<uint8_t>(), flip, row,
+                         blended + worker * blendedRow);
+    };
+    const int64_t count = resize.outer * resize.outHeight;
+    if (isWorthSharing(work * static_cast<double>(count)))
+      args.threads->parallelFor(count, 1 + static_cast<int64_t>(kWorthSharing / work), run);
+    else
+      run(0, count, 0);
+    return;
+  }
   const double pixelWork = params.linear ? 2.0 * static_cast<double>(resize.inner) + 4
                                          : static_cast<double>(width) / 16 + 1;
   parallelItems(args.threads, resize.outer * resize.outHeight,

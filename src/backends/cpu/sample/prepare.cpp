@@ -31,8 +31,9 @@ Verdict supportsResize(const Node& node, const BuildContext&) {
   if (attrs.antialias || attrs.excludeOutside)
     return Verdict::no("neither antialiasing nor excluding the outside");
   if (attrs.coordinates == ResizeCoordinates::kCropAndResize) return Verdict::no("does not crop");
-  if (attrs.mode == ResizeMode::kLinear && type != DataType::kF32)
-    return Verdict::no("linear sampling only in f32");
+  const bool isByte = type == DataType::kU8 || type == DataType::kI8;
+  if (attrs.mode == ResizeMode::kLinear && type != DataType::kF32 && !isByte)
+    return Verdict::no("linear sampling only of f32 and bytes");
   const Resized resized(node);
   if (resized.first > resized.last) return Verdict::no("resizes no dimension");
   if (resized.last - resized.first > 1)
@@ -40,7 +41,7 @@ Verdict supportsResize(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
-Prepared prepareResize(const Node& node, const BuildContext&, int64_t) {
+Prepared prepareResize(const Node& node, const BuildContext& context, int64_t) {
   static_assert(static_cast<int>(ResizeCoordinates::kHalfPixelSymmetric) ==
                 static_cast<int>(Coordinates::kHalfPixelSymmetric));
   static_assert(static_cast<int>(ResizeNearest::kCeil) == static_cast<int>(Nearest::kCeil));
@@ -58,6 +59,11 @@ Prepared prepareResize(const Node& node, const BuildContext&, int64_t) {
   }
   Prepared prepared = preparedWith(node, params);
   prepared.workspaceBytes = positions * static_cast<int64_t>(sizeof(Blend));
+  if (params.linear && node.output()->dataType() != DataType::kF32) {
+    const Shape& x = node.input(0)->shape();
+    const Dim row = numElements(Shape(x.begin() + resized.last, x.end()));
+    prepared.workspaceBytes += row * (context.threads * static_cast<int64_t>(sizeof(float)));
+  }
   return prepared;
 }
 

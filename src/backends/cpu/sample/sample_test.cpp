@@ -44,6 +44,18 @@ TEST(Resize, NearestOfAnyType) {
         resize(type, "[n, h, w, 3]", "sizes = [n, 2*h, 2*w, 3], scales = [1, 2, 2, 1]"), kSizes);
 }
 
+TEST(Resize, LinearOfBytes) {
+  for (const char* type : {"u8", "i8"})
+    for (const char* shape : {"[n, h, w, 19]", "[n, h, w, 1]"}) {
+      for (const std::string& sizes :
+           {"sizes = [n, 2*h, 2*w" + std::string(shape).substr(8) + ", scales = [1, 2, 2, 1]",
+            "sizes = [n, h, 4*w" + std::string(shape).substr(8) + ", scales = [1, 1, 4, 1]"})
+        expectKernelsMatch({.graph = resize(type, shape, "mode = linear, " + sizes),
+                            .sizes = kSizes,
+                            .ranges = {{"x", {type[0] == 'u' ? 0 : -128, 127}}}});
+    }
+}
+
 TEST(Resize, SaysWhatItDoesNotDo) {
   EXPECT_EQ(refusalsOf(resize("f32", "[1, 1, 4, 4]",
                               "mode = cubic, sizes = [1, 1, 8, 8], scales = [0, 0, 0, 0]")),
