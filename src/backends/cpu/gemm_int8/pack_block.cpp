@@ -14,8 +14,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE {
 
+#if HWY_TARGET == HWY_SCALAR
+
+void packColumnsOfBlock(const Layout& layout, int64_t k, int64_t n, const uint8_t* b,
+                        int64_t column, uint8_t flip, uint8_t* block, int32_t* sums) {
+  packBlockPlainly(layout, k, b + column, n, 1, std::min(kBlockColumns, n - column), flip, block,
+                   sums);
+}
+
+#else
+
 namespace hn = hwy::HWY_NAMESPACE;
 using Bytes = hn::FixedTag<uint8_t, 16>;
+using Totals = hn::FixedTag<int32_t, 4>;
 using VBytes = hn::Vec<Bytes>;
 
 constexpr int64_t kRows = 8, kLanes = 16;
@@ -28,25 +39,25 @@ HWY_INLINE hn::Vec<Wide> lower(Wide wide, V v) {
 }
 template <class Wide, class V>
 HWY_INLINE hn::Vec<Wide> upper(Wide wide, V v) {
-  return hn::PromoteTo(wide, hn::UpperHalf(hn::Half<hn::DFromV<V>>(), v));
+  using Narrow = hn::DFromV<V>;
+  const hn::Half<Narrow> half;
+  return hn::PromoteTo(wide, hn::UpperHalf(half, v));
 }
 
 // Adds up eight rows of sixteen columns, as i8.
 HWY_INLINE void addRows(const VBytes (&rows)[kRows], int32_t* sums) {
   const hn::RebindToSigned<Bytes> bytes;
   const hn::FixedTag<int16_t, 8> words;
-  const hn::FixedTag<int32_t, 4> totals;
   auto left = hn::Zero(words), right = hn::Zero(words);
   for (const VBytes& row : rows) {
     left = hn::Add(left, lower(words, hn::BitCast(bytes, row)));
     right = hn::Add(right, upper(words, hn::BitCast(bytes, row)));
   }
-  const auto add = [&](hn::Vec<hn::FixedTag<int32_t, 4>> more, int32_t* to)
-                       HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(totals, to), more), totals, to); };
-  add(lower(totals, left), sums);
-  add(upper(totals, left), sums + 4);
-  add(lower(totals, right), sums + 8);
-  add(upper(totals, right), sums + 12);
+  const Totals d;
+  const hn::Vec<Totals> totals[4] = {lower(d, left), upper(d, left), lower(d, right),
+                                     upper(d, right)};
+  for (int i = 0; i < 4; ++i)
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + 4 * i), totals[i]), d, sums + 4 * i);
 }
 
 // Four rows of sixteen columns as sixteen columns of four.
@@ -112,6 +123,8 @@ void packColumnsOfBlock(const Layout& layout, int64_t k, int64_t n, const uint8_
     }
   }
 }
+
+#endif
 
 }  // namespace camshaft::cpu::gemm_int8::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

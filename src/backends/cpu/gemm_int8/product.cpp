@@ -131,19 +131,25 @@ int64_t packedColumnsBytes(const Layout& layout, int64_t k, int64_t n) {
 
 void packColumns(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, bool transposed,
                  uint8_t flip, uint8_t* packed, int32_t* sums) {
-  std::memset(packed, 0, packedColumnsBytes(layout, k, n));
-  std::fill(sums, sums + paddedColumns(n), 0);
   const int64_t rowStep = transposed ? 1 : n, columnStep = transposed ? k : 1;
-  for (int64_t column = 0; column < n; ++column) {
-    uint8_t* block = packed + column / kBlockColumns * layout.blockBytes(k);
+  for (int64_t column = 0; column < n; column += kBlockColumns)
+    packBlockPlainly(layout, k, b + column * columnStep, rowStep, columnStep,
+                     std::min(kBlockColumns, n - column), flip,
+                     packed + column / kBlockColumns * layout.blockBytes(k), sums + column);
+}
+
+void packBlockPlainly(const Layout& layout, int64_t k, const uint8_t* b, int64_t rowStep,
+                      int64_t columnStep, int64_t columns, uint8_t flip, uint8_t* block,
+                      int32_t* sums) {
+  std::memset(block, 0, layout.blockBytes(k));
+  std::fill(sums, sums + kBlockColumns, 0);
+  for (int64_t column = 0; column < columns; ++column) {
     const uint8_t* from = b + column * columnStep;
-    int32_t sum = 0;
     for (int64_t i = 0; i < k; ++i, from += rowStep) {
       const uint8_t value = *from ^ flip;
-      block[placeInBlock(layout, k, column % kBlockColumns, i)] = value;
-      sum += static_cast<int8_t>(value);
+      block[placeInBlock(layout, k, column, i)] = value;
+      sums[column] += static_cast<int8_t>(value);
     }
-    sums[column] = sum;
   }
 }
 

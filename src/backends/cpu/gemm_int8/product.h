@@ -32,7 +32,11 @@ int64_t packedColumnsBytes(const Layout& layout, int64_t k, int64_t n);
 // B is [k][n], or [n][k] when transposed, as blocks; `sums` are over k, paddedColumns(n) of them.
 void packColumns(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, bool transposed,
                  uint8_t flip, uint8_t* packed, int32_t* sums);
-// pack_block.cpp: the same of one block of columns, from `column` on, quickly; B is [k][n].
+// The same of one block, whose first number is *b.
+void packBlockPlainly(const Layout& layout, int64_t k, const uint8_t* b, int64_t rowStep,
+                      int64_t columnStep, int64_t columns, uint8_t flip, uint8_t* block,
+                      int32_t* sums);
+// pack_block.cpp: the same of columns from `column` on, quickly; B is [k][n].
 void packBlock(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, int64_t column,
                uint8_t flip, uint8_t* block, int32_t* sums);
 

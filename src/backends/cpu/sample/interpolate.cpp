@@ -50,21 +50,21 @@ void rowsOfBytes(const uint8_t* top, const uint8_t* bottom, uint8_t flip, float 
   const F32 d;
   const hn::Rebind<uint8_t, F32> few;
   const hn::Rebind<int32_t, F32> integers;
-  const int64_t lanes = hn::Lanes(d);
+  const size_t lanes = hn::Lanes(d), total = static_cast<size_t>(count);
   const auto flips = hn::Set(few, flip);
   const auto floats = [&](hn::Vec<hn::Rebind<uint8_t, F32>> bytes) HWY_ATTR {
     return hn::ConvertTo(d, hn::PromoteTo(integers, hn::Xor(bytes, flips)));
   };
   const VF32 toBottom = hn::Set(d, weight);
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
+  size_t i = 0;
+  for (; i + lanes <= total; i += lanes)
     hn::StoreU(between(floats(hn::LoadU(few, top + i)), floats(hn::LoadU(few, bottom + i)),
                        toBottom, weight),
                d, y + i);
-  if (i == count) return;
-  storeFirst(between(floats(loadFirst(few, top + i, count - i)),
-                     floats(loadFirst(few, bottom + i, count - i)), toBottom, weight),
-             d, y + i, count - i);
+  if (i == total) return;
+  storeFirst(between(floats(loadFirst(few, top + i, total - i)),
+                     floats(loadFirst(few, bottom + i, total - i)), toBottom, weight),
+             d, y + i, total - i);
 }
 
 void bytesBetween(const float* left, const float* right, float weight, uint8_t flip, uint8_t* y,
@@ -79,14 +79,15 @@ void bytesBetween(const float* left, const float* right, float weight, uint8_t f
                      toRight, weight);
     return narrow::bytesOf(v, 0, 0, 255, flip);
   };
-  int64_t i = 0;
-  for (; i + narrow::kColumns <= count; i += narrow::kColumns)
-    hn::StoreU(group(left + i, right + i), bytes, y + i);
-  if (i == count) return;
-  float some[2][narrow::kColumns] = {};
-  std::copy(left + i, left + count, some[0]);
-  std::copy(right + i, right + count, some[1]);
-  storeFirst(group(some[0], some[1]), bytes, y + i, count - i);
+  constexpr size_t kColumns = narrow::kColumns;
+  const size_t total = static_cast<size_t>(count);
+  size_t i = 0;
+  for (; i + kColumns <= total; i += kColumns) hn::StoreU(group(left + i, right + i), bytes, y + i);
+  if (i == total) return;
+  float some[2][kColumns] = {};
+  std::copy(left + i, left + total, some[0]);
+  std::copy(right + i, right + total, some[1]);
+  storeFirst(group(some[0], some[1]), bytes, y + i, total - i);
 }
 
 }  // namespace camshaft::cpu::sample::HWY_NAMESPACE
