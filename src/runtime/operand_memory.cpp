@@ -120,7 +120,7 @@ void OperandMemory::beginRun(void* stream) {
 LaunchArgs OperandMemory::place(size_t index) {
   const Step& step = sizes_.plan().steps[index];
   ResolvedStep& resolved = sizes_.step(index);
-  sizes_.requireKnown(index);
+  if (!resolved.isChecked) sizes_.requireKnown(index);
   makeRoom(step, resolved);
   int64_t scratchUsed = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
