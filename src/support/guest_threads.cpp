@@ -17,8 +17,7 @@ thread_local bool isScheduling = false;
 
 }  // namespace
 
-struct GuestThreads::Guest {
-  Helper helper;
+struct GuestThreads::Guest : Helper {
   std::atomic<bool> isScheduled{false};
   std::shared_ptr<GuestThreads> home;  // while it is scheduled
 };
@@ -32,31 +31,26 @@ GuestThreads::~GuestThreads() = default;
 
 void GuestThreads::borrow(std::vector<Helper*>& helpers, int wanted) noexcept {
   for (int i = static_cast<int>(helpers.size()); i < std::min(wanted, count_); ++i)
-    helpers.push_back(&guests_[static_cast<size_t>(i)].helper);
+    helpers.push_back(&guests_[static_cast<size_t>(i)]);
 }
 
-void GuestThreads::call(std::span<Helper* const> offered) noexcept {
-  for (size_t i = 0; i < offered.size(); ++i) {
-    Guest& guest = guests_[i];
-    if (guest.isScheduled.exchange(true)) continue;
-    guest.home = shared_from_this();
-    isScheduling = true;
-    const bool isTaken = schedule_(help, &guest);
-    isScheduling = false;
-    if (isTaken) continue;
-    guest.home = nullptr;
-    guest.isScheduled.store(false);
-    return;  // it has no thread for the others either
-  }
+void GuestThreads::call(Helper& helper) noexcept {
+  auto& guest = static_cast<Guest&>(helper);
+  if (guest.isScheduled.exchange(true)) return;
+  guest.home = shared_from_this();
+  isScheduling = true;
+  const bool isTaken = schedule_(help, &guest);
+  isScheduling = false;
+  if (isTaken) return;
+  guest.home = nullptr;
+  guest.isScheduled.store(false);
 }
 
 bool GuestThreads::waitForOffer(const Guest& guest) const {
-  return spinUntil(kLingerNanoseconds,
-                   [&] {
-                     return guest.helper.isOffered() ||
-                            callers_.load(std::memory_order_relaxed) == 0;
-                   }) &&
-         guest.helper.isOffered();
+  return spinUntil(
+             kLingerNanoseconds,
+             [&] { return guest.isOffered() || callers_.load(std::memory_order_relaxed) == 0; }) &&
+         guest.isOffered();
 }
 
 // Whoever makes an offer and then sees a guest that is scheduled may rely on it: it looks once more
@@ -65,9 +59,9 @@ void GuestThreads::help(void* argument) {
   auto& guest = *static_cast<Guest*>(argument);
   const std::shared_ptr<GuestThreads> home = std::move(guest.home);
   do {
-    while (!isScheduling && home->waitForOffer(guest)) guest.helper.serve();
+    while (!isScheduling && home->waitForOffer(guest)) guest.serve();
     guest.isScheduled.store(false);
-  } while (!isScheduling && guest.helper.isOffered() && !guest.isScheduled.exchange(true));
+  } while (!isScheduling && guest.isOffered() && !guest.isScheduled.exchange(true));
 }
 
 }  // namespace camshaft

@@ -23,7 +23,8 @@ class GuestThreads final : public HelperSource, public std::enable_shared_from_t
   void leave() noexcept override { callers_.fetch_sub(1, std::memory_order_relaxed); }
   void borrow(std::vector<Helper*>& helpers, int wanted) noexcept override;
   void giveBack(std::vector<Helper*>& helpers) noexcept override { helpers.clear(); }
-  void call(std::span<Helper* const> offered) noexcept override;
+  bool hasSleepers() noexcept override { return true; }
+  void call(Helper& helper) noexcept override;
 
  private:
   struct Guest;

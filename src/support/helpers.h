@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "support/function_ref.h"
@@ -48,8 +47,9 @@ class HelperSource {
   // away what it has beyond its share.
   virtual void borrow(std::vector<Helper*>& helpers, int wanted) noexcept = 0;
   virtual void giveBack(std::vector<Helper*>& helpers) noexcept = 0;
-  // After offers to them were made: whoever sleeps is to see them.
-  virtual void call(std::span<Helper* const> offered) noexcept = 0;
+  // After offers were made: whether some of those who got one may not see it unless they are called.
+  virtual bool hasSleepers() noexcept = 0;
+  virtual void call(Helper& helper) noexcept = 0;
 };
 
 }  // namespace camshaft

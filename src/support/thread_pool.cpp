@@ -1,7 +1,6 @@
 #include "support/thread_pool.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "support/worker_threads.h"
@@ -18,6 +17,11 @@ struct ThreadPool::Scope {
   const ThreadPool* pool;
   int worker;
   const Scope* outer;
+};
+
+struct alignas(64) ThreadPool::Share {
+  std::atomic<int64_t> next;
+  int64_t end;
 };
 
 thread_local const ThreadPool::Scope* ThreadPool::scope_ = nullptr;
@@ -39,22 +43,45 @@ static std::shared_ptr<HelperSource> processThreads(int threads) {
 ThreadPool::ThreadPool(int threads) : ThreadPool(threads, processThreads(threads)) {}
 
 ThreadPool::ThreadPool(int threads, std::shared_ptr<HelperSource> source)
-    : threads_(std::max(threads, 1)), source_(std::move(source)) {
+    : threads_(std::max(threads, 1)),
+      source_(std::move(source)),
+      shares_(std::make_unique<Share[]>(static_cast<size_t>(threads_))) {
   helpers_.reserve(static_cast<size_t>(threads_ - 1));
 }
 
-ThreadPool::Presence::Presence(ThreadPool& pool) : pool_(pool) {
-  if (pool_.presences_.fetch_add(1) == 0) pool_.source_->enter();
+ThreadPool::~ThreadPool() = default;
+
+void ThreadPool::arrive() {
+  if (presences_.fetch_add(1) == 0) source_->enter();
 }
 
-ThreadPool::Presence::~Presence() {
-  if (pool_.presences_.fetch_sub(1) != 1) return;
+void ThreadPool::depart() {
+  if (presences_.fetch_sub(1) != 1) return;
   {
-    const std::lock_guard lock(pool_.callers_);
-    if (pool_.presences_.load() == 0) pool_.source_->giveBack(pool_.helpers_);
+    const std::lock_guard lock(callers_);
+    if (presences_.load() == 0) source_->giveBack(helpers_);
   }
-  pool_.source_->leave();
+  source_->leave();
 }
+
+// One caller's loop, while others wait. A loop that is of no run is one by itself.
+class ThreadPool::Turn {
+ public:
+  explicit Turn(ThreadPool& pool) : pool_(pool), isAlone_(pool.presences_.load() == 0) {
+    if (isAlone_) pool_.arrive();
+    pool_.callers_.lock();
+  }
+  ~Turn() {
+    pool_.callers_.unlock();
+    if (isAlone_) pool_.depart();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  ThreadPool& pool_;
+  const bool isAlone_;
+};
 
 const ThreadPool::Scope* ThreadPool::enclosingScope() const {
   const Scope* scope = scope_;
@@ -68,6 +95,7 @@ void ThreadPool::run(FunctionRef<void(int worker)> body) {
     for (int worker = 0; worker < workers; ++worker) body(worker);
     return;
   }
+  const Turn turn(*this);
   std::atomic<int> next{0};
   fork(workers, [&](int) {
     for (int index = next.fetch_add(1); index < workers; index = next.fetch_add(1)) {
@@ -84,41 +112,53 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain,
     body(0, count, scope->worker);
     return;
   }
-  // A few chunks per worker even out their speeds; more only cost traffic on the counter.
+  // A few chunks per worker even out their speeds; more only cost traffic on the counters.
   constexpr int64_t kChunksPerWorker = 4;
   grain = std::clamp<int64_t>(grain, 1, count);
   const int64_t grains = (count - 1) / grain + 1;
-  const int workers = threads();
-  const int64_t chunk = grain * std::max<int64_t>(1, grains / (workers * kChunksPerWorker));
+  const int64_t chunk = grain * std::max<int64_t>(1, grains / (threads() * kChunksPerWorker));
   const int64_t chunks = (count - 1) / chunk + 1;
+  const auto workers = static_cast<int>(std::min<int64_t>(chunks, threads()));
 
-  alignas(64) std::atomic<int64_t> nextChunk{0};
-  fork(static_cast<int>(std::min<int64_t>(chunks, workers)), [&](int worker) {
-    for (;;) {
-      const int64_t index = nextChunk.fetch_add(1, std::memory_order_relaxed);
-      if (index >= chunks || hasException_.test(std::memory_order_relaxed)) return;
-      const int64_t begin = index * chunk;
-      body(begin, begin + std::min(chunk, count - begin), worker);
+  const Turn turn(*this);
+  for (int i = 0; i < workers; ++i) {
+    shares_[static_cast<size_t>(i)].next.store(chunks * i / workers, std::memory_order_relaxed);
+    shares_[static_cast<size_t>(i)].end = chunks * (i + 1) / workers;
+  }
+  fork(workers, [&](int worker) {
+    for (int i = 0; i < workers; ++i) {
+      Share& share = shares_[static_cast<size_t>((worker + i) % workers)];
+      while (share.next.load(std::memory_order_relaxed) < share.end) {
+        const int64_t index = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (index >= share.end) break;
+        if (hasException_.test(std::memory_order_relaxed)) return;
+        const int64_t begin = index * chunk;
+        body(begin, begin + std::min(chunk, count - begin), worker);
+      }
     }
   });
 }
 
-// Runs job on worker 0, and on those of 1 .. workers-1 that begin before it is done there.
+// Runs job on worker 0, and on those of 1 .. workers-1 that begin before it is done there. Waking a
+// thread takes microseconds, so those who come call others before they begin: whoever is free does
+// it, and none is waited for.
 void ThreadPool::fork(int workers, Job job) {
-  std::optional<Presence> presence;  // of this loop alone, where it is of no run
-  if (presences_.load(std::memory_order_relaxed) == 0) presence.emplace(*this);
-  const std::lock_guard lock(callers_);
-  const auto work = [&](int worker) { runJob(job, worker); };
-  const Job offer = work;
+  constexpr int kCallsOfCaller = 4, kCallsOfHelper = 2;
   if (workers > 1) source_->borrow(helpers_, workers - 1);
-  const std::span helping(helpers_.data(),
-                          std::min(helpers_.size(), static_cast<size_t>(workers - 1)));
-  int worker = 0;
-  for (Helper* helper : helping) helper->offer(&offer, ++worker);
-  if (!helping.empty()) source_->call(helping);
+  const size_t helping = std::min(helpers_.size(), static_cast<size_t>(workers - 1));
+  std::atomic<size_t> called{helping};
+  const auto work = [&](int worker) {
+    for (int calls = worker == 0 ? kCallsOfCaller : kCallsOfHelper;
+         calls > 0 && called.load(std::memory_order_relaxed) < helping; --calls)
+      if (const size_t i = called.fetch_add(1); i < helping) source_->call(*helpers_[i]);
+    runJob(job, worker);
+  };
+  const Job offer = work;
+  for (size_t i = 0; i < helping; ++i) helpers_[i]->offer(&offer, static_cast<int>(i) + 1);
+  if (helping > 0 && source_->hasSleepers()) called.store(0, std::memory_order_relaxed);
   work(0);
-  for (Helper* helper : helping)
-    if (!helper->takeBack()) helper->join();
+  for (size_t i = 0; i < helping; ++i)
+    if (!helpers_[i]->takeBack()) helpers_[i]->join();
   if (hasException_.test(std::memory_order_relaxed)) {
     hasException_.clear(std::memory_order_relaxed);
     std::rethrow_exception(std::exchange(exception_, nullptr));

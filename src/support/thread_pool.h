@@ -28,6 +28,7 @@ class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // helpers are the process's WorkerThreads
   ThreadPool(int threads, std::shared_ptr<HelperSource> source);
+  ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
@@ -46,16 +47,22 @@ class ThreadPool {
   // bodies must not wait for each other.
   void run(FunctionRef<void(int worker)> body);
 
-  // Splits [0, count) into chunks and hands them to whichever worker is free. Every chunk begins
-  // at a multiple of `grain` and, but for the last, is a multiple of `grain` long.
+  // Splits [0, count) into chunks. A worker begins with those of its own share, the same one in
+  // each loop of as many chunks, so that it finds in its caches what it wrote before, and goes on
+  // with those that others have not come to. Every chunk begins at a multiple of `grain` and, but
+  // for the last, is a multiple of `grain` long.
   void parallelFor(int64_t count, int64_t grain,
                    FunctionRef<void(int64_t begin, int64_t end, int worker)> body);
 
  private:
   struct Scope;
+  struct Share;  // of the chunks of a loop
+  class Turn;
   using Job = Helper::Job;
 
   const Scope* enclosingScope() const;
+  void arrive();
+  void depart();
   void fork(int workers, Job job);
   void runJob(Job job, int worker) noexcept;
 
@@ -63,6 +70,7 @@ class ThreadPool {
   const std::shared_ptr<HelperSource> source_;
   std::mutex callers_;
   std::vector<Helper*> helpers_;  // that this pool has at the moment
+  const std::unique_ptr<Share[]> shares_;
   std::atomic<int> presences_{0};
   std::exception_ptr exception_;
   std::atomic_flag hasException_;
@@ -73,8 +81,8 @@ class ThreadPool {
 
 class ThreadPool::Presence {
  public:
-  explicit Presence(ThreadPool& pool);
-  ~Presence();
+  explicit Presence(ThreadPool& pool) : pool_(pool) { pool_.arrive(); }
+  ~Presence() { pool_.depart(); }
   Presence(const Presence&) = delete;
   Presence& operator=(const Presence&) = delete;
 

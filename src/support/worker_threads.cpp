@@ -34,9 +34,8 @@ WorkerThreads::~WorkerThreads() {
       worker->thread.detach();
       continue;
     }
-    Helper* const helper = &worker->helper;
-    helper->offer(nullptr, 0);
-    call({&helper, 1});
+    worker->helper.offer(nullptr, 0);
+    if (hasSleepers()) call(worker->helper);
     worker->thread.join();
   }
 }
@@ -118,10 +117,7 @@ void WorkerThreads::giveBackBeyond(size_t kept, std::vector<Helper*>& helpers) {
 
 // Both sides change sleepers_: whoever comes second sees what the first did before, so either a
 // helper that is about to sleep sees its offer, or it is counted here and woken.
-void WorkerThreads::call(std::span<Helper* const> offered) noexcept {
-  if (sleepers_.fetch_add(0) == 0) return;
-  for (Helper* helper : offered) helper->wake();
-}
+bool WorkerThreads::hasSleepers() noexcept { return sleepers_.fetch_add(0) > 0; }
 
 void WorkerThreads::work(Helper& helper) {
   do {

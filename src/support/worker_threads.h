@@ -30,7 +30,8 @@ class WorkerThreads final : public HelperSource {
   void leave() noexcept override { callers_.fetch_sub(1, std::memory_order_relaxed); }
   void borrow(std::vector<Helper*>& helpers, int wanted) noexcept override;
   void giveBack(std::vector<Helper*>& helpers) noexcept override;
-  void call(std::span<Helper* const> offered) noexcept override;
+  bool hasSleepers() noexcept override;
+  void call(Helper& helper) noexcept override { helper.wake(); }
 
  private:
   struct Worker;

@@ -8,11 +8,26 @@
 
 namespace camshaft::cpu {
 
-// Work of one thread that is worth waking it, in additions of an element or so: some ten
-// microseconds.
-inline constexpr double kWorthSharing = 32768;
+// Work of one thread that is worth asking it, in additions of an element or so: some three
+// microseconds. A loop of sixteen threads costs about one, so that larger pieces would leave most
+// of them without any.
+inline constexpr double kWorthSharing = 8192;
 
 inline bool isWorthSharing(double work) { return work >= 2 * kWorthSharing; }
+
+// Into how many parts to cut each of `units` equal pieces of work, at most `most`, so that no thread
+// waits long for another. Few are better: each part costs something of its own.
+inline int64_t partsOfUnits(int64_t units, int threads, int64_t most) {
+  constexpr double kGoodShare = 0.9;  // of the threads' time
+  double best = 0;
+  int64_t parts = 1;
+  for (int64_t p = 1; p <= most && best < kGoodShare; ++p) {
+    const int64_t rounds = (units * p + threads - 1) / threads;
+    const double share = static_cast<double>(units * p) / static_cast<double>(rounds * threads);
+    if (share > best) best = share, parts = p;
+  }
+  return parts;
+}
 
 // Calls body(begin, end) for parts of [0, count), on the calling thread unless it is worth sharing.
 template <class Body>

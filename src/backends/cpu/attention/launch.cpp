@@ -15,6 +15,7 @@
 #include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
+#include "backends/cpu/parallel.h"
 #include "support/byte_reader.h"
 
 namespace camshaft::cpu::attention {
@@ -275,11 +276,10 @@ void launch(const void* state, const LaunchArgs& args) {
   const int64_t floats = HeadProducts::workspaceFloats(sizes);
   const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
   ThreadPool& pool = *args.threads;
-  // Heads are split only when there are too few of them: each part packs the keys again.
+  // Heads are split only when they cannot be divided evenly: each part packs the keys again.
   const int64_t rows = problem.rowsPerUnit(), units = problem.units();
-  const int64_t parts = std::clamp<int64_t>(ceilDiv(2 * pool.threads(), units), 1,
-                                            ceilDiv(rows, HeadProducts::blockRows(kType)));
-  const int64_t split = pool.threads() == 1 ? 1 : parts;
+  const int64_t split =
+      partsOfUnits(units, pool.threads(), ceilDiv(rows, HeadProducts::blockRows(kType)));
   pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
     Worker worker(problem, sizes, workspaceFloats(args) + index * floats);
     for (int64_t task = begin; task < end; ++task) {
