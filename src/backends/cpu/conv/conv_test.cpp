@@ -174,6 +174,16 @@ TEST_P(ConvTest, DepthwiseTakesAnyShape) {
   check(depthwise, {.shape = odd, .extent = {1, 9, 4}});
 }
 
+TEST_P(ConvTest, DepthwiseCutsFewLinesIntoBlocksOfChannels) {
+  for (int64_t channels : {512, 531})
+    check(ConvAlgorithm::kDepthwise,
+          {.shape = square(channels, channels, 5, 1, 2, channels),
+           .extent = {1, 3, 14},
+           .epilogue = {.activation = Activation::kHardSwish},
+           .withResidual = true,
+           .threads = 16});
+}
+
 TEST_P(ConvTest, WinogradTakesRaggedTilesAndChannels) {
   const auto winograd = ConvAlgorithm::kWinograd;
   for (int64_t pad : {0, 1, 2}) {

@@ -4,6 +4,8 @@
 
 #include "backends/cpu/conv/algorithms.h"
 #include "backends/cpu/gemm/gemm_block.h"
+#include "backends/cpu/gemm/partition.h"
+#include "backends/cpu/parallel.h"
 #include "support/thread_pool.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -20,6 +22,7 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 struct Segment {
   const float* image;
   int64_t y, x;
+  int64_t firstChannel, endChannel;
   float* output;          // of the first pixel
   const float* residual;  // of the first pixel, or null
 };
@@ -87,7 +90,7 @@ HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64
 template <int kPixels, bool kInside, int kTaps, class D>
 HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; channel + lanes <= call.shape.outChannels; channel += lanes) {
+  for (; channel + lanes <= s.endChannel; channel += lanes) {
     computeVector<kPixels, kInside, kTaps>(d, call, s, channel);
   }
   return channel;
@@ -95,7 +98,8 @@ HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, 
 
 template <int kPixels, bool kInside, int kTaps>
 HWY_NOINLINE void computeSegment(const ConvCall& call, const Segment& s) {
-  int64_t channel = computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, 0);
+  int64_t channel =
+      computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, s.firstChannel);
   channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 8>(), call, s, channel);
   channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 4>(), call, s, channel);
   computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 1>(), call, s, channel);
@@ -117,13 +121,15 @@ void computePixels(const ConvCall& call, const Segment& s) {
 }
 
 // Row `line` of the batch's output rows, counted over all images.
-void computeLine(const ConvCall& call, int64_t line) {
+void computeLine(const ConvCall& call, int64_t line, int64_t firstChannel, int64_t endChannel) {
   const ConvShape& shape = call.shape;
   const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
   const int64_t width = call.extent.width, span = shape.dilation[1] * (shape.kernel[1] - 1);
   Segment s;
   s.image = call.input + line / outHeight * call.extent.height * width * call.extent.inPixelStride;
   s.y = line % outHeight;
+  s.firstChannel = firstChannel;
+  s.endChannel = endChannel;
   for (s.x = 0; s.x < outWidth;) {
     const int64_t pixel = line * outWidth + s.x;
     s.output = call.output + pixel * call.extent.outPixelStride;
@@ -206,26 +212,43 @@ void packDepthwise(const ConvShape& shape, const float* weights, float* packed) 
   }
 }
 
+// Into how many blocks of channels to cut a line, where images are too low for all threads.
+static int64_t channelBlocks(const ConvCall& call, int64_t lines) {
+  constexpr int64_t kLeastChannels = 64;
+  constexpr double kMultiplyAddsPerAddition = 4;
+  const int64_t channels = call.shape.outChannels;
+  if (channels != call.shape.inChannels) return 1;
+  const double work = static_cast<double>(call.outWidth() * packedDepthwiseFloats(call.shape));
+  const double worthy = work / (kMultiplyAddsPerAddition * kWorthSharing);
+  return partsOfUnits(lines, call.pool.threads(),
+                      std::min(static_cast<int64_t>(worthy), channels / kLeastChannels));
+}
+
 void depthwiseConv(const ConvCall& call) {
   const int64_t outWidth = call.outWidth(), channels = call.shape.outChannels;
   const int64_t stride = call.extent.outPixelStride;
+  const int64_t lines = call.extent.batch * call.outHeight(), blocks = channelBlocks(call, lines);
   const bool hasMultiplier = call.shape.outChannels != call.shape.inChannels;
-  const auto computeLines = [&](int64_t begin, int64_t end, int) {
-    for (int64_t line = begin; line < end; ++line) {
+  constexpr int64_t kVector = 16;  // the longest there are
+  const int64_t blockChannels = ceilDiv(ceilDiv(channels, blocks), kVector) * kVector;
+  call.pool.parallelFor(lines * blocks, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t line = task / blocks, first = task % blocks * blockChannels;
+      const int64_t count = std::min(blockChannels, channels - first);
+      if (count <= 0) continue;
       if (hasMultiplier) {
         computeLineWithMultiplier(call, line);
       } else {
-        HWY_DYNAMIC_DISPATCH(computeLine)(call, line);
+        HWY_DYNAMIC_DISPATCH(computeLine)(call, line, first, first + count);
       }
       const int64_t pixel = line * outWidth;
-      float* out = call.output + pixel * stride;
-      applyActivation(call.epilogue.activation, out, outWidth, channels, stride);
+      float* out = call.output + pixel * stride + first;
+      applyActivation(call.epilogue.activation, out, outWidth, count, stride);
       if (call.epilogue.post) {
-        call.epilogue.post(call.epilogue.postContext, out, pixel, 0, outWidth, channels, stride);
+        call.epilogue.post(call.epilogue.postContext, out, pixel, first, outWidth, count, stride);
       }
     }
-  };
-  call.pool.parallelFor(call.extent.batch * call.outHeight(), 1, computeLines);
+  });
 }
 
 }  // namespace camshaft::cpu

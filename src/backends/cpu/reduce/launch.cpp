@@ -88,13 +88,16 @@ void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, Th
   const int64_t rows = reduced.rank > 0 ? reduced.dims[0] : 1,
                 stride = reduced.rank > 0 ? reduced.strides[0] : 0;
   const int64_t repeats = reduced.rank > 0 ? reduced.count(1) : 1;
-  const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
-  const double work = static_cast<double>(count * std::min(inner, kColumnBlock)) / 2 + 32;
+  // Whole cache lines; fewer of them where there would be less than a block for each thread.
+  constexpr int64_t kLine = 16;
+  const int64_t perThread = outer * inner / (pool ? pool->threads() : 1);
+  const int64_t width = std::clamp((perThread + kLine - 1) / kLine * kLine, kLine, kColumnBlock);
+  const int64_t blocks = (inner + width - 1) / width;
+  const double work = static_cast<double>(count * std::min(inner, width)) / 2 + 32;
   parallelItems(pool, outer * blocks, work, [&](int64_t begin, int64_t end) {
     double totals[kColumnBlock];
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t column = unit % blocks * kColumnBlock,
-                    columns = std::min(kColumnBlock, inner - column);
+      const int64_t column = unit % blocks * width, columns = std::min(width, inner - column);
       const float* from = x + kept.offset(unit / blocks, 1) + column;
       std::fill(totals, totals + columns, identityOf(kind));
       for (int64_t repeat = 0; repeat < repeats; ++repeat)
