@@ -47,7 +47,7 @@ class HelperSource {
   // away what it has beyond its share.
   virtual void borrow(std::vector<Helper*>& helpers, int wanted) noexcept = 0;
   virtual void giveBack(std::vector<Helper*>& helpers) noexcept = 0;
-  // After offers were made: whether some of those who got one may not see it unless they are called.
+  // After offers were made: whether some of those who have one may sleep until they are called.
   virtual bool hasSleepers() noexcept = 0;
   virtual void call(Helper& helper) noexcept = 0;
 };

@@ -15,8 +15,8 @@ inline constexpr double kWorthSharing = 8192;
 
 inline bool isWorthSharing(double work) { return work >= 2 * kWorthSharing; }
 
-// Into how many parts to cut each of `units` equal pieces of work, at most `most`, so that no thread
-// waits long for another. Few are better: each part costs something of its own.
+// Into how many parts to cut each of `units` equal pieces of work, at most `most`, so that threads
+// do not wait long for one another. Few are better: each part costs something of its own.
 inline int64_t partsOfUnits(int64_t units, int threads, int64_t most) {
   constexpr double kGoodShare = 0.9;  // of the threads' time
   double best = 0;

@@ -176,12 +176,11 @@ TEST_P(ConvTest, DepthwiseTakesAnyShape) {
 
 TEST_P(ConvTest, DepthwiseCutsFewLinesIntoBlocksOfChannels) {
   for (int64_t channels : {512, 531})
-    check(ConvAlgorithm::kDepthwise,
-          {.shape = square(channels, channels, 5, 1, 2, channels),
-           .extent = {1, 3, 14},
-           .epilogue = {.activation = Activation::kHardSwish},
-           .withResidual = true,
-           .threads = 16});
+    check(ConvAlgorithm::kDepthwise, {.shape = square(channels, channels, 5, 1, 2, channels),
+                                      .extent = {1, 3, 14},
+                                      .epilogue = {.activation = Activation::kHardSwish},
+                                      .withResidual = true,
+                                      .threads = 16});
 }
 
 TEST_P(ConvTest, WinogradTakesRaggedTilesAndChannels) {
