@@ -67,6 +67,18 @@ TEST(Agreement, ProductsMayBeLessPrecise) {
   EXPECT_EQ(difference(product(), got, wanted, ProductPrecision::kTf32), "");
 }
 
+TEST(Agreement, TiesMayBeRoundedEitherWay) {
+  const auto graph = [](const std::string& expr) {
+    return parseGraph(
+        "graph g(%a: u8[1, 100]) { %y = Pointwise(%a) {expr = " + expr + "} return %y }", findOp);
+  };
+  const std::vector<uint8_t> wanted(100, 7);
+  std::vector<uint8_t> got = wanted;
+  got[3] = got[5] = 8;
+  EXPECT_EQ(difference(graph("cast(round(mul(cast(x0:u8, f32), 0.3:f32)), u8)"), got, wanted), "");
+  EXPECT_NE(difference(graph("add(x0:u8, 1:u8)"), got, wanted), "");
+}
+
 TEST(Agreement, HalfsAreWiderAndOverflowAlike) {
   const Graph graph = parseGraph(
       "graph g(%a: f16[1, 64], %b: f16[64, 4]) { %y = MatMul(%a, %b) return %y }", findOp);

@@ -1,6 +1,7 @@
 #include "backends/cpu/pointwise/launch_bytes.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
@@ -19,6 +20,41 @@ bool isOperand(const TensorArg& tensor, ByteOperand operand) {
 }
 
 constexpr int64_t kPiece = 4096;
+
+// Rows that are short, as those of few channels are, with the same elements of the second operand
+// for each: several in one go, with these repeated.
+class RepeatedRows {
+ public:
+  RepeatedRows(const Broadcast& broadcast, int64_t length) : broadcast_(broadcast) {
+    const Broadcast::Input& y = broadcast.inputs[1];
+    if (y.step(broadcast.rank) == 1 && length <= kMost / 2 && !y.isFlat) rows_ = kMost / length;
+  }
+
+  int64_t most() const { return rows_; }
+
+  // How many rows from this one on have the same elements, which are at data() afterwards.
+  int64_t repeat(int64_t row, int64_t end) {
+    const Broadcast::Input& y = broadcast_.inputs[1];
+    const int64_t offset = broadcast_.rowOffset(1, row), length = broadcast_.rowLength();
+    int64_t count = 1;
+    while (count < rows_ && row + count < end && broadcast_.rowOffset(1, row + count) == offset)
+      ++count;
+    if (offset == offset_ && count <= filled_) return count;
+    const int64_t bytes = length * y.width;
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(elements_ + i * bytes, y.data + offset * y.width, bytes);
+    offset_ = offset;
+    filled_ = count;
+    return count;
+  }
+  const void* data() const { return elements_; }
+
+ private:
+  static constexpr int64_t kMost = 2048;
+  const Broadcast& broadcast_;
+  int64_t rows_ = 1, offset_ = -1, filled_ = 0;
+  alignas(64) std::byte elements_[kMost * sizeof(float)];
+};
 
 }  // namespace
 
@@ -59,6 +95,17 @@ void launchBytes(const void* state, const LaunchArgs& args) {
   const int64_t length = broadcast.rowLength(), pieces = (length + kPiece - 1) / kPiece;
   const double work = static_cast<double>(std::min(length, kPiece)) + 16;
   parallelItems(args.threads, broadcast.rows() * pieces, work, [&](int64_t begin, int64_t end) {
+    if (params.y != ByteOperand::kNone) {
+      RepeatedRows repeated(broadcast, length);
+      const Broadcast::Input& x = broadcast.inputs[0];
+      for (int64_t count; repeated.most() > 1 && begin < end; begin += count) {
+        count = repeated.repeat(begin, end);
+        run(params.result, {.x = x.data + begin * length * x.width,
+                            .y = repeated.data(),
+                            .out = out.as<uint8_t>() + begin * length,
+                            .count = count * length});
+      }
+    }
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t row = unit / pieces, first = unit % pieces * kPiece;
       ByteRow part{.out = out.as<uint8_t>() + row * length + first,
