@@ -48,7 +48,7 @@ static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op
 }
 
 // Whether a product of integers that stores bytes takes more work in its registers: whatever gives
-// bytes and reads these alone, and what was rounded once and meets one tensor of its own shape.
+// bytes and reads these alone, and what was rounded once and meets other bytes of its own shape.
 static bool goesOnInBytes(const Node* anchor, const Node* node) {
   const auto& code = anchor->epilogue->expr.code();
   const auto rounds = std::count_if(code.begin(), code.end(), [](const ScalarInstruction& i) {
@@ -58,8 +58,8 @@ static bool goesOnInBytes(const Node* anchor, const Node* node) {
   std::vector<const Value*> others;
   for (const Value* input : node->inputs)
     if (input != anchor->output() && !isOneConstant(input)) others.push_back(input);
-  return others.empty() ||
-         (rounds <= 1 && others.size() == 1 && others[0]->shape() == node->output()->shape());
+  return others.empty() || (rounds <= 1 && others.size() == 1 && isByte(others[0]) &&
+                            others[0]->shape() == node->output()->shape());
 }
 
 // Kernels of real numbers store real numbers: what is quantised behind them is bytes in a step of
@@ -76,8 +76,8 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   const BoundExpr fused = simplified(substituted(boundExpr(*node), result, boundEpilogue(*anchor)));
   // The result must still be read, as input 0.
   if (fused.inputs.empty() || fused.inputs[0] != result) return false;
-  if (fused.expr.code().size() > kMaxEpilogue || fused.inputs.size() > kMaxExtraInputs + 1)
-    return false;
+  const size_t most = isByte(result) && isByte(node->output()) ? kMaxTable : kMaxEpilogue;
+  if (fused.expr.code().size() > most || fused.inputs.size() > kMaxExtraInputs + 1) return false;
 
   const int firstInput = anchor->ownInputs();
   std::vector<Value*> inputs(anchor->inputs.begin(), anchor->inputs.begin() + firstInput);

@@ -51,6 +51,12 @@ static bool goesBeyondBytes(const Node* node, const Value* input, const Node* pr
          std::all_of(read.begin(), read.end(), [&](Value* value) { return value == read[0]; });
 }
 
+static size_t mostInstructions(const Node* node, const BoundExpr& fused, bool keepsBytes) {
+  const bool isTable =
+      keepsBytes && fused.inputs.size() == 1 && isByte(fused.inputs[0]) && isByte(node->output());
+  return isTable ? kMaxTable : kMaxFusedInstructions;
+}
+
 static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes) {
   Node* producer = input->producer;
   if (!isPointwise(producer)) return false;
@@ -58,7 +64,8 @@ static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes
   if (input->shape() != node->output()->shape()) return false;
   if (keepsBytes && isByte(input) && !goesBeyondBytes(node, input, producer)) return false;
   const BoundExpr fused = simplified(substituted(boundExpr(*node), input, boundExpr(*producer)));
-  if (fused.expr.code().size() > kMaxFusedInstructions || fused.inputs.size() > kMaxInputs)
+  if (fused.expr.code().size() > mostInstructions(node, fused, keepsBytes) ||
+      fused.inputs.size() > kMaxInputs)
     return false;
   if (!rewritePointwise(graph, node, fused)) return false;
   mergeOrigins(node, producer);

@@ -14,6 +14,9 @@ inline bool isByte(const Value* value) {
 
 inline bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }
 
+// Instructions from bytes to bytes that a table of 256 stands for, however many.
+inline constexpr size_t kMaxTable = 512;
+
 struct Dequantized {
   Value *values, *scale, *zero;  // zero: null when there is none
 };

@@ -25,11 +25,6 @@ Expr wholeExpr(const Node& node) {
   return node.epilogue->expr.composed(0, expr, inner, outer);
 }
 
-Verdict supports(const Node& node, const BuildContext&) {
-  const std::string reason = whyNotCompiled(wholeExpr(node));
-  return Verdict{reason};
-}
-
 Prepared prepare(const Node& node, const BuildContext&, int64_t) {
   Prepared prepared;
   ByteWriter writer;
@@ -137,7 +132,12 @@ bool inPlace(const Node& node, int input) {
   return node.inputs[input]->type == node.output()->type;
 }
 
-// The first that takes a node is the fastest.
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (supportsTable(node, context) || bytesParams(node) || dequantizeParams(node))
+    return Verdict::no("one pass over bytes is quicker");
+  return Verdict{whyNotCompiled(wholeExpr(node))};
+}
+
 constexpr Kernel kKernels[] = {
     {kTable, supportsTable, prepareTable, nullptr, inPlace},
     {kBytes, supportsBytes, prepareBytes, nullptr, inPlace},
