@@ -53,6 +53,7 @@ CompileOptions optionsInside(const Node& node, CompileOptions options) {
     options.allowF16 = options.allowBF16 = false;
   }
   options.precisionRequests = PrecisionRequests::kIgnore;
+  options.ranges.clear();  // by names of the graph around
   options.progress = nullptr;
   options.dump = nullptr;
   return options;

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "plan/profile.h"
 #include "support/log.h"
+#include "support/tensor_range.h"
 #include "tuner/choose.h"
 
 namespace camshaft {
@@ -49,6 +50,9 @@ struct CompileOptions : TuneOptions {
   int profilingVerbosity = 0;          // recorded in the plan
   bool sideBySide = false;  // branches of a GPU's plan may run at once, where that is faster
   bool allowF16 = false, allowBF16 = false;  // for f32 work, where the device gains from it
+  // Products may read 8-bit integers, where they are faster so and what they read has a range.
+  bool allowI8 = false;
+  TensorRanges ranges;
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
   std::set<std::string, std::less<>> disabledPasses;
   BuildProgress* progress = nullptr;

@@ -1,7 +1,9 @@
 #include "compiler/optimize.h"
 
+#include "compiler/faster_in_bytes.h"
 #include "compiler/phase.h"
 #include "compiler/precision.h"
+#include "ops/ops.h"
 #include "ops/rules.h"
 #include "passes/passes.h"
 #include "passes/pipeline.h"
@@ -16,6 +18,23 @@ static void recordSizeConditions(Graph& graph) {
     for (SizeCondition& condition : sizeConditionsOf(*node)) graph.require(std::move(condition));
 }
 
+static void allowBytes(const Graph& graph, const CompileOptions& options,
+                       const BuildBackend& backend, PassOptions& passOptions) {
+  if (options.ranges.empty()) return;
+  if (!backend.fusion.integerProducts)
+    return options.log.info(
+        "this device has no products of 8-bit integers, so the engine stays in "
+        "floating point");
+  passOptions.ranges = options.ranges;
+  for (const auto& node : graph.nodes()) {
+    if ((node->op != &ops::Conv && node->op != &ops::MatMul) || node->name.empty()) continue;
+    const auto range = options.ranges.find(node->input(0)->name);
+    if (range != options.ranges.end()) passOptions.rangesRead.emplace(node->name, range->second);
+  }
+  passOptions.isFasterInBytes = fasterInBytes(graph, options);
+  passOptions.obeysPrecision = options.precisionRequests == PrecisionRequests::kObey;
+}
+
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
               std::string_view parent) {
   Phase phase(options.progress, "Optimising the graph", parent,
@@ -27,6 +46,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .log = options.log,
                           .disabled = options.disabledPasses};
   settlePrecision(graph, options, backend, passOptions);
+  allowBytes(graph, options, backend, passOptions);
   recordSizeConditions(graph);
   const PipelineHooks hooks{
       .progress =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/ops.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -10,7 +11,8 @@ namespace {
 
 bool isAllowed(DataType type, const CompileOptions& options) {
   return type == DataType::kF32 || (type == DataType::kF16 && options.allowF16) ||
-         (type == DataType::kBF16 && options.allowBF16);
+         (type == DataType::kBF16 && options.allowBF16) ||
+         (type == DataType::kI8 && options.allowI8);
 }
 
 class RequestCheck {
@@ -20,9 +22,10 @@ class RequestCheck {
   // Drops the request when it cannot be met; an error where it must be.
   void check(std::optional<DataType>& requested, std::string_view what) const {
     if (!requested || isAllowed(*requested, options_)) return;
-    const bool is16Bit = *requested == DataType::kF16 || *requested == DataType::kBF16;
+    const bool isBuilt = *requested == DataType::kF16 || *requested == DataType::kBF16 ||
+                         *requested == DataType::kI8;
     const std::string reason =
-        is16Bit ? str("which the builder flags do not allow") : "which is not built yet";
+        isBuilt ? "which the builder flags do not allow" : "which is not built yet";
     const std::string message =
         str(describe(node_), " is asked to ", what, " ", *requested, ", ", reason);
     if (options_.precisionRequests == PrecisionRequests::kObey)
@@ -47,11 +50,21 @@ void dropWhereNotFloat(Node& node) {
     if (!isFloating(node.outputs[i])) node.precision.outputs[i].reset();
 }
 
-void checkRequests(Node& node, const CompileOptions& options) {
+// Bytes are what products compute in; what is stored in them follows from who reads it.
+void keepBytesOfProducts(Node& node, bool hasIntegerProducts) {
+  const bool isProduct = node.op == &ops::Conv || node.op == &ops::MatMul;
+  if (node.precision.compute == DataType::kI8 && !(isProduct && hasIntegerProducts))
+    node.precision.compute.reset();
+  for (auto& output : node.precision.outputs)
+    if (output == DataType::kI8) output.reset();
+}
+
+void checkRequests(Node& node, const CompileOptions& options, const BuildBackend& backend) {
   dropWhereNotFloat(node);
   const RequestCheck request(node, options);
   request.check(node.precision.compute, "compute in");
   for (auto& output : node.precision.outputs) request.check(output, "store its result in");
+  keepBytesOfProducts(node, backend.fusion.integerProducts);
   if (std::none_of(node.precision.outputs.begin(), node.precision.outputs.end(),
                    [](const auto& output) { return output.has_value(); }))
     node.precision.outputs.clear();
@@ -78,10 +91,14 @@ void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBac
   const bool obeys = options.precisionRequests == PrecisionRequests::kObey;
   const bool prefers = options.precisionRequests == PrecisionRequests::kPrefer;
   for (Node* node : graph.nodeList()) {
-    // Where tensors stay f32, a wish for 16 bits is met by kernels, or not at all.
-    const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32;
+    // Where tensors stay f32, a wish for 16 bits is met by kernels, or not at all; but what is
+    // wished to have 16 bits is not to have 8.
+    const bool isByte = node->precision.compute == DataType::kI8;
+    const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32 && !isByte;
+    const bool keepsFromBytes = isMet && node->precision.compute && !options.ranges.empty();
     if (!(obeys || prefers) || isMet) node->precision = {};
-    if (!node->precision.empty()) checkRequests(*node, options);
+    if (keepsFromBytes) node->precision.compute = DataType::kF32;
+    if (!node->precision.empty()) checkRequests(*node, options, backend);
   }
 }
 

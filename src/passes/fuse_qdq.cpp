@@ -33,9 +33,6 @@ namespace camshaft {
 
 namespace {
 
-// More terms could leave the range of 32 bits.
-constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 255);
-
 // Scale and zero point of both operands, when they can be taken out of the product.
 bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
   const int64_t rank = b.values->rank();
@@ -84,10 +81,6 @@ struct Builder {
   }
 };
 
-bool isKnownBelow(const Dim& terms, int64_t most) {
-  return terms.isConstant() && terms.value() <= most;
-}
-
 // Real numbers that follow, as softmax does, are better off with a product of theirs.
 bool isQuantised(const Graph& graph, const Value* value) {
   const Node* reader = soleUser(graph, value);
@@ -122,11 +115,8 @@ bool rewriteMatMul(Graph& graph, Node* node) {
   const auto a = dequantized(node->input(0)), b = dequantized(node->input(1));
   if (!a || !b || attrs.transposeA) return false;
   if (!b->values->isConstant()) return rewriteBatchedMatMul(graph, node, *a, *b);
-  if (b->values->rank() != 2) return false;
-  if (!canLeave(*a, *b, attrs.transposeB ? 0 : 1)) return false;
-  const Shape& shape = b->values->shape();
-  if (!isKnownBelow(shape[attrs.transposeB ? 1 : 0], kMaxTerms)) return false;
-  const Dim columns = shape[attrs.transposeB ? 0 : 1];
+  if (!hasIntegerProduct(*node) || !canLeave(*a, *b, weightAxis(*node))) return false;
+  const Dim columns = b->values->shape()[weightAxis(*node)];
   const Builder at{graph, node};
   Value* weights = attrs.transposeB ? at.transpose(b->values, {1, 0}) : b->values;
   Value* weightZero = b->zero ? at.alongLast(b->zero, columns) : nullptr;
@@ -140,14 +130,10 @@ bool rewriteMatMul(Graph& graph, Node* node) {
 
 bool rewriteConv(Graph& graph, Node* node) {
   const auto x = dequantized(node->input(0)), w = dequantized(node->input(1));
-  if (!x || !w || !canLeave(*x, *w, 0)) return false;
+  if (!x || !w || !hasIntegerProduct(*node) || !canLeave(*x, *w, weightAxis(*node))) return false;
   ConvAttrs attrs = node->as<ConvAttrs>();
   const Shape& weights = w->values->shape();
-  const int64_t rank = x->values->rank();
-  if (!isConvolvedAsBytes(weights, attrs.groups) || attrs.channelsLast || rank > 4) return false;
-  if (!isKnownBelow(numElements(Shape(weights.begin() + 1, weights.end())), kMaxTerms))
-    return false;
-  const Permutation last = channelsLastOrder(rank);
+  const Permutation last = channelsLastOrder(x->values->rank());
   attrs.channelsLast = true;
   const Builder at{graph, node};
   Node* conv = graph.add(&ops::ConvInteger, node->name,
@@ -214,8 +200,8 @@ bool rewriteMean(Graph& graph, Node* node) {
   if (!x || reduce.kind != ReduceKind::kMean || (x->zero && !isKnownNumber(x->zero))) return false;
   const Shape& shape = x->values->shape();
   const Dim pixels = numElements(Shape(shape.begin() + 2, shape.end()));
-  if (reduce.axes.size() != shape.size() - 2 || reduce.axes.front() != 2 ||
-      !isKnownBelow(pixels, kMaxTerms) || pixels.value() == 0)
+  if (reduce.axes.size() != shape.size() - 2 || reduce.axes.front() != 2 || !hasFewTerms(pixels) ||
+      pixels.value() == 0)
     return false;
   const Builder at{graph, node};
   const Permutation last = channelsLastOrder(x->values->rank());

@@ -1,6 +1,7 @@
 // What a pass is: a free function that rewrites the graph and says whether it changed something.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "ir/graph.h"
 #include "ops/fusion_abilities.h"
 #include "support/log.h"
+#include "support/tensor_range.h"
 
 namespace camshaft {
 
@@ -22,6 +24,11 @@ struct PassOptions {
   bool stores16Bit = true;
   // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.
   bool allowF16 = false, allowBF16 = false;
+  // Tensors that products may read as bytes, by name, and what products read, by theirs: passes
+  // make new tensors of old ones. Whether a product gains from that; null: each does.
+  TensorRanges ranges, rangesRead;
+  std::function<bool(const Node& product)> isFasterInBytes;
+  bool obeysPrecision = false;  // what is asked to compute in bytes does, or the build fails
   Log log;
   // Names of passes not to run.
   std::set<std::string, std::less<>> disabled;

@@ -10,7 +10,8 @@
 // The pass must turn the first into the second, find nothing more to do when run again, and both
 // must compute the same on random inputs. Words after the pass's name allow 16-bit types:
 // "// pass: lower_precision f16"; "floats" is a backend without products of integers,
-// "wide" one that stores no 16-bit tensors, "products" one whose products alone take epilogues.
+// "wide" one that stores no 16-bit tensors, "products" one whose products alone take epilogues, and
+// "x=4" a tensor between -4 and 4 that may become bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,12 +33,21 @@ struct Case {
   std::string name;  // file and line
   std::string pass, before, after;
   std::set<std::string> allowed;  // 16-bit types
+  TensorRanges ranges;
 };
 
 void readHeader(std::string_view words, Case& c) {
   std::istringstream stream{std::string(words)};
   stream >> c.pass;
-  for (std::string type; stream >> type;) c.allowed.insert(type);
+  for (std::string word; stream >> word;) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      c.allowed.insert(word);
+      continue;
+    }
+    const float largest = std::stof(word.substr(equals + 1));
+    c.ranges[word.substr(0, equals)] = {-largest, largest};
+  }
 }
 
 std::vector<Case> readCases(const std::filesystem::path& path) {
@@ -146,8 +156,9 @@ double relativeError(const HostTensor& expected, const HostTensor& actual) {
 // Passes that wait for the highest level, or for kernels that fuse more, are tested too.
 PassOptions everything() { return {.fusion = kGeneratedKernels, .optimizationLevel = 5}; }
 
-// What a few roundings to the case's 16-bit type may change.
+// What a few roundings to the case's 16-bit type or to bytes may change.
 double roundingOf(const Case& c) {
+  if (!c.ranges.empty()) return 0.1;  // steps of bytes
   if (c.pass != "lower_precision" && c.pass != "widen_types") return 0;
   return c.after.find("bf16") != std::string::npos ? 3e-2 : 4e-3;
 }
@@ -164,6 +175,7 @@ void runCase(const Case& c) {
   options.fusion.integerProducts = !c.allowed.contains("floats");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;
+  options.ranges = c.ranges;
   const bool changed = pass->run(graph, options);
   verify(graph, pass->name);
   EXPECT_EQ(toText(graph), toText(expected));

@@ -42,6 +42,14 @@ static constexpr Pass kPipeline[] = {
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias
 
+    // Eight bits for products, where ranges of what they read are known.
+    {"fuse_pointwise", fusePointwise},           // what is left between products is what they store
+    {"quantise_products", quantiseProducts},     // quantised and dequantised in front of products
+    {"sink_dequantisation", sinkDequantisation},
+    {"fuse_qdq", fuseQdq},
+    {"fold_constants", foldConstants},           // weights and scales that these turned
+    {"simplify_pointwise", simplifyPointwise},   // scales move into expressions
+
     // Lay tensors out as kernels like them.
     {"fuse_pointwise", fusePointwise},               // one reader of a transpose instead of several
     {"widen_types", widenTypes},                     // 16-bit graphs as f32, for backends that store none

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ir/rewrite.h"
+#include "ops/gemm.h"
 #include "ops/gemm_int8.h"
 #include "ops/pointwise.h"
 
@@ -88,6 +89,63 @@ bool areSameNumber(const Value* a, const Value* b) {
   if (a == b) return true;
   return a->isConstant() && b->isConstant() && !a->isOpaque() && !b->isOpaque() &&
          std::memcmp(a->view().data, b->view().data, bytesOf(a->dataType(), 1)) == 0;
+}
+
+static Expr quantisation(DataType to, bool hasZero) {
+  Expr expr;
+  const int quotient =
+      expr.apply(ScalarOp::kDiv, expr.input(0, DataType::kF32), expr.input(1, DataType::kF32));
+  int at = expr.apply(ScalarOp::kRound, quotient);
+  if (hasZero) at = expr.apply(ScalarOp::kAdd, at, expr.cast(expr.input(2, to), DataType::kF32));
+  const bool isSigned = to == DataType::kI8;
+  at = expr.apply(ScalarOp::kMax, at, expr.constant(isSigned ? -128 : 0, DataType::kF32));
+  at = expr.apply(ScalarOp::kMin, at, expr.constant(isSigned ? 127 : 255, DataType::kF32));
+  expr.cast(at, to);
+  return expr;
+}
+
+static Expr dequantisation(DataType from, bool hasZero) {
+  Expr expr;
+  int at = expr.cast(expr.input(0, from), DataType::kF32);
+  const int scale = expr.input(1, DataType::kF32);
+  if (hasZero) at = expr.apply(ScalarOp::kSub, at, expr.cast(expr.input(2, from), DataType::kF32));
+  expr.apply(ScalarOp::kMul, at, scale);
+  return expr;
+}
+
+Value* addDequantisation(Graph& graph, const std::string& name, Value* bytes, Value* scale,
+                         Node* before) {
+  return addPointwise(graph, name + "_dequantised", {bytes, scale},
+                      dequantisation(bytes->dataType(), false), before);
+}
+
+Value* addQdq(Graph& graph, Value* value, const ByteScale& to) {
+  Node* before = insertionPointAfter(graph, value);
+  std::vector<Value*> operands{value,
+                               addScalar(graph, value->name + "_scale", DataType::kF32, to.scale)};
+  if (to.zero != 0) operands.push_back(addScalar(graph, value->name + "_zero", to.type, to.zero));
+  const bool hasZero = to.zero != 0;
+  operands[0] = addPointwise(graph, value->name + "_quantised", operands,
+                             quantisation(to.type, hasZero), before);
+  return addPointwise(graph, value->name + "_dequantised", operands,
+                      dequantisation(to.type, hasZero), before);
+}
+
+bool hasIntegerProduct(const Node& product) {
+  const Shape& weights = product.input(1)->shape();
+  if (product.op == &ops::MatMul) {
+    const auto& attrs = product.as<MatMulAttrs>();
+    return !attrs.transposeA && weights.size() == 2 &&
+           hasFewTerms(weights[attrs.transposeB ? 1 : 0]);
+  }
+  if (product.op != &ops::Conv) return false;
+  const auto& attrs = product.as<ConvAttrs>();
+  return isConvolvedAsBytes(weights, attrs.groups) && !attrs.channelsLast && weights.size() <= 4 &&
+         hasFewTerms(numElements(Shape(weights.begin() + 1, weights.end())));
+}
+
+int64_t weightAxis(const Node& product) {
+  return product.op == &ops::MatMul && !product.as<MatMulAttrs>().transposeB ? 1 : 0;
 }
 
 }  // namespace camshaft

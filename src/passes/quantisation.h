@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "ir/graph.h"
 
@@ -31,5 +32,34 @@ std::optional<Quantized> quantized(const Value* value);
 
 // Both are one number, or none, and the same.
 bool areSameNumber(const Value* a, const Value* b);
+
+// How real numbers become bytes.
+struct ByteScale {
+  double scale = 1;
+  int zero = 0;
+  DataType type = DataType::kI8;
+};
+// scale * bytes, which have no zero point.
+Value* addDequantisation(Graph& graph, const std::string& name, Value* bytes, Value* scale,
+                         Node* before);
+// dequantised(quantised(value)), right behind it.
+Value* addQdq(Graph& graph, Value* value, const ByteScale& to);
+
+// More terms could leave the range of 32 bits.
+inline constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 255);
+inline bool hasFewTerms(const Dim& terms) {
+  return terms.isConstant() && terms.value() <= kMaxTerms;
+}
+
+// Whether backends with products of integers have one for this Conv or MatMul, once its operands
+// are dequantised bytes.
+bool hasIntegerProduct(const Node& product);
+// Dimension of a product's second operand that its columns or channels lie along.
+int64_t weightAxis(const Node& product);
+
+// Whether the node only moves or chooses elements of its inputs, or of some: Gather's others say
+// which.
+bool movesElements(const Node& node);
+std::span<Value* const> movedInputs(const Node& node);
 
 }  // namespace camshaft

@@ -48,6 +48,8 @@ bool isNearest(const Node& node) {
          attrs.coordinates != ResizeCoordinates::kCropAndResize;
 }
 
+}  // namespace
+
 bool movesElements(const Node& node) {
   if (node.op == &ops::Pool) return isMaximum(node);
   if (node.op == &ops::Resize) return isNearest(node);
@@ -55,10 +57,11 @@ bool movesElements(const Node& node) {
          node.op == &ops::Concat || node.op == &ops::Gather;
 }
 
-// The inputs whose elements it moves; of Gather the first, the others say which.
 std::span<Value* const> movedInputs(const Node& node) {
   return std::span(node.inputs).first(node.op == &ops::Gather ? 1 : node.inputs.size());
 }
+
+namespace {
 
 // Dequantisation of all inputs alike.
 std::optional<Dequantized> dequantizedInputs(const Node& node) {
