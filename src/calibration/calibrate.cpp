@@ -1,0 +1,162 @@
+#include "calibration/calibrate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ir/dispatch.h"
+#include "ops/observe.h"
+#include "runtime/context.h"
+#include "support/cpu_info.h"
+
+namespace camshaft {
+namespace {
+
+bool isObserved(const Value* value) {
+  return isFloat(value->dataType()) && !value->isConstant() && bitsOf(value->dataType()) >= 16;
+}
+
+void observeAll(Graph& graph) {
+  for (Node* node : graph.nodeList())
+    if (node->op == &ops::Observe) graph.erase(node);
+  for (Value* value : graph.values()) {
+    if (!isObserved(value)) continue;
+    ObserveAttrs attrs;
+    attrs.tensor = value->name;
+    addObserve(graph, value, std::move(attrs));
+  }
+}
+
+// In f32, with nothing timed: batches are few, and a layer for each tensor is more to time than the
+// engine itself has.
+CompileOptions plainly(CompileOptions options) {
+  options.allowF16 = options.allowBF16 = options.allowTf32 = options.allowI8 = false;
+  options.ranges.clear();
+  options.precisionRequests = PrecisionRequests::kIgnore;
+  options.optimizationLevel = 0;
+  options.profiles.resize(std::min<size_t>(options.profiles.size(), 1));
+  options.aliases.clear();
+  options.observeUnfused = options.sideBySide = false;
+  options.timeLayers = options.keepsChoices = options.failsOnUnknownTimes = false;
+  options.timings = nullptr;
+  options.selector = nullptr;
+  options.progress = nullptr;
+  options.dump = nullptr;
+  options.log = {};
+  return options;
+}
+
+class Calibration {
+ public:
+  Calibration(Plan plan, const CompileOptions& options)
+      : engine_(std::make_shared<const LoadedEngine>(std::move(plan), options.wrapDevice,
+                                                     options.loadPlugin)),
+        device_(engine_->device()),
+        context_(engine_, options.threads > 0 ? options.threads : usableCores()),
+        observer_([this](const ObservedTensor& tensor, const TensorArg& value, bool onDevice,
+                         void* stream) { count(tensor.name, value, onDevice, stream); }) {
+    const Plan& made = engine_->plan();
+    for (size_t i = 0; i < made.inputs.size(); ++i) {
+      context_.setInputShape(static_cast<int>(i), made.profiles[0].inputs[i].opt);
+      inputs_.emplace_back(isOnHost(i) ? nullptr : device_);
+    }
+    for (size_t i = 0; i < made.outputs.size(); ++i) outputs_.emplace_back(device_);
+    context_.setOutputAllocator([this](int output, void*, int64_t bytes, std::span<const int64_t>) {
+      outputs_[output].reserve(std::max<int64_t>(bytes, 1));
+      return outputs_[output].data();
+    });
+    context_.setObserver(&observer_);
+    if (device_)
+      stream_ = std::shared_ptr<void>(device_->createStream(), [device = device_](void* stream) {
+        device->destroyStream(stream);
+      });
+  }
+
+  void run(std::span<const void* const> batch) {
+    for (size_t i = 0; i < batch.size(); ++i)
+      context_.setInputAddress(static_cast<int>(i), placed(i, batch[i]));
+    context_.run(stream_.get());
+    if (device_) device_->synchronize(stream_.get());
+  }
+  TensorHistograms take() { return std::move(histograms_); }
+
+ private:
+  const IoTensor& input(size_t i) const { return engine_->plan().inputs[i]; }
+  bool isOnHost(size_t i) const { return !device_ || input(i).isOnHost || input(i).isShapeTensor; }
+
+  // The data where the network reads it, in the type it reads.
+  const void* placed(size_t i, const void* data) {
+    const DataType type = input(i).tensor.type;
+    const bool converts = isFloat(type) && type != DataType::kF32;
+    if (!data)
+      fail(ErrorKind::kInvalidArgument, "no data was given for input '", input(i).name, "'");
+    const bool isThere = isOnHost(i) || device_->canReach(data);
+    if (isThere && !converts) return data;
+    const int64_t elements = countOf(engine_->plan().profiles[0].inputs[i].opt);
+    const DataType given = converts ? DataType::kF32 : type;
+    std::vector<std::byte> host(bytesOf(given, elements));
+    if (isThere && !isOnHost(i))
+      download(*device_, host.data(), data, static_cast<int64_t>(host.size()));
+    else
+      std::memcpy(host.data(), data, host.size());
+    if (converts) host = converted(host, type, elements);
+    inputs_[i].reserve(std::max<int64_t>(static_cast<int64_t>(host.size()), 1));
+    if (isOnHost(i))
+      std::memcpy(inputs_[i].data(), host.data(), host.size());
+    else
+      upload(*device_, inputs_[i].data(), host.data(), static_cast<int64_t>(host.size()));
+    return inputs_[i].data();
+  }
+
+  static std::vector<std::byte> converted(const std::vector<std::byte>& f32, DataType type,
+                                          int64_t elements) {
+    std::vector<std::byte> made(bytesOf(type, elements));
+    const auto* values = reinterpret_cast<const float*>(f32.data());
+    for (int64_t i = 0; i < elements; ++i) writeElement(type, made.data(), i, values[i]);
+    return made;
+  }
+
+  void count(const std::string& name, const TensorArg& value, bool onDevice, void* stream) {
+    const int64_t elements = value.count();
+    const void* data = value.data;
+    if (onDevice) {
+      staged_.resize(bytesOf(value.type, elements));
+      device_->copy(staged_.data(), data, static_cast<int64_t>(staged_.size()), stream);
+      device_->synchronize(stream);
+      data = staged_.data();
+    }
+    if (value.type != DataType::kF32) {
+      wide_.resize(static_cast<size_t>(elements));
+      for (int64_t i = 0; i < elements; ++i)
+        wide_[static_cast<size_t>(i)] = static_cast<float>(readElement(value.type, data, i));
+      data = wide_.data();
+    }
+    histograms_[name].add({static_cast<const float*>(data), static_cast<size_t>(elements)});
+  }
+
+  std::shared_ptr<const LoadedEngine> engine_;
+  Device* device_;
+  std::shared_ptr<void> stream_;
+  std::vector<DeviceBuffer> inputs_, outputs_;
+  std::vector<std::byte> staged_;
+  std::vector<float> wide_;
+  TensorHistograms histograms_;
+  Context context_;
+  const Observer observer_;
+};
+
+}  // namespace
+
+TensorHistograms gatherHistograms(Graph graph, CompileOptions options, const NextBatch& next) {
+  options = plainly(std::move(options));
+  observeAll(graph);
+  std::vector<const void*> batch(graph.inputs.size(), nullptr);
+  Calibration calibration(compile(std::move(graph), options), options);
+  int batches = 0;
+  for (; next(batch); ++batches) calibration.run(batch);
+  if (batches == 0)
+    fail(ErrorKind::kInvalidArgument,
+         "the calibrator gave no batch: its getBatch() returned false at once");
+  return calibration.take();
+}
+
+}  // namespace camshaft
