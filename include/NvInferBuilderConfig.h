@@ -246,7 +246,7 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
     mImpl->setEngineCapability(capability);
   }
   EngineCapability getEngineCapability() const noexcept { return mImpl->getEngineCapability(); }
-  // Refused: a model is quantised by its Q/DQ nodes.
+  // Finds ranges for kINT8 where the network has no Q/DQ layers. Borrowed.
   void setInt8Calibrator(IInt8Calibrator* calibrator) noexcept {
     mImpl->setInt8Calibrator(calibrator);
   }
@@ -276,14 +276,14 @@ class CAMSHAFT_API IBuilderConfig : public INoCopy {
   IAlgorithmSelector* getAlgorithmSelector() const noexcept {
     return mImpl->getAlgorithmSelector();
   }
-  // Refused.
+  // The shapes that a calibrator's batches have, its opt ones; null: those of the first profile.
   bool setCalibrationProfile(const IOptimizationProfile* profile) noexcept {
     return mImpl->setCalibrationProfile(profile);
   }
   const IOptimizationProfile* getCalibrationProfile() noexcept {
     return mImpl->getCalibrationProfile();
   }
-  // Stored: they are for calibrators.
+  // Stored: tensors are always calibrated before fusion.
   void setQuantizationFlags(QuantizationFlags flags) noexcept {
     mImpl->setQuantizationFlags(flags);
   }

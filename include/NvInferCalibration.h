@@ -18,13 +18,13 @@ constexpr int32_t EnumMax<CalibrationAlgoType>() noexcept {
   return 4;
 }
 
-// Gives batches of inputs, from which ranges are found. Ranges come before Q/DQ layers: a model
-// with those needs none.
+// Gives batches of inputs, from which ranges of tensors are found, for kINT8. A network with Q/DQ
+// layers needs none, and a build does not ask there.
 class CAMSHAFT_API IInt8Calibrator : public IVersionedInterface {
  public:
   virtual int32_t getBatchSize() const noexcept = 0;
-  // Writes the address of each named input's data, in device memory, to bindings; false when there
-  // are no more.
+  // Writes the address of each named input's data to bindings: in device memory, or on the host,
+  // where engines of the CPU need it. Real numbers are f32. False when there are no more.
   virtual bool getBatch(void* bindings[], const char* names[], int32_t nbBindings) noexcept = 0;
   // What was found before; null: it is found anew and handed to the writer.
   virtual const void* readCalibrationCache(std::size_t& length) noexcept = 0;

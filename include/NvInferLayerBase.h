@@ -105,7 +105,8 @@ class CAMSHAFT_API ITensor : public INoCopy {
     return mImpl->getDimensionName(index);
   }
 
-  // Ranges of values, for int8 without Q/DQ nodes. Refused; none is set, and the getters tell NaN.
+  // Between what its elements lie, for kINT8 without Q/DQ layers; goes before a calibrator's. The
+  // getters tell NaN where none is set.
   bool setDynamicRange(float min, float max) noexcept { return mImpl->setDynamicRange(min, max); }
   // Never: batches are dimensions like others.
   void setBroadcastAcrossBatch(bool broadcastAcrossBatch) noexcept {

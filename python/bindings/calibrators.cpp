@@ -10,16 +10,17 @@ using namespace nvinfer1;
 
 namespace {
 
+// Memory that Python code may keep, as TensorRT's calibrators get it: it has tobytes(), and files
+// take it.
+nb::object memoryOf(const void* data, std::size_t length) {
+  nb::bytes copy(static_cast<const char*>(data), length);
+  return nb::steal(PyMemoryView_FromObject(copy.ptr()));
+}
+
 template <class Interface>
 struct PyCalibrator : OfPython<Interface> {
   NB_TRAMPOLINE(OfPython<Interface>);
 
-  InterfaceInfo getInterfaceInfo() const noexcept override {
-    if constexpr (std::is_same_v<Interface, IInt8Calibrator>)
-      return {"IInt8Calibrator", 1, 0};
-    else
-      return Interface::getInterfaceInfo();
-  }
   int32_t getBatchSize() const noexcept override {
     return fromPython(1, [&] { return nb::cast<int32_t>(self().attr("get_batch_size")()); });
   }
@@ -35,21 +36,12 @@ struct PyCalibrator : OfPython<Interface> {
     });
   }
   const void* readCalibrationCache(std::size_t& length) noexcept override {
-    return fromPython<const void*>(nullptr, [&]() -> const void* {
-      nb::object cache = self().attr("read_calibration_cache")();
-      if (cache.is_none()) return nullptr;
-      const Bytes bytes(cache);
-      cache_.assign(static_cast<const char*>(bytes.data()), bytes.size());
-      length = cache_.size();
-      return cache_.data();
-    });
+    return fromPython<const void*>(
+        nullptr, [&] { return kept(self().attr("read_calibration_cache")(), length); });
   }
   void writeCalibrationCache(const void* data, std::size_t length) noexcept override {
-    fromPython(0, [&] {
-      return self().attr("write_calibration_cache")(
-                 nb::bytes(static_cast<const char*>(data), length)),
-             0;
-    });
+    fromPython(0,
+               [&] { return self().attr("write_calibration_cache")(memoryOf(data, length)), 0; });
   }
   CalibrationAlgoType getAlgorithm() noexcept override {
     return fromPython(CalibrationAlgoType::kENTROPY_CALIBRATION_2, [&] {
@@ -59,24 +51,45 @@ struct PyCalibrator : OfPython<Interface> {
 
  protected:
   nb::handle self() const { return nb_trampoline.base(); }
+  const void* kept(const nb::object& cache, std::size_t& length) {
+    length = 0;
+    if (cache.is_none()) return nullptr;
+    const Bytes bytes(cache);
+    cache_.assign(static_cast<const char*>(bytes.data()), bytes.size());
+    length = cache_.size();
+    return cache_.data();
+  }
 
  private:
   std::string cache_;
 };
 
+// Also of IInt8Calibrator itself: a class of Python's may derive from that and say LEGACY, and what
+// it does not define is as for all elements.
 struct PyLegacyCalibrator : PyCalibrator<IInt8LegacyCalibrator> {
-  double getQuantile() const noexcept override {
-    return fromPython(0.5, [&] { return nb::cast<double>(self().attr("get_quantile")()); });
-  }
-  double getRegressionCutoff() const noexcept override {
-    return fromPython(0.5,
-                      [&] { return nb::cast<double>(self().attr("get_regression_cutoff")()); });
-  }
+  double getQuantile() const noexcept override { return numberOf("get_quantile"); }
+  double getRegressionCutoff() const noexcept override { return numberOf("get_regression_cutoff"); }
   const void* readHistogramCache(std::size_t& length) noexcept override {
     length = 0;
-    return nullptr;
+    return fromPython<const void*>(nullptr, [&]() -> const void* {
+      if (!nb::hasattr(self(), kRead)) return nullptr;
+      return kept(self().attr(kRead)(0), length);
+    });
   }
-  void writeHistogramCache(const void*, std::size_t) noexcept override {}
+  void writeHistogramCache(const void* data, std::size_t length) noexcept override {
+    fromPython(0, [&] {
+      if (nb::hasattr(self(), kWrite)) self().attr(kWrite)(memoryOf(data, length), length);
+      return 0;
+    });
+  }
+
+ private:
+  static constexpr const char *kRead = "read_histogram_cache", *kWrite = "write_histogram_cache";
+  double numberOf(const char* method) const {
+    return fromPython(1.0, [&] {
+      return nb::hasattr(self(), method) ? nb::cast<double>(self().attr(method)()) : 1.0;
+    });
+  }
 };
 
 template <class Interface, class Trampoline, class... Base>
@@ -173,8 +186,7 @@ void bindAlgorithms(nb::module_& m) {
 }  // namespace
 
 void bindCalibrators(nb::module_& m) {
-  bindCalibrator<IInt8Calibrator, PyCalibrator<IInt8Calibrator>, IVersionedInterface>(
-      m, "IInt8Calibrator")
+  bindCalibrator<IInt8Calibrator, PyLegacyCalibrator, IVersionedInterface>(m, "IInt8Calibrator")
       .def("get_algorithm", toDefine("get_algorithm"),
            nb::sig("def get_algorithm(self) -> CalibrationAlgoType"));
   bindCalibratorOf<IInt8EntropyCalibrator>(m, "IInt8EntropyCalibrator",

@@ -284,6 +284,7 @@ TEST(BuildSettings, ThatChangeNothingAreNamedInTheLog) {
   constexpr BuilderFlag kMeant[] = {BuilderFlag::kTF32,
                                     BuilderFlag::kFP16,
                                     BuilderFlag::kBF16,
+                                    BuilderFlag::kINT8,
                                     BuilderFlag::kGPU_FALLBACK,
                                     BuilderFlag::kDISABLE_TIMING_CACHE,
                                     BuilderFlag::kOBEY_PRECISION_CONSTRAINTS,

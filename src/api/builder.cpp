@@ -9,6 +9,7 @@
 
 #include "api/algorithm_selector.h"
 #include "api/allocator.h"
+#include "api/calibration.h"
 #include "api/config.h"
 #include "api/convert.h"
 #include "api/engine.h"
@@ -192,7 +193,8 @@ class Builder final : public Implements<IBuilder> {
   explicit Builder(ILogger* logger) : reporter_(logger) {}
 
   bool platformHasFastFp16() const noexcept override { return whyUnusable(kGpu).empty(); }
-  bool platformHasFastInt8() const noexcept override { return false; }
+  // Of the CPU's kernels alone.
+  bool platformHasFastInt8() const noexcept override { return !platformHasFastFp16(); }
   bool platformHasTf32() const noexcept override { return whyUnusable(kGpu).empty(); }
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
@@ -319,7 +321,10 @@ class Builder final : public Implements<IBuilder> {
     options.log = reporter_.log();
     std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
     const auto& own = static_cast<const Network&>(network);
-    Plan plan = own.compiled(options, refitRequestOf(own, settings));
+    const std::optional<RefitRequest> refit = refitRequestOf(own, settings);
+    options.allowI8 = settings.getFlag(BuilderFlag::kINT8);
+    options.ranges = rangesFor(own, settings, options, refit.has_value());
+    Plan plan = own.compiled(options, refit);
     plan.pluginLibraries = std::move(libraries);
     plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
     std::vector<std::byte> file =

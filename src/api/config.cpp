@@ -22,6 +22,9 @@ void BuilderConfig::reset() noexcept {
   verbosity_ = ProfilingVerbosity::kLAYER_NAMES_ONLY;
   monitor_ = nullptr;
   selector_ = nullptr;
+  calibrator_ = nullptr;
+  calibrationProfile_ = nullptr;
+  calibrationShapes_.reset();
   tacticSources_ = kAllTacticSources;
   maxNbTactics_ = -1;
   hardware_ = HardwareCompatibilityLevel::kNONE;
@@ -290,6 +293,19 @@ std::size_t BuilderConfig::getMemoryPoolLimit(MemoryPoolType pool) const noexcep
   return guarded(reporter_, size_t{0}, [&] {
     requireKnown(pool, "memory pool");
     return pools_[static_cast<size_t>(pool)];
+  });
+}
+
+bool BuilderConfig::setCalibrationProfile(const IOptimizationProfile* profile) noexcept {
+  return guarded(reporter_, false, [&] {
+    if (profile && !profile->isValid())
+      fail(ErrorKind::kInvalidArgument,
+           "the calibration profile is incomplete: every input in it needs min <= opt <= max of "
+           "equal rank");
+    calibrationShapes_.reset();
+    if (profile) calibrationShapes_ = static_cast<const OptimizationProfile*>(profile)->profile();
+    calibrationProfile_ = profile;
+    return true;
   });
 }
 

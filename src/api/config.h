@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -104,7 +105,8 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   int32_t getDLACore() const noexcept override { return -1; }
 
   // Nothing hangs on these: kernels are timed on streams of the build's own, layers are not tiled
-  // together, and there is no calibration and no preview. Builds say so where they are set.
+  // together, tensors are always calibrated one by one, and there is no preview. Builds say so
+  // where they are set.
   void setProfileStream(cudaStream_t const stream) noexcept override { profileStream_ = stream; }
   cudaStream_t getProfileStream() const noexcept override { return profileStream_; }
   void setQuantizationFlags(nvinfer1::QuantizationFlags flags) noexcept override;
@@ -124,13 +126,18 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   bool setL2LimitForTiling(int64_t bytes) noexcept override;
   int64_t getL2LimitForTiling() const noexcept override { return l2Limit_; }
 
-  // config_refusals.cpp: only the value that these have is taken.
-  void setInt8Calibrator(nvinfer1::IInt8Calibrator* calibrator) noexcept override;
-  nvinfer1::IInt8Calibrator* getInt8Calibrator() const noexcept override { return nullptr; }
+  // api/calibration.h says what a build makes of these.
+  void setInt8Calibrator(nvinfer1::IInt8Calibrator* calibrator) noexcept override {
+    calibrator_ = calibrator;
+  }
+  nvinfer1::IInt8Calibrator* getInt8Calibrator() const noexcept override { return calibrator_; }
   bool setCalibrationProfile(const nvinfer1::IOptimizationProfile* profile) noexcept override;
   const nvinfer1::IOptimizationProfile* getCalibrationProfile() noexcept override {
-    return nullptr;
+    return calibrationProfile_;
   }
+  const std::optional<ShapeProfile>& calibrationShapes() const { return calibrationShapes_; }
+
+  // config_refusals.cpp: only the value that these have is taken.
   bool setRemoteAutoTuningConfig(const char* config) noexcept override;
   const char* getRemoteAutoTuningConfig() const noexcept override { return ""; }
   bool setBuildRoute(const char* route) noexcept override;
@@ -150,6 +157,9 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   nvinfer1::ProfilingVerbosity verbosity_;
   nvinfer1::IProgressMonitor* monitor_;
   nvinfer1::IAlgorithmSelector* selector_;
+  nvinfer1::IInt8Calibrator* calibrator_;
+  const nvinfer1::IOptimizationProfile* calibrationProfile_;
+  std::optional<ShapeProfile> calibrationShapes_;  // as it was when it was set
   nvinfer1::TacticSources tacticSources_;
   int32_t maxNbTactics_;
   nvinfer1::HardwareCompatibilityLevel hardware_;

@@ -5,23 +5,6 @@ namespace camshaft::api {
 
 using namespace nvinfer1;
 
-namespace {
-
-constexpr char kNoCalibration[] =
-    "calibration for int8 is not available yet; quantise the model, so that it has QuantizeLinear "
-    "and "
-    "DequantizeLinear nodes";
-
-}  // namespace
-
-void BuilderConfig::setInt8Calibrator(IInt8Calibrator* calibrator) noexcept {
-  if (calibrator) refused(reporter_, kNoCalibration, false);
-}
-
-bool BuilderConfig::setCalibrationProfile(const IOptimizationProfile* profile) noexcept {
-  return profile ? refused(reporter_, kNoCalibration, false) : true;
-}
-
 bool BuilderConfig::setRemoteAutoTuningConfig(const char* config) noexcept {
   if (!config || !*config) return true;
   return refused(reporter_, "kernels cannot be timed on another machine yet", false);

@@ -12,7 +12,6 @@ struct Idle {
 };
 
 constexpr Idle<BuilderFlag> kFlags[] = {
-    {BuilderFlag::kINT8, "kINT8", "Q/DQ nodes are followed with and without it"},
     {BuilderFlag::kDEBUG, "kDEBUG", "no run waits for its layers one by one"},
     {BuilderFlag::kSPARSE_WEIGHTS, "kSPARSE_WEIGHTS", "no kernel gains from sparse weights"},
     {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE", "no engine is for a certified runtime"},
@@ -57,7 +56,7 @@ void logIdleSettings(const BuilderConfig& config, const Log& log) {
   if (config.getProfileStream())
     log.info("the profile stream changes nothing: kernels are timed on a stream of the build's");
   if (config.getQuantizationFlags() != 0)
-    log.info("quantisation flags change nothing: they are for calibrators");
+    log.info("quantisation flags change nothing: tensors are always calibrated before fusion");
 }
 
 }  // namespace camshaft::api

@@ -101,6 +101,14 @@ void Network::requireWhole() const {
 }
 
 Graph Network::graphToBuild() const {
+  Graph copy = graphToCalibrate();
+  castBorders(copy);
+  storeBorders(copy);
+  copy.eraseUnusedConstants();
+  return copy;
+}
+
+Graph Network::graphToCalibrate() const {
   requireWhole();
   for (const auto& layer : layers_)
     if (!layer->problem.empty()) fail(ErrorKind::kInvalidArgument, layer->problem);
@@ -120,8 +128,6 @@ Graph Network::graphToBuild() const {
   if (!blocks_.empty()) lowerInto(copy);
   eraseCopies(copy);
   eraseUnreadBindings(copy);
-  castBorders(copy);
-  storeBorders(copy);
   copy.eraseUnusedConstants();
   return copy;
 }

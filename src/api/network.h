@@ -46,6 +46,11 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void keepAlive(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A copy for one build. Throws when a layer still lacks something it needs.
   Graph graphToBuild() const;
+  // The same without what its borders ask for: inputs are as layers read them, and tensors have the
+  // names that callers know.
+  Graph graphToCalibrate() const;
+  TensorRanges tensorRanges() const;  // that callers have set
+  bool hasQuantization() const;       // layers that quantise, so that ranges say nothing
   // What is made of it; of the options, profiles are of the tensors as callers know them.
   // network_build.cpp; `refit` says how the engine can be refitted, if it can.
   Plan compiled(CompileOptions options, const std::optional<RefitRequest>& refit) const;

@@ -31,6 +31,21 @@ Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>
   return plan;
 }
 
+TensorRanges Network::tensorRanges() const {
+  TensorRanges ranges;
+  for (const auto& tensor : tensors_)
+    if (tensor->value() && tensor->range()) ranges.emplace(tensor->value()->name, *tensor->range());
+  return ranges;
+}
+
+bool Network::hasQuantization() const {
+  return std::ranges::any_of(listing(), [](const LayerCore* layer) {
+    return layer->type == nvinfer1::LayerType::kQUANTIZE ||
+           layer->type == nvinfer1::LayerType::kDEQUANTIZE ||
+           layer->type == nvinfer1::LayerType::kDYNAMIC_QUANTIZE;
+  });
+}
+
 // A cache that comes from the caller and goes back to it, updated.
 std::map<std::string, std::string> Network::cachesUpdated() const {
   std::map<std::string, std::string> caches;

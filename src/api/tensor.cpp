@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <unordered_set>
 
@@ -186,18 +187,22 @@ nvinfer1::TensorFormat Tensor::format() const {
   return chooseFormat(formats_, value_->name, value_->type);
 }
 
-bool Tensor::setDynamicRange(float, float) noexcept {
-  return refused(network_.reporter(),
-                 "dynamic ranges of tensors are not available yet; say them with Quantize and "
-                 "Dequantize nodes in the model",
-                 false);
+bool Tensor::setDynamicRange(float min, float max) noexcept {
+  return guarded(network_.reporter(), false, [&] {
+    network_.own(*this);
+    if (!std::isfinite(min) || !std::isfinite(max) || min > max)
+      fail(ErrorKind::kInvalidArgument, "tensor '", value_->name, "' was given the range ", min,
+           " to ", max, "; it needs two numbers, the smaller first");
+    range_ = TensorRange{min, max};
+    return true;
+  });
 }
 
 float Tensor::getDynamicRangeMin() const noexcept {
-  return std::numeric_limits<float>::quiet_NaN();
+  return range_ ? range_->min : std::numeric_limits<float>::quiet_NaN();
 }
 float Tensor::getDynamicRangeMax() const noexcept {
-  return std::numeric_limits<float>::quiet_NaN();
+  return range_ ? range_->max : std::numeric_limits<float>::quiet_NaN();
 }
 
 }  // namespace camshaft::api

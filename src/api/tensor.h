@@ -6,6 +6,7 @@
 
 #include "api/implements.h"
 #include "ir/graph.h"
+#include "support/tensor_range.h"
 
 namespace camshaft::api {
 
@@ -49,12 +50,12 @@ class Tensor final : public Implements<nvinfer1::ITensor> {
   void setBroadcastAcrossBatch(bool) noexcept override {}
   bool getBroadcastAcrossBatch() const noexcept override { return false; }
 
-  // Dynamic ranges are refused, so there is never one.
   bool setDynamicRange(float min, float max) noexcept override;
-  bool dynamicRangeIsSet() const noexcept override { return false; }
-  void resetDynamicRange() noexcept override {}
+  bool dynamicRangeIsSet() const noexcept override { return range_.has_value(); }
+  void resetDynamicRange() noexcept override { range_.reset(); }
   float getDynamicRangeMin() const noexcept override;
   float getDynamicRangeMax() const noexcept override;
+  const std::optional<TensorRange>& range() const { return range_; }
 
  private:
   Network& network_;
@@ -62,6 +63,7 @@ class Tensor final : public Implements<nvinfer1::ITensor> {
   std::optional<DataType> borderType_;
   bool isShapeOutput_ = false;
   bool isDebug_ = false;
+  std::optional<TensorRange> range_;
   static constexpr nvinfer1::TensorFormats kAnyFormat =
       (1u << nvinfer1::EnumMax<nvinfer1::TensorFormat>()) - 1;
   nvinfer1::TensorFormats formats_ = kAnyFormat;

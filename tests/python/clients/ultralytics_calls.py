@@ -24,7 +24,10 @@ class Calibrator(trt.IInt8Calibrator):
         return 1
 
     def get_batch(self, names: list[str]) -> list[int] | None:
-        return [int(self.batches.pop().ctypes.data)] if self.batches else None
+        if not self.batches:
+            return None
+        self.current = self.batches.pop()
+        return [int(self.current.ctypes.data)]
 
     def read_calibration_cache(self) -> bytes | None:
         return self.cache.read_bytes() if self.cache.exists() else None
@@ -34,7 +37,7 @@ class Calibrator(trt.IInt8Calibrator):
 
 
 def export(onnx: Path, engine: Path, metadata: dict[str, Any] | None, dynamic: bool = True, half: bool = False,
-           dla: int | None = None, verbose: bool = False) -> None:
+           batches: list[np.ndarray] | None = None, dla: int | None = None, verbose: bool = False) -> None:
     logger = trt.Logger(trt.Logger.INFO)
     logger.min_severity = trt.Logger.Severity.VERBOSE if verbose else trt.Logger.Severity.ERROR
     builder = trt.Builder(logger)
@@ -45,7 +48,7 @@ def export(onnx: Path, engine: Path, metadata: dict[str, Any] | None, dynamic: b
     flag = 0 if is_trt10 else 1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH)
     network = builder.create_network(flag)
     use_fp16 = getattr(builder, "platform_has_fast_fp16", True) and half
-    use_int8 = getattr(builder, "platform_has_fast_int8", True) and False
+    use_int8 = getattr(builder, "platform_has_fast_int8", True) and batches is not None
     if dla is not None:
         config.default_device_type = trt.DeviceType.DLA
         config.DLA_core = dla
@@ -57,15 +60,16 @@ def export(onnx: Path, engine: Path, metadata: dict[str, Any] | None, dynamic: b
     outputs = [network.get_output(i) for i in range(network.num_outputs)]
     for tensor in inputs + outputs:
         print(f'"{tensor.name}" with shape{tensor.shape} {tensor.dtype}')
+    profile = builder.create_optimization_profile()
+    for tensor in inputs:
+        shapes = [tuple(size if size != -1 else batch for size in tensor.shape) for batch in (1, 2, 4)]
+        profile.set_shape(tensor.name, min=shapes[0], opt=shapes[1], max=shapes[2])
     if dynamic:
-        profile = builder.create_optimization_profile()
-        for tensor in inputs:
-            shapes = [tuple(size if size != -1 else batch for size in tensor.shape) for batch in (1, 2, 4)]
-            profile.set_shape(tensor.name, min=shapes[0], opt=shapes[1], max=shapes[2])
         config.add_optimization_profile(profile)
-    if use_int8:
+    if use_int8 and batches is not None:
         config.set_flag(trt.BuilderFlag.INT8)
-        config.int8_calibrator = Calibrator([], engine.with_suffix(".cache"))
+        config.set_calibration_profile(profile)
+        config.int8_calibrator = Calibrator(batches, engine.with_suffix(".cache"))
     elif use_fp16:
         config.set_flag(trt.BuilderFlag.FP16)
     constrained = 0
@@ -168,6 +172,15 @@ def main(folder: Path) -> None:
         raise RuntimeError("a batch of 5 was taken")
     except ValueError as error:
         print(error)
+
+    for _ in range(2):  # with data, then from the cache
+        batches = [np.resize(x, (2, *x.shape[1:]))]
+        export(folder / "model.onnx", folder / "bytes.engine", metadata, batches=batches)
+        (y,) = Backend(folder / "bytes.engine").forward(x)
+        np.testing.assert_allclose(y, expected, rtol=0.1, atol=0.1)
+    cache = (folder / "bytes.cache").read_text()
+    if batches == [] or not cache.startswith("TRT-101600-MinMaxCalibration\n"):
+        raise RuntimeError(f"the calibration cache was not used: {cache}")
 
     export(folder / "static.onnx", folder / "static.engine", metadata, dynamic=False)
     backend = Backend(folder / "static.engine")
