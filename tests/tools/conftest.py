@@ -35,8 +35,10 @@ def engine(model):
 
 @pytest.fixture(scope="session")
 def places(model, engine, tmp_path_factory):
-    """What the data files call {model}, {engine}, {inputs} and {outputs}."""
+    """What the data files call {model}, {engine}, {inputs}, {outputs} and {scales}."""
     inputs, outputs = model.with_name("x.bin"), model.with_name("y.bin")
     np.array([[1, 2, 3], [-1, -2, -3]], np.float32).tofile(inputs)
     np.array([[14, 0], [0, 14]], np.float32).tofile(outputs)
-    return {"model": model, "engine": engine, "inputs": inputs, "outputs": outputs}
+    scales = model.with_name("small.cache")
+    scales.write_text("TRT-101600-EntropyCalibration2\nx: 3cc18306\nxw: 3de1c387\ny: 3de1c387\n")  # 3 and 14
+    return {"model": model, "engine": engine, "inputs": inputs, "outputs": outputs, "scales": scales}

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "CamshaftFiles.h"
+#include "calibration.h"
 #include "config.h"
 #include "files.h"
 #include "network.h"
@@ -77,6 +78,11 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   fillNetwork(options, *network, log);
   fillConfig(options, *builder, *network, *config);
 
+  const std::unique_ptr<IInt8Calibrator> calibrator = makeCalibrator(options, *network, *config);
+  if (calibrator && options.build.calibrationFile.empty())
+    log.warning(
+        "INT8 without --calib: ranges come from random inputs, so the engine is as fast as "
+        "with real ones, and its results mean little.");
   const std::string& timingFile = options.build.timingCacheFile;
   const std::unique_ptr<ITimingCache> timings = loadTimings(timingFile, *config);
   ProgressBar bar;

@@ -37,27 +37,41 @@ void requireInputs(const ShapesByName& shapes, const std::string& flag,
   }
 }
 
+IOptimizationProfile& makeProfile(const ProfileShapes& shapes, const char* suffix,
+                                  const std::vector<std::string>& inputs, IBuilder& builder) {
+  IOptimizationProfile* profile = builder.createOptimizationProfile();
+  const struct {
+    const ShapesByName& shapes;
+    OptProfileSelector select;
+    const char* flag;
+  } parts[] = {{shapes.min, OptProfileSelector::kMIN, "--minShapes"},
+               {shapes.opt, OptProfileSelector::kOPT, "--optShapes"},
+               {shapes.max, OptProfileSelector::kMAX, "--maxShapes"}};
+  for (const auto& part : parts) {
+    requireInputs(part.shapes, std::string(part.flag) + suffix, inputs);
+    for (const std::string& name : inputs)
+      if (const auto* sizes = part.shapes.find(name))
+        require(profile->setDimensions(name.c_str(), part.select, toDims(*sizes)));
+  }
+  return *profile;
+}
+
 void addProfiles(const Options& options, IBuilder& builder, INetworkDefinition& network,
                  IBuilderConfig& config) {
   const std::vector<std::string> inputs = inputNames(network);
   requireInputs(options.inference.shapes, "--shapes", inputs);
-  for (const auto& [number, shapes] : options.build.profiles) {
-    IOptimizationProfile* profile = builder.createOptimizationProfile();
-    const struct {
-      const ShapesByName& shapes;
-      OptProfileSelector select;
-      const char* flag;
-    } parts[] = {{shapes.min, OptProfileSelector::kMIN, "--minShapes"},
-                 {shapes.opt, OptProfileSelector::kOPT, "--optShapes"},
-                 {shapes.max, OptProfileSelector::kMAX, "--maxShapes"}};
-    for (const auto& part : parts) {
-      requireInputs(part.shapes, part.flag, inputs);
-      for (const std::string& name : inputs)
-        if (const auto* sizes = part.shapes.find(name))
-          require(profile->setDimensions(name.c_str(), part.select, toDims(*sizes)));
-    }
-    require(config.addOptimizationProfile(profile) >= 0);
+  const BuildOptions& build = options.build;
+  for (const auto& [number, shapes] : build.profiles) {
+    const IOptimizationProfile& profile = makeProfile(shapes, "", inputs, builder);
+    require(config.addOptimizationProfile(&profile) >= 0);
+    if (number == build.calibrationProfile) require(config.setCalibrationProfile(&profile));
   }
+  ProfileShapes calibration = build.calibrationShapes;
+  if (calibration.opt.empty()) return;
+  // Only opt counts, and a profile has all three.
+  if (calibration.min.empty()) calibration.min = calibration.opt;
+  if (calibration.max.empty()) calibration.max = calibration.opt;
+  require(config.setCalibrationProfile(&makeProfile(calibration, "Calib", inputs, builder)));
 }
 
 // A setter that returns nothing has been refused where the value is another afterwards.

@@ -34,6 +34,9 @@ struct BuildOptions {
 
   std::map<int, ProfileShapes> profiles;  // by the number that --profile gave
   int currentProfile = 0;                 // that the shapes which follow belong to
+  std::string calibrationFile;
+  ProfileShapes calibrationShapes;        // of batches; none: those of calibrationProfile
+  std::optional<int> calibrationProfile;  // by its number
   std::vector<IoFormat> inputFormats, outputFormats;
 
   std::vector<nvinfer1::BuilderFlag> flags;  // beside those that a config has from the start

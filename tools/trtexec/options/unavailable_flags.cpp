@@ -16,9 +16,6 @@ struct UnavailableFlag {
 };
 
 constexpr char kNoDla[] = "there is no DLA backend; leave it out to run on the CPU or a GPU";
-constexpr char kNoCalibration[] =
-    "nothing is calibrated; quantise the model, so that it has QuantizeLinear and DequantizeLinear "
-    "nodes";
 constexpr char kOnnxOnly[] = "only ONNX models are read; convert the model and give it with --onnx";
 constexpr char kNoBatch[] =
     "a batch is a dimension like others; say it with --shapes=name:8x3x224x224";
@@ -72,11 +69,6 @@ constexpr UnavailableFlag kUnavailable[] = {
     {Group::kBuild, "cpuOnly", "", Effect::kRefused,
      "it needs another machine to time kernels on; build for a GPU that is not here with "
      "--computeCapability, or for the CPU with --cpu"},
-    {Group::kBuild, "calib", "FILE", Effect::kRefused, kNoCalibration},
-    {Group::kBuild, "calibProfile", "N", Effect::kRefused, kNoCalibration},
-    {Group::kBuild, "minShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
-    {Group::kBuild, "optShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
-    {Group::kBuild, "maxShapesCalib", "SPEC", Effect::kRefused, kNoCalibration},
     {Group::kBuild, "uint8AsymmetricQuantizationDLA", "", Effect::kRefused, kNoDla},
     {Group::kBuild, "reportCapabilityDLA", "", Effect::kRefused, kNoDla},
     {Group::kBuild, "adjustForDLA", "", Effect::kRefused, kNoDla},
