@@ -13,6 +13,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/gemm.h"
+#include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "passes/edit.h"
@@ -28,12 +29,20 @@ static bool sameForAllRows(const Value* value, size_t rank) {
                                        [](const Dim& dim) { return dim.isConstant(1); }));
 }
 
+// Rows by one matrix, of real numbers or of bytes with one zero point.
+static bool isOfRows(const Node* node) {
+  if (!node || node->input(1)->rank() != 2) return false;
+  if (node->op == &ops::MatMul) return !node->as<MatMulAttrs>().transposeA;
+  return node->op == &ops::MatMulInteger && (!node->hasInput(2) || isOneNumber(*node->input(2)));
+}
+
 // The product behind a chain of pointwise nodes that treat all rows alike; null when there is none.
 static Node* productBehind(const Graph& graph, const Value* value, size_t rank) {
   if (!soleUser(graph, value)) return nullptr;
-  if (Node* product = producerOf(value, &ops::MatMul))
-    return product->input(1)->rank() == 2 && !product->as<MatMulAttrs>().transposeA ? product
-                                                                                    : nullptr;
+  Node* producer = value->producer;
+  const bool isProduct =
+      producer && (producer->op == &ops::MatMul || producer->op == &ops::MatMulInteger);
+  if (isProduct) return isOfRows(producer) ? producer : nullptr;
   const Node* node = producerOf(value, &ops::Pointwise);
   Node* product = nullptr;
   for (const Value* input : node ? node->inputs : std::vector<Value*>{}) {

@@ -60,22 +60,22 @@ struct Tasks {
   int64_t rowTasks = 0, columnTasks = 0;
 };
 
-// Of one part, which so many threads share.
-Tasks divide(const Product& product, int64_t threads) {
+Tasks divide(const Product& product, int threads) {
   const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
   const int64_t blocks = ceilDiv(product.n, kBlockColumns);
   const int64_t most = mostRows(*product.layout, product.m, product.k);
   int64_t rowTasks = ceilDiv(product.m, most);
-  if (rowTasks > 1 && rowTasks < kTasksPerWorker * threads)
+  const int64_t enough = ceilDiv(kTasksPerWorker * threads, product.parts);
+  if (rowTasks > 1 && rowTasks < enough)
     rowTasks = ceilDiv(rowTasks, threads) * threads;  // as much for everybody
   rowTasks = std::min(rowTasks, strips);
   Tasks tasks;
   tasks.rows = ceilDiv(strips, rowTasks) * product.layout->stripRows;
   tasks.rowTasks = ceilDiv(product.m, tasks.rows);
-  const int64_t columnTasks =
-      tasks.rowTasks >= kTasksPerWorker * threads
-          ? 1
-          : std::min(blocks, ceilDiv(kColumnTasksPerWorker * threads, tasks.rowTasks));
+  const int64_t columnTasks = tasks.rowTasks >= enough
+                                  ? 1
+                                  : std::min(blocks, ceilDiv(kColumnTasksPerWorker * threads,
+                                                             tasks.rowTasks * product.parts));
   tasks.columns = ceilDiv(blocks, columnTasks) * kBlockColumns;
   tasks.columnTasks = ceilDiv(product.n, tasks.columns);
   return tasks;
@@ -177,7 +177,7 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
   const int64_t m = product.m, n = product.n, k = product.k;
   if (m == 0 || n == 0 || product.parts == 0) return;
   const Multiplier& multiplier = multiplierFor(layout, m);
-  const Tasks tasks = divide(product, ceilDiv(pool.threads(), product.parts));
+  const Tasks tasks = divide(product, pool.threads());
   const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
   const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
