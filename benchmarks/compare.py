@@ -22,8 +22,9 @@ import onnx
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+import roofline  # noqa: E402
 from models import inputs  # noqa: E402
-from peers import INT8, PEERS, quantised  # noqa: E402
+from peers import INT8, PEERS, Camshaft, quantised  # noqa: E402
 
 DEFAULT = ("resnet50-dynamo20-static", "bert_base-dynamo20-static",
            "mobilenet_v3_large-dynamo20-static", "efficientnet_b0-dynamo20-static",
@@ -89,8 +90,9 @@ def compare(model, threads, options):
                 figures[peer]["times"] += result.pop("times", [])
                 figures[peer] |= result
         add_errors(figures, pathlib.Path(folder))
-        if options.profile and "camshaft" in working:
-            figures["camshaft"] |= figure("profile", "camshaft")
+        for peer in working if options.profile else ():
+            if isinstance(PEERS[peer], Camshaft):
+                figures[peer] |= figure("profile", peer)
     return figures
 
 
@@ -140,14 +142,6 @@ def means(results):
                      for peer, values in sorted(ratios.items()))
 
 
-def slowest_layers(figures, count=15):
-    layers = sorted(figures["layers"], key=lambda layer: -layer[2])
-    total = sum(ms for *_, ms in layers)
-    lines = [f"  {ms:8.3f} ms {ms / total:6.1%}  {kernel:28} {name[:70]}"
-             for name, kernel, ms in layers[:count]]
-    return "\n".join([f"  {total:8.3f} ms in {len(layers)} layers", *lines])
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("models", nargs="*", default=DEFAULT)
@@ -157,20 +151,29 @@ def main():
     arguments.add_argument("--rounds", type=int, default=2, help="processes per peer, in turn")
     arguments.add_argument("--dims", nargs="+", default=["batch=1"], metavar="NAME=SIZE",
                            help="sizes of dynamic dimensions")
-    arguments.add_argument("--profile", action="store_true", help="also our slowest layers")
+    arguments.add_argument("--profile", action="store_true",
+                           help="also our slowest layers, and which part of the machine's peaks they reach")
+    arguments.add_argument("--layers", type=int, default=15, help="of them")
     arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "benchmarks")
     options = arguments.parse_args()
     options.dims = {name: int(size) for name, size in (item.split("=") for item in options.dims)}
 
     results = {}
     for threads in options.threads:
+        machine = roofline.peaks(threads) if options.profile else {}
+        if options.profile and not machine:
+            print("The machine's peaks are not known: `ninja -C build cpu_peaks` builds what measures them.",
+                  file=sys.stderr)
         for path in map(find, options.models):
             label = f"{path.stem}, {threads} threads" if len(options.threads) > 1 else path.stem
             print(f"{label} …", file=sys.stderr, flush=True)
             results[label] = figures = compare(path, threads, options)
             print(table({label: figures}) + "\n", flush=True)
-            if "layers" in figures.get("camshaft", {}):
-                print(slowest_layers(figures["camshaft"]) + "\n", flush=True)
+            for peer, its in figures.items():
+                if "layers" in its:
+                    its["peaks"] = machine
+                    roofline.add_shares(its["layers"], machine)
+                    print(f"{peer}:\n{roofline.table(its['layers'], options.layers)}\n", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "compare.json").write_text(json.dumps(results, indent=1))
     (options.out / "compare.md").write_text(f"{table(results)}\n\n{means(results)}\n")

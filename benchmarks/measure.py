@@ -82,9 +82,10 @@ def run(peer, model, artefact, feeds, threads, seconds, outputs, **_):
     return {"times": times, "memory": peak_memory()}
 
 
-def profile(peer, artefact, feeds, threads, **_):
-    """Median milliseconds of each of our layers over 20 runs."""
+def profile(peer, model, artefact, feeds, threads, **_):
+    """Median milliseconds of each of our layers over 20 runs, with what it computes and moves."""
     import camshaft as trt
+    import roofline
 
     class Times(trt.IProfiler):
         def __init__(self):
@@ -100,11 +101,18 @@ def profile(peer, artefact, feeds, threads, **_):
     for _ in range(20):
         trt.infer(context, feeds)
     inspector = context.engine.create_engine_inspector()
+    inspector.execution_context = context  # with the sizes of the run
     information = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))
-    kernels = {layer["Name"]: layer.get("TacticName", "") for layer in information["Layers"]
-               if isinstance(layer, dict)}
-    return {"layers": [[name, kernels.get(name, ""), statistics.median(ms) * len(ms) / 20]
-                       for name, ms in times.layers.items()]}
+    described = {layer["Name"]: layer for layer in information["Layers"] if isinstance(layer, dict)}
+    patches = roofline.patches(model)
+    layers = []
+    for name, ms in times.layers.items():
+        layer = described.get(name)
+        layers.append({"name": name, "kernel": layer["TacticName"] if layer else "",
+                       "ms": statistics.median(ms) * len(ms) / 20,
+                       "operations": roofline.operations(layer, patches) if layer else 0,
+                       "bytes": roofline.bytes_moved(layer) if layer else 0})
+    return {"layers": layers}
 
 
 def peak_memory():
