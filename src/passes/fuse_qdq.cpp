@@ -193,11 +193,14 @@ bool rewriteAveragePool(Graph& graph, Node* node) {
   return true;
 }
 
-// Of all pixels of each channel.
+// Of all pixels of each channel. Of three dimensions it is the mean of a row as a rule, as norms
+// take it, which would have to be transposed.
 bool rewriteMean(Graph& graph, Node* node) {
   const auto& reduce = node->as<ReduceAttrs>();
   const auto x = dequantizedImage(node->input(0));
-  if (!x || reduce.kind != ReduceKind::kMean || (x->zero && !isKnownNumber(x->zero))) return false;
+  if (!x || x->values->rank() != 4 || reduce.kind != ReduceKind::kMean ||
+      (x->zero && !isKnownNumber(x->zero)))
+    return false;
   const Shape& shape = x->values->shape();
   const Dim pixels = numElements(Shape(shape.begin() + 2, shape.end()));
   if (reduce.axes.size() != shape.size() - 2 || reduce.axes.front() != 2 || !hasFewTerms(pixels) ||
