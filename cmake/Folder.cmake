@@ -1,6 +1,6 @@
 # `make test` runs these folders' tests again under the sanitizers (`make asan`): where bytes from
 # outside are read, and where what they say is planned and run.
-set(CAMSHAFT_SANITIZED onnx_wire onnx plan tuner engine runtime compiler api)
+set(CAMSHAFT_SANITIZED onnx_wire onnx plan tuner engine runtime compiler calibration api)
 add_custom_target(sanitized_tests)
 function(camshaft_sanitized_test NAME)
   add_dependencies(sanitized_tests ${NAME})

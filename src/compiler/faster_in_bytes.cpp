@@ -24,16 +24,29 @@ Value* weightsLike(Graph& graph, DataType type, const Shape& shape) {
   return graph.addConstant<T>("weights", type, dims, values);
 }
 
-// cast(clamp(round(cast(sums) * scale))), with a scale for each column.
-Expr requantisation() {
-  Expr expr;
-  const int sums = expr.cast(expr.input(0, DataType::kI32), DataType::kF32);
-  int at = expr.apply(ScalarOp::kMul, sums, expr.input(1, DataType::kF32));
+// cast(clamp(round(at)))
+Expr rounded(Expr expr, int at) {
   at = expr.apply(ScalarOp::kRound, at);
   at = expr.apply(ScalarOp::kMax, at, expr.constant(-128, DataType::kF32));
   at = expr.apply(ScalarOp::kMin, at, expr.constant(127, DataType::kF32));
   expr.cast(at, DataType::kI8);
   return expr;
+}
+
+// With any scale.
+Expr quantisation() {
+  Expr expr;
+  const int x = expr.input(0, DataType::kF32);
+  const int at = expr.apply(ScalarOp::kDiv, x, expr.constant(0.03, DataType::kF32));
+  return rounded(std::move(expr), at);
+}
+
+// With a scale for each column.
+Expr requantisation() {
+  Expr expr;
+  const int sums = expr.cast(expr.input(0, DataType::kI32), DataType::kF32);
+  const int at = expr.apply(ScalarOp::kMul, sums, expr.input(1, DataType::kF32));
+  return rounded(std::move(expr), at);
 }
 
 class ByteTrials {
@@ -55,10 +68,11 @@ class ByteTrials {
     options_.precisionRequests = PrecisionRequests::kIgnore;
   }
 
-  bool isFaster(const Node& product) {
+  bool isFaster(const Node& product, bool isStoredAsBytes) {
     Graph real = inRealNumbers(product);
-    const auto [it, isNew] = known_.try_emplace(toText(real), false);
-    if (isNew) it->second = milliseconds(inBytes(product)) < milliseconds(std::move(real));
+    const auto [it, isNew] = known_.try_emplace({toText(real), isStoredAsBytes}, false);
+    if (isNew)
+      it->second = milliseconds(inBytes(product, isStoredAsBytes)) < milliseconds(std::move(real));
     return it->second;
   }
 
@@ -89,9 +103,10 @@ class ByteTrials {
     return graph;
   }
 
-  Graph inBytes(const Node& product) const {
+  Graph inBytes(const Node& product, bool isStoredAsBytes) const {
     Graph graph;
-    Value* x = addOperand(graph, product, DataType::kI8);
+    Value* x = addOperand(graph, product, isStoredAsBytes ? DataType::kI8 : DataType::kF32);
+    if (!isStoredAsBytes) x = addPointwise(graph, "operand", {x}, quantisation());
     Shape shape = product.input(1)->shape();
     if (product.op == &ops::MatMul && product.as<MatMulAttrs>().transposeB)
       std::swap(shape[0], shape[1]);
@@ -117,16 +132,19 @@ class ByteTrials {
 
   CompileOptions options_;
   SymbolValue opt_;
-  std::map<std::string, bool> known_;  // by the text of the product in real numbers
+  // By the text of the product in real numbers, and whether it finds bytes.
+  std::map<std::pair<std::string, bool>, bool> known_;
 };
 
 }  // namespace
 
-std::function<bool(const Node& product)> fasterInBytes(const Graph& graph,
-                                                       const CompileOptions& options) {
+std::function<bool(const Node& product, bool isStoredAsBytes)> fasterInBytes(
+    const Graph& graph, const CompileOptions& options) {
   if (options.optimizationLevel == 0) return nullptr;
   auto trials = std::make_shared<ByteTrials>(graph, options);
-  return [trials](const Node& product) { return trials->isFaster(product); };
+  return [trials](const Node& product, bool isStoredAsBytes) {
+    return trials->isFaster(product, isStoredAsBytes);
+  };
 }
 
 }  // namespace camshaft

@@ -8,9 +8,9 @@
 namespace camshaft {
 
 // Times the product alone both ways, with the kernels that the build would choose at the sizes of
-// the first profile's opt: in real numbers, and from bytes to bytes. Products alike are timed once.
-// Null where the build times nothing.
-std::function<bool(const Node& product)> fasterInBytes(const Graph& graph,
-                                                       const CompileOptions& options);
+// the first profile's opt: in real numbers, and to bytes from bytes, or from what becomes bytes for
+// it. Products alike are timed once. Null where the build times nothing.
+std::function<bool(const Node& product, bool isStoredAsBytes)> fasterInBytes(
+    const Graph& graph, const CompileOptions& options);
 
 }  // namespace camshaft

@@ -25,9 +25,10 @@ struct PassOptions {
   // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.
   bool allowF16 = false, allowBF16 = false;
   // Tensors that products may read as bytes, by name, and what products read, by theirs: passes
-  // make new tensors of old ones. Whether a product gains from that; null: each does.
+  // make new tensors of old ones. Whether a product gains from that, where what it reads is stored
+  // as bytes or has to be made so; null: each does.
   TensorRanges ranges, rangesRead;
-  std::function<bool(const Node& product)> isFasterInBytes;
+  std::function<bool(const Node& product, bool isStoredAsBytes)> isFasterInBytes;
   bool obeysPrecision = false;  // what is asked to compute in bytes does, or the build fails
   Log log;
   // Names of passes not to run.

@@ -149,7 +149,7 @@ class Quantisation {
       if (!group->isKnown) {
         if (isAsked) refuse(*node, str("no range is known for '", node->input(0)->name, "'"));
         unknown.push_back(node->input(0)->name);
-      } else if (isAsked || !options_.isFasterInBytes || options_.isFasterInBytes(*node)) {
+      } else if (isAsked || isFaster(*node, *group)) {
         node->precision.compute.reset();
         products_.insert(node);
         group->isRead = true;
@@ -158,6 +158,12 @@ class Quantisation {
       }
     }
     report(unknown, slower);
+  }
+
+  bool isFaster(const Node& node, const Group& group) const {
+    const auto isStored = [&](const Value* value) { return isStoredByProduct(value); };
+    const bool isStoredAsBytes = group.isRead || std::ranges::all_of(group.made, isStored);
+    return !options_.isFasterInBytes || options_.isFasterInBytes(node, isStoredAsBytes);
   }
 
   void refuse(Node& node, const std::string& reason) {
