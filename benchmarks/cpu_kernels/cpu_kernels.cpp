@@ -114,8 +114,8 @@ double timeConv(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExten
   Epilogue epilogue = {.bias = bias.get(), .activation = Activation::kRelu};
   if (withResidual) epilogue.residual = residual.get(), epilogue.residualStride = shape.outChannels;
   return best(repetitions, [&](int i) {
-    convolve(algorithm, shape, extent, input.get(), all[static_cast<size_t>(i) % all.size()].get(),
-             output.get(), epilogue, pool, workspace.get());
+    convolve(algorithm, shape, extent, {.input = input.get(), .output = output.get()},
+             all[static_cast<size_t>(i) % all.size()].get(), epilogue, pool, workspace.get());
   });
 }
 

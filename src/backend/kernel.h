@@ -87,6 +87,12 @@ struct Preparation {
 using KernelList = std::span<const Kernel>;
 
 // A backend's build-time half.
+enum class Bf16Gain {
+  kNothing,
+  kProducts,  // f32 products that round their operands on the way (BuildContext::bf16Products)
+  kTensors,   // those, and tensors between nodes that work in bf16
+};
+
 struct BuildBackend {
   std::string_view name;
   // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
@@ -96,10 +102,11 @@ struct BuildBackend {
   bool prefersChannelsLast;
   bool hasDeviceMemory = false;  // which the host's kernels cannot reach
   FusionAbilities fusion = {};
-  // What it gains where a build allows 16-bit types: tensors stored in them, or f32 products that
-  // round their operands on the way (BuildContext::bf16Products); null: never.
+  // Whether its kernels take 16-bit tensors of all kinds. Others get such graphs as f32, and what
+  // they gain where a build allows 16 bits is in bf16 (null: nothing).
   bool stores16Bit = false;
-  bool (*rounds16Bit)() = nullptr;
+  Bf16Gain (*bf16Gain)() = nullptr;
+  bool (*worksInBf16)(const Node& node) = nullptr;  // for Bf16Gain::kTensors
   // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
   // the host.
   std::vector<CompiledCode> (*compile)(std::span<const std::string> sources,

@@ -70,24 +70,49 @@ void checkRequests(Node& node, const CompileOptions& options, const BuildBackend
     node.precision.outputs.clear();
 }
 
+void takeAsBf16(PrecisionRequest& precision) {
+  const auto take = [](std::optional<DataType>& type) {
+    if (type == DataType::kF16) type = DataType::kBF16;
+  };
+  take(precision.compute);
+  for (auto& output : precision.outputs) take(output);
+}
+
 bool allows16Bit(const CompileOptions& options) { return options.allowF16 || options.allowBF16; }
+
+Bf16Gain bf16GainOf(const CompileOptions& options, const BuildBackend& backend) {
+  return allows16Bit(options) && backend.bf16Gain ? backend.bf16Gain() : Bf16Gain::kNothing;
+}
+
+std::string_view sentenceFor(Bf16Gain gain) {
+  switch (gain) {
+    case Bf16Gain::kTensors:
+      return "16 bits are bf16 on this CPU: operands of products, and tensors where kernels take "
+             "them; sums are f32";
+    case Bf16Gain::kProducts:
+      return "products round their operands to bf16 and add up in f32, where that is faster; "
+             "tensors stay f32";
+    case Bf16Gain::kNothing:
+      break;
+  }
+  return "this device computes no faster in 16 bits, so the engine stays f32";
+}
 
 }  // namespace
 
 bool roundsProducts(const CompileOptions& options, const BuildBackend& backend) {
-  return allows16Bit(options) && backend.rounds16Bit && backend.rounds16Bit();
+  return bf16GainOf(options, backend) != Bf16Gain::kNothing;
 }
 
 void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
                      PassOptions& passOptions) {
   const bool stores = backend.stores16Bit;
-  if (!stores && allows16Bit(options))
-    options.log.info(roundsProducts(options, backend)
-                         ? "products round their operands to bf16 and add up in f32, where that is "
-                           "faster; tensors stay f32"
-                         : "this device computes no faster in 16 bits, so the engine stays f32");
+  const Bf16Gain gain = bf16GainOf(options, backend);
+  const bool storesBf16 = gain == Bf16Gain::kTensors;
+  if (!stores && allows16Bit(options)) options.log.info(sentenceFor(gain));
   passOptions.allowF16 = options.allowF16 && stores;
-  passOptions.allowBF16 = options.allowBF16 && stores;
+  passOptions.allowBF16 = stores ? options.allowBF16 : storesBf16;
+  passOptions.lowers = storesBf16 ? backend.worksInBf16 : nullptr;
   const bool obeys = options.precisionRequests == PrecisionRequests::kObey;
   const bool prefers = options.precisionRequests == PrecisionRequests::kPrefer;
   for (Node* node : graph.nodeList()) {
@@ -99,6 +124,7 @@ void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBac
     if (!(obeys || prefers) || isMet) node->precision = {};
     if (keepsFromBytes) node->precision.compute = DataType::kF32;
     if (!node->precision.empty()) checkRequests(*node, options, backend);
+    if (storesBf16) takeAsBf16(node->precision);
   }
 }
 

@@ -81,9 +81,10 @@ class PrecisionLowering {
     for (int i = 0; i < static_cast<int>(node->inputs.size()); ++i) {
       Value* input = node->inputs[i];
       if (!input || !wasF32(input)) continue;
-      if (planned != plan_.nodes.end() && sharesType(*node, i))
+      if (planned != plan_.nodes.end() && sharesType(*node, i)) {
+        if (planned->second == DataType::kBF16 && isBias(*node, i)) continue;
         setInput(node, i, as(input, planned->second));
-      else if (needsF32(*node, i))
+      } else if (needsF32(*node, i, options_))
         setInput(node, i, as(input, DataType::kF32));
     }
   }
@@ -101,7 +102,8 @@ class PrecisionLowering {
     const bool narrows = type != expr.resultType();
     for (int i = 0; i < static_cast<int>(node->inputs.size()); ++i) {
       Value* input = node->inputs[i];
-      if (narrows && isWorthNarrowing(*input, type)) setInput(node, i, as(input, type));
+      if (narrows && isWorthNarrowing(*input, *node->output(), type))
+        setInput(node, i, as(input, type));
       if (node->inputs[i]->dataType() != expr.inputType(i))
         expr = withInputCast(expr, i, node->inputs[i]->dataType());
     }
@@ -110,7 +112,9 @@ class PrecisionLowering {
     changed_ = true;
   }
 
-  static bool isWorthNarrowing(const Value& value, DataType type) {
+  // Of bf16 only what is as large as the result: the digits of a bias count for more than its size.
+  static bool isWorthNarrowing(const Value& value, const Value& result, DataType type) {
+    if (type == DataType::kBF16 && value.shape() != result.shape()) return false;
     return value.isConstant() && value.dataType() == DataType::kF32 && is16Bit(type) &&
            value.constant->bytes.size() > sizeof(float) && fitOf(value, type).harmless();
   }

@@ -24,6 +24,8 @@ struct PassOptions {
   bool stores16Bit = true;
   // 16-bit types that f32 work may use; with both, f16, and bf16 where weights exceed f16's range.
   bool allowF16 = false, allowBF16 = false;
+  // Which nodes may work in them; null: all.
+  bool (*lowers)(const Node& node) = nullptr;
   // Tensors that products may read as bytes, by name, and what products read, by theirs: passes
   // make new tensors of old ones. Whether a product gains from that, where what it reads is stored
   // as bytes or has to be made so; null: each does.

@@ -52,8 +52,8 @@ class Planner {
 
  private:
   // Nodes on other types are readers that take whatever comes.
-  static PrecisionRole roleOf(const Node& node) {
-    const PrecisionRole role = precisionRoleOf(node);
+  PrecisionRole roleOf(const Node& node) const {
+    const PrecisionRole role = precisionRoleOf(node, options_);
     const bool typed = role == PrecisionRole::kProduct || role == PrecisionRole::kFollows;
     return typed && !isF32(node.input(0)) ? PrecisionRole::kReads : role;
   }
@@ -140,7 +140,7 @@ class Planner {
       case PrecisionRole::kProduct:
         return sharesType(user, i) ? needFor(plan_.nodes.at(&user)) : Need::kAny;
       case PrecisionRole::kFollows:
-        if (!sharesType(user, i)) return needsF32(user, i) ? Need::kF32 : Need::kAny;
+        if (!sharesType(user, i)) return needsF32(user, i, options_) ? Need::kF32 : Need::kAny;
         if (user.precision.compute) return needFor(*user.precision.compute);
         return gainsFromF32(user) ? Need::kF32 : needs_.at(user.output());
       case PrecisionRole::kReads:

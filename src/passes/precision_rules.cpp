@@ -61,8 +61,8 @@ bool accumulates(const Node& node) {
 
 }  // namespace
 
-PrecisionRole precisionRoleOf(const Node& node) {
-  if (node.epilogue) return PrecisionRole::kF32;
+PrecisionRole precisionRoleOf(const Node& node, const PassOptions& options) {
+  if (node.epilogue || (options.lowers && !options.lowers(node))) return PrecisionRole::kF32;
   if (node.op == &ops::Pointwise) return PrecisionRole::kPointwise;
   if (isOneOf(node.op,
               {&ops::Conv, &ops::ConvTranspose, &ops::MatMul, &ops::Einsum, &ops::Attention}))
@@ -92,8 +92,12 @@ bool sharesType(const Node& node, int i) {
   return true;
 }
 
-bool needsF32(const Node& node, int i) {
-  return i == positionsOf(node) || precisionRoleOf(node) == PrecisionRole::kF32;
+bool isBias(const Node& node, int i) {
+  return i == 2 && isOneOf(node.op, {&ops::Conv, &ops::ConvTranspose});
+}
+
+bool needsF32(const Node& node, int i, const PassOptions& options) {
+  return i == positionsOf(node) || precisionRoleOf(node, options) == PrecisionRole::kF32;
 }
 
 bool gainsFromF32(const Node& node) {

@@ -1,7 +1,7 @@
 // What lower_precision knows about operators, expressions and constants.
 #pragma once
 
-#include "ir/graph.h"
+#include "passes/pass.h"
 
 namespace camshaft {
 
@@ -15,13 +15,15 @@ enum class PrecisionRole {
   kReads,      // takes any type and gives no floating-point result
   kF32,        // range or exactness needs f32 around it
 };
-PrecisionRole precisionRoleOf(const Node& node);
+PrecisionRole precisionRoleOf(const Node& node, const PassOptions& options);
 
 // Whether input i has to have the type the node works in. The others take any floating type
 // (scale and bias of a norm, masks of attention) or have one of their own (indices, grids).
 bool sharesType(const Node& node, int i);
+// Whether input i is added to sums, which bf16 has too few digits for.
+bool isBias(const Node& node, int i);
 // Whether input i has to be f32: all of a node in that role, and coordinates beside 16-bit data.
-bool needsF32(const Node& node, int i);
+bool needsF32(const Node& node, int i, const PassOptions& options);
 // Results that compare or select, and logarithms of probabilities, gain from unrounded operands.
 bool gainsFromF32(const Node& node);
 // Whether the result is of moderate size whatever goes in: softmax and normalisations.

@@ -1,7 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/precision.h"
 #include "ops/ops.h"
 #include "support/cpu_info.h"
 
@@ -73,7 +73,8 @@ const BuildBackend& buildBackend() {
                                          .kernelsFor = kernelsFor,
                                          .target = target,
                                          .prefersChannelsLast = true,
-                                         .rounds16Bit = hasBf16Gemm};
+                                         .bf16Gain = bf16Gain,
+                                         .worksInBf16 = worksInBf16};
   return kBackend;
 }
 

@@ -20,6 +20,10 @@ inline bool isF32(const TensorArg& tensor) {
   return isThere(tensor) && tensor.type == DataType::kF32;
 }
 
+inline bool isBf16(const TensorArg& tensor) {
+  return isThere(tensor) && tensor.type == DataType::kBF16;
+}
+
 // At least so many of each, none of them left out or of a type with parts of bytes.
 inline bool hasOperands(const LaunchArgs& args, size_t inputs, size_t outputs = 1) {
   if (args.inputs.size() < inputs || args.outputs.size() < outputs) return false;
@@ -34,6 +38,15 @@ inline bool hasF32Operands(const LaunchArgs& args, size_t inputs, size_t outputs
   return hasOperands(args, inputs, outputs) &&
          std::all_of(args.inputs.begin(), args.inputs.end(), fits) &&
          std::all_of(args.outputs.begin(), args.outputs.begin() + outputs, fits);
+}
+
+// An input and an output of one type, f32 or bf16; operands beyond these may be left out, else are
+// f32.
+inline bool hasF32OrBf16Operands(const LaunchArgs& args) {
+  const auto fits = [](const TensorArg& t) { return !t.data || t.type == DataType::kF32; };
+  return hasOperands(args, 1) && args.inputs[0].type == args.outputs[0].type &&
+         (fits(args.inputs[0]) || args.inputs[0].type == DataType::kBF16) &&
+         std::all_of(args.inputs.begin() + 1, args.inputs.end(), fits);
 }
 
 // Whether a result lies where an input does, which kernels that read their input twice cannot take.

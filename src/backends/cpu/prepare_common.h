@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/kernel.h"
+#include "backends/cpu/rows_in_f32.h"
 #include "support/byte_reader.h"
 #include "support/text.h"
 
@@ -28,6 +29,25 @@ inline Verdict acceptsPlainF32(const Node& node, Op op) {
   if (Verdict verdict = acceptsPlain(node, op); !verdict) return verdict;
   for (const Value* value : node.inputs)
     if (value && value->dataType() != DataType::kF32) return Verdict::no("only f32");
+  return Verdict::yes();
+}
+
+// Whether kernels that widen rows on their stack take rows of bf16 of this shape.
+inline bool isShortRow(const Shape& row) {
+  const Dim size = numElements(row);
+  return size.isConstant() && size.value() <= kLongestBf16Row;
+}
+inline constexpr char kLongRow[] = "rows of bf16 are known to be short, or computed in f32";
+
+// The same of bf16 data too, where everything else is f32.
+inline Verdict acceptsPlainF32OrBf16(const Node& node, Op op) {
+  if (Verdict verdict = acceptsPlain(node, op); !verdict) return verdict;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i]) continue;
+    const DataType type = node.inputs[i]->dataType();
+    if (type != DataType::kF32 && !(i == 0 && type == DataType::kBF16))
+      return Verdict::no(i == 0 ? "only f32 and bf16" : "takes its other operands in f32");
+  }
   return Verdict::yes();
 }
 

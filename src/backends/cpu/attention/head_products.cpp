@@ -42,8 +42,7 @@ void multiplyBf16(const Product& p, const Epilogue& epilogue, float* packedRows)
        .k = p.k,
        .packedK = p.packedK,
        .packedB = reinterpret_cast<const uint16_t*>(p.packedB),
-       .c = p.c,
-       .ldc = p.ldc},
+       .c = {.f32 = p.c, .stride = p.ldc}},
       [&](int64_t row, int64_t rows, uint16_t* panel) {
         packBf16Panel(p.a.data + row * p.a.stride, p.a.stride, p.k, rows, panel);
       },

@@ -8,12 +8,10 @@
 namespace camshaft::cpu {
 
 // One convolution call, as every algorithm takes it.
-struct ConvCall {
+struct ConvCall : ConvTensors {
   const ConvShape& shape;
   const ConvExtent& extent;
-  const float* input;
   const float* packed;
-  float* output;
   const Epilogue& epilogue;
   ThreadPool& pool;
   float* workspace;

@@ -1,12 +1,15 @@
 // Convolution as one product of bf16 (gemm/bf16_gemm.h): rows are output pixels, k runs over kernel
-// taps and channels. Taps go straight into the panels of the product, filled up to whole steps of
-// it, where that adds little to k; other patches are gathered in front.
+// taps and channels. Taps are filled up to whole steps of the product where that adds little to k.
+// Then units that read rows in place read them from one image (tap_images.h), and others get them
+// packed straight into panels; other patches are gathered in front, on x86-64 from padded lines.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/conv/algorithms.h"
 #include "backends/cpu/conv/gather.h"
+#include "backends/cpu/conv/padded_lines.h"
+#include "backends/cpu/conv/tap_images.h"
 #include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/bf16_tile.h"
 #include "support/thread_pool.h"
@@ -17,10 +20,11 @@ namespace {
 
 // A tap outside the image reads zeros from here.
 constexpr int64_t kMostChannels = 4096;
-alignas(64) constexpr float kZeros[kMostChannels] = {};
+template <class T>
+alignas(64) constexpr T kZeros[kMostChannels] = {};
 
 // Patches that are gathered before they are packed, two at least, by each worker on its stack.
-constexpr int64_t kGatheredFloats = 8192, kLongestPatch = kGatheredFloats / 2;
+constexpr int64_t kGathered = 8192, kLongestPatch = kGathered / 2;
 
 // How many times k may grow: tiles multiply 32 of it sooner than a patch is gathered.
 constexpr int64_t kMostGrowth = kBf16Depth >= 32 ? 2 : 1;
@@ -36,6 +40,13 @@ int64_t productDepth(const ConvShape& shape) {
   const bool fillsUp = !isPointwise(shape) && packsTaps(shape);
   return fillsUp ? shape.kernel[0] * shape.kernel[1] * tapDepth(shape) : patchFloats(shape);
 }
+
+#if defined(__x86_64__)
+bool readsTapsInPlace(const ConvShape& shape) { return !isPointwise(shape) && packsTaps(shape); }
+bool packsLines(const ConvShape& shape) {
+  return !isPointwise(shape) && !packsTaps(shape) && PaddedLines::supports(shape);
+}
+#endif
 
 // Bits of a panel's rows whose patches have a tap inside the image, by the tap's row or column.
 class TapsInside {
@@ -57,17 +68,20 @@ class TapsInside {
 };
 static_assert(kBf16Rows <= 32);
 
+// T is float, or uint16_t for the bits of bf16.
+template <class T>
 class Patches {
  public:
-  explicit Patches(const ConvCall& call)
+  Patches(const ConvCall& call, const T* input)
       : call_(call),
+        input_(input),
         tapDepth_(tapDepth(call.shape)),
         isPointwise_(camshaft::cpu::isPointwise(call.shape)),
         packsTaps_(packsTaps(call.shape)) {}
 
   void pack(int64_t pixel, int64_t count, uint16_t* panel) const {
     if (isPointwise_)
-      packBf16Panel(call_.input + pixel * call_.extent.inPixelStride, call_.extent.inPixelStride,
+      packBf16Panel(input_ + pixel * call_.extent.inPixelStride, call_.extent.inPixelStride,
                     call_.shape.inChannels, count, panel);
     else if (packsTaps_)
       packTaps(pixel, count, panel);
@@ -95,7 +109,7 @@ class Patches {
     uint32_t inColumn[kFewTaps];
     for (int64_t kx = 0; kx < std::min(kFewTaps, shape.kernel[1]); ++kx)
       inColumn[kx] = columns.at(kx);
-    const float* from[kBf16Rows];
+    const T* from[kBf16Rows];
     for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
       const uint32_t inRow = rows.at(ky);
       for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
@@ -103,7 +117,7 @@ class Patches {
         const int64_t tap =
             (ky * shape.dilation[0] * extent.width + kx * shape.dilation[1]) * extent.inPixelStride;
         for (int64_t i = 0; i < count; ++i)
-          from[i] = isInside >> i & 1 ? call_.input + first[i] + tap : kZeros;
+          from[i] = isInside >> i & 1 ? input_ + first[i] + tap : kZeros<T>;
         packBf16Rows(from, count, shape.inChannels, panel);
         panel += tapDepth_ * kBf16Rows;
       }
@@ -111,13 +125,13 @@ class Patches {
   }
 
   void packGathered(int64_t pixel, int64_t count, uint16_t* panel) const {
-    float patches[kGatheredFloats];
+    T patches[kGathered];
     const int64_t k = patchFloats(call_.shape);
-    const int64_t together = kGatheredFloats / k / 2 * 2;
-    const float* from[kBf16Rows];
+    const int64_t together = kGathered / k / 2 * 2;
+    const T* from[kBf16Rows];
     for (int64_t i = 0; i < count; i += together) {
       const int64_t rows = std::min({together, count - i, kBf16Rows});
-      gatherPatches(call_.shape, call_.extent, call_.input, call_.shape.inChannels, pixel + i, rows,
+      gatherPatches(call_.shape, call_.extent, input_, call_.shape.inChannels, pixel + i, rows,
                     patches);
       for (int64_t row = 0; row < rows; ++row) from[row] = patches + row * k;
       packBf16Rows(from, rows, k, panel + i * kBf16Depth);
@@ -125,6 +139,7 @@ class Patches {
   }
 
   const ConvCall& call_;
+  const T* input_;
   const int64_t tapDepth_;
   const bool isPointwise_, packsTaps_;
 };
@@ -154,18 +169,60 @@ void packBf16Conv(const ConvShape& shape, const float* weights, float* packed) {
 }
 
 int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads) {
+#if defined(__x86_64__)
+  if (readsTapsInPlace(shape)) return TapImages(shape, extent).floats();
+#endif
   const int64_t pixels =
       extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
-  return bf16GemmWorkspaceFloats(pixels, productDepth(shape), threads);
+  const int64_t floats = bf16GemmWorkspaceFloats(pixels, productDepth(shape), threads);
+#if defined(__x86_64__)
+  if (packsLines(shape)) return floats + PaddedLines(shape, extent, nullptr).floats();
+#endif
+  return floats;
 }
 
-void bf16Conv(const ConvCall& call) {
-  const Patches patches(call);
-  bf16Gemm(
-      call.outPixels(), call.shape.outChannels, productDepth(call.shape),
+namespace {
+
+void multiply(const ConvCall& call, int64_t rows, PackBf16Panel pack, const Bf16Rows& a,
+              float* workspace) {
+  bf16Gemm(rows, call.shape.outChannels, productDepth(call.shape), pack,
+           reinterpret_cast<const uint16_t*>(call.packed),
+           {.f32 = call.output, .stride = call.extent.outPixelStride, .bf16 = call.bf16Output},
+           call.epilogue, call.pool, workspace, a);
+}
+
+template <class T>
+void convolvePatches(const ConvCall& call, const T* input, const Bf16Rows& rows) {
+  const Patches<T> patches(call, input);
+  multiply(
+      call, call.outPixels(),
       [&](int64_t pixel, int64_t count, uint16_t* panel) { patches.pack(pixel, count, panel); },
-      reinterpret_cast<const uint16_t*>(call.packed), call.output, call.extent.outPixelStride,
-      call.epilogue, call.pool, call.workspace);
+      rows, call.workspace);
+}
+
+}  // namespace
+
+void bf16Conv(const ConvCall& call) {
+  if (call.outPixels() == 0) return;
+#if defined(__x86_64__)
+  if (readsTapsInPlace(call.shape)) {
+    const TapImages images(call.shape, call.extent);
+    const auto packNothing = [](int64_t, int64_t, uint16_t*) {};
+    return multiply(call, images.rows(), packNothing, images.fill(call, call.workspace), nullptr);
+  }
+  if (packsLines(call.shape)) {
+    PaddedLines lines(call.shape, call.extent, call.workspace);
+    lines.fill(call);
+    const auto pack = [&](int64_t pixel, int64_t count, uint16_t* panel) {
+      lines.pack(pixel, count, panel);
+    };
+    return multiply(call, call.outPixels(), pack, {}, call.workspace + lines.floats());
+  }
+#endif
+  if (!call.bf16Input) return convolvePatches(call, call.input, {});
+  const auto* halves = reinterpret_cast<const uint16_t*>(call.bf16Input);
+  const Bf16Rows rows{.data = halves, .stride = call.extent.inPixelStride};
+  convolvePatches(call, halves, isPointwise(call.shape) ? rows : Bf16Rows{});
 }
 
 }  // namespace camshaft::cpu

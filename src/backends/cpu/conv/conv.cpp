@@ -56,6 +56,8 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
   return false;
 }
 
+bool convTakesBf16(ConvAlgorithm algorithm) { return algorithm == ConvAlgorithm::kBf16; }
+
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
     case ConvAlgorithm::kGemm:
@@ -106,9 +108,9 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
 }
 
 void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
-              const float* input, const float* packed, float* output, const Epilogue& epilogue,
+              const ConvTensors& tensors, const float* packed, const Epilogue& epilogue,
               ThreadPool& pool, float* workspace) {
-  const ConvCall call{shape, extent, input, packed, output, epilogue, pool, workspace};
+  const ConvCall call{tensors, shape, extent, packed, epilogue, pool, workspace};
   if (call.outPixels() <= 0) return;
   switch (algorithm) {
     case ConvAlgorithm::kGemm:

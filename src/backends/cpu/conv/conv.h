@@ -1,4 +1,4 @@
-// f32 convolution over NHWC activations with weights packed at build time.
+// Convolution over NHWC activations, f32 or bf16, with weights packed at build time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ConvShape {
   }
 };
 
-// What is known at run time. Pixel strides are floats between neighbouring pixels, at least the
+// What is known at run time. Pixel strides are elements between neighbouring pixels, at least the
 // number of channels: more when the tensor is a slice of a wider one.
 struct ConvExtent {
   int64_t batch = 1, height = 0, width = 0;
@@ -39,6 +39,8 @@ enum class ConvAlgorithm : int32_t {
 };
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);
+// Whether it also takes images in bf16.
+bool convTakesBf16(ConvAlgorithm algorithm);
 
 // Weights come as [outChannels][inChannels / groups][height][width]. Packed weights are valid under
 // the GemmGeometry they were packed for.
@@ -49,10 +51,18 @@ void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weig
 int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
                             const ConvExtent& extent, int threads);
 
+// The images: one input and one output.
+struct ConvTensors {
+  const float* input = nullptr;
+  float* output = nullptr;
+  const BFloat16* bf16Input = nullptr;
+  BFloat16* bf16Output = nullptr;
+};
+
 // Rows of the epilogue are output pixels over the whole batch, columns output channels; with
 // outPixelStride the residual still uses its own residualStride.
 void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent& extent,
-              const float* input, const float* packed, float* output, const Epilogue& epilogue,
+              const ConvTensors& tensors, const float* packed, const Epilogue& epilogue,
               ThreadPool& pool, float* workspace);
 
 }  // namespace camshaft::cpu

@@ -71,8 +71,8 @@ double check(ConvAlgorithm algorithm, Problem p) {
   PoisonedBuffer workspace(convWorkspaceFloats(algorithm, s, p.extent, p.threads));
   packConv(algorithm, s, weights.data(), packed.data());
   ThreadPool pool(p.threads);
-  convolve(algorithm, s, p.extent, input.data(), packed.data(), output.data(), p.epilogue, pool,
-           workspace.data());
+  convolve(algorithm, s, p.extent, {.input = input.data(), .output = output.data()}, packed.data(),
+           p.epilogue, pool, workspace.data());
   packed.expectMarginsIntact();
   output.expectMarginsIntact();
   workspace.expectMarginsIntact();
@@ -268,8 +268,8 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
     packConv(algorithm, shape, weights.data(), packed.data());
     ThreadPool pool(2);
     std::vector<float> plain(input.size()), output(input.size());
-    convolve(algorithm, shape, extent, input.data(), packed.data(), plain.data(), {}, pool,
-             workspace.data());
+    convolve(algorithm, shape, extent, {.input = input.data(), .output = plain.data()},
+             packed.data(), {}, pool, workspace.data());
     Epilogue epilogue;
     epilogue.postContext = output.data();
     epilogue.post = [](void* context, float* block, int64_t row, int64_t column, int64_t rows,
@@ -279,8 +279,8 @@ TEST_P(ConvTest, PostSeesEveryOutputOnce) {
         for (int64_t j = 0; j < columns; ++j) block[i * stride + j] += 1000.0f;
       }
     };
-    convolve(algorithm, shape, extent, input.data(), packed.data(), output.data(), epilogue, pool,
-             workspace.data());
+    convolve(algorithm, shape, extent, {.input = input.data(), .output = output.data()},
+             packed.data(), epilogue, pool, workspace.data());
     for (size_t i = 0; i < output.size(); ++i) ASSERT_EQ(output[i], plain[i] + 1000.0f) << i;
   }
 }

@@ -14,8 +14,9 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Short runs dominate, for which a call of memcpy costs more than the copy.
-HWY_INLINE void copyFloats(const float* from, int64_t count, float* to) {
-  const hn::ScalableTag<float> d;
+template <class T>
+HWY_INLINE void copyRun(const T* from, int64_t count, T* to) {
+  const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   if (count < lanes) {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
@@ -37,35 +38,38 @@ HWY_INLINE Taps tapsInside(const ConvShape& shape, int axis, int64_t start, int6
 }
 
 // A patch wholly inside the image whose rows are contiguous: the common case.
-HWY_INLINE void copyPatch(const float* from, int64_t fromStride, int64_t height, int64_t rowFloats,
-                          float* to) {
-  for (int64_t ky = 0; ky < height; ++ky, from += fromStride, to += rowFloats) {
-    copyFloats(from, rowFloats, to);
+template <class T>
+HWY_INLINE void copyPatch(const T* from, int64_t fromStride, int64_t height, int64_t rowSize,
+                          T* to) {
+  for (int64_t ky = 0; ky < height; ++ky, from += fromStride, to += rowSize) {
+    copyRun(from, rowSize, to);
   }
 }
 
-void copyClippedPatch(const ConvShape& shape, const ConvExtent& extent, const float* image,
-                      int64_t channels, int64_t top, int64_t left, float* to) {
+template <class T>
+void copyClippedPatch(const ConvShape& shape, const ConvExtent& extent, const T* image,
+                      int64_t channels, int64_t top, int64_t left, T* to) {
   const Taps rows = tapsInside(shape, 0, top, extent.height);
   const Taps columns = tapsInside(shape, 1, left, extent.width);
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
     for (int64_t kx = 0; kx < shape.kernel[1]; ++kx, to += channels) {
       if (ky < rows.begin || ky >= rows.end || kx < columns.begin || kx >= columns.end) {
-        std::fill(to, to + channels, 0.0f);
+        std::fill(to, to + channels, T(0));
       } else {
         const int64_t y = top + ky * shape.dilation[0], x = left + kx * shape.dilation[1];
-        copyFloats(image + (y * extent.width + x) * extent.inPixelStride, channels, to);
+        copyRun(image + (y * extent.width + x) * extent.inPixelStride, channels, to);
       }
     }
   }
 }
 
-void gather(const ConvShape& shape, const ConvExtent& extent, const float* input, int64_t channels,
-            int64_t pixel, int64_t count, float* to) {
+template <class T>
+HWY_INLINE void gather(const ConvShape& shape, const ConvExtent& extent, const T* input,
+                       int64_t channels, int64_t pixel, int64_t count, T* to) {
   const int64_t outWidth = shape.outSize(1, extent.width);
   const int64_t outHeight = shape.outSize(0, extent.height);
-  const int64_t lineFloats = extent.width * extent.inPixelStride;
-  const int64_t rowFloats = shape.kernel[1] * channels, patchFloats = shape.kernel[0] * rowFloats;
+  const int64_t lineSize = extent.width * extent.inPixelStride;
+  const int64_t rowSize = shape.kernel[1] * channels, patchSize = shape.kernel[0] * rowSize;
   // Neighbouring taps that are neighbours in memory too are copied in one go.
   const bool rowIsContiguous =
       shape.kernel[1] == 1 || (shape.dilation[1] == 1 && extent.inPixelStride == channels);
@@ -73,21 +77,30 @@ void gather(const ConvShape& shape, const ConvExtent& extent, const float* input
   const int64_t lastLeft = extent.width - 1 - shape.dilation[1] * (shape.kernel[1] - 1);
 
   int64_t x = pixel % outWidth, y = pixel / outWidth % outHeight;
-  const float* image = input + pixel / (outWidth * outHeight) * extent.height * lineFloats;
-  for (int64_t i = 0; i < count; ++i, to += patchFloats) {
+  const T* image = input + pixel / (outWidth * outHeight) * extent.height * lineSize;
+  for (int64_t i = 0; i < count; ++i, to += patchSize) {
     const int64_t top = y * shape.stride[0] - shape.padBegin[0];
     const int64_t left = x * shape.stride[1] - shape.padBegin[1];
     if (rowIsContiguous && top >= 0 && top <= lastTop && left >= 0 && left <= lastLeft) {
-      copyPatch(image + top * lineFloats + left * extent.inPixelStride,
-                shape.dilation[0] * lineFloats, shape.kernel[0], rowFloats, to);
+      copyPatch(image + top * lineSize + left * extent.inPixelStride, shape.dilation[0] * lineSize,
+                shape.kernel[0], rowSize, to);
     } else {
       copyClippedPatch(shape, extent, image, channels, top, left, to);
     }
     if (++x == outWidth) {
       x = 0;
-      if (++y == outHeight) y = 0, image += extent.height * lineFloats;
+      if (++y == outHeight) y = 0, image += extent.height * lineSize;
     }
   }
+}
+
+void gatherFloats(const ConvShape& shape, const ConvExtent& extent, const float* input,
+                  int64_t channels, int64_t pixel, int64_t count, float* to) {
+  gather(shape, extent, input, channels, pixel, count, to);
+}
+void gatherHalves(const ConvShape& shape, const ConvExtent& extent, const uint16_t* input,
+                  int64_t channels, int64_t pixel, int64_t count, uint16_t* to) {
+  gather(shape, extent, input, channels, pixel, count, to);
 }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
@@ -96,11 +109,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace camshaft::cpu {
 
-HWY_EXPORT(gather);
+HWY_EXPORT(gatherFloats);
+HWY_EXPORT(gatherHalves);
 
 void gatherPatches(const ConvShape& shape, const ConvExtent& extent, const float* input,
                    int64_t channels, int64_t pixel, int64_t count, float* rows) {
-  HWY_DYNAMIC_DISPATCH(gather)(shape, extent, input, channels, pixel, count, rows);
+  HWY_DYNAMIC_DISPATCH(gatherFloats)(shape, extent, input, channels, pixel, count, rows);
+}
+
+void gatherPatches(const ConvShape& shape, const ConvExtent& extent, const uint16_t* input,
+                   int64_t channels, int64_t pixel, int64_t count, uint16_t* rows) {
+  HWY_DYNAMIC_DISPATCH(gatherHalves)(shape, extent, input, channels, pixel, count, rows);
 }
 
 }  // namespace camshaft::cpu

@@ -9,5 +9,8 @@ namespace camshaft::cpu {
 // channels values from `input` on, zero outside the image, at `rows`.
 void gatherPatches(const ConvShape& shape, const ConvExtent& extent, const float* input,
                    int64_t channels, int64_t pixel, int64_t count, float* rows);
+// The same of 16-bit values.
+void gatherPatches(const ConvShape& shape, const ConvExtent& extent, const uint16_t* input,
+                   int64_t channels, int64_t pixel, int64_t count, uint16_t* rows);
 
 }  // namespace camshaft::cpu

@@ -46,11 +46,13 @@ ConvExtent extentOf(const TensorArg& image) {
           .inPixelStride = image.dims[image.rank - 1]};
 }
 
-bool areImages(const LaunchArgs& args) {
+bool areImages(const LaunchArgs& args, bool mayBeBf16) {
   if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-  return isF32(x) && isF32(args.inputs[1]) && isF32(y) && (x.rank == 3 || x.rank == 4) &&
-         y.rank == x.rank && x.dims[0] == y.dims[0];
+  // Only what is computed from bf16 is stored in it.
+  const bool areTaken = (mayBeBf16 && isBf16(x)) ? isF32(y) || isBf16(y) : isF32(x) && isF32(y);
+  return areTaken && isF32(args.inputs[1]) && (x.rank == 3 || x.rank == 4) && y.rank == x.rank &&
+         x.dims[0] == y.dims[0];
 }
 
 namespace {
@@ -58,7 +60,7 @@ namespace {
 template <ConvAlgorithm kAlgorithm>
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvShape& shape = static_cast<const State*>(opaque)->shape;
-  if (!areImages(args) || !convSupports(kAlgorithm, shape)) return false;
+  if (!areImages(args, convTakesBf16(kAlgorithm)) || !convSupports(kAlgorithm, shape)) return false;
   if (args.outputs[0].count() == 0) return true;
   const ConvExtent in = extentOf(args.inputs[0]), out = extentOf(args.outputs[0]);
   return shape.outSize(0, in.height) == out.height && shape.outSize(1, in.width) == out.width;
@@ -80,9 +82,13 @@ void launch(const void* opaque, const LaunchArgs& args) {
          "a convolution of the engine cannot run on this CPU; build it again here");
   const WorkersWithin limit(
       args, [&](int threads) { return convWorkspaceFloats(kAlgorithm, shape, extent, threads); });
-  const LaunchedEpilogue epilogue(state.epilogue, args);
-  convolve(kAlgorithm, shape, extent, x.as<const float>(), weights.as<const float>(), y.as<float>(),
-           epilogue.get(), *args.threads, workspaceFloats(args));
+  const LaunchedEpilogue epilogue(state.epilogue, args, isBf16(x));
+  convolve(kAlgorithm, shape, extent,
+           {.input = isBf16(x) ? nullptr : x.as<const float>(),
+            .output = isBf16(y) ? nullptr : y.as<float>(),
+            .bf16Input = isBf16(x) ? x.as<const BFloat16>() : nullptr,
+            .bf16Output = isBf16(y) ? y.as<BFloat16>() : nullptr},
+           weights.as<const float>(), epilogue.get(), *args.threads, workspaceFloats(args));
 }
 
 std::shared_ptr<const void> loadBf16(std::span<const std::byte> params) {
@@ -104,7 +110,7 @@ constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
     {kTransposeName, load, launchTranspose,
-     [](const void*, const LaunchArgs& args) { return areImages(args); }},
+     [](const void*, const LaunchArgs& args) { return areImages(args, false); }},
 };
 
 }  // namespace

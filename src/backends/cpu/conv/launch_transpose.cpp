@@ -77,6 +77,7 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
   float* taps = workspaceFloats(args);
   Epilogue finish = epilogue.get();
   finish.bias = nullptr;  // rows begin with it
+  finish.scale = 1;       // of products, which are scaled
   const Image image{shape, in, out.height, out.width, taps};
   const int64_t rowFloats = out.width * shape.outChannels;
   for (int64_t n = 0; n < in.batch; ++n) {

@@ -18,8 +18,9 @@ template <class A>
 Verdict supportsOperands(const Node& node) {
   const auto& attrs = node.as<A>();
   const Value &x = *node.inputs[0], &weights = *node.inputs[1];
-  if (x.dataType() != DataType::kF32 || weights.dataType() != DataType::kF32)
-    return Verdict::no(str("convolves f32, not ", x.dataType()));
+  if (x.dataType() != weights.dataType() ||
+      (x.dataType() != DataType::kF32 && x.dataType() != DataType::kBF16))
+    return Verdict::no(str("convolves f32 and bf16, not ", x.dataType()));
   if (!attrs.channelsLast) return Verdict::no("needs channels last");
   if (x.rank() != 3 && x.rank() != 4)
     return Verdict::no(str("has one or two spatial dimensions, not ", x.rank() - 2));
@@ -117,6 +118,8 @@ constexpr const char* kNeeds[] = {
     "needs one group and a CPU with bf16 tiles (AMX)",
     "needs one group, bf16, and many channels or patches of at most 4096 values"};
 
+bool isBf16(const Node& node) { return node.inputs[0]->dataType() == DataType::kBF16; }
+
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
@@ -130,6 +133,7 @@ Verdict supportsConv(const Node& node, const BuildContext& context) {
   // The transforms cost more than the products they save.
   if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
     return Verdict::no("pays off from 16 channels on");
+  if (isBf16(node) && !convTakesBf16(kAlgorithm)) return Verdict::no("convolves f32");
   if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
   return kAlgorithm == ConvAlgorithm::kBf16 ? mayRoundToBf16(node, context) : Verdict::yes();
 }
@@ -148,13 +152,14 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
       return Prepared::no("would need more than 64 MiB of workspace");
   }
   std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
-  packConv(kAlgorithm, shape, node.inputs[1]->view().as<float>(), packed.data());
+  packConv(kAlgorithm, shape, ConstantInF32(*node.inputs[1]).data(), packed.data());
   return prepared(node, shape, packed,
                   convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
 }
 
 Verdict supportsTranspose(const Node& node, const BuildContext&) {
   if (node.op != &ops::ConvTranspose) return Verdict::no("is for ConvTranspose");
+  if (isBf16(node)) return Verdict::no("convolves f32");
   if (const Verdict verdict = supportsOperands<ConvTransposeAttrs>(node); !verdict) return verdict;
   if (node.as<ConvTransposeAttrs>().groups != 1) return Verdict::no("has no groups");
   return supportsEpilogue(node);

@@ -21,7 +21,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> params);
 ConvExtent extentOf(const TensorArg& image);
 
 // Input, packed weights and output of one batch, whatever comes after them.
-bool areImages(const LaunchArgs& args);
+bool areImages(const LaunchArgs& args, bool mayBeBf16);
 
 void launchTranspose(const void* state, const LaunchArgs& args);  // launch_transpose.cpp
 

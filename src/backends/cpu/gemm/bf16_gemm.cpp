@@ -20,18 +20,24 @@ namespace {
 struct Blocking {
   // Packed rows of A that stay in L2 beside the panels of B.
   int64_t packedHalves, mostRows, fewestRows;
-  // Steps of k per pass and columns: a panel of A and a few of B stay in L1.
+  // Steps of k per pass, and columns: a panel of A and a few of B stay in L1.
   int64_t passSteps, groupColumns;
+  // Products that wait in L1 for their epilogue.
+  int64_t waitingRows, waitingColumns;
   int64_t taskPanels;   // panels of A that make a task worth while
   double minTaskFlops;  // what is worth waking a thread for
   double flopsPerByte;  // operations that a core does while a byte of B arrives from memory
 };
 #if defined(__x86_64__)
+// AMX multiplies from L2 at three quarters of its peak: no pass, whose products would be stored and
+// loaded again, is worth that.
 constexpr Blocking kBlocking = {.packedHalves = 512 * 1024,
-                                .mostRows = 128,
+                                .mostRows = 512,
                                 .fewestRows = 32,
-                                .passSteps = 12,
+                                .passSteps = int64_t{1} << 40,
                                 .groupColumns = 32,
+                                .waitingRows = 32,
+                                .waitingColumns = 64,
                                 .taskPanels = 2,
                                 .minTaskFlops = 4e6,
                                 .flopsPerByte = 200};
@@ -41,13 +47,14 @@ constexpr Blocking kBlocking = {.packedHalves = 256 * 1024,
                                 .fewestRows = 16,
                                 .passSteps = 256,
                                 .groupColumns = 16,
+                                .waitingRows = 128,
+                                .waitingColumns = 32,
                                 .taskPanels = 4,
                                 .minTaskFlops = 1.5e6,
                                 .flopsPerByte = 24};
 #endif
-// Products that wait in L1 for their epilogue.
-constexpr int64_t kProducts = 4096;
-static_assert(kProducts >= kBlocking.mostRows * kBf16Columns);
+static_assert(kBlocking.waitingRows % kBf16Rows == 0);
+static_assert(kBlocking.waitingColumns % kBf16Columns == 0);
 // A few tasks per worker, as in partition.cpp.
 constexpr int64_t kTasksPerWorker = 4;
 
@@ -64,17 +71,21 @@ void packMatrixRows(const T* a, int64_t lda, int64_t k, int64_t rows, uint16_t* 
 struct PanelOfA {
   const uint16_t* data;
   int64_t row, step;  // halves between rows and steps
+  const int64_t* taps = nullptr;
+  int64_t tapCount = 1;
 };
 
 bool isReadInPlace(const Bf16Block& block, int64_t row) {
   constexpr int64_t kWhole = std::max<int64_t>(1, kBf16RowsInPlace);
-  return kBf16RowsInPlace > 0 && block.a.data && block.k % kBf16Depth == 0 &&
-         std::min(kBf16Rows, block.rows - row) % kWhole == 0;
+  const bool isWhole = block.a.readsBeyond || std::min(kBf16Rows, block.rows - row) % kWhole == 0;
+  return kBf16RowsInPlace > 0 && block.a.data && isWhole &&
+         block.k / block.a.tapCount % kBf16Depth == 0;
 }
 
 PanelOfA panelOf(const Bf16Block& block, const uint16_t* packedA, int64_t row) {
   if (isReadInPlace(block, row))
-    return {block.a.data + (block.row + row) * block.a.stride, block.a.stride, kBf16Depth};
+    return {block.a.data + (block.row + row) * block.a.stride, block.a.stride, kBf16Depth,
+            block.a.taps, block.a.tapCount};
   return {packedA + row / kBf16Rows * bf16PanelHalves(block.k), kBf16Depth, kBf16StepHalves};
 }
 
@@ -85,37 +96,45 @@ void packRows(const Bf16Block& block, PackBf16Panel pack, uint16_t* packedA) {
            packedA + row / kBf16Rows * bf16PanelHalves(block.k));
 }
 
-// Products of a group of panels of B with all rows, in [rows][stride].
-void multiplyPanels(const Bf16Block& block, const uint16_t* packedA, int64_t column,
-                    int64_t columns, float* products, int64_t stride) {
+// A part of a block whose products wait together.
+struct Waiting {
+  int64_t row, column, rows, columns;
+  float* products;
+  int64_t stride;  // floats between its rows
+};
+
+// Each panel of A fetches its share of the columns that are next. Behind the last ones lie other
+// weights, most likely the next to be read; fetching cannot fault.
+void multiplyPanels(const Bf16Block& block, const uint16_t* packedA, const Waiting& part) {
   const int64_t steps = bf16Steps(block.k);
   const int64_t panelHalves = bf16PanelHalves(std::max(block.k, block.packedK));
   const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kBlocking.passSteps));
-  // Each panel of A fetches its share of the next group of B. Behind the last one lie other
-  // weights, most likely the next to be read; fetching cannot fault.
-  const int64_t groupHalves = kBlocking.groupColumns / kBf16Columns * panelHalves;
+  const int64_t nextHalves = part.stride / kBf16Columns * panelHalves;
   const int64_t aheadLines = ceilDiv(kBf16StepHalves, ceilDiv(block.rows, kBf16Rows) * 32);
-  for (int64_t group = 0; group < columns; group += kBlocking.groupColumns) {
-    const int64_t end = std::min(columns, group + kBlocking.groupColumns);
+  const int64_t endRow = part.row + part.rows;
+  for (int64_t group = 0; group < part.columns; group += kBlocking.groupColumns) {
+    const int64_t end = std::min(part.columns, group + kBlocking.groupColumns);
     int64_t done = 0;
     for (int64_t pass = 0; pass < passes; ++pass) {
       const int64_t depth = ceilDiv(steps - done, passes - pass);
-      for (int64_t row = 0; row < block.rows; row += kBf16Rows) {
+      for (int64_t row = part.row; row < endRow; row += kBf16Rows) {
         const PanelOfA a = panelOf(block, packedA, row);
         for (int64_t panel = group; panel < end; panel += kBf16Columns) {
-          const uint16_t* b = block.packedB + (column + panel) / kBf16Columns * panelHalves +
+          const uint16_t* b = block.packedB + (part.column + panel) / kBf16Columns * panelHalves +
                               done * kBf16StepHalves;
           multiplyBf16({.a = a.data + done * a.step,
                         .aRow = a.row,
                         .aStep = a.step,
+                        .taps = a.taps,
+                        .tapCount = a.tapCount,
                         .b = b,
-                        .steps = depth,
-                        .rows = block.rows - row,
-                        .columns = columns - panel,
+                        .steps = depth / a.tapCount,
+                        .rows = endRow - row,
+                        .columns = part.columns - panel,
                         .accumulate = pass > 0,
-                        .products = products + row * stride + panel,
-                        .stride = stride,
-                        .ahead = b + groupHalves + row / kBf16Rows * aheadLines * 32 * depth,
+                        .products = part.products + (row - part.row) * part.stride + panel,
+                        .stride = part.stride,
+                        .ahead = b + nextHalves + row / kBf16Rows * aheadLines * 32 * depth,
                         .aheadBytes = aheadLines * 64});
         }
       }
@@ -124,19 +143,45 @@ void multiplyPanels(const Bf16Block& block, const uint16_t* packedA, int64_t col
   }
 }
 
-void multiplyPacked(const Bf16Block& block, const uint16_t* packedA, const Epilogue& epilogue) {
-  alignas(64) float products[kProducts];
-  const int64_t together = kProducts / wholeRows(block.rows) / kBf16Columns * kBf16Columns;
-  for (int64_t column = 0; column < block.columns; column += together) {
-    const int64_t columns = std::min(together, block.columns - column);
-    const int64_t stride = ceilDiv(columns, kBf16Columns) * kBf16Columns;
-    multiplyPanels(block, packedA, column, columns, products, stride);
-    if (epilogue.scale != 1)
-      for (int64_t row = 0; row < block.rows; ++row)
-        for (int64_t i = 0; i < columns; ++i) products[row * stride + i] *= epilogue.scale;
-    finishBlock(products, stride, block.rows, columns, block.row, block.column + column, block.c,
-                block.ldc, epilogue);
+void finish(const Bf16Block& block, const Waiting& part, int64_t row, int64_t rows, int64_t rowOfC,
+            const Epilogue& epilogue) {
+  float* products = part.products + row * part.stride;
+  const int64_t column = block.column + part.column;
+  if (block.c.bf16)
+    finishBlock(products, part.stride, rows, part.columns, rowOfC, column, block.c.bf16,
+                block.c.stride, epilogue);
+  else
+    finishBlock(products, part.stride, rows, part.columns, rowOfC, column, block.c.f32,
+                block.c.stride, epilogue);
+}
+
+void finishPart(const Bf16Block& block, const Waiting& part, const Epilogue& epilogue) {
+  const Bf16Rows& a = block.a;
+  const int64_t first = block.row + part.row;
+  if (a.pitch == 0) return finish(block, part, 0, part.rows, first, epilogue);
+  for (int64_t row = 0; row < part.rows;) {  // a line at a time
+    const int64_t place = (first + row) % a.pitch, line = (first + row) / a.pitch;
+    const int64_t image = line / a.lines, lineOfImage = line % a.lines;
+    const int64_t rows = std::min(part.rows - row, a.width - place);
+    if (rows > 0 && lineOfImage < a.height)
+      finish(block, part, row, rows, (image * a.height + lineOfImage) * a.width + place, epilogue);
+    row += a.pitch - place;
   }
+}
+
+void multiplyPacked(const Bf16Block& block, const uint16_t* packedA, const Epilogue& epilogue) {
+  alignas(64) float products[kBlocking.waitingRows * kBlocking.waitingColumns];
+  for (int64_t column = 0; column < block.columns; column += kBlocking.waitingColumns)
+    for (int64_t row = 0; row < block.rows; row += kBlocking.waitingRows) {
+      Waiting part{.row = row,
+                   .column = column,
+                   .rows = std::min(kBlocking.waitingRows, block.rows - row),
+                   .columns = std::min(kBlocking.waitingColumns, block.columns - column),
+                   .products = products};
+      part.stride = ceilDiv(part.columns, kBf16Columns) * kBf16Columns;
+      multiplyPanels(block, packedA, part);
+      finishPart(block, part, epilogue);
+    }
 }
 
 struct Tasks {
@@ -145,7 +190,8 @@ struct Tasks {
   bool sharesRows = false;  // packed once for all, in front
 };
 
-Tasks divide(int64_t m, int64_t n, int64_t k, int threads) {
+// What is larger is split, so that each worker reads all of the smaller one.
+Tasks divide(int64_t m, int64_t n, int64_t k, int threads, bool packs) {
   const int64_t rowPanels = ceilDiv(m, kBf16Rows), panels = ceilDiv(n, kBf16Columns);
   const double sizeOfB = static_cast<double>(n) * static_cast<double>(k);
   const double work = std::max(2.0 * static_cast<double>(m), 2 * kBlocking.flopsPerByte) * sizeOfB;
@@ -154,17 +200,19 @@ Tasks divide(int64_t m, int64_t n, int64_t k, int threads) {
     wanted =
         std::min(threads * kTasksPerWorker, static_cast<int64_t>(work / kBlocking.minTaskFlops));
   const int64_t leastRowTasks = ceilDiv(m, bf16BlockRows(k));
-  const int64_t rowTasks = std::clamp<int64_t>(
-      std::max(leastRowTasks, std::min(wanted, rowPanels / kBlocking.taskPanels)), 1, rowPanels);
-  // Columns are split only where rows are few.
-  const bool fits = bf16RowsFloats(m, k) <= bf16GemmWorkspaceFloats(m, k, threads);
-  const int64_t columnTasks = fits ? std::min(panels, ceilDiv(wanted, rowTasks)) : 1;
+  const int64_t mostRowTasks = std::max(leastRowTasks, rowPanels / kBlocking.taskPanels);
+  const bool fits = !packs || bf16RowsFloats(m, k) <= bf16GemmWorkspaceFloats(m, k, threads);
+  int64_t rowTasks = std::min(std::max(leastRowTasks, wanted), mostRowTasks), columnTasks = 1;
+  if (fits && n > m) rowTasks = leastRowTasks;
+  if (fits) columnTasks = std::min(panels, ceilDiv(wanted, rowTasks));
+  if (rowTasks * columnTasks < wanted)
+    rowTasks = std::clamp(ceilDiv(wanted, columnTasks), leastRowTasks, mostRowTasks);
   Tasks tasks;
   tasks.rows = ceilDiv(rowPanels, rowTasks) * kBf16Rows;
   tasks.columns = ceilDiv(panels, columnTasks) * kBf16Columns;
   tasks.rowTasks = ceilDiv(m, tasks.rows);
   tasks.columnTasks = ceilDiv(n, tasks.columns);
-  tasks.sharesRows = tasks.columnTasks > 1;
+  tasks.sharesRows = packs && tasks.columnTasks > 1;
   return tasks;
 }
 
@@ -235,12 +283,12 @@ int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads) {
 }
 
 void bf16Gemm(int64_t m, int64_t n, int64_t k, PackBf16Panel pack, const uint16_t* packedB,
-              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
+              const Bf16Result& c, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
               Bf16Rows a) {
   if (m == 0 || n == 0) return;
-  const Tasks tasks = divide(m, n, k, pool.threads());
-  const Bf16Block all{
-      .rows = m, .columns = n, .k = k, .a = a, .packedB = packedB, .c = c, .ldc = ldc};
+  const bool packs = kBf16RowsInPlace == 0 || !a.data || !a.readsBeyond;
+  const Tasks tasks = divide(m, n, k, pool.threads(), packs);
+  const Bf16Block all{.rows = m, .columns = n, .k = k, .a = a, .packedB = packedB, .c = c};
   auto* shared = reinterpret_cast<uint16_t*>(workspace);
   if (tasks.sharesRows)
     pool.parallelFor(ceilDiv(m, kBf16Rows), 1, [&](int64_t begin, int64_t end, int) {

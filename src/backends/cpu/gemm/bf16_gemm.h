@@ -1,5 +1,5 @@
-// Matrix products of f32 on the bf16 units of the CPU: operands are rounded to bf16 (8 bits of
-// mantissa), products added up in f32. For builds that allow 16 bits.
+// Matrix products on the bf16 units of the CPU: operands are bf16, or f32 that are rounded to it (8
+// bits of mantissa), products are added up in f32. For builds that allow 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,20 @@ void packBf16Panel(const uint16_t* a, int64_t lda, int64_t k, int64_t rows, uint
 struct Bf16Rows {
   const uint16_t* data = nullptr;
   int64_t stride = 0;  // halves between rows
+  // k in parts as long as each other, at these halves from a row's beginning. Null: as it is.
+  const int64_t* taps = nullptr;
+  int64_t tapCount = 1;
+  bool readsBeyond = false;  // the memory goes on for a panel of rows behind the last one
+  // Rows are places of images; of each `lines` lines of `pitch` places the first `height` and
+  // `width` are rows of C. 0: all are.
+  int64_t width = 0, pitch = 0, height = 0, lines = 0;
+};
+
+// Where a result goes, rounded to bf16 where that is there.
+struct Bf16Result {
+  float* f32 = nullptr;
+  int64_t stride = 0;  // elements between rows
+  BFloat16* bf16 = nullptr;
 };
 
 // C[row .. row + rows)[column .. column + columns) = epilogue(A B) by one worker; `packedB` starts
@@ -43,10 +57,9 @@ struct Bf16Block {
   int64_t packedK = 0;  // of B's panels, where they are deeper than k
   Bf16Rows a;
   const uint16_t* packedB = nullptr;
-  float* c = nullptr;
-  int64_t ldc = 0;
+  Bf16Result c;
 };
-// Its workspace holds the rows as panels; 128 at most, so many at best. The worker holds a
+// Its workspace holds the rows as panels, best so many. The worker holds a
 // TileScope (bf16_tile.h).
 int64_t bf16BlockRows(int64_t k);
 int64_t bf16RowsFloats(int64_t rows, int64_t k);
@@ -57,7 +70,7 @@ void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogu
 // ones.
 int64_t bf16GemmWorkspaceFloats(int64_t m, int64_t k, int threads);
 void bf16Gemm(int64_t m, int64_t n, int64_t k, PackBf16Panel pack, const uint16_t* packedB,
-              float* c, int64_t ldc, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
+              const Bf16Result& c, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
               Bf16Rows a = {});
 
 }  // namespace camshaft::cpu

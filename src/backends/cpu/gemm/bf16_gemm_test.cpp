@@ -50,7 +50,7 @@ void check(int64_t m, int64_t n, int64_t k, bool transposedB, Epilogue epilogue,
       else
         packBf16Panel(a.data() + row * lda, lda, k, rows, panel);
     };
-    bf16Gemm(m, n, k, pack, packedB, c.data(), ldc, epilogue, pool, workspace.data(),
+    bf16Gemm(m, n, k, pack, packedB, {c.data(), ldc}, epilogue, pool, workspace.data(),
              {inPlace ? halves.data() : nullptr, lda});
     packed.expectMarginsIntact();
     workspace.expectMarginsIntact();
@@ -110,7 +110,7 @@ TEST_F(Bf16Gemm, RoundsToNearest) {
       [&](int64_t row, int64_t rows, uint16_t* panel) {
         packBf16Panel(a + row, 1, 1, rows, panel);
       },
-      packed.data(), c, 1, {}, pool, workspace.data());
+      packed.data(), {c, 1}, {}, pool, workspace.data());
   EXPECT_EQ(c[0], 1);
   EXPECT_EQ(c[1], 1 + 0x1p-6f);
 }

@@ -15,7 +15,7 @@
 namespace camshaft::cpu {
 
 // Rows of A that are bf16 already can be read where they lie, so many at a time (0: never), in
-// whole steps.
+// whole steps, best at whole cache lines.
 #if defined(__x86_64__)
 inline constexpr int64_t kBf16Rows = 32, kBf16Columns = 32, kBf16Depth = 32, kBf16RowsInPlace = 16;
 #else
@@ -32,17 +32,25 @@ inline int64_t bf16PanelHalves(int64_t k) { return bf16Steps(k) * kBf16StepHalve
 // twice.
 void packBf16Rows(const float* const* from, int64_t rows, int64_t count, uint16_t* panel);
 void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count, uint16_t* panel);
+#if defined(__x86_64__)
+// `count` values in a row, filled up with zeros to whole steps.
+void copyBf16(const float* from, int64_t count, uint16_t* to);
+void copyBf16(const uint16_t* from, int64_t count, uint16_t* to);
+#endif
 // A whole panel of `columns` columns of B, [k][...] with `ldb` floats between rows, or [...][k]
 // when transposed.
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                      uint16_t* panel);
 
-// products[kBf16Rows][kBf16Columns] (+)= A B over so many steps. Rows and columns that are not
-// there may be read, and written with anything.
+// products[kBf16Rows][kBf16Columns] (+)= A B over so many steps of each tap. Rows and columns that
+// are not there may be read, and written with anything.
 struct Bf16Tile {
   const uint16_t* a = nullptr;
   // Halves between the rows and between the steps of A: those of a panel, or of a matrix in memory.
   int64_t aRow = kBf16Depth, aStep = kBf16StepHalves;
+  // Where in A the next steps of B find theirs, in halves; null: one tap, at the beginning.
+  const int64_t* taps = nullptr;
+  int64_t tapCount = 1;
   const uint16_t* b = nullptr;
   int64_t steps = 0;
   int64_t rows = kBf16Rows, columns = kBf16Columns;  // or more

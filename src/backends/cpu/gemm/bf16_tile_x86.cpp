@@ -114,6 +114,8 @@ CAMSHAFT_AVX512 void packTile(const float* b, int64_t ldb, int64_t depth, int64_
   }
 }
 
+inline int64_t tapOf(const Bf16Tile& t, int64_t tap) { return t.taps ? t.taps[tap] : 0; }
+
 // kRows rows by one or two vectors of columns.
 template <int kRows, int kVectors>
 CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
@@ -125,8 +127,9 @@ CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
     for (int j = 0; j < kVectors; ++j)
       sum[i][j] = t.accumulate ? _mm512_loadu_ps(products + i * t.stride + j * kTileSize)
                                : _mm512_setzero_ps();
-  const uint16_t *a = t.a + row * t.aRow, *b = t.b;
-  for (int64_t step = 0; step < t.steps; ++step, a += t.aStep, b += kBf16StepHalves)
+  const uint16_t* b = t.b;
+  for (int64_t step = 0; step < t.steps * t.tapCount; ++step, b += kBf16StepHalves) {
+    const uint16_t* a = t.a + tapOf(t, step / t.steps) + row * t.aRow + step % t.steps * t.aStep;
 #pragma GCC unroll 2
     for (int64_t pair = 0; pair < kBf16Depth; pair += 2) {
       __m512bh bv[kVectors];
@@ -142,6 +145,7 @@ CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
         for (int j = 0; j < kVectors; ++j) sum[i][j] = _mm512_dpbf16_ps(sum[i][j], av, bv[j]);
       }
     }
+  }
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 2
@@ -163,7 +167,7 @@ void multiplyOnVectors(const Bf16Tile& t) {
 template <int kRowTiles, int kColumnTiles>
 CAMSHAFT_AMX void multiplyOnTiles(const Bf16Tile& t) {
   asm volatile("" ::: "memory");  // of which GCC's tile intrinsics do not tell
-  const auto* a = reinterpret_cast<const char*>(t.a);
+  const auto* begin = reinterpret_cast<const char*>(t.a);
   const auto* b = reinterpret_cast<const char*>(t.b);
   const auto* ahead = reinterpret_cast<const char*>(t.ahead);
   const int64_t aRow = t.aRow * 2, aStep = t.aStep * 2, below = kTileSize * aRow;
@@ -181,20 +185,24 @@ CAMSHAFT_AMX void multiplyOnTiles(const Bf16Tile& t) {
     if (kRowTiles > 1) _tile_zero(2);
     if (kRowTiles > 1 && kColumnTiles > 1) _tile_zero(3);
   }
-  for (int64_t step = 0; step < t.steps; ++step, a += aStep, b += kBf16StepHalves * 2) {
-    for (int64_t line = 0; line < t.aheadBytes; line += 64) __builtin_prefetch(ahead + line, 0, 2);
-    ahead += t.aheadBytes;
-    _tile_loadd(4, a, aRow);
-    _tile_loadd(6, b, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    if (kColumnTiles > 1) {
-      _tile_loadd(7, b + kRight, 64);
-      _tile_dpbf16ps(1, 4, 7);
-    }
-    if (kRowTiles > 1) {
-      _tile_loadd(5, a + below, aRow);
-      _tile_dpbf16ps(2, 5, 6);
-      if (kColumnTiles > 1) _tile_dpbf16ps(3, 5, 7);
+  for (int64_t tap = 0; tap < t.tapCount; ++tap) {
+    const char* a = begin + 2 * tapOf(t, tap);
+    for (int64_t step = 0; step < t.steps; ++step, a += aStep, b += kBf16StepHalves * 2) {
+      for (int64_t line = 0; line < t.aheadBytes; line += 64)
+        __builtin_prefetch(ahead + line, 0, 2);
+      ahead += t.aheadBytes;
+      _tile_loadd(4, a, aRow);
+      _tile_loadd(6, b, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      if (kColumnTiles > 1) {
+        _tile_loadd(7, b + kRight, 64);
+        _tile_dpbf16ps(1, 4, 7);
+      }
+      if (kRowTiles > 1) {
+        _tile_loadd(5, a + below, aRow);
+        _tile_dpbf16ps(2, 5, 6);
+        if (kColumnTiles > 1) _tile_dpbf16ps(3, 5, 7);
+      }
     }
   }
   _tile_stored(0, upper, rowBytes);
@@ -214,6 +222,16 @@ CAMSHAFT_AVX512 void packBf16Rows(const float* const* from, int64_t rows, int64_
 CAMSHAFT_AVX512 void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count,
                                   uint16_t* panel) {
   packRows(from, rows, count, panel);
+}
+
+CAMSHAFT_AVX512 void copyBf16(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t k = 0; k < count; k += kBf16Depth)
+    _mm512_storeu_si512(to + k, loadHalves(from + k, count - k));
+}
+
+CAMSHAFT_AVX512 void copyBf16(const uint16_t* from, int64_t count, uint16_t* to) {
+  for (int64_t k = 0; k < count; k += kBf16Depth)
+    _mm512_storeu_si512(to + k, loadHalves(from + k, count - k));
 }
 
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/half.h"
+
 namespace camshaft::cpu {
 
 enum class Activation : int32_t { kNone, kRelu, kClip, kSigmoid, kSilu, kHardSwish, kGelu, kTanh };
@@ -13,16 +15,17 @@ enum class Activation : int32_t { kNone, kRelu, kClip, kSigmoid, kSilu, kHardSwi
 // erf-based one; kHardSwish is x * clip(x/6 + 1/2, 0, 1).
 struct Epilogue {
   float scale = 1.0f;
-  const float* bias = nullptr;      // one value per column
-  const float* residual = nullptr;  // shaped like the result; may be the result's own memory
-  int64_t residualStride = 0;       // floats between its rows
+  const float* bias = nullptr;             // one value per column
+  const float* residual = nullptr;         // shaped like the result; may be the result's own memory
+  const BFloat16* bf16Residual = nullptr;  // instead of that, for kernels that read and store bf16
+  int64_t residualStride = 0;              // elements between its rows
   Activation activation = Activation::kNone;
   float low = 0.0f;  // bounds of kClip
   float high = 0.0f;
 
   // For anything else that is to ride on the result: called by the worker that computed a block,
-  // while it is in cache, once for every block. `block` is the result at (row, column). The rows of
-  // batched products are counted within their own matrix.
+  // while it is in cache, once for every block. `block` is the result at (row, column), in its
+  // place where that is f32. The rows of batched products are counted within their own matrix.
   void (*post)(void* context, float* block, int64_t row, int64_t column, int64_t rows,
                int64_t columns, int64_t stride) = nullptr;
   void* postContext = nullptr;

@@ -13,12 +13,17 @@ Activation readActivation(ByteReader& reader) {
   return static_cast<Activation>(value);
 }
 
-const float* floatsAt(const LaunchArgs& args, int32_t input, int64_t count) {
+bool isAt(const LaunchArgs& args, int32_t input, DataType type) {
+  return input >= 0 && static_cast<size_t>(input) < args.inputs.size() &&
+         args.inputs[input].type == type;
+}
+
+template <class T>
+const T* elementsAt(const LaunchArgs& args, int32_t input, DataType type, int64_t count) {
   if (input < 0) return nullptr;
-  if (static_cast<size_t>(input) >= args.inputs.size() ||
-      args.inputs[input].type != DataType::kF32 || args.inputs[input].count() < count)
+  if (!isAt(args, input, type) || args.inputs[input].count() < count)
     fail(ErrorKind::kInvalidEngine, "the engine's epilogue reads an operand that is not there");
-  return args.inputs[input].as<const float>();
+  return args.inputs[input].as<const T>();
 }
 
 }  // namespace
@@ -34,12 +39,18 @@ EpilogueState::EpilogueState(ByteReader& reader) {
   if (reader.read<bool>()) program = pointwise::EpilogueProgram(pointwise::readProgram(reader));
 }
 
-LaunchedEpilogue::LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args)
+LaunchedEpilogue::LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args,
+                                   bool readsBf16)
     : epilogue_(state.fixed) {
   const TensorArg& result = args.outputs[0];
   const int64_t columns = result.dims[result.rank - 1];
-  epilogue_.bias = floatsAt(args, state.biasInput, columns);
-  epilogue_.residual = floatsAt(args, state.residualInput, result.count());
+  epilogue_.bias = elementsAt<float>(args, state.biasInput, DataType::kF32, columns);
+  if (readsBf16 && isAt(args, state.residualInput, DataType::kBF16))
+    epilogue_.bf16Residual =
+        elementsAt<BFloat16>(args, state.residualInput, DataType::kBF16, result.count());
+  else
+    epilogue_.residual =
+        elementsAt<float>(args, state.residualInput, DataType::kF32, result.count());
   epilogue_.residualStride = columns;
   if (state.program.empty()) return;
   const size_t first = state.firstOperand, count = state.program.operandCount();

@@ -25,7 +25,8 @@ struct EpilogueState {
 // The epilogue of one launch; its result is output 0, rows of the last dimension.
 class LaunchedEpilogue {
  public:
-  LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args);
+  // Only kernels that read bf16 take a residual of that type.
+  LaunchedEpilogue(const EpilogueState& state, const LaunchArgs& args, bool readsBf16 = false);
   LaunchedEpilogue(const LaunchedEpilogue&) = delete;
   LaunchedEpilogue& operator=(const LaunchedEpilogue&) = delete;
 

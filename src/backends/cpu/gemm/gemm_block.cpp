@@ -13,6 +13,7 @@
 
 #include "backends/cpu/gemm/activation-inl.h"
 #include "backends/cpu/gemm/micro_kernel-inl.h"
+#include "backends/cpu/simd/bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
@@ -65,46 +66,90 @@ void activateBlock(Activation activation, float* values, int64_t rows, int64_t c
   }
 }
 
-// One row of finished products; bias and residual may be null.
-void finishRow(const float* products, int64_t columns, const float* bias, const float* residual,
-               const Clamp& bounds, float* to) {
+HWY_INLINE void storeProducts(TileVector v, float* to) { hn::StoreU(v, TileTag(), to); }
+HWY_INLINE void storeProducts(TileVector v, BFloat16* to) {
+  const hn::Rebind<uint16_t, TileTag> halves;
+  hn::StoreU(narrowedByUnit(TileTag(), v), halves, reinterpret_cast<uint16_t*>(to));
+}
+
+// One row of finished products; bias and residual may be null. T and R are f32 or bf16.
+template <class R, class T>
+void finishRow(const float* products, int64_t columns, float scale, const float* bias,
+               const R* residual, const Clamp& bounds, T* to) {
   const TileTag d;
+  const TileVector times = hn::Set(d, scale);
   const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
   int64_t j = 0;
   for (; j + kLanes <= columns; j += kLanes) {
-    TileVector y = hn::LoadU(d, products + j);
+    TileVector y = hn::Mul(hn::LoadU(d, products + j), times);
     if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
-    if (residual) y = hn::Add(y, hn::LoadU(d, residual + j));
-    hn::StoreU(clamp(low, high, y), d, to + j);
+    if (residual) y = hn::Add(y, loadF32(d, residual + j));
+    storeProducts(clamp(low, high, y), to + j);
   }
   for (; j < columns; ++j) {
-    float y = products[j] + (bias ? bias[j] : 0.0f) + (residual ? residual[j] : 0.0f);
+    float y = products[j] * scale + (bias ? bias[j] : 0.0f) +
+              (residual ? static_cast<float>(residual[j]) : 0.0f);
     y = y < bounds.low ? bounds.low : y;
-    to[j] = y > bounds.high ? bounds.high : y;
+    to[j] = T(y > bounds.high ? bounds.high : y);
   }
+}
+
+// Up to the clamp.
+template <class R, class T>
+void finishRows(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                int64_t column, T* block, int64_t ldc, const R* residual,
+                const Epilogue& epilogue) {
+  const Clamp bounds = clampOf(epilogue);
+  const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
+  if (residual) residual += row * epilogue.residualStride + column;
+  const bool isOneRow = !bias && columns == stride && columns == ldc &&
+                        (!residual || columns == epilogue.residualStride);
+  if (isOneRow) {
+    finishRow(products, rows * columns, epilogue.scale, nullptr, residual, bounds, block);
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    finishRow(products + i * stride, columns, epilogue.scale, bias,
+              residual ? residual + i * epilogue.residualStride : nullptr, bounds, block + i * ldc);
+}
+
+template <class T>
+void finishRows(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                int64_t column, T* block, int64_t ldc, const Epilogue& epilogue) {
+  if (epilogue.bf16Residual)
+    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue.bf16Residual,
+               epilogue);
+  else
+    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue.residual,
+               epilogue);
 }
 
 void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t columns,
                     int64_t row, int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
-  const Clamp bounds = clampOf(epilogue);
-  const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
-  const float* residual =
-      epilogue.residual ? epilogue.residual + row * epilogue.residualStride + column : nullptr;
   float* block = c + row * ldc + column;
-  const bool isOneRow = !bias && columns == stride && columns == ldc &&
-                        (!residual || columns == epilogue.residualStride);
-  if (isOneRow) {
-    finishRow(products, rows * columns, nullptr, residual, bounds, block);
-  } else {
-    for (int64_t i = 0; i < rows; ++i)
-      finishRow(products + i * stride, columns, bias,
-                residual ? residual + i * epilogue.residualStride : nullptr, bounds,
-                block + i * ldc);
-  }
+  finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
   activateBlock(epilogue.activation, block, rows, columns, ldc);
   if (epilogue.post) {
     epilogue.post(epilogue.postContext, block, row, column, rows, columns, ldc);
   }
+}
+
+// Where a clamp is not all, the block becomes f32 where it is.
+void finishProductsBf16(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                        int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
+  BFloat16* block = c + row * ldc + column;
+  if (isClamp(epilogue.activation) && !epilogue.post) {
+    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
+    return;
+  }
+  finishRows(products, stride, rows, columns, row, column, products, stride, epilogue);
+  activateBlock(epilogue.activation, products, rows, columns, stride);
+  if (epilogue.post)
+    epilogue.post(epilogue.postContext, products, row, column, rows, columns, stride);
+  const Clamp everything = clampOf(Epilogue());
+  for (int64_t i = 0; i < rows; ++i)
+    finishRow<float>(products + i * stride, columns, 1.0f, nullptr, nullptr, everything,
+                     block + i * ldc);
 }
 
 // A tile whose last vector reaches beyond the matrix is computed in a buffer of whole vectors.
@@ -292,6 +337,7 @@ HWY_EXPORT(geometry);
 HWY_EXPORT(computeBlock);
 HWY_EXPORT(activateBlock);
 HWY_EXPORT(finishProducts);
+HWY_EXPORT(finishProductsBf16);
 
 GemmGeometry gemmGeometry() { return HWY_DYNAMIC_DISPATCH(geometry)(); }
 
@@ -302,6 +348,12 @@ void gemmBlock(const GemmBlock& block, const Epilogue& epilogue) {
 void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                  int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
   HWY_DYNAMIC_DISPATCH(finishProducts)
+  (products, stride, rows, columns, row, column, c, ldc, epilogue);
+}
+
+void finishBlock(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                 int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
+  HWY_DYNAMIC_DISPATCH(finishProductsBf16)
   (products, stride, rows, columns, row, column, c, ldc, epilogue);
 }
 

@@ -23,9 +23,13 @@ struct GemmBlock {
 void gemmBlock(const GemmBlock& block, const Epilogue& epilogue);
 
 // The epilogue alone, from finished products with `stride` floats between rows to the block of C at
-// (row, column). `c` is the whole result; its scale has been applied already.
+// (row, column). `c` is the whole result.
 void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                  int64_t column, float* c, int64_t ldc, const Epilogue& epilogue);
+
+// The same to a result in bf16, over the products.
+void finishBlock(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
+                 int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue);
 
 // Applies `activation` in place to finished values; what the register tile has no room for.
 void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,

@@ -38,21 +38,34 @@ void requireWorkspace(const LaunchArgs& args, int64_t floats) {
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine has too little workspace");
 }
 
-bool fitsPacked(const void* opaque, const LaunchArgs& args) {
+// Apart from the elements' types.
+bool fitsSizes(const void* opaque, const LaunchArgs& args) {
   const PackedParams& params = static_cast<const State<PackedParams>*>(opaque)->params;
   constexpr int64_t kMost = int64_t{1} << 31;
   if (params.k < 0 || params.n < 0 || params.k > kMost || params.n > kMost) return false;
   if (args.inputs.size() < 2 || !hasOperands(args, args.inputs.size())) return false;
   const TensorArg &a = args.inputs[0], &out = args.outputs[0];
   const bool hasRows = !params.transposeA || (a.rank > 1 && a.dims[a.rank - 2] == params.k);
-  return isF32(a) && isF32(args.inputs[1]) && isF32(out) && out.rank > 0 && hasRows &&
-         out.dims[out.rank - 1] == params.n;
+  return isF32(args.inputs[1]) && out.rank > 0 && hasRows && out.dims[out.rank - 1] == params.n;
+}
+
+bool fitsPacked(const void* opaque, const LaunchArgs& args) {
+  return fitsSizes(opaque, args) && isF32(args.inputs[0]) && isF32(args.outputs[0]);
+}
+
+// Only what is computed from bf16 is stored in it.
+bool fitsBf16(const void* opaque, const LaunchArgs& args) {
+  if (!fitsSizes(opaque, args)) return false;
+  const TensorArg& out = args.outputs[0];
+  if (!isBf16(args.inputs[0])) return isF32(args.inputs[0]) && isF32(out);
+  const bool isTransposed = static_cast<const State<PackedParams>*>(opaque)->params.transposeA;
+  return !isTransposed && (isF32(out) || isBf16(out));
 }
 
 // A first operand by rows of k, and what is left of the workspace.
 struct Rows {
   int64_t count;
-  const float* data;
+  const float* data;  // null: bf16, where it lies
   float* workspace;
 };
 
@@ -74,7 +87,7 @@ void transposeMatrices(const TensorArg& a, ThreadPool& pool, float* to) {
 Rows rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFloats) {
   const TensorArg& a = args.inputs[0];
   Rows rows{.count = params.n == 0 ? 0 : args.outputs[0].count() / params.n,
-            .data = a.as<const float>(),
+            .data = isBf16(a) ? nullptr : a.as<const float>(),
             .workspace = workspaceFloats(args)};
   if (args.inputs[1].count() != packedFloats || a.count() != volumeOf({rows.count, params.k}))
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
@@ -115,14 +128,21 @@ void launchBf16(const void* opaque, const LaunchArgs& args) {
   const int64_t used = a.workspace - workspaceFloats(args);
   const WorkersWithin limit(
       args, [&](int threads) { return used + bf16GemmWorkspaceFloats(a.count, k, threads); });
-  const LaunchedEpilogue epilogue(state.epilogue, args);
-  bf16Gemm(
-      a.count, n, k,
-      [&](int64_t row, int64_t rows, uint16_t* panel) {
-        packBf16Panel(a.data + row * k, k, k, rows, panel);
-      },
-      args.inputs[1].as<const uint16_t>(), args.outputs[0].as<float>(), n, epilogue.get(),
-      *args.threads, a.workspace);
+  const TensorArg& out = args.outputs[0];
+  const uint16_t* halves = a.data ? nullptr : args.inputs[0].as<const uint16_t>();
+  const LaunchedEpilogue epilogue(state.epilogue, args, halves != nullptr);
+  bf16Gemm(a.count, n, k,
+           [&](int64_t row, int64_t rows, uint16_t* panel) {
+             if (halves)
+               packBf16Panel(halves + row * k, k, k, rows, panel);
+             else
+               packBf16Panel(a.data + row * k, k, k, rows, panel);
+           },
+           args.inputs[1].as<const uint16_t>(),
+           {.f32 = isBf16(out) ? nullptr : out.as<float>(),
+            .stride = n,
+            .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
+           epilogue.get(), *args.threads, a.workspace, {halves, k});
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {
@@ -274,7 +294,7 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {kBf16, loadBf16, launchBf16, fitsPacked},
+    {kBf16, loadBf16, launchBf16, fitsBf16},
     {kSplit, loadSplit, launchSplit, fitsPacked},
     {kPacked, loadPacked, launchPacked, fitsPacked},
     {kBatched, loadBatched, launchBatched, fitsBatched},

@@ -26,12 +26,16 @@ bool isOneMatrix(const Shape& shape) {
                      [](const Dim& dim) { return dim.isConstant(1); });
 }
 
-Verdict supportsPacked(const Node& node, const BuildContext&) {
-  const Value& b = *node.inputs[1];
+Verdict mayPack(const Value& b) {
   if (!b.isConstant())
     return Verdict::no("needs a constant second operand, to pack it when building");
   if (!isOneMatrix(b.shape()))
     return Verdict::no("needs one matrix as second operand, not a batch of them");
+  return Verdict::yes();
+}
+
+Verdict supportsPacked(const Node& node, const BuildContext&) {
+  if (Verdict verdict = mayPack(*node.inputs[1]); !verdict) return verdict;
   return supportsAny(node);
 }
 
@@ -47,8 +51,12 @@ Verdict supportsSplit(const Node& node, const BuildContext& context) {
 }
 
 Verdict supportsBf16(const Node& node, const BuildContext& context) {
-  if (Verdict verdict = supportsPacked(node, context); !verdict) return verdict;
-  return mayRoundToBf16(node, context);
+  if (Verdict verdict = mayRoundToBf16(node, context); !verdict) return verdict;
+  if (node.inputs[0]->dataType() != DataType::kBF16) return supportsPacked(node, context);
+  if (node.inputs[1]->dataType() != DataType::kBF16 || node.as<MatMulAttrs>().transposeA)
+    return Verdict::no("multiplies rows of bf16 by bf16");
+  if (Verdict verdict = mayPack(*node.inputs[1]); !verdict) return verdict;
+  return Verdict{fuseEpilogue(node).refusal};
 }
 
 PackedParams packedParams(const Node& node) {
@@ -72,7 +80,7 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   const Value& b = *node.inputs[1];
   const PackedParams params = packedParams(node);
   std::vector<float> packed(floats);
-  pack(params.k, params.n, b.view().as<float>(), b.shape().back().value(),
+  pack(params.k, params.n, ConstantInF32(b).data(), b.shape().back().value(),
        node.as<MatMulAttrs>().transposeB, packed.data());
   return packedInput(packed);
 }

@@ -4,10 +4,14 @@
 
 #include "backends/cpu/gemm/prepare_epilogue_match.h"
 #include "backends/cpu/pointwise/prepare_program.h"
+#include "ops/walk.h"
 #include "support/text.h"
 
 namespace camshaft::cpu {
 namespace {
+
+// Whether the sums, which are f32, are those of a bf16 product.
+bool isBf16(const Node& node) { return node.resultBeforeEpilogue().type == DataType::kBF16; }
 
 enum class Spread { kScalar, kColumn, kFull, kOther };
 
@@ -42,17 +46,18 @@ class Registers {
  private:
   bool add(int input, double coefficient) {
     const Value& value = *node_.inputs[input];
-    if (value.dataType() != DataType::kF32) return false;
+    const bool isNarrow = value.dataType() == DataType::kBF16;
+    if (value.dataType() != DataType::kF32 && !(isNarrow && isBf16(node_))) return false;
     const Spread spread = spreadOf(value.shape(), result_);
     if (value.isConstant() && (spread == Spread::kScalar || spread == Spread::kColumn)) {
-      const float* data = value.view().as<float>();
-      const int64_t step = spread == Spread::kScalar ? 0 : 1;
+      const std::vector<double> data = readReals(value.view());
+      const size_t step = spread == Spread::kScalar ? 0 : 1;
       return addToBias([&](int64_t column) { return coefficient * data[column * step]; });
     }
     if (coefficient != 1) return false;
-    int* slot = spread == Spread::kFull     ? &fused_.residualInput
-                : spread == Spread::kColumn ? &fused_.biasInput
-                                            : nullptr;
+    int* slot = spread == Spread::kFull                  ? &fused_.residualInput
+                : spread == Spread::kColumn && !isNarrow ? &fused_.biasInput
+                                                         : nullptr;
     if (!slot || *slot >= 0) return false;
     *slot = input;
     return true;
@@ -73,8 +78,7 @@ class Registers {
 };
 
 // Everything up to instruction `end` in registers, the rest as a program.
-bool fuseUpTo(const Node& node, int ownBias, int end, FusedEpilogue& fused) {
-  const Expr& expr = node.epilogue->expr;
+bool fuseUpTo(const Node& node, const Expr& expr, int ownBias, int end, FusedEpilogue& fused) {
   const std::optional<ActivationForm> head = matchActivation(expr, end);
   if (!head) return false;
   const std::optional<Remainder> rest = remainderAfter(expr, end);
@@ -91,7 +95,9 @@ bool fuseUpTo(const Node& node, int ownBias, int end, FusedEpilogue& fused) {
 }
 
 std::string refusalOf(const Node& node, const FusedEpilogue& fused) {
-  if (node.output()->dataType() != DataType::kF32) return "its epilogue changes the element type";
+  const DataType type = node.output()->dataType();
+  if (type != DataType::kF32 && !(type == DataType::kBF16 && isBf16(node)))
+    return "its epilogue changes the element type";
   return fused.program.empty() ? std::string() : pointwise::whyNotCompiled(fused.program);
 }
 
@@ -105,16 +111,18 @@ FusedEpilogue fuseEpilogue(const Node& node, int ownBias) {
       fused.refusal = "its bias is not one f32 value per column";
     return fused;
   }
-  const int last = static_cast<int>(node.epilogue->expr.code().size()) - 1;
-  int end = last;
-  while (end >= 0 && !fuseUpTo(node, ownBias, end, fused)) --end;
+  const Expr expr = isBf16(node) ? overWideSums(node.epilogue->expr) : node.epilogue->expr;
+  int end = static_cast<int>(expr.code().size()) - 1;
+  while (end >= 0 && !fuseUpTo(node, expr, ownBias, end, fused)) --end;
   fused.refusal = end < 0 ? "its epilogue cannot start from an f32 result" : refusalOf(node, fused);
   return fused;
 }
 
 bool overwritesResidual(const Node& node, int input, int ownBias) {
   const FusedEpilogue fused = fuseEpilogue(node, ownBias);
-  if (!fused.refusal.empty() || input != fused.residualInput) return false;
+  if (!fused.refusal.empty() || input != fused.residualInput ||
+      node.inputs[input]->dataType() != node.output()->dataType())
+    return false;
   return std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
 }
 

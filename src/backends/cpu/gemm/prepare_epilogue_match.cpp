@@ -25,10 +25,13 @@ AffineForm scaled(AffineForm a, double factor) {
 using AffineForms = std::vector<std::optional<AffineForm>>;
 
 std::optional<AffineForm> affineOf(const ScalarInstruction& i, const AffineForms& earlier) {
+  if (i.op == ScalarOp::kInput && i.a > 0 && isFloat(i.type))
+    return AffineForm{.terms = {{i.a, 1.0}}};
   if (i.type != DataType::kF32) return std::nullopt;
   if (i.op == ScalarOp::kConst) return AffineForm{.constant = i.real};
-  if (i.op == ScalarOp::kInput)
-    return i.a == 0 ? AffineForm{.scale = 1} : AffineForm{.terms = {{i.a, 1.0}}};
+  if (i.op == ScalarOp::kInput) return AffineForm{.scale = 1};
+  // Of a narrow operand; what is computed in other types has no form.
+  if (i.op == ScalarOp::kCast) return earlier[i.a];
   const bool isBinary = i.op == ScalarOp::kAdd || i.op == ScalarOp::kSub ||
                         i.op == ScalarOp::kMul || i.op == ScalarOp::kDiv;
   if (!isBinary && i.op != ScalarOp::kNeg) return std::nullopt;
@@ -157,6 +160,39 @@ class RemainderBuilder {
 };
 
 }  // namespace
+
+Expr overWideSums(const Expr& expr) {
+  const auto wide = [](DataType type) {
+    return type == DataType::kF16 || type == DataType::kBF16 ? DataType::kF32 : type;
+  };
+  Expr wider;
+  std::vector<int> made;
+  for (const ScalarInstruction& i : expr.code()) {
+    const DataType type = wide(i.type);
+    const auto as = [&](int at, DataType from) { return from == type ? at : wider.cast(at, type); };
+    switch (i.op) {
+      case ScalarOp::kInput:
+        made.push_back(i.a == 0 ? wider.input(0, type) : as(wider.input(i.a, i.type), i.type));
+        break;
+      case ScalarOp::kConst:
+        made.push_back(isFloat(type) ? wider.constant(i.real, type)
+                                     : wider.constantInteger(i.integer, type));
+        break;
+      case ScalarOp::kCast:
+        made.push_back(as(made[i.a], wide(expr.code()[i.a].type)));
+        break;
+      case ScalarOp::kWhere:
+        made.push_back(wider.where(made[i.a], made[i.b], made[i.c]));
+        break;
+      default:
+        made.push_back(wider.apply(i.op, made[i.a], i.b >= 0 ? made[i.b] : -1));
+    }
+  }
+  // The result is what was made last.
+  const auto last = static_cast<int>(wider.code().size()) - 1;
+  if (made.back() != last) wider.cast(made.back(), wider.code()[made.back()].type);
+  return wider;
+}
 
 std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
   if (expr.code()[at].type != DataType::kF32) return std::nullopt;

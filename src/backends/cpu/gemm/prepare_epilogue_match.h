@@ -11,6 +11,10 @@
 
 namespace camshaft::cpu {
 
+// The expression as kernels compute it whose results are narrow floats: on the f32 sums themselves,
+// without rounding in between or at the end.
+Expr overWideSums(const Expr& expr);
+
 struct AffineForm {
   double scale = 0;
   double constant = 0;

@@ -74,7 +74,7 @@ void splitGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, con
   pool.parallelFor(rowBlocks, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
       const int64_t row = block * kSplitRows;
-      splitRows(a + row * lda, lda, std::min(kSplitRows, m - row), k, epilogue.scale,
+      splitRows(a + row * lda, lda, std::min(kSplitRows, m - row), k,
                 workspace + block * rowBlockFloats);
     }
   });

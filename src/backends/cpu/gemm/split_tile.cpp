@@ -31,10 +31,9 @@ bool hasSplitGemm() {
   return available;
 }
 
-CAMSHAFT_AMX void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float scale,
-                            float* split) {
+CAMSHAFT_AMX void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float* split) {
   constexpr __mmask16 kAll = 0xffff;  // the unmasked forms warn in GCC 12
-  const __m512 factor = _mm512_set1_ps(scale), infinity = _mm512_set1_ps(__builtin_inff());
+  const __m512 infinity = _mm512_set1_ps(__builtin_inff());
   auto* to = reinterpret_cast<char*>(split);
   for (int64_t step = 0; step < k; step += kSplitDepth, to += 4 * kTileBytes) {
     for (int64_t i = 0; i < kSplitRows; ++i) {
@@ -43,7 +42,7 @@ CAMSHAFT_AMX void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k
         const __mmask16 mask =
             i < rows ? static_cast<__mmask16>((1u << left) - 1) : static_cast<__mmask16>(0);
         const float* from = a + i * lda + step + half * 16;
-        const __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(mask, mask ? from : a), factor);
+        const __m512 x = _mm512_maskz_loadu_ps(mask, mask ? from : a);
         const __m256i high = (__m256i)_mm512_cvtneps_pbh(x);
         const __m512 rounded = _mm512_castsi512_ps(
             _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, high), 16));
@@ -106,7 +105,7 @@ namespace camshaft::cpu {
 
 // Never called where hasSplitGemm() is false.
 bool hasSplitGemm() { return false; }
-void splitRows(const float*, int64_t, int64_t, int64_t, float, float*) {}
+void splitRows(const float*, int64_t, int64_t, int64_t, float*) {}
 void multiplySplit(const float*, const float*, int64_t, const char*, int64_t, float*) {}
 
 }  // namespace camshaft::cpu

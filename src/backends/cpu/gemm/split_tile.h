@@ -9,9 +9,9 @@ inline constexpr int64_t kSplitRows = 32;
 inline constexpr int64_t kSplitColumns = 32;
 inline constexpr int64_t kSplitDepth = 32;  // steps of k per block
 
-// Splits scale * A into [k / 32][high, low][top, bottom 16 rows][16 rows][32 of k] bf16, with zeros
+// Splits A into [k / 32][high, low][top, bottom 16 rows][16 rows][32 of k] bf16, with zeros
 // beyond `rows` and `k`.
-void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float scale, float* split);
+void splitRows(const float* a, int64_t lda, int64_t rows, int64_t k, float* split);
 
 // products[32][32] = the three-term product of one split row block and one packed column block, by
 // a thread that holds a TileScope. Meanwhile `aheadBytes` per step from `ahead` on are brought to

@@ -52,7 +52,7 @@ HWY_INLINE void addWords(VI32 words, const float* a, Partial<kRows>& sums) {
 // A vector of columns; the pointers are to its first lane.
 template <int kBits, int kRows>
 void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const float* scales,
-                   const float* zeros, const Rows& rows, float factor, float* to) {
+                   const float* zeros, const Rows& rows, float* to) {
   const F32 d;
   const I32 d32;
   VF32 totals[kRows];
@@ -81,12 +81,11 @@ void multiplyLanes(const BlockWeights& weights, const uint32_t* words, const flo
     for (int i = 0; i < kRows; ++i)
       totals[i] = hn::NegMulAdd(hn::Set(d, rows.sums[block * kRows + i]), zero, totals[i]);
   }
-  for (int i = 0; i < kRows; ++i)
-    hn::StoreU(hn::Mul(totals[i], hn::Set(d, factor)), d, to + i * kPanelColumns);
+  for (int i = 0; i < kRows; ++i) hn::StoreU(totals[i], d, to + i * kPanelColumns);
 }
 
 using LanesFunction = void (*)(const BlockWeights&, const uint32_t*, const float*, const float*,
-                               const Rows&, float, float*);
+                               const Rows&, float*);
 template <int kBits>
 constexpr LanesFunction kLanesFunctions[kMaxRows] = {
     multiplyLanes<kBits, 1>, multiplyLanes<kBits, 2>, multiplyLanes<kBits, 3>,
@@ -98,16 +97,14 @@ LanesFunction lanesFunction(int64_t bits, int64_t rows) {
   return bits == 4 ? kLanesFunctions<4>[rows - 1] : kLanesFunctions<8>[rows - 1];
 }
 
-void multiplyOnePanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
-                      float* to) {
+void multiplyOnePanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float* to) {
   const int64_t perColumns = weights.blocks * kPanelColumns;
   const int64_t perPanel = weights.depth() * kPanelColumns / weights.wordNumbers();
   const LanesFunction multiply = lanesFunction(weights.bits, rows.count);
   for (int64_t lane = 0; lane < kPanelColumns; lane += kLanes)
     multiply(weights, weights.words + panel * perPanel + lane,
              weights.scales + panel * perColumns + lane,
-             weights.zeros ? weights.zeros + panel * perColumns + lane : nullptr, rows, factor,
-             to + lane);
+             weights.zeros ? weights.zeros + panel * perColumns + lane : nullptr, rows, to + lane);
 }
 
 }  // namespace camshaft::cpu::gemm_nbits::HWY_NAMESPACE
@@ -118,9 +115,8 @@ namespace camshaft::cpu::gemm_nbits {
 
 HWY_EXPORT(multiplyOnePanel);
 
-void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
-                   float* to) {
-  HWY_DYNAMIC_DISPATCH(multiplyOnePanel)(weights, panel, rows, factor, to);
+void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float* to) {
+  HWY_DYNAMIC_DISPATCH(multiplyOnePanel)(weights, panel, rows, to);
 }
 
 }  // namespace camshaft::cpu::gemm_nbits

@@ -39,8 +39,7 @@ struct Rows {
   int64_t count = 0;            // 1 .. kMaxRows
 };
 
-// to[row][kPanelColumns] = factor * rows · panel
-void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float factor,
-                   float* to);
+// to[row][kPanelColumns] = rows · panel
+void multiplyPanel(const BlockWeights& weights, int64_t panel, const Rows& rows, float* to);
 
 }  // namespace camshaft::cpu::gemm_nbits

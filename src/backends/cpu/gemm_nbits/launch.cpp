@@ -109,7 +109,7 @@ void launch(const void* opaque, const LaunchArgs& args) {
       for (int64_t row = 0; row < m; row += kMaxRows) {
         const int64_t count = std::min(kMaxRows, m - row);
         const Rows part{rows + row * depth, sums ? sums + row * weights.blocks : nullptr, count};
-        multiplyPanel(weights, panel, part, epilogue.get().scale, products);
+        multiplyPanel(weights, panel, part, products);
         finishBlock(products, kPanelColumns, count, std::min(kPanelColumns, params.n - column), row,
                     column, out.as<float>(), params.n, epilogue.get());
       }

@@ -9,6 +9,7 @@
 #include "backends/cpu/norm/params.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/rows_in_f32.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::norm {
@@ -29,6 +30,19 @@ bool fits(const void*, const LaunchArgs& args) {
   return hasF32Operands(args, 1) && sameSizes(args.inputs[0], args.outputs[0]);
 }
 
+int64_t rowSize(const LayerNormParams& params, const TensorArg& x) {
+  int64_t size = 1;
+  for (int i = params.axis; i < x.rank; ++i) size *= x.dims[i];
+  return size;
+}
+
+bool fitsLayerNorm(const void* state, const LaunchArgs& args) {
+  if (!hasF32OrBf16Operands(args)) return false;
+  const TensorArg& x = args.inputs[0];
+  const bool isShort = rowSize(*static_cast<const LayerNormParams*>(state), x) <= kLongestBf16Row;
+  return sameSizes(x, args.outputs[0]) && (isShort || isF32(x));
+}
+
 float factorOf(double squares, int64_t count, double epsilon) {
   return static_cast<float>(1 / std::sqrt(squares / static_cast<double>(count) + epsilon));
 }
@@ -38,25 +52,19 @@ void launchLayerNorm(const void* state, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];
   if (x.count() == 0) return;
   requireAxis(x, params.axis);
-  int64_t rows = 1, size = 1;
-  for (int i = 0; i < params.axis; ++i) rows *= x.dims[i];
-  for (int i = params.axis; i < x.rank; ++i) size *= x.dims[i];
+  const int64_t size = rowSize(params, x), rows = x.count() / size;
   const float* scale = operand(args, 1, size);
   const float* bias = operand(args, 2, size);
-  const float* from = x.as<float>();
-  float* to = args.outputs[0].as<float>();
-  parallelItems(
-      args.threads, rows, kWorkPerElement * static_cast<double>(size),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const float* values = from + row * size;
-          const float mean =
-              params.rms ? 0.0f
-                         : static_cast<float>(sumOfRow(values, size) / static_cast<double>(size));
-          const float factor = factorOf(squaresOfRow(values, size, mean), size, params.epsilon);
-          normaliseRow(values, to + row * size, size, mean, factor, scale, bias);
-        }
-      });
+  const auto normalise = [&](const float* from, float* to) {
+    const float mean =
+        params.rms ? 0.0f : static_cast<float>(sumOfRow(from, size) / static_cast<double>(size));
+    const float factor = factorOf(squaresOfRow(from, size, mean), size, params.epsilon);
+    normaliseRow(from, to, size, mean, factor, scale, bias);
+  };
+  parallelItems(args.threads, rows, kWorkPerElement * static_cast<double>(size),
+                [&](int64_t begin, int64_t end) {
+                  forRows(x, args.outputs[0], size, begin, end, normalise);
+                });
 }
 
 struct GroupNorm {
@@ -185,7 +193,7 @@ void launchLrn(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm, fits},
+    {"cpu/layer_norm_f32", loadParams<LayerNormParams>, launchLayerNorm, fitsLayerNorm},
     {"cpu/group_norm_f32", loadParams<GroupNormParams>, launchGroupNorm, fits},
     {"cpu/lrn_f32", loadParams<LrnParams>, launchLrn, fitsLrn}};
 

@@ -19,7 +19,11 @@ bool coversRow(const Node& node, int input) {
 }
 
 Verdict supportsLayerNorm(const Node& node, const BuildContext&) {
-  if (Verdict verdict = acceptsPlainF32(node, &ops::LayerNorm); !verdict) return verdict;
+  if (Verdict verdict = acceptsPlainF32OrBf16(node, &ops::LayerNorm); !verdict) return verdict;
+  const Shape& x = node.inputs[0]->shape();
+  const Shape row(x.begin() + node.as<LayerNormAttrs>().axis, x.end());
+  if (node.inputs[0]->dataType() == DataType::kBF16 && !isShortRow(row))
+    return Verdict::no(kLongRow);
   for (int input : {1, 2})
     if (node.hasInput(input) && !coversRow(node, input))
       return Verdict::no("needs a scale and bias shaped like the normalised dimensions");

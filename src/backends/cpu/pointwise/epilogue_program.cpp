@@ -18,7 +18,7 @@ EpilogueProgram::EpilogueProgram(Program program) {
 BoundEpilogue::BoundEpilogue(const EpilogueProgram& program, std::span<const TensorArg> operands,
                              const TensorArg& result)
     : executor_(program.executor()),
-      result_(result.as<const float>()),
+      result_(result.type == DataType::kF32 ? result.as<const float>() : nullptr),
       broadcast_(operands, result, /*keepLast=*/true) {
   CAMSHAFT_CHECK(static_cast<int>(operands.size()) == program.operandCount(), operands.size(),
                  " operands for ", program.operandCount());
@@ -29,26 +29,29 @@ BoundEpilogue::BoundEpilogue(const EpilogueProgram& program, std::span<const Ten
 
 // Rows go through the program one by one when they are long, else several at a time, copied
 // together into tiles.
-void BoundEpilogue::post(void* context, float* block, int64_t, int64_t, int64_t rows,
+void BoundEpilogue::post(void* context, float* block, int64_t row, int64_t column, int64_t rows,
                          int64_t columns, int64_t stride) {
-  static_cast<const BoundEpilogue*>(context)->apply(block, rows, columns, stride);
+  static_cast<const BoundEpilogue*>(context)->apply(block, row, column, rows, columns, stride);
 }
 
-void BoundEpilogue::apply(float* block, int64_t rows, int64_t columns, int64_t stride) const {
+void BoundEpilogue::apply(float* block, int64_t row, int64_t column, int64_t rows, int64_t columns,
+                          int64_t stride) const {
   constexpr int64_t kShortRow = 128;
   Scratch scratch;
   executor_.begin(scratch);
-  const int64_t offset = block - result_, length = broadcast_.rowLength();
-  const int64_t firstRow = offset / length, column = offset % length;
+  if (result_) {
+    row = (block - result_) / broadcast_.rowLength();
+    column = (block - result_) % broadcast_.rowLength();
+  }
   const int64_t rowsAtOnce =
       columns < kShortRow ? std::max<int64_t>(1, executor_.tile() / columns) : 1;
   if (rowsAtOnce > 1 && rows > 1) {
     for (int64_t i = 0; i < rows; i += rowsAtOnce)
-      applyShortRows(scratch, block + i * stride, firstRow + i, column,
-                     std::min(rowsAtOnce, rows - i), columns, stride);
+      applyShortRows(scratch, block + i * stride, row + i, column, std::min(rowsAtOnce, rows - i),
+                     columns, stride);
   } else {
     for (int64_t i = 0; i < rows; ++i)
-      applyRow(scratch, block + i * stride, firstRow + i, column, columns);
+      applyRow(scratch, block + i * stride, row + i, column, columns);
   }
 }
 

@@ -34,26 +34,28 @@ class EpilogueProgram {
 
 // One launch of it. `result` is the whole contiguous output as the post hook's blocks address it
 // (rows of its last dimension); operands broadcast to its shape. Throws Error when they do not.
-// Lives on the launching thread's stack and is shared by the workers.
+// Blocks of a result that is not f32 are computed elsewhere and stored by the kernel. Lives on the
+// launching thread's stack and is shared by the workers.
 class BoundEpilogue {
  public:
   BoundEpilogue(const EpilogueProgram& program, std::span<const TensorArg> operands,
                 const TensorArg& result);
 
-  // For Epilogue::post, with a BoundEpilogue as context. Where the block lies is told from its
-  // address, so batches of matrices work too.
+  // For Epilogue::post, with a BoundEpilogue as context. Where the block of an f32 result lies is
+  // told from its address, so batches of matrices work too.
   static void post(void* context, float* block, int64_t row, int64_t column, int64_t rows,
                    int64_t columns, int64_t stride);
 
  private:
-  void apply(float* block, int64_t rows, int64_t columns, int64_t stride) const;
+  void apply(float* block, int64_t row, int64_t column, int64_t rows, int64_t columns,
+             int64_t stride) const;
   void applyRow(Scratch& scratch, float* values, int64_t row, int64_t column,
                 int64_t columns) const;
   void applyShortRows(Scratch& scratch, float* block, int64_t row, int64_t column, int64_t rows,
                       int64_t columns, int64_t stride) const;
 
   const Executor& executor_;
-  const float* result_;
+  const float* result_;  // null: not f32
   Broadcast broadcast_;
 };
 

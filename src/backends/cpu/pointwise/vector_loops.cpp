@@ -7,8 +7,8 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/bf16-inl.h"
 #include "backends/cpu/simd/vmath-inl.h"
-#include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::pointwise::HWY_NAMESPACE {
@@ -115,7 +115,7 @@ void convertLoop(const TileArgs& args) {
 }
 
 template <class From>
-HWY_INLINE VF32 widened(F32 d, hn::Vec<hn::Rebind<From, F32>> v) {
+HWY_INLINE VF32 converted(F32 d, hn::Vec<hn::Rebind<From, F32>> v) {
   const hn::RebindToSigned<F32> integers;
   if constexpr (sizeof(From) == 4) {
     return hn::ConvertTo(d, v);
@@ -126,7 +126,7 @@ HWY_INLINE VF32 widened(F32 d, hn::Vec<hn::Rebind<From, F32>> v) {
 
 // From 8-bit integers and i32.
 template <class From>
-void widenLoop(const TileArgs& args) {
+void integerLoop(const TileArgs& args) {
   const F32 d;
   const hn::Rebind<From, F32> narrow;
   const size_t lanes = hn::Lanes(d), count = args.count;
@@ -134,16 +134,38 @@ void widenLoop(const TileArgs& args) {
   float* out = static_cast<float*>(args.out);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    hn::StoreU(widened<From>(d, hn::LoadU(narrow, from + i * args.a.step)), d, out + i);
+    hn::StoreU(converted<From>(d, hn::LoadU(narrow, from + i * args.a.step)), d, out + i);
   if (i == count) return;
   const size_t n = count - i;
-  storeFirst(widened<From>(d, loadFirst(narrow, from + i * args.a.step, n)), d, out + i, n);
+  storeFirst(converted<From>(d, loadFirst(narrow, from + i * args.a.step, n)), d, out + i, n);
+}
+
+// Between f32 and bf16.
+template <class From, class To>
+void bf16Loop(const TileArgs& args) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d), count = args.count;
+  const From* from = static_cast<const From*>(args.a.data);
+  To* out = static_cast<To*>(args.out);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) storeF32(loadF32(d, from + i * args.a.step), d, out + i);
+  if (i == count) return;
+  const size_t n = count - i;
+  storeFirstF32(loadFirstF32(d, from + i * args.a.step, n), d, out + i, n);
+}
+
+TileFunction widening(DataType type) {
+  return type == DataType::kBF16 ? bf16Loop<BFloat16, float> : nullptr;
+}
+
+TileFunction narrowing(DataType type) {
+  return type == DataType::kBF16 ? bf16Loop<float, BFloat16> : nullptr;
 }
 
 TileFunction conversionFrom(DataType type) {
-  if (type == DataType::kU8) return widenLoop<uint8_t>;
-  if (type == DataType::kI8) return widenLoop<int8_t>;
-  return type == DataType::kI32 ? widenLoop<int32_t> : nullptr;
+  if (type == DataType::kU8) return integerLoop<uint8_t>;
+  if (type == DataType::kI8) return integerLoop<int8_t>;
+  return type == DataType::kI32 ? integerLoop<int32_t> : nullptr;
 }
 
 TileFunction conversionTo(DataType type) {
@@ -270,12 +292,16 @@ namespace camshaft::cpu::pointwise {
 HWY_EXPORT(loopOf);
 HWY_EXPORT(conversionTo);
 HWY_EXPORT(conversionFrom);
+HWY_EXPORT(widening);
+HWY_EXPORT(narrowing);
 
 TileFunction vectorLoop(const Instruction& instruction) {
   if (instruction.op == Opcode::kConvert && instruction.from == DataType::kF32)
     return HWY_DYNAMIC_DISPATCH(conversionTo)(instruction.type);
   if (instruction.op == Opcode::kConvert && instruction.type == DataType::kF32)
     return HWY_DYNAMIC_DISPATCH(conversionFrom)(instruction.from);
+  if (instruction.op == Opcode::kWiden) return HWY_DYNAMIC_DISPATCH(widening)(instruction.from);
+  if (instruction.op == Opcode::kNarrow) return HWY_DYNAMIC_DISPATCH(narrowing)(instruction.type);
   if (instruction.type != DataType::kF32) return nullptr;
   return HWY_DYNAMIC_DISPATCH(loopOf)(instruction.op);
 }

@@ -66,7 +66,7 @@ struct Pooling {
                    const TapRange& columns, T* to) const {
     const int64_t channels = pixels * in.channels;
     if (rows.count() == 0 || columns.count() == 0) {
-      std::fill(to, to + channels, T(0));
+      std::fill(to, to + channels, T{});
       return;
     }
     const int64_t r = vertical().start(row) + rows.begin * vertical().dilation,
@@ -76,7 +76,7 @@ struct Pooling {
                              .columns = columns.count(),
                              .rowStride = vertical().dilation * in.width * in.channels,
                              .columnStride = horizontal().dilation * in.channels};
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (!std::is_integral_v<T>) {
       if (params.average) return averageOverChannels(taps, channels, factorOf(rows, columns), to);
     }
     maxOverChannels(taps, channels, to);
@@ -128,7 +128,9 @@ bool fitsShapes(const PoolParams& params, const LaunchArgs& args) {
 }
 
 bool fits(const void* state, const LaunchArgs& args) {
-  return hasF32Operands(args, 1) && fitsShapes(*static_cast<const PoolParams*>(state), args);
+  const auto& params = *static_cast<const PoolParams*>(state);
+  return hasF32OrBf16Operands(args) && (params.channelsLast || !isBf16(args.inputs[0])) &&
+         fitsShapes(params, args);
 }
 
 bool fitsBytes(const void* state, const LaunchArgs& args) {
@@ -151,8 +153,8 @@ void poolRows(const Pooling<T>& pooling, ThreadPool* threads) {
 }
 
 template <class T>
-void launchBytesOf(const PoolParams& params, const TensorArg& x, const TensorArg& y,
-                   ThreadPool* threads) {
+void poolPixels(const PoolParams& params, const TensorArg& x, const TensorArg& y,
+                ThreadPool* threads) {
   poolRows(Pooling<T>{params, Image(x, params), Image(y, params), x.as<T>(), y.as<T>()}, threads);
 }
 
@@ -162,9 +164,9 @@ void launchBytes(const void* state, const LaunchArgs& args) {
   requireAxis(x, params.spatialRank + 1);
   if (y.count() == 0) return;
   if (x.type == DataType::kU8)
-    launchBytesOf<uint8_t>(params, x, y, args.threads);
+    poolPixels<uint8_t>(params, x, y, args.threads);
   else
-    launchBytesOf<int8_t>(params, x, y, args.threads);
+    poolPixels<int8_t>(params, x, y, args.threads);
 }
 
 void launch(const void* state, const LaunchArgs& args) {
@@ -173,9 +175,10 @@ void launch(const void* state, const LaunchArgs& args) {
   const TensorArg& y = args.outputs[0];
   requireAxis(x, params.spatialRank + 1);
   if (y.count() == 0) return;
+  if (params.channelsLast)
+    return (isBf16(x) ? poolPixels<BFloat16> : poolPixels<float>)(params, x, y, args.threads);
   const Pooling<float> pooling{params, Image(x, params), Image(y, params), x.as<float>(),
                                y.as<float>()};
-  if (params.channelsLast) return poolRows(pooling, args.threads);
   const int64_t height = pooling.out.height;
   const double taps = static_cast<double>(params.windows[0].kernel * params.windows[1].kernel);
   const double work = taps * static_cast<double>(pooling.out.width) + 16;

@@ -10,8 +10,10 @@ namespace camshaft::cpu::pool {
 namespace {
 
 Verdict supports(const Node& node, const BuildContext&) {
-  if (Verdict verdict = acceptsPlainF32(node, &ops::Pool); !verdict) return verdict;
+  if (Verdict verdict = acceptsPlainF32OrBf16(node, &ops::Pool); !verdict) return verdict;
   const auto& attrs = node.as<PoolAttrs>();
+  if (node.inputs[0]->dataType() == DataType::kBF16 && !attrs.channelsLast)
+    return Verdict::no("pools bf16 with channels last");
   if (attrs.kind == PoolKind::kLp) return Verdict::no("no Lp pooling");
   if (node.outputs.size() > 1) return Verdict::no("gives no indices");
   if (attrs.kernel.size() > 2) return Verdict::no("only one or two spatial dimensions");

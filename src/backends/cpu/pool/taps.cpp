@@ -5,7 +5,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#include "backends/cpu/simd/vector-inl.h"
+#include "backends/cpu/simd/bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::pool::HWY_NAMESPACE {
@@ -26,57 +26,57 @@ struct SumOf {
 };
 
 // Two vectors of channels through all taps.
-template <class Join>
-HWY_INLINE void twoVectors(const WindowTaps<float>& taps, VF32& v0, VF32& v1) {
+template <class Join, class T>
+HWY_INLINE void twoVectors(const WindowTaps<T>& taps, VF32& v0, VF32& v1) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
-  v0 = hn::LoadU(d, taps.x);
-  v1 = hn::LoadU(d, taps.x + lanes);
+  v0 = loadF32(d, taps.x);
+  v1 = loadF32(d, taps.x + lanes);
   for (int64_t i = 0; i < taps.rows; ++i) {
     for (int64_t j = i == 0 ? 1 : 0; j < taps.columns; ++j) {
-      const float* x = taps.x + i * taps.rowStride + j * taps.columnStride;
-      v0 = Join::join(v0, hn::LoadU(d, x));
-      v1 = Join::join(v1, hn::LoadU(d, x + lanes));
+      const T* x = taps.x + i * taps.rowStride + j * taps.columnStride;
+      v0 = Join::join(v0, loadF32(d, x));
+      v1 = Join::join(v1, loadF32(d, x + lanes));
     }
   }
 }
 
-template <class Join>
-HWY_INLINE VF32 oneVector(const WindowTaps<float>& taps, size_t n) {
+template <class Join, class T>
+HWY_INLINE VF32 oneVector(const WindowTaps<T>& taps, size_t n) {
   const F32 d;
   const bool whole = n == hn::Lanes(d);
-  VF32 v = whole ? hn::LoadU(d, taps.x) : loadFirst(d, taps.x, n);
+  VF32 v = whole ? loadF32(d, taps.x) : loadFirstF32(d, taps.x, n);
   for (int64_t i = 0; i < taps.rows; ++i) {
     for (int64_t j = i == 0 ? 1 : 0; j < taps.columns; ++j) {
-      const float* x = taps.x + i * taps.rowStride + j * taps.columnStride;
-      v = Join::join(v, whole ? hn::LoadU(d, x) : loadFirst(d, x, n));
+      const T* x = taps.x + i * taps.rowStride + j * taps.columnStride;
+      v = Join::join(v, whole ? loadF32(d, x) : loadFirstF32(d, x, n));
     }
   }
   return v;
 }
 
-template <class Join>
-HWY_INLINE void overChannels(WindowTaps<float> taps, size_t channels, float factor, float* y) {
+template <class Join, class T>
+HWY_INLINE void overChannels(WindowTaps<T> taps, size_t channels, float factor, T* y) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   const VF32 times = hn::Set(d, factor);
-  const float* first = taps.x;
+  const T* first = taps.x;
   size_t c = 0;
   for (; c + 2 * lanes <= channels; c += 2 * lanes) {
     taps.x = first + c;
     VF32 v0, v1;
     twoVectors<Join>(taps, v0, v1);
-    hn::StoreU(hn::Mul(v0, times), d, y + c);
-    hn::StoreU(hn::Mul(v1, times), d, y + c + lanes);
+    storeF32(hn::Mul(v0, times), d, y + c);
+    storeF32(hn::Mul(v1, times), d, y + c + lanes);
   }
   for (; c < channels; c += lanes) {
     taps.x = first + c;
     const size_t n = channels - c < lanes ? channels - c : lanes;
     const VF32 v = hn::Mul(oneVector<Join>(taps, n), times);
     if (n == lanes)
-      hn::StoreU(v, d, y + c);
+      storeF32(v, d, y + c);
     else
-      storeFirst(v, d, y + c, n);
+      storeFirstF32(v, d, y + c, n);
   }
 }
 
@@ -84,6 +84,13 @@ void maxChannels(const WindowTaps<float>& taps, int64_t channels, float* y) {
   overChannels<MaxOf>(taps, static_cast<size_t>(channels), 1.0f, y);
 }
 void averageChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y) {
+  overChannels<SumOf>(taps, static_cast<size_t>(channels), factor, y);
+}
+void maxBf16Channels(const WindowTaps<BFloat16>& taps, int64_t channels, BFloat16* y) {
+  overChannels<MaxOf>(taps, static_cast<size_t>(channels), 1.0f, y);
+}
+void averageBf16Channels(const WindowTaps<BFloat16>& taps, int64_t channels, float factor,
+                         BFloat16* y) {
   overChannels<SumOf>(taps, static_cast<size_t>(channels), factor, y);
 }
 
@@ -143,6 +150,8 @@ HWY_EXPORT(maxChannels);
 HWY_EXPORT(averageChannels);
 HWY_EXPORT(maxUnsigned);
 HWY_EXPORT(maxSigned);
+HWY_EXPORT(maxBf16Channels);
+HWY_EXPORT(averageBf16Channels);
 HWY_EXPORT(maxRow);
 HWY_EXPORT(addRow);
 
@@ -155,8 +164,15 @@ void maxOverChannels(const WindowTaps<uint8_t>& taps, int64_t channels, uint8_t*
 void maxOverChannels(const WindowTaps<int8_t>& taps, int64_t channels, int8_t* y) {
   HWY_DYNAMIC_DISPATCH(maxSigned)(taps, channels, y);
 }
+void maxOverChannels(const WindowTaps<BFloat16>& taps, int64_t channels, BFloat16* y) {
+  HWY_DYNAMIC_DISPATCH(maxBf16Channels)(taps, channels, y);
+}
 void averageOverChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y) {
   HWY_DYNAMIC_DISPATCH(averageChannels)(taps, channels, factor, y);
+}
+void averageOverChannels(const WindowTaps<BFloat16>& taps, int64_t channels, float factor,
+                         BFloat16* y) {
+  HWY_DYNAMIC_DISPATCH(averageBf16Channels)(taps, channels, factor, y);
 }
 void maxInto(float* y, const float* x, int64_t stride, int64_t count) {
   HWY_DYNAMIC_DISPATCH(maxRow)(y, x, stride, count);

@@ -1,10 +1,12 @@
-// Max and average of taps, in f32, and max of bytes. Of NaN and numbers the number is the maximum.
+// Max and average of taps, in f32 or of bf16, and max of bytes. Of NaN and numbers the number is the
+// maximum.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "backends/cpu/pool/params.h"
+#include "support/half.h"
 
 namespace camshaft::cpu::pool {
 
@@ -36,7 +38,10 @@ struct WindowTaps {
 void maxOverChannels(const WindowTaps<float>& taps, int64_t channels, float* y);
 void maxOverChannels(const WindowTaps<uint8_t>& taps, int64_t channels, uint8_t* y);
 void maxOverChannels(const WindowTaps<int8_t>& taps, int64_t channels, int8_t* y);
+void maxOverChannels(const WindowTaps<BFloat16>& taps, int64_t channels, BFloat16* y);
 void averageOverChannels(const WindowTaps<float>& taps, int64_t channels, float factor, float* y);
+void averageOverChannels(const WindowTaps<BFloat16>& taps, int64_t channels, float factor,
+                         BFloat16* y);
 
 // y[i] = max(y[i], x[i*stride]) and y[i] += x[i*stride].
 void maxInto(float* y, const float* x, int64_t stride, int64_t count);

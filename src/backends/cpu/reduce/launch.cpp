@@ -7,6 +7,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/reduce/params.h"
 #include "backends/cpu/reduce/rows.h"
+#include "backends/cpu/rows_in_f32.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::reduce {
@@ -63,25 +64,57 @@ Problem problemOf(const TensorArg& x, uint32_t axes) {
   return problem;
 }
 
-// Each result is made of rows of the input.
-void reduceRows(const Problem& problem, Kind kind, const float* x, float* y, ThreadPool* pool) {
+double partOfRow(Kind kind, const float* x, int64_t count) { return reduceRow(kind, x, count); }
+double partOfRow(Kind kind, const BFloat16* x, int64_t count) {
+  float values[kLongestBf16Row];
+  double total = identityOf(kind);
+  for (int64_t i = 0; i < count; i += kLongestBf16Row) {
+    const int64_t part = std::min(kLongestBf16Row, count - i);
+    widenRow(x + i, part, values);
+    total = combine(kind, total, reduceRow(kind, values, part));
+  }
+  return total;
+}
+
+void addColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t columns,
+                double* totals) {
+  for (int64_t row = 0; row < rows; row += kStepsInF32)
+    reduceColumns(kind, x + row * stride, std::min(kStepsInF32, rows - row), stride, columns,
+                  totals);
+}
+void addColumns(Kind kind, const BFloat16* x, int64_t rows, int64_t stride, int64_t columns,
+                double* totals) {
+  constexpr int64_t kRows = 64;
+  float values[kRows * kColumnBlock];
+  for (int64_t row = 0; row < rows; row += kRows) {
+    const int64_t count = std::min(kRows, rows - row);
+    for (int64_t i = 0; i < count; ++i)
+      widenRow(x + (row + i) * stride, columns, values + i * columns);
+    reduceColumns(kind, values, count, columns, columns, totals);
+  }
+}
+
+// Each result is made of rows of the input. T is f32 or bf16.
+template <class T>
+void reduceRows(const Problem& problem, Kind kind, const T* x, T* y, ThreadPool* pool) {
   const Group& reduced = problem.reduced;
   const int64_t length = reduced.dims[0], rows = reduced.count(1), count = reduced.count();
   parallelItems(pool, problem.kept.count(), static_cast<double>(count) / 2 + 8,
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
-                    const float* from = x + problem.kept.offset(i);
+                    const T* from = x + problem.kept.offset(i);
                     double total = identityOf(kind);
                     for (int64_t row = 0; row < rows; ++row)
                       total = combine(kind, total,
-                                      reduceRow(kind, from + reduced.offset(row, 1), length));
-                    y[i] = static_cast<float>(finish(kind, total, count));
+                                      partOfRow(kind, from + reduced.offset(row, 1), length));
+                    y[i] = T(static_cast<float>(finish(kind, total, count)));
                   }
                 });
 }
 
 // Neighbouring results are made of neighbouring columns.
-void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, ThreadPool* pool) {
+template <class T>
+void reduceInner(const Problem& problem, Kind kind, const T* x, T* y, ThreadPool* pool) {
   const Group& kept = problem.kept;
   const Group& reduced = problem.reduced;
   const int64_t inner = kept.dims[0], outer = kept.count(1), count = reduced.count();
@@ -98,21 +131,19 @@ void reduceInner(const Problem& problem, Kind kind, const float* x, float* y, Th
     double totals[kColumnBlock];
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t column = unit % blocks * width, columns = std::min(width, inner - column);
-      const float* from = x + kept.offset(unit / blocks, 1) + column;
+      const T* from = x + kept.offset(unit / blocks, 1) + column;
       std::fill(totals, totals + columns, identityOf(kind));
       for (int64_t repeat = 0; repeat < repeats; ++repeat)
-        for (int64_t row = 0; row < rows; row += kStepsInF32)
-          reduceColumns(kind, from + reduced.offset(repeat, 1) + row * stride,
-                        std::min(kStepsInF32, rows - row), stride, columns, totals);
-      float* to = y + unit / blocks * inner + column;
+        addColumns(kind, from + reduced.offset(repeat, 1), rows, stride, columns, totals);
+      T* to = y + unit / blocks * inner + column;
       for (int64_t c = 0; c < columns; ++c)
-        to[c] = static_cast<float>(finish(kind, totals[c], count));
+        to[c] = T(static_cast<float>(finish(kind, totals[c], count)));
     }
   });
 }
 
 bool fitsReduce(const void* state, const LaunchArgs& args) {
-  if (!hasF32Operands(args, 1)) return false;
+  if (!hasF32OrBf16Operands(args)) return false;
   const uint32_t axes = static_cast<const ReduceParams*>(state)->axes;
   int64_t results = 1;
   for (int i = 0; i < args.inputs[0].rank; ++i)
@@ -120,22 +151,28 @@ bool fitsReduce(const void* state, const LaunchArgs& args) {
   return args.outputs[0].count() == results;
 }
 
-void launchReduce(const void* state, const LaunchArgs& args) {
-  const auto& params = *static_cast<const ReduceParams*>(state);
+template <class T>
+void reduceTensor(const ReduceParams& params, const LaunchArgs& args) {
   const TensorArg& x = args.inputs[0];
-  float* y = args.outputs[0].as<float>();
+  T* y = args.outputs[0].as<T>();
   const int64_t results = args.outputs[0].count();
   if (results == 0) return;
   if (x.count() == 0) {
-    std::fill(y, y + results, static_cast<float>(finish(params.kind, identityOf(params.kind), 0)));
+    std::fill(y, y + results,
+              T(static_cast<float>(finish(params.kind, identityOf(params.kind), 0))));
     return;
   }
   Problem problem = problemOf(x, params.axes);
   if (problem.kept.rank + problem.reduced.rank == 0) problem.kept.addOuter(1, 1, false);
   if (problem.endsReduced)
-    reduceRows(problem, params.kind, x.as<float>(), y, args.threads);
+    reduceRows(problem, params.kind, x.as<const T>(), y, args.threads);
   else
-    reduceInner(problem, params.kind, x.as<float>(), y, args.threads);
+    reduceInner(problem, params.kind, x.as<const T>(), y, args.threads);
+}
+
+void launchReduce(const void* state, const LaunchArgs& args) {
+  const auto& params = *static_cast<const ReduceParams*>(state);
+  (isBf16(args.inputs[0]) ? reduceTensor<BFloat16> : reduceTensor<float>)(params, args);
 }
 
 // Position of the first (or last) best element; a NaN in front wins, later ones do not count.

@@ -9,7 +9,7 @@ namespace camshaft::cpu::reduce {
 namespace {
 
 Verdict supportsReduce(const Node& node, const BuildContext&) {
-  if (Verdict verdict = acceptsPlainF32(node, &ops::Reduce); !verdict) return verdict;
+  if (Verdict verdict = acceptsPlainF32OrBf16(node, &ops::Reduce); !verdict) return verdict;
   if (node.as<ReduceAttrs>().kind == ReduceKind::kLogSumExp) return Verdict::no("no log-sum-exp");
   return Verdict::yes();
 }

@@ -3,6 +3,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/rows_in_f32.h"
 #include "backends/cpu/softmax/params.h"
 #include "backends/cpu/softmax/rows.h"
 
@@ -12,16 +13,18 @@ namespace {
 
 constexpr double kWorkPerElement = 10;
 
-bool fits(const void*, const LaunchArgs& args) {
-  return hasF32Operands(args, 1) && sameSizes(args.inputs[0], args.outputs[0]);
+bool fits(const void* state, const LaunchArgs& args) {
+  if (!hasF32OrBf16Operands(args)) return false;
+  const TensorArg& x = args.inputs[0];
+  const int axis = static_cast<const SoftmaxParams*>(state)->axis;
+  const bool isRow = axis + 1 == x.rank && x.dims[axis] <= kLongestBf16Row;
+  return sameSizes(x, args.outputs[0]) && (isRow || isF32(x));
 }
 
 void launch(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const SoftmaxParams*>(state);
   const TensorArg& x = args.inputs[0];
   requireAxis(x, params.axis);
-  const float* from = x.as<float>();
-  float* to = args.outputs[0].as<float>();
   if (x.count() == 0) return;
   const bool logarithm = params.logarithm != 0;
   const int64_t size = x.dims[params.axis];
@@ -32,11 +35,13 @@ void launch(const void* state, const LaunchArgs& args) {
   const double work = kWorkPerElement * static_cast<double>(size);
   if (inner == 1) {
     parallelItems(args.threads, outer, work, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        softmaxRow(from + i * size, to + i * size, size, logarithm);
+      forRows(x, args.outputs[0], size, begin, end,
+              [&](const float* from, float* to) { softmaxRow(from, to, size, logarithm); });
     });
     return;
   }
+  const float* from = x.as<float>();
+  float* to = args.outputs[0].as<float>();
   const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
   parallelItems(args.threads, outer * blocks, work * kColumnBlock, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {

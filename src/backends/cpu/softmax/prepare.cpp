@@ -9,8 +9,12 @@ namespace camshaft::cpu::softmax {
 namespace {
 
 Verdict supports(const Node& node, const BuildContext&) {
-  if (Verdict verdict = acceptsPlainF32(node, &ops::Softmax); !verdict) return verdict;
-  if (node.as<SoftmaxAttrs>().kind == SoftmaxKind::kHardmax) return Verdict::no("no hardmax");
+  if (Verdict verdict = acceptsPlainF32OrBf16(node, &ops::Softmax); !verdict) return verdict;
+  const auto& attrs = node.as<SoftmaxAttrs>();
+  if (attrs.kind == SoftmaxKind::kHardmax) return Verdict::no("no hardmax");
+  const Shape& x = node.inputs[0]->shape();
+  const bool isRow = attrs.axis + 1 == static_cast<int64_t>(x.size()) && isShortRow({x.back()});
+  if (node.inputs[0]->dataType() == DataType::kBF16 && !isRow) return Verdict::no(kLongRow);
   return Verdict::yes();
 }
 

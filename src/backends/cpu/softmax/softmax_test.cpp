@@ -26,7 +26,7 @@ TEST(Softmax, SaysWhatItDoesNotDo) {
       refusalsOf("graph g(%x: f32[9]) { %y = Softmax(%x) {axis = 0, kind = hardmax} return %y }"),
       "cpu/softmax_f32: no hardmax");
   EXPECT_EQ(refusalsOf("graph g(%x: f16[9]) { %y = Softmax(%x) {axis = 0} return %y }"),
-            "cpu/softmax_f32: only f32");
+            "cpu/softmax_f32: only f32 and bf16");
 }
 
 }  // namespace

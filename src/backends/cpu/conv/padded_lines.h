@@ -1,0 +1,30 @@
+// Images of few channels, padded, in bf16: there the part of a patch that lies in a line of the image
+// is one run of kernel width times channels, and a patch as many runs as the kernel is high.
+#pragma once
+
+#include "backends/cpu/conv/algorithms.h"
+
+namespace camshaft::cpu {
+
+class PaddedLines {
+ public:
+  PaddedLines(const ConvShape& shape, const ConvExtent& extent, float* memory);
+  static bool supports(const ConvShape& shape);
+
+  int64_t floats() const;  // of memory
+  void fill(const ConvCall& call);
+  // The patches of `count` output pixels as a panel of the product (gemm/bf16_tile.h).
+  void pack(int64_t pixel, int64_t count, uint16_t* panel) const;
+
+ private:
+  template <class T>
+  void fillLine(const T* input, int64_t line, uint16_t* to) const;
+
+  const ConvShape& shape_;
+  const ConvExtent& extent_;
+  const int64_t outHeight_, outWidth_;
+  const int64_t lines_, pitch_;  // of an image, and halves between them
+  uint16_t* const halves_;
+};
+
+}  // namespace camshaft::cpu

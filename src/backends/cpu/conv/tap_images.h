@@ -1,0 +1,40 @@
+// Images from which a product reads the taps of a convolution where they lie (Bf16Rows), for units
+// that read rows in place.
+//
+// The padded image in bf16, its channels filled up to whole steps. A stride of s takes it apart into
+// s x s images of every s-th line and place. So the patches of neighbouring output pixels are
+// neighbours themselves, at the same distance for every tap, also across the ends of lines, where
+// results are computed that nobody wants: as many per line as the kernel is wider than the stride.
+#pragma once
+
+#include <vector>
+
+#include "backends/cpu/conv/algorithms.h"
+#include "backends/cpu/gemm/bf16_gemm.h"
+
+namespace camshaft::cpu {
+
+class TapImages {
+ public:
+  TapImages(const ConvShape& shape, const ConvExtent& extent);
+
+  int64_t floats() const;  // of memory
+  // Rows of the product, with those nobody wants.
+  int64_t rows() const;
+  // Fills the memory, 64-byte aligned, from the convolution's input.
+  Bf16Rows fill(const ConvCall& call, float* memory) const;
+
+ private:
+  template <class T>
+  void fillLine(const T* input, int64_t line, uint16_t* to) const;
+
+  const ConvShape& shape_;
+  const ConvExtent& extent_;
+  int64_t depth_;                 // channels, whole steps of them
+  int64_t outHeight_, outWidth_;  // of the convolution
+  int64_t lines_, pitch_;         // of an image
+  std::vector<int64_t> parts_;    // of stride x stride the images that taps read
+  std::vector<int64_t> taps_;     // halves from the beginning of a patch
+};
+
+}  // namespace camshaft::cpu

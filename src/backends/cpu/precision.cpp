@@ -1,0 +1,82 @@
+#include "backends/cpu/precision.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/rows_in_f32.h"
+#include "ops/conv.h"
+#include "ops/gemm.h"
+#include "ops/norm.h"
+#include "ops/ops.h"
+#include "ops/pool.h"
+#include "ops/reduce.h"
+#include "ops/sample.h"
+#include "ops/softmax.h"
+
+namespace camshaft::cpu {
+namespace {
+
+// Layouts are not chosen yet: images will have their channels last.
+bool isTakenConv(const Node& node) {
+  const auto& attrs = node.as<ConvAttrs>();
+  const Shape& weights = node.inputs[1]->shape();
+  const auto isNegative = [](int64_t pad) { return pad < 0; };
+  return node.inputs[1]->isConstant() && (weights.size() == 3 || weights.size() == 4) &&
+         attrs.groups == 1 && std::ranges::none_of(attrs.padsBegin, isNegative) &&
+         std::ranges::none_of(attrs.padsEnd, isNegative);
+}
+
+bool isTakenProduct(const Node& node) {
+  const Value& b = *node.inputs[1];
+  return b.isConstant() && !node.as<MatMulAttrs>().transposeA &&
+         std::all_of(b.shape().begin(), b.shape().end() - 2,
+                     [](const Dim& dim) { return dim.isConstant(1); });
+}
+
+bool isTakenPool(const Node& node) {
+  const auto& attrs = node.as<PoolAttrs>();
+  return attrs.kind != PoolKind::kLp && node.outputs.size() == 1 && attrs.kernel.size() <= 2;
+}
+
+bool isShort(const Shape& x, int64_t axis) {
+  const Dim size = numElements(Shape(x.begin() + axis, x.end()));
+  return size.isConstant() && size.value() <= kLongestBf16Row;
+}
+
+bool isTakenSoftmax(const Node& node) {
+  const auto& attrs = node.as<SoftmaxAttrs>();
+  const Shape& x = node.inputs[0]->shape();
+  return attrs.kind != SoftmaxKind::kHardmax && attrs.axis + 1 == static_cast<int64_t>(x.size()) &&
+         isShort(x, attrs.axis);
+}
+
+// Kernels that move elements whatever they are.
+constexpr Op kMoves[] = {&ops::Identity, &ops::Transpose,      &ops::Reshape,
+                         &ops::Expand,   &ops::Slice,          &ops::Concat,
+                         &ops::Pad,      &ops::Tile,           &ops::Gather,
+                         &ops::GatherND, &ops::GatherElements, &ops::Shape};
+
+}  // namespace
+
+Bf16Gain bf16Gain() {
+  if (!hasBf16Gemm()) return Bf16Gain::kNothing;
+  const char* asked = std::getenv("CAMSHAFT_TEST_BF16_TENSORS");
+  return bf16UsesTiles() || (asked && *asked == '1') ? Bf16Gain::kTensors : Bf16Gain::kProducts;
+}
+
+bool worksInBf16(const Node& node) {
+  if (node.op == &ops::Pointwise || std::ranges::count(kMoves, node.op) > 0) return true;
+  if (node.op == &ops::Conv) return isTakenConv(node);
+  if (node.op == &ops::MatMul) return isTakenProduct(node);
+  if (node.op == &ops::Pool) return isTakenPool(node);
+  if (node.op == &ops::Softmax) return isTakenSoftmax(node);
+  if (node.op == &ops::LayerNorm)
+    return isShort(node.inputs[0]->shape(), node.as<LayerNormAttrs>().axis);
+  if (node.op == &ops::Reduce) return node.as<ReduceAttrs>().kind != ReduceKind::kLogSumExp;
+  if (node.op == &ops::Resize) return node.as<ResizeAttrs>().mode == ResizeMode::kNearest;
+  return false;
+}
+
+}  // namespace camshaft::cpu

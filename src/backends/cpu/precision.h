@@ -1,0 +1,17 @@
+// Build half: which nodes the CPU computes in 16 bits, where the build allows it.
+#pragma once
+
+#include "backend/kernel.h"
+#include "ir/graph.h"
+
+namespace camshaft::cpu {
+
+// Tensors are stored in bf16 where AMX reads them in place; elsewhere, as measured on Neoverse V1,
+// converting costs more than their size. CAMSHAFT_TEST_BF16_TENSORS=1 stores them wherever bf16
+// products are, for tests.
+Bf16Gain bf16Gain();
+
+// Whether there is a kernel for the node's f32 work in bf16.
+bool worksInBf16(const Node& node);
+
+}  // namespace camshaft::cpu

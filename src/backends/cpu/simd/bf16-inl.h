@@ -1,0 +1,90 @@
+// Vectors of f32 from and to memory that holds f32 or bf16, for code inside HWY_NAMESPACE.
+
+#include "backends/cpu/simd/vector-inl.h"
+#include "support/half.h"
+
+#if defined(CAMSHAFT_CPU_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CAMSHAFT_CPU_BF16_INL_H_
+#undef CAMSHAFT_CPU_BF16_INL_H_
+#else
+#define CAMSHAFT_CPU_BF16_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+template <class D>
+HWY_INLINE hn::Vec<D> widened(D d, hn::Vec<hn::Rebind<uint16_t, D>> halves) {
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<D>(), halves)));
+}
+
+// Rounded to nearest, ties to even, as BFloat16 does.
+template <class D>
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowed(D, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> bits;
+  const hn::RebindToSigned<D> integers;
+  const auto all = hn::BitCast(bits, v);
+  const auto high = hn::ShiftRight<16>(all);
+  const auto isOdd = hn::And(high, hn::Set(bits, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(all, hn::Add(isOdd, hn::Set(bits, 0x7fff))));
+  const auto quiet = hn::Or(high, hn::Set(bits, 0x40));
+  const auto chosen = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(v)), quiet, rounded);
+  return hn::DemoteTo(hn::Rebind<uint16_t, D>(), hn::BitCast(integers, chosen));
+}
+
+// The same for code that runs only where hasBf16Gemm(): those CPUs have an instruction for it.
+template <class D>
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowedByUnit(D d, hn::Vec<D> v) {
+#if HWY_ARCH_X86
+  if constexpr (hn::MaxLanes(D()) == 16) {
+    hn::Vec<hn::Rebind<uint16_t, D>> out;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(out.raw) : "v"(v.raw));
+    return out;
+  }
+#endif
+  return narrowed(d, v);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> loadF32(D d, const float* p) {
+  return hn::LoadU(d, p);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> loadF32(D d, const BFloat16* p) {
+  const hn::Rebind<uint16_t, D> halves;
+  return widened(d, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(p)));
+}
+
+template <class D>
+HWY_INLINE void storeF32(hn::Vec<D> v, D d, float* p) {
+  hn::StoreU(v, d, p);
+}
+template <class D>
+HWY_INLINE void storeF32(hn::Vec<D> v, D d, BFloat16* p) {
+  hn::StoreU(narrowed(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p));
+}
+
+// The first n elements alone; the other lanes are zero.
+template <class D>
+HWY_INLINE hn::Vec<D> loadFirstF32(D d, const float* p, size_t n) {
+  return loadFirst(d, p, n);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> loadFirstF32(D d, const BFloat16* p, size_t n) {
+  const hn::Rebind<uint16_t, D> halves;
+  return widened(d, loadFirst(halves, reinterpret_cast<const uint16_t*>(p), n));
+}
+
+template <class D>
+HWY_INLINE void storeFirstF32(hn::Vec<D> v, D d, float* p, size_t n) {
+  storeFirst(v, d, p, n);
+}
+template <class D>
+HWY_INLINE void storeFirstF32(hn::Vec<D> v, D d, BFloat16* p, size_t n) {
+  storeFirst(narrowed(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p), n);
+}
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

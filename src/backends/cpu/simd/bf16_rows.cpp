@@ -1,0 +1,44 @@
+#include "backends/cpu/simd/bf16_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/simd/bf16_rows.cpp"
+#include "backends/cpu/simd/targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "backends/cpu/simd/bf16-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace camshaft::cpu::HWY_NAMESPACE {
+
+template <class From, class To>
+HWY_INLINE void convertRow(const From* from, int64_t count, To* to) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) storeF32(loadF32(d, from + i), d, to + i);
+  if (i == count) return;
+  const size_t rest = static_cast<size_t>(count - i);
+  storeFirstF32(loadFirstF32(d, from + i, rest), d, to + i, rest);
+}
+
+void widen(const BFloat16* from, int64_t count, float* to) { convertRow(from, count, to); }
+void narrow(const float* from, int64_t count, BFloat16* to) { convertRow(from, count, to); }
+
+}  // namespace camshaft::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace camshaft::cpu {
+
+HWY_EXPORT(widen);
+HWY_EXPORT(narrow);
+
+void widenRow(const BFloat16* from, int64_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(widen)(from, count, to);
+}
+void narrowRow(const float* from, int64_t count, BFloat16* to) {
+  HWY_DYNAMIC_DISPATCH(narrow)(from, count, to);
+}
+
+}  // namespace camshaft::cpu
+#endif  // HWY_ONCE
