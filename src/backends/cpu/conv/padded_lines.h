@@ -1,5 +1,5 @@
-// Images of few channels, padded, in bf16: there the part of a patch that lies in a line of the image
-// is one run of kernel width times channels, and a patch as many runs as the kernel is high.
+// Images of few channels, padded, in bf16: the part of a patch that lies in a line of the image is
+// one run there, of kernel width times channels, and a patch as many runs as the kernel is high.
 #pragma once
 
 #include "backends/cpu/conv/algorithms.h"

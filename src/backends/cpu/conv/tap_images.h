@@ -1,8 +1,8 @@
 // Images from which a product reads the taps of a convolution where they lie (Bf16Rows), for units
 // that read rows in place.
 //
-// The padded image in bf16, its channels filled up to whole steps. A stride of s takes it apart into
-// s x s images of every s-th line and place. So the patches of neighbouring output pixels are
+// The padded image in bf16, its channels filled up to whole steps. A stride of s takes it apart
+// into s x s images of every s-th line and place. So the patches of neighbouring output pixels are
 // neighbours themselves, at the same distance for every tap, also across the ends of lines, where
 // results are computed that nobody wants: as many per line as the kernel is wider than the stride.
 #pragma once

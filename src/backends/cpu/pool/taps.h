@@ -1,5 +1,5 @@
-// Max and average of taps, in f32 or of bf16, and max of bytes. Of NaN and numbers the number is the
-// maximum.
+// Max and average of taps, in f32 or of bf16, and max of bytes. Of NaN and numbers the number is
+// the maximum.
 #pragma once
 
 #include <algorithm>
