@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -89,19 +90,23 @@ std::string cpuinfoEntry(std::string_view key) {
   return "";
 }
 
+struct FreeMask {
+  void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
+};
+
 }  // namespace
 
 std::vector<bool> affinityMask() {
   // The kernel refuses masks smaller than its own, so machines past 1024 cores need a larger one.
   for (int capacity = CPU_SETSIZE; capacity <= 64 * CPU_SETSIZE; capacity *= 2) {
-    cpu_set_t* mask = CPU_ALLOC(static_cast<size_t>(capacity));
+    const std::unique_ptr<cpu_set_t, FreeMask> mask(CPU_ALLOC(static_cast<size_t>(capacity)));
     if (!mask) break;
     const size_t size = CPU_ALLOC_SIZE(static_cast<size_t>(capacity));
-    const bool isKnown = sched_getaffinity(0, size, mask) == 0;
-    std::vector<bool> cores(isKnown ? static_cast<size_t>(capacity) : 0);
-    for (size_t core = 0; core < cores.size(); ++core) cores[core] = CPU_ISSET_S(core, size, mask);
-    CPU_FREE(mask);
-    if (isKnown) return cores;
+    if (sched_getaffinity(0, size, mask.get()) != 0) continue;
+    std::vector<bool> cores(static_cast<size_t>(capacity));
+    for (size_t core = 0; core < cores.size(); ++core)
+      cores[core] = CPU_ISSET_S(core, size, mask.get());
+    return cores;
   }
   return std::vector<bool>(std::thread::hardware_concurrency(), true);
 }
