@@ -89,6 +89,7 @@ bool fitsBatched(const void* opaque, const LaunchArgs& args) {
   if (a.rank < 2 || b.rank < 2 || b.type != second || a.dims[a.rank - 1] != b.dims[b.rank - 2] ||
       a.dims[a.rank - 2] != out.dims[out.rank - 2])
     return false;
+  if (out.count() == 0) return true;  // nothing to do, whichever operand is empty
   const Sizes sizes(product.params, args);
   const int64_t rows = volumeOf({sizes.matrices, sizes.m});
   return fitsEpilogue(sizes.product, product.scale, args) &&
