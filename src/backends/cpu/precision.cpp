@@ -5,7 +5,7 @@
 
 #include "backends/cpu/gemm/bf16_gemm.h"
 #include "backends/cpu/gemm/bf16_tile.h"
-#include "backends/cpu/rows_in_f32.h"
+#include "backends/cpu/prepare_common.h"
 #include "ops/conv.h"
 #include "ops/gemm.h"
 #include "ops/norm.h"
@@ -40,10 +40,7 @@ bool isTakenPool(const Node& node) {
   return attrs.kind != PoolKind::kLp && node.outputs.size() == 1 && attrs.kernel.size() <= 2;
 }
 
-bool isShort(const Shape& x, int64_t axis) {
-  const Dim size = numElements(Shape(x.begin() + axis, x.end()));
-  return size.isConstant() && size.value() <= kLongestBf16Row;
-}
+bool isShort(const Shape& x, int64_t axis) { return isShortRow(Shape(x.begin() + axis, x.end())); }
 
 bool isTakenSoftmax(const Node& node) {
   const auto& attrs = node.as<SoftmaxAttrs>();

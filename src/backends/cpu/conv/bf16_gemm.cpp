@@ -169,13 +169,12 @@ void packBf16Conv(const ConvShape& shape, const float* weights, float* packed) {
 }
 
 int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads) {
-#if defined(__x86_64__)
-  if (readsTapsInPlace(shape)) return TapImages(shape, extent).floats();
-#endif
   const int64_t pixels =
       extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
+  if (pixels == 0) return 0;
   const int64_t floats = bf16GemmWorkspaceFloats(pixels, productDepth(shape), threads);
 #if defined(__x86_64__)
+  if (readsTapsInPlace(shape)) return TapImages(shape, extent).floats();
   if (packsLines(shape)) return floats + PaddedLines(shape, extent, nullptr).floats();
 #endif
   return floats;

@@ -59,8 +59,7 @@ struct Bf16Block {
   const uint16_t* packedB = nullptr;
   Bf16Result c;
 };
-// Its workspace holds the rows as panels, best so many. The worker holds a
-// TileScope (bf16_tile.h).
+// Its workspace holds the rows as panels, best so many. The worker holds a TileScope (bf16_tile.h).
 int64_t bf16BlockRows(int64_t k);
 int64_t bf16RowsFloats(int64_t rows, int64_t k);
 void multiplyBf16Block(const Bf16Block& block, PackBf16Panel pack, const Epilogue& epilogue,
