@@ -17,9 +17,10 @@ struct FusionAbilities {
   bool pointwiseNorms = false;
   // Products are cheaper than convolutions of one pixel, and of patches that do not overlap.
   bool pixelProducts = false;
-  // MatMulInteger, ConvInteger, DynamicQuantize and MatMulNBits. Others get them as floating-point
-  // work.
+  // MatMulInteger, ConvInteger and DynamicQuantize. Others get them as floating-point work.
   bool integerProducts = true;
+  // MatMulNBits. Others get its weights unpacked, and a MatMul.
+  bool packedWeights = true;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -31,6 +32,7 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,
                                                    .pixelProducts = true,
-                                                   .integerProducts = false};
+                                                   .integerProducts = false,
+                                                   .packedWeights = false};
 
 }  // namespace camshaft

@@ -176,18 +176,19 @@ bool isKnown(const Value* value) {
                      [](const Value* input) { return !input || isKnown(input); });
 }
 
+// Whether a backend that unpacks weights in its products has one for this node.
+bool hasPackedProduct(const Node& node) {
+  const auto& attrs = node.as<MatMulNBitsAttrs>();
+  return attrs.blockSize % (32 / attrs.bits) == 0 && node.input(0)->dataType() == DataType::kF32 &&
+         node.input(0)->shape().back().isConstant() && isKnown(node.input(1)) &&
+         isKnown(node.input(2)) && (!node.input(3) || isKnown(node.input(3)));
+}
+
 // Whether a backend with integer products has one for this node.
-bool hasKernel(const Node& node) {
+bool hasIntegerKernel(const Node& node) {
   if (node.op == &ops::DynamicQuantize) return true;
   const bool isActivation = !isKnown(node.input(1));
   if (isActivation && node.op != &ops::MatMulInteger) return false;
-  if (node.op == &ops::MatMulNBits) {
-    const auto& attrs = node.as<MatMulNBitsAttrs>();
-    return attrs.blockSize % (32 / attrs.bits) == 0 &&
-           node.input(0)->dataType() == DataType::kF32 &&
-           node.input(0)->shape().back().isConstant() && isKnown(node.input(2)) &&
-           (!node.input(3) || isKnown(node.input(3)));
-  }
   if (node.input(2) && !isOneNumber(*node.input(2))) return false;
   if (node.input(3) && !isKnown(node.input(3))) return false;
   const Shape& weights = node.input(1)->shape();
@@ -201,6 +202,11 @@ bool hasKernel(const Node& node) {
   return attrs.channelsLast && weights.size() <= 4 && isConvolvedAsBytes(weights, attrs.groups);
 }
 
+bool hasKernel(const Node& node, const FusionAbilities& backend) {
+  return node.op == &ops::MatMulNBits ? backend.packedWeights && hasPackedProduct(node)
+                                      : backend.integerProducts && hasIntegerKernel(node);
+}
+
 }  // namespace
 
 bool lowerQuantised(Graph& graph, const PassOptions& options) {
@@ -210,7 +216,7 @@ bool lowerQuantised(Graph& graph, const PassOptions& options) {
     const Op op = node->op;
     const bool isOurs = op == &ops::MatMulInteger || op == &ops::ConvInteger ||
                         op == &ops::DynamicQuantize || op == &ops::MatMulNBits;
-    if (!isOurs || node->epilogue || (options.fusion.integerProducts && hasKernel(*node))) continue;
+    if (!isOurs || node->epilogue || hasKernel(*node, options.fusion)) continue;
     if (op == &ops::MatMulInteger)
       lowering.matMul();
     else if (op == &ops::ConvInteger)
