@@ -11,14 +11,26 @@
 
 namespace {
 
+constexpr DataType kF16 = DataType::kF16, kBF16 = DataType::kBF16, kF32 = DataType::kF32,
+                   kI8 = DataType::kI8, kU8 = DataType::kU8, kI32 = DataType::kI32,
+                   kE4M3 = DataType::kF8E4M3, kE5M2 = DataType::kF8E5M2;
 constexpr Variant kVariants[] = {
-    {"f16 nt residual", DataType::kF16, "f16", "f16", false, true, true, true, 1e-3},
-    {"f16 nt odd columns", DataType::kF16, "f16", "f16", false, true, false, false, 1e-3},
-    {"f16 nn", DataType::kF16, "f16", "f16", false, false, true, true, 1e-3},
-    {"f16 tn", DataType::kF16, "f16", "f16", true, false, true, false, 1e-3},
-    {"bf16 odd columns", DataType::kBF16, "bf16", "float", false, true, false, false, 1e-4},
-    {"tf32", DataType::kF32, "float", "float", false, true, true, false, 2e-3},
-    {"f16 nt gelu", DataType::kF16, "f16", "f16", false, true, true, false, 1e-3, true},
+    {"f16 nt residual", kF16, kF16, kF16, false, true, true, true, 1e-3},
+    {"f16 nt odd columns", kF16, kF16, kF16, false, true, false, false, 1e-3},
+    {"f16 nn", kF16, kF16, kF16, false, false, true, true, 1e-3},
+    {"f16 tn", kF16, kF16, kF16, true, false, true, false, 1e-3},
+    {"bf16 odd columns", kBF16, kBF16, kF32, false, true, false, false, 1e-4},
+    {"tf32", kF32, kF32, kF32, false, true, true, false, 2e-3},
+    {"f16 nt gelu", kF16, kF16, kF16, false, true, true, false, 1e-3, true},
+    {"i8 to i8", kI8, kI8, kI8, false, true, true, false, 1e-3},
+    {"i8 to i8 residual", kI8, kI8, kI8, false, true, true, true, 1e-3},
+    {"u8 i8 exact", kU8, kI8, kI32, false, true, true, false, 1e-12},
+    {"i8 u8 exact odd columns", kI8, kU8, kI32, false, true, false, false, 1e-12},
+    {"u8 u8 to i8 odd columns", kU8, kU8, kI8, false, true, false, false, 1e-3},
+    {"e4m3 to f16", kE4M3, kE4M3, kF16, false, true, true, false, 4e-3},
+    {"e4m3 to e4m3", kE4M3, kE4M3, kE4M3, false, true, true, false, 1e-2},
+    {"e5m2 e4m3 residual", kE5M2, kE4M3, kF16, false, true, true, true, 4e-3},
+    {"e4m3 e5m2 odd columns", kE4M3, kE5M2, kF32, false, true, false, false, 4e-3},
 };
 constexpr int kVariantCount = std::size(kVariants);
 
@@ -53,7 +65,10 @@ const HopperConfig kFeatures[] = {
     {.tileM = 128, .tileN = 256, .stages = 4, .shareA = 2},
 };
 constexpr int kForEveryVariant = 5;
-bool isThorough(const Variant& variant) { return variant.isFull || variant.isGelu; }
+// Bytes to bytes pass through shared memory in their own way, whatever the epilogue.
+bool isThorough(const Variant& variant) {
+  return variant.isFull || variant.isGelu || bytesOf(variant.output) == 1;
+}
 
 struct Size {
   int64_t m, n, k, batch = 1;
@@ -75,6 +90,14 @@ constexpr Size kCheckSizes[] = {
     {2056, 1544, 136},
     {4104, 1544, 776},
     {1, 8, 8},
+    // Rows of whole vectors of bytes.
+    {136, 200, 1040},
+    {64, 80, 1040, 3, true},
+    {304, 520, 272, 2, true},
+    {1000, 136, 80},
+    {2056, 1544, 144},
+    {4104, 1544, 784},
+    {1, 16, 16},
 };
 
 struct CheckCase {
@@ -91,10 +114,10 @@ struct Operands {
   Memory a, b, bias, residual, wanted, out, sums;
 
   Operands(const Variant& v, const Size& s, const Helpers& h)
-      : problem{s.m,      s.n,    s.k,           s.batch,      s.batch > 1,
-                s.batchB, v.type, v.transposedA, v.transposedB},
+      : problem{s.m,      s.n,     s.k,     s.batch,       s.batch > 1,
+                s.batchB, v.typeA, v.typeB, v.transposedA, v.transposedB},
         count(s.m * s.n * s.batch),
-        outBytes(count * (std::strcmp(v.output, "float") == 0 ? 4 : 2)),
+        outBytes(count * bytesOf(v.output)),
         a(s.m * s.k * s.batch * 4),
         b(s.n * s.k * s.batch * 4),
         bias(s.n * 4 + 32),
@@ -102,8 +125,8 @@ struct Operands {
         wanted(count * 4),
         out(outBytes + kGuardBytes),
         sums(32) {
-    launchPlain(h.fillElements, 512u, a.at, (long long)(s.m * s.k * s.batch), 1u);
-    launchPlain(h.fillElements, 512u, b.at, (long long)(s.n * s.k * s.batch), 2u);
+    launchPlain(h.fillA, 512u, a.at, (long long)(s.m * s.k * s.batch), 1u);
+    launchPlain(h.fillB, 512u, b.at, (long long)(s.n * s.k * s.batch), 2u);
     launchPlain(h.fillFloats, 16u, bias.at, (long long)s.n, 3u);
     launchPlain(h.fillHalfs, 512u, residual.at, (long long)count, 4u);
     launchPlain(h.reference, static_cast<unsigned>((count + 255) / 256), a.at, b.at, bias.at,
@@ -133,6 +156,7 @@ std::vector<Operands> operandsOf(const Variant& v, const Helpers& helpers) {
   for (Size size : kCheckSizes) {
     if (size.isOddOnly && v.wholeColumns) continue;
     if (!v.wholeColumns && !size.isOddOnly) size.n -= 7;
+    if (v.wholeColumns && bytesOf(v.output) == 1) size.n = (size.n + 15) / 16 * 16;
     operands.emplace_back(v, size, helpers);
   }
   return operands;
@@ -215,25 +239,29 @@ bool check(double budget, bool isCompileOnly) {
 bool time(double budget, bool isCompileOnly) {
   times = static_cast<Times*>(sharedMemory(sizeof(Times)));
   std::vector<std::unique_ptr<Binary>> kept;
-  std::vector<std::tuple<HopperConfig, TimedEpilogue, Binary*>> known;
+  std::vector<std::tuple<HopperConfig, TimedEpilogue, DataType, Binary*>> known;
   std::vector<TimeCase> cases;
   for (int i = 0; i < kTimeCount; ++i) {
     const TimeSize& s = kTimeSizes[i];
     for (const HopperConfig& config :
          promisingConfigs(problemOf(s), kMultiprocessors, kMostTimed)) {
       auto at = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
-        return std::get<0>(entry) == config && std::get<1>(entry) == s.epilogue;
+        return std::get<0>(entry) == config && std::get<1>(entry) == s.epilogue &&
+               std::get<2>(entry) == s.type;
       });
       if (at == known.end()) {
         kept.push_back(std::make_unique<Binary>(
             Binary{.name = toString(config), .source = gemmText(config, variantOf(s), false)}));
-        at = known.emplace(known.end(), config, s.epilogue, kept.back().get());
+        at = known.emplace(known.end(), config, s.epilogue, s.type, kept.back().get());
       }
-      cases.push_back({i, std::get<2>(*at), config});
+      cases.push_back({i, std::get<3>(*at), config});
     }
   }
-  Binary helpers{.name = "helpers", .source = helperText(variantOf(kTimeSizes[0]))};
-  std::vector<Binary*> binaries = {&helpers};
+  std::vector<Binary> helpers;
+  for (DataType type : kTimedTypes)
+    helpers.push_back({.name = "helpers", .source = helperText(variantOf({.type = type}))});
+  std::vector<Binary*> binaries;
+  for (Binary& helper : helpers) binaries.push_back(&helper);
   for (const auto& binary : kept) binaries.push_back(binary.get());
   compileInChild(binaries);
   if (isCompileOnly) return true;

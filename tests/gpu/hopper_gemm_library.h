@@ -8,7 +8,8 @@
 
 #include "hopper_gemm_runner.h"
 
-// D[m, n] = A[m, k] · B[n, k]ᵀ + bias in f16, which column-major is Dᵀ = Bᵀᵀ · Aᵀ.
+// D[m, n] = A[m, k] · B[n, k]ᵀ + bias, which column-major is Dᵀ = Bᵀᵀ · Aᵀ. Of f16 and floats of 8
+// bits D is f16; of i8 it is i8, without a bias, which the library does not have there.
 class Library {
  public:
   Library() : workspace_(kWorkspace) {
@@ -30,15 +31,22 @@ class Library {
   }
 
   // The algorithms that the library recommends, for later calls of run().
-  int prepare(int64_t m, int64_t n, int64_t k, CUdeviceptr bias) {
-    check(MatmulDescCreate_(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  int prepare(DataType type, int64_t m, int64_t n, int64_t k, CUdeviceptr bias) {
+    const bool isInteger = type == DataType::kI8;
+    const cudaDataType element = isInteger                ? CUDA_R_8I
+                                 : type == DataType::kF16 ? CUDA_R_16F
+                                                          : CUDA_R_8F_E4M3;
+    check(MatmulDescCreate_(&product_, isInteger ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                            CUDA_R_32F));
     const cublasOperation_t transposed = CUBLAS_OP_T;
     set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<void*>(bias));
-    check(MatrixLayoutCreate_(&left_, CUDA_R_16F, k, n, k));
-    check(MatrixLayoutCreate_(&right_, CUDA_R_16F, k, m, k));
-    check(MatrixLayoutCreate_(&out_, CUDA_R_16F, n, m, n));
+    if (!isInteger) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<void*>(bias));
+    }
+    check(MatrixLayoutCreate_(&left_, element, k, n, k));
+    check(MatrixLayoutCreate_(&right_, element, k, m, k));
+    check(MatrixLayoutCreate_(&out_, isInteger ? CUDA_R_8I : CUDA_R_16F, n, m, n));
     cublasLtMatmulPreference_t preference;
     check(MatmulPreferenceCreate_(&preference));
     const uint64_t bytes = kWorkspace;

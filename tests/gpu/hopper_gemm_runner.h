@@ -14,12 +14,13 @@ using namespace camshaft::cuda;
 // What is checked: types, layouts and an epilogue.
 struct Variant {
   const char* name;
-  DataType type;
-  const char *element, *output;
+  DataType typeA, typeB, output;
   bool transposedA, transposedB, wholeColumns, isFull;  // isFull: bias, residual and relu
   double tolerance;
   bool isGelu = false;  // bias, then GELU
 };
+inline int64_t bytesOf(DataType type) { return camshaft::bitsOf(type) / 8; }
+inline std::string_view storage(DataType type) { return camshaft::cuda::storageType(type); }
 // ---- Device code ------------------------------------------------------------------------------
 
 inline const std::string& prelude() {
@@ -27,11 +28,22 @@ inline const std::string& prelude() {
   return text;
 }
 
+// Sums of integers are scaled to lie among bytes; those that stay integers are stored as they are.
+inline constexpr const char* kScaling = R"(
+__device__ float scaled(float sum) { return sum; }
+__device__ float scaled(int sum) { return (float)sum * 1e-4f; }
+template <class T> __device__ void store(T& to, float x) { assign(to, x); }
+__device__ void store(int& to, float x) { to = (int)x; }
+__device__ void store(signed char& to, float x) {
+  to = (signed char)(int)rintf(fminf(fmaxf(x, -128.0f), 127.0f));
+}
+)";
+
 inline std::string epilogueText(const Variant& v) {
-  std::string text = R"(
+  std::string text = std::string(kScaling) + R"(
 template <int kWidth>
 static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
-    const float (&sum)[kWidth], const Place& at, const GemmParams& p) {
+    const Accumulator (&sum)[kWidth], const Place& at, const GemmParams& p) {
   const float* bias = static_cast<const float*>(p.extra[0]) + at.column;
   Vector<Output, kWidth> out;
 )";
@@ -42,16 +54,19 @@ static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
   const auto vector = loadVector<kWidth>(bias);
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const float x = sum[i] + vector.v[i] + toCompute(add.v[i]);
-    assign(out.v[i], x > 0 ? x : 0.0f);
+    const float x = scaled(sum[i]) + vector.v[i] + toCompute(add.v[i]);
+    store(out.v[i], x > 0 ? x : 0.0f);
   })";
   else
     text += str(R"(
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const float x = sum[i] + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
-    assign(out.v[i], )",
-                v.isGelu ? "op::Gelu(x)" : "x", ");\n  }");
+    const float x = scaled(sum[i]) + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
+    )",
+                v.output == DataType::kI32 ? "out.v[i] = sum[i];"
+                : v.isGelu                 ? "store(out.v[i], op::Gelu(x));"
+                                           : "store(out.v[i], x);",
+                "\n  }");
   text += "\n  return out;\n}\n";
   text += R"(
 static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
@@ -78,8 +93,9 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
   return str(prelude(), v.isGelu ? activations : "",
              isGuarded ? "#define CAMSHAFT_HANG_GUARD 300000000ll\n" : "", hopper,
              hopperHead({.config = config,
-                         .type = v.type,
-                         .outputType = v.output,
+                         .typeA = v.typeA,
+                         .typeB = v.typeB,
+                         .outputType = storage(v.output),
                          .transposedA = v.transposedA,
                          .transposedB = v.transposedB,
                          .constantB = true,
@@ -90,35 +106,43 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
 }
 
 inline std::string helperText(const Variant& v) {
-  return str(prelude(), "using Element = ", v.element, ";\nusing Output = ", v.output,
+  return str(prelude(), kScaling, "using A = ", storage(v.typeA), ";\nusing B = ", storage(v.typeB),
+             ";\nusing Output = ", storage(v.output),
+             ";\nusing Wanted = ", v.output == DataType::kI32 ? "int" : "float",
+             ";\nusing Accumulator = ", camshaft::isFloat(v.typeA) ? "float" : "int",
              ";\nconstexpr bool kTransposedA = ", v.transposedA, ", kTransposedB = ", v.transposedB,
              ", kFull = ", v.isFull, ", kGelu = ", v.isGelu, ";\n", R"(
 template <class T> __device__ void fill(T* to, long long count, unsigned seed) {
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
     x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16;
-    assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
+    if constexpr (sizeof(T) == 1 && std::is_integral_v<Compute<T>>) to[i] = (T)(x >> 24);
+    else assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
   }
 }
-extern "C" __global__ void fillElements(Element* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void fillA(A* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void fillB(B* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void fillHalfs(f16* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void fillFloats(float* to, long long count, unsigned seed) { fill(to, count, seed); }
-extern "C" __global__ void reference(const Element* a, const Element* b, const float* bias, const f16* residual,
-                                     float* out, long long m, long long n, long long k,
+extern "C" __global__ void reference(const A* a, const B* b, const float* bias, const f16* residual,
+                                     Wanted* out, long long m, long long n, long long k,
                                      long long batch, int batchA, int batchB) {
   const long long at = blockIdx.x * 256ll + threadIdx.x;
   if (at >= m * n * batch) return;
   const long long column = at % n, row = at / n % m, item = at / n / m;
   a += batchA ? item * m * k : 0;
   b += batchB ? item * n * k : 0;
-  float sum = 0;
+  Accumulator total = 0;
   for (long long i = 0; i < k; ++i)
-    sum += toCompute(kTransposedA ? a[i * m + row] : a[row * k + i]) *
-           toCompute(kTransposedB ? b[column * k + i] : b[i * n + column]);
-  sum += bias[column];
+    total += (Accumulator)toCompute(kTransposedA ? a[i * m + row] : a[row * k + i]) *
+             (Accumulator)toCompute(kTransposedB ? b[column * k + i] : b[i * n + column]);
+  if constexpr (std::is_same_v<Wanted, int>) { out[at] = total; return; }
+  float sum = scaled(total) + bias[column];
   if (kFull) { sum += toCompute(residual[at]); sum = sum > 0 ? sum : 0; }
   if (kGelu) sum *= normcdff(sum);
-  out[at] = sum;
+  Output rounded;
+  store(rounded, sum);
+  out[at] = toCompute(rounded);
 }
 __device__ void add(double difference, double size, double* sums) {
   __shared__ double scratch[8];
@@ -126,7 +150,7 @@ __device__ void add(double difference, double size, double* sums) {
   size = blockReduce<256>(size, Sum(), scratch);
   if (threadIdx.x == 0) { atomicAdd(sums, difference); atomicAdd(sums + 1, size); }
 }
-extern "C" __global__ void compare(const Output* is, const float* wanted, long long count, double* sums) {
+extern "C" __global__ void compare(const Output* is, const Wanted* wanted, long long count, double* sums) {
   double difference = 0, size = 0;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     const double d = (double)toCompute(is[i]) - wanted[i];
@@ -155,10 +179,11 @@ extern "C" __global__ void guard(const unsigned char* bytes, int count, double* 
 
 struct Helpers {
   CUmodule module = nullptr;
-  CUfunction fillElements, fillHalfs, fillFloats, reference, compare, compareHalfs, guard;
+  CUfunction fillA, fillB, fillHalfs, fillFloats, reference, compare, compareHalfs, guard;
   explicit Helpers(const Binary& binary) {
     CHECK(cuModuleLoadData(&module, binary.code.data()));
-    fillElements = functionOf(module, "fillElements");
+    fillA = functionOf(module, "fillA");
+    fillB = functionOf(module, "fillB");
     fillHalfs = functionOf(module, "fillHalfs");
     fillFloats = functionOf(module, "fillFloats");
     reference = functionOf(module, "reference");
@@ -172,7 +197,8 @@ inline CUtensorMap encode(const BoxedTensor& t, DataType type, CUdeviceptr at) {
   CUtensorMap map;
   const CUtensorMapDataType dataType = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                        : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                                 : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+                                       : type == DataType::kF32  ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   const cuuint64_t dims[] = {t.dims[0], t.dims[1], t.dims[2]},
                    strides[] = {t.strides[0], t.strides[1]};
   const cuuint32_t box[] = {t.box[0], t.box[1], t.box[2]}, ones[] = {1, 1, 1};
@@ -225,8 +251,8 @@ struct Gemm {
 
   void launch(const HopperProblem& problem, CUdeviceptr a, CUdeviceptr b, CUdeviceptr out,
               CUdeviceptr bias, CUdeviceptr residual, CUstream stream, bool isOverlapped) const {
-    CUtensorMap mapA = encode(boxedA(config, problem), problem.type, a);
-    CUtensorMap mapB = encode(boxedB(config, problem), problem.type, b);
+    CUtensorMap mapA = encode(boxedA(config, problem), problem.typeA, a);
+    CUtensorMap mapB = encode(boxedB(config, problem), problem.typeB, b);
     HopperArguments arguments = argumentsOf(config, problem);
     arguments.out = reinterpret_cast<void*>(out);
     arguments.extra[0] = reinterpret_cast<void*>(bias);

@@ -12,12 +12,24 @@ struct alignas(64) TensorMap {
 
 // ---- Shared memory ---------------------------------------------------------------------------
 
-__device__ __forceinline__ void storeShared(u32 address, float x, float y) {
-  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+// A float or an integer of four bytes as it lies in a register.
+template <class T>
+__device__ __forceinline__ u32 bitsOf(T x) {
+  static_assert(sizeof(T) == 4);
+  return reinterpret_cast<const u32&>(x);
 }
-__device__ __forceinline__ void loadShared(u32 address, float* x) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+template <class T>
+__device__ __forceinline__ void storeShared(u32 address, T x, T y) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(bitsOf(x)), "r"(bitsOf(y))
+               : "memory");
+}
+// Four of them.
+template <class T>
+__device__ __forceinline__ void loadShared(u32 address, T* x) {
+  static_assert(sizeof(T) == 4);
+  u32* bits = reinterpret_cast<u32*>(x);
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
                : "r"(address)
                : "memory");
 }
@@ -106,11 +118,12 @@ __device__ __forceinline__ void arriveAtPeer(u32 barrier, u32 rank) {
                : "memory");
 }
 // Stores into a block of the cluster, whose barrier is told the bytes; both are inPeer().
-__device__ __forceinline__ void storePeer(u32 address, float x, float y, u32 barrier) {
+template <class T>
+__device__ __forceinline__ void storePeer(u32 address, T x, T y, u32 barrier) {
   asm volatile(
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
           "r"(address),
-      "f"(x), "f"(y), "r"(barrier)
+      "r"(bitsOf(x)), "r"(bitsOf(y)), "r"(barrier)
       : "memory");
 }
 __device__ __forceinline__ bool isPast(u32 barrier, u32 phase) {

@@ -84,7 +84,8 @@ HopperProblem problemOf(const HopperParams& params, const LaunchArgs& args) {
           .batch = args.dims[3],
           .batchA = params.batchA != 0,
           .batchB = params.batchB != 0,
-          .type = params.type,
+          .typeA = params.typeA,
+          .typeB = params.typeB,
           .transposedA = params.transposedA != 0,
           .transposedB = params.transposedB != 0};
 }
@@ -99,7 +100,7 @@ bool fits(const void* opaque, const LaunchArgs& args) {
     return false;
   const HopperProblem p = problemOf(state.params, args);
   const TensorArg &a = args.inputs[0], &b = args.inputs[1];
-  if (a.type != p.type || b.type != p.type) return false;
+  if (a.type != p.typeA || b.type != p.typeB) return false;
   if (isEmpty(args)) return true;
   if (whyNot(state.config, p)) return false;
   return a.count() == volumeOf({p.m, p.k, p.batchA ? p.batch : 1}) &&
@@ -114,7 +115,8 @@ CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {
   std::copy(std::begin(tensor.strides), std::end(tensor.strides), strides);
   const CUtensorMapDataType element = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                       : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                                : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+                                      : type == DataType::kF32  ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                                                : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   CUtensorMap map;
   check(driver().cuTensorMapEncodeTiled(
             &map, element, 3, data, dims, strides, tensor.box, kOneByOne,
@@ -128,8 +130,8 @@ void launch(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   if (isEmpty(args)) return;
   const HopperProblem problem = problemOf(state.params, args);
-  CUtensorMap a = encode(boxedA(state.config, problem), problem.type, args.inputs[0].data);
-  CUtensorMap b = encode(boxedB(state.config, problem), problem.type, args.inputs[1].data);
+  CUtensorMap a = encode(boxedA(state.config, problem), problem.typeA, args.inputs[0].data);
+  CUtensorMap b = encode(boxedB(state.config, problem), problem.typeB, args.inputs[1].data);
   HopperArguments arguments = argumentsOf(state.config, problem);
   arguments.out = args.outputs[0].data;
   for (size_t i = 2; i < args.inputs.size(); ++i) arguments.extra[i - 2] = args.inputs[i].data;

@@ -140,10 +140,10 @@ double estimateMicros(const HopperConfig& c, const HopperProblem& problem, int m
   const bool hidesStores = c.pingPong || together > 1;
   const double cycles =
       waves * multiply + store + (waves - 1) * store * (hidesStores ? kUnhidden : 1.0);
-  const double bytes =
-      2.0 * problem.batch *
-      (static_cast<double>(problem.m) * problem.k + static_cast<double>(problem.n) * problem.k +
-       static_cast<double>(problem.m) * problem.n);
+  constexpr double kOutputBytes = 2;  // of an element, as a rule
+  const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
+             k = static_cast<double>(problem.k) * bitsOf(problem.typeA) / 8;
+  const double bytes = problem.batch * (m * k + n * k + m * n * kOutputBytes);
   const double clusters =
       c.splitK > 1 ? waves * microsOfCluster(c) + (waves - 1) * kRestart : microsOfCluster(c);
   return kStart + clusters + std::max(cycles / kClock, bytes / kMemoryPerMicro);

@@ -8,9 +8,7 @@ namespace {
 
 constexpr int64_t kStepBytes = 128;  // of a stage along K
 
-int64_t elementBytes(const HopperProblem& problem) {
-  return problem.type == DataType::kF32 ? 4 : 2;
-}
+int64_t elementBytes(const HopperProblem& problem) { return bitsOf(problem.typeA) / 8; }
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

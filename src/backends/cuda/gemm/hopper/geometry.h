@@ -12,11 +12,11 @@ namespace camshaft::cuda {
 // D[m, n] = A[m, k] · B[k, n], for each item of a batch.
 struct HopperProblem {
   int64_t m = 1, n = 1, k = 1, batch = 1;
-  bool batchA = false, batchB = false;  // a matrix per item; else one for all
-  DataType type = DataType::kF16;
-  bool transposedA = false;  // A lies as [k, m]
-  bool transposedB = true;   // B lies as [n, k]
-  double epilogueWork = 0;   // instructions per element, to choose a configuration by
+  bool batchA = false, batchB = false;                      // a matrix per item; else one for all
+  DataType typeA = DataType::kF16, typeB = DataType::kF16;  // of one size
+  bool transposedA = false;                                 // A lies as [k, m]
+  bool transposedB = true;                                  // B lies as [n, k]
+  double epilogueWork = 0;  // instructions per element, to choose a configuration by
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.

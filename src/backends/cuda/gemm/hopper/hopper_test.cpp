@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "backends/cuda/gemm/hopper/byte_weights.h"
 #include "backends/cuda/gemm/hopper/choice.h"
 #include "backends/cuda/gemm/hopper/product.h"
 #include "backends/cuda/gemm/hopper/text.h"
@@ -134,6 +135,56 @@ TEST(HopperProductTest, RefusalsSayWhy) {
               HasSubstr("while building"));
 }
 
+// MatMulInteger of a and constant weights [3, 16], one row of them as given, all others zero.
+HopperProduct integerProductOf(const std::string& zeros, const std::string& type,
+                               std::vector<int> firstRow) {
+  std::string weights;
+  for (int i = 0; i < 16 * 3; ++i)
+    weights += str(i ? ", " : "", i < static_cast<int>(firstRow.size()) ? firstRow[i] : 0);
+  return productOf(str("graph g(%x: u8[4, 16], %z: u8[]) { %w: ", type, "[16, 3] = constant [",
+                       weights, "] %zw: ", type, "[3] = constant [128, 0, 0]",
+                       " %za: u8[] = constant [7] %y = MatMulInteger(%x, %w", zeros,
+                       ") return %y }"));
+}
+
+TEST(HopperProductTest, WeightsAreReadAsTheTypeThatHoldsThemWithoutTheirZeroPoints) {
+  const HopperProduct plain = integerProductOf("", "u8", {255, 0, 0});
+  EXPECT_THAT(plain.refusal, IsEmpty());
+  EXPECT_TRUE(plain.packsB && plain.transposedB);
+  EXPECT_EQ(plain.typeB, DataType::kU8);
+  EXPECT_EQ(plain.zeroA, ZeroPoint::kNone);
+  const HopperProduct shifted = integerProductOf(", %za, %zw", "u8", {255, 3, 127});
+  EXPECT_THAT(shifted.refusal, IsEmpty());
+  EXPECT_EQ(shifted.typeB, DataType::kI8);
+  EXPECT_EQ(shifted.zeroA, ZeroPoint::kConstant);
+  EXPECT_EQ(integerProductOf(", %z", "i8", {}).zeroA, ZeroPoint::kRunTime);
+  EXPECT_THAT(integerProductOf(", %za, %zw", "u8", {0, 255, 0}).refusal,
+              HasSubstr("without their zero points"));
+}
+
+TEST(HopperProductTest, BytesAreReadAlongKOnly) {
+  EXPECT_THAT(productOf("graph g(%x: i8[4, 16], %w: i8[16, 32]) {"
+                        " %y = MatMulInteger(%x, %w) return %y }")
+                  .refusal,
+              HasSubstr("along K only"));
+  EXPECT_THAT(productOf("graph g(%x: i8[4, 24], %w: i8[8, 24]) {"
+                        " %y = MatMul(%x, %w) {transpose_b = true} return %y }")
+                  .refusal,
+              HasSubstr("16 bytes"));
+}
+
+TEST(HopperByteWeightsTest, AreCentredTransposedAndSummedUp) {
+  const Graph graph = parseGraph(
+      "graph g() { %w: u8[2, 3] = constant [130, 4, 5, 126, 7, 8] "
+      "%z: u8[3] = constant [128, 4, 0] return %w, %z }",
+      findOp);
+  const ByteWeights weights = byteWeights(*graph.find("w"), graph.find("z"));
+  std::vector<int> bytes;
+  for (std::byte byte : weights.bytes) bytes.push_back(static_cast<int8_t>(byte));
+  EXPECT_THAT(bytes, testing::ElementsAre(2, -2, 0, 3, 5, 8));
+  EXPECT_THAT(weights.sums, testing::ElementsAre(0, 3, 13));
+}
+
 TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   const Graph graph = parseGraph(
       "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
@@ -188,9 +239,20 @@ TEST(HopperTextTest, TheInstructionFollowsTypeAndLayout) {
   EXPECT_THAT(hopperHead({.config = {.tileN = 32}, .transposedB = false}),
               HasSubstr("m64n32k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
                         "%12, %13, %14, %15}, %16, %17, p, 1, 1, 0, 1;"));
-  const std::string tf32 = hopperHead({.config = {.tileN = 8}, .type = DataType::kF32});
+  const std::string tf32 =
+      hopperHead({.config = {.tileN = 8}, .typeA = DataType::kF32, .typeB = DataType::kF32});
   EXPECT_THAT(tf32, HasSubstr("m64n8k8.f32.tf32.tf32"));
   EXPECT_THAT(tf32, Not(HasSubstr("p, 1, 1, ")));
+  const auto headOf = [](DataType a, DataType b) {
+    return hopperHead({.config = {.tileN = 16}, .typeA = a, .typeB = b});
+  };
+  const std::string integers = headOf(DataType::kU8, DataType::kI8);
+  EXPECT_THAT(integers, HasSubstr("m64n16k32.s32.u8.s8"));
+  EXPECT_THAT(integers, HasSubstr("%8, %9, p;"));
+  EXPECT_THAT(integers, HasSubstr("using Accumulator = int;"));
+  const std::string floats = headOf(DataType::kF8E4M3, DataType::kF8E5M2);
+  EXPECT_THAT(floats, HasSubstr("m64n16k32.f32.e4m3.e5m2"));
+  EXPECT_THAT(floats, HasSubstr("%8, %9, p, 1, 1;"));
 }
 
 }  // namespace

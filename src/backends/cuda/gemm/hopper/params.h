@@ -13,7 +13,7 @@ inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
 struct HopperParams {
   int64_t config = 0;  // pack() of a HopperConfig
-  DataType type = DataType::kF16;
+  DataType typeA = DataType::kF16, typeB = DataType::kF16;
   uint8_t transposedA = false, transposedB = true;  // numbers: a file may hold any
   uint8_t batchA = false, batchB = false;
 };

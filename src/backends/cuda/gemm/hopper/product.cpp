@@ -4,7 +4,9 @@
 
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/strides.h"
+#include "backends/cuda/gemm/hopper/byte_weights.h"
 #include "ops/gemm.h"
+#include "ops/gemm_int8.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -19,34 +21,51 @@ bool isOneMatrix(const Shape& shape) {
                      [](const Dim& dim) { return dim.isConstant(1); });
 }
 
-std::string whyNotTypes(const Node& node) {
-  const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
-  if (a != b || (a != DataType::kF16 && a != DataType::kBF16 && a != DataType::kF32))
-    return str("multiplies f16, bf16 or f32 by the same type, not ", a, " by ", b);
-  return {};
+bool isFloat8(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
+bool isByte(DataType type) { return type == DataType::kI8 || type == DataType::kU8; }
+
+std::string whyNotTypes(DataType a, DataType b) {
+  if ((isByte(a) && isByte(b)) || (isFloat8(a) && isFloat8(b))) return {};
+  if (a == b && (a == DataType::kF16 || a == DataType::kBF16 || a == DataType::kF32)) return {};
+  return str("multiplies two of f16, bf16, f32, of floats or integers of 8 bits, not ", a, " by ",
+             b);
 }
 
-std::string whyNotLayout(const HopperProduct& p, DataType type) {
-  const int64_t unit = type == DataType::kF32 ? 4 : 8;
+std::string whyNotLayout(const HopperProduct& p) {
+  const int64_t bytes = bitsOf(p.typeA) / 8, unit = 16 / bytes;
   if (!isMultiple(p.transposedA ? p.m : p.k, unit))
     return "needs rows of the first operand that are a multiple of 16 bytes";
   if (!isMultiple(p.transposedB ? p.k : p.n, unit))
     return "needs rows of the second operand that are a multiple of 16 bytes";
-  if (type == DataType::kF32 && (p.transposedA || !p.transposedB)) return "reads f32 along K only";
+  if (bytes != 2 && (p.transposedA || !p.transposedB))
+    return "reads elements of one or four bytes along K only";
   // A run that has fewer steps than parts of K, or none, would have to be refused.
   if (!p.k.isConstant()) return "needs to know while building how much there is to add up";
   if (p.k.isConstant(0)) return "has nothing to add up";
   return {};
 }
 
-}  // namespace
+// What becomes of the zero points of a MatMulInteger, none of which is left to the kernel but A's.
+std::string whyNotZeroPoints(const Node& node, HopperProduct& p) {
+  const Value *b = node.input(1), *zeroA = node.input(2), *zeroB = node.input(3);
+  if (zeroA && !isOneNumber(*zeroA)) return "takes one zero point for all of the first operand";
+  if ((zeroA || zeroB) && !p.packsB) return "needs a constant second operand beside zero points";
+  if (zeroB && (!zeroB->isConstant() || !liesAlong(*zeroB, b->rank() - 1, b->rank())))
+    return "takes constant zero points of the second operand, one for each column at most";
+  if (p.packsB) {
+    const std::optional<DataType> type = byteWeightType(*b, zeroB);
+    if (!type) return "needs weights that are 8-bit integers without their zero points too";
+    p.typeB = *type;
+  }
+  if (zeroA) p.zeroA = zeroA->isConstant() ? ZeroPoint::kConstant : ZeroPoint::kRunTime;
+  return {};
+}
 
-HopperProduct hopperProductOf(const Node& node) {
-  HopperProduct p;
-  if (p.refusal = whyNotTypes(node); !p.refusal.empty()) return p;
-  const auto& attrs = node.as<MatMulAttrs>();
-  const Value &a = *node.inputs[0], &b = *node.inputs[1];
-  const Shape &shapeA = a.shape(), &shapeB = b.shape();
+// Sizes, and how matrices lie.
+std::string whyNotMatrices(const Node& node, HopperProduct& p) {
+  const MatMulAttrs attrs = node.op == &ops::MatMulInteger ? MatMulAttrs{} : node.as<MatMulAttrs>();
+  const Value& b = *node.inputs[1];
+  const Shape &shapeA = node.inputs[0]->shape(), &shapeB = b.shape();
   const size_t rankA = shapeA.size(), rankB = shapeB.size();
   p.transposedA = attrs.transposeA;
   p.m = shapeA[rankA - (attrs.transposeA ? 1 : 2)];
@@ -58,16 +77,32 @@ HopperProduct hopperProductOf(const Node& node) {
   if (isOneB && !p.transposedA) {
     p.hasFlatRows = !isOneMatrix(shapeA);
     p.m *= numElements(leading(shapeA));
-  } else {
-    const Shape items = leading(node.output()->shape());
-    p.batch = numElements(items);
-    p.batchA = !isOneMatrix(shapeA);
-    p.batchB = !isOneB;
-    if ((p.batchA && leading(shapeA) != items) || (p.batchB && leading(shapeB) != items))
-      p.refusal = "repeats an operand along some dimensions of the batch only";
+    return {};
   }
-  if (p.refusal.empty()) p.refusal = whyNotLayout(p, a.dataType());
+  const Shape items = leading(node.output()->shape());
+  p.batch = numElements(items);
+  p.batchA = !isOneMatrix(shapeA);
+  p.batchB = !isOneB;
+  if ((p.batchA && leading(shapeA) != items) || (p.batchB && leading(shapeB) != items))
+    return "repeats an operand along some dimensions of the batch only";
+  return {};
+}
+
+}  // namespace
+
+HopperProduct hopperProductOf(const Node& node) {
+  HopperProduct p;
+  p.typeA = node.inputs[0]->dataType();
+  p.typeB = node.inputs[1]->dataType();
+  p.refusal = whyNotTypes(p.typeA, p.typeB);
+  if (p.refusal.empty()) p.refusal = whyNotMatrices(node, p);
+  if (p.refusal.empty()) p.refusal = whyNotLayout(p);
+  if (p.refusal.empty() && node.op == &ops::MatMulInteger) p.refusal = whyNotZeroPoints(node, p);
   return p;
+}
+
+bool hasWholeColumns(const Node& node, const HopperProduct& product) {
+  return isMultiple(product.n, bitsOf(node.output()->dataType()) == 8 ? 16 : 8);
 }
 
 namespace {
@@ -130,6 +165,30 @@ std::string printLoad(std::string& body, int index, DataType type, const Access&
   return str("toCompute(", name, "[i < at.columns ? i : 0])");
 }
 
+// Operands of the epilogue in the order of GemmParams::extra, and the statements that load them.
+struct OperandText {
+  bool isVector;
+  int count = 0;
+  std::string loads, touches;
+
+  // Returns the element's name in the loop over columns.
+  std::string add(DataType type, const Access& access) {
+    const int index = ++count;
+    touches +=
+        str(" ^ *reinterpret_cast<const unsigned char*>(", addressText(index, type, access), ")");
+    return printLoad(loads, index, type, access, isVector);
+  }
+};
+
+// The product itself: of integers, without what A's zero point adds to it.
+std::string productText(const Node& node, const HopperProduct& product, OperandText& operands) {
+  if (product.zeroA == ZeroPoint::kNone) return "sum[i]";
+  const std::string term = operands.add(DataType::kI32, {.hasColumns = true});
+  if (product.zeroA == ZeroPoint::kConstant) return str("int(u32(sum[i]) - u32(", term, "))");
+  const std::string zero = operands.add(node.inputs[2]->dataType(), {});
+  return str("int(u32(sum[i]) - u32(int(", zero, ")) * u32(", term, "))");
+}
+
 int unrollOf(const Expr& expr) {
   constexpr size_t kShort = 12;
   return expr.code().size() <= kShort ? 4 : 2;
@@ -140,28 +199,29 @@ int unrollOf(const Expr& expr) {
 HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) {
   HopperEpilogue epilogue;
   const Shape& shape = node.output()->shape();
-  const bool isVector = isMultiple(product.n, 8);
-  if (!isVector && bitsOf(node.output()->dataType()) > 32)
+  const DataType output = node.output()->dataType();
+  OperandText operands{.isVector = hasWholeColumns(node, product)};
+  if (!operands.isVector && bitsOf(output) > 32)
     epilogue.refusal = "writes elements of up to four bytes where rows are not whole vectors";
-  std::vector<std::string> values = {"sum[i]"};
-  std::string body, touches;
+  const std::string whole = productText(node, product, operands);
+  std::vector<std::string> values = {"whole"};
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i) {
-    const int index = i - node.ownInputs() + 1;
     const Access access = accessOf(node.inputs[i]->shape(), shape, product);
     if (!access.isAccessible)
       epilogue.refusal =
           "repeats an operand of its epilogue along some dimensions only, or not "
           "before the sizes are known";
-    if (index > kMostOperands) epilogue.refusal = "takes eight operands in its epilogue at most";
     epilogue.isByColumn = epilogue.isByColumn && access.row.empty();
-    const DataType type = node.inputs[i]->dataType();
-    values.push_back(printLoad(body, index, type, access, isVector));
-    touches +=
-        str(" ^ *reinterpret_cast<const unsigned char*>(", addressText(index, type, access), ")");
+    values.push_back(operands.add(node.inputs[i]->dataType(), access));
   }
-  const std::string_view type = storageType(node.output()->dataType());
-  body += "  Vector<Output, kWidth> out;\n#pragma unroll\n  for (int i = 0; i < kWidth; ++i) {\n";
-  std::string result = "sum[i]";
+  if (operands.count > kMostOperands)
+    epilogue.refusal = "takes eight operands in its epilogue at most";
+  std::string body =
+      str(operands.loads,
+          "  Vector<Output, kWidth> out;\n#pragma unroll\n  for (int i = 0; i < kWidth; ++i) {\n"
+          "    const Accumulator whole = ",
+          whole, ";\n");
+  std::string result = "whole";
   if (node.epilogue) {
     const Expr& expr = node.epilogue->expr;
     if (std::string why = whyNotPrinted(expr); !why.empty()) epilogue.refusal = std::move(why);
@@ -169,14 +229,15 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
     result = printExpr(expr, values, "t", body);
     epilogue.unroll = unrollOf(expr);
   }
-  body += str("    out.v[i] = toStorage<", type, ">(", result, ");\n  }\n  return out;\n");
+  body += str("    out.v[i] = toStorage<", storageType(output), ">(", result,
+              ");\n  }\n  return out;\n");
   epilogue.text =
       str("template <int kWidth>\nstatic __device__ __forceinline__ Vector<Output, kWidth> "
-          "epilogue(const float (&sum)[kWidth], const Place& at, const GemmParams& p) {\n",
+          "epilogue(const Accumulator (&sum)[kWidth], const Place& at, const GemmParams& p) {\n",
           body,
           "}\nstatic __device__ __forceinline__ u32 touchOperands(const Place& at, const "
           "GemmParams& p) {\n  return 0",
-          touches, ";\n}\n");
+          operands.touches, ";\n}\n");
   return epilogue;
 }
 

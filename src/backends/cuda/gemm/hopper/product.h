@@ -1,4 +1,4 @@
-// A MatMul node as the Hopper kernel sees it.
+// A MatMul or MatMulInteger node as the Hopper kernel sees it.
 #pragma once
 
 #include <string>
@@ -8,16 +8,23 @@
 
 namespace camshaft::cuda {
 
+// What A's zero point changes: the sums of B's columns, times it, are subtracted.
+enum class ZeroPoint : uint8_t { kNone, kConstant, kRunTime };
+
 // Leading dimensions of A become rows where one B serves all of them.
 struct HopperProduct {
+  DataType typeA = DataType::kF16, typeB = DataType::kF16;  // as the kernel reads them
   Dim m, n, k, batch = 1;
   bool batchA = false, batchB = false;
   bool transposedA = false, transposedB = false;  // as in HopperProblem
   bool packsB = false;                            // a constant B [k, n] is stored as [n, k]
   bool hasFlatRows = false;                       // rows are those of several matrices
-  std::string refusal;                            // why it cannot be; empty: it can
+  ZeroPoint zeroA = ZeroPoint::kNone;
+  std::string refusal;  // why it cannot be; empty: it can
 };
 HopperProduct hopperProductOf(const Node& node);
+// Whether the result's rows are written in whole vectors.
+bool hasWholeColumns(const Node& node, const HopperProduct& product);
 
 // Definition of the device code's epilogue() for the node; `refusal` as above.
 struct HopperEpilogue {

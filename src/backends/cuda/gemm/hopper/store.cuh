@@ -40,7 +40,7 @@ struct Finished {
   int columns;
   bool isInside = false;
 
-  __device__ __forceinline__ void compute(const float (&sum)[8], const Tile& tile, int row,
+  __device__ __forceinline__ void compute(const Accumulator (&sum)[8], const Tile& tile, int row,
                                           int column, const GemmParams& p) {
     isInside = tile.row + row < p.m && tile.column + column < p.n;
     const Place place = placeOf<8>(tile, row, column, p);
@@ -65,10 +65,10 @@ struct Finished {
   }
 };
 
-// Eight floats of a row; half of the lanes read the second four first, which spreads the banks.
-__device__ __forceinline__ void loadEight(u32 address, float (&x)[8]) {
+// Eight sums of a row; half of the lanes read the second four first, which spreads the banks.
+__device__ __forceinline__ void loadEight(u32 address, Accumulator (&x)[8]) {
   const bool swap = threadIdx.x & 4;
-  float low[4], high[4];
+  Accumulator low[4], high[4];
   loadShared(address + (swap ? 16 : 0), low);
   loadShared(address + (swap ? 0 : 16), high);
 #pragma unroll
@@ -126,7 +126,7 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
       __syncwarp();
 #pragma unroll
       for (int j = 0; j < kGroups; ++j) {
-        const float* sum = &sums[i][(chunk * kGroups + j) * 4];
+        const Accumulator* sum = &sums[i][(chunk * kGroups + j) * 4];
         storeShared(mine + j * 32, sum[0], sum[1]);
         storeShared(mine + j * 32 + 8 * kPitch, sum[2], sum[3]);
       }
@@ -138,7 +138,7 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
         for (int t = 0; t < kTogether; ++t) {
           const int item = lane + (turn + t) * 32, row = item / kGroups, group = item % kGroups;
           if (row >= 16) continue;
-          float sum[8];
+          Accumulator sum[8];
           loadEight(rows + row * kPitch + group * 32, sum);
           finished[t].compute(sum, tile, firstRow + i * 64 + warp % 4 * 16 + row,
                               chunk * kChunk + group * 8, p);
@@ -168,13 +168,14 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
 template <int kGroups>
 __device__ __forceinline__ void putRows(u32 rows, const Vector<Output, 2> (&pairs)[kGroups][2]) {
   const int lane = threadIdx.x % 32;
-  if constexpr (sizeof(Output) == 4) {
-    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * 8;
+  if constexpr (kOutputBytes != 2) {
+    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * 2 * kOutputBytes;
 #pragma unroll
     for (int j = 0; j < kGroups; ++j)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        inShared<Vector<Output, 2>>(mine + j * 32 + half * 8 * kRowPitch) = pairs[j][half];
+        inShared<Vector<Output, 2>>(mine + j * 8 * kOutputBytes + half * 8 * kRowPitch) =
+            pairs[j][half];
   } else {
     const u32 mine = rows + lane % 16 * kRowPitch + lane / 16 * 16;
     const auto bits = [&](int j, int half) { return reinterpret_cast<const u32&>(pairs[j][half]); };
@@ -223,8 +224,8 @@ __device__ __forceinline__ void storeByColumns(const Sums& sums, const Tile& til
     for (int j = 0; j < kGroups; ++j)
 #pragma unroll
       for (int i = 0; i < kBlocksM * 2; ++i) {
-        const float* sum = &sums[i / 2][(chunk * kGroups + j) * 4 + i % 2 * 2];
-        const float pair[2] = {sum[0], sum[1]};
+        const Accumulator* sum = &sums[i / 2][(chunk * kGroups + j) * 4 + i % 2 * 2];
+        const Accumulator pair[2] = {sum[0], sum[1]};
         const int row = firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4;
         const int column = chunk * kRowChunk + j * 8 + lane % 4 * 2;
         finished[i / 2][j][i % 2] = epilogue(pair, placeOf<2>(tile, row, column, p), p);
@@ -285,10 +286,10 @@ __device__ __forceinline__ void storeSplitTile(const Tile& tile, const GemmParam
 #pragma unroll 1
   for (int item = threadIdx.x; item < rows * kGroups; item += kMultiplyThreads) {
     const int row = item / kGroups, group = item % kGroups;
-    float sum[8] = {};
+    Accumulator sum[8] = {};
 #pragma unroll
     for (int split = 0; split < kSplitK; ++split) {
-      float part[8];
+      Accumulator part[8];
       loadEight(sumsBase() + (split * kRowsPerSplit + row) * kPitch + group * 32, part);
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum[i] += part[i];

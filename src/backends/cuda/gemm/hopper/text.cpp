@@ -5,27 +5,45 @@
 namespace camshaft::cuda {
 namespace {
 
+std::string_view elementName(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+      return "tf32";
+    case DataType::kF8E4M3:
+      return "e4m3";
+    case DataType::kF8E5M2:
+      return "e5m2";
+    case DataType::kI8:
+      return "s8";
+    default:
+      return toString(type);  // f16, bf16, u8
+  }
+}
+
 // One wgmma instruction of 64 x tileN as a function: the number of its operands depends on tileN.
 std::string multiplyFunction(const HopperText& text) {
-  const int registers = text.config.tileN / 2;
-  const bool isTf32 = text.type == DataType::kF32;
-  const std::string_view type = isTf32 ? "tf32" : toString(text.type);
+  const int registers = text.config.tileN / 2, bytes = bitsOf(text.typeA) / 8;
+  const bool isInteger = !isFloat(text.typeA);
+  const std::string_view constraint = isInteger ? "\"+r\"(d[" : "\"+f\"(d[";
   std::string names, operands;
   for (int i = 0; i < registers; ++i) {
     names += str(i ? ", %" : "%", i);
-    operands += str(i ? ", \"+f\"(d[" : "\"+f\"(d[", i, "])");
+    operands += str(i ? ", " : "", constraint, i, "])");
   }
+  // Signs of floats, and which way operands of 16 bits lie.
+  const std::string_view signs = isInteger ? "" : ", 1, 1";
   const std::string majors =
-      isTf32 ? "" : str(", ", int{text.transposedA}, ", ", int{!text.transposedB});
-  return str("__device__ __forceinline__ void multiply(float (&d)[", registers,
+      bytes == 2 ? str(", ", int{text.transposedA}, ", ", int{!text.transposedB}) : "";
+  return str("__device__ __forceinline__ void multiply(Accumulator (&d)[", registers,
              "], unsigned long long a, unsigned long long b, int add) {\n"
              "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %",
              registers + 2,
              ", 0;\\n\"\n"
              "    \"wgmma.mma_async.sync.aligned.m64n",
-             text.config.tileN, isTf32 ? "k8" : "k16", ".f32.", type, ".", type, " {", names,
-             "}, %", registers, ", %", registers + 1, ", p, 1, 1", majors,
-             ";\\n}\"\n    : ", operands, "\n    : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
+             text.config.tileN, "k", 32 / bytes, isInteger ? ".s32." : ".f32.",
+             elementName(text.typeA), ".", elementName(text.typeB), " {", names, "}, %", registers,
+             ", %", registers + 1, ", p", signs, majors, ";\\n}\"\n    : ", operands,
+             "\n    : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
 }
 
 }  // namespace
@@ -36,11 +54,13 @@ std::string hopperHead(const HopperText& text) {
              ", kConsumers = ", c.consumers, ", kStages = ", c.stages, ", kSplitK = ", c.splitK,
              ", kShareA = ", c.shareA, ", kShareB = ", c.shareB, ", kBlocksPerSm = ", c.blocksPerSm,
              ", kUnrollEpilogue = ", text.unrollEpilogue,
-             ", kElementBytes = ", text.type == DataType::kF32 ? 4 : 2,
+             ", kElementBytes = ", bitsOf(text.typeA) / 8,
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
              ", kWholeColumns = ", text.wholeColumns, ", kColumnEpilogue = ", text.columnEpilogue,
-             ";\nusing Output = ", text.outputType, ";\n", multiplyFunction(text));
+             ";\nusing Output = ", text.outputType,
+             ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n",
+             multiplyFunction(text));
 }
 
 }  // namespace camshaft::cuda

@@ -13,7 +13,8 @@ namespace camshaft::cuda {
 
 struct HopperText {
   HopperConfig config;
-  DataType type = DataType::kF16;  // of A and B: f16, bf16, or f32 read as TF32
+  // f16, bf16, f32 read as TF32, floats of 8 bits, or integers.
+  DataType typeA = DataType::kF16, typeB = DataType::kF16;
   std::string_view outputType = "f16";
   bool transposedA = false;  // A lies as [k, m]
   bool transposedB = true;   // B lies as [n, k]

@@ -9,15 +9,17 @@
 //   kSplitK                blocks of a cluster that share a tile along K and add up in rank order
 //   kShareA, kShareB       blocks of a cluster with the same rows (columns) of D, which fetch A (B)
 //                          together, each a part of it for all; one of them is 1
-//   kElementBytes          of A and B; a stage is 128 bytes along K
+//   kElementBytes          of A and B, 1, 2 or 4; a stage is 128 bytes along K
 //   kTransposedA           A lies as [k, m]; else [m, k]
 //   kTransposedB           B lies as [n, k]; else [k, n]
 //   kConstantB             no kernel writes B: it is fetched before the preceding kernel has ended
-//   kWholeColumns          n is a multiple of 8, so that rows of D are written in vectors
+//   kWholeColumns          n is a multiple of 8, of 16 where elements of D are bytes, so that rows
+//                          of D are written in vectors
 //   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
 //   Output                 element type of D
+//   Accumulator            float, or int for products of integers
 //   multiply(d, a, b, add) one wgmma instruction: d = a·b, or d += a·b
 // and behind it store.cuh, gemm.cuh and the definitions of epilogue() and
 // touchOperands().
@@ -39,7 +41,7 @@ struct Place {
 
 // Eight columns of a row, or two.
 template <int kWidth>
-static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const float (&sum)[kWidth],
+static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const Accumulator (&sum)[kWidth],
                                                                   const Place& place,
                                                                   const GemmParams& p);
 
@@ -50,7 +52,7 @@ constexpr int kShare = kShareA * kShareB;
 constexpr int kClusterSize = kSplitK * kShare;
 constexpr int kRowsPerConsumer = kPingPong ? kTileM : kTileM / kConsumers;
 constexpr int kBlocksM = kRowsPerConsumer / 64;  // wgmma instructions side by side along M
-using Sums = float[kBlocksM][kTileN / 2];        // accumulators of a thread
+using Sums = Accumulator[kBlocksM][kTileN / 2];  // of a thread
 constexpr int kMultiplyThreads = kConsumers * 128;
 // Large tiles of two warpgroups need more registers than an equal share: a whole warpgroup copies,
 // which gives up most of its own.
@@ -60,7 +62,7 @@ constexpr int kThreads = kMultiplyThreads + (kMovesRegisters ? 128 : 32);
 constexpr int kTileABytes = kTileM * 128, kTileBBytes = kTileN * 128;
 constexpr int kStageBytes = kTileABytes + kTileBBytes;
 constexpr int kSliceA = kTileABytes / kShareA, kSliceB = kTileBBytes / kShareB;
-// Sums on their way to the epilogue lie in f32 rows whose pitch is 8 mod 16 floats, so that neither
+// Sums on their way to the epilogue lie in rows whose pitch is 8 mod 16 of them, so that neither
 // the accumulators' layout nor reading by rows meets bank conflicts.
 // Large tiles take small chunks of columns at a time, to leave room for stages.
 constexpr int kChunk = kTileN % 64 == 0 && kTileM + kTileN < 320 ? 64
@@ -69,12 +71,17 @@ constexpr int kChunk = kTileN % 64 == 0 && kTileM + kTileN < 320 ? 64
                                                                  : 8;
 constexpr int kChunkPitch = 4 * (kChunk % 16 == 0 ? kChunk + 8 : kChunk);
 constexpr int kTilePitch = 4 * (kTileN % 16 == 0 ? kTileN + 8 : kTileN);
-// What finishes its sums in registers keeps elements of D there instead, 16-bit ones in rows whose
-// pitch is 4 mod 8 words, as stmatrix wants them.
+// What finishes its sums in registers keeps elements of D there instead, those of one or two bytes
+// in rows whose pitch is 4 mod 8 words, as stmatrix wants them, and as pairs of bytes do.
+constexpr int kOutputBytes = sizeof(Output);
 constexpr bool kFinishesInRegisters =
-    kColumnEpilogue && kSplitK == 1 && (sizeof(Output) == 2 || sizeof(Output) == 4);
-constexpr int kRowChunk = sizeof(Output) == 2 && kTileN % 64 == 0 ? 64 : kChunk;
-constexpr int kRowPitch = sizeof(Output) == 2 ? 2 * kRowChunk + 16 : kChunkPitch;
+    kColumnEpilogue && kSplitK == 1 &&
+    (kOutputBytes == 1 ? kTileN % 16 == 0 : kOutputBytes == 2 || kOutputBytes == 4);
+constexpr int kRowChunk = kOutputBytes == 1 && kTileN % 128 == 0  ? 128
+                          : kOutputBytes <= 2 && kTileN % 64 == 0 ? 64
+                                                                  : kChunk;
+constexpr int kRowBytes = kRowChunk * kOutputBytes;
+constexpr int kRowPitch = kOutputBytes > 2 ? kChunkPitch : kRowBytes + (kRowBytes % 32 ? 0 : 16);
 constexpr int kRowsPerSplit = (kTileM + kSplitK - 1) / kSplitK;
 
 static_assert(kTileM % (64 * (kPingPong ? 1 : kConsumers)) == 0 && kTileN % 8 == 0 &&
@@ -85,7 +92,7 @@ static_assert(kSliceA % kAtom == 0 && kSliceB % kAtom == 0);
 static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox == 0));
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
-static_assert(kWholeColumns || sizeof(Output) <= 4);
+static_assert(kWholeColumns || kOutputBytes <= 4);
 static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
 
 // ---- Shared memory ---------------------------------------------------------------------------

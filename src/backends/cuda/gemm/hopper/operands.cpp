@@ -1,0 +1,73 @@
+#include "backends/cuda/gemm/hopper/operands.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cuda/gemm/hopper/byte_weights.h"
+#include "ops/ops.h"
+
+namespace camshaft::cuda {
+namespace {
+
+template <class T>
+std::vector<std::byte> transposed(const void* data, int64_t rows, int64_t columns) {
+  const T* from = static_cast<const T*>(data);
+  std::vector<std::byte> bytes(rows * columns * sizeof(T));
+  T* to = reinterpret_cast<T*>(bytes.data());
+  constexpr int64_t kBlock = 32;  // a block of both sides stays in cache
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
+      for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i)
+        for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
+          to[j * rows + i] = from[i * columns + j];
+  return bytes;
+}
+
+// A constant B [k, n] as [n, k].
+StepInput packedB(const Value& b, const HopperProduct& product) {
+  const int64_t k = product.k.value(), n = product.n.value();
+  const void* data = b.view().data;
+  const int bytes = bitsOf(b.dataType()) / 8;
+  return StepInput::fromBytes({b.dataType(), {n, k}}, bytes == 4 ? transposed<uint32_t>(data, k, n)
+                                                      : bytes == 2
+                                                          ? transposed<uint16_t>(data, k, n)
+                                                          : transposed<uint8_t>(data, k, n));
+}
+
+// What is subtracted for a zero point of A: the sums of B's columns, times it where it is known.
+StepInput zeroTerms(const Node& node, const HopperProduct& product, std::vector<int32_t> sums) {
+  if (product.zeroA == ZeroPoint::kConstant) {
+    const Value& zero = *node.inputs[2];
+    const void* data = zero.view().data;
+    const auto factor = static_cast<uint32_t>(zero.dataType() == DataType::kI8
+                                                  ? int{*static_cast<const int8_t*>(data)}
+                                                  : int{*static_cast<const uint8_t*>(data)});
+    for (int32_t& sum : sums) sum = static_cast<int32_t>(static_cast<uint32_t>(sum) * factor);
+  }
+  std::vector<std::byte> bytes(sums.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), sums.data(), bytes.size());
+  return StepInput::fromBytes({DataType::kI32, {product.n}}, std::move(bytes));
+}
+
+}  // namespace
+
+std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& product) {
+  std::vector<StepInput> inputs = {StepInput::fromNode(0)};
+  if (!product.packsB) {
+    inputs.push_back(StepInput::fromNode(1));
+  } else if (node.op == &ops::MatMulInteger) {
+    ByteWeights weights = byteWeights(*node.inputs[1], node.input(3));
+    inputs.push_back(
+        StepInput::fromBytes({product.typeB, {product.n, product.k}}, std::move(weights.bytes)));
+    if (product.zeroA != ZeroPoint::kNone)
+      inputs.push_back(zeroTerms(node, product, std::move(weights.sums)));
+    if (product.zeroA == ZeroPoint::kRunTime) inputs.push_back(StepInput::fromNode(2));
+  } else {
+    inputs.push_back(packedB(*node.inputs[1], product));
+  }
+  for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i)
+    inputs.push_back(StepInput::fromNode(i));
+  return inputs;
+}
+
+}  // namespace camshaft::cuda
