@@ -48,20 +48,30 @@ __device__ __forceinline__ void leaveCluster() {
 #endif
 }
 
-// kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps
-// of kDepth along k: rows of A, then of B. The k axis is shared by kSplits blocks of a cluster.
-template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
-          int kSplits_>
-struct Tiling {
-  using Element = E;
-  static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_;
-  static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kStages = kStages_;
-  static constexpr int kCluster = kSplits_;  // blocks that are launched for a tile
+// The k axis is shared by the blocks of a cluster.
+template <int kBlocks>
+struct SplitDepth {
+  static constexpr int kCluster = kBlocks;  // blocks that are launched for a tile
 #ifdef CAMSHAFT_EMULATOR
   static constexpr int kSplits = 1;  // blocks run one after another: the first does all
 #else
-  static constexpr int kSplits = kSplits_;
+  static constexpr int kSplits = kBlocks;
 #endif
+  // The steps of one of the blocks.
+  __device__ __forceinline__ static int firstStep(int steps, int rank) {
+    return static_cast<int>(static_cast<long long>(steps) * rank / kSplits);
+  }
+};
+
+// kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps
+// of kDepth along k: rows of A, then of B.
+template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
+          int kSplits_>
+struct Tiling : SplitDepth<kSplits_> {
+  using Element = E;
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_;
+  static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kStages = kStages_;
+  static constexpr int kSlices = 1;  // of k, whose sums shared memory has side by side
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kWarpRows = kRows / kWarpsM, kWarpColumns = kColumns / kWarpsN;
   static constexpr int kChunks = kDepth / 8;               // 16 bytes each, of a row
@@ -78,10 +88,6 @@ struct Tiling {
   __device__ __forceinline__ static int ownChunk() { return threadIdx.x % kChunks; }
   __device__ __forceinline__ static int ownRow(int i) {
     return threadIdx.x / kChunks + i * kRowsPerPass;
-  }
-  // The steps of one of the blocks that share k.
-  __device__ __forceinline__ static int firstStep(int steps, int rank) {
-    return static_cast<int>(static_cast<long long>(steps) * rank / kSplits);
   }
 };
 
@@ -129,6 +135,78 @@ struct MatrixSource {
   }
 };
 
+// Copies B, which needs nothing of the kernels before, for the stages that are filled first.
+template <class T, class B>
+__device__ __forceinline__ void beginStages(SharedAddress memory, B& b, int steps) {
+#pragma unroll
+  for (int i = 0; i < T::kStages - 1; ++i)
+    if (i < steps) b.copy(memory + i * T::kStageBytes + T::kBytesA);
+}
+
+// After beginStages(): calls addStage(offset) for every step once both operands are in shared
+// memory at that offset. Shared memory is free again when it returns.
+template <class T, class A, class B, class F>
+__device__ __forceinline__ void forEachStage(SharedAddress memory, A& a, B& b, int steps,
+                                             F addStage) {
+#pragma unroll
+  for (int i = 0; i < T::kStages - 1; ++i) {
+    if (i < steps) a.copy(memory + i * T::kStageBytes);
+    commitCopies();
+  }
+  int reads = 0, writes = T::kStages - 1;
+  for (int step = 0; step < steps; ++step) {
+    waitForCopies<T::kStages - 2>();
+    __syncthreads();
+    if (step + T::kStages - 1 < steps) {
+      a.copy(memory + writes * T::kStageBytes);
+      b.copy(memory + writes * T::kStageBytes + T::kBytesA);
+    }
+    commitCopies();
+    addStage(reads * T::kStageBytes);
+    reads = reads + 1 == T::kStages ? 0 : reads + 1;
+    writes = writes + 1 == T::kStages ? 0 : writes + 1;
+  }
+  waitForCopies<0>();
+  __syncthreads();
+}
+
+// Gives the sums in shared memory, [kSlices][kRows][kPitch], that are inside [rows, columns] to
+// store(row, column, values), kWidth neighbours at a time, always added up in the same order.
+// Blocks that share k finish some rows each.
+template <class T, int kWidth, class Store>
+__device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile, Index allRows,
+                                          Index allColumns, const Store& store) {
+  const int rows = int(min(Index(T::kRows), allRows - tile.row));
+  const int columns = int(min(Index(T::kColumns), allColumns - tile.column));
+  const float* const shown = reinterpret_cast<const float*>(memory);
+  if constexpr (T::kSplits > 1)
+    syncCluster();
+  else
+    __syncthreads();
+  constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
+  for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
+    const int row = tile.rank * kShare + i / kParts, column = i % kParts * kWidth;
+    if (row >= rows || column >= columns) continue;
+    float values[kWidth];
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) values[v] = 0;
+#pragma unroll
+    for (int slice = 0; slice < T::kSlices; ++slice) {
+      const float* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
+      if constexpr (T::kSplits > 1) {
+#pragma unroll
+        for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
+      } else {
+        const auto own = loadVector<kWidth>(place);
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
+      }
+    }
+    store(tile.row + row, tile.column + column, values);
+  }
+  if constexpr (T::kSplits > 1) leaveCluster();
+}
+
 template <class T>
 struct Product {
   float sums[T::kWarpRows / 16][T::kWarpColumns / 8][4];
@@ -170,37 +248,15 @@ struct Product {
     }
   }
 
-  // What needs nothing of the kernels before: B, for the stages that are filled first.
+  // What needs nothing of the kernels before.
   template <class B>
   __device__ __forceinline__ static void begin(SharedAddress memory, B& b, int steps) {
-#pragma unroll
-    for (int i = 0; i < T::kStages - 1; ++i)
-      if (i < steps) b.copy(memory + i * T::kStageBytes + T::kBytesA);
+    beginStages<T>(memory, b, steps);
   }
-
   // After begin(). Shared memory is free again when it returns.
   template <class A, class B>
   __device__ __forceinline__ void add(SharedAddress memory, A& a, B& b, int steps) {
-#pragma unroll
-    for (int i = 0; i < T::kStages - 1; ++i) {
-      if (i < steps) a.copy(memory + i * T::kStageBytes);
-      commitCopies();
-    }
-    int reads = 0, writes = T::kStages - 1;
-    for (int step = 0; step < steps; ++step) {
-      waitForCopies<T::kStages - 2>();
-      __syncthreads();
-      if (step + T::kStages - 1 < steps) {
-        a.copy(memory + writes * T::kStageBytes);
-        b.copy(memory + writes * T::kStageBytes + T::kBytesA);
-      }
-      commitCopies();
-      addStage(memory + reads * T::kStageBytes);
-      reads = reads + 1 == T::kStages ? 0 : reads + 1;
-      writes = writes + 1 == T::kStages ? 0 : writes + 1;
-    }
-    waitForCopies<0>();
-    __syncthreads();
+    forEachStage<T>(memory, a, b, steps, [&](int offset) { addStage(memory + offset); });
   }
 
   __device__ __forceinline__ void show(float* memory) const {
@@ -216,38 +272,11 @@ struct Product {
                          Vector<float, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
   }
 
-  // Gives the results inside [rows, columns] to store(row, column, values), kWidth neighbours at a
-  // time, always added up in the same order. Blocks that share k finish some rows each.
   template <int kWidth, class Store>
-  __device__ __forceinline__ void finish(char* memory, const TilePlace<T>& tile, Index allRows,
-                                         Index allColumns, const Store& store) const {
-    const int rows = int(min(Index(T::kRows), allRows - tile.row));
-    const int columns = int(min(Index(T::kColumns), allColumns - tile.column));
-    float* const shown = reinterpret_cast<float*>(memory);
-    show(shown);
-    if constexpr (T::kSplits > 1)
-      syncCluster();
-    else
-      __syncthreads();
-    constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
-    for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
-      const int row = tile.rank * kShare + i / kParts, column = i % kParts * kWidth;
-      if (row >= rows || column >= columns) continue;
-      const float* const place = shown + row * T::kPitch + column;
-      float values[kWidth];
-#pragma unroll
-      for (int v = 0; v < kWidth; ++v) values[v] = 0;
-      if constexpr (T::kSplits > 1) {
-#pragma unroll
-        for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
-      } else {
-        const auto own = loadVector<kWidth>(place);
-#pragma unroll
-        for (int v = 0; v < kWidth; ++v) values[v] = own.v[v];
-      }
-      store(tile.row + row, tile.column + column, values);
-    }
-    if constexpr (T::kSplits > 1) leaveCluster();
+  __device__ __forceinline__ void finish(char* memory, const TilePlace<T>& tile, Index rows,
+                                         Index columns, const Store& store) const {
+    show(reinterpret_cast<float*>(memory));
+    storeTile<T, kWidth>(memory, tile, rows, columns, store);
   }
 };
 

@@ -40,27 +40,28 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   kernel.include("gemm/plain.cuh");
   const Dim tilesM = ceilDiv(rows, tile.rows * kSide),
             tilesN = ceilDiv(columns, tile.columns * kSide);
-  kernel.body +=
-      str("  using Tile = PlainTile<", computeType(result), ", ",
-          storageType(node.inputs[0]->dataType()), ", ", storageType(node.inputs[1]->dataType()),
-          ", ", tile.rows, ", ", tile.columns, ", ", attrs.transposeA, ", ", !attrs.transposeB,
-          ">;\n  __shared__ Tile::Memory memory;\n"
-          "  const Index tileN = Index(blockIdx.x) % ",
-          kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
-          ";\n  const Index tileM = others % ", kernel.size(tilesM), ", item = others / ",
-          kernel.size(tilesM),
-          ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
+  kernel.body += str("  using Tile = PlainTile<", computeType(result), ", ", tile.rows, ", ",
+                     tile.columns, ", ", attrs.transposeA, ", ", !attrs.transposeB,
+                     ">;\n  __shared__ Tile::Memory memory;\n"
+                     "  const Index tileN = Index(blockIdx.x) % ",
+                     kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
+                     ";\n  const Index tileM = others % ", kernel.size(tilesM),
+                     ", item = others / ", kernel.size(tilesM),
+                     ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
   Walk walk(kernel, y,
             {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
   const std::string one = kernel.size(1);
   printStore(kernel, node, walk, "Index row, Index column", 1);
-  kernel.body +=
-      str("  tile.multiply(a + (", walk.position(itemStrides(a, y)), "), ", kernel.size(rows), ", ",
-          attrs.transposeA ? one : kernel.size(depth), ", ",
-          attrs.transposeA ? kernel.size(rows) : one, ", b + (", walk.position(itemStrides(b, y)),
-          "), ", kernel.size(columns), ", ", attrs.transposeB ? kernel.size(depth) : one, ", ",
-          attrs.transposeB ? one : kernel.size(columns), ", ", kernel.size(depth),
-          ");\n  tile.finish(", kernel.size(rows), ", ", kernel.size(columns), ", store);\n");
+  const auto matrix = [&](const char* name, int input, const Dim& pitch, bool isAlongK) {
+    const Value& value = *node.inputs[input];
+    return str("StridedMatrix<", storageType(value.dataType()), ">{", name, " + (",
+               walk.position(itemStrides(value.shape(), y)), "), ",
+               isAlongK ? kernel.size(pitch) : one, ", ", isAlongK ? one : kernel.size(pitch), "}");
+  };
+  kernel.body += str("  tile.multiply(", matrix("a", 0, a.back(), !attrs.transposeA), ", ",
+                     kernel.size(rows), ", ", matrix("b", 1, b.back(), attrs.transposeB), ", ",
+                     kernel.size(columns), ", ", kernel.size(depth), ");\n  tile.finish(",
+                     kernel.size(rows), ", ", kernel.size(columns), ", store);\n");
   return kernel.prepared({.grid = {tilesM * tilesN * items, 1, 1}, .block = kSide * kSide});
 }
 

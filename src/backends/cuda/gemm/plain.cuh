@@ -1,7 +1,7 @@
 // A tile of a matrix product on the ordinary cores, exact in the type it adds up in: shared memory
 // holds kDepth steps of the tile's rows and columns, each thread adds up kOwnRows x kOwnColumns.
-template <class Sum, class A, class B, int kOwnRows, int kOwnColumns, bool kRowsTogetherA,
-          bool kColumnsTogetherB>
+// kRowsTogetherA, kColumnsTogetherB: those are neighbours in memory, not steps.
+template <class Sum, int kOwnRows, int kOwnColumns, bool kRowsTogetherA, bool kColumnsTogetherB>
 struct PlainTile {
   static constexpr int kSide = 16, kThreads = kSide * kSide, kDepth = 16;
   static constexpr int kRows = kSide * kOwnRows, kColumns = kSide * kOwnColumns;
@@ -22,32 +22,29 @@ struct PlainTile {
       for (int j = 0; j < kOwnColumns; ++j) sums[i][j] = Sum(0);
   }
 
-  // Elements [first + outer, k + depth] of an operand; neighbours in memory by neighbouring
+  // Elements read(first + outer, k + step) of an operand; neighbours in memory by neighbouring
   // threads.
-  template <int kCount, bool kOuterTogether, class T>
-  __device__ __forceinline__ static void fetch(Sum (*to)[kCount + 1], const T* from, Index first,
-                                               Index count, Index outerStride, Index k, Index depth,
-                                               Index depthStride) {
+  template <int kCount, bool kOuterTogether, class Read>
+  __device__ __forceinline__ static void fetch(Sum (*to)[kCount + 1], const Read& read, Index first,
+                                               Index count, Index k, Index depth) {
 #pragma unroll
     for (int i = 0; i < kCount * kDepth / kThreads; ++i) {
       const int at = threadIdx.x + i * kThreads;
       const int outer = kOuterTogether ? at % kCount : at / kDepth;
       const int step = kOuterTogether ? at / kCount : at % kDepth;
       const bool isThere = first + outer < count && k + step < depth;
-      to[step][outer] =
-          isThere ? Sum(toCompute(from[(first + outer) * outerStride + (k + step) * depthStride]))
-                  : Sum(0);
+      to[step][outer] = isThere ? Sum(read(first + outer, k + step)) : Sum(0);
     }
   }
 
-  __device__ __forceinline__ void multiply(const A* a, Index rows, Index rowStrideA,
-                                           Index depthStrideA, const B* b, Index columns,
-                                           Index columnStrideB, Index depthStrideB, Index depth) {
+  // a(row, k) and b(column, k) read the operands.
+  template <class A, class B>
+  __device__ __forceinline__ void multiply(const A& a, Index rows, const B& b, Index columns,
+                                           Index depth) {
     const int y = threadIdx.x / kSide, x = threadIdx.x % kSide;
     for (Index k = 0; k < depth; k += kDepth) {
-      fetch<kRows, kRowsTogetherA>(memory.a, a, row, rows, rowStrideA, k, depth, depthStrideA);
-      fetch<kColumns, kColumnsTogetherB>(memory.b, b, column, columns, columnStrideB, k, depth,
-                                         depthStrideB);
+      fetch<kRows, kRowsTogetherA>(memory.a, a, row, rows, k, depth);
+      fetch<kColumns, kColumnsTogetherB>(memory.b, b, column, columns, k, depth);
       __syncthreads();
 #pragma unroll
       for (int step = 0; step < kDepth; ++step) {
@@ -79,5 +76,15 @@ struct PlainTile {
         if (x < columns) store(y, x, results);
       }
     }
+  }
+};
+
+// An operand of PlainTile that lies in memory by strides.
+template <class T>
+struct StridedMatrix {
+  const T* from;
+  Index outerStride, depthStride;
+  __device__ __forceinline__ auto operator()(Index outer, Index k) const {
+    return toCompute(from[outer * outerStride + k * depthStride]);
   }
 };
