@@ -25,14 +25,14 @@ struct FusionAbilities {
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
 inline constexpr Op kStoresOfGeneratedKernels[] = {
-    &ops::Conv,    &ops::ConvTranspose, &ops::MatMul, &ops::LayerNorm, &ops::GroupNorm,
-    &ops::Softmax, &ops::Reduce,        &ops::Pool,   &ops::Transpose, &ops::Slice,
-    &ops::Concat,  &ops::Gather,        &ops::Pad,    &ops::Expand,    &ops::Resize,
+    &ops::Conv,      &ops::ConvTranspose, &ops::MatMul,  &ops::MatMulNBits,
+    &ops::LayerNorm, &ops::GroupNorm,     &ops::Softmax, &ops::Reduce,
+    &ops::Pool,      &ops::Transpose,     &ops::Slice,   &ops::Concat,
+    &ops::Gather,    &ops::Pad,           &ops::Expand,  &ops::Resize,
 };
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,
                                                    .pixelProducts = true,
-                                                   .integerProducts = false,
-                                                   .packedWeights = false};
+                                                   .integerProducts = false};
 
 }  // namespace camshaft

@@ -21,6 +21,7 @@
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
+#include "passes/precision_rules.h"
 
 namespace camshaft {
 
@@ -179,7 +180,8 @@ bool isKnown(const Value* value) {
 // Whether a backend that unpacks weights in its products has one for this node.
 bool hasPackedProduct(const Node& node) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
-  return attrs.blockSize % (32 / attrs.bits) == 0 && node.input(0)->dataType() == DataType::kF32 &&
+  const DataType type = node.input(0)->dataType();
+  return attrs.blockSize % (32 / attrs.bits) == 0 && (type == DataType::kF32 || is16Bit(type)) &&
          node.input(0)->shape().back().isConstant() && isKnown(node.input(1)) &&
          isKnown(node.input(2)) && (!node.input(3) || isKnown(node.input(3)));
 }

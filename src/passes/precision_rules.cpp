@@ -64,8 +64,8 @@ bool accumulates(const Node& node) {
 PrecisionRole precisionRoleOf(const Node& node, const PassOptions& options) {
   if (node.epilogue || (options.lowers && !options.lowers(node))) return PrecisionRole::kF32;
   if (node.op == &ops::Pointwise) return PrecisionRole::kPointwise;
-  if (isOneOf(node.op,
-              {&ops::Conv, &ops::ConvTranspose, &ops::MatMul, &ops::Einsum, &ops::Attention}))
+  if (isOneOf(node.op, {&ops::Conv, &ops::ConvTranspose, &ops::MatMul, &ops::MatMulNBits,
+                        &ops::Einsum, &ops::Attention}))
     return PrecisionRole::kProduct;
   if (isOneOf(node.op, {&ops::Shape, &ops::ArgReduce})) return PrecisionRole::kReads;
   if (isOneOf(node.op, {&ops::Reduce, &ops::CumSum})) {
@@ -85,7 +85,7 @@ PrecisionRole precisionRoleOf(const Node& node, const PassOptions& options) {
 }
 
 bool sharesType(const Node& node, int i) {
-  if (node.op == &ops::Attention) return i != 3;
+  if (isOneOf(node.op, {&ops::Attention, &ops::MatMulNBits})) return i != 3;
   if (isNorm(node)) return i != 1 && i != 2;
   if (isOneOf(node.op, {&ops::ScatterElements, &ops::ScatterND})) return i != 1;
   if (positionsOf(node) > 0) return i == 0;

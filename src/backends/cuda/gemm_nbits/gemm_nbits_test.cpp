@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Weights {
+  int64_t bits = 4, blockSize = 32;
+  std::string zeros;  // their type; empty: none
+  std::pair<double, double> zeroRange = {0, 0};
+};
+
+// n rows by [columns, depth] weights, with an epilogue.
+HarnessCase caseOf(const std::string& type, int64_t depth, int64_t columns, const Weights& w) {
+  const int64_t blocks = (depth + w.blockSize - 1) / w.blockSize;
+  const std::string perBlock = str("[", columns, ", ", blocks, "]");
+  return {.graph =
+              str("symbols n graph g(%x: ", type, "[n, ", depth, "], %w: u8[", columns, ", ",
+                  blocks, ", ", w.blockSize * w.bits / 8, "], %s: ", type, perBlock, ", ",
+                  w.zeros.empty() ? "" : str("%z: ", w.zeros, perBlock, ", "), "%r: ", type, "[n, ",
+                  columns, "]) { %y = MatMulNBits(%x, %w, %s", w.zeros.empty() ? "" : ", %z",
+                  ") {bits = ", w.bits, ", block_size = ", w.blockSize,
+                  "} epilogue(%r) {add(x0:", type, ", x1:", type, ")} return %y }"),
+          .sizes = {{{"n", 1}}, {{"n", 3}}, {{"n", 21}}},
+          .constants = w.zeros.empty() ? std::set<std::string>{"w", "s"}
+                                       : std::set<std::string>{"w", "s", "z"},
+          .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}, {"z", w.zeroRange}},
+          .tolerance = type == "f32"   ? 1e-4
+                       : type == "f16" ? 1e-2
+                                       : 6e-2};
+}
+
+TEST(CudaGemmNBits, HalvesByAllBits) {
+  for (const int64_t bits : {2, 4, 8})
+    expectKernelsMatch(caseOf(
+        "f16", 296, 37, {.bits = bits, .zeros = bits == 4 ? "u8" : "", .zeroRange = {0, 15}}));
+}
+
+// Bytes have more bits than bf16, and are unpacked in another way.
+TEST(CudaGemmNBits, BFloat16ByAllBits) {
+  for (const int64_t bits : {2, 4, 8})
+    expectKernelsMatch(
+        caseOf("bf16", 136, 20,
+               {.bits = bits, .zeros = bits == 4 ? "" : "u8", .zeroRange = {0, (1 << bits) - 1}}));
+}
+
+TEST(CudaGemmNBits, FloatsInThreeTerms) {
+  for (const int64_t bits : {4, 8})
+    expectKernelsMatch(caseOf(
+        "f32", 136, 20, {.bits = bits, .zeros = bits == 4 ? "" : "u8", .zeroRange = {0, 255}}));
+}
+
+TEST(CudaGemmNBits, BlocksOfAnySize) {
+  for (const int64_t blockSize : {16, 48, 256}) {
+    HarnessCase one = caseOf("f16", 520, 18, {.blockSize = blockSize});
+    one.only = "cuda/gemm_nbits";
+    expectKernelsMatch(one);
+  }
+}
+
+TEST(CudaGemmNBits, ZeroPointsBetweenNumbers) {
+  expectKernelsMatch(caseOf("f16", 136, 18, {.zeros = "f16", .zeroRange = {3.0, 12.0}}));
+}
+
+TEST(CudaGemmNBits, ManyRows) {
+  HarnessCase many = caseOf("f16", 160, 70, {.zeros = "u8", .zeroRange = {0, 15}});
+  many.sizes = {{{"n", 150}}};
+  expectKernelsMatch(many);
+}
+
+TEST(CudaGemmNBits, OneRowOfKnownSize) {
+  expectKernelsMatch({.graph =
+                          "graph g(%x: f16[1, 1, 2048], %w: u8[33, 64, 16], %s: f16[33, 64]) { "
+                          "%y = MatMulNBits(%x, %w, %s) {bits = 4, block_size = 32} return %y }",
+                      .constants = {"w", "s"},
+                      .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}},
+                      .tolerance = 1e-2});
+}
+
+TEST(CudaGemmNBits, TakesWhatOnlyTheRunKnows) {
+  expectKernelsMatch({.graph = "graph g(%x: f32[3, 50], %w: u8[7, 5, 6], %s: f32[7, 5], "
+                               "%z: f32[7, 5]) { %y = MatMulNBits(%x, %w, %s, %z) {bits = 4, "
+                               "block_size = 12} return %y }",
+                      .ranges = {{"w", {0, 255}}},
+                      .tolerance = 1e-4});
+  EXPECT_THAT(refusalsOf("graph g(%x: f32[1, 8], %w: u8[1, 1, 2], %s: f32[1, 1]) { "
+                         "%y = MatMulNBits(%x, %w, %s) {bits = 2, block_size = 8} return %y }"),
+              HasSubstr("needs blocks of a multiple of 16 weights"));
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

@@ -1,0 +1,362 @@
+// Tiles of products with weights of a few bits on tensor cores (sm_80 and later), which unpack the
+// weights in registers: D[row, column] = sum over k of A[row, k] (number[column, k] - zero) scale.
+// The instruction's first operand is 16 columns of weights, its second 8 rows of A, so that one row
+// costs what eight do. Follows gemm/mma.cuh.
+//
+// Weights come in chunks of 16 columns and kChunkDepth steps of k, one after the other along k:
+// numbers, 16 bytes of each lane after another; then a scale for each kScaleDepth steps and column;
+// then an offset for each, where there are zero points. Which element a lane holds is free as long
+// as both operands agree. A lane of columns `lane / 4` and that + 8 has the kGroup / 4 neighbours
+// along k from lane % 4 * kGroup / 4 on of every kGroup (packed.cpp).
+namespace nbits {
+
+using namespace mma;
+
+constexpr int kChunkDepth = 128;
+
+// What is taken from a number: the middle of the range, or the chunk's offset: the zero point
+// together with what unpacking adds (kWhole), or by itself (kFraction).
+enum class Zeros { kMiddle, kWhole, kFraction };
+
+// Pairs of f16 or bf16.
+#ifdef CAMSHAFT_EMULATOR
+template <class F>
+inline unsigned addPairs(F, unsigned a, unsigned b) {
+  return packed(F{}, half<F>(a, 0) + half<F>(b, 0), half<F>(a, 1) + half<F>(b, 1));
+}
+#else
+__device__ __forceinline__ unsigned addPairs(f16, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+__device__ __forceinline__ unsigned addPairs(bf16, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3f803f80u), "r"(b));
+  return sum;
+}
+#endif
+
+// Numbers of kBits in words, two neighbours at a time 16 bits apart, as pairs of F: with the bits
+// of a power of two above them they are that power and the number.
+template <class F, int kBits, Zeros kZeros>
+struct Unpack {
+  static constexpr bool kIsHalf = std::is_same_v<F, f16>;
+  static constexpr unsigned kPower = kIsHalf ? 0x64006400u : 0x43004300u;      // 1024 or 128, twice
+  static constexpr unsigned kLessPower = kIsHalf ? 0xe400e400u : 0xc300c300u;  // minus those
+  static constexpr unsigned kMask = 0x00010001u * ((1u << kBits) - 1);
+  // Minus the power and the middle of the range.
+  static constexpr unsigned kLessMiddle = kLessPower + 0x00010001u * (1u << (kBits - 1));
+  using Offset = F;
+  static constexpr int kPairs = 16 / kBits;  // in a word
+
+  unsigned offset = kLessMiddle;
+  __device__ __forceinline__ void set(Offset value) { offset = 0x00010001u * value.bits; }
+  __device__ __forceinline__ unsigned operator()(unsigned word, int pair) const {
+    const unsigned numbers = (word >> (kBits * pair) & kMask) | kPower;
+    if constexpr (kZeros == Zeros::kFraction)
+      return addPairs(F{}, addPairs(F{}, numbers, kLessPower), offset);
+    else
+      return addPairs(F{}, numbers, offset);
+  }
+};
+
+// Eight bits are too many for bf16's seven: they go through f32.
+template <Zeros kZeros>
+struct Unpack<bf16, 8, kZeros> {
+  static constexpr unsigned kPower = 0x4b000000u;  // 2^23
+  using Offset = float;
+  static constexpr int kPairs = 2;
+
+  float offset = -8388736.0f;  // -(2^23 + 128)
+  __device__ __forceinline__ void set(Offset value) { offset = value; }
+  __device__ __forceinline__ float number(unsigned word, int byte) const {
+    return __uint_as_float((word >> (8 * byte) & 0xffu) | kPower) + offset;
+  }
+  __device__ __forceinline__ unsigned operator()(unsigned word, int pair) const {
+    return packed(bf16{}, number(word, pair), number(word, pair + 2));
+  }
+};
+
+// Weights that are stored as they are multiplied, without scales.
+template <class F, Zeros kZeros>
+struct Unpack<F, 16, kZeros> {
+  using Offset = F;
+  static constexpr int kPairs = 1;
+  __device__ __forceinline__ unsigned operator()(unsigned word, int) const { return word; }
+};
+
+// A as the tensor cores take it: bf16 and f16 as they are, f32 as the sum of three bf16.
+template <class E>
+struct Factors {
+  using Factor = E;
+  static constexpr int kTerms = 1;
+  template <int kCount>
+  __device__ __forceinline__ static void read(unsigned (&pairs)[1][kCount / 2], const char* from) {
+    const auto values = loadVector<kCount / 2>(reinterpret_cast<const unsigned*>(from));
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i) pairs[0][i] = values.v[i];
+  }
+};
+template <>
+struct Factors<float> {
+  using Factor = bf16;
+  static constexpr int kTerms = 3;
+  template <int kCount>
+  __device__ __forceinline__ static void read(unsigned (&pairs)[3][kCount / 2], const char* from) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 2) {
+      auto values = loadVector<2>(reinterpret_cast<const float*>(from) + i);
+#pragma unroll
+      for (int term = 0; term < 3; ++term) {
+        const unsigned low = __float_as_uint(values.v[0]), high = __float_as_uint(values.v[1]);
+        pairs[term][i / 2] = low >> 16 | (high & 0xffff0000u);
+#pragma unroll
+        for (float& value : values.v) {
+          const float upper = __uint_as_float(__float_as_uint(value) & 0xffff0000u);
+          value = value == upper ? 0 : value - upper;  // infinities have no rest
+        }
+      }
+    }
+  }
+};
+
+// kRows x kColumns results. The warps are kWarpsN along the columns by kSlices along k: each slice
+// has a chunk of every step. Of fewer than eight rows, kStoredRows are kept and read again in place
+// of the others.
+template <class E, class Scale_, int kBits_, Zeros kZeros_, int kScaleDepth_, int kRows_,
+          int kColumns_, int kWarpsN_, int kSlices_, int kStages_, int kSplits_, int kStoredRows_>
+struct Tiling : SplitDepth<kSplits_> {
+  using Element = E;
+  using Scale = Scale_;
+  using Factor = typename Factors<E>::Factor;
+  using Numbers = Unpack<Factor, kBits_, kZeros_>;
+  static constexpr Zeros kZeros = kZeros_;
+  static constexpr int kBits = kBits_, kRows = kRows_, kColumns = kColumns_;
+  static constexpr int kWarpsN = kWarpsN_, kSlices = kSlices_, kStages = kStages_;
+  static constexpr bool kIsScaled = kBits < 16;
+  static constexpr int kScaleDepth = kScaleDepth_, kGroup = kScaleDepth < 32 ? 16 : 32;
+  static constexpr int kDepth = kSlices * kChunkDepth, kThreads = 32 * kWarpsN * kSlices;
+  static constexpr int kWarpColumns = kColumns / kWarpsN;
+  static constexpr int kPitch = kColumns + 8;  // of sums in shared memory
+
+  static constexpr int kNumberBytes = 16 * kChunkDepth * kBits / 8;
+  static constexpr int kParts = kChunkDepth / kScaleDepth;  // of a chunk, with a scale each
+  static constexpr int kScaleBytes = kIsScaled ? kParts * 16 * int(sizeof(Scale)) : 0;
+  static constexpr int kOffsetBytes =
+      kZeros == Zeros::kMiddle ? 0 : kParts * 16 * int(sizeof(typename Numbers::Offset));
+  static constexpr int kChunkBytes = kNumberBytes + kScaleBytes + kOffsetBytes;
+
+  static constexpr int kStoredRows = kStoredRows_;
+  static constexpr int kRowBytes = kDepth * int(sizeof(E)) + 64;  // of A: two in different banks
+  static constexpr int kBytesA = (kStoredRows * kRowBytes + 127) / 128 * 128;
+  static constexpr int kStageBytes = kBytesA + kColumns / 16 * kSlices * kChunkBytes;
+
+  __device__ __forceinline__ static int warpN() { return threadIdx.x / 32 % kWarpsN; }
+  __device__ __forceinline__ static int slice() { return threadIdx.x / 32 / kWarpsN; }
+};
+
+// Copies rows of A, 16 bytes at a time; zeros where it ends.
+template <class T>
+struct RowSource {
+  const typename T::Element* from;
+  Index depth;  // also the pitch
+  Index k;
+  int rows;  // that are there
+
+  __device__ __forceinline__ RowSource(const typename T::Element* a, Index depth, Index firstRow,
+                                       Index endRow, int firstStep)
+      : from(a + firstRow * depth),
+        depth(depth),
+        k(Index(firstStep) * T::kDepth),
+        rows(static_cast<int>(endRow - firstRow < T::kStoredRows ? endRow - firstRow
+                                                                 : T::kStoredRows)) {}
+
+  __device__ __forceinline__ void copy(SharedAddress to) {
+    constexpr int kNeighbours = 16 / sizeof(typename T::Element);
+    constexpr int kPerRow = T::kDepth / kNeighbours;
+    for (int i = threadIdx.x; i < T::kStoredRows * kPerRow; i += T::kThreads) {
+      const int row = i / kPerRow, part = i % kPerRow;
+      const Index at = k + part * kNeighbours;
+      const bool isThere = row < rows && at < depth;
+      copyAsync(to + row * T::kRowBytes + part * 16, isThere ? from + row * depth + at : from,
+                isThere);
+    }
+    k += T::kDepth;
+  }
+};
+
+// Copies the chunks of the warp's columns and slice; zeros where there are none.
+template <class T>
+struct ChunkSource {
+  const char* from;  // of the warp's first columns
+  Index pitch;       // bytes of 16 columns
+  int chunk, chunks, tiles;
+
+  __device__ __forceinline__ ChunkSource(const void* weights, int chunks, Index firstColumn,
+                                         Index endColumn, int firstStep)
+      : pitch(Index(chunks) * T::kChunkBytes),
+        chunk(firstStep * T::kSlices + T::slice()),
+        chunks(chunks) {
+    const Index tile = (firstColumn + T::warpN() * T::kWarpColumns) / 16;
+    from = static_cast<const char*>(weights) + static_cast<long long>(tile) * pitch;
+    tiles = static_cast<int>(min(Index(T::kWarpColumns / 16), (endColumn + 15) / 16 - tile));
+  }
+
+  __device__ __forceinline__ void copy(SharedAddress to) {
+    to += (T::slice() * T::kWarpsN + T::warpN()) * (T::kWarpColumns / 16) * T::kChunkBytes;
+#pragma unroll
+    for (int tile = 0; tile < T::kWarpColumns / 16; ++tile) {
+      const bool isThere = tile < tiles && chunk < chunks;
+      const char* const place =
+          isThere ? from + static_cast<long long>(tile) * pitch + Index(chunk) * T::kChunkBytes
+                  : from;
+      for (int i = threadIdx.x % 32 * 16; i < T::kChunkBytes; i += 32 * 16)
+        copyAsync(to + tile * T::kChunkBytes + i, isThere ? place + i : place, isThere);
+    }
+    chunk += T::kSlices;
+  }
+};
+
+template <class T>
+struct Product {
+  static constexpr int kTilesN = T::kWarpColumns / 16, kTilesM = T::kRows / 8;
+  using Factor = typename T::Factor;
+  using Source = Factors<typename T::Element>;
+  static constexpr int kTerms = Source::kTerms;
+  static constexpr int kOwn = T::kGroup / 4;  // neighbours along k that a lane has of a group
+
+  float sums[kTilesN][kTilesM][4];
+
+  __device__ __forceinline__ Product() {
+#pragma unroll
+    for (int i = 0; i < kTilesN; ++i)
+#pragma unroll
+      for (int j = 0; j < kTilesM; ++j)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) sums[i][j][k] = 0;
+  }
+
+  // The lane's words of a chunk: of its first column, two of every 16 bytes, and of its second.
+  static constexpr int kWords = T::kBits;
+  struct Words {
+    unsigned words[2][kWords];
+    __device__ __forceinline__ void read(const char* chunk) {
+#pragma unroll
+      for (int i = 0; i < kWords / 2; ++i) {
+        const auto part = loadVector<4>(
+            reinterpret_cast<const unsigned*>(chunk + i * 512 + threadIdx.x % 32 * 16));
+        words[0][2 * i] = part.v[0], words[0][2 * i + 1] = part.v[1];
+        words[1][2 * i] = part.v[2], words[1][2 * i + 1] = part.v[3];
+      }
+    }
+  };
+
+  // Adds a group to `to`: its numbers from `first` on, in the lane's order.
+  __device__ __forceinline__ static void addGroup(float (&to)[kTilesM][4], const Words& words,
+                                                  const typename T::Numbers (&unpack)[2],
+                                                  const unsigned (&b)[kTilesM][kTerms][kOwn / 2],
+                                                  int first) {
+    constexpr int kPairs = T::Numbers::kPairs;
+#pragma unroll
+    for (int step = 0; step < T::kGroup / 16; ++step) {
+      unsigned a[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int pair = first / 2 + step * 2 + i / 2;
+        a[i] = unpack[i % 2](words.words[i % 2][pair / kPairs], pair % kPairs);
+      }
+#pragma unroll
+      for (int j = 0; j < kTilesM; ++j)
+#pragma unroll
+        for (int term = 0; term < kTerms; ++term)
+          multiply(Factor{}, to[j], a, b[j][term][step * 2], b[j][term][step * 2 + 1]);
+    }
+  }
+
+  // Of two columns, as the lane has them.
+  template <class V>
+  __device__ __forceinline__ static V perColumn(const char* from, int part, int second) {
+    return reinterpret_cast<const V*>(from)[part * 16 + second * 8 + threadIdx.x % 32 / 4];
+  }
+
+  using Sums = float[kTilesN][kTilesM][4];
+
+  __device__ __forceinline__ void addStage(const char* stage) {
+    constexpr int kBytes = sizeof(typename T::Element);
+    const int lane = threadIdx.x % 32;
+    const char* const rows = stage + (T::slice() * kChunkDepth + lane % 4 * kOwn) * kBytes;
+    const char* const chunks =
+        stage + T::kBytesA + (T::slice() * T::kWarpsN + T::warpN()) * kTilesN * T::kChunkBytes;
+    Words words[kTilesN];
+#pragma unroll
+    for (int i = 0; i < kTilesN; ++i) words[i].read(chunks + i * T::kChunkBytes);
+#pragma unroll
+    for (int part = 0; part < T::kParts; ++part) {
+      if constexpr (T::kIsScaled) {
+        Sums whole = {};
+        addPart(whole, rows, chunks, words, part);
+        addScaled(whole, chunks, part);
+      } else {
+        addPart(sums, rows, chunks, words, part);
+      }
+    }
+  }
+
+  // What has one scale.
+  __device__ __forceinline__ static void addPart(Sums& to, const char* rows, const char* chunks,
+                                                 const Words (&words)[kTilesN], int part) {
+    typename T::Numbers unpack[kTilesN][2];
+    if constexpr (T::kZeros != Zeros::kMiddle) {
+#pragma unroll
+      for (int i = 0; i < kTilesN * 2; ++i)
+        unpack[i / 2][i % 2].set(perColumn<typename T::Numbers::Offset>(
+            chunks + i / 2 * T::kChunkBytes + T::kNumberBytes + T::kScaleBytes, part, i % 2));
+    }
+    constexpr int kGroups = T::kScaleDepth / T::kGroup;
+#pragma unroll
+    for (int group = part * kGroups; group < (part + 1) * kGroups; ++group) {
+      unsigned b[kTilesM][kTerms][kOwn / 2];
+#pragma unroll
+      for (int j = 0; j < kTilesM; ++j)
+        Source::template read<kOwn>(
+            b[j], rows + (j * 8 + threadIdx.x % 32 / 4) % T::kStoredRows * T::kRowBytes +
+                      group * T::kGroup * int(sizeof(typename T::Element)));
+#pragma unroll
+      for (int i = 0; i < kTilesN; ++i) addGroup(to[i], words[i], unpack[i], b, group * kOwn);
+    }
+  }
+
+  __device__ __forceinline__ void addScaled(const Sums& whole, const char* chunks, int part) {
+#pragma unroll
+    for (int i = 0; i < kTilesN; ++i)
+#pragma unroll
+      for (int second = 0; second < 2; ++second) {
+        const float scale = toCompute(perColumn<typename T::Scale>(
+            chunks + i * T::kChunkBytes + T::kNumberBytes, part, second));
+#pragma unroll
+        for (int j = 0; j < kTilesM; ++j)
+#pragma unroll
+          for (int v = second * 2; v < second * 2 + 2; ++v) sums[i][j][v] += whole[i][j][v] * scale;
+      }
+  }
+
+  // Results inside [rows, columns] go to store(row, column, values).
+  template <int kWidth, class Store>
+  __device__ __forceinline__ void finish(char* memory, const TilePlace<T>& tile, Index rows,
+                                         Index columns, const Store& store) const {
+    const int lane = threadIdx.x % 32;
+    float* const shown = reinterpret_cast<float*>(memory) + T::slice() * T::kRows * T::kPitch;
+#pragma unroll
+    for (int i = 0; i < kTilesN; ++i)
+#pragma unroll
+      for (int j = 0; j < kTilesM; ++j)
+#pragma unroll
+        for (int v = 0; v < 4; ++v)
+          shown[(j * 8 + lane % 4 * 2 + v % 2) * T::kPitch + T::warpN() * T::kWarpColumns + i * 16 +
+                v / 2 * 8 + lane / 4] = sums[i][j][v];
+    storeTile<T, kWidth>(memory, tile, rows, columns, store);
+  }
+};
+
+}  // namespace nbits

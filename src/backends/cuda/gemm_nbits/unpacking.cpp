@@ -1,0 +1,147 @@
+#include "backends/cuda/gemm_nbits/unpacking.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/codegen/store.h"
+#include "backends/cuda/gemm/mma_config.h"
+#include "backends/cuda/gemm_nbits/tile_config.h"
+#include "ops/gemm_nbits.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr size_t kMostTimed = 5;
+
+Zeros zerosOf(const Node& node) {
+  if (!node.hasInput(3)) return Zeros::kMiddle;
+  const ConstTensorView zeros = node.inputs[3]->view();
+  for (int64_t i = 0; i < zeros.count(); ++i) {
+    const double zero = readElement(zeros.type, zeros.data, i);
+    if (zero != std::floor(zero) || zero < 0 || zero > 255) return Zeros::kFraction;
+  }
+  return Zeros::kWhole;
+}
+
+// The first operand's rows, whatever its rank.
+Dim rowsOf(const Node& node) {
+  const Shape& y = node.output()->shape();
+  return numElements(Shape(y.begin(), y.end() - 1));
+}
+
+std::string whyNot(const Node& node) {
+  const auto& attrs = node.as<MatMulNBitsAttrs>();
+  const Value& a = *node.inputs[0];
+  const DataType type = a.dataType();
+  if (type != DataType::kF16 && type != DataType::kBF16 && type != DataType::kF32)
+    return str("multiplies f16, bf16 and f32, not ", type);
+  if (std::gcd(attrs.blockSize, kChunkDepth) < 16)
+    return "needs blocks of a multiple of 16 weights";
+  for (int i = 1; i < node.ownInputs(); ++i)
+    if (node.inputs[i] && !node.inputs[i]->isConstant())
+      return "needs constant weights, to pack them when building";
+  const Dim& depth = a.shape().back();
+  if (!depth.isConstant() || depth.value() * bitsOf(type) / 8 % 16 != 0 || depth.value() == 0)
+    return "needs rows that are a multiple of 16 bytes";
+  if (type != DataType::kF16 && zerosOf(node) == Zeros::kFraction)
+    return str("needs zero points that are whole numbers of its weights' range for ", type);
+  return whyNotPrinted(node);
+}
+
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (!hasMma(context.target)) return Verdict::no("needs a GPU of compute capability 8.0");
+  return Verdict{whyNot(node)};
+}
+
+UnpackingProblem problemOf(const Node& node, const BuildContext& context) {
+  const auto& attrs = node.as<MatMulNBitsAttrs>();
+  const DataType type = node.inputs[0]->dataType();
+  const Dim rows = rowsOf(node);
+  return {.rows = context.opt(rows),
+          .elementBytes = bitsOf(type) / 8,
+          .hasFixedRows = rows.isConstant(),
+          .layout = {.columns = node.inputs[1]->shape()[0].value(),
+                     .depth = node.inputs[0]->shape().back().value(),
+                     .bits = attrs.bits,
+                     .blockSize = attrs.blockSize,
+                     .factor = type == DataType::kF16 ? DataType::kF16 : DataType::kBF16,
+                     .scale = type,
+                     .zeros = zerosOf(node)}};
+}
+
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
+  return promisingTiles(problemOf(node, context), context.target, kMostTimed);
+}
+
+std::string_view toString(Zeros zeros) {
+  return zeros == Zeros::kMiddle ? "kMiddle" : zeros == Zeros::kWhole ? "kWhole" : "kFraction";
+}
+
+// The types Tile and TilePlace, the product, and the copies of weights that are begun before the
+// kernel waits for others.
+void printTile(KernelText& kernel, const UnpackingProblem& problem, const UnpackingTile& tile,
+               DataType type, const Dim& tilesN, const Dim& tilesM) {
+  const ChunkLayout& layout = problem.layout;
+  kernel.early += str(
+      "  extern __shared__ __align__(128) char memory[];\n  using Tile = nbits::Tiling<",
+      storageType(type), ", ", storageType(layout.scale), ", ", layout.bits,
+      ", nbits::Zeros::", toString(layout.zeros), ", ", layout.scaleDepth(), ", ", tile.rows, ", ",
+      tile.columns, ", ", tile.warpsN, ", ", tile.slices, ", ", problem.stages(tile), ", ",
+      tile.splits, ", ", problem.storedRows(tile), ">;\n  const mma::TilePlace<Tile> tile(",
+      kernel.size(tilesN), ", ", kernel.size(tilesM), ", ", problem.steps(tile),
+      ");\n  nbits::Product<Tile> product;\n"
+      "#ifdef CAMSHAFT_EMULATOR\n  if (tile.rank > 0) return;\n#endif\n"
+      "  nbits::ChunkSource<Tile> from(weights, ",
+      layout.chunks(), ", tile.column, ", kernel.size(layout.columns),
+      ", tile.first);\n  mma::beginStages<Tile>(mma::sharedAddress(memory), from, tile.steps);\n");
+}
+
+Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
+  const UnpackingProblem problem = problemOf(node, context);
+  const ChunkLayout& layout = problem.layout;
+  const UnpackingTile tile = unpackTile(config);
+  const DataType type = node.inputs[0]->dataType();
+  const Shape& y = node.output()->shape();
+  const Dim rows = rowsOf(node);
+  const int width = vectorWidth(type, {y.back()});
+  KernelText kernel(str("gemm_nbits_", type, "_", layout.bits, "bits_", toString(tile)), node,
+                    context);
+  kernel.input("a", 0);
+  kernel.packedInput("weights",
+                     {DataType::kU8, {layout.tiles(), layout.chunks(), layout.chunkBytes()}},
+                     packChunks(layout, node));
+  declareEpilogue(kernel, node);
+  kernel.output("y");
+  for (const char* file : {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/tile.cuh"})
+    kernel.include(file);
+  const Dim tilesM = ceilDiv(rows, tile.rows), tilesN = ceilDiv(y.back(), tile.columns);
+  printTile(kernel, problem, tile, type, tilesN, tilesM);
+  kernel.body += str("  nbits::RowSource<Tile> left(a, ", kernel.size(layout.depth), ", tile.row, ",
+                     kernel.size(rows),
+                     ", tile.first);\n"
+                     "  mma::forEachStage<Tile>(mma::sharedAddress(memory), left, from, "
+                     "tile.steps, [&](int offset) { product.addStage(memory + offset); });\n");
+  Walk walk(kernel, y, {{"row", axesFrom(0, y.size() - 1)}, {"column", {y.size() - 1}}});
+  printStore(kernel, node, walk, "Index row, Index column", width);
+  kernel.body += str("  product.template finish<", width, ">(memory, tile, ", kernel.size(rows),
+                     ", ", kernel.size(y.back()), ", store);\n");
+  return kernel.prepared({.grid = {tilesM * tilesN * Dim(tile.splits), 1, 1},
+                          .block = tile.threads(),
+                          .sharedBytes = problem.sharedBytes(tile),
+                          .cluster = tile.splits});
+}
+
+}  // namespace
+
+const Kernel& unpackingNBitsKernel() {
+  static constexpr Kernel kKernel{.name = "cuda/gemm_nbits",
+                                  .supports = supports,
+                                  .prepare = prepare,
+                                  .configurations = configurations,
+                                  .inPlace = isEpilogueReadInPlace};
+  return kKernel;
+}
+
+}  // namespace camshaft::cuda
