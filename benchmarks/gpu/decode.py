@@ -1,0 +1,151 @@
+"""Steps of a Llama-like model with weights of 16, 8 and 4 bits: milliseconds, and bytes of weights a second.
+
+    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 int4:32 int4:128] [--profile]
+
+A step of one token has 511 cached ones; longer ones have none. The models, of four layers of Llama-3-8B's sizes
+without its vocabulary, are made here with random weights. Bytes of weights a second are given as such, and as a share
+of what a copy within the GPU's memory reaches in the same process.
+"""
+
+import argparse
+import math
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy
+import onnx
+import torch
+
+import camshaft as trt
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "examples/text_generation"), str(ROOT / "benchmarks/gpu")]
+
+import measure  # noqa: E402
+import models  # noqa: E402
+
+PAST = 511  # cached tokens of a step of one
+
+
+def config_of(weights, layers):
+    bits, _, block = weights.removeprefix("int").partition(":") if weights != "f16" else ("0", "", "32")
+    return models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=64, positions=4096,
+                         type="float16", bits=int(bits), block=int(block or 32))
+
+
+def weight_bytes(config):
+    """Of the products in all layers, with their scales."""
+    kv_width = config.kv_heads * config.size
+    numbers = config.layers * config.hidden * (2 * config.hidden + 2 * kv_width + 3 * config.inner)
+    return numbers * (config.bits / 8 + 2 / config.block if config.bits else 2)
+
+
+def fix_sizes(model, rows, past):
+    """Gives the symbols of the model's inputs their sizes, and `total` its value."""
+    graph, sizes = model.graph, {"batch": 1, "length": rows, "past": past, "total": past + rows}
+    for described in [*graph.input, *graph.output]:
+        for dim in described.type.tensor_type.shape.dim:
+            if dim.dim_param in sizes:
+                dim.dim_value = sizes[dim.dim_param]
+    graph.input.remove(next(described for described in graph.input if described.name == "total"))
+    graph.initializer.append(onnx.numpy_helper.from_array(numpy.array(past + rows, numpy.int32), "total"))
+
+
+def build(config, rows, folder):
+    past = PAST if rows == 1 else 0
+    model = models.llama(config)
+    fix_sizes(model, rows, past)
+    path = folder / "model.onnx"
+    models.save(model, path)
+    logger = trt.Logger(trt.Logger.WARNING)
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    parser = trt.OnnxParser(network, logger)
+    if not parser.parse_from_file(str(path)):
+        raise RuntimeError("; ".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
+    settings = builder.create_builder_config()
+    settings.set_flag(trt.BuilderFlag.FP16)
+    settings.profiling_verbosity = trt.ProfilingVerbosity.LAYER_NAMES_ONLY
+    start = time.perf_counter()
+    plan = builder.build_serialized_network(network, settings)
+    if plan is None:
+        raise RuntimeError("the build failed")
+    return trt.Runtime(logger).deserialize_cuda_engine(plan), time.perf_counter() - start
+
+
+class Step:
+    """An engine with its tensors on the GPU."""
+
+    def __init__(self, engine, rows):
+        self.engine, self.context, self.tensors = engine, engine.create_execution_context(), {}
+        last = (PAST if rows == 1 else 0) + rows - 1
+        for i in range(engine.num_io_tensors):
+            name = engine.get_tensor_name(i)
+            dtype = {trt.DataType.HALF: torch.float16, trt.DataType.INT64: torch.int64,
+                     trt.DataType.INT32: torch.int32}[engine.get_tensor_dtype(name)]
+            elements = max(1, math.prod(self.context.get_tensor_shape(name)))
+            self.tensors[name] = torch.full((elements,), last if name == "last" else 1, dtype=dtype, device="cuda")
+            self.context.set_tensor_address(name, self.tensors[name].data_ptr())
+
+    def run(self):
+        if not self.context.execute_async_v3(torch.cuda.current_stream().cuda_stream):
+            raise RuntimeError("the step failed")
+
+    def slowest(self, runs=20, most=16):
+        """[(ms, layer)] launched one by one."""
+        times = {}
+
+        class Times(trt.IProfiler):
+            def report_layer_time(self, layer_name, ms):
+                times.setdefault(layer_name, []).append(ms)
+
+        self.context.profiler = Times()
+        for _ in range(runs):
+            self.run()
+        torch.cuda.synchronize()
+        self.context.profiler = None
+        return sorted(((sum(ms) / runs, name) for name, ms in times.items()), reverse=True)[:most]
+
+
+def copy_bandwidth():
+    """Bytes a second, read and written, of a copy within the GPU's memory."""
+    a = torch.empty(1 << 31, dtype=torch.uint8, device="cuda")
+    b = torch.empty_like(a)
+    ms = measure.run_for(lambda: b.copy_(a), 0.5, on_gpu=True)["ms"]
+    return 2 * a.numel() / ms * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1, 128, 2048])
+    parser.add_argument("--weights", nargs="+", default=["f16", "int4:32", "int4:128"], help="f16, int8:32, int4:128 …")
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--profile", action="store_true", help="list the slowest layers of each engine")
+    options = parser.parse_args()
+    torch.cuda.set_stream(torch.cuda.Stream())
+    bandwidth = copy_bandwidth()
+    print(f"{torch.cuda.get_device_name()}, a copy moves {bandwidth / 1e9:.0f} GB/s\n", flush=True)
+    print("| rows | weights | ms | GB/s of weights | share | beside f16 | build s |\n|---:|---|---:|---:|---:|---:|---:|")
+    for rows in options.rows:
+        f16_ms = None
+        for weights in options.weights:
+            config = config_of(weights, options.layers)
+            with tempfile.TemporaryDirectory() as folder:
+                engine, seconds = build(config, rows, pathlib.Path(folder))
+            step = Step(engine, rows)
+            ms = measure.run_for(step.run, options.seconds, on_gpu=True)["ms"]
+            f16_ms = ms if weights == "f16" else f16_ms
+            speed = weight_bytes(config) / ms * 1e3
+            gain = f"{f16_ms / ms:.2f}x" if f16_ms else ""
+            print(f"| {rows} | {weights} | {ms:.3f} | {speed / 1e9:.0f} | {speed / bandwidth:.0%} | {gain} | {seconds:.0f} |",
+                  flush=True)
+            for layer_ms, name in step.slowest() if options.profile else ():
+                print(f"    {layer_ms:.4f} ms  {name}")
+            del step, engine
+
+
+if __name__ == "__main__":
+    main()
