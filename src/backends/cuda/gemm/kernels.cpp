@@ -1,6 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cuda/families.h"
 #include "backends/cuda/gemm/cublaslt.h"
+#include "backends/cuda/gemm/few_rows.h"
 #include "backends/cuda/gemm/mma.h"
 #include "backends/cuda/gemm/plain.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
@@ -10,7 +11,7 @@ namespace camshaft::cuda::gemm {
 // Best guess first; the last one takes every product.
 KernelList kernels() {
   static const Kernel kKernels[] = {hopperGemmKernel(), cublasLtKernel(), mmaGemmKernel(),
-                                    plainGemmKernel()};
+                                    fewRowsKernel(), plainGemmKernel()};
   return kKernels;
 }
 

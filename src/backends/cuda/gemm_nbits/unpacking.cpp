@@ -25,12 +25,6 @@ Zeros zerosOf(const Node& node) {
   return Zeros::kWhole;
 }
 
-// The first operand's rows, whatever its rank.
-Dim rowsOf(const Node& node) {
-  const Shape& y = node.output()->shape();
-  return numElements(Shape(y.begin(), y.end() - 1));
-}
-
 std::string whyNot(const Node& node) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
   const Value& a = *node.inputs[0];
@@ -58,7 +52,7 @@ Verdict supports(const Node& node, const BuildContext& context) {
 UnpackingProblem problemOf(const Node& node, const BuildContext& context) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
   const DataType type = node.inputs[0]->dataType();
-  const Dim rows = rowsOf(node);
+  const Dim rows = rowsOfProduct(node);
   return {.rows = context.opt(rows),
           .elementBytes = bitsOf(type) / 8,
           .hasFixedRows = rows.isConstant(),
@@ -100,18 +94,31 @@ void printTile(KernelText& kernel, const UnpackingProblem& problem, const Unpack
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const UnpackingProblem problem = problemOf(node, context);
+  return prepareUnpacking(
+      str("gemm_nbits_", node.inputs[0]->dataType(), "_", problem.layout.bits, "bits"), node,
+      context, problem, unpackTile(config), packChunks(problem.layout, node));
+}
+
+}  // namespace
+
+Dim rowsOfProduct(const Node& node) {
+  const Shape& y = node.output()->shape();
+  return numElements(Shape(y.begin(), y.end() - 1));
+}
+
+Prepared prepareUnpacking(const std::string& what, const Node& node, const BuildContext& context,
+                          const UnpackingProblem& problem, const UnpackingTile& tile,
+                          std::vector<std::byte> weights) {
   const ChunkLayout& layout = problem.layout;
-  const UnpackingTile tile = unpackTile(config);
   const DataType type = node.inputs[0]->dataType();
   const Shape& y = node.output()->shape();
-  const Dim rows = rowsOf(node);
+  const Dim rows = rowsOfProduct(node);
   const int width = vectorWidth(type, {y.back()});
-  KernelText kernel(str("gemm_nbits_", type, "_", layout.bits, "bits_", toString(tile)), node,
-                    context);
+  KernelText kernel(str(what, "_", toString(tile)), node, context);
   kernel.input("a", 0);
   kernel.packedInput("weights",
                      {DataType::kU8, {layout.tiles(), layout.chunks(), layout.chunkBytes()}},
-                     packChunks(layout, node));
+                     std::move(weights));
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file : {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/tile.cuh"})
@@ -132,8 +139,6 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
                           .sharedBytes = problem.sharedBytes(tile),
                           .cluster = tile.splits});
 }
-
-}  // namespace
 
 const Kernel& unpackingNBitsKernel() {
   static constexpr Kernel kKernel{.name = "cuda/gemm_nbits",
