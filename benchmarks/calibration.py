@@ -130,19 +130,24 @@ def camshaft(model, shape, threads, batches=None):
     return lambda x: list(trt.infer(context, {name: x}).values())
 
 
+def prepared_for_onnx_runtime(model, folder):
+    """The file that quantize_static wants: of a later opset, optimised."""
+    prepared, loaded = folder / "prepared.onnx", onnx.load(model)
+    if loaded.opset_import[0].version < PER_CHANNEL:
+        loaded = version_converter.convert_version(loaded, PER_CHANNEL)
+    onnx.save(loaded, prepared)
+    quant_pre_process(str(prepared), str(prepared), skip_symbolic_shape=True)
+    return str(prepared)
+
+
 def onnx_runtime(model, threads, batches, folder):
     """Functions that run it in f32 and as quantize_static writes it."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     real = onnxruntime.InferenceSession(model, options)
-    name, prepared, quantised = real.get_inputs()[0].name, folder / "prepared.onnx", folder / "quantised.onnx"
-    loaded = onnx.load(model)
-    if loaded.opset_import[0].version < PER_CHANNEL:
-        loaded = version_converter.convert_version(loaded, PER_CHANNEL)
-    onnx.save(loaded, prepared)
-    quant_pre_process(str(prepared), str(prepared), skip_symbolic_shape=True)
-    quantization.quantize_static(str(prepared), str(quantised), Feeds(name, batches), per_channel=True,
-                                 activation_type=quantization.QuantType.QUInt8)
+    name, quantised = real.get_inputs()[0].name, folder / "quantised.onnx"
+    quantization.quantize_static(prepared_for_onnx_runtime(model, folder), str(quantised), Feeds(name, batches),
+                                 per_channel=True, activation_type=quantization.QuantType.QUInt8)
     sessions = real, onnxruntime.InferenceSession(quantised, options)
     return [lambda x, session=session: session.run(None, {name: x}) for session in sessions]
 

@@ -26,7 +26,8 @@ ALLOWED = {
     "runtime": ["support", "plan/plan.h", "engine", "backend/launch.h", "backend/device.h"],
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner", "runtime"],
     "calibration": ["support", "ir", "ops", "plan", "compiler", "runtime", "backend/launch.h", "backend/device.h"],
-    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/forwarding_device.h"],
+    "quantize": ["support", "ir", "onnx", "plan/plan.h", "compiler", "calibration"],
+    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/forwarding_device.h"],
 }
 PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "plan/plan.h": ["support"],

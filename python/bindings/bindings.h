@@ -40,6 +40,7 @@ void bindParser(nb::module_& m);
 void bindPlugins(nb::module_& m);
 void bindRefit(nb::module_& m);
 void bindSlim(nb::module_& m);
+void bindQuantize(nb::module_& m);
 void bindOlderStyle();  // adds to classes that are bound
 // Once all classes are bound: none of their objects can be taken for one of another.
 void guardClasses(nb::module_& m);

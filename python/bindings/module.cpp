@@ -144,6 +144,7 @@ NB_MODULE(_camshaft, m) {
   bindPlugins(m);
   bindRefit(m);
   bindSlim(m);
+  bindQuantize(m);
   bindOlderStyle();
   guardClasses(m);
   m.attr("TENSORRT_VERSION") = std::to_string(NV_TENSORRT_MAJOR) + "." +

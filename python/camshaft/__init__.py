@@ -45,6 +45,7 @@ import importlib as _importlib  # noqa: E402
 from typing import Any as _Any, TYPE_CHECKING as _TYPE_CHECKING  # noqa: E402
 
 if _TYPE_CHECKING:
+    from ._quantize import quantize as quantize
     from ._slim import slim as slim
     from ._types import nptype as nptype
     from .inference import infer as infer
@@ -52,7 +53,7 @@ if _TYPE_CHECKING:
 # Where names are that are loaded when first asked for: numpy takes longer than all the rest, and few
 # programs have plugins.
 _LATER = {
-    "infer": ".inference", "nptype": "._types", "slim": "._slim", "_array_at": "._types", "_data_type_of": "._types",
+    "infer": ".inference", "nptype": "._types", "quantize": "._quantize", "slim": "._slim", "_array_at": "._types", "_data_type_of": "._types",
     "ISymExpr": ".plugin", "ISymExprs": ".plugin", "KernelLaunchParams": ".plugin", "PluginArgDataType": ".plugin",
     "PluginArgType": ".plugin",
 }

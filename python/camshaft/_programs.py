@@ -1,4 +1,4 @@
-"""The command-line tools of an installed package: trtexec and camshaft-slim."""
+"""The command-line tools of an installed package: trtexec, camshaft-slim and camshaft-quantize."""
 
 import os
 import pathlib
@@ -16,3 +16,8 @@ def trtexec():
 
 def slim():
     _become("camshaft-slim")
+
+
+def quantize():
+    from .quantize import main
+    sys.exit(main(name="camshaft-quantize"))

@@ -15,11 +15,11 @@ bool isObserved(const Value* value) {
   return isFloat(value->dataType()) && !value->isConstant() && bitsOf(value->dataType()) >= 16;
 }
 
-void observeAll(Graph& graph) {
+void observe(Graph& graph, const std::set<std::string, std::less<>>* only) {
   for (Node* node : graph.nodeList())
     if (node->op == &ops::Observe) graph.erase(node);
   for (Value* value : graph.values()) {
-    if (!isObserved(value)) continue;
+    if (!isObserved(value) || (only && !only->contains(value->name))) continue;
     ObserveAttrs attrs;
     attrs.tensor = value->name;
     addObserve(graph, value, std::move(attrs));
@@ -45,18 +45,21 @@ CompileOptions plainly(CompileOptions options) {
   return options;
 }
 
-class Calibration {
+}  // namespace
+
+class ObservedNetwork::Run {
  public:
-  Calibration(Plan plan, const CompileOptions& options)
+  Run(Plan plan, const CompileOptions& options, TensorObserver observer)
       : engine_(std::make_shared<const LoadedEngine>(std::move(plan), options.wrapDevice,
                                                      options.loadPlugin)),
         device_(engine_->device()),
         context_(engine_, options.threads > 0 ? options.threads : usableCores()),
+        show_(std::move(observer)),
         observer_([this](const ObservedTensor& tensor, const TensorArg& value, bool onDevice,
-                         void* stream) { count(tensor.name, value, onDevice, stream); }) {
+                         void* stream) { show(tensor.name, value, onDevice, stream); }) {
     const Plan& made = engine_->plan();
     for (size_t i = 0; i < made.inputs.size(); ++i) {
-      context_.setInputShape(static_cast<int>(i), made.profiles[0].inputs[i].opt);
+      setInputShape(i, made.profiles[0].inputs[i].opt);
       inputs_.emplace_back(isOnHost(i) ? nullptr : device_);
     }
     for (size_t i = 0; i < made.outputs.size(); ++i) outputs_.emplace_back(device_);
@@ -71,13 +74,16 @@ class Calibration {
       });
   }
 
+  void setInputShape(size_t i, std::span<const int64_t> dims) {
+    context_.setInputShape(static_cast<int>(i), dims);
+  }
+
   void run(std::span<const void* const> batch) {
     for (size_t i = 0; i < batch.size(); ++i)
       context_.setInputAddress(static_cast<int>(i), placed(i, batch[i]));
     context_.run(stream_.get());
     if (device_) device_->synchronize(stream_.get());
   }
-  TensorHistograms take() { return std::move(histograms_); }
 
  private:
   const IoTensor& input(size_t i) const { return engine_->plan().inputs[i]; }
@@ -91,7 +97,7 @@ class Calibration {
       fail(ErrorKind::kInvalidArgument, "no data was given for input '", input(i).name, "'");
     const bool isThere = isOnHost(i) || device_->canReach(data);
     if (isThere && !converts) return data;
-    const int64_t elements = countOf(engine_->plan().profiles[0].inputs[i].opt);
+    const int64_t elements = countOf(context_.inputShape(static_cast<int>(i)));
     const DataType given = converts ? DataType::kF32 : type;
     std::vector<std::byte> host(bytesOf(given, elements));
     if (isThere && !isOnHost(i))
@@ -115,7 +121,7 @@ class Calibration {
     return made;
   }
 
-  void count(const std::string& name, const TensorArg& value, bool onDevice, void* stream) {
+  void show(const std::string& name, const TensorArg& value, bool onDevice, void* stream) {
     const int64_t elements = value.count();
     const void* data = value.data;
     if (onDevice) {
@@ -130,7 +136,7 @@ class Calibration {
         wide_[static_cast<size_t>(i)] = static_cast<float>(readElement(value.type, data, i));
       data = wide_.data();
     }
-    histograms_[name].add({static_cast<const float*>(data), static_cast<size_t>(elements)});
+    show_(name, value.shape(), {static_cast<const float*>(data), static_cast<size_t>(elements)});
   }
 
   std::shared_ptr<const LoadedEngine> engine_;
@@ -139,24 +145,35 @@ class Calibration {
   std::vector<DeviceBuffer> inputs_, outputs_;
   std::vector<std::byte> staged_;
   std::vector<float> wide_;
-  TensorHistograms histograms_;
   Context context_;
+  const TensorObserver show_;
   const Observer observer_;
 };
 
-}  // namespace
+ObservedNetwork::ObservedNetwork(Graph graph, CompileOptions options, TensorObserver observer,
+                                 const std::set<std::string, std::less<>>* only) {
+  options = plainly(std::move(options));
+  observe(graph, only);
+  run_ = std::make_unique<Run>(compile(std::move(graph), options), options, std::move(observer));
+}
+ObservedNetwork::~ObservedNetwork() = default;
+void ObservedNetwork::setInputShape(size_t input, std::span<const int64_t> dims) {
+  run_->setInputShape(input, dims);
+}
+void ObservedNetwork::run(std::span<const void* const> inputs) { run_->run(inputs); }
 
 TensorHistograms gatherHistograms(Graph graph, CompileOptions options, const NextBatch& next) {
-  options = plainly(std::move(options));
-  observeAll(graph);
   std::vector<const void*> batch(graph.inputs.size(), nullptr);
-  Calibration calibration(compile(std::move(graph), options), options);
+  TensorHistograms histograms;
+  ObservedNetwork network(std::move(graph), std::move(options),
+                          [&](const std::string& name, std::span<const int64_t>,
+                              std::span<const float> values) { histograms[name].add(values); });
   int batches = 0;
-  for (; next(batch); ++batches) calibration.run(batch);
+  for (; next(batch); ++batches) network.run(batch);
   if (batches == 0)
     fail(ErrorKind::kInvalidArgument,
          "the calibrator gave no batch: its getBatch() returned false at once");
-  return calibration.take();
+  return histograms;
 }
 
 }  // namespace camshaft

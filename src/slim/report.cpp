@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace camshaft {
@@ -38,21 +39,6 @@ std::string row(std::string_view name, std::string_view before, std::string_view
                 name.data(), static_cast<int>(before.size()), before.data(),
                 static_cast<int>(after.size()), after.data());
   return line;
-}
-
-std::string jsonText(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      result += code;
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
 }
 
 std::string jsonOf(const SlimReport::Count& count) {
