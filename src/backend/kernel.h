@@ -102,6 +102,8 @@ struct BuildBackend {
   bool prefersChannelsLast;
   bool hasDeviceMemory = false;  // which the host's kernels cannot reach
   FusionAbilities fusion = {};
+  // Whether FusionAbilities::float8Products holds on a device. Null: as it says.
+  bool (*multipliesFloat8)(const BuildTarget& target) = nullptr;
   // Whether its kernels take 16-bit tensors of all kinds. Others get such graphs as f32, and what
   // they gain where a build allows 16 bits is in bf16 (null: nothing).
   bool stores16Bit = false;

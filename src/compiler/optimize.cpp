@@ -35,6 +35,12 @@ static void allowBytes(const Graph& graph, const CompileOptions& options,
   passOptions.obeysPrecision = options.precisionRequests == PrecisionRequests::kObey;
 }
 
+// Where the engine is for several generations of GPUs, it is for those without, too.
+static bool multipliesFloat8(const CompileOptions& options, const BuildBackend& backend) {
+  if (!backend.multipliesFloat8 || options.gpus == GpuRange::kAmpereAndLater) return false;
+  return backend.multipliesFloat8(backend.target(options.computeCapability));
+}
+
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
               std::string_view parent) {
   Phase phase(options.progress, "Optimising the graph", parent,
@@ -45,6 +51,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .stores16Bit = backend.stores16Bit,
                           .log = options.log,
                           .disabled = options.disabledPasses};
+  passOptions.fusion.float8Products = multipliesFloat8(options, backend);
   settlePrecision(graph, options, backend, passOptions);
   allowBytes(graph, options, backend, passOptions);
   recordSizeConditions(graph);

@@ -21,6 +21,8 @@ struct FusionAbilities {
   bool integerProducts = true;
   // MatMulNBits. Others get its weights unpacked, and a MatMul.
   bool packedWeights = true;
+  // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
+  bool float8Products = false;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.

@@ -6,7 +6,8 @@
 namespace camshaft {
 
 // MatMul(a, b): the last two dimensions multiply, the ones before broadcast. Both operands have
-// rank >= 2. Accumulates in f32 (f64 for f64, i32 for 8-bit integers, whose result is i32).
+// rank >= 2. Accumulates in f32 (f64 for f64, i32 for 8-bit integers, whose result is i32); of
+// f8e4m3 and f8e5m2 the result is f32.
 struct MatMulAttrs : AttrsOf<MatMulAttrs> {
   bool transposeA = false, transposeB = false;
   void fields(AttrVisitor& visit) override {

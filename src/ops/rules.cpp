@@ -162,10 +162,11 @@ void requireSameType(const Node& node, int input, int other) {
 
 DataType productType(const Node& node) {
   auto isByte = [](DataType type) { return type == DataType::kI8 || type == DataType::kU8; };
-  if (isByte(node.inputs[0]->dataType()) && isByte(node.inputs[1]->dataType()))
-    return DataType::kI32;
+  const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
+  if (isByte(a) && isByte(b)) return DataType::kI32;
+  if (isFloat8(a) && isFloat8(b)) return DataType::kF32;
   requireSameType(node, 1, 0);
-  return node.inputs[0]->dataType();
+  return a;
 }
 
 }  // namespace camshaft

@@ -45,7 +45,7 @@ void requireAxis(const Node& node, int64_t axis);
 void requireFloat(const Node& node, int input);
 void requireSameType(const Node& node, int input, int other);
 // Type of a sum of products of inputs 0 and 1: theirs, or i32 when they are 8-bit integers (which
-// may then differ in sign).
+// may then differ in sign), f32 when they are f8e4m3 or f8e5m2 (in any combination).
 DataType productType(const Node& node);
 
 }  // namespace camshaft

@@ -10,6 +10,8 @@
 //   %i = MatMulInteger(%qa, %qb, %za, %zb)
 //   %y = Pointwise(%i, %sa, %sb) {mul(cast(x0), mul(x1, x2))}
 //
+// Of floats of 8 bits, f8e4m3 or f8e5m2, it is a MatMul of these, whose result is f32.
+//
 // A Conv becomes a ConvInteger with channels last between transposes, which later passes move. So
 // does an average over windows, whose filters are ones, and one over whole images is a product
 // with ones: sums of bytes are exact.
@@ -36,7 +38,7 @@ namespace {
 // Scale and zero point of both operands, when they can be taken out of the product.
 bool canLeave(const Dequantized& a, const Dequantized& b, int64_t axis) {
   const int64_t rank = b.values->rank();
-  return b.values->isConstant() && isOneNumber(*a.scale) && (!a.zero || isOneNumber(*a.zero)) &&
+  return isKnown(b.values) && isOneNumber(*a.scale) && (!a.zero || isOneNumber(*a.zero)) &&
          liesAlong(*b.scale, axis, rank) && (!b.zero || liesAlong(*b.zero, axis, rank));
 }
 
@@ -65,11 +67,12 @@ struct Builder {
   Value* alongLast(Value* x, const Dim& size) const {
     return isOneNumber(*x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
   }
-  // cast(sums) * (aScale * bScale) + bias
+  // f32(sums) * (aScale * bScale) + bias
   Value* scaled(Value* sums, Value* aScale, Value* bScale, Value* bias) const {
     Expr expr;
     std::vector<Value*> inputs{sums, aScale, bScale};
-    const int value = expr.cast(expr.input(0, DataType::kI32), DataType::kF32);
+    const int sum = expr.input(0, sums->dataType());
+    const int value = sums->dataType() == DataType::kF32 ? sum : expr.cast(sum, DataType::kF32);
     const int first = expr.input(1, DataType::kF32), second = expr.input(2, DataType::kF32);
     const int product =
         expr.apply(ScalarOp::kMul, value, expr.apply(ScalarOp::kMul, first, second));
@@ -110,11 +113,31 @@ bool rewriteBatchedMatMul(Graph& graph, Node* node, const Dequantized& a, const 
   return true;
 }
 
-bool rewriteMatMul(Graph& graph, Node* node) {
+// Of floats of 8 bits, which have no zero points. Kernels read them along K in vectors.
+bool rewriteFloat8MatMul(Graph& graph, Node* node, const Dequantized& a, const Dequantized& b) {
+  constexpr int64_t kVector = 16;
+  const MatMulAttrs attrs = node->as<MatMulAttrs>();
+  const Shape& weights = b.values->shape();
+  const Dim depth = weights.size() == 2 ? weights[attrs.transposeB ? 1 : 0] : Dim(0);
+  if (a.zero || b.zero || !canLeave(a, b, weightAxis(*node)) || !depth.isConstant() ||
+      depth.value() == 0 || depth.value() % kVector != 0)
+    return false;
+  const Builder at{graph, node};
+  Node* product = graph.add(&ops::MatMul, node->name, {a.values, b.values}, attrs, node);
+  Value* weightScale = at.alongLast(b.scale, weights[weightAxis(*node)]);
+  Value* scale = at.alongLast(a.scale, 1);
+  replaceValue(graph, node->output(), at.scaled(product->output(), scale, weightScale, nullptr));
+  return true;
+}
+
+bool rewriteMatMul(Graph& graph, Node* node, const FusionAbilities& fusion) {
   const auto& attrs = node->as<MatMulAttrs>();
   const auto a = dequantized(node->input(0)), b = dequantized(node->input(1));
   if (!a || !b || attrs.transposeA) return false;
-  if (!b->values->isConstant()) return rewriteBatchedMatMul(graph, node, *a, *b);
+  const DataType typeA = a->values->dataType(), typeB = b->values->dataType();
+  if (isFloat8(typeA) != isFloat8(typeB) || !hasProductsOf(typeA, fusion)) return false;
+  if (isFloat8(typeA)) return rewriteFloat8MatMul(graph, node, *a, *b);
+  if (!isKnown(b->values)) return rewriteBatchedMatMul(graph, node, *a, *b);
   if (!hasIntegerProduct(*node) || !canLeave(*a, *b, weightAxis(*node))) return false;
   const Dim columns = b->values->shape()[weightAxis(*node)];
   const Builder at{graph, node};
@@ -130,7 +153,9 @@ bool rewriteMatMul(Graph& graph, Node* node) {
 
 bool rewriteConv(Graph& graph, Node* node) {
   const auto x = dequantized(node->input(0)), w = dequantized(node->input(1));
-  if (!x || !w || !hasIntegerProduct(*node) || !canLeave(*x, *w, weightAxis(*node))) return false;
+  if (!x || !w || !isByte(x->values) || !isByte(w->values) || !hasIntegerProduct(*node) ||
+      !canLeave(*x, *w, weightAxis(*node)))
+    return false;
   ConvAttrs attrs = node->as<ConvAttrs>();
   const Shape& weights = w->values->shape();
   const Permutation last = channelsLastOrder(x->values->rank());
@@ -149,7 +174,8 @@ bool rewriteConv(Graph& graph, Node* node) {
 // Bytes with one scale and zero point, as [N, C, spatial...] of known C.
 std::optional<Dequantized> dequantizedImage(const Value* value) {
   const auto x = dequantized(value);
-  if (!x || !isOneNumber(*x->scale) || (x->zero && !isOneNumber(*x->zero))) return std::nullopt;
+  if (!x || !isByte(x->values) || !isOneNumber(*x->scale) || (x->zero && !isOneNumber(*x->zero)))
+    return std::nullopt;
   const Shape& shape = x->values->shape();
   const bool isImage = shape.size() == 3 || shape.size() == 4;
   return isImage && shape[1].isConstant() ? x : std::nullopt;
@@ -231,12 +257,14 @@ bool rewriteMean(Graph& graph, Node* node) {
 }  // namespace
 
 bool fuseQdq(Graph& graph, const PassOptions& options) {
-  if (!options.fusion.integerProducts) return false;
+  const FusionAbilities& fusion = options.fusion;
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->epilogue) continue;
     if (node->op == &ops::MatMul)
-      changed |= rewriteMatMul(graph, node);  // which may end the node
+      changed |= rewriteMatMul(graph, node, fusion);  // which may end the node
+    else if (!fusion.integerProducts)
+      continue;
     else if (node->op == &ops::Conv)
       changed |= rewriteConv(graph, node);
     else if (node->op == &ops::Pool)

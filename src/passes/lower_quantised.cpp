@@ -22,6 +22,7 @@
 #include "passes/passes.h"
 #include "passes/permutation.h"
 #include "passes/precision_rules.h"
+#include "passes/quantisation.h"
 
 namespace camshaft {
 
@@ -167,15 +168,6 @@ class QuantisedLowering {
   Graph& graph_;
   Node* node_;
 };
-
-// A constant, or what folding will make one.
-bool isKnown(const Value* value) {
-  if (value->isConstant()) return true;
-  const Node* node = value->producer;
-  return node && !node->inputs.empty() &&
-         std::all_of(node->inputs.begin(), node->inputs.end(),
-                     [](const Value* input) { return !input || isKnown(input); });
-}
 
 // Whether a backend that unpacks weights in its products has one for this node.
 bool hasPackedProduct(const Node& node) {

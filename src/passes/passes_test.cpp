@@ -172,7 +172,9 @@ void runCase(const Case& c) {
   PassOptions options = everything();
   options.allowF16 = c.allowed.contains("f16");
   options.allowBF16 = c.allowed.contains("bf16");
-  options.fusion.integerProducts = options.fusion.packedWeights = !c.allowed.contains("floats");
+  FusionAbilities& fusion = options.fusion;
+  fusion.integerProducts = fusion.packedWeights = fusion.float8Products =
+      !c.allowed.contains("floats");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;
   options.ranges = c.ranges;

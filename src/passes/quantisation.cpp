@@ -1,5 +1,6 @@
 #include "passes/quantisation.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/rewrite.h"
@@ -11,12 +12,17 @@ namespace camshaft {
 
 static bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::kI8; }
 
+bool hasProductsOf(DataType type, const FusionAbilities& fusion) {
+  return isFloat8(type) ? fusion.float8Products : isByte(type) && fusion.integerProducts;
+}
+
 // The input that cast(x_i, f32) reads; null for anything else.
 static Value* castInput(const Node& node, const Expr& expr, int at) {
   const ScalarInstruction& cast = expr.code()[at];
   if (cast.op != ScalarOp::kCast || cast.type != DataType::kF32) return nullptr;
   const ScalarInstruction& input = expr.code()[cast.a];
-  return input.op == ScalarOp::kInput && isByte(input.type) ? node.inputs[input.a] : nullptr;
+  const bool isEightBits = isByte(input.type) || isFloat8(input.type);
+  return input.op == ScalarOp::kInput && isEightBits ? node.inputs[input.a] : nullptr;
 }
 
 static Value* inputAt(const Node& node, const Expr& expr, int at) {
@@ -62,25 +68,37 @@ static int withoutBounds(const Expr& expr, int at, DataType type) {
 
 std::optional<Quantized> quantized(const Value* value) {
   const Node* node = producerOf(value, &ops::Pointwise);
-  if (!node || node->epilogue || !isByte(value->dataType())) return std::nullopt;
+  const bool isFloats = isFloat8(value->dataType());
+  if (!node || node->epilogue || !(isFloats || isByte(value->dataType()))) return std::nullopt;
   const Expr& expr = node->as<PointwiseAttrs>().expr;
   const ScalarInstruction& last = expr.code().back();
   if (last.op != ScalarOp::kCast || expr.code()[last.a].type != DataType::kF32) return std::nullopt;
   Quantized result{};
-  int at = withoutBounds(expr, last.a, last.type);
-  if (expr.code()[at].op == ScalarOp::kAdd) {
+  int at = isFloats ? last.a : withoutBounds(expr, last.a, last.type);
+  if (expr.code()[at].op == ScalarOp::kAdd && !isFloats) {
     result.zero = castInput(*node, expr, expr.code()[at].b);
     if (!result.zero || result.zero->dataType() != last.type) return std::nullopt;
     at = expr.code()[at].a;
   }
-  if (expr.code()[at].op != ScalarOp::kRound) return std::nullopt;
-  const ScalarInstruction& quotient = expr.code()[expr.code()[at].a];
+  if (!isFloats) {
+    if (expr.code()[at].op != ScalarOp::kRound) return std::nullopt;
+    at = expr.code()[at].a;
+  }
+  const ScalarInstruction& quotient = expr.code()[at];
   if (quotient.op != ScalarOp::kDiv) return std::nullopt;
   result.values = inputAt(*node, expr, quotient.a);
   result.scale = inputAt(*node, expr, quotient.b);
   if (!result.values || !result.scale || result.values->shape() != value->shape())
     return std::nullopt;
   return result;
+}
+
+bool isKnown(const Value* value) {
+  if (value->isConstant()) return true;
+  const Node* node = value->producer;
+  return node && !node->inputs.empty() &&
+         std::all_of(node->inputs.begin(), node->inputs.end(),
+                     [](const Value* input) { return !input || isKnown(input); });
 }
 
 bool areSameNumber(const Value* a, const Value* b) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "ir/graph.h"
+#include "ops/fusion_abilities.h"
 
 namespace camshaft {
 
@@ -18,17 +19,25 @@ inline bool isOneConstant(const Value* value) { return value->isConstant() && va
 // Instructions from bytes to bytes that a table of 256 stands for, however many.
 inline constexpr size_t kMaxTable = 512;
 
+// Whether products of such elements, 8-bit integers or floats, are among a backend's kernels.
+bool hasProductsOf(DataType type, const FusionAbilities& fusion);
+
 struct Dequantized {
   Value *values, *scale, *zero;  // zero: null when there is none
 };
-// Takes (values - zero) * scale apart; none when the value is not that, of bytes and in f32.
+// Takes (values - zero) * scale apart; none when the value is not that, of bytes or floats of 8
+// bits and in f32.
 std::optional<Dequantized> dequantized(const Value* value);
 
 struct Quantized {
   Value *values, *scale, *zero;
 };
-// Takes saturated(round(values / scale) + zero) apart; none when the value is not that, in bytes.
+// Takes saturated(round(values / scale) + zero) apart; none when the value is not that, in bytes,
+// or values / scale in floats of 8 bits.
 std::optional<Quantized> quantized(const Value* value);
+
+// A constant, or what folding will make one.
+bool isKnown(const Value* value);
 
 // Both are one number, or none, and the same.
 bool areSameNumber(const Value* a, const Value* b);

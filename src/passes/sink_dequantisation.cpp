@@ -78,10 +78,12 @@ std::optional<Dequantized> dequantizedInputs(const Node& node) {
   return first;
 }
 
-bool sinkThrough(Graph& graph, Node* node) {
+bool sinkThrough(Graph& graph, Node* node, const FusionAbilities& fusion) {
   if (node->epilogue || !movesElements(*node)) return false;
   const std::optional<Dequantized> parameters = dequantizedInputs(*node);
-  if (!parameters || !(parameters->scale->rank() == 0)) return false;
+  if (!parameters || !hasProductsOf(parameters->values->dataType(), fusion) ||
+      !(parameters->scale->rank() == 0))
+    return false;
   if (parameters->zero && parameters->zero->rank() != 0) return false;
   const Expr expr = node->input(0)->producer->as<PointwiseAttrs>().expr;
   std::vector<Value*> operands = node->input(0)->producer->inputs;
@@ -135,9 +137,9 @@ bool resizeBytes(Graph& graph, Node* node) {
   const std::optional<Quantized> q = quantized(node->output());
   Node* resize = q ? producerOf(q->values, &ops::Resize) : nullptr;
   const std::optional<Dequantized> d = resize ? dequantized(resize->input(0)) : std::nullopt;
-  if (!d || resize->epilogue || !isLinear(*resize) || soleUser(graph, q->values) != node ||
-      d->values->dataType() != node->output()->dataType() || !areSameNumber(q->scale, d->scale) ||
-      !areSameNumber(q->zero, d->zero))
+  if (!d || !isByte(d->values) || resize->epilogue || !isLinear(*resize) ||
+      soleUser(graph, q->values) != node || d->values->dataType() != node->output()->dataType() ||
+      !areSameNumber(q->scale, d->scale) || !areSameNumber(q->zero, d->zero))
     return false;
   Node* floats = resize->input(0)->producer;
   graph.setInputs(resize, {d->values});
@@ -176,14 +178,14 @@ bool quantiseParts(Graph& graph, Node* node) {
 }  // namespace
 
 bool sinkDequantisation(Graph& graph, const PassOptions& options) {
-  if (!options.fusion.integerProducts) return false;
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op == &ops::Pointwise && !node->epilogue)
-      changed |= cancel(graph, node) || quantiseParts(graph, node) ||
-                 resizeBytes(graph, node);  // each of which may end the node
+      changed |= hasProductsOf(node->output()->dataType(), options.fusion) &&
+                 (cancel(graph, node) || quantiseParts(graph, node) ||
+                  resizeBytes(graph, node));  // each of which may end the node
     else
-      changed |= sinkThrough(graph, node);
+      changed |= sinkThrough(graph, node, options.fusion);
   }
   return changed;
 }

@@ -30,6 +30,7 @@ bool isSigned(DataType type) {
   return info(type).kind == Class::kSigned || info(type).kind == Class::kFloat;
 }
 bool isPacked(DataType type) { return info(type).bits < 8; }
+bool isFloat8(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 std::string_view toString(DataType type) { return info(type).name; }
 
 std::optional<DataType> parseDataType(std::string_view text) {

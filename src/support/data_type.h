@@ -26,6 +26,7 @@ bool isFloat(DataType type);
 bool isInteger(DataType type);  // bool is neither float nor integer
 bool isSigned(DataType type);
 bool isPacked(DataType type);  // several elements per byte
+bool isFloat8(DataType type);  // f8e4m3 or f8e5m2, of which there are matrix products
 
 // "f32", "i64", "bool": the spelling of graph text, logs and messages.
 std::string_view toString(DataType type);

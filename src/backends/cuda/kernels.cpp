@@ -48,6 +48,8 @@ BuildTarget target(int computeCapability) {
   }
 }
 
+bool multipliesFloat8(const BuildTarget& target) { return target.computeCapability / 10 == 9; }
+
 std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
   return services().compile(sources, target);
 }
@@ -61,6 +63,7 @@ const BuildBackend& buildBackend() {
                                          .prefersChannelsLast = true,
                                          .hasDeviceMemory = true,
                                          .fusion = kGeneratedKernels,
+                                         .multipliesFloat8 = multipliesFloat8,
                                          .stores16Bit = true,
                                          .compile = compile,
                                          .problemOf = problemOf,

@@ -7,11 +7,10 @@ namespace camshaft::cuda {
 namespace {
 
 bool is16Bit(DataType type) { return type == DataType::kF16 || type == DataType::kBF16; }
-bool isF8(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 
 std::string refusalOfTypes(const GemmProblem& p) {
   const DataType a = p.typeA, d = p.typeD;
-  if (isF8(a) && isF8(p.typeB)) {
+  if (isFloat8(a) && isFloat8(p.typeB)) {
     if (a == DataType::kF8E5M2 && p.typeB == a) return "cuBLASLt does not multiply two f8e5m2";
     return is16Bit(d) || d == DataType::kF32 ? ""
                                              : str("cuBLASLt makes no ", d, " of 8-bit floats");
@@ -29,10 +28,10 @@ std::string refusalOfTypes(const GemmProblem& p) {
 
 std::string refusal(const GemmProblem& p) {
   if (std::string reason = refusalOfTypes(p); !reason.empty()) return reason;
-  const bool isNarrow = isF8(p.typeA) || p.typeA == DataType::kI8;
+  const bool isNarrow = isFloat8(p.typeA) || p.typeA == DataType::kI8;
   if (isNarrow && (p.transposeA || !p.transposeB))
     return "cuBLASLt reads 8-bit operands along K only";
-  const int64_t unit = isF8(p.typeA) ? 16 : 4;
+  const int64_t unit = isFloat8(p.typeA) ? 16 : 4;
   if (isNarrow &&
       (p.sizes.k % unit != 0 || p.sizes.n % unit != 0 || (unit == 4 && p.sizes.m % unit != 0)))
     return str("cuBLASLt needs 8-bit matrices with sizes that are multiples of ", unit);

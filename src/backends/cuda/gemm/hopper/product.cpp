@@ -21,7 +21,6 @@ bool isOneMatrix(const Shape& shape) {
                      [](const Dim& dim) { return dim.isConstant(1); });
 }
 
-bool isFloat8(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 bool isByte(DataType type) { return type == DataType::kI8 || type == DataType::kU8; }
 
 std::string whyNotTypes(DataType a, DataType b) {
