@@ -51,7 +51,8 @@ Expr requantisation() {
 
 class ByteTrials {
  public:
-  ByteTrials(const Graph& graph, const CompileOptions& build) : options_(build) {
+  ByteTrials(const Graph& graph, const CompileOptions& build, DataType real)
+      : options_(build), real_(real) {
     std::vector<std::string> guessed;
     const ShapeProfile first = build.profiles.empty() ? ShapeProfile{} : build.profiles[0];
     opt_ = resolveProfile(graph, first, guessed).optValue(graph);
@@ -85,6 +86,9 @@ class ByteTrials {
       sizes = permuted(sizes, channelsLastOrder(static_cast<int64_t>(sizes.size())));
     return graph.addInput("x", {type, sizes});
   }
+  static Value* converted(Graph& graph, Value* x, DataType type) {
+    return x->dataType() == type ? x : addCast(graph, "converted", x, type);
+  }
   static ConvAttrs channelsLast(const Node& conv) {
     ConvAttrs attrs = conv.as<ConvAttrs>();
     attrs.channelsLast = true;
@@ -93,8 +97,9 @@ class ByteTrials {
 
   Graph inRealNumbers(const Node& product) const {
     Graph graph;
-    Value* x = addOperand(graph, product, DataType::kF32);
-    Value* weights = weightsLike<float>(graph, DataType::kF32, product.input(1)->shape());
+    Value* x = addOperand(graph, product, real_);
+    Value* weights = converted(
+        graph, weightsLike<float>(graph, DataType::kF32, product.input(1)->shape()), real_);
     const Node* node =
         product.op == &ops::Conv
             ? graph.add(&ops::Conv, "product", {x, weights}, channelsLast(product))
@@ -105,8 +110,9 @@ class ByteTrials {
 
   Graph inBytes(const Node& product, bool isStoredAsBytes) const {
     Graph graph;
-    Value* x = addOperand(graph, product, isStoredAsBytes ? DataType::kI8 : DataType::kF32);
-    if (!isStoredAsBytes) x = addPointwise(graph, "operand", {x}, quantisation());
+    Value* x = addOperand(graph, product, isStoredAsBytes ? DataType::kI8 : real_);
+    if (!isStoredAsBytes)
+      x = addPointwise(graph, "operand", {converted(graph, x, DataType::kF32)}, quantisation());
     Shape shape = product.input(1)->shape();
     if (product.op == &ops::MatMul && product.as<MatMulAttrs>().transposeB)
       std::swap(shape[0], shape[1]);
@@ -131,17 +137,24 @@ class ByteTrials {
   }
 
   CompileOptions options_;
+  DataType real_;
   SymbolValue opt_;
   // By the text of the product in real numbers, and whether it finds bytes.
   std::map<std::pair<std::string, bool>, bool> known_;
 };
 
+// What the network's real numbers are stored in.
+DataType storedType(const CompileOptions& options, const BuildBackend& backend) {
+  if (!backend.stores16Bit || !(options.allowF16 || options.allowBF16)) return DataType::kF32;
+  return options.allowF16 ? DataType::kF16 : DataType::kBF16;
+}
+
 }  // namespace
 
 std::function<bool(const Node& product, bool isStoredAsBytes)> fasterInBytes(
-    const Graph& graph, const CompileOptions& options) {
+    const Graph& graph, const CompileOptions& options, const BuildBackend& backend) {
   if (options.optimizationLevel == 0) return nullptr;
-  auto trials = std::make_shared<ByteTrials>(graph, options);
+  auto trials = std::make_shared<ByteTrials>(graph, options, storedType(options, backend));
   return [trials](const Node& product, bool isStoredAsBytes) {
     return trials->isFaster(product, isStoredAsBytes);
   };

@@ -31,7 +31,7 @@ static void allowBytes(const Graph& graph, const CompileOptions& options,
     const auto range = options.ranges.find(node->input(0)->name);
     if (range != options.ranges.end()) passOptions.rangesRead.emplace(node->name, range->second);
   }
-  passOptions.isFasterInBytes = fasterInBytes(graph, options);
+  passOptions.isFasterInBytes = fasterInBytes(graph, options, backend);
   passOptions.obeysPrecision = options.precisionRequests == PrecisionRequests::kObey;
 }
 

@@ -17,8 +17,12 @@ struct FusionAbilities {
   bool pointwiseNorms = false;
   // Products are cheaper than convolutions of one pixel, and of patches that do not overlap.
   bool pixelProducts = false;
-  // MatMulInteger, ConvInteger and DynamicQuantize. Others get them as floating-point work.
+  // MatMulInteger and ConvInteger. Others get them as floating-point work.
   bool integerProducts = true;
+  // Epilogues of whatever kernel may end in bytes. Otherwise those of integer products alone.
+  bool bytesFromAnywhere = false;
+  // DynamicQuantize. Others get it as reductions and arithmetic.
+  bool dynamicQuantisation = true;
   // MatMulNBits. Others get its weights unpacked, and a MatMul.
   bool packedWeights = true;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
@@ -27,14 +31,15 @@ struct FusionAbilities {
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
 inline constexpr Op kStoresOfGeneratedKernels[] = {
-    &ops::Conv,      &ops::ConvTranspose, &ops::MatMul,  &ops::MatMulNBits,
-    &ops::LayerNorm, &ops::GroupNorm,     &ops::Softmax, &ops::Reduce,
-    &ops::Pool,      &ops::Transpose,     &ops::Slice,   &ops::Concat,
-    &ops::Gather,    &ops::Pad,           &ops::Expand,  &ops::Resize,
+    &ops::Conv,        &ops::ConvTranspose, &ops::MatMul,    &ops::MatMulInteger, &ops::ConvInteger,
+    &ops::MatMulNBits, &ops::LayerNorm,     &ops::GroupNorm, &ops::Softmax,       &ops::Reduce,
+    &ops::Pool,        &ops::Transpose,     &ops::Slice,     &ops::Concat,        &ops::Gather,
+    &ops::Pad,         &ops::Expand,        &ops::Resize,
 };
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,
                                                    .pixelProducts = true,
-                                                   .integerProducts = false};
+                                                   .bytesFromAnywhere = true,
+                                                   .dynamicQuantisation = false};
 
 }  // namespace camshaft

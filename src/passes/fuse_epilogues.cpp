@@ -62,10 +62,11 @@ static bool goesOnInBytes(const Node* anchor, const Node* node) {
                             others[0]->shape() == node->output()->shape());
 }
 
-// Kernels of real numbers store real numbers: what is quantised behind them is bytes in a step of
-// its own, and what follows works on these. Products of integers store bytes.
+// Kernels of real numbers store real numbers, but for backends where all store anything: what is
+// quantised behind them is bytes in a step of its own, and what follows works on these. Products of
+// integers store bytes.
 static bool storesResult(const Node* anchor, const Node* node, const PassOptions& options) {
-  if (!options.fusion.integerProducts) return true;
+  if (!options.fusion.integerProducts || options.fusion.bytesFromAnywhere) return true;
   const bool isOfIntegers = anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
   if (isByte(anchor->output()) && anchor->epilogue) return goesOnInBytes(anchor, node);
   return isOfIntegers || !isByte(node->output());

@@ -10,6 +10,7 @@
 // Sums of whole numbers in f32 are exact up to 2^24. Longer products of bytes are taken of a's high
 // and low four bits apart.
 #include <algorithm>
+#include <numeric>
 
 #include "ir/rewrite.h"
 #include "ops/gemm.h"
@@ -59,11 +60,17 @@ class QuantisedLowering {
     attrs.order = std::move(order);
     return add(&ops::Transpose, {x}, std::move(attrs));
   }
+  // Each row by itself first, so that there is work for many threads.
   Value* reduceAll(ReduceKind kind, Value* x) const {
     ReduceAttrs attrs;
     attrs.kind = kind;
     attrs.keepDims = false;
-    for (int64_t i = 0; i < x->rank(); ++i) attrs.axes.push_back(i);
+    if (x->rank() > 1) {
+      attrs.axes = {x->rank() - 1};
+      x = add(&ops::Reduce, {x}, attrs);
+    }
+    attrs.axes.resize(x->rank());
+    std::iota(attrs.axes.begin(), attrs.axes.end(), 0);
     return add(&ops::Reduce, {x}, std::move(attrs));
   }
 
@@ -180,7 +187,6 @@ bool hasPackedProduct(const Node& node) {
 
 // Whether a backend with integer products has one for this node.
 bool hasIntegerKernel(const Node& node) {
-  if (node.op == &ops::DynamicQuantize) return true;
   const bool isActivation = !isKnown(node.input(1));
   if (isActivation && node.op != &ops::MatMulInteger) return false;
   if (node.input(2) && !isOneNumber(*node.input(2))) return false;
@@ -197,6 +203,7 @@ bool hasIntegerKernel(const Node& node) {
 }
 
 bool hasKernel(const Node& node, const FusionAbilities& backend) {
+  if (node.op == &ops::DynamicQuantize) return backend.dynamicQuantisation;
   return node.op == &ops::MatMulNBits ? backend.packedWeights && hasPackedProduct(node)
                                       : backend.integerProducts && hasIntegerKernel(node);
 }

@@ -43,6 +43,21 @@ std::string constantText(const ScalarInstruction& constant) {
              hex(static_cast<uint64_t>(constant.integer)), "ull)");
 }
 
+// Conversion saturates: bounds of a value that are those of the type it is converted to change
+// nothing. Goes into them.
+int withoutBounds(const Expr& expr, int at, DataType to) {
+  if (to != DataType::kU8 && to != DataType::kI8) return at;
+  const double low = to == DataType::kI8 ? -128 : 0, high = low + 255;
+  while (true) {
+    const ScalarInstruction& i = expr.code()[at];
+    if ((i.op != ScalarOp::kMin && i.op != ScalarOp::kMax) || !isFloat(i.type)) return at;
+    const ScalarInstruction& bound = expr.code()[i.b];
+    if (bound.op != ScalarOp::kConst || bound.real != (i.op == ScalarOp::kMin ? high : low))
+      return at;
+    at = i.a;
+  }
+}
+
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
 std::string castText(const std::string& a, DataType from, DataType to) {
   if (from == to) return a;
@@ -98,9 +113,11 @@ std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
       case ScalarOp::kConst:
         text = constantText(instruction);
         break;
-      case ScalarOp::kCast:
-        text = castText(name(instruction.a), code[instruction.a].type, instruction.type);
+      case ScalarOp::kCast: {
+        const int from = withoutBounds(expr, instruction.a, instruction.type);
+        text = castText(name(from), code[from].type, instruction.type);
         break;
+      }
       case ScalarOp::kWhere:
         text = str(name(instruction.a), " ? ", name(instruction.b), " : ", name(instruction.c));
         break;

@@ -155,9 +155,10 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
     sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
   }
   prepared_.source = str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"),
-                         scalarFunctions(), "using Index = ", isWide_ ? "long long" : "int", ";\n",
-                         functions, "extern \"C\" __global__ void __launch_bounds__(", shape.block,
-                         ") ", name_, "(", parameters, ") {\n", sizes, early,
+                         scalarFunctions(), deviceSource("device/scalar_instructions.cuh"),
+                         "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
+                         "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ",
+                         name_, "(", parameters, ") {\n", sizes, early,
                          "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
   prepared_.runtimeKernel = str(kGeneratedPrefix, name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));

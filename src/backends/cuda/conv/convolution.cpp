@@ -1,8 +1,8 @@
 #include "backends/cuda/conv/convolution.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "backends/cuda/gemm_int8/operands.h"
 #include "ops/conv.h"
 #include "ops/ops.h"
 #include "support/text.h"
@@ -11,8 +11,8 @@ namespace camshaft::cuda {
 namespace {
 
 bool channelsLastOf(const Node& node) {
-  return node.op == &ops::Conv ? node.as<ConvAttrs>().channelsLast
-                               : node.as<ConvTransposeAttrs>().channelsLast;
+  return node.op == &ops::ConvTranspose ? node.as<ConvTransposeAttrs>().channelsLast
+                                        : node.as<ConvAttrs>().channelsLast;
 }
 
 }  // namespace
@@ -21,9 +21,11 @@ Convolution::Convolution(const Node& node)
     : isTransposed(node.op == &ops::ConvTranspose),
       layout{channelsLastOf(node), node.inputs[0]->rank()},
       from(node.inputs[0]->shape()),
-      to(node.output()->shape()) {
+      to(node.output()->shape()),
+      hasBias(!isOfIntegers(node) && node.hasInput(kBias)) {
   const Shape& weights = node.inputs[1]->shape();
   if (refusal = whyNotPrinted(node); !refusal.empty()) return;
+  if (refusal = whyNotCentred(node); !refusal.empty()) return;
   if (!std::all_of(weights.begin(), weights.end(),
                    [](const Dim& dim) { return dim.isConstant(); })) {
     refusal = "needs the shape of its weights while building";
@@ -50,17 +52,6 @@ int64_t Convolution::taps() const {
   int64_t taps = 1;
   for (const Window& window : windows) taps *= window.kernel;
   return taps;
-}
-
-std::vector<std::byte> packedWeights(const Value& weights, int64_t count,
-                                     const std::function<int64_t(int64_t)>& source) {
-  const size_t bytes = bitsOf(weights.dataType()) / 8;
-  const auto* from = static_cast<const std::byte*>(weights.view().data);
-  std::vector<std::byte> packed(count * bytes);
-  for (int64_t i = 0; i < count; ++i)
-    if (const int64_t at = source(i); at >= 0)
-      std::memcpy(&packed[i * bytes], from + at * bytes, bytes);
-  return packed;
 }
 
 void printPixelStore(KernelText& kernel, const Node& node, int width) {

@@ -1,4 +1,4 @@
-// A Conv or ConvTranspose node as the generated kernels see it.
+// A Conv, ConvTranspose or ConvInteger node as the generated kernels see it.
 #pragma once
 
 #include <string>
@@ -10,12 +10,15 @@
 namespace camshaft::cuda {
 
 struct Convolution {
+  static constexpr int kBias = 2;
+
   bool isTransposed = false;
   ImageLayout layout;
   const Shape &from, &to;
   std::vector<Window> windows;
   int64_t groups = 1;
   int64_t groupInputs = 0, groupOutputs = 0;  // channels
+  bool hasBias = false;                       // as input kBias
   std::string refusal;                        // why it cannot be; empty: it can
 
   explicit Convolution(const Node& node);
@@ -27,11 +30,6 @@ struct Convolution {
   const Dim& fromSize(size_t i) const { return from[layout.spatialAxis(static_cast<int64_t>(i))]; }
   const Dim& toSize(size_t i) const { return to[layout.spatialAxis(static_cast<int64_t>(i))]; }
 };
-
-// Bytes of the constant weights, of `bits` each, with element i taken from `source(i)`; a negative
-// source is a zero.
-std::vector<std::byte> packedWeights(const Value& weights, int64_t count,
-                                     const std::function<int64_t(int64_t)>& source);
 
 // Prints how a kernel that has channels last stores `width` channels from c on of pixel p:
 // store(p, c, results).

@@ -6,6 +6,7 @@
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr size_t kMostTimed = 6;
+constexpr int64_t kExactTaps = (1 << 24) / (255 * 255);  // whose products of bytes f32 adds up
 
 // What a thread computes: `width` channels of rows x columns neighbouring places.
 struct Share {
@@ -54,8 +56,11 @@ Verdict supports(const Node& node, const BuildContext&) {
     return Verdict::no("takes each channel by itself");
   if (conv.spatialRank() > 2) return Verdict::no("takes one or two spatial dimensions");
   if (!node.inputs[1]->isConstant()) return Verdict::no("needs constant weights");
-  if (type != DataType::kF16 && type != DataType::kBF16 && type != DataType::kF32)
-    return Verdict::no(str("multiplies f16, bf16 and f32, not ", type));
+  if (isOfIntegers(node) && conv.taps() > kExactTaps)
+    return Verdict::no(str("adds up at most ", kExactTaps, " products of integers"));
+  if (!isOfIntegers(node) && type != DataType::kF16 && type != DataType::kBF16 &&
+      type != DataType::kF32)
+    return Verdict::no(str("multiplies f16, bf16, f32 and bytes, not ", type));
   constexpr int64_t kWidestWindow = 16;
   if ((depthwise.x.kernel - 1) * depthwise.x.dilation + depthwise.x.stride > kWidestWindow)
     return Verdict::no("keeps windows of at most 16 columns in registers");
@@ -84,14 +89,14 @@ double estimate(const Share& share, const Depthwise& d, int64_t batch, int multi
 
 std::vector<Share> sharesOf(const Node& node) {
   const Depthwise d(node);
-  const int widest = 128 / bitsOf(node.inputs[0]->dataType());
+  const int bits = bitsOf(node.inputs[0]->dataType()), widest = 128 / bits;
   std::vector<Share> shares;
   for (int width = widest; width >= 1; width /= 2) {
     if (d.channels() % width != 0) continue;
     for (int columns : {1, 2, 4, 8})
       for (int rows : {1, 2, 4}) {
         const int64_t registers = width * (rows * columns + d.x.kernel * (rows > 1 ? 2 : 1)) +
-                                  width / 2 * ((columns - 1) * d.x.stride + d.x.kernel);
+                                  width * bits / 32 * ((columns - 1) * d.x.stride + d.x.kernel);
         if (registers <= 160 && (rows == 1 || d.y.dilation == 1))
           shares.push_back({width, rows, columns});
       }
@@ -126,12 +131,12 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
 }
 
 // [kernel, channels] as f32, so that threads convert the image only.
-std::vector<std::byte> packed(const Value& weights, int64_t channels, int64_t taps) {
+std::vector<std::byte> packed(const HostTensor& weights, int64_t channels, int64_t taps) {
   std::vector<float> values(channels * taps);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t tap = 0; tap < taps; ++tap)
       values[tap * channels + c] =
-          static_cast<float>(readElement(weights.dataType(), weights.view().data, c * taps + tap));
+          static_cast<float>(readElement(weights.type, weights.bytes.data(), c * taps + tap));
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -151,14 +156,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Depthwise d(node);
   const Share share = unpack(config);
   const int64_t channels = d.channels(), vectors = channels / share.width, lanes = lanesOf(vectors);
-  const Value& weights = *node.inputs[1];
   KernelText kernel(str("conv_depthwise_", node.inputs[0]->dataType(), "_", d.y.kernel, "x",
                         d.x.kernel, "_x", share.width, "_", share.rows, "x", share.columns),
                     node, context);
   kernel.input("x", 0);
   kernel.packedInput("weights", {DataType::kF32, {d.conv.taps(), channels}},
-                     packed(weights, channels, d.conv.taps()));
-  if (node.hasInput(2)) kernel.input("bias", 2);
+                     packed(centredWeights(node), channels, d.conv.taps()));
+  if (d.conv.hasBias) kernel.input("bias", Convolution::kBias);
+  const std::string zero = declareZeroPoint(kernel, node);
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file : {"device/coordinates.cuh", "device/windows.cuh", "conv/depthwise.cuh"})
@@ -167,12 +172,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Dim across = ceilDiv(d.outBreadth, share.columns), down = ceilDiv(d.outHeight, share.rows);
   const Dim threads = d.conv.from[0] * Dim(vectors) * across * down;
   printPixelStore(kernel, node, share.width);
-  kernel.body += str("  DepthwiseWindow<", share.width, ", ", share.rows, ", ", share.columns, ", ",
-                     windowText(d.y), ", ", windowText(d.x), ">::run<", kThreads, ", ", lanes, ", ",
-                     vectors, ">(x, weights, ", node.hasInput(2) ? "bias" : "nullptr", ", ",
-                     kernel.size(threads), ", {", kernel.size(down), ", ", kernel.size(across),
-                     ", ", kernel.size(d.height), ", ", kernel.size(d.breadth), ", ",
-                     kernel.size(d.outHeight), ", ", kernel.size(d.outBreadth), "}, store);\n");
+  kernel.body +=
+      str("  DepthwiseWindow<", share.width, ", ", share.rows, ", ", share.columns, ", ",
+          windowText(d.y), ", ", windowText(d.x), ">::run<",
+          computeType(node.resultBeforeEpilogue().type), ", ", kThreads, ", ", lanes, ", ", vectors,
+          ">(x, weights, ", d.conv.hasBias ? "bias" : "nullptr", ", ", zero.empty() ? "0" : zero,
+          ", ", kernel.size(threads), ", {", kernel.size(down), ", ", kernel.size(across), ", ",
+          kernel.size(d.height), ", ", kernel.size(d.breadth), ", ", kernel.size(d.outHeight), ", ",
+          kernel.size(d.outBreadth), "}, store);\n");
   return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
 }
 

@@ -1,38 +1,60 @@
-// Both halves of a register as floats.
-__device__ __forceinline__ void widen(f16, unsigned pair, float& low, float& high) {
+// The elements of a register as floats, less what stands for zero.
+__device__ __forceinline__ void widen(f16, unsigned pair, int, float* values) {
 #ifdef CAMSHAFT_EMULATOR
-  low = toCompute(f16{static_cast<unsigned short>(pair)});
-  high = toCompute(f16{static_cast<unsigned short>(pair >> 16)});
+  values[0] = toCompute(f16{static_cast<unsigned short>(pair)});
+  values[1] = toCompute(f16{static_cast<unsigned short>(pair >> 16)});
 #else
   asm("{\n.reg .f16 l, h;\nmov.b32 {l, h}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, h;\n}"
-      : "=f"(low), "=f"(high)
+      : "=f"(values[0]), "=f"(values[1])
       : "r"(pair));
 #endif
 }
-__device__ __forceinline__ void widen(bf16, unsigned pair, float& low, float& high) {
-  low = __uint_as_float(pair << 16);
-  high = __uint_as_float(pair & 0xffff0000u);
+__device__ __forceinline__ void widen(bf16, unsigned pair, int, float* values) {
+  values[0] = __uint_as_float(pair << 16);
+  values[1] = __uint_as_float(pair & 0xffff0000u);
 }
-__device__ __forceinline__ void widen(float, unsigned, float&, float&) {}
+// A byte in the low bits of 2^23 as a float is added to it, which is cheaper than a conversion.
+__device__ __forceinline__ void widen(unsigned char, unsigned four, int zero, float* values) {
+  constexpr unsigned kLarge = 0x4b000000u;
+  const float start = 8388608.0f + static_cast<float>(zero);
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    values[i] = __uint_as_float(kLarge | (four >> (8 * i) & 0xffu)) - start;
+}
+__device__ __forceinline__ void widen(signed char, unsigned four, int zero, float* values) {
+  widen(static_cast<unsigned char>(0), four ^ 0x80808080u, zero + 128, values);
+}
 
-// kWidth elements as registers hold them: what may be zeros instead is best not taken apart.
+// kWidth elements as registers hold them: what may be padding instead is best not taken apart.
 template <class T, int kWidth>
 struct Packed {
-  static constexpr bool kHasPairs = sizeof(T) == 2 && kWidth % 2 == 0;
-  using Word = std::conditional_t<kHasPairs, unsigned, T>;
-  static constexpr int kWords = kHasPairs ? kWidth / 2 : kWidth;
+  static constexpr int kTogether = 4 / sizeof(T);  // in a register
+  static constexpr bool kHasWords = kTogether > 1 && kWidth % kTogether == 0;
+  using Word = std::conditional_t<kHasWords, unsigned, T>;
+  static constexpr int kWords = kHasWords ? kWidth / kTogether : kWidth;
   Vector<Word, kWords> words;
 
   __device__ __forceinline__ static Packed load(const T* from) {
     return {*reinterpret_cast<const Vector<Word, kWords>*>(from)};
   }
-  __device__ __forceinline__ void widenTo(float (&values)[kWidth]) const {
-    if constexpr (kHasPairs) {
+  // All zero, which is 0 where elements are not bytes.
+  __device__ __forceinline__ static Packed padding(int zero) {
+    Packed result{};
+    if constexpr (sizeof(T) == 1) {
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) widen(T{}, words.v[i], values[2 * i], values[2 * i + 1]);
+      for (auto& word : result.words.v)
+        word = static_cast<Word>(0x01010101u * static_cast<unsigned char>(zero));
+    }
+    return result;
+  }
+  __device__ __forceinline__ void widenTo(float (&values)[kWidth], int zero) const {
+    if constexpr (kHasWords) {
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) widen(T{}, words.v[i], zero, values + kTogether * i);
     } else {
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) values[i] = toCompute(words.v[i]);
+      for (int i = 0; i < kWidth; ++i)
+        values[i] = static_cast<float>(toCompute(words.v[i])) - static_cast<float>(zero);
     }
   }
 };
@@ -57,7 +79,7 @@ struct DepthwiseWindow {
   template <class T>
   __device__ __forceinline__ static void addRow(float (&sums)[kColumns][kWidth],
                                                 const Packed<T, kWidth> (&row)[kBreadth],
-                                                const float* weights, int channels) {
+                                                const float* weights, int channels, int zero) {
     float factors[kKernelX][kWidth];
 #pragma unroll
     for (int k = 0; k < kKernelX; ++k) {
@@ -68,7 +90,7 @@ struct DepthwiseWindow {
 #pragma unroll
     for (int x = 0; x < kBreadth; ++x) {
       float values[kWidth];
-      row[x].widenTo(values);
+      row[x].widenTo(values, zero);
 #pragma unroll
       for (int k = 0; k < kKernelX; ++k) {
         const int first = x - k * kDilationX;
@@ -80,11 +102,11 @@ struct DepthwiseWindow {
   }
 
   // `image` and `weights` (kernel, channels) at the thread's first channel; (top, left) is where
-  // the window begins, maybe outside the image.
+  // the window begins, maybe outside the image, where all is `zero`.
   template <class T>
   __device__ __forceinline__ static void add(float (&sums)[kRows][kColumns][kWidth], const T* image,
-                                             const float* weights, int channels, Index top,
-                                             Index left, Index height, Index breadth) {
+                                             const float* weights, int channels, int zero,
+                                             Index top, Index left, Index height, Index breadth) {
 #pragma unroll kUnroll
     for (int y = 0; y < kHeight; ++y) {
       if (kRows == 1 && y % kDilationY != 0) continue;
@@ -93,7 +115,7 @@ struct DepthwiseWindow {
       Packed<T, kWidth> row[kBreadth];
 #pragma unroll
       for (int x = 0; x < kBreadth; ++x) {
-        row[x] = {};
+        row[x] = Packed<T, kWidth>::padding(zero);
         if (isRow && left + x >= 0 && left + x < breadth)
           row[x] = Packed<T, kWidth>::load(from + x * channels);
       }
@@ -101,15 +123,16 @@ struct DepthwiseWindow {
       for (int r = 0; r < kRows; ++r) {
         const int first = y - r * kStrideY;
         if (first < 0 || first % kDilationY != 0 || first / kDilationY >= kKernelY) continue;
-        addRow(sums[r], row, weights + first / kDilationY * kKernelX * channels, channels);
+        addRow(sums[r], row, weights + first / kDilationY * kKernelX * channels, channels, zero);
       }
     }
   }
 
   // Neighbouring threads have neighbouring channels as far as kLanes vectors go, then neighbouring
-  // places, which share weights. bias may be null; store(pixel, channel, results).
-  template <int kThreads, int kLanes, int kVectors, class T, class B, class Store>
-  __device__ __forceinline__ static void run(const T* x, const float* weights, B bias,
+  // places, which share weights. bias may be null; store(pixel, channel, results). Sums of few
+  // products of bytes are exact as floats.
+  template <class Result, int kThreads, int kLanes, int kVectors, class T, class B, class Store>
+  __device__ __forceinline__ static void run(const T* x, const float* weights, B bias, int zero,
                                              Index threads, const DepthwiseSizes& sizes,
                                              Store store) {
     constexpr int kChannels = kVectors * kWidth;
@@ -129,14 +152,17 @@ struct DepthwiseWindow {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) sums[i][j][v] = start;
     }
-    add(sums, x + n * sizes.height * sizes.breadth * kChannels + c, weights + c, kChannels,
+    add(sums, x + n * sizes.height * sizes.breadth * kChannels + c, weights + c, kChannels, zero,
         Y::tapAt(row, 0), X::tapAt(column, 0), sizes.height, sizes.breadth);
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
         if (row + i >= sizes.outHeight || column + j >= sizes.outBreadth) continue;
-        store((n * sizes.outHeight + row + i) * sizes.outBreadth + column + j, c, sums[i][j]);
+        Result results[kWidth];
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v) results[v] = static_cast<Result>(sums[i][j][v]);
+        store((n * sizes.outHeight + row + i) * sizes.outBreadth + column + j, c, results);
       }
   }
 };

@@ -3,6 +3,7 @@
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -36,7 +37,7 @@ struct Direct {
 };
 
 // Weights lie as [group, kernel, inputs, outputs].
-std::vector<std::byte> packed(const Value& weights, const Convolution& conv) {
+std::vector<std::byte> packed(const HostTensor& weights, const Convolution& conv) {
   const int64_t outputs = conv.groupOutputs, inputs = conv.groupInputs, taps = conv.taps();
   return packedWeights(weights, conv.groups * taps * inputs * outputs, [&](int64_t i) {
     const int64_t m = i % outputs, c = i / outputs % inputs, tap = i / outputs / inputs % taps,
@@ -79,16 +80,18 @@ int printResultStore(KernelText& kernel, const Node& node, const Direct& direct)
 Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   const Direct direct(node);
   const Convolution& conv = direct.conv;
-  const Value& weights = *node.inputs[1];
   KernelText kernel(str(conv.isTransposed ? "conv_transpose_direct_" : "conv_direct_",
                         node.inputs[0]->dataType(), "_x", direct.width),
                     node, context);
   kernel.input("x", 0);
-  if (direct.isPacked)
-    kernel.packedInput("weights", weights.type, packed(weights, conv));
-  else
+  if (direct.isPacked) {
+    const HostTensor weights = centredWeights(node);
+    kernel.packedInput("weights", {weights.type, node.inputs[1]->shape()}, packed(weights, conv));
+  } else {
     kernel.input("weights", 1);
-  if (node.hasInput(2)) kernel.input("bias", 2);
+  }
+  if (conv.hasBias) kernel.input("bias", Convolution::kBias);
+  const std::string zero = declareZeroPoint(kernel, node);
   declareEpilogue(kernel, node);
   kernel.output("y");
   printConstants(kernel, direct);
@@ -107,11 +110,11 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
           " + threadIdx.x;\n  if (thread >= ", kernel.size(threads),
           ") return;\n  const auto at = coordinatesOf(thread, ", sizesText(kernel, view), ");\n");
   const int stored = printResultStore(kernel, node, direct);
-  kernel.body +=
-      str("  convolveDirectly<", stored, ", ", computeType(node.resultBeforeEpilogue().type),
-          ">(Image{}, x, weights, ", node.hasInput(2) ? "bias" : "nullptr", ", at, ",
-          spatial(conv.from), ", ", spatial(strides), ", ", kernel.size(strides[0]), ", ",
-          kernel.size(strides[conv.layout.channelAxis()]), ", store);\n");
+  kernel.body += str("  convolveDirectly<", stored, ", ",
+                     computeType(node.resultBeforeEpilogue().type), ">(Image{}, x, weights, ",
+                     conv.hasBias ? "bias" : "nullptr", ", ", zero.empty() ? "0" : zero, ", at, ",
+                     spatial(conv.from), ", ", spatial(strides), ", ", kernel.size(strides[0]),
+                     ", ", kernel.size(strides[conv.layout.channelAxis()]), ", store);\n");
   return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
 }
 

@@ -1,11 +1,11 @@
 // A convolution, or a transposed one, as its formula says: kWidth channels of the place `at`, whose
 // channels are counted in steps of kWidth. The constants before this text say how weights lie.
-// `sizes` and `strides` are the image's spatial ones; bias may be null. store(c, results) takes
-// kStored channels at once.
+// `zero` is what the image has for zero, and its padding; bias may be null. `sizes` and `strides`
+// are the image's spatial ones. store(c, results) takes kStored channels at once.
 template <int kStored, class Sum, class... W, class T, class F, class B, int kRank, int kSpatial,
           class Store>
 __device__ __forceinline__ void convolveDirectly(Windows<W...> image, const T* x, const F* weights,
-                                                 B bias, const Coordinates<kRank>& at,
+                                                 B bias, int zero, const Coordinates<kRank>& at,
                                                  const Index (&sizes)[kSpatial],
                                                  const Index (&strides)[kSpatial],
                                                  Index imageStride, Index channelStride,
@@ -29,7 +29,7 @@ __device__ __forceinline__ void convolveDirectly(Windows<W...> image, const T* x
     const F* const factors = own + tap * kTapStride;
 #pragma unroll 4
     for (int i = 0; i < kGroupInputs; ++i) {
-      const Sum value = Sum(toCompute(place[i * channelStride]));
+      const Sum value = Sum(toCompute(place[i * channelStride])) - Sum(zero);
 #pragma unroll
       for (int r = 0; r < kWidth; ++r)
         sums[r] += value * Sum(toCompute(factors[i * kInputStride + r * kOutputStride]));

@@ -4,13 +4,14 @@
 #include "backends/cuda/codegen/windows.h"
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
+#include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
 namespace {
 
 constexpr size_t kMostTimed = 8;
-constexpr int kBias = 2;
+constexpr int64_t kChunkBytes = 16;
 
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -20,56 +21,70 @@ struct Implicit {
   Window y, x;
   Dim height = 1, breadth, outHeight = 1, outBreadth;
   bool hasRuns = false;  // the few channels of a window's row are read as one run (RunSource)
+  int64_t elementBytes = 1;
   std::string refusal;
 
-  explicit Implicit(const Node& node) : conv(node) {
-    refusal = whyNot(node);
+  Implicit(const Node& node, const BuildTarget& target) : conv(node) {
+    refusal = whyNot(node, target);
     if (!refusal.empty()) return;
     const size_t last = conv.spatialRank() - 1;
     x = conv.windows[last];
     breadth = conv.fromSize(last);
     outBreadth = conv.toSize(last);
-    hasRuns = conv.groupInputs % 8 != 0;
+    elementBytes = bitsOf(node.inputs[0]->dataType()) / 8;
+    hasRuns = channelBytes() < kChunkBytes || channelBytes() % 4 != 0;
     if (hasRuns && (conv.groups > 1 || x.dilation > 1))
-      refusal = "needs groups of a multiple of 8 channels";
+      refusal = "needs groups of 16 bytes of channels at least, in whole words";
     if (last == 0) return;
     y = conv.windows[0];
     height = conv.fromSize(0);
     outHeight = conv.toSize(0);
   }
 
-  std::string whyNot(const Node& node) const {
+  std::string whyNot(const Node& node, const BuildTarget& target) const {
     if (!conv.refusal.empty()) return conv.refusal;
-    const DataType type = node.inputs[0]->dataType();
     if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
-    if (type != DataType::kF16 && type != DataType::kBF16)
-      return str("multiplies f16 and bf16, not ", type);
+    const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
+    if (std::string reason = whyNoMma(target, a, b); !reason.empty()) return reason;
     if (conv.spatialRank() > 2) return "takes one or two spatial dimensions";
     if (!node.inputs[1]->isConstant()) return "needs constant weights";
     if (conv.groups > 1 && conv.groupOutputs < 16) return "has too few channels in a group";
-    return {};
+    return whyWiderCentred(node);
   }
 
-  // Channels that k counts through before it goes on to the next tap.
-  int64_t block() const { return conv.groupInputs % 64 == 0 ? 64 : conv.groupInputs; }
-  int64_t run() const { return hasRuns ? roundUp(x.kernel * conv.groupInputs, 8) : 0; }
-  int64_t depth() const { return hasRuns ? y.kernel * run() : conv.taps() * conv.groupInputs; }
-  int64_t pitch() const { return roundUp(depth(), 64); }  // of packed weights: whole steps
+  int64_t channelBytes() const { return conv.groupInputs * elementBytes; }
+  // Bytes that are copied at a time: pixels and groups begin at a multiple of them.
+  int64_t part() const { return channelBytes() % 16 == 0 ? 16 : channelBytes() % 8 == 0 ? 8 : 4; }
+  // Channels that k counts through before it goes on to the next tap, in whole chunks.
+  int64_t block() const {
+    constexpr int64_t kBlockBytes = 128;
+    return channelBytes() % kBlockBytes == 0 ? kBlockBytes / elementBytes
+                                             : roundUp(conv.groupInputs, chunk());
+  }
+  int64_t chunk() const { return kChunkBytes / elementBytes; }
+  int64_t blocks() const { return (conv.groupInputs + block() - 1) / block(); }
+  int64_t run() const { return hasRuns ? roundUp(x.kernel * conv.groupInputs, chunk()) : 0; }
+  int64_t depth() const { return hasRuns ? y.kernel * run() : conv.taps() * blocks() * block(); }
+  bool isPadded() const {
+    const auto mayLeave = [](const Window& w) { return w.padBegin > 0 || w.padEnd > 0; };
+    return mayLeave(x) || mayLeave(y);
+  }
   Dim rows() const { return conv.to[0] * outHeight * outBreadth; }
 };
 
 Verdict supports(const Node& node, const BuildContext& context) {
-  if (!hasMma(context.target)) return Verdict::no("needs a GPU of compute capability 8.0");
-  const Implicit implicit(node);
-  return Verdict{implicit.refusal};
+  return Verdict{Implicit(node, context.target).refusal};
 }
 
 // Sizes not known before the profile count as typical ones here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypicalSide = 28;
-  const Implicit i(node);
+  const Implicit i(node, context.target);
   const auto side = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
-  MmaProblem problem{.columns = i.conv.groupOutputs, .depth = i.depth(), .batch = i.conv.groups};
+  MmaProblem problem{.columns = i.conv.groupOutputs,
+                     .depth = i.depth(),
+                     .batch = i.conv.groups,
+                     .type = node.inputs[0]->dataType()};
   const int64_t places = side(i.outHeight) * side(i.outBreadth);
   std::vector<int64_t> packed;
   if (i.conv.to[0].isConstant()) {
@@ -85,8 +100,8 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
 }
 
 // [outputs, pitch], k in the order of the device code's sources.
-std::vector<std::byte> packed(const Value& weights, const Implicit& i) {
-  const int64_t pitch = i.pitch(), inputs = i.conv.groupInputs, taps = i.conv.taps();
+std::vector<std::byte> packed(const HostTensor& weights, const Implicit& i, int64_t pitch) {
+  const int64_t inputs = i.conv.groupInputs, taps = i.conv.taps();
   return packedWeights(weights, i.conv.outputs() * pitch, [&](int64_t at) -> int64_t {
     const int64_t m = at / pitch, k = at % pitch;
     if (k >= i.depth()) return -1;
@@ -97,52 +112,65 @@ std::vector<std::byte> packed(const Value& weights, const Implicit& i) {
       tap = k / i.run() * i.x.kernel + within / inputs;
       c = within % inputs;
     }
-    return (m * inputs + c) * taps + tap;
+    return c < inputs ? (m * inputs + c) * taps + tap : -1;
   });
 }
 
 // The windows and channels of the image, as the device code's sources name them.
-std::string geometryText(const Implicit& i) {
+std::string geometryText(const Implicit& i, bool fills) {
   return str("using Geometry = mma::ImageGeometry<", windowText(i.y), ", ", windowText(i.x), ", ",
-             i.conv.groupInputs, ", ", i.block(), ", ", i.conv.inputs(), ">;\n");
+             i.conv.groupInputs, ", ", i.block(), ", ", i.conv.inputs(), ", ", i.part(), ", ",
+             fills, ">;\n");
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
-  const Implicit i(node);
+  const Implicit i(node, context.target);
   const MmaConfig tile = unpackMma(config);
   const DataType type = node.inputs[0]->dataType();
-  const int width = vectorWidth(type, {i.conv.groupOutputs});
-  KernelText kernel(str("conv_mma_", type, "_", i.y.kernel, "x", i.x.kernel, "_", toString(tile)),
-                    node, context);
+  const int width = vectorWidth(type, {i.conv.groupOutputs}, kMostComputed);
+  KernelText kernel(str("conv_mma_", i.y.kernel, "x", i.x.kernel, "_", toString(tile, type)), node,
+                    context);
   kernel.input("x", 0);
-  kernel.packedInput("weights", {type, {i.conv.outputs(), i.pitch()}}, packed(*node.inputs[1], i));
-  if (node.hasInput(kBias)) kernel.input("bias", kBias);
+  const HostTensor weights = centredWeights(node);
+  const int64_t pitch = mmaPitch(i.depth(), weights.type);
+  std::vector<std::byte> rows = packed(weights, i, pitch);
+  std::string term = "mma::NoTerm{}";
+  if (i.conv.hasBias) {
+    kernel.input("bias", Convolution::kBias);
+    term =
+        str("mma::BiasTerm<", storageType(node.inputs[Convolution::kBias]->dataType()), ">{bias}");
+  }
+  const std::string zero = declareZeroPoint(kernel, node);
+  if (!zero.empty()) {
+    declareRowSums(kernel, "row_sums", weights.type, rows, i.conv.outputs());
+    term = str("mma::ZeroTerm{", zero, ", row_sums}");
+  }
+  kernel.packedInput("weights", {weights.type, {i.conv.outputs(), pitch}}, std::move(rows));
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file : {"device/coordinates.cuh", "device/windows.cuh", "device/mma.cuh",
                            "gemm/mma.cuh", "conv/implicit.cuh"})
     kernel.include(file);
-  kernel.functions += geometryText(i);
+  kernel.functions += geometryText(i, !zero.empty() && i.isPadded());
 
   const Dim tilesM = ceilDiv(i.rows(), tile.rows);
   const int64_t tilesN = (i.conv.groupOutputs + tile.columns - 1) / tile.columns;
-  const int64_t steps = (i.depth() + tile.depth - 1) / tile.depth;
-  printTile(kernel, tile, type, tilesN, tilesM, str(steps));
-  kernel.early +=
-      str("  mma::MatrixSource<Tile, Tile::kColumns, true> b(weights + tile.item * ",
-          i.conv.groupOutputs * i.pitch(), ", ", i.pitch(), ", ", i.pitch(), ", tile.column, ",
-          i.conv.groupOutputs,
-          ", tile.first);\n  product.begin(mma::sharedAddress(memory), b, tile.steps);\n");
+  const int64_t steps = (i.depth() + tile.depth(type) - 1) / tile.depth(type);
+  printTile(kernel, tile, type, weights.type, tilesN, tilesM, str(steps));
+  kernel.early += str(
+      "  mma::MatrixSource<Tile, Tile::B, Tile::kColumns, true> b(weights + tile.item * ",
+      i.conv.groupOutputs * pitch, ", ", pitch, ", ", pitch, ", tile.column, ", i.conv.groupOutputs,
+      ", tile.first);\n  product.begin(mma::sharedAddress(memory), b, tile.steps);\n");
   kernel.body +=
       str("  mma::", i.hasRuns ? "RunSource" : "ImageSource", "<Tile, Geometry> a(x + tile.item * ",
           i.conv.groupInputs, ", {", kernel.size(i.height), ", ", kernel.size(i.breadth), ", ",
-          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth), "}, tile.row, ",
-          kernel.size(i.rows()),
+          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth), "}, 0x01010101u * (0xffu & ",
+          zero.empty() ? "0" : zero, "), tile.row, ", kernel.size(i.rows()),
           ", tile.first);\n  product.add(mma::sharedAddress(memory), a, b, tile.steps);\n");
   printPixelStore(kernel, node, width);
   kernel.body +=
-      str("  storePixels<", width, ", ", i.conv.groupOutputs, ">(product, memory, tile, ",
-          kernel.size(i.rows()), ", ", node.hasInput(kBias) ? "bias" : "nullptr", ", store);\n");
+      str("  product.template finish<", width, ">(memory, tile, ", kernel.size(i.rows()), ", ",
+          i.conv.groupOutputs, ", tile.item * ", i.conv.groupOutputs, ", ", term, ", store);\n");
   return kernel.prepared({.grid = {tilesM * Dim(tilesN * i.conv.groups * tile.splits), 1, 1},
                           .block = tile.threads(),
                           .sharedBytes = tile.sharedBytes(),

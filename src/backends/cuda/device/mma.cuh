@@ -9,18 +9,32 @@ __device__ __forceinline__ SharedAddress sharedAddress(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
+__device__ __forceinline__ void storeShared(SharedAddress to, const uint4& words) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words.x), "r"(words.y),
+               "r"(words.z), "r"(words.w)
+               : "memory");
+}
+
 // 16 bytes, or 16 zeros when there is nothing to copy.
 __device__ __forceinline__ void copyAsync(SharedAddress to, const void* from, bool isThere) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
                "r"(isThere ? 16 : 0)
                : "memory");
+#else
+  storeShared(to, isThere ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0});
+#endif
 }
 __device__ __forceinline__ void commitCopies() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 template <int kPending>
 __device__ __forceinline__ void waitForCopies() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
 }
 
 // Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
@@ -52,6 +66,38 @@ __device__ __forceinline__ void multiply(bf16, float (&c)[4], const unsigned (&a
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+template <class E>
+__device__ __forceinline__ void multiply(E, E, float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                         unsigned b1) {
+  multiply(E{}, c, a, b0, b1);
+}
+
+// The same of bytes: 16x8 += 16x32 32x8. Their rows are as many bytes, and lie in registers alike.
+#if __CUDA_ARCH__ >= 800
+#define ATTENTION_BYTES(A, B, types)                                                               \
+  __device__ __forceinline__ void multiply(A, B, int (&c)[4], const unsigned (&a)[4], unsigned b0, \
+                                           unsigned b1) {                                          \
+    asm("mma.sync.aligned.m16n8k32.row.col.s32." types                                             \
+        ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                     \
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                                           \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                           \
+  }
+#else
+#define ATTENTION_BYTES(A, B, types)                                                               \
+  __device__ __forceinline__ void multiply(A, B, int (&c)[4], const unsigned (&a)[4], unsigned b0, \
+                                           unsigned b1) {                                          \
+    const unsigned b[2] = {b0, b1};                                                                \
+    for (int i = 0; i < 4; ++i)                                                                    \
+      asm("mma.sync.aligned.m8n8k16.row.col.s32." types ".s32 {%0, %1}, {%2}, {%3}, {%0, %1};"     \
+          : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])                                             \
+          : "r"(a[i]), "r"(b[i / 2]));                                                             \
+  }
+#endif
+ATTENTION_BYTES(unsigned char, unsigned char, "u8.u8")
+ATTENTION_BYTES(unsigned char, signed char, "u8.s8")
+ATTENTION_BYTES(signed char, unsigned char, "s8.u8")
+ATTENTION_BYTES(signed char, signed char, "s8.s8")
+#undef ATTENTION_BYTES
 
 // Matrix products of four warps, which read b from shared memory: c += a b, 64x64 += 64x16 16x64,
 // each warp having 16 rows of a and c as above. b is 64 columns of 128 bytes (rows of 16 elements
@@ -216,6 +262,28 @@ inline void multiply(E, float (&c)[4], const unsigned (&a)[4], unsigned b0, unsi
     const unsigned pair = shownBy((threadIdx.x % 4 * 2 + column) * 4 + i / 2 % 4, i < 8 ? b0 : b1);
     for (int upper = 0; upper < 2; ++upper)
       for (int j = 0; j < 2; ++j) c[upper * 2 + column] += rows[upper][k + j] * half<E>(pair, j);
+  }
+}
+
+template <class E>
+inline void multiply(E, E, float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  multiply(E{}, c, a, b0, b1);
+}
+
+template <class A, class B>
+inline void multiply(A, B, int (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  const int lane = threadIdx.x % 32;
+  for (int i = 0; i < 8; ++i) {  // four of k each
+    const int from = i % 4;
+    const unsigned rows[2] = {shownBy(lane / 4 * 4 + from, a[i / 4 * 2]),
+                              shownBy(lane / 4 * 4 + from, a[i / 4 * 2 + 1])};
+    for (int column = 0; column < 2; ++column) {
+      const unsigned other = shownBy((lane % 4 * 2 + column) * 4 + from, i < 4 ? b0 : b1);
+      for (int row = 0; row < 2; ++row)
+        for (int shift = 0; shift < 32; shift += 8)
+          c[row * 2 + column] +=
+              static_cast<A>(rows[row] >> shift) * static_cast<B>(other >> shift);
+    }
   }
 }
 

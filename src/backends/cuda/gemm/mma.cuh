@@ -1,6 +1,6 @@
-// Tiles of matrix products on tensor cores by the instructions of a warp (sm_80 and later):
-// D[row, column] = sum over k of A[row, k] B[column, k], of f16 or bf16, added up in f32. Follows
-// mma.cuh.
+// Tiles of matrix products on tensor cores by the instructions of a warp:
+// D[row, column] = sum over k of A[row, k] B[column, k], of f16 or bf16, added up in f32 (sm_80 and
+// later), or of bytes, added up in i32. Follows device/mma.cuh.
 namespace mma {
 
 using namespace attention;
@@ -9,32 +9,37 @@ __device__ __forceinline__ void storeChunk(SharedAddress to, const void* chunk) 
 #ifdef CAMSHAFT_EMULATOR
   for (int i = 0; i < 16; ++i) to[i] = static_cast<const char*>(chunk)[i];
 #else
-  const auto words = *static_cast<const uint4*>(chunk);
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words.x), "r"(words.y),
-               "r"(words.z), "r"(words.w)
-               : "memory");
+  storeShared(to, *static_cast<const uint4*>(chunk));
 #endif
 }
 
 // Adds kWidth sums of the same place in another block of the cluster.
-template <int kWidth>
-__device__ __forceinline__ void addFromBlock(float (&sums)[kWidth], const float* place, int rank) {
+template <int kWidth, class Sum>
+__device__ __forceinline__ void addFromBlock(Sum (&sums)[kWidth], const Sum* place, int rank) {
 #if !defined(CAMSHAFT_EMULATOR) && __CUDA_ARCH__ >= 900
   unsigned remote;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(sharedAddress(place)), "r"(rank));
-  if constexpr (kWidth % 4 == 0) {
+  constexpr int kWords = kWidth % 4 == 0 ? 4 : 1;
 #pragma unroll
-    for (int i = 0; i < kWidth; i += 4) {
-      float x, y, z, w;
-      asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                   : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+  for (int i = 0; i < kWidth; i += kWords) {
+    unsigned words[4];
+    if constexpr (kWords == 4)
+      asm volatile("ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                    : "r"(remote + 4 * i)
                    : "memory");
-      sums[i] += x, sums[i + 1] += y, sums[i + 2] += z, sums[i + 3] += w;
-    }
-  } else {
+    else
+      asm volatile("ld.shared::cluster.b32 %0, [%1];"
+                   : "=r"(words[0])
+                   : "r"(remote + 4 * i)
+                   : "memory");
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) sums[i] += readFromBlock(place + i, rank);
+    for (int word = 0; word < kWords; ++word) {
+      if constexpr (std::is_same_v<Sum, float>)
+        sums[i + word] += __uint_as_float(words[word]);
+      else
+        sums[i + word] += static_cast<Sum>(words[word]);
+    }
   }
 #endif
 }
@@ -64,25 +69,30 @@ struct SplitDepth {
 };
 
 // kRows x kColumns results of a block of kWarpsM x kWarpsN warps. Shared memory holds kStages steps
-// of kDepth along k: rows of A, then of B.
-template <class E, int kRows_, int kColumns_, int kDepth_, int kWarpsM_, int kWarpsN_, int kStages_,
-          int kSplits_>
+// along k, of kRowBytes: rows of A, then of B.
+template <class A_, class B_, int kRows_, int kColumns_, int kRowBytes_, int kWarpsM_, int kWarpsN_,
+          int kStages_, int kSplits_>
 struct Tiling : SplitDepth<kSplits_> {
-  using Element = E;
-  static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_;
+  using A = A_;
+  using B = B_;
+  using Sum = std::conditional_t<sizeof(A) == 1, int, float>;
+  static_assert(sizeof(A) == sizeof(B), "rows of both are as long");
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kRowBytes = kRowBytes_;
+  static constexpr int kDepth = kRowBytes / sizeof(A);
   static constexpr int kWarpsM = kWarpsM_, kWarpsN = kWarpsN_, kStages = kStages_;
   static constexpr int kSlices = 1;  // of k, whose sums shared memory has side by side
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kWarpRows = kRows / kWarpsM, kWarpColumns = kColumns / kWarpsN;
-  static constexpr int kChunks = kDepth / 8;               // 16 bytes each, of a row
+  static constexpr int kChunk = 16 / sizeof(A),
+                       kChunks = kRowBytes / 16;           // of a row, 16 bytes each
   static constexpr int kRowsPerPass = kThreads / kChunks;  // that the threads copy at a time
-  static constexpr int kBytesA = kRows * kDepth * 2, kStageBytes = kBytesA + kColumns * kDepth * 2;
+  static constexpr int kBytesA = kRows * kRowBytes, kStageBytes = kBytesA + kColumns * kRowBytes;
   static constexpr int kPitch = kColumns + 8;  // of sums in shared memory
 
   // Eight rows of a chunk, and the chunks of a row, lie in different banks.
   __device__ __forceinline__ static int place(int row, int chunk) {
-    const int exchanged = kDepth == 64 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3);
-    return row * (kDepth * 2) + exchanged * 16;
+    const int exchanged = kRowBytes == 128 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3);
+    return row * kRowBytes + exchanged * 16;
   }
   // What a thread copies: chunk ownChunk() of rows ownRow(0), ownRow(1), ...
   __device__ __forceinline__ static int ownChunk() { return threadIdx.x % kChunks; }
@@ -110,17 +120,17 @@ struct TilePlace {
 };
 
 // Copies kCount rows of a matrix with k along its rows, chunk by chunk; zeros where it ends.
-template <class T, int kCount, bool kIsPadded>
+template <class T, class E, int kCount, bool kIsPadded>
 struct MatrixSource {
-  const typename T::Element* from;
+  const E* from;
   Index pitch, depth;  // the depth that is left; whole steps when padded
   int rows;            // that are there
 
-  __device__ __forceinline__ MatrixSource(const typename T::Element* matrix, Index pitch,
-                                          Index depth, Index firstRow, Index endRow, int firstStep)
-      : from(matrix + firstRow * pitch + firstStep * T::kDepth + T::ownChunk() * 8),
+  __device__ __forceinline__ MatrixSource(const E* matrix, Index pitch, Index depth, Index firstRow,
+                                          Index endRow, int firstStep)
+      : from(matrix + firstRow * pitch + firstStep * T::kDepth + T::ownChunk() * T::kChunk),
         pitch(pitch),
-        depth(depth - firstStep * T::kDepth - T::ownChunk() * 8),
+        depth(depth - firstStep * T::kDepth - T::ownChunk() * T::kChunk),
         rows(static_cast<int>(endRow - firstRow < kCount ? endRow - firstRow : kCount)) {}
 
   __device__ __forceinline__ void copy(SharedAddress to) {
@@ -178,7 +188,8 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
                                           Index allColumns, const Store& store) {
   const int rows = int(min(Index(T::kRows), allRows - tile.row));
   const int columns = int(min(Index(T::kColumns), allColumns - tile.column));
-  const float* const shown = reinterpret_cast<const float*>(memory);
+  using Sum = typename T::Sum;
+  const Sum* const shown = reinterpret_cast<const Sum*>(memory);
   if constexpr (T::kSplits > 1)
     syncCluster();
   else
@@ -187,12 +198,12 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
   for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
     const int row = tile.rank * kShare + i / kParts, column = i % kParts * kWidth;
     if (row >= rows || column >= columns) continue;
-    float values[kWidth];
+    Sum values[kWidth];
 #pragma unroll
     for (int v = 0; v < kWidth; ++v) values[v] = 0;
 #pragma unroll
     for (int slice = 0; slice < T::kSlices; ++slice) {
-      const float* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
+      const Sum* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
       if constexpr (T::kSplits > 1) {
 #pragma unroll
         for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
@@ -207,9 +218,37 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
   if constexpr (T::kSplits > 1) leaveCluster();
 }
 
+// What products get besides, by column: term.addTo(values, column).
+struct NoTerm {
+  template <int kWidth, class Sum>
+  __device__ __forceinline__ void addTo(Sum (&)[kWidth], Index) const {}
+};
+template <class B>
+struct BiasTerm {
+  const B* bias;
+  template <int kWidth, class Sum>
+  __device__ __forceinline__ void addTo(Sum (&values)[kWidth], Index column) const {
+    const auto own = loadVector<kWidth>(bias + column);
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) values[v] += toCompute(own.v[v]);
+  }
+};
+// Takes the zero point of A out, given the sums of B's rows.
+struct ZeroTerm {
+  int zero;
+  const int* sums;
+  template <int kWidth>
+  __device__ __forceinline__ void addTo(int (&values)[kWidth], Index column) const {
+    const auto own = loadVector<kWidth>(sums + column);
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) values[v] -= zero * own.v[v];
+  }
+};
+
 template <class T>
 struct Product {
-  float sums[T::kWarpRows / 16][T::kWarpColumns / 8][4];
+  using Sum = typename T::Sum;
+  Sum sums[T::kWarpRows / 16][T::kWarpColumns / 8][4];
 
   __device__ __forceinline__ Product() {
 #pragma unroll
@@ -229,7 +268,7 @@ struct Product {
   __device__ __forceinline__ void addStage(SharedAddress stage) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int k = 0; k < T::kDepth / 16; ++k) {
+    for (int k = 0; k < T::kRowBytes / 32; ++k) {
       unsigned a[T::kWarpRows / 16][4], b[T::kWarpColumns / 16][4];
 #pragma unroll
       for (int i = 0; i < T::kWarpRows / 16; ++i)
@@ -243,7 +282,7 @@ struct Product {
       for (int i = 0; i < T::kWarpRows / 16; ++i)
 #pragma unroll
         for (int j = 0; j < T::kWarpColumns / 8; ++j)
-          multiply(typename T::Element{}, sums[i][j], a[i], b[j / 2][j % 2 * 2],
+          multiply(typename T::A{}, typename T::B{}, sums[i][j], a[i], b[j / 2][j % 2 * 2],
                    b[j / 2][j % 2 * 2 + 1]);
     }
   }
@@ -259,7 +298,7 @@ struct Product {
     forEachStage<T>(memory, a, b, steps, [&](int offset) { addStage(memory + offset); });
   }
 
-  __device__ __forceinline__ void show(float* memory) const {
+  __device__ __forceinline__ void show(Sum* memory) const {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < T::kWarpRows / 16; ++i)
@@ -269,14 +308,20 @@ struct Product {
         for (int half = 0; half < 2; ++half)
           storeVector<2>(memory + (firstRow() + i * 16 + half * 8 + lane / 4) * T::kPitch +
                              firstColumn() + j * 8 + lane % 4 * 2,
-                         Vector<float, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
+                         Vector<Sum, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
   }
 
-  template <int kWidth, class Store>
+  // The columns' term is added; columns are counted from `before` on, for it and the store.
+  template <int kWidth, class Term, class Store>
   __device__ __forceinline__ void finish(char* memory, const TilePlace<T>& tile, Index rows,
-                                         Index columns, const Store& store) const {
-    show(reinterpret_cast<float*>(memory));
-    storeTile<T, kWidth>(memory, tile, rows, columns, store);
+                                         Index columns, Index before, const Term& term,
+                                         const Store& store) const {
+    show(reinterpret_cast<Sum*>(memory));
+    storeTile<T, kWidth>(memory, tile, rows, columns,
+                         [&](Index row, Index column, Sum(&values)[kWidth]) {
+                           term.addTo(values, before + column);
+                           store(row, before + column, values);
+                         });
   }
 };
 

@@ -1,4 +1,5 @@
-// Matrix products of f16 and bf16 on the tensor cores of any GPU since compute capability 8.0.
+// Matrix products on the tensor cores by the instructions of a warp: of f16 and bf16 on any GPU
+// since compute capability 8.0, of bytes since 7.5.
 #pragma once
 
 #include "backend/kernel.h"

@@ -12,9 +12,10 @@ namespace camshaft::cuda {
 
 // The device code's own words: see mma::Tiling.
 struct MmaConfig {
-  int rows = 64, columns = 64, depth = 64;
+  int rows = 64, columns = 64, rowBytes = 128;
   int warpsM = 2, warpsN = 2;
   int splits = 1;
+  int depth(DataType type) const { return rowBytes * 8 / bitsOf(type); }
   int stages() const;
   int threads() const { return 32 * warpsM * warpsN; }
   int sharedBytes() const;
@@ -23,9 +24,16 @@ struct MmaConfig {
 // Sizes of a product of a batch of matrices, or of the groups of a convolution.
 struct MmaProblem {
   int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  DataType type = DataType::kF16;
 };
 
+// Of 16-bit floats.
 inline bool hasMma(const BuildTarget& target) { return target.computeCapability >= 80; }
+// Why the target cannot multiply these types so; empty when it can.
+std::string whyNoMma(const BuildTarget& target, DataType a, DataType b);
+
+// Rows of packed operands have whole steps.
+int64_t mmaPitch(int64_t depth, DataType type);
 
 int64_t pack(const MmaConfig& config);
 MmaConfig unpackMma(int64_t packed);
@@ -38,11 +46,11 @@ double estimateMicros(const MmaConfig& config, const MmaProblem& problem, int mu
 void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem,
                      const BuildTarget& target, size_t most);
 
-// "64x128x32_split4", for names.
-std::string toString(const MmaConfig& config);
+// "u8_64x128x32_split4", for names.
+std::string toString(const MmaConfig& config, DataType type);
 // Prints, before the kernel waits for others: `memory`, the type Tile, `tile`, which is the block's
 // (TilePlace), and its `product`. `steps` is the text of all along k.
-void printTile(KernelText& kernel, const MmaConfig& config, DataType type, const Dim& tilesN,
-               const Dim& tilesM, const std::string& steps);
+void printTile(KernelText& kernel, const MmaConfig& config, DataType a, DataType b,
+               const Dim& tilesN, const Dim& tilesM, const std::string& steps);
 
 }  // namespace camshaft::cuda

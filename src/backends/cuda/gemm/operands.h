@@ -1,12 +1,19 @@
-// How the operands of a MatMul lie against its result.
+// How the operands of a MatMul or MatMulInteger lie against its result.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "backends/cuda/codegen/strides.h"
+#include "ops/gemm.h"
+#include "ops/ops.h"
 
 namespace camshaft::cuda {
+
+// Products of integers lie as MatMul has its operands by default.
+inline MatMulAttrs matMulAttrsOf(const Node& node) {
+  return node.op == &ops::MatMul ? node.as<MatMulAttrs>() : MatMulAttrs{};
+}
 
 inline Shape leadingDims(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
 

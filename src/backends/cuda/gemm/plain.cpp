@@ -3,7 +3,7 @@
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/codegen/store.h"
-#include "ops/gemm.h"
+#include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -19,29 +19,53 @@ constexpr Tile kTiles[] = {{4, 4}, {8, 8}, {2, 2}, {1, 4}};
 
 std::vector<int64_t> configurations(const Node&, const BuildContext&) { return {0, 1, 2, 3}; }
 
+// Declares an input that broadcasts to the matrices of an operand, or is the operand, and returns
+// the text of its element at (outer, k).
+std::string elementText(KernelText& kernel, Walk& walk, const Node& node, int input,
+                        const Shape& operand, bool hasDepthLast) {
+  Shape shape = node.inputs[input]->shape();
+  if (shape.size() < 2) shape.insert(shape.begin(), 2 - shape.size(), 1);
+  const std::string name = str("x", input);
+  kernel.input(name, input);
+  kernel.body += str("  const auto* const item", input, " = ", name, " + (",
+                     walk.position(itemStrides(shape, node.output()->shape())), ");\n");
+  std::vector<Dim> strides = broadcastStrides(Shape(shape.end() - 2, shape.end()),
+                                              Shape(operand.end() - 2, operand.end()));
+  if (!hasDepthLast) std::swap(strides[0], strides[1]);
+  return str("Sum(toCompute(item", input, "[outer * ", kernel.size(strides[0]), " + k * ",
+             kernel.size(strides[1]), "]))");
+}
+
+// Prints, as `name`, the reading of an operand less its zero points.
+void printOperand(KernelText& kernel, Walk& walk, const Node& node, int input, bool hasDepthLast,
+                  std::string_view name) {
+  const Shape& shape = node.inputs[input]->shape();
+  std::string value = elementText(kernel, walk, node, input, shape, hasDepthLast);
+  if (isOfIntegers(node) && node.hasInput(input + 2))
+    value += " - " + elementText(kernel, walk, node, input + 2, shape, hasDepthLast);
+  kernel.body +=
+      str("  const auto ", name, " = [&](Index outer, Index k) { return ", value, "; };\n");
+}
+
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
-  const auto& attrs = node.as<MatMulAttrs>();
-  const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
+  const MatMulAttrs attrs = matMulAttrsOf(node);
+  const Shape& a = node.inputs[0]->shape();
   const Shape& y = node.output()->shape();
   const size_t rank = y.size();
   const Dim rows = y[rank - 2], columns = y[rank - 1];
   const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
   const Dim items = numElements(leadingDims(y));
   const Tile tile = kTiles[config];
-  const DataType result = node.resultBeforeEpilogue().type;
 
   KernelText kernel(str("gemm_plain_", node.inputs[0]->dataType(), "_", tile.rows * kSide, "x",
                         tile.columns * kSide),
                     node, context);
-  kernel.input("a", 0);
-  kernel.input("b", 1);
-  declareEpilogue(kernel, node);
-  kernel.output("y");
   kernel.include("gemm/plain.cuh");
   const Dim tilesM = ceilDiv(rows, tile.rows * kSide),
             tilesN = ceilDiv(columns, tile.columns * kSide);
-  kernel.body += str("  using Tile = PlainTile<", computeType(result), ", ", tile.rows, ", ",
-                     tile.columns, ", ", attrs.transposeA, ", ", !attrs.transposeB,
+  kernel.body += str("  using Sum = ", computeType(node.resultBeforeEpilogue().type),
+                     ";\n  using Tile = PlainTile<Sum, ", tile.rows, ", ", tile.columns, ", ",
+                     attrs.transposeA, ", ", !attrs.transposeB,
                      ">;\n  __shared__ Tile::Memory memory;\n"
                      "  const Index tileN = Index(blockIdx.x) % ",
                      kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
@@ -50,18 +74,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
                      ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
   Walk walk(kernel, y,
             {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
-  const std::string one = kernel.size(1);
+  printOperand(kernel, walk, node, 0, !attrs.transposeA, "left");
+  printOperand(kernel, walk, node, 1, attrs.transposeB, "right");
+  declareEpilogue(kernel, node);
+  kernel.output("y");
   printStore(kernel, node, walk, "Index row, Index column", 1);
-  const auto matrix = [&](const char* name, int input, const Dim& pitch, bool isAlongK) {
-    const Value& value = *node.inputs[input];
-    return str("StridedMatrix<", storageType(value.dataType()), ">{", name, " + (",
-               walk.position(itemStrides(value.shape(), y)), "), ",
-               isAlongK ? kernel.size(pitch) : one, ", ", isAlongK ? one : kernel.size(pitch), "}");
-  };
-  kernel.body += str("  tile.multiply(", matrix("a", 0, a.back(), !attrs.transposeA), ", ",
-                     kernel.size(rows), ", ", matrix("b", 1, b.back(), attrs.transposeB), ", ",
-                     kernel.size(columns), ", ", kernel.size(depth), ");\n  tile.finish(",
-                     kernel.size(rows), ", ", kernel.size(columns), ", store);\n");
+  kernel.body += str("  tile.multiply(left, ", kernel.size(rows), ", right, ", kernel.size(columns),
+                     ", ", kernel.size(depth), ");\n  tile.finish(", kernel.size(rows), ", ",
+                     kernel.size(columns), ", store);\n");
   return kernel.prepared({.grid = {tilesM * tilesN * items, 1, 1}, .block = kSide * kSide});
 }
 

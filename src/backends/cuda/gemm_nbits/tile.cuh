@@ -128,6 +128,7 @@ template <class E, class Scale_, int kBits_, Zeros kZeros_, int kScaleDepth_, in
           int kColumns_, int kWarpsN_, int kSlices_, int kStages_, int kSplits_, int kStoredRows_>
 struct Tiling : SplitDepth<kSplits_> {
   using Element = E;
+  using Sum = float;
   using Scale = Scale_;
   using Factor = typename Factors<E>::Factor;
   using Numbers = Unpack<Factor, kBits_, kZeros_>;
