@@ -23,16 +23,16 @@ bool isTakenConv(const Node& node) {
   const auto& attrs = node.as<ConvAttrs>();
   const Shape& weights = node.inputs[1]->shape();
   const auto isNegative = [](int64_t pad) { return pad < 0; };
+  const bool isDepthwise = weights[1].isConstant(1) && weights[0].isConstant(attrs.groups);
   return node.inputs[1]->isConstant() && (weights.size() == 3 || weights.size() == 4) &&
-         attrs.groups == 1 && std::ranges::none_of(attrs.padsBegin, isNegative) &&
+         (attrs.groups == 1 || isDepthwise) && std::ranges::none_of(attrs.padsBegin, isNegative) &&
          std::ranges::none_of(attrs.padsEnd, isNegative);
 }
 
 bool isTakenProduct(const Node& node) {
   const Value& b = *node.inputs[1];
-  return b.isConstant() && !node.as<MatMulAttrs>().transposeA &&
-         std::all_of(b.shape().begin(), b.shape().end() - 2,
-                     [](const Dim& dim) { return dim.isConstant(1); });
+  return b.isConstant() && std::all_of(b.shape().begin(), b.shape().end() - 2,
+                                       [](const Dim& dim) { return dim.isConstant(1); });
 }
 
 bool isTakenPool(const Node& node) {

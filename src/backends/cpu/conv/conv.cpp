@@ -56,7 +56,10 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
   return false;
 }
 
-bool convTakesBf16(ConvAlgorithm algorithm) { return algorithm == ConvAlgorithm::kBf16; }
+bool convTakesBf16(ConvAlgorithm algorithm, const ConvShape& shape) {
+  return algorithm == ConvAlgorithm::kBf16 ||
+         (algorithm == ConvAlgorithm::kDepthwise && shape.inChannels == shape.outChannels);
+}
 
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
@@ -100,7 +103,7 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
     case ConvAlgorithm::kBf16:
       return bf16ConvWorkspaceFloats(shape, extent, threads);
     case ConvAlgorithm::kDepthwise:
-      return 0;
+      return depthwiseWorkspaceFloats(shape, extent, threads);
     case ConvAlgorithm::kWinograd:
       return winogradWorkspaceFloats(shape, extent, threads);
   }

@@ -28,6 +28,7 @@ struct ConvShape {
 struct ConvExtent {
   int64_t batch = 1, height = 0, width = 0;
   int64_t inPixelStride = 0, outPixelStride = 0;
+  bool isBf16 = false;  // the input
 };
 
 enum class ConvAlgorithm : int32_t {
@@ -40,7 +41,7 @@ enum class ConvAlgorithm : int32_t {
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);
 // Whether it also takes images in bf16.
-bool convTakesBf16(ConvAlgorithm algorithm);
+bool convTakesBf16(ConvAlgorithm algorithm, const ConvShape& shape);
 
 // Weights come as [outChannels][inChannels / groups][height][width]. Packed weights are valid under
 // the GemmGeometry they were packed for.

@@ -12,7 +12,12 @@ struct Problem {
   Epilogue epilogue = {};
   bool withBias = true, withResidual = false;
   int threads = 2;
+  bool isBf16 = false;  // input, residual and output
 };
+
+std::vector<BFloat16> inBf16(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
 
 double exactPixel(const Problem& p, const std::vector<float>& input,
                   const std::vector<float>& weights, int64_t image, int64_t oy, int64_t ox,
@@ -53,16 +58,22 @@ double check(ConvAlgorithm algorithm, Problem p) {
   auto input = randomFloats(inPixels * p.extent.inPixelStride, 1);
   auto weights = randomFloats(s.outChannels * fanIn, 2);
   for (float& w : weights) w /= std::sqrt(float(fanIn));
-  if (algorithm == ConvAlgorithm::kBf16) {  // which rounding changes no more
+  p.extent.isBf16 = p.isBf16;
+  if (algorithm == ConvAlgorithm::kBf16 || p.isBf16) {  // which rounding changes no more
     input = roundedToBf16(std::move(input));
     weights = roundedToBf16(std::move(weights));
   }
   const auto bias = randomFloats(s.outChannels, 3);
   const int64_t residualStride = s.outChannels + 1;
-  const auto residual = randomFloats(outPixels * residualStride, 4);
+  auto residual = randomFloats(outPixels * residualStride, 4);
+  if (p.isBf16) residual = roundedToBf16(std::move(residual));
+  const std::vector<BFloat16> bf16Input = inBf16(input), bf16Residual = inBf16(residual);
+  std::vector<BFloat16> bf16Output(static_cast<size_t>(outPixels * p.extent.outPixelStride),
+                                   BFloat16(NAN));
   if (p.withBias) p.epilogue.bias = bias.data();
   if (p.withResidual) {
-    p.epilogue.residual = residual.data();
+    p.epilogue.residual = p.isBf16 ? nullptr : residual.data();
+    p.epilogue.bf16Residual = p.isBf16 ? bf16Residual.data() : nullptr;
     p.epilogue.residualStride = residualStride;
   }
 
@@ -71,8 +82,10 @@ double check(ConvAlgorithm algorithm, Problem p) {
   PoisonedBuffer workspace(convWorkspaceFloats(algorithm, s, p.extent, p.threads));
   packConv(algorithm, s, weights.data(), packed.data());
   ThreadPool pool(p.threads);
-  convolve(algorithm, s, p.extent, {.input = input.data(), .output = output.data()}, packed.data(),
-           p.epilogue, pool, workspace.data());
+  const ConvTensors inF32{.input = input.data(), .output = output.data()};
+  const ConvTensors halves{.bf16Input = bf16Input.data(), .bf16Output = bf16Output.data()};
+  convolve(algorithm, s, p.extent, p.isBf16 ? halves : inF32, packed.data(), p.epilogue, pool,
+           workspace.data());
   packed.expectMarginsIntact();
   output.expectMarginsIntact();
   workspace.expectMarginsIntact();
@@ -81,7 +94,9 @@ double check(ConvAlgorithm algorithm, Problem p) {
   for (int64_t pixel = 0; pixel < outPixels; ++pixel) {
     const int64_t image = pixel / (outHeight * outWidth);
     for (int64_t o = 0; o < p.extent.outPixelStride; ++o) {
-      const float got = output[pixel * p.extent.outPixelStride + o];
+      const int64_t place = pixel * p.extent.outPixelStride + o;
+      const float got =
+          p.isBf16 ? static_cast<float>(bf16Output[static_cast<size_t>(place)]) : output[place];
       if (o >= s.outChannels) {
         EXPECT_TRUE(std::isnan(got));
         continue;
@@ -92,7 +107,7 @@ double check(ConvAlgorithm algorithm, Problem p) {
       if (p.withBias) want += bias[static_cast<size_t>(o)];
       if (p.withResidual) want += residual[static_cast<size_t>(pixel * residualStride + o)];
       want = exactActivation(p.epilogue, want);
-      if (!(std::fabs(got - want) < 1e-3)) {
+      if (!(std::fabs(got - want) < (p.isBf16 ? 1e-3 + std::fabs(want) / 256 : 1e-3))) {
         ADD_FAILURE() << "pixel " << pixel << " channel " << o << ": " << got << " not " << want;
         return 1;
       }
@@ -101,7 +116,7 @@ double check(ConvAlgorithm algorithm, Problem p) {
     }
   }
   const double relative = std::sqrt(error / norm);
-  EXPECT_LT(relative, 1e-5);
+  EXPECT_LT(relative, p.isBf16 ? 3e-3 : 1e-5);
   return relative;
 }
 
@@ -203,6 +218,31 @@ TEST_P(ConvTest, WinogradStaysAccurate) {
       check(ConvAlgorithm::kWinograd,
             {.shape = square(256, 64, 3, 1, 1), .extent = {1, 14, 14}, .withBias = false});
   RecordProperty("relativeError", std::to_string(error * 1e6) + "e-6");
+}
+
+TEST_P(ConvTest, DepthwiseTakesBf16) {
+  const auto depthwise = ConvAlgorithm::kDepthwise;
+  const auto checkBf16 = [&](Problem problem) {
+    problem.isBf16 = true;
+    check(depthwise, problem);
+  };
+  checkBf16({.shape = square(70, 70, 3, 1, 1, 70), .extent = {2, 19, 17}, .withResidual = true});
+  checkBf16({.shape = square(130, 130, 5, 2, 2, 130), .extent = {1, 23, 16}, .threads = 3});
+  checkBf16({.shape = square(3, 3, 3, 1, 1, 3), .extent = {3, 1, 1}});
+  checkBf16({square(21, 21, 3, 1, 1, 21), {1, 7, 6}, {.activation = Activation::kSilu}});
+  ConvShape odd = {.inChannels = 65,
+                   .outChannels = 65,
+                   .groups = 65,
+                   .kernel = {3, 2},
+                   .stride = {4, 1},  // lines between windows are not read
+                   .dilation = {1, 3},
+                   .padBegin = {4, 1},
+                   .padEnd = {5, 2}};  // whole windows outside the image
+  checkBf16({.shape = odd, .extent = {2, 11, 9}});
+  odd.dilation[0] = 3;
+  odd.stride[0] = 1;
+  checkBf16({.shape = odd, .extent = {1, 11, 9}, .withResidual = true, .threads = 4});
+  EXPECT_FALSE(convTakesBf16(depthwise, square(6, 12, 3, 1, 1, 6)));
 }
 
 TEST_P(ConvTest, SplitTakesAnyShapeOfOneGroup) {

@@ -2,7 +2,7 @@
 // load of the weights.
 #include <algorithm>
 
-#include "backends/cpu/conv/algorithms.h"
+#include "backends/cpu/conv/depthwise_lines.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/parallel.h"
@@ -14,29 +14,30 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "backends/cpu/gemm/activation-inl.h"
+#include "backends/cpu/simd/bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-// Output pixels [x, x + kPixels) of one row.
+// Output pixels [x, x + kPixels) of one line, and channels of the lines.
 struct Segment {
-  const float* image;
+  const InputLines& in;
+  const OutputLine& out;
+  int64_t firstChannel, channels;
+  int64_t line;  // counted over all images
   int64_t y, x;
-  int64_t firstChannel, endChannel;
-  float* output;          // of the first pixel
-  const float* residual;  // of the first pixel, or null
 };
 
 // One row of the kernel over the pixels of a segment whose patches begin in column `left`. With
 // kInside all their columns are inside the image; kTaps is the kernel's width, or 0 for any.
 template <bool kInside, int kTaps, class D, class V, int kPixels>
-HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t left,
-                             const float* weights, V (&sum)[kPixels]) {
+HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t inPixelStride,
+                             int64_t left, const float* weights, V (&sum)[kPixels]) {
   const ConvShape& shape = call.shape;
   const int64_t taps = kTaps ? kTaps : shape.kernel[1];
   const uint64_t width = static_cast<uint64_t>(call.extent.width);
-  const int64_t pixelStep = shape.stride[1] * call.extent.inPixelStride;
-  const float* in = line + left * call.extent.inPixelStride;
+  const int64_t pixelStep = shape.stride[1] * inPixelStride;
+  const float* in = line + left * inPixelStride;
 #pragma GCC unroll 5
   for (int64_t kx = 0; kx < taps; ++kx) {
     const V weight = hn::LoadU(d, weights);
@@ -48,12 +49,20 @@ HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64
       }
     }
     weights += shape.outChannels;
-    in += shape.dilation[1] * call.extent.inPixelStride;
+    in += shape.dilation[1] * inPixelStride;
     left += shape.dilation[1];
   }
 }
 
-// Channels [channel, channel + lanes) of a segment.
+// What is added to a pixel of the result, from `channel` on.
+template <class D>
+HWY_INLINE hn::Vec<D> residualAt(D d, const Epilogue& epilogue, int64_t pixel, int64_t channel) {
+  const int64_t place = pixel * epilogue.residualStride + channel;
+  return epilogue.residual ? loadF32(d, epilogue.residual + place)
+                           : loadF32(d, epilogue.bf16Residual + place);
+}
+
+// Channels [channel, channel + lanes) of a segment's.
 template <int kPixels, bool kInside, int kTaps, class D>
 HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const ConvShape& shape = call.shape;
@@ -62,27 +71,29 @@ HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64
   V sum[kPixels];
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) sum[p] = hn::Zero(d);
+  const int64_t inTensor = s.firstChannel + channel;
   const int64_t top = s.y * shape.stride[0] - shape.padBegin[0];
   const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
     const int64_t y = top + ky * shape.dilation[0];
     if (y < 0 || y >= call.extent.height) continue;
-    const float* line = s.image + y * call.extent.width * call.extent.inPixelStride + channel;
-    const float* weights = call.packed + ky * shape.kernel[1] * shape.outChannels + channel;
-    addKernelRow<kInside, kTaps>(d, call, line, left, weights, sum);
+    const float* line = s.in.at(ky * shape.dilation[0]) + channel;
+    const float* weights = call.packed + ky * shape.kernel[1] * shape.outChannels + inTensor;
+    addKernelRow<kInside, kTaps>(d, call, line, s.in.pixelStride, left, weights, sum);
   }
 
   const Clamp bounds = clampOf(epilogue);
   const V low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
   const V scale = hn::Set(d, epilogue.scale);
-  const V bias = epilogue.bias ? hn::LoadU(d, epilogue.bias + channel) : hn::Zero(d);
+  const V bias = epilogue.bias ? hn::LoadU(d, epilogue.bias + inTensor) : hn::Zero(d);
+  const bool hasResidual = epilogue.residual || epilogue.bf16Residual;
+  const int64_t pixel = s.line * call.outWidth() + s.x;
+  float* const out = s.out.memory + s.x * s.out.pixelStride + channel;
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) {
     V y = hn::MulAdd(sum[p], scale, bias);
-    if (s.residual) {
-      y = hn::Add(y, hn::LoadU(d, s.residual + p * epilogue.residualStride + channel));
-    }
-    hn::StoreU(clamp(low, high, y), d, s.output + p * call.extent.outPixelStride + channel);
+    if (hasResidual) y = hn::Add(y, residualAt(d, epilogue, pixel + p, inTensor));
+    hn::StoreU(clamp(low, high, y), d, out + p * s.out.pixelStride);
   }
 }
 
@@ -90,7 +101,7 @@ HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64
 template <int kPixels, bool kInside, int kTaps, class D>
 HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; channel + lanes <= s.endChannel; channel += lanes) {
+  for (; channel + lanes <= s.channels; channel += lanes) {
     computeVector<kPixels, kInside, kTaps>(d, call, s, channel);
   }
   return channel;
@@ -98,8 +109,7 @@ HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, 
 
 template <int kPixels, bool kInside, int kTaps>
 HWY_NOINLINE void computeSegment(const ConvCall& call, const Segment& s) {
-  int64_t channel =
-      computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, s.firstChannel);
+  int64_t channel = computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, 0);
   channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 8>(), call, s, channel);
   channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 4>(), call, s, channel);
   computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 1>(), call, s, channel);
@@ -120,22 +130,14 @@ void computePixels(const ConvCall& call, const Segment& s) {
   }
 }
 
-// Row `line` of the batch's output rows, counted over all images.
-void computeLine(const ConvCall& call, int64_t line, int64_t firstChannel, int64_t endChannel) {
+// Output line `line`, counted over all images.
+void computeLine(const ConvCall& call, const InputLines& in, const OutputLine& out, int64_t line,
+                 int64_t firstChannel, int64_t channels) {
   const ConvShape& shape = call.shape;
-  const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
-  const int64_t width = call.extent.width, span = shape.dilation[1] * (shape.kernel[1] - 1);
-  Segment s;
-  s.image = call.input + line / outHeight * call.extent.height * width * call.extent.inPixelStride;
-  s.y = line % outHeight;
-  s.firstChannel = firstChannel;
-  s.endChannel = endChannel;
-  for (s.x = 0; s.x < outWidth;) {
-    const int64_t pixel = line * outWidth + s.x;
-    s.output = call.output + pixel * call.extent.outPixelStride;
-    s.residual = call.epilogue.residual
-                     ? call.epilogue.residual + pixel * call.epilogue.residualStride
-                     : nullptr;
+  const int64_t outWidth = call.outWidth(), width = call.extent.width;
+  const int64_t span = shape.dilation[1] * (shape.kernel[1] - 1);
+  Segment s{in, out, firstChannel, channels, line, line % call.outHeight(), 0};
+  while (s.x < outWidth) {
     if (s.x + kPixelsAtOnce <= outWidth) {
       const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
       const int64_t right = left + (kPixelsAtOnce - 1) * shape.stride[1] + span;
@@ -212,41 +214,54 @@ void packDepthwise(const ConvShape& shape, const float* weights, float* packed) 
   }
 }
 
-// Into how many blocks of channels to cut a line, where images are too low for all threads.
-static int64_t channelBlocks(const ConvCall& call, int64_t lines) {
+int64_t depthwiseWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads) {
+  return extent.isBf16 ? threads * DepthwiseLines::floats(shape, extent) : 0;
+}
+
+// Channels that are computed at a time: all of them, unless images are too low for all threads, or
+// have to be widened.
+static int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
   constexpr int64_t kLeastChannels = 64;
   constexpr double kMultiplyAddsPerAddition = 4;
   const int64_t channels = call.shape.outChannels;
-  if (channels != call.shape.inChannels) return 1;
+  if (channels != call.shape.inChannels) return channels;
+  if (call.bf16Input) return std::min(channels, DepthwiseLines::kChannels);
   const double work = static_cast<double>(call.outWidth() * packedDepthwiseFloats(call.shape));
   const double worthy = work / (kMultiplyAddsPerAddition * kWorthSharing);
-  return partsOfUnits(lines, call.pool.threads(),
-                      std::min(static_cast<int64_t>(worthy), channels / kLeastChannels));
+  const int64_t blocks =
+      partsOfUnits(lines, call.pool.threads(),
+                   std::min(static_cast<int64_t>(worthy), channels / kLeastChannels));
+  constexpr int64_t kVector = 16;  // the longest there are
+  return ceilDiv(ceilDiv(channels, blocks), kVector) * kVector;
 }
 
 void depthwiseConv(const ConvCall& call) {
   const int64_t outWidth = call.outWidth(), channels = call.shape.outChannels;
-  const int64_t stride = call.extent.outPixelStride;
-  const int64_t lines = call.extent.batch * call.outHeight(), blocks = channelBlocks(call, lines);
+  const int64_t lines = call.extent.batch * call.outHeight();
+  const int64_t atOnce = channelsAtOnce(call, lines), blocks = ceilDiv(channels, atOnce);
   const bool hasMultiplier = call.shape.outChannels != call.shape.inChannels;
-  constexpr int64_t kVector = 16;  // the longest there are
-  const int64_t blockChannels = ceilDiv(ceilDiv(channels, blocks), kVector) * kVector;
-  call.pool.parallelFor(lines * blocks, 1, [&](int64_t begin, int64_t end, int) {
+  // What a line finds widened is lost with each piece of work.
+  constexpr int64_t kLinesTogether = 8;
+  const int64_t grain = call.bf16Input ? std::min(lines, kLinesTogether) : 1;
+  const int64_t workerFloats = depthwiseWorkspaceFloats(call.shape, call.extent, 1);
+  call.pool.parallelFor(lines * blocks, grain, [&](int64_t begin, int64_t end, int worker) {
+    DepthwiseLines memory(call, call.workspace + worker * workerFloats);
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t line = task / blocks, first = task % blocks * blockChannels;
-      const int64_t count = std::min(blockChannels, channels - first);
-      if (count <= 0) continue;
+      const int64_t line = task % lines, first = task / lines * atOnce;
+      const int64_t count = std::min(atOnce, channels - first);
+      const OutputLine out = memory.output(line, first, count);
       if (hasMultiplier) {
         computeLineWithMultiplier(call, line);
       } else {
-        HWY_DYNAMIC_DISPATCH(computeLine)(call, line, first, first + count);
+        HWY_DYNAMIC_DISPATCH(computeLine)
+        (call, memory.input(line, first, count), out, line, first, count);
       }
-      const int64_t pixel = line * outWidth;
-      float* out = call.output + pixel * stride + first;
-      applyActivation(call.epilogue.activation, out, outWidth, count, stride);
+      applyActivation(call.epilogue.activation, out.memory, outWidth, count, out.pixelStride);
       if (call.epilogue.post) {
-        call.epilogue.post(call.epilogue.postContext, out, pixel, first, outWidth, count, stride);
+        call.epilogue.post(call.epilogue.postContext, out.memory, line * outWidth, first, outWidth,
+                           count, out.pixelStride);
       }
+      memory.store(line, first, count);
     }
   });
 }

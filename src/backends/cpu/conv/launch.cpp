@@ -43,7 +43,8 @@ ConvExtent extentOf(const TensorArg& image) {
   return {.batch = image.dims[0],
           .height = isPlane ? image.dims[1] : 1,
           .width = image.dims[image.rank - 2],
-          .inPixelStride = image.dims[image.rank - 1]};
+          .inPixelStride = image.dims[image.rank - 1],
+          .isBf16 = isBf16(image)};
 }
 
 bool areImages(const LaunchArgs& args, bool mayBeBf16) {
@@ -60,7 +61,8 @@ namespace {
 template <ConvAlgorithm kAlgorithm>
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvShape& shape = static_cast<const State*>(opaque)->shape;
-  if (!areImages(args, convTakesBf16(kAlgorithm)) || !convSupports(kAlgorithm, shape)) return false;
+  if (!areImages(args, convTakesBf16(kAlgorithm, shape)) || !convSupports(kAlgorithm, shape))
+    return false;
   if (args.outputs[0].count() == 0) return true;
   const ConvExtent in = extentOf(args.inputs[0]), out = extentOf(args.outputs[0]);
   return shape.outSize(0, in.height) == out.height && shape.outSize(1, in.width) == out.width;

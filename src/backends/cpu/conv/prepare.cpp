@@ -75,6 +75,8 @@ ConvShape transposeShape(const Node& node) {
   return shape;
 }
 
+bool isBf16(const Node& node) { return node.inputs[0]->dataType() == DataType::kBF16; }
+
 // The largest image of the profile; one larger than any block of work where it has no bound.
 ConvExtent largestExtent(const Node& node, const ConvShape& shape, const BuildContext& context) {
   constexpr int64_t kBeyondBlocks = 1 << 14;
@@ -87,7 +89,8 @@ ConvExtent largestExtent(const Node& node, const ConvShape& shape, const BuildCo
           .height = x.size() == 4 ? most(x[1]) : 1,
           .width = most(x[x.size() - 2]),
           .inPixelStride = shape.inChannels,
-          .outPixelStride = shape.outChannels};
+          .outPixelStride = shape.outChannels,
+          .isBf16 = isBf16(node)};
 }
 
 bool hasBound(const Node& node, const BuildContext& context) {
@@ -118,8 +121,6 @@ constexpr const char* kNeeds[] = {
     "needs one group and a CPU with bf16 tiles (AMX)",
     "needs one group, bf16, and many channels or patches of at most 4096 values"};
 
-bool isBf16(const Node& node) { return node.inputs[0]->dataType() == DataType::kBF16; }
-
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node, const BuildContext& context) {
   if (node.op != &ops::Conv) return Verdict::no("is for Conv");
@@ -133,7 +134,7 @@ Verdict supportsConv(const Node& node, const BuildContext& context) {
   // The transforms cost more than the products they save.
   if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
     return Verdict::no("pays off from 16 channels on");
-  if (isBf16(node) && !convTakesBf16(kAlgorithm)) return Verdict::no("convolves f32");
+  if (isBf16(node) && !convTakesBf16(kAlgorithm, shape)) return Verdict::no("convolves f32");
   if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
   return kAlgorithm == ConvAlgorithm::kBf16 ? mayRoundToBf16(node, context) : Verdict::yes();
 }

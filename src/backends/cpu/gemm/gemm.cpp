@@ -4,18 +4,25 @@
 
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
-#include "backends/cpu/gemm/transpose.h"
+#include "backends/cpu/move/transpose_block.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu {
 
 namespace {
 
+// to[j][i] = from[i][j] for rows x columns values of `from`; strides are floats between rows.
+void transposeFloats(const float* from, int64_t fromStride, int64_t rows, int64_t columns,
+                     float* to, int64_t toStride) {
+  move::transposeBlock(reinterpret_cast<const std::byte*>(from), fromStride,
+                       reinterpret_cast<std::byte*>(to), toStride, rows, columns, sizeof(float));
+}
+
 void packPanel(int64_t k, int64_t width, const float* b, int64_t ldb, bool transposed, int64_t nr,
                float* panel) {
   if (transposed) {
     if (width < nr) std::fill(panel, panel + k * nr, 0.0f);
-    transpose(b, ldb, width, k, panel, nr);
+    transposeFloats(b, ldb, width, k, panel, nr);
     return;
   }
   for (int64_t i = 0; i < k; ++i) {
@@ -66,7 +73,7 @@ int64_t floatsPerWorker(const BatchedGemm& p) {
 // Makes A row-major in `scratch` when it is not.
 const float* rowMajorA(const BatchedGemm& p, const float* a, float* scratch) {
   if (!p.a.transposed) return a;
-  transpose(a, p.a.stride, p.k, p.m, scratch, p.k);
+  transposeFloats(a, p.a.stride, p.k, p.m, scratch, p.k);
   return scratch;
 }
 

@@ -10,8 +10,8 @@
 #include "backends/cpu/gemm/params.h"
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/split_gemm.h"
-#include "backends/cpu/gemm/transpose.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/move/transpose_block.h"
 #include "backends/cpu/operands.h"
 
 namespace camshaft::cpu::gemm {
@@ -56,21 +56,23 @@ bool fitsPacked(const void* opaque, const LaunchArgs& args) {
 // Only what is computed from bf16 is stored in it.
 bool fitsBf16(const void* opaque, const LaunchArgs& args) {
   if (!fitsSizes(opaque, args)) return false;
-  const TensorArg& out = args.outputs[0];
-  if (!isBf16(args.inputs[0])) return isF32(args.inputs[0]) && isF32(out);
-  const bool isTransposed = static_cast<const State<PackedParams>*>(opaque)->params.transposeA;
-  return !isTransposed && (isF32(out) || isBf16(out));
+  const TensorArg &a = args.inputs[0], &out = args.outputs[0];
+  return isBf16(a) ? isF32(out) || isBf16(out) : isF32(a) && isF32(out);
 }
 
-// A first operand by rows of k, and what is left of the workspace.
+// A first operand by rows of k, in one of two types, and what is left of the workspace.
 struct Rows {
   int64_t count;
-  const float* data;  // null: bf16, where it lies
+  const float* data;
+  const uint16_t* halves;
   float* workspace;
 };
 
-// Makes A row-major in `to` where it is not.
-void transposeMatrices(const TensorArg& a, ThreadPool& pool, float* to) {
+// Makes A row-major in `memory` where it is not.
+void transposeMatrices(const TensorArg& a, ThreadPool& pool, float* memory) {
+  const int64_t width = isBf16(a) ? sizeof(BFloat16) : sizeof(float);
+  const auto* from = a.as<const std::byte>();
+  auto* to = reinterpret_cast<std::byte*>(memory);
   const int64_t k = a.dims[a.rank - 2], m = a.dims[a.rank - 1], size = k * m;
   constexpr int64_t kStrip = 64;
   const int64_t strips = ceilDiv(m, kStrip);
@@ -78,8 +80,9 @@ void transposeMatrices(const TensorArg& a, ThreadPool& pool, float* to) {
                    [&](int64_t begin, int64_t end, int) {
                      for (int64_t task = begin; task < end; ++task) {
                        const int64_t matrix = task / strips * size, column = task % strips * kStrip;
-                       transpose(a.as<const float>() + matrix + column, m, k,
-                                 std::min(kStrip, m - column), to + matrix + column * k, k);
+                       move::transposeBlock(from + (matrix + column) * width, m,
+                                            to + (matrix + column * k) * width, k, k,
+                                            std::min(kStrip, m - column), width);
                      }
                    });
 }
@@ -88,13 +91,17 @@ Rows rowsOf(const PackedParams& params, const LaunchArgs& args, int64_t packedFl
   const TensorArg& a = args.inputs[0];
   Rows rows{.count = params.n == 0 ? 0 : args.outputs[0].count() / params.n,
             .data = isBf16(a) ? nullptr : a.as<const float>(),
+            .halves = isBf16(a) ? a.as<const uint16_t>() : nullptr,
             .workspace = workspaceFloats(args)};
   if (args.inputs[1].count() != packedFloats || a.count() != volumeOf({rows.count, params.k}))
     fail(ErrorKind::kInvalidEngine, "a matrix product of the engine does not fit its operands");
   if (!params.transposeA) return rows;
   requireWorkspace(args, a.count());
   transposeMatrices(a, *args.threads, rows.workspace);
-  rows.data = rows.workspace;
+  if (isBf16(a))
+    rows.halves = reinterpret_cast<const uint16_t*>(rows.workspace);
+  else
+    rows.data = rows.workspace;
   rows.workspace += a.count();
   return rows;
 }
@@ -129,12 +136,11 @@ void launchBf16(const void* opaque, const LaunchArgs& args) {
   const WorkersWithin limit(
       args, [&](int threads) { return used + bf16GemmWorkspaceFloats(a.count, k, threads); });
   const TensorArg& out = args.outputs[0];
-  const uint16_t* halves = a.data ? nullptr : args.inputs[0].as<const uint16_t>();
-  const LaunchedEpilogue epilogue(state.epilogue, args, halves != nullptr);
+  const LaunchedEpilogue epilogue(state.epilogue, args, a.halves != nullptr);
   bf16Gemm(a.count, n, k,
            [&](int64_t row, int64_t rows, uint16_t* panel) {
-             if (halves)
-               packBf16Panel(halves + row * k, k, k, rows, panel);
+             if (a.halves)
+               packBf16Panel(a.halves + row * k, k, k, rows, panel);
              else
                packBf16Panel(a.data + row * k, k, k, rows, panel);
            },
@@ -142,7 +148,7 @@ void launchBf16(const void* opaque, const LaunchArgs& args) {
            {.f32 = isBf16(out) ? nullptr : out.as<float>(),
             .stride = n,
             .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
-           epilogue.get(), *args.threads, a.workspace, {halves, k});
+           epilogue.get(), *args.threads, a.workspace, {a.halves, k});
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {

@@ -53,8 +53,8 @@ Verdict supportsSplit(const Node& node, const BuildContext& context) {
 Verdict supportsBf16(const Node& node, const BuildContext& context) {
   if (Verdict verdict = mayRoundToBf16(node, context); !verdict) return verdict;
   if (node.inputs[0]->dataType() != DataType::kBF16) return supportsPacked(node, context);
-  if (node.inputs[1]->dataType() != DataType::kBF16 || node.as<MatMulAttrs>().transposeA)
-    return Verdict::no("multiplies rows of bf16 by bf16");
+  if (node.inputs[1]->dataType() != DataType::kBF16)
+    return Verdict::no(str("multiplies bf16 by bf16, not by ", node.inputs[1]->dataType()));
   if (Verdict verdict = mayPack(*node.inputs[1]); !verdict) return verdict;
   return Verdict{fuseEpilogue(node).refusal};
 }
@@ -70,6 +70,7 @@ PackedParams packedParams(const Node& node) {
 
 Dim rowMajorABytes(const Node& node) {
   if (!node.as<MatMulAttrs>().transposeA) return 0;
+  // In whole floats, as what follows them in the workspace.
   return numElements(node.inputs[0]->shape()) * static_cast<int64_t>(sizeof(float));
 }
 
