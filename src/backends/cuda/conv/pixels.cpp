@@ -6,6 +6,7 @@
 #include "backends/cuda/gemm/hopper/hopper.h"
 #include "ops/conv.h"
 #include "ops/gemm.h"
+#include "ops/gemm_int8.h"
 #include "ops/ops.h"
 #include "support/text.h"
 
@@ -26,7 +27,8 @@ std::string whyNoProduct(const Node& conv) {
       !isAll(attrs.strides, 1) || !isAll(attrs.padsBegin, 0) || !isAll(attrs.padsEnd, 0))
     return "looks at one pixel at a time, and at each";
   if (!conv.inputs[1]->isConstant()) return "needs constant weights";
-  if (!isFloat(conv.inputs[0]->dataType())) return "multiplies floats";
+  if (!isFloat(conv.inputs[0]->dataType()) && conv.op != &ops::ConvInteger)
+    return "multiplies floats, or bytes";
   return {};
 }
 
@@ -45,7 +47,7 @@ Expr biasExpr(DataType type, DataType biasType) {
 
 // The epilogue of the product: that of the convolution on top of its bias.
 std::optional<Expr> epilogueOf(const Node& conv) {
-  if (!conv.hasInput(kBias))
+  if (conv.op == &ops::ConvInteger || !conv.hasInput(kBias))
     return conv.epilogue ? std::optional(conv.epilogue->expr) : std::nullopt;
   const Expr biased = biasExpr(conv.resultBeforeEpilogue().type, conv.inputs[kBias]->dataType());
   if (!conv.epilogue) return biased;
@@ -54,13 +56,32 @@ std::optional<Expr> epilogueOf(const Node& conv) {
   return conv.epilogue->expr.composed(0, biased, {0, 1}, places);
 }
 
-// The same as a MatMul of [N, spatial..., C] and [M, C], in a graph of its own.
+// Of one pixel's weights [M, C, 1...] of bytes: [C, M].
+ConstantPtr transposedBytes(const Value& weights) {
+  const int64_t m = weights.shape()[0].value(), c = weights.shape()[1].value();
+  const auto* from = static_cast<const std::byte*>(weights.view().data);
+  std::vector<std::byte> to(static_cast<size_t>(m * c));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < c; ++j) to[static_cast<size_t>(j * m + i)] = from[i * c + j];
+  return ConstantData::own(std::move(to));
+}
+
+// The same as a product of [N, spatial..., C] and the weights, in a graph of its own.
 struct PixelProduct {
   Graph graph;
   Node* node = nullptr;
   std::vector<int> inputOf;  // by input of the product: which one of the convolution it is
 
   explicit PixelProduct(const Node& conv) {
+    if (conv.op == &ops::ConvInteger)
+      multiplyIntegers(conv);
+    else
+      multiplyFloats(conv);
+    addEpilogue(conv);
+  }
+
+ private:
+  void multiplyFloats(const Node& conv) {
     const Value& weights = *conv.inputs[1];
     Value* matrix =
         graph.addConstant("weights", {weights.dataType(), {weights.shape()[0], weights.shape()[1]}},
@@ -70,10 +91,33 @@ struct PixelProduct {
     node = graph.add(&ops::MatMul, conv.name, {graph.addInput("x", conv.inputs[0]->type), matrix},
                      attrs);
     inputOf = {0, 1};
+  }
+
+  // Zero points of weights lie along M, which are the columns of the product.
+  void multiplyIntegers(const Node& conv) {
+    const Value& weights = *conv.inputs[1];
+    const TensorType matrix{weights.dataType(), {weights.shape()[1], weights.shape()[0]}};
+    std::vector<Value*> inputs = {graph.addInput("x", conv.inputs[0]->type),
+                                  graph.addConstant("weights", matrix, transposedBytes(weights))};
+    for (int i = 2; i < conv.ownInputs(); ++i) inputs.push_back(zeroPoint(conv.inputs[i], i));
+    node = graph.add(&ops::MatMulInteger, conv.name, inputs, NoAttrs{});
+    for (int i = 0; i < conv.ownInputs(); ++i) inputOf.push_back(i);
+  }
+  Value* zeroPoint(const Value* value, int i) {
+    if (!value) return nullptr;
+    TensorType type{value->dataType(), {}};
+    if (!isOneNumber(*value)) type.shape = {numElements(value->shape())};
+    const std::string name = str("zero", i);
+    return value->isConstant() ? graph.addConstant(name, type, value->constant)
+                               : graph.addInput(name, type);
+  }
+
+  void addEpilogue(const Node& conv) {
     const std::optional<Expr> expr = epilogueOf(conv);
     if (!expr) return;
-    node->epilogue = Epilogue{*expr, 2};
-    for (int i = kBias; i < static_cast<int>(conv.inputs.size()); ++i) {
+    const int own = static_cast<int>(inputOf.size());
+    node->epilogue = Epilogue{*expr, own};
+    for (int i = own; i < static_cast<int>(conv.inputs.size()); ++i) {
       if (!conv.inputs[i]) continue;
       const Value& operand = *conv.inputs[i];
       const std::string name = str("operand", i);
