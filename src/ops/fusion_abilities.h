@@ -19,6 +19,8 @@ struct FusionAbilities {
   bool pixelProducts = false;
   // MatMulInteger and ConvInteger. Others get them as floating-point work.
   bool integerProducts = true;
+  // Those of two activations too.
+  bool activationProducts = true;
   // Epilogues of whatever kernel may end in bytes. Otherwise those of integer products alone.
   bool bytesFromAnywhere = false;
   // DynamicQuantize. Others get it as reductions and arithmetic.
@@ -39,6 +41,7 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,
                                                    .pixelProducts = true,
+                                                   .activationProducts = false,
                                                    .bytesFromAnywhere = true,
                                                    .dynamicQuantisation = false};
 

@@ -137,7 +137,8 @@ bool rewriteMatMul(Graph& graph, Node* node, const FusionAbilities& fusion) {
   const DataType typeA = a->values->dataType(), typeB = b->values->dataType();
   if (isFloat8(typeA) != isFloat8(typeB) || !hasProductsOf(typeA, fusion)) return false;
   if (isFloat8(typeA)) return rewriteFloat8MatMul(graph, node, *a, *b);
-  if (!isKnown(b->values)) return rewriteBatchedMatMul(graph, node, *a, *b);
+  if (!isKnown(b->values))
+    return fusion.activationProducts && rewriteBatchedMatMul(graph, node, *a, *b);
   if (!hasIntegerProduct(*node) || !canLeave(*a, *b, weightAxis(*node))) return false;
   const Dim columns = b->values->shape()[weightAxis(*node)];
   const Builder at{graph, node};

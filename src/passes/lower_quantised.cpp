@@ -186,9 +186,9 @@ bool hasPackedProduct(const Node& node) {
 }
 
 // Whether a backend with integer products has one for this node.
-bool hasIntegerKernel(const Node& node) {
+bool hasIntegerKernel(const Node& node, const FusionAbilities& backend) {
   const bool isActivation = !isKnown(node.input(1));
-  if (isActivation && node.op != &ops::MatMulInteger) return false;
+  if (isActivation && (node.op != &ops::MatMulInteger || !backend.activationProducts)) return false;
   if (node.input(2) && !isOneNumber(*node.input(2))) return false;
   if (node.input(3) && !isKnown(node.input(3))) return false;
   const Shape& weights = node.input(1)->shape();
@@ -205,7 +205,7 @@ bool hasIntegerKernel(const Node& node) {
 bool hasKernel(const Node& node, const FusionAbilities& backend) {
   if (node.op == &ops::DynamicQuantize) return backend.dynamicQuantisation;
   return node.op == &ops::MatMulNBits ? backend.packedWeights && hasPackedProduct(node)
-                                      : backend.integerProducts && hasIntegerKernel(node);
+                                      : backend.integerProducts && hasIntegerKernel(node, backend);
 }
 
 }  // namespace

@@ -173,8 +173,8 @@ void runCase(const Case& c) {
   options.allowF16 = c.allowed.contains("f16");
   options.allowBF16 = c.allowed.contains("bf16");
   FusionAbilities& fusion = options.fusion;
-  fusion.integerProducts = fusion.dynamicQuantisation = fusion.packedWeights =
-      fusion.float8Products = !c.allowed.contains("floats");
+  fusion.integerProducts = fusion.activationProducts = fusion.dynamicQuantisation =
+      fusion.packedWeights = fusion.float8Products = !c.allowed.contains("floats");
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;
