@@ -22,9 +22,6 @@ std::vector<float> randomNumbers(int64_t count, unsigned seed) {
   return numbers;
 }
 
-// How many of so many products compute in bytes: on GPUs there are no kernels for them yet.
-int64_t inBytes(int64_t products) { return testDevice == DeviceType::kCPU ? products : 0; }
-
 const Dims kShape = Dims4(1, 4, 8, 8);
 constexpr int64_t kElements = 4 * 8 * 8;
 
@@ -139,7 +136,7 @@ void expectGoodEngine(Calibrator&& calibrator, const char* header) {
   calibrator.batches.clear();
   const auto engine = client.build();
   ASSERT_TRUE(engine) << client.logger.errors.back();
-  EXPECT_EQ(client.byteLayers(*engine), inBytes(2));
+  EXPECT_EQ(client.byteLayers(*engine), 2);
   EXPECT_TRUE(client.logger.warnings.empty());
 }
 
@@ -178,14 +175,13 @@ TEST(Calibration, CachesOfOtherAlgorithmsAreNotUsed) {
 }
 
 TEST(Calibration, TensorsWithoutRangeAreNamedAndStayReal) {
-  if (testDevice != DeviceType::kCPU) GTEST_SKIP() << "all stay real there";
   ConvClient client;
   TestCalibrator<IInt8EntropyCalibrator2> calibrator;
   calibrator.cache = "TRT-8601-EntropyCalibration2\nx: 3c810a14\nelsewhere: 3c010a14\n";
   client.config->setInt8Calibrator(&calibrator);
   const auto engine = client.build();
   ASSERT_TRUE(engine);
-  EXPECT_EQ(client.byteLayers(*engine), inBytes(1));
+  EXPECT_EQ(client.byteLayers(*engine), 1);
   EXPECT_THAT(client.logger.warnings,
               ElementsAre(HasSubstr("layers that read s stay in floating point")));
 }
@@ -235,7 +231,7 @@ TEST(Calibration, RangesOfTensorsNeedNoCalibrator) {
   }
   const auto engine = client.build();
   ASSERT_TRUE(engine);
-  EXPECT_EQ(client.byteLayers(*engine), inBytes(2));
+  EXPECT_EQ(client.byteLayers(*engine), 2);
   EXPECT_LT(client.errorFor(randomNumbers(kElements, 5)), 0.03);
 
   ITensor& x = *client.network->getInput(0);
@@ -279,7 +275,6 @@ TEST(Calibration, CalibratorsAreAskedOnlyWhereTheyCount) {
 }
 
 TEST(Calibration, TypesOfLayersAreKept) {
-  if (testDevice != DeviceType::kCPU) GTEST_SKIP() << "all stay real there";
   ConvClient client;
   TestCalibrator<IInt8EntropyCalibrator2> calibrator;
   client.config->setInt8Calibrator(&calibrator);

@@ -7,7 +7,7 @@ import numpy
 import onnx
 import onnxruntime
 import pytest
-from building import DEVICE, ON_GPU
+from building import DEVICE
 from onnx import TensorProto, helper, numpy_helper
 
 import camshaft as trt
@@ -129,8 +129,6 @@ def error(engine, model):
     return numpy.linalg.norm(actual - expected) / numpy.linalg.norm(expected)
 
 
-on_cpu = pytest.mark.skipif(ON_GPU, reason="the GPU has no products of 8-bit integers yet")
-
 LEGACY = {"get_quantile": lambda self: 0.9999, "get_regression_cutoff": lambda self: 0.5,
           "read_histogram_cache": lambda self, length: None, "write_histogram_cache": lambda self, ptr, length: None}
 CALIBRATORS = [
@@ -145,7 +143,6 @@ CALIBRATORS = [
 ]
 
 
-@on_cpu
 @pytest.mark.parametrize("base, methods, algorithm", CALIBRATORS)
 def test_engines_agree_with_f32(model, base, methods, algorithm):
     source = calibrator(base, pictures(3), **methods)
@@ -167,7 +164,6 @@ def test_engines_agree_with_f32(model, base, methods, algorithm):
     numpy.testing.assert_array_equal(trt.infer(again, {"x": x})["y"], trt.infer(engine, {"x": x})["y"])
 
 
-@on_cpu
 def test_more_data_than_one_range(model):
     """Batches that differ by far are one distribution, whatever their order."""
     batches = [batch * scale for batch, scale in zip(pictures(3), (0.01, 10, 1))]
@@ -190,7 +186,6 @@ def test_what_python_raises_ends_the_build(model):
         Build(model, source).engine()
 
 
-@on_cpu
 def test_ranges_instead_of_calibrators(model):
     build = Build(model)
     tensor = build.network.get_input(0)
@@ -211,7 +206,6 @@ def test_ranges_instead_of_calibrators(model):
     assert tensor.dynamic_range is None
 
 
-@on_cpu
 def test_layers_that_stay_in_floating_point(model):
     build = Build(model, calibrator(trt.IInt8EntropyCalibrator2, pictures(1)))
     build.config.set_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
@@ -221,7 +215,6 @@ def test_layers_that_stay_in_floating_point(model):
     assert products_of_integers(build.engine()) == 3
 
 
-@on_cpu
 def test_layers_are_timed(model):
     """Whatever is found to be faster, results stay what they are."""
     build = Build(model, calibrator(trt.IInt8EntropyCalibrator2, pictures(2)))
