@@ -64,8 +64,9 @@ bool endsSoon(const Plan& plan, bool isBody) {
       int64_t count = 0;
       if (trips.place == Place::kWeights)
         std::memcpy(&count, plan.weights.data() + trips.offset, sizeof count);
-      else if (trips.place != Place::kInput || isBody)
-        return false;
+      else if (trips.place != Place::kInput || isBody ||
+               plan.inputs[trips.index].tensor.type != DataType::kI64)
+        return false;  // fill() writes few trips into a caller's integers alone
       if (count > kMostTrips) return false;
     }
   return std::all_of(plan.bodies.begin(), plan.bodies.end(),
