@@ -10,7 +10,7 @@ set_target_properties(camshaft_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 set_property(TARGET camshaft PROPERTY VERSION)
 
 install(TARGETS camshaft_python LIBRARY DESTINATION camshaft COMPONENT wheel)
-install(TARGETS ${wheelLibraries} trtexec camshaft-slim camshaft_trials
+install(TARGETS ${wheelLibraries} trtexec camshaft_trials
         RUNTIME_DEPENDENCY_SET needed
         RUNTIME DESTINATION camshaft/bin COMPONENT wheel
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)

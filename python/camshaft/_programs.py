@@ -1,23 +1,21 @@
-"""The command-line tools of an installed package: trtexec, camshaft-slim and camshaft-quantize."""
+"""The command-line tools of an installed package beside `camshaft`: trtexec, and the names that
+`camshaft slim` and `camshaft quantize` had before."""
 
 import os
 import pathlib
 import sys
 
 
-def _become(name):
-    program = pathlib.Path(__file__).parent / "bin" / name
+def trtexec():
+    program = pathlib.Path(__file__).parent / "bin" / "trtexec"
     os.execv(program, [str(program), *sys.argv[1:]])
 
 
-def trtexec():
-    _become("trtexec")
-
-
 def slim():
-    _become("camshaft-slim")
+    from .cli.parser import run_alone
+    run_alone("slim")
 
 
 def quantize():
-    from .quantize import main
-    sys.exit(main(name="camshaft-quantize"))
+    from .cli.parser import run_alone
+    run_alone("quantize")

@@ -1,0 +1,7 @@
+"""python -m camshaft: the command `camshaft`."""
+
+import sys
+
+from .cli.main import main
+
+sys.exit(main())

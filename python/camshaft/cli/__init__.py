@@ -1,0 +1,1 @@
+"""The command `camshaft`. main.py lists the subcommands, each a module of this folder."""
