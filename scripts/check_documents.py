@@ -5,6 +5,7 @@
 
 - paths of the repository, in backticks or as links, lead to a file or folder;
 - C++ and Python programs compile; other C++ is a quotation, found in the sources;
+- pages of docs/ are in the site's menu (mkdocs.yml);
 - commands name make targets, programs, scripts and flags that there are.
 """
 
@@ -133,6 +134,8 @@ def main():
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         problems = list(check_names(document, text))
+        if document.parent.name == "docs" and not re.search(rf"\b{document.name}$", text_of("mkdocs.yml"), re.MULTILINE):
+            problems.append("is not in the menu of mkdocs.yml")
         for _, language, code in FENCE.findall(text):
             problems += CHECKS.get(language, lambda code: [])(code)
         found += [f"{document.relative_to(ROOT)} {problem}" for problem in problems]
