@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 JOBS := $(shell nproc)
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run lint check test dev asan ubsan tsan cuda fuzz zoo site bench clean
+.PHONY: help setup build run lint check test dev asan ubsan tsan cuda fuzz zoo site integrations bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/:/'
@@ -56,6 +56,10 @@ zoo: setup  ## export the full models into zoo/ with PyTorch (downloads gigabyte
 site: build  ## the documentation as a site, in build/site
 	@scripts/setup.sh venv .venv-site scripts/requirements-site.txt
 	@.venv-site/bin/mkdocs build --strict -q
+
+integrations: all  ## tests with other programs: servers and frameworks (downloads gigabytes)
+	@scripts/setup.sh venv .venv-integrations scripts/requirements-integrations.txt
+	@PYTHONPATH=build/python .venv-integrations/bin/python -m pytest -q tests/integrations
 
 bench: build  ## time the zoo's models beside ONNX Runtime and OpenVINO
 	@$(PYTHON) -m pip install -q -r scripts/requirements-bench.txt

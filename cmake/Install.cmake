@@ -16,6 +16,8 @@ install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET camshaft_cuda_library)  # found beside the others when there is a GPU
   install(TARGETS camshaft_cuda_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# For tritonserver's --backend-directory.
+install(TARGETS triton_camshaft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/triton/camshaft)
 # TensorRT's sonames. Their plain names lead to the libraries that have the functions: linkers look
 # for these there, and so do programs that load a library by such a name.
 foreach(name ${CAMSHAFT_STAND_INS} ${CAMSHAFT_RUNTIME_STAND_INS})
