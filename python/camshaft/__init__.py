@@ -45,7 +45,9 @@ import importlib as _importlib  # noqa: E402
 from typing import Any as _Any, TYPE_CHECKING as _TYPE_CHECKING  # noqa: E402
 
 if _TYPE_CHECKING:
+    from ._build import build as build
     from ._quantize import quantize as quantize
+    from ._session import Session as Session, TensorInfo as TensorInfo, load as load
     from ._slim import slim as slim
     from ._types import nptype as nptype
     from .inference import infer as infer
@@ -53,6 +55,7 @@ if _TYPE_CHECKING:
 # Where names are that are loaded when first asked for: numpy takes longer than all the rest, and few
 # programs have plugins.
 _LATER = {
+    "build": "._build", "load": "._session", "Session": "._session", "TensorInfo": "._session",
     "infer": ".inference", "nptype": "._types", "quantize": "._quantize", "slim": "._slim", "_array_at": "._types", "_data_type_of": "._types",
     "ISymExpr": ".plugin", "ISymExprs": ".plugin", "KernelLaunchParams": ".plugin", "PluginArgDataType": ".plugin",
     "PluginArgType": ".plugin",
@@ -68,8 +71,8 @@ def volume(iterable: _Iterable[int]) -> int:
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "plugin":
-        return _importlib.import_module(".plugin", __name__)
+    if name in ("plugin", "config"):
+        return _importlib.import_module(f".{name}", __name__)
     if name in _LATER:
         return getattr(_importlib.import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
