@@ -1,6 +1,9 @@
 """What a run asks of its inputs, with messages that name them, and what it borrows of a context."""
 
+import numpy as np
+
 from ._camshaft import TensorIOMode
+from ._types import nptype
 
 
 def checked_names(engine, inputs):
@@ -21,6 +24,25 @@ def set_shape(context, name, shape):
         low, _, high = context.engine.get_tensor_profile_shape(name, profile)
         raise ValueError(f"input '{name}' has shape {tuple(shape)}, outside the profile's"
                          f" {low} to {high}")
+
+
+def random_inputs(engine, shapes, seed=0, profile=0):
+    """Normal numbers, 0 and 1 for integers, which are valid as indices, and for inputs whose values decide sizes what
+    the profile says, by input; ``shapes`` where they are to be others than the profile's opt."""
+    random = np.random.default_rng(seed)
+    feeds = {}
+    for name in (engine.get_tensor_name(i) for i in range(engine.num_io_tensors)):
+        if engine.get_tensor_mode(name) != TensorIOMode.INPUT:
+            continue
+        shape = tuple(shapes[name] if name in shapes else engine.get_tensor_profile_shape(name, profile)[1])
+        dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
+        if engine.is_shape_inference_io(name) and (values := engine.get_tensor_profile_values(name, profile)):
+            feeds[name] = np.array(values[1], dtype).reshape(shape)
+        elif dtype.kind in "iub":
+            feeds[name] = random.integers(0, 2, shape).astype(dtype)
+        else:
+            feeds[name] = random.standard_normal(shape).astype(dtype)
+    return feeds
 
 
 class Borrowed:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._camshaft import (Builder, BuilderFlag, ILogger, Logger, OnnxParser, Runtime, slim_bytes, slim_file)
-from ._types import nptype
+from ._inputs import random_inputs
 from .inference import infer
 
 
@@ -41,7 +41,7 @@ def largest_difference(first, second, shapes=None, seed=0):
     magnitude of that output, by output. Paths or bytes; ``shapes`` by input where the models leave
     them open (else 2 for a size they do not give)."""
     one, other = _engine(first, shapes or {}), _engine(second, shapes or {})
-    feeds = _random_inputs(one, shapes or {}, seed)
+    feeds = random_inputs(one, shapes or {}, seed)
     expected, actual = infer(one, feeds), infer(other, feeds)
     differences = {}
     for name, value in expected.items():
@@ -80,19 +80,3 @@ def _engine(model, shapes):
     config.add_optimization_profile(profile)
     runtime = Runtime(logger)
     return runtime.deserialize_cuda_engine(builder.build_serialized_network(network, config))
-
-
-def _random_inputs(engine, shapes, seed):
-    random = np.random.default_rng(seed)
-    feeds = {}
-    for i in range(engine.num_io_tensors):
-        name = engine.get_tensor_name(i)
-        if engine.get_tensor_mode(name).name != "INPUT":
-            continue
-        shape = shapes.get(name) or engine.get_tensor_profile_shape(name, 0)[1]
-        dtype = np.dtype(nptype(engine.get_tensor_dtype(name)))
-        if dtype.kind in "iub":  # small enough for indices
-            feeds[name] = random.integers(0, 2, shape).astype(dtype)
-        else:
-            feeds[name] = random.standard_normal(shape).astype(dtype)
-    return feeds

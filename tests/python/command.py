@@ -1,19 +1,43 @@
-"""Calling the command `camshaft` as a program, and on a terminal."""
+"""Calling the command `camshaft`: in this process, as a program, and on a terminal."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
 import pty
 import subprocess
 import sys
+from typing import NamedTuple
 
 import camshaft
+from camshaft.cli.main import main
 
 PACKAGES = str(pathlib.Path(camshaft.__file__).parents[1])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([PACKAGES, os.environ.get("PYTHONPATH", "")])}
 
 
-def camshaft_command(*arguments, cwd=None, module="camshaft"):
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def camshaft_command(*arguments, cwd=None):
+    """The command in this process, which takes a tenth of a program's time."""
+    stdout, stderr, here = io.StringIO(), io.StringIO(), os.getcwd()
+    os.chdir(cwd or here)
+    try:
+        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+            status = main(list(map(str, arguments)))
+    except SystemExit as exit:
+        status = exit.code or 0
+    finally:
+        os.chdir(here)
+    return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+def as_program(*arguments, module="camshaft", cwd=None):
     return subprocess.run([sys.executable, "-m", module, *map(str, arguments)], capture_output=True, text=True,
                           timeout=120, env=ENVIRONMENT, cwd=cwd)
 

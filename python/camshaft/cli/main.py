@@ -22,8 +22,12 @@ from .. import Error, camshaft_version
 from .parser import Parser
 
 SUBCOMMANDS = (
+    "build",
+    "run",
+    "inspect",
     "slim",
     "quantize",
+    "completion",
 )
 EXPECTED = (Error, OSError, ValueError, TypeError, ImportError)
 

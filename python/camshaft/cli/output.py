@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -65,8 +66,7 @@ def _cell(value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
-    first = text.replace("-", "").replace("+", "")[:1]
-    return not text or first.isdigit()
+    return not text or re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?( ?%| [A-Za-z]+)?", text) is not None
 
 
 def _cut(text: str, width: int) -> str:

@@ -20,6 +20,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **keywords: Any) -> None:
         keywords.setdefault("allow_abbrev", False)  # scripts mean the same with every version
+        keywords.setdefault("formatter_class", lambda prog: argparse.HelpFormatter(prog, max_help_position=32))
         super().__init__(**keywords)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import json
+from typing import Any
 
 from .output import Progress, logger, show
 
 NAME = "quantize"
-HELP = "write an INT8, FP8 or INT4 ONNX model for any runtime, and say how exact each layer is"
+HELP = "write an ONNX model in INT8, FP8 or INT4"
 
 
 def _numbers(text: str) -> float | list[float]:
@@ -38,12 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--op", action="append", default=[], help="quantise nodes of this type only; may be given again")
     add("--exclude", action="append", default=[], metavar="NODE", help="leave this node; may be given again")
     add("--exclude-op", action="append", default=[], metavar="OP", help="leave nodes of this type")
+    add("--threads", type=int, default=0, help="threads to use; 0 for all")
+    add_picture_arguments(add)
+
+
+def add_picture_arguments(add: Callable[..., Any]) -> None:
+    """How pictures become arrays."""
     add("--size", type=_size, help="of pictures, HxW, where the model leaves it open")
     add("--mean", type=_numbers, default=0.0, help="of pixels between 0 and 1: one number, or three with commas")
     add("--std", type=_numbers, default=1.0, help="likewise")
     add("--colors", default="rgb", choices=["rgb", "bgr"], help="the order of a picture's channels")
     add("--samples", type=int, help="use so many of the data at most")
-    add("--threads", type=int, default=0, help="threads to use; 0 for all")
 
 
 def run(given: argparse.Namespace) -> int:

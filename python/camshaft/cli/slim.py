@@ -9,7 +9,7 @@ from .output import logger, show
 from .parser import named_shape
 
 NAME = "slim"
-HELP = "write a smaller ONNX model that computes the same, and say what went"
+HELP = "write a smaller ONNX model that computes the same"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

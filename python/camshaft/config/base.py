@@ -105,8 +105,9 @@ def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(old)
     for key, value in new.items():
         inner = merged.get(key)
-        both = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        merged[key] = _merged(inner, value) if both else value
+        if isinstance(value, Mapping) and isinstance(inner, Mapping):
+            value = _merged(inner, value)
+        merged[key] = value
     return merged
 
 
