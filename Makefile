@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 JOBS := $(shell nproc)
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run lint check test dev asan ubsan tsan cuda fuzz zoo site integrations bench clean
+.PHONY: help setup build run lint check test dev asan ubsan tsan cuda fuzz zoo wheels site integrations bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/:/'
@@ -52,6 +52,9 @@ fuzz: setup build-fuzz/build.ninja  ## mutate models, engines, timing caches and
 zoo: setup  ## export the full models into zoo/ with PyTorch (downloads gigabytes)
 	@scripts/setup.sh venv .venv-zoo scripts/zoo/requirements.txt
 	@.venv-zoo/bin/python scripts/zoo/export.py
+
+wheels: build  ## wheels for x86-64 and aarch64, in dist/
+	@scripts/wheels.sh
 
 site: build  ## the documentation as a site, in build/site
 	@scripts/setup.sh venv .venv-site scripts/requirements-site.txt

@@ -1,5 +1,5 @@
 # What `pip wheel .` packs (pyproject.toml): the package, and inside it lib/ and bin/ as an
-# installation has them, with the libraries of other packages that ours need.
+# installation has them, with Highway's library, the only one of other packages that ours need.
 set(wheelLibraries camshaft)
 if(TARGET camshaft_cuda_library)
   list(APPEND wheelLibraries camshaft_cuda_library)
@@ -11,14 +11,16 @@ set_property(TARGET camshaft PROPERTY VERSION)
 
 install(TARGETS camshaft_python LIBRARY DESTINATION camshaft COMPONENT wheel)
 install(TARGETS ${wheelLibraries} trtexec camshaft_trials
-        RUNTIME_DEPENDENCY_SET needed
         RUNTIME DESTINATION camshaft/bin COMPONENT wheel
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)
 install(TARGETS ${CAMSHAFT_STAND_INS}
         LIBRARY DESTINATION camshaft/lib/tensorrt COMPONENT wheel NAMELINK_SKIP)
-install(RUNTIME_DEPENDENCY_SET needed
-        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so" "^libcamshaft"
-        LIBRARY DESTINATION camshaft/lib COMPONENT wheel)
+if(HIGHWAY_LIBRARY MATCHES "\\.so")
+  file(REAL_PATH ${HIGHWAY_LIBRARY} highway)
+  get_filename_component(soname ${highway} NAME)
+  string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" soname ${soname})
+  install(FILES ${highway} RENAME ${soname} DESTINATION camshaft/lib COMPONENT wheel)
+endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/python/camshaft/ DESTINATION camshaft COMPONENT wheel
         FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION camshaft COMPONENT wheel)

@@ -71,7 +71,7 @@ void byteRow(const ByteResult& r, const ByteRow& row) {
   for (; at + narrow::kColumns <= row.count; at += narrow::kColumns)
     hn::StoreU(byteColumns<kX, kY>(r, row.x, y, at, row.yStep), bytes, row.out + at);
   const int64_t left = row.count - at;
-  if (left == 0) return;
+  if (left <= 0) return;  // never less, which compilers do not see
   alignas(64) uint8_t someX[64 * 4] = {}, someY[64 * 4] = {};
   std::memcpy(someX, static_cast<const uint8_t*>(row.x) + at * kWidth<kX>, left * kWidth<kX>);
   if (kY != ByteOperand::kNone && row.yStep != 0) {
