@@ -5,7 +5,7 @@ import torch
 from ._camshaft import DataType, IOutputAllocator, TensorLocation
 from ._inputs import Borrowed, set_shape
 
-_TYPES = {
+TYPES = {
     DataType.FLOAT: torch.float32,
     DataType.HALF: torch.float16,
     DataType.BF16: torch.bfloat16,
@@ -93,6 +93,6 @@ def _prepare_output(context, name, device, borrowed):
 
 def _type_of(engine, name):
     data_type = engine.get_tensor_dtype(name)
-    if data_type not in _TYPES:
+    if data_type not in TYPES:
         raise TypeError(f"PyTorch has no type for {data_type!r}, the type of '{name}'")
-    return _TYPES[data_type]
+    return TYPES[data_type]
