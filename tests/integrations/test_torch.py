@@ -1,6 +1,11 @@
 """torch.compile(backend="camshaft"): what users' models do, beside PyTorch itself."""
 
 import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -10,6 +15,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import camshaft.torch  # noqa: E402
 from camshaft.torch import _backend, _engine, _part, _partition  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +73,30 @@ def perceptron():
 
 def test_the_backend_is_listed():
     assert "camshaft" in torch._dynamo.list_backends()
+
+
+ENTRY_POINT = """
+import sys, torch
+with torch.no_grad():
+    model = torch.nn.Linear(3, 4).eval()
+    y = torch.compile(model, backend="camshaft", options={"cache": False})(torch.ones(2, 3))
+    assert y.shape == (2, 4) and "camshaft.torch" in sys.modules
+    import camshaft.torch
+    torch.compile(torch.nn.Linear(3, 4).eval(), backend="camshaft")(torch.ones(2, 3))
+"""
+
+
+def test_an_installed_package_needs_no_import(tmp_path):
+    """Its metadata as pip writes them, of what pyproject.toml says."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    entry = re.search(r"^\[project.entry-points.torch_dynamo_backends]\ncamshaft = \"(.*)\"$", text, re.MULTILINE)[1]
+    metadata = tmp_path / "camshaft-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: camshaft\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text(f"[torch_dynamo_backends]\ncamshaft = {entry}\n")
+    package = pathlib.Path(camshaft.__file__).resolve().parents[1]
+    environment = dict(os.environ, PYTHONPATH=f"{tmp_path}:{package}")
+    subprocess.run([sys.executable, "-c", ENTRY_POINT], check=True, env=environment, timeout=120)
 
 
 def test_a_module(runs):

@@ -6,8 +6,8 @@ import logging
 import warnings
 
 import torch
+from torch._dynamo.backends import registry
 from torch._dynamo.backends.common import aot_autograd
-from torch._dynamo.backends.registry import register_backend
 from torch._guards import TracingContext
 
 from ._decompose import decompositions, whole_resizes
@@ -60,4 +60,5 @@ def camshaft_backend(graph_module, example_inputs, *, options=None, mode=None, *
 
 def register():
     """Makes the name known where the package was not installed with its entry point."""
-    register_backend(camshaft_backend, name="camshaft")
+    if "camshaft" not in registry._COMPILER_FNS:
+        registry.register_backend(camshaft_backend, name="camshaft")
