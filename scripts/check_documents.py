@@ -24,7 +24,7 @@ FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./*-]+)`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 PLACEHOLDER = re.compile(r"[A-Z]{2,}")  # src/NAME.cpp stands for many
-PROGRAMS = {"cd", "cmake", "ctest", "git", "ninja", "source", "taskset", "tritonserver", "trtexec"}
+PROGRAMS = {"camshaft", "cd", "cmake", "ctest", "git", "ninja", "source", "taskset", "tritonserver", "trtexec"}
 
 
 @functools.cache

@@ -58,12 +58,17 @@ python_environment() {
   echo "$wanted" >"$venv/.installed"
 }
 
-# `import camshaft` in the environment finds what the build leaves in build/python.
+# `import camshaft` in the environment finds what the build leaves in build/python, and so does its
+# command `camshaft`.
 link_python_module() {
   local site
   site=$(echo .venv/lib/python3*/site-packages)
   [ "$(cat "$site/camshaft.pth" 2>/dev/null)" = "$PWD/build/python" ] ||
     echo "$PWD/build/python" >"$site/camshaft.pth"
+  [ -x .venv/bin/camshaft ] || {
+    printf '#!/bin/sh\nexec "%s" -m camshaft "$@"\n' "$PWD/.venv/bin/python" >.venv/bin/camshaft
+    chmod +x .venv/bin/camshaft
+  }
 }
 
 if [ "${1:-}" = venv ]; then

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Writes the JSON schemas of camshaft.config into docs/schema, for editors that check YAML and JSON.
+"""Writes what follows from the classes of camshaft.config: their JSON schemas in docs/schema, for editors that check
+YAML and JSON, and the tables of docs/configuration.md.
 
     .venv/bin/python scripts/write_schemas.py
 """
 
 import json
 import pathlib
+import re
 
-from camshaft.config import BuildConfig, InferenceConfig
+from camshaft.config import BuildConfig, Calibration, InferenceConfig, Profile
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "docs/schema"
-MODELS = {"build.json": BuildConfig, "inference.json": InferenceConfig}
+DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+SCHEMAS = {"build.json": BuildConfig, "inference.json": InferenceConfig}
+TABLES = {model.__name__: model for model in (BuildConfig, Profile, Calibration, InferenceConfig)}
+TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
 
 
 def schema_text(model):
@@ -18,6 +22,30 @@ def schema_text(model):
     return json.dumps(schema, indent=1) + "\n"
 
 
+def table_text(model):
+    defaults = model().model_dump(mode="json")
+    rows = [f"| `{name}` | {shown(defaults[name])} | {field.description} |" for name, field in model.model_fields.items()]
+    return "\n".join(["| key | default | |", "|---|---|---|", *rows]) + "\n"
+
+
+def shown(value):
+    if isinstance(value, dict) and value:  # settings of their own, in a table of their own
+        return ""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    text = "" if value in (None, [], {}) else str(value).lower() if isinstance(value, bool) else f"{value}"
+    return f"`{text}`" if text else ""
+
+
+def expected():
+    """Path and text of all that is written."""
+    for name, model in SCHEMAS.items():
+        yield DOCS / "schema" / name, schema_text(model)
+    page = DOCS / "configuration.md"
+    yield page, TABLE.sub(lambda match: match[1] + table_text(TABLES[match[2]]) + match[3],
+                          page.read_text(encoding="utf-8"))
+
+
 if __name__ == "__main__":
-    for name, model in MODELS.items():
-        (FOLDER / name).write_text(schema_text(model), encoding="utf-8")
+    for path, text in expected():
+        path.write_text(text, encoding="utf-8")

@@ -15,6 +15,9 @@ graph = onnx.parser.parse_graph("net (float[N, 3] x) => (float[N, 3] y) { y = So
 onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)]), "net.onnx")
 subprocess.run([environment / "bin/trtexec", "--onnx=net.onnx", "--shapes=x:2x3", "--saveEngine=net.engine", "--cpu"],
                check=True, stdout=subprocess.DEVNULL)
+subprocess.run([environment / "bin/camshaft", "build", "net.onnx", "-o", "own.engine", "--shapes", "x:2x3"], check=True,
+               stdout=subprocess.DEVNULL)
+subprocess.run([environment / "bin/camshaft", "run", "own.engine", "--no-timing"], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([environment / "bin/camshaft-slim", "net.onnx", "slim.onnx"], check=True, stdout=subprocess.DEVNULL)
 
 runtime = trt.Runtime(trt.Logger())

@@ -7,7 +7,7 @@ from collections import Counter
 import fnmatch
 from typing import Any
 
-from .output import logger, show, table
+from .output import hanging, logger, show, table
 
 NAME = "inspect"
 HELP = "show what is in an engine, and why, or in a model"
@@ -106,19 +106,20 @@ def _engine_text(info: dict[str, Any], all_layers: list[dict[str, Any]], argumen
              layer["kernel"], layer["milliseconds"], "" if layer["share"] is None else f"{100 * layer['share']:.1f} %"]
             for layer in layers]
     header = ["#", "layer", "operator", "output", "type", "kernel", "ms", "share"]
-    return "\n".join(head) + "\n" + table(header, rows, flexible=1)
+    return "\n".join(head) + "\n" + table(header, rows, flexible=(1, 3, 5))
 
 
 def _why(layer: dict[str, Any]) -> str:
     time = "" if layer["milliseconds"] is None else f", {layer['milliseconds']:.3f} ms"
     lines = [f"{layer['index']} {layer['name']}: {layer['operator']} in {layer['type']} on {layer['kernel']}{time}"]
     if layer["onnx"]:
-        lines.append(f"  of  {', '.join(layer['onnx'])}")
+        lines.append(hanging("  of  ", ", ".join(layer["onnx"])))
     if layer["why"]:
-        lines.append(f"  why {layer['why']}")
+        lines.append(hanging("  why ", layer["why"]))
     for each in layer["alternatives"]:
         told = [f"{each['TimeMs']:.3f} ms"] if "TimeMs" in each else []
-        lines.append(f"  not {each['Kernel']}: {', '.join(told + [each['Note']] if each.get('Note') else told)}")
+        told += [each["Note"]] if each.get("Note") else []
+        lines.append(hanging("  not ", f"{each['Kernel']}: {', '.join(told)}"))
     return "\n".join(lines)
 
 

@@ -47,7 +47,7 @@ def _repeat(session: Any, feeds: dict[str, Any], seconds: float, least: int, idl
             return times
         if progress:
             share = min((end - begin) / seconds if seconds else 1, len(times) / least)
-            progress("running", int(1000 * share), 1000)
+            progress("running (%)", int(100 * share), 100)
         if idle:
             time.sleep(idle)
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 import time
 from typing import Any, TextIO
 
@@ -32,26 +33,46 @@ def plain(value: Any) -> Any:
 
 # Text for terminals.
 
+NARROWEST = 10  # that a column is cut to
+
+
 def bold(text: str, stream: TextIO | None = None) -> str:
     stream = stream or sys.stdout
     styled = stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return f"\033[1m{text}\033[0m" if styled else text
 
 
+def terminal_width() -> int:
+    """0 where the output is no terminal, and lines may be as long as they like."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def hanging(label: str, text: str) -> str:
+    """A label and a text that is broken to stand beside it."""
+    width = terminal_width()
+    if not width:
+        return label + text
+    return textwrap.fill(text, max(width, 40), initial_indent=label, subsequent_indent=" " * len(label),
+                         break_long_words=False, break_on_hyphens=False)
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, width: int | None = None,
-          flexible: int | None = None) -> str:
+          flexible: int | Sequence[int] = ()) -> str:
     """Columns aligned: numbers to the right, by the row below the header, all else to the left.
 
     Where the lines are wider than the terminal (`width`; any width where the output is none), the
-    column `flexible` is cut, in the middle, since names of layers differ at their ends.
+    columns `flexible` are cut, the widest first, in the middle, since names of layers differ at their ends.
     """
     lines = [[_cell(value) for value in row] for row in rows]
     right = [all(_is_number(line[i]) for line in lines) for i in range(len(header))]
     widths = [max([len(name), *(len(line[i]) for line in lines)]) for i, name in enumerate(header)]
-    width = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 0)
-    if width and flexible is not None:
-        excess = max(0, sum(widths) + 2 * (len(widths) - 1) - width)
-        widths[flexible] = max(len(header[flexible]), 12, widths[flexible] - excess)
+    width = width or terminal_width()
+    columns = [flexible] if isinstance(flexible, int) else list(flexible)
+    while width and columns and sum(widths) + 2 * (len(widths) - 1) > width:
+        widest = max(columns, key=lambda i: widths[i])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
 
     def written(cells: Sequence[str]) -> str:
         parts = [_cut(cell, size) for cell, size in zip(cells, widths)]

@@ -15,12 +15,20 @@ def nearest(unknown: str, known: Any) -> str:
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Explanations in one column, with room for the names of commands."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+        self._action_max_length = 14
+
+
 class Parser(argparse.ArgumentParser):
     """Prints one sentence and ends with status 2 where a command line is wrong."""
 
     def __init__(self, **keywords: Any) -> None:
         keywords.setdefault("allow_abbrev", False)  # scripts mean the same with every version
-        keywords.setdefault("formatter_class", lambda prog: argparse.HelpFormatter(prog, max_help_position=32))
+        keywords.setdefault("formatter_class", _Formatter)
         super().__init__(**keywords)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
