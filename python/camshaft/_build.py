@@ -34,9 +34,14 @@ def build(model: Any, output: Any = None, *, config: Any = None, progress: Progr
     network = parsed(model, builder, logger, wanted)
     build_config = builder.create_builder_config()
     wanted.apply(builder, network, build_config)
-    if progress:
-        build_config.progress_monitor = _Monitor(progress)
-    plan = builder.build_serialized_network(network, build_config)
+    monitor = _Monitor(progress) if progress else None
+    build_config.progress_monitor = monitor
+    try:
+        plan = builder.build_serialized_network(network, build_config)
+    except Error:
+        if monitor and monitor.failure:
+            raise monitor.failure from None
+        raise
     if wanted.device == "gpu" and not wanted.compute_capability:
         _require_gpu(plan, logger)
     if wanted.timing_cache:
@@ -79,20 +84,27 @@ def _require_gpu(plan: Any, logger: ILogger) -> None:
 
 
 class _Monitor(IProgressMonitor):
-    """Hands the innermost phase on."""
+    """Hands phases on. What the callback raises ends the build, and is for build() to raise."""
 
     def __init__(self, progress: Progress) -> None:
         IProgressMonitor.__init__(self)
         self.progress = progress
-        self.phases: dict[str, int] = {}
+        self.steps: dict[str, int] = {}
+        self.failure: BaseException | None = None
+
+    def _tell(self, phase: str, done: int) -> bool:
+        try:
+            return self.failure is None and self.progress(phase, done, self.steps[phase]) is not False
+        except BaseException as error:
+            self.failure = error
+            return False
 
     def phase_start(self, phase_name: str, parent_phase: str | None, num_steps: int) -> None:
-        self.phases[phase_name] = num_steps
-        self.progress(phase_name, 0, num_steps)
+        self.steps[phase_name] = num_steps
+        self._tell(phase_name, 0)
 
     def step_complete(self, phase_name: str, step: int) -> bool:
-        return self.progress(phase_name, min(step + 1, self.phases[phase_name]), self.phases[phase_name]) is not False
+        return self._tell(phase_name, min(step + 1, self.steps[phase_name]))
 
     def phase_finish(self, phase_name: str) -> None:
-        steps = self.phases.pop(phase_name)
-        self.progress(phase_name, steps, steps)
+        self._tell(phase_name, self.steps[phase_name])

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._camshaft import (Builder, BuilderFlag, ILogger, Logger, OnnxParser, Runtime, slim_bytes, slim_file)
+from ._build import parsed
+from ._camshaft import Builder, BuilderFlag, ILogger, Logger, Runtime, slim_bytes, slim_file
 from ._inputs import random_inputs
 from .inference import infer
 
@@ -64,11 +65,7 @@ def _shape_of(tensor, shapes):
 def _engine(model, shapes):
     logger = Logger(Logger.ERROR)
     builder = Builder(logger)
-    network = builder.create_network()
-    parser = OnnxParser(network, logger)
-    read = parser.parse if isinstance(model, bytes) else parser.parse_from_file
-    if not read(model if isinstance(model, bytes) else os.fspath(model)):
-        raise ValueError("\n".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
+    network = parsed(model, builder, logger)
     config = builder.create_builder_config()
     config.builder_optimization_level = 0
     config.clear_flag(BuilderFlag.TF32)

@@ -1,6 +1,8 @@
 """camshaft build: flags from typed settings, the engine, its summary."""
 
 import json
+import os
+import signal
 
 import numpy
 import pytest
@@ -8,7 +10,7 @@ from command import as_json, on_terminal, refusal, succeed
 from small_models import perceptron
 
 import camshaft as trt
-from camshaft.cli import settings
+from camshaft.cli import build as build_command, settings
 from camshaft.cli.main import make_parser
 from camshaft.config import BuildConfig, InferenceConfig
 
@@ -105,3 +107,16 @@ def test_progress_is_drawn_on_a_terminal(folder):
 def test_stripped_engines_are_written_without_being_loaded(folder):
     result = json.loads(succeed("build", "m.onnx", "--shapes", "x:2x4", "--strip-weights", "--json", cwd=folder))
     assert "layers" not in result and (folder / "m.engine").exists()
+
+
+def test_interrupted_builds_end_and_leave_nothing(folder, monkeypatch):
+    original = build_command.Watch.__call__
+
+    def pressing(self, *phase):
+        os.kill(os.getpid(), signal.SIGINT)
+        return original(self, *phase)
+
+    monkeypatch.setattr(build_command.Watch, "__call__", pressing)
+    before = signal.getsignal(signal.SIGINT)
+    assert refusal("build", "m.onnx", "--shapes", "x:2x4", status=130, cwd=folder) == "camshaft: interrupted"
+    assert signal.getsignal(signal.SIGINT) == before and not (folder / "m.engine").exists()

@@ -269,6 +269,9 @@ def test_progress_is_told_and_stops_builds(model):
     with pytest.raises(trt.Error):
         trt.build(model, shapes={"x": (2, 4)}, progress=lambda *_: False,
                   logger=trt.Logger(trt.Logger.INTERNAL_ERROR))
+    with pytest.raises(ZeroDivisionError):
+        trt.build(model, shapes={"x": (2, 4)}, progress=lambda *_: 1 // 0,
+                  logger=trt.Logger(trt.Logger.INTERNAL_ERROR))
 
 
 def test_models_that_cannot_be_read_say_why(tmp_path):

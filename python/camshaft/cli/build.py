@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import signal
 import time
 from typing import Any
 
@@ -23,19 +24,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, BuildConfig, "settings (docs/configuration.md)")
 
 
-class PhaseTimer:
-    """Draws progress and remembers how long each phase took."""
+class Watch:
+    """Draws a build's progress, remembers how long each phase took, and ends it where Ctrl-C is pressed."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.started: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
+        self.is_interrupted = False
 
-    def __call__(self, phase: str, done: int, total: int) -> None:
+    def __enter__(self) -> Watch:
+        # A KeyboardInterrupt inside a callback would be the library's, which cannot raise it.
+        self.handler = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def _interrupt(self, *_: Any) -> None:
+        self.is_interrupted = True
+
+    def __exit__(self, *_: Any) -> None:
+        signal.signal(signal.SIGINT, self.handler)
+        if self.is_interrupted:
+            raise KeyboardInterrupt from None
+
+    def __call__(self, phase: str, done: int, total: int) -> bool:
         now = time.perf_counter()
         self.started.setdefault(phase, now)
         self.seconds[phase] = now - self.started[phase]
         self.progress(phase, done, total)
+        return not self.is_interrupted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     begin = time.perf_counter()
     with Progress() as progress:
         log = logger(NAME, progress, arguments.verbose)
-        timer = PhaseTimer(progress)
-        build(arguments.model, output, config=config, progress=timer, logger=log)
+        with Watch(progress) as watch:
+            build(arguments.model, output, config=config, progress=watch, logger=log)
     result: dict[str, Any] = {"engine": output, "bytes": output.stat().st_size,
-                              "seconds": time.perf_counter() - begin, "phases": timer.seconds}
+                              "seconds": time.perf_counter() - begin, "phases": watch.seconds}
     if config.strip_weights or config.compute_capability or config.serialized_plugins:
         # For another machine perhaps, or not to be loaded as it is.
         show(arguments, result, lambda: _head(result))

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        print("\ncamshaft: interrupted", file=sys.stderr)
+        print("camshaft: interrupted", file=sys.stderr)
         return 130
     except EXPECTED as error:
         print(f"camshaft {wanted}: {sentence(error)}", file=sys.stderr)

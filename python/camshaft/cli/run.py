@@ -76,6 +76,7 @@ def _built(arguments: argparse.Namespace, config: Any, log: Any, progress: Progr
     from .. import Builder, build
     from .._build import load_plugins, parsed
     from ..config import BuildConfig
+    from .build import Watch
 
     given = {key: getattr(arguments, key) for key in ("precision", "device") if getattr(arguments, key)}
     settings = BuildConfig.of(arguments.build_config, **given)
@@ -87,7 +88,8 @@ def _built(arguments: argparse.Namespace, config: Any, log: Any, progress: Progr
     if not settings.all_profiles:
         settings = settings.with_settings({"shapes": {
             name: _shape(name, shape, samples, config.shapes) for name, _, shape in inputs}})
-    return build(arguments.target, config=settings, progress=progress, logger=log), samples
+    with Watch(progress) as watch:
+        return build(arguments.target, config=settings, progress=watch, logger=log), samples
 
 
 def _shape(name: str, shape: tuple[int, ...], samples: list[Any], wanted: dict[str, Any]) -> Any:
