@@ -27,7 +27,7 @@ ALLOWED = {
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner", "runtime"],
     "calibration": ["support", "ir", "ops", "plan", "compiler", "runtime", "backend/launch.h", "backend/device.h"],
     "quantize": ["support", "ir", "onnx", "plan/plan.h", "compiler", "calibration"],
-    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/forwarding_device.h"],
+    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/findings.h", "backend/forwarding_device.h"],
 }
 PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "plan/plan.h": ["support"],
@@ -35,10 +35,11 @@ PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "backend/device.h": ["support", "backend/launch.h"],
     "backend/forwarding_device.h": ["backend/device.h"],
     "backend/compiled_code.h": ["support"],
+    "backend/findings.h": ["support"],
     "backend/target.h": ["support"],
 }
 # The definitions of scalar operations are plain C++ that run halves share with the IR.
-RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/compiled_code.h", "backend/target.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
+RUN_HALF = ["support", "plan/plan.h", "backend/launch.h", "backend/device.h", "backend/findings.h", "backend/compiled_code.h", "backend/target.h", "ir/scalar_ops.def", "ir/scalar_math.h"]
 ONLY_IN_TESTS = re.compile(r"^testing/|_test\.cpp$|/kernel_harness\.h$|/test_support\.h$|/test_plugins\.h$|/test_library\.cpp$")  # may include what they like
 NAMES_BUILD_TIME = re.compile(r"\b(Node|Expr|Verdict|Prepared|BuildContext|KernelList)\b")
 

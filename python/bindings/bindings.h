@@ -39,6 +39,7 @@ void bindInference(nb::module_& m);
 void bindParser(nb::module_& m);
 void bindPlugins(nb::module_& m);
 void bindRefit(nb::module_& m);
+void bindMachine(nb::module_& m);
 void bindSlim(nb::module_& m);
 void bindQuantize(nb::module_& m);
 void bindOlderStyle();  // adds to classes that are bound

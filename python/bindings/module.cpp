@@ -143,6 +143,7 @@ NB_MODULE(_camshaft, m) {
   bindParser(m);
   bindPlugins(m);
   bindRefit(m);
+  bindMachine(m);
   bindSlim(m);
   bindQuantize(m);
   bindOlderStyle();

@@ -1,9 +1,11 @@
 // The backends, in order of preference. A new one is a line in each half.
 #include "backends/backends.h"
 
+#include "backend/findings.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/load_library.h"
 #include "backends/reference/reference.h"
+#include "support/code_file.h"
 #include "support/error.h"
 
 namespace camshaft {
@@ -29,6 +31,13 @@ std::string whyBackendIsMissing(std::string_view name) {
 const RuntimeKernel* findRuntimeKernel(std::string_view kernel) {
   const RuntimeBackend* backend = findRuntimeBackend(kernel);
   return backend ? backend->find(kernel) : nullptr;
+}
+
+std::vector<Finding> findings(std::string_view backend) {
+  if (backend == "cpu") return cpu::findings();
+  if (const cuda::CudaLibrary* library = cuda::loadedLibrary()) return library->findings();
+  const char* const file[] = {cuda::kLibraryFile};
+  return {{"CUDA backend", {}, fileOfLoaded(file), cuda::whyNotLoaded()}};
 }
 
 std::string whyUnusable(std::string_view device) {

@@ -1,6 +1,5 @@
 #include "tuner/process_runner.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "support/code_file.h"
 #include "support/error.h"
 #include "tuner/child_process.h"
 
@@ -16,25 +16,6 @@ namespace camshaft {
 namespace {
 
 constexpr std::chrono::milliseconds kStartLimit{60'000}, kLoadLimit{120'000};
-
-std::string fileOf(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
-}
-
-// What CAMSHAFT_TRIALS names; else beside the library or program this code is in, or where the two
-// lie in an installation. Throws Error(kIo) with the reason when there is none.
-std::string findProgram() {
-  if (const char* chosen = std::getenv("CAMSHAFT_TRIALS"); chosen && *chosen) {
-    if (std::string_view(chosen) == "none") fail(ErrorKind::kIo, "CAMSHAFT_TRIALS says so");
-    return chosen;
-  }
-  const std::string own = fileOf(reinterpret_cast<const void*>(&makeProcessRunner));
-  const std::string folder = own.substr(0, own.rfind('/') + 1);
-  for (const char* place : {"camshaft-trials", "../bin/camshaft-trials"})
-    if (const std::string path = folder + place; access(path.c_str(), X_OK) == 0) return path;
-  fail(ErrorKind::kIo, "camshaft-trials was not found beside ", own);
-}
 
 std::string textIn(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -76,7 +57,7 @@ class ProcessRunner : public TrialRunner {
   void start() override {
     if (isLocal_ || child_) return;
     try {
-      const std::string program = options_.program.empty() ? findProgram() : options_.program;
+      const std::string program = options_.program.empty() ? findTrialsProgram() : options_.program;
       const RuntimeBackend* backend = findRuntimeBackend(kGpu);
       CAMSHAFT_CHECK(backend, "kernels of a device are tried without one");
       child_ = std::make_unique<ChildProcess>(program,
@@ -197,6 +178,18 @@ class ProcessRunner : public TrialRunner {
 };
 
 }  // namespace
+
+std::string findTrialsProgram() {
+  if (const char* chosen = std::getenv("CAMSHAFT_TRIALS"); chosen && *chosen) {
+    if (std::string_view(chosen) == "none") fail(ErrorKind::kIo, "CAMSHAFT_TRIALS says so");
+    return chosen;
+  }
+  const std::string own = fileOf(&makeProcessRunner);
+  for (const char* place : {"camshaft-trials", "../bin/camshaft-trials"})
+    if (const std::string path = folderOf(own) + place; access(path.c_str(), X_OK) == 0)
+      return path;
+  fail(ErrorKind::kIo, "camshaft-trials was not found beside ", own);
+}
 
 std::unique_ptr<TrialRunner> makeProcessRunner(ProcessRunnerOptions options,
                                                std::unique_ptr<TrialRunner> local) {

@@ -4,6 +4,7 @@
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/findings.h"
 #include "backends/cuda/runtime/launchers.h"
 #include "backends/cuda/services.h"
 #include "support/version.h"
@@ -49,7 +50,7 @@ const RuntimeBackend kBackend{
 
 EmulatedBackend::EmulatedBackend() {
   static EmulatedServices services;
-  static const cuda::CudaLibrary kLibrary{kVersion, &kBackend, &services};
+  static const cuda::CudaLibrary kLibrary{kVersion, &kBackend, &services, cuda::findDevices};
   driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 7);
   driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 5);
   cuda::replaceDriver(&driver_.table());

@@ -8,24 +8,14 @@
 #include <span>
 
 #include "backends/cuda/services.h"
+#include "support/code_file.h"
 #include "support/error.h"
 #include "support/version.h"
 
 namespace camshaft::cuda {
 namespace {
 
-constexpr char kFileName[] = "libcamshaft_cuda.so";
-
 std::atomic<const CudaLibrary*> replaced{nullptr};
-
-// Beside the library or program this code is in, or where it lies in a build tree.
-std::string folderOfThisCode() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&loadedLibrary), &info) || !info.dli_fname) return "";
-  const std::string path = info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
 
 struct Loaded {
   const CudaLibrary* library = nullptr;
@@ -51,8 +41,10 @@ Loaded load() {
       return {nullptr, str("the CUDA backend that CAMSHAFT_CUDA_LIBRARY names does not load (",
                            reason, "); correct the variable or unset it")};
   } else {
-    const std::string folder = folderOfThisCode();
-    const std::string places[] = {folder + kFileName, folder + "../lib/" + kFileName, kFileName};
+    // Beside the library or program this code is in, or where it lies in a build tree.
+    const std::string folder = folderOf(fileOf(&loadedLibrary));
+    const std::string places[] = {folder + kLibraryFile, folder + "../lib/" + kLibraryFile,
+                                  kLibraryFile};
     handle = openFirst(places, reason);
   }
   if (!handle)
@@ -62,7 +54,7 @@ Loaded load() {
   const auto entry = reinterpret_cast<const CudaLibrary* (*)()>(dlsym(handle, kLibraryEntry));
   const CudaLibrary* library = entry ? entry() : nullptr;
   if (!library || std::strcmp(library->version, kVersion) != 0)
-    return {nullptr, str(kFileName, " is of another version of Camshaft than this (", kVersion,
+    return {nullptr, str(kLibraryFile, " is of another version of Camshaft than this (", kVersion,
                          "); install both from one build")};
   return {library, {}};
 }

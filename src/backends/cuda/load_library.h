@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace camshaft {
 struct RuntimeBackend;
-}
+struct Finding;
+}  // namespace camshaft
 
 namespace camshaft::cuda {
 
@@ -16,7 +18,9 @@ struct CudaLibrary {
   const char* version;
   const RuntimeBackend* backend;
   Services* services;
+  std::vector<Finding> (*findings)();
 };
+inline constexpr char kLibraryFile[] = "libcamshaft_cuda.so";
 inline constexpr char kLibraryEntry[] = "camshaftCudaLibrary";  // const CudaLibrary* ()
 
 // Null when it is not here; whyNotLoaded() then says why.

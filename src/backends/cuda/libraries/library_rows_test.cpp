@@ -87,7 +87,7 @@ class LibraryRows : public testing::Test {
 
   const std::string target_ = freshName();
   OnePlan services_;
-  const CudaLibrary library_{kVersion, nullptr, &services_};
+  const CudaLibrary library_{kVersion, nullptr, &services_, nullptr};
   Graph graph_;
 };
 

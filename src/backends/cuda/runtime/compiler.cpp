@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "backends/cuda/runtime/libraries/shared_library.h"
+#include "support/code_file.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -16,6 +17,7 @@ namespace camshaft::cuda {
 namespace {
 
 struct Nvrtc {
+  decltype(&::nvrtcVersion) version;
   decltype(&nvrtcCreateProgram) create;
   decltype(&nvrtcDestroyProgram) destroy;
   decltype(&nvrtcCompileProgram) compile;
@@ -28,10 +30,10 @@ struct Nvrtc {
 };
 
 Nvrtc open() {
-  const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   const SharedLibrary library("CUDA's run-time compiler",
-                              "the CUDA toolkit or the package nvidia-cuda-nvrtc", names);
+                              "the CUDA toolkit or the package nvidia-cuda-nvrtc", kNvrtcNames);
   Nvrtc nvrtc;
+  library.find(nvrtc.version, "nvrtcVersion");
   library.find(nvrtc.create, "nvrtcCreateProgram");
   library.find(nvrtc.destroy, "nvrtcDestroyProgram");
   library.find(nvrtc.compile, "nvrtcCompileProgram");
@@ -108,5 +110,13 @@ std::vector<CompiledCode> compileAll(std::span<const std::string> sources,
   if (failure) std::rethrow_exception(failure);
   return compiled;
 }
+
+std::string nvrtcVersion() {
+  int major = 0, minor = 0;
+  nvrtc().version(&major, &minor);
+  return str(major, ".", minor);
+}
+
+std::string nvrtcPath() { return fileOf(nvrtc().version); }
 
 }  // namespace camshaft::cuda

@@ -16,4 +16,10 @@ namespace camshaft::cuda {
 std::vector<CompiledCode> compileAll(std::span<const std::string> sources,
                                      const BuildTarget& target);
 
+inline constexpr const char* kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+
+// The compiler that is used, opened if it was not yet; both throw where it is not here.
+std::string nvrtcVersion();  // "13.0"
+std::string nvrtcPath();
+
 }  // namespace camshaft::cuda

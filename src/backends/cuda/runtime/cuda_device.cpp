@@ -172,6 +172,14 @@ double CudaDevice::millisecondsBetween(const void* begin, const void* end) {
   return milliseconds;
 }
 
+std::string describeGpu(int ordinal) {
+  CUdevice device = 0;
+  check(driver().cuDeviceGet(&device, ordinal), str("open GPU ", ordinal));
+  size_t bytes = 0;
+  check(driver().cuDeviceTotalMem(&bytes, device), "ask the GPU for its memory");
+  return str(describeTarget(device).name, ", ", bytes >> 20, " MiB");
+}
+
 CudaDevice& currentDevice() {
   // Never destroyed: contexts outlive us, and threads may run while the process ends.
   static auto& mutex = *new std::mutex;

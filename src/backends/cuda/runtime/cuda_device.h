@@ -45,6 +45,9 @@ class CudaDevice : public Device {
   bool reachesHostMemory_ = false;
 };
 
+// The GPU of that number, as engines name it, and its memory: nothing is started on it.
+std::string describeGpu(int ordinal);
+
 // The calling thread's device: that of its current context, else the first.
 CudaDevice& currentDevice();
 

@@ -14,7 +14,7 @@ constexpr int kOldestDriver = 12080;  // the newest of the functions below
 std::atomic<const Driver*> replaced{nullptr};
 
 Driver open() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(kDriverNames[0], RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail(ErrorKind::kUnsupported,
          "no CUDA driver was found (libcuda.so.1 does not load); install NVIDIA's driver, or build "

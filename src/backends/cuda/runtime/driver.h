@@ -37,6 +37,8 @@ struct Driver {
 #undef CAMSHAFT_MEMBER
 };
 
+inline constexpr const char* kDriverNames[] = {"libcuda.so.1"};
+
 // Throws Error saying what is missing when there is no driver, or one too old.
 const Driver& driver();
 // For tests: this one instead of the machine's; null: the machine's again.

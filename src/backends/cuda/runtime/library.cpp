@@ -2,6 +2,7 @@
 #include "backends/cuda/load_library.h"
 #include "backends/cuda/runtime/compiler.h"
 #include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/findings.h"
 #include "backends/cuda/runtime/launchers.h"
 #include "backends/cuda/runtime/libraries/libraries.h"
 #include "support/error.h"
@@ -69,6 +70,6 @@ extern "C" __attribute__((visibility("default"))) const camshaft::cuda::CudaLibr
 camshaftCudaLibrary() {
   static camshaft::cuda::LibraryServices services;
   static const camshaft::cuda::CudaLibrary kLibrary{camshaft::kVersion, &camshaft::cuda::kBackend,
-                                                    &services};
+                                                    &services, camshaft::cuda::findings};
   return &kLibrary;
 }

@@ -11,8 +11,7 @@
 namespace camshaft::cuda {
 
 CublasLt::CublasLt() {
-  const char* const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-  const SharedLibrary library("cuBLASLt", "cuBLAS of CUDA 13 (nvidia-cublas)", names);
+  const SharedLibrary library("cuBLASLt", "cuBLAS of CUDA 13 (nvidia-cublas)", kCublasLtNames);
   library.find(getVersion, "cublasLtGetVersion");
   library.find(statusString, "cublasLtGetStatusString");
   library.find(create, "cublasLtCreate");

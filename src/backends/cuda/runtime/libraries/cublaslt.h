@@ -7,6 +7,8 @@
 
 namespace camshaft::cuda {
 
+inline constexpr const char* kCublasLtNames[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
+
 struct CublasLt {
   decltype(cublasLtGetVersion)* getVersion;
   decltype(cublasLtGetStatusString)* statusString;

@@ -24,8 +24,7 @@ HandlePool& pool() {
 }  // namespace
 
 Cudnn::Cudnn() {
-  const char* const names[] = {"libcudnn.so.9"};
-  const SharedLibrary library("cuDNN 9", "cuDNN for CUDA 13 (nvidia-cudnn-cu13)", names);
+  const SharedLibrary library("cuDNN 9", "cuDNN for CUDA 13 (nvidia-cudnn-cu13)", kCudnnNames);
   library.find(getVersion, "cudnnGetVersion");
   library.find(errorString, "cudnnGetErrorString");
   library.find(lastErrorString, "cudnnGetLastErrorString");

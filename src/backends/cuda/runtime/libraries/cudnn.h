@@ -7,6 +7,8 @@
 
 namespace camshaft::cuda {
 
+inline constexpr const char* kCudnnNames[] = {"libcudnn.so.9"};
+
 struct Cudnn {
   decltype(cudnnGetVersion)* getVersion;
   decltype(cudnnGetErrorString)* errorString;

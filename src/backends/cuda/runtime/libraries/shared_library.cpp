@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "support/code_file.h"
 #include "support/error.h"
 
 namespace camshaft::cuda {
@@ -25,15 +26,15 @@ std::vector<fs::path> foldersFromEnvironment() {
   return folders;
 }
 
-// Beside this library when it lies in a Python environment: site-packages/nvidia/*/lib.
+// Of the Python environment that this library lies in, in a folder of its package or one below:
+// site-packages/nvidia/*/lib.
 std::vector<fs::path> foldersOfPythonPackages() {
   std::vector<fs::path> folders;
-  Dl_info self;
-  if (dladdr(reinterpret_cast<const void*>(&foldersOfPythonPackages), &self) == 0) return folders;
-  const fs::path packages = fs::path(self.dli_fname).parent_path().parent_path() / "nvidia";
+  const fs::path package = fs::path(fileOf(&foldersOfPythonPackages)).parent_path();
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(packages, ignored))
-    folders.push_back(entry.path() / "lib");
+  for (const fs::path& packages : {package.parent_path(), package.parent_path().parent_path()})
+    for (const auto& entry : fs::directory_iterator(packages / "nvidia", ignored))
+      folders.push_back(entry.path() / "lib");
   return folders;
 }
 
