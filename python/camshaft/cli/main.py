@@ -27,6 +27,7 @@ SUBCOMMANDS = (
     "inspect",
     "slim",
     "quantize",
+    "doctor",
     "completion",
 )
 EXPECTED = (Error, OSError, ValueError, TypeError, ImportError)
