@@ -1,4 +1,4 @@
-"""Camshaft beside its peers: build, load and run times, memory and accuracy.
+"""Camshaft beside its peers over many models, as `camshaft compare` measures one.
 
     python benchmarks/compare.py [MODEL...] [--peers camshaft onnxruntime ...] [--threads 2 ...]
 
@@ -24,14 +24,16 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import roofline  # noqa: E402
 from models import inputs  # noqa: E402
-from peers import INT8, PEERS, Camshaft, quantised  # noqa: E402
+
+from camshaft.compare import PEERS, Job, compare  # noqa: E402
+from camshaft.compare.peers import Camshaft  # noqa: E402
+from camshaft.compare.report import COLUMNS, row, summarise  # noqa: E402
 
 DEFAULT = ("resnet50-dynamo20-static", "bert_base-dynamo20-static",
            "mobilenet_v3_large-dynamo20-static", "efficientnet_b0-dynamo20-static",
            "convnext_tiny-dynamo20-static", "vit_b_16-dynamo20-static", "swin_t-dynamo20-static",
            "gpt2-dynamo20-static")
-BASELINE = "onnxruntime"  # errors and ratios are against this peer
-COLUMNS = ("model", "peer", "latency", f"vs {BASELINE}", "build", "load", "file", "memory", "error")
+CPU_PEERS = [name for name, peer in PEERS.items() if not peer.on_gpu and not name.startswith("pytorch")]
 
 
 def find(name):
@@ -55,97 +57,59 @@ def feeds_for(path, dims):
         raise SystemExit(f"{path.name} has a dimension {name}: add --dims {name}=SIZE") from None
 
 
-def measure(what, peer, model, folder, threads, options):
-    """The JSON of one process, or the reason it gave none."""
-    if peer.endswith(INT8) and what != "quantise":
-        model = quantised(folder)
-    command = [sys.executable, ROOT / "benchmarks" / "measure.py", what, peer, model, folder,
-               str(threads), str(options.seconds)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 0:
-        return json.loads(done.stdout.splitlines()[-1])
-    lines = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()
-    return {"failure": lines[-1]}
+def started(program, *arguments):
+    """The last line that a program of this folder prints; raises RuntimeError with its reason."""
+    done = subprocess.run([sys.executable, ROOT / "benchmarks" / program, *map(str, arguments)],
+                          capture_output=True, text=True)
+    if done.returncode:
+        lines = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()
+        raise RuntimeError(lines[-1])
+    return done.stdout.splitlines()[-1] if done.stdout else ""
 
 
-def compare(model, threads, options):
+def measure(model, threads, options):
     """{peer: figures} for one model."""
-    with tempfile.TemporaryDirectory() as folder:
-        numpy.savez(pathlib.Path(folder) / "feeds.npz", **feeds_for(model, options.dims))
-
-        def figure(what, peer):
-            return measure(what, peer, model, folder, threads, options)
-
-        figures = dict.fromkeys(options.peers, {})
-        if integer := [peer for peer in options.peers if peer.endswith(INT8)]:
-            figures |= dict.fromkeys(integer, figure("quantise", integer[0]))
-        for peer in options.peers:
-            figures[peer] = figures[peer] or figure("build", peer)
-        working = [peer for peer in options.peers if "failure" not in figures[peer]]
-        for peer in working:
-            figures[peer] |= figure("load", peer) | {"times": []}
-        for _ in range(options.rounds):
-            for peer in working:
-                result = figure("run", peer)
-                figures[peer]["times"] += result.pop("times", [])
-                figures[peer] |= result
-        add_errors(figures, pathlib.Path(folder))
-        for peer in working if options.profile else ():
-            if isinstance(PEERS[peer], Camshaft):
-                figures[peer] |= figure("profile", peer)
-    return figures
-
-
-def add_errors(figures, folder):
-    """The worst relative L2 distance of an output to the baseline's."""
-    if not (folder / f"{BASELINE}.npz").exists():
-        return
-    expected = dict(numpy.load(folder / f"{BASELINE}.npz"))
-    for peer in figures:
-        if (folder / f"{peer}.npz").exists():
-            ours = numpy.load(folder / f"{peer}.npz")
-            figures[peer]["error"] = max(distance(ours[name], value)
-                                         for name, value in expected.items())
-
-
-def distance(ours, theirs):
-    return float(numpy.linalg.norm(ours.astype(float) - theirs) / numpy.linalg.norm(theirs))
-
-
-def row(model, peer, figures, baseline):
-    if "failure" in figures:
-        return [model, peer, f"failed: {figures['failure'][:120]}"] + [""] * (len(COLUMNS) - 3)
-    median = statistics.median(figures["times"])
-    return [model, peer, f"{median * 1e3:.2f} ms", f"{baseline / median:.2f}×" if baseline else "",
-            f"{figures['build']:.2f} s", f"{figures['load'] * 1e3:.0f} ms",
-            f"{figures['size'] / 1e6:.0f} MB", f"{figures['memory'] / 1e6:.0f} MB",
-            f"{figures['error']:.1e}" if "error" in figures else ""]
+    feeds, failed = feeds_for(model, options.dims), {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        job = Job(model, threads, options.seconds)
+        numpy.savez(folder / "feeds.npz", **feeds)
+        if integer := [peer for peer in options.peers if PEERS[peer].is_int8]:
+            try:
+                started("quantise_with_onnxruntime.py", model, folder / "feeds.npz", folder / "int8.onnx")
+                job.int8_model = folder / "int8.onnx"
+            except RuntimeError as error:
+                failed = {peer: {"failure": str(error)} for peer in integer}
+        measured = compare(job, feeds, [peer for peer in options.peers if peer not in failed], options.rounds)
+        for peer in measured if options.profile else ():
+            if isinstance(PEERS[peer], Camshaft) and "failure" not in measured[peer]:
+                measured[peer] |= json.loads(started("layers.py", peer, PEERS[peer].model(job),
+                                                     folder / "feeds.npz", threads))
+    return {peer: failed.get(peer) or measured[peer] for peer in options.peers}
 
 
 def table(results):
-    rows = [list(COLUMNS), ["---"] * 2 + ["---:"] * (len(COLUMNS) - 2)]
+    rows = [["model", *COLUMNS], ["---"] * 2 + ["---:"] * (len(COLUMNS) - 1)]
     for model, figures in results.items():
-        times = figures.get(BASELINE, {}).get("times")
-        baseline = statistics.median(times) if times else None
-        rows += [row(model, peer, figures[peer], baseline) for peer in figures]
+        rows += [[model, *row(peer, own)] for peer, own in summarise(figures).items()]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
 def means(results):
-    """How many times as fast as the baseline each peer is, by geometric mean over the models."""
-    ratios = {}
+    """How many times as fast as the reference each peer is, by geometric mean over the models."""
+    speeds = {}
     for figures in results.values():
-        medians = {peer: statistics.median(its["times"]) for peer, its in figures.items() if its.get("times")}
-        for peer in medians.keys() - {BASELINE} if BASELINE in medians else ():
-            ratios.setdefault(peer, []).append(medians[BASELINE] / medians[peer])
-    return "\n".join(f"{peer}: {statistics.geometric_mean(values):.2f}× {BASELINE} over {len(values)} models"
-                     for peer, values in sorted(ratios.items()))
+        for peer, own in summarise(figures).items():
+            if own.get("speed"):
+                speeds.setdefault(peer, []).append(own["speed"])
+    return "\n".join(f"{peer}: {statistics.geometric_mean(values):.2f} times the reference's speed over "
+                     f"{len(values)} models" for peer, values in sorted(speeds.items()))
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("models", nargs="*", default=DEFAULT)
-    arguments.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
+    arguments.add_argument("--peers", nargs="+", choices=PEERS, default=CPU_PEERS)
     arguments.add_argument("--threads", type=int, nargs="+", default=[2])
     arguments.add_argument("--seconds", type=float, default=2, help="of running, per process")
     arguments.add_argument("--rounds", type=int, default=2, help="processes per peer, in turn")
@@ -167,7 +131,7 @@ def main():
         for path in map(find, options.models):
             label = f"{path.stem}, {threads} threads" if len(options.threads) > 1 else path.stem
             print(f"{label} …", file=sys.stderr, flush=True)
-            results[label] = figures = compare(path, threads, options)
+            results[label] = figures = measure(path, threads, options)
             print(table({label: figures}) + "\n", flush=True)
             for peer, its in figures.items():
                 if "layers" in its:

@@ -45,7 +45,8 @@ def runs(language, code):
 def shell(code):
     # The programs of this build, whatever folder a page says they are in.
     code = re.sub(r"^(build/bin/|\.venv/bin/)", "", code, flags=re.MULTILINE)
-    subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True)
+    command = f'camshaft() {{ "{sys.executable}" -m camshaft "$@"; }}\n'  # of this build too
+    subprocess.run(["bash", "-euo", "pipefail", "-c", command + code], check=True)
 
 
 def cpp(code):

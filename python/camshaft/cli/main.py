@@ -27,6 +27,7 @@ SUBCOMMANDS = (
     "inspect",
     "slim",
     "quantize",
+    "compare",
     "doctor",
     "completion",
 )

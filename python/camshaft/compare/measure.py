@@ -1,0 +1,100 @@
+"""One measurement of one peer, in this process alone; rounds.py starts it and reads its JSON.
+
+    python -m camshaft.compare.measure build|load|run PEER FOLDER
+
+FOLDER holds job.json and feeds.npz, and receives the peer's artefact and its outputs. The last line
+printed is the result, or {"failure": why there is none}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pathlib
+import sys
+import time
+from typing import Any
+
+import numpy
+
+from .peers import PEERS, Job, Peer, Run, artefact_of
+
+WARM_UP = 0.3  # of the measured time
+FEWEST_RUNS = 5
+
+
+def timed(function: Any, *arguments: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = function(*arguments)
+    return result, time.perf_counter() - start
+
+
+def run_for(run: Run, feeds: dict, seconds: float) -> list[float]:
+    """Latencies of a few runs or more, for `seconds`, after warming up."""
+    end = time.perf_counter() + seconds * WARM_UP
+    run(feeds)
+    while time.perf_counter() < end:
+        run(feeds)
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < FEWEST_RUNS:
+        times.append(timed(run, feeds)[1])
+    return times
+
+
+def build(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pathlib.Path) -> dict:
+    seconds = timed(peer.build, job, artefact, feeds)[1]
+    result = {"build": seconds, "build_memory": peak_memory(), "version": peer.version()}
+    peer.keep(job, artefact)
+    return result | ({"size": artefact.stat().st_size} if artefact.exists() else {})
+
+
+def load(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pathlib.Path) -> dict:
+    return {"load": timed(peer.load, job, artefact)[1]}
+
+
+def run(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pathlib.Path) -> dict:
+    function = peer.open(job, artefact)
+    times = run_for(function, feeds, job.seconds)
+    memory = peak_memory()
+    numpy.savez(outputs, **function(feeds))
+    return {"times": times, "memory": memory}
+
+
+STEPS = {"build": build, "load": load, "run": run}
+
+
+def peak_memory() -> int:
+    """Bytes. From /proc, since getrusage counts what the parent had before this program began."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def write_job(folder: pathlib.Path, job: Job, feeds: dict) -> None:
+    numpy.savez(folder / "feeds.npz", **feeds)
+    (folder / "job.json").write_text(json.dumps(vars(job), default=str))
+
+
+def read_job(folder: pathlib.Path) -> tuple[Job, dict]:
+    job = Job(**json.loads((folder / "job.json").read_text()))
+    job.model = pathlib.Path(job.model)
+    job.int8_model = pathlib.Path(job.int8_model) if job.int8_model else None
+    with numpy.load(folder / "feeds.npz") as stored:
+        return job, dict(stored)
+
+
+def main(what: str, name: str, folder: str) -> int:
+    place = pathlib.Path(folder)
+    job, feeds = read_job(place)
+    try:
+        importlib.import_module(PEERS[name].package)  # ours is loaded already: nobody's import counts
+        result = STEPS[what](PEERS[name], job, artefact_of(place, name), feeds, place / f"{name}.npz")
+    except Exception as error:  # whatever a runtime raises is that peer's result
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        result = {"failure": lines[0], "details": str(error)}
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
