@@ -16,7 +16,7 @@ from camshaft.compare import PEERS, Job, chosen, feeds_for, rounds
 from camshaft.compare.page import page
 from camshaft.compare.report import document, summarise
 
-QUICK = ("--rounds", 2, "--seconds", 0.01, "--threads", 1)
+QUICK = ("--rounds", 1, "--seconds", 0.01, "--threads", 1)
 NOTHING_MISSING = {"cpu": {"cores": 2}, "cuda": [{"name": "GPU 0", "problem": ""}],
                    "cpu_units": [{"name": "f32 products on matrix units", "problem": ""},
                                  {"name": "bf16 products", "problem": ""}]}
@@ -31,8 +31,8 @@ def model(tmp_path):
 
 def test_rows_file_and_page(model, tmp_path):
     saved, html = tmp_path / "out.json", tmp_path / "out.html"
-    result = as_json("compare", model, "--batch", 3, *QUICK, "--peers", "camshaft-f32", "onnxruntime",
-                     "--save", saved, "--page", html)
+    result = as_json("compare", model, "--batch", 3, *QUICK, "--rounds", 2, "--peers", "camshaft-f32",
+                     "onnxruntime", "--save", saved, "--page", html)
     assert result == json.loads(saved.read_text())
     assert result["shapes"] == {"x": [3, 4]} and result["threads"] == 1 and result["reference"] == "onnxruntime"
     rows = {own["peer"]: own for own in result["peers"]}

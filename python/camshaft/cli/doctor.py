@@ -36,12 +36,13 @@ def _text(report: dict[str, Any]) -> str:
 
 def _check_lines(check: dict[str, str], width: int) -> list[str]:
     """One line says what is there and what for; those below it where, or what is lost and what helps."""
-    use = f", for {check['use']}" if check["use"] else ""
+    use = f"for {check['use']}" if check["use"] else ""
     below = [check["path"]]
     if check["state"] != "ok":
-        below += [f"without it: {check['loss']}" if check["loss"] else "",
+        below += [use, f"without it: {check['loss']}" if check["loss"] else "",
                   f"→ {check['remedy']}" if check["remedy"] else ""]
-    return [f"{MARKS[check['state']]} {check['name']:<{width}}  {check['found']}{use}",
+    return [f"{MARKS[check['state']]} {check['name']:<{width}}  {check['found']}"
+            + (f", {use}" if use and check["state"] == "ok" else ""),
             *(" " * (width + 4) + line for line in below if line)]
 
 
