@@ -22,7 +22,6 @@
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
-#include "passes/precision_rules.h"
 #include "passes/quantisation.h"
 
 namespace camshaft {
@@ -179,8 +178,7 @@ class QuantisedLowering {
 // Whether a backend that unpacks weights in its products has one for this node.
 bool hasPackedProduct(const Node& node) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
-  const DataType type = node.input(0)->dataType();
-  return attrs.blockSize % (32 / attrs.bits) == 0 && (type == DataType::kF32 || is16Bit(type)) &&
+  return hasPackedProduct(attrs.bits, attrs.blockSize, node.input(0)->dataType()) &&
          node.input(0)->shape().back().isConstant() && isKnown(node.input(1)) &&
          isKnown(node.input(2)) && (!node.input(3) || isKnown(node.input(3)));
 }

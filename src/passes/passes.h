@@ -21,6 +21,7 @@ bool lowerPrecision(Graph& graph, const PassOptions& options);
 bool lowerQuantised(Graph& graph, const PassOptions& options);
 bool mergeCommon(Graph& graph, const PassOptions& options);
 bool mergeSiblingMatMuls(Graph& graph, const PassOptions& options);
+bool packBlockWeights(Graph& graph, const PassOptions& options);
 bool quantiseProducts(Graph& graph, const PassOptions& options);
 bool recogniseAttention(Graph& graph, const PassOptions& options);
 bool recogniseGelu(Graph& graph, const PassOptions& options);

@@ -16,6 +16,7 @@ static constexpr Pass kPipeline[] = {
     {"lower_quantised", lowerQuantised},        // quantised products as floating-point work, for backends without them
     {"sink_dequantisation", sinkDequantisation},  // pools, reshapes, concatenations of bytes stay in bytes
     {"fuse_qdq", fuseQdq},                      // products of dequantised bytes become products of integers, for the others
+    {"pack_block_weights", packBlockWeights},   // weights dequantised in blocks stay packed
     {"fold_constants", foldConstants},          // constant nodes run now; shape arithmetic becomes dimensions
     {"simplify_bodies", simplifyBodies},        // branches and loops take less from outside
     {"remove_identities", removeIdentities},    // nodes that change nothing, reshapes of reshapes

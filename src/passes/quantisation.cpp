@@ -7,6 +7,7 @@
 #include "ops/gemm.h"
 #include "ops/gemm_int8.h"
 #include "ops/pointwise.h"
+#include "passes/precision_rules.h"
 
 namespace camshaft {
 
@@ -160,6 +161,11 @@ bool hasIntegerProduct(const Node& product) {
   const auto& attrs = product.as<ConvAttrs>();
   return isConvolvedAsBytes(weights, attrs.groups) && !attrs.channelsLast && weights.size() <= 4 &&
          hasFewTerms(numElements(Shape(weights.begin() + 1, weights.end())));
+}
+
+bool hasPackedProduct(int64_t bits, int64_t blockSize, DataType rows) {
+  const bool isWholeWords = blockSize > 0 && blockSize % (32 / bits) == 0;
+  return isWholeWords && (rows == DataType::kF32 || is16Bit(rows));
 }
 
 int64_t weightAxis(const Node& product) {

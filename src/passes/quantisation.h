@@ -63,6 +63,8 @@ inline bool hasFewTerms(const Dim& terms) {
 // Whether backends with products of integers have one for this Conv or MatMul, once its operands
 // are dequantised bytes.
 bool hasIntegerProduct(const Node& product);
+// Whether backends that unpack weights in their products have one for such blocks and rows.
+bool hasPackedProduct(int64_t bits, int64_t blockSize, DataType rows);
 // Dimension of a product's second operand that its columns or channels lie along.
 int64_t weightAxis(const Node& product);
 

@@ -255,8 +255,10 @@ class Planner {
       if (input.nodeInput >= 0) {
         step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput], draft.side));
       } else {
+        // Of one step, each has its own block: other weights may tell them apart.
+        const std::string source = packing.empty() ? "" : str(packing, " ", step.inputs.size());
         step.inputs.push_back({.place = Place::kWeights,
-                               .offset = weights_.add(input.packed, packing),
+                               .offset = weights_.add(input.packed, source),
                                .tensor = describe(input.packedType)});
       }
     }

@@ -194,3 +194,87 @@ def test_weights_of_few_bits_stay_packed(bits):
         numbers = numbers.reshape(columns, depth // block, block).astype(numpy.float32)
         weights = ((numbers - 2 ** (bits - 1)) * scales[..., None]).reshape(columns, depth)
         numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], a @ weights.T, atol=1e-4, rtol=1e-5)
+
+
+INTEGERS = {"int2": (TensorProto.INT2, -2, 4), "uint2": (TensorProto.UINT2, 0, 4), "int4": (TensorProto.INT4, -8, 16),
+            "uint4": (TensorProto.UINT4, 0, 16), "int8": (TensorProto.INT8, -128, 256),
+            "uint8": (TensorProto.UINT8, 0, 256)}
+
+
+def block_model(type_, integers, weights, zeros, scales, block, form):
+    """DequantizeLinear in blocks along K before a product, in the forms that quantisers write."""
+    kind = TensorProto.FLOAT if type_ == "float32" else TensorProto.FLOAT16
+    depth, columns = weights.shape
+    nodes, axis = [], 0 if form in ("matmul", "cast") else 1
+    if axis == 1:
+        weights, scales, zeros = weights.T, scales.T, None if zeros is None else zeros.T
+    if form == "rows":  # a row for each block
+        weights, scales = weights.reshape(-1, block), scales.reshape(-1, 1)
+        zeros = None if zeros is None else zeros.reshape(-1, 1)
+    tensors = [helper.make_tensor("w", integers, weights.shape, weights.ravel()),
+               numpy_helper.from_array(numpy.ascontiguousarray(scales), "s")]
+    if zeros is not None:
+        tensors.append(helper.make_tensor("z", integers, zeros.shape, zeros.ravel()))
+    nodes.append(helper.make_node("DequantizeLinear", ["w", "s"] + ["z"] * (zeros is not None), ["b"], axis=axis,
+                                  block_size=block))
+    if form == "rows":
+        tensors.append(numpy_helper.from_array(numpy.array([columns, depth]), "shape"))
+        nodes.append(helper.make_node("Reshape", ["b", "shape"], ["joined"]))
+    if form == "cast":
+        nodes.append(helper.make_node("Cast", ["b"], ["wide"], to=kind))
+    b = {"rows": "joined", "cast": "wide"}.get(form, "b")
+    if form == "gemm":
+        nodes.append(helper.make_node("Gemm", ["a", b], ["y"], transB=1))
+    else:
+        if axis == 1:
+            nodes.append(helper.make_node("Transpose", [b], ["turned"], perm=[1, 0]))
+        nodes.append(helper.make_node("MatMul", ["a", "turned" if axis == 1 else b], ["y"]))
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "blocks", [value("a", kind, [3, depth])], [value("y", kind, [3, columns])], tensors)
+    opset = 25 if integers in (TensorProto.INT2, TensorProto.UINT2) else 21
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10).SerializeToString()
+
+
+@pytest.mark.parametrize(("form", "type_", "integers"),
+                         [("gemm", "float32", "uint4"), ("transpose", "float16", "int4"), ("rows", "float32", "int4"),
+                          ("cast", "float16", "uint4"), *(("matmul", "float32", integers) for integers in INTEGERS)])
+@pytest.mark.parametrize("has_zeros", [False, True])
+def test_weights_dequantised_in_blocks_stay_packed(form, type_, integers, has_zeros):
+    """As ModelOpt and ONNX Runtime write them."""
+    columns, depth, block = 512, 512 if form == "rows" else 528, 32
+    blocks = -(-depth // block)
+    element, least, count = INTEGERS[integers]
+    numbers = random.integers(least, least + count, (depth, columns))
+    zeros = random.integers(least, least + count, (blocks, columns)) if has_zeros else None
+    scales = (random.uniform(0.5, 1, (blocks, columns)) / count / 8).astype("float32" if form == "cast" else type_)
+    centred = numbers - (zeros.repeat(block, 0)[:depth] if has_zeros else 0)
+    weights = centred * scales.repeat(block, 0)[:depth].astype(numpy.float64)
+    a = floats(3, depth).astype(type_)
+    engine = build(block_model(type_, element, numbers, zeros, scales, block, form), [{"a": a.shape}])
+    assert len(bytes(engine.serialize())) < columns * depth * 2
+    numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], a.astype(numpy.float64) @ weights,
+                                  atol=1e-4 if type_ == "float32" else 2e-2, rtol=1e-4 if type_ == "float32" else 1e-2)
+
+
+def test_blocks_of_onnx_runtimes_quantiser_stay_packed():
+    pytest.importorskip("onnx_ir", reason="ONNX Runtime's quantiser of a few bits needs onnx_ir")
+    from onnxruntime.quantization import matmul_nbits_quantizer as quantiser
+    weights = floats(256, 384)
+    model = onnx.load_from_string(model_of(helper.make_node("MatMul", ["a", "w"], ["y"]),
+                                           [("a", TensorProto.FLOAT, ["m", 256])],
+                                           [("y", TensorProto.FLOAT, ["m", 384])], {"w": weights}))
+    model.opset_import[0].version = 21
+    model.ir_version = 10
+    for is_symmetric in (True, False):
+        quantised = quantiser.MatMulNBitsQuantizer(model, block_size=64, is_symmetric=is_symmetric,
+                                                   quant_format=quantization.QuantFormat.QDQ)
+        quantised.process()
+        data = quantised.model.model.SerializeToString()
+        assert b"DequantizeLinear" in data
+        a = floats(5, 256)
+        engine = build(data, [{"a": a.shape}])
+        assert len(bytes(engine.serialize())) < weights.size * 2
+        plainly = onnxruntime.SessionOptions()  # else it rounds activations to bytes
+        plainly.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        wanted = onnxruntime.InferenceSession(data, plainly).run(None, {"a": a})[0]
+        numpy.testing.assert_allclose(trt.infer(engine, {"a": a})["y"], wanted, atol=1e-4, rtol=1e-4)
