@@ -319,7 +319,6 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   void castBorders(Graph& copy) const;
   void storeBorders(Graph& copy) const;  // network_build.cpp
   nvinfer1::TensorFormat formatOf(const Value* value) const;
-  std::map<std::string, std::string> cachesUpdated() const;  // outputs and inputs, by name
   void observeMarked(Graph& copy) const;
   const std::vector<LayerCore*>& listing() const;
   std::string uniqueLayerName(const std::string& base);

@@ -15,7 +15,6 @@ Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
     for (ShapeProfile& profile : options.profiles)
       storeProfile(profile, *graph_.inputs[i], formatOf(graph_.inputs[i]));
-  options.aliases = cachesUpdated();
   Plan plan = refit ? compileRefittable(graph, std::move(options), *refit)
                     : compile(std::move(graph), std::move(options));
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
@@ -44,20 +43,6 @@ bool Network::hasQuantization() const {
            layer->type == nvinfer1::LayerType::kDEQUANTIZE ||
            layer->type == nvinfer1::LayerType::kDYNAMIC_QUANTIZE;
   });
-}
-
-// A cache that comes from the caller and goes back to it, updated.
-std::map<std::string, std::string> Network::cachesUpdated() const {
-  std::map<std::string, std::string> caches;
-  for (const auto& layer : layers_) {
-    if (layer->type != nvinfer1::LayerType::kKVCACHE_UPDATE) continue;
-    const Value *cache = layer->inputs[0]->value(), *updated = layer->outputs[0]->value();
-    if (!cache || !updated || std::ranges::find(graph_.inputs, cache) == graph_.inputs.end())
-      continue;
-    for (const Graph::Output& output : graph_.outputs)
-      if (output.value == updated) caches.emplace(output.name, cache->name);
-  }
-  return caches;
 }
 
 nvinfer1::TensorFormat Network::formatOf(const Value* value) const {

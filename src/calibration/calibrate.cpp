@@ -34,7 +34,6 @@ CompileOptions plainly(CompileOptions options) {
   options.precisionRequests = PrecisionRequests::kIgnore;
   options.optimizationLevel = 0;
   options.profiles.resize(std::min<size_t>(options.profiles.size(), 1));
-  options.aliases.clear();
   options.observeUnfused = options.sideBySide = false;
   options.timeLayers = options.keepsChoices = options.failsOnUnknownTimes = false;
   options.timings = nullptr;

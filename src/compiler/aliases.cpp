@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/rewrite.h"
+#include "ops/index.h"
+
 namespace camshaft {
 namespace {
 
@@ -38,13 +41,16 @@ bool isReadLast(const ProfilePlan& profile, int32_t input, int32_t output) {
 
 }  // namespace
 
-void askForAliases(const std::map<std::string, std::string>& aliases, Plan& plan) {
-  for (IoTensor& output : plan.outputs) {
-    const auto alias = aliases.find(output.name);
-    if (alias == aliases.end()) continue;
-    const auto input = std::ranges::find(plan.inputs, alias->second, &IoTensor::name);
-    if (input != plan.inputs.end() && input->tensor == output.tensor && !input->isOnHost)
-      output.aliasedInput = static_cast<int32_t>(input - plan.inputs.begin());
+void offerAliases(const Graph& graph, Plan& plan) {
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    const Node* writer = producerOf(storageOf(graph.outputs[i].value), &ops::ScatterND);
+    if (!writer || !writer->as<ScatterNDAttrs>().replacesData) continue;
+    const auto cache = std::ranges::find(graph.inputs, storageOf(writer->input(0)));
+    if (cache == graph.inputs.end()) continue;
+    const auto index = static_cast<int32_t>(cache - graph.inputs.begin());
+    const IoTensor& input = plan.inputs[index];
+    if (input.tensor == plan.outputs[i].tensor && !input.isOnHost)
+      plan.outputs[i].aliasedInput = index;
   }
 }
 
@@ -61,10 +67,10 @@ std::vector<int32_t> overwrittenInputs(const Graph& graph, std::span<const Chose
 void keepAliases(const std::vector<int32_t>& overwritten, const ProfilePlan& profile,
                  std::vector<IoTensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    int32_t& asked = outputs[i].aliasedInput;
-    if (asked >= 0 &&
-        (overwritten[i] != asked || !isReadLast(profile, asked, static_cast<int32_t>(i))))
-      asked = -1;
+    int32_t& offered = outputs[i].aliasedInput;
+    if (offered >= 0 &&
+        (overwritten[i] != offered || !isReadLast(profile, offered, static_cast<int32_t>(i))))
+      offered = -1;
   }
 }
 

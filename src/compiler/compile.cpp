@@ -102,7 +102,7 @@ Plan compile(Graph graph, CompileOptions options) {
   plan.inputs = describeInputs(graph, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(graph);
   describeValues(graph, plan.inputs);
-  askForAliases(options.aliases, plan);
+  offerAliases(graph, plan);
 
   choose.target = targetOf(backend, options);
   plan.builtFor = choose.target.name;

@@ -56,7 +56,6 @@ struct CompileOptions : TuneOptions {
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
   std::set<std::string, std::less<>> disabledPasses;
   BuildProgress* progress = nullptr;
-  std::map<std::string, std::string> aliases;  // outputs that are inputs changed, if they can be
   bool observeUnfused = false;  // tensors of the network that are stored anyway are observed
   GraphDump dump;               // is shown the graph as it came and after each pass
 };

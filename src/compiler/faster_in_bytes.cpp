@@ -58,7 +58,6 @@ class ByteTrials {
     opt_ = resolveProfile(graph, first, guessed).optValue(graph);
     options_.profiles.clear();
     options_.ranges.clear();
-    options_.aliases.clear();
     options_.observeUnfused = false;
     options_.progress = nullptr;
     options_.dump = nullptr;

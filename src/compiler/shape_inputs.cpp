@@ -87,7 +87,9 @@ void bindShapeInputs(Graph& graph, const std::vector<ShapeProfile>& profiles) {
     }
     changed = true;
   }
-  if (changed) graph.inferAllTypes();
+  if (!changed) return;
+  settleBounds(graph);
+  graph.inferAllTypes();
 }
 
 }  // namespace camshaft

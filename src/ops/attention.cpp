@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ops/rules.h"
 #include "ops/walk.h"
@@ -69,8 +70,23 @@ void requireOperands(const Node& node) {
   }
 }
 
+// The cache holds what is read of it.
+void requireKeys(const Node& node) {
+  AttentionAttrs attrs = node.as<AttentionAttrs>();
+  if (attrs.keys.empty()) return;
+  if (attrs.keys.size() != 1)
+    fail(ErrorKind::kInvalidModel, describe(node), " needs one number of keys, not ",
+         attrs.keys.size());
+  const Dim count = std::exchange(attrs.keys, {})[0];
+  const AttentionGeometry whole = attentionGeometry(
+      attrs, node.inputs[0]->shape(), node.inputs[1]->shape(), node.inputs[2]->shape());
+  requireAtLeast(node, whole.k.length, "keys", count);
+  requireAtLeast(node, whole.v.length, "values", count);
+}
+
 std::vector<TensorType> inferAttention(const Node& node) {
   requireOperands(node);
+  requireKeys(node);
   const auto [q, k, v, out] = attentionGeometry(node);
   const HeadsView* views[] = {&q, &k, &v};
   for (int i = 0; i < 3; ++i)
@@ -180,8 +196,10 @@ class Scores {
 };
 
 void evaluateAttention(const Evaluation& evaluation) {
+  AttentionAttrs attrs = evaluation.node.as<AttentionAttrs>();
+  for (Dim& keys : attrs.keys) keys = evaluation.resolve(keys);
   const AttentionGeometry geometry =
-      attentionGeometry(evaluation.node.as<AttentionAttrs>(), makeShape(evaluation.inputs[0].dims),
+      attentionGeometry(attrs, makeShape(evaluation.inputs[0].dims),
                         makeShape(evaluation.inputs[1].dims), makeShape(evaluation.inputs[2].dims));
   const Scores scores(evaluation, geometry);
   const std::vector<double> v = readReals(evaluation.inputs[2]);
@@ -211,6 +229,7 @@ AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q,
                              .k = view(k, 1, attrs.kvHeads, attrs.size),
                              .v = view(v, 2, attrs.kvHeads, attrs.valueSize),
                              .out = {}};
+  if (!attrs.keys.empty()) geometry.k.length = geometry.v.length = attrs.keys[0];
   const HeadsView& queries = geometry.q;
   const Dim &valueSize = geometry.v.size, width = queries.heads * valueSize;
   geometry.out = {.batch = queries.batch,

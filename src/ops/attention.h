@@ -15,6 +15,9 @@ namespace camshaft {
 // leave them: the heads of one token stand side by side from column offsets[operand] on, so that q,
 // k and v may be parts of one tensor. The result is tokens too, [batch, length, heads * valueSize].
 // Operands of rank 4 (a cache of keys) stay as above.
+//
+// With `keys` given, only so many keys and values are there, from the first on, as in a cache that
+// is longer than what it holds; kLength is their number then.
 struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   double scale = 1;
   bool causal = false;
@@ -24,6 +27,7 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   int64_t heads = 0, kvHeads = 0;   // 0: all operands have rank 4
   int64_t size = 0, valueSize = 0;  // of a head of q and k, of v, where they are tokens
   std::vector<int64_t> offsets;     // first columns of q, k and v; empty: 0
+  Shape keys;                       // one number; empty: all
   bool readsTokens() const { return heads > 0; }
   void fields(AttrVisitor& visit) override {
     visit("scale", scale);
@@ -36,6 +40,7 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
     visit("size", size);
     visit("value_size", valueSize);
     visit("offsets", offsets);
+    visit("keys", keys);
   }
 };
 

@@ -30,6 +30,17 @@ TEST(Attention, RefusesWhatDoesNotFit) {
       HasSubstr("has a mask of shape [5, 5] that does not broadcast to [1, 8, 5, 7]"));
 }
 
+TEST(Attention, ReadsAsManyKeysAsThereAre) {
+  constexpr char kOperands[] = "%x: f32[1, 8, 5, 64], %a: f32[1, 8, 7, 64], %b: f32[1, 8, 9, 32]";
+  EXPECT_EQ(typeOf("n", str(kOperands, ", %c: f32[5, n]"),
+                   "%y = Attention(%x, %a, %b, %c) {keys = [n]} return %y"),
+            "f32[1, 8, 5, 32]");
+  EXPECT_THAT(refusalOf(kOperands, "%y = Attention(%x, %a, %b) {keys = [8]} return %y"),
+              HasSubstr("has 7 keys where it needs at least 8"));
+  EXPECT_THAT(refusalOf(kOperands, "%y = Attention(%x, %a, %b) {keys = [6, 7]} return %y"),
+              HasSubstr("needs one number of keys, not 2"));
+}
+
 TEST(Attention, InfersTokens) {
   EXPECT_EQ(typeOf("b, s", "%x: f16[b, s, 2304], %c: f32[1, 1, s]",
                    "%y = Attention(%x, %x, %x, %c) {heads = 12, kv_heads = 12, size = 64, "

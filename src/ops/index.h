@@ -49,13 +49,16 @@ struct ScatterElementsAttrs : AttrsOf<ScatterElementsAttrs> {
   }
 };
 
-// ScatterND(data, indices, updates)
+// ScatterND(data, indices, updates). A result that takes the place of the data, as that of a cache,
+// may be asked to lie where a caller's input lies.
 struct ScatterNDAttrs : AttrsOf<ScatterNDAttrs> {
   ScatterReduction reduction = ScatterReduction::kNone;
   bool skipsOutside = false;
+  bool replacesData = false;
   void fields(AttrVisitor& visit) override {
     visit("reduction", reduction, kScatterReductions);
     visit("skips_outside", skipsOutside);
+    visit("replaces_data", replacesData);
   }
 };
 

@@ -73,6 +73,41 @@ void substituteSymbols(Graph& graph, const SymbolReplacement& replace) {
   for (Node* node : graph.nodeList()) substituteSymbols(graph, node, replace);
 }
 
+static Dim settled(const Dim& dim, const SymbolRange& range) {
+  Dim sum = dim.constantPart();
+  for (const Dim::Term& term : dim.terms()) {
+    Dim product = term.coefficient;
+    for (const Dim::AtomPtr& atom : term.atoms) {
+      using Kind = DimAtom::Kind;
+      if (atom->kind == Kind::kSymbol) {
+        product *= Dim::symbol(atom->key);
+        continue;
+      }
+      const Dim a = settled(atom->a, range), b = settled(atom->b, range);
+      const bool isExtreme = atom->kind == Kind::kMin || atom->kind == Kind::kMax;
+      if (isExtreme && rangeOf(a - b, range).min >= 0)
+        product *= atom->kind == Kind::kMax ? a : b;
+      else if (isExtreme && rangeOf(b - a, range).min >= 0)
+        product *= atom->kind == Kind::kMax ? b : a;
+      else if (isExtreme)
+        product *= atom->kind == Kind::kMax ? max(a, b) : min(a, b);
+      else
+        product *= atom->kind == Kind::kFloorDiv ? floorDiv(a, b) : broadcast(a, b);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+void settleBounds(Graph& graph) {
+  const SymbolRange range = graph.symbolRange();
+  DimVisitor settle([&](Dim& dim) {
+    if (!dim.isConstant()) dim = settled(dim, range);
+  });
+  for (Node* node : graph.nodeList())
+    if (node->op != &ops::BindDims) node->attrs->fields(settle);
+}
+
 Node* addCopy(Graph& graph, const Node& node, const std::vector<Value*>& inputs) {
   for (const std::string& symbol : symbolsOf(node)) graph.symbols.try_emplace(symbol);
   const std::vector<Value*> own(inputs.begin(), inputs.begin() + node.ownInputs());

@@ -19,6 +19,10 @@ void substituteSymbols(Graph& graph, Node* node, const SymbolReplacement& replac
 // Replaces symbols in every attribute and graph input, then infers all types again.
 void substituteSymbols(Graph& graph, const SymbolReplacement& replace);
 
+// Minima and maxima that the ranges of symbols decide become one of their operands, in every
+// attribute; types are to be inferred again.
+void settleBounds(Graph& graph);
+
 // The node once more, named "node", in a graph of its own that gets its symbols.
 Node* addCopy(Graph& graph, const Node& node, const std::vector<Value*>& inputs);
 

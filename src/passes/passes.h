@@ -6,6 +6,7 @@
 namespace camshaft {
 
 bool chooseLayouts(Graph& graph, const PassOptions& options);
+bool foldAttentionSlices(Graph& graph, const PassOptions& options);
 bool foldAttentionTransposes(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);

@@ -37,6 +37,7 @@ static constexpr Pass kPipeline[] = {
     {"merge_common", mergeCommon},                           // the same mask for every layer
     {"merge_sibling_matmuls", mergeSiblingMatMuls},          // QKV: products of one input with several weights
     {"fold_attention_transposes", foldAttentionTransposes},  // attention reads packed QKV where products leave it
+    {"fold_attention_slices", foldAttentionSlices},          // and keys and values in the caches they are cut out of
     {"remove_identities", removeIdentities},                 // reshapes of reshapes around it
     {"unflatten_matmuls", unflattenMatMuls},                 // products that these stood behind
 

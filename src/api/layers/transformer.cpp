@@ -105,6 +105,7 @@ std::vector<Value*> KVCacheUpdateParams::emit(Emission& at) const {
   }
   ScatterNDAttrs attrs;
   attrs.skipsOutside = true;
+  attrs.replacesData = true;
   return {at.add(&ops::ScatterND, {cache, at.concat(std::move(coordinates), 3), update},
                  std::move(attrs))};
 }

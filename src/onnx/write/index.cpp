@@ -69,6 +69,7 @@ std::string printScatterElements(GraphWriter& writer, const Node& node) {
 
 std::string printScatterND(GraphWriter& writer, const Node& node) {
   const ScatterReduction reduction = node.as<ScatterNDAttrs>().reduction;
+  if (node.as<ScatterNDAttrs>().skipsOutside) return "ONNX has no ScatterND that skips places";
   if (writer.opset() < firstOpsetOf(reduction)) return kTooOld;
   if (!isWide(node, 1)) return kNarrow;
   Attributes made;

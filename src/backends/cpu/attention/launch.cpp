@@ -58,11 +58,18 @@ Heads headsFirst(const TensorArg& arg, bool transposed) {
           .tokenStride = arg.dims[3]};
 }
 
-Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
+// All that lies there.
+Heads wholeOperandOf(const Params& params, const LaunchArgs& args, int i) {
   const TensorArg& arg = args.inputs[i];
   if (arg.rank == 4) return headsFirst(arg, i == 1 && params.transposedKeys);
   return tokens(arg, i == 0 ? params.heads : params.kvHeads,
                 i == 2 ? params.valueSize : params.size, params.offsets[i]);
+}
+
+Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
+  Heads heads = wholeOperandOf(params, args, i);
+  if (i > 0 && params.countsKeys) heads.length = args.dims[0];
+  return heads;
 }
 
 // Queries are rows [batch][key head][head of the group][query]: those that share a key head are
@@ -255,6 +262,10 @@ bool fits(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const Params*>(state);
   for (int i = 0; i < 3; ++i)
     if (!fitsHeads(args.inputs[i], params, i)) return false;
+  for (int i = 1; i < 3 && params.countsKeys; ++i)
+    if (args.dims.size() != 1 || args.dims[0] < 0 ||
+        args.dims[0] > wholeOperandOf(params, args, i).length)
+      return false;
   const Heads q = operandOf(params, args, 0), k = operandOf(params, args, 1),
               v = operandOf(params, args, 2);
   const TensorArg& out = args.outputs[0];

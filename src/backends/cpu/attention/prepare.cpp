@@ -46,6 +46,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
                             HeadProducts::workspaceFloats({kType, keyLength, size, valueSize}) *
                             static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
+  prepared.dimArgs = attrs.keys;
   ByteWriter writer;
   Params params{.scale = static_cast<float>(attrs.scale),
                 .softcap = static_cast<float>(attrs.softcap),
@@ -53,6 +54,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
                 .alignEnd = attrs.alignEnd,
                 .transposedKeys = attrs.transposedKeys,
                 .hasMask = hasMask,
+                .countsKeys = !attrs.keys.empty(),
                 .heads = attrs.heads,
                 .kvHeads = attrs.kvHeads,
                 .size = attrs.size,

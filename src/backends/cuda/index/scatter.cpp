@@ -86,7 +86,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
                      ", ", width, ">;\n  const Tile tile{", kernel.size(problem.rows), ", ",
                      kernel.size(problem.columns), ", ", kernel.size(problem.tuples), "};\n");
   if (isReplacing)
-    kernel.body += "  tile.replace(x0, x2, rowOf, store);\n";
+    kernel.body +=
+        str("  tile.replace(x0, x2, ", node.epilogue ? "false" : "x0 == y", ", rowOf, store);\n");
   else
     kernel.body += str("  tile.combine(x0, x2, rowOf, [](auto a, auto b) { return op::",
                        kFunctions[static_cast<int>(reduction)], "(a, b); }, store);\n");

@@ -62,10 +62,11 @@ struct ScatterTile {
     }
   }
 
-  // The last update of a row wins, as if they were made in order.
+  // The last update of a row wins, as if they were made in order. In place, other rows are left
+  // alone.
   template <class T, class RowOf, class Store>
-  __device__ __forceinline__ void replace(const T* data, const T* updates, RowOf rowOf,
-                                          Store store) const {
+  __device__ __forceinline__ void replace(const T* data, const T* updates, bool isInPlace,
+                                          RowOf rowOf, Store store) const {
     __shared__ Index winners[kRows];
     for (int i = threadIdx.x; i < kRows; i += kThreads) winners[i] = -1;
     __syncthreads();
@@ -76,6 +77,7 @@ struct ScatterTile {
     __syncthreads();
     visit([&](int row, int column, Index first) {
       const Index winner = winners[row];
+      if (winner < 0 && isInPlace) return;
       const T* from = winner < 0 ? data + first : updates + winner * columns + column0() + column;
       const auto moved = loadVector<kWidth>(from);
       store(first, moved.v);

@@ -5,6 +5,7 @@
 #include "onnx/ops/microsoft/attention.h"
 #include "onnx/ops/range.h"
 #include "onnx/ops/rotary.h"
+#include "onnx/ops/tensor_scatter.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
@@ -31,7 +32,8 @@ class GroupQueryAttention {
   NodeImport& node_;
   int64_t heads_ = 0, kvHeads_ = 0;
   Value *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;  // [batch, length, heads, size]
-  Dim batch_, length_, keys_;                         // keys_: of the cache after this step
+  Dim batch_, length_;
+  Dim keys_, room_;          // what the cache holds after this step, and what it has room for
   Value* before_ = nullptr;  // i64 [batch, 1]: tokens cached before this step
 };
 
@@ -77,7 +79,8 @@ void GroupQueryAttention::placeTokens() {
   before_ = node_.binary(ScalarOp::kMax, first, 0.0);
   const Value* past = node_.hasInput(3) ? node_.input(3, 4) : nullptr;
   const bool hasPast = past && !past->shape()[2].isConstant(0);
-  keys_ = hasPast ? atLeast(node_.inputSizes(), node_.dims(6).at(0), past->shape()[2]) : length_;
+  keys_ = hasPast ? node_.dims(6).at(0) : length_;
+  room_ = hasPast ? atLeast(node_.inputSizes(), keys_, past->shape()[2]) : length_;
 }
 
 Value* GroupQueryAttention::rotated(Value* x) const {
@@ -95,29 +98,18 @@ Value* GroupQueryAttention::rotated(Value* x) const {
   return rotate(node_, x, angles(7), angles(8), node_.flag("rotary_interleaved"));
 }
 
-// Key t of a sample is the cache's until `before`, then the step's own.
+// The cache has room for this step's keys already, or grows by them.
 Value* GroupQueryAttention::cached(Value* past, Value* fresh) const {
   fresh = node_.transpose(fresh, {0, 2, 1, 3});
   if (!past || past->shape()[2].isConstant(0)) return fresh;
-  const Dim pastLength = past->shape()[2], size = past->shape()[3];
-  Value* all = node_.concat({past, fresh}, 2);
-  const Dim total = all->shape()[2], rows = batch_ * kvHeads_;
-
-  Formula formula;  // where key t stands in `all`
-  const Term t = formula.input(0, DataType::kI64), before = formula.input(1, DataType::kI64),
-             length = formula.input(2, DataType::kI64), start = formula.input(3, DataType::kI64);
-  const Term own = where(t < before + length, t - before + start, t);
-  const Term result = smaller(where(t < before, t, own), start + length - 1.0);
-  Value* index = node_.pointwise({counting(node_, DataType::kI64, keys_), before_,
-                                  sizeTensor(node_, length_), sizeTensor(node_, pastLength)},
-                                 formula.take(result));
-  index = node_.expand(node_.reshape(index, {batch_, 1, keys_, 1}), {batch_, kvHeads_, keys_, 1});
-  GatherNDAttrs gather;
-  gather.batchDims = 1;
-  Value* picked = node_.add(
-      &ops::GatherND,
-      {node_.reshape(all, {rows, total, size}), node_.reshape(index, {rows, keys_, 1})}, gather);
-  return node_.reshape(picked, {batch_, kvHeads_, keys_, size});
+  const Dim missing = room_ - past->shape()[2];
+  if (!missing.isConstant(0)) {
+    PadAttrs pad;
+    pad.begin = {0, 0, 0, 0};
+    pad.end = {0, 0, missing, 0};
+    past = node_.add(&ops::Pad, {past}, std::move(pad));
+  }
+  return writeRows(node_, past, fresh, {.axis = 2, .first = before_, .skipsOutside = true});
 }
 
 // Which keys a query sees: up to its own, at most a window's, or all of the sample's.
@@ -176,6 +168,8 @@ void GroupQueryAttention::run() {
   Value* v = cached(node_.hasInput(4) ? node_.input(4, 4) : nullptr, v_);
   node_.setOutput(1, k);
   node_.setOutput(2, v);
+  k = node_.slice(k, 2, 0, keys_);
+  v = node_.slice(v, 2, 0, keys_);
   Value* seen = mask();
   AttentionAttrs attrs;
   attrs.softcap = node_.number("softcap", 0);

@@ -1,0 +1,142 @@
+"""Caches of keys and values: updated in place where past and present are one buffer, and right where they are two."""
+
+import numpy
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+import camshaft as trt
+
+random = numpy.random.default_rng(5)
+HEADS, SIZE, ROOM = 4, 16, 37
+
+
+def floats(*shape):
+    return random.standard_normal(shape, numpy.float32)
+
+
+def group_query_attention(kv_heads):
+    """Attention over a cache of ROOM tokens, as ONNX Runtime's model builder writes it."""
+    value, width = helper.make_tensor_value_info, kv_heads * SIZE
+    cache = ["b", kv_heads, "past", SIZE]
+    node = helper.make_node(
+        "GroupQueryAttention", ["q", "k", "v", "past_key", "past_value", "last", "total"],
+        ["y", "present_key", "present_value"], domain="com.microsoft", num_heads=HEADS, kv_num_heads=kv_heads)
+    grown = ["b", kv_heads, "room", SIZE]
+    graph = helper.make_graph(
+        [node], "attention",
+        [value("q", TensorProto.FLOAT, ["b", "n", HEADS * SIZE]), value("k", TensorProto.FLOAT, ["b", "n", width]),
+         value("v", TensorProto.FLOAT, ["b", "n", width]), value("past_key", TensorProto.FLOAT, cache),
+         value("past_value", TensorProto.FLOAT, cache), value("last", TensorProto.INT32, ["b"]),
+         value("total", TensorProto.INT32, [])],
+        [value("y", TensorProto.FLOAT, ["b", "n", HEADS * SIZE]), value("present_key", TensorProto.FLOAT, grown),
+         value("present_value", TensorProto.FLOAT, grown)])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def build(model, batch, kv_heads, room):
+    logger = trt.Logger(trt.Logger.ERROR)
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    parser = trt.OnnxParser(network, logger)
+    assert parser.parse(model)
+    config = builder.create_builder_config()
+    config.default_device_type = trt.DeviceType.CPU
+    profile = builder.create_optimization_profile()
+    for name, width in (("q", HEADS * SIZE), ("k", kv_heads * SIZE), ("v", kv_heads * SIZE)):
+        profile.set_shape(name, (batch, 1, width), (batch, 1, width), (batch, 8, width))
+    for name in ("past_key", "past_value"):
+        profile.set_shape(name, *((batch, kv_heads, size, SIZE) for size in room))
+    profile.set_shape("last", (batch,), (batch,), (batch,))
+    profile.set_shape_input("total", [1], [ROOM], [ROOM])
+    config.add_optimization_profile(profile)
+    return trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+
+
+def run(context, feeds, outputs):
+    for name, array in feeds.items():
+        assert context.set_input_shape(name, array.shape)
+        assert context.set_tensor_address(name, array.ctypes.data)
+    for name, array in outputs.items():
+        assert tuple(context.get_tensor_shape(name)) == array.shape
+        assert context.set_tensor_address(name, array.ctypes.data)
+    assert context.execute_async_v3(0)
+
+
+@pytest.mark.parametrize("kv_heads", [4, 1])
+@pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize(("batch", "lengths"), [(2, (5, 1, 1, 1)), (1, (5, 1, 3, 1, 7, 1))])
+def test_steps_write_their_rows_alone(kv_heads, in_place, batch, lengths):
+    """A prompt, then further tokens, in caches that hold NaN where nothing was written yet."""
+    model = group_query_attention(kv_heads)
+    engine = build(model, batch, kv_heads, (ROOM, ROOM, ROOM))
+    assert engine.get_aliased_input_tensor("present_key") == "past_key"
+    context = engine.create_execution_context()
+    caches = {name: numpy.full((batch, kv_heads, ROOM, SIZE), numpy.nan, numpy.float32) for name in ("key", "value")}
+    kept = {name: numpy.zeros((batch, kv_heads, 0, SIZE), numpy.float32) for name in caches}
+    session = onnxruntime.InferenceSession(model)
+    before = 0
+    for length in lengths:
+        step = {"q": floats(batch, length, HEADS * SIZE), "k": floats(batch, length, kv_heads * SIZE),
+                "v": floats(batch, length, kv_heads * SIZE),
+                "last": numpy.full(batch, before + length - 1, numpy.int32),
+                "total": numpy.array(before + length, numpy.int32)}
+        results = {"y": numpy.full((batch, length, HEADS * SIZE), numpy.nan, numpy.float32)}
+        written = {name: cache if in_place else numpy.full_like(cache, 7) for name, cache in caches.items()}
+        results |= {f"present_{name}": cache for name, cache in written.items()}
+        run(context, step | {f"past_{name}": cache for name, cache in caches.items()}, results)
+        wanted = session.run(None, step | {f"past_{name}": cache for name, cache in kept.items()})
+        kept = dict(zip(kept, wanted[1:], strict=True))
+        before += length
+        numpy.testing.assert_allclose(results["y"], wanted[0], atol=1e-5, rtol=1e-4)
+        for name, cache in written.items():
+            numpy.testing.assert_array_equal(cache[:, :, :before], kept[name])
+            assert numpy.isnan(cache[:, :, before:]).all()
+        caches = written
+
+
+def test_caches_that_grow_are_as_in_onnx_runtime():
+    batch, kv_heads, model = 1, 2, group_query_attention(2)
+    context = build(model, batch, kv_heads, (0, 8, ROOM)).create_execution_context()
+    session, before = onnxruntime.InferenceSession(model), 0
+    kept = {name: numpy.zeros((batch, kv_heads, 0, SIZE), numpy.float32) for name in ("key", "value")}
+    for length in (3, 1, 1, 2):
+        step = {"q": floats(batch, length, HEADS * SIZE), "k": floats(batch, length, kv_heads * SIZE),
+                "v": floats(batch, length, kv_heads * SIZE),
+                "last": numpy.full(batch, before + length - 1, numpy.int32),
+                "total": numpy.array(before + length, numpy.int32)}
+        step |= {f"past_{name}": cache for name, cache in kept.items()}
+        before += length
+        results = {"y": numpy.full((batch, length, HEADS * SIZE), numpy.nan, numpy.float32)}
+        results |= {f"present_{name}": numpy.full((batch, kv_heads, before, SIZE), numpy.nan, numpy.float32)
+                    for name in kept}
+        run(context, step, results)
+        wanted = session.run(None, step)
+        for result, expected in zip(results.values(), wanted, strict=True):
+            numpy.testing.assert_allclose(result, expected, atol=1e-5, rtol=1e-4)
+        kept = {name: results[f"present_{name}"] for name in kept}
+
+
+def test_tensor_scatter_writes_in_place():
+    """Of opset 24, as models with caches of fixed room have it."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("TensorScatter", ["past", "rows", "at"], ["present"], axis=2)], "scatter",
+        [value("past", TensorProto.FLOAT, [2, 3, ROOM, SIZE]), value("rows", TensorProto.FLOAT, [2, 3, 2, SIZE]),
+         value("at", TensorProto.INT64, [2])], [value("present", TensorProto.FLOAT, [2, 3, ROOM, SIZE])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=11).SerializeToString()
+    logger = trt.Logger(trt.Logger.ERROR)
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    assert trt.OnnxParser(network, logger).parse(model)
+    config = builder.create_builder_config()
+    config.default_device_type = trt.DeviceType.CPU
+    engine = trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+    assert engine.get_aliased_input_tensor("present") == "past"
+    cache, rows = floats(2, 3, ROOM, SIZE), floats(2, 3, 2, SIZE)
+    wanted = cache.copy()
+    wanted[0, :, 4:6], wanted[1, :, 35:37] = rows[0], rows[1]
+    run(engine.create_execution_context(), {"past": cache, "rows": rows, "at": numpy.array([4, 35])},
+        {"present": cache})
+    numpy.testing.assert_array_equal(cache, wanted)
