@@ -1,8 +1,9 @@
 """Steps of a Llama-like model with weights of 16, 8 and 4 bits: milliseconds, and bytes of weights a second.
 
-    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 int4:32 int4:128] [--profile]
+    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 int4:32 int4:128] [--copied-caches] [--profile]
 
-A step of one token has 511 cached ones; longer ones have none. The models, of four layers of Llama-3-8B's sizes
+A step of one token has 511 cached ones; longer ones have none. Caches have room for all tokens and are updated in
+place, or, with --copied-caches, read at one address and written at another. The models, of four layers of Llama-3-8B's sizes
 without its vocabulary, are made here with random weights. Bytes of weights a second are given as such, and as a share
 of what a copy within the GPU's memory reaches in the same process.
 """
@@ -43,8 +44,8 @@ def weight_bytes(config):
 
 
 def fix_sizes(model, rows, past):
-    """Gives the symbols of the model's inputs their sizes, and `total` its value."""
-    graph, sizes = model.graph, {"batch": 1, "length": rows, "past": past, "total": past + rows}
+    """Gives the symbols of the model's inputs their sizes, and `total` its value: caches have room for as many."""
+    graph, sizes = model.graph, {"batch": 1, "length": rows, "past": past + rows, "total": past + rows}
     for described in [*graph.input, *graph.output]:
         for dim in described.type.tensor_type.shape.dim:
             if dim.dim_param in sizes:
@@ -78,7 +79,7 @@ def build(config, rows, folder):
 class Step:
     """An engine with its tensors on the GPU."""
 
-    def __init__(self, engine, rows):
+    def __init__(self, engine, rows, copies_caches=False):
         self.engine, self.context, self.tensors = engine, engine.create_execution_context(), {}
         last = (PAST if rows == 1 else 0) + rows - 1
         for i in range(engine.num_io_tensors):
@@ -87,7 +88,9 @@ class Step:
                      trt.DataType.INT32: torch.int32}[engine.get_tensor_dtype(name)]
             elements = max(1, math.prod(self.context.get_tensor_shape(name)))
             self.tensors[name] = torch.full((elements,), last if name == "last" else 1, dtype=dtype, device="cuda")
-            self.context.set_tensor_address(name, self.tensors[name].data_ptr())
+        for name in self.tensors:
+            cache = None if copies_caches else engine.get_aliased_input_tensor(name)
+            self.context.set_tensor_address(name, self.tensors[cache or name].data_ptr())
 
     def run(self):
         if not self.context.execute_async_v3(torch.cuda.current_stream().cuda_stream):
@@ -123,6 +126,7 @@ def main():
     parser.add_argument("--weights", nargs="+", default=["f16", "int4:32", "int4:128"], help="f16, int8:32, int4:128 …")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--copied-caches", action="store_true", help="past and present keys and values lie apart")
     parser.add_argument("--profile", action="store_true", help="list the slowest layers of each engine")
     options = parser.parse_args()
     torch.cuda.set_stream(torch.cuda.Stream())
@@ -135,7 +139,7 @@ def main():
             config = config_of(weights, options.layers)
             with tempfile.TemporaryDirectory() as folder:
                 engine, seconds = build(config, rows, pathlib.Path(folder))
-            step = Step(engine, rows)
+            step = Step(engine, rows, options.copied_caches)
             ms = measure.run_for(step.run, options.seconds, on_gpu=True)["ms"]
             f16_ms = ms if weights == "f16" else f16_ms
             speed = weight_bytes(config) / ms * 1e3
