@@ -1,22 +1,13 @@
-"""What layers compute and move, beside what the machine can.
-
-Operations of products, convolutions and attention, and the bytes of all operands, follow from the
-inspector's JSON and, for the sizes of convolution kernels, from the model. Peaks are measured by
-build/bin/cpu_peaks.
+"""What layers compute and move, which the inspector counts, beside what the machine can, which
+build/bin/cpu_peaks measures.
 """
 
 import json
-import math
 import pathlib
 import subprocess
 
-import onnx
-
 ROOT = pathlib.Path(__file__).parents[1]
 PEAKS = ROOT / "build" / "bin" / "cpu_peaks"
-BYTES = {"FP64": 8, "Int64": 8, "UInt64": 8, "FP32": 4, "Int32": 4, "UInt32": 4, "FP16": 2, "BFloat16": 2,
-         "Int16": 2, "UInt16": 2, "Int4": 0.5, "UInt4": 0.5, "FP4": 0.5}  # others have 1
-CONVOLUTIONS = {"Conv", "ConvInteger", "QLinearConv", "ConvTranspose"}
 
 
 def peaks(threads):
@@ -24,54 +15,6 @@ def peaks(threads):
     if not PEAKS.exists():
         return {}
     return json.loads(subprocess.run([PEAKS, str(threads)], capture_output=True, text=True, check=True).stdout)
-
-
-def patches(path):
-    """{name of a convolution: elements of its kernel for one channel}, by which operations() multiplies."""
-    graph = onnx.load(path, load_external_data=False).graph
-    shapes = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
-    for node in graph.node:  # weights that are dequantised or constants
-        if node.op_type == "Constant" and node.attribute[0].HasField("t"):
-            shapes[node.output[0]] = list(node.attribute[0].t.dims)
-        elif node.op_type in ("DequantizeLinear", "Cast", "Identity") and node.input[0] in shapes:
-            shapes[node.output[0]] = shapes[node.input[0]]
-    sizes = {}
-    for node in graph.node:
-        if node.op_type in CONVOLUTIONS:
-            weights = shapes.get(node.input[3 if node.op_type == "QLinearConv" else 1])
-            sizes |= {node.name: math.prod(weights[1:])} if weights else {}
-    return sizes
-
-
-def count(tensor):
-    return math.prod(tensor["Dimensions"])
-
-
-def operations(layer, patch_sizes):
-    """Multiplications and additions; 0 for what is bound by memory anyway."""
-    inputs, outputs, kind = layer["Inputs"], layer["Outputs"], layer["LayerType"]
-    if kind.startswith("Conv"):  # of integers too
-        # Each result is a sum over its patch; of a transposed one, each input is added to a patch.
-        patch = next((patch_sizes[name] for name in layer["OriginNodes"] if name in patch_sizes), 0)
-        return 2 * count((inputs if kind == "ConvTranspose" else outputs)[0]) * patch
-    if "MatMul" in kind or kind == "Gemm":
-        return 2 * count(outputs[0]) * inputs[0]["Dimensions"][-2 if layer.get("TransposeA") else -1]
-    if kind == "Attention" and len(inputs) >= 3:
-        # Whether heads are apart [batch, heads, length, size] or side by side [batch, length, heads * size].
-        queries, keys = (inputs[i]["Dimensions"][-2] for i in (0, 1))
-        width = count(outputs[0]) // queries  # of all heads' values
-        return 4 * queries * keys * width
-    return 0
-
-
-def bytes_moved(layer):
-    """Of all operands, each once. Of tables only what is looked up."""
-    weights = layer.get("Weights")
-    tensors = layer["Inputs"] + layer["Outputs"]
-    moved = sum(count(tensor) * BYTES.get(tensor["Datatype"], 1) for tensor in tensors)
-    if layer["LayerType"].startswith("Gather"):
-        return moved + sum(count(tensor) * BYTES.get(tensor["Datatype"], 1) for tensor in layer["Outputs"])
-    return moved + (weights["Count"] * BYTES.get(weights["Type"], 1) if weights else 0)
 
 
 def precision(kernel):

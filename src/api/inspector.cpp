@@ -31,10 +31,13 @@ const ProfilePlan& EngineInspector::profile() const {
 Step EngineInspector::shown(Step step) const {
   const std::shared_ptr<const Context> context = shapes_.lock();
   if (!context) return step;
+  const auto fill = [&](Operand& operand) {
+    for (DimRef& dim : operand.tensor.dims)
+      if (const int64_t size = context->sizeOf(dim); size >= 0) dim = {.constant = size};
+  };
   for (std::vector<Operand>* operands : {&step.inputs, &step.outputs})
-    for (Operand& operand : *operands)
-      for (DimRef& dim : operand.tensor.dims)
-        if (const int64_t size = context->sizeOf(dim); size >= 0) dim = {.constant = size};
+    for (Operand& operand : *operands) fill(operand);
+  fill(step.workspace);
   return step;
 }
 

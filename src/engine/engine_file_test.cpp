@@ -259,6 +259,11 @@ TEST(Inspect, JsonSaysHowEveryLayerRuns) {
   EXPECT_EQ(layer["ParameterType"], "MatrixMultiply");
   EXPECT_EQ(layer["Weights"], (nlohmann::json{{"Type", "FP32"}, {"Count", 4}}));
   EXPECT_EQ(layer["Inputs"][0]["Dimensions"], (nlohmann::json{-1, 2}));
+  EXPECT_EQ(layer["Inputs"][0]["Memory"], (nlohmann::json{{"Place", "Input"}, {"Binding", "x"}}));
+  EXPECT_EQ(layer["Workspace"],
+            (nlohmann::json{{"Place", "Arena"}, {"Offset", 64}, {"Bytes", 128}}));
+  EXPECT_EQ(layer["WeightBlocks"][0]["Bytes"], 16);
+  EXPECT_FALSE(layer.contains("Operations")) << "a size is not known";
   EXPECT_EQ(layer["Alternatives"][0]["TimeMs"], 0.5);
   EXPECT_FALSE(layer["Alternatives"][1].contains("TimeMs"));
   EXPECT_EQ(nlohmann::json::parse(layerJson(plan, plan.profiles[0], plan.profiles[0].steps[1])),

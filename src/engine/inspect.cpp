@@ -3,6 +3,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "engine/layer_work.h"
 #include "support/hash.h"
 #include "support/onnx_layer.h"
 #include "support/text.h"
@@ -45,12 +46,6 @@ using Json = nlohmann::ordered_json;
 // Values of ProfilingVerbosity: what an engine tells of its layers.
 constexpr int32_t kNamesOnly = 0, kNothing = 1;
 
-std::vector<int64_t> knownDims(const TensorDesc& tensor) {
-  std::vector<int64_t> dims;
-  for (const DimRef& dim : tensor.dims) dims.push_back(dim.isConstant() ? dim.constant : -1);
-  return dims;
-}
-
 std::string placeText(const Plan& plan, const Operand& operand) {
   switch (operand.place) {
     case Place::kNone:
@@ -83,6 +78,20 @@ std::string operandsText(const Plan& plan, const std::vector<Operand>& operands)
   return join(texts, ", ");
 }
 
+std::string_view placeName(Place place) {
+  constexpr std::string_view kNames[] = {"None",   "Arena",   "Weights",  "Input",
+                                         "Output", "Dynamic", "HostArena"};
+  return kNames[static_cast<size_t>(place)];
+}
+
+// Where an operand lies and how much of that it takes, where its size is known.
+Json memoryJson(const Operand& operand) {
+  Json json{{"Place", placeName(operand.place)}};
+  if (operand.index < 0) json["Offset"] = operand.offset;
+  if (const int64_t bytes = knownBytes(operand.tensor); bytes >= 0) json["Bytes"] = bytes;
+  return json;
+}
+
 // Tensors of the network; what a kernel has of its own is no input to users.
 Json operandsJson(const Plan& plan, const ProfilePlan& profile,
                   const std::vector<Operand>& operands, const std::vector<std::string>& names) {
@@ -97,9 +106,32 @@ Json operandsJson(const Plan& plan, const ProfilePlan& profile,
                     {"Dimensions", knownDims(operand.tensor)},
                     {"Format/Datatype", str("Row major linear ", typeText(operand.tensor.type))},
                     {"Datatype", typeText(operand.tensor.type)},
-                    {"Format", "Row major linear"}});
+                    {"Format", "Row major linear"},
+                    {"Memory", memoryJson(operand)}});
+    if (operand.place == Place::kInput || operand.place == Place::kOutput)
+      list.back()["Memory"]["Binding"] = placeText(plan, operand);
   }
   return list;
+}
+
+Json weightsJson(const Step& step) {
+  Json list = Json::array();
+  for (const Operand& operand : step.inputs) {
+    if (operand.place != Place::kWeights) continue;
+    Json block = memoryJson(operand);
+    block["Datatype"] = typeText(operand.tensor.type);
+    list.push_back(std::move(block));
+  }
+  return list;
+}
+
+// What a layer does, beside its time.
+void addWork(const Step& step, Json& json) {
+  json["WeightBlocks"] = weightsJson(step);
+  if (step.workspace.place != Place::kNone) json["Workspace"] = memoryJson(step.workspace);
+  if (const int64_t bytes = bytesMoved(step); bytes >= 0) json["BytesMoved"] = bytes;
+  if (const double operations = operationsOf(step); operations >= 0)
+    json["Operations"] = operations;
 }
 
 // What TensorRT calls the parameters of such an operator.
@@ -165,6 +197,7 @@ Json stepJson(const Plan& plan, const ProfilePlan& profile, const Step& step) {
             {"Inputs", operandsJson(plan, profile, step.inputs, step.info.inputs)},
             {"Outputs", operandsJson(plan, profile, step.outputs, step.info.outputs)}};
   addAttributes(step, json);
+  addWork(step, json);
   json["TacticName"] = step.kernel;
   json["TacticValue"] = tacticValue(step);
   json["StreamId"] = 0;

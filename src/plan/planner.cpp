@@ -284,6 +284,26 @@ class Planner {
     std::erase_if(info.attributes,
                   [&](const auto& attribute) { return attribute.second.size() > kLongest; });
     if (node.epilogue) info.attributes.emplace_back("epilogue", toString(node.epilogue->expr));
+    describeConstants(node, info);
+  }
+
+  // What kernels pack they pack in shapes of their own; here are those of the network, null for
+  // inputs that only the run knows, and which of what an epilogue reads is constant.
+  static void describeConstants(const Node& node, StepInfo& info) {
+    std::vector<std::string> shapes, constants;
+    const size_t own = node.epilogue ? node.epilogue->firstInput : node.inputs.size();
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Value* input = node.inputs[i];
+      const bool isConstant = input && input->isConstant();
+      if (i >= own)
+        constants.emplace_back(isConstant ? "true" : "false");
+      else
+        shapes.push_back(isConstant ? str("[", join(input->type.shape, ","), "]") : "null");
+    }
+    if (std::any_of(shapes.begin(), shapes.end(), [](const auto& text) { return text != "null"; }))
+      info.attributes.emplace_back("constant_shapes", str("[", join(shapes, ","), "]"));
+    if (!constants.empty())
+      info.attributes.emplace_back("epilogue_constants", str("[", join(constants, ","), "]"));
   }
 
   // Profilers and inspectors know a layer by its name, which nodes of one origin share.
