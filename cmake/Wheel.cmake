@@ -10,7 +10,7 @@ set_target_properties(camshaft_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 set_property(TARGET camshaft PROPERTY VERSION)
 
 install(TARGETS camshaft_python LIBRARY DESTINATION camshaft COMPONENT wheel)
-install(TARGETS ${wheelLibraries} trtexec camshaft_trials
+install(TARGETS ${wheelLibraries} trtexec camshaft_trials cpu_peaks
         RUNTIME DESTINATION camshaft/bin COMPONENT wheel
         LIBRARY DESTINATION camshaft/lib COMPONENT wheel NAMELINK_SKIP)
 install(TARGETS ${CAMSHAFT_STAND_INS}
@@ -22,5 +22,6 @@ if(HIGHWAY_LIBRARY MATCHES "\\.so")
   install(FILES ${highway} RENAME ${soname} DESTINATION camshaft/lib COMPONENT wheel)
 endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/python/camshaft/ DESTINATION camshaft COMPONENT wheel
-        FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "*.html" PATTERN "*.css" PATTERN "*.js"
+        PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION camshaft COMPONENT wheel)

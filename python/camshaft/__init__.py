@@ -46,6 +46,7 @@ from typing import Any as _Any, TYPE_CHECKING as _TYPE_CHECKING  # noqa: E402
 
 if _TYPE_CHECKING:
     from ._build import build as build
+    from ._explore import explore as explore
     from ._quantize import quantize as quantize
     from ._session import Session as Session, TensorInfo as TensorInfo, load as load
     from ._slim import slim as slim
@@ -56,6 +57,7 @@ if _TYPE_CHECKING:
 # programs have plugins.
 _LATER = {
     "build": "._build", "load": "._session", "Session": "._session", "TensorInfo": "._session",
+    "explore": "._explore",
     "infer": ".inference", "nptype": "._types", "quantize": "._quantize", "slim": "._slim", "_array_at": "._types", "_data_type_of": "._types",
     "ISymExpr": ".plugin", "ISymExprs": ".plugin", "KernelLaunchParams": ".plugin", "PluginArgDataType": ".plugin",
     "PluginArgType": ".plugin",

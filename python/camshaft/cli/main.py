@@ -25,6 +25,7 @@ SUBCOMMANDS = (
     "build",
     "run",
     "inspect",
+    "explore",
     "slim",
     "quantize",
     "compare",
