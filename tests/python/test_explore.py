@@ -130,15 +130,25 @@ def test_the_memory_plan_has_no_two_tensors_in_one_place(written):
             assert not together or a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
 
 
-def test_engines_that_tell_less_say_what_to_build_with(folder):
-    path = build(trt.ProfilingVerbosity.LAYER_NAMES_ONLY, folder / "names.engine")
-    trt.explore(path, folder / "names.html")
-    engine = data_of(folder / "names.html")["engines"][0]
+HOSTILE = '</script><script>document.title = "broken"</script> {{script}} & "'
+
+
+@pytest.fixture(scope="module")
+def lesser(folder):
+    """Pages of engines that tell names alone, nothing, and names meant to break out of the page."""
+    trt.explore(build(trt.ProfilingVerbosity.LAYER_NAMES_ONLY, folder / "names.engine"), folder / "names.html")
+    trt.explore(build(trt.ProfilingVerbosity.NONE, folder / "none.engine"), folder / "none.html", time=False)
+    layer = {"Name": HOSTILE, "LayerType": "Softmax", "Inputs": [], "Outputs": []}
+    (folder / "hostile.json").write_text(json.dumps({"Name": HOSTILE, "Layers": [layer]}), encoding="utf-8")
+    trt.explore(folder / "hostile.json", folder / "hostile.html")
+    return folder
+
+
+def test_engines_that_tell_less_say_what_to_build_with(lesser):
+    engine = data_of(lesser / "names.html")["engines"][0]
     assert not engine["detailed"] and all("ms" in layer for layer in engine["layers"])
     assert any("--profilingVerbosity=detailed" in note for note in engine["notes"])
-    path = build(trt.ProfilingVerbosity.NONE, folder / "none.engine")
-    trt.explore(path, folder / "none.html", time=False)
-    assert data_of(folder / "none.html")["engines"][0]["layers"] == []
+    assert data_of(lesser / "none.html")["engines"][0]["layers"] == []
 
 
 def test_the_command_writes_a_page(engine_file, tmp_path):
@@ -150,12 +160,8 @@ def test_the_command_writes_a_page(engine_file, tmp_path):
     assert "this is no engine" in refusal("explore", tmp_path / "no.json")
 
 
-def test_names_cannot_break_out_of_the_page(folder):
-    hostile = '</script><script>document.title = "broken"</script> {{script}} & "'
-    layer = {"Name": hostile, "LayerType": "Softmax", "Inputs": [], "Outputs": []}
-    (folder / "hostile.json").write_text(json.dumps({"Name": hostile, "Layers": [layer]}), encoding="utf-8")
-    trt.explore(folder / "hostile.json", folder / "hostile.html")
-    assert data_of(folder / "hostile.html")["engines"][0]["layers"][0]["name"] == hostile
+def test_names_cannot_break_out_of_the_page(lesser):
+    assert data_of(lesser / "hostile.html")["engines"][0]["layers"][0]["name"] == HOSTILE
 
 
 @pytest.mark.parametrize(("expression", "constants", "expected"), [
@@ -284,11 +290,9 @@ def test_two_engines_in_a_browser(folder, engine_file):
 
 @needs_browser
 @pytest.mark.parametrize("name", ["names", "none", "hostile"])
-def test_engines_that_tell_less_in_a_browser(folder, name):
-    if not (folder / f"{name}.html").exists():
-        pytest.skip("its page is written by another test")
+def test_engines_that_tell_less_in_a_browser(lesser, name):
     with browser.Browser() as page:
-        page.open(folder / f"{name}.html")
+        page.open(lesser / f"{name}.html")
         for tab in "1234":
             page.key(tab)
         assert "broken" not in page.value("document.title").split()

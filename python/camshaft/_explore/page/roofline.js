@@ -42,18 +42,20 @@ function drawGrid(context, axis) {
   for (let power = axis.x0; power <= axis.x1; ++power) {
     const x = Math.round(axis.x(10 ** power)) + 0.5;
     line(context, x, ROOF_PAD.top, x, bottom);
-    context.fillText(power < 0 ? (10 ** power).toFixed(-power) : countText(10 ** power), x, bottom + 17);
+    context.fillText(powerText(power), x, bottom + 17);
   }
   context.fillText("operations per byte moved", ROOF_PAD.left + axis.w / 2, bottom + 38);
   context.textAlign = "right";
   for (let power = axis.y0; power <= axis.y1; ++power) {
     const y = Math.round(axis.y(10 ** power)) + 0.5;
     line(context, ROOF_PAD.left, y, ROOF_PAD.left + axis.w, y);
-    context.fillText(countText(10 ** power), ROOF_PAD.left - 9, y + 4);
+    context.fillText(powerText(power), ROOF_PAD.left - 9, y + 4);
   }
   context.textAlign = "left";
   context.fillText("operations per second", ROOF_PAD.left, 16);
 }
+
+const powerText = (power) => (power < 0 ? (10 ** power).toFixed(-power) : countText(10 ** power).replace(/\.0+/, ""));
 
 function line(context, x1, y1, x2, y2) {
   context.beginPath();
