@@ -29,9 +29,7 @@ TRITON_ENTRY TRITONBACKEND_Initialize(TRITONBACKEND_Backend* /*backend*/) {
 
 TRITON_ENTRY TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* handle) {
   return guarded([&] {
-    auto model = std::make_unique<Model>(handle);
-    check(TRITONBACKEND_ModelSetState(handle, model.get()));
-    static_cast<void>(model.release());  // Triton has it now
+    check(TRITONBACKEND_ModelSetState(handle, std::make_unique<Model>(handle).release()));
   });
 }
 
@@ -50,8 +48,7 @@ TRITON_ENTRY TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* 
     check(TRITONBACKEND_ModelInstanceModel(handle, &of));
     check(TRITONBACKEND_ModelState(of, &model));
     auto instance = std::make_unique<Instance>(handle, *static_cast<Model*>(model));
-    check(TRITONBACKEND_ModelInstanceSetState(handle, instance.get()));
-    static_cast<void>(instance.release());  // likewise
+    check(TRITONBACKEND_ModelInstanceSetState(handle, instance.release()));
   });
 }
 
