@@ -13,6 +13,8 @@ install(TARGETS camshaft camshaft_runtime_lib trtexec camshaft-slim EXPORT Camsh
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS camshaft_trials RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Where programs of ONNX Runtime's take it from.
+install(TARGETS camshaft_onnxruntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET camshaft_cuda_library)  # found beside the others when there is a GPU
   install(TARGETS camshaft_cuda_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -1,6 +1,6 @@
 # What `pip wheel .` packs (pyproject.toml): the package, and inside it lib/ and bin/ as an
 # installation has them, with Highway's library, the only one of other packages that ours need.
-set(wheelLibraries camshaft)
+set(wheelLibraries camshaft camshaft_onnxruntime)
 if(TARGET camshaft_cuda_library)
   list(APPEND wheelLibraries camshaft_cuda_library)
 endif()

@@ -130,6 +130,8 @@ class CAMSHAFT_API IParser {
   // Subgraphs are then the runs of nodes between those that cannot be parsed, which are in none,
   // one after the other in an order that computes everything before its use. Those that are not
   // said to be supported were not tried, as what they read is lost: ask again for a model of them.
+  // Null bytes, Camshaft's own: the model that loadModelProto() has read, with the initializers
+  // that were handed over.
   virtual bool supportsModelV2(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
                                const char* modelPath = nullptr) noexcept = 0;
   virtual int64_t getNbSubgraphs() noexcept = 0;

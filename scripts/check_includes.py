@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom in src/ against the rule of docs/ARCHITECTURE.md.
+"""Checks who includes whom in src/, and what integrations/ include of it, against docs/ARCHITECTURE.md.
 
 Folders see only what is listed for them. Run halves of backends see no IR, but for the reference backend, which
 evaluates nodes.
@@ -29,6 +29,9 @@ ALLOWED = {
     "quantize": ["support", "ir", "onnx", "plan/plan.h", "compiler", "calibration"],
     "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/findings.h", "backend/forwarding_device.h"],
 }
+# Of src/; include/ is for everybody.
+INTEGRATIONS = ROOT.parent / "integrations"
+INTEGRATIONS_ALLOWED = {"onnxruntime": ["support", "onnx/wire"]}
 PLAIN_HEADERS = {  # what needs only support, whatever its folder
     "plan/plan.h": ["support"],
     "backend/launch.h": ["support"],
@@ -91,8 +94,17 @@ def problems_of(file):
             yield f"src/{path}:{number}: a run half must not include {target} of the build half"
 
 
+def problems_of_integration(file):
+    path = file.relative_to(INTEGRATIONS).as_posix()
+    allowed = INTEGRATIONS_ALLOWED.get(path.split("/")[0], [])
+    for number, target in includes(file):
+        if not any(target.startswith(a + "/") for a in allowed):
+            yield f"integrations/{path}:{number}: an integration must not include {target}"
+
+
 def main():
-    problems = [p for file in sorted(ROOT.rglob("*")) if file.suffix in (".h", ".cpp", ".def") for p in problems_of(file)]
+    problems = [p for root, check in ((ROOT, problems_of), (INTEGRATIONS, problems_of_integration))
+                for file in sorted(root.rglob("*")) if file.suffix in (".h", ".cpp", ".def") for p in check(file)]
     print("\n".join(problems) or "includes follow the rule")
     return 1 if problems else 0
 

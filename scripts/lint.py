@@ -27,7 +27,7 @@ LONGEST_LINE = 100
 LONGEST_PYTHON_LINE = 120
 LONGEST_FILE = 500
 # The filter of .clang-tidy, of this tree alone: its path may have such names in it too.
-OWN_HEADERS = rf"^{re.escape(str(ROOT))}/(src|tools|python|tests|examples)/.*\.h$"
+OWN_HEADERS = rf"^{re.escape(str(ROOT))}/(src|tools|python|tests|examples|integrations)/.*\.h$"
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 

@@ -67,14 +67,15 @@ class Parser : public nvonnxparser::IParser {
   bool supportsModelV2(const void* bytes, size_t size, const char* modelPath) noexcept override {
     return reader_.attempt([&] {
       subgraphs_.clear();
-      const auto model = reader_.fromBytes(bytes, size, modelPath);
-      if (!model) return false;
+      const auto read = bytes ? reader_.fromBytes(bytes, size, modelPath) : std::nullopt;
+      if (bytes && !read) return false;
+      const onnx::LoadedModel& model = read ? *read : reader_.loaded("supportsModelV2 of no bytes");
       Graph graph;
       const ModelPlugins plugins = this->plugins();
       std::vector<int> untried;
       std::vector<onnx::ImportProblem> problems =
-          onnx::importModel(*model, graph, {.untried = &untried, .plugins = &plugins});
-      subgraphs_ = onnx::subgraphsOf(*model, problems, untried);
+          onnx::importModel(model, graph, {.untried = &untried, .plugins = &plugins});
+      subgraphs_ = onnx::subgraphsOf(model, problems, untried);
       reader_.report(std::move(problems));
       return getNbErrors() == 0;
     });
