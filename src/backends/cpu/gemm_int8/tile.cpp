@@ -172,16 +172,23 @@ TileScope::~TileScope() {
 namespace {
 
 constexpr Multiplier kI8mm{"i8mm", &kPairs, multiplyWithI8mm};
+constexpr Multiplier kDots{"dots", &kQuads, multiplyWithDots};
 
-bool hasI8mm() {
 #if defined(__aarch64__) && defined(__linux__)
+bool hasI8mm() {
   constexpr unsigned long kHwcap2I8mm = 1ul << 13;
   static const bool available = (getauxval(AT_HWCAP2) & kHwcap2I8mm) != 0;
   return available;
-#else
-  return false;
-#endif
 }
+bool hasDots() {
+  constexpr unsigned long kHwcapAsimdDp = 1ul << 20;
+  static const bool available = (getauxval(AT_HWCAP) & kHwcapAsimdDp) != 0;
+  return available;
+}
+#else
+bool hasI8mm() { return false; }
+bool hasDots() { return false; }
+#endif
 
 }  // namespace
 
@@ -192,10 +199,14 @@ const Layout* layoutOf(Layout::Kind kind) {
 }
 
 const Multiplier& multiplierFor(const Layout& layout, int64_t) {
-  return layout.kind == Layout::Kind::kPairs ? kI8mm : kVectors;
+  if (layout.kind == Layout::Kind::kPairs) return kI8mm;
+  return hasDots() && isaName() == "neon" ? kDots : kVectors;
 }
 std::vector<Multiplier> availableMultipliers() {
-  return hasI8mm() ? std::vector<Multiplier>{kVectors, kI8mm} : std::vector<Multiplier>{kVectors};
+  std::vector<Multiplier> all{kVectors};
+  if (hasDots()) all.push_back(kDots);
+  if (hasI8mm()) all.push_back(kI8mm);
+  return all;
 }
 TileScope::TileScope(const Multiplier&) : active_(false) {}
 TileScope::~TileScope() = default;

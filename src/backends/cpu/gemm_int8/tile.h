@@ -74,5 +74,7 @@ class TileScope {
 void multiplyWithVectors(const Block& block);
 // tile_arm.cpp
 void multiplyWithI8mm(const Block& block);
+// tile_dot_arm.cpp
+void multiplyWithDots(const Block& block);
 
 }  // namespace camshaft::cpu::gemm_int8
