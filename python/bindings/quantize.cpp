@@ -1,52 +1,13 @@
 // Quantisation of ONNX models.
-#include <vector>
-
-#include "CamshaftQuantize.h"
 #include "bindings.h"
 #include "callbacks.h"
+#include "samples.h"
 
 namespace camshaft::python {
 
 using namespace nvinfer1;
 
 namespace {
-
-// Samples as Python holds them: for each a list of arrays, contiguous and in the right types.
-class ListedSamples final : public ICalibrationSamples {
- public:
-  explicit ListedSamples(const nb::list& samples) {
-    for (const nb::handle sample : samples) {
-      auto& inputs = samples_.emplace_back();
-      for (const nb::handle array : nb::cast<nb::list>(sample)) {
-        auto& input = inputs.emplace_back();
-        input.keep = nb::borrow(array);
-        input.data =
-            reinterpret_cast<const void*>(nb::cast<uintptr_t>(array.attr("ctypes").attr("data")));
-        for (const nb::handle size : nb::cast<nb::tuple>(array.attr("shape"))) {
-          if (input.dims.nbDims == Dims::MAX_DIMS)
-            throw nb::value_error("a calibration sample has more dimensions than tensors may have");
-          input.dims.d[input.dims.nbDims++] = nb::cast<int64_t>(size);
-        }
-      }
-    }
-  }
-  int32_t getCount() noexcept override { return static_cast<int32_t>(samples_.size()); }
-  bool getSample(int32_t index, const void** data, Dims* dims) noexcept override {
-    for (const Input& input : samples_[static_cast<size_t>(index)]) {
-      *data++ = input.data;
-      *dims++ = input.dims;
-    }
-    return true;
-  }
-
- private:
-  struct Input {
-    nb::object keep;
-    const void* data = nullptr;
-    Dims dims{};
-  };
-  std::vector<std::vector<Input>> samples_;
-};
 
 class CalledProgress final : public IQuantizerProgress {
  public:

@@ -7,13 +7,13 @@
 #include <span>
 
 #include "calibration/cache.h"
+#include "calibration/plan_runner.h"
 #include "compiler/compile.h"
 
 namespace camshaft {
 
-// Sees one tensor of real numbers that a run has written, as f32.
-using TensorObserver = std::function<void(const std::string& name, std::span<const int64_t> dims,
-                                          std::span<const float> values)>;
+// The options of a build in f32, for the first profile alone, with nothing timed and nobody told.
+CompileOptions plainly(CompileOptions options);
 
 // A network built in f32, with nothing timed, that shows its tensors while it runs: those of real
 // numbers whose names are in `only`, or all of them.
@@ -21,17 +21,16 @@ class ObservedNetwork {
  public:
   ObservedNetwork(Graph graph, CompileOptions options, TensorObserver observer,
                   const std::set<std::string, std::less<>>* only = nullptr);
-  ~ObservedNetwork();
 
-  // Shapes are those of the first profile's opt until others are set, which it must allow.
-  void setInputShape(size_t input, std::span<const int64_t> dims);
-  // An address for each input. Real numbers are f32 there whatever the input's type, all else is as
-  // it is; on a device, data may lie in its memory or on the host.
-  void run(std::span<const void* const> inputs);
+  // As PlanRunner does.
+  void setInputShape(size_t input, std::span<const int64_t> dims) {
+    runner_->setInputShape(input, dims);
+  }
+  void run(std::span<const void* const> inputs) { runner_->run(inputs); }
+  void run(const Samples& samples, int sample) { runner_->run(samples, sample); }
 
  private:
-  class Run;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<PlanRunner> runner_;
 };
 
 // Writes the address of each input's data, in the order of the graph's inputs, and says whether

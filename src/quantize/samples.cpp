@@ -53,14 +53,4 @@ std::unique_ptr<ObservedNetwork> SampleRunner::build(const onnx::LoadedModel& mo
                                            &tensors);
 }
 
-void SampleRunner::run(ObservedNetwork& network, int sample) const {
-  const std::vector<SampleInput> given = samples_.at(sample);
-  std::vector<const void*> data;
-  for (size_t i = 0; i < given.size(); ++i) {
-    network.setInputShape(i, given[i].dims);
-    data.push_back(given[i].data);
-  }
-  network.run(data);
-}
-
 }  // namespace camshaft

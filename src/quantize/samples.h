@@ -12,21 +12,6 @@
 
 namespace camshaft {
 
-struct SampleInput {
-  const void* data = nullptr;  // real numbers as f32, all else as the input has it
-  std::vector<int64_t> dims;
-};
-
-// What the user gives: each sample holds every input of the model, in its order, and may have sizes
-// of its own.
-class Samples {
- public:
-  virtual ~Samples() = default;
-  virtual int count() const = 0;
-  // Valid until the next call.
-  virtual std::vector<SampleInput> at(int index) const = 0;
-};
-
 using TensorNames = std::set<std::string, std::less<>>;
 // Told how far a phase is; false: stop.
 using QuantizeProgress = std::function<bool(const char* phase, int done, int total)>;
@@ -43,7 +28,7 @@ class SampleRunner {
   int count() const { return samples_.count(); }
   std::unique_ptr<ObservedNetwork> build(const onnx::LoadedModel& model, const TensorNames& tensors,
                                          TensorObserver observer) const;
-  void run(ObservedNetwork& network, int sample) const;
+  void run(ObservedNetwork& network, int sample) const { network.run(samples_, sample); }
 
  private:
   const Samples& samples_;
