@@ -26,8 +26,9 @@ ALLOWED = {
     "runtime": ["support", "plan/plan.h", "engine", "backend/launch.h", "backend/device.h"],
     "compiler": ["support", "ir", "ops", "passes", "plan", "backend", "backends/backends.h", "tuner", "runtime"],
     "calibration": ["support", "ir", "ops", "plan", "compiler", "runtime", "backend/launch.h", "backend/device.h"],
+    "accuracy": ["support", "ir", "ops", "passes", "plan", "compiler", "calibration"],
     "quantize": ["support", "ir", "onnx", "plan/plan.h", "compiler", "calibration"],
-    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/findings.h", "backend/forwarding_device.h"],
+    "api": ["support", "ir", "ops", "onnx", "slim", "plan", "tuner", "compiler", "calibration", "accuracy", "quantize", "engine", "runtime", "backend/launch.h", "backend/device.h", "backend/findings.h", "backend/forwarding_device.h"],
 }
 # Of src/; include/ is for everybody.
 INTEGRATIONS = ROOT.parent / "integrations"

@@ -70,6 +70,14 @@ GraphDump graphsInto(const std::string& folder);
 // Why nothing can run on a device ("cuda") here; empty when it can.
 std::string whyUnusable(std::string_view device);
 
+// What a device has below f32, for builds that allow it.
+struct LowPrecision {
+  std::vector<DataType> bits16;  // the types that 16 bits are there, best guess first
+  bool tensors16 = false;        // tensors have 16 bits, and not what products multiply alone
+  bool bytes = false;            // products of 8-bit integers
+};
+LowPrecision lowPrecisionOf(std::string_view device);
+
 // Without timings it keeps none; without threads it uses all cores. Throws Error naming the node
 // or input when the network cannot be built.
 Plan compile(Graph graph, CompileOptions options);

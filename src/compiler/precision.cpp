@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/backends.h"
 #include "ops/ops.h"
 #include "support/error.h"
 
@@ -100,6 +101,19 @@ std::string_view sentenceFor(Bf16Gain gain) {
 
 }  // namespace
 
+LowPrecision lowPrecisionOf(std::string_view device) {
+  const BuildBackend& backend = *buildBackends(device).front();
+  LowPrecision low{.bytes = backend.fusion.integerProducts};
+  if (backend.stores16Bit) {
+    low.bits16 = {DataType::kF16, DataType::kBF16};
+    low.tensors16 = true;
+  } else if (backend.bf16Gain && backend.bf16Gain() != Bf16Gain::kNothing) {
+    low.bits16 = {DataType::kBF16};
+    low.tensors16 = backend.bf16Gain() == Bf16Gain::kTensors;
+  }
+  return low;
+}
+
 bool roundsProducts(const CompileOptions& options, const BuildBackend& backend) {
   return bf16GainOf(options, backend) != Bf16Gain::kNothing;
 }
@@ -117,12 +131,13 @@ void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBac
   const bool prefers = options.precisionRequests == PrecisionRequests::kPrefer;
   for (Node* node : graph.nodeList()) {
     // Where tensors stay f32, a wish for 16 bits is met by kernels, or not at all; but what is
-    // wished to have 16 bits is not to have 8.
+    // wished to have 16 bits is not to have 8, which quantise_products sees to.
     const bool isByte = node->precision.compute == DataType::kI8;
     const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32 && !isByte;
     const bool keepsFromBytes = isMet && node->precision.compute && !options.ranges.empty();
     if (!(obeys || prefers) || isMet) node->precision = {};
-    if (keepsFromBytes) node->precision.compute = DataType::kF32;
+    if (keepsFromBytes)
+      node->precision.compute = gain == Bf16Gain::kNothing ? DataType::kF32 : DataType::kBF16;
     if (!node->precision.empty()) checkRequests(*node, options, backend);
     if (storesBf16) takeAsBf16(node->precision);
   }

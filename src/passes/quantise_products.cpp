@@ -81,6 +81,7 @@ class Quantisation {
   bool run() {
     findRanges();
     chooseProducts();
+    dropMetWishes();
     if (products_.empty()) return false;
     for (auto& [first, group] : groups_)
       if (group.isRead) group.scale = scaleOf(group);
@@ -171,6 +172,14 @@ class Quantisation {
     if (options_.obeysPrecision) fail(ErrorKind::kUnsupported, message);
     options_.log.warning(message, "; the request is ignored");
     node.precision.compute.reset();
+  }
+
+  // Where kernels round what they multiply to 16 bits, a wish for these has done what it can once
+  // the product is kept from bytes.
+  void dropMetWishes() {
+    if (options_.stores16Bit || options_.obeysPrecision) return;
+    for (const auto& node : graph_.nodes())
+      if (node->precision.compute == DataType::kBF16) node->precision.compute.reset();
   }
 
   void report(const std::vector<std::string>& unknown, int slower) const {
