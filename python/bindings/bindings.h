@@ -41,6 +41,7 @@ void bindPlugins(nb::module_& m);
 void bindRefit(nb::module_& m);
 void bindMachine(nb::module_& m);
 void bindSlim(nb::module_& m);
+void bindAccuracy(nb::module_& m);
 void bindQuantize(nb::module_& m);
 void bindOlderStyle();  // adds to classes that are bound
 // Once all classes are bound: none of their objects can be taken for one of another.

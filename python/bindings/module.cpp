@@ -145,6 +145,7 @@ NB_MODULE(_camshaft, m) {
   bindRefit(m);
   bindMachine(m);
   bindSlim(m);
+  bindAccuracy(m);
   bindQuantize(m);
   bindOlderStyle();
   guardClasses(m);

@@ -47,7 +47,6 @@ PrecisionTrials::PrecisionTrials(Graph graph, CompileOptions options, std::vecto
   options_.progress = nullptr;
   options_.dump = nullptr;
   options_.tape = nullptr;
-  options_.aliases.clear();
   options_.observeUnfused = false;
   options_.timeLayers = isTimed();
   options_.log = {};

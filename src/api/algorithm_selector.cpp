@@ -24,13 +24,13 @@ class IOInfo final : public Implements<IAlgorithmIOInfo> {
     }
   }
   nvinfer1::DataType getDataType() const noexcept override { return type_; }
-  Dims getStrides() const noexcept override { return strides_; }
+  nvinfer1::Dims getStrides() const noexcept override { return strides_; }
   int64_t getVectorizedDim() const noexcept override { return -1; }
   int64_t getComponentsPerElement() const noexcept override { return 1; }
 
  private:
   nvinfer1::DataType type_;
-  Dims strides_;
+  nvinfer1::Dims strides_;
 };
 
 class Variant final : public Implements<IAlgorithmVariant> {
@@ -62,9 +62,9 @@ class LayerContext final : public Implements<IAlgorithmContext> {
     return index < inputs ? &layer_.inputs[static_cast<size_t>(index)]
                           : &layer_.outputs[static_cast<size_t>(index - inputs)];
   }
-  Dims getDimensions(int32_t index, OptProfileSelector select) const noexcept override {
+  nvinfer1::Dims getDimensions(int32_t index, OptProfileSelector select) const noexcept override {
     const TensorFacts* facts = tensor(index);
-    if (!facts || facts->opt.size() > Dims::MAX_DIMS) return invalidDims();
+    if (!facts || facts->opt.size() > nvinfer1::Dims::MAX_DIMS) return invalidDims();
     return toPublic(select == OptProfileSelector::kMIN   ? facts->min
                     : select == OptProfileSelector::kMAX ? facts->max
                                                          : facts->opt);

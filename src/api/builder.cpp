@@ -9,6 +9,7 @@
 
 #include "api/algorithm_selector.h"
 #include "api/allocator.h"
+#include "api/build_setup.h"
 #include "api/calibration.h"
 #include "api/config.h"
 #include "api/convert.h"
@@ -188,7 +189,7 @@ std::optional<RefitRequest> refitRequestOf(const Network& network, const Builder
   return request;
 }
 
-class Builder final : public Implements<IBuilder> {
+class Builder final : public Implements<IBuilder>, public BuildSetups {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
 
@@ -283,20 +284,18 @@ class Builder final : public Implements<IBuilder> {
   }
 
  private:
-  // The bytes of the engine file.
-  std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
-    auto& settings = static_cast<BuilderConfig&>(config);
+  BuildSetup setup(const Network& network, const BuilderConfig& settings) const override {
     refuseTypesOf(network, settings);
     requireHere(settings);
     checkDevices(network, settings, reporter_.log());
     logIdleSettings(settings, reporter_.log());
-    std::unique_ptr<SelectorAdapter> selector;
+    BuildSetup made;
     if (settings.getAlgorithmSelector())
-      selector = std::make_unique<SelectorAdapter>(
+      made.selector = std::make_unique<SelectorAdapter>(
           *settings.getAlgorithmSelector(),
           settings.getFlag(BuilderFlag::kREJECT_EMPTY_ALGORITHMS));
-    CompileOptions options;
-    setTuning(settings, selector.get(), options);
+    CompileOptions& options = made.options;
+    setTuning(settings, made.selector.get(), options);
     options.device = deviceFor(settings);
     options.computeCapability = settings.getComputeCapability();
     options.disabledPasses = settings.disabledPasses();
@@ -309,22 +308,28 @@ class Builder final : public Implements<IBuilder> {
     options.allowTf32 = settings.getFlag(BuilderFlag::kTF32);
     options.allowF16 = settings.getFlag(BuilderFlag::kFP16);
     options.allowBF16 = settings.getFlag(BuilderFlag::kBF16);
+    options.allowI8 = settings.getFlag(BuilderFlag::kINT8);
     options.precisionRequests = requestsOf(settings);
     options.workspaceLimit = static_cast<int64_t>(std::min<std::size_t>(
         settings.getMemoryPoolLimit(MemoryPoolType::kWORKSPACE), DimRange::kUnbounded));
-    std::unique_ptr<MonitorAdapter> progress;
     if (settings.getProgressMonitor())
-      progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
-    options.progress = progress.get();
+      made.progress = std::make_unique<MonitorAdapter>(*settings.getProgressMonitor());
+    options.progress = made.progress.get();
     options.wrapDevice = wrapperFor(allocator_);
     options.loadPlugin = loader();
     options.log = reporter_.log();
-    std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
+    return made;
+  }
+
+  // The bytes of the engine file.
+  std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
+    const auto& settings = static_cast<BuilderConfig&>(config);
     const auto& own = static_cast<const Network&>(network);
+    BuildSetup made = setup(own, settings);
+    std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
     const std::optional<RefitRequest> refit = refitRequestOf(own, settings);
-    options.allowI8 = settings.getFlag(BuilderFlag::kINT8);
-    options.ranges = rangesFor(own, settings, options, refit.has_value());
-    Plan plan = own.compiled(options, refit);
+    made.options.ranges = rangesFor(own, settings, made.options, refit.has_value());
+    Plan plan = own.compiled(made.options, refit);
     plan.pluginLibraries = std::move(libraries);
     plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
     std::vector<std::byte> file =

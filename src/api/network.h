@@ -49,6 +49,10 @@ class Network final : public Implements<nvinfer1::INetworkDefinition> {
   // The same without what its borders ask for: inputs are as layers read them, and tensors have the
   // names that callers know.
   Graph graphToCalibrate() const;
+  // graphToBuild(), with what else it asks of a build in its options.
+  Graph graphFor(CompileOptions& options) const;
+  // Of layers and tensors, by name.
+  void setPrecisions(const std::map<std::string, DataType>& layers, const TensorRanges& ranges);
   TensorRanges tensorRanges() const;  // that callers have set
   bool hasQuantization() const;       // layers that quantise, so that ranges say nothing
   // What is made of it; of the options, profiles are of the tensors as callers know them.

@@ -9,12 +9,16 @@
 
 namespace camshaft::api {
 
-Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>& refit) const {
-  Graph graph = graphToBuild();
+Graph Network::graphFor(CompileOptions& options) const {
   options.observeUnfused = marksUnfused_;
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
     for (ShapeProfile& profile : options.profiles)
       storeProfile(profile, *graph_.inputs[i], formatOf(graph_.inputs[i]));
+  return graphToBuild();
+}
+
+Plan Network::compiled(CompileOptions options, const std::optional<RefitRequest>& refit) const {
+  Graph graph = graphFor(options);
   Plan plan = refit ? compileRefittable(graph, std::move(options), *refit)
                     : compile(std::move(graph), std::move(options));
   for (size_t i = 0; i < graph_.inputs.size(); ++i)
@@ -35,6 +39,16 @@ TensorRanges Network::tensorRanges() const {
   for (const auto& tensor : tensors_)
     if (tensor->value() && tensor->range()) ranges.emplace(tensor->value()->name, *tensor->range());
   return ranges;
+}
+
+void Network::setPrecisions(const std::map<std::string, DataType>& layers,
+                            const TensorRanges& ranges) {
+  for (LayerCore* layer : listing()) {
+    const auto asked = layers.find(layer->name);
+    if (asked != layers.end()) layer->precision.compute = asked->second;
+  }
+  for (const auto& [name, range] : ranges)
+    if (Value* value = graph_.find(name)) tensorOf(value)->setDynamicRange(range.min, range.max);
 }
 
 bool Network::hasQuantization() const {

@@ -30,6 +30,7 @@ SUBCOMMANDS = (
     "quantize",
     "compare",
     "doctor",
+    "accuracy",
     "completion",
 )
 EXPECTED = (Error, OSError, ValueError, TypeError, ImportError)
