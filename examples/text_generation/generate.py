@@ -92,7 +92,7 @@ class Decoder:
                 for shape, size in zip(shapes, held, strict=True):
                     shape[2] = size
             elif name == self.tokens:
-                shapes = [(1, length) for length in lengths]
+                shapes = [[1, length] for length in lengths]
             else:
                 values = [PLACES[name](before, length) for before, length in zip(befores, lengths, strict=True)]
                 shapes = [value.shape for value in values]
