@@ -4,13 +4,15 @@
     scripts/lint.py [--fix] [--build build] [PATH...]
 
 --fix lets clang-format write the layout. clang-tidy (.clang-tidy) reads each file as the build
-folder's compile_commands.json compiles it; what it found clean is remembered, with all that the
-file includes, in the user's cache folder, so that a second run takes seconds. PATHs limit what is
-checked. Both programs come from scripts/requirements.txt, in one version for everybody.
+folder's compile_commands.json compiles it; what it found clean is remembered in the user's cache
+folder, so that a second run takes seconds: a source with the headers that it answers for, since a
+change of one that all include would otherwise have all read again. PATHs limit what is checked.
+Both programs come from scripts/requirements.txt, in one version for everybody.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -75,6 +77,18 @@ def check_layout(files, fix):
                                                        "not as clang-format lays it out")
 
 
+@functools.cache
+def includes(file):
+    """What a file names of this project."""
+    found = set()
+    for name in INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
+        named = (folder / name for folder in (file.parent, ROOT / "src", ROOT / "include", ROOT))
+        header = next((each for each in named if each.is_file()), None)
+        if header:
+            found.add(header.resolve())
+    return found
+
+
 class Tidy:
     """clang-tidy over what a build compiles, with a memory of what was clean."""
 
@@ -95,7 +109,7 @@ class Tidy:
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
         self.clean = cache / "camshaft" / "clang-tidy"
         self.clean.mkdir(parents=True, exist_ok=True)
-        self.digests = {}
+        self.answers = self.answers_for()
 
     @staticmethod
     def sources(entry):
@@ -118,24 +132,37 @@ class Tidy:
                 said += [option, folder]
         return ["c++", *said, "-c", str(source)]
 
-    def digest(self, path, pending=frozenset()):
-        """Of a file and what it includes of this project."""
-        if path not in self.digests:
-            text = path.read_bytes()
-            own = hashlib.sha256(text)
-            for name in INCLUDE.findall(text.decode("utf-8", "replace")):
-                for folder in (path.parent, ROOT / "src", ROOT / "include", ROOT):
-                    included = (folder / name).resolve()
-                    if included.is_file() and included not in pending and included != path:
-                        own.update(self.digest(included, pending | {path}))
-                        break
-            self.digests[path] = own.digest()
-        return self.digests[path]
+    def answers_for(self):
+        """The headers that each source is to be read again for: its own, x.h for x.cpp, and of those
+        that have no source the ones that it is the first to include."""
+        answers, taken = {path: [] for path in self.commands}, set()
+        for path in sorted(self.commands):
+            own = path.with_suffix(".h")
+            if own.is_file():
+                answers[path].append(own)
+                taken.add(own)
+        for path in sorted(self.commands):
+            for included in sorted(self.included(path)):
+                if included not in taken and included.is_relative_to(ROOT):
+                    answers[path].append(included)
+                    taken.add(included)
+        return answers
+
+    def included(self, path):
+        """What a file includes of this project, directly and through others."""
+        found, waiting = set(), [path]
+        while waiting:
+            fresh = includes(waiting.pop()) - found - {path}
+            found |= fresh
+            waiting += fresh
+        return found
 
     def key(self, path):
         whole = self.rules.copy()
         said = [word for word in self.commands[path] if word.startswith("-D")]
-        whole.update(" ".join(said).replace(str(ROOT), "").encode() + self.digest(path))
+        whole.update(" ".join(said).replace(str(ROOT), "").encode())
+        for file in (path, *self.answers[path]):
+            whole.update(hashlib.sha256(file.read_bytes()).digest())
         return self.clean / whole.hexdigest()
 
     def check(self, path):
