@@ -25,15 +25,8 @@ def build(model: Any, output: Any = None, *, config: Any = None, progress: Progr
     Returns the engine as bytes, or writes it to the path ``output`` and returns that.
     ``progress(phase, done, total)`` is called on the way, and stops it by returning False.
     """
-    from .config import BuildConfig
-
-    wanted = BuildConfig.of(config, **settings)
     logger = logger or Logger(Logger.WARNING)
-    load_plugins(wanted)
-    builder = Builder(logger)
-    network = parsed(model, builder, logger, wanted)
-    build_config = builder.create_builder_config()
-    wanted.apply(builder, network, build_config)
+    wanted, builder, network, build_config = prepared(model, config, settings, logger)
     monitor = _Monitor(progress) if progress else None
     build_config.progress_monitor = monitor
     try:
@@ -50,6 +43,19 @@ def build(model: Any, output: Any = None, *, config: Any = None, progress: Progr
         return bytes(plan)
     write_file(os.fspath(output), plan)
     return pathlib.Path(output)
+
+
+def prepared(model: Any, config: Any, settings: dict[str, Any], logger: ILogger) -> tuple[Any, Builder, Any, Any]:
+    """The settings, and a builder, a network and a builder config to which they are applied."""
+    from .config import BuildConfig
+
+    wanted = BuildConfig.of(config, **settings)
+    load_plugins(wanted)
+    builder = Builder(logger)
+    network = parsed(model, builder, logger, wanted)
+    build_config = builder.create_builder_config()
+    wanted.apply(builder, network, build_config)
+    return wanted, builder, network, build_config
 
 
 def load_plugins(settings: Any) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ._build import Progress, _Monitor, load_plugins, parsed
+from ._build import Progress, _Monitor, prepared
 from ._calibration_data import Preprocessing, samples_from
-from ._camshaft import Builder, ILogger, Logger, precision_tuner
+from ._camshaft import ILogger, Logger, precision_tuner
 from ._types import _array_at, nptype
 
 
@@ -51,15 +51,8 @@ def tune_precision(model: Any, data: Any, *, max_error: float | Mapping[str, flo
     are left open are those of the data, and pictures are prepared as ``calibration`` says.
     ``progress(phase, done, total)`` is called on the way, and stops it by returning False.
     """
-    from .config import BuildConfig
-
-    wanted = BuildConfig.of(config, **settings)
     logger = logger or Logger(Logger.WARNING)
-    load_plugins(wanted)
-    builder = Builder(logger)
-    network = parsed(model, builder, logger, wanted)
-    build_config = builder.create_builder_config()
-    wanted.apply(builder, network, build_config)
+    wanted, builder, network, build_config = prepared(model, config, settings, logger)
     pictures = wanted.calibration
     samples = samples_from(data, _inputs(network), Preprocessing(pictures.size, list(pictures.mean),
                                                                  list(pictures.std), pictures.colors,
