@@ -25,15 +25,15 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "examples/text_generation"), str(ROOT / "benchmarks/gpu")]
 
 import measure  # noqa: E402
-import models  # noqa: E402
+import language_models  # noqa: E402
 
 PAST = 511  # cached tokens of a step of one
 
 
 def config_of(weights, layers):
     bits, _, block = weights.removeprefix("int").partition(":") if weights != "f16" else ("0", "", "32")
-    return models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=64, positions=4096,
-                         type="float16", bits=int(bits), block=int(block or 32))
+    return language_models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=64,
+                                  positions=4096, type="float16", bits=int(bits), block=int(block or 32))
 
 
 def weight_bytes(config):
@@ -56,10 +56,10 @@ def fix_sizes(model, rows, past):
 
 def build(config, rows, folder):
     past = PAST if rows == 1 else 0
-    model = models.llama(config)
+    model = language_models.llama(config)
     fix_sizes(model, rows, past)
     path = folder / "model.onnx"
-    models.save(model, path)
+    language_models.save(model, path)
     logger = trt.Logger(trt.Logger.WARNING)
     builder = trt.Builder(logger)
     network = builder.create_network()

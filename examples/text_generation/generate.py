@@ -4,8 +4,8 @@
     python3 generate.py --make llama --top-k 40 --top-p 0.9
     python3 generate.py model.onnx --tokenizer tokenizer.json --prompt "Once upon a time"
 
-Models are those of models.py, and exports with the same kinds of inputs: token ids, past and present keys and values
-of each layer, and what tells where the tokens stand (attention_mask, position_ids; last and total of
+Models are those of language_models.py, and exports with the same kinds of inputs: token ids, past and present keys and
+values of each layer, and what tells where the tokens stand (attention_mask, position_ids; last and total of
 GroupQueryAttention). Caches of fixed room, which GroupQueryAttention updates, are one buffer for past and present: a
 run writes the new rows alone. Caches that models grow by Concat are two buffers that change places.
 """
@@ -24,7 +24,7 @@ import camshaft as trt
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-import models  # noqa: E402
+import language_models  # noqa: E402
 from sampling import Sampler, greedy  # noqa: E402
 from tokenizer import Tokenizer  # noqa: E402
 
@@ -186,7 +186,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(options.model or pathlib.Path(folder) / "model.onnx")
         if options.make:
-            onnx.save_model(getattr(models, options.make)(models.Config(positions=options.room)), str(path))
+            config = language_models.Config(positions=options.room)
+            onnx.save_model(getattr(language_models, options.make)(config), str(path))
         tokenizer = Tokenizer.from_file(options.tokenizer) if options.tokenizer else None
         prompt = tokenizer.encode(options.prompt) if tokenizer else [int(word) for word in options.prompt.split()]
         decoder = Decoder(path, options.room, most=min(128, max(1, len(prompt))))

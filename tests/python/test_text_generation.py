@@ -13,7 +13,7 @@ FOLDER = pathlib.Path(__file__).parents[2] / "examples/text_generation"
 sys.path.insert(0, str(FOLDER))
 
 import generate  # noqa: E402
-import models  # noqa: E402
+import language_models  # noqa: E402
 from sampling import Sampler, greedy  # noqa: E402
 from tokenizer import Tokenizer, byte_letters  # noqa: E402
 
@@ -25,7 +25,7 @@ def greedy_tokens(model, config, kv_heads, count):
     session = onnxruntime.InferenceSession(model.SerializeToString())
     names = {described.name for described in session.get_inputs()}
     caches = {past: numpy.zeros((1, kv_heads, 0, config.size), numpy.float32)
-              for past, _ in models.cache_names(config.layers)}
+              for past, _ in language_models.cache_names(config.layers)}
     tokens, step, before = [], PROMPT, 0
     for _ in range(count):
         feeds = {"tokens": numpy.array([step]), **caches}
@@ -39,9 +39,9 @@ def greedy_tokens(model, config, kv_heads, count):
 
 @pytest.mark.parametrize(("name", "bits"), [("gpt2", 0), ("llama", 0), ("llama", 4)])
 def test_tokens_are_those_of_onnx_runtime(tmp_path, name, bits):
-    config = models.Config(bits=bits, positions=64)
-    model = getattr(models, name)(config, seed=3)
-    models.save(model, tmp_path / "model.onnx")
+    config = language_models.Config(bits=bits, positions=64)
+    model = getattr(language_models, name)(config, seed=3)
+    language_models.save(model, tmp_path / "model.onnx")
     decoder = generate.Decoder(tmp_path / "model.onnx", room=64, most=4)
     wanted = greedy_tokens(model, config, config.heads if name == "gpt2" else config.kv_heads, 20)
     assert list(generate.generate(decoder, PROMPT, 20)) == wanted
