@@ -14,6 +14,7 @@
 #   batches      torchvision's and transformers' networks with a dynamic batch, beside PyTorch
 #   loops        branches and loops, long enough that the host is far ahead, beside numpy
 #   package      infer() on PyTorch tensors and numpy arrays
+#   documents    the snippets of the documents that want a GPU
 #   stress       8 threads with 8 contexts each
 #   threads      16 Python threads that synchronise the device between runs, for a minute each on
 #                our kernels and on the libraries'
@@ -32,7 +33,7 @@ mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
 [ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches loops package
-                       stress threads sanitizer)
+                       documents stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -140,6 +141,13 @@ part_batches() {
 part_loops() { python3 tests/gpu/loops_check.py; }
 
 part_package() { python3 tests/gpu/torch_check.py; }
+
+part_documents() {
+  python3 -m pytest -q -p no:cacheprovider tests/documents -k 'gpu or pytorch'
+  local status=$?
+  tail -1 "$log" | sed 's/^/SUMMARY /'
+  return $status
+}
 
 part_stress() {
   "$bin/gpu_stress" "${STRESS_SECONDS:-60}" 8 8

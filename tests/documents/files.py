@@ -10,7 +10,6 @@ import shutil
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from PIL import Image
 
 random = numpy.random.default_rng(7)
 
@@ -52,6 +51,8 @@ def language_model(path):
 
 
 def pictures(folder):
+    from PIL import Image  # not on every machine with a GPU
+
     folder.mkdir()
     for i in range(8):
         Image.fromarray(random.integers(0, 255, (32, 32, 3), numpy.uint8)).save(folder / f"{i}.png")
