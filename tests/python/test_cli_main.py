@@ -36,6 +36,7 @@ def test_mistakes_name_what_was_meant():
     assert "'--chekc'; did you mean '--check'?" in refusal("slim", "in", "out", "--chekc", status=2)
     assert "'x' is not of the form" in refusal("slim", "in", "out", "--shape", "x", status=2)
     assert "the following arguments are required: IN, OUT" in refusal("slim", status=2)
+    assert "unknown argument '-o'\nusage: camshaft slim IN OUT, and" in refusal("slim", "in", "out", "-o", status=2)
 
 
 def test_expected_errors_are_one_sentence(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 def nearest(unknown: str, known: Any) -> str:
     """"; did you mean 'x'?", or nothing where no word is like it."""
-    found = difflib.get_close_matches(unknown, list(known), 1, 0.5)
+    found = difflib.get_close_matches(unknown, list(known), 1, 0.5) if len(unknown) > 2 else []  # not -h for -o
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
@@ -48,7 +48,13 @@ class Parser(argparse.ArgumentParser):
         choice = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
         if choice:
             message = f"there is no command '{choice[1]}'{nearest(choice[1], self.subcommands())}"
-        self.exit(2, f"{self.prog}: {message}\n{self.prog} --help lists what there is\n")
+        self.exit(2, f"{self.prog}: {message}\nusage: {self.call()}, and options that --help lists\n")
+
+    def call(self) -> str:
+        """A command line with what it cannot do without: camshaft slim IN OUT."""
+        needed = [f"{action.option_strings[0]} {action.metavar}" if action.option_strings else str(action.metavar)
+                  for action in self._actions if action.required]
+        return " ".join([self.prog, *needed])
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
