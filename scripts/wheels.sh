@@ -32,12 +32,13 @@ install_compiler() {
 
 [ $# -gt 0 ] || set -- x86_64 aarch64
 for arch in "$@"; do
-  settings=(-C "build-dir=build-wheel-$arch")
+  settings=(--config-settings "build-dir=build-wheel-$arch")
   environment=()
   if [ "$arch" != "$here" ]; then
     install_compiler "$arch"
-    settings+=(-C cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/Cross.cmake"
-      -C cmake.define.CAMSHAFT_ARCH="$arch" -C cmake.define.CAMSHAFT_STUB="$PWD/$stub")
+    settings+=(--config-settings cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/Cross.cmake"
+      --config-settings cmake.define.CAMSHAFT_ARCH="$arch"
+      --config-settings cmake.define.CAMSHAFT_STUB="$PWD/$stub")
     suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
     environment=(_PYTHON_HOST_PLATFORM="linux-$arch" SETUPTOOLS_EXT_SUFFIX="${suffix/$here/$arch}")
   fi
