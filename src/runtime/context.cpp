@@ -13,7 +13,9 @@ Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<Thr
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, ThreadPool& threads,
                  ArenaOwner arenaOwner)
-    : Context(std::move(engine), nullptr, &threads, arenaOwner) {}
+    : Context(std::move(engine), nullptr, &threads, arenaOwner) {
+  memory_.trustAddresses();
+}
 
 Context::Context(std::shared_ptr<const LoadedEngine> engine, std::unique_ptr<ThreadPool> own,
                  ThreadPool* threads, ArenaOwner arenaOwner)

@@ -113,6 +113,34 @@ TEST(Context, AsksTheAllocatorForOutputs) {
   EXPECT_EQ(context.outputAddress(0), nullptr) << "the caller's is the caller's";
 }
 
+// The memory of "y" is looked at again whenever an address or a shape is another.
+TEST(Context, RefusesOutputsOnTheMemoryOfInputs) {
+  Context context(load(copyPlan()), 1);
+  std::vector<float> memory = counting(24);
+  const char* const said = "output 'y' lies on memory of input 'x'";
+  const auto message = [&] { return messageOf([&] { context.run(); }); };
+  context.setInputAddress(0, memory.data());
+  context.setOutputAddress(0, memory.data() + 6);
+  setRows(context, 2);
+  EXPECT_EQ(message(), "");
+  EXPECT_EQ(message(), "");
+  setRows(context, 3);
+  EXPECT_THAT(message(), HasSubstr(said));
+  EXPECT_THAT(message(), HasSubstr(said)) << "and stays refused";
+  context.setOutputAddress(0, memory.data() + 9);
+  EXPECT_EQ(message(), "");
+  context.setInputAddress(0, memory.data() + 9);
+  EXPECT_THAT(message(), HasSubstr(said));
+  context.setProfile(1);
+  setRows(context, 1);
+  EXPECT_THAT(message(), HasSubstr(said));
+  context.setOutputAllocator(
+      [&](int, void*, int64_t, std::span<const int64_t>) -> void* { return memory.data() + 11; });
+  EXPECT_THAT(message(), HasSubstr(said));
+  context.setInputAddress(0, memory.data());
+  EXPECT_EQ(message(), "");
+}
+
 // Runs [2, 3] and sees whether all of it arrives where the caller said.
 void expectRuns(Context& context) {
   const std::vector<float> x = counting(6);

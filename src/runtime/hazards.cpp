@@ -7,9 +7,8 @@ namespace {
 
 bool meet(const std::vector<MemoryRange>& some, const std::vector<MemoryRange>& others) {
   return std::any_of(some.begin(), some.end(), [&](const MemoryRange& a) {
-    return std::any_of(others.begin(), others.end(), [&](const MemoryRange& b) {
-      return std::max(a.begin, b.begin) < std::min(a.end, b.end);
-    });
+    return std::any_of(others.begin(), others.end(),
+                       [&](const MemoryRange& b) { return a.meets(b); });
   });
 }
 

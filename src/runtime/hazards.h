@@ -1,6 +1,7 @@
 // Which steps may run side by side, by the memory they touch.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,14 @@ namespace camshaft {
 
 struct MemoryRange {
   uintptr_t begin = 0, end = 0;
+
+  static MemoryRange of(const void* data, int64_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(data);
+    return {begin, begin + static_cast<uintptr_t>(bytes)};
+  }
+  bool meets(const MemoryRange& other) const {  // in a byte of both
+    return std::max(begin, other.begin) < std::min(end, other.end);
+  }
 };
 
 struct TouchedMemory {

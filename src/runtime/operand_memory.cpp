@@ -12,6 +12,8 @@ OperandMemory::OperandMemory(const LoadedEngine& engine, Sizes& sizes, ArenaOwne
       device_(engine.device()),
       inputs_(engine.plan().inputs.size()),
       outputs_(engine.plan().outputs.size()),
+      callersMemory_{std::vector<MemoryRange>(inputs_.size()),
+                     std::vector<MemoryRange>(outputs_.size())},
       arenaOwner_(arenaOwner),
       arena_(device_),
       hostArena_(device_, DeviceBuffer::Side::kHost),
@@ -24,6 +26,7 @@ void OperandMemory::setProfile(const ProfilePlan& profile) {
   if (arenaOwner_ == ArenaOwner::kPerProfile && arena_.size() > profile.arenaBytes) arena_.reset();
   reserveArenas(profile);
   dynamic_ = std::move(dynamic);
+  apartAt_ = kNever;
 }
 
 std::vector<DeviceBuffer> OperandMemory::dynamicBuffersOf(const ProfilePlan& profile) const {
@@ -76,8 +79,6 @@ void OperandMemory::setArena(void* memory, int64_t bytes) {
   callersBytes_ = bytes;
 }
 
-// A device that is led to memory it cannot reach, or where vectors do not fit, fails for good: so
-// addresses are looked at before their first use.
 void OperandMemory::checkAddresses() {
   const Plan& plan = engine_.plan();
   for (size_t i = 0; i < inputs_.size(); ++i)
@@ -91,7 +92,14 @@ void OperandMemory::checkAddresses() {
     fail(ErrorKind::kInvalidArgument, "the context was given ", callersBytes_,
          " bytes of device memory and profile ", sizes_.profile(), " needs ",
          sizes_.plan().arenaBytes, "; give it more with setDeviceMemoryV2");
-  if (!device_) return;
+  if (device_) checkReach();
+  if (!areTrusted_) checkApart();
+}
+
+// A device that is led to memory it cannot reach, or where vectors do not fit, fails for good: so
+// addresses are looked at before their first use.
+void OperandMemory::checkReach() {
+  const Plan& plan = engine_.plan();
   constexpr uintptr_t kAlignment = 16;
   checkedAddresses_.resize(inputs_.size() + outputs_.size());
   for (size_t i = 0; i < checkedAddresses_.size(); ++i) {
@@ -109,6 +117,31 @@ void OperandMemory::checkAddresses() {
            "' is in host memory that the GPU cannot reach; copy it to the device first");
     checkedAddresses_[i] = address;
   }
+}
+
+// Looks only where an address or a size is another than when it last did.
+void OperandMemory::checkApart() {
+  const bool areSame = apartAt_ == sizes_.revision() &&
+                       (!wereMoved_ || (apartInputs_ == inputs_ && apartOutputs_ == outputs_));
+  wereMoved_ = false;
+  if (!areSame) findApart();
+}
+
+void OperandMemory::findApart() {
+  apartAt_ = kNever;
+  bool areAllKnown = true;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    callersMemory_.inputs[i] = MemoryRange::of(inputs_[i], sizes_.inputBytes(static_cast<int>(i)));
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const int64_t bytes = allocator_ ? -1 : sizes_.outputBytesAhead(static_cast<int>(i));
+    callersMemory_.outputs[i] = MemoryRange::of(outputs_[i], std::max<int64_t>(bytes, 0));
+    areAllKnown &= bytes >= 0;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) requireApart(engine_.plan(), callersMemory_, i);
+  if (!areAllKnown) return;
+  apartAt_ = sizes_.revision();
+  apartInputs_ = inputs_;
+  apartOutputs_ = outputs_;
 }
 
 void OperandMemory::beginRun(void* stream) {
@@ -167,12 +200,16 @@ void OperandMemory::enlarge(DeviceBuffer& buffer, int64_t bytes) {
 }
 
 void* OperandMemory::outputMemory(int output, int64_t bytes, std::span<const int64_t> dims) {
-  if (allocator_)
-    if (void* memory = allocator_(output, outputs_[output], bytes, dims)) return memory;
-  if (!outputs_[output] && bytes > 0)
+  void* memory = allocator_ ? allocator_(output, outputs_[output], bytes, dims) : nullptr;
+  if (!memory) memory = outputs_[output];
+  if (!memory && bytes > 0)
     fail(ErrorKind::kInvalidArgument, "output '", engine_.plan().outputs[output].name,
          "' has no address; call setTensorAddress or setOutputAllocator first");
-  return outputs_[output];
+  if (apartAt_ == kNever && !areTrusted_) {  // the run places outputs
+    callersMemory_.outputs[output] = MemoryRange::of(memory, bytes);
+    requireApart(engine_.plan(), callersMemory_, static_cast<size_t>(output));
+  }
+  return memory;
 }
 
 void OperandMemory::requireOutputHolds(const Step& step, int output, int64_t bytes) const {
@@ -267,21 +304,17 @@ void OperandMemory::requireOutputsWritten() const {
 }
 
 TouchedMemory OperandMemory::touchedBy(size_t step) {
-  const auto range = [](const void* data, int64_t bytes) {
-    const auto begin = reinterpret_cast<uintptr_t>(data);
-    return MemoryRange{begin, begin + static_cast<uintptr_t>(bytes)};
-  };
   const auto ranges = [&](std::span<const TensorArg> operands) {
     std::vector<MemoryRange> touched;
     for (const TensorArg& operand : operands)
       if (operand.data)
-        touched.push_back(
-            range(operand.data, static_cast<int64_t>(bytesOf(operand.type, operand.count()))));
+        touched.push_back(MemoryRange::of(
+            operand.data, static_cast<int64_t>(bytesOf(operand.type, operand.count()))));
     return touched;
   };
   const LaunchArgs args = place(step);
   TouchedMemory touched{ranges(args.inputs), ranges(args.outputs)};
-  touched.written.push_back(range(args.workspace, args.workspaceBytes));
+  touched.written.push_back(MemoryRange::of(args.workspace, args.workspaceBytes));
   return touched;
 }
 

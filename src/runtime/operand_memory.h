@@ -7,6 +7,7 @@
 
 #include "runtime/hazards.h"
 #include "runtime/loaded_engine.h"
+#include "runtime/overlaps.h"
 #include "runtime/recordings.h"
 #include "runtime/sizes.h"
 
@@ -33,12 +34,23 @@ class OperandMemory {
   void setProfile(const ProfilePlan& profile);
 
   // What the caller brings, which the context only looks at in a run.
-  void setInputAddress(int input, const void* data) { inputs_[input] = data; }
-  void setOutputAddress(int output, void* data) { outputs_[output] = data; }
+  void setInputAddress(int input, const void* data) {
+    inputs_[input] = data;
+    wereMoved_ = true;
+  }
+  void setOutputAddress(int output, void* data) {
+    outputs_[output] = data;
+    wereMoved_ = true;
+  }
   const void* inputAddress(int input) const { return inputs_[input]; }
   void* outputAddress(int output) const { return outputs_[output]; }
-  void setOutputAllocator(OutputAllocator allocator) { allocator_ = std::move(allocator); }
+  void setOutputAllocator(OutputAllocator allocator) {
+    allocator_ = std::move(allocator);
+    apartAt_ = kNever;
+  }
   bool hasOutputAllocator() const { return static_cast<bool>(allocator_); }
+  // The addresses are those of a plan around this one, which keeps them apart.
+  void trustAddresses() { areTrusted_ = true; }
   void setArena(void* memory, int64_t bytes);
   // Where buffers without a bound come from, and go back to after each run; null: they are the
   // engine's device's, and kept. It must outlive the runs.
@@ -48,7 +60,7 @@ class OperandMemory {
   // In the order of a run. What is there mostly is made again where a profile that found no room
   // has freed it.
   void reserveArenas() { reserveArenas(sizes_.plan()); }
-  void checkAddresses();  // everything there, in the device's reach and aligned
+  void checkAddresses();  // everything there, in the device's reach, aligned and apart
   void beginRun(void* stream);
   // Addresses for a step's operands; `threads` and `stream` of the result are the caller's.
   LaunchArgs place(size_t step);
@@ -62,6 +74,9 @@ class OperandMemory {
  private:
   void reserveArenas(const ProfilePlan& profile);
   std::vector<DeviceBuffer> dynamicBuffersOf(const ProfilePlan& profile) const;
+  void checkReach();
+  void checkApart();
+  void findApart();
   void enlarge(DeviceBuffer& buffer, int64_t bytes);
   void makeRoom(const Step& step, const ResolvedStep& resolved);
   void* outputMemory(int output, int64_t bytes, std::span<const int64_t> dims);
@@ -78,6 +93,14 @@ class OperandMemory {
   std::vector<void*> outputs_;  // the caller's
   OutputAllocator allocator_;
   std::vector<const void*> checkedAddresses_;  // of inputs, then outputs, found fit for the device
+  bool areTrusted_ = false;
+  CallersMemory callersMemory_;  // outputs that only the run places come as it does
+  // The sizes and addresses that it was found apart at, and whether addresses were set since.
+  static constexpr int64_t kNever = -1;
+  int64_t apartAt_ = kNever;
+  std::vector<const void*> apartInputs_;
+  std::vector<void*> apartOutputs_;
+  bool wereMoved_ = true;
   ArenaOwner arenaOwner_;
   DeviceBuffer arena_, hostArena_;
   std::byte* arenaData_ = nullptr;  // arena_'s, or the caller's

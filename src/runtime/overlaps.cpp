@@ -103,4 +103,25 @@ void appendBytes(std::span<const TensorArg> operands, std::vector<int64_t>& byte
     bytes.push_back(static_cast<int64_t>(bytesOf(operand.type, operand.count())));
 }
 
+void requireApart(const Plan& plan, const CallersMemory& memory, size_t output) {
+  const MemoryRange& written = memory.outputs[output];
+  const IoTensor& tensor = plan.outputs[output];
+  for (size_t i = 0; i < memory.inputs.size(); ++i) {
+    if (!written.meets(memory.inputs[i])) continue;
+    const bool isInPlace = tensor.aliasedInput == static_cast<int32_t>(i);
+    if (isInPlace && written.begin == memory.inputs[i].begin) continue;
+    fail(ErrorKind::kInvalidArgument, "output '", tensor.name, "' lies on memory of input '",
+         plan.inputs[i].name, "', ",
+         isInPlace ? "which it may take the place of from the same address on only; give both one "
+                     "address, or the output memory of its own"
+                   : "which the engine does not update in place; give the output memory of its own "
+                     "(getAliasedInputTensor says which input an output may share)");
+  }
+  for (size_t i = 0; i < memory.outputs.size(); ++i)
+    if (i != output && written.meets(memory.outputs[i]))
+      fail(ErrorKind::kInvalidArgument, "outputs '", plan.outputs[std::min(i, output)].name,
+           "' and '", plan.outputs[std::max(i, output)].name,
+           "' lie on the same memory; give each memory of its own");
+}
+
 }  // namespace camshaft

@@ -1,4 +1,4 @@
-// Whether the operands of a step stay out of one another's memory.
+// Whether the operands of a step, and the tensors of a caller, stay out of one another's memory.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "backend/launch.h"
 #include "plan/plan.h"
+#include "runtime/hazards.h"
 
 namespace camshaft {
 
@@ -23,5 +24,15 @@ void requireApart(const Step& step);
 
 // Sizes of operands as a launch sees them, for `bytes` above.
 void appendBytes(std::span<const TensorArg> operands, std::vector<int64_t>& bytes);
+
+// Where a caller has put the tensors of an engine; what has no bytes is nowhere.
+struct CallersMemory {
+  std::vector<MemoryRange> inputs, outputs;
+};
+
+// Steps read inputs until the last of them has run, and what earlier ones left in outputs. So an
+// output shares no byte with another tensor, but for the input that it is in place
+// (IoTensor::aliasedInput), from the same address on. Throws Error(kInvalidArgument) naming both.
+void requireApart(const Plan& plan, const CallersMemory& memory, size_t output);
 
 }  // namespace camshaft

@@ -80,5 +80,44 @@ TEST(Overlaps, SizesThatARunDecidesAreLookedAtThen) {
   EXPECT_NO_THROW(requireApart(step, smaller));
 }
 
+// What is said of an engine with inputs "a" and "b" and outputs "y" and "z", of which "y" may be "a"
+// in place, at the ranges given in this order.
+std::string verdictOnTensors(std::vector<MemoryRange> ranges) {
+  Plan plan;
+  plan.inputs = {{.name = "a"}, {.name = "b"}};
+  plan.outputs = {{.name = "y", .aliasedInput = 0}, {.name = "z"}};
+  const CallersMemory memory{{ranges[0], ranges[1]}, {ranges[2], ranges[3]}};
+  std::vector<std::string> said;
+  for (size_t output : {0, 1}) {
+    try {
+      requireApart(plan, memory, output);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+      said.push_back(error.message());
+    }
+  }
+  return said.empty() ? "" : said[0];
+}
+
+TEST(Overlaps, OutputsOfCallersHaveMemoryOfTheirOwn) {
+  EXPECT_EQ(verdictOnTensors({{64, 128}, {128, 192}, {192, 256}, {0, 64}}), "");
+  EXPECT_EQ(verdictOnTensors({{0, 64}, {0, 64}, {64, 128}, {128, 192}}), "") << "read twice";
+  EXPECT_EQ(verdictOnTensors({{0, 0}, {0, 64}, {64, 128}, {32, 32}}), "") << "nothing is nowhere";
+  EXPECT_THAT(verdictOnTensors({{0, 64}, {64, 128}, {128, 192}, {96, 160}}),
+              HasSubstr("outputs 'y' and 'z' lie on the same memory"));
+  EXPECT_THAT(verdictOnTensors({{0, 64}, {64, 128}, {128, 192}, {127, 128}}),
+              HasSubstr("output 'z' lies on memory of input 'b', which the engine does not"));
+}
+
+TEST(Overlaps, OutputsMayTakeThePlaceOfTheirInputs) {
+  EXPECT_EQ(verdictOnTensors({{0, 64}, {64, 128}, {0, 64}, {128, 192}}), "");
+  EXPECT_THAT(verdictOnTensors({{0, 64}, {64, 128}, {16, 80}, {128, 192}}),
+              HasSubstr("output 'y' lies on memory of input 'a', which it may take the place of"));
+  EXPECT_THAT(verdictOnTensors({{0, 64}, {0, 64}, {0, 64}, {128, 192}}),
+              HasSubstr("output 'y' lies on memory of input 'b', which the engine does not"));
+  EXPECT_THAT(verdictOnTensors({{0, 64}, {64, 128}, {128, 192}, {0, 64}}),
+              HasSubstr("output 'z' lies on memory of input 'a', which the engine does not"));
+}
+
 }  // namespace
 }  // namespace camshaft

@@ -189,6 +189,7 @@ void Sizes::resolve() {
   for (size_t i = 0; i < steps.size(); ++i) resolveStep(i);
   areCurrent_ = true;
   areChecked_ = false;
+  ++revision_;
 }
 
 void Sizes::resolveStep(size_t index) {

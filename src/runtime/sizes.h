@@ -52,7 +52,9 @@ class Sizes {
   // beforehand, or for the most it can be. -1: there is no bound.
   int64_t outputRoom(int output, const Step& writer) const;
 
-  void resolve();      // every step's sizes, where shapes have changed
+  void resolve();  // every step's sizes, where shapes have changed
+  // Another one after each such change: what follows from the inputs' shapes may be another too.
+  int64_t revision() const { return revision_; }
   void checkInputs();  // all are set, and suit one another and what the network asks of them
   // Values for the slots of a step that has just run; the sizes that follow from them are resolved.
   void bind(const Step& step, std::span<const int64_t> values);
@@ -80,6 +82,7 @@ class Sizes {
   std::vector<int64_t> bytesAhead_;  // of outputs whose sizes follow from the inputs' alone; or -1
   std::vector<ResolvedStep> steps_;
   bool areCurrent_ = false;
+  int64_t revision_ = 0;
   bool areChecked_ = false;  // those that are known satisfy what the network asks of them
 };
 

@@ -183,6 +183,8 @@ TEST(EmulatedRuntime, RefusesAddressesTheDeviceCannotUse) {
   EXPECT_THAT(errorOf([&] { session.run(2); }), HasSubstr("'y' is in host memory"));
   session.context.setOutputAddress(0, session.output.data() + 4);
   EXPECT_THAT(errorOf([&] { session.run(2); }), HasSubstr("'y' is not a multiple of 16"));
+  session.context.setOutputAddress(0, session.input.data() + 32);
+  EXPECT_THAT(errorOf([&] { session.run(2); }), HasSubstr("'y' lies on memory of input 'x'"));
   session.context.setOutputAddress(0, session.output.data());
   EXPECT_NEAR(session.run(2), 2, 1e-5);
 }

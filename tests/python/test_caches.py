@@ -118,6 +118,53 @@ def test_caches_that_grow_are_as_in_onnx_runtime():
         kept = {name: results[f"present_{name}"] for name in kept}
 
 
+def single(operator, inputs, outputs, opset, **attributes):
+    """A context of one node, whose inputs have one shape each."""
+    named = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items() if name]
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    graph = helper.make_graph([helper.make_node(operator, list(inputs), outputs, **attributes)], "one", named, results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return trt.load(trt.build(model.SerializeToString(), device="cpu")).engine.create_execution_context()
+
+
+GROWING = {
+    "Concat": lambda: single("Concat", {"past": (1, 2, 8, 4), "new": (1, 2, 1, 4)}, ["present"], 17, axis=2),
+    "Attention": lambda: single(
+        "Attention", {"q": (1, 2, 1, 4), "k": (1, 2, 1, 4), "v": (1, 2, 1, 4), "": (), "past": (1, 2, 8, 4),
+                      "past_value": (1, 2, 8, 4)}, ["y", "present", "present_value"], 23),
+}
+
+
+@pytest.mark.parametrize("growing", GROWING)
+@pytest.mark.parametrize("offset", [0, 64, -64])
+def test_caches_that_grow_do_not_share_memory(growing, offset):
+    """Whatever is written before it is read would be read wrong; so it is refused, and both tensors are named."""
+    context = GROWING[growing]()
+    engine = context.engine
+    memory = {name: numpy.zeros(1024, numpy.float32) for name in (engine.get_tensor_name(i)
+                                                                  for i in range(engine.num_io_tensors))}
+    for name, array in memory.items():
+        context.set_tensor_address(name, array[256:].ctypes.data)
+    assert context.execute_async_v3(0)
+    context.set_tensor_address("present", memory["past"][256:].ctypes.data + offset)
+    with pytest.raises(trt.Error, match="output 'present' lies on memory of input 'past'"):
+        context.execute_async_v3(0)
+    context.set_tensor_address("present", memory["present"].ctypes.data)
+    assert context.execute_async_v3(0)
+
+
+def test_outputs_do_not_share_memory():
+    context = single("Split", {"x": (4, 6)}, ["low", "high"], 17, axis=1)
+    x, y = floats(4, 6), numpy.zeros(24, numpy.float32)
+    for low, high, apart in ((0, 12, True), (0, 11, False), (12, 0, True), (0, 0, False)):
+        addresses = [x.ctypes.data, y[low:].ctypes.data, y[high:].ctypes.data]
+        if apart:
+            assert context.execute_v2(addresses)
+        else:
+            with pytest.raises(trt.Error, match="outputs 'low' and 'high' lie on the same memory"):
+                context.execute_v2(addresses)
+
+
 def test_tensor_scatter_writes_in_place():
     """Of opset 24, as models with caches of fixed room have it."""
     value = helper.make_tensor_value_info
