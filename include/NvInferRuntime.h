@@ -44,6 +44,10 @@ class CAMSHAFT_API IRuntime : public INoCopy {
   // them.
   void setThreadPool(IThreadPool* pool) noexcept { mImpl->setThreadPool(pool); }
   IThreadPool* getThreadPool() const noexcept { return mImpl->getThreadPool(); }
+  // Camshaft's own: engines loaded from now on can be asked what they are made of, by their own
+  // calls and an inspector, and not run. Their device and plugins need not be here.
+  void setInspectionOnly(bool only) noexcept { mImpl->setInspectionOnly(only); }
+  bool getInspectionOnly() const noexcept { return mImpl->getInspectionOnly(); }
 
   // Refused: there is no DLA, and the core is -1.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }

@@ -58,6 +58,8 @@ class CAMSHAFT_API VRuntime : public VRoot {
   virtual ICudaEngine* deserializeCudaEngineFromFile(const char* path) noexcept = 0;
   virtual void setThreadPool(IThreadPool* pool) noexcept = 0;
   virtual IThreadPool* getThreadPool() const noexcept = 0;
+  virtual void setInspectionOnly(bool only) noexcept = 0;
+  virtual bool getInspectionOnly() const noexcept = 0;
 };
 
 class CAMSHAFT_API VRefitter : public VRoot {

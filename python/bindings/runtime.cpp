@@ -56,6 +56,7 @@ void bindRuntime(nb::module_& m) {
           "logger", [](const IRuntime& self) { return loggerOf(self.getLogger()); },
           nb::rv_policy::reference)
       .def_prop_rw("max_threads", &IRuntime::getMaxThreads, raising(&IRuntime::setMaxThreads))
+      .def_prop_rw("inspection_only", &IRuntime::getInspectionOnly, &IRuntime::setInspectionOnly)
       .def_prop_rw("DLA_core", &IRuntime::getDLACore, raising(&IRuntime::setDLACore))
       .def_prop_ro("num_DLA_cores", &IRuntime::getNbDLACores)
       .def_prop_rw("gpu_allocator", nullptr, raising(&IRuntime::setGpuAllocator),

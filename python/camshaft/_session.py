@@ -118,6 +118,13 @@ def load(engine: Any, config: Any = None, *, logger: ILogger | None = None, **se
     return Session(loaded, wanted)
 
 
+def load_for_inspection(engine: Any, logger: ILogger) -> ICudaEngine:
+    """An engine, from a path or bytes, that can be asked what it is made of on any machine, and not run."""
+    runtime = Runtime(logger)
+    runtime.inspection_only = True
+    return _deserialized(runtime, engine)
+
+
 def _deserialized(runtime: Runtime, engine: Any) -> ICudaEngine:
     if isinstance(engine, ICudaEngine):
         return engine

@@ -434,5 +434,41 @@ TEST(HardwareCompatibility, EnginesForAmpereAndLaterHoldPtx) {
   EXPECT_THAT(client.logger.errors.back(), HasSubstr("cannot be built on one of 7.5"));
 }
 
+TEST(ComputeCapability, EnginesForOtherMachinesAreInspectedAndNotRun) {
+  Convolutions client;
+  client.config->setDefaultDeviceType(DeviceType::kGPU);
+  client.config->setComputeCapability(90);
+  client.config->setProfilingVerbosity(ProfilingVerbosity::kDETAILED);
+  const std::unique_ptr<IHostMemory> file(
+      client.builder->buildSerializedNetwork(*client.network, *client.config));
+  if (!file) GTEST_SKIP() << client.logger.errors.back();
+  client.runtime->setInspectionOnly(true);
+  EXPECT_TRUE(client.runtime->getInspectionOnly());
+  const std::unique_ptr<ICudaEngine> engine(
+      client.runtime->deserializeCudaEngine(file->data(), file->size()));
+  ASSERT_TRUE(engine);
+  EXPECT_EQ(engine->getTensorLocation(engine->getIOTensorName(0)), TensorLocation::kDEVICE);
+  EXPECT_EQ(engine->getDevice(), nullptr);
+  const std::unique_ptr<IEngineInspector> inspector(engine->createEngineInspector());
+  EXPECT_THAT(inspector->getEngineInformation(LayerInformationFormat::kJSON), HasSubstr("cuda/"));
+  const std::unique_ptr<IHostMemory> again(engine->serialize());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->size(), file->size());
+  EXPECT_FALSE(engine->createExecutionContext());
+  EXPECT_THAT(client.logger.errors.back(), HasSubstr("was loaded to be inspected"));
+}
+
+TEST(ComputeCapability, OneThatTheCompilerDoesNotKnowIsRefused) {
+  Convolutions client;
+  client.config->setDefaultDeviceType(DeviceType::kGPU);
+  client.config->setComputeCapability(99);
+  const std::unique_ptr<IHostMemory> file(
+      client.builder->buildSerializedNetwork(*client.network, *client.config));
+  ASSERT_FALSE(file);
+  if (TestLogger::countIn(client.logger.errors, "NVRTC ") == 0)
+    GTEST_SKIP() << client.logger.errors.back();
+  EXPECT_THAT(client.logger.errors.back(), HasSubstr(", and not for 99"));
+}
+
 }  // namespace
 }  // namespace camshaft::api

@@ -80,6 +80,10 @@ IExecutionContext* Engine::createExecutionContext(
       reporter_, nullptr,
       [&]() -> IExecutionContext* {
         requireKnown(strategy, "allocation strategy");
+        if (!loaded_->canRun())
+          fail(ErrorKind::kInvalidArgument,
+               "the engine was loaded to be inspected, and has no contexts; load it with "
+               "setInspectionOnly(false), on a machine that it was built for, to run it");
         using Strategy = ExecutionContextAllocationStrategy;
         const auto owner = strategy == Strategy::kUSER_MANAGED ? Context::ArenaOwner::kCaller
                            : strategy == Strategy::kON_PROFILE_CHANGE
@@ -205,7 +209,8 @@ nvinfer1::DataType Engine::getTensorDataType(const char* name) const noexcept {
 TensorLocation Engine::getTensorLocation(const char* name) const noexcept {
   return guarded(reporter_, TensorLocation::kHOST, [&] {
     const IoTensor& tensor = *requireIo(plan(), name).tensor;
-    return device_ && !tensor.isOnHost ? TensorLocation::kDEVICE : TensorLocation::kHOST;
+    return plan().hasDeviceMemory && !tensor.isOnHost ? TensorLocation::kDEVICE
+                                                      : TensorLocation::kHOST;
   });
 }
 

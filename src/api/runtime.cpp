@@ -69,6 +69,8 @@ class Runtime final : public Implements<IRuntime> {
   int32_t getMaxThreads() const noexcept override { return threads_.most; }
   void setThreadPool(IThreadPool* pool) noexcept override { threads_.pool = pool; }
   IThreadPool* getThreadPool() const noexcept override { return threads_.pool; }
+  void setInspectionOnly(bool only) noexcept override { inspectionOnly_ = only; }
+  bool getInspectionOnly() const noexcept override { return inspectionOnly_; }
 
   // Its own, which looks for creators in the process's too.
   IPluginRegistry& getPluginRegistry() noexcept override { return *plugins_; }
@@ -143,6 +145,8 @@ class Runtime final : public Implements<IRuntime> {
   }
 
   Engine* load(Plan plan) const {
+    if (inspectionOnly_)
+      return new Engine(LoadedEngine::forInspection(std::move(plan)), reporter_, threads_);
     if (!plan.pluginLibraries.empty() && !hostCodeAllowed_)
       fail(ErrorKind::kInvalidArgument, "the engine brings libraries of plugins with it, such as '",
            plan.pluginLibraries.front().name,
@@ -162,6 +166,7 @@ class Runtime final : public Implements<IRuntime> {
   std::string temporaryDirectory_;
   TempfileControlFlags tempfileFlags_ = (1u << EnumMax<TempfileControlFlag>()) - 1;
   bool hostCodeAllowed_ = false;
+  bool inspectionOnly_ = false;
 };
 
 }  // namespace

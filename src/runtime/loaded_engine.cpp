@@ -112,6 +112,12 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine&
   loadSteps(loadPlugin);
 }
 
+std::shared_ptr<const LoadedEngine> LoadedEngine::forInspection(Plan plan) {
+  Device* const none = nullptr;
+  return std::shared_ptr<const LoadedEngine>(
+      new LoadedEngine(std::make_shared<const Plan>(std::move(plan)), none));
+}
+
 void LoadedEngine::loadSteps(const PluginLoader& loadPlugin) {
   for (const ProfilePlan& profile : plan_->profiles) {
     std::vector<LoadedStep>& steps = steps_.emplace_back();

@@ -35,10 +35,14 @@ class LoadedEngine {
   LoadedEngine(std::shared_ptr<const Plan> body, const LoadedEngine& around,
                const PluginLoader& loadPlugin);
 
+  // To be asked what it is made of: neither its kernels nor its device need to be here.
+  static std::shared_ptr<const LoadedEngine> forInspection(Plan plan);
+
   ~LoadedEngine();
   LoadedEngine(const LoadedEngine&) = delete;
   LoadedEngine& operator=(const LoadedEngine&) = delete;
 
+  bool canRun() const { return !steps_.empty(); }
   const Plan& plan() const { return *plan_; }
   Device* device() const { return device_; }  // null: everything is in host memory
   DeviceWeights* deviceWeights() const { return deviceWeights_.get(); }  // null: on the host

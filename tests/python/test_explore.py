@@ -160,6 +160,23 @@ def test_the_command_writes_a_page(engine_file, tmp_path):
     assert "this is no engine" in refusal("explore", tmp_path / "no.json")
 
 
+def test_engines_for_another_machine_are_shown(tmp_path):
+    (tmp_path / "m.onnx").write_bytes(residual_model())
+    try:
+        trt.build(tmp_path / "m.onnx", tmp_path / "m.engine", compute_capability=75, shapes={"x": (2, 3, 32, 32)})
+    except trt.Error as error:
+        pytest.skip(str(error))  # without NVRTC
+    result = as_json("explore", tmp_path / "m.engine", "-o", tmp_path / "page.html")
+    assert result["engines"][0]["times"] == "none"  # for want of the machine
+    page = data_of(tmp_path / "page.html")["engines"][0]
+    assert any("cuda/" in layer["kernel"] for layer in page["layers"])
+    assert any("does not run here" in note for note in page["notes"])
+    layers = as_json("inspect", tmp_path / "m.engine")["layers"]
+    assert [layer["name"] for layer in layers] == [layer["name"] for layer in page["layers"]]
+    (tmp_path / "m.engine").write_bytes(b"nonsense" * 99)
+    assert refusal("explore", tmp_path / "m.engine").count("is not a Camshaft engine") == 1
+
+
 def test_names_cannot_break_out_of_the_page(lesser):
     assert data_of(lesser / "hostile.html")["engines"][0]["layers"][0]["name"] == HOSTILE
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import Error
-from .._camshaft import (ICudaEngine, ILogger, IProfiler, LayerInformationFormat, Logger, Runtime, TensorIOMode)
+from .._camshaft import (ICudaEngine, IExecutionContext, ILogger, IProfiler, LayerInformationFormat, Logger,
+                         TensorIOMode)
+from .._session import load, load_for_inspection
 from .._types import nptype
 from ..inference import infer
 
@@ -39,16 +41,22 @@ def describe(engine: Any, profile: int = 0, timed: bool = True) -> Described:
     if isinstance(engine, ICudaEngine):
         return _describe_loaded(engine, "", profile, timed)
     if isinstance(engine, (bytes, bytearray, memoryview)):
-        return _describe_loaded(_load(bytes(engine)), "", profile, timed)
+        return _describe_plan(bytes(engine), "", profile, timed)
     path = pathlib.Path(os.fspath(engine))
     if path.suffix == ".json":
         return _describe_exported(path)
-    return _describe_loaded(_load(path.read_bytes()), path.name, profile, timed)
+    return _describe_plan(path, path.name, profile, timed)
 
 
-def _load(plan: bytes) -> ICudaEngine:
-    engine: ICudaEngine = Runtime(Logger(ILogger.Severity.ERROR)).deserialize_cuda_engine(plan)
-    return engine
+def _describe_plan(plan: Any, file: str, profile: int, timed: bool) -> Described:
+    quiet = Logger(ILogger.Severity.INTERNAL_ERROR)  # reasons are raised
+    try:
+        return _describe_loaded(load(plan, logger=quiet).engine, file, profile, timed)
+    except Error as reason:
+        # Of another machine, it may be, which need not be here to look at it.
+        described = _describe_unrun(load_for_inspection(plan, quiet), file)
+        described.notes.append(f"The engine does not run here: {reason}.")
+        return described
 
 
 def _describe_exported(path: pathlib.Path) -> Described:
@@ -57,6 +65,13 @@ def _describe_exported(path: pathlib.Path) -> Described:
         raise ValueError(f"{path}: this is no engine, nor what `trtexec --exportLayerInfo` writes")
     note = "Read from exported layer information: the times are the builder's."
     return Described(information, path.name, notes=[note])
+
+
+def _describe_unrun(engine: ICudaEngine, file: str) -> Described:
+    """With its first profile, and sizes left open that a run decides."""
+    inspector = engine.create_engine_inspector()
+    information = json.loads(inspector.get_engine_information(LayerInformationFormat.JSON))
+    return Described(information, file, 0, engine.num_optimization_profiles, _tensors(engine, engine))
 
 
 def _describe_loaded(engine: ICudaEngine, file: str, profile: int, timed: bool) -> Described:
@@ -78,13 +93,16 @@ def _describe_loaded(engine: ICudaEngine, file: str, profile: int, timed: bool) 
     inspector = engine.create_engine_inspector()
     inspector.execution_context = context  # with the sizes of the run
     described.information = json.loads(inspector.get_engine_information(LayerInformationFormat.JSON))
-    for i in range(engine.num_io_tensors):
-        name = engine.get_tensor_name(i)
-        described.tensors.append({
-            "name": name, "isInput": engine.get_tensor_mode(name) == TensorIOMode.INPUT,
-            "type": engine.get_tensor_dtype(name).name, "dims": list(engine.get_tensor_shape(name)),
-            "runDims": list(context.get_tensor_shape(name))})
+    described.tensors = _tensors(engine, context)
     return described
+
+
+def _tensors(engine: ICudaEngine, run: ICudaEngine | IExecutionContext) -> list[dict[str, Any]]:
+    """Inputs and outputs, with the sizes that they have in a run."""
+    return [{"name": name, "isInput": engine.get_tensor_mode(name) == TensorIOMode.INPUT,
+             "type": engine.get_tensor_dtype(name).name, "dims": list(engine.get_tensor_shape(name)),
+             "runDims": list(run.get_tensor_shape(name))}
+            for name in map(engine.get_tensor_name, range(engine.num_io_tensors))]
 
 
 def random_inputs(engine: ICudaEngine, profile: int) -> dict[str, np.ndarray]:

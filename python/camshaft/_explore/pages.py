@@ -6,10 +6,9 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 from typing import Any
 
-from .. import camshaft_version
+from .. import camshaft_version, write_file
 from .engines import Described
 from .layers import engine_data
 
@@ -50,13 +49,4 @@ def _escaped(text: str) -> str:
 
 
 def write_page(data: dict[str, Any], path: Any) -> None:
-    """Beside it first and renamed, so that a browser never sees half of it."""
-    target = pathlib.Path(os.fspath(path))
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, suffix=".html", delete=False) as file:
-        file.write(page(data))
-    try:
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, target)
-    except OSError:
-        os.unlink(file.name)
-        raise
+    write_file(os.fspath(path), page(data).encode())

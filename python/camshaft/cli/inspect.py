@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--slowest", type=int, metavar="N", help="the layers that take longest")
     add("--why", action="store_true", help="what each layer was in the model, why it has its kernel, and the others")
     add("--measure", action="store_true", help="times of layers in runs of the whole engine, on random inputs")
-    add("--plugins", default="", metavar="LIST", help="libraries of plugins to load, with commas between")
+    add("--plugins", default="", metavar="LIST", help="libraries of plugins to load for that, with commas between")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,13 +49,15 @@ def _kept(layers: list[dict[str, Any]], arguments: argparse.Namespace) -> list[d
 # Engines.
 
 def _inspect_engine(arguments: argparse.Namespace) -> int:
-    from .. import load
+    from .._session import load, load_for_inspection
     from .engine_info import engine_info
 
-    session = load(arguments.target, logger=logger(NAME), plugins=arguments.plugins)
-    info = engine_info(session.engine)
     if arguments.measure:
+        session = load(arguments.target, logger=logger(NAME), plugins=arguments.plugins)
+        info = engine_info(session.engine)
         _measure(session, info["layers"])
+    else:
+        info = engine_info(load_for_inspection(arguments.target, logger(NAME)))
     total = sum(layer["milliseconds"] or 0 for layer in info["layers"])
     for layer in info["layers"]:
         layer["share"] = layer["milliseconds"] / total if total and layer["milliseconds"] else None

@@ -2,6 +2,7 @@
 
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -18,6 +19,8 @@ namespace {
 
 struct Nvrtc {
   decltype(&::nvrtcVersion) version;
+  decltype(&nvrtcGetNumSupportedArchs) architectureCount;
+  decltype(&nvrtcGetSupportedArchs) architectures;
   decltype(&nvrtcCreateProgram) create;
   decltype(&nvrtcDestroyProgram) destroy;
   decltype(&nvrtcCompileProgram) compile;
@@ -34,6 +37,8 @@ Nvrtc open() {
                               "the CUDA toolkit or the package nvidia-cuda-nvrtc", kNvrtcNames);
   Nvrtc nvrtc;
   library.find(nvrtc.version, "nvrtcVersion");
+  library.find(nvrtc.architectureCount, "nvrtcGetNumSupportedArchs");
+  library.find(nvrtc.architectures, "nvrtcGetSupportedArchs");
   library.find(nvrtc.create, "nvrtcCreateProgram");
   library.find(nvrtc.destroy, "nvrtcDestroyProgram");
   library.find(nvrtc.compile, "nvrtcCompileProgram");
@@ -49,6 +54,19 @@ Nvrtc open() {
 const Nvrtc& nvrtc() {
   static const Nvrtc kNvrtc = open();
   return kNvrtc;
+}
+
+// A kernel that does not compile is left for another. Where none can, the build would end with all
+// work on the host.
+void requireArchitecture(int sm) {
+  int count = 0;
+  nvrtc().architectureCount(&count);
+  std::vector<int> known(static_cast<size_t>(count));
+  nvrtc().architectures(known.data());
+  if (std::ranges::find(known, sm) == known.end())
+    fail(ErrorKind::kUnsupported, "NVRTC ", nvrtcVersion(), " (", nvrtcPath(),
+         ") compiles for the compute capabilities ", join(known, ", "), ", and not for ", sm,
+         "; install CUDA's compiler of a later version, or name one of these");
 }
 
 // The first error and what it points at; warnings and the rest stay out.
@@ -89,7 +107,7 @@ std::vector<CompiledCode> compileAll(std::span<const std::string> sources,
       target.isPortable ? str("--gpu-architecture=compute_", sm)
                         : str("--gpu-architecture=sm_", sm, sm == 90 || sm >= 100 ? "a" : "");
   std::vector<CompiledCode> compiled(sources.size());
-  nvrtc();  // its absence is an error of the caller's thread
+  requireArchitecture(sm);  // its absence, too, is an error of the caller's thread
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;  // the first, whichever thread met it
