@@ -21,7 +21,7 @@ def precision(kernel):
     """Of a kernel's products, and how many of them stand for one."""
     if "split_bf16" in kernel:
         return "bf16", 3  # halves of f32 numbers
-    return next(((name, 1) for name, part in (("int8", "int8"), ("bf16", "bf16")) if part in kernel), ("f32", 1))
+    return next(((name, 1) for name, part in (("int8", "int8"), ("bf16", "bf16"), ("f16", "f16")) if part in kernel), ("f32", 1))
 
 
 def add_shares(layers, machine):

@@ -1,5 +1,6 @@
-// What the cores can do at most, as JSON: operations per second of f32, bf16 and int8 products from
-// registers, and bytes per second read from memory. benchmarks/compare.py sets layers against it.
+// What the cores can do at most, as JSON: operations per second of f32, f16, bf16 and int8 products
+// from registers, and bytes per second read from memory. benchmarks/compare.py sets layers against
+// it.
 //
 //   cpu_peaks [threads]
 //
@@ -133,10 +134,12 @@ std::vector<Probe> probes() {
 #define CAMSHAFT_TARGET(name)  // the whole program is compiled for these instructions
 #define CAMSHAFT_IN_REGISTER(sum) "+w"(sum)
 #define CAMSHAFT_FMLA(i) s##i = vfmaq_f32(s##i, a, b);
+#define CAMSHAFT_FMLA16(i) s##i = vfmaq_f16(s##i, a, b);
 #define CAMSHAFT_BFMMLA(i) s##i = vbfmmlaq_f32(s##i, a, b);
 #define CAMSHAFT_USMMLA(i) s##i = vusmmlaq_s32(s##i, vreinterpretq_u8_s8(a), b);
 #define CAMSHAFT_SDOT(i) s##i = vdotq_s32(s##i, a, b);
 CAMSHAFT_LOOP(multiplyF32, , float32x4_t, float32x4_t, CAMSHAFT_24, CAMSHAFT_FMLA)
+CAMSHAFT_LOOP(multiplyF16, , float16x8_t, float16x8_t, CAMSHAFT_24, CAMSHAFT_FMLA16)
 CAMSHAFT_LOOP(multiplyBf16, , float32x4_t, bfloat16x8_t, CAMSHAFT_24, CAMSHAFT_BFMMLA)
 CAMSHAFT_LOOP(multiplyInt8, , int32x4_t, int8x16_t, CAMSHAFT_24, CAMSHAFT_USMMLA)
 CAMSHAFT_LOOP(dotInt8, , int32x4_t, int8x16_t, CAMSHAFT_24, CAMSHAFT_SDOT)
@@ -146,6 +149,7 @@ std::vector<Probe> probes() {
     return features.find("+" + name + "+") != std::string::npos;
   };
   std::vector<Probe> all{{"f32", 2.0 * 4 * 24 * kRounds, multiplyF32}};
+  if (has("fp16")) all.push_back({"f16", 2.0 * 8 * 24 * kRounds, multiplyF16});
   if (has("bf16")) all.push_back({"bf16", 2.0 * 16 * 24 * kRounds, multiplyBf16});
   if (has("i8mm"))
     all.push_back({"int8", 2.0 * 32 * 24 * kRounds, multiplyInt8});

@@ -55,7 +55,7 @@ struct BuildContext {
   BuildTarget target = {};
   int threads = 1;
   bool allowTf32 = true;  // f32 products may drop to TF32's precision, 10 mantissa bits, and better
-  bool bf16Products = false;  // f32 products may round their operands to bf16; sums stay f32
+  DataType productType = DataType::kF32;  // what f32 products may round their operands to
   bool allowCublasLt = true, allowCudnn = true;
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes; the tuner drops what needs more
   std::function<int64_t(const Dim&)> opt = {};    // the size to optimise for
@@ -86,13 +86,13 @@ struct Preparation {
 
 using KernelList = std::span<const Kernel>;
 
-// A backend's build-time half.
-enum class Bf16Gain {
-  kNothing,
-  kProducts,  // f32 products that round their operands on the way (BuildContext::bf16Products)
-  kTensors,   // those, and tensors between nodes that work in bf16
+// What f32 work gains from 16 bits.
+struct Gain16 {
+  DataType type = DataType::kF32;  // what products round their operands to on the way; f32: nothing
+  bool tensors = false;            // and tensors between nodes that work in bf16
 };
 
+// A backend's build-time half.
 struct BuildBackend {
   std::string_view name;
   // Candidates for a node, best guess first; empty when the backend knows nothing of the operator.
@@ -105,10 +105,10 @@ struct BuildBackend {
   // Whether FusionAbilities::float8Products holds on a device. Null: as it says.
   bool (*multipliesFloat8)(const BuildTarget& target) = nullptr;
   // Whether its kernels take 16-bit tensors of all kinds. Others get such graphs as f32, and what
-  // they gain where a build allows 16 bits is in bf16 (null: nothing).
+  // they gain where a build allows 16 bits is gain16 (null: nothing).
   bool stores16Bit = false;
-  Bf16Gain (*bf16Gain)() = nullptr;
-  bool (*worksInBf16)(const Node& node) = nullptr;  // for Bf16Gain::kTensors
+  Gain16 (*gain16)(bool allowF16, bool allowBf16) = nullptr;
+  bool (*worksInBf16)(const Node& node) = nullptr;  // for Gain16::tensors
   // Device code for Prepared::source, many at once; the engine stores it. Null: its kernels run on
   // the host.
   std::vector<CompiledCode> (*compile)(std::span<const std::string> sources,

@@ -82,7 +82,7 @@ Plan compile(Graph graph, CompileOptions options) {
   if (options.threads == 0) options.threads = usableCores();
   ChooseOptions choose{.tuning = options, .backends = buildBackends(options.device), .target = {}};
   const BuildBackend& backend = *choose.backends.front();
-  options.bf16Products = roundsProducts(options, backend);
+  options.productType = productTypeOf(options, backend);
 
   Plan plan;
   plan.networkName = graph.name;

@@ -81,21 +81,24 @@ void takeAsBf16(PrecisionRequest& precision) {
 
 bool allows16Bit(const CompileOptions& options) { return options.allowF16 || options.allowBF16; }
 
-Bf16Gain bf16GainOf(const CompileOptions& options, const BuildBackend& backend) {
-  return allows16Bit(options) && backend.bf16Gain ? backend.bf16Gain() : Bf16Gain::kNothing;
+Gain16 gainOf(const CompileOptions& options, const BuildBackend& backend) {
+  return backend.gain16 ? backend.gain16(options.allowF16, options.allowBF16) : Gain16();
 }
 
-std::string_view sentenceFor(Bf16Gain gain) {
-  switch (gain) {
-    case Bf16Gain::kTensors:
-      return "16 bits are bf16 on this CPU: operands of products, and tensors where kernels take "
-             "them; sums are f32";
-    case Bf16Gain::kProducts:
-      return "products round their operands to bf16 and add up in f32, where that is faster; "
-             "tensors stay f32";
-    case Bf16Gain::kNothing:
-      break;
-  }
+std::string_view sentenceFor(const CompileOptions& options, const BuildBackend& backend) {
+  const Gain16 gain = gainOf(options, backend);
+  if (gain.tensors)
+    return "16 bits are bf16 on this CPU: operands of products, and tensors where kernels take "
+           "them; sums are f32";
+  if (gain.type == DataType::kBF16)
+    return "products round their operands to bf16 and add up in f32, where that is faster; "
+           "tensors stay f32";
+  if (gain.type == DataType::kF16)
+    return "products round their operands to f16 and add up in f32, a few at a time in f16 first, "
+           "where that is faster; tensors stay f32";
+  if (backend.gain16 && backend.gain16(true, true).type == DataType::kF16)
+    return "this device computes no faster in bf16, so the engine stays f32; with kFP16 products "
+           "would round their operands to f16";
   return "this device computes no faster in 16 bits, so the engine stays f32";
 }
 
@@ -107,23 +110,24 @@ LowPrecision lowPrecisionOf(std::string_view device) {
   if (backend.stores16Bit) {
     low.bits16 = {DataType::kF16, DataType::kBF16};
     low.tensors16 = true;
-  } else if (backend.bf16Gain && backend.bf16Gain() != Bf16Gain::kNothing) {
-    low.bits16 = {DataType::kBF16};
-    low.tensors16 = backend.bf16Gain() == Bf16Gain::kTensors;
+  } else if (backend.gain16) {
+    const Gain16 gain = backend.gain16(true, true);
+    if (gain.type != DataType::kF32) low.bits16 = {gain.type};
+    low.tensors16 = gain.tensors;
   }
   return low;
 }
 
-bool roundsProducts(const CompileOptions& options, const BuildBackend& backend) {
-  return bf16GainOf(options, backend) != Bf16Gain::kNothing;
+DataType productTypeOf(const CompileOptions& options, const BuildBackend& backend) {
+  return gainOf(options, backend).type;
 }
 
 void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
                      PassOptions& passOptions) {
   const bool stores = backend.stores16Bit;
-  const Bf16Gain gain = bf16GainOf(options, backend);
-  const bool storesBf16 = gain == Bf16Gain::kTensors;
-  if (!stores && allows16Bit(options)) options.log.info(sentenceFor(gain));
+  const Gain16 gain = gainOf(options, backend);
+  const bool storesBf16 = gain.tensors;
+  if (!stores && allows16Bit(options)) options.log.info(sentenceFor(options, backend));
   passOptions.allowF16 = options.allowF16 && stores;
   passOptions.allowBF16 = stores ? options.allowBF16 : storesBf16;
   passOptions.lowers = storesBf16 ? backend.worksInBf16 : nullptr;
@@ -136,8 +140,7 @@ void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBac
     const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32 && !isByte;
     const bool keepsFromBytes = isMet && node->precision.compute && !options.ranges.empty();
     if (!(obeys || prefers) || isMet) node->precision = {};
-    if (keepsFromBytes)
-      node->precision.compute = gain == Bf16Gain::kNothing ? DataType::kF32 : DataType::kBF16;
+    if (keepsFromBytes) node->precision.compute = gain.type;
     if (!node->precision.empty()) checkRequests(*node, options, backend);
     if (storesBf16) takeAsBf16(node->precision);
   }

@@ -7,9 +7,8 @@
 
 namespace camshaft {
 
-// Whether f32 products may round their operands to bf16: where that is what the backend makes of
-// 16-bit types.
-bool roundsProducts(const CompileOptions& options, const BuildBackend& backend);
+// What f32 products may round their operands to: what the backend makes of 16-bit types, or f32.
+DataType productTypeOf(const CompileOptions& options, const BuildBackend& backend);
 
 // Leaves in the graph those requests that are to be kept, and allows the passes what helps on the
 // device. Throws Error naming the node when a request that must be obeyed cannot be.

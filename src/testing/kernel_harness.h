@@ -37,8 +37,8 @@ struct HarnessCase {
   std::map<std::string, std::vector<double>> values;
   // |got - want| <= tolerance * (1 + |want|). Negative: by the type of the output.
   double tolerance = -1;
-  std::string only;           // this kernel alone
-  bool bf16Products = false;  // what the build allows
+  std::string only;                       // this kernel alone
+  DataType productType = DataType::kF32;  // what the build lets products round f32 to
 };
 
 // The node under test with the data of one run.
@@ -99,7 +99,7 @@ class Harness {
   BuildTarget target{.isPresent = false};
   // A build for all sizes of the case, the first being opt.
   BuildContext context(int threads = 1) const {
-    BuildContext context{.target = target, .threads = threads, .bf16Products = case_.bf16Products};
+    BuildContext context{.target = target, .threads = threads, .productType = case_.productType};
     const auto valueIn = [](const Dim& dim, const std::map<std::string, int64_t>& sizes) {
       return evaluate(dim, [&](const std::string& name) { return sizes.at(name); });
     };

@@ -34,6 +34,20 @@ double relativeOf(DataType type) {
   }
 }
 
+double relativeOf(ProductPrecision products) {
+  switch (products) {
+    case ProductPrecision::kF32:
+      return 0;
+    case ProductPrecision::kTf32:
+      return 1e-2;
+    case ProductPrecision::kF16:  // and a few sums
+      return 2e-2;
+    case ProductPrecision::kBf16:
+      return 4e-2;
+  }
+  return 0;
+}
+
 bool isProduct(Op op) {
   return isAmong(op, {&ops::MatMul, &ops::Einsum, &ops::Conv, &ops::ConvTranspose, &ops::Attention,
                       &ops::LinearAttention, &ops::Recurrent, &ops::MatMulNBits});
@@ -182,9 +196,7 @@ Tolerance toleranceFor(const Node& node, ProductPrecision products) {
   };
   for (const Value* input : node.inputs) widen(input);
   for (const Value* output : node.outputs) widen(output);
-  if (products != ProductPrecision::kF32 && isProduct(node.op))
-    tolerance.relative =
-        std::max(tolerance.relative, products == ProductPrecision::kTf32 ? 1e-2 : 4e-2);
+  if (isProduct(node.op)) tolerance.relative = std::max(tolerance.relative, relativeOf(products));
   const bool makesIntegers =
       std::any_of(node.outputs.begin(), node.outputs.end(),
                   [](const Value* each) { return !isFloat(each->dataType()); });

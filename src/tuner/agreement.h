@@ -17,7 +17,7 @@ struct Tolerance {
 };
 
 // What f32 may be rounded to before it is multiplied.
-enum class ProductPrecision { kF32, kTf32, kBf16 };
+enum class ProductPrecision { kF32, kTf32, kF16, kBf16 };
 
 // By the node's types, operator and expressions.
 Tolerance toleranceFor(const Node& node, ProductPrecision products);

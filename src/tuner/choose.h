@@ -29,7 +29,7 @@ struct TuneOptions {
   int optimizationLevel = 3;  // 0 to 5; 0: take the first that fits; above, time the candidates
   int threads = 0;            // kernels are timed with; compile() uses all cores for 0
   bool allowTf32 = true;
-  bool bf16Products = false;  // f32 products may round their operands; their sums stay f32
+  DataType productType = DataType::kF32;          // what f32 products may round their operands to
   bool allowCublasLt = true, allowCudnn = true;   // the vendor's libraries, where they are there
   int64_t workspaceLimit = DimRange::kUnbounded;  // bytes one layer may use besides its tensors
   int timingRuns = 1;                             // at least this many launches per candidate

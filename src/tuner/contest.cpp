@@ -156,11 +156,15 @@ std::string Contest::compare(Candidate& candidate, Bench& bench, const SymbolVal
     got = bench.run(runtimeKernelOf(candidate), candidate.prepared, candidate.binary.get());
   });
   if (!candidate.failure.empty()) return {};
-  const ProductPrecision products = options_.tuning.bf16Products ? ProductPrecision::kBf16
-                                    : options_.hasDeviceMemory() && options_.tuning.allowTf32
-                                        ? ProductPrecision::kTf32
-                                        : ProductPrecision::kF32;
-  return differenceBetween(node_, sizes, got, *wanted, toleranceFor(node_, products));
+  return differenceBetween(node_, sizes, got, *wanted, toleranceFor(node_, productPrecision()));
+}
+
+ProductPrecision Contest::productPrecision() const {
+  const TuneOptions& tuning = options_.tuning;
+  if (tuning.productType == DataType::kBF16) return ProductPrecision::kBf16;
+  if (tuning.productType == DataType::kF16) return ProductPrecision::kF16;
+  const bool isTf32 = options_.hasDeviceMemory() && tuning.allowTf32;
+  return isTf32 ? ProductPrecision::kTf32 : ProductPrecision::kF32;
 }
 
 std::optional<TrialResults> Contest::wantedOf(const Candidate& candidate, Bench& bench,

@@ -1,6 +1,7 @@
 // Times the candidates for a node, and looks at the winner's results.
 #pragma once
 
+#include "tuner/agreement.h"
 #include "tuner/bench.h"
 #include "tuner/candidates.h"
 
@@ -42,6 +43,7 @@ class Contest {
   // What the results should be, from whom `how` says; nothing when there is nobody to ask.
   std::optional<TrialResults> wantedOf(const Candidate& candidate, Bench& bench,
                                        const SymbolValue& sizes, std::string& how);
+  ProductPrecision productPrecision() const;
   Candidate* plainerThan(const Candidate& candidate);
   std::vector<Candidate*> runningOnes();
 

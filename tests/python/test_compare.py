@@ -19,7 +19,8 @@ from camshaft.compare.report import document, summarise
 QUICK = ("--rounds", 1, "--seconds", 0.01, "--threads", 1)
 NOTHING_MISSING = {"cpu": {"cores": 2}, "cuda": [{"name": "GPU 0", "problem": ""}],
                    "cpu_units": [{"name": "f32 products on matrix units", "problem": ""},
-                                 {"name": "bf16 products", "problem": ""}]}
+                                 {"name": "bf16 products", "problem": ""},
+                                 {"name": "f16 products", "problem": ""}]}
 
 
 @pytest.fixture
@@ -154,6 +155,7 @@ def test_who_takes_part_follows_the_machine():
     peers, absent = chosen(job, NOTHING_MISSING)
     assert {"camshaft", "camshaft-f32", "camshaft-bf16", "camshaft-gpu-fp16"} <= set(peers)
     assert "openvino-bf16" not in {*peers, *absent}  # unusual
+    assert "it would be camshaft-bf16 again" in absent["camshaft-fp16"].reason
     assert absent["pytorch"].remedy == "--torch FILE.pt2"
     assert absent["camshaft-int8"].remedy == "--data FOLDER"
     poor = {"cpu": {"cores": 2}, "cuda": [{"name": "CUDA driver", "problem": "no driver"}],

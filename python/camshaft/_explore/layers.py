@@ -44,6 +44,8 @@ def precision_of(layer: dict[str, Any]) -> str:
     kernel, kind = layer.get("TacticName", ""), layer.get("LayerType", "")
     if "split_bf16" in kernel or ("bf16" in kernel and kind_of(kind) in ("conv", "matmul", "attention")):
         return "bf16"
+    if "_f16_" in kernel or kernel.endswith("_f16"):
+        return "f16"
     if kind.endswith("Integer") or "int8" in kernel:
         return "int8"
     types = [tensor["Datatype"] for tensor in layer["Outputs"] + layer["Inputs"]]

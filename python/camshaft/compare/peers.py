@@ -95,7 +95,7 @@ class Camshaft(Peer):
     comes: f32 products may be as coarse as TF32's, as in TensorRT. "bf16" and "fp16" let them round
     to that as well."""
 
-    UNITS = {"tf32": "f32 products on matrix units", "bf16": "bf16 products"}
+    UNITS = {"tf32": "f32 products on matrix units", "bf16": "bf16 products", "fp16": "f16 products"}
 
     def __init__(self, precision: str = "tf32", gpu: bool = False, int8: bool = False) -> None:
         self.precision, self.on_gpu, self.is_int8 = precision, gpu, int8
@@ -104,6 +104,8 @@ class Camshaft(Peer):
         if not self.on_gpu and not self.is_int8 and self.precision in self.UNITS:
             if problem := unit_problem(machine, self.UNITS[self.precision]):
                 return Absence(f"{problem}: it would compute in f32")
+            if self.precision == "fp16" and not unit_problem(machine, self.UNITS["bf16"]):
+                return Absence("FP16 is bf16 on this CPU: it would be camshaft-bf16 again")
         return super().absence(job, machine)
 
     def version(self) -> str:
@@ -305,6 +307,7 @@ PEERS: dict[str, Peer] = {
     "camshaft-f32": Camshaft("f32"),
     "camshaft": Camshaft(),
     "camshaft-bf16": Camshaft("bf16"),
+    "camshaft-fp16": Camshaft("fp16"),
     "camshaft-int8": Camshaft(int8=True),
     "camshaft-gpu-f32": Camshaft("f32", gpu=True),
     "camshaft-gpu": Camshaft(gpu=True),

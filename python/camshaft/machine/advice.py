@@ -19,7 +19,10 @@ ALL = {
     "vectors": Advice("all kernels on the CPU"),
     "f32 products on matrix units": Advice(
         "f32 products and convolutions, where TF32 is allowed, as it is by default", "they run on vectors"),
-    "bf16 products": Advice("engines built with BF16 or FP16", "such engines compute in f32"),
+    "bf16 products": Advice("engines built with BF16 or FP16",
+                            "those with BF16 compute in f32, and those with FP16 in f16 where there are such products"),
+    "f16 products": Advice("engines built with FP16, where there are no bf16 products",
+                           "there such engines compute in f32"),
     "int8 products": Advice("quantised models"),
     "CUDA backend": Advice("engines on NVIDIA GPUs", "engines run on the CPU", REINSTALL),
     "CUDA driver": Advice("engines on NVIDIA GPUs", "engines run on the CPU",

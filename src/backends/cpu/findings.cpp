@@ -1,7 +1,7 @@
 #include "backend/findings.h"
 
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/split_gemm.h"
 #include "backends/cpu/gemm_int8/tile.h"
 #include "backends/cpu/simd/amx_tiles.h"
@@ -28,12 +28,14 @@ Finding unit(std::string_view name, bool isThere, std::string_view kind, std::st
 std::vector<Finding> findings() {
   const gemm_int8::Multiplier& bytes =
       gemm_int8::multiplierFor(gemm_int8::layoutInUse(), gemm_int8::kBlockRows);
-  return {unit("vectors", true, isaName(), ""),
-          unit("f32 products on matrix units", hasSplitGemm(), "amx",
-               "this CPU has no AMX, or the system does not allow it"),
-          unit("bf16 products", hasBf16Gemm(), bf16Unit(),
-               "this CPU has neither AMX, AVX512-BF16 nor Arm's bfmmla"),
-          unit("int8 products", true, bytes.name, "")};
+  return {
+      unit("vectors", true, isaName(), ""),
+      unit("f32 products on matrix units", hasSplitGemm(), "amx",
+           "this CPU has no AMX, or the system does not allow it"),
+      unit("bf16 products", hasGemm16(Type16::kBf16), bf16Unit(),
+           "this CPU has neither AMX, AVX512-BF16 nor Arm's bfmmla"),
+      unit("f16 products", hasGemm16(Type16::kF16), "neon", "this CPU has no f16 vectors of Arm's"),
+      unit("int8 products", true, bytes.name, "")};
 }
 
 }  // namespace camshaft::cpu

@@ -73,7 +73,7 @@ const BuildBackend& buildBackend() {
                                          .kernelsFor = kernelsFor,
                                          .target = target,
                                          .prefersChannelsLast = true,
-                                         .bf16Gain = bf16Gain,
+                                         .gain16 = gain16,
                                          .worksInBf16 = worksInBf16};
   return kBackend;
 }

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/cpu/gemm/bf16_gemm.h"
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/conv.h"
 #include "ops/gemm.h"
@@ -57,10 +56,12 @@ constexpr Op kMoves[] = {&ops::Identity, &ops::Transpose,      &ops::Reshape,
 
 }  // namespace
 
-Bf16Gain bf16Gain() {
-  if (!hasBf16Gemm()) return Bf16Gain::kNothing;
-  const char* asked = std::getenv("CAMSHAFT_TEST_BF16_TENSORS");
-  return bf16UsesTiles() || (asked && *asked == '1') ? Bf16Gain::kTensors : Bf16Gain::kProducts;
+Gain16 gain16(bool allowF16, bool allowBf16) {
+  if ((allowF16 || allowBf16) && hasGemm16(Type16::kBf16)) {
+    const char* asked = std::getenv("CAMSHAFT_TEST_BF16_TENSORS");
+    return {.type = DataType::kBF16, .tensors = bf16UsesTiles() || (asked && *asked == '1')};
+  }
+  return {.type = allowF16 && hasGemm16(Type16::kF16) ? DataType::kF16 : DataType::kF32};
 }
 
 bool worksInBf16(const Node& node) {

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/attention/params.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
@@ -33,12 +33,18 @@ std::string attentionText(const std::string& attributes, const std::string& mask
 // Every kernel, to the precision it promises.
 void expectAttentionMatches(const std::string& graph, const Sizes& sizes) {
   expectKernelsMatch({.graph = graph, .sizes = sizes});
-  if (hasBf16Gemm())
+  if (hasGemm16(Type16::kBf16))
     expectKernelsMatch({.graph = graph,
                         .sizes = sizes,
                         .tolerance = 3e-2,
                         .only = attention::kBf16,
-                        .bf16Products = true});
+                        .productType = DataType::kBF16});
+  if (hasGemm16(Type16::kF16))
+    expectKernelsMatch({.graph = graph,
+                        .sizes = sizes,
+                        .tolerance = 5e-3,
+                        .only = attention::kF16,
+                        .productType = DataType::kF16});
 }
 
 TEST_P(AttentionKernels, attend) {
@@ -139,7 +145,8 @@ TEST(DeformableAttention, SaysWhatItDoesNotDo) {
       refusalsOf("graph g(%v: f16[1, 6, 1, 3], %s: i32[1, 2], %b: i32[1], %l: f32[1, 5, 1, 1, 2, "
                  "2], %w: f16[1, 5, 1, 1, 2]) { %y = DeformableAttention(%v, %s, %b, %l, %w) "
                  "return %y }"),
-      "cpu/attention_bf16: only for Attention; cpu/attention_f32: only for Attention; "
+      "cpu/attention_bf16: only for Attention; cpu/attention_f16: only for Attention; "
+      "cpu/attention_f32: only for Attention; "
       "cpu/deformable_attention_f32: only f32");
 }
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/bf16_gemm.h"
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_block.h"
 
@@ -16,12 +15,12 @@ using Sizes = HeadProducts::Sizes;
 int64_t aligned(int64_t floats) { return (floats + 15) / 16 * 16; }
 
 int64_t packedFloats(ProductType type, int64_t k, int64_t n) {
-  return aligned(type == ProductType::kBf16 ? bf16PackedBFloats(k, n) : packedBFloats(k, n));
+  return aligned(type ? packedB16Floats(*type, k, n) : packedBFloats(k, n));
 }
 
 void pack(ProductType type, int64_t k, int64_t n, RowsOf b, bool transposed, float* packed) {
-  if (type == ProductType::kBf16)
-    packBf16B(k, n, b.data, b.stride, transposed, reinterpret_cast<uint16_t*>(packed));
+  if (type)
+    packB16(*type, k, n, b.data, b.stride, transposed, reinterpret_cast<uint16_t*>(packed));
   else
     packB(k, n, b.data, b.stride, transposed, packed);
 }
@@ -35,16 +34,17 @@ struct Product {
   int64_t ldc;
 };
 
-void multiplyBf16(const Product& p, const Epilogue& epilogue, float* packedRows) {
-  multiplyBf16Block(
-      {.rows = p.rows,
+void multiply16(Type16 type, const Product& p, const Epilogue& epilogue, float* packedRows) {
+  multiplyBlock16(
+      {.type = type,
+       .rows = p.rows,
        .columns = p.columns,
        .k = p.k,
        .packedK = p.packedK,
        .packedB = reinterpret_cast<const uint16_t*>(p.packedB),
        .c = {.f32 = p.c, .stride = p.ldc}},
-      [&](int64_t row, int64_t rows, uint16_t* panel) {
-        packBf16Panel(p.a.data + row * p.a.stride, p.a.stride, p.k, rows, panel);
+      [&](int64_t row, int64_t rows, const Panel16& panel) {
+        packPanel16(p.a.data + row * p.a.stride, p.a.stride, p.k, rows, panel);
       },
       epilogue, packedRows);
 }
@@ -65,15 +65,14 @@ void multiplyF32(const Product& p, const Epilogue& epilogue) {
 }
 
 int64_t rowFloats(const Sizes& sizes) {
-  if (sizes.type != ProductType::kBf16) return 0;
-  return bf16RowsFloats(HeadProducts::kMaxBlockRows, std::max(sizes.size, sizes.keys));
+  if (!sizes.type) return 0;
+  return rows16Floats(*sizes.type, HeadProducts::kMaxBlockRows, std::max(sizes.size, sizes.keys));
 }
 
 }  // namespace
 
 int64_t HeadProducts::blockRows(ProductType type) {
-  return type == ProductType::kBf16 ? kMaxBlockRows
-                                    : std::min(kMaxBlockRows, 6 * gemmGeometry().mr);
+  return type ? kMaxBlockRows : std::min(kMaxBlockRows, 6 * gemmGeometry().mr);
 }
 
 int64_t HeadProducts::workspaceFloats(const Sizes& sizes) {
@@ -83,9 +82,7 @@ int64_t HeadProducts::workspaceFloats(const Sizes& sizes) {
 }
 
 HeadProducts::HeadProducts(const Sizes& sizes, float* workspace)
-    : sizes_(sizes),
-      tiles_(sizes.type == ProductType::kBf16 && bf16UsesTiles()),
-      scoreStride_(aligned(sizes.keys)) {
+    : sizes_(sizes), tiles_(sizes.type && bf16UsesTiles()), scoreStride_(aligned(sizes.keys)) {
   keys_ = workspace;
   values_ = keys_ + packedFloats(sizes.type, sizes.size, sizes.keys);
   scores_ = values_ + packedFloats(sizes.type, sizes.keys, sizes.valueSize);
@@ -109,8 +106,8 @@ void HeadProducts::score(int64_t rows, int64_t visible, RowsOf queries, float sc
                         .packedB = keys_,
                         .c = scores_,
                         .ldc = scoreStride_};
-  if (sizes_.type == ProductType::kBf16)
-    multiplyBf16(product, {.scale = scale}, rows_);
+  if (sizes_.type)
+    multiply16(*sizes_.type, product, {.scale = scale}, rows_);
   else
     multiplyF32(product, {.scale = scale});
 }
@@ -124,8 +121,8 @@ void HeadProducts::combine(int64_t rows, int64_t visible, float* out, int64_t ou
                         .packedB = values_,
                         .c = out,
                         .ldc = outStride};
-  if (sizes_.type == ProductType::kBf16)
-    multiplyBf16(product, {}, rows_);
+  if (sizes_.type)
+    multiply16(*sizes_.type, product, {}, rows_);
   else
     multiplyF32(product, {});
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "backends/cpu/gemm/tile16.h"
 #include "backends/cpu/simd/amx_tiles.h"
 
 namespace camshaft::cpu::attention {
 
-enum class ProductType : int8_t { kF32, kBf16 };  // what operands are rounded to
+using ProductType = std::optional<Type16>;  // what f32 is rounded to, if it is
 
 // Rows with `stride` floats between them.
 struct RowsOf {

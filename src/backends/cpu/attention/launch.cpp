@@ -12,7 +12,7 @@
 #include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
@@ -227,13 +227,17 @@ class Worker {
   HeadProducts products_;
 };
 
-template <ProductType kType>
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
-  if (kType == ProductType::kBf16) requireBf16Gemm();
   ByteReader reader(bytes, "the parameters of attention");
   auto params = std::make_shared<Params>(reader.read<Params>());
   reader.expectEnd();
   return params;
+}
+
+template <Type16 kType>
+std::shared_ptr<const void> load16(std::span<const std::byte> bytes) {
+  requireGemm16(kType);
+  return load(bytes);
 }
 
 bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {
@@ -279,18 +283,17 @@ bool fits(const void* state, const LaunchArgs& args) {
   return !params.hasMask || (args.inputs.size() > 3 && fitsMask(args.inputs[3], scores));
 }
 
-template <ProductType kType>
-void launch(const void* state, const LaunchArgs& args) {
+void launch(ProductType type, const void* state, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Problem problem(*static_cast<const Params*>(state), args);
-  const HeadProducts::Sizes sizes{kType, problem.keys, problem.size, problem.valueSize};
+  const HeadProducts::Sizes sizes{type, problem.keys, problem.size, problem.valueSize};
   const int64_t floats = HeadProducts::workspaceFloats(sizes);
   const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
   ThreadPool& pool = *args.threads;
   // Heads are split only when they cannot be divided evenly: each part packs the keys again.
   const int64_t rows = problem.rowsPerUnit(), units = problem.units();
   const int64_t split =
-      partsOfUnits(units, pool.threads(), ceilDiv(rows, HeadProducts::blockRows(kType)));
+      partsOfUnits(units, pool.threads(), ceilDiv(rows, HeadProducts::blockRows(type)));
   pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
     Worker worker(problem, sizes, workspaceFloats(args) + index * floats);
     for (int64_t task = begin; task < end; ++task) {
@@ -300,9 +303,17 @@ void launch(const void* state, const LaunchArgs& args) {
   });
 }
 
+void launchF32(const void* state, const LaunchArgs& args) { launch(std::nullopt, state, args); }
+
+template <Type16 kType>
+void launch16(const void* state, const LaunchArgs& args) {
+  launch(kType, state, args);
+}
+
 constexpr RuntimeKernel kLaunchers[] = {
-    {kBf16, load<ProductType::kBf16>, launch<ProductType::kBf16>, fits},
-    {kName, load<ProductType::kF32>, launch<ProductType::kF32>, fits},
+    {kBf16, load16<Type16::kBf16>, launch16<Type16::kBf16>, fits},
+    {kF16, load16<Type16::kF16>, launch16<Type16::kF16>, fits},
+    {kName, load, launchF32, fits},
     {kDeformable, nullptr, launchDeformable, fitsDeformable}};
 
 }  // namespace

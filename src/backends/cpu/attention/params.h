@@ -7,6 +7,7 @@ namespace camshaft::cpu::attention {
 
 inline constexpr char kName[] = "cpu/attention_f32";
 inline constexpr char kBf16[] = "cpu/attention_bf16";
+inline constexpr char kF16[] = "cpu/attention_f16";
 
 struct Params {
   float scale = 1, softcap = 0;

@@ -5,7 +5,7 @@
 #include "backends/cpu/attention/head_products.h"
 #include "backends/cpu/attention/params.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/prepare_bf16.h"
+#include "backends/cpu/gemm/prepare16.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/attention.h"
 #include "support/byte_reader.h"
@@ -27,13 +27,13 @@ Verdict supports(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
-Verdict supportsBf16(const Node& node, const BuildContext& context) {
+template <Type16 kType>
+Verdict supports16(const Node& node, const BuildContext& context) {
   if (Verdict verdict = supports(node, context); !verdict) return verdict;
-  return mayRoundToBf16(node, context);
+  return mayRoundTo16(kType, node, context);
 }
 
-template <ProductType kType>
-Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
+Prepared prepare(ProductType type, const Node& node, const BuildContext& context) {
   const auto& attrs = node.as<AttentionAttrs>();
   const bool hasMask = node.hasInput(kMask);
   Prepared prepared;
@@ -43,7 +43,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded)
     return Prepared::no("needs an upper bound on the number of keys, to plan its workspace");
   prepared.workspaceBytes = context.threads *
-                            HeadProducts::workspaceFloats({kType, keyLength, size, valueSize}) *
+                            HeadProducts::workspaceFloats({type, keyLength, size, valueSize}) *
                             static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   prepared.dimArgs = attrs.keys;
@@ -65,6 +65,15 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   return prepared;
 }
 
+Prepared prepareF32(const Node& node, const BuildContext& context, int64_t) {
+  return prepare(std::nullopt, node, context);
+}
+
+template <Type16 kType>
+Prepared prepare16(const Node& node, const BuildContext& context, int64_t) {
+  return prepare(kType, node, context);
+}
+
 // A block of queries is read before its results are written in the same place.
 bool inPlace(const Node& node, int input) {
   const Value* queries = node.inputs[0];
@@ -81,13 +90,14 @@ Verdict supportsDeformable(const Node& node, const BuildContext&) {
 
 constexpr Kernel kKernels[] = {
     {.name = kBf16,
-     .supports = supportsBf16,
-     .prepare = prepare<ProductType::kBf16>,
+     .supports = supports16<Type16::kBf16>,
+     .prepare = prepare16<Type16::kBf16>,
      .inPlace = inPlace},
-    {.name = kName,
-     .supports = supports,
-     .prepare = prepare<ProductType::kF32>,
+    {.name = kF16,
+     .supports = supports16<Type16::kF16>,
+     .prepare = prepare16<Type16::kF16>,
      .inPlace = inPlace},
+    {.name = kName, .supports = supports, .prepare = prepareF32, .inPlace = inPlace},
     {.name = kDeformable, .supports = supportsDeformable, .prepare = preparedWithout}};
 
 }  // namespace

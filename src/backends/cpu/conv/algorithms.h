@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/conv/conv.h"
+#include "backends/cpu/gemm/tile16.h"
 
 namespace camshaft::cpu {
 
@@ -38,11 +39,12 @@ void packSplitConv(const ConvShape& shape, const float* weights, float* packed);
 int64_t splitConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent);
 void splitConv(const ConvCall& call);
 
-bool bf16ConvSupports(const ConvShape& shape);
-int64_t packedBf16ConvFloats(const ConvShape& shape);
-void packBf16Conv(const ConvShape& shape, const float* weights, float* packed);
-int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
-void bf16Conv(const ConvCall& call);
+bool conv16Supports(const ConvShape& shape);
+int64_t packedConv16Floats(Type16 type, const ConvShape& shape);
+void packConv16(Type16 type, const ConvShape& shape, const float* weights, float* packed);
+int64_t conv16WorkspaceFloats(Type16 type, const ConvShape& shape, const ConvExtent& extent,
+                              int threads);
+void conv16(Type16 type, const ConvCall& call);
 
 int64_t packedDepthwiseFloats(const ConvShape& shape);
 void packDepthwise(const ConvShape& shape, const float* weights, float* packed);

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "backends/cpu/conv/algorithms.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/split_gemm.h"
 
 namespace camshaft::cpu {
@@ -42,7 +42,9 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
     case ConvAlgorithm::kSplit:
       return hasSplitGemm() && shape.groups == 1;
     case ConvAlgorithm::kBf16:
-      return hasBf16Gemm() && bf16ConvSupports(shape);
+      return hasGemm16(Type16::kBf16) && conv16Supports(shape);
+    case ConvAlgorithm::kF16:
+      return hasGemm16(Type16::kF16) && conv16Supports(shape);
     case ConvAlgorithm::kDepthwise:
       return shape.inChannels == shape.groups;
     case ConvAlgorithm::kWinograd:
@@ -68,7 +70,9 @@ int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
     case ConvAlgorithm::kSplit:
       return packedSplitConvFloats(shape);
     case ConvAlgorithm::kBf16:
-      return packedBf16ConvFloats(shape);
+      return packedConv16Floats(Type16::kBf16, shape);
+    case ConvAlgorithm::kF16:
+      return packedConv16Floats(Type16::kF16, shape);
     case ConvAlgorithm::kDepthwise:
       return packedDepthwiseFloats(shape);
     case ConvAlgorithm::kWinograd:
@@ -85,7 +89,9 @@ void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weig
     case ConvAlgorithm::kSplit:
       return packSplitConv(shape, weights, packed);
     case ConvAlgorithm::kBf16:
-      return packBf16Conv(shape, weights, packed);
+      return packConv16(Type16::kBf16, shape, weights, packed);
+    case ConvAlgorithm::kF16:
+      return packConv16(Type16::kF16, shape, weights, packed);
     case ConvAlgorithm::kDepthwise:
       return packDepthwise(shape, weights, packed);
     case ConvAlgorithm::kWinograd:
@@ -101,7 +107,9 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
     case ConvAlgorithm::kSplit:
       return splitConvWorkspaceFloats(shape, extent);
     case ConvAlgorithm::kBf16:
-      return bf16ConvWorkspaceFloats(shape, extent, threads);
+      return conv16WorkspaceFloats(Type16::kBf16, shape, extent, threads);
+    case ConvAlgorithm::kF16:
+      return conv16WorkspaceFloats(Type16::kF16, shape, extent, threads);
     case ConvAlgorithm::kDepthwise:
       return depthwiseWorkspaceFloats(shape, extent, threads);
     case ConvAlgorithm::kWinograd:
@@ -121,7 +129,9 @@ void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent&
     case ConvAlgorithm::kSplit:
       return splitConv(call);
     case ConvAlgorithm::kBf16:
-      return bf16Conv(call);
+      return conv16(Type16::kBf16, call);
+    case ConvAlgorithm::kF16:
+      return conv16(Type16::kF16, call);
     case ConvAlgorithm::kDepthwise:
       return depthwiseConv(call);
     case ConvAlgorithm::kWinograd:

@@ -36,7 +36,8 @@ enum class ConvAlgorithm : int32_t {
   kDepthwise,  // one input channel per group, any multiplier
   kWinograd,   // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
   kSplit,      // one group, on bf16 tiles as split_gemm.h, relative error about 5e-6
-  kBf16,       // one group, operands rounded to bf16 as bf16_gemm.h, any but the longest patches
+  kBf16,       // one group, operands rounded to bf16 as gemm16.h, any but the longest patches
+  kF16,        // the same, rounded to f16
 };
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);

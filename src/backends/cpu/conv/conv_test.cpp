@@ -63,6 +63,9 @@ double check(ConvAlgorithm algorithm, Problem p) {
     input = roundedToBf16(std::move(input));
     weights = roundedToBf16(std::move(weights));
   }
+  // Operands of f16 are rounded, and a few sums at a time.
+  const double rounding = algorithm == ConvAlgorithm::kF16 ? 2e-3 : p.isBf16 ? 3e-3 : 1e-5;
+  const double worst = algorithm == ConvAlgorithm::kF16 ? 2e-2 : 1e-3;
   const auto bias = randomFloats(s.outChannels, 3);
   const int64_t residualStride = s.outChannels + 1;
   auto residual = randomFloats(outPixels * residualStride, 4);
@@ -107,7 +110,7 @@ double check(ConvAlgorithm algorithm, Problem p) {
       if (p.withBias) want += bias[static_cast<size_t>(o)];
       if (p.withResidual) want += residual[static_cast<size_t>(pixel * residualStride + o)];
       want = exactActivation(p.epilogue, want);
-      if (!(std::fabs(got - want) < (p.isBf16 ? 1e-3 + std::fabs(want) / 256 : 1e-3))) {
+      if (!(std::fabs(got - want) < (p.isBf16 ? 1e-3 + std::fabs(want) / 256 : worst))) {
         ADD_FAILURE() << "pixel " << pixel << " channel " << o << ": " << got << " not " << want;
         return 1;
       }
@@ -116,7 +119,7 @@ double check(ConvAlgorithm algorithm, Problem p) {
     }
   }
   const double relative = std::sqrt(error / norm);
-  EXPECT_LT(relative, p.isBf16 ? 3e-3 : 1e-5);
+  EXPECT_LT(relative, rounding);
   return relative;
 }
 
@@ -254,20 +257,20 @@ TEST_P(ConvTest, SplitTakesAnyShapeOfOneGroup) {
   check(split, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
 }
 
-TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) {
-  const auto bf16 = ConvAlgorithm::kBf16;
-  if (!convSupports(bf16, square(1, 1, 1, 1, 0)))
-    GTEST_SKIP() << "this CPU multiplies no bf16 matrices";
-  check(bf16, {.shape = square(37, 51, 1, 1, 0), .extent = {2, 7, 9}, .withResidual = true});
-  check(bf16, {.shape = square(64, 33, 1, 2, 0), .extent = {1, 9, 8}});
-  check(bf16, {.shape = square(3, 20, 7, 2, 3), .extent = {1, 31, 30}, .threads = 3});
-  check(bf16, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
-  check(bf16, {.shape = square(256, 24, 3, 1, 1), .extent = {1, 20, 9}});  // several passes
-  check(bf16, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}, .threads = 5});
-  check(bf16, {.shape = square(16, 40, 3, 1, 1), .extent = {1, 12, 13}});
-  check(bf16, {.shape = square(121, 8, 3, 2, 1), .extent = {1, 6, 7}});
-  check(bf16, {.shape = square(5, 8, 28, 1, 14), .extent = {1, 6, 7}});  // two patches at a time
-  check(bf16,
+void checkIn16Bits(ConvAlgorithm algorithm) {
+  if (!convSupports(algorithm, square(1, 1, 1, 1, 0)))
+    GTEST_SKIP() << "this CPU multiplies f32 sooner";
+  check(algorithm, {.shape = square(37, 51, 1, 1, 0), .extent = {2, 7, 9}, .withResidual = true});
+  check(algorithm, {.shape = square(64, 33, 1, 2, 0), .extent = {1, 9, 8}});
+  check(algorithm, {.shape = square(3, 20, 7, 2, 3), .extent = {1, 31, 30}, .threads = 3});
+  check(algorithm, {.shape = square(40, 16, 3, 1, 1), .extent = {3, 5, 6}, .withResidual = true});
+  check(algorithm, {.shape = square(256, 24, 3, 1, 1), .extent = {1, 20, 9}});  // several passes
+  check(algorithm, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}, .threads = 5});
+  check(algorithm, {.shape = square(16, 40, 3, 1, 1), .extent = {1, 12, 13}});
+  check(algorithm, {.shape = square(121, 8, 3, 2, 1), .extent = {1, 6, 7}});
+  check(algorithm,
+        {.shape = square(5, 8, 28, 1, 14), .extent = {1, 6, 7}});  // two patches at a time
+  check(algorithm,
         {square(9, 21, 3, 1, 1), {1, 7, 6}, {.scale = 0.5f, .activation = Activation::kGelu}});
   ConvShape odd = {.inChannels = 12,
                    .outChannels = 7,
@@ -276,10 +279,13 @@ TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) {
                    .dilation = {2, 3},
                    .padBegin = {0, 20},
                    .padEnd = {3, 20}};  // whole patches outside the image
-  check(bf16, {.shape = odd, .extent = {2, 11, 5}});
-  EXPECT_FALSE(convSupports(bf16, square(8, 8, 3, 1, 1, 2)));
-  EXPECT_FALSE(convSupports(bf16, square(1, 8, 91, 1, 45)));
+  check(algorithm, {.shape = odd, .extent = {2, 11, 5}});
+  EXPECT_FALSE(convSupports(algorithm, square(8, 8, 3, 1, 1, 2)));
+  EXPECT_FALSE(convSupports(algorithm, square(1, 8, 91, 1, 45)));
 }
+
+TEST_P(ConvTest, Bf16TakesAnyShapeOfOneGroup) { checkIn16Bits(ConvAlgorithm::kBf16); }
+TEST_P(ConvTest, F16TakesAnyShapeOfOneGroup) { checkIn16Bits(ConvAlgorithm::kF16); }
 
 TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
   for (Activation activation :
@@ -296,7 +302,7 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
 
 TEST_P(ConvTest, PostSeesEveryOutputOnce) {
   for (auto algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise,
-                         ConvAlgorithm::kBf16}) {
+                         ConvAlgorithm::kBf16, ConvAlgorithm::kF16}) {
     const bool depthwise = algorithm == ConvAlgorithm::kDepthwise;
     const ConvShape shape = square(6, 6, 3, 1, 1, depthwise ? 6 : 1);
     if (!convSupports(algorithm, shape)) continue;

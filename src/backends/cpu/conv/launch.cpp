@@ -1,6 +1,6 @@
 #include "backends/cpu/conv/state.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/workspace.h"
 #include "backends/cpu/operands.h"
@@ -93,21 +93,29 @@ void launch(const void* opaque, const LaunchArgs& args) {
            weights.as<const float>(), epilogue.get(), *args.threads, workspaceFloats(args));
 }
 
-std::shared_ptr<const void> loadBf16(std::span<const std::byte> params) {
-  requireBf16Gemm();
+template <Type16 kType>
+std::shared_ptr<const void> load16(std::span<const std::byte> params) {
+  requireGemm16(kType);
   return load(params);
 }
 
 template <ConvAlgorithm kAlgorithm>
+constexpr auto loaderOf() {
+  if (kAlgorithm == ConvAlgorithm::kBf16) return load16<Type16::kBf16>;
+  if (kAlgorithm == ConvAlgorithm::kF16) return load16<Type16::kF16>;
+  return load;
+}
+
+template <ConvAlgorithm kAlgorithm>
 constexpr RuntimeKernel entry() {
-  return {kNames[static_cast<int>(kAlgorithm)],
-          kAlgorithm == ConvAlgorithm::kBf16 ? loadBf16 : load, launch<kAlgorithm>,
+  return {kNames[static_cast<int>(kAlgorithm)], loaderOf<kAlgorithm>(), launch<kAlgorithm>,
           fits<kAlgorithm>};
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kDepthwise>(),
     entry<ConvAlgorithm::kBf16>(),
+    entry<ConvAlgorithm::kF16>(),
     entry<ConvAlgorithm::kSplit>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/tile16.h"
 #include "support/thread_pool.h"
 
 #if defined(__x86_64__)
@@ -12,7 +12,7 @@ namespace camshaft::cpu {
 namespace {
 
 // Copies write whole steps, so that memory goes on for one behind whatever is written.
-constexpr int64_t kSlack = kBf16Depth;
+constexpr int64_t kSlack = kDepth16;
 // Patches that are put together before they are packed, by each worker on its stack.
 constexpr int64_t kTogether = 8192;
 
@@ -72,9 +72,9 @@ void PaddedLines::fillLine(const T* input, int64_t line, uint16_t* to) const {
 void PaddedLines::pack(int64_t pixel, int64_t count, uint16_t* panel) const {
   alignas(64) uint16_t patches[kTogether];
   const int64_t k = patchFloats(shape_), run = runHalves(shape_);
-  const int64_t patch = bf16Steps(k) * kBf16Depth + kSlack;
-  const int64_t together = std::min(kTogether / patch / 2 * 2, kBf16Rows);
-  const uint16_t* from[kBf16Rows];
+  const int64_t patch = steps16(k) * kDepth16 + kSlack;
+  const int64_t together = std::min(kTogether / patch / 2 * 2, kRows16);
+  const uint16_t* from[kRows16];
   for (int64_t first = 0; first < count; first += together) {
     const int64_t rows = std::min(together, count - first);
     for (int64_t i = 0; i < rows; ++i) {
@@ -89,7 +89,7 @@ void PaddedLines::pack(int64_t pixel, int64_t count, uint16_t* panel) const {
         copyBf16(line + ky * shape_.dilation[0] * pitch_, run, to);
       from[i] = patches + i * patch;
     }
-    packBf16Rows(from, rows, k, panel + first * kBf16Depth);
+    packBf16Rows(from, rows, k, panel + first * kDepth16);
   }
 }
 

@@ -13,7 +13,7 @@ class PaddedLines {
 
   int64_t floats() const;  // of memory
   void fill(const ConvCall& call);
-  // The patches of `count` output pixels as a panel of the product (gemm/bf16_tile.h).
+  // The patches of `count` output pixels as a panel of the product (gemm/tile16.h).
   void pack(int64_t pixel, int64_t count, uint16_t* panel) const;
 
  private:

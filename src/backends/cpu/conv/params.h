@@ -8,9 +8,9 @@
 namespace camshaft::cpu::conv {
 
 // By ConvAlgorithm.
-inline constexpr const char* kNames[] = {"cpu/conv_f32_nhwc_gemm", "cpu/conv_f32_nhwc_depthwise",
-                                         "cpu/conv_f32_nhwc_winograd",
-                                         "cpu/conv_f32_nhwc_split_bf16", "cpu/conv_bf16_nhwc_gemm"};
+inline constexpr const char* kNames[] = {
+    "cpu/conv_f32_nhwc_gemm",       "cpu/conv_f32_nhwc_depthwise", "cpu/conv_f32_nhwc_winograd",
+    "cpu/conv_f32_nhwc_split_bf16", "cpu/conv_bf16_nhwc_gemm",     "cpu/conv_f16_nhwc_gemm"};
 inline constexpr char kTransposeName[] = "cpu/conv_transpose_f32_nhwc_gemm";
 
 // Parameters are the instruction set, the ConvShape and the epilogue. Images with one spatial

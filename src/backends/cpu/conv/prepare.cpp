@@ -4,7 +4,7 @@
 #include "backends/cpu/conv/params.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/packed_weights.h"
-#include "backends/cpu/gemm/prepare_bf16.h"
+#include "backends/cpu/gemm/prepare16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
 #include "ops/conv.h"
 
@@ -116,10 +116,12 @@ Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<fl
 
 // What convSupports() asks for, by ConvAlgorithm.
 constexpr const char* kNeeds[] = {
-    "", "needs one input channel per group",
+    "",
+    "needs one input channel per group",
     "needs a 3x3 kernel, stride 1, no dilation and one group",
     "needs one group and a CPU with bf16 tiles (AMX)",
-    "needs one group, bf16, and many channels or patches of at most 4096 values"};
+    "needs one group, bf16, and many channels or patches of at most 4096 values",
+    "needs one group, a CPU with f16 vectors, and many channels or patches of at most 4096 values"};
 
 template <ConvAlgorithm kAlgorithm>
 Verdict supportsConv(const Node& node, const BuildContext& context) {
@@ -136,7 +138,9 @@ Verdict supportsConv(const Node& node, const BuildContext& context) {
     return Verdict::no("pays off from 16 channels on");
   if (isBf16(node) && !convTakesBf16(kAlgorithm, shape)) return Verdict::no("convolves f32");
   if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
-  return kAlgorithm == ConvAlgorithm::kBf16 ? mayRoundToBf16(node, context) : Verdict::yes();
+  if (kAlgorithm == ConvAlgorithm::kBf16) return mayRoundTo16(Type16::kBf16, node, context);
+  if (kAlgorithm == ConvAlgorithm::kF16) return mayRoundTo16(Type16::kF16, node, context);
+  return Verdict::yes();
 }
 
 template <ConvAlgorithm kAlgorithm>
@@ -201,6 +205,7 @@ constexpr Kernel entry() {
 constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kDepthwise>(),
     entry<ConvAlgorithm::kBf16>(),
+    entry<ConvAlgorithm::kF16>(),
     entry<ConvAlgorithm::kWinograd>(),
     entry<ConvAlgorithm::kGemm>(),
     entry<ConvAlgorithm::kSplit>(),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/tile16.h"
 #include "support/thread_pool.h"
 
 #if defined(__x86_64__)
@@ -12,7 +12,7 @@ namespace camshaft::cpu {
 TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent)
     : shape_(shape),
       extent_(extent),
-      depth_(bf16Steps(shape.inChannels) * kBf16Depth),
+      depth_(steps16(shape.inChannels) * kDepth16),
       outHeight_(shape.outSize(0, extent.height)),
       outWidth_(shape.outSize(1, extent.width)),
       lines_(outHeight_ + (shape.kernel[0] - 1) * shape.dilation[0] / shape.stride[0]),
@@ -31,12 +31,12 @@ TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent)
 
 int64_t TapImages::floats() const {
   const auto images = static_cast<int64_t>(parts_.size()) * extent_.batch;
-  return (images * lines_ * pitch_ + kBf16Rows) * depth_ / 2;
+  return (images * lines_ * pitch_ + kRows16) * depth_ / 2;
 }
 
 int64_t TapImages::rows() const { return ((extent_.batch - 1) * lines_ + outHeight_) * pitch_; }
 
-Bf16Rows TapImages::fill(const ConvCall& call, float* memory) const {
+Rows16 TapImages::fill(const ConvCall& call, float* memory) const {
   auto* halves = reinterpret_cast<uint16_t*>(memory);
   const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
   const int64_t lineHalves = pitch_ * depth_;

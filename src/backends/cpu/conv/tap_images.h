@@ -1,4 +1,4 @@
-// Images from which a product reads the taps of a convolution where they lie (Bf16Rows), for units
+// Images from which a product reads the taps of a convolution where they lie (Rows16), for units
 // that read rows in place.
 //
 // The padded image in bf16, its channels filled up to whole steps. A stride of s takes it apart
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/conv/algorithms.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 
 namespace camshaft::cpu {
 
@@ -22,7 +22,7 @@ class TapImages {
   // Rows of the product, with those nobody wants.
   int64_t rows() const;
   // Fills the memory, 64-byte aligned, from the convolution's input.
-  Bf16Rows fill(const ConvCall& call, float* memory) const;
+  Rows16 fill(const ConvCall& call, float* memory) const;
 
  private:
   template <class T>

@@ -5,7 +5,7 @@
 #include "backend/kernel.h"
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/params.h"
 #include "backends/cpu/gemm/split_gemm.h"
 #include "backends/cpu/gemm/test_support.h"
@@ -24,11 +24,18 @@ void expectProductsMatch(HarnessCase testCase) {
   if (!testCase.constants.contains("b")) return expectKernelsMatch(testCase);
   testCase.only = gemm::kPacked;
   expectKernelsMatch(testCase);
-  if (hasBf16Gemm()) {
+  if (hasGemm16(Type16::kBf16)) {
     HarnessCase rounded = testCase;
     rounded.only = gemm::kBf16;
-    rounded.bf16Products = true;
+    rounded.productType = DataType::kBF16;
     rounded.tolerance = 6e-2;
+    expectKernelsMatch(rounded);
+  }
+  if (hasGemm16(Type16::kF16)) {
+    HarnessCase rounded = testCase;
+    rounded.only = gemm::kF16;
+    rounded.productType = DataType::kF16;
+    rounded.tolerance = 2e-2;
     expectKernelsMatch(rounded);
   }
   if (!hasSplitGemm()) return;

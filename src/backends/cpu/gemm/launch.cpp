@@ -3,7 +3,7 @@
 
 #include "backend/launch.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/epilogue_state.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
@@ -123,32 +123,34 @@ std::shared_ptr<const void> loadSplit(std::span<const std::byte> bytes) {
   return loadWithoutIsa(bytes);
 }
 
-std::shared_ptr<const void> loadBf16(std::span<const std::byte> bytes) {
-  requireBf16Gemm();
+template <Type16 kType>
+std::shared_ptr<const void> load16(std::span<const std::byte> bytes) {
+  requireGemm16(kType);
   return loadPacked(bytes);
 }
 
-void launchBf16(const void* opaque, const LaunchArgs& args) {
+template <Type16 kType>
+void launch16(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const State<PackedParams>*>(opaque);
   const int64_t k = state.params.k, n = state.params.n;
-  const Rows a = rowsOf(state.params, args, bf16PackedBFloats(k, n));
+  const Rows a = rowsOf(state.params, args, packedB16Floats(kType, k, n));
   const int64_t used = a.workspace - workspaceFloats(args);
   const WorkersWithin limit(
-      args, [&](int threads) { return used + bf16GemmWorkspaceFloats(a.count, k, threads); });
+      args, [&](int threads) { return used + gemm16WorkspaceFloats(kType, a.count, k, threads); });
   const TensorArg& out = args.outputs[0];
   const LaunchedEpilogue epilogue(state.epilogue, args, a.halves != nullptr);
-  bf16Gemm(a.count, n, k,
-           [&](int64_t row, int64_t rows, uint16_t* panel) {
-             if (a.halves)
-               packBf16Panel(a.halves + row * k, k, k, rows, panel);
-             else
-               packBf16Panel(a.data + row * k, k, k, rows, panel);
-           },
-           args.inputs[1].as<const uint16_t>(),
-           {.f32 = isBf16(out) ? nullptr : out.as<float>(),
-            .stride = n,
-            .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
-           epilogue.get(), *args.threads, a.workspace, {a.halves, k});
+  gemm16(kType, a.count, n, k,
+         [&](int64_t row, int64_t rows, const Panel16& panel) {
+           if (a.halves)
+             packPanel16(a.halves + row * k, k, k, rows, panel);
+           else
+             packPanel16(a.data + row * k, k, k, rows, panel);
+         },
+         args.inputs[1].as<const uint16_t>(),
+         {.f32 = isBf16(out) ? nullptr : out.as<float>(),
+          .stride = n,
+          .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
+         epilogue.get(), *args.threads, a.workspace, {a.halves, k});
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {
@@ -300,7 +302,8 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {kBf16, loadBf16, launchBf16, fitsBf16},
+    {kBf16, load16<Type16::kBf16>, launch16<Type16::kBf16>, fitsBf16},
+    {kF16, load16<Type16::kF16>, launch16<Type16::kF16>, fitsPacked},
     {kSplit, loadSplit, launchSplit, fitsPacked},
     {kPacked, loadPacked, launchPacked, fitsPacked},
     {kBatched, loadBatched, launchBatched, fitsBatched},

@@ -8,6 +8,7 @@ namespace camshaft::cpu::gemm {
 inline constexpr char kPacked[] = "cpu/gemm_f32_packed";
 inline constexpr char kSplit[] = "cpu/gemm_f32_split_bf16";
 inline constexpr char kBf16[] = "cpu/gemm_bf16_packed";
+inline constexpr char kF16[] = "cpu/gemm_f16_packed";
 inline constexpr char kBatched[] = "cpu/matmul_f32_batched";
 
 // Followed by the epilogue; f32 packed weights have their instruction set in front.

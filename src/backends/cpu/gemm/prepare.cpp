@@ -2,11 +2,11 @@
 
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/params.h"
-#include "backends/cpu/gemm/prepare_bf16.h"
+#include "backends/cpu/gemm/prepare16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
 #include "backends/cpu/gemm/split_gemm.h"
 #include "ops/gemm.h"
@@ -50,8 +50,9 @@ Verdict supportsSplit(const Node& node, const BuildContext& context) {
   return supportsPacked(node, context);
 }
 
-Verdict supportsBf16(const Node& node, const BuildContext& context) {
-  if (Verdict verdict = mayRoundToBf16(node, context); !verdict) return verdict;
+template <Type16 kType>
+Verdict supports16(const Node& node, const BuildContext& context) {
+  if (Verdict verdict = mayRoundTo16(kType, node, context); !verdict) return verdict;
   if (node.inputs[0]->dataType() != DataType::kBF16) return supportsPacked(node, context);
   if (node.inputs[1]->dataType() != DataType::kBF16)
     return Verdict::no(str("multiplies bf16 by bf16, not by ", node.inputs[1]->dataType()));
@@ -103,21 +104,23 @@ void writeParams(const Node& node, const PackedParams& params, Prepared& prepare
   prepared.params = writer.take();
 }
 
-void packBf16BAsFloats(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
-                       float* packed) {
-  packBf16B(k, n, b, ldb, transposed, reinterpret_cast<uint16_t*>(packed));
+template <Type16 kType>
+void packB16AsFloats(int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
+                     float* packed) {
+  packB16(kType, k, n, b, ldb, transposed, reinterpret_cast<uint16_t*>(packed));
 }
 
-Prepared prepareBf16(const Node& node, const BuildContext& context, int64_t) {
+template <Type16 kType>
+Prepared prepare16(const Node& node, const BuildContext& context, int64_t) {
   const PackedParams params = packedParams(node);
   // Blocks of rows are never higher than this, however many there are.
-  const int64_t rows = bf16BlockRows(params.k);
+  const int64_t rows = blockRows16(params.k);
   Prepared prepared;
   prepared.inputs = {
       StepInput::fromNode(0),
-      packSecondOperand(node, bf16PackedBFloats(params.k, params.n), packBf16BAsFloats)};
+      packSecondOperand(node, packedB16Floats(kType, params.k, params.n), packB16AsFloats<kType>)};
   prepared.workspaceBytes =
-      rowMajorABytes(node) + bf16GemmWorkspaceFloats(rows, params.k, context.threads) *
+      rowMajorABytes(node) + gemm16WorkspaceFloats(kType, rows, params.k, context.threads) *
                                  static_cast<int64_t>(sizeof(float));
   writeMarkedParams(node, params, prepared);
   return prepared;
@@ -186,7 +189,14 @@ Prepared prepareBatched(const Node& node, const BuildContext& context, int64_t) 
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input); }
 
 constexpr Kernel kKernels[] = {
-    {.name = kBf16, .supports = supportsBf16, .prepare = prepareBf16, .inPlace = inPlace},
+    {.name = kBf16,
+     .supports = supports16<Type16::kBf16>,
+     .prepare = prepare16<Type16::kBf16>,
+     .inPlace = inPlace},
+    {.name = kF16,
+     .supports = supports16<Type16::kF16>,
+     .prepare = prepare16<Type16::kF16>,
+     .inPlace = inPlace},
     {.name = kPacked, .supports = supportsPacked, .prepare = preparePacked, .inPlace = inPlace},
     {.name = kSplit, .supports = supportsSplit, .prepare = prepareSplit, .inPlace = inPlace},
     {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched, .inPlace = inPlace},

@@ -32,7 +32,7 @@ HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowed(D, hn::Vec<D> v) {
   return hn::DemoteTo(hn::Rebind<uint16_t, D>(), hn::BitCast(integers, chosen));
 }
 
-// The same for code that runs only where hasBf16Gemm(): those CPUs have an instruction for it.
+// The same for code that runs only where hasGemm16(): those CPUs have an instruction for it.
 template <class D>
 HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowedByUnit(D d, hn::Vec<D> v) {
 #if HWY_ARCH_X86

@@ -1,6 +1,6 @@
-// Compiled for CPUs with bf16, and run only on those (hasBf16Gemm): nothing here may be inline code
+// Compiled for CPUs with bf16, and run only on those (hasGemm16): nothing here may be inline code
 // of others, whose copy the linker could keep for everybody.
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/tile16.h"
 
 #if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 #include <arm_neon.h>
@@ -48,7 +48,7 @@ float32x4_t loadUpTo4(const float* from, int64_t count) {
 template <int kPairs, class T>
 void packPairs(const T* const* from, int64_t count, uint16_t* panel) {
   int64_t k = 0;
-  for (; k + 4 <= count; k += 4, panel += kBf16StepHalves)
+  for (; k + 4 <= count; k += 4, panel += kStepHalves16)
 #pragma GCC unroll 4
     for (int i = 0; i < 2 * kPairs; i += 2)
       storeBf16(panel + i * 4, roundPair(load4(from[i] + k), load4(from[i + 1] + k)));
@@ -60,8 +60,8 @@ void packPairs(const T* const* from, int64_t count, uint16_t* panel) {
 
 template <class T>
 void packRows(const T* const* from, int64_t rows, int64_t count, uint16_t* panel) {
-  const T* all[kBf16Rows];
-  for (int64_t i = 0; i < kBf16Rows; ++i) all[i] = from[i < rows ? i : rows - 1];
+  const T* all[kRows16];
+  for (int64_t i = 0; i < kRows16; ++i) all[i] = from[i < rows ? i : rows - 1];
   if (rows > 6) return packPairs<4>(all, count, panel);
   if (rows > 4) return packPairs<3>(all, count, panel);
   if (rows > 2) return packPairs<2>(all, count, panel);
@@ -70,8 +70,8 @@ void packRows(const T* const* from, int64_t rows, int64_t count, uint16_t* panel
 
 // kRows / 2 pairs of rows by four pairs of columns.
 template <int kRows>
-void multiply(const Bf16Tile& t) {
-  constexpr int kPairs = kRows / 2, kColumnPairs = kBf16Columns / 2;
+void multiply(const Tile16& t) {
+  constexpr int kPairs = kRows / 2, kColumnPairs = kColumns16 / 2;
   float32x4_t sum[kPairs][kColumnPairs];
 #pragma GCC unroll 4
   for (int i = 0; i < kPairs; ++i)
@@ -122,8 +122,8 @@ void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count, uint
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                      uint16_t* panel) {
   if (transposed) {
-    const float* from[kBf16Columns];
-    for (int64_t j = 0; j < kBf16Columns; ++j) from[j] = b + (j < columns ? j : columns - 1) * ldb;
+    const float* from[kColumns16];
+    for (int64_t j = 0; j < kColumns16; ++j) from[j] = b + (j < columns ? j : columns - 1) * ldb;
     return packPairs<4>(from, k, panel);
   }
   for (int64_t step = 0; step < k; step += 4, b += 4 * ldb, panel += 32) {
@@ -149,7 +149,7 @@ void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, in
   }
 }
 
-void multiplyBf16(const Bf16Tile& tile) {
+void multiplyBf16(const Tile16& tile) {
   if (tile.rows > 6) return multiply<8>(tile);
   if (tile.rows > 4) return multiply<6>(tile);
   if (tile.rows > 2) return multiply<4>(tile);
@@ -162,11 +162,11 @@ void multiplyBf16(const Bf16Tile& tile) {
 
 namespace camshaft::cpu {
 
-// Never called where hasBf16Gemm() is false.
+// Never called where hasGemm16() is false.
 void packBf16Rows(const float* const*, int64_t, int64_t, uint16_t*) {}
 void packBf16Rows(const uint16_t* const*, int64_t, int64_t, uint16_t*) {}
 void packBf16Columns(const float*, int64_t, bool, int64_t, int64_t, uint16_t*) {}
-void multiplyBf16(const Bf16Tile&) {}
+void multiplyBf16(const Tile16&) {}
 
 }  // namespace camshaft::cpu
 

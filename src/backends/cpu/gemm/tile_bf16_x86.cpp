@@ -1,5 +1,5 @@
-// The CPU is asked before what is in here is called (hasBf16Gemm).
-#include "backends/cpu/gemm/bf16_tile.h"
+// The CPU is asked before what is in here is called (hasGemm16).
+#include "backends/cpu/gemm/tile16.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -43,18 +43,18 @@ CAMSHAFT_AVX512 inline __m512i loadHalves(const uint16_t* from, int64_t count) {
 template <class T>
 CAMSHAFT_AVX512 inline void packRows(const T* const* from, int64_t rows, int64_t count,
                                      uint16_t* panel) {
-  constexpr int64_t kTogether = 8 * kBf16Depth;
+  constexpr int64_t kTogether = 8 * kDepth16;
   for (int64_t begin = 0; begin < count; begin += kTogether) {
     const int64_t end = std::min(count, begin + kTogether);
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = from[i];
-      uint16_t* to = panel + i * kBf16Depth;
+      uint16_t* to = panel + i * kDepth16;
       int64_t k = begin;
-      for (; k + kBf16Depth <= end; k += kBf16Depth, to += kBf16StepHalves)
-        _mm512_storeu_si512(to, loadHalves(row + k, kBf16Depth));
+      for (; k + kDepth16 <= end; k += kDepth16, to += kStepHalves16)
+        _mm512_storeu_si512(to, loadHalves(row + k, kDepth16));
       if (k < end) _mm512_storeu_si512(to, loadHalves(row + k, end - k));
     }
-    panel += 8 * kBf16StepHalves;
+    panel += 8 * kStepHalves16;
   }
 }
 
@@ -105,7 +105,7 @@ CAMSHAFT_AVX512 void packTransposedTile(const float* b, int64_t ldb, int64_t dep
 CAMSHAFT_AVX512 void packTile(const float* b, int64_t ldb, int64_t depth, int64_t columns,
                               uint16_t* tile) {
   const auto mask = static_cast<__mmask16>(columns >= 16 ? 0xffff : (1u << columns) - 1);
-  for (int64_t k = 0; k < kBf16Depth; k += 2, tile += 32) {
+  for (int64_t k = 0; k < kDepth16; k += 2, tile += 32) {
     const __m512 even = _mm512_maskz_loadu_ps(k < depth ? mask : 0, b + k * ldb);
     const __m512 odd = _mm512_maskz_loadu_ps(k + 1 < depth ? mask : 0, b + (k + 1) * ldb);
     const __m512i low = _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)_mm512_cvtneps_pbh(even));
@@ -114,11 +114,11 @@ CAMSHAFT_AVX512 void packTile(const float* b, int64_t ldb, int64_t depth, int64_
   }
 }
 
-inline int64_t tapOf(const Bf16Tile& t, int64_t tap) { return t.taps ? t.taps[tap] : 0; }
+inline int64_t tapOf(const Tile16& t, int64_t tap) { return t.taps ? t.taps[tap] : 0; }
 
 // kRows rows by one or two vectors of columns.
 template <int kRows, int kVectors>
-CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
+CAMSHAFT_AVX512 void multiplyRows(const Tile16& t, int64_t row) {
   __m512 sum[kRows][kVectors];
   float* products = t.products + row * t.stride;
 #pragma GCC unroll 8
@@ -128,10 +128,10 @@ CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
       sum[i][j] = t.accumulate ? _mm512_loadu_ps(products + i * t.stride + j * kTileSize)
                                : _mm512_setzero_ps();
   const uint16_t* b = t.b;
-  for (int64_t step = 0; step < t.steps * t.tapCount; ++step, b += kBf16StepHalves) {
+  for (int64_t step = 0; step < t.steps * t.tapCount; ++step, b += kStepHalves16) {
     const uint16_t* a = t.a + tapOf(t, step / t.steps) + row * t.aRow + step % t.steps * t.aStep;
 #pragma GCC unroll 2
-    for (int64_t pair = 0; pair < kBf16Depth; pair += 2) {
+    for (int64_t pair = 0; pair < kDepth16; pair += 2) {
       __m512bh bv[kVectors];
 #pragma GCC unroll 2
       for (int j = 0; j < kVectors; ++j)
@@ -154,8 +154,8 @@ CAMSHAFT_AVX512 void multiplyRows(const Bf16Tile& t, int64_t row) {
 }
 
 template <int kVectors>
-void multiplyOnVectors(const Bf16Tile& t) {
-  const int64_t rows = std::min(t.rows, kBf16Rows);
+void multiplyOnVectors(const Tile16& t) {
+  const int64_t rows = std::min(t.rows, kRows16);
   int64_t row = 0;
   for (; row + 8 <= rows; row += 8) multiplyRows<8, kVectors>(t, row);
   if (rows & 4) multiplyRows<4, kVectors>(t, row), row += 4;
@@ -165,7 +165,7 @@ void multiplyOnVectors(const Bf16Tile& t) {
 
 // One or two tiles of A by one or two of B. Tiles 0 to 3 gather the results, by rows.
 template <int kRowTiles, int kColumnTiles>
-CAMSHAFT_AMX void multiplyOnTiles(const Bf16Tile& t) {
+CAMSHAFT_AMX void multiplyOnTiles(const Tile16& t) {
   asm volatile("" ::: "memory");  // of which GCC's tile intrinsics do not tell
   const auto* begin = reinterpret_cast<const char*>(t.a);
   const auto* b = reinterpret_cast<const char*>(t.b);
@@ -187,7 +187,7 @@ CAMSHAFT_AMX void multiplyOnTiles(const Bf16Tile& t) {
   }
   for (int64_t tap = 0; tap < t.tapCount; ++tap) {
     const char* a = begin + 2 * tapOf(t, tap);
-    for (int64_t step = 0; step < t.steps; ++step, a += aStep, b += kBf16StepHalves * 2) {
+    for (int64_t step = 0; step < t.steps; ++step, a += aStep, b += kStepHalves16 * 2) {
       for (int64_t line = 0; line < t.aheadBytes; line += 64)
         __builtin_prefetch(ahead + line, 0, 2);
       ahead += t.aheadBytes;
@@ -225,12 +225,12 @@ CAMSHAFT_AVX512 void packBf16Rows(const uint16_t* const* from, int64_t rows, int
 }
 
 CAMSHAFT_AVX512 void copyBf16(const float* from, int64_t count, uint16_t* to) {
-  for (int64_t k = 0; k < count; k += kBf16Depth)
+  for (int64_t k = 0; k < count; k += kDepth16)
     _mm512_storeu_si512(to + k, loadHalves(from + k, count - k));
 }
 
 CAMSHAFT_AVX512 void copyBf16(const uint16_t* from, int64_t count, uint16_t* to) {
-  for (int64_t k = 0; k < count; k += kBf16Depth)
+  for (int64_t k = 0; k < count; k += kDepth16)
     _mm512_storeu_si512(to + k, loadHalves(from + k, count - k));
 }
 
@@ -238,11 +238,11 @@ void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, in
                      uint16_t* panel) {
   const auto pack = transposed ? packTransposedTile : packTile;
   const int64_t alongK = transposed ? 1 : ldb, alongColumns = transposed ? ldb : 1;
-  for (int64_t step = 0; step < k; step += kBf16Depth)
-    for (int64_t column = 0; column < kBf16Columns; column += kTileSize, panel += kTileHalves) {
+  for (int64_t step = 0; step < k; step += kDepth16)
+    for (int64_t column = 0; column < kColumns16; column += kTileSize, panel += kTileHalves) {
       const int64_t left = std::max<int64_t>(0, columns - column);
       const float* from = left > 0 ? b + step * alongK + column * alongColumns : b;
-      pack(from, ldb, left > 0 ? std::min(kBf16Depth, k - step) : 0, left, panel);
+      pack(from, ldb, left > 0 ? std::min(kDepth16, k - step) : 0, left, panel);
     }
 }
 
@@ -253,7 +253,7 @@ bool bf16UsesTiles() {
 
 void allowBf16Tiles(bool allowed) { tilesAllowed() = allowed; }
 
-void multiplyBf16(const Bf16Tile& tile) {
+void multiplyBf16(const Tile16& tile) {
   const bool isLow = tile.rows <= kTileSize, isNarrow = tile.columns <= kTileSize;
   if (!bf16UsesTiles()) return isNarrow ? multiplyOnVectors<1>(tile) : multiplyOnVectors<2>(tile);
   if (isLow) return isNarrow ? multiplyOnTiles<1, 1>(tile) : multiplyOnTiles<1, 2>(tile);

@@ -1,4 +1,4 @@
-// Convolution as one product of bf16 (gemm/bf16_gemm.h): rows are output pixels, k runs over kernel
+// Convolution as one product in 16 bits (gemm/gemm16.h): rows are output pixels, k runs over kernel
 // taps and channels. Taps are filled up to whole steps of the product where that adds little to k.
 // Then units that read rows in place read them from one image (tap_images.h), and others get them
 // packed straight into panels; other patches are gathered in front, on x86-64 from padded lines.
@@ -10,8 +10,7 @@
 #include "backends/cpu/conv/gather.h"
 #include "backends/cpu/conv/padded_lines.h"
 #include "backends/cpu/conv/tap_images.h"
-#include "backends/cpu/gemm/bf16_gemm.h"
-#include "backends/cpu/gemm/bf16_tile.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu {
@@ -27,9 +26,9 @@ alignas(64) constexpr T kZeros[kMostChannels] = {};
 constexpr int64_t kGathered = 8192, kLongestPatch = kGathered / 2;
 
 // How many times k may grow: tiles multiply 32 of it sooner than a patch is gathered.
-constexpr int64_t kMostGrowth = kBf16Depth >= 32 ? 2 : 1;
+constexpr int64_t kMostGrowth = kDepth16 >= 32 ? 2 : 1;
 
-int64_t tapDepth(const ConvShape& shape) { return bf16Steps(shape.inChannels) * kBf16Depth; }
+int64_t tapDepth(const ConvShape& shape) { return steps16(shape.inChannels) * kDepth16; }
 
 bool packsTaps(const ConvShape& shape) {
   return shape.inChannels <= kMostChannels && tapDepth(shape) <= kMostGrowth * shape.inChannels;
@@ -66,7 +65,7 @@ class TapsInside {
   const int64_t* starts_;
   const int64_t count_, dilation_, size_;
 };
-static_assert(kBf16Rows <= 32);
+static_assert(kRows16 <= 32);
 
 // T is float, or uint16_t for the bits of bf16.
 template <class T>
@@ -79,10 +78,10 @@ class Patches {
         isPointwise_(camshaft::cpu::isPointwise(call.shape)),
         packsTaps_(packsTaps(call.shape)) {}
 
-  void pack(int64_t pixel, int64_t count, uint16_t* panel) const {
+  void pack(int64_t pixel, int64_t count, const Panel16& panel) const {
     if (isPointwise_)
-      packBf16Panel(input_ + pixel * call_.extent.inPixelStride, call_.extent.inPixelStride,
-                    call_.shape.inChannels, count, panel);
+      packPanel16(input_ + pixel * call_.extent.inPixelStride, call_.extent.inPixelStride,
+                  call_.shape.inChannels, count, panel);
     else if (packsTaps_)
       packTaps(pixel, count, panel);
     else
@@ -92,11 +91,11 @@ class Patches {
  private:
   static constexpr int64_t kFewTaps = 16;  // of a kernel's row
 
-  void packTaps(int64_t pixel, int64_t count, uint16_t* panel) const {
+  void packTaps(int64_t pixel, int64_t count, Panel16 panel) const {
     const ConvShape& shape = call_.shape;
     const ConvExtent& extent = call_.extent;
     const int64_t outWidth = call_.outWidth(), outHeight = call_.outHeight();
-    int64_t top[kBf16Rows], left[kBf16Rows], first[kBf16Rows];
+    int64_t top[kRows16], left[kRows16], first[kRows16];
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = pixel + i;
       left[i] = at % outWidth * shape.stride[1] - shape.padBegin[1];
@@ -109,7 +108,7 @@ class Patches {
     uint32_t inColumn[kFewTaps];
     for (int64_t kx = 0; kx < std::min(kFewTaps, shape.kernel[1]); ++kx)
       inColumn[kx] = columns.at(kx);
-    const T* from[kBf16Rows];
+    const T* from[kRows16];
     for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
       const uint32_t inRow = rows.at(ky);
       for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
@@ -118,23 +117,23 @@ class Patches {
             (ky * shape.dilation[0] * extent.width + kx * shape.dilation[1]) * extent.inPixelStride;
         for (int64_t i = 0; i < count; ++i)
           from[i] = isInside >> i & 1 ? input_ + first[i] + tap : kZeros<T>;
-        packBf16Rows(from, count, shape.inChannels, panel);
-        panel += tapDepth_ * kBf16Rows;
+        packRows16(from, count, shape.inChannels, panel);
+        panel.steps += tapDepth_ * kRows16;
       }
     }
   }
 
-  void packGathered(int64_t pixel, int64_t count, uint16_t* panel) const {
+  void packGathered(int64_t pixel, int64_t count, const Panel16& panel) const {
     T patches[kGathered];
     const int64_t k = patchFloats(call_.shape);
     const int64_t together = kGathered / k / 2 * 2;
-    const T* from[kBf16Rows];
+    const T* from[kRows16];
     for (int64_t i = 0; i < count; i += together) {
-      const int64_t rows = std::min({together, count - i, kBf16Rows});
+      const int64_t rows = std::min({together, count - i, kRows16});
       gatherPatches(call_.shape, call_.extent, input_, call_.shape.inChannels, pixel + i, rows,
                     patches);
       for (int64_t row = 0; row < rows; ++row) from[row] = patches + row * k;
-      packBf16Rows(from, rows, k, panel + i * kBf16Depth);
+      packRows16(from, rows, k, panel.from(i));
     }
   }
 
@@ -146,16 +145,16 @@ class Patches {
 
 }  // namespace
 
-bool bf16ConvSupports(const ConvShape& shape) {
+bool conv16Supports(const ConvShape& shape) {
   return shape.groups == 1 &&
          (isPointwise(shape) || packsTaps(shape) || patchFloats(shape) <= kLongestPatch);
 }
 
-int64_t packedBf16ConvFloats(const ConvShape& shape) {
-  return bf16PackedBFloats(productDepth(shape), shape.outChannels);
+int64_t packedConv16Floats(Type16 type, const ConvShape& shape) {
+  return packedB16Floats(type, productDepth(shape), shape.outChannels);
 }
 
-void packBf16Conv(const ConvShape& shape, const float* weights, float* packed) {
+void packConv16(Type16 type, const ConvShape& shape, const float* weights, float* packed) {
   const int64_t k = productDepth(shape), channels = shape.inChannels;
   std::vector<float> rows = tapsFirst(shape, weights);
   if (k != patchFloats(shape)) {
@@ -165,14 +164,15 @@ void packBf16Conv(const ConvShape& shape, const float* weights, float* packed) {
       std::copy_n(rows.data() + tap * channels, channels, filledUp.data() + tap * depth);
     rows = std::move(filledUp);
   }
-  packBf16B(k, shape.outChannels, rows.data(), k, true, reinterpret_cast<uint16_t*>(packed));
+  packB16(type, k, shape.outChannels, rows.data(), k, true, reinterpret_cast<uint16_t*>(packed));
 }
 
-int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads) {
+int64_t conv16WorkspaceFloats(Type16 type, const ConvShape& shape, const ConvExtent& extent,
+                              int threads) {
   const int64_t pixels =
       extent.batch * shape.outSize(0, extent.height) * shape.outSize(1, extent.width);
   if (pixels == 0) return 0;
-  const int64_t floats = bf16GemmWorkspaceFloats(pixels, productDepth(shape), threads);
+  const int64_t floats = gemm16WorkspaceFloats(type, pixels, productDepth(shape), threads);
 #if defined(__x86_64__)
   if (readsTapsInPlace(shape)) return TapImages(shape, extent).floats();
   if (packsLines(shape)) return floats + PaddedLines(shape, extent, nullptr).floats();
@@ -182,46 +182,49 @@ int64_t bf16ConvWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent
 
 namespace {
 
-void multiply(const ConvCall& call, int64_t rows, PackBf16Panel pack, const Bf16Rows& a,
+void multiply(Type16 type, const ConvCall& call, int64_t rows, PackPanel16 pack, const Rows16& a,
               float* workspace) {
-  bf16Gemm(rows, call.shape.outChannels, productDepth(call.shape), pack,
-           reinterpret_cast<const uint16_t*>(call.packed),
-           {.f32 = call.output, .stride = call.extent.outPixelStride, .bf16 = call.bf16Output},
-           call.epilogue, call.pool, workspace, a);
+  gemm16(type, rows, call.shape.outChannels, productDepth(call.shape), pack,
+         reinterpret_cast<const uint16_t*>(call.packed),
+         {.f32 = call.output, .stride = call.extent.outPixelStride, .bf16 = call.bf16Output},
+         call.epilogue, call.pool, workspace, a);
 }
 
 template <class T>
-void convolvePatches(const ConvCall& call, const T* input, const Bf16Rows& rows) {
+void convolvePatches(Type16 type, const ConvCall& call, const T* input, const Rows16& rows) {
   const Patches<T> patches(call, input);
   multiply(
-      call, call.outPixels(),
-      [&](int64_t pixel, int64_t count, uint16_t* panel) { patches.pack(pixel, count, panel); },
+      type, call, call.outPixels(),
+      [&](int64_t pixel, int64_t count, const Panel16& panel) {
+        patches.pack(pixel, count, panel);
+      },
       rows, call.workspace);
 }
 
 }  // namespace
 
-void bf16Conv(const ConvCall& call) {
+void conv16(Type16 type, const ConvCall& call) {
   if (call.outPixels() == 0) return;
 #if defined(__x86_64__)
   if (readsTapsInPlace(call.shape)) {
     const TapImages images(call.shape, call.extent);
-    const auto packNothing = [](int64_t, int64_t, uint16_t*) {};
-    return multiply(call, images.rows(), packNothing, images.fill(call, call.workspace), nullptr);
+    const auto packNothing = [](int64_t, int64_t, const Panel16&) {};
+    return multiply(type, call, images.rows(), packNothing, images.fill(call, call.workspace),
+                    nullptr);
   }
   if (packsLines(call.shape)) {
     PaddedLines lines(call.shape, call.extent, call.workspace);
     lines.fill(call);
-    const auto pack = [&](int64_t pixel, int64_t count, uint16_t* panel) {
-      lines.pack(pixel, count, panel);
+    const auto pack = [&](int64_t pixel, int64_t count, const Panel16& panel) {
+      lines.pack(pixel, count, panel.steps);
     };
-    return multiply(call, call.outPixels(), pack, {}, call.workspace + lines.floats());
+    return multiply(type, call, call.outPixels(), pack, {}, call.workspace + lines.floats());
   }
 #endif
-  if (!call.bf16Input) return convolvePatches(call, call.input, {});
+  if (!call.bf16Input) return convolvePatches(type, call, call.input, {});
   const auto* halves = reinterpret_cast<const uint16_t*>(call.bf16Input);
-  const Bf16Rows rows{.data = halves, .stride = call.extent.inPixelStride};
-  convolvePatches(call, halves, isPointwise(call.shape) ? rows : Bf16Rows{});
+  const Rows16 rows{.data = halves, .stride = call.extent.inPixelStride};
+  convolvePatches(type, call, halves, isPointwise(call.shape) ? rows : Rows16{});
 }
 
 }  // namespace camshaft::cpu
