@@ -13,13 +13,18 @@ inline constexpr int64_t kDepthwisePixels = 16;
 inline constexpr int64_t kMostDepthwiseTaps = 128;
 
 // Filters lie in blocks of channels, less their zero points. Of the layout kQuads as i16,
-// [taps][kBlockColumns], of kPairs as i8, [taps / 4][kBlockColumns][4 taps], filled up with zeros.
+// [taps][kBlockColumns], of Arm's as i8, [taps / 4][kBlockColumns][4 taps], filled up with zeros.
+inline bool hasDepthwiseQuads(const Layout& layout) { return layout.kind != Layout::Kind::kQuads; }
 inline int64_t depthwiseTaps(const Layout& layout, int64_t taps) {
-  return layout.kind == Layout::Kind::kPairs ? (taps + 3) / 4 * 4 : taps;
+  return hasDepthwiseQuads(layout) ? (taps + 3) / 4 * 4 : taps;
 }
 inline int64_t depthwiseBlockBytes(const Layout& layout, int64_t taps) {
-  const int64_t width = layout.kind == Layout::Kind::kPairs ? 1 : 2;
-  return depthwiseTaps(layout, taps) * kBlockColumns * width;
+  return depthwiseTaps(layout, taps) * kBlockColumns * (hasDepthwiseQuads(layout) ? 1 : 2);
+}
+// The number that a byte of the picture is multiplied as: of kPanels always i8.
+inline int32_t depthwiseValue(const Layout& layout, bool isSigned, uint8_t byte) {
+  if (layout.rowsAreSigned && !isSigned) return byte - 128;
+  return isSigned ? static_cast<int8_t>(byte) : byte;
 }
 
 struct DepthwiseBlock {
@@ -35,6 +40,8 @@ struct DepthwiseBlock {
 // Of the layout kQuads.
 void sumDepthwise(const DepthwiseBlock& block);
 // depthwise_arm.cpp: of the layout kPairs.
+void sumDepthwiseWithMixedDots(const DepthwiseBlock& block);
+// depthwise_dot_arm.cpp: of the layout kPanels.
 void sumDepthwiseWithDots(const DepthwiseBlock& block);
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/gemm_int8/finish.h"
@@ -26,8 +25,9 @@ using I32 = hn::RebindToSigned<F32>;
 using U32 = hn::RebindToUnsigned<F32>;
 using VF = hn::Vec<F32>;
 
-// Up to kColumns columns, from `first` of the block on, of all its rows.
-template <Residual kResidual, bool kStage, bool kRowZeros>
+// kColumns columns, or fewer where they are not whole, from `first` of the block on, of all its
+// rows. The loop over whole ones calls nothing, so that what it needs stays in registers.
+template <Residual kResidual, bool kStage, bool kRowZeros, bool kWhole>
 void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_t columns) {
   // Copies: stored bytes could be any of what is only referred to.
   const ByteFinish f = finish.bytes;
@@ -40,7 +40,6 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   const F32 d;
   const I32 integers;
   const U32 wrapping;
-  const hn::Rebind<uint8_t, F32> few;
   const narrow::Bytes bytes;
   const int64_t at = sums.column + first;
   hn::Vec<U32> offset[kVectors], zeros[kVectors];
@@ -56,8 +55,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
   const VF stageScale = hn::Set(d, f.stageScale), shift = hn::Set(d, f.shift);
   const VF residualScale = hn::Set(d, f.residualScale);
-  const auto residualFlip = hn::Set(few, f.residualFlip);
-  const bool whole = columns == kColumns;
+  const auto residualFlip = hn::Set(bytes, f.residualFlip);
   for (int64_t row = 0; row < rows; ++row, place += stride, from += kBlockColumns) {
     alignas(64) float floats[kColumns];
     alignas(64) uint8_t someBytes[kColumns];
@@ -65,18 +63,20 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
     const uint8_t* bytesAt = someBytes;
     if constexpr (kResidual == Residual::kFloats) {
       floatsAt = static_cast<const float*>(f.residual) + place;
-      if (!whole) {
+      if constexpr (!kWhole) {
         std::memcpy(floats, floatsAt, columns * sizeof(float));
         floatsAt = floats;
       }
     } else if constexpr (kResidual == Residual::kBytes) {
       bytesAt = static_cast<const uint8_t*>(f.residual) + place;
-      if (!whole) {
+      if constexpr (!kWhole) {
         std::memcpy(someBytes, bytesAt, columns);
         bytesAt = someBytes;
       }
     }
-    VF v[kVectors];
+    VF v[kVectors], other[kVectors];
+    if constexpr (kResidual == Residual::kBytes)
+      narrow::widened(hn::Xor(hn::LoadU(bytes, bytesAt), residualFlip), other);
     HWY_UNROLL(4)
     for (int i = 0; i < kVectors; ++i) {
       auto total =
@@ -86,58 +86,55 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
                         hn::Mul(zeros[i], hn::Set(wrapping, static_cast<uint32_t>(rowSums[row]))));
       v[i] = hn::MulAdd(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i], bias[i]);
       if constexpr (kStage) {
-        v[i] = hn::Min(hn::Max(hn::Round(v[i]), stageLow), stageHigh);
+        v[i] = narrow::roundedSmall(hn::Min(hn::Max(v[i], stageLow), stageHigh));
         v[i] = hn::MulAdd(v[i], stageScale, shift);
       }
       if constexpr (kResidual == Residual::kFloats)
         v[i] = hn::MulAdd(hn::LoadU(d, floatsAt + i * kLanes), residualScale, v[i]);
-      if constexpr (kResidual == Residual::kBytes) {
-        const auto other = hn::Xor(hn::LoadU(few, bytesAt + i * kLanes), residualFlip);
-        v[i] = hn::MulAdd(hn::ConvertTo(d, hn::PromoteTo(integers, other)), residualScale, v[i]);
-      }
+      if constexpr (kResidual == Residual::kBytes) v[i] = hn::MulAdd(other[i], residualScale, v[i]);
     }
     if (givesFloats) {
       float* to = reinterpret_cast<float*>(out) + place;
       for (int i = 0; i < kVectors; ++i)
-        hn::StoreU(v[i], d, whole ? to + i * kLanes : floats + i * kLanes);
-      if (!whole) std::memcpy(to, floats, columns * sizeof(float));
+        hn::StoreU(v[i], d, kWhole ? to + i * kLanes : floats + i * kLanes);
+      if constexpr (!kWhole) std::memcpy(to, floats, columns * sizeof(float));
       continue;
     }
     const narrow::VBytes result = narrow::bytesOf(v, f.zero, f.low, f.high, f.flip);
-    if (whole)
+    if constexpr (kWhole)
       hn::StoreU(result, bytes, out + place);
     else
       storeFirst(result, bytes, out + place, columns);
   }
 }
 
-template <Residual kResidual, bool kStage>
-void finishWith(const Finish& finish, const Sums& sums) {
-  for (int64_t first = 0; first < sums.columns; first += kColumns) {
-    const int64_t columns = std::min(kColumns, sums.columns - first);
-    if (finish.columnZeros)
-      finishColumns<kResidual, kStage, true>(finish, sums, first, columns);
-    else
-      finishColumns<kResidual, kStage, false>(finish, sums, first, columns);
-  }
+template <Residual kResidual, bool kStage, bool kRowZeros>
+void finishAll(const Finish& finish, const Sums& sums) {
+  int64_t first = 0;
+  for (; first + kColumns <= sums.columns; first += kColumns)
+    finishColumns<kResidual, kStage, kRowZeros, true>(finish, sums, first, kColumns);
+  if (first < sums.columns)
+    finishColumns<kResidual, kStage, kRowZeros, false>(finish, sums, first, sums.columns - first);
 }
 
 template <Residual kResidual>
-void finishStaged(const Finish& finish, const Sums& sums) {
+void finishWith(const Finish& finish, const Sums& sums) {
   if (finish.bytes.hasStage)
-    finishWith<kResidual, true>(finish, sums);
+    finish.columnZeros ? finishAll<kResidual, true, true>(finish, sums)
+                       : finishAll<kResidual, true, false>(finish, sums);
   else
-    finishWith<kResidual, false>(finish, sums);
+    finish.columnZeros ? finishAll<kResidual, false, true>(finish, sums)
+                       : finishAll<kResidual, false, false>(finish, sums);
 }
 
 void finishBlockOfBytes(const Finish& finish, const Sums& sums) {
   switch (finish.bytes.residualKind) {
     case Residual::kNone:
-      return finishStaged<Residual::kNone>(finish, sums);
+      return finishWith<Residual::kNone>(finish, sums);
     case Residual::kFloats:
-      return finishStaged<Residual::kFloats>(finish, sums);
+      return finishWith<Residual::kFloats>(finish, sums);
     case Residual::kBytes:
-      return finishStaged<Residual::kBytes>(finish, sums);
+      return finishWith<Residual::kBytes>(finish, sums);
   }
 }
 

@@ -143,6 +143,33 @@ TEST(GemmInt8, ConvolvesEachChannelByItself) {
            .ranges = {{"x", {-100, 120}}, {"w", {-128, 127}}, {"xz", {1, 100}}, {"z", {-5, 5}}}});
 }
 
+// Filters whose weights are bytes, which some CPUs multiply four taps at a time: channels that fill
+// vectors and such that do not, windows that reach beyond either end of a row.
+TEST(GemmInt8, ConvolvesEachChannelByBytes) {
+  struct Filter {
+    std::string kernel, strides, dilations, pads;
+  };
+  const Filter filters[] = {{"3, 3", "1, 1", "1, 1", "1, 1"}, {"5, 5", "1, 1", "1, 1", "2, 2"},
+                            {"5, 5", "2, 2", "1, 1", "2, 2"}, {"3, 3", "1, 2", "2, 3", "2, 3"},
+                            {"1, 7", "1, 1", "1, 1", "0, 6"}, {"2, 1", "2, 1", "1, 1", "0, 0"}};
+  for (const auto& [kernel, strides, dilations, pads] : filters)
+    for (const std::string channels : {"2", "21", "48"})
+      for (const std::string type : {"u8", "i8"}) {
+        const std::pair<double, double> bytes =
+            type == "u8" ? std::pair{0., 255.} : std::pair{-128., 127.};
+        expectKernelsMatch({.graph = "symbols n, w graph g(%x: " + type + "[n, 6, w, " + channels +
+                                     "], %w: i8[" + channels + ", 1, " + kernel +
+                                     "], %xz: " + type +
+                                     "[]) { %y = ConvInteger(%x, %w, %xz) {strides = [" + strides +
+                                     "], dilations = [" + dilations + "], pads_begin = [" + pads +
+                                     "], pads_end = [" + pads + "], groups = " + channels +
+                                     ", channels_last = true} return %y }",
+                            .sizes = {{{"n", 2}, {"w", 7}}, {{"n", 1}, {"w", 41}}},
+                            .constants = {"w"},
+                            .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
+      }
+}
+
 // Sums that are quantised, dequantised, joined with other bytes and quantised again, and a curve
 // over what was quantised.
 TEST(GemmInt8, StaysInBytes) {

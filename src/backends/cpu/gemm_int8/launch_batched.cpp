@@ -108,15 +108,15 @@ void launchBatched(const void* opaque, const LaunchArgs& args) {
     return batchedWorkspaceBytes(matrices, m, sizes.product, threads) /
            static_cast<int64_t>(sizeof(float));
   });
-  const uint8_t flip = sizes.product.isSigned ? kFlip : 0;
+  const Layout& layout = layoutFor(sizes.product);
+  const uint8_t flip = rowFlip(layout, sizes.product.isSigned != 0);
   const LaunchedFinish finish(sizes.product, state.product.scale, args, matrices * m, matrices);
   std::byte* workspace =
       args.workspace + finishWorkspaceBytes(matrices * m, sizes.product, matrices);
   auto* packed = reinterpret_cast<uint8_t*>(workspace);
-  packSecond(params, sizes, args, zeroPointOf(sizes.product, args) ^ flip, packed,
-             finish.offsets());
+  const int32_t zero = rowValue(layout, zeroPointOf(sizes.product, args) ^ flip);
+  packSecond(params, sizes, args, static_cast<uint32_t>(zero), packed, finish.offsets());
   if (params.zero != 0) std::fill(finish.zeros(), finish.zeros() + columnElements(n), params.zero);
-  const Layout& layout = layoutFor(sizes.product);
   const auto* a = args.inputs[0].as<const uint8_t>();
   multiply(
       {.layout = &layout,

@@ -130,7 +130,7 @@ void launchConv(const void* opaque, const LaunchArgs& args) {
   const auto& [params, product] = *static_cast<const ConvState*>(opaque);
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   const Patches patches(params, x, y, zeroPointOf(product.params, args),
-                        product.params.isSigned ? kFlip : 0);
+                        rowFlip(layoutFor(product.params), product.params.isSigned != 0));
   runProduct(
       product, args, Picture(y).pixels(),
       [&](const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,

@@ -34,6 +34,18 @@ void findTaps(const ConvParams& params, const Windows& windows, int64_t pixel, i
   }
 }
 
+auto sumDepthwiseFor(const Layout& layout) {
+  switch (layout.kind) {
+    case Layout::Kind::kPairs:
+      return sumDepthwiseWithMixedDots;
+    case Layout::Kind::kPanels:
+      return sumDepthwiseWithDots;
+    case Layout::Kind::kQuads:
+      break;
+  }
+  return sumDepthwise;
+}
+
 }  // namespace
 
 bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
@@ -59,11 +71,11 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
   const uint8_t zero = zeroPointOf(product.params, args);
   const bool isSigned = product.params.isSigned != 0;
   const Windows windows(params, x, y, zero);
-  const LaunchedFinish finish(product, args, m, isSigned ? static_cast<int8_t>(zero) : zero);
-  const auto* filters = args.inputs[1].as<const std::byte>();
   const Layout& layout = layoutFor(product.params);
+  const LaunchedFinish finish(product, args, m, depthwiseValue(layout, isSigned, zero));
+  const auto* filters = args.inputs[1].as<const std::byte>();
   const int64_t tapCount = depthwiseTaps(layout, taps);
-  const auto sum = layout.kind == Layout::Kind::kPairs ? sumDepthwiseWithDots : sumDepthwise;
+  const auto sum = sumDepthwiseFor(layout);
   const double work = static_cast<double>(kDepthwisePixels * n) * static_cast<double>(taps + 4) / 8;
   parallelItems(args.threads, ceilDiv(m, kDepthwisePixels), work, [&](int64_t begin, int64_t end) {
     const uint8_t* at[kMostDepthwiseTaps * kDepthwisePixels];

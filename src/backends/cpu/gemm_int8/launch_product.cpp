@@ -245,9 +245,9 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
   const WorkersWithin workers(args, [&](int threads) {
     return productWorkspaceBytes(m, params, threads) / static_cast<int64_t>(sizeof(float));
   });
-  const LaunchedFinish finish(state, args, m,
-                              zeroPointOf(params, args) ^ (params.isSigned ? kFlip : 0));
   const Layout& layout = layoutFor(params);
+  const uint8_t zero = zeroPointOf(params, args) ^ rowFlip(layout, params.isSigned != 0);
+  const LaunchedFinish finish(state, args, m, rowValue(layout, zero));
   const int64_t columns = params.n / groups;
   multiply(
       {.layout = &layout,

@@ -30,7 +30,7 @@ using Totals = hn::FixedTag<int32_t, 4>;
 using VBytes = hn::Vec<Bytes>;
 
 constexpr int64_t kRows = 8, kLanes = 16;
-static_assert(kPairs.depth == kRows && kQuads.depth % kRows == 0);
+static_assert(kPairs.depth == kRows && kQuads.depth % kRows == 0 && kPanels.depth % kRows == 0);
 
 // The lower and the upper lanes of v, twice as wide.
 template <class Wide, class V>
@@ -90,7 +90,9 @@ HWY_INLINE void storeRows(const Layout& layout, const VBytes (&rows)[kRows], int
     }
     return;
   }
-  uint8_t* to = block + (first / 64 * 2 + half) * 1024 + first % 64 / 4 * 64;
+  uint8_t* to = block + (layout.kind == Layout::Kind::kPanels
+                             ? half * steps * 256 + first / 4 * 64
+                             : (first / 64 * 2 + half) * 1024 + first % 64 / 4 * 64);
   for (int i = 0; i < 4; ++i) {
     hn::StoreU(first4[i], bytes, to + i * kLanes);
     hn::StoreU(last4[i], bytes, to + 64 + i * kLanes);

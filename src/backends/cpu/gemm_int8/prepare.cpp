@@ -211,7 +211,7 @@ std::vector<uint8_t> depthwiseBlocks(const Layout& layout, const std::vector<int
       const int64_t column = c % kBlockColumns;
       uint8_t* block = blocks.data() + c / kBlockColumns * blockBytes;
       const int32_t value = filters[c * taps + t];
-      if (layout.kind == Layout::Kind::kPairs) {
+      if (hasDepthwiseQuads(layout)) {
         block[(t / 4 * kBlockColumns + column) * 4 + t % 4] = static_cast<uint8_t>(value);
       } else {
         const auto wide = static_cast<int16_t>(value);

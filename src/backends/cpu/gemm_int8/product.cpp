@@ -1,6 +1,7 @@
 #include "backends/cpu/gemm_int8/product.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backends/cpu/gemm/partition.h"
@@ -82,7 +83,8 @@ Tasks divide(const Product& product, int threads) {
 }
 
 // Sums of the rows of one strip.
-void sumStrip(const Layout& layout, const uint8_t* strip, int64_t k, int32_t* sums) {
+template <class Byte>
+void sumStrip(const Layout& layout, const Byte* strip, int64_t k, int32_t* sums) {
   std::fill(sums, sums + layout.stripRows, 0);
   for (int64_t step = 0; step < layout.steps(k); ++step) {
     for (int64_t row = 0; row < layout.stripRows; ++row, strip += layout.depth) {
@@ -93,26 +95,46 @@ void sumStrip(const Layout& layout, const uint8_t* strip, int64_t k, int32_t* su
   }
 }
 
+// Less than eight bytes; where `isLong`, those before them can be read, as many as make eight.
+uint64_t lastBytes(const uint8_t* from, int64_t count, bool isLong) {
+  uint64_t bytes = 0;
+  if (!isLong) {
+    for (int64_t i = 0; i < count; ++i) bytes |= uint64_t{from[i]} << 8 * i;
+    return bytes;
+  }
+  std::memcpy(&bytes, from + count - 8, 8);
+  return bytes >> 8 * (8 - count);
+}
+
+// One row after the other: what is written could be the pointers to them, which would be read again
+// at every step.
 template <int64_t kRows, int64_t kDepth>
-uint8_t* packRunOf(const uint8_t* const* rows, int64_t count, uint8_t flip, uint8_t* to) {
+uint8_t* packRunOf(const uint8_t* const* rows, int64_t count, uint8_t flip, uint8_t* strip) {
+  static_assert(std::endian::native == std::endian::little);
   const uint64_t flips = flip * 0x0101010101010101u;
-  int64_t at = 0;
-  for (; at + kDepth <= count; at += kDepth) {
-    for (int64_t row = 0; row < kRows; ++row, to += kDepth) {
-      for (int64_t i = 0; i < kDepth; i += 8) {
-        uint64_t bytes;
-        std::memcpy(&bytes, rows[row] + at + i, 8);
+  for (int64_t row = 0; row < kRows; ++row) {
+    const uint8_t* from = rows[row];
+    uint8_t* to = strip + row * kDepth;
+    int64_t left = count;
+    for (; left >= kDepth; left -= kDepth, from += kDepth, to += kRows * kDepth) {
+      uint64_t bytes[kDepth / 8];
+      std::memcpy(bytes, from, kDepth);
+      for (uint64_t& eight : bytes) eight ^= flips;
+      std::memcpy(to, bytes, kDepth);
+    }
+    if (left == 0) continue;
+    for (int64_t i = 0; i < kDepth; i += 8, left -= 8) {
+      uint64_t bytes = 0;
+      if (left >= 8) {
+        std::memcpy(&bytes, from + i, 8);
         bytes ^= flips;
-        std::memcpy(to + i, &bytes, 8);
+      } else if (left > 0) {
+        bytes = lastBytes(from + i, left, count >= 8) ^ (flips >> 8 * (8 - left));
       }
+      std::memcpy(to + i, &bytes, 8);
     }
   }
-  if (at == count) return to;
-  for (int64_t row = 0; row < kRows; ++row, to += kDepth) {
-    for (int64_t i = 0; i < kDepth; ++i)
-      to[i] = at + i < count ? static_cast<uint8_t>(rows[row][at + i] ^ flip) : 0;
-  }
-  return to;
+  return strip + (count + kDepth - 1) / kDepth * kRows * kDepth;
 }
 
 // Where byte `i` of a column of a block lies.
@@ -120,6 +142,8 @@ int64_t placeInBlock(const Layout& layout, int64_t k, int64_t column, int64_t i)
   const int64_t step = i / layout.depth, inStep = i % layout.depth;
   if (layout.kind == Layout::Kind::kPairs)
     return (column / 8 * layout.steps(k) + step) * 64 + column % 8 * 8 + inStep;
+  if (layout.kind == Layout::Kind::kPanels)
+    return column / 16 * layout.steps(k) * 256 + i / 4 * 64 + column % 16 * 4 + i % 4;
   return (step * 2 + column / 16) * 1024 + inStep / 4 * 64 + column % 16 * 4 + inStep % 4;
 }
 
@@ -155,9 +179,15 @@ void packBlockPlainly(const Layout& layout, int64_t k, const uint8_t* b, int64_t
 
 uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count, uint8_t flip,
                  uint8_t* strip) {
-  return layout.kind == Layout::Kind::kPairs
-             ? packRunOf<kPairs.stripRows, kPairs.depth>(rows, count, flip, strip)
-             : packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
+  switch (layout.kind) {
+    case Layout::Kind::kPairs:
+      return packRunOf<kPairs.stripRows, kPairs.depth>(rows, count, flip, strip);
+    case Layout::Kind::kPanels:
+      return packRunOf<kPanels.stripRows, kPanels.depth>(rows, count, flip, strip);
+    case Layout::Kind::kQuads:
+      return packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
+  }
+  return strip;
 }
 
 void packRows(const Layout& layout, const uint8_t* a, int64_t count, int64_t k, uint8_t flip,
@@ -196,7 +226,11 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       for (int64_t done = 0; done < rows; done += stripRows) {
         uint8_t* strip = worker.strips + done / stripRows * stripBytes;
         pack(part, row + done, std::min(stripRows, rows - done), strip, worker.scratch);
-        if (product.sumsRows) sumStrip(layout, strip, k, worker.rowSums + done);
+        if (!product.sumsRows) continue;
+        if (layout.rowsAreSigned)
+          sumStrip(layout, reinterpret_cast<const int8_t*>(strip), k, worker.rowSums + done);
+        else
+          sumStrip(layout, strip, k, worker.rowSums + done);
       }
       const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
       for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {

@@ -1,6 +1,7 @@
 // Matrix products of 8-bit integers: packing, and the walk over blocks.
 //
-// A is made u8 and B i8 by flipping the top bit of what is not, which moves its zero point along:
+// B is made i8 and A what the layout wants by flipping the top bit of what is not, which moves its
+// zero point along:
 //
 //   sum (a - za)(b - zb) = sum a b - za * sum b - zb * sum a + k * za * zb
 //
@@ -20,6 +21,14 @@ namespace camshaft::cpu::gemm_int8 {
 
 // Turns i8 into u8 and back: adds or takes 128.
 inline constexpr uint8_t kFlip = 0x80;
+// What makes bytes of A what the layout wants.
+inline uint8_t rowFlip(const Layout& layout, bool isSigned) {
+  return layout.rowsAreSigned == isSigned ? 0 : kFlip;
+}
+// The number that a flipped byte of A is.
+inline int32_t rowValue(const Layout& layout, uint8_t flipped) {
+  return layout.rowsAreSigned ? static_cast<int8_t>(flipped) : flipped;
+}
 
 // Columns, filled up to whole blocks.
 inline int64_t paddedColumns(int64_t n) {

@@ -54,7 +54,8 @@ void expectExact(const Problem& p, int threads) {
     ASSERT_TRUE(std::equal(sums.begin(), sums.end(), columnSums.begin() + j));
   }
 
-  const int64_t za = valueOf(zeroA, p.aSigned) + (p.aSigned ? 128 : 0);
+  const uint8_t flip = rowFlip(layout, p.aSigned);
+  const int64_t za = rowValue(layout, zeroA ^ flip);
   std::vector<int32_t> offsets(paddedColumns(p.n)), zeros(paddedColumns(p.n));
   for (int64_t j = 0; j < p.n; ++j) {
     zeros[j] = static_cast<int32_t>(valueOf(zeroB[j], p.bSigned) - (p.bSigned ? 0 : 128));
@@ -68,7 +69,7 @@ void expectExact(const Problem& p, int threads) {
   finish.stride = p.n;
   std::vector<std::byte> workspace(multiplyWorkspaceBytes(layout, p.m, p.k, threads) + 64);
   const auto pack = [&](int64_t, int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
-    packRows(layout, a.data() + row * p.k, count, p.k, p.aSigned ? kFlip : 0, strip);
+    packRows(layout, a.data() + row * p.k, count, p.k, flip, strip);
   };
   multiply({&layout, p.m, p.n, p.k, columns.data(), true}, pack, pool, workspace.data(),
            [&](const Sums& sums) { finishSums(finish, sums); });
@@ -85,9 +86,10 @@ void expectExact(const Problem& p, int threads) {
 }
 
 TEST(Int8Product, IsExactForAllSignsSizesAndInstructionSets) {
-  const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 70},   {3, 5, 63},  {5, 31, 64},
-                              {16, 32, 128}, {17, 33, 65},  {31, 64, 4}, {33, 17, 129},
-                              {70, 95, 300}, {2, 200, 1030}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 70},    {3, 5, 63},  {5, 31, 64},
+                              {16, 32, 128}, {17, 33, 65},   {31, 64, 4}, {33, 17, 129},
+                              {70, 95, 300}, {2, 200, 1030}, {9, 40, 7},  {6, 48, 24},
+                              {12, 16, 16}};
   for (std::string_view isa : availableIsas()) {
     ASSERT_TRUE(setIsa(isa));
     for (const auto& [m, n, k] : sizes)
@@ -109,7 +111,8 @@ TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
     std::vector<uint8_t> packed(layout.blockBytes(kDepth));
     std::vector<int32_t> columnSums(kBlockColumns);
     for (int64_t row = 0; row < count; row += layout.stripRows)
-      packRows(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth, 0,
+      packRows(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth,
+               rowFlip(layout, false),
                rows.data() + row / layout.stripRows * layout.stripBytes(kDepth));
     packColumns(layout, kDepth, kBlockColumns, b.data(), false, 0, packed.data(),
                 columnSums.data());
@@ -121,10 +124,11 @@ TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
                          .rows = count,
                          .columns = columns,
                          .sums = sums.data()});
+    const int32_t zero = rowValue(layout, rowFlip(layout, false));
     std::vector<int32_t> result;
     for (int64_t row = 0; row < count; ++row)
       for (int64_t column = 0; column < columns; ++column)
-        result.push_back(sums[row * kBlockColumns + column]);
+        result.push_back(sums[row * kBlockColumns + column] - zero * columnSums[column]);
     return result;
   };
   const std::vector<Multiplier> all = availableMultipliers();

@@ -172,7 +172,7 @@ TileScope::~TileScope() {
 namespace {
 
 constexpr Multiplier kI8mm{"i8mm", &kPairs, multiplyWithI8mm};
-constexpr Multiplier kDots{"dots", &kQuads, multiplyWithDots};
+constexpr Multiplier kDots{"dots", &kPanels, multiplyWithDots};
 
 #if defined(__aarch64__) && defined(__linux__)
 bool hasI8mm() {
@@ -192,15 +192,19 @@ bool hasDots() { return false; }
 
 }  // namespace
 
-const Layout& layoutInUse() { return hasI8mm() && isaName() == "neon" ? kPairs : kQuads; }
+const Layout& layoutInUse() {
+  if (isaName() != "neon") return kQuads;
+  return hasI8mm() ? kPairs : hasDots() ? kPanels : kQuads;
+}
 const Layout* layoutOf(Layout::Kind kind) {
   if (kind == Layout::Kind::kQuads) return &kQuads;
-  return kind == Layout::Kind::kPairs && hasI8mm() ? &kPairs : nullptr;
+  if (kind == Layout::Kind::kPairs && hasI8mm()) return &kPairs;
+  return kind == Layout::Kind::kPanels && hasDots() ? &kPanels : nullptr;
 }
 
 const Multiplier& multiplierFor(const Layout& layout, int64_t) {
   if (layout.kind == Layout::Kind::kPairs) return kI8mm;
-  return hasDots() && isaName() == "neon" ? kDots : kVectors;
+  return layout.kind == Layout::Kind::kPanels ? kDots : kVectors;
 }
 std::vector<Multiplier> availableMultipliers() {
   std::vector<Multiplier> all{kVectors};

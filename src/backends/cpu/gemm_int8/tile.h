@@ -1,4 +1,5 @@
-// Blocks of products of 8-bit integers, u8 by i8, summed up in 32 bits without loss.
+// Blocks of products of 8-bit integers, summed up in 32 bits without loss: columns of B are i8,
+// rows of A u8 or, where the instructions want it, i8 as well.
 //
 // Rows of A lie in strips, [k / depth][rows of a strip][depth] bytes, columns of B in blocks of 32,
 // both filled up with zeros. How is a matter of the instructions that multiply them (Layout).
@@ -15,10 +16,11 @@ inline constexpr int64_t kBlockColumns = 32;
 inline constexpr int64_t kMostStripRows = 16;
 
 struct Layout {
-  enum class Kind : int32_t { kQuads, kPairs };
+  enum class Kind : int32_t { kQuads, kPairs, kPanels };
   Kind kind;
   int64_t stripRows;
   int64_t depth;  // bytes of a row that lie together
+  bool rowsAreSigned = false;
 
   int64_t steps(int64_t k) const { return (k + depth - 1) / depth; }
   int64_t stripBytes(int64_t k) const { return steps(k) * stripRows * depth; }
@@ -31,6 +33,9 @@ inline constexpr Layout kQuads{Layout::Kind::kQuads, 16, 64};
 // A block of B is four panels [k / 8][8 columns][8 of k], like strips of A: Arm's usmmla multiplies
 // two rows of eight by two columns of eight.
 inline constexpr Layout kPairs{Layout::Kind::kPairs, 8, 8};
+// A block of B is two panels [k / 4][16 columns][4 of k], whose quads Arm's sdot multiplies by one
+// quad of a row.
+inline constexpr Layout kPanels{Layout::Kind::kPanels, 8, 16, true};
 
 struct Block {
   const uint8_t* a = nullptr;  // strips that follow each other

@@ -1,10 +1,6 @@
 // Arm's sums of four byte products (sdot), for CPUs that have no usmmla. Compiled for CPUs that have
 // them and run only on those: nothing here may be inline code of others, whose copy the linker
 // could keep for everybody.
-//
-// sdot takes bytes with signs. With a' = a - 128, which flips the byte's highest bit,
-// sum(a b) = sum(a' b) + 128 sum(b): sums begin with the second part, which is the same for all rows.
-// What fills A up becomes -128, and meets the zeros that fill B up.
 #include "backends/cpu/gemm_int8/tile.h"
 
 #if defined(__ARM_FEATURE_DOTPROD)
@@ -14,95 +10,143 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-constexpr int64_t kDepth = kQuads.depth, kStripRows = kQuads.stripRows;
-constexpr int64_t kHalfColumns = kBlockColumns / 2, kHalfBytes = kDepth * kHalfColumns;
-constexpr int kVectors = kHalfColumns / 4;  // of four columns' sums
-// Steps at a time: half a block of B stays in L1.
-constexpr int64_t kPassSteps = 32;
+constexpr int64_t kDepth = kPanels.depth, kStripRows = kPanels.stripRows;
+constexpr int64_t kPanelColumns = kBlockColumns / 2;
+constexpr int64_t kPanelStepBytes = kPanelColumns * kDepth, kStripStepBytes = kStripRows * kDepth;
+static_assert(kPanelStepBytes == 256 && kStripStepBytes == 128);
 
-// 128 times the sums of B's columns.
-void beginSums(const int8_t* b, int64_t steps, int32x4_t (&sums)[kVectors]) {
-  for (int j = 0; j < kVectors; ++j) sums[j] = vdupq_n_s32(0);
-  for (; steps > 0; --steps, b += 2 * kHalfBytes)
-    for (int64_t at = 0; at < kHalfBytes; at += 64)
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j)
-        sums[j] = vdotq_s32(sums[j], vld1q_s8(b + at + j * 16), vdupq_n_s8(1));
-  for (int j = 0; j < kVectors; ++j) sums[j] = vshlq_n_s32(sums[j], 7);
+// One row's quad `lane` by 16 columns, and meanwhile the load of a quad of four columns to come.
+#define CAMSHAFT_ROW(row, lane, s0, s1, s2, s3, b0, b1, b2, b3, next, from) \
+  "sdot v" #s0 ".4s, v" #b0 ".16b, v" #row ".4b[" #lane                     \
+  "]\n"                                                                     \
+  "sdot v" #s1 ".4s, v" #b1 ".16b, v" #row ".4b[" #lane                     \
+  "]\n"                                                                     \
+  "sdot v" #s2 ".4s, v" #b2 ".16b, v" #row ".4b[" #lane                     \
+  "]\n"                                                                     \
+  "ldr q" #next ", " from                                                   \
+  "\n"                                                                      \
+  "sdot v" #s3 ".4s, v" #b3 ".16b, v" #row ".4b[" #lane "]\n"
+// Sums are v16 to v31, four for each row; quads of columns are v8 to v11 and v12 to v15 in turn.
+#define CAMSHAFT_EVEN_ROW(row, lane, s0, s1, s2, s3, next, from) \
+  CAMSHAFT_ROW(row, lane, s0, s1, s2, s3, 8, 9, 10, 11, next, from)
+#define CAMSHAFT_ODD_ROW(row, lane, s0, s1, s2, s3, next, from) \
+  CAMSHAFT_ROW(row, lane, s0, s1, s2, s3, 12, 13, 14, 15, next, from)
+
+// Four rows of a strip by a panel. In assembly: of the same loop in intrinsics, compilers make
+// moves that cost a tenth of the time. The last step loads its own operands once more, where others
+// load those of the next.
+void multiplyFourRows(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums) {
+  static_assert(kBlockColumns * sizeof(int32_t) == 128);
+  const uint8_t* nextA;
+  const int8_t* nextB;
+  asm volatile(
+      "ldp q0, q1, [%[a]]\n ldp q2, q3, [%[a], #32]\n"
+      "ldp q8, q9, [%[b]]\n ldp q10, q11, [%[b], #32]\n"
+      "movi v16.4s, #0\n movi v17.4s, #0\n movi v18.4s, #0\n movi v19.4s, #0\n"
+      "movi v20.4s, #0\n movi v21.4s, #0\n movi v22.4s, #0\n movi v23.4s, #0\n"
+      "movi v24.4s, #0\n movi v25.4s, #0\n movi v26.4s, #0\n movi v27.4s, #0\n"
+      "movi v28.4s, #0\n movi v29.4s, #0\n movi v30.4s, #0\n movi v31.4s, #0\n"
+      "1:\n"
+      "subs %[steps], %[steps], #1\n"
+      "add %[nextA], %[a], #128\n add %[nextB], %[b], #256\n"
+      "csel %[nextA], %[nextA], %[a], gt\n csel %[nextB], %[nextB], %[b], gt\n"
+      // clang-format off
+      CAMSHAFT_EVEN_ROW(0, 0, 16, 17, 18, 19, 12, "[%[b], #64]")
+      CAMSHAFT_EVEN_ROW(1, 0, 20, 21, 22, 23, 13, "[%[b], #80]")
+      CAMSHAFT_EVEN_ROW(2, 0, 24, 25, 26, 27, 14, "[%[b], #96]")
+      CAMSHAFT_EVEN_ROW(3, 0, 28, 29, 30, 31, 15, "[%[b], #112]")
+      CAMSHAFT_ODD_ROW(0, 1, 16, 17, 18, 19, 8, "[%[b], #128]")
+      CAMSHAFT_ODD_ROW(1, 1, 20, 21, 22, 23, 9, "[%[b], #144]")
+      CAMSHAFT_ODD_ROW(2, 1, 24, 25, 26, 27, 10, "[%[b], #160]")
+      CAMSHAFT_ODD_ROW(3, 1, 28, 29, 30, 31, 11, "[%[b], #176]")
+      CAMSHAFT_EVEN_ROW(0, 2, 16, 17, 18, 19, 12, "[%[b], #192]")
+      CAMSHAFT_EVEN_ROW(1, 2, 20, 21, 22, 23, 13, "[%[b], #208]")
+      CAMSHAFT_EVEN_ROW(2, 2, 24, 25, 26, 27, 14, "[%[b], #224]")
+      CAMSHAFT_EVEN_ROW(3, 2, 28, 29, 30, 31, 15, "[%[b], #240]")
+      CAMSHAFT_ODD_ROW(0, 3, 16, 17, 18, 19, 8, "[%[nextB]]")
+      "ldr q0, [%[nextA]]\n"
+      CAMSHAFT_ODD_ROW(1, 3, 20, 21, 22, 23, 9, "[%[nextB], #16]")
+      "ldr q1, [%[nextA], #16]\n"
+      CAMSHAFT_ODD_ROW(2, 3, 24, 25, 26, 27, 10, "[%[nextB], #32]")
+      "ldr q2, [%[nextA], #32]\n"
+      CAMSHAFT_ODD_ROW(3, 3, 28, 29, 30, 31, 11, "[%[nextB], #48]")
+      "ldr q3, [%[nextA], #48]\n"
+      // clang-format on
+      "mov %[a], %[nextA]\n mov %[b], %[nextB]\n"
+      "b.gt 1b\n"
+      "stp q16, q17, [%[sums]]\n stp q18, q19, [%[sums], #32]\n"
+      "stp q20, q21, [%[sums], #128]\n stp q22, q23, [%[sums], #160]\n"
+      "stp q24, q25, [%[sums], #256]\n stp q26, q27, [%[sums], #288]\n"
+      "stp q28, q29, [%[sums], #384]\n stp q30, q31, [%[sums], #416]\n"
+      : [a] "+r"(a), [b] "+r"(b), [steps] "+r"(steps), [nextA] "=&r"(nextA), [nextB] "=&r"(nextB)
+      : [sums] "r"(sums)
+      : "cc", "memory", "v0", "v1", "v2", "v3", "v8", "v9", "v10", "v11", "v12", "v13", "v14",
+        "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27",
+        "v28", "v29", "v30", "v31");
 }
 
-// One quad of each row by that of 16 columns.
-template <int kRows, int kLane>
-inline __attribute__((always_inline)) void addQuad(const int8x16_t (&rows)[kRows], const int8_t* b,
-                                                   int32x4_t (&sum)[kRows][kVectors]) {
+#undef CAMSHAFT_ROW
+#undef CAMSHAFT_EVEN_ROW
+#undef CAMSHAFT_ODD_ROW
+
+// One row's quad kLane by 16 columns.
+template <int kLane>
+inline __attribute__((always_inline)) void addQuad(int8x16_t row, const int8_t* b,
+                                                   int32x4_t (&sum)[4]) {
 #pragma GCC unroll 4
-  for (int j = 0; j < kVectors; ++j) {
-    const int8x16_t columns = vld1q_s8(b + kLane * 64 + j * 16);
-#pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) sum[i][j] = vdotq_laneq_s32(sum[i][j], columns, rows[i], kLane);
-  }
+  for (int j = 0; j < 4; ++j)
+    sum[j] = vdotq_laneq_s32(sum[j], vld1q_s8(b + kLane * 64 + j * 16), row, kLane);
 }
 
-// kRows of a strip by 16 columns, over so many steps, added to sums, or to `first` where that is.
+// Few rows, for which the time is that of reading B.
 template <int kRows>
-void multiplyTile(const uint8_t* a, const int8_t* b, int64_t steps, const int32x4_t* first,
-                  int32_t* sums) {
-  const uint8x16_t highest = vdupq_n_u8(0x80);
-  int32x4_t sum[kRows][kVectors];
-#pragma GCC unroll 4
+void multiplyRows(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums) {
+  int32x4_t sum[kRows][4];
+#pragma GCC unroll 2
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j)
-      sum[i][j] = first ? first[j] : vld1q_s32(sums + i * kBlockColumns + j * 4);
+    for (int j = 0; j < 4; ++j) sum[i][j] = vdupq_n_s32(0);
 #pragma GCC unroll 1
-  for (; steps > 0; --steps, a += kStripRows * kDepth, b += 2 * kHalfBytes)
-#pragma GCC unroll 1
-    for (int64_t at = 0; at < kDepth; at += 16) {
-      int8x16_t rows[kRows];
-#pragma GCC unroll 4
-      for (int i = 0; i < kRows; ++i)
-        rows[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(a + i * kDepth + at), highest));
-      const int8_t* quads = b + at * kHalfColumns;
-      addQuad<kRows, 0>(rows, quads, sum);
-      addQuad<kRows, 1>(rows, quads, sum);
-      addQuad<kRows, 2>(rows, quads, sum);
-      addQuad<kRows, 3>(rows, quads, sum);
+  for (; steps > 0; --steps, a += kStripStepBytes, b += kPanelStepBytes)
+#pragma GCC unroll 2
+    for (int i = 0; i < kRows; ++i) {
+      const int8x16_t row = vreinterpretq_s8_u8(vld1q_u8(a + i * kDepth));
+      addQuad<0>(row, b, sum[i]);
+      addQuad<1>(row, b, sum[i]);
+      addQuad<2>(row, b, sum[i]);
+      addQuad<3>(row, b, sum[i]);
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 2
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) vst1q_s32(sums + i * kBlockColumns + j * 4, sum[i][j]);
+    for (int j = 0; j < 4; ++j) vst1q_s32(sums + i * kBlockColumns + j * 4, sum[i][j]);
 }
 
-using TileFunction = void (*)(const uint8_t*, const int8_t*, int64_t, const int32x4_t*, int32_t*);
 constexpr int64_t kTileRows = 4;
-constexpr TileFunction kTiles[kTileRows] = {multiplyTile<1>, multiplyTile<2>, multiplyTile<3>,
-                                            multiplyTile<4>};
 
-void multiplyHalf(const Block& block, const int8_t* b, int32_t* sums) {
-  const int64_t steps = (block.k + kDepth - 1) / kDepth;
-  int32x4_t first[kVectors];
-  beginSums(b, steps, first);
-  int64_t done = 0;
-  do {
-    const int64_t depth = steps - done < kPassSteps ? steps - done : kPassSteps;
-    for (int64_t row = 0; row < block.rows; row += kTileRows) {
-      const int64_t rows = block.rows - row < kTileRows ? block.rows - row : kTileRows;
-      const uint8_t* a = block.a + row / kStripRows * steps * kStripRows * kDepth +
-                         row % kStripRows * kDepth + done * kStripRows * kDepth;
-      kTiles[rows - 1](a, b + done * 2 * kHalfBytes, depth, done == 0 ? first : nullptr,
-                       sums + row * kBlockColumns);
-    }
-    done += depth;
-  } while (done < steps);
+void multiplyPanel(const Block& block, const int8_t* b, int64_t steps, int32_t* sums) {
+  for (int64_t row = 0; row < block.rows; row += kTileRows) {
+    const uint8_t* a =
+        block.a + row / kStripRows * steps * kStripStepBytes + row % kStripRows * kDepth;
+    const int64_t rows = block.rows - row;
+    const auto multiply = rows > 2    ? multiplyFourRows
+                          : rows == 2 ? multiplyRows<2>
+                                      : multiplyRows<1>;
+    multiply(a, b, steps, sums + row * kBlockColumns);
+  }
 }
 
 }  // namespace
 
 void multiplyWithDots(const Block& block) {
-  multiplyHalf(block, block.b, block.sums);
-  if (block.columns > kHalfColumns)
-    multiplyHalf(block, block.b + kHalfBytes, block.sums + kHalfColumns);
+  const int64_t steps = (block.k + kDepth - 1) / kDepth;
+  if (steps == 0) {
+    for (int64_t i = 0; i < block.rows * kBlockColumns; ++i) block.sums[i] = 0;
+    return;
+  }
+  multiplyPanel(block, block.b, steps, block.sums);
+  if (block.columns > kPanelColumns)
+    multiplyPanel(block, block.b + steps * kPanelStepBytes, steps, block.sums + kPanelColumns);
 }
 
 }  // namespace camshaft::cpu::gemm_int8

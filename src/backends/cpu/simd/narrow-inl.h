@@ -39,6 +39,24 @@ HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
                      hn::DemoteTo(half, hn::SaturatedAdd(low, shift)));
 }
 
+// Sixteen bytes as f32: those of 2^23 and more have the numbers as their last bits.
+HWY_INLINE void widened(VBytes bytes, VF32 (&v)[kVectors]) {
+  constexpr uint8_t o = 0x80;  // none
+  alignas(16) static constexpr uint8_t kPlaces[kVectors][16] = {
+      {0, o, o, o, 1, o, o, o, 2, o, o, o, 3, o, o, o},
+      {4, o, o, o, 5, o, o, o, 6, o, o, o, 7, o, o, o},
+      {8, o, o, o, 9, o, o, o, 10, o, o, o, 11, o, o, o},
+      {12, o, o, o, 13, o, o, o, 14, o, o, o, 15, o, o, o}};
+  const F32 d;
+  const hn::RebindToUnsigned<F32> bits;
+  const VF32 shift = hn::Set(d, 8388608.0f);
+  for (int i = 0; i < kVectors; ++i) {
+    const auto alone = hn::TableLookupBytesOr0(bytes, hn::Load(Bytes(), kPlaces[i]));
+    v[i] =
+        hn::Sub(hn::BitCast(d, hn::Or(hn::BitCast(bits, alone), hn::BitCast(bits, shift))), shift);
+  }
+}
+
 #else
 
 constexpr int kVectors = 1;
@@ -52,16 +70,29 @@ HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
   return hn::DemoteTo(Bytes(), sum);
 }
 
+HWY_INLINE void widened(VBytes bytes, VF32 (&v)[kVectors]) {
+  v[0] = hn::ConvertTo(F32(), hn::PromoteTo(hn::RebindToSigned<F32>(), bytes));
+}
+
 #endif
+
+// To whole numbers, ties to even; |v| is at most 2^22.
+HWY_INLINE VF32 roundedSmall(VF32 v) {
+  const VF32 shift = hn::Set(F32(), 12582912.0f);
+  return hn::Sub(hn::Add(v, shift), shift);
+}
 
 constexpr int64_t kLanes = hn::MaxLanes(F32()), kColumns = kVectors * kLanes;
 
 // clamp(round(v) + zero, low, high) ^ flip, of kVectors vectors. |zero| is at most 512.
 HWY_INLINE VBytes bytesOf(const VF32* v, int32_t zero, int32_t low, int32_t high, uint8_t flip) {
   const Bytes bytes;
-  const auto least = hn::Set(bytes, static_cast<uint8_t>(low));
-  const auto most = hn::Set(bytes, static_cast<uint8_t>(high));
-  return hn::Xor(hn::Min(hn::Max(saturated(v, zero), least), most), hn::Set(bytes, flip));
+  VBytes result = saturated(v, zero);
+  if (low > 0 || high < 255) {
+    result = hn::Max(result, hn::Set(bytes, static_cast<uint8_t>(low)));
+    result = hn::Min(result, hn::Set(bytes, static_cast<uint8_t>(high)));
+  }
+  return hn::Xor(result, hn::Set(bytes, flip));
 }
 
 }  // namespace narrow
