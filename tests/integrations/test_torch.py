@@ -111,6 +111,20 @@ def test_a_norm_that_pytorch_takes_apart_in_place(caplog):
     assert not any("stays with PyTorch" in line for line in caplog.messages)
 
 
+@pytest.mark.parametrize("mask", ["none", "causal", "padding"])
+@pytest.mark.parametrize("first", [False, True], ids=["norm_last", "norm_first"])
+def test_encoder_layers_are_taken_whole(mask, first, runs, caplog):
+    layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, norm_first=first, activation="gelu").eval()
+    padding = torch.zeros(2, 6, dtype=torch.bool)
+    padding[1, 4:] = True
+    masks = {"none": {}, "causal": {"src_mask": torch.triu(torch.ones(6, 6, dtype=torch.bool), 1)},
+             "padding": {"src_key_padding_mask": padding}}[mask]
+    x = torch.randn(2, 6, 32)
+    torch.testing.assert_close(torch.compile(layer, backend="camshaft")(x, **masks), layer(x, **masks),
+                               rtol=1e-4, atol=1e-5)
+    assert len(runs) == 1 and "stays with PyTorch" not in caplog.text
+
+
 def test_unknown_options_are_named():
     with pytest.raises(Exception, match="'speed' is no option"):
         torch.compile(perceptron(), backend="camshaft", options={"speed": 1})(torch.randn(4, 6))
