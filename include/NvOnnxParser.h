@@ -55,6 +55,10 @@ enum class OnnxParserFlag : int32_t {
   kREPORT_CAPABILITY_DLA = 2,
   kENABLE_PLUGIN_OVERRIDE = 3,
   kADJUST_FOR_DLA = 4,
+  // Camshaft's own: caches of keys and values that a model grows by Concat, or by Attention's past
+  // and present, get a fixed room, the size that profiles give them, and are updated in place. A
+  // further input, past_length, an i64 scalar and shape tensor, tells how many rows they hold.
+  kCAMSHAFT_FIXED_CACHES = 30,
 };
 template <>
 constexpr int32_t EnumMax<OnnxParserFlag>() noexcept {

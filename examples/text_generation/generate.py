@@ -6,8 +6,8 @@
 
 Models are those of language_models.py, and exports with the same kinds of inputs: token ids, past and present keys and
 values of each layer, and what tells where the tokens stand (attention_mask, position_ids; last and total of
-GroupQueryAttention). Caches of fixed room, which GroupQueryAttention updates, are one buffer for past and present: a
-run writes the new rows alone. Caches that models grow by Concat are two buffers that change places.
+GroupQueryAttention). Caches have a fixed room and are one buffer for past and present: a run writes the new rows alone.
+GroupQueryAttention is made for that; caches that models grow by Concat become such ones when they are parsed.
 """
 
 import argparse
@@ -36,6 +36,7 @@ PLACES = {
     "seqlens_k": lambda before, length: numpy.array([before + length - 1], numpy.int32),
     "total": lambda before, length: numpy.array(before + length, numpy.int32),
     "total_sequence_length": lambda before, length: numpy.array(before + length, numpy.int32),
+    "past_length": lambda before, length: numpy.array(before, numpy.int64),
     "position_ids": lambda before, length: numpy.arange(before, before + length)[None],
     "attention_mask": lambda before, length: numpy.ones((1, before + length), numpy.int64),
 }
@@ -47,18 +48,20 @@ def presents(names):
         return re.sub(r"key_values|past|present|[._]", "", name)
 
     outputs = {kind(name): name for name in names if "present" in name}
-    return {name: outputs[kind(name)] for name in names if "past" in name}
+    return {name: outputs[kind(name)] for name in names if "past" in name and name not in PLACES}
 
 
 class Decoder:
     """An engine for steps of 1 to `most` tokens, with room for `room` in its caches."""
 
-    def __init__(self, path, room, most, device=trt.DeviceType.CPU):
+    def __init__(self, path, room, most, device=trt.DeviceType.CPU, fixed_caches=True):
         self.room, self.most = room, most
         logger = trt.Logger(trt.Logger.ERROR)
         builder = trt.Builder(logger)
         network = builder.create_network()
         parser = trt.OnnxParser(network, logger)
+        if fixed_caches:
+            parser.set_flag(trt.OnnxParserFlag.CAMSHAFT_FIXED_CACHES)
         if not parser.parse_from_file(str(path)):
             raise ValueError("; ".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
         inputs = {tensor.name: tensor for tensor in map(network.get_input, range(network.num_inputs))}
@@ -66,8 +69,8 @@ class Decoder:
         unknown = [name for name in inputs if name not in TOKENS and name not in PLACES and not CACHES.search(name)]
         if unknown:
             raise ValueError(f"{path}: no value is known for its inputs {', '.join(unknown)}")
-        # GroupQueryAttention is told how much of a cache holds something; elsewhere its size says so.
-        self.is_fixed = any(name in inputs for name in ("last", "seqlens_k"))
+        # An input tells how much of a fixed cache holds something; elsewhere its size says so.
+        self.is_fixed = any(name in inputs for name in ("last", "seqlens_k", "past_length"))
         self.caches = presents([*inputs, *outputs])
         self.tokens = next(name for name in inputs if name in TOKENS)
         self.logits = next(name for name in outputs if name not in self.caches.values())
@@ -96,8 +99,8 @@ class Decoder:
             else:
                 values = [PLACES[name](before, length) for before, length in zip(befores, lengths, strict=True)]
                 shapes = [value.shape for value in values]
-                if name in ("total", "total_sequence_length"):
-                    profile.set_shape_input(name, [1], [values[1].item()], [self.room])
+                if name in ("total", "total_sequence_length", "past_length"):
+                    profile.set_shape_input(name, *([min(value.item(), self.room)] for value in values))
                     continue
             profile.set_shape(name, *map(tuple, shapes))
         return profile
@@ -109,7 +112,8 @@ class Decoder:
             shape = [1 if size < 0 and i == 0 else size for i, size in enumerate(self.engine.get_tensor_shape(past))]
             shape[2] = self.room
             kind = trt.nptype(self.engine.get_tensor_dtype(past))
-            self.buffers[past] = [numpy.zeros(shape, kind) for _ in range(1 if self.is_fixed else 2)]
+            is_shared = self.engine.get_aliased_input_tensor(self.caches[past]) == past
+            self.buffers[past] = [numpy.zeros(shape, kind) for _ in range(1 if is_shared else 2)]
 
     def _context(self, length):
         profile = 0 if length == 1 else 1
@@ -131,7 +135,7 @@ class Decoder:
             if self.engine.get_tensor_mode(name) != trt.TensorIOMode.INPUT:
                 continue
             kind = trt.nptype(self.engine.get_tensor_dtype(name))
-            held.append(numpy.ascontiguousarray(value_of(self.before, length), kind))
+            held.append(numpy.array(value_of(self.before, length), kind))
             context.set_input_shape(name, held[-1].shape)
             context.set_tensor_address(name, held[-1].ctypes.data)
         for past, present in self.caches.items():

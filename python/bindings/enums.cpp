@@ -258,7 +258,8 @@ void bindParserEnums(nb::module_& m) {
              nvonnxparser::OnnxParserFlag::kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA)
       .value("REPORT_CAPABILITY_DLA", nvonnxparser::OnnxParserFlag::kREPORT_CAPABILITY_DLA)
       .value("ENABLE_PLUGIN_OVERRIDE", nvonnxparser::OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE)
-      .value("ADJUST_FOR_DLA", nvonnxparser::OnnxParserFlag::kADJUST_FOR_DLA);
+      .value("ADJUST_FOR_DLA", nvonnxparser::OnnxParserFlag::kADJUST_FOR_DLA)
+      .value("CAMSHAFT_FIXED_CACHES", nvonnxparser::OnnxParserFlag::kCAMSHAFT_FIXED_CACHES);
 }
 
 }  // namespace

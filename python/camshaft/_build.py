@@ -72,6 +72,8 @@ def parsed(model: Any, builder: Builder, logger: ILogger, settings: Any = None) 
     parser = OnnxParser(network, logger)
     if settings and settings.plugin_override:
         parser.set_flag(OnnxParserFlag.ENABLE_PLUGIN_OVERRIDE)
+    if settings and settings.fixed_caches:
+        parser.set_flag(OnnxParserFlag.CAMSHAFT_FIXED_CACHES)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     is_bytes = isinstance(model, (bytes, bytearray, memoryview))

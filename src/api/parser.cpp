@@ -19,7 +19,9 @@ using nvonnxparser::OnnxParserFlags;
 // No bit for a number that is no flag.
 constexpr uint32_t bitOf(OnnxParserFlag flag) {
   const auto bit = static_cast<uint32_t>(flag);
-  return bit < static_cast<uint32_t>(nvonnxparser::EnumMax<OnnxParserFlag>()) ? 1u << bit : 0;
+  const bool isKnown = bit < static_cast<uint32_t>(nvonnxparser::EnumMax<OnnxParserFlag>()) ||
+                       flag == OnnxParserFlag::kCAMSHAFT_FIXED_CACHES;
+  return isKnown ? 1u << bit : 0;
 }
 
 class Parser : public nvonnxparser::IParser {
@@ -146,8 +148,12 @@ class Parser : public nvonnxparser::IParser {
     Graph graph;
     onnx::NodeOutputs nodeOutputs;
     const ModelPlugins plugins = this->plugins();
-    reader_.report(onnx::importModel(
-        model, graph, {.nodeOutputs = &nodeOutputs, .keepCopies = true, .plugins = &plugins}));
+    reader_.report(
+        onnx::importModel(model, graph,
+                          {.nodeOutputs = &nodeOutputs,
+                           .keepCopies = true,
+                           .fixedCaches = getFlag(OnnxParserFlag::kCAMSHAFT_FIXED_CACHES),
+                           .plugins = &plugins}));
     if (getNbErrors() > 0) return false;
     network().setGraph(std::move(graph));
     for (const auto& [name, values] : nodeOutputs)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 
 #include "onnx/model_import.h"
 #include "onnx/past_lengths.h"
@@ -29,21 +30,28 @@ bool isName(std::string_view param) {
 
 class InputShapes {
  public:
-  InputShapes(Graph& graph, InputSizes& sizes, const wire::Graph& model)
-      : graph_(graph), sizes_(sizes), pastLengths_(pastLengths(model)) {}
+  using Caches = std::map<std::string_view, int64_t>;
+  InputShapes(Graph& graph, InputSizes& sizes, const wire::Graph& model, Caches fixedCaches = {})
+      : graph_(graph),
+        sizes_(sizes),
+        pastLengths_(pastLengths(model)),
+        fixedCaches_(std::move(fixedCaches)) {}
 
   Shape shapeOf(std::string_view input, const wire::Type& type) {
     Shape shape;
     std::vector<int64_t> numbers;
     for (const wire::Dim& dim : *type.shape) {
-      if (dim.value && *dim.value != -1) {  // -1: what exporters write for "unknown"
+      const auto axis = static_cast<int64_t>(shape.size());
+      if (const auto cache = fixedCaches_.find(input);
+          cache != fixedCaches_.end() && cache->second == axis) {
+        if (!room_) room_ = graph_.newSymbol("room");
+        shape.push_back(*room_);
+      } else if (dim.value && *dim.value != -1) {  // -1: what exporters write for "unknown"
         numbers.push_back(*dim.value);
         shape.push_back(*dim.value);
       } else {
-        shape.push_back(isName(dim.param) ? shared(dim.param)
-                                          : symbol(str(input, ".", shape.size())));
-        if (pastLengths_.contains({input, static_cast<int64_t>(shape.size()) - 1}))
-          ofPasts_.insert(shape.back().symbolName());
+        shape.push_back(isName(dim.param) ? shared(dim.param) : symbol(str(input, ".", axis)));
+        if (pastLengths_.contains({input, axis})) ofPasts_.insert(shape.back().symbolName());
       }
     }
     wire::elementCount(numbers, str("input '", input, "'"));
@@ -72,6 +80,8 @@ class InputShapes {
   Graph& graph_;
   InputSizes& sizes_;
   std::set<std::pair<std::string_view, int64_t>> pastLengths_;
+  Caches fixedCaches_;
+  std::optional<Dim> room_;  // of all of these
   std::vector<std::string> symbols_;
   std::set<std::string> ofPasts_;
   std::map<std::string_view, Dim> params_;
@@ -149,7 +159,8 @@ Value* ModelImport::standIn(std::string_view tensor) {
 }
 
 void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
-  InputShapes shapes(graph_, inputSizes_, graph);
+  const auto caches = options_.fixedCaches ? growingCaches(graph) : InputShapes::Caches();
+  InputShapes shapes(graph_, inputSizes_, graph, caches);
   std::set<std::string_view> names;
   for (const wire::ValueInfo& input : graph.inputs) {
     if (!names.insert(input.name).second) {
@@ -170,6 +181,7 @@ void ModelImport::importInputs(const wire::Graph& graph, Scope& scope) {
       report(error.kind(), error.message());
     }
   }
+  caches_.add(graph_, caches, scope);
   if (!options_.emptyInputs) shapes.letSizesBeAssumed();
 }
 

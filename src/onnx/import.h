@@ -60,6 +60,10 @@ struct ImportOptions {
   // values of their own, behind Identity nodes, and not other names of their inputs: for users who
   // look at the graph, mark outputs in it and set types and formats. Constants stay what they are.
   bool keepCopies = false;
+  // Caches of keys and values that the model grows by joining them with new rows have a fixed room
+  // instead, and a further input, past_length, tells how much of it holds something: so that rows
+  // are written in place (fixed_caches.h). Not with a trace.
+  bool fixedCaches = false;
   const PluginSource* plugins = nullptr;  // for operators that are nobody else's; null: none
 };
 

@@ -113,7 +113,7 @@ void ModelImport::importOutputs(const wire::Graph& graph, const Scope& scope) {
       report(ErrorKind::kInvalidModel, str("two outputs are named '", output.name, "'"));
     if (scope.isPoisoned(output.name)) continue;
     if (Value* value = scope.find(output.name))
-      graph_.addOutput(outputName(output.name), value);
+      graph_.addOutput(outputName(output.name), caches_.whole(graph_, value));
     else if (scope.isMade(output.name))
       importItemOutput(output.name, *scope.findItem(output.name));
     else
@@ -352,14 +352,18 @@ void ModelImport::requireSizesOf(const std::vector<Node*>& nodes) {
 void ModelImport::nameOutputs(const wire::Node& node, const Scope& scope,
                               const std::vector<Node*>& added) {
   std::set<const Value*> named;
+  const auto isAdded = [&](const Value* value) {
+    return value && std::ranges::find(added, value->producer) != added.end();
+  };
   for (const std::string_view output : node.outputs) {
     if (output.empty()) continue;
     Value* value = scope.find(output);
-    const bool fresh = value && value->producer &&
-                       std::find(added.begin(), added.end(), value->producer) != added.end();
     const std::string name = scope.named(output);
-    if (fresh && named.insert(value).second && value->name != name)
-      graph_.rename(value, graph_.uniqueName(name));
+    if (!isAdded(value) || !named.insert(value).second || value->name == name) continue;
+    // Nodes are often named like their outputs, and so is the first thing that is made of them.
+    Value* part = graph_.find(name);
+    if (part && (part->isConstant() || isAdded(part))) graph_.rename(part, graph_.uniqueName(name));
+    graph_.rename(value, graph_.uniqueName(name));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnx/constant.h"
+#include "onnx/fixed_caches.h"
 #include "onnx/import.h"
 #include "onnx/input_sizes.h"
 #include "onnx/names.h"
@@ -34,6 +35,7 @@ class ModelImport {
   Graph& graph() { return graph_; }
   InputSizes& inputSizes() { return inputSizes_; }
   ConstantFolder& folder() { return folder_; }
+  FixedCaches& caches() { return caches_; }
   const std::shared_ptr<const ModelFiles>& files() const { return loaded_.files; }
   const PluginSource* plugins() const { return outer_ ? outer_->plugins() : options_.plugins; }
   // What the model says of a tensor of its main graph, with a shape; null when it does not.
@@ -85,6 +87,7 @@ class ModelImport {
   const ImportOptions& options_;
   InputSizes inputSizes_;
   ConstantFolder folder_;
+  FixedCaches caches_;
   std::vector<ImportProblem> problems_;
   std::unordered_map<std::string_view, const wire::ValueInfo*> declared_;  // once one is asked for
   int mainNode_ = -1;  // index of the main graph's node being imported

@@ -214,6 +214,11 @@ Value* NodeImport::concat(std::vector<Value*> parts, int64_t axis) const {
   return add(&ops::Concat, std::move(parts), attrs);
 }
 
+Value* NodeImport::append(Value* past, Value* rows, int64_t axis) const {
+  Value* grown = model_.caches().append(*this, past, rows, axis);
+  return grown ? grown : concat({past, rows}, axis);
+}
+
 Value* NodeImport::integerVector(const std::vector<int64_t>& values) const {
   return graph().addConstant<int64_t>(name_, DataType::kI64, {static_cast<int64_t>(values.size())},
                                       values);

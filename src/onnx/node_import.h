@@ -116,6 +116,7 @@ class NodeImport {
   // `size` elements of an axis, every step-th from `start` on; x itself when these are all.
   Value* slice(Value* x, int64_t axis, Dim start, Dim size, int64_t step = 1) const;
   Value* concat(std::vector<Value*> parts, int64_t axis) const;
+  Value* append(Value* past, Value* rows, int64_t axis) const;  // concat, or a cache written
   Value* integerVector(const std::vector<int64_t>& values) const;
 
   // Where a rank follows from values that only a run knows, the model may still declare it.

@@ -74,6 +74,8 @@ class BuildConfig(Settings):
     """types that layers may compute in where that is faster; fp32 keeps f32 products at full precision"""
     strongly_typed: bool = False
     """compute in the types that the model has, and no others"""
+    fixed_caches: bool = False
+    """give caches that the model grows a fixed room, to be updated in place; adds the input `past_length`"""
     precision_constraints: Literal["none", "prefer", "obey"] = "none"
     """what becomes of `layer_precisions` and `layer_output_types`"""
     layer_precisions: Dict[str, Type] = {}
@@ -174,7 +176,8 @@ class BuildConfig(Settings):
 
     def apply(self, builder: Any, network: Any, config: Any) -> None:
         """Sets all of it on an `IBuilder`, the parsed network and an `IBuilderConfig`: the one way in which
-        settings reach a build. `strongly_typed`, `plugins` and `plugin_override` are for whoever makes the network."""
+        settings reach a build. `strongly_typed`, `fixed_caches`, `plugins` and `plugin_override` are for whoever makes
+        the network."""
         from .apply import apply
 
         apply(self, builder, network, config)

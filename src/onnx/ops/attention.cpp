@@ -38,7 +38,7 @@ double scoreScale(const NodeImport& node, double given, const Dim& size, Value*&
 namespace {
 
 Value* withPast(const NodeImport& node, Value* past, Value* present) {
-  return past ? node.concat({past, present}, 2) : present;
+  return past ? node.append(past, present, 2) : present;
 }
 
 // k with each head repeated for the queries that share it.

@@ -196,8 +196,8 @@ void importMultiHeadAttention(NodeImport& node) {
     v = project(node.input(2, {3, 4}));
     requireShape(node, bias, "bias", {biased});
   }
-  if (node.hasInput(6)) k = node.concat({node.input(6, 4), k}, 2);
-  if (node.hasInput(7)) v = node.concat({node.input(7, 4), v}, 2);
+  if (node.hasInput(6)) k = node.append(node.input(6, 4), k, 2);
+  if (node.hasInput(7)) v = node.append(node.input(7, 4), v, 2);
   node.setOutput(0, attendMasked(node, q, k, v, node.optionalInput(4, kMaskRanks),
                                  node.optionalInput(5, {2, 4})));
   node.setOutput(1, k);
