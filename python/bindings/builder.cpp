@@ -25,6 +25,31 @@ void writeBytes(nb::object path, nb::handle data) {
           [&] { return writeFile(name.c_str(), bytes.data(), bytes.size(), quietLogger()); });
 }
 
+void bindFileWriter(nb::module_& m) {
+  nb::class_<IFileWriter, IStreamWriter>(m, "FileWriter",
+                                         "A file to stream into, such as an engine that is built: "
+                                         "it is never in memory as a whole. It "
+                                         "takes the place of the file at `path` at commit().")
+      .def(nb::new_([](nb::object path) {
+             const std::string name = nb::cast<std::string>(nb::str(path));
+             return checked("FileWriter",
+                            [&] { return createFileWriter(name.c_str(), quietLogger()); });
+           }),
+           "path"_a)
+      .def(
+          "write",
+          [](IFileWriter& self, nb::handle data) {
+            const Bytes bytes(data);
+            const auto size = static_cast<int64_t>(bytes.size());
+            checked("write", [&] { return self.write(bytes.data(), size) == size; });
+            return size;
+          },
+          "data"_a)
+      .def("commit",
+           [](IFileWriter& self) { checkedUnlocked("commit", [&] { return self.commit(); }); })
+      .def_prop_ro("is_good", &IFileWriter::isGood, "False once a write has failed.");
+}
+
 void bindProfile(nb::module_& m) {
   nb::class_<IOptimizationProfile>(m, "IOptimizationProfile")
       .def(
@@ -85,6 +110,7 @@ void bindProfile(nb::module_& m) {
 
 void bindBuilder(nb::module_& m) {
   bindProfile(m);
+  bindFileWriter(m);
   m.def(
       "write_file", &writeBytes, "path"_a, "data"_a,
       "Writes a new file beside `path` and renames it: whatever fails, the old one is as it was.");

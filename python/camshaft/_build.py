@@ -9,8 +9,8 @@ import pathlib
 from typing import Any
 
 from . import Error
-from ._camshaft import (Builder, ILogger, IProgressMonitor, Logger, NetworkDefinitionCreationFlag, OnnxParser,
-                        OnnxParserFlag, Runtime, get_plugin_registry, write_file)
+from ._camshaft import (Builder, FileWriter, ILogger, IProgressMonitor, Logger, NetworkDefinitionCreationFlag,
+                        OnnxParser, OnnxParserFlag, get_plugin_registry)
 
 Progress = Callable[[str, int, int], Any]
 
@@ -27,22 +27,41 @@ def build(model: Any, output: Any = None, *, config: Any = None, progress: Progr
     """
     logger = logger or Logger(Logger.WARNING)
     wanted, builder, network, build_config = prepared(model, config, settings, logger)
+    if wanted.device == "gpu" and not wanted.compute_capability and not builder.platform_has_tf32:
+        raise Error("device is 'gpu', and no GPU can be used here: the engine would be one for the CPU")
     monitor = _Monitor(progress) if progress else None
     build_config.progress_monitor = monitor
     try:
-        plan = builder.build_serialized_network(network, build_config)
+        if output is None:
+            result: Any = bytes(builder.build_serialized_network(network, build_config))
+        else:
+            result = pathlib.Path(output)
+            build_file(builder, network, build_config, output)
     except Error:
         if monitor and monitor.failure:
             raise monitor.failure from None
         raise
-    if wanted.device == "gpu" and not wanted.compute_capability:
-        _require_gpu(plan, logger)
     if wanted.timing_cache:
         build_config.get_timing_cache().save(wanted.timing_cache)
-    if output is None:
-        return bytes(plan)
-    write_file(os.fspath(output), plan)
-    return pathlib.Path(output)
+    return result
+
+
+class CannotWrite(Error):
+    """The engine's file cannot be written; what was to be built may be fine."""
+
+
+def build_file(builder: Builder, network: Any, build_config: Any, path: Any) -> None:
+    """Builds into a file, so that the engine is never in memory as a whole."""
+    writer, is_built = None, False
+    try:
+        writer = FileWriter(path)
+        builder.build_serialized_network_to_stream(network, build_config, writer)
+        is_built = True
+        writer.commit()
+    except Error as error:
+        if writer is None or is_built or not writer.is_good:
+            raise CannotWrite(str(error)) from None
+        raise
 
 
 def prepared(model: Any, config: Any, settings: dict[str, Any], logger: ILogger) -> tuple[Any, Builder, Any, Any]:
@@ -67,13 +86,8 @@ def load_plugins(settings: Any) -> None:
 
 def parsed(model: Any, builder: Builder, logger: ILogger, settings: Any = None) -> Any:
     """The network of a model. Raises Error with all that is wrong with it."""
-    typing = 1 << int(NetworkDefinitionCreationFlag.STRONGLY_TYPED) if settings and settings.strongly_typed else 0
-    network = builder.create_network(typing)
-    parser = OnnxParser(network, logger)
-    if settings and settings.plugin_override:
-        parser.set_flag(OnnxParserFlag.ENABLE_PLUGIN_OVERRIDE)
-    if settings and settings.fixed_caches:
-        parser.set_flag(OnnxParserFlag.CAMSHAFT_FIXED_CACHES)
+    network = builder.create_network(network_flags(settings) if settings else 0)
+    parser = parser_of(network, logger, settings)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     is_bytes = isinstance(model, (bytes, bytearray, memoryview))
@@ -82,13 +96,21 @@ def parsed(model: Any, builder: Builder, logger: ILogger, settings: Any = None) 
     return network
 
 
+def network_flags(settings: Any) -> int:
+    return 1 << int(NetworkDefinitionCreationFlag.STRONGLY_TYPED) if settings.strongly_typed else 0
+
+
+def parser_of(network: Any, logger: ILogger, settings: Any = None) -> OnnxParser:
+    parser = OnnxParser(network, logger)
+    if settings and settings.plugin_override:
+        parser.set_flag(OnnxParserFlag.ENABLE_PLUGIN_OVERRIDE)
+    if settings and settings.fixed_caches:
+        parser.set_flag(OnnxParserFlag.CAMSHAFT_FIXED_CACHES)
+    return parser
+
+
 def _sentences(parser: OnnxParser) -> Iterable[str]:
     return (parser.get_error(i).desc() for i in range(parser.num_errors))
-
-
-def _require_gpu(plan: Any, logger: ILogger) -> None:
-    if Runtime(logger).deserialize_cuda_engine(plan).device is None:
-        raise Error("device is 'gpu', and no GPU can be used here: the engine would be one for the CPU")
 
 
 class _Monitor(IProgressMonitor):

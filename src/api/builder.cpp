@@ -189,6 +189,31 @@ std::optional<RefitRequest> refitRequestOf(const Network& network, const Builder
   return request;
 }
 
+EngineParts partsFor(const IBuilderConfig& config) {
+  return {.weights = !config.getFlag(BuilderFlag::kSTRIP_PLAN)};
+}
+
+// Pieces of an engine file to a stream of the user's.
+class StreamSink {
+ public:
+  explicit StreamSink(IStreamWriter& writer) : writer_(writer) {}
+
+  void operator()(std::span<const std::byte> piece) {
+    while (!piece.empty()) {
+      const auto size = static_cast<int64_t>(piece.size());
+      const int64_t taken = writer_.write(piece.data(), size);
+      if (taken <= 0 || taken > size)
+        fail(ErrorKind::kIo, "the stream writer failed after ", done_, " bytes of the engine");
+      done_ += taken;
+      piece = piece.subspan(static_cast<size_t>(taken));
+    }
+  }
+
+ private:
+  IStreamWriter& writer_;
+  int64_t done_ = 0;
+};
+
 class Builder final : public Implements<IBuilder>, public BuildSetups {
  public:
   explicit Builder(ILogger* logger) : reporter_(logger) {}
@@ -223,7 +248,9 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
 
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
                                       IBuilderConfig& config) noexcept override {
-    return build<IHostMemory*>(network, config, nullptr, makeHostMemory);
+    return build<IHostMemory*>(network, config, nullptr, [&](const Plan& plan) {
+      return makeHostMemory(writeEngine(plan, partsFor(config)));
+    });
   }
   IHostMemory* buildSerializedNetworkWithKernelText(INetworkDefinition& network,
                                                     IBuilderConfig& config,
@@ -233,24 +260,17 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
   }
   bool buildSerializedNetworkToStream(INetworkDefinition& network, IBuilderConfig& config,
                                       IStreamWriter& writer) noexcept override {
-    return build(network, config, false, [&](std::vector<std::byte> file) {
-      const auto size = static_cast<int64_t>(file.size());
-      for (int64_t done = 0; done < size;) {
-        const int64_t taken = writer.write(file.data() + done, size - done);
-        if (taken <= 0 || taken > size - done)
-          fail(ErrorKind::kIo, "the stream writer failed after ", done, " of ", size,
-               " bytes of the engine");
-        done += taken;
-      }
+    return build(network, config, false, [&](const Plan& plan) {
+      writeEngine(plan, partsFor(config), StreamSink(writer));
       return true;
     });
   }
   ICudaEngine* buildEngineWithConfig(INetworkDefinition& network,
                                      IBuilderConfig& config) noexcept override {
-    return build<ICudaEngine*>(network, config, nullptr, [&](std::vector<std::byte> file) {
-      return new Engine(
-          std::make_shared<LoadedEngine>(readEngine(file), wrapperFor(allocator_), loader()),
-          reporter_, ThreadSettings{.most = maxThreads_});
+    return build<ICudaEngine*>(network, config, nullptr, [&](Plan plan) {
+      return new Engine(std::make_shared<LoadedEngine>(asRead(std::move(plan), partsFor(config)),
+                                                       wrapperFor(allocator_), loader()),
+                        reporter_, ThreadSettings{.most = maxThreads_});
     });
   }
 
@@ -321,8 +341,7 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
     return made;
   }
 
-  // The bytes of the engine file.
-  std::vector<std::byte> engineFile(INetworkDefinition& network, IBuilderConfig& config) const {
+  Plan planOf(INetworkDefinition& network, IBuilderConfig& config) const {
     const auto& settings = static_cast<BuilderConfig&>(config);
     const auto& own = static_cast<const Network&>(network);
     BuildSetup made = setup(own, settings);
@@ -332,20 +351,22 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
     Plan plan = own.compiled(made.options, refit);
     plan.pluginLibraries = std::move(libraries);
     plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
-    std::vector<std::byte> file =
-        writeEngine(plan, {.weights = !settings.getFlag(BuilderFlag::kSTRIP_PLAN)});
-    if (settings.getFlag(BuilderFlag::kMONITOR_MEMORY))
-      reporter_.log().info("the process had up to ", peakMemoryBytes() >> 20,
-                           " MiB of memory by the end of the build");
-    return file;
+    return plan;
   }
 
-  // use(the engine file), or `failure`.
+  // use(the plan), or `failure`.
   template <class T, class Use>
   T build(INetworkDefinition& network, IBuilderConfig& config, T failure,
           Use&& use) const noexcept {
     return guarded(
-        reporter_, failure, [&]() -> T { return use(engineFile(network, config)); },
+        reporter_, failure,
+        [&]() -> T {
+          T result = use(planOf(network, config));
+          if (config.getFlag(BuilderFlag::kMONITOR_MEMORY))
+            reporter_.log().info("the process had up to ", peakMemoryBytes() >> 20,
+                                 " MiB of memory by the end of the build");
+          return result;
+        },
         OutOfMemory{
             "out of memory while building the engine; a smaller profile or batch needs less"});
   }

@@ -1,6 +1,7 @@
 // What callers should not do: every call is refused in words or harmless, never a crash.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <limits>
 
 #include "CamshaftFiles.h"
@@ -427,6 +428,33 @@ TEST(Misuse, FilesAndModelsNeedNamesAndBytes) {
   EXPECT_FALSE(slimModel("", 0, logger));
   EXPECT_FALSE(slimModelFile(nullptr, logger));
   EXPECT_EQ(logger.errors.size(), 6u);
+}
+
+TEST(Misuse, StreamedFilesAreThereOnceTheyAreCommitted) {
+  TestLogger logger;
+  EXPECT_FALSE(createFileWriter(nullptr, logger));
+  EXPECT_FALSE(createFileWriter((testing::TempDir() + "/none/camshaft").c_str(), logger));
+  EXPECT_THAT(logger.errors.back(), HasSubstr("No such file"));
+  const std::string path = testing::TempDir() + "/camshaft_streamed";
+  std::filesystem::remove(path);
+  {
+    const std::unique_ptr<IFileWriter> dropped(createFileWriter(path.c_str(), logger));
+    EXPECT_EQ(dropped->write("half", 4), 4);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const std::unique_ptr<IFileWriter> writer(createFileWriter(path.c_str(), logger));
+  EXPECT_EQ(writer->write("who", 3), 3);
+  EXPECT_EQ(writer->write("le", 2), 2);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(writer->isGood());
+  EXPECT_TRUE(writer->commit());
+  EXPECT_EQ(std::filesystem::file_size(path), 5u);
+
+  const std::unique_ptr<IFileWriter> full(createFileWriter("/dev/full", logger));
+  EXPECT_EQ(full->write("x", 1), -1);
+  EXPECT_FALSE(full->isGood());
+  EXPECT_FALSE(full->commit());
+  EXPECT_THAT(logger.errors.back(), HasSubstr("No space left"));
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ bool Refitter::refit(std::optional<void*> stream) noexcept {
           changed.sources[weights.source].owner = bytes;
         }
         const auto remade = remakeWeights(engine_->plan(), changed);
-        engine_->replaceWeights(*remade, std::move(changed.sources), stream);
+        engine_->replaceWeights(remade.bytes, std::move(changed.sources), stream);
         return true;
       },
       OutOfMemory{"out of memory while refitting an engine"});

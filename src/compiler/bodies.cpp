@@ -146,7 +146,7 @@ Plan planBody(const Node& node, Graph body, const ResolvedProfile& profile,
   plan.builtFor = choose.target.name;
   plan.profilingVerbosity = options.profilingVerbosity;
   if (node.op == &ops::Loop) dropConstantCondition(body);
-  std::vector<ChosenKernel> chosen = chooseKernels(body, profile, choose);
+  std::vector<ChosenKernel> chosen = chooseKernels(body, profile, choose, weights);
   const BodyPlans inner = planBodies(body, profile, options, choose, weights, plan.bodies);
   plan.inputs = describeInputs(body, plan.hasDeviceMemory);
   plan.outputs = describeOutputs(body);

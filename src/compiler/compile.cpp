@@ -43,7 +43,7 @@ ProfilePlan buildProfile(Graph graph, const ShapeProfile& profile, int index,
     Phase phase(options.progress, str("Choosing kernels for profile ", index), kWhole,
                 static_cast<int>(graph.nodeCount()));
     choose.progress = [&](int done, int all) { phase.completePart(done, all); };
-    chosen = chooseKernels(graph, resolved, choose);
+    chosen = chooseKernels(graph, resolved, choose, weights);
     choose.progress = nullptr;
     phase.completeAll();
   }
@@ -114,8 +114,8 @@ Plan compile(Graph graph, CompileOptions options) {
                                          choose, plan, weights, binaries));
     whole.completeStep();
   }
-  auto bytes = std::make_shared<const std::vector<std::byte>>(weights.take());
-  setWeights(plan, *bytes, bytes);
+  const std::shared_ptr<const GrowingMemory> bytes = weights.take();
+  setWeights(plan, bytes->bytes(), bytes);
   plan.binaries = binaries.take();
   if (options.isReplay()) return plan;
   if (options.sideBySide && choose.target.isPresent && options.optimizationLevel > 0)

@@ -324,8 +324,7 @@ std::map<std::string, ConstantPtr> fixedConstants(const RefitRecord& record) {
   return fixed;
 }
 
-std::shared_ptr<const std::vector<std::byte>> remakeWeights(const Plan& plan,
-                                                            const RefitRecord& record) {
+RemadeWeights remakeWeights(const Plan& plan, const RefitRecord& record) {
   CompileOptions options = settingsOf(record, plan);
   DecisionTape tape{.decisions = record.decisions, .isReplayed = true};
   options.tape = &tape;
@@ -339,7 +338,7 @@ std::shared_ptr<const std::vector<std::byte>> remakeWeights(const Plan& plan,
   if (tape.next != tape.decisions.size()) refuse(plan, record, "layers fall away");
   if (const std::string what = differenceOf(plan, again); !what.empty())
     refuse(plan, record, str(what, " would be another"));
-  return std::static_pointer_cast<const std::vector<std::byte>>(again.weightsOwner);
+  return {again.weights, again.weightsOwner};
 }
 
 }  // namespace camshaft

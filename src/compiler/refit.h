@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
 
 #include "compiler/compile.h"
@@ -33,7 +35,10 @@ std::map<std::string, ConstantPtr> fixedConstants(const RefitRecord& record);
 
 // The plan's weights as `record`, which is its own with other sources, makes them. Throws Error
 // when the plan would become another, with the layer that would.
-std::shared_ptr<const std::vector<std::byte>> remakeWeights(const Plan& plan,
-                                                            const RefitRecord& record);
+struct RemadeWeights {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+RemadeWeights remakeWeights(const Plan& plan, const RefitRecord& record);
 
 }  // namespace camshaft

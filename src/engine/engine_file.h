@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "support/function_ref.h"
 
 namespace camshaft {
 
@@ -20,6 +21,12 @@ struct EngineParts {
 // What it gives can be read: a plan beyond the format's limits is Error(kUnsupported), which names
 // the layer. Weights are left out only of plans that can be refitted.
 std::vector<std::byte> writeEngine(const Plan& plan, const EngineParts& parts = {});
+// The same piece by piece, from first to last: of the weights there is no copy then.
+using EngineSink = FunctionRef<void(std::span<const std::byte> piece)>;
+void writeEngine(const Plan& plan, const EngineParts& parts, EngineSink sink);
+
+// What would be read of the plan's file, with the weights where they are.
+Plan asRead(Plan plan, const EngineParts& parts = {});
 
 // Every index, offset and size is checked before it is believed: a damaged, foreign or hostile
 // file is Error(kInvalidEngine) in one sentence. When `owner` is given the weights stay where they

@@ -64,6 +64,25 @@ Plan samplePlan() {
   return plan;
 }
 
+TEST(EngineFile, IsTheSameInPieces) {
+  const Plan plan = samplePlan();
+  std::vector<std::byte> pieces;
+  bool hasWeights = false;
+  writeEngine(plan, {}, [&](std::span<const std::byte> piece) {
+    pieces.insert(pieces.end(), piece.begin(), piece.end());
+    hasWeights = hasWeights || piece.data() == plan.weights.data();
+  });
+  EXPECT_EQ(pieces, writeEngine(plan));
+  EXPECT_TRUE(hasWeights) << "they were copied";
+}
+
+TEST(EngineFile, CanBeLeftOutWhereThePlanIsUsedAtOnce) {
+  const Plan plan = samplePlan();
+  const Plan read = asRead(plan);
+  EXPECT_EQ(writeEngine(read), writeEngine(plan));
+  EXPECT_EQ(read.weights.data(), plan.weights.data());
+}
+
 TEST(EngineFile, KeepsEveryField) {
   const Plan plan = samplePlan();
   const std::vector<std::byte> bytes = writeEngine(plan);

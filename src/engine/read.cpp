@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/engine_file.h"
 #include "engine/file_layout.h"
@@ -40,12 +41,19 @@ EngineHeader readHeader(std::span<const std::byte> bytes) {
   return header;
 }
 
-uint64_t hashWithout(std::span<const std::byte> bytes, EngineHeader header) {
-  header.hash = 0;
+// Piece by piece: `done` may let go of what has been looked at.
+void checkHash(std::span<const std::byte> bytes, EngineHeader header,
+               FunctionRef<void(std::span<const std::byte> piece)> done) {
+  constexpr size_t kPiece = size_t{1} << 22;
+  const uint64_t wanted = std::exchange(header.hash, 0);
   Hasher hasher;
   hasher.update(std::as_bytes(std::span(&header, 1)));
-  hasher.update(bytes.subspan(sizeof header));
-  return hasher.digest();
+  for (size_t at = sizeof header; at < bytes.size(); at += kPiece) {
+    const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    hasher.update(piece);
+    done(piece);
+  }
+  if (hasher.digest() != wanted) damaged("its checksum does not match");
 }
 
 // What a refit changes is copied, whoever owns the file.
@@ -91,11 +99,8 @@ void setRefit(Plan& plan, StoredRefit stored, const FileSections& file) {
   plan.refit = std::make_shared<RefitRecord>(std::move(record));
 }
 
-}  // namespace
-
-Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
-  const EngineHeader header = readHeader(bytes);
-  if (hashWithout(bytes, header) != header.hash) damaged("its checksum does not match");
+Plan readSections(std::span<const std::byte> bytes, const EngineHeader& header,
+                  std::shared_ptr<const void> owner) {
   const auto in = [&](const EngineSection& section) {
     return bytes.subspan(section.offset, section.size);
   };
@@ -119,10 +124,22 @@ Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> ow
   return plan;
 }
 
+}  // namespace
+
+Plan readEngine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  const EngineHeader header = readHeader(bytes);
+  checkHash(bytes, header, [](std::span<const std::byte>) {});
+  return readSections(bytes, header, std::move(owner));
+}
+
+// Weights come into memory when they are first used: whoever loads an engine often lets go of
+// others at that moment.
 Plan readEngineFile(const std::string& path) {
   auto file = std::make_shared<MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
-  return readEngine(bytes, std::move(file));
+  const EngineHeader header = readHeader(bytes);
+  checkHash(bytes, header, letGoOfMapped);
+  return readSections(bytes, header, std::move(file));
 }
 
 }  // namespace camshaft

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "engine/engine_file.h"
 #include "engine/file_layout.h"
 #include "engine/tables.h"
 #include "engine/validate.h"
+#include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/hash.h"
 
@@ -23,11 +23,18 @@ int depthOf(const Plan& plan) {
   fail(ErrorKind::kUnsupported, "the network cannot be made an engine: ", why);
 }
 
-// What readEngine() would say of the file, without its weights being copied or hashed.
-void requireReadable(const EngineTables& tables, const Plan& plan) {
+void requireDepth(const Plan& plan) {
+  if (const int depth = depthOf(plan); depth > kMaxBodyDepth)
+    refuse(
+        str("its branches and loops nest ", depth, " deep, and engines at most ", kMaxBodyDepth));
+}
+
+// What readEngine() would make of the file, without its weights being copied or hashed.
+Plan readBack(const EngineTables& tables, const Plan& plan) {
   Plan read = readTables(tables.plan, tables.inspection);
   setWeights(read, plan.weights, plan.weightsOwner);
   if (const std::string fault = faultOf(read); !fault.empty()) refuse(fault);
+  return read;
 }
 
 // Blocks of the weights that steps read, by the hash of their bytes.
@@ -75,58 +82,80 @@ StoredSources storeSources(const Plan& plan, bool isStripped) {
   return stored;
 }
 
+// The file, whose header has the hash of all that follows: everything is read twice and nothing
+// copied.
+void writeSections(const EngineTables& tables, std::span<const std::byte> weights,
+                   std::span<const std::byte> sources, EngineSink sink) {
+  EngineHeader header;
+  const auto headerBytes = std::as_bytes(std::span(&header, 1));
+  constexpr std::byte kZeros[kSectionAlignment] = {};
+  std::vector<std::span<const std::byte>> pieces;
+  header.fileBytes = sizeof header;
+  const auto place = [&](EngineSection& section, std::span<const std::byte> bytes) {
+    const uint64_t fill = -header.fileBytes % kSectionAlignment;
+    section = {header.fileBytes + fill, bytes.size()};
+    header.fileBytes = section.offset + section.size;
+    pieces.push_back(std::span(kZeros).first(fill));
+    pieces.push_back(bytes);
+  };
+  place(header.plan, tables.plan);
+  place(header.inspection, tables.inspection);
+  place(header.weights, weights);
+  if (!tables.refit.empty()) {
+    place(header.refit, tables.refit);
+    place(header.sources, sources);
+  }
+  Hasher hasher;
+  hasher.update(headerBytes);
+  for (const auto piece : pieces) hasher.update(piece);
+  header.hash = hasher.digest();
+  sink(headerBytes);
+  for (const auto piece : pieces)
+    if (!piece.empty()) sink(piece);
+}
+
+template <class Write>
+std::vector<std::byte> collected(const Write& write) {
+  std::vector<std::byte> file;
+  write([&](std::span<const std::byte> piece) {
+    if (file.empty())  // the header, which says how much there will be
+      file.reserve(ByteReader(piece, "the header").read<EngineHeader>().fileBytes);
+    file.insert(file.end(), piece.begin(), piece.end());
+  });
+  return file;
+}
+
 }  // namespace
 
-std::vector<std::byte> writeEngine(const Plan& plan, const EngineParts& parts) {
-  if (const int depth = depthOf(plan); depth > kMaxBodyDepth)
-    refuse(
-        str("its branches and loops nest ", depth, " deep, and engines at most ", kMaxBodyDepth));
+void writeEngine(const Plan& plan, const EngineParts& parts, EngineSink sink) {
+  requireDepth(plan);
   EngineTables tables = writeTables(plan);
-  requireReadable(tables, plan);
+  readBack(tables, plan);
   const bool isStripped = !parts.weights || (plan.refit && plan.refit->isStripped);
   CAMSHAFT_CHECK(!isStripped || (plan.refit && parts.refit),
                  "an engine without weights must be refittable");
-  if (!plan.refit || !parts.refit) return assembleEngine(tables, plan.weights);
+  if (!plan.refit || !parts.refit) return writeSections(tables, plan.weights, {}, sink);
   const StoredSources stored = storeSources(plan, isStripped);
   tables.refit = writeRefit(
       {*plan.refit, stored.places, static_cast<int64_t>(plan.weights.size()), isStripped});
-  return assembleEngine(tables, isStripped ? std::span<const std::byte>() : plan.weights,
-                        stored.section);
+  writeSections(tables, isStripped ? std::span<const std::byte>() : plan.weights, stored.section,
+                sink);
+}
+
+std::vector<std::byte> writeEngine(const Plan& plan, const EngineParts& parts) {
+  return collected([&](EngineSink sink) { writeEngine(plan, parts, sink); });
 }
 
 std::vector<std::byte> assembleEngine(const EngineTables& tables,
                                       std::span<const std::byte> weights,
                                       std::span<const std::byte> sources) {
-  EngineHeader header;
-  uint64_t end = sizeof header;
-  const auto place = [&end](uint64_t size) {
-    const uint64_t offset = (end + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
-    end = offset + size;
-    return EngineSection{offset, size};
-  };
-  header.plan = place(tables.plan.size());
-  header.inspection = place(tables.inspection.size());
-  header.weights = place(weights.size());
-  if (!tables.refit.empty()) {
-    header.refit = place(tables.refit.size());
-    header.sources = place(sources.size());
-  }
-  header.fileBytes = end;
+  return collected([&](EngineSink sink) { writeSections(tables, weights, sources, sink); });
+}
 
-  std::vector<std::byte> file(end);
-  const auto put = [&file](const EngineSection& section, std::span<const std::byte> bytes) {
-    std::copy(bytes.begin(), bytes.end(),
-              file.begin() + static_cast<std::ptrdiff_t>(section.offset));
-  };
-  put(header.plan, tables.plan);
-  put(header.inspection, tables.inspection);
-  put(header.weights, weights);
-  put(header.refit, tables.refit);
-  put(header.sources, tables.refit.empty() ? std::span<const std::byte>() : sources);
-  std::memcpy(file.data(), &header, sizeof header);
-  header.hash = hashBytes(file);
-  std::memcpy(file.data(), &header, sizeof header);
-  return file;
+Plan asRead(Plan plan, const EngineParts& parts) {
+  if (plan.refit) return readEngine(writeEngine(plan, parts));  // copies what a refit changes
+  requireDepth(plan);
+  return readBack(writeTables(plan), plan);
 }
 
 }  // namespace camshaft

@@ -5,6 +5,7 @@
 #include "ir/dispatch.h"
 #include "onnx/wire/tensor.h"
 #include "ops/evaluate.h"
+#include "support/mapped_file.h"
 
 namespace camshaft::onnx::importer {
 
@@ -39,6 +40,7 @@ Value* addBytes(Graph& graph, const std::string& name, const std::vector<int64_t
   auto shared = std::make_shared<ConstantData>();
   if (reinterpret_cast<uintptr_t>(data.bytes.data()) % elementBytes != 0) {
     *shared = *ConstantData::own({data.bytes.begin(), data.bytes.end()});
+    letGoOfMapped(data.bytes);
   } else {
     shared->bytes = data.bytes;
     shared->owner = data.owner ? data.owner : files;

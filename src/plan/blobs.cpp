@@ -18,9 +18,15 @@ int64_t WeightsBuilder::add(std::span<const std::byte> bytes, std::string_view s
   }
   bytes_.resize((bytes_.size() + kWeightsAlignment - 1) / kWeightsAlignment * kWeightsAlignment);
   const int64_t offset = static_cast<int64_t>(bytes_.size());
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  bytes_.append(bytes);
   known_.emplace(hash, Block{offset, bytes.size(), std::string(source)});
   return offset;
+}
+
+std::shared_ptr<const GrowingMemory> WeightsBuilder::take() {
+  bytes_.shrinkToFit();
+  known_.clear();
+  return std::make_shared<const GrowingMemory>(std::move(bytes_));
 }
 
 int32_t BinariesBuilder::add(const std::vector<std::byte>& binary) {

@@ -13,6 +13,7 @@
 #include "plan/step_drafts.h"
 #include "plan/storage.h"
 #include "support/error.h"
+#include "support/mapped_file.h"
 
 namespace camshaft {
 
@@ -57,14 +58,20 @@ std::string sourceOf(const Value& constant) {
   return constant.isOpaque() ? str(reinterpret_cast<uintptr_t>(constant.constant.get())) : "";
 }
 
+std::string runtimeKernelOf(const ChosenKernel& chosen) {
+  const std::string& named = chosen.prepared.runtimeKernel;
+  return named.empty() ? std::string(chosen.kernel->name) : named;
+}
+
 // What blocks that a kernel packed of opaque constants are made of, and how.
-std::string packingOf(const Node& node, const Step& step) {
+std::string packingOf(const ChosenKernel& chosen) {
   std::string sources;
-  for (const Value* input : node.inputs)
+  for (const Value* input : chosen.node->inputs)
     if (input && input->isOpaque()) sources += sourceOf(*input) + " ";
   if (sources.empty()) return "";
-  const auto* params = reinterpret_cast<const char*>(step.params.data());
-  return str(sources, step.kernel, " ", std::string_view(params, step.params.size()));
+  const std::vector<std::byte>& params = chosen.prepared.params;
+  return str(sources, runtimeKernelOf(chosen), " ",
+             std::string_view(reinterpret_cast<const char*>(params.data()), params.size()));
 }
 
 class Planner {
@@ -225,11 +232,13 @@ class Planner {
     if (!value) return {};
     const Value* storage = storageOf(value);
     Operand operand;
-    if (storage->isConstant())
+    if (storage->isConstant()) {
       operand = {.place = Place::kWeights,
                  .offset = weights_.add(storage->constant->bytes, sourceOf(*storage))};
-    else
+      letGoOfMapped(storage->constant->bytes);
+    } else {
       operand = places_.at({storage, side});
+    }
     operand.tensor = describe(value->type);
     return operand;
   }
@@ -246,21 +255,17 @@ class Planner {
       return step;
     }
     Prepared& prepared = draft.chosen->prepared;
-    step.kernel = prepared.runtimeKernel.empty() ? std::string(draft.chosen->kernel->name)
-                                                 : prepared.runtimeKernel;
+    step.kernel = runtimeKernelOf(*draft.chosen);
     step.params = std::move(prepared.params);
     if (draft.chosen->binary) step.binary = binaries_.add(*draft.chosen->binary);
-    const std::string packing = packingOf(*draft.node, step);
-    for (const StepInput& input : prepared.inputs) {
-      if (input.nodeInput >= 0) {
+    for (size_t i = 0; i < prepared.inputs.size(); ++i) {
+      const StepInput& input = prepared.inputs[i];
+      if (input.nodeInput >= 0)
         step.inputs.push_back(operandOf(draft.node->inputs[input.nodeInput], draft.side));
-      } else {
-        // Of one step, each has its own block: other weights may tell them apart.
-        const std::string source = packing.empty() ? "" : str(packing, " ", step.inputs.size());
+      else
         step.inputs.push_back({.place = Place::kWeights,
-                               .offset = weights_.add(input.packed, source),
+                               .offset = draft.chosen->packedAt.at(i),
                                .tensor = describe(input.packedType)});
-      }
     }
     for (const Dim& dim : prepared.dimArgs) step.dimArgs.push_back(dims_.refer(dim));
     step.workspace = workspaceOf(draft);
@@ -379,6 +384,16 @@ class Planner {
 };
 
 }  // namespace
+
+void storePacked(ChosenKernel& chosen, WeightsBuilder& weights) {
+  const std::string packing = packingOf(chosen);
+  for (StepInput& input : chosen.prepared.inputs) {
+    // Of one step, each has its own block: other weights may tell them apart.
+    const std::string source = packing.empty() ? "" : str(packing, " ", chosen.packedAt.size());
+    chosen.packedAt.push_back(
+        input.nodeInput >= 0 ? -1 : weights.add(std::exchange(input.packed, {}), source));
+  }
+}
 
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,

@@ -1,6 +1,7 @@
 // From a graph with chosen kernels to the steps of a plan.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include "backend/kernel.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
+#include "support/growing_memory.h"
 
 namespace camshaft {
 
@@ -21,6 +23,7 @@ struct ChosenKernel {
   StepInfo info;
   bool onHost = false;  // a host kernel in the plan of a device with memory of its own
   std::shared_ptr<const std::vector<std::byte>> binary;  // compiled from prepared.source
+  std::vector<int64_t> packedAt;  // storePacked: offsets in the weights; -1: the node's own input
 };
 
 bool isView(const Node& node);       // its output is its input's memory
@@ -35,7 +38,7 @@ void separateOutputs(Graph& graph);
 class WeightsBuilder {
  public:
   int64_t add(std::span<const std::byte> bytes, std::string_view source = {});
-  std::vector<std::byte> take() { return std::move(bytes_); }
+  std::shared_ptr<const GrowingMemory> take();  // leaves nothing
 
  private:
   struct Block {
@@ -43,9 +46,13 @@ class WeightsBuilder {
     size_t size;
     std::string source;
   };
-  std::vector<std::byte> bytes_;
+  GrowingMemory bytes_;
   std::unordered_multimap<uint64_t, Block> known_;  // by hash
 };
+
+// Moves what a kernel has packed to the engine's weights, as soon as it is chosen: it is as much as
+// the model, and there is to be one of it.
+void storePacked(ChosenKernel& chosen, WeightsBuilder& weights);
 
 // Device code, each distinct one once.
 class BinariesBuilder {
@@ -67,8 +74,8 @@ struct PlannedBodies {
 };
 using BodyPlans = std::unordered_map<const Node*, PlannedBodies>;
 
-// `chosen` is in graph order and covers every node that needs a kernel. Where steps on the host and
-// on the device share a value, copies go between.
+// `chosen` is in graph order, covers every node that needs a kernel and has stored what is packed.
+// Where steps on the host and on the device share a value, copies go between.
 ProfilePlan planProfile(const Graph& graph, const ResolvedProfile& profile,
                         std::vector<ChosenKernel> chosen, const std::vector<IoTensor>& inputs,
                         bool hasDeviceMemory, WeightsBuilder& weights, BinariesBuilder& binaries,

@@ -24,7 +24,7 @@ const Kernel kInPlace{
 struct Planned {
   Graph graph;
   ProfilePlan plan;
-  std::vector<std::byte> weights;
+  std::shared_ptr<const GrowingMemory> weights;
   const Step& step(std::string_view name) const {
     for (const Step& step : plan.steps)
       if (step.name == name) return step;
@@ -37,11 +37,13 @@ Planned planOf(const std::string& text, const Kernel& kernel = kPlain) {
   Planned result{parseGraph(text, findOp), {}, {}};
   separateOutputs(result.graph);
   std::vector<ChosenKernel> chosen;
-  for (const auto& node : result.graph.nodes())
-    if (needsKernel(*node))
-      chosen.push_back({node.get(), &kernel, kernel.prepare(*node, {}, 0), {}});
-  std::vector<std::string> guessed;
   WeightsBuilder weights;
+  for (const auto& node : result.graph.nodes()) {
+    if (!needsKernel(*node)) continue;
+    chosen.push_back({node.get(), &kernel, kernel.prepare(*node, {}, 0), {}});
+    storePacked(chosen.back(), weights);
+  }
+  std::vector<std::string> guessed;
   BinariesBuilder binaries;
   result.plan =
       planProfile(result.graph, resolveProfile(result.graph, {}, guessed), std::move(chosen),
@@ -127,7 +129,7 @@ TEST(Planner, EqualWeightsAreStoredOnce) {
   const int64_t first = builder.add(a);
   EXPECT_NE(builder.add(b), first);
   EXPECT_EQ(builder.add(a), first);
-  EXPECT_EQ(builder.take().size(), 128u + 100u);
+  EXPECT_EQ(builder.take()->size(), 128u + 100u);
 }
 
 TEST(Planner, MemoryIsPlannedForTheLargestShape) {

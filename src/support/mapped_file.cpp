@@ -7,9 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "support/file_descriptor.h"
+#include "support/growing_memory.h"
 
 namespace camshaft {
 namespace {
@@ -36,49 +40,41 @@ size_t readSome(const FileDescriptor& file, std::byte* to, size_t most, const st
   }
 }
 
-// Memory that grows, of the kind that mapped files are in.
-class Pages {
- public:
-  Pages() = default;
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  ~Pages() {
-    if (capacity_ > 0) ::munmap(data_, capacity_);
-  }
-
-  std::byte* data() { return data_; }
-  size_t capacity() const { return capacity_; }
-  void resize(size_t bytes) {
-    void* data = capacity_ == 0 ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                : ::mremap(data_, capacity_, bytes, MREMAP_MAYMOVE);
-    if (data == MAP_FAILED)
-      fail(ErrorKind::kOutOfMemory, "could not allocate ", bytes, " bytes (", bytes >> 20,
-           " MiB) of host memory");
-    data_ = static_cast<std::byte*>(data);
-    capacity_ = bytes;
-  }
-  std::span<std::byte> release(size_t size) { return {data_, (capacity_ = 0, size)}; }
-
- private:
-  std::byte* data_ = nullptr;
-  size_t capacity_ = 0;
+// Where files are mapped in this process: pages of other memory, once let go, would be lost.
+struct Mappings {
+  std::mutex mutex;
+  std::map<uintptr_t, uintptr_t> endOf;  // by where they begin
 };
+
+Mappings& allMappings() {
+  static auto& mappings = *new Mappings;  // outlives objects that end with the process
+  return mappings;
+}
+
+void note(const void* address, size_t size) {
+  Mappings& mappings = allMappings();
+  const std::scoped_lock lock(mappings.mutex);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  mappings.endOf[begin] = begin + size;
+}
+
+void forget(const void* address) {
+  Mappings& mappings = allMappings();
+  const std::scoped_lock lock(mappings.mutex);
+  mappings.endOf.erase(reinterpret_cast<uintptr_t>(address));
+}
 
 // What cannot be mapped is read to its end: pipes, terminals, files of /proc.
 std::span<const std::byte> readToEnd(const FileDescriptor& file, const std::string& path) {
-  constexpr size_t kFirst = 1 << 16;
-  Pages pages;
-  size_t size = 0;
+  constexpr size_t kPiece = 1 << 16;
+  GrowingMemory memory;
   for (;;) {
-    if (size == pages.capacity()) pages.resize(std::max(kFirst, 2 * size));
-    const size_t count = readSome(file, pages.data() + size, pages.capacity() - size, path);
-    if (count == 0) break;
-    size += count;
+    const size_t size = memory.size();
+    memory.resize(size + kPiece);
+    const size_t count = readSome(file, memory.data() + size, kPiece, path);
+    memory.resize(size + count);
+    if (count == 0) return memory.release();
   }
-  if (size == 0) return {};
-  pages.resize(size);
-  return pages.release(size);
 }
 
 }  // namespace
@@ -90,6 +86,7 @@ MappedFile MappedFile::open(const std::string& path) {
   if (!S_ISREG(status.st_mode) || size == 0) return MappedFile(readToEnd(file, path));
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) failIo("map", path, errno);
+  note(address, size);
   return MappedFile({static_cast<const std::byte*>(address), size});
 }
 
@@ -101,7 +98,22 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  forget(bytes_.data());
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void letGoOfMapped(std::span<const std::byte> bytes) {
+  // Whole pages: what else is in the first and the last may be in use.
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
+  if (begin >= end) return;
+  Mappings& mappings = allMappings();
+  const std::scoped_lock lock(mappings.mutex);
+  const auto next = mappings.endOf.upper_bound(begin);
+  if (next == mappings.endOf.begin() || end > std::prev(next)->second) return;
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::vector<std::byte> readFile(const std::string& path) {

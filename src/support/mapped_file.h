@@ -27,6 +27,10 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+// Whoever has looked at bytes of a mapped file, or made something else of them, need not keep them
+// in memory: they are read again where somebody asks for them. Bytes of other memory stay.
+void letGoOfMapped(std::span<const std::byte> bytes);
+
 std::vector<std::byte> readFile(const std::string& path);
 
 }  // namespace camshaft

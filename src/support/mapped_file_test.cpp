@@ -189,5 +189,26 @@ TEST_F(Files, ALockIsHeldByOneAtATime) {
   EXPECT_EQ(fileCount(), 0u) << "the lock is gone with its last holder";
 }
 
+TEST_F(Files, PagesThatAreLetGoAreReadAgain) {
+  std::string text(300'000, 'x');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i / 4096 % 26);
+  writeFileAtomically(path("a"), bytesOf(text));
+  const MappedFile file = MappedFile::open(path("a"));
+  EXPECT_EQ(textOf(file.bytes()), text);
+  letGoOfMapped(file.bytes());
+  letGoOfMapped(file.bytes().subspan(5000, 100'000));
+  EXPECT_EQ(textOf(file.bytes()), text);
+}
+
+TEST_F(Files, OtherMemoryIsNotLetGo) {
+  std::vector<std::byte> own(1 << 20, std::byte{7});
+  letGoOfMapped(own);
+  EXPECT_EQ(std::ranges::count(own, std::byte{7}), 1 << 20);
+  writeFileAtomically(path("a"), bytesOf("text"));
+  const MappedFile file = MappedFile::open(path("a"));
+  letGoOfMapped({file.bytes().data(), size_t{1} << 20});  // longer than the file
+  EXPECT_EQ(textOf(file.bytes()), "text");
+}
+
 }  // namespace
 }  // namespace camshaft

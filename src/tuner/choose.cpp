@@ -7,6 +7,7 @@
 #include "ops/control_flow.h"
 #include "ops/pointwise.h"
 #include "support/error.h"
+#include "support/mapped_file.h"
 #include "tuner/candidates.h"
 #include "tuner/contest.h"
 #include "tuner/process_runner.h"
@@ -75,9 +76,11 @@ bool isForHost(const Graph& graph, const Node& node) {
 
 class Chooser {
  public:
-  Chooser(Graph& graph, const ResolvedProfile& profile, const ChooseOptions& options)
+  Chooser(Graph& graph, const ResolvedProfile& profile, const ChooseOptions& options,
+          WeightsBuilder& weights)
       : graph_(graph),
         options_(options),
+        weights_(weights),
         opt_(profile.optValue(graph)),
         extremes_(extremesOf(profile.rangeOfSymbol(graph))),
         candidates_(options, opt_, profile.rangeOfSymbol(graph)),
@@ -87,25 +90,25 @@ class Chooser {
 
   std::vector<ChosenKernel> chooseAll() {
     const std::vector<Node*> nodes = graph_.nodeList();
-    if (options_.tuning.isReplay()) return takeDecisions(nodes);
-    candidates_.prefetch(nodes);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      report(i, 2 * nodes.size());
-      if (needsKernel(*nodes[i])) gather(nodes[i]);
+    if (options_.tuning.isReplay()) {
+      takeDecisions(nodes);
+      return std::move(chosen_);
     }
-    std::vector<Candidates::Uncompiled> uncompiled;
-    for (Pending& pending : pending_)
-      uncompiled.push_back({options_.backends[pending.backend], &pending.candidates});
-    if (candidates_.areTimed() && options_.hasDeviceMemory() && hasTrials()) device_->start();
-    candidates_.compile(uncompiled);
-    loadAhead();
-    std::vector<ChosenKernel> chosen;
-    for (size_t i = 0; i < pending_.size(); ++i) {
-      report(pending_.size() + i, 2 * pending_.size());
-      chosen.push_back(choose(pending_[i]));
+    candidates_.prefetch(nodes);
+    // Every candidate has packed weights of its own, so nodes are decided one by one, but for those
+    // of a device, whose code is compiled at once.
+    const bool isCompiled = options_.hasDeviceMemory();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      report(i, (isCompiled ? 2 : 1) * nodes.size());
+      if (needsKernel(*nodes[i])) gather(nodes[i]);
+      if (!isCompiled) decide();
+    }
+    if (isCompiled) {
+      compile();
+      decide();
     }
     if (options_.tuning.selector) options_.tuning.selector->report(selected_);
-    return chosen;
+    return std::move(chosen_);
   }
 
  private:
@@ -122,14 +125,12 @@ class Chooser {
   };
 
   // What an earlier build decided, node by node.
-  std::vector<ChosenKernel> takeDecisions(const std::vector<Node*>& nodes) {
-    std::vector<ChosenKernel> chosen;
+  void takeDecisions(const std::vector<Node*>& nodes) {
     for (Node* node : nodes)
-      if (needsKernel(*node)) take(node, chosen);
-    return chosen;
+      if (needsKernel(*node)) take(node);
   }
 
-  void take(Node* node, std::vector<ChosenKernel>& chosen) {
+  void take(Node* node) {
     DecisionTape& tape = *options_.tuning.tape;
     const bool isNext =
         tape.next < tape.decisions.size() && tape.decisions[tape.next].node == node->name;
@@ -138,17 +139,45 @@ class Chooser {
     if (decision.kernel.empty()) {
       if (!node->epilogue) fail(ErrorKind::kUnsupported, describe(*node), " has no epilogue");
       Node* pointwise = splitEpilogue(graph_, node);
-      take(node, chosen);
-      take(pointwise, chosen);
+      take(node);
+      take(pointwise);
       return;
     }
     auto [candidate, backend] = candidates_.decided(*node, decision);
-    chosen.push_back({.node = node,
-                      .kernel = candidate.kernel,
-                      .prepared = std::move(candidate.prepared),
-                      .info = {},
-                      .onHost = options_.hasDeviceMemory() && !backend->compile,
-                      .binary = nullptr});
+    keep({.node = node,
+          .kernel = candidate.kernel,
+          .prepared = std::move(candidate.prepared),
+          .info = {},
+          .onHost = options_.hasDeviceMemory() && !backend->compile,
+          .binary = nullptr,
+          .packedAt = {}});
+  }
+
+  void keep(ChosenKernel chosen) {
+    storePacked(chosen, weights_);
+    for (const Value* input : chosen.node->inputs)
+      if (input && input->isConstant()) letGoOfMapped(input->constant->bytes);
+    chosen_.push_back(std::move(chosen));
+  }
+
+  // Device code of all that is pending.
+  void compile() {
+    std::vector<Candidates::Uncompiled> uncompiled;
+    for (Pending& pending : pending_)
+      uncompiled.push_back({options_.backends[pending.backend], &pending.candidates});
+    if (candidates_.areTimed() && hasTrials()) device_->start();
+    candidates_.compile(uncompiled);
+    loadAhead();
+  }
+
+  // Gathering candidates was the first half of the work where code is compiled in between.
+  void decide() {
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      if (options_.hasDeviceMemory()) report(pending_.size() + i, 2 * pending_.size());
+      keep(choose(pending_[i]));
+      pending_[i].candidates.clear();
+    }
+    pending_.clear();
   }
 
   bool isOnDevice(const Pending& pending) const {
@@ -176,7 +205,6 @@ class Chooser {
     }
   }
 
-  // Gathering candidates is the first half of the work, timing them the second.
   void report(size_t done, size_t all) const {
     if (options_.progress) options_.progress(static_cast<int>(done), static_cast<int>(all));
   }
@@ -281,7 +309,8 @@ class Chooser {
             .prepared = std::move(best->prepared),
             .info = std::move(info),
             .onHost = options_.hasDeviceMemory() && !options_.backends[pending.backend]->compile,
-            .binary = std::move(best->binary)};
+            .binary = std::move(best->binary),
+            .packedAt = {}};
   }
 
   // Leaves the candidates that the selector wants, of those that compiled.
@@ -378,6 +407,7 @@ class Chooser {
 
   Graph& graph_;
   const ChooseOptions& options_;
+  WeightsBuilder& weights_;
   SymbolValue opt_;
   std::vector<SymbolValue> extremes_;
   Candidates candidates_;
@@ -385,7 +415,8 @@ class Chooser {
   std::unique_ptr<TrialRunner> host_;
   std::shared_ptr<TrialRunner> device_;
   std::vector<Pending> pending_;
-  std::set<std::string> gathered_;  // likenesses of what is pending
+  std::vector<ChosenKernel> chosen_;
+  std::set<std::string> gathered_;  // likenesses of what is or was pending
   std::vector<KernelSelector::Selected> selected_;
 };
 
@@ -399,8 +430,8 @@ std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options) {
 }
 
 std::vector<ChosenKernel> chooseKernels(Graph& graph, const ResolvedProfile& profile,
-                                        const ChooseOptions& options) {
-  return Chooser(graph, profile, options).chooseAll();
+                                        const ChooseOptions& options, WeightsBuilder& weights) {
+  return Chooser(graph, profile, options, weights).chooseAll();
 }
 
 }  // namespace camshaft

@@ -69,8 +69,9 @@ struct ChooseOptions {
 std::shared_ptr<TrialRunner> makeDeviceTrials(const ChooseOptions& options);
 
 // Nodes whose fused region no kernel takes whole are split in the graph and asked again, so the
-// graph may change. The result covers every node that needs a kernel, in graph order.
+// graph may change. The result covers every node that needs a kernel, in graph order; what those
+// have packed is in `weights`.
 std::vector<ChosenKernel> chooseKernels(Graph& graph, const ResolvedProfile& profile,
-                                        const ChooseOptions& options);
+                                        const ChooseOptions& options, WeightsBuilder& weights);
 
 }  // namespace camshaft

@@ -138,7 +138,8 @@ std::vector<ChosenKernel> choose(Graph& graph, const BuildBackend& backend, Tune
   after.insert(after.begin(), &backend);
   const ChooseOptions options{.tuning = tuning, .backends = after, .target = {}};
   std::vector<std::string> guessed;
-  return chooseKernels(graph, resolveProfile(graph, {}, guessed), options);
+  WeightsBuilder weights;
+  return chooseKernels(graph, resolveProfile(graph, {}, guessed), options, weights);
 }
 
 TEST(Choose, LevelZeroTakesTheFirstAndTimesNothing) {
@@ -424,10 +425,47 @@ TEST(Choose, KernelsAreNotRunAtSizesThatDoNotFit) {
   TimingCache timings;
   std::vector<std::string> guessed;
   const TuneOptions tuning{.threads = 1, .timings = &timings};
-  const auto chosen = chooseKernels(graph, resolveProfile(graph, profile, guessed),
-                                    {.tuning = tuning, .backends = {&kTwoBackend}, .target = {}});
+  WeightsBuilder weights;
+  const auto chosen =
+      chooseKernels(graph, resolveProfile(graph, profile, guessed),
+                    {.tuning = tuning, .backends = {&kTwoBackend}, .target = {}}, weights);
   EXPECT_THAT(chosen[0].info.why, HasSubstr("first in the list"));
   EXPECT_EQ(timings.size(), 0u);
+}
+
+std::vector<std::string> events;
+Prepared notedPrepared(const Node& node, const BuildContext& context, int64_t) {
+  events.push_back(str("prepare ", node.name));
+  Prepared prepared = referencePrepared(node, context, 0);
+  prepared.inputs.push_back(
+      StepInput::fromBytes({DataType::kU8, makeShape({3})}, std::vector<std::byte>(3)));
+  return prepared;
+}
+const Kernel kNoted[] = {{"test/noted", anything, notedPrepared}};
+const BuildBackend kNotedBackend = backendOf(listOf<kNoted>);
+
+struct NotingSelector : KernelSelector {
+  std::vector<size_t> select(const LayerFacts& layer, std::span<const Tactic>) override {
+    events.push_back(str("choose ", layer.name));
+    return {};
+  }
+  void report(std::span<const Selected>) override {}
+};
+
+// Candidates have packed weights, so that of all nodes at once would be several times the model.
+TEST(Choose, NodesOfTheHostAreDecidedBeforeTheNextIsPrepared) {
+  Graph graph = parseGraph(
+      "graph g(%x: f32[4, 8]) { %a = Softmax(%x) {axis = 1} \"a\" "
+      "%b = Softmax(%a) {axis = 0} \"b\" return %b }",
+      findOp);
+  events.clear();
+  NotingSelector selector;
+  const auto chosen = choose(graph, kNotedBackend, {.optimizationLevel = 0, .selector = &selector});
+  EXPECT_THAT(events, testing::ElementsAre("prepare a", "choose a", "prepare b", "choose b"));
+  for (const ChosenKernel& each : chosen) {
+    EXPECT_TRUE(each.prepared.inputs.back().packed.empty()) << "it is in the engine's weights";
+    EXPECT_EQ(each.packedAt.back(), 0) << "equal blocks are one";
+  }
 }
 
 }  // namespace

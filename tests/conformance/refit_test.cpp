@@ -63,7 +63,7 @@ void refit(const LoadedEngine& engine, const Graph& graph) {
       source.owner = graph.find(source.name)->constant;
     }
   const auto weights = remakeWeights(engine.plan(), record);
-  engine.replaceWeights(*weights, record.sources);
+  engine.replaceWeights(weights.bytes, record.sources);
 }
 
 class Refit : public ::testing::TestWithParam<const Case*> {};

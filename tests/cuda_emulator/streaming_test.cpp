@@ -94,9 +94,10 @@ TEST_P(Streaming, IsRefitted) {
   engine_->deviceWeights()->setBudget(0);
   const auto weights = remakeWeights(engine_->plan(), *engine_->plan().refit);
   Context context(engine_, 1);
-  engine_->replaceWeights(std::vector<std::byte>(weights->size()), engine_->plan().refit->sources);
+  engine_->replaceWeights(std::vector<std::byte>(weights.bytes.size()),
+                          engine_->plan().refit->sources);
   (void)runOn(context, problems_[0], case_.tolerance);
-  engine_->replaceWeights(*weights, engine_->plan().refit->sources);
+  engine_->replaceWeights(weights.bytes, engine_->plan().refit->sources);
   EXPECT_EQ(runOn(context, problems_[0], case_.tolerance), "");
 }
 

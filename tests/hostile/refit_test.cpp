@@ -66,7 +66,7 @@ std::string tryRefit(const Bytes& bytes) {
       source.owner = zeros;
     }
     const auto weights = remakeWeights(plan, record);
-    EXPECT_EQ(weights->size(), plan.weights.size());
+    EXPECT_EQ(weights.bytes.size(), plan.weights.size());
     fixedConstants(record);
     return "";
   } catch (const Error& error) {

@@ -292,6 +292,21 @@ def test_files_are_replaced_as_a_whole(tmp_path):
         trt.write_file(path, 7)
 
 
+def test_engines_can_be_built_into_files(tmp_path, builder, config, parsed, logger):
+    path = tmp_path / "an.engine"
+    writer = trt.FileWriter(path)
+    builder.build_serialized_network_to_stream(parsed, config, writer)
+    assert writer.is_good and not path.exists()
+    writer.commit()
+    assert trt.Runtime(logger).deserialize_cuda_engine_from_file(path).num_io_tensors > 0
+    with pytest.raises(trt.Error, match="No such file or directory"):
+        trt.FileWriter(tmp_path / "no" / "where")
+    full = trt.FileWriter("/dev/full")
+    with pytest.raises(trt.Error, match="No space left|stream writer failed"):
+        builder.build_serialized_network_to_stream(parsed, config, full)
+    assert not full.is_good
+
+
 def test_timing_caches_add_to_what_is_there(tmp_path, builder, config, parsed):
     path = tmp_path / "timings"
     config.set_timing_cache(config.create_timing_cache(b""), True)

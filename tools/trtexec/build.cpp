@@ -54,19 +54,45 @@ std::unique_ptr<ITimingCache> loadTimings(const std::string& file, IBuilderConfi
   return timings;
 }
 
-std::unique_ptr<ICudaEngine> deserialize(IRuntime& runtime, const Options& options,
-                                         const std::vector<char>& built) {
-  const std::string& file = options.build.loadEngine;
+std::unique_ptr<ICudaEngine> deserialize(IRuntime& runtime, const StoredEngine& stored) {
   std::unique_ptr<ICudaEngine> engine(
-      file.empty() ? runtime.deserializeCudaEngine(built.data(), built.size())
-                   : runtime.deserializeCudaEngineFromFile(file.c_str()));
+      stored.bytes ? runtime.deserializeCudaEngine(stored.bytes->data(), stored.bytes->size())
+                   : runtime.deserializeCudaEngineFromFile(stored.file.c_str()));
   require(engine != nullptr);
   return engine;
 }
 
+// Pipes and devices can be written and not read again.
+bool canBeLoaded(const std::string& file) {
+  return !file.empty() &&
+         (!std::filesystem::exists(file) || std::filesystem::is_regular_file(file));
+}
+
+// What is loaded from its file is never in memory as a whole.
+StoredEngine buildInto(const std::string& file, IBuilder& builder, INetworkDefinition& network,
+                       IBuilderConfig& config, ConsoleLogger& log) {
+  if (canBeLoaded(file)) {
+    const std::unique_ptr<camshaft::IFileWriter> writer(
+        camshaft::createFileWriter(file.c_str(), log));
+    require(writer && builder.buildSerializedNetworkToStream(network, config, *writer) &&
+            writer->commit());
+    return {file, nullptr};
+  }
+  StoredEngine stored{
+      "", std::unique_ptr<IHostMemory>(builder.buildSerializedNetwork(network, config))};
+  require(stored.bytes != nullptr);
+  if (!file.empty())
+    writeFile(file, {static_cast<const char*>(stored.bytes->data()), stored.bytes->size()}, log);
+  return stored;
+}
+
+size_t sizeOf(const StoredEngine& stored) {
+  return stored.bytes ? stored.bytes->size() : std::filesystem::file_size(stored.file);
+}
+
 }  // namespace
 
-std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
+StoredEngine buildEngine(const Options& options, ConsoleLogger& log) {
   const std::unique_ptr<IBuilder> builder(createInferBuilder(log));
   require(builder != nullptr);
   const uint32_t typing =
@@ -89,31 +115,28 @@ std::vector<char> buildEngine(const Options& options, ConsoleLogger& log) {
   if (isatty(STDERR_FILENO) && !options.reporting.verbose) config->setProgressMonitor(&bar);
 
   const auto start = Clock::now();
-  const std::unique_ptr<IHostMemory> engine(builder->buildSerializedNetwork(*network, *config));
-  require(engine != nullptr);
+  StoredEngine stored = buildInto(options.build.saveEngine, *builder, *network, *config, log);
   log.info("Engine built in " + std::to_string(secondsSince(start)) + " sec.");
   log.info("Created engine with size: " +
-           std::to_string(static_cast<double>(engine->size()) / 1048576) + " MiB");
+           std::to_string(static_cast<double>(sizeOf(stored)) / 1048576) + " MiB");
   if (timings) saveTimings(timingFile, *timings, log);
-  const auto* data = static_cast<const char*>(engine->data());
-  return {data, data + engine->size()};
+  return stored;
 }
 
-std::unique_ptr<ICudaEngine> loadEngine(IRuntime& runtime, const Options& options,
-                                        const std::vector<char>& built, ConsoleLogger& log) {
+std::unique_ptr<ICudaEngine> loadEngine(IRuntime& runtime, const StoredEngine& stored,
+                                        ConsoleLogger& log) {
   const auto start = Clock::now();
-  std::unique_ptr<ICudaEngine> engine = deserialize(runtime, options, built);
+  std::unique_ptr<ICudaEngine> engine = deserialize(runtime, stored);
   log.info("Engine deserialized in " + std::to_string(secondsSince(start)) + " sec.");
   return engine;
 }
 
-void timeDeserialization(IRuntime& runtime, const Options& options, const std::vector<char>& built,
-                         ConsoleLogger& log) {
+void timeDeserialization(IRuntime& runtime, const StoredEngine& stored, ConsoleLogger& log) {
   constexpr int kTimes = 20;
   std::vector<double> milliseconds;
   for (int i = 0; i <= kTimes; ++i) {
     const auto start = Clock::now();
-    const std::unique_ptr<ICudaEngine> engine = deserialize(runtime, options, built);
+    const std::unique_ptr<ICudaEngine> engine = deserialize(runtime, stored);
     milliseconds.push_back(secondsSince(start) * 1000);
   }
   const double total = std::accumulate(milliseconds.begin() + 1, milliseconds.end(), 0.0);

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "NvInfer.h"
 #include "options/options.h"
@@ -13,15 +12,18 @@ namespace trtexec {
 
 // All throw, without words where the library has logged the reason already.
 
-std::vector<char> buildEngine(const Options& options, ConsoleLogger& log);
-// From --loadEngine's file when given, else from the bytes just built.
+// Where an engine is: in a file, or in memory where nobody asked for one.
+struct StoredEngine {
+  std::string file;
+  std::unique_ptr<nvinfer1::IHostMemory> bytes;
+};
+// Written to --saveEngine's file as it is built, if there is one.
+StoredEngine buildEngine(const Options& options, ConsoleLogger& log);
 std::unique_ptr<nvinfer1::ICudaEngine> loadEngine(nvinfer1::IRuntime& runtime,
-                                                  const Options& options,
-                                                  const std::vector<char>& built,
-                                                  ConsoleLogger& log);
+                                                  const StoredEngine& stored, ConsoleLogger& log);
 // Loads the engine again and again, and reports how long that takes.
-void timeDeserialization(nvinfer1::IRuntime& runtime, const Options& options,
-                         const std::vector<char>& built, ConsoleLogger& log);
+void timeDeserialization(nvinfer1::IRuntime& runtime, const StoredEngine& stored,
+                         ConsoleLogger& log);
 // What wrote the file of --loadEngine, by its first bytes.
 void printPlanVersion(const Options& options, ConsoleLogger& log);
 // The routes that builds may take.

@@ -136,10 +136,8 @@ void run(const Options& options, ConsoleLogger& log) {
   loadPlugins(options.system, log);
   if (build.showBuildRoutes) return printBuildRoutes(log);
   if (build.getPlanVersionOnly) return printPlanVersion(options, log);
-  std::vector<char> bytes;
-  if (isBuilt) bytes = buildEngine(options, log);
-  if (isBuilt && !build.saveEngine.empty())
-    writeFile(build.saveEngine, {bytes.data(), bytes.size()}, log);
+  StoredEngine stored{build.loadEngine, nullptr};
+  if (isBuilt) stored = buildEngine(options, log);
   if (build.skipInference && build.computeCapability != 0)
     return log.info("The engine is for another GPU perhaps: it was not loaded.");
 
@@ -157,9 +155,9 @@ void run(const Options& options, ConsoleLogger& log) {
     const auto cores = static_cast<int32_t>(loader.getMaxThreads());
     loader.setMaxThreads(std::max(1, cores / options.inference.streams));
   }
-  if (options.inference.timeDeserialize) return timeDeserialization(loader, options, bytes, log);
-  const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(loader, options, bytes, log);
-  bytes = {};
+  if (options.inference.timeDeserialize) return timeDeserialization(loader, stored, log);
+  const std::unique_ptr<nvinfer1::ICudaEngine> engine = loadEngine(loader, stored, log);
+  stored.bytes.reset();
   refit(*engine, options, log);
   if (!isBuilt && !build.saveEngine.empty()) saveCopy(*engine, build.saveEngine, log);
   announceDevice(*engine, options, log);
