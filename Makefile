@@ -62,7 +62,9 @@ site: build  ## the documentation as a site, in build/site
 
 integrations: all  ## tests with other programs: servers and frameworks (downloads gigabytes)
 	@scripts/setup.sh venv .venv-integrations scripts/requirements-integrations.txt
-	@PYTHONPATH=build/python .venv-integrations/bin/python -m pytest -q tests/integrations
+	@scripts/setup.sh venv .venv-optimum scripts/requirements-optimum.txt
+	@PYTHONPATH=$(CURDIR)/build/python OPTIMUM_PYTHON=$(CURDIR)/.venv-optimum/bin/python \
+	  .venv-integrations/bin/python -m pytest -q tests/integrations
 
 bench: build  ## time the zoo's models beside ONNX Runtime and OpenVINO
 	@$(PYTHON) -m pip install -q -r scripts/requirements-bench.txt
