@@ -145,8 +145,7 @@ class Claims {
 
   // Handing tensors over and back costs more than a few light operators take.
   bool isWorthwhile(const std::vector<size_t>& group) const {
-    return group.size() == nodes_.size() ||
-           static_cast<int>(group.size()) >= options_.minSubgraphNodes ||
+    return group.size() == nodes_.size() || static_cast<int>(group.size()) >= options_.minNodes ||
            std::ranges::any_of(group, [&](size_t i) {
              return std::ranges::count(kHeavyOperators, reader_.nodes()[i].written.opType) > 0;
            });

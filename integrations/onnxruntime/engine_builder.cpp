@@ -1,5 +1,9 @@
 #include "onnxruntime/engine_builder.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,20 +18,12 @@ namespace camshaft::ort {
 
 namespace {
 
-using nvinfer1::BuilderFlag;
 using nvinfer1::DeviceType;
-using nvinfer1::OptProfileSelector;
 
 // With the reason that the log has just been told.
 [[noreturn]] void failWithReason(std::string_view what) {
   const std::string reason = Logger::takeError();
   fail(ErrorKind::kUnsupported, "Camshaft ", what, reason.empty() ? "" : ": ", reason);
-}
-
-nvinfer1::Dims dimsOf(std::span<const int64_t> shape) {
-  nvinfer1::Dims dims{static_cast<int32_t>(shape.size()), {}};
-  std::ranges::copy(shape, dims.d);
-  return dims;
 }
 
 void makeFolder(const std::string& folder) {
@@ -44,10 +40,10 @@ std::string contentsOf(const std::string& path) {
 
 }  // namespace
 
-bool ShapeRange::holds(std::span<const int64_t> shape) const {
-  if (shape.size() != min.size()) return false;
+bool holds(const ShapeRange& range, std::span<const int64_t> shape) {
+  if (shape.size() != range.min.size()) return false;
   for (size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] < min[i] || shape[i] > max[i]) return false;
+    if (shape[i] < range.min[i] || shape[i] > range.max[i]) return false;
   return true;
 }
 
@@ -56,6 +52,12 @@ EngineBuilder::EngineBuilder(const Options& options, Logger& logger)
   if (!runtime_) failWithReason("has no runtime");
   if (options.threads > 0) runtime_->setMaxThreads(options.threads);
   if (!options.engineCache.empty()) makeFolder(options.engineCache);
+}
+
+void EngineBuilder::releaseFreed() {
+#ifdef __GLIBC__
+  std::call_once(released_, [] { malloc_trim(0); });
+#endif
 }
 
 std::string EngineBuilder::nameOf(const SubgraphModel& model) const {
@@ -85,17 +87,6 @@ std::unique_ptr<nvinfer1::ICudaEngine> EngineBuilder::load(const Subgraph& subgr
   return engine;
 }
 
-void EngineBuilder::setUp(nvinfer1::IBuilderConfig& config) {
-  config.setDefaultDeviceType(options_.onGpu.value_or(false) ? DeviceType::kGPU : DeviceType::kCPU);
-  config.setBuilderOptimizationLevel(options_.optimizationLevel);
-  if (options_.precision == Precision::kF32) config.clearFlag(BuilderFlag::kTF32);
-  if (options_.precision == Precision::kFp16 || options_.precision == Precision::kBest)
-    config.setFlag(BuilderFlag::kFP16);
-  if (options_.precision == Precision::kBf16 || options_.precision == Precision::kBest)
-    config.setFlag(BuilderFlag::kBF16);
-  useTimingCache(config);
-}
-
 // The first build reads the file, all add to what it has read.
 void EngineBuilder::useTimingCache(nvinfer1::IBuilderConfig& config) {
   if (!timings_) {
@@ -116,51 +107,73 @@ void EngineBuilder::saveTimingCache() {
     logger_.write(kOrtWarning, Logger::takeError());
 }
 
+// The network of a subgraph and how it is built. Gone before the engine is loaded, since it holds
+// weights of its own.
+struct EngineBuilder::Build {
+  std::unique_ptr<nvinfer1::IBuilder> builder;
+  std::unique_ptr<nvinfer1::INetworkDefinition> network;
+  std::unique_ptr<nvinfer1::IBuilderConfig> config;
+};
+
+EngineBuilder::Build EngineBuilder::prepare(const Subgraph& subgraph,
+                                            std::span<const Weight> weights,
+                                            std::span<const ShapeRange> ranges) {
+  Build build{std::unique_ptr<nvinfer1::IBuilder>(nvinfer1::createInferBuilder(logger_)), {}, {}};
+  if (!build.builder) failWithReason("has no builder");
+  const settings::BuildSettings& wanted = options_.build;
+  wanted.loadPlugins(build.builder->getPluginRegistry());
+  build.network.reset(build.builder->createNetworkV2(wanted.networkFlags()));
+  const std::unique_ptr<nvonnxparser::IParser> parser(
+      nvonnxparser::createParser(*build.network, logger_));
+  wanted.setUp(*parser);
+  bool parsed = parser->loadModelProto(subgraph.bytes.data(), subgraph.bytes.size());
+  for (const Weight& weight : weights)
+    parsed = parsed && parser->loadInitializer(weight.name.c_str(), weight.data, weight.size);
+  if (!parsed || !parser->parseModelProto()) failWithReason("cannot read a subgraph");
+
+  build.config.reset(build.builder->createBuilderConfig());
+  const settings::BuildTarget target{*build.builder, *build.network, *build.config,
+                                     [](bool worked) {
+                                       if (!worked)
+                                         failWithReason("cannot build with these settings");
+                                     }};
+  target.config.setDefaultDeviceType(options_.onGpu.value_or(false) ? DeviceType::kGPU
+                                                                    : DeviceType::kCPU);
+  wanted.apply(target);
+  useTimingCache(target.config);
+  if (ranges.empty()) return build;
+  settings::Profile profile;
+  for (size_t i = 0; i < ranges.size(); ++i) profile[subgraph.inputs[i].name] = ranges[i];
+  addProfile(profile, target);
+  return build;
+}
+
+// False, with a warning, where the file cannot be written: the engine can still be had in memory.
+bool EngineBuilder::buildInto(const std::string& path, const Build& build) {
+  const std::unique_ptr<IFileWriter> writer(createFileWriter(path.c_str(), logger_));
+  const bool isBuilt = writer && build.builder->buildSerializedNetworkToStream(
+                                     *build.network, *build.config, *writer);
+  if (isBuilt && writer->commit()) return true;
+  if (writer && writer->isGood() && !isBuilt) failWithReason("cannot build a subgraph");
+  logger_.write(kOrtWarning, str("the engine is not kept: ", Logger::takeError()));
+  return false;
+}
+
 std::unique_ptr<nvinfer1::ICudaEngine> EngineBuilder::build(const Subgraph& subgraph,
                                                             std::span<const Weight> weights,
                                                             std::span<const ShapeRange> ranges,
                                                             bool keep) {
   const std::scoped_lock lock(building_);
   Logger::takeError();
-  const std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(logger_));
-  if (!builder) failWithReason("has no builder");
-  if (options_.threads > 0) builder->setMaxThreads(options_.threads);
-  const std::unique_ptr<nvinfer1::INetworkDefinition> network(builder->createNetworkV2(0));
-  const std::unique_ptr<nvonnxparser::IParser> parser(
-      nvonnxparser::createParser(*network, logger_));
-  bool parsed = parser->loadModelProto(subgraph.bytes.data(), subgraph.bytes.size());
-  for (const Weight& weight : weights)
-    parsed = parsed && parser->loadInitializer(weight.name.c_str(), weight.data, weight.size);
-  if (!parsed || !parser->parseModelProto()) failWithReason("cannot read a subgraph");
-
-  const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
-  setUp(*config);
-  if (!ranges.empty()) {
-    nvinfer1::IOptimizationProfile* profile = builder->createOptimizationProfile();
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      const char* name = subgraph.inputs[i].name.c_str();
-      profile->setDimensions(name, OptProfileSelector::kMIN, dimsOf(ranges[i].min));
-      profile->setDimensions(name, OptProfileSelector::kOPT, dimsOf(ranges[i].opt));
-      profile->setDimensions(name, OptProfileSelector::kMAX, dimsOf(ranges[i].max));
-    }
-    if (config->addOptimizationProfile(profile) < 0) failWithReason("cannot use the profile");
-  }
-
+  Build build = prepare(subgraph, weights, ranges);
   const std::string path = keep ? pathOf(subgraph) : "";
   std::unique_ptr<nvinfer1::ICudaEngine> engine;
-  if (path.empty()) {
-    engine.reset(builder->buildEngineWithConfig(*network, *config));
-  } else {
-    const std::unique_ptr<nvinfer1::IHostMemory> file(
-        builder->buildSerializedNetwork(*network, *config));
-    if (!file) failWithReason("cannot build a subgraph");
+  if (!path.empty() && buildInto(path, build)) {
+    build = {};
     // Mapped from its file, an engine shares its memory with other processes.
-    if (writeFile(path.c_str(), file->data(), file->size(), logger_)) {
-      engine.reset(runtime_->deserializeCudaEngineFromFile(path.c_str()));
-    } else {
-      logger_.write(kOrtWarning, str("the engine is not kept: ", Logger::takeError()));
-      engine.reset(runtime_->deserializeCudaEngine(file->data(), file->size()));
-    }
+    engine.reset(runtime_->deserializeCudaEngineFromFile(path.c_str()));
+  } else {
+    engine.reset(build.builder->buildEngineWithConfig(*build.network, *build.config));
   }
   if (!engine) failWithReason("cannot build a subgraph");
   saveTimingCache();

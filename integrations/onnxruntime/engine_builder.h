@@ -14,13 +14,8 @@
 
 namespace camshaft::ort {
 
-// The sizes that an engine takes of one input.
-struct ShapeRange {
-  std::vector<int64_t> min, opt, max;
-
-  bool holds(std::span<const int64_t> shape) const;
-  bool operator==(const ShapeRange&) const = default;
-};
+// Whether a range, of what an engine takes of one input, has this shape in it.
+bool holds(const ShapeRange& range, std::span<const int64_t> shape);
 
 // What an engine is built from. Its weights may be gone once the session has been made.
 struct Subgraph {
@@ -43,17 +38,26 @@ class EngineBuilder {
   // Null where the folder has none that can be used.
   std::unique_ptr<nvinfer1::ICudaEngine> load(const Subgraph& subgraph);
 
+  // Once, after the session was made: ONNX Runtime has freed the model's weights by then, and glibc
+  // would keep their memory for allocations to come.
+  void releaseFreed();
+
   // A name by content: model, weights, settings and machine.
   std::string nameOf(const SubgraphModel& model) const;
 
  private:
+  struct Build;
+
   std::string pathOf(const Subgraph& subgraph) const;
-  void setUp(nvinfer1::IBuilderConfig& config);
+  Build prepare(const Subgraph& subgraph, std::span<const Weight> weights,
+                std::span<const ShapeRange> ranges);
+  bool buildInto(const std::string& path, const Build& build);
   void useTimingCache(nvinfer1::IBuilderConfig& config);
   void saveTimingCache();
 
   const Options& options_;
   Logger& logger_;
+  std::once_flag released_;
   std::mutex building_;
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
   std::unique_ptr<nvinfer1::ITimingCache> timings_;

@@ -192,7 +192,7 @@ LoadedEngine::~LoadedEngine() = default;
 
 bool LoadedEngine::holds(std::span<const std::span<const int64_t>> shapes) const {
   for (size_t i = 0; i < shapes.size(); ++i)
-    if (!ranges_[i].holds(shapes[i])) return false;
+    if (!ort::holds(ranges_[i], shapes[i])) return false;
   return true;
 }
 

@@ -1,31 +1,27 @@
-// What users set of the provider, as names and values of text.
+// What users set of the provider: camshaft.config's ProviderConfig.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
+
+#include "settings/build_settings.h"
 
 namespace camshaft::ort {
 
-using ShapesByInput = std::map<std::string, std::vector<int64_t>>;
-
-enum class Precision { kF32, kTf32, kBf16, kFp16, kBest };
+using settings::ShapeRange;
 
 struct Options {
+  settings::BuildSettings build;
   std::optional<bool> onGpu;  // unset: as the chosen hardware device says
-  Precision precision = Precision::kF32;
-  int threads = 0;  // 0: the cores this process may use
-  int optimizationLevel = 3;
-  int minSubgraphNodes = 5;
+  int threads = 0;            // 0: the cores this process may use
+  int minNodes = 1;
   std::string engineCache;  // folders and files; empty: none
   std::string timingCache;
   std::string dumpSubgraphs;
-  ShapesByInput minShapes, optShapes, maxShapes;
+  settings::Profile shapes;  // of inputs of any subgraph
 
-  bool hasProfile(std::string_view input) const { return minShapes.count(std::string(input)) > 0; }
+  bool hasProfile(const std::string& input) const { return shapes.count(input) > 0; }
   // What a build depends on, for the names of cached engines.
   std::string buildKey() const;
 };

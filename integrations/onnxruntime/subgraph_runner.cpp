@@ -80,8 +80,7 @@ std::vector<ShapeRange> SubgraphRunner::givenRanges(const Options& options) cons
   std::vector<ShapeRange> ranges;
   for (const ModelInput& input : subgraph_.inputs) {
     if (options.hasProfile(input.name)) {
-      ranges.push_back({options.minShapes.at(input.name), options.optShapes.at(input.name),
-                        options.maxShapes.at(input.name)});
+      ranges.push_back(options.shapes.at(input.name));
     } else if (isFixed(input.shape)) {
       ranges.push_back({input.shape, input.shape, input.shape});
     }
@@ -149,6 +148,7 @@ std::vector<Weight> SubgraphRunner::weightsOf(OrtKernelContext* context) const {
 }
 
 void SubgraphRunner::run(OrtKernelContext* context) {
+  builder_.releaseFreed();
   std::vector<RunInput> inputs(inputSlots_.size());
   std::vector<std::span<const int64_t>> shapes;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -14,48 +14,21 @@ namespace {
 using namespace nvinfer1;
 
 struct ParsedModel {
-  ParsedModel(const std::filesystem::path& file, bool isStronglyTyped)
-      : builder(createInferBuilder(camshaftLog())),
-        network(builder->createNetworkV2(
-            isStronglyTyped
-                ? 1u << static_cast<uint32_t>(NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)
-                : 0)) {
+  ParsedModel(const std::filesystem::path& file, const Settings& settings)
+      : builder(createInferBuilder(camshaftLog())) {
+    settings.build.loadPlugins(builder->getPluginRegistry());
+    network.reset(builder->createNetworkV2(settings.build.networkFlags()));
     const std::unique_ptr<nvonnxparser::IParser> parser(
         nvonnxparser::createParser(*network, camshaftLog()));
-    requireCamshaft(parser && parser->parseFromFile(file.c_str(),
-                                                    static_cast<int>(ILogger::Severity::kWARNING)),
-                    TRITONSERVER_ERROR_INVALID_ARG);
+    settings.build.setUp(*parser);
+    requireCamshaft(
+        parser->parseFromFile(file.c_str(), static_cast<int>(ILogger::Severity::kWARNING)),
+        TRITONSERVER_ERROR_INVALID_ARG);
   }
 
   std::unique_ptr<IBuilder> builder;
   std::unique_ptr<INetworkDefinition> network;
 };
-
-// TF32 is on in a new configuration.
-void setPrecision(const Settings& settings, IBuilderConfig& config) {
-  const std::pair<const char*, BuilderFlag> flags[] = {
-      {"tf32", BuilderFlag::kTF32}, {"fp16", BuilderFlag::kFP16}, {"bf16", BuilderFlag::kBF16},
-      {"int8", BuilderFlag::kINT8}, {"fp8", BuilderFlag::kFP8},   {"fp4", BuilderFlag::kFP4},
-      {"int4", BuilderFlag::kINT4}};
-  config.clearFlag(BuilderFlag::kTF32);
-  for (const std::string& precision : settings.precision)
-    for (const auto& [name, flag] : flags)
-      if (precision == name) config.setFlag(flag);
-}
-
-void addProfile(const Profile& shapes, IBuilder& builder, IBuilderConfig& config) {
-  IOptimizationProfile* profile = builder.createOptimizationProfile();
-  for (const auto& [name, range] : shapes) {
-    const std::pair<OptProfileSelector, const Shape&> bounds[] = {
-        {OptProfileSelector::kMIN, range.min},
-        {OptProfileSelector::kOPT, range.opt},
-        {OptProfileSelector::kMAX, range.max}};
-    for (const auto& [bound, shape] : bounds)
-      requireCamshaft(profile->setDimensions(name.c_str(), bound, toDims(shape)),
-                      TRITONSERVER_ERROR_INVALID_ARG);
-  }
-  requireCamshaft(config.addOptimizationProfile(profile) >= 0, TRITONSERVER_ERROR_INVALID_ARG);
-}
 
 std::unique_ptr<ITimingCache> loadTimings(const std::string& file, IBuilderConfig& config) {
   if (file.empty()) return nullptr;
@@ -67,33 +40,70 @@ std::unique_ptr<ITimingCache> loadTimings(const std::string& file, IBuilderConfi
   return timings;
 }
 
+// A model with everything that its build depends on. Gone before the engine is loaded, since it
+// holds weights of its own.
+class Build {
+ public:
+  Build(const std::filesystem::path& file, Placement placement, const Settings& settings)
+      : settings_(settings),
+        model_(file, settings),
+        config_(model_.builder->createBuilderConfig()),
+        timings_(loadTimings(settings.timingCache, *config_)) {
+    config_->setDefaultDeviceType(placement.onGpu ? DeviceType::kGPU : DeviceType::kCPU);
+    const camshaft::settings::BuildTarget target{
+        builder(), network(), config(),
+        [](bool worked) { requireCamshaft(worked, TRITONSERVER_ERROR_INVALID_ARG); }};
+    settings.build.apply(target);
+    for (const Profile& profile : settings.profiles)
+      camshaft::settings::addProfile(profile, target);
+  }
+
+  IBuilder& builder() const { return *model_.builder; }
+  INetworkDefinition& network() const { return *model_.network; }
+  IBuilderConfig& config() const { return *config_; }
+  void saveTimings() const {
+    if (timings_ &&
+        !camshaft::saveTimingCache(settings_.timingCache.c_str(), *timings_, camshaftLog()))
+      log(TRITONSERVER_LOG_WARN, "the timing cache was not saved: " + takeCamshaftError());
+  }
+
+ private:
+  const Settings& settings_;
+  ParsedModel model_;
+  std::unique_ptr<IBuilderConfig> config_;
+  std::unique_ptr<ITimingCache> timings_;
+};
+
 }  // namespace
 
-Signature signatureOfOnnx(const std::filesystem::path& file) {
-  return signatureOf(*ParsedModel(file, false).network);
+Signature signatureOfOnnx(const std::filesystem::path& file, const Settings& settings) {
+  return signatureOf(*ParsedModel(file, settings).network);
 }
 
-std::unique_ptr<IHostMemory> buildEngine(const std::filesystem::path& file, Placement placement,
+std::unique_ptr<ICudaEngine> buildEngine(const std::filesystem::path& file, Placement placement,
                                          const Settings& settings) {
-  const ParsedModel model(file, settings.stronglyTyped);
-  IBuilder& builder = *model.builder;
-  if (settings.threads > 0)
-    requireCamshaft(builder.setMaxThreads(settings.threads), TRITONSERVER_ERROR_INVALID_ARG);
-  const std::unique_ptr<IBuilderConfig> config(builder.createBuilderConfig());
-  config->setDefaultDeviceType(placement.onGpu ? DeviceType::kGPU : DeviceType::kCPU);
-  setPrecision(settings, *config);
-  config->setBuilderOptimizationLevel(settings.optimizationLevel);
-  if (settings.workspace)
-    config->setMemoryPoolLimit(MemoryPoolType::kWORKSPACE,
-                               static_cast<size_t>(*settings.workspace));
-  for (const Profile& profile : settings.profiles) addProfile(profile, builder, *config);
-  const std::unique_ptr<ITimingCache> timings = loadTimings(settings.timingCache, *config);
-
-  std::unique_ptr<IHostMemory> engine(builder.buildSerializedNetwork(*model.network, *config));
+  const Build build(file, placement, settings);
+  std::unique_ptr<ICudaEngine> engine(
+      build.builder().buildEngineWithConfig(build.network(), build.config()));
   requireCamshaft(engine != nullptr, TRITONSERVER_ERROR_INVALID_ARG);
-  if (timings && !camshaft::saveTimingCache(settings.timingCache.c_str(), *timings, camshaftLog()))
-    log(TRITONSERVER_LOG_WARN, "the timing cache was not saved: " + takeCamshaftError());
+  build.saveTimings();
   return engine;
+}
+
+bool buildEngineFile(const std::filesystem::path& file, Placement placement,
+                     const Settings& settings, const std::filesystem::path& saved) {
+  const Build build(file, placement, settings);
+  const std::unique_ptr<camshaft::IFileWriter> writer(
+      camshaft::createFileWriter(saved.c_str(), camshaftLog()));
+  const bool isBuilt = writer && build.builder().buildSerializedNetworkToStream(
+                                     build.network(), build.config(), *writer);
+  requireCamshaft(isBuilt || !writer || !writer->isGood(), TRITONSERVER_ERROR_INVALID_ARG);
+  if (!isBuilt || !writer->commit()) {
+    log(TRITONSERVER_LOG_WARN, "the engine is not kept: " + takeCamshaftError());
+    return false;
+  }
+  build.saveTimings();
+  return true;
 }
 
 }  // namespace triton_backend

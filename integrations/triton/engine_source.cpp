@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "CamshaftFiles.h"
 #include "build.h"
 #include "content_hash.h"
 #include "errors.h"
@@ -33,8 +32,8 @@ void selectGpu(int32_t gpu) {
 std::unique_ptr<IRuntime> makeRuntime(const Settings& settings) {
   std::unique_ptr<IRuntime> runtime(createInferRuntime(camshaftLog()));
   requireCamshaft(runtime != nullptr, TRITONSERVER_ERROR_INTERNAL);
-  if (settings.threads > 0)
-    requireCamshaft(runtime->setMaxThreads(settings.threads), TRITONSERVER_ERROR_INVALID_ARG);
+  if (settings.threads() > 0)
+    requireCamshaft(runtime->setMaxThreads(settings.threads()), TRITONSERVER_ERROR_INVALID_ARG);
   return runtime;
 }
 
@@ -84,16 +83,9 @@ class Turn {
 std::unique_ptr<ICudaEngine> buildAndLoad(const fs::path& file, Placement placement,
                                           const Settings& settings, const fs::path& saved) {
   log(TRITONSERVER_LOG_INFO, "building an engine of " + file.string());
-  const std::unique_ptr<IHostMemory> bytes = buildEngine(file, placement, settings);
-  if (!saved.empty()) {
-    if (camshaft::writeFile(saved.c_str(), bytes->data(), bytes->size(), camshaftLog()))
-      return loadFile(saved, settings);
-    log(TRITONSERVER_LOG_WARN, "the engine is not kept: " + takeCamshaftError());
-  }
-  std::unique_ptr<ICudaEngine> engine(
-      makeRuntime(settings)->deserializeCudaEngine(bytes->data(), bytes->size()));
-  requireCamshaft(engine != nullptr, TRITONSERVER_ERROR_INTERNAL);
-  return engine;
+  if (!saved.empty() && buildEngineFile(file, placement, settings, saved))
+    return loadFile(saved, settings);
+  return buildEngine(file, placement, settings);
 }
 
 // An engine of an older library or of another machine is built again in its place.
@@ -120,8 +112,8 @@ std::unique_ptr<ICudaEngine> loadOrBuild(const fs::path& file, Placement placeme
 
 }  // namespace
 
-Signature EngineSource::signature() const {
-  return isBuilt() ? signatureOf(*loadFile(file_, {})) : signatureOfOnnx(file_);
+Signature EngineSource::signature(const Settings& settings) const {
+  return isBuilt() ? signatureOf(*loadFile(file_, settings)) : signatureOfOnnx(file_, settings);
 }
 
 std::vector<Profile> EngineSource::profiles() const {

@@ -25,7 +25,7 @@ class EngineSource {
   explicit EngineSource(std::filesystem::path file) : file_(std::move(file)) {}
 
   // What the file says, without building it.
-  Signature signature() const;
+  Signature signature(const Settings& settings) const;
   bool isBuilt() const { return file_.extension() != ".onnx"; }
   // Of an engine file; empty for one that is yet to be built.
   std::vector<Profile> profiles() const;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "log.h"
+#include "settings/read.h"
 
 namespace triton_backend {
 namespace {
@@ -12,8 +13,9 @@ using OwnedError = std::unique_ptr<TRITONSERVER_Error, void (*)(TRITONSERVER_Err
 }  // namespace
 
 Failure asFailure(const std::exception& error) {
-  const auto* failure = dynamic_cast<const Failure*>(&error);
-  return failure ? *failure : Failure(TRITONSERVER_ERROR_INTERNAL, error.what());
+  if (const auto* failure = dynamic_cast<const Failure*>(&error)) return *failure;
+  const bool isSettings = dynamic_cast<const camshaft::settings::SettingsError*>(&error) != nullptr;
+  return {isSettings ? TRITONSERVER_ERROR_INVALID_ARG : TRITONSERVER_ERROR_INTERNAL, error.what()};
 }
 
 void check(TRITONSERVER_Error* error) {

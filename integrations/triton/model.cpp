@@ -70,7 +70,7 @@ Model::Model(TRITONBACKEND_Model* model) {
   if (settings_.engineCache.empty()) settings_.engineCache = options.value("engine_cache", "");
   source_ = std::make_unique<EngineSource>(
       findModelFile(folder / std::to_string(version), config.value("default_model_filename", "")));
-  signature_ = source_->signature();
+  signature_ = source_->signature(settings_);
   if (source_->isBuilt()) settings_.profiles = source_->profiles();
 
   bool isCompleted = false;
@@ -92,9 +92,10 @@ std::shared_ptr<nvinfer1::ICudaEngine> Model::engineFor(TRITONBACKEND_ModelInsta
   check(TRITONBACKEND_ModelInstanceDeviceId(instance, &gpu));
   Placement placement;
   if (kind == TRITONSERVER_INSTANCEGROUPKIND_GPU) placement = {true, gpu};
-  if (kind == TRITONSERVER_INSTANCEGROUPKIND_MODEL) placement.onGpu = settings_.device == "gpu";
-  if (settings_.device != "auto" && placement.onGpu != (settings_.device == "gpu"))
-    fail(TRITONSERVER_ERROR_INVALID_ARG, "the setting 'device' is ", settings_.device,
+  const std::string device = settings_.device();
+  if (kind == TRITONSERVER_INSTANCEGROUPKIND_MODEL) placement.onGpu = device == "gpu";
+  if (device != "auto" && placement.onGpu != (device == "gpu"))
+    fail(TRITONSERVER_ERROR_INVALID_ARG, "the setting 'device' is ", device,
          " and an instance group is of ", placement.onGpu ? "KIND_GPU" : "KIND_CPU");
   return source_->engine(placement, settings_);
 }

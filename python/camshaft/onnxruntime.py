@@ -9,6 +9,8 @@ Programs that make their sessions themselves call register() once and add device
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
 from typing import Any
 
@@ -48,7 +50,7 @@ def register(name: str = "camshaft") -> None:
 def session(model: Any, sess_options: Any = None, device: str = "cpu", **options: Any) -> Any:
     """An onnxruntime.InferenceSession of ``model`` (a path or bytes) on Camshaft.
 
-    ``options`` are the provider's (docs/onnxruntime.md). Profiles may be dicts of shapes by input. Nodes that
+    ``options`` are settings of :class:`camshaft.config.ProviderConfig`, which the provider reads itself. Nodes that
     Camshaft does not take run on ONNX Runtime's own CPU provider.
     """
     import onnxruntime
@@ -67,6 +69,5 @@ def session(model: Any, sess_options: Any = None, device: str = "cpu", **options
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return ",".join(f"{name}:{'x'.join(map(str, shape))}" for name, shape in value.items())
-    return str(value)
+    """As the provider reads it: a text, or JSON."""
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else json.dumps(value, default=int)

@@ -126,8 +126,11 @@ def test_encoder_layers_are_taken_whole(mask, first, runs, caplog):
 
 
 def test_unknown_options_are_named():
-    with pytest.raises(Exception, match="'speed' is no option"):
-        torch.compile(perceptron(), backend="camshaft", options={"speed": 1})(torch.randn(4, 6))
+    for options, sentence in (({"precison": "fp16"}, "precison is no setting; did you mean 'precision'"),
+                              ({"device": "cuda"}, "device should be 'auto', 'cpu' or 'gpu', not 'cuda'"),
+                              ({"shapes": {"x": 1}}, "shapes cannot be set here: sizes follow from the tensors")):
+        with pytest.raises(Exception, match=sentence):
+            torch.compile(perceptron(), backend="camshaft", options=options)(torch.randn(4, 6))
 
 
 Pair = collections.namedtuple("Pair", "first second")

@@ -10,9 +10,9 @@ import torch.nn.functional as F  # noqa: E402
 from camshaft.torch._decompose import decompositions, whole_resizes  # noqa: E402
 from camshaft.torch._partition import PREFIX  # noqa: E402
 from camshaft.torch._program import Program  # noqa: E402
-from camshaft.torch._settings import Settings  # noqa: E402
+from camshaft.config import TorchConfig  # noqa: E402
 
-QUICK = Settings(cache=False, optimization_level=0)
+QUICK = TorchConfig(cache=False, optimization_level=0)
 
 
 def x(*shape, low=-2.0, high=2.0):

@@ -342,9 +342,11 @@ def load_error(http, repository, name, file, config, file_name=None):
 
 
 @pytest.mark.parametrize("config, words", [
-    (parameter("presicion", "fp16"), ["presicion", "precision"]),
-    (parameter("precision", "fp17"), ["precision", "fp17"]),
-    (parameter("shapes", '{"x": "axb"}'), ["shapes.x", "axb"]),
+    (parameter("presicion", "fp16"), ["presicion is no setting; did you mean 'precision'?"]),
+    (parameter("precision", "fp17"), ["precision[0] should be 'fp32', 'tf32'", "not 'fp17'"]),
+    (parameter("shapes", '{"x": "axb"}'), ["shapes.x.min should be a shape such as 1x3x224x224, not 'axb'"]),
+    (parameter("tensor_types", '{"x": "fp16"}'), ["tensor_types cannot be set here: Triton says"]),
+    (parameter("disabled_passes", "fuse_nroms"), ["fuse_nroms"]),
     (parameter("shapes", '{"nothing": "1x4"}'), ["nothing"]),
     (parameter("shapes", '{"x": "1x4..8x4"}') + "max_batch_size: 16", ["16", "8"]),
     (parameter("config", "absent.json"), ["absent.json"]),

@@ -11,7 +11,8 @@ import pytest
 from small_models import perceptron, reshaper
 
 import camshaft as trt
-from camshaft.config import BuildConfig, Calibration, ConfigError, InferenceConfig, Profile, ShapeRange
+from camshaft.config import (BuildConfig, Calibration, ConfigError, InferenceConfig, Profile, ProviderConfig,
+                             ShapeRange, TorchConfig, TritonConfig)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 X = numpy.linspace(-1, 1, 8, dtype=numpy.float32).reshape(2, 4)
@@ -102,10 +103,38 @@ def test_settings_go_before_those_of_files(tmp_path):
 
 
 def test_every_setting_is_described():
-    for model in (BuildConfig, InferenceConfig, Calibration, Profile):
+    for model in (BuildConfig, InferenceConfig, Calibration, Profile, ProviderConfig, TorchConfig, TritonConfig):
         for name, field in model.model_fields.items():
             assert field.description, name
             assert not field.is_required(), name
+
+
+def as_integrations_read_it(config):
+    """The canonical form of integrations/settings: ranges always with their three keys."""
+    given = config.model_dump(mode="json", exclude_unset=True)
+    if "shapes" in given:
+        given["shapes"] = {name: {key: list(getattr(one, key)) for key in ("min", "opt", "max")}
+                           for name, one in config.shapes.items()}
+    return given
+
+
+@pytest.mark.parametrize("case", json.loads((ROOT / "tests/settings/cases.json").read_text()))
+def test_python_and_integrations_read_alike(case):
+    if "error" not in case:
+        assert as_integrations_read_it(ProviderConfig.of(case["given"])) == case["read"]
+        return
+    with pytest.raises(ConfigError) as error:
+        ProviderConfig.of(case["given"])
+    assert str(error.value) == case["error"]
+
+
+def test_what_others_decide_is_refused():
+    for model, who in ((ProviderConfig, "ONNX Runtime"), (TorchConfig, "PyTorch"), (TritonConfig, "Triton")):
+        assert model().tensor_types == {}
+        with pytest.raises(ConfigError, match=f"^tensor_types cannot be set here: {who} says"):
+            model(tensor_types={"x": "fp16"})
+        for key in model.REFUSED:
+            assert key in BuildConfig.model_fields
 
 
 def test_schemas_and_tables_are_those_of_the_documents():

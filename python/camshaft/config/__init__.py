@@ -11,4 +11,5 @@ docs/configuration.md for what there is.
 from .base import ConfigError as ConfigError, Settings as Settings
 from .build import BuildConfig as BuildConfig, Calibration as Calibration, Profile as Profile
 from .inference import InferenceConfig as InferenceConfig
+from .integrations import ProviderConfig as ProviderConfig, TorchConfig as TorchConfig, TritonConfig as TritonConfig
 from .values import ShapeRange as ShapeRange

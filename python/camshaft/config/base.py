@@ -9,7 +9,7 @@ import os
 import pathlib
 import re
 import typing
-from typing import Any, Callable, Optional
+from typing import Any, Callable, ClassVar, Optional
 
 import pydantic
 
@@ -25,6 +25,24 @@ class Settings(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(extra="forbid", validate_assignment=True, hide_input_in_errors=True,
                                        use_attribute_docstrings=True, protected_namespaces=())
+
+    # Settings of a class that this one is made from and has no use for, with what decides there instead.
+    REFUSED: ClassVar[Mapping[str, str]] = {}
+
+    @pydantic.field_validator("*", mode="before")
+    @classmethod
+    def _refuse(cls, value: Any, info: pydantic.ValidationInfo) -> Any:
+        if why := cls.REFUSED.get(str(info.field_name)):
+            raise ValueError(f"cannot be set here: {why}")
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, why in cls.REFUSED.items():
+            properties[name] = {"refused": why, "not": {}, "default": properties[name]["default"]}
+        return schema
 
     def __init__(self, **settings: Any) -> None:
         try:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, Union
 import pydantic
 
 from .base import Settings
-from .values import Formats, Numbers, Range, Size, Type, Types, Words, parse_words
+from .values import File, Formats, Interval, Numbers, Range, Size, Type, Types, Words, parse_words
 
 Precision = Literal["fp32", "tf32", "fp16", "bf16", "int8", "fp8", "fp4", "int4"]
 Precisions = Annotated[Tuple[Precision, ...], pydantic.BeforeValidator(
@@ -27,9 +27,9 @@ class Profile(Settings):
 class Calibration(Settings):
     """Where the ranges of INT8 come from. Pictures become (pixel / 255 - mean) / std."""
 
-    data: Optional[str] = None
+    data: Optional[File] = None
     """a folder of pictures or of .npy or .npz files, or one such file"""
-    cache: Optional[str] = None
+    cache: Optional[File] = None
     """a calibration cache to read; it is written where there is none yet and there is data"""
     method: Literal["entropy", "minmax"] = "entropy"
     """where tensors are clipped"""
@@ -88,13 +88,13 @@ class BuildConfig(Settings):
     """layouts that inputs and outputs may have, by name; linear must be among them"""
     calibration: Calibration = Calibration()
     """the ranges of INT8"""
-    dynamic_ranges: Dict[str, Tuple[float, float]] = {}
+    dynamic_ranges: Dict[str, Interval] = {}
     """lowest and highest value of tensors, by name, for INT8: -1.5,1.5"""
 
     # How long it looks for the fastest kernels, and what it may use.
     optimization_level: Annotated[int, pydantic.Field(ge=0, le=5)] = 3
     """0 builds fastest, 5 runs fastest"""
-    timing_cache: Optional[str] = None
+    timing_cache: Optional[File] = None
     """a file of kernel timings to read and to add to, which makes the next build quick"""
     timing_cache_required: bool = False
     """fail where the timing cache lacks a timing, and measure nothing"""
@@ -146,7 +146,7 @@ class BuildConfig(Settings):
     """let a plugin take the place of an operator of the same name"""
     disabled_passes: Words = ()
     """passes of the optimiser to leave out"""
-    graph_folder: Optional[str] = None
+    graph_folder: Optional[File] = None
     """write the graph as text into this folder, before and after the passes that change it"""
 
     @pydantic.model_validator(mode="after")
@@ -155,19 +155,6 @@ class BuildConfig(Settings):
             raise ValueError("shapes and profiles are both given: shapes is for one profile, and several are all in "
                              "profiles")
         return self
-
-    @pydantic.field_validator("dynamic_ranges", mode="before")
-    @classmethod
-    def _ranges(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-
-        def pair(given: Any) -> Any:
-            given = parse_words(given)
-            largest = given[0] if isinstance(given, list) and len(given) == 1 else given
-            return [-abs(float(largest)), abs(float(largest))] if isinstance(largest, (int, float, str)) else given
-
-        return {name: pair(given) for name, given in value.items()}
 
     @property
     def all_profiles(self) -> List[Profile]:

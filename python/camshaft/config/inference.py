@@ -7,7 +7,7 @@ from typing import Annotated, Any, Dict, Literal, Optional
 import pydantic
 
 from .base import Settings
-from .values import Numbers, Shape, Words, parse_size
+from .values import File, Numbers, Shape, Words, parse_size
 
 NotNegative = Annotated[float, pydantic.Field(ge=0)]
 
@@ -22,7 +22,7 @@ class InferenceConfig(Settings):
     """the optimisation profile to run with"""
     allocation: Literal["static", "profile"] = "static"
     """memory of a context: for all profiles, or for the one that runs"""
-    weights: Optional[str] = None
+    weights: Optional[File] = None
     """an ONNX model whose weights the engine is given, where it was built for refits or without its weights"""
     weight_streaming_budget: str = "all"
     """weights that stay on the GPU: all, auto, a share such as 30%, or bytes such as 512M"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated, Any, Dict, List, Literal, Tuple, Union
 
@@ -46,11 +47,38 @@ def parse_numbers(value: Any) -> Any:
     return [value] if isinstance(value, (int, float)) else parse_words(value)
 
 
+def parse_interval(value: Any) -> Any:
+    """(-1.5, 1.5), "-1.5,1.5", or the largest of both signs."""
+    value = parse_words(value)
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]
+    try:
+        if isinstance(value, (list, tuple)) and len(value) != 2:
+            raise ValueError
+        return [-abs(float(value)), abs(float(value))] if isinstance(value, (int, float, str)) else value
+    except ValueError:
+        raise ValueError("should be a lowest and a highest value such as -1.5,1.5") from None
+
+
+# `format` tells readers in other languages (integrations/settings) which of these ways there are.
+def _format(name: str) -> Any:
+    return pydantic.Field(json_schema_extra={"format": name})
+
+
+def parse_path(value: Any) -> Any:
+    """A text, or an object of pathlib."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+File = Annotated[str, pydantic.BeforeValidator(parse_path)]
 Size = Annotated[int, pydantic.Field(ge=0),
-                 pydantic.BeforeValidator(parse_size, json_schema_input_type=Union[int, str])]
+                 pydantic.BeforeValidator(parse_size, json_schema_input_type=Union[int, str]), _format("bytes")]
+Interval = Annotated[Tuple[float, float], pydantic.BeforeValidator(
+    parse_interval, json_schema_input_type=Union[Tuple[float, float], float, str]), _format("interval")]
 Length = Annotated[int, pydantic.Field(ge=0)]
 Shape = Annotated[Tuple[Length, ...],
-                  pydantic.BeforeValidator(parse_shape, json_schema_input_type=Union[List[int], int, str])]
+                  pydantic.BeforeValidator(parse_shape, json_schema_input_type=Union[List[int], int, str]),
+                  _format("shape")]
 Words = Annotated[Tuple[str, ...], pydantic.BeforeValidator(parse_words, json_schema_input_type=Union[List[str], str])]
 Numbers = Annotated[Tuple[float, ...],
                     pydantic.BeforeValidator(parse_numbers, json_schema_input_type=Union[List[float], float, str])]
@@ -105,4 +133,5 @@ def parse_range(value: Any) -> Any:
 
 
 Range = Annotated[ShapeRange, pydantic.BeforeValidator(
-    parse_range, json_schema_input_type=Union[Dict[Literal["min", "opt", "max"], Shape], List[int], int, str])]
+    parse_range, json_schema_input_type=Union[Dict[Literal["min", "opt", "max"], Shape], List[int], int, str]),
+    _format("shapes")]

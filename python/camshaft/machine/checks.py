@@ -11,7 +11,7 @@ import shutil
 import sys
 
 from . import advice
-from ..torch._settings import default_folder
+from .._caches import default_folder
 
 
 @dataclasses.dataclass
@@ -91,7 +91,7 @@ def _installed(distribution: str) -> str | None:
 
 
 def caches() -> list[Check]:
-    folder = default_folder().parent  # PyTorch's engines have one of their own in it
+    folder = default_folder()
     files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     size = sum(path.stat().st_size for path in files)
     found = f"{len(files)} files, {size / 1e6:.1f} MB" if files else "empty"

@@ -10,9 +10,9 @@ from torch._dynamo.backends import registry
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 
+from ..config import TorchConfig
 from ._decompose import decompositions, whole_resizes
 from ._program import Program
-from ._settings import Settings
 
 _log = logging.getLogger("camshaft.torch")
 _warned: set = set()
@@ -26,7 +26,7 @@ def _warn_once(text):
 
 def camshaft_backend(graph_module, example_inputs, *, options=None, mode=None, **_):
     """The compiler that Dynamo calls with each graph."""
-    settings = Settings.of(options)
+    settings = TorchConfig.of(options)
     needs_grad = torch.is_grad_enabled() and any(
         isinstance(value, torch.Tensor) and value.requires_grad for value in example_inputs)
     if needs_grad:

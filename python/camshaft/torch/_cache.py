@@ -12,6 +12,7 @@ import platform
 import torch
 
 from .. import _camshaft, camshaft_version
+from .._build import CannotWrite
 
 _log = logging.getLogger("camshaft.torch")
 
@@ -65,13 +66,13 @@ class Cache:
             return None
         return path
 
-    def add(self, key, engine):
-        """Writes the file and gives its path; None where the folder cannot be written."""
+    def add(self, key, write):
+        """Calls `write` with a path and gives it back; None where the folder cannot be written."""
         path = self._path(key)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            _camshaft.write_file(path, engine)
-        except (OSError, RuntimeError) as error:
+            write(path)
+        except (OSError, CannotWrite) as error:
             _log.warning("the engine is not kept in %s: %s", self.folder, error)
             return None
         self._make_room(path)

@@ -7,10 +7,10 @@ from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
+from ..config import TorchConfig
 from . import _tree
 from ._decompose import export_decompositions
 from ._program import Program
-from ._settings import Settings
 
 
 class CompiledModule:
@@ -146,5 +146,5 @@ def compile_module(module, example_inputs, dynamic, options):
         if spec.kind == OutputKind.BUFFER_MUTATION:
             raise ValueError(f"the module writes its buffer '{spec.target}' when it runs; torch.compile"
                              "(backend='camshaft') follows that, a module compiled ahead cannot")
-    compiled = CompiledModule(exported, Settings.of(options))
+    compiled = CompiledModule(exported, TorchConfig.of(options))
     return compiled.build(arguments, keywords)

@@ -8,6 +8,7 @@ import threading
 import torch
 
 from .. import _camshaft as trt
+from .._build import build_file, load_plugins, network_flags, parser_of
 from .._torch import TYPES
 from ._cache import Cache, digest
 
@@ -44,9 +45,9 @@ def host_copies(weights):
     return {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
 
 
-def parse(network, model, weights):
+def parse(network, model, weights, settings=None):
     """Parses the model; weights are read where they lie, until the engine is built."""
-    parser = trt.OnnxParser(network, _logger)
+    parser = parser_of(network, _logger, settings)
     is_parsed = parser.load_model_proto(model)
     for name, tensor in weights.items():
         if is_parsed and tensor.numel():
@@ -62,21 +63,14 @@ def check(model, weights):
     parse(trt.Builder(_logger).create_network(0), model, host_copies(weights))
 
 
-def build(model, weights, profile, device, settings):
-    """The engine's bytes. `profile` has (min, opt, max) of inputs whose sizes change."""
+def build(model, weights, profile, device, settings, path=None):
+    """The engine, or its file at `path`. `profile` has (min, opt, max) of inputs whose sizes change."""
+    load_plugins(settings)
     builder = trt.Builder(_logger)
-    builder.max_threads = settings.threads or torch.get_num_threads()
-    network = builder.create_network(0)
-    parse(network, model, weights)
+    network = builder.create_network(network_flags(settings))
+    parse(network, model, weights, settings)
     config = builder.create_builder_config()
-    if device.type == "cpu":
-        config.default_device_type = trt.DeviceType.CPU
-    if settings.precision in ("fp16", "bf16"):
-        config.set_flag(getattr(trt.BuilderFlag, settings.precision.upper()))
-    if settings.precision == "fp32":
-        config.clear_flag(trt.BuilderFlag.TF32)
-    if settings.optimization_level is not None:
-        config.builder_optimization_level = settings.optimization_level
+    _placed(settings, device).apply(builder, network, config)
     if profile:
         shapes = builder.create_optimization_profile()
         for name, (low, likely, high) in profile.items():
@@ -86,36 +80,49 @@ def build(model, weights, profile, device, settings):
             else:
                 shapes.set_shape(name, low, likely, high)
         config.add_optimization_profile(shapes)
-    return builder.build_serialized_network(network, config)
+    engine = None
+    if path is None:
+        engine = builder.build_engine_with_config(network, config)
+    else:
+        build_file(builder, network, config, path)
+    if settings.timing_cache:
+        config.get_timing_cache().save(settings.timing_cache)
+    return engine
+
+
+def _placed(settings, device):
+    """The settings for tensors of one device, with PyTorch's threads."""
+    return settings.model_copy(update={"device": "gpu" if device.type == "cuda" else "cpu",
+                                       "threads": settings.threads or torch.get_num_threads()})
+
+
+# What says nothing of an engine itself.
+_NOT_OF_THE_ENGINE = {"cache", "engine_cache", "cache_bytes", "min_nodes", "max_size", "timing_cache", "graph_folder"}
 
 
 def build_or_find(model, weights, profile, device, settings):
     """A loaded engine, from the cache where it has been built before."""
     weights = host_copies(weights)
     if not settings.cache:
-        return load(build(model, weights, profile, device, settings), settings)
+        return build(model, weights, profile, device, settings)
     cache = Cache(settings.folder, settings.cache_bytes)
-    threads = settings.threads or torch.get_num_threads()
-    key = digest(model, weights, device,
-                 (settings.precision, settings.optimization_level, threads, device.type, profile))
+    wanted = _placed(settings, device).model_dump_json(exclude=_NOT_OF_THE_ENGINE)
+    key = digest(model, weights, device, (wanted, profile))
     if path := cache.find(key):
         try:
             return load(path, settings)
         except Exception as error:  # noqa: BLE001 - a file that cannot be read is made anew
             _log.warning("%s cannot be loaded and is built again: %s", path, error)
             cache.remove(key)
-    engine = build(model, weights, profile, device, settings)
-    path = cache.add(key, engine)
-    return load(path or engine, settings)
+    path = cache.add(key, lambda path: build(model, weights, profile, device, settings, path))
+    return load(path, settings) if path else build(model, weights, profile, device, settings)
 
 
-def load(source, settings):
-    """From a file, whose weights stay mapped, or from bytes."""
+def load(path, settings):
+    """From a file, whose weights stay mapped."""
     runtime = trt.Runtime(_logger)
     runtime.max_threads = settings.threads or torch.get_num_threads()
-    if isinstance(source, trt.IHostMemory):
-        return runtime.deserialize_cuda_engine(source)
-    return runtime.deserialize_cuda_engine_from_file(source)
+    return runtime.deserialize_cuda_engine_from_file(path)
 
 
 class _Context:

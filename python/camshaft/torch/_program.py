@@ -99,8 +99,9 @@ class Program:
         """Where the engines are: on the inputs' GPU, if they are on one."""
         devices = [a.device for a in arguments if isinstance(a, torch.Tensor)]
         device = next((d for d in devices if d.type == "cuda"), torch.device("cpu"))
-        if self.settings.device not in (None, device.type):
-            raise ValueError(f"device is {self.settings.device} and the tensors are on {device.type}")
+        where = "gpu" if device.type == "cuda" else "cpu"
+        if self.settings.device not in ("auto", where):
+            raise ValueError(f"device is '{self.settings.device}', and the tensors are on the {where.upper()}")
         return device
 
     def _part(self, module, call, weights, device):
