@@ -18,16 +18,18 @@ using namespace camshaft::cpu::HWY_NAMESPACE;  // narrow, storeFirst
 using RowF32 = narrow::F32;
 using RowVector = narrow::VF32;
 
+// A group of columns.
 template <ByteOperand kOperand>
-HWY_INLINE RowVector loadOperand(const void* from, int64_t at, uint8_t flip) {
-  const RowF32 d;
+HWY_INLINE void loadOperand(const void* from, int64_t at, uint8_t flip,
+                            RowVector (&v)[narrow::kVectors]) {
   if constexpr (kOperand == ByteOperand::kFloats) {
-    return hn::LoadU(d, static_cast<const float*>(from) + at);
-  } else {
-    const hn::Rebind<uint8_t, RowF32> few;
-    const auto bytes = hn::LoadU(few, static_cast<const uint8_t*>(from) + at);
-    const hn::RebindToSigned<RowF32> integers;
-    return hn::ConvertTo(d, hn::PromoteTo(integers, hn::Xor(bytes, hn::Set(few, flip))));
+    HWY_UNROLL(4)
+    for (int i = 0; i < narrow::kVectors; ++i)
+      v[i] = hn::LoadU(RowF32(), static_cast<const float*>(from) + at + i * narrow::kLanes);
+  } else if constexpr (kOperand == ByteOperand::kBytes) {
+    const narrow::Bytes bytes;
+    narrow::widened(
+        hn::Xor(hn::LoadU(bytes, static_cast<const uint8_t*>(from) + at), hn::Set(bytes, flip)), v);
   }
 }
 
@@ -36,18 +38,18 @@ template <ByteOperand kX, ByteOperand kY>
 HWY_INLINE narrow::VBytes byteColumns(const ByteResult& r, const void* x, const void* y, int64_t at,
                                       int64_t yStep) {
   const RowF32 d;
-  RowVector v[narrow::kVectors];
+  RowVector v[narrow::kVectors], left[narrow::kVectors];
+  loadOperand<kX>(x, at, static_cast<uint8_t>(r.xFlip), left);
+  [[maybe_unused]] RowVector right[narrow::kVectors];
+  loadOperand<kY>(y, at * yStep, static_cast<uint8_t>(r.yFlip), right);
   HWY_UNROLL(4)
   for (int i = 0; i < narrow::kVectors; ++i) {
-    const int64_t column = at + i * narrow::kLanes;
-    const RowVector left = loadOperand<kX>(x, column, static_cast<uint8_t>(r.xFlip));
     if constexpr (kY == ByteOperand::kNone) {
-      v[i] = hn::Div(left, hn::Set(d, r.divisor));
+      v[i] = hn::Div(left[i], hn::Set(d, r.divisor));
     } else {
-      const RowVector right = loadOperand<kY>(y, column * yStep, static_cast<uint8_t>(r.yFlip));
-      const RowVector slope = hn::MulAdd(right, hn::Set(d, r.product), hn::Set(d, r.first));
-      const RowVector base = hn::MulAdd(right, hn::Set(d, r.second), hn::Set(d, r.constant));
-      v[i] = hn::MulAdd(left, slope, base);
+      const RowVector slope = hn::MulAdd(right[i], hn::Set(d, r.product), hn::Set(d, r.first));
+      const RowVector base = hn::MulAdd(right[i], hn::Set(d, r.second), hn::Set(d, r.constant));
+      v[i] = hn::MulAdd(left[i], slope, base);
     }
   }
   return narrow::bytesOf(v, r.zero, r.low, r.high, static_cast<uint8_t>(r.flip));
@@ -59,11 +61,11 @@ constexpr int64_t kWidth = kOperand == ByteOperand::kFloats ? 4 : 1;
 template <ByteOperand kX, ByteOperand kY>
 void byteRow(const ByteResult& r, const ByteRow& row) {
   const narrow::Bytes bytes;
-  // One element for all is as many as a vector group reads, standing still.
+  // One element for all is as many as a group of columns reads, standing still.
   alignas(64) uint8_t same[64 * 4];
   const void* y = row.y;
   if (kY != ByteOperand::kNone && row.yStep == 0) {
-    for (int64_t i = 0; i < narrow::kLanes; ++i)
+    for (int64_t i = 0; i < narrow::kColumns; ++i)
       std::memcpy(same + i * kWidth<kY>, row.y, kWidth<kY>);
     y = same;
   }
