@@ -65,8 +65,13 @@ void requireOperands(const Node& node) {
     const bool mayBeTokens = attrs.readsTokens() && !(i == 1 && attrs.transposedKeys);
     if (!mayBeTokens || node.inputs[i]->rank() != 3)
       requireRank(node, i, "queries, keys and values", 4);
-    requireFloat(node, i);
-    requireSameType(node, i, 0);
+    const bool mayBeBytes = i > 0 && node.inputs[i]->rank() == 4 && !attrs.transposedKeys;
+    if (mayBeBytes && node.inputs[i]->dataType() == DataType::kI8) {
+      requireSameType(node, i, 3 - i);  // the values as the keys
+    } else {
+      requireFloat(node, i);
+      requireSameType(node, i, 0);
+    }
   }
 }
 

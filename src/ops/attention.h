@@ -16,6 +16,9 @@ namespace camshaft {
 // k and v may be parts of one tensor. The result is tokens too, [batch, length, heads * valueSize].
 // Operands of rank 4 (a cache of keys) stay as above.
 //
+// Keys and values of rank 4, not transposed, may both be i8: they are the numbers they hold, as in
+// a cache of 8 bits whose scales are part of q and of what is made of the result.
+//
 // With `keys` given, only so many keys and values are there, from the first on, as in a cache that
 // is longer than what it holds; kLength is their number then.
 struct AttentionAttrs : AttrsOf<AttentionAttrs> {

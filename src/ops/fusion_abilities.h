@@ -29,6 +29,8 @@ struct FusionAbilities {
   bool packedWeights = true;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
+  // Attention to keys and values that are bytes. Others get these as floats.
+  bool attentionToBytes = true;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -43,6 +45,7 @@ inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGenerat
                                                    .pixelProducts = true,
                                                    .activationProducts = false,
                                                    .bytesFromAnywhere = true,
-                                                   .dynamicQuantisation = false};
+                                                   .dynamicQuantisation = false,
+                                                   .attentionToBytes = false};
 
 }  // namespace camshaft

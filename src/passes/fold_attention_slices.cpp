@@ -5,13 +5,23 @@
 //   %y = Attention(%q, %k, %v)
 //   →
 //   %y = Attention(%q, %cache, %values) {keys = [n]}
+//
+// Where the backend can, this goes for caches of bytes that are cast to floats for it too.
 #include "ir/rewrite.h"
 #include "ops/attention.h"
 #include "ops/move.h"
+#include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 
 namespace camshaft {
+
+// The bytes that are cast to an operand; null where there are none.
+static Value* bytesIn(const Value* operand) {
+  const Node* cast = producerOf(operand, &ops::Pointwise);
+  const bool isCast = cast && cast->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kCast);
+  return isCast && cast->input(0)->dataType() == DataType::kI8 ? cast->input(0) : nullptr;
+}
 
 // The slice that computes an operand of rank 4 as the first so many elements along an axis.
 static const Node* firstOnes(const Value* operand, int64_t axis) {
@@ -23,25 +33,34 @@ static const Node* firstOnes(const Value* operand, int64_t axis) {
   return isFirst ? slice : nullptr;
 }
 
-static bool foldSlices(Graph& graph, Node* node) {
+static bool foldOperands(Graph& graph, Node* node, bool readsBytes) {
   AttentionAttrs attrs = node->as<AttentionAttrs>();
-  const Node* keys = firstOnes(node->input(1), attrs.transposedKeys ? 3 : 2);
-  const Node* values = firstOnes(node->input(2), 2);
-  if (!attrs.keys.empty() || !keys || !values) return false;
-  attrs.keys = keys->as<SliceAttrs>().sizes;
   std::vector<Value*> inputs = node->inputs;
-  inputs[1] = keys->input(0);
-  inputs[2] = values->input(0);
+  Value *keyBytes = bytesIn(inputs[1]), *valueBytes = bytesIn(inputs[2]);
+  if (readsBytes && keyBytes && valueBytes && keyBytes->rank() == 4 && valueBytes->rank() == 4 &&
+      !attrs.transposedKeys) {
+    inputs[1] = keyBytes;
+    inputs[2] = valueBytes;
+  }
+  const Node* keys = firstOnes(inputs[1], attrs.transposedKeys ? 3 : 2);
+  const Node* values = firstOnes(inputs[2], 2);
+  if (attrs.keys.empty() && keys && values) {
+    attrs.keys = keys->as<SliceAttrs>().sizes;
+    inputs[1] = keys->input(0);
+    inputs[2] = values->input(0);
+  }
+  if (inputs == node->inputs) return false;
   const Node* attention =
       graph.add(&ops::Attention, node->name, std::move(inputs), std::move(attrs), node);
   replaceValue(graph, node->output(), attention->output());
   return true;
 }
 
-bool foldAttentionSlices(Graph& graph, const PassOptions&) {
+bool foldAttentionSlices(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList())
-    if (node->op == &ops::Attention && !node->epilogue) changed |= foldSlices(graph, node);
+    if (node->op == &ops::Attention && !node->epilogue)
+      changed |= foldOperands(graph, node, options.fusion.attentionToBytes);
   return changed;
 }
 

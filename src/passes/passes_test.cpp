@@ -174,7 +174,8 @@ void runCase(const Case& c) {
   options.allowBF16 = c.allowed.contains("bf16");
   FusionAbilities& fusion = options.fusion;
   fusion.integerProducts = fusion.activationProducts = fusion.dynamicQuantisation =
-      fusion.packedWeights = fusion.float8Products = !c.allowed.contains("floats");
+      fusion.packedWeights = fusion.float8Products = fusion.attentionToBytes =
+          !c.allowed.contains("floats");
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;

@@ -14,12 +14,26 @@ using attention::Matrix;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 
+HWY_INLINE Vector floatsOf(hn::Vec<hn::Rebind<int8_t, Tag>> bytes) {
+  return hn::ConvertTo(Tag(), hn::PromoteTo(hn::Rebind<int32_t, Tag>(), bytes));
+}
+
+HWY_INLINE Vector floatsAt(const float* p) { return hn::LoadU(Tag(), p); }
+HWY_INLINE Vector floatsAt(const int8_t* p) {
+  return floatsOf(hn::LoadU(hn::Rebind<int8_t, Tag>(), p));
+}
+
+HWY_INLINE Vector firstFloatsAt(const float* p, size_t n) { return loadFirst(Tag(), p, n); }
+HWY_INLINE Vector firstFloatsAt(const int8_t* p, size_t n) {
+  return floatsOf(loadFirst(hn::Rebind<int8_t, Tag>(), p, n));
+}
+
 // So many sums at a time keep the multipliers busy.
 inline constexpr int kSums = 4;
 
 // The products of `row` with kRows rows of the matrix.
-template <int kRows>
-HWY_INLINE void multiplyRows(const float* row, const float* matrix, int64_t stride, int64_t size,
+template <int kRows, class T>
+HWY_INLINE void multiplyRows(const float* row, const T* matrix, int64_t stride, int64_t size,
                              float scale, float* y) {
   const Tag d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -31,19 +45,20 @@ HWY_INLINE void multiplyRows(const float* row, const float* matrix, int64_t stri
     const Vector x = hn::LoadU(d, row + i);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r)
-      sums[r] = hn::MulAdd(x, hn::LoadU(d, matrix + r * stride + i), sums[r]);
+      sums[r] = hn::MulAdd(x, floatsAt(matrix + r * stride + i), sums[r]);
   }
   if (const size_t rest = static_cast<size_t>(size - i)) {
     const Vector x = loadFirst(d, row + i, rest);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r)
-      sums[r] = hn::MulAdd(x, loadFirst(d, matrix + r * stride + i, rest), sums[r]);
+      sums[r] = hn::MulAdd(x, firstFloatsAt(matrix + r * stride + i, rest), sums[r]);
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) y[r] = scale * hn::GetLane(hn::SumOfLanes(d, sums[r]));
 }
 
-void multiplyByRows(const float* row, const Matrix& matrix, float scale, float* y) {
+template <class T>
+void multiplyBy(const float* row, const Matrix<T>& matrix, float scale, float* y) {
   int64_t j = 0;
   for (; j + kSums <= matrix.count; j += kSums)
     multiplyRows<kSums>(row, matrix.data + j * matrix.stride, matrix.stride, matrix.size, scale,
@@ -53,27 +68,28 @@ void multiplyByRows(const float* row, const Matrix& matrix, float scale, float* 
 }
 
 // kVectors vectors of columns from `column` on.
-template <int kVectors>
-HWY_INLINE void combineColumns(const float* row, const Matrix& matrix, int64_t column, float scale,
-                               float* y) {
+template <int kVectors, class T>
+HWY_INLINE void combineColumns(const float* row, const Matrix<T>& matrix, int64_t column,
+                               float scale, float* y) {
   const Tag d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   Vector sums[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
-  const float* from = matrix.data + column;
+  const T* from = matrix.data + column;
   for (int64_t j = 0; j < matrix.count; ++j, from += matrix.stride) {
     const Vector weight = hn::Set(d, row[j]);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
-      sums[v] = hn::MulAdd(weight, hn::LoadU(d, from + v * lanes), sums[v]);
+      sums[v] = hn::MulAdd(weight, floatsAt(from + v * lanes), sums[v]);
   }
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v)
     hn::StoreU(hn::Mul(sums[v], hn::Set(d, scale)), d, y + column + v * lanes);
 }
 
-void combineRows(const float* row, const Matrix& matrix, float scale, float* y) {
+template <class T>
+void combine(const float* row, const Matrix<T>& matrix, float scale, float* y) {
   const Tag d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
@@ -83,10 +99,23 @@ void combineRows(const float* row, const Matrix& matrix, float scale, float* y) 
   if (const size_t rest = static_cast<size_t>(matrix.size - i)) {
     Vector sum = hn::Zero(d);
     for (int64_t j = 0; j < matrix.count; ++j)
-      sum = hn::MulAdd(hn::Set(d, row[j]), loadFirst(d, matrix.data + j * matrix.stride + i, rest),
+      sum = hn::MulAdd(hn::Set(d, row[j]), firstFloatsAt(matrix.data + j * matrix.stride + i, rest),
                        sum);
     storeFirst(hn::Mul(sum, hn::Set(d, scale)), d, y + i, rest);
   }
+}
+
+void multiplyByFloats(const float* row, const Matrix<float>& matrix, float scale, float* y) {
+  multiplyBy(row, matrix, scale, y);
+}
+void multiplyByBytes(const float* row, const Matrix<int8_t>& matrix, float scale, float* y) {
+  multiplyBy(row, matrix, scale, y);
+}
+void combineFloats(const float* row, const Matrix<float>& matrix, float scale, float* y) {
+  combine(row, matrix, scale, y);
+}
+void combineBytes(const float* row, const Matrix<int8_t>& matrix, float scale, float* y) {
+  combine(row, matrix, scale, y);
 }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
@@ -95,16 +124,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace camshaft::cpu {
 
-HWY_EXPORT(multiplyByRows);
-HWY_EXPORT(combineRows);
+HWY_EXPORT(multiplyByFloats);
+HWY_EXPORT(multiplyByBytes);
+HWY_EXPORT(combineFloats);
+HWY_EXPORT(combineBytes);
 
-void attention::multiplyByRows(const float* row, const Matrix& matrix, float scale, float* y) {
-  HWY_DYNAMIC_DISPATCH(multiplyByRows)(row, matrix, scale, y);
+namespace attention {
+
+void multiplyByRows(const float* row, const Matrix<float>& matrix, float scale, float* y) {
+  HWY_DYNAMIC_DISPATCH(multiplyByFloats)(row, matrix, scale, y);
+}
+void multiplyByRows(const float* row, const Matrix<int8_t>& matrix, float scale, float* y) {
+  HWY_DYNAMIC_DISPATCH(multiplyByBytes)(row, matrix, scale, y);
 }
 
-void attention::combineRows(const float* row, const Matrix& matrix, float scale, float* y) {
-  HWY_DYNAMIC_DISPATCH(combineRows)(row, matrix, scale, y);
+void combineRows(const float* row, const Matrix<float>& matrix, float scale, float* y) {
+  HWY_DYNAMIC_DISPATCH(combineFloats)(row, matrix, scale, y);
 }
+void combineRows(const float* row, const Matrix<int8_t>& matrix, float scale, float* y) {
+  HWY_DYNAMIC_DISPATCH(combineBytes)(row, matrix, scale, y);
+}
+
+}  // namespace attention
 
 }  // namespace camshaft::cpu
 #endif  // HWY_ONCE

@@ -69,6 +69,10 @@ int64_t rowFloats(const Sizes& sizes) {
   return rows16Floats(*sizes.type, HeadProducts::kMaxBlockRows, std::max(sizes.size, sizes.keys));
 }
 
+int64_t unpackedFloats(const Sizes& sizes) {
+  return sizes.unpacksBytes ? aligned(sizes.keys * std::max(sizes.size, sizes.valueSize)) : 0;
+}
+
 }  // namespace
 
 int64_t HeadProducts::blockRows(ProductType type) {
@@ -78,7 +82,8 @@ int64_t HeadProducts::blockRows(ProductType type) {
 int64_t HeadProducts::workspaceFloats(const Sizes& sizes) {
   return packedFloats(sizes.type, sizes.size, sizes.keys) +
          packedFloats(sizes.type, sizes.keys, sizes.valueSize) +
-         blockRows(sizes.type) * aligned(sizes.keys) + rowFloats(sizes);
+         blockRows(sizes.type) * aligned(sizes.keys) + aligned(rowFloats(sizes)) +
+         unpackedFloats(sizes);
 }
 
 HeadProducts::HeadProducts(const Sizes& sizes, float* workspace)
@@ -87,6 +92,7 @@ HeadProducts::HeadProducts(const Sizes& sizes, float* workspace)
   values_ = keys_ + packedFloats(sizes.type, sizes.size, sizes.keys);
   scores_ = values_ + packedFloats(sizes.type, sizes.keys, sizes.valueSize);
   rows_ = scores_ + blockRows(sizes.type) * scoreStride_;
+  unpacked_ = rows_ + aligned(rowFloats(sizes));
 }
 
 void HeadProducts::packKeys(RowsOf keys, bool transposed) {
@@ -95,6 +101,20 @@ void HeadProducts::packKeys(RowsOf keys, bool transposed) {
 
 void HeadProducts::packValues(RowsOf values) {
   pack(sizes_.type, sizes_.keys, sizes_.valueSize, values, false, values_);
+}
+
+RowsOf HeadProducts::unpacked(const int8_t* rows, int64_t stride, int64_t size) {
+  for (int64_t j = 0; j < sizes_.keys; ++j)
+    for (int64_t i = 0; i < size; ++i) unpacked_[j * size + i] = rows[j * stride + i];
+  return {unpacked_, size};
+}
+
+void HeadProducts::packKeys(const int8_t* keys, int64_t stride) {
+  packKeys(unpacked(keys, stride, sizes_.size), false);
+}
+
+void HeadProducts::packValues(const int8_t* values, int64_t stride) {
+  packValues(unpacked(values, stride, sizes_.valueSize));
 }
 
 void HeadProducts::score(int64_t rows, int64_t visible, RowsOf queries, float scale) {

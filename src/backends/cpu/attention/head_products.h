@@ -23,6 +23,7 @@ class HeadProducts {
  public:
   struct Sizes {
     ProductType type;
+    bool unpacksBytes;  // keys and values come as such
     int64_t keys, size, valueSize;
   };
   // Queries at a time: enough to amortise reading the packed keys, few enough for their scores to
@@ -36,6 +37,8 @@ class HeadProducts {
   // Keys are rows of features; of tokens, where they are transposed.
   void packKeys(RowsOf keys, bool transposed);
   void packValues(RowsOf values);
+  void packKeys(const int8_t* keys, int64_t stride);
+  void packValues(const int8_t* values, int64_t stride);
 
   // scores[rows][scoreStride()] = scale * queries times the first `visible` keys.
   void score(int64_t rows, int64_t visible, RowsOf queries, float scale);
@@ -46,10 +49,12 @@ class HeadProducts {
   int64_t scoreStride() const { return scoreStride_; }
 
  private:
+  RowsOf unpacked(const int8_t* rows, int64_t stride, int64_t size);
+
   const Sizes sizes_;
   const TileScope tiles_;
   const int64_t scoreStride_;
-  float *keys_, *values_, *scores_, *rows_;
+  float *keys_, *values_, *scores_, *rows_, *unpacked_;
 };
 
 }  // namespace camshaft::cpu::attention

@@ -77,7 +77,8 @@ Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
 struct Problem {
   int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
   Heads qHeads, kHeads, vHeads, outHeads;
-  const float *q, *k, *v;
+  const float* q;
+  TensorArg k, v;  // floats, or bytes both
   float* out;
   TensorArg mask;
   int64_t maskStrides[4] = {};
@@ -120,8 +121,8 @@ Problem::Problem(const Params& params, const LaunchArgs& args) : params(params) 
   outHeads = params.heads > 0 ? tokens(args.outputs[0], heads, valueSize, 0)
                               : headsFirst(args.outputs[0], false);
   q = args.inputs[0].as<const float>();
-  k = args.inputs[1].as<const float>();
-  v = args.inputs[2].as<const float>();
+  k = args.inputs[1];
+  v = args.inputs[2];
   out = args.outputs[0].as<float>();
   if (keyHeads < 1 || heads % keyHeads != 0 || kHeads.length != keys || kHeads.size != size)
     fail(ErrorKind::kInvalidArgument, "attention over ", heads, " heads of queries has ", keyHeads,
@@ -173,35 +174,53 @@ class Worker {
       : p_(problem), step_(HeadProducts::blockRows(sizes.type)), products_(sizes, workspace) {}
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
+    if (p_.k.type == DataType::kI8)
+      takeOf<int8_t>(unit, firstRow, endRow);
+    else
+      takeOf<float>(unit, firstRow, endRow);
+  }
+
+ private:
+  // Of keys and values that are T.
+  template <class T>
+  void takeOf(int64_t unit, int64_t firstRow, int64_t endRow) {
     const int64_t batch = unit / p_.keyHeads, head = unit % p_.keyHeads;
-    const float* k = p_.k + p_.kHeads.at(batch, head, 0);
-    const float* v = p_.v + p_.vHeads.at(batch, head, 0);
+    const T* k = p_.k.as<const T>() + p_.kHeads.at(batch, head, 0);
+    const T* v = p_.v.as<const T>() + p_.vHeads.at(batch, head, 0);
     if (endRow - firstRow <= kFewRows) {
       for (int64_t row = firstRow; row < endRow; ++row) attendUnpacked(unit, row, k, v);
       return;
     }
-    products_.packKeys({k, p_.kHeads.tokenStride}, p_.params.transposedKeys);
-    products_.packValues({v, p_.vHeads.tokenStride});
+    pack(k, v);
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
       rows = std::min({step_, endRow - row, p_.evenRows(row)});
       attend(unit, row, rows);
     }
   }
 
- private:
-  void attendUnpacked(int64_t unit, int64_t row, const float* k, const float* v) {
+  void pack(const float* k, const float* v) {
+    products_.packKeys({k, p_.kHeads.tokenStride}, p_.params.transposedKeys);
+    products_.packValues({v, p_.vHeads.tokenStride});
+  }
+  void pack(const int8_t* k, const int8_t* v) {
+    products_.packKeys(k, p_.kHeads.tokenStride);
+    products_.packValues(v, p_.vHeads.tokenStride);
+  }
+
+  template <class T>
+  void attendUnpacked(int64_t unit, int64_t row, const T* k, const T* v) {
     const int64_t visible = p_.visibleKeys(row), stride = p_.kHeads.tokenStride;
     const float* q = p_.q + p_.placeOf(p_.qHeads, unit, row);
     const float scale = p_.params.scale;
     float* scores = products_.scores();
     if (p_.params.transposedKeys)
-      combineRows(q, {.data = k, .count = p_.size, .size = visible, .stride = stride}, scale,
-                  scores);
+      combineRows(q, Matrix<T>{.data = k, .count = p_.size, .size = visible, .stride = stride},
+                  scale, scores);
     else
-      multiplyByRows(q, {.data = k, .count = visible, .size = p_.size, .stride = stride}, scale,
-                     scores);
+      multiplyByRows(q, Matrix<T>{.data = k, .count = visible, .size = p_.size, .stride = stride},
+                     scale, scores);
     const float sum = weigh(p_, unit, row, scores, visible);
-    const Matrix values{
+    const Matrix<T> values{
         .data = v, .count = visible, .size = p_.valueSize, .stride = p_.vHeads.tokenStride};
     combineRows(scores, values, sum == 0 ? 0.0f : 1 / sum,
                 p_.out + p_.placeOf(p_.outHeads, unit, row));
@@ -251,6 +270,7 @@ bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {
 }
 
 bool fitsHeads(const TensorArg& arg, const Params& params, int i) {
+  if (i > 0 && arg.type == DataType::kI8) return arg.rank == 4 && !params.transposedKeys;
   if (!isF32(arg)) return false;
   if (arg.rank == 4) return true;
   const int64_t heads = i == 0 ? params.heads : params.kvHeads,
@@ -266,6 +286,7 @@ bool fits(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const Params*>(state);
   for (int i = 0; i < 3; ++i)
     if (!fitsHeads(args.inputs[i], params, i)) return false;
+  if (args.inputs[1].type != args.inputs[2].type) return false;
   for (int i = 1; i < 3 && params.countsKeys; ++i)
     if (args.dims.size() != 1 || args.dims[0] < 0 ||
         args.dims[0] > wholeOperandOf(params, args, i).length)
@@ -286,7 +307,8 @@ bool fits(const void* state, const LaunchArgs& args) {
 void launch(ProductType type, const void* state, const LaunchArgs& args) {
   if (args.outputs[0].count() == 0) return;
   const Problem problem(*static_cast<const Params*>(state), args);
-  const HeadProducts::Sizes sizes{type, problem.keys, problem.size, problem.valueSize};
+  const HeadProducts::Sizes sizes{type, problem.k.type == DataType::kI8, problem.keys, problem.size,
+                                  problem.valueSize};
   const int64_t floats = HeadProducts::workspaceFloats(sizes);
   const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
   ThreadPool& pool = *args.threads;

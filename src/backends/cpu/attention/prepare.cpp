@@ -19,6 +19,9 @@ Verdict supports(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlain(node, &ops::Attention); !verdict) return verdict;
   if (node.inputs[0]->dataType() != DataType::kF32)
     return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
+  const DataType keys = node.inputs[1]->dataType();
+  if (keys != DataType::kF32 && keys != DataType::kI8)
+    return Verdict::no(str("attends to f32 and i8, not to ", keys));
   if (node.hasInput(kMask)) {
     const DataType mask = node.inputs[kMask]->dataType();
     if (mask != DataType::kF32 && mask != DataType::kBool)
@@ -40,11 +43,12 @@ Prepared prepare(ProductType type, const Node& node, const BuildContext& context
   const AttentionGeometry geometry = attentionGeometry(node);
   const int64_t keyLength = context.max(geometry.k.length), size = context.max(geometry.q.size),
                 valueSize = context.max(geometry.v.size);
+  const bool isBytes = node.inputs[1]->dataType() == DataType::kI8;
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded)
     return Prepared::no("needs an upper bound on the number of keys, to plan its workspace");
-  prepared.workspaceBytes = context.threads *
-                            HeadProducts::workspaceFloats({type, keyLength, size, valueSize}) *
-                            static_cast<int64_t>(sizeof(float));
+  prepared.workspaceBytes =
+      context.threads * HeadProducts::workspaceFloats({type, isBytes, keyLength, size, valueSize}) *
+      static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   prepared.dimArgs = attrs.keys;
   ByteWriter writer;

@@ -31,6 +31,9 @@ Verdict supportsAny(const Node& node) {
   if (node.epilogue) return Verdict::no("takes no epilogue");
   if (!sizes.q.size.isConstant() || !sizes.v.size.isConstant())
     return Verdict::no("needs head sizes known while building");
+  if (node.inputs[1]->dataType() != node.inputs[0]->dataType())
+    return Verdict::no(
+        str("attends to keys of the type of its queries, not to ", node.inputs[1]->dataType()));
   const DataType bias = biasTypeOf(node).value_or(DataType::kBool);
   if (bias != DataType::kBool && !isComputed(bias))
     return Verdict::no(str("has no ", bias, " masks"));

@@ -6,6 +6,7 @@
 #include "onnx/ops/range.h"
 #include "onnx/ops/rotary.h"
 #include "onnx/ops/tensor_scatter.h"
+#include "onnx/quantization.h"
 #include "onnx/size.h"
 #include "onnx/size_rules.h"
 #include "ops/index.h"
@@ -24,8 +25,10 @@ class GroupQueryAttention {
   void refuse() const;
   void splitOperands();
   void placeTokens();
+  void readScales();
   Value* rotated(Value* x) const;
-  Value* cached(Value* past, Value* fresh) const;
+  Value* cached(Value* past, Value* fresh, Value* scale) const;
+  Value* scaled(Value* tokens, Value* scale) const;
   Value* mask() const;
   Value* withSink(Value* mask, const Dim& keys) const;
 
@@ -35,12 +38,11 @@ class GroupQueryAttention {
   Dim batch_, length_;
   Dim keys_, room_;          // what the cache holds after this step, and what it has room for
   Value* before_ = nullptr;  // i64 [batch, 1]: tokens cached before this step
+  // Of caches of 8 bits, [1, kvHeads, 1, size] or [1]; null: the cache has the operands' type.
+  Value *kScale_ = nullptr, *vScale_ = nullptr;
 };
 
 void GroupQueryAttention::refuse() const {
-  for (const char* type : {"k_quant_type", "v_quant_type"})
-    if (const std::string name = node_.text(type, "NONE"); name != "NONE" && !name.empty())
-      node_.unsupported("a quantised cache (", type, " ", name, ") is not supported");
   if (node_.flag("sliding_window_cache"))
     node_.unsupported("a cache as long as its window is not supported");
   if (node_.hasInput(14) || node_.hasInput(15))
@@ -83,6 +85,39 @@ void GroupQueryAttention::placeTokens() {
   room_ = hasPast ? atLeast(node_.inputSizes(), keys_, past->shape()[2]) : length_;
 }
 
+// A quantised cache holds round(x / scale), by one scale or one for each feature of each head.
+void GroupQueryAttention::readScales() {
+  const auto scaleOf = [&](const char* attribute, int input, const Value* tokens) -> Value* {
+    const int kind = node_.choice(attribute, "none", {"none", "per_tensor", "per_channel"});
+    if (kind == 0) return nullptr;
+    if (const int64_t bits = node_.integer("kv_cache_bit_width", 8); bits != 8)
+      node_.unsupported("a cache of ", bits, " bits is not supported: export it with 8");
+    const Value* past = node_.optionalInput(input == 12 ? 3 : 4, 4);
+    if (!past || (past->dataType() != DataType::kI8 && past->dataType() != DataType::kF8E4M3))
+      node_.invalid("its cache is quantised, so it needs a past of type i8 or f8e4m3");
+    const Shape one{1}, each{1, kvHeads_, 1, tokens->shape()[3]};
+    return node_.reshape(node_.input(input), kind == 1 ? one : each);
+  };
+  kScale_ = scaleOf("k_quant_type", 12, k_);
+  vScale_ = scaleOf("v_quant_type", 13, v_);
+}
+
+// Of x [batch, length, heads, size], or with heads and sizes merged, by the scales of the heads of
+// the cache that its heads read.
+Value* GroupQueryAttention::scaled(Value* tokens, Value* scale) const {
+  if (!scale) return tokens;
+  if (scale->rank() == 4) {
+    const Dim size = scale->shape()[3];
+    scale = node_.expand(node_.reshape(scale, {kvHeads_, 1, size}),
+                         {kvHeads_, floorDiv(heads_, kvHeads_), size});
+    scale = tokens->rank() == 4 ? node_.reshape(scale, {heads_, size})
+                                : node_.reshape(scale, {heads_ * size});
+  }
+  const DataType type = tokens->dataType();
+  return node_.pointwise({tokens, scale},
+                         dequantization(type, scale->dataType(), std::nullopt, type));
+}
+
 Value* GroupQueryAttention::rotated(Value* x) const {
   Value* positions = node_.hasInput(9) ? node_.input(9, 2) : nullptr;
   if (!positions)
@@ -99,8 +134,11 @@ Value* GroupQueryAttention::rotated(Value* x) const {
 }
 
 // The cache has room for this step's keys already, or grows by them.
-Value* GroupQueryAttention::cached(Value* past, Value* fresh) const {
+Value* GroupQueryAttention::cached(Value* past, Value* fresh, Value* scale) const {
   fresh = node_.transpose(fresh, {0, 2, 1, 3});
+  if (scale)
+    fresh = node_.pointwise({fresh, scale}, quantization(fresh->dataType(), scale->dataType(),
+                                                         std::nullopt, past->dataType()));
   if (!past || past->shape()[2].isConstant(0)) return fresh;
   const Dim missing = room_ - past->shape()[2];
   if (!missing.isConstant(0)) {
@@ -159,17 +197,21 @@ Value* GroupQueryAttention::withSink(Value* mask, const Dim& keys) const {
 void GroupQueryAttention::run() {
   refuse();
   splitOperands();
+  readScales();
   placeTokens();
   if (node_.flag("do_rotary")) {
     q_ = rotated(q_);
     k_ = rotated(k_);
   }
-  Value* k = cached(node_.hasInput(3) ? node_.input(3, 4) : nullptr, k_);
-  Value* v = cached(node_.hasInput(4) ? node_.input(4, 4) : nullptr, v_);
+  Value* k = cached(node_.hasInput(3) ? node_.input(3, 4) : nullptr, k_, kScale_);
+  Value* v = cached(node_.hasInput(4) ? node_.input(4, 4) : nullptr, v_, vScale_);
   node_.setOutput(1, k);
   node_.setOutput(2, v);
-  k = node_.slice(k, 2, 0, keys_);
-  v = node_.slice(v, 2, 0, keys_);
+  // Scales of keys go to the queries and those of values to the result, which are smaller.
+  const DataType type = q_->dataType();
+  k = node_.cast(node_.slice(k, 2, 0, keys_), type);
+  v = node_.cast(node_.slice(v, 2, 0, keys_), type);
+  q_ = scaled(q_, kScale_);
   Value* seen = mask();
   AttentionAttrs attrs;
   attrs.softcap = node_.number("softcap", 0);
@@ -181,7 +223,8 @@ void GroupQueryAttention::run() {
     k = node_.add(&ops::Pad, {k}, pad);
     v = node_.add(&ops::Pad, {v}, pad);
   }
-  node_.setOutput(0, attend(node_, node_.transpose(q_, {0, 2, 1, 3}), k, v, seen, attrs));
+  Value* y = attend(node_, node_.transpose(q_, {0, 2, 1, 3}), k, v, seen, attrs);
+  node_.setOutput(0, scaled(y, vScale_));
 }
 
 }  // namespace
