@@ -11,6 +11,7 @@ GroupQueryAttention is made for that; caches that models grow by Concat become s
 """
 
 import argparse
+from collections.abc import Callable
 import pathlib
 import re
 import sys
@@ -31,7 +32,7 @@ from tokenizer import Tokenizer  # noqa: E402
 TOKENS = ("tokens", "input_ids")
 CACHES = re.compile(r"past|present")
 # Values of what tells where tokens stand, of the number of tokens before and in this step.
-PLACES = {
+PLACES: dict[str, Callable[[int, int], numpy.ndarray]] = {
     "last": lambda before, length: numpy.array([before + length - 1], numpy.int32),
     "seqlens_k": lambda before, length: numpy.array([before + length - 1], numpy.int32),
     "total": lambda before, length: numpy.array(before + length, numpy.int32),
@@ -98,7 +99,7 @@ class Decoder:
                 shapes = [[1, length] for length in lengths]
             else:
                 values = [PLACES[name](before, length) for before, length in zip(befores, lengths, strict=True)]
-                shapes = [value.shape for value in values]
+                shapes = [list(value.shape) for value in values]
                 if name in ("total", "total_sequence_length", "past_length"):
                     profile.set_shape_input(name, *([min(value.item(), self.room)] for value in values))
                     continue
