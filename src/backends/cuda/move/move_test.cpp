@@ -23,6 +23,23 @@ TEST(MoveKernels, TransposeTilesOfEveryElementWidth) {
   expectKernelsMatch("graph g(%x: f64[33, 35]) { %y = Transpose(%x) {order = [1, 0]} return %y }");
 }
 
+TEST(MoveKernels, TransposeOfAFewChannels) {
+  expectKernelsMatch(
+      "symbols n graph g(%x: f32[n, 3, 5, 16]) { %y = Transpose(%x) {order = [0, 2, 3, 1]} return "
+      "%y }",
+      {{{"n", 3}}, {{"n", 1}}});
+  expectKernelsMatch(
+      "graph g(%x: u8[2, 7, 6, 6]) { %y = Transpose(%x) {order = [0, 2, 3, 1]} return %y }");
+  expectKernelsMatch(
+      "symbols n graph g(%x: f16[n, 4, 8, 3]) { %y = Transpose(%x) {order = [0, 3, 1, 2]} return "
+      "%y }",
+      {{{"n", 2}}});
+  expectKernelsMatch(
+      "graph g(%x: f32[2, 3, 4, 8], %s: f32[3]) {"
+      "  %y = Transpose(%x) {order = [0, 2, 3, 1]} epilogue(%s) {cast(mul(x0:f32, x1:f32), f16)}"
+      "  return %y }");
+}
+
 TEST(MoveKernels, TransposeWithEpilogue) {
   expectKernelsMatch(
       "symbols n graph g(%x: f16[n, 34, 66], %b: f16[66, 1], %r: f16[n, 66, 34]) {"

@@ -1,5 +1,5 @@
-// Transposes that move the innermost dimension, through tiles in shared memory: reads and writes
-// are both along consecutive elements.
+// Transposes that move the innermost dimension: through tiles in shared memory, so that reads and
+// writes are both along consecutive elements, or, of a few channels, through registers.
 #include <algorithm>
 #include <optional>
 
@@ -96,10 +96,75 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   return kernel.prepared({.grid = {numElements(numbers), 1, 1}, .block = 256});
 }
 
+// Images of a few channels, from planes to pixels that follow one another, or back.
+struct ChannelProblem {
+  Shape numbers;              // threads by the other dimensions and by pixels
+  std::vector<Dim> from, to;  // strides of those, in the input and in the output
+  Dim plane;                  // elements between channels where they lie in planes
+  int channels = 0, pixels = 0;
+  bool toPixels = false;
+};
+
+std::optional<ChannelProblem> channelProblemOf(const Node& node) {
+  const auto whole = transposeProblemOf(node);
+  if (!whole || isNarrow(whole->rowCount()) == isNarrow(whole->columnCount())) return std::nullopt;
+  ChannelProblem result{.toPixels = isNarrow(whole->rowCount())};
+  const std::vector<Dim> outStrides = contiguousStrides(whole->shape);
+  const Dim &channels = result.toPixels ? whole->rowCount() : whole->columnCount(),
+            &pixels = result.toPixels ? whole->columnCount() : whole->rowCount(),
+            &pixelStride = result.toPixels ? outStrides[whole->columns] : whole->strides.back();
+  result.plane = result.toPixels ? whole->strides.back() : outStrides[whole->columns];
+  if (pixelStride != channels) return std::nullopt;
+  result.channels = static_cast<int>(channels.value());
+  for (size_t i = 0; i + 1 < whole->shape.size(); ++i) {
+    if (i == whole->columns) continue;
+    result.numbers.push_back(whole->shape[i]);
+    result.from.push_back(whole->strides[i]);
+    result.to.push_back(outStrides[i]);
+  }
+  const auto divides = [&](int width) {
+    const auto isWhole = [&](const Dim& dim) { return isMultiple(dim, width); };
+    return isWhole(pixels) && isWhole(result.plane) && std::ranges::all_of(result.from, isWhole);
+  };
+  result.pixels = divides(8) ? 8 : divides(4) ? 4 : 0;
+  if (result.pixels == 0) return std::nullopt;
+  result.numbers.push_back(floorDiv(pixels, result.pixels));
+  result.from.push_back(result.toPixels ? result.pixels : result.pixels * result.channels);
+  result.to.push_back(result.toPixels ? result.pixels * result.channels : result.pixels);
+  return result;
+}
+
+Verdict supportsChannels(const Node& node, const BuildContext&) {
+  if (!channelProblemOf(node))
+    return Verdict::no("only between planes of two to seven channels and their pixels, in fours");
+  return Verdict{whyNotPrinted(node)};
+}
+
+Prepared prepareChannels(const Node& node, const BuildContext& context, int64_t) {
+  constexpr int kThreads = 256;
+  const ChannelProblem problem = *channelProblemOf(node);
+  KernelText kernel(
+      str("transpose_", node.output()->dataType(), "_", problem.channels, "x", problem.pixels),
+      node, context);
+  const Dim threads = numElements(problem.numbers);
+  kernel.body += str("  const Index thread = Index(blockIdx.x) * ", kThreads,
+                     " + threadIdx.x;\n  if (thread >= ", kernel.size(threads), ") return;\n");
+  printElementStore(kernel, node, problem.pixels, Results::kStored);
+  kernel.include("device/coordinates.cuh");
+  kernel.include("move/transpose.cuh");
+  kernel.body += str("  const auto at = coordinatesOf(thread, ", sizesText(kernel, problem.numbers),
+                     ");\n  moveChannels<", problem.pixels, ", ", problem.channels, ", ",
+                     problem.toPixels, ">(x0 + positionAt(at, ", sizesText(kernel, problem.from),
+                     "), ", kernel.size(problem.plane), ", positionAt(at, ",
+                     sizesText(kernel, problem.to), "), store);\n");
+  return kernel.prepared({.grid = {ceilDiv(threads, kThreads), 1, 1}, .block = kThreads});
+}
+
 }  // namespace
 
 KernelList transposeKernels() {
   static const Kernel kKernels[] = {{"cuda/transpose", supports, prepare},
+                                    {"cuda/transpose_channels", supportsChannels, prepareChannels},
                                     pointwise::kernels().front()};
   return kKernels;
 }

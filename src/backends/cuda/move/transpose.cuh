@@ -31,3 +31,33 @@ __device__ __forceinline__ void transposeTile(const TransposedMatrix& matrix, In
     store(matrix.output + column * matrix.columnStride + row, results);
   }
 }
+
+// Channels of a few, between planes and pixels: a thread moves kPixels of all channels, `plane`
+// elements apart where they lie in planes. kToPixels tells which way.
+template <int kPixels, int kChannels, bool kToPixels, class T, class Store>
+__device__ __forceinline__ void moveChannels(const T* x, Index plane, Index output, Store store) {
+  T pixels[kPixels][kChannels];
+#pragma unroll
+  for (int i = 0; i < kChannels; ++i) {
+    const auto part = loadVector<kPixels>(x + i * (kToPixels ? plane : Index(kPixels)));
+#pragma unroll
+    for (int lane = 0; lane < kPixels; ++lane) {
+      if constexpr (kToPixels)
+        pixels[lane][i] = part.v[lane];
+      else
+        pixels[(i * kPixels + lane) / kChannels][(i * kPixels + lane) % kChannels] = part.v[lane];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kChannels; ++i) {
+    T results[kPixels];
+#pragma unroll
+    for (int lane = 0; lane < kPixels; ++lane) {
+      if constexpr (kToPixels)
+        results[lane] = pixels[(i * kPixels + lane) / kChannels][(i * kPixels + lane) % kChannels];
+      else
+        results[lane] = pixels[lane][i];
+    }
+    store(output + i * (kToPixels ? Index(kPixels) : plane), results);
+  }
+}
