@@ -99,10 +99,11 @@ TEST(CudaConv, OnTensorCores) {
   expectImplicit(implicit("f16", "[n, h, 7, 40]", "[72, 40, 3, 3]", padded,
                           "epilogue(%r, %s) {relu(mul(add(x0:f16, x1:f16), x2:f16))}",
                           ", %r: f16[n, h, 7, 72], %s: f16[n, 1, 1, 72]"));
-  expectImplicit(
-      implicit("bf16", "[n, h, 7, 3]", "[30, 3, 5, 7]",
-               "strides = [2, 2], dilations = [1, 1], pads_begin = [2, 3], pads_end = [2, 3]",
-               "epilogue() {silu(x0:bf16)}"));
+  for (const char* image : {"[n, h, 7, 3]", "[n, h, 25, 3]"})
+    expectImplicit(
+        implicit("bf16", image, "[30, 3, 5, 7]",
+                 "strides = [2, 2], dilations = [1, 1], pads_begin = [2, 3], pads_end = [2, 3]",
+                 "epilogue() {silu(x0:bf16)}"));
   expectImplicit(
       implicit("f16", "[n, h, 7, 64]", "[50, 32, 2, 2]",
                "strides = [2, 1], dilations = [2, 3], pads_begin = [1, -1], pads_end = [0, "

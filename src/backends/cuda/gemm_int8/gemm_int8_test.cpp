@@ -95,10 +95,11 @@ TEST(CudaGemmInt8, Convolutions) {
       expectKernelsMatch(convolution(type, "[n, h, 7, 32]", "[72, 32, 3, 3]", padded, isConstant));
       expectKernelsMatch(convolution(type, "[n, h, 7, 24]", "[33, 24, 3, 3]", padded, isConstant));
     }
-    expectKernelsMatch(
-        convolution("u8", "[n, h, 7, 3]", "[30, 3, 5, 7]",
-                    "strides = [2, 2], dilations = [1, 1], pads_begin = [2, 3], pads_end = [2, 3]",
-                    isConstant));
+    for (const char* image : {"[n, h, 7, 3]", "[n, h, 25, 3]"})
+      expectKernelsMatch(convolution(
+          "u8", image, "[30, 3, 5, 7]",
+          "strides = [2, 2], dilations = [1, 1], pads_begin = [2, 3], pads_end = [2, 3]",
+          isConstant));
   }
   expectKernelsMatch(
       convolution("i8", "[n, h, 7, 40]", "[50, 20, 2, 2]",

@@ -56,7 +56,7 @@ void packPerScale(const ChunkLayout& layout, int64_t tile, int64_t chunk, DataTy
       const int64_t n = tile * kChunkColumns + column,
                     k = chunk * kChunkDepth + part * layout.scaleDepth();
       if (n >= layout.columns || k >= layout.depth) continue;
-      writeElement(type, to, part * kChunkColumns + column, value(n, k / layout.blockSize));
+      writeElement(type, to, column * parts + part, value(n, k / layout.blockSize));
     }
 }
 

@@ -4,7 +4,7 @@
 // costs what eight do. Follows gemm/mma.cuh.
 //
 // Weights come in chunks of 16 columns and kChunkDepth steps of k, one after the other along k:
-// numbers, 16 bytes of each lane after another; then a scale for each kScaleDepth steps and column;
+// numbers, 16 bytes of each lane after another; then a scale for each column and kScaleDepth steps;
 // then an offset for each, where there are zero points. Which element a lane holds is free as long
 // as both operands agree. A lane of columns `lane / 4` and that + 8 has the kGroup / 4 neighbours
 // along k from lane % 4 * kGroup / 4 on of every kGroup (packed.cpp).
@@ -18,11 +18,15 @@ constexpr int kChunkDepth = 128;
 // together with what unpacking adds (kWhole), or by itself (kFraction).
 enum class Zeros { kMiddle, kWhole, kFraction };
 
-// Pairs of f16 or bf16.
+// Pairs of f16 or bf16; of f16 also a b + c.
 #ifdef CAMSHAFT_EMULATOR
 template <class F>
 inline unsigned addPairs(F, unsigned a, unsigned b) {
   return packed(F{}, half<F>(a, 0) + half<F>(b, 0), half<F>(a, 1) + half<F>(b, 1));
+}
+inline unsigned multiplyAddPairs(unsigned a, unsigned b, unsigned c) {
+  return packed(f16{}, half<f16>(a, 0) * half<f16>(b, 0) + half<f16>(c, 0),
+                half<f16>(a, 1) * half<f16>(b, 1) + half<f16>(c, 1));
 }
 #else
 __device__ __forceinline__ unsigned addPairs(f16, unsigned a, unsigned b) {
@@ -35,15 +39,19 @@ __device__ __forceinline__ unsigned addPairs(bf16, unsigned a, unsigned b) {
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3f803f80u), "r"(b));
   return sum;
 }
+__device__ __forceinline__ unsigned multiplyAddPairs(unsigned a, unsigned b, unsigned c) {
+  unsigned sum;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+  return sum;
+}
 #endif
 
 // Numbers of kBits in words, two neighbours at a time 16 bits apart, as pairs of F: with the bits
 // of a power of two above them they are that power and the number.
 template <class F, int kBits, Zeros kZeros>
 struct Unpack {
-  static constexpr bool kIsHalf = std::is_same_v<F, f16>;
-  static constexpr unsigned kPower = kIsHalf ? 0x64006400u : 0x43004300u;      // 1024 or 128, twice
-  static constexpr unsigned kLessPower = kIsHalf ? 0xe400e400u : 0xc300c300u;  // minus those
+  static constexpr unsigned kPower = 0x43004300u;      // 128, twice
+  static constexpr unsigned kLessPower = 0xc300c300u;  // minus that
   static constexpr unsigned kMask = 0x00010001u * ((1u << kBits) - 1);
   // Minus the power and the middle of the range.
   static constexpr unsigned kLessMiddle = kLessPower + 0x00010001u * (1u << (kBits - 1));
@@ -58,6 +66,56 @@ struct Unpack {
       return addPairs(F{}, addPairs(F{}, numbers, kLessPower), offset);
     else
       return addPairs(F{}, numbers, offset);
+  }
+};
+
+// f16 has room for eight bits below 1024, so that numbers stay where they are in their byte: with
+// `shift` bits below them they are 1024 and the number times 2^shift, and one multiplication takes
+// both away again, exactly.
+template <int kBits, Zeros kZeros>
+struct Unpack<f16, kBits, kZeros> {
+  static constexpr unsigned kPower = 0x64006400u;  // 1024, twice
+  static constexpr unsigned kMask = 0x00010001u * ((1u << kBits) - 1);
+  static constexpr int kPlaces = 8 / kBits;  // in a byte
+  using Offset = f16;
+  static constexpr int kPairs = 16 / kBits;  // in a word
+
+  // The bits of a pair of the same powers of two, 2^exponent; negative ones with the sign.
+  __device__ __forceinline__ static constexpr unsigned power(int exponent,
+                                                             bool isNegative = false) {
+    return 0x00010001u * (unsigned(exponent + 15) << 10 | (isNegative ? 0x8000u : 0u));
+  }
+  // By place: minus 1024 / 2^shift, and what else is taken away. Below 1024 / 2^shift an integer's
+  // bits are 2^shift apart.
+  unsigned offsets[kPlaces];
+  __device__ __forceinline__ Unpack() {
+#pragma unroll
+    for (int place = 0; place < kPlaces; ++place)
+      offsets[place] =
+          power(10 - kBits * place, true) + 0x00010001u * (1u << (kBits - 1) << (kBits * place));
+  }
+  // The bits of a pair of 1024 - 1024 / 2^shift.
+  __device__ __forceinline__ static constexpr unsigned rest(int shift) {
+    return 0x00010001u * ((9u + 15) << 10 | (1024u - (2048u >> shift)));
+  }
+  // `value` is minus 1024 and the zero point (kWhole), or minus the zero point (kFraction).
+  __device__ __forceinline__ void set(Offset value) {
+    offsets[0] = 0x00010001u * value.bits;
+#pragma unroll
+    for (int place = 1; place < kPlaces; ++place)
+      offsets[place] = kZeros == Zeros::kFraction
+                           ? offsets[0]
+                           : addPairs(f16{}, offsets[0], rest(kBits * place));
+  }
+  __device__ __forceinline__ unsigned operator()(unsigned word, int pair) const {
+    const int place = pair % kPlaces, shift = kBits * place;
+    const unsigned numbers = ((pair < kPlaces ? word : word >> 8) & kMask << shift) | kPower;
+    if constexpr (kZeros == Zeros::kFraction) {
+      const unsigned whole = multiplyAddPairs(numbers, power(-shift), power(10 - shift, true));
+      return addPairs(f16{}, whole, offsets[place]);
+    }
+    if (place == 0) return addPairs(f16{}, numbers, offsets[0]);
+    return multiplyAddPairs(numbers, power(-shift), offsets[place]);
   }
 };
 
@@ -79,11 +137,17 @@ struct Unpack<bf16, 8, kZeros> {
 };
 
 // Weights that are stored as they are multiplied, without scales.
-template <class F, Zeros kZeros>
-struct Unpack<F, 16, kZeros> {
-  using Offset = F;
+struct UnpackNothing {
   static constexpr int kPairs = 1;
   __device__ __forceinline__ unsigned operator()(unsigned word, int) const { return word; }
+};
+template <Zeros kZeros>
+struct Unpack<bf16, 16, kZeros> : UnpackNothing {
+  using Offset = bf16;
+};
+template <Zeros kZeros>
+struct Unpack<f16, 16, kZeros> : UnpackNothing {
+  using Offset = f16;
 };
 
 // A as the tensor cores take it: bf16 and f16 as they are, f32 as the sum of three bf16.
@@ -275,12 +339,14 @@ struct Product {
     }
   }
 
-  // Of two columns, as the lane has them.
+  // A column's scales or offsets, of all parts.
   template <class V>
-  __device__ __forceinline__ static V perColumn(const char* from, int part, int second) {
-    return reinterpret_cast<const V*>(from)[part * 16 + second * 8 + threadIdx.x % 32 / 4];
+  __device__ __forceinline__ static Vector<V, T::kParts> perPart(const char* from, int second) {
+    const int column = second * 8 + threadIdx.x % 32 / 4;
+    return loadVector<T::kParts>(reinterpret_cast<const V*>(from) + column * T::kParts);
   }
-
+  using Scales = Vector<typename T::Scale, T::kParts>[kTilesN][2];
+  using Offsets = Vector<typename T::Numbers::Offset, T::kParts>[kTilesN][2];
   using Sums = float[kTilesN][kTilesM][4];
 
   __device__ __forceinline__ void addStage(const char* stage) {
@@ -290,29 +356,41 @@ struct Product {
     const char* const chunks =
         stage + T::kBytesA + (T::slice() * T::kWarpsN + T::warpN()) * kTilesN * T::kChunkBytes;
     Words words[kTilesN];
+    Scales scales;
+    Offsets offsets;
 #pragma unroll
-    for (int i = 0; i < kTilesN; ++i) words[i].read(chunks + i * T::kChunkBytes);
+    for (int i = 0; i < kTilesN; ++i) {
+      const char* const chunk = chunks + i * T::kChunkBytes;
+      words[i].read(chunk);
+#pragma unroll
+      for (int second = 0; second < 2; ++second) {
+        const char* const behind = chunk + T::kNumberBytes;
+        if constexpr (T::kIsScaled) scales[i][second] = perPart<typename T::Scale>(behind, second);
+        if constexpr (T::kZeros != Zeros::kMiddle)
+          offsets[i][second] =
+              perPart<typename T::Numbers::Offset>(behind + T::kScaleBytes, second);
+      }
+    }
 #pragma unroll
     for (int part = 0; part < T::kParts; ++part) {
       if constexpr (T::kIsScaled) {
         Sums whole = {};
-        addPart(whole, rows, chunks, words, part);
-        addScaled(whole, chunks, part);
+        addPart(whole, rows, words, offsets, part);
+        addScaled(whole, scales, part);
       } else {
-        addPart(sums, rows, chunks, words, part);
+        addPart(sums, rows, words, offsets, part);
       }
     }
   }
 
   // What has one scale.
-  __device__ __forceinline__ static void addPart(Sums& to, const char* rows, const char* chunks,
-                                                 const Words (&words)[kTilesN], int part) {
+  __device__ __forceinline__ static void addPart(Sums& to, const char* rows,
+                                                 const Words (&words)[kTilesN],
+                                                 const Offsets& offsets, int part) {
     typename T::Numbers unpack[kTilesN][2];
     if constexpr (T::kZeros != Zeros::kMiddle) {
 #pragma unroll
-      for (int i = 0; i < kTilesN * 2; ++i)
-        unpack[i / 2][i % 2].set(perColumn<typename T::Numbers::Offset>(
-            chunks + i / 2 * T::kChunkBytes + T::kNumberBytes + T::kScaleBytes, part, i % 2));
+      for (int i = 0; i < kTilesN * 2; ++i) unpack[i / 2][i % 2].set(offsets[i / 2][i % 2].v[part]);
     }
     constexpr int kGroups = T::kScaleDepth / T::kGroup;
 #pragma unroll
@@ -328,17 +406,19 @@ struct Product {
     }
   }
 
-  __device__ __forceinline__ void addScaled(const Sums& whole, const char* chunks, int part) {
+  // Of one row only the first of a lane's two is there.
+  __device__ __forceinline__ void addScaled(const Sums& whole, const Scales& scales, int part) {
+    constexpr int kRowsOfLane = T::kStoredRows == 1 ? 1 : 2;
 #pragma unroll
     for (int i = 0; i < kTilesN; ++i)
 #pragma unroll
       for (int second = 0; second < 2; ++second) {
-        const float scale = toCompute(perColumn<typename T::Scale>(
-            chunks + i * T::kChunkBytes + T::kNumberBytes, part, second));
+        const float scale = toCompute(scales[i][second].v[part]);
 #pragma unroll
         for (int j = 0; j < kTilesM; ++j)
 #pragma unroll
-          for (int v = second * 2; v < second * 2 + 2; ++v) sums[i][j][v] += whole[i][j][v] * scale;
+          for (int v = second * 2; v < second * 2 + kRowsOfLane; ++v)
+            sums[i][j][v] += whole[i][j][v] * scale;
       }
   }
 
