@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "ops/evaluate.h"
 #include "ops/gemm_nbits.h"
@@ -22,28 +23,47 @@ std::vector<std::byte> forEachChunk(const ChunkLayout& layout, F f) {
 }
 
 // Writes the numbers of a chunk: number(column, k) of those that are there. A word of a lane holds
-// neighbours of its order in pairs, 16 bits apart.
-template <class F>
+// neighbours of its order in pairs, 16 bits apart. Sizes are constants here because a language
+// model's numbers are billions.
+template <int64_t kBits, int64_t kOwn, class F>
 void packNumbers(const ChunkLayout& layout, int64_t tile, int64_t chunk, std::byte* to, F number) {
-  constexpr int64_t kLanes = 32, kLaneNumbers = kChunkDepth / 4;  // of a column
-  const int64_t bits = layout.bits, perWord = 32 / bits, own = layout.scaleDepth() < 32 ? 4 : 8;
-  for (int64_t column = 0; column < kChunkColumns; ++column) {
-    const int64_t n = tile * kChunkColumns + column;
-    if (n >= layout.columns) break;
+  constexpr int64_t kLanes = 32, kPerWord = 32 / kBits, kWords = kChunkDepth / 4 / kPerWord;
+  const int64_t columns = std::min(kChunkColumns, layout.columns - tile * kChunkColumns),
+                depth = std::min(kChunkDepth, layout.depth - chunk * kChunkDepth);
+  for (int64_t column = 0; column < columns; ++column)
     for (int64_t part = 0; part < 4; ++part) {  // lane % 4
       std::byte* const lane = to + (column % 8 * 4 + part) * 16 + column / 8 * 8;
-      for (int64_t word = 0; word < kLaneNumbers / perWord; ++word) {
+      for (int64_t word = 0; word < kWords; ++word) {
         uint32_t packed = 0;
-        for (int64_t i = 0; i < perWord; ++i) {
-          const int64_t at = word * perWord + i;
-          const int64_t k = chunk * kChunkDepth + at / own * own * 4 + part * own + at % own;
-          if (k >= layout.depth) continue;
-          packed |= number(n, k) << (i / 2 * bits + i % 2 * 16);
+        for (int64_t i = 0; i < kPerWord; ++i) {
+          const int64_t at = word * kPerWord + i,
+                        k = at / kOwn * kOwn * 4 + part * kOwn + at % kOwn;
+          if (k < depth)
+            packed |= number(tile * kChunkColumns + column, chunk * kChunkDepth + k)
+                      << (i / 2 * kBits + i % 2 * 16);
         }
         std::memcpy(lane + word / 2 * kLanes * 16 + word % 2 * 4, &packed, sizeof packed);
       }
     }
-  }
+}
+
+// f(bits, neighbours along k that a lane has of a group), both as constants.
+template <class F>
+void withConstants(const ChunkLayout& layout, F f) {
+  const auto withBits = [&](auto own) {
+    switch (layout.bits) {
+      case 2:
+        return f(std::integral_constant<int64_t, 2>{}, own);
+      case 4:
+        return f(std::integral_constant<int64_t, 4>{}, own);
+      case 8:
+        return f(std::integral_constant<int64_t, 8>{}, own);
+      default:
+        return f(std::integral_constant<int64_t, 16>{}, own);
+    }
+  };
+  if (layout.scaleDepth() < 32) return withBits(std::integral_constant<int64_t, 4>{});
+  withBits(std::integral_constant<int64_t, 8>{});
 }
 
 // Writes value(column, block) for each scale of a chunk.
@@ -85,12 +105,14 @@ double ChunkLayout::offsetOf(double zero) const {
 
 std::vector<std::byte> packChunks(const ChunkLayout& layout, const Node& node) {
   const ConstTensorView packed = node.inputs[1]->view(), scales = node.inputs[2]->view();
-  const int64_t bits = layout.bits, blocks = packed.dims[1], pitch = blocks * packed.dims[2];
+  const int64_t blocks = packed.dims[1], pitch = blocks * packed.dims[2];
   const auto* bytes = packed.as<uint8_t>();
-  const uint32_t mask = (1u << bits) - 1;
   return forEachChunk(layout, [&](int64_t tile, int64_t chunk, std::byte* to) {
-    packNumbers(layout, tile, chunk, to, [&](int64_t n, int64_t k) {
-      return bytes[n * pitch + k * bits / 8] >> (k * bits % 8) & mask;
+    withConstants(layout, [&](auto bits, auto own) {
+      constexpr int64_t kBits = bits, kOwn = own;
+      packNumbers<kBits, kOwn>(layout, tile, chunk, to, [&](int64_t n, int64_t k) -> uint32_t {
+        return bytes[n * pitch + k * kBits / 8] >> (k * kBits % 8) & ((1u << kBits) - 1);
+      });
     });
     to += layout.numberBytes();
     packPerScale(layout, tile, chunk, layout.scale, to, [&](int64_t n, int64_t block) {
@@ -111,7 +133,7 @@ std::vector<std::byte> packChunks(const ChunkLayout& layout, const Value& matrix
   const int64_t columnStride = isDepthFirst ? 1 : layout.depth,
                 depthStride = isDepthFirst ? layout.columns : 1;
   return forEachChunk(layout, [&](int64_t tile, int64_t chunk, std::byte* to) {
-    packNumbers(layout, tile, chunk, to, [&](int64_t n, int64_t k) -> uint32_t {
+    packNumbers<16, 8>(layout, tile, chunk, to, [&](int64_t n, int64_t k) -> uint32_t {
       return from[n * columnStride + k * depthStride];
     });
   });
