@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <sstream>
 
@@ -144,6 +145,15 @@ void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const
   }
 }
 
+// In the folder CAMSHAFT_TEST_BINARIES, if that is set, for disassemblers.
+void keepBinary(std::string name, const std::vector<std::byte>& binary) {
+  const char* folder = std::getenv("CAMSHAFT_TEST_BINARIES");
+  if (!folder) return;
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::ofstream(str(folder, "/", name, ".cubin"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
+}
+
 // With NVRTC, what a build for each architecture of CAMSHAFT_TEST_NVRTC ("sm_80 sm_90a") has.
 void compileForDevices(const HarnessCase& testCase, Harness& harness) {
   const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
@@ -155,7 +165,10 @@ void compileForDevices(const HarnessCase& testCase, Harness& harness) {
     EXPECT_FALSE(candidates.empty() && testCase.only.empty()) << "no kernel takes the node";
     for (const Candidate& candidate : candidates) {
       SCOPED_TRACE(str(candidate.kernel->name, ", config ", candidate.config));
-      EXPECT_NO_THROW(compileForDevice(candidate.prepared.source, architecture));
+      std::vector<std::byte> binary;
+      EXPECT_NO_THROW(binary = compileForDevice(candidate.prepared.source, architecture));
+      keepBinary(str(architecture, "_", candidate.prepared.runtimeKernel, "_", candidate.config),
+                 binary);
     }
   }
 }

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/quantiser.h"
 #include "ir/expr.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -41,21 +43,6 @@ std::string constantText(const ScalarInstruction& constant) {
   if (constant.type == DataType::kBool) return constant.integer ? "true" : "false";
   return str("static_cast<", storageType(constant.type), ">(",
              hex(static_cast<uint64_t>(constant.integer)), "ull)");
-}
-
-// Conversion saturates: bounds of a value that are those of the type it is converted to change
-// nothing. Goes into them.
-int withoutBounds(const Expr& expr, int at, DataType to) {
-  if (to != DataType::kU8 && to != DataType::kI8) return at;
-  const double low = to == DataType::kI8 ? -128 : 0, high = low + 255;
-  while (true) {
-    const ScalarInstruction& i = expr.code()[at];
-    if ((i.op != ScalarOp::kMin && i.op != ScalarOp::kMax) || !isFloat(i.type)) return at;
-    const ScalarInstruction& bound = expr.code()[i.b];
-    if (bound.op != ScalarOp::kConst || bound.real != (i.op == ScalarOp::kMin ? high : low))
-      return at;
-    at = i.a;
-  }
 }
 
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
@@ -99,37 +86,185 @@ std::string whyNotPrinted(const Expr& expr) {
   return {};
 }
 
-std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
-                      std::string_view prefix, std::string& body) {
-  const std::vector<ScalarInstruction>& code = expr.code();
-  const auto name = [&](int index) { return str(prefix, index); };
-  for (size_t i = 0; i < code.size(); ++i) {
-    const ScalarInstruction& instruction = code[i];
-    std::string text;
+namespace {
+
+bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::kI8; }
+
+// Prints the instructions that a result needs. Bytes are taken from words (device/bytes.cuh), and
+// those that are quantised only to be dequantised stay floats.
+class ExprPrinter {
+ public:
+  ExprPrinter(const Expr& expr, std::span<const std::string> inputs, std::string_view prefix)
+      : code_(expr.code()), inputs_(inputs), prefix_(prefix), quantised_(code_.size()) {
+    for (int i = 0; i < size(); ++i) quantised_[i] = quantisationAt(expr, i);
+  }
+
+  void print(std::string& body) {
+    std::vector<bool> needed(code_.size());
+    needed.back() = true;
+    for (int i = size() - 1; i >= 0; --i)
+      if (needed[i])
+        for (int operand : operandsOf(i)) needed[operand] = true;
+    isExact_ = false;
+    for (int i = 0; i < size(); ++i) isExact_ = isExact_ || (needed[i] && usedQuantisation(i));
+    for (int i = 0; i < size(); ++i)
+      if (needed[i])
+        body += str("    const ", typeText(i), " ", prefix_, i, " = ", text(i), ";\n");
+  }
+
+  std::string result() const { return name(size() - 1); }
+  // The number whose rounding is the result, a byte; empty when that is not how it comes.
+  std::string unrounded() {
+    const std::optional<Quantisation>& last = quantised_.back();
+    if (!last) return {};
+    isUnrounded_ = true;
+    return str(prefix_, size() - 1);
+  }
+
+ private:
+  int size() const { return static_cast<int>(code_.size()); }
+  const ScalarInstruction& at(int i) const { return code_[i]; }
+  std::optional<double> constantAt(int i) const {
+    return at(i).op == ScalarOp::kConst && isFloat(at(i).type) ? std::optional(at(i).real)
+                                                               : std::nullopt;
+  }
+  bool isByteInput(int i) const { return at(i).op == ScalarOp::kInput && isByte(at(i).type); }
+  std::string name(int i) const {
+    const std::string own = str(prefix_, i);
+    return isByteInput(i) ? str("static_cast<", storageType(at(i).type), ">(", own, ")") : own;
+  }
+
+  // A byte as an f32, less a zero point where that comes right behind: (byte - zero). The byte is
+  // an input or quantised.
+  struct FloatOfByte {
+    int byte;
+    int zero = 0;
+  };
+  std::optional<FloatOfByte> floatOfByte(int i) const {
+    if (at(i).type != DataType::kF32) return std::nullopt;
+    if (at(i).op == ScalarOp::kCast && (isByteInput(at(i).a) || quantised_[at(i).a]))
+      return FloatOfByte{at(i).a};
+    if (at(i).op != ScalarOp::kSub || at(at(i).a).op != ScalarOp::kCast) return std::nullopt;
+    const std::optional<FloatOfByte> whole = floatOfByte(at(i).a);
+    const std::optional<double> zero = constantAt(at(i).b);
+    if (!whole || !zero || *zero != std::rint(*zero) || std::abs(*zero) > 255) return std::nullopt;
+    const int number = static_cast<int>(*zero);
+    if (quantised_[whole->byte] && quantised_[whole->byte]->bytes.zero != number)
+      return std::nullopt;
+    return FloatOfByte{whole->byte, number};
+  }
+  // The byte that is multiplied by a constant scale.
+  std::optional<int> scaledByte(int i) const {
+    constexpr double kSmallest = 0x1p-80, kLargest = 0x1p80;
+    if (at(i).op != ScalarOp::kMul || at(i).type != DataType::kF32) return std::nullopt;
+    const std::optional<FloatOfByte> byte = floatOfByte(at(i).a);
+    const std::optional<double> scale = constantAt(at(i).b);
+    const bool isScaled = byte && byte->zero == 0 && isByteInput(byte->byte) && scale &&
+                          *scale >= kSmallest && *scale <= kLargest;
+    return isScaled ? std::optional(byte->byte) : std::nullopt;
+  }
+  // The quantisation that an instruction prints as a part of itself.
+  const Quantisation* usedQuantisation(int i) const {
+    if (quantised_[i]) return &*quantised_[i];
+    const std::optional<FloatOfByte> byte = floatOfByte(i);
+    return byte && quantised_[byte->byte] ? &*quantised_[byte->byte] : nullptr;
+  }
+
+  std::vector<int> operandsOf(int i) const {
+    if (const Quantisation* quantisation = usedQuantisation(i)) return {quantisation->x};
+    if (const std::optional<int> byte = scaledByte(i)) return {*byte};
+    if (const std::optional<FloatOfByte> byte = floatOfByte(i)) return {byte->byte};
+    if (at(i).op == ScalarOp::kInput) return {};
+    std::vector<int> operands{at(i).a, at(i).b, at(i).c};
+    std::erase(operands, -1);
+    return operands;
+  }
+
+  std::string quotientText(const Quantisation& quantisation) const {
+    const std::string x = name(quantisation.x);
+    if (!quantisation.reciprocal) return x;
+    return str("quotient(", x, ", ", literal(quantisation.reciprocal->high, DataType::kF32), ", ",
+               literal(quantisation.reciprocal->low, DataType::kF32), ")");
+  }
+  // What rounding makes the byte.
+  std::string unroundedText(const Quantisation& quantisation) const {
+    const std::string x = quotientText(quantisation);
+    const int zero = quantisation.bytes.zero;
+    return zero == 0 ? x : str("wholePlus(", x, ", ", zero, ")");
+  }
+
+  bool isLastUnrounded(int i) const { return isUnrounded_ && i == size() - 1; }
+  std::string_view typeText(int i) const {
+    return isLastUnrounded(i) ? "float" : isByteInput(i) ? "auto" : computeType(at(i).type);
+  }
+
+  std::string text(int i) const {
+    const ScalarInstruction& instruction = at(i);
+    if (quantised_[i]) {
+      const std::string unrounded = unroundedText(*quantised_[i]);
+      return isLastUnrounded(i) ? unrounded
+                                : str("toByte<", storageType(instruction.type), ">(", unrounded,
+                                      ")");
+    }
+    if (const std::optional<int> byte = scaledByte(i))
+      return str("scaledByte(", prefix_, *byte, ", ", literal(*constantAt(instruction.b), DataType::kF32),
+                 ")");
+    if (const std::optional<FloatOfByte> byte = floatOfByte(i)) return floatText(*byte);
     switch (instruction.op) {
       case ScalarOp::kInput:
-        text = inputs[instruction.a];
-        break;
+        return inputs_[instruction.a];
       case ScalarOp::kConst:
-        text = constantText(instruction);
-        break;
-      case ScalarOp::kCast: {
-        const int from = withoutBounds(expr, instruction.a, instruction.type);
-        text = castText(name(from), code[from].type, instruction.type);
-        break;
-      }
+        return constantText(instruction);
+      case ScalarOp::kCast:
+        return castText(name(instruction.a), at(instruction.a).type, instruction.type);
       case ScalarOp::kWhere:
-        text = str(name(instruction.a), " ? ", name(instruction.b), " : ", name(instruction.c));
+        return str(name(instruction.a), " ? ", name(instruction.b), " : ", name(instruction.c));
+      case ScalarOp::kMul:
+        // Quantisation shows the last bit: no product becomes one rounding with a sum behind it.
+        if (isExact_ && computeType(instruction.type) == "float")
+          return str("__fmul_rn(", name(instruction.a), ", ", name(instruction.b), ")");
         break;
       default:
-        text = str("op::", functionName(instruction.op), "<", computeType(code[instruction.a].type),
-                   ">(", name(instruction.a));
-        if (instruction.b >= 0) text += str(", ", name(instruction.b));
-        text += ")";
+        break;
     }
-    body += str("    const ", computeType(instruction.type), " ", prefix, i, " = ", text, ";\n");
+    std::string call = str("op::", functionName(instruction.op), "<",
+                           computeType(at(instruction.a).type), ">(", name(instruction.a));
+    if (instruction.b >= 0) call += str(", ", name(instruction.b));
+    return call + ")";
   }
-  return name(static_cast<int>(code.size()) - 1);
+
+  std::string floatText(const FloatOfByte& byte) const {
+    const std::optional<Quantisation>& quantisation = quantised_[byte.byte];
+    if (!quantisation) return str("fromByte(", prefix_, byte.byte, ", ", byte.zero, ")");
+    const int zero = quantisation->bytes.zero;
+    const std::string steps = str("stepsOf<", storageType(quantisation->bytes.type), ", ", zero,
+                                  ">(", quotientText(*quantisation), ")");
+    return zero == byte.zero ? steps : str(steps, " + ", zero);
+  }
+
+  const std::vector<ScalarInstruction>& code_;
+  std::span<const std::string> inputs_;
+  std::string_view prefix_;
+  std::vector<std::optional<Quantisation>> quantised_;
+  bool isExact_ = false, isUnrounded_ = false;
+};
+
+}  // namespace
+
+std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
+                      std::string_view prefix, std::string& body) {
+  ExprPrinter printer(expr, inputs, prefix);
+  printer.print(body);
+  return printer.result();
+}
+
+PrintedElement printElement(const Expr& expr, std::span<const std::string> inputs,
+                            std::string_view prefix, std::string& body) {
+  ExprPrinter printer(expr, inputs, prefix);
+  const std::string unrounded = printer.unrounded();
+  printer.print(body);
+  return unrounded.empty() ? PrintedElement{printer.result(), computeType(expr.resultType()), "toElements"}
+                           : PrintedElement{unrounded, "float", "toRoundedBytes"};
 }
 
 }  // namespace camshaft::cuda

@@ -156,7 +156,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
   }
   prepared_.source = str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"),
                          scalarFunctions(), deviceSource("device/scalar_instructions.cuh"),
-                         "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
+                         deviceSource("device/bytes.cuh"), "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
                          "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ",
                          name_, "(", parameters, ") {\n", sizes, early,
                          "  waitForPrevious();\n  letNextStart();\n", body, "}\n");

@@ -81,6 +81,14 @@ class KernelText {
 // apart.
 std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
                       std::string_view prefix, std::string& body);
+// The same for results of which several are then stored together: they are numbers of `type`, and
+// `pack` is what makes an array of them elements (device/bytes.cuh).
+struct PrintedElement {
+  std::string result;
+  std::string_view type, pack;
+};
+PrintedElement printElement(const Expr& expr, std::span<const std::string> inputs,
+                            std::string_view prefix, std::string& body);
 // Why an expression cannot be printed; empty when it can.
 std::string whyNotPrinted(const Expr& expr);
 // One number as text of a compute type.

@@ -43,19 +43,29 @@ void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_vi
                                broadcastStrides(node.inputs[i]->shape(), y.shape()), width,
                                str("part", i)));
   const std::vector<Dim> strides = contiguousStrides(y.shape());
-  const bool isVector = walk.hasVectors(strides, width);
-  if (isVector) kernel.body += str("    Vector<", type, ", ", width, "> stored;\n");
-  kernel.body += str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) {\n");
-  const std::string result =
-      node.epilogue ? printExpr(node.epilogue->expr, values, "t", kernel.body) : values[0];
-  const std::string stored = isStored && !node.epilogue
-                                 ? " = results[lane];\n    }\n"
-                                 : str(" = toStorage<", type, ">(", result, ");\n    }\n");
-  if (isVector)
-    kernel.body += str("    stored.v[lane]", stored, "    storeVector<", width, ">(y + (",
-                       walk.position(strides), "), stored);\n  };\n");
-  else
-    kernel.body += str("    y[", walk.position(strides, "lane"), "]", stored, "  };\n");
+  const std::string lanes = str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
+  const bool isVector = walk.hasVectors(strides, width), isMoved = isStored && !node.epilogue;
+  std::string statements;
+  if (isMoved) {
+    kernel.body += isVector ? str("    Vector<", type, ", ", width, "> stored;\n", lanes,
+                                  "stored.v[lane] = results[lane];\n    storeVector<", width,
+                                  ">(y + (", walk.position(strides), "), stored);\n  };\n")
+                            : str(lanes, "y[", walk.position(strides, "lane"),
+                                  "] = results[lane];\n  };\n");
+  } else if (isVector) {
+    const PrintedElement element =
+        node.epilogue ? printElement(node.epilogue->expr, values, "t", statements)
+                      : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
+    kernel.body += str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
+                       "    stored[lane] = ", element.result, ";\n    }\n    storeElements<", width,
+                       ">(y + (", walk.position(strides), "), ", element.pack, "<", type,
+                       ">(stored));\n  };\n");
+  } else {
+    const std::string result =
+        node.epilogue ? printExpr(node.epilogue->expr, values, "t", statements) : values[0];
+    kernel.body += str(lanes, "{\n", statements, "    y[", walk.position(strides, "lane"),
+                       "] = toStorage<", type, ">(", result, ");\n    }\n  };\n");
+  }
 }
 
 void printElementStore(KernelText& kernel, const Node& node, int width, Results kind) {

@@ -74,9 +74,9 @@ std::string Walk::load(const std::string& pointer, const Access& access, int wid
     return name;
   }
   if (hasVectors(access, width)) {
-    kernel_.body += str("    const auto ", name, " = loadVector<", width, ">(", pointer, " + (",
-                        position(access), "));\n");
-    return str("toCompute(", name, ".v[lane])");
+    kernel_.body += str("    const auto ", name, " = loadElements<", width, ">(", pointer,
+                        " + (", position(access), "));\n");
+    return str("elementAt(", name, ", lane)");
   }
   if (isWithinRun) {
     kernel_.body += str("    const auto ", name, " = ", pointer, " + (", position(access), ");\n");

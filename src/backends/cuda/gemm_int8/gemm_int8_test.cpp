@@ -111,6 +111,49 @@ TEST(CudaGemmInt8, Convolutions) {
                                  true));
 }
 
+// What quantised networks have behind their products: scales and a bias, bytes, and in a residual
+// block these with the bytes of the other branch, which become bytes again.
+constexpr char kScaled[] = "add(mul(cast(x0:i32, f32), x1:f32), x2:f32)";
+std::string toBytes(const std::string& x, double scale, int zero) {
+  return str("cast(min(max(add(round(div(", x, ", ", scale, ":f32)), ", zero,
+             ":f32), 0:f32), 255:f32), u8)");
+}
+std::string joined(int zero) {
+  return toBytes(str("relu(add(mul(sub(cast(", toBytes(kScaled, 0.0213, 121),
+                     ", f32), 121:f32), 0.0213:f32), mul(sub(cast(x3:u8, f32), ", zero,
+                     ":f32), 0.0171:f32)))"),
+                 0.0197, 0);
+}
+// A product of 64 terms and 96 columns, or a convolution of 3x3 pixels.
+void expectQuantised(const std::string& epilogue, bool hasResidual, bool isProduct) {
+  const char* image = isProduct ? "[n, 200, 64]" : "[n, 9, 7, 64]";
+  const char* result = isProduct ? "[n, 200, 96]" : "[n, 9, 7, 96]";
+  expectKernelsMatch(
+      {.graph = str("symbols n graph g(%x: u8", image, ", %w: i8",
+                    isProduct ? "[64, 96]" : "[96, 64, 3, 3]", ", %s: f32[96], %b: f32[96]",
+                    hasResidual ? str(", %r: u8", result) : "", ") { %y = ",
+                    isProduct ? "MatMulInteger(%x, %w)"
+                              : "ConvInteger(%x, %w) {channels_last = true, strides = [1, 1], "
+                                "dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]}",
+                    " epilogue(%s, %b", hasResidual ? ", %r" : "", ") {", epilogue,
+                    "} return %y }"),
+       .sizes = {{{"n", 2}}},
+       .constants = {"w", "s", "b"},
+       .ranges = {{"x", rangeOf("u8")}, {"w", rangeOf("i8")}, {"s", {0, 1e-4}}, {"r", {0, 255}}},
+       .tolerance = 0});
+}
+
+TEST(CudaGemmInt8, QuantisedResults) {
+  for (const bool isProduct : {true, false})
+    for (const int zero : {0, 117})
+      expectQuantised(toBytes(kScaled, 0.0213, zero), false, isProduct);
+}
+
+TEST(CudaGemmInt8, QuantisedResidualBlocks) {
+  for (const bool isProduct : {true, false})
+    for (const int zero : {0, 117}) expectQuantised(joined(zero), true, isProduct);
+}
+
 TEST(CudaGemmInt8, Depthwise) {
   const auto depthwise = [](const char* type, int channels, int kernel, int stride) {
     const int pad = kernel / 2;

@@ -68,6 +68,7 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
                         .columnEpilogue = epilogue.isByColumn,
                         .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
+             deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
              deviceSource("device/fast_activations.cuh"), deviceSource("device/hopper.cuh"),
              hopperHead(text), deviceSource("gemm/hopper/tiles.cuh"),
              deviceSource("gemm/hopper/store.cuh"), deviceSource("gemm/hopper/gemm.cuh"),

@@ -158,8 +158,8 @@ std::string printLoad(std::string& body, int index, DataType type, const Access&
     return str("fixed", index);
   }
   if (isVector) {
-    body += str("  const auto vector", index, " = loadVector<kWidth>(", name, ");\n");
-    return str("toCompute(vector", index, ".v[i])");
+    body += str("  const auto vector", index, " = loadElements<kWidth>(", name, ");\n");
+    return str("elementAt(vector", index, ", i)");
   }
   return str("toCompute(", name, "[i < at.columns ? i : 0])");
 }
@@ -215,23 +215,23 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
   }
   if (operands.count > kMostOperands)
     epilogue.refusal = "takes eight operands in its epilogue at most";
-  std::string body =
-      str(operands.loads,
-          "  Vector<Output, kWidth> out;\n#pragma unroll\n  for (int i = 0; i < kWidth; ++i) {\n"
-          "    const Accumulator whole = ",
-          whole, ";\n");
-  std::string result = "whole";
+  std::string statements;
+  PrintedElement element{"whole", "Accumulator", "toElements"};
   if (node.epilogue) {
     const Expr& expr = node.epilogue->expr;
     if (std::string why = whyNotPrinted(expr); !why.empty()) epilogue.refusal = std::move(why);
     if (!epilogue.refusal.empty()) return epilogue;
-    result = printExpr(expr, values, "t", body);
+    element = printElement(expr, values, "t", statements);
     epilogue.unroll = unrollOf(expr);
   }
-  body += str("    out.v[i] = toStorage<", storageType(output), ">(", result,
-              ");\n  }\n  return out;\n");
+  const std::string body =
+      str(operands.loads, "  ", element.type,
+          " values[kWidth];\n#pragma unroll\n  for (int i = 0; i < kWidth; ++i) {\n"
+          "    const Accumulator whole = ",
+          whole, ";\n", statements, "    values[i] = ", element.result, ";\n  }\n  return ",
+          element.pack, "<Output>(values);\n");
   epilogue.text =
-      str("template <int kWidth>\nstatic __device__ __forceinline__ Vector<Output, kWidth> "
+      str("template <int kWidth>\nstatic __device__ __forceinline__ Elements<Output, kWidth> "
           "epilogue(const Accumulator (&sum)[kWidth], const Place& at, const GemmParams& p) {\n",
           body,
           "}\nstatic __device__ __forceinline__ u32 touchOperands(const Place& at, const "

@@ -35,7 +35,7 @@ __device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, 
 
 // Eight columns of a row on their way out; only the store asks whether they exist.
 struct Finished {
-  Vector<Output, 8> values;
+  Elements<Output, 8> values;
   Output* to;
   int columns;
   bool isInside = false;
@@ -52,7 +52,7 @@ struct Finished {
     if constexpr (!kWholeColumns) {
 #pragma unroll
       for (int i = 0; i < 8; ++i)
-        if (isInside && i < columns) to[i] = values.v[i];
+        if (isInside && i < columns) to[i] = storedAt(values, i);
     } else if constexpr (sizeof values % 16 == 0) {
 #pragma unroll
       for (int i = 0; i < sizeof values / 16; ++i)
@@ -60,7 +60,7 @@ struct Finished {
             isInside, reinterpret_cast<char*>(to) + i * 16,
             reinterpret_cast<const float (&)[4]>(reinterpret_cast<const char*>(&values)[i * 16]));
     } else if (isInside) {
-      storeVector(to, values);
+      storeElements<8>(to, values);
     }
   }
 };
@@ -150,7 +150,7 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
           } else {
             const int item = lane + (turn + t) * 32;
             if (item < 16 * kGroups)
-              inShared<Vector<Output, 8>>(rows + item / kGroups * kPitch + item % kGroups * 32) =
+              inShared<Elements<Output, 8>>(rows + item / kGroups * kPitch + item % kGroups * 32) =
                   finished[t].values;
           }
         }

@@ -41,9 +41,8 @@ struct Place {
 
 // Eight columns of a row, or two.
 template <int kWidth>
-static __device__ __forceinline__ Vector<Output, kWidth> epilogue(const Accumulator (&sum)[kWidth],
-                                                                  const Place& place,
-                                                                  const GemmParams& p);
+static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
+    const Accumulator (&sum)[kWidth], const Place& place, const GemmParams& p);
 
 // Loads something of each operand that epilogue() reads there, whatever it is.
 static __device__ __forceinline__ u32 touchOperands(const Place& place, const GemmParams& p);

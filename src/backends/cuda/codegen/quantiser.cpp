@@ -1,0 +1,140 @@
+#include "backends/cuda/codegen/quantiser.h"
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace camshaft::cuda {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// As device code computes it: two roundings.
+float quotient(float x, const Reciprocal& r) {
+  const volatile float rest = x * r.low;  // volatile: never one operation with the next
+  return std::fma(x, r.high, rest);
+}
+
+// The reciprocal's first part is rounded down, so that the second is positive: both products of an
+// infinite x are that infinity.
+std::optional<Reciprocal> splitReciprocal(float scale) {
+  constexpr float kSmallest = 0x1p-100f, kLargest = 0x1p100f;
+  if (!(scale >= kSmallest && scale <= kLargest)) return std::nullopt;
+  Reciprocal r{};
+  r.high = static_cast<float>(1 / static_cast<double>(scale));
+  if (std::fma(static_cast<double>(r.high), static_cast<double>(scale), -1.0) > 0)
+    r.high = std::nextafter(r.high, 0.0f);
+  const double missing = std::fma(-static_cast<double>(r.high), static_cast<double>(scale), 1.0);
+  r.low = static_cast<float>(missing / static_cast<double>(scale));
+  if (!(r.low > 0)) return std::nullopt;
+  return r;
+}
+
+}  // namespace
+
+// Both functions of x never fall, so they agree everywhere if each step from one byte to the next
+// lies between the same two floats.
+std::optional<Reciprocal> reciprocalFor(float scale, const ByteRange& bytes) {
+  const std::optional<Reciprocal> r = splitReciprocal(scale);
+  if (!r) return std::nullopt;
+  for (int n = bytes.lowest() - bytes.zero; n < bytes.highest() - bytes.zero; ++n) {
+    const auto isAbove = [&](float x) { return std::rint(x / scale) > static_cast<float>(n); };
+    auto first = static_cast<float>((n + 0.5) * static_cast<double>(scale));
+    while (isAbove(first)) first = std::nextafter(first, -kInfinity);
+    while (!isAbove(first)) first = std::nextafter(first, kInfinity);
+    const float last = std::nextafter(first, -kInfinity);
+    if (std::rint(quotient(first, *r)) <= static_cast<float>(n) ||
+        std::rint(quotient(last, *r)) > static_cast<float>(n))
+      return std::nullopt;
+  }
+  return r;
+}
+
+namespace {
+
+// Reads an expression from its end towards its inputs.
+class Reader {
+ public:
+  Reader(const Expr& expr, int at) : code_(expr.code()), at_(at) {}
+
+  int at() const { return at_; }
+  const ScalarInstruction& here() const { return code_[at_]; }
+  bool isFloat() const { return here().type == DataType::kF32; }
+  void enter() { at_ = here().a; }
+
+  // The constant of a binary operation with one, where it is float; the other operand is entered.
+  std::optional<double> constantOf(ScalarOp op) {
+    if (here().op != op || !isFloat()) return std::nullopt;
+    const bool isCommutative = op != ScalarOp::kDiv && op != ScalarOp::kSub;
+    const int a = here().a, b = here().b;
+    const bool isFirst = code_[b].op != ScalarOp::kConst;
+    if (isFirst && (!isCommutative || code_[a].op != ScalarOp::kConst)) return std::nullopt;
+    at_ = isFirst ? b : a;
+    return code_[isFirst ? a : b].real;
+  }
+
+ private:
+  std::span<const ScalarInstruction> code_;
+  int at_;
+};
+
+// A bound from above or below: min, max or ReLU.
+struct Bound {
+  bool isUpper;
+  double limit;
+  Reader inside;
+};
+std::optional<Bound> boundAt(Reader reader) {
+  if (reader.here().op == ScalarOp::kRelu && reader.isFloat()) {
+    reader.enter();
+    return Bound{false, 0, reader};
+  }
+  for (const ScalarOp op : {ScalarOp::kMin, ScalarOp::kMax})
+    if (const std::optional<double> limit = reader.constantOf(op))
+      return Bound{op == ScalarOp::kMin, *limit, reader};
+  return std::nullopt;
+}
+
+// Goes into bounds beyond which `toByte` gives the lowest or the highest byte anyway. It never
+// falls, and NaN passes through bounds.
+template <class ToByte>
+void dropBounds(Reader& reader, const ByteRange& bytes, ToByte toByte) {
+  while (const std::optional<Bound> bound = boundAt(reader)) {
+    const double byte = toByte(bound->limit);
+    if (!(bound->isUpper ? byte >= bytes.highest() : byte <= bytes.lowest())) return;
+    reader = bound->inside;
+  }
+}
+
+}  // namespace
+
+std::optional<Quantisation> quantisationAt(const Expr& expr, int at) {
+  const ScalarInstruction& cast = expr.code()[at];
+  if (cast.op != ScalarOp::kCast || (cast.type != DataType::kU8 && cast.type != DataType::kI8) ||
+      expr.code()[cast.a].type != DataType::kF32)
+    return std::nullopt;
+  Quantisation result{.x = -1, .reciprocal = {}, .bytes = {.type = cast.type}};
+  Reader reader(expr, cast.a);
+  dropBounds(reader, result.bytes, [](double x) { return x; });
+  if (const std::optional<double> zero = reader.constantOf(ScalarOp::kAdd)) {
+    if (std::abs(*zero) > 255 || *zero != std::rint(*zero)) return std::nullopt;
+    result.bytes.zero = static_cast<int>(*zero);
+  }
+  if (reader.here().op != ScalarOp::kRound) return std::nullopt;
+  reader.enter();
+  Reader divided = reader;
+  float scale = 1;
+  if (const std::optional<double> divisor = divided.constantOf(ScalarOp::kDiv)) {
+    scale = static_cast<float>(*divisor);
+    result.reciprocal = reciprocalFor(scale, result.bytes);
+    if (result.reciprocal) reader = divided;
+  }
+  if (!result.reciprocal) scale = 1;
+  dropBounds(reader, result.bytes, [&](double x) {
+    return std::rint(static_cast<float>(x) / scale) + static_cast<float>(result.bytes.zero);
+  });
+  result.x = reader.at();
+  return result;
+}
+
+}  // namespace camshaft::cuda

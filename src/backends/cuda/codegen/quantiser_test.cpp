@@ -1,0 +1,196 @@
+#include "backends/cuda/codegen/quantiser.h"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/kernel_harness.h"
+#include "support/text.h"
+
+namespace camshaft::cuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// The definition: round to even, add, saturate; NaN is 0.
+int byteOf(float quotient, const ByteRange& bytes) {
+  if (std::isnan(quotient)) return 0;
+  const float whole = std::rint(quotient) + static_cast<float>(bytes.zero);
+  return static_cast<int>(std::fmin(std::fmax(whole, bytes.lowest()), bytes.highest()));
+}
+
+int byReciprocal(float x, const Reciprocal& r, const ByteRange& bytes) {
+  const volatile float rest = x * r.low;
+  return byteOf(std::fma(x, r.high, rest), bytes);
+}
+
+// Random scales, those of which reciprocals are hardest to round, and those that models have.
+std::vector<float> someScales(int count) {
+  std::vector<float> scales = {0.1f,
+                               0.3f,
+                               1.0f / 255,
+                               0.0235294122f,
+                               std::nextafter(2.0f, 0.0f),
+                               std::nextafter(1.0f, 0.0f),
+                               std::nextafter(1.0f, 2.0f),
+                               std::nextafter(0.5f, 0.0f),
+                               1.5f,
+                               0x1.555556p-8f};
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> exponent(-30, 20);
+  for (int i = 0; i < count; ++i) scales.push_back(std::exp2(exponent(random)));
+  return scales;
+}
+
+// Numbers around each place where a byte ends and the next begins, and others.
+template <class F>
+void forEachNumber(float scale, std::mt19937& random, F visit) {
+  constexpr int kAround = 12;
+  for (int n = -260; n < 260; ++n) {
+    auto x = static_cast<float>((n + 0.5) * static_cast<double>(scale));
+    for (int i = 0; i < kAround; ++i) x = std::nextafter(x, -kInfinity);
+    for (int i = 0; i < 2 * kAround; ++i, x = std::nextafter(x, kInfinity)) visit(x);
+  }
+  std::uniform_real_distribution<float> steps(-300, 300);
+  for (int i = 0; i < 20000; ++i) visit(steps(random) * scale);
+  for (int i = 0; i < 20000; ++i) visit(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  for (const float x : {0.0f, 1e-45f, 1e-38f, 3e38f, kInfinity, std::nanf("")}) visit(x), visit(-x);
+}
+
+TEST(CudaQuantiser, TwoPartsOfAReciprocalRoundToTheBytesOfTheQuotient) {
+  std::mt19937 random(11);
+  int64_t numbers = 0;
+  for (const float scale : someScales(300))
+    for (const ByteRange& bytes : {ByteRange{DataType::kU8, 0}, ByteRange{DataType::kU8, 121},
+                                   ByteRange{DataType::kI8, -5}}) {
+      const std::optional<Reciprocal> r = reciprocalFor(scale, bytes);
+      if (!r) continue;
+      forEachNumber(scale, random, [&](float x) {
+        ++numbers;
+        if (byReciprocal(x, *r, bytes) != byteOf(x / scale, bytes))
+          ADD_FAILURE() << x << " / " << scale;
+      });
+    }
+  EXPECT_GT(numbers, 40'000'000);
+}
+
+TEST(CudaQuantiser, ScalesWithoutSuchReciprocalsAreDividedBy) {
+  for (const float scale : {0.25f, 1.0f, 0.0f, -0.1f, kInfinity, std::nanf(""), 1e-40f, 1e35f})
+    EXPECT_FALSE(reciprocalFor(scale, {})) << scale;
+  EXPECT_TRUE(reciprocalFor(0.1f, {}));
+}
+
+std::optional<Quantisation> quantisationOf(const std::string& text) {
+  const Expr expr = parseExpr(text);
+  return quantisationAt(expr, static_cast<int>(expr.code().size()) - 1);
+}
+
+TEST(CudaQuantiser, BoundsThatSaturationMakesSuperfluousAreDropped) {
+  const auto isOfInput = [](const std::string& x, const std::string& zero) {
+    const auto q = quantisationOf(str("cast(min(max(add(round(div(", x, ", 0.1:f32)), ", zero,
+                                      ":f32), 0:f32), 255:f32), u8)"));
+    return q && q->x == 0;
+  };
+  EXPECT_TRUE(isOfInput("relu(x0:f32)", "0"));
+  EXPECT_TRUE(isOfInput("max(x0:f32, -1:f32)", "3"));
+  EXPECT_TRUE(isOfInput("min(relu(x0:f32), 25.5:f32)", "0"));
+  EXPECT_FALSE(isOfInput("relu(x0:f32)", "1"));
+  EXPECT_FALSE(isOfInput("min(relu(x0:f32), 6:f32)", "0"));
+}
+
+TEST(CudaQuantiser, OtherBytesAreNotQuantised) {
+  EXPECT_TRUE(quantisationOf("cast(round(x0:f32), u8)"));
+  EXPECT_FALSE(quantisationOf("cast(x0:f32, u8)"));
+  EXPECT_FALSE(quantisationOf("cast(min(round(x0:f32), 100:f32), u8)"));
+  EXPECT_FALSE(quantisationOf("cast(add(round(x0:f32), 0.5:f32), u8)"));
+  EXPECT_FALSE(quantisationOf("cast(add(round(x0:f32), x1:f32), i8)"));
+  EXPECT_FALSE(quantisationOf("cast(round(x0:f32), i16)"));
+}
+
+std::string quantised(const std::string& x, double scale, int zero, bool isSigned) {
+  return str("cast(min(max(add(round(div(", x, ", ", scale, ":f32)), ", zero, ":f32), ",
+             isSigned ? -128 : 0, ":f32), ", isSigned ? 127 : 255, ":f32), ",
+             isSigned ? "i8" : "u8", ")");
+}
+
+TEST(CudaQuantiser, NoDivisionIsPrinted) {
+  std::string body;
+  const std::vector<std::string> inputs = {"x"};
+  const PrintedElement element =
+      printElement(parseExpr(quantised("relu(x0:f32)", 0.1, 0, false)), inputs, "t", body);
+  EXPECT_EQ(element.type, "float");
+  EXPECT_EQ(element.pack, "toRoundedBytes");
+  EXPECT_THAT(body, HasSubstr("quotient(t0, "));
+  for (const char* gone : {"Div", "Round", "Relu", "Min"}) EXPECT_THAT(body, Not(HasSubstr(gone)));
+}
+
+// Ties and their neighbours, what is beyond all bytes, and no numbers.
+std::vector<double> hardNumbers(float scale) {
+  std::vector<double> numbers;
+  for (int n = -300; n < 300; ++n) {
+    auto x = static_cast<float>((n + 0.5) * static_cast<double>(scale));
+    x = std::nextafter(std::nextafter(x, -kInfinity), -kInfinity);
+    for (int i = 0; i < 5; ++i, x = std::nextafter(x, kInfinity)) numbers.push_back(x);
+  }
+  for (const double x : {0.0, 1e-45, 1e10, 1.2e7, 3e38, HUGE_VAL, std::nan("")})
+    numbers.push_back(x), numbers.push_back(-x);
+  while (numbers.size() % 16 != 0) numbers.push_back(0);
+  return numbers;
+}
+
+// Kernels and the definition give the same bytes, and the same floats behind them.
+TEST(CudaQuantiser, BytesAreThoseOfTheDefinition) {
+  constexpr float kScale = 0.0171f;
+  const std::vector<double> numbers = hardNumbers(kScale);
+  const auto expectExact = [&](const std::string& expr, int64_t count) {
+    expectKernelsMatch({.graph = str("graph g(%x: f32[", count, "]) { %y = Pointwise(%x) {expr = ",
+                                     expr, "} return %y }"),
+                        .values = {{"x", numbers}},
+                        .tolerance = 0});
+  };
+  const auto size = static_cast<int64_t>(numbers.size());
+  for (const bool isSigned : {false, true})
+    for (const int zero : {0, 120, 121, -7}) {
+      if (zero < 0 && !isSigned) continue;
+      if (zero > 120 && isSigned) continue;
+      const std::string bytes = quantised("x0:f32", kScale, zero, isSigned);
+      expectExact(bytes, size);
+      expectExact(bytes, 37);
+      expectExact(str("mul(sub(cast(", bytes, ", f32), ", zero, ":f32), 0.3:f32)"), size);
+      expectExact(str("cast(", bytes, ", f32)"), size);
+      expectExact(str("sub(cast(", bytes, ", f32), 3:f32)"), size);
+    }
+  expectExact(quantised("relu(x0:f32)", kScale, 0, false), size);
+  expectExact(quantised("relu(x0:f32)", kScale, 9, false), size);
+  expectExact(quantised("x0:f32", 0.125, 3, false), size);
+}
+
+TEST(CudaQuantiser, BytesBecomeFloatsAsDefined) {
+  for (const char* type : {"u8", "i8"}) {
+    std::vector<double> all;
+    for (int i = 0; i < 256; ++i) all.push_back(type[0] == 'u' ? i : i - 128);
+    for (const int64_t count : {256, 255})
+      for (const char* expr : {"cast(x0:T, f32)", "sub(cast(x0:T, f32), 7:f32)",
+                               "mul(cast(x0:T, f32), 0.1:f32)", "mul(cast(x0:T, f32), -0.1:f32)",
+                               "mul(sub(cast(x0:T, f32), 121:f32), 0.1:f32)",
+                               "cast(add(x0:T, 3:T), f32)", "cast(x0:T, i32)"}) {
+        std::string text = expr;
+        for (size_t at; (at = text.find(":T")) != std::string::npos;)
+          text.replace(at, 2, str(":", type));
+        expectKernelsMatch({.graph = str("graph g(%x: ", type, "[", count,
+                                         "]) { %y = Pointwise(%x) {expr = ", text, "} return %y }"),
+                            .values = {{"x", all}},
+                            .tolerance = 0});
+      }
+  }
+}
+
+}  // namespace
+}  // namespace camshaft::cuda

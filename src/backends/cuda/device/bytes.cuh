@@ -1,0 +1,194 @@
+// Bytes between kernels of quantised graphs, with few instructions for each: they are read and
+// written as words, and what is quantised only to be dequantised stays a float. Stands behind the
+// scalar functions.
+template <class S>
+constexpr bool kIsByte = std::is_same_v<S, unsigned char> || std::is_same_v<S, signed char>;
+
+// ---- Elements in memory ----------------------------------------------------------------------
+
+// N elements on their way from or to memory: bytes in words, of which instructions take bytes.
+template <class S, int N>
+struct alignas(N < 16 ? N : 16) ByteWords {
+  unsigned words[N / 4];
+};
+template <class S, int N>
+using Elements = std::conditional_t<kIsByte<S> && N % 4 == 0, ByteWords<S, N>, Vector<S, N>>;
+
+template <int N, class S>
+__device__ __forceinline__ Elements<S, N> loadElements(const S* from) {
+  return *reinterpret_cast<const Elements<S, N>*>(from);
+}
+template <int N, class S>
+__device__ __forceinline__ void storeElements(S* to, const Elements<S, N>& elements) {
+  *reinterpret_cast<Elements<S, N>*>(to) = elements;
+}
+
+// One of the bytes of a word, which need not be taken out.
+template <class S>
+struct ByteAt {
+  unsigned word;
+  int at;
+  __device__ __forceinline__ operator S() const { return static_cast<S>(word >> 8 * at); }
+};
+
+template <class S, int N>
+__device__ __forceinline__ Compute<S> elementAt(const Vector<S, N>& elements, int i) {
+  return toCompute(elements.v[i]);
+}
+template <class S, int N>
+__device__ __forceinline__ ByteAt<S> elementAt(const ByteWords<S, N>& elements, int i) {
+  return {elements.words[i / 4], i % 4};
+}
+
+// An element as stored.
+template <class S, int N>
+__device__ __forceinline__ S storedAt(const Vector<S, N>& elements, int i) {
+  return elements.v[i];
+}
+template <class S, int N>
+__device__ __forceinline__ S storedAt(const ByteWords<S, N>& elements, int i) {
+  return elementAt(elements, i);
+}
+
+// ---- Floats from bytes -----------------------------------------------------------------------
+
+// 2^23 + byte is a float that ends with the byte; bytes with a sign have 128 added to them.
+constexpr float kBeforeByte = 8388608.0f;
+template <class S>
+constexpr float kFirstByte = std::is_same_v<S, signed char> ? kBeforeByte + 128 : kBeforeByte;
+template <class S>
+__device__ __forceinline__ float behindByte(ByteAt<S> byte) {
+  const unsigned flip = std::is_same_v<S, signed char> ? 0x80808080u : 0;
+  return __uint_as_float(__byte_perm(__float_as_uint(kBeforeByte), byte.word ^ flip,
+                                     0x3214 + static_cast<unsigned>(byte.at)));
+}
+
+// byte - zero; `zero` is a byte too.
+template <class S>
+__device__ __forceinline__ float fromByte(ByteAt<S> byte, float zero) {
+  return __fadd_rn(behindByte(byte), -(kFirstByte<S> + zero));
+}
+template <class S>
+__device__ __forceinline__ float fromByte(S byte, float zero) {
+  return __fadd_rn(static_cast<float>(byte), -zero);
+}
+// byte * scale, rounded once: 2^23 * scale is exact where scale is far from the largest floats.
+__device__ __forceinline__ float scaledByte(ByteAt<unsigned char> byte, float scale) {
+  return __fmaf_rn(behindByte(byte), scale, -kBeforeByte * scale);
+}
+template <class B>
+__device__ __forceinline__ float scaledByte(B byte, float scale) {
+  return __fmul_rn(fromByte(byte, 0), scale);
+}
+
+// ---- Bytes from floats -----------------------------------------------------------------------
+
+// x / scale, or what every rounding to the bytes of its range takes for the same, by the scale's
+// reciprocal in two parts (codegen/quantiser.h).
+__device__ __forceinline__ float quotient(float x, float high, float low) {
+  return __fmaf_rn(x, high, __fmul_rn(x, low));
+}
+
+// Whole numbers up to 2^22 in size, halves to even ones: behind 1.5 * 2^23 floats have no fraction.
+constexpr float kBehindFractions = 12582912.0f;
+// round(x) + zero, or what saturates to the same byte.
+__device__ __forceinline__ float wholePlus(float x, float zero) {
+  return __fadd_rn(__fadd_rn(x, kBehindFractions), -(kBehindFractions - zero));
+}
+
+#ifdef CAMSHAFT_EMULATOR
+template <class S>
+int roundedByte(float x) {
+  constexpr float kLow = std::is_same_v<S, signed char> ? -128 : 0;
+  const float whole = std::rint(x);
+  return x != x ? 0 : static_cast<int>(whole < kLow ? kLow : whole > kLow + 255 ? kLow + 255 : whole);
+}
+template <class S>
+unsigned appendBytes(float first, float second, unsigned others) {
+  return others << 16 | (roundedByte<S>(second) & 0xff) << 8 | (roundedByte<S>(first) & 0xff);
+}
+#else
+__device__ __forceinline__ int roundedInteger(float x) {
+  int result;
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(result) : "f"(x));
+  return result;
+}
+// Rounded to the nearest byte, halves to even ones; NaN gives 0.
+template <class S>
+__device__ __forceinline__ int roundedByte(float x) {
+  int result;
+  if constexpr (std::is_same_v<S, signed char>)
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(result) : "f"(x));
+  else
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(result) : "f"(x));
+  return result;
+}
+// Two such bytes in front of two others: one instruction from compute capability 8.6 on.
+template <class S>
+__device__ __forceinline__ unsigned appendBytes(float first, float second, unsigned others) {
+  unsigned result;
+  if constexpr (std::is_same_v<S, signed char>)
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(result)
+        : "r"(roundedInteger(second)), "r"(roundedInteger(first)), "r"(others));
+  else
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(result)
+        : "r"(roundedInteger(second)), "r"(roundedInteger(first)), "r"(others));
+  return result;
+}
+#endif
+template <class S>
+__device__ __forceinline__ S toByte(float x) {
+  return static_cast<S>(roundedByte<S>(x));
+}
+
+// The byte of round(x) + zero without its zero point, as a float.
+template <class S, int kZero>
+__device__ __forceinline__ float stepsOf(float x) {
+  if constexpr (std::is_same_v<S, unsigned char> && kZero == 0) {
+    return static_cast<float>(roundedByte<S>(x));
+  } else {
+    constexpr float kLow = (std::is_same_v<S, signed char> ? -128 : 0) - kZero;
+    if constexpr (std::is_same_v<S, signed char>) x = x == x ? x : -kZero;
+    return wholePlus(fminf(fmaxf(x, kLow), kLow + 255), 0);  // fmaxf gives a number for NaN
+  }
+}
+
+// Results as they are stored, of numbers of the compute type.
+template <class S, int N>
+__device__ __forceinline__ Elements<S, N> toElements(const Compute<S> (&values)[N]) {
+  Elements<S, N> result;
+  if constexpr (kIsByte<S> && N % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < N / 4; ++i) {
+      result.words[i] = 0;
+#pragma unroll
+      for (int at = 0; at < 4; ++at)
+        result.words[i] |= (static_cast<unsigned>(values[i * 4 + at]) & 0xffu) << 8 * at;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.v[i] = toStorage<S>(values[i]);
+  }
+  return result;
+}
+// Of numbers that are rounded to bytes.
+template <class S, int N>
+__device__ __forceinline__ Elements<S, N> toRoundedBytes(const float (&values)[N]) {
+  Elements<S, N> result;
+  if constexpr (N % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < N; i += 4)
+      result.words[i / 4] =
+          appendBytes<S>(values[i], values[i + 1], appendBytes<S>(values[i + 2], values[i + 3], 0));
+  } else if constexpr (N == 2) {
+    const unsigned pair = appendBytes<S>(values[0], values[1], 0);
+    result.v[0] = static_cast<S>(pair);
+    result.v[1] = static_cast<S>(pair >> 8);
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.v[i] = toByte<S>(values[i]);
+  }
+  return result;
+}
