@@ -57,7 +57,7 @@ void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_vi
         node.epilogue ? printElement(node.epilogue->expr, values, "t", statements)
                       : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
     kernel.body += str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
-                       "    stored[lane] = ", element.result, ";\n    }\n    storeElements<", width,
+                       "    stored[lane] = ", element.result, ";\n    }\n    writeElements<", width,
                        ">(y + (", walk.position(strides), "), ", element.pack, "<", type,
                        ">(stored));\n  };\n");
   } else {

@@ -11,15 +11,21 @@ template <class S, int N>
 struct alignas(N < 16 ? N : 16) ByteWords {
   unsigned words[N / 4];
 };
+template <class S>
+struct BytePair {
+  unsigned short bits;
+};
 template <class S, int N>
-using Elements = std::conditional_t<kIsByte<S> && N % 4 == 0, ByteWords<S, N>, Vector<S, N>>;
+using Elements =
+    std::conditional_t<!kIsByte<S> || (N != 2 && N % 4 != 0), Vector<S, N>,
+                       std::conditional_t<N == 2, BytePair<S>, ByteWords<S, N == 2 ? 4 : N>>>;
 
 template <int N, class S>
-__device__ __forceinline__ Elements<S, N> loadElements(const S* from) {
+__device__ __forceinline__ Elements<S, N> readElements(const S* from) {
   return *reinterpret_cast<const Elements<S, N>*>(from);
 }
 template <int N, class S>
-__device__ __forceinline__ void storeElements(S* to, const Elements<S, N>& elements) {
+__device__ __forceinline__ void writeElements(S* to, const Elements<S, N>& elements) {
   *reinterpret_cast<Elements<S, N>*>(to) = elements;
 }
 
@@ -38,6 +44,10 @@ __device__ __forceinline__ Compute<S> elementAt(const Vector<S, N>& elements, in
 template <class S, int N>
 __device__ __forceinline__ ByteAt<S> elementAt(const ByteWords<S, N>& elements, int i) {
   return {elements.words[i / 4], i % 4};
+}
+template <class S>
+__device__ __forceinline__ ByteAt<S> elementAt(const BytePair<S>& pair, int i) {
+  return {pair.bits, i};
 }
 
 // An element as stored.
@@ -167,6 +177,8 @@ __device__ __forceinline__ Elements<S, N> toElements(const Compute<S> (&values)[
       for (int at = 0; at < 4; ++at)
         result.words[i] |= (static_cast<unsigned>(values[i * 4 + at]) & 0xffu) << 8 * at;
     }
+  } else if constexpr (kIsByte<S> && N == 2) {
+    result.bits = static_cast<unsigned short>((values[0] & 0xff) | (values[1] & 0xff) << 8);
   } else {
 #pragma unroll
     for (int i = 0; i < N; ++i) result.v[i] = toStorage<S>(values[i]);
@@ -183,9 +195,7 @@ __device__ __forceinline__ Elements<S, N> toRoundedBytes(const float (&values)[N
       result.words[i / 4] =
           appendBytes<S>(values[i], values[i + 1], appendBytes<S>(values[i + 2], values[i + 3], 0));
   } else if constexpr (N == 2) {
-    const unsigned pair = appendBytes<S>(values[0], values[1], 0);
-    result.v[0] = static_cast<S>(pair);
-    result.v[1] = static_cast<S>(pair >> 8);
+    result.bits = static_cast<unsigned short>(appendBytes<S>(values[0], values[1], 0));
   } else {
 #pragma unroll
     for (int i = 0; i < N; ++i) result.v[i] = toByte<S>(values[i]);

@@ -194,26 +194,33 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
     syncCluster();
   else
     __syncthreads();
+  // A thread goes down the rows of its columns, so that what belongs to these is read once.
   constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
-  for (int i = threadIdx.x; i < kShare * kParts; i += T::kThreads) {
-    const int row = tile.rank * kShare + i / kParts, column = i % kParts * kWidth;
-    if (row >= rows || column >= columns) continue;
-    Sum values[kWidth];
+  constexpr int kAcross = kParts < T::kThreads ? kParts : T::kThreads;
+  constexpr int kDown = T::kThreads / kAcross;
+  static_assert(kAcross * kDown == T::kThreads && kParts % kAcross == 0);
 #pragma unroll
-    for (int v = 0; v < kWidth; ++v) values[v] = 0;
+  for (int part = 0; part < kParts; part += kAcross) {
+    const int column = (part + threadIdx.x % kAcross) * kWidth;
+    const int end = column < columns ? min(rows, (tile.rank + 1) * kShare) : 0;
+    for (int row = tile.rank * kShare + threadIdx.x / kAcross; row < end; row += kDown) {
+      Sum values[kWidth];
 #pragma unroll
-    for (int slice = 0; slice < T::kSlices; ++slice) {
-      const Sum* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
-      if constexpr (T::kSplits > 1) {
+      for (int v = 0; v < kWidth; ++v) values[v] = 0;
 #pragma unroll
-        for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
-      } else {
-        const auto own = loadVector<kWidth>(place);
+      for (int slice = 0; slice < T::kSlices; ++slice) {
+        const Sum* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
+        if constexpr (T::kSplits > 1) {
 #pragma unroll
-        for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
+          for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
+        } else {
+          const auto own = loadVector<kWidth>(place);
+#pragma unroll
+          for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
+        }
       }
+      store(tile.row + row, tile.column + column, values);
     }
-    store(tile.row + row, tile.column + column, values);
   }
   if constexpr (T::kSplits > 1) leaveCluster();
 }

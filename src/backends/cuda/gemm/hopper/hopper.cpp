@@ -66,6 +66,7 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
                         .constantB = node.inputs[1]->isConstant(),
                         .wholeColumns = hasWholeColumns(node, product),
                         .columnEpilogue = epilogue.isByColumn,
+                        .quads = hasQuads(node, product),
                         .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),

@@ -34,6 +34,18 @@ StepInput packedB(const Value& b, const HopperProduct& product) {
                                                           : transposed<uint8_t>(data, k, n));
 }
 
+// Rows of B [n, k] in the order in which wgmma gives a thread four neighbours of the result: of 16,
+// columns 8i + 2j and the next are 4j + 2i and the next.
+std::vector<std::byte> inQuads(const std::vector<std::byte>& rows, int64_t count) {
+  const auto pitch = static_cast<int64_t>(rows.size()) / count;
+  std::vector<std::byte> quads(rows.size());
+  for (int64_t to = 0; to < count; ++to) {
+    const int64_t from = to / 16 * 16 + to % 8 / 2 * 4 + to / 8 % 2 * 2 + to % 2;
+    std::copy_n(rows.begin() + from * pitch, pitch, quads.begin() + to * pitch);
+  }
+  return quads;
+}
+
 // What is subtracted for a zero point of A: the sums of B's columns, times it where it is known.
 StepInput zeroTerms(const Node& node, const HopperProduct& product, std::vector<int32_t> sums) {
   if (product.zeroA == ZeroPoint::kConstant) {
@@ -65,6 +77,7 @@ std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& produ
   } else {
     inputs.push_back(packedB(*node.inputs[1], product));
   }
+  if (hasQuads(node, product)) inputs[1].packed = inQuads(inputs[1].packed, product.n.value());
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i)
     inputs.push_back(StepInput::fromNode(i));
   return inputs;

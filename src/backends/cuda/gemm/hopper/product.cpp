@@ -104,6 +104,10 @@ bool hasWholeColumns(const Node& node, const HopperProduct& product) {
   return isMultiple(product.n, bitsOf(node.output()->dataType()) == 8 ? 16 : 8);
 }
 
+bool hasQuads(const Node& node, const HopperProduct& product) {
+  return product.packsB && bitsOf(node.output()->dataType()) == 8 && hasWholeColumns(node, product);
+}
+
 namespace {
 
 // Where an operand of the epilogue is read for a row and its column `at.column`.
@@ -158,7 +162,7 @@ std::string printLoad(std::string& body, int index, DataType type, const Access&
     return str("fixed", index);
   }
   if (isVector) {
-    body += str("  const auto vector", index, " = loadElements<kWidth>(", name, ");\n");
+    body += str("  const auto vector", index, " = readElements<kWidth>(", name, ");\n");
     return str("elementAt(vector", index, ", i)");
   }
   return str("toCompute(", name, "[i < at.columns ? i : 0])");

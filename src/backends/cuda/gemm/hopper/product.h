@@ -25,6 +25,9 @@ struct HopperProduct {
 HopperProduct hopperProductOf(const Node& node);
 // Whether the result's rows are written in whole vectors.
 bool hasWholeColumns(const Node& node, const HopperProduct& product);
+// Whether columns of B are packed so that a thread has the sums of four neighbours, a word of bytes
+// (columnOf() of store.cuh).
+bool hasQuads(const Node& node, const HopperProduct& product);
 
 // Definition of the device code's epilogue() for the node; `refusal` as above.
 struct HopperEpilogue {

@@ -12,6 +12,12 @@ __device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
   return place;
 }
 
+// Where pair j of a thread's sums begins in a row of the tile: wgmma gives it columns 8j + 2(lane%4)
+// and the next. With kQuads B's columns are packed so that pairs 2i and 2i + 1 are four neighbours.
+__device__ __forceinline__ constexpr int columnOf(int j, int lane) {
+  return kQuads ? j / 2 * 16 + lane % 4 * 4 + j % 2 * 2 : j * 8 + lane % 4 * 2;
+}
+
 // Loads operands of the epilogue while the first stages are on their way, so that they are in the
 // first cache when they are needed. Only what fits there with the stages beside it.
 __device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, const Role& role) {
@@ -60,7 +66,7 @@ struct Finished {
             isInside, reinterpret_cast<char*>(to) + i * 16,
             reinterpret_cast<const float (&)[4]>(reinterpret_cast<const char*>(&values)[i * 16]));
     } else if (isInside) {
-      storeElements<8>(to, values);
+      writeElements<8>(to, values);
     }
   }
 };
@@ -111,14 +117,14 @@ __device__ __forceinline__ void storeElements(u32 rows, const Tile& tile, int fi
 
 // Sums of which a thread gets eight columns of a row to finish, for operands that lie like D. A
 // warp holds 16 rows of each 64: it passes them through its own shared memory chunk by chunk.
-// Element 4j+e of `sums` is row lane/4 (+8 for e >= 2), column 8j + 2(lane%4) + e%2.
+// Element 4j+e of `sums` is row lane/4 (+8 for e >= 2), column columnOf(j, lane) + e%2.
 __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, int firstRow,
                                             const GemmParams& p) {
   constexpr int kPitch = kChunkPitch, kGroups = kChunk / 8, kTurns = (16 * kGroups + 31) / 32;
   constexpr int kTogether = kUnrollEpilogue < kTurns ? kUnrollEpilogue : kTurns;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u32 rows = sumsBase() + warp * 16 * kPitch;
-  const u32 mine = rows + lane / 4 * kPitch + lane % 4 * 8;
+  const u32 mine = rows + lane / 4 * kPitch;
 #pragma unroll
   for (int i = 0; i < kBlocksM; ++i) {
 #pragma unroll
@@ -127,8 +133,8 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
 #pragma unroll
       for (int j = 0; j < kGroups; ++j) {
         const Accumulator* sum = &sums[i][(chunk * kGroups + j) * 4];
-        storeShared(mine + j * 32, sum[0], sum[1]);
-        storeShared(mine + j * 32 + 8 * kPitch, sum[2], sum[3]);
+        storeShared(mine + columnOf(j, lane) * 4, sum[0], sum[1]);
+        storeShared(mine + columnOf(j, lane) * 4 + 8 * kPitch, sum[2], sum[3]);
       }
       __syncwarp();
 #pragma unroll 1
@@ -164,21 +170,21 @@ __device__ __forceinline__ void storeByRows(const Sums& sums, const Tile& tile, 
   }
 }
 
-// Puts a warp's pairs, in the order of sums, into its 16 rows of shared memory.
+// Puts what a thread has finished, pairs of columns or fours, into its warp's 16 rows of shared
+// memory.
 template <int kGroups>
-__device__ __forceinline__ void putRows(u32 rows, const Vector<Output, 2> (&pairs)[kGroups][2]) {
+__device__ __forceinline__ void putRows(u32 rows, const Held (&held)[kGroups][2]) {
   const int lane = threadIdx.x % 32;
   if constexpr (kOutputBytes != 2) {
-    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * 2 * kOutputBytes;
+    const u32 mine = rows + lane / 4 * kRowPitch + lane % 4 * sizeof(Held);
 #pragma unroll
     for (int j = 0; j < kGroups; ++j)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        inShared<Vector<Output, 2>>(mine + j * 8 * kOutputBytes + half * 8 * kRowPitch) =
-            pairs[j][half];
+        inShared<Held>(mine + j * 4 * sizeof(Held) + half * 8 * kRowPitch) = held[j][half];
   } else {
     const u32 mine = rows + lane % 16 * kRowPitch + lane / 16 * 16;
-    const auto bits = [&](int j, int half) { return reinterpret_cast<const u32&>(pairs[j][half]); };
+    const auto bits = [&](int j, int half) { return reinterpret_cast<const u32&>(held[j][half]); };
 #pragma unroll
     for (int j = 0; j + 1 < kGroups; j += 2)
       storeMatrices(mine + j * 16, bits(j, 0), bits(j, 1), bits(j + 1, 0), bits(j + 1, 1));
@@ -209,26 +215,29 @@ __device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int fir
   }
 }
 
-// Sums that are finished where they are, in pairs of columns, for operands that are the same for
-// all rows: only what is stored passes through shared memory.
-__device__ __forceinline__ void storeByColumns(const Sums& sums, const Tile& tile, int firstRow,
-                                               const GemmParams& p) {
-  constexpr int kGroups = kRowChunk / 8;
+// Sums that are finished where they are, for operands that are the same for all rows, and others
+// where a thread has four neighbours: only what is stored passes through shared memory.
+__device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& tile, int firstRow,
+                                                 const GemmParams& p) {
+  constexpr int kGroups = kRowChunk / 4 / kHeld;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u32 rows = sumsBase() + warp * 16 * kRowPitch;
   firstRow += warp % 4 * 16;
 #pragma unroll
   for (int chunk = 0; chunk < kTileN / kRowChunk; ++chunk) {
-    Vector<Output, 2> finished[kBlocksM][kGroups][2];
+    Held finished[kBlocksM][kGroups][2];
 #pragma unroll
     for (int j = 0; j < kGroups; ++j)
 #pragma unroll
       for (int i = 0; i < kBlocksM * 2; ++i) {
-        const Accumulator* sum = &sums[i / 2][(chunk * kGroups + j) * 4 + i % 2 * 2];
-        const Accumulator pair[2] = {sum[0], sum[1]};
+        const Accumulator* sum =
+            &sums[i / 2][(chunk * kGroups + j) * 2 * kHeld + i % 2 * 2];  // four for each pair
+        Accumulator own[kHeld];
+#pragma unroll
+        for (int e = 0; e < kHeld; ++e) own[e] = sum[e / 2 * 4 + e % 2];
         const int row = firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4;
-        const int column = chunk * kRowChunk + j * 8 + lane % 4 * 2;
-        finished[i / 2][j][i % 2] = epilogue(pair, placeOf<2>(tile, row, column, p), p);
+        const int column = chunk * kRowChunk + (j * 4 + lane % 4) * kHeld;
+        finished[i / 2][j][i % 2] = epilogue(own, placeOf<kHeld>(tile, row, column, p), p);
       }
 #pragma unroll
     for (int i = 0; i < kBlocksM; ++i) {
@@ -247,7 +256,7 @@ __device__ __forceinline__ void storeByColumns(const Sums& sums, const Tile& til
 __device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, int firstRow,
                                           const GemmParams& p) {
   if constexpr (kFinishesInRegisters)
-    storeByColumns(sums, tile, firstRow, p);
+    storeInRegisters(sums, tile, firstRow, p);
   else
     storeByRows(sums, tile, firstRow, p);
 }
@@ -269,12 +278,12 @@ __device__ __forceinline__ void sendSums(const Sums& sums, const Tile& tile, int
     const int owner = row / kRowsPerSplit;
     const int slot = role.split * kRowsPerSplit + row - owner * kRowsPerSplit;
     const int rank = owner + role.member * kSplitK;
-    const u32 to = inPeer(sumsBase() + slot * kPitch + lane % 4 * 8, rank);
+    const u32 to = inPeer(sumsBase() + slot * kPitch, rank);
     const u32 barrier = inPeer(sumsBarrier(), rank);
 #pragma unroll
     for (int j = 0; j < kTileN / 8; ++j)
-      storePeer(to + j * 32, sums[i / 2][j * 4 + i % 2 * 2], sums[i / 2][j * 4 + i % 2 * 2 + 1],
-                barrier);
+      storePeer(to + columnOf(j, lane) * 4, sums[i / 2][j * 4 + i % 2 * 2],
+                sums[i / 2][j * 4 + i % 2 * 2 + 1], barrier);
   }
 }
 

@@ -58,7 +58,7 @@ std::string hopperHead(const HopperText& text) {
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
              ", kWholeColumns = ", text.wholeColumns, ", kColumnEpilogue = ", text.columnEpilogue,
-             ";\nusing Output = ", text.outputType,
+             ", kQuads = ", text.quads, ";\nusing Output = ", text.outputType,
              ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n",
              multiplyFunction(text));
 }

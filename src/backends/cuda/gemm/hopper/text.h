@@ -21,6 +21,7 @@ struct HopperText {
   bool constantB = false;
   bool wholeColumns = true;
   bool columnEpilogue = false;
+  bool quads = false;
   int unrollEpilogue = 4;
 };
 

@@ -16,6 +16,7 @@
 //   kWholeColumns          n is a multiple of 8, of 16 where elements of D are bytes, so that rows
 //                          of D are written in vectors
 //   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
+//   kQuads                 columns of B are packed in the order of columnOf(): D is of bytes
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
 //   Output                 element type of D
@@ -39,7 +40,7 @@ struct Place {
   int batch, row, column, columns;
 };
 
-// Eight columns of a row, or two.
+// Eight columns of a row, or kHeld.
 template <int kWidth>
 static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
     const Accumulator (&sum)[kWidth], const Place& place, const GemmParams& p);
@@ -74,8 +75,10 @@ constexpr int kTilePitch = 4 * (kTileN % 16 == 0 ? kTileN + 8 : kTileN);
 // in rows whose pitch is 4 mod 8 words, as stmatrix wants them, and as pairs of bytes do.
 constexpr int kOutputBytes = sizeof(Output);
 constexpr bool kFinishesInRegisters =
-    kColumnEpilogue && kSplitK == 1 &&
+    (kColumnEpilogue || kQuads) && kSplitK == 1 &&
     (kOutputBytes == 1 ? kTileN % 16 == 0 : kOutputBytes == 2 || kOutputBytes == 4);
+constexpr int kHeld = kQuads ? 4 : 2;  // neighbours that a thread has the sums of
+using Held = Elements<Output, kHeld>;
 constexpr int kRowChunk = kOutputBytes == 1 && kTileN % 128 == 0  ? 128
                           : kOutputBytes <= 2 && kTileN % 64 == 0 ? 64
                                                                   : kChunk;
@@ -92,6 +95,7 @@ static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox =
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
 static_assert(kWholeColumns || kOutputBytes <= 4);
+static_assert(!kQuads || (kOutputBytes == 1 && kWholeColumns && kTileN % 16 == 0));
 static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
 
 // ---- Shared memory ---------------------------------------------------------------------------
