@@ -6,6 +6,7 @@
 
 #include "backends/cuda/gemm/hopper/byte_weights.h"
 #include "backends/cuda/gemm/hopper/choice.h"
+#include "backends/cuda/gemm/hopper/operands.h"
 #include "backends/cuda/gemm/hopper/product.h"
 #include "backends/cuda/gemm/hopper/text.h"
 #include "ops/ops.h"
@@ -143,7 +144,7 @@ HopperProduct integerProductOf(const std::string& zeros, const std::string& type
     weights += str(i ? ", " : "", i < static_cast<int>(firstRow.size()) ? firstRow[i] : 0);
   return productOf(str("graph g(%x: u8[4, 16], %z: u8[]) { %w: ", type, "[16, 3] = constant [",
                        weights, "] %zw: ", type, "[3] = constant [128, 0, 0]",
-                       " %za: u8[] = constant [7] %y = MatMulInteger(%x, %w", zeros,
+                       " %za: u8[] = constant [7] %none: u8[] = constant [0] %y = MatMulInteger(%x, %w", zeros,
                        ") return %y }"));
 }
 
@@ -158,6 +159,7 @@ TEST(HopperProductTest, WeightsAreReadAsTheTypeThatHoldsThemWithoutTheirZeroPoin
   EXPECT_EQ(shifted.typeB, DataType::kI8);
   EXPECT_EQ(shifted.zeroA, ZeroPoint::kConstant);
   EXPECT_EQ(integerProductOf(", %z", "i8", {}).zeroA, ZeroPoint::kRunTime);
+  EXPECT_EQ(integerProductOf(", %none", "i8", {}).zeroA, ZeroPoint::kNone);
   EXPECT_THAT(integerProductOf(", %za, %zw", "u8", {0, 255, 0}).refusal,
               HasSubstr("without their zero points"));
 }
@@ -185,6 +187,31 @@ TEST(HopperByteWeightsTest, AreCentredTransposedAndSummedUp) {
   EXPECT_THAT(weights.sums, testing::ElementsAre(0, 3, 13));
 }
 
+// Where wgmma's column 8j + 2(lane%4) + e of a tile belongs, by columnOf() of store.cuh.
+TEST(HopperByteWeightsTest, ColumnsOfByteResultsArePackedInFours) {
+  std::string weights;
+  for (int i = 0; i < 16 * 32; ++i) weights += str(i ? ", " : "", i % 32);
+  const auto rowsOf = [&](const char* type) {
+    const Graph graph = parseGraph(
+        str("graph g(%x: u8[4, 16]) { %w: u8[16, 32] = constant [", weights,
+            "] %y = MatMulInteger(%x, %w) epilogue() {cast(x0:i32, ", type, ")} return %y }"),
+        findOp);
+    const Node& node = *graph.nodes().back();
+    const std::vector<std::byte> packed = hopperInputs(node, hopperProductOf(node))[1].packed;
+    std::vector<int> rows;
+    for (size_t i = 0; i < packed.size(); i += 16) rows.push_back(static_cast<int>(packed[i]));
+    return rows;
+  };
+  const std::vector<int> quads = rowsOf("u8"), plain = rowsOf("f32");
+  for (int j = 0; j < 4; ++j)
+    for (int lane = 0; lane < 4; ++lane)
+      for (int e = 0; e < 2; ++e) {
+        const int column = 8 * j + 2 * lane + e;
+        EXPECT_EQ(quads[column], j / 2 * 16 + lane * 4 + j % 2 * 2 + e);
+        EXPECT_EQ(plain[column], column);
+      }
+}
+
 TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   const Graph graph = parseGraph(
       "graph g(%x: f16[2, 64, 128], %w: f16[128, 64], %b: f16[64], %r: f16[2, 64, 64]) {"
@@ -197,7 +224,7 @@ TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   EXPECT_THAT(epilogue.text, HasSubstr("touchOperands"));
   EXPECT_EQ(workOfEpilogue(node), 3);
   EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
-  EXPECT_THAT(epilogue.text, HasSubstr("loadVector<kWidth>(x2)"));
+  EXPECT_THAT(epilogue.text, HasSubstr("readElements<kWidth>(x2)"));
   EXPECT_FALSE(epilogue.isByColumn);
   EXPECT_TRUE(readsInPlace(node, 3));
   EXPECT_FALSE(readsInPlace(node, 2));

@@ -44,6 +44,12 @@ std::string whyNotLayout(const HopperProduct& p) {
   return {};
 }
 
+// Quantised ReLUs have it, and models still state it.
+bool isKnownZero(const Value& zero) {
+  return zero.isConstant() && !zero.isOpaque() &&
+         readElement(zero.dataType(), zero.view().data, 0) == 0;
+}
+
 // What becomes of the zero points of a MatMulInteger, none of which is left to the kernel but A's.
 std::string whyNotZeroPoints(const Node& node, HopperProduct& p) {
   const Value *b = node.input(1), *zeroA = node.input(2), *zeroB = node.input(3);
@@ -56,7 +62,8 @@ std::string whyNotZeroPoints(const Node& node, HopperProduct& p) {
     if (!type) return "needs weights that are 8-bit integers without their zero points too";
     p.typeB = *type;
   }
-  if (zeroA) p.zeroA = zeroA->isConstant() ? ZeroPoint::kConstant : ZeroPoint::kRunTime;
+  if (zeroA && !isKnownZero(*zeroA))
+    p.zeroA = zeroA->isConstant() ? ZeroPoint::kConstant : ZeroPoint::kRunTime;
   return {};
 }
 
