@@ -24,6 +24,8 @@ constexpr Variant kVariants[] = {
     {"f16 nt gelu", kF16, kF16, kF16, false, true, true, false, 1e-3, true},
     {"i8 to i8", kI8, kI8, kI8, false, true, true, false, 1e-3},
     {"i8 to i8 residual", kI8, kI8, kI8, false, true, true, true, 1e-3},
+    {"i8 to i8 in fours", kI8, kI8, kI8, false, true, true, false, 1e-3, false, true},
+    {"u8 i8 to u8 in fours residual", kU8, kI8, kU8, false, true, true, true, 1e-3, false, true},
     {"u8 i8 exact", kU8, kI8, kI32, false, true, true, false, 1e-12},
     {"i8 u8 exact odd columns", kI8, kU8, kI32, false, true, false, false, 1e-12},
     {"u8 u8 to i8 odd columns", kU8, kU8, kI8, false, true, false, false, 1e-3},

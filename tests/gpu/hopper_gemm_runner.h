@@ -17,14 +17,16 @@ struct Variant {
   DataType typeA, typeB, output;
   bool transposedA, transposedB, wholeColumns, isFull;  // isFull: bias, residual and relu
   double tolerance;
-  bool isGelu = false;  // bias, then GELU
+  bool isGelu = false;   // bias, then GELU
+  bool isQuads = false;  // B's columns are packed in fours
 };
 inline int64_t bytesOf(DataType type) { return camshaft::bitsOf(type) / 8; }
 inline std::string_view storage(DataType type) { return camshaft::cuda::storageType(type); }
 // ---- Device code ------------------------------------------------------------------------------
 
 inline const std::string& prelude() {
-  static const std::string text = std::string(deviceSource("device/prelude.cuh"));
+  static const std::string text =
+      str(deviceSource("device/prelude.cuh"), deviceSource("device/bytes.cuh"));
   return text;
 }
 
@@ -34,19 +36,24 @@ __device__ float scaled(float sum) { return sum; }
 __device__ float scaled(int sum) { return (float)sum * 1e-4f; }
 template <class T> __device__ void store(T& to, float x) { assign(to, x); }
 __device__ void store(int& to, float x) { to = (int)x; }
+__device__ void store(unsigned char& to, float x) {
+  to = (unsigned char)(int)rintf(fminf(fmaxf(x, 0.0f), 255.0f));
+}
 __device__ void store(signed char& to, float x) {
   to = (signed char)(int)rintf(fminf(fmaxf(x, -128.0f), 127.0f));
 }
 )";
 
 inline std::string epilogueText(const Variant& v) {
-  std::string text = std::string(kScaling) + R"(
+  // Results as numbers that are stored, or that are rounded to bytes two at a time.
+  const std::string_view number = v.isQuads ? "float" : "Compute<Output>";
+  std::string text = str(kScaling, R"(
 template <int kWidth>
-static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
+static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
     const Accumulator (&sum)[kWidth], const Place& at, const GemmParams& p) {
   const float* bias = static_cast<const float*>(p.extra[0]) + at.column;
-  Vector<Output, kWidth> out;
-)";
+  )",
+                         number, " out[kWidth];\n");
   if (v.isFull)
     text += R"(
   const auto add = loadVector<kWidth>(static_cast<const f16*>(p.extra[1]) +
@@ -55,7 +62,7 @@ static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
     const float x = scaled(sum[i]) + vector.v[i] + toCompute(add.v[i]);
-    store(out.v[i], x > 0 ? x : 0.0f);
+    store(out[i], x > 0 ? x : 0.0f);
   })";
   else
     text += str(R"(
@@ -63,11 +70,11 @@ static __device__ __forceinline__ Vector<Output, kWidth> epilogue(
   for (int i = 0; i < kWidth; ++i) {
     const float x = scaled(sum[i]) + (kWholeColumns || i < at.columns ? bias[i] : 0.0f);
     )",
-                v.output == DataType::kI32 ? "out.v[i] = sum[i];"
-                : v.isGelu                 ? "store(out.v[i], op::Gelu(x));"
-                                           : "store(out.v[i], x);",
+                v.output == DataType::kI32 ? "out[i] = sum[i];"
+                : v.isGelu                 ? "store(out[i], op::Gelu(x));"
+                                           : "store(out[i], x);",
                 "\n  }");
-  text += "\n  return out;\n}\n";
+  text += str("\n  return ", v.isQuads ? "toRoundedBytes" : "toElements", "<Output>(out);\n}\n");
   text += R"(
 static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
   u32 bits = *(static_cast<const u32*>(p.extra[0]) + at.column);
@@ -101,6 +108,7 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
                          .constantB = true,
                          .wholeColumns = v.wholeColumns,
                          .columnEpilogue = !v.isFull,
+                         .quads = v.isQuads,
                          .unrollEpilogue = config.blocksPerSm > 1 ? 2 : 4}),
              device, epilogueText(v));
 }
@@ -111,7 +119,7 @@ inline std::string helperText(const Variant& v) {
              ";\nusing Wanted = ", v.output == DataType::kI32 ? "int" : "float",
              ";\nusing Accumulator = ", camshaft::isFloat(v.typeA) ? "float" : "int",
              ";\nconstexpr bool kTransposedA = ", v.transposedA, ", kTransposedB = ", v.transposedB,
-             ", kFull = ", v.isFull, ", kGelu = ", v.isGelu, ";\n", R"(
+             ", kFull = ", v.isFull, ", kGelu = ", v.isGelu, ", kQuads = ", v.isQuads, ";\n", R"(
 template <class T> __device__ void fill(T* to, long long count, unsigned seed) {
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
@@ -132,10 +140,13 @@ extern "C" __global__ void reference(const A* a, const B* b, const float* bias, 
   const long long column = at % n, row = at / n % m, item = at / n / m;
   a += batchA ? item * m * k : 0;
   b += batchB ? item * n * k : 0;
+  // Of 16 columns, 4j + 2i and the next are rows 8i + 2j and the next of B.
+  const long long rowB = !kQuads ? column : column / 16 * 16 + column % 4 / 2 * 8 +
+                                            column % 16 / 4 * 2 + column % 2;
   Accumulator total = 0;
   for (long long i = 0; i < k; ++i)
     total += (Accumulator)toCompute(kTransposedA ? a[i * m + row] : a[row * k + i]) *
-             (Accumulator)toCompute(kTransposedB ? b[column * k + i] : b[i * n + column]);
+             (Accumulator)toCompute(kTransposedB ? b[rowB * k + i] : b[i * n + column]);
   if constexpr (std::is_same_v<Wanted, int>) { out[at] = total; return; }
   float sum = scaled(total) + bias[column];
   if (kFull) { sum += toCompute(residual[at]); sum = sum > 0 ? sum : 0; }

@@ -1,6 +1,5 @@
 // Bytes between kernels of quantised graphs, with few instructions for each: they are read and
-// written as words, and what is quantised only to be dequantised stays a float. Stands behind the
-// scalar functions.
+// written as words, and what is quantised only to be dequantised stays a float. Follows the prelude.
 template <class S>
 constexpr bool kIsByte = std::is_same_v<S, unsigned char> || std::is_same_v<S, signed char>;
 
