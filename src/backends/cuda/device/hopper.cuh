@@ -68,6 +68,10 @@ __device__ __forceinline__ u32 inPeer(u32 address, u32 rank) {
   return peer;
 }
 
+// The compiler does not know how the value came to be.
+__device__ __forceinline__ void hide(int& value) { asm("" : "+r"(value)); }
+__device__ __forceinline__ void hide(long long& value) { asm("" : "+l"(value)); }
+
 // ---- Global memory ---------------------------------------------------------------------------
 
 // Stores without branches, between which nothing could be scheduled.

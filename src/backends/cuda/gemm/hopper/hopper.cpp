@@ -1,6 +1,7 @@
 #include "backends/cuda/gemm/hopper/hopper.h"
 
 #include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/gemm/hopper/choice.h"
 #include "backends/cuda/gemm/hopper/operands.h"
 #include "backends/cuda/gemm/hopper/params.h"
@@ -65,6 +66,7 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
                         .transposedB = product.transposedB,
                         .constantB = node.inputs[1]->isConstant(),
                         .wholeColumns = hasWholeColumns(node, product),
+                        .wholeTiles = isMultiple(product.n, config.tileN * config.shareA),
                         .columnEpilogue = epilogue.isByColumn,
                         .quads = hasQuads(node, product),
                         .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};

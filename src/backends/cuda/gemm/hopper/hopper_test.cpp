@@ -223,7 +223,7 @@ TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   EXPECT_THAT(epilogue.text, HasSubstr("p.extra[0]) + (at.column)"));
   EXPECT_THAT(epilogue.text, HasSubstr("touchOperands"));
   EXPECT_EQ(workOfEpilogue(node), 3);
-  EXPECT_THAT(epilogue.text, HasSubstr("at.row) * p.n + at.column"));
+  EXPECT_THAT(epilogue.text, HasSubstr("p.extra[1]) + (at.start)"));
   EXPECT_THAT(epilogue.text, HasSubstr("readElements<kWidth>(x2)"));
   EXPECT_FALSE(epilogue.isByColumn);
   EXPECT_TRUE(readsInPlace(node, 3));

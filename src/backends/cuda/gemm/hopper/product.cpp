@@ -117,10 +117,11 @@ bool hasQuads(const Node& node, const HopperProduct& product) {
 
 namespace {
 
-// Where an operand of the epilogue is read for a row and its column `at.column`.
+// Where an operand of the epilogue is read for a row and its columns from `at` on.
 struct Access {
   std::string row;          // index of its row, "" when it has one row only
   bool hasColumns = false;  // else one element per row
+  bool isWhole = false;     // an element for each of the result
   bool isAccessible = true;
 };
 
@@ -136,6 +137,7 @@ Access accessOf(const Shape& from, const Shape& to, const HopperProduct& product
                              std::equal(fromRows.rbegin(), fromRows.rend(), toRows.rbegin()) &&
                              std::all_of(toRows.begin(), toRows.end() - fromRows.size(), isOne))) {
     access.row = "(long long)at.batch * p.m + at.row";
+    access.isWhole = access.hasColumns;
   } else if (std::all_of(fromRows.begin(), fromRows.end() - 1, isOne) &&
              fromRows.back() == toRows.back()) {
     if (!product.hasFlatRows)
@@ -152,10 +154,10 @@ Access accessOf(const Shape& from, const Shape& to, const HopperProduct& product
 
 // Where operand `index` is read for a place.
 std::string addressText(int index, DataType type, const Access& access) {
-  std::string at = access.row;
-  if (access.hasColumns) at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
+  std::string at = access.isWhole ? "at.start" : access.row;
+  if (access.hasColumns && !access.isWhole) at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
   return str("static_cast<const ", storageType(type), "*>(p.extra[", index - 1, "])",
-             at.empty() ? "" : str(" + (", at, ")"));
+             at.empty() ? "" : str(" + (", at, ")"), access.hasColumns ? " + at.ahead" : "");
 }
 
 // Statements that load operand `index` for kWidth columns; returns the element's name in the loop.
@@ -254,11 +256,15 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
 double workOfEpilogue(const Node& node) {
   constexpr double kFunction = 12;  // of exponentials and their like
   if (!node.epilogue) return 0;
+  const auto workOf = [](ScalarOp op) {
+    if (op == ScalarOp::kInput || op == ScalarOp::kConst) return 0.0;
+    const bool isFunction =
+        infoOf(op).domain == ScalarDomain::kFloat && op != ScalarOp::kRound;  // quantisation's
+    return isFunction ? kFunction : 1.0;
+  };
   double work = 0;
   for (const ScalarInstruction& instruction : node.epilogue->expr.code())
-    work += instruction.op == ScalarOp::kInput || instruction.op == ScalarOp::kConst ? 0
-            : infoOf(instruction.op).domain == ScalarDomain::kFloat                  ? kFunction
-                                                                                     : 1;
+    work += workOf(instruction.op);
   return work;
 }
 

@@ -6,9 +6,10 @@
 template <int kWidth>
 __device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
                                          const GemmParams& p) {
-  Place place = {tile.batch, min(tile.row + row, p.m - 1),
-                 min(tile.column + column, (p.n - 1) & ~(kWidth - 1)), kWidth};
+  Place place = {tile.batch, min(tile.row + row, p.m - 1), tile.column + column, kWidth};
+  if (!kWholeTiles) place.column = min(place.column, (p.n - 1) & ~(kWidth - 1));
   if (!kWholeColumns) place.columns = min(kWidth, p.n - place.column);
+  place.start = ((long long)place.batch * p.m + place.row) * p.n + place.column;
   return place;
 }
 
@@ -19,23 +20,28 @@ __device__ __forceinline__ constexpr int columnOf(int j, int lane) {
 }
 
 // Loads operands of the epilogue while the first stages are on their way, so that they are in the
-// first cache when they are needed. Only what fits there with the stages beside it.
+// first cache when they are needed. Only what fits there with the stages beside it. Bytes are taken
+// to lie beside bytes, of which 32 come at once.
 __device__ __forceinline__ u32 touchTile(const Tile& tile, const GemmParams& p, const Role& role) {
-  constexpr int kRows = kSplitK > 1 ? kRowsPerSplit : kTileM, kGroups = kTileN / 8;
+  constexpr int kColumns = kOutputBytes == 1 ? 32 : 8;
+  constexpr int kRows = kSplitK > 1 ? kRowsPerSplit : kTileM;
+  constexpr int kGroups = (kTileN + kColumns - 1) / kColumns;
   constexpr int kThreadsHere = kPingPong ? 128 : kMultiplyThreads;
   constexpr int kMost = kMovesRegisters || kBlocksPerSm > 1 ? 1 : 4;
+  constexpr int kAll = (kRows * kGroups + kThreadsHere - 1) / kThreadsHere;
+  constexpr int kTurns = kAll < kMost ? kAll : kMost;
   const int thread = threadIdx.x % kThreadsHere, firstRow = kSplitK > 1 ? role.split * kRows : 0;
-  u32 touched[kMost] = {};
+  u32 touched[kTurns] = {};
 #pragma unroll
-  for (int i = 0; i < kMost; ++i) {
+  for (int i = 0; i < kTurns; ++i) {
     const int item = thread + i * kThreadsHere;
     if (item < kRows * kGroups)
-      touched[i] =
-          touchOperands(placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * 8, p), p);
+      touched[i] = touchOperands(
+          placeOf<8>(tile, firstRow + item / kGroups, item % kGroups * kColumns, p), p);
   }
   u32 all = 0;
 #pragma unroll
-  for (int i = 0; i < kMost; ++i) all ^= touched[i];
+  for (int i = 0; i < kTurns; ++i) all ^= touched[i];
   return all;
 }
 
@@ -48,11 +54,11 @@ struct Finished {
 
   __device__ __forceinline__ void compute(const Accumulator (&sum)[8], const Tile& tile, int row,
                                           int column, const GemmParams& p) {
-    isInside = tile.row + row < p.m && tile.column + column < p.n;
+    isInside = tile.row + row < p.m && (kWholeTiles || tile.column + column < p.n);
     const Place place = placeOf<8>(tile, row, column, p);
     values = epilogue(sum, place, p);
     columns = place.columns;
-    to = p.out + ((long long)place.batch * p.m + place.row) * p.n + place.column;
+    to = p.out + place.start;
   }
   __device__ __forceinline__ void store() const {
     if constexpr (!kWholeColumns) {
@@ -200,7 +206,7 @@ __device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int fir
   constexpr int kTurns = (16 * kVectors + 31) / 32;
   const int lane = threadIdx.x % 32, row = lane / kVectors, column = lane % kVectors * kPerVector;
   const int rowsLeft = min(p.m - tile.row - firstRow, 16) - row;
-  const bool hasColumns = tile.column + firstColumn + column < p.n;
+  const bool hasColumns = kWholeTiles || tile.column + firstColumn + column < p.n;
   const u32 from = rows + row * kRowPitch + column * sizeof(Output);
   Output* const to = p.out + ((long long)tile.batch * p.m + tile.row + firstRow + row) * p.n +
                      tile.column + firstColumn + column;
@@ -223,6 +229,18 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u32 rows = sumsBase() + warp * 16 * kRowPitch;
   firstRow += warp % 4 * 16;
+  Tile own = tile;  // from this thread's first column on
+  own.column += lane % 4 * kHeld;
+  const auto rowOf = [&](int i) { return firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4; };
+  // What lies ahead of a place is a constant part of an address, if the compiler does not know what
+  // else to add it to.
+  hide(own.column);
+  Place places[kBlocksM * 2];
+#pragma unroll
+  for (int i = 0; i < kBlocksM * 2; ++i) {
+    places[i] = placeOf<kHeld>(own, rowOf(i), 0, p);
+    hide(places[i].start);
+  }
 #pragma unroll
   for (int chunk = 0; chunk < kTileN / kRowChunk; ++chunk) {
     Held finished[kBlocksM][kGroups][2];
@@ -232,12 +250,13 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
       for (int i = 0; i < kBlocksM * 2; ++i) {
         const Accumulator* sum =
             &sums[i / 2][(chunk * kGroups + j) * 2 * kHeld + i % 2 * 2];  // four for each pair
-        Accumulator own[kHeld];
+        Accumulator held[kHeld];
 #pragma unroll
-        for (int e = 0; e < kHeld; ++e) own[e] = sum[e / 2 * 4 + e % 2];
-        const int row = firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4;
-        const int column = chunk * kRowChunk + (j * 4 + lane % 4) * kHeld;
-        finished[i / 2][j][i % 2] = epilogue(own, placeOf<kHeld>(tile, row, column, p), p);
+        for (int e = 0; e < kHeld; ++e) held[e] = sum[e / 2 * 4 + e % 2];
+        const int column = chunk * kRowChunk + j * 4 * kHeld;
+        Place place = kWholeTiles ? places[i] : placeOf<kHeld>(own, rowOf(i), column, p);
+        if (kWholeTiles) place.ahead = column;
+        finished[i / 2][j][i % 2] = epilogue(held, place, p);
       }
 #pragma unroll
     for (int i = 0; i < kBlocksM; ++i) {

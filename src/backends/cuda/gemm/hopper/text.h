@@ -20,6 +20,7 @@ struct HopperText {
   bool transposedB = true;   // B lies as [n, k]
   bool constantB = false;
   bool wholeColumns = true;
+  bool wholeTiles = false;
   bool columnEpilogue = false;
   bool quads = false;
   int unrollEpilogue = 4;

@@ -15,6 +15,7 @@
 //   kConstantB             no kernel writes B: it is fetched before the preceding kernel has ended
 //   kWholeColumns          n is a multiple of 8, of 16 where elements of D are bytes, so that rows
 //                          of D are written in vectors
+//   kWholeTiles            n is a multiple of what a cluster has of it
 //   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
 //   kQuads                 columns of B are packed in the order of columnOf(): D is of bytes
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
@@ -35,9 +36,11 @@ struct GemmParams {
   int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
 };
 
-// Some columns of one row of D; `columns` of them exist.
+// Some columns of one row of D, from column + ahead on, the element start + ahead; `columns` of them
+// exist. What is ahead is known while compiling, so that addresses need no instruction for it.
 struct Place {
-  int batch, row, column, columns;
+  int batch, row, column, columns, ahead = 0;
+  long long start = 0;
 };
 
 // Eight columns of a row, or kHeld.
