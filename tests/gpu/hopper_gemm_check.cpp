@@ -26,6 +26,8 @@ constexpr Variant kVariants[] = {
     {"i8 to i8 residual", kI8, kI8, kI8, false, true, true, true, 1e-3},
     {"i8 to i8 in fours", kI8, kI8, kI8, false, true, true, false, 1e-3, false, true},
     {"u8 i8 to u8 in fours residual", kU8, kI8, kU8, false, true, true, true, 1e-3, false, true},
+    {"u8 in fours, whole tiles", kU8, kI8, kU8, false, true, true, true, 1e-3, false, true, true},
+    {"f16 nt whole tiles", kF16, kF16, kF16, false, true, true, false, 1e-3, false, false, true},
     {"u8 i8 exact", kU8, kI8, kI32, false, true, true, false, 1e-12},
     {"i8 u8 exact odd columns", kI8, kU8, kI32, false, true, false, false, 1e-12},
     {"u8 u8 to i8 odd columns", kU8, kU8, kI8, false, true, false, false, 1e-3},
@@ -158,7 +160,10 @@ std::vector<Operands> operandsOf(const Variant& v, const Helpers& helpers) {
   for (Size size : kCheckSizes) {
     if (size.isOddOnly && v.wholeColumns) continue;
     if (!v.wholeColumns && !size.isOddOnly) size.n -= 7;
-    if (v.wholeColumns && bytesOf(v.output) == 1) size.n = (size.n + 15) / 16 * 16;
+    const int64_t unit = v.hasWholeTiles                            ? kWholeTile
+                         : v.wholeColumns && bytesOf(v.output) == 1 ? 16
+                                                                    : 1;
+    size.n = (size.n + unit - 1) / unit * unit;
     operands.emplace_back(v, size, helpers);
   }
   return operands;
@@ -214,7 +219,9 @@ std::vector<CheckCase> checkCases() {
     for (int i = 0; i < static_cast<int>(std::size(kFeatures)); ++i) {
       const Variant& variant = kVariants[v];
       const HopperConfig& config = kFeatures[i];
-      if ((isThorough(variant) || i < kForEveryVariant) &&
+      const bool hasTiles =
+          !variant.hasWholeTiles || kWholeTile % (config.tileN * config.shareA) == 0;
+      if ((isThorough(variant) || i < kForEveryVariant) && hasTiles &&
           isValid(config, variant.transposedA, variant.transposedB))
         cases.push_back({v,
                          config,

@@ -19,7 +19,10 @@ struct Variant {
   double tolerance;
   bool isGelu = false;   // bias, then GELU
   bool isQuads = false;  // B's columns are packed in fours
+  // The columns are a multiple of kWholeTile, and so of what clusters have of them.
+  bool hasWholeTiles = false;
 };
+inline constexpr int kWholeTile = 256;
 inline int64_t bytesOf(DataType type) { return camshaft::bitsOf(type) / 8; }
 inline std::string_view storage(DataType type) { return camshaft::cuda::storageType(type); }
 // ---- Device code ------------------------------------------------------------------------------
@@ -107,6 +110,7 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
                          .transposedB = v.transposedB,
                          .constantB = true,
                          .wholeColumns = v.wholeColumns,
+                         .wholeTiles = v.hasWholeTiles,
                          .columnEpilogue = !v.isFull,
                          .quads = v.isQuads,
                          .unrollEpilogue = config.blocksPerSm > 1 ? 2 : 4}),

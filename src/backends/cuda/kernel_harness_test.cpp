@@ -151,7 +151,8 @@ void keepBinary(std::string name, const std::vector<std::byte>& binary) {
   if (!folder) return;
   std::replace(name.begin(), name.end(), '/', '_');
   std::ofstream(str(folder, "/", name, ".cubin"), std::ios::binary)
-      .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
+      .write(reinterpret_cast<const char*>(binary.data()),
+             static_cast<std::streamsize>(binary.size()));
 }
 
 // With NVRTC, what a build for each architecture of CAMSHAFT_TEST_NVRTC ("sm_80 sm_90a") has.

@@ -108,8 +108,7 @@ class ExprPrinter {
     isExact_ = false;
     for (int i = 0; i < size(); ++i) isExact_ = isExact_ || (needed[i] && usedQuantisation(i));
     for (int i = 0; i < size(); ++i)
-      if (needed[i])
-        body += str("    const ", typeText(i), " ", prefix_, i, " = ", text(i), ";\n");
+      if (needed[i]) body += str("    const ", typeText(i), " ", prefix_, i, " = ", text(i), ";\n");
   }
 
   std::string result() const { return name(size() - 1); }
@@ -202,13 +201,13 @@ class ExprPrinter {
     const ScalarInstruction& instruction = at(i);
     if (quantised_[i]) {
       const std::string unrounded = unroundedText(*quantised_[i]);
-      return isLastUnrounded(i) ? unrounded
-                                : str("toByte<", storageType(instruction.type), ">(", unrounded,
-                                      ")");
+      return isLastUnrounded(i)
+                 ? unrounded
+                 : str("toByte<", storageType(instruction.type), ">(", unrounded, ")");
     }
     if (const std::optional<int> byte = scaledByte(i))
-      return str("scaledByte(", prefix_, *byte, ", ", literal(*constantAt(instruction.b), DataType::kF32),
-                 ")");
+      return str("scaledByte(", prefix_, *byte, ", ",
+                 literal(*constantAt(instruction.b), DataType::kF32), ")");
     if (const std::optional<FloatOfByte> byte = floatOfByte(i)) return floatText(*byte);
     switch (instruction.op) {
       case ScalarOp::kInput:
@@ -263,8 +262,9 @@ PrintedElement printElement(const Expr& expr, std::span<const std::string> input
   ExprPrinter printer(expr, inputs, prefix);
   const std::string unrounded = printer.unrounded();
   printer.print(body);
-  return unrounded.empty() ? PrintedElement{printer.result(), computeType(expr.resultType()), "toElements"}
-                           : PrintedElement{unrounded, "float", "toRoundedBytes"};
+  return unrounded.empty()
+             ? PrintedElement{printer.result(), computeType(expr.resultType()), "toElements"}
+             : PrintedElement{unrounded, "float", "toRoundedBytes"};
 }
 
 }  // namespace camshaft::cuda

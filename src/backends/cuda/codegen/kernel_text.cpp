@@ -154,12 +154,12 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
     add({"long long", str("wide", i)});
     sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
   }
-  prepared_.source = str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"),
-                         scalarFunctions(), deviceSource("device/scalar_instructions.cuh"),
-                         deviceSource("device/bytes.cuh"), "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
-                         "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ",
-                         name_, "(", parameters, ") {\n", sizes, early,
-                         "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
+  prepared_.source = str(
+      deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
+      deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
+      "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
+      "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_, "(", parameters,
+      ") {\n", sizes, early, "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
   prepared_.runtimeKernel = str(kGeneratedPrefix, name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());

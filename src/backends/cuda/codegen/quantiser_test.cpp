@@ -150,8 +150,8 @@ TEST(CudaQuantiser, BytesAreThoseOfTheDefinition) {
   constexpr float kScale = 0.0171f;
   const std::vector<double> numbers = hardNumbers(kScale);
   const auto expectExact = [&](const std::string& expr, int64_t count) {
-    expectKernelsMatch({.graph = str("graph g(%x: f32[", count, "]) { %y = Pointwise(%x) {expr = ",
-                                     expr, "} return %y }"),
+    expectKernelsMatch({.graph = str("graph g(%x: f32[", count,
+                                     "]) { %y = Pointwise(%x) {expr = ", expr, "} return %y }"),
                         .values = {{"x", numbers}},
                         .tolerance = 0});
   };
@@ -177,10 +177,10 @@ TEST(CudaQuantiser, BytesBecomeFloatsAsDefined) {
     std::vector<double> all;
     for (int i = 0; i < 256; ++i) all.push_back(type[0] == 'u' ? i : i - 128);
     for (const int64_t count : {256, 255})
-      for (const char* expr : {"cast(x0:T, f32)", "sub(cast(x0:T, f32), 7:f32)",
-                               "mul(cast(x0:T, f32), 0.1:f32)", "mul(cast(x0:T, f32), -0.1:f32)",
-                               "mul(sub(cast(x0:T, f32), 121:f32), 0.1:f32)",
-                               "cast(add(x0:T, 3:T), f32)", "cast(x0:T, i32)"}) {
+      for (const char* expr :
+           {"cast(x0:T, f32)", "sub(cast(x0:T, f32), 7:f32)", "mul(cast(x0:T, f32), 0.1:f32)",
+            "mul(cast(x0:T, f32), -0.1:f32)", "mul(sub(cast(x0:T, f32), 121:f32), 0.1:f32)",
+            "cast(add(x0:T, 3:T), f32)", "cast(x0:T, i32)"}) {
         std::string text = expr;
         for (size_t at; (at = text.find(":T")) != std::string::npos;)
           text.replace(at, 2, str(":", type));

@@ -43,23 +43,24 @@ void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_vi
                                broadcastStrides(node.inputs[i]->shape(), y.shape()), width,
                                str("part", i)));
   const std::vector<Dim> strides = contiguousStrides(y.shape());
-  const std::string lanes = str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
+  const std::string lanes =
+      str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
   const bool isVector = walk.hasVectors(strides, width), isMoved = isStored && !node.epilogue;
   std::string statements;
   if (isMoved) {
-    kernel.body += isVector ? str("    Vector<", type, ", ", width, "> stored;\n", lanes,
-                                  "stored.v[lane] = results[lane];\n    storeVector<", width,
-                                  ">(y + (", walk.position(strides), "), stored);\n  };\n")
-                            : str(lanes, "y[", walk.position(strides, "lane"),
-                                  "] = results[lane];\n  };\n");
+    kernel.body +=
+        isVector ? str("    Vector<", type, ", ", width, "> stored;\n", lanes,
+                       "stored.v[lane] = results[lane];\n    storeVector<", width, ">(y + (",
+                       walk.position(strides), "), stored);\n  };\n")
+                 : str(lanes, "y[", walk.position(strides, "lane"), "] = results[lane];\n  };\n");
   } else if (isVector) {
     const PrintedElement element =
         node.epilogue ? printElement(node.epilogue->expr, values, "t", statements)
                       : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
-    kernel.body += str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
-                       "    stored[lane] = ", element.result, ";\n    }\n    writeElements<", width,
-                       ">(y + (", walk.position(strides), "), ", element.pack, "<", type,
-                       ">(stored));\n  };\n");
+    kernel.body +=
+        str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
+            "    stored[lane] = ", element.result, ";\n    }\n    writeElements<", width, ">(y + (",
+            walk.position(strides), "), ", element.pack, "<", type, ">(stored));\n  };\n");
   } else {
     const std::string result =
         node.epilogue ? printExpr(node.epilogue->expr, values, "t", statements) : values[0];

@@ -74,8 +74,8 @@ std::string Walk::load(const std::string& pointer, const Access& access, int wid
     return name;
   }
   if (hasVectors(access, width)) {
-    kernel_.body += str("    const auto ", name, " = readElements<", width, ">(", pointer,
-                        " + (", position(access), "));\n");
+    kernel_.body += str("    const auto ", name, " = readElements<", width, ">(", pointer, " + (",
+                        position(access), "));\n");
     return str("elementAt(", name, ", lane)");
   }
   if (isWithinRun) {

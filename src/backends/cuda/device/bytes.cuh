@@ -1,5 +1,6 @@
 // Bytes between kernels of quantised graphs, with few instructions for each: they are read and
-// written as words, and what is quantised only to be dequantised stays a float. Follows the prelude.
+// written as words, and what is quantised only to be dequantised stays a float. Follows the
+// prelude.
 template <class S>
 constexpr bool kIsByte = std::is_same_v<S, unsigned char> || std::is_same_v<S, signed char>;
 
@@ -110,7 +111,10 @@ template <class S>
 int roundedByte(float x) {
   constexpr float kLow = std::is_same_v<S, signed char> ? -128 : 0;
   const float whole = std::rint(x);
-  return x != x ? 0 : static_cast<int>(whole < kLow ? kLow : whole > kLow + 255 ? kLow + 255 : whole);
+  return x != x ? 0
+                : static_cast<int>(whole < kLow         ? kLow
+                                   : whole > kLow + 255 ? kLow + 255
+                                                        : whole);
 }
 template <class S>
 unsigned appendBytes(float first, float second, unsigned others) {

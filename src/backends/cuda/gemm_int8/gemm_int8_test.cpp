@@ -129,14 +129,13 @@ void expectQuantised(const std::string& epilogue, bool hasResidual, bool isProdu
   const char* image = isProduct ? "[n, 200, 64]" : "[n, 9, 7, 64]";
   const char* result = isProduct ? "[n, 200, 96]" : "[n, 9, 7, 96]";
   expectKernelsMatch(
-      {.graph = str("symbols n graph g(%x: u8", image, ", %w: i8",
-                    isProduct ? "[64, 96]" : "[96, 64, 3, 3]", ", %s: f32[96], %b: f32[96]",
-                    hasResidual ? str(", %r: u8", result) : "", ") { %y = ",
-                    isProduct ? "MatMulInteger(%x, %w)"
-                              : "ConvInteger(%x, %w) {channels_last = true, strides = [1, 1], "
-                                "dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]}",
-                    " epilogue(%s, %b", hasResidual ? ", %r" : "", ") {", epilogue,
-                    "} return %y }"),
+      {.graph = str(
+           "symbols n graph g(%x: u8", image, ", %w: i8", isProduct ? "[64, 96]" : "[96, 64, 3, 3]",
+           ", %s: f32[96], %b: f32[96]", hasResidual ? str(", %r: u8", result) : "", ") { %y = ",
+           isProduct ? "MatMulInteger(%x, %w)"
+                     : "ConvInteger(%x, %w) {channels_last = true, strides = [1, 1], "
+                       "dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]}",
+           " epilogue(%s, %b", hasResidual ? ", %r" : "", ") {", epilogue, "} return %y }"),
        .sizes = {{{"n", 2}}},
        .constants = {"w", "s", "b"},
        .ranges = {{"x", rangeOf("u8")}, {"w", rangeOf("i8")}, {"s", {0, 1e-4}}, {"r", {0, 255}}},

@@ -142,10 +142,11 @@ HopperProduct integerProductOf(const std::string& zeros, const std::string& type
   std::string weights;
   for (int i = 0; i < 16 * 3; ++i)
     weights += str(i ? ", " : "", i < static_cast<int>(firstRow.size()) ? firstRow[i] : 0);
-  return productOf(str("graph g(%x: u8[4, 16], %z: u8[]) { %w: ", type, "[16, 3] = constant [",
-                       weights, "] %zw: ", type, "[3] = constant [128, 0, 0]",
-                       " %za: u8[] = constant [7] %none: u8[] = constant [0] %y = MatMulInteger(%x, %w", zeros,
-                       ") return %y }"));
+  return productOf(
+      str("graph g(%x: u8[4, 16], %z: u8[]) { %w: ", type, "[16, 3] = constant [", weights,
+          "] %zw: ", type, "[3] = constant [128, 0, 0]",
+          " %za: u8[] = constant [7] %none: u8[] = constant [0] %y = MatMulInteger(%x, %w", zeros,
+          ") return %y }"));
 }
 
 TEST(HopperProductTest, WeightsAreReadAsTheTypeThatHoldsThemWithoutTheirZeroPoints) {

@@ -155,7 +155,8 @@ Access accessOf(const Shape& from, const Shape& to, const HopperProduct& product
 // Where operand `index` is read for a place.
 std::string addressText(int index, DataType type, const Access& access) {
   std::string at = access.isWhole ? "at.start" : access.row;
-  if (access.hasColumns && !access.isWhole) at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
+  if (access.hasColumns && !access.isWhole)
+    at = at.empty() ? "at.column" : str("(", at, ") * p.n + at.column");
   return str("static_cast<const ", storageType(type), "*>(p.extra[", index - 1, "])",
              at.empty() ? "" : str(" + (", at, ")"), access.hasColumns ? " + at.ahead" : "");
 }

@@ -57,9 +57,9 @@ std::string hopperHead(const HopperText& text) {
              ", kElementBytes = ", bitsOf(text.typeA) / 8,
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
-             ", kWholeColumns = ", text.wholeColumns,
-             ", kWholeTiles = ", text.wholeTiles, ", kColumnEpilogue = ", text.columnEpilogue,
-             ", kQuads = ", text.quads, ";\nusing Output = ", text.outputType,
+             ", kWholeColumns = ", text.wholeColumns, ", kWholeTiles = ", text.wholeTiles,
+             ", kColumnEpilogue = ", text.columnEpilogue, ", kQuads = ", text.quads,
+             ";\nusing Output = ", text.outputType,
              ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n",
              multiplyFunction(text));
 }

@@ -36,7 +36,7 @@ struct GemmParams {
   int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
 };
 
-// Some columns of one row of D, from column + ahead on, the element start + ahead; `columns` of them
+// Some columns of one row of D, from column + ahead on, element start + ahead; `columns` of them
 // exist. What is ahead is known while compiling, so that addresses need no instruction for it.
 struct Place {
   int batch, row, column, columns, ahead = 0;
