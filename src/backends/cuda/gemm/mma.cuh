@@ -15,7 +15,7 @@ __device__ __forceinline__ void storeChunk(SharedAddress to, const void* chunk) 
 
 // Adds kWidth sums of the same place in another block of the cluster.
 template <int kWidth, class Sum>
-__device__ __forceinline__ void addFromBlock(Sum (&sums)[kWidth], const Sum* place, int rank) {
+__device__ __forceinline__ void addFromBlock(Sum* sums, const Sum* place, int rank) {
 #if !defined(CAMSHAFT_EMULATOR) && __CUDA_ARCH__ >= 900
   unsigned remote;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(sharedAddress(place)), "r"(rank));
@@ -42,6 +42,19 @@ __device__ __forceinline__ void addFromBlock(Sum (&sums)[kWidth], const Sum* pla
     }
   }
 #endif
+}
+
+// Adds kWidth sums of a place, of all blocks that share it.
+template <class T, int kWidth, class Sum>
+__device__ __forceinline__ void addSums(Sum* sums, const Sum* place) {
+  if constexpr (T::kSplits > 1) {
+#pragma unroll
+    for (int block = 0; block < T::kSplits; ++block) addFromBlock<kWidth>(sums, place, block);
+  } else {
+    const auto own = loadVector<kWidth>(place);
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) sums[v] += own.v[v];
+  }
 }
 
 // All blocks of the cluster have read what they wanted of one another. Orders no memory: what was
@@ -94,6 +107,9 @@ struct Tiling : SplitDepth<kSplits_> {
     const int exchanged = kRowBytes == 128 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3);
     return row * kRowBytes + exchanged * 16;
   }
+  // Where a column of a row of sums lies: threads that read eight neighbours each, four at a time,
+  // read from different banks.
+  __device__ __forceinline__ static int sumColumn(int column) { return column ^ (column >> 3 & 4); }
   // What a thread copies: chunk ownChunk() of rows ownRow(0), ownRow(1), ...
   __device__ __forceinline__ static int ownChunk() { return threadIdx.x % kChunks; }
   __device__ __forceinline__ static int ownRow(int i) {
@@ -197,7 +213,7 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
   // A thread goes down the rows of its columns, so that what belongs to these is read once.
   constexpr int kParts = T::kColumns / kWidth, kShare = T::kRows / T::kSplits;
   constexpr int kAcross = kParts < T::kThreads ? kParts : T::kThreads;
-  constexpr int kDown = T::kThreads / kAcross;
+  constexpr int kDown = T::kThreads / kAcross, kRead = kWidth < 4 ? kWidth : 4;
   static_assert(kAcross * kDown == T::kThreads && kParts % kAcross == 0);
 #pragma unroll
   for (int part = 0; part < kParts; part += kAcross) {
@@ -209,15 +225,10 @@ __device__ __forceinline__ void storeTile(char* memory, const TilePlace<T>& tile
       for (int v = 0; v < kWidth; ++v) values[v] = 0;
 #pragma unroll
       for (int slice = 0; slice < T::kSlices; ++slice) {
-        const Sum* const place = shown + (slice * T::kRows + row) * T::kPitch + column;
-        if constexpr (T::kSplits > 1) {
+        const Sum* const sums = shown + (slice * T::kRows + row) * T::kPitch;
 #pragma unroll
-          for (int block = 0; block < T::kSplits; ++block) addFromBlock(values, place, block);
-        } else {
-          const auto own = loadVector<kWidth>(place);
-#pragma unroll
-          for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
-        }
+        for (int v = 0; v < kWidth; v += kRead)
+          addSums<T, kRead>(values + v, sums + T::sumColumn(column + v));
       }
       store(tile.row + row, tile.column + column, values);
     }
@@ -314,7 +325,7 @@ struct Product {
 #pragma unroll
         for (int half = 0; half < 2; ++half)
           storeVector<2>(memory + (firstRow() + i * 16 + half * 8 + lane / 4) * T::kPitch +
-                             firstColumn() + j * 8 + lane % 4 * 2,
+                             T::sumColumn(firstColumn() + j * 8 + lane % 4 * 2),
                          Vector<Sum, 2>{{sums[i][j][half * 2], sums[i][j][half * 2 + 1]}});
   }
 

@@ -204,6 +204,7 @@ struct Tiling : SplitDepth<kSplits_> {
   static constexpr int kDepth = kSlices * kChunkDepth, kThreads = 32 * kWarpsN * kSlices;
   static constexpr int kWarpColumns = kColumns / kWarpsN;
   static constexpr int kPitch = kColumns + 8;  // of sums in shared memory
+  __device__ __forceinline__ static int sumColumn(int column) { return column; }
 
   static constexpr int kNumberBytes = 16 * kChunkDepth * kBits / 8;
   static constexpr int kParts = kChunkDepth / kScaleDepth;  // of a chunk, with a scale each
