@@ -66,7 +66,7 @@ void forEachNumber(float scale, std::mt19937& random, F visit) {
 
 TEST(CudaQuantiser, TwoPartsOfAReciprocalRoundToTheBytesOfTheQuotient) {
   std::mt19937 random(11);
-  int64_t numbers = 0;
+  int64_t numbers = 0, missedByOnePart = 0;
   for (const float scale : someScales(300))
     for (const ByteRange& bytes : {ByteRange{DataType::kU8, 0}, ByteRange{DataType::kU8, 121},
                                    ByteRange{DataType::kI8, -5}}) {
@@ -74,11 +74,13 @@ TEST(CudaQuantiser, TwoPartsOfAReciprocalRoundToTheBytesOfTheQuotient) {
       if (!r) continue;
       forEachNumber(scale, random, [&](float x) {
         ++numbers;
+        missedByOnePart += byteOf(x * (1 / scale), bytes) != byteOf(x / scale, bytes);
         if (byReciprocal(x, *r, bytes) != byteOf(x / scale, bytes))
           ADD_FAILURE() << x << " / " << scale;
       });
     }
   EXPECT_GT(numbers, 40'000'000);
+  EXPECT_GT(missedByOnePart, 10'000) << "the numbers are too easy";
 }
 
 TEST(CudaQuantiser, ScalesWithoutSuchReciprocalsAreDividedBy) {
