@@ -2,6 +2,7 @@
 #include "backends/cuda/conv/cudnn_conv.h"
 #include "backends/cuda/conv/depthwise.h"
 #include "backends/cuda/conv/direct.h"
+#include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/conv/implicit.h"
 #include "backends/cuda/conv/pixels.h"
 #include "backends/cuda/families.h"
@@ -11,8 +12,9 @@ namespace camshaft::cuda::conv {
 // Best guess first; the last one takes every convolution.
 KernelList kernels() {
   static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(),
-                                    implicitConvKernel(),  cublasLtPixelKernel(),
-                                    cudnnConvKernel(),     directConvKernel()};
+                                    hopperConvKernel(),    implicitConvKernel(),
+                                    cublasLtPixelKernel(), cudnnConvKernel(),
+                                    directConvKernel()};
   return kKernels;
 }
 

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "backends/cuda/conv/product.h"
 #include "backends/cuda/gemm/cublaslt.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
 #include "ops/conv.h"
-#include "ops/gemm.h"
-#include "ops/gemm_int8.h"
 #include "ops/ops.h"
-#include "support/text.h"
 
 namespace camshaft::cuda {
 namespace {
-
-constexpr int kBias = 2;
 
 std::string whyNoProduct(const Node& conv) {
   const auto& attrs = conv.as<ConvAttrs>();
@@ -32,30 +28,6 @@ std::string whyNoProduct(const Node& conv) {
   return {};
 }
 
-// x0 + bias, added as f32.
-Expr biasExpr(DataType type, DataType biasType) {
-  const auto wide = [](Expr& expr, int value, DataType from) {
-    return from == DataType::kF32 ? value : expr.cast(value, DataType::kF32);
-  };
-  Expr expr;
-  const int x = expr.input(0, type), bias = expr.input(1, biasType);
-  const int left = wide(expr, x, type), right = wide(expr, bias, biasType);
-  const int sum = expr.apply(ScalarOp::kAdd, left, right);
-  if (type != DataType::kF32) expr.cast(sum, type);
-  return expr;
-}
-
-// The epilogue of the product: that of the convolution on top of its bias.
-std::optional<Expr> epilogueOf(const Node& conv) {
-  if (conv.op == &ops::ConvInteger || !conv.hasInput(kBias))
-    return conv.epilogue ? std::optional(conv.epilogue->expr) : std::nullopt;
-  const Expr biased = biasExpr(conv.resultBeforeEpilogue().type, conv.inputs[kBias]->dataType());
-  if (!conv.epilogue) return biased;
-  std::vector<int> places(conv.epilogue->expr.inputCount());
-  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i) + 1;
-  return conv.epilogue->expr.composed(0, biased, {0, 1}, places);
-}
-
 // Of one pixel's weights [M, C, 1...] of bytes: [C, M].
 ConstantPtr transposedBytes(const Value& weights) {
   const int64_t m = weights.shape()[0].value(), c = weights.shape()[1].value();
@@ -66,94 +38,36 @@ ConstantPtr transposedBytes(const Value& weights) {
   return ConstantData::own(std::move(to));
 }
 
-// The same as a product of [N, spatial..., C] and the weights, in a graph of its own.
-struct PixelProduct {
-  Graph graph;
-  Node* node = nullptr;
-  std::vector<int> inputOf;  // by input of the product: which one of the convolution it is
-
-  explicit PixelProduct(const Node& conv) {
-    if (conv.op == &ops::ConvInteger)
-      multiplyIntegers(conv);
-    else
-      multiplyFloats(conv);
-    addEpilogue(conv);
-  }
-
- private:
-  void multiplyFloats(const Node& conv) {
-    const Value& weights = *conv.inputs[1];
-    Value* matrix =
-        graph.addConstant("weights", {weights.dataType(), {weights.shape()[0], weights.shape()[1]}},
-                          weights.constant);
-    MatMulAttrs attrs;
-    attrs.transposeB = true;
-    node = graph.add(&ops::MatMul, conv.name, {graph.addInput("x", conv.inputs[0]->type), matrix},
-                     attrs);
-    inputOf = {0, 1};
-  }
-
-  // Zero points of weights lie along M, which are the columns of the product.
-  void multiplyIntegers(const Node& conv) {
-    const Value& weights = *conv.inputs[1];
-    const TensorType matrix{weights.dataType(), {weights.shape()[1], weights.shape()[0]}};
-    std::vector<Value*> inputs = {graph.addInput("x", conv.inputs[0]->type),
-                                  graph.addConstant("weights", matrix, transposedBytes(weights))};
-    for (int i = 2; i < conv.ownInputs(); ++i) inputs.push_back(zeroPoint(conv.inputs[i], i));
-    node = graph.add(&ops::MatMulInteger, conv.name, inputs, NoAttrs{});
-    for (int i = 0; i < conv.ownInputs(); ++i) inputOf.push_back(i);
-  }
-  Value* zeroPoint(const Value* value, int i) {
-    if (!value) return nullptr;
-    TensorType type{value->dataType(), {}};
-    if (!isOneNumber(*value)) type.shape = {numElements(value->shape())};
-    const std::string name = str("zero", i);
-    return value->isConstant() ? graph.addConstant(name, type, value->constant)
-                               : graph.addInput(name, type);
-  }
-
-  void addEpilogue(const Node& conv) {
-    const std::optional<Expr> expr = epilogueOf(conv);
-    if (!expr) return;
-    const int own = static_cast<int>(inputOf.size());
-    node->epilogue = Epilogue{*expr, own};
-    for (int i = own; i < static_cast<int>(conv.inputs.size()); ++i) {
-      if (!conv.inputs[i]) continue;
-      const Value& operand = *conv.inputs[i];
-      const std::string name = str("operand", i);
-      graph.addInputTo(node, operand.isConstant()
-                                 ? graph.addConstant(name, operand.type, operand.constant)
-                                 : graph.addInput(name, operand.type));
-      inputOf.push_back(i);
-    }
-    graph.inferTypes(node);
-  }
-};
+// The weights as they are; of bytes transposed.
+ConvProduct productOf(const Node& conv) {
+  const Value& weights = *conv.inputs[1];
+  const bool isOfBytes = conv.op == &ops::ConvInteger;
+  return ConvProduct(conv,
+                     {weights.dataType(), weights.shape()[1].value(),
+                      isOfBytes ? transposedBytes(weights) : weights.constant},
+                     {2, 3});
+}
 
 template <const Kernel& (*kProducts)()>
 struct Pixels {
   static Verdict supports(const Node& conv, const BuildContext& context) {
     if (std::string reason = whyNoProduct(conv); !reason.empty())
       return Verdict::no(std::move(reason));
-    return kProducts().supports(*PixelProduct(conv).node, context);
+    return kProducts().supports(*productOf(conv).node, context);
   }
   static std::vector<int64_t> configurations(const Node& conv, const BuildContext& context) {
-    return kProducts().configurations(*PixelProduct(conv).node, context);
+    return kProducts().configurations(*productOf(conv).node, context);
   }
   static Prepared prepare(const Node& conv, const BuildContext& context, int64_t config) {
-    const PixelProduct product(conv);
-    Prepared prepared = kProducts().prepare(*product.node, context, config);
-    for (StepInput& input : prepared.inputs)
-      if (input.nodeInput >= 0) input.nodeInput = product.inputOf[input.nodeInput];
+    const ConvProduct product = productOf(conv);
+    Prepared prepared = product.ofConv(kProducts().prepare(*product.node, context, config));
     if (prepared.runtimeKernel.empty()) prepared.runtimeKernel = kProducts().name;
     return prepared;
   }
   static bool inPlace(const Node& conv, int input) {
-    if (std::count(conv.inputs.begin(), conv.inputs.end(), conv.inputs[input]) != 1) return false;
-    const PixelProduct product(conv);
-    const auto place = std::find(product.inputOf.begin(), product.inputOf.end(), input);
-    return place != product.inputOf.end() &&
-           kProducts().inPlace(*product.node, static_cast<int>(place - product.inputOf.begin()));
+    const ConvProduct product = productOf(conv);
+    const int place = product.placeOf(conv, input);
+    return place >= 0 && kProducts().inPlace(*product.node, place);
   }
 };
 

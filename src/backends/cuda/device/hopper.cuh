@@ -194,6 +194,28 @@ __device__ __forceinline__ void copyBox(u32 to, const TensorMap& map, u32 barrie
       : "memory");
 }
 
+// Pixels of images [n, y, x, c], as many and as the tensor map says: counted from (n, y, x) on
+// through its corners, in its strides, each moved by the offsets; some channels from c on. Zeros
+// come from outside. The barrier is told their bytes.
+__device__ __forceinline__ void copyPixels(u32 to, const TensorMap& map, u32 barrier, int c, int x,
+                                           int y, int n, u16 offsetX, u16 offsetY) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(n), "h"(offsetX), "h"(offsetY)
+      : "memory");
+}
+// To the same place, with the same barrier, in every block of the cluster whose bit is in `peers`.
+__device__ __forceinline__ void copyPixels(u32 to, const TensorMap& map, u32 barrier, int c, int x,
+                                           int y, int n, u16 offsetX, u16 offsetY, u16 peers) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8}, %9;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(n), "h"(offsetX), "h"(offsetY),
+      "h"(peers)
+      : "memory");
+}
+
 // ---- Matrix products -------------------------------------------------------------------------
 
 constexpr int kAtom = 8 * 128;            // bytes of the 128-byte swizzle's pattern
@@ -211,9 +233,12 @@ __device__ __forceinline__ void waitMultiply() {
 }
 
 // How wgmma reads an operand from shared memory in the 128-byte swizzle: by rows along K, 8 of them
-// in a pattern; transposed, the patterns are 64 elements along M or N times 8 along K.
-template <bool kAlongK>
+// in a pattern; transposed, the patterns are 64 elements along M or N times 8 along K. Rows along K
+// may be shorter, in the swizzle of their bytes.
+template <bool kAlongK, int kLineBytes = 128>
 __device__ __forceinline__ u64 describe(u32 address) {
-  constexpr u64 kAcross = kAlongK ? 1 : kTransposedBox >> 4, kNext = kAtom >> 4;
-  return (u64)1 << 62 | kNext << 32 | kAcross << 16 | (address & 0x3ffff) >> 4;
+  static_assert(kLineBytes == 128 || (kAlongK && (kLineBytes == 64 || kLineBytes == 32)));
+  constexpr u64 kAcross = kAlongK ? 1 : kTransposedBox >> 4, kNext = 8 * kLineBytes >> 4;
+  constexpr u64 kSwizzle = kLineBytes == 128 ? 1 : kLineBytes == 64 ? 2 : 3;
+  return kSwizzle << 62 | kNext << 32 | kAcross << 16 | (address & 0x3ffff) >> 4;
 }

@@ -1,6 +1,7 @@
 #include "backend/kernel.h"
 #include "backends/cuda/conv/depthwise.h"
 #include "backends/cuda/conv/direct.h"
+#include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/conv/implicit.h"
 #include "backends/cuda/conv/pixels.h"
 #include "backends/cuda/families.h"
@@ -19,7 +20,8 @@ KernelList matMulKernels() {
 
 KernelList convKernels() {
   static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(),
-                                    implicitConvKernel(), directConvKernel()};
+                                    hopperConvKernel(), implicitConvKernel(),
+                                    directConvKernel()};
   return kKernels;
 }
 

@@ -1,5 +1,6 @@
 // Loads and launches the Hopper matrix product.
 #include <memory>
+#include <optional>
 
 #include "backends/cuda/gemm/hopper/geometry.h"
 #include "backends/cuda/gemm/hopper/params.h"
@@ -16,6 +17,7 @@ namespace {
 
 struct Loaded {
   HopperParams params;
+  std::optional<HopperWindows> windows;  // of images, which A's rows are
   HopperConfig config;
   std::shared_ptr<const CodeLibrary> library;
   CUkernel kernel = nullptr;
@@ -51,15 +53,17 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
   auto state = std::make_shared<Loaded>();
   ByteReader reader(params, "the parameters of a matrix product");
   state->params = reader.read<HopperParams>();
+  if (reader.remaining() > 0) state->windows = reader.read<HopperWindows>();
   reader.expectEnd();
   if (binary.empty())
     fail(ErrorKind::kInvalidEngine, "the engine lacks the device code of a matrix product");
   const HopperConfig& shape = state->config = unpackHopper(state->params.config);
-  if (!isValid(shape, state->params.transposedA, state->params.transposedB))
+  if (!isValid(shape, state->params.transposedA, state->params.transposedB) ||
+      (state->windows && (whyNot(*state->windows) || state->params.transposedA)))
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
   state->library = CodeLibrary::of(binary);
-  state->kernel =
-      state->library->find(kHopperGemmEntry, static_cast<unsigned>(sharedBytesOf(shape)));
+  const std::string entry = state->windows ? entryOf(shape, *state->windows) : kHopperGemmEntry;
+  state->kernel = state->library->find(entry, static_cast<unsigned>(sharedBytesOf(shape)));
   constexpr int kPortableCluster = 8;
   if (clusterSize(shape) > kPortableCluster) {
     CUdevice device = 0;
@@ -77,7 +81,17 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
   return state;
 }
 
-HopperProblem problemOf(const HopperParams& params, const LaunchArgs& args) {
+constexpr size_t kProductDims = 4, kImageDims = 8;
+
+HopperProblem problemOf(const Loaded& state, const LaunchArgs& args) {
+  const HopperParams& params = state.params;
+  HopperImages images;
+  if (state.windows)
+    images = {.count = args.dims[4],
+              .height = args.dims[5],
+              .breadth = args.dims[6],
+              .channels = args.dims[7],
+              .windows = *state.windows};
   return {.m = args.dims[0],
           .n = args.dims[1],
           .k = args.dims[2],
@@ -87,7 +101,15 @@ HopperProblem problemOf(const HopperParams& params, const LaunchArgs& args) {
           .typeA = params.typeA,
           .typeB = params.typeB,
           .transposedA = params.transposedA != 0,
-          .transposedB = params.transposedB != 0};
+          .transposedB = params.transposedB != 0,
+          .images = images};
+}
+
+// Whether rows and columns of A are those of its images.
+bool matches(const HopperProblem& p) {
+  const HopperImages& i = p.images;
+  return p.batch == 1 && p.k == depthOf(i.windows, i.channels, p.typeA) &&
+         p.m == volumeOf({i.count, outHeight(i), outBreadth(i)});
 }
 
 bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
@@ -95,17 +117,29 @@ bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
 bool fits(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   constexpr size_t kMostInputs = 2 + std::size(HopperArguments{}.extra);
-  if (args.dims.size() != 4 || args.outputs.size() != 1 || args.inputs.size() < 2 ||
+  if (args.dims.size() != (state.windows ? kImageDims : kProductDims) || args.outputs.size() != 1 || args.inputs.size() < 2 ||
       args.inputs.size() > kMostInputs)
     return false;
-  const HopperProblem p = problemOf(state.params, args);
+  const HopperProblem p = problemOf(state, args);
   const TensorArg &a = args.inputs[0], &b = args.inputs[1];
   if (a.type != p.typeA || b.type != p.typeB) return false;
   if (isEmpty(args)) return true;
   if (whyNot(state.config, p)) return false;
-  return a.count() == volumeOf({p.m, p.k, p.batchA ? p.batch : 1}) &&
+  const HopperImages& images = p.images;
+  if (state.windows && (images.count < 1 || !matches(p))) return false;
+  const int64_t countA =
+      state.windows ? volumeOf({images.count, images.height, images.breadth, images.channels})
+                    : volumeOf({p.m, p.k, p.batchA ? p.batch : 1});
+  return a.count() == countA &&
          b.count() == volumeOf({p.n, p.k, p.batchB ? p.batch : 1}) &&
          args.outputs[0].count() == volumeOf({p.m, p.n, p.batch});
+}
+
+CUtensorMapDataType elementOf(DataType type) {
+  return type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+         : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+         : type == DataType::kF32  ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                   : CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
 CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {
@@ -113,24 +147,56 @@ CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {
   cuuint64_t dims[3], strides[2];
   std::copy(std::begin(tensor.dims), std::end(tensor.dims), dims);
   std::copy(std::begin(tensor.strides), std::end(tensor.strides), strides);
-  const CUtensorMapDataType element = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                      : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                      : type == DataType::kF32  ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
-                                                                : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   CUtensorMap map;
   check(driver().cuTensorMapEncodeTiled(
-            &map, element, 3, data, dims, strides, tensor.box, kOneByOne,
+            &map, elementOf(type), 3, data, dims, strides, tensor.box, kOneByOne,
             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "describe an operand of a matrix product");
   return map;
 }
 
+// Drivers up to CUDA 13.1 encode images of less than 128 KiB with a bit that must not be there;
+// NVIDIA's own CUTLASS takes it out as well.
+void correctSmallImages(CUtensorMap& map, uint64_t bytes) {
+  constexpr int kLastWrong = 13010;
+  constexpr uint64_t kSmall = 128 << 10, kWrongBit = uint64_t{1} << 21;
+  static const int version = [] {
+    int number = 0;
+    check(driver().cuDriverGetVersion(&number), "ask for the driver's version");
+    return number;
+  }();
+  if (version <= kLastWrong && bytes < kSmall) map.opaque[1] &= ~kWrongBit;
+}
+
+CUtensorMap encode(const BoxedImages& images, DataType type, void* data) {
+  cuuint64_t dims[4], strides[3];
+  std::copy(std::begin(images.dims), std::end(images.dims), dims);
+  std::copy(std::begin(images.strides), std::end(images.strides), strides);
+  const CUtensorMapSwizzle swizzle = images.swizzleBytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : images.swizzleBytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                                 : CU_TENSOR_MAP_SWIZZLE_32B;
+  CUtensorMap map;
+  check(driver().cuTensorMapEncodeIm2col(
+            &map, elementOf(type), 4, data, dims, strides, images.lower, images.upper,
+            images.channels, images.pixels, images.steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+        "describe the images of a convolution");
+  correctSmallImages(map, strides[2] * dims[3]);
+  return map;
+}
+
+CUtensorMap encodeA(const HopperConfig& config, const HopperProblem& problem, void* data) {
+  return problem.images.count > 0
+             ? encode(boxed(config, problem.images, problem.typeA), problem.typeA, data)
+             : encode(boxedA(config, problem), problem.typeA, data);
+}
+
 void launch(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   if (isEmpty(args)) return;
-  const HopperProblem problem = problemOf(state.params, args);
-  CUtensorMap a = encode(boxedA(state.config, problem), problem.typeA, args.inputs[0].data);
+  const HopperProblem problem = problemOf(state, args);
+  CUtensorMap a = encodeA(state.config, problem, args.inputs[0].data);
   CUtensorMap b = encode(boxedB(state.config, problem), problem.typeB, args.inputs[1].data);
   HopperArguments arguments = argumentsOf(state.config, problem);
   arguments.out = args.outputs[0].data;

@@ -143,7 +143,13 @@ double estimateMicros(const HopperConfig& c, const HopperProblem& problem, int m
   constexpr double kOutputBytes = 2;  // of an element, as a rule
   const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
              k = static_cast<double>(problem.k) * bitsOf(problem.typeA) / 8;
-  const double bytes = problem.batch * (m * k + n * k + m * n * kOutputBytes);
+  const HopperImages& images = problem.images;
+  const double bytesA =
+      images.count == 0
+          ? m * k
+          : static_cast<double>(images.count * images.height * images.breadth * images.channels) *
+                bitsOf(problem.typeA) / 8;
+  const double bytes = problem.batch * (bytesA + n * k + m * n * kOutputBytes);
   const double clusters =
       c.splitK > 1 ? waves * microsOfCluster(c) + (waves - 1) * kRestart : microsOfCluster(c);
   return kStart + clusters + std::max(cycles / kClock, bytes / kMemoryPerMicro);

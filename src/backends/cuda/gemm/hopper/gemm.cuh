@@ -23,13 +23,55 @@ __device__ __forceinline__ void copyOperand(u32 to, const TensorMap& map, u32 ba
   }
 }
 
+// Where a row's window begins, maybe outside of its image.
+struct Pixel {
+  int n, y, x;
+};
+__device__ __forceinline__ Pixel pixelAt(int row, const GemmParams& p) {
+  const u32 breadth = p.outBreadth, height = p.outHeight;
+  const u32 rest = (u32)row / breadth, n = rest / height;
+  const int y = rest - n * height, x = row - rest * breadth;
+  return {(int)n, y * kStrideY - kPadY, x * kStrideX - kPadX};
+}
+
+// One stage's part of A that is windows of images from `first` on: a box for each of its blocks of
+// channels. Blocks behind those of the last tap are zeros, like all channels that there are not.
+__device__ __forceinline__ void copyWindows(u32 to, const TensorMap& map, u32 barrier, int step,
+                                            const Pixel& first, const Role& role) {
+  constexpr int kBoxes = 128 / kBlockBytes, kPart = kTileM / kShareA;
+  constexpr int kUnits = kKernelY * kKernelX * kChannelBlocks;
+  constexpr int kBlockElements = kBlockBytes / kElementBytes;
+  if (kShareA > 1) to += role.member * kPart * kBlockBytes;
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    const u32 unit = step * kBoxes + i;
+    const bool isThere = kUnits % kBoxes == 0 || unit < kUnits;
+    const u32 tap = isThere ? unit / kChannelBlocks : 0;
+    const int channel = (isThere ? unit % kChannelBlocks : kChannelBlocks) * kBlockElements;
+    const u16 right = tap % kKernelX * kDilationX, down = tap / kKernelX * kDilationY;
+    if constexpr (kShareA > 1)
+      copyPixels(to, map, barrier, channel, first.x, first.y, first.n, right, down, role.mates());
+    else
+      copyPixels(to, map, barrier, channel, first.x, first.y, first.n, right, down);
+    to += kTileM * kBlockBytes;
+  }
+}
+
 struct Producer {
   const TensorMap &a, &b;
   const GemmParams& p;
   Role role;
 
-  __device__ __forceinline__ void copyA(u32 stage, const Tile& tile, int step) const {
-    copyOperand<!kTransposedA, kTileM, kShareA>(stagesBase() + stage * kStageBytes, a,
+  // The tile's first pixel that this block copies.
+  __device__ __forceinline__ Pixel firstPixel(const Tile& tile) const {
+    return pixelAt(tile.row + (kShareA > 1 ? role.member * (kTileM / kShareA) : 0), p);
+  }
+  __device__ __forceinline__ void copyA(u32 stage, const Tile& tile, const Pixel& first,
+                                        int step) const {
+    if constexpr (kImages)
+      copyWindows(stagesBase() + stage * kStageBytes, a, fullBarrier(stage), step, first, role);
+    else
+      copyOperand<!kTransposedA, kTileM, kShareA>(stagesBase() + stage * kStageBytes, a,
                                                 fullBarrier(stage), step, tile.row,
                                                 tile.batch * p.batchA, role);
   }
@@ -52,20 +94,21 @@ struct Producer {
   }
 
   __device__ __forceinline__ void run(int early) const {
-    const int first = role.firstStep(p), steps = role.countSteps(p);
+    const int begin = role.firstStep(p), steps = role.countSteps(p);
     waitForPrevious();
     Ring ring;
     for (int index = firstTile(); index < p.tiles; index += tileStride()) {
       const Tile tile = tileAt(index, p, role.member);
+      const Pixel first = kImages ? firstPixel(tile) : Pixel{};
       for (int step = 0; step < steps; ++step, ring.advance()) {
         if (early > 0) {
           --early;
         } else {
           wait(emptyBarrier(ring.stage), ring.phase ^ 1);
           expectBytes(fullBarrier(ring.stage), kStageBytes);
-          copyB(ring.stage, tile, first + step);
+          copyB(ring.stage, tile, begin + step);
         }
-        copyA(ring.stage, tile, first + step);
+        copyA(ring.stage, tile, first, begin + step);
       }
     }
   }
@@ -75,16 +118,20 @@ struct Producer {
 
 __device__ __forceinline__ void multiplyStage(Sums& sums, u32 stage, int firstRow, bool add) {
   constexpr int kInstructions = 4;
-  constexpr u64 kStepA = (kTransposedA ? 2 * kAtom : 32) >> 4;
   constexpr u64 kStepB = (kTransposedB ? 32 : 2 * kAtom) >> 4;
   const u32 base = stagesBase() + stage * kStageBytes;
-  const u64 a = describe<!kTransposedA>(base + firstRow * 128);
+  // A's boxes of a stage lie one behind the other.
+  constexpr int kPerBox = kBlockBytes / 32, kBoxBytes = kTileM * kBlockBytes;
+  const auto stepOfA = [](int k) -> u64 {
+    return (kTransposedA ? k * 2 * kAtom : k / kPerBox * kBoxBytes + k % kPerBox * 32) >> 4;
+  };
+  const u64 a = describe<!kTransposedA, kBlockBytes>(base + firstRow * kBlockBytes);
   const u64 b = describe<kTransposedB>(base + kTileABytes);
 #pragma unroll
   for (int k = 0; k < kInstructions; ++k)
 #pragma unroll
     for (int i = 0; i < kBlocksM; ++i)
-      multiply(sums[i], a + k * kStepA + i * (64 * 128 >> 4), b + k * kStepB, add || k > 0);
+      multiply(sums[i], a + stepOfA(k) + i * (64 * kBlockBytes >> 4), b + k * kStepB, add || k > 0);
 }
 
 // Tells all blocks that copy into this stage that this warp is done with it.
@@ -181,7 +228,7 @@ __device__ __forceinline__ void initSums(const GemmParams& p, const Role& role) 
 
 // With kSplitK > 1 a cluster computes one tile: the grid has a cluster for each.
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+    CAMSHAFT_GEMM(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
          const __grid_constant__ GemmParams p) {
   const Role role;
   const Producer producer{a, b, p, role};

@@ -52,6 +52,10 @@ HopperArguments argumentsOf(const HopperConfig& config, const HopperProblem& pro
   arguments.tiles = static_cast<int32_t>(arguments.tilesM * arguments.tilesN * problem.batch);
   arguments.batchA = problem.batchA;
   arguments.batchB = problem.batchB;
+  if (problem.images.count > 0) {
+    arguments.outHeight = static_cast<int32_t>(outHeight(problem.images));
+    arguments.outBreadth = static_cast<int32_t>(outBreadth(problem.images));
+  }
   return arguments;
 }
 
@@ -68,6 +72,8 @@ const char* whyNot(const HopperConfig& config, const HopperProblem& p) {
   constexpr int64_t kPitchBytes = 16;
   if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) return "has an empty operand";
   if (p.m > kMost || p.n > kMost || p.k > kMost / 4) return "is too large for 32-bit coordinates";
+  if (p.images.count > 0)
+    if (const char* why = whyNot(p.images, p.typeA)) return why;
   const int64_t bytes = elementBytes(p);
   if ((p.transposedA ? p.m : p.k) * bytes % kPitchBytes != 0)
     return "needs rows of the first operand that are a multiple of 16 bytes";

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/cuda/gemm/hopper/config.h"
-#include "support/data_type.h"
+#include "backends/cuda/gemm/hopper/images.h"
 
 namespace camshaft::cuda {
 
@@ -17,6 +16,7 @@ struct HopperProblem {
   bool transposedA = false;                                 // A lies as [k, m]
   bool transposedB = true;                                  // B lies as [n, k]
   double epilogueWork = 0;  // instructions per element, to choose a configuration by
+  HopperImages images = {};  // whose windows are A's rows, where there are any
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.
@@ -33,8 +33,10 @@ struct HopperArguments {
   int32_t m = 0, n = 0, steps = 0;
   int32_t tilesM = 0, tilesN = 0, tiles = 0;
   int32_t batchA = 0, batchB = 0;
+  int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
 };
 
+// A where it is a matrix.
 BoxedTensor boxedA(const HopperConfig& config, const HopperProblem& problem);
 BoxedTensor boxedB(const HopperConfig& config, const HopperProblem& problem);
 HopperArguments argumentsOf(const HopperConfig& config, const HopperProblem& problem);

@@ -17,8 +17,15 @@ namespace {
 constexpr size_t kMostTimed = 8;
 
 // The product's sizes; `sizeOf` answers for symbols.
-template <class SizeOf>
-HopperProblem problemOf(const HopperProduct& product, SizeOf sizeOf) {
+HopperProblem problemOf(const HopperProduct& product,
+                        const std::function<int64_t(const Dim&)>& sizeOf) {
+  HopperImages images;
+  if (product.images)
+    images = {.count = sizeOf(product.images->count),
+              .height = sizeOf(product.images->height),
+              .breadth = sizeOf(product.images->breadth),
+              .channels = product.images->channels,
+              .windows = product.images->windows};
   return {.m = sizeOf(product.m),
           .n = sizeOf(product.n),
           .k = sizeOf(product.k),
@@ -28,32 +35,22 @@ HopperProblem problemOf(const HopperProduct& product, SizeOf sizeOf) {
           .typeA = product.typeA,
           .typeB = product.typeB,
           .transposedA = product.transposedA,
-          .transposedB = product.transposedB};
+          .transposedB = product.transposedB,
+          .images = images};
 }
 
 Verdict supports(const Node& node, const BuildContext& context) {
   if (node.op != &ops::MatMul && node.op != &ops::MatMulInteger)
     return Verdict::no("multiplies matrices only");
-  if (context.target.computeCapability / 10 != 9)
-    return Verdict::no("needs a GPU of compute capability 9.0");
-  const HopperProduct product = hopperProductOf(node);
-  if (!product.refusal.empty()) return Verdict::no(product.refusal);
-  const HopperEpilogue epilogue = hopperEpilogueOf(node, product);
-  return Verdict{epilogue.refusal};
+  return supportsHopper(node, hopperProductOf(node), context);
 }
 
 // Sizes not known before the profile count as a typical one here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypical = 256;
-  HopperProblem problem = problemOf(hopperProductOf(node), [](const Dim& dim) {
-    return dim.isConstant() ? dim.value() : kTypical;
-  });
-  problem.epilogueWork = workOfEpilogue(node);
-  std::vector<int64_t> packed;
-  for (const HopperConfig& config :
-       promisingConfigs(problem, context.target.multiprocessors, kMostTimed))
-    packed.push_back(pack(config));
-  return packed;
+  return hopperConfigurations(
+      node, hopperProductOf(node), context, kMostTimed,
+      [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypical; });
 }
 
 std::string sourceOf(const Node& node, const HopperProduct& product, const HopperConfig& config) {
@@ -69,7 +66,12 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
                         .wholeTiles = isMultiple(product.n, config.tileN * config.shareA),
                         .columnEpilogue = epilogue.isByColumn,
                         .quads = hasQuads(node, product),
-                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll};
+                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll,
+                        .entry = product.images ? entryOf(config, product.images->windows)
+                                                : kHopperGemmEntry,
+                        .windows = product.images ? std::optional(product.images->windows)
+                                                  : std::nullopt,
+                        .channels = product.images ? product.images->channels : 0};
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
              deviceSource("device/fast_activations.cuh"), deviceSource("device/hopper.cuh"),
@@ -79,7 +81,33 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
-  const HopperProduct product = hopperProductOf(node);
+  return prepareHopper(node, hopperProductOf(node), context, config);
+}
+
+}  // namespace
+
+Verdict supportsHopper(const Node& node, const HopperProduct& product,
+                       const BuildContext& context) {
+  if (context.target.computeCapability / 10 != 9)
+    return Verdict::no("needs a GPU of compute capability 9.0");
+  if (!product.refusal.empty()) return Verdict::no(product.refusal);
+  return Verdict{hopperEpilogueOf(node, product).refusal};
+}
+
+std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct& product,
+                                          const BuildContext& context, size_t most,
+                                          const std::function<int64_t(const Dim&)>& sizeOf) {
+  HopperProblem problem = problemOf(product, sizeOf);
+  problem.epilogueWork = workOfEpilogue(node);
+  std::vector<int64_t> packed;
+  for (const HopperConfig& config :
+       promisingConfigs(problem, context.target.multiprocessors, most))
+    packed.push_back(pack(config));
+  return packed;
+}
+
+Prepared prepareHopper(const Node& node, const HopperProduct& product, const BuildContext& context,
+                       int64_t config) {
   if (product.typeA == DataType::kF32 && !context.allowTf32)
     return Prepared::no("multiplies f32 as TF32, which the build does not allow");
   const HopperConfig tiles = unpackHopper(config);
@@ -89,6 +117,9 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   prepared.runtimeKernel = kHopperGemmKernel;
   prepared.inputs = hopperInputs(node, product);
   prepared.dimArgs = {product.m, product.n, product.k, product.batch};
+  if (const auto& images = product.images)
+    prepared.dimArgs.insert(prepared.dimArgs.end(),
+                            {images->count, images->height, images->breadth, images->channels});
   prepared.source = sourceOf(node, product, tiles);
   ByteWriter writer;
   writer.write(HopperParams{.config = config,
@@ -98,11 +129,10 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
                             .transposedB = product.transposedB,
                             .batchA = product.batchA,
                             .batchB = product.batchB});
+  if (product.images) writer.write(product.images->windows);
   prepared.params = writer.take();
   return prepared;
 }
-
-}  // namespace
 
 const Kernel& hopperGemmKernel() {
   static constexpr Kernel kKernel{.name = kHopperGemmKernel,

@@ -1,11 +1,25 @@
 // Matrix products on Hopper's tensor cores, generated with whatever rides on them.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "backend/kernel.h"
+#include "backends/cuda/gemm/hopper/product.h"
 
 namespace camshaft::cuda {
 
 // A row for the list of matrix products.
 const Kernel& hopperGemmKernel();
+
+// The same for a MatMul or MatMulInteger node whose product is given, with A in windows of images
+// maybe: then input 0 of the step is those.
+Verdict supportsHopper(const Node& node, const HopperProduct& product, const BuildContext& context);
+// `sizeOf` answers for sizes, maybe with typical ones.
+std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct& product,
+                                          const BuildContext& context, size_t most,
+                                          const std::function<int64_t(const Dim&)>& sizeOf);
+Prepared prepareHopper(const Node& node, const HopperProduct& product, const BuildContext& context,
+                       int64_t config);
 
 }  // namespace camshaft::cuda

@@ -1,15 +1,24 @@
 // A MatMul or MatMulInteger node as the Hopper kernel sees it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/cuda/gemm/hopper/images.h"
 #include "ir/graph.h"
 
 namespace camshaft::cuda {
 
 // What A's zero point changes: the sums of B's columns, times it, are subtracted.
 enum class ZeroPoint : uint8_t { kNone, kConstant, kRunTime };
+
+// Images whose windows are the rows of A.
+struct ProductImages {
+  Dim count, height = 1, breadth;
+  int64_t channels = 0;
+  HopperWindows windows;
+};
 
 // Leading dimensions of A become rows where one B serves all of them.
 struct HopperProduct {
@@ -20,6 +29,7 @@ struct HopperProduct {
   bool packsB = false;                            // a constant B [k, n] is stored as [n, k]
   bool hasFlatRows = false;                       // rows are those of several matrices
   ZeroPoint zeroA = ZeroPoint::kNone;
+  std::optional<ProductImages> images;
   std::string refusal;  // why it cannot be; empty: it can
 };
 HopperProduct hopperProductOf(const Node& node);

@@ -46,6 +46,20 @@ std::string multiplyFunction(const HopperText& text) {
              "\n    : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
 }
 
+// The windows of images that rows of A are, and how their channels come.
+std::string windowsText(const HopperText& text) {
+  const HopperWindows windows = text.windows.value_or(HopperWindows{});
+  const ChannelBlocks blocks =
+      text.windows ? blocksOf(windows, text.channels, text.typeA) : ChannelBlocks{};
+  const auto along = [](const char* axis, const HopperWindow& w) {
+    return str("kKernel", axis, " = ", w.kernel, ", kStride", axis, " = ", w.stride, ", kDilation",
+               axis, " = ", w.dilation, ", kPad", axis, " = ", w.padBegin);
+  };
+  return str("constexpr bool kImages = ", text.windows.has_value(), ";\nconstexpr int ",
+             along("Y", windows.y), ", ", along("X", windows.x), ", kBlockBytes = ", blocks.bytes,
+             ", kChannelBlocks = ", blocks.number, ";\n");
+}
+
 }  // namespace
 
 std::string hopperHead(const HopperText& text) {
@@ -61,7 +75,7 @@ std::string hopperHead(const HopperText& text) {
              ", kColumnEpilogue = ", text.columnEpilogue, ", kQuads = ", text.quads,
              ";\nusing Output = ", text.outputType,
              ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n",
-             multiplyFunction(text));
+             windowsText(text), "#define CAMSHAFT_GEMM ", text.entry, "\n", multiplyFunction(text));
 }
 
 }  // namespace camshaft::cuda

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "backends/cuda/gemm/hopper/config.h"
-#include "support/data_type.h"
+#include "backends/cuda/gemm/hopper/images.h"
 
 namespace camshaft::cuda {
 
@@ -24,6 +24,9 @@ struct HopperText {
   bool columnEpilogue = false;
   bool quads = false;
   int unrollEpilogue = 4;
+  std::string entry = "gemm";
+  std::optional<HopperWindows> windows = {};  // A has windows of images
+  int64_t channels = 0;                       // of those
 };
 
 std::string hopperHead(const HopperText& text);

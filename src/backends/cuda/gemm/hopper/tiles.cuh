@@ -20,6 +20,13 @@
 //   kQuads                 columns of B are packed in the order of columnOf(): D is of bytes
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
+//   kImages                rows of A are windows of images [n, y, x, c], counted through places of
+//                          the result; K counts through (tap, block of channels, channel)
+//   kKernelY, kStrideY, kDilationY, kPadY, and of X: those windows; a tap on each pixel where A is
+//                          a matrix
+//   kBlockBytes            of a block of channels, 32, 64 or 128; 128 where A is a matrix
+//   kChannelBlocks         blocks of a tap
+//   CAMSHAFT_GEMM          what the kernel is called
 //   Output                 element type of D
 //   Accumulator            float, or int for products of integers
 //   multiply(d, a, b, add) one wgmma instruction: d = a·b, or d += a·b
@@ -34,6 +41,7 @@ struct GemmParams {
   int tilesM, tilesN;  // in units of what a cluster computes
   int tiles;           // tilesM * tilesN * batches
   int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
+  int outHeight, outBreadth;  // places of the result of an image
 };
 
 // Some columns of one row of D, from column + ahead on, element start + ahead; `columns` of them
@@ -94,6 +102,8 @@ static_assert(kTileM % (64 * (kPingPong ? 1 : kConsumers)) == 0 && kTileN % 8 ==
 static_assert(kBlocksPerSm <= 2 && (kBlocksPerSm == 1 || kBlocksM * kTileN <= 128));
 static_assert(kShareA == 1 || kShareB == 1);
 static_assert(kSliceA % kAtom == 0 && kSliceB % kAtom == 0);
+static_assert(!kImages || !kTransposedA);
+static_assert(kImages || kBlockBytes == 128);
 static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox == 0));
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
