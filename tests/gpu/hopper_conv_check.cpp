@@ -1,0 +1,548 @@
+// Checks and times convolutions on the Hopper matrix product (src/backends/cuda/conv), launched as
+// engines launch them, against the plainest kernel. Build and run:
+//   cmake --build --preset release --target hopper_conv_check
+//   build/bin/hopper_conv_check check [seconds]     odd shapes, every feature of the product
+//   build/bin/hopper_conv_check time [seconds]      ResNet-50's layers, beside conv_mma and cuDNN
+//   build/bin/hopper_conv_check compile             only compiles what both need
+// CASES in the environment is a part of the names of those to take.
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "backend/kernel.h"
+#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/conv/cudnn_conv.h"
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/gemm/hopper/choice.h"
+#include "backends/cuda/gemm/hopper/params.h"
+#include "backends/cuda/load_library.h"
+#include "backends/cuda/runtime/cuda_device.h"
+#include "backends/cuda/runtime/launch_hopper.h"
+#include "backends/cuda/runtime/launchers.h"
+#include "backends/cuda/runtime/libraries/libraries.h"
+#include "backends/cuda/services.h"
+#include "device_process.h"
+#include "hopper_conv_cases.h"
+#include "ir/graph.h"
+#include "ops/ops.h"
+#include "support/error.h"
+#include "support/version.h"
+
+namespace {
+
+// ---- Preparing ---------------------------------------------------------------------------------
+
+constexpr std::string_view kHopper = "cuda/conv_hopper", kMma = "cuda/conv_mma",
+                           kPlain = "cuda/conv_direct";
+
+// Every feature: tiles that persist, by turns, shared, split, with few and many stages.
+const cuda::HopperConfig kFeatures[] = {
+    {.tileM = 64, .tileN = 64, .consumers = 1, .stages = 8},
+    {.tileM = 64, .tileN = 64, .consumers = 1, .stages = 3, .splitK = 4},
+    {.tileM = 128, .tileN = 128, .pingPong = true, .stages = 5, .shareB = 2},
+    {.tileM = 128, .tileN = 64, .stages = 7, .splitK = 2, .shareA = 2},
+    {.tileM = 128, .tileN = 256, .stages = 4, .shareB = 2},
+    {.tileM = 256, .tileN = 128, .stages = 4, .shareA = 2},
+    {.tileM = 64, .tileN = 32, .consumers = 1, .stages = 8},
+    {.tileM = 128, .tileN = 64, .stages = 3, .splitK = 4, .blocksPerSm = 2},
+    {.tileM = 256, .tileN = 64, .stages = 5},
+    {.tileM = 64, .tileN = 192, .pingPong = true, .stages = 5},
+    {.tileM = 128, .tileN = 48, .stages = 3, .splitK = 3},
+    {.tileM = 128, .tileN = 96, .stages = 6},
+};
+
+struct Candidate {
+  std::string name;  // "hopper 128x64_stages7"
+  std::string kernel;
+  Prepared prepared;
+  std::string source;  // with a guard against hangs maybe
+};
+struct Problem {
+  ConvCase what;
+  Graph graph;
+  std::vector<Candidate> candidates;  // the last is the plainest
+  const Node& node() const { return *graph.nodes().back(); }
+};
+
+// Weights, scales and biases, such that results are of the order of 1, or fill bytes.
+void makeConstants(Graph& graph, bool isOfBytes) {
+  for (const char* name : {"w", "s", "b"}) {
+    Value* input = graph.find(name);
+    if (!input) continue;
+    const Dims dims = staticDims(input->shape());
+    int64_t count = 1;
+    for (int64_t dim : dims) count *= dim;
+    const double fan = dims.size() > 1 ? static_cast<double>(count / dims[0]) : 1;
+    std::vector<std::byte> bytes(count * bitsOf(input->dataType()) / 8);
+    unsigned state = 12345;
+    for (int64_t i = 0; i < count; ++i) {
+      state = state * 1664525u + 1013904223u;
+      const double x = static_cast<int>(state) / 2147483648.0;  // -1 to 1
+      double value = x;
+      if (*name == 'w') value = isOfBytes ? std::floor(x * 127) : x * 1.7 / std::sqrt(fan);
+      if (*name == 's') value = isOfBytes ? (1 + 0.2 * x) * 1e-4 : 1 + 0.2 * x;
+      if (*name == 'b' && isOfBytes) value = 40 * x;
+      writeElement(input->dataType(), bytes.data(), i, value);
+    }
+    graph.replaceUses(input, graph.addConstant(str(name, "_data"), input->type,
+                                               ConstantData::own(std::move(bytes))));
+    graph.removeInput(input);
+  }
+}
+
+int64_t sizeOf(const Dim& dim, int64_t batch) {
+  return camshaft::evaluate(dim, [&](const std::string&) { return batch; });
+}
+
+BuildContext contextFor(int64_t batch) {
+  BuildContext context;  // for an H200
+  context.opt = context.min = context.max = [=](const Dim& dim) { return sizeOf(dim, batch); };
+  return context;
+}
+
+class Preparing {
+ public:
+  Preparing(const ConvCase& what, int number, bool isTimed)
+      : problem_{what, parseGraph(what.graph, findOp), {}}, number_(number), isTimed_(isTimed) {
+    makeConstants(problem_.graph, what.graph.find("ConvInteger") != std::string::npos);
+  }
+
+  Problem take() {
+    const Node& node = problem_.node();
+    for (const Kernel& kernel : cuda::buildBackend().kernelsFor(node)) {
+      const bool isHopper = kernel.name == kHopper, isPlain = kernel.name == kPlain;
+      if (!isHopper && !isPlain && kernel.name != kMma) continue;
+      if (Verdict verdict = kernel.supports(node, context_); !verdict) {
+        if (isHopper) complain(problem_.what.name, ": ", verdict.reason);
+        continue;
+      }
+      std::vector<int64_t> configs = kernel.configurations ? kernel.configurations(node, context_)
+                                                           : std::vector<int64_t>{0};
+      configs.resize(std::min<size_t>(configs.size(), isPlain ? 1 : isTimed_ ? 6 : isHopper ? 2 : 1));
+      if (isHopper && !isTimed_) addFeatures(configs);
+      for (int64_t config : configs) add(kernel, config);
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  // Some of them by turns, so that all cases together have each with each.
+  void addFeatures(std::vector<int64_t>& configs) const {
+    constexpr int kOfCase = 3;
+    for (int i = 0; i < kOfCase; ++i) {
+      const auto& config = kFeatures[(number_ * kOfCase + i) % std::size(kFeatures)];
+      if (std::ranges::count(configs, cuda::pack(config)) == 0)
+        configs.push_back(cuda::pack(config));
+    }
+  }
+
+  void add(const Kernel& kernel, int64_t config) {
+    Prepared prepared = kernel.prepare(problem_.node(), context_, config);
+    if (!prepared.verdict) return;
+    const bool isHopper = kernel.name == kHopper;
+    Candidate candidate{.name = isHopper
+                                    ? str("hopper ", toString(cuda::unpackHopper(config)))
+                                    : prepared.runtimeKernel.substr(std::strlen("cuda/")),
+                        .kernel = std::string(kernel.name)};
+    candidate.source =
+        isHopper && !isTimed_
+            ? str("#define CAMSHAFT_HANG_GUARD 300000000ll\n", prepared.source)
+            : prepared.source;
+    prepared.source.clear();
+    candidate.prepared = std::move(prepared);
+    problem_.candidates.push_back(std::move(candidate));
+  }
+
+  Problem problem_;
+  int number_;
+  bool isTimed_;
+  BuildContext context_ = contextFor(problem_.what.batches.back());
+};
+
+constexpr const char* kHelpers = R"(
+template <class T> __device__ void fillWith(T* to, long long count, unsigned seed) {
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    unsigned x = (unsigned)i * 2654435761u + seed * 40503u;
+    x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16;
+    if constexpr (std::is_integral_v<Compute<T>>) to[i] = (T)(x >> 24);
+    else assign(to[i], (float)(int)x * (1.0f / 2147483648.0f));
+  }
+}
+template <class T>
+__device__ void compareWith(const T* is, const T* wanted, long long count, double* sums) {
+  double difference = 0, size = 0;
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    const double w = toCompute(wanted[i]), d = (double)toCompute(is[i]) - w;
+    difference += d * d;
+    size += w * w;
+  }
+  atomicAdd(sums, difference);
+  atomicAdd(sums + 1, size);
+}
+#define HELPERS(name, T) \
+extern "C" __global__ void fill_##name(T* to, long long count, unsigned seed) { fillWith(to, count, seed); } \
+extern "C" __global__ void compare_##name(const T* is, const T* wanted, long long count, double* sums) { compareWith(is, wanted, count, sums); }
+extern "C" __global__ void guard(const unsigned char* bytes, double* sums) {
+  if (bytes[threadIdx.x] != 0xff) atomicAdd(sums + 2, 1.0);
+}
+)";
+
+std::string helpersText() {
+  std::string text = str(cuda::deviceSource("device/prelude.cuh"), kHelpers);
+  for (const DataType type : {DataType::kF16, DataType::kBF16, DataType::kF32, DataType::kF8E4M3,
+                              DataType::kI8, DataType::kU8, DataType::kI32})
+    text += str("HELPERS(", toString(type), ", ", cuda::storageType(type), ")\n");
+  return text;
+}
+
+std::map<std::string, Binary> gBinaries;  // by source
+
+// ---- Running -----------------------------------------------------------------------------------
+
+// cuDNN's plans for the build half, which this program has in itself.
+class OwnServices : public cuda::Services {
+ public:
+  BuildTarget currentTarget() override { return cuda::currentDevice().target(); }
+  std::vector<CompiledCode> compile(std::span<const std::string>, const BuildTarget&) override {
+    return {};
+  }
+  std::vector<cuda::LibraryPlan> gemmPlans(const cuda::GemmProblem&, int) override { return {}; }
+  std::optional<cuda::LibraryPlan> convPlan(const cuda::ConvProblem& problem,
+                                            int number) override {
+    return cuda::convPlan(problem, number);
+  }
+  std::optional<cuda::LibraryPlan> attentionPlan(const cuda::AttentionProblem&, int) override {
+    return std::nullopt;
+  }
+};
+
+const RuntimeKernel& launcherOf(std::string_view name) {
+  if (name == cuda::kHopperGemmKernel) return cuda::hopperLauncher();
+  for (const RuntimeKernel* kernel : cuda::libraryKernels())
+    if (kernel->name == name) return *kernel;
+  return cuda::generatedLauncher();
+}
+
+struct Operand {
+  Memory memory;
+  TensorArg arg;
+};
+
+TensorArg argOf(const TensorType& type, int64_t batch, CUdeviceptr at) {
+  TensorArg arg;
+  arg.data = reinterpret_cast<void*>(at);
+  arg.type = type.type;
+  arg.rank = static_cast<int32_t>(type.shape.size());
+  for (size_t i = 0; i < type.shape.size(); ++i) arg.dims[i] = sizeOf(type.shape[i], batch);
+  return arg;
+}
+
+int64_t bytesOf(const TensorArg& arg) { return arg.count() * bitsOf(arg.type) / 8; }
+
+// A candidate with its operands, ready to be launched.
+class Step {
+ public:
+  Step(const Candidate& candidate, const std::vector<TensorArg>& inputs, TensorArg out,
+       int64_t batch)
+      : kernel_(launcherOf(candidate.prepared.runtimeKernel)),
+        out_(out),
+        workspace_(sizeOf(candidate.prepared.workspaceBytes, batch)) {
+    const Prepared& prepared = candidate.prepared;
+    if (kernel_.loadCode) {
+      const std::string& code = gBinaries.at(candidate.source).code;
+      if (code.empty()) throw DeviceError{candidate.name + " was not compiled"};
+      state_ = kernel_.loadCode(prepared.runtimeKernel, prepared.params,
+                                std::as_bytes(std::span(code)));
+    } else {
+      state_ = kernel_.load(prepared.params);
+    }
+    for (const StepInput& input : prepared.inputs) {
+      if (input.nodeInput >= 0) {
+        inputs_.push_back(inputs[input.nodeInput]);
+        continue;
+      }
+      packed_.emplace_back(input.packed.size());
+      CHECK(cuMemcpyHtoD(packed_.back().at, input.packed.data(), input.packed.size()));
+      inputs_.push_back(argOf(input.packedType, batch, packed_.back().at));
+    }
+    for (const Dim& dim : prepared.dimArgs) dims_.push_back(sizeOf(dim, batch));
+    args_ = {.inputs = inputs_,
+             .outputs = {&out_, 1},
+             .dims = dims_,
+             .workspace = reinterpret_cast<std::byte*>(workspace_.at),
+             .workspaceBytes = sizeOf(prepared.workspaceBytes, batch)};
+    if (kernel_.fits && !kernel_.fits(state_.get(), args_))
+      throw DeviceError{candidate.name + ": operands do not fit"};
+  }
+  Step(const Step&) = delete;
+
+  void launch(void* stream) {
+    args_.stream = stream;
+    kernel_.launch(state_.get(), args_);
+  }
+
+ private:
+  const RuntimeKernel& kernel_;
+  std::shared_ptr<const void> state_;
+  std::vector<Memory> packed_;
+  std::vector<TensorArg> inputs_;
+  TensorArg out_;
+  std::vector<int64_t> dims_;
+  Memory workspace_;
+  LaunchArgs args_;
+};
+
+// Kept over children: the table.
+struct Table {
+  int lines;
+  char line[256][200];
+};
+Table* table;
+
+class Runner {
+ public:
+  Runner(const Problem& problem, CUmodule helpers, int64_t batch)
+      : helpers_(helpers),
+        batch_(batch),
+        bytes_(bytesOf(argOf(problem.node().output()->type, batch, 0))),
+        sums_(64),
+        out_(resultOf(problem.node())),
+        wanted_(resultOf(problem.node())) {
+    for (const Value* value : problem.node().inputs)
+      inputs_.push_back(value ? inputOf(*value) : TensorArg{});
+    Step step(problem.candidates.back(), inputs_, wanted_.arg, batch);
+    poison(wanted_);
+    step.launch(nullptr);
+    CHECK(cuCtxSynchronize());
+  }
+
+  // ||is - wanted|| / ||wanted||, infinite when what follows the result was written. Twice, the
+  // second over the first: what a kernel leaves behind must not matter.
+  double errorOf(const Candidate& candidate) {
+    poison(out_);
+    Step step(candidate, inputs_, out_.arg, batch_);
+    for (int i = 0; i < 2; ++i) step.launch(nullptr);
+    CHECK(cuMemsetD8(sums_.at, 0, 24));
+    call(str("compare_", toString(out_.arg.type)), 256, out_.memory.at, wanted_.memory.at,
+         static_cast<long long>(out_.arg.count()), sums_.at);
+    call("guard", 1, out_.memory.at + bytes_, sums_.at);
+    double sums[3];
+    CHECK(cuMemcpyDtoH(sums, sums_.at, sizeof sums));
+    ++progress->checks;
+    if (sums[2] > 0) return INFINITY;
+    return sums[0] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
+  }
+  double tolerance() const {
+    const DataType type = out_.arg.type;
+    return type == DataType::kI32                                ? 1e-12
+           : type == DataType::kI8 || type == DataType::kU8      ? 1e-4
+           : type == DataType::kBF16                             ? 6e-3
+                                                                 : 1e-3;
+  }
+
+  double micros(const Candidate& candidate) {
+    constexpr int kLaunches = 20, kRuns = 5;
+    Step step(candidate, inputs_, out_.arg, batch_);
+    Device& device = cuda::currentDevice();
+    void* stream = device.createStream();
+    const auto recording = device.record(stream, [&] {
+      for (int i = 0; i < kLaunches; ++i) step.launch(stream);
+    });
+    double best = INFINITY;
+    for (int i = 0; i < kRuns; ++i) {
+      const auto begin = device.mark(stream);
+      recording->replay(stream);
+      const auto end = device.mark(stream);
+      device.synchronize(stream);
+      best = std::min(best, device.millisecondsBetween(begin.get(), end.get()));
+    }
+    device.destroyStream(stream);
+    return best * 1000 / kLaunches;
+  }
+
+ private:
+  static constexpr size_t kGuardBytes = 256;
+
+  TensorArg inputOf(const Value& value) {
+    TensorArg arg = argOf(value.type, batch_, 0);
+    kept_.emplace_back(bytesOf(arg));
+    arg.data = reinterpret_cast<void*>(kept_.back().at);
+    if (value.isConstant())
+      CHECK(cuMemcpyHtoD(kept_.back().at, value.view().data, bytesOf(arg)));
+    else
+      call(str("fill_", toString(value.dataType())), 1024, kept_.back().at,
+           static_cast<long long>(arg.count()), ++seed_);
+    return arg;
+  }
+
+  Operand resultOf(const Node& node) const {
+    Memory memory(bytes_ + kGuardBytes);
+    const TensorArg arg = argOf(node.output()->type, batch_, memory.at);
+    return {std::move(memory), arg};
+  }
+
+  void poison(const Operand& operand) {
+    CHECK(cuMemsetD8(operand.memory.at, 0xff, bytes_ + kGuardBytes));
+  }
+
+  template <class... Args>
+  void call(const std::string& name, unsigned grid, Args... args) {
+    launchPlain(functionOf(helpers_, name.c_str()), grid, args...);
+  }
+
+  CUmodule helpers_;
+  int64_t batch_, bytes_;
+  unsigned seed_ = 0;
+  Memory sums_;
+  Operand out_, wanted_;
+  std::vector<Memory> kept_;
+  std::vector<TensorArg> inputs_;
+};
+
+void checkProblem(const Problem& problem, CUmodule helpers) {
+  for (int64_t batch : problem.what.batches) {
+    Runner runner(problem, helpers, batch);
+    double worst = 0;
+    int count = 0;
+    std::string wrong;
+    for (const Candidate& candidate : problem.candidates) {
+      if (candidate.kernel == kPlain) continue;
+      const double error = runner.errorOf(candidate);
+      if (candidate.kernel == kHopper) worst = std::fmax(worst, error), ++count;
+      if (!(error < runner.tolerance())) wrong += str(" WRONG ", candidate.name, " ", error);
+    }
+    const std::string line = str(problem.what.name, " n", batch, ": ", count,
+                                 " configurations, largest relative error ", worst, wrong);
+    if (wrong.empty())
+      say(line);
+    else
+      complain(line);
+  }
+}
+
+// cuDNN's first plans, which want the device.
+std::vector<Candidate> libraryCandidates(const Problem& problem, int64_t batch) {
+  constexpr int kPlans = 3;
+  const Kernel& kernel = cuda::cudnnConvKernel();
+  const BuildContext context = contextFor(batch);
+  std::vector<Candidate> candidates;
+  if (!kernel.supports(problem.node(), context)) return candidates;
+  for (int i = 0; i < kPlans; ++i) {
+    Prepared prepared = kernel.prepare(problem.node(), context, i);
+    if (!prepared.verdict) continue;
+    if (prepared.runtimeKernel.empty()) prepared.runtimeKernel = kernel.name;
+    candidates.push_back({str("cudnn ", i), std::string(kernel.name), std::move(prepared), {}});
+  }
+  return candidates;
+}
+
+void timeProblem(const Problem& problem, CUmodule helpers) {
+  const int64_t batch = problem.what.batches.front();
+  Runner runner(problem, helpers, batch);
+  double best[3] = {INFINITY, INFINITY, INFINITY};
+  std::string bestName, all;
+  const auto time = [&](const Candidate& candidate, int column) {
+    const double error = runner.errorOf(candidate);
+    if (!(error < runner.tolerance() * (column == 2 ? 5 : 1)))
+      complain(problem.what.name, " n", batch, ": WRONG ", candidate.name, " ", error);
+    const double micros = runner.micros(candidate);
+    char text[32];
+    std::snprintf(text, sizeof text, "=%.2f ", micros);
+    all += candidate.name.substr(candidate.name.find_first_of(" _") + 1) + text;
+    if (micros >= best[column]) return;
+    best[column] = micros;
+    if (column == 0) bestName = candidate.name.substr(std::strlen("hopper "));
+  };
+  for (const Candidate& candidate : problem.candidates)
+    if (candidate.kernel != kPlain) time(candidate, candidate.kernel == kHopper ? 0 : 1);
+  try {
+    for (const Candidate& candidate : libraryCandidates(problem, batch)) time(candidate, 2);
+  } catch (const Error& error) {
+    say(problem.what.name, " cuDNN: ", error.message());
+  }
+  say(problem.what.name, " n", batch, " ", all);
+  char* line = table->line[table->lines++];
+  std::snprintf(line, sizeof table->line[0], "%-26s %5d %9.2f %9.2f %9.2f %7.0f  %s",
+                problem.what.name.c_str(), static_cast<int>(batch), best[0], best[1], best[2],
+                2e-6 * static_cast<double>(batch) * problem.what.products / best[0],
+                bestName.c_str());
+}
+
+// From the position on; false when the device is lost.
+bool runFrom(const std::vector<Problem>& problems, const std::string& helpers, bool isTimed) {
+  openDevice();
+  cuda::currentDevice().makeCurrent();
+  static OwnServices services;
+  static const cuda::CudaLibrary library{kVersion, nullptr, &services, nullptr};
+  cuda::replaceLibrary(&library);
+  CUmodule module;
+  CHECK(cuModuleLoadData(&module, gBinaries.at(helpers).code.data()));
+  for (; progress->position < static_cast<int>(problems.size()); ++progress->position) {
+    const Problem& problem = problems[progress->position];
+    const auto failed = [&](const std::string& why) {
+      complain(problem.what.name, ": ", why);
+      return cuCtxSynchronize() == CUDA_SUCCESS;
+    };
+    try {
+      if (isTimed)
+        timeProblem(problem, module);
+      else
+        checkProblem(problem, module);
+    } catch (const DeviceError& error) {
+      if (!failed(error.text)) return false;
+    } catch (const Error& error) {
+      if (!failed(error.message())) return false;
+    }
+  }
+  return true;
+}
+
+bool run(bool isTimed, double budget, bool isCompileOnly) {
+  const char* part = std::getenv("CASES");
+  std::vector<Problem> problems;
+  int number = 0;
+  for (const ConvCase& what : isTimed ? timeCases() : checkCases()) {
+    if (!part || what.name.find(part) != std::string::npos)
+      problems.push_back(Preparing(what, number, isTimed).take());
+    ++number;
+  }
+  const std::string helpers = helpersText();
+  gBinaries[helpers] = {.name = "helpers", .source = helpers};
+  for (const Problem& problem : problems)
+    for (const Candidate& candidate : problem.candidates)
+      gBinaries[candidate.source] = {.name = str(problem.what.name, " ", candidate.name),
+                                     .source = candidate.source};
+  std::vector<Binary*> binaries;
+  for (auto& [source, binary] : gBinaries) binaries.push_back(&binary);
+  compileInChild(binaries);
+  if (isCompileOnly) return true;
+  const bool isComplete = inChildren(static_cast<int>(problems.size()), budget,
+                                     [&] { return runFrom(problems, helpers, isTimed); });
+  if (isTimed)
+    std::printf("%-26s %5s %9s %9s %9s %7s  %s\n", "layer", "batch", "hopper us", "mma us",
+                "cuDNN us", "TOP/s", "configuration");
+  for (int i = 0; i < table->lines; ++i) std::printf("%s\n", table->line[i]);
+  return isComplete;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const double budget = argc > 2 ? std::atof(argv[2]) : 240;
+  progress = static_cast<Progress*>(sharedMemory(sizeof(Progress)));
+  table = static_cast<Table*>(sharedMemory(sizeof(Table)));
+  secondsSinceStart();
+  bool isComplete = false;
+  if (mode == "check" || mode == "time") {
+    isComplete = run(mode == "time", budget, false);
+  } else if (mode == "compile") {
+    isComplete = run(false, budget, true) && run(true, budget, true);
+  } else {
+    std::printf("usage: hopper_conv_check check|time [seconds], or compile\n");
+    return 2;
+  }
+  say(progress->checks, " checks, ", progress->failures, " failures",
+      isComplete ? "" : ", not complete");
+  return progress->failures != 0 || !isComplete;
+}
