@@ -47,9 +47,8 @@ inline std::string imageOf(const std::vector<int>& spatial, int channels) {
 // What follows the sums: nothing; a scale and a bias for each channel and, of bytes, rounding; or
 // besides another image, and relu.
 inline std::string finished(std::string_view type, Finish finish, bool isOfBytes) {
-  const std::string real = isOfBytes || type == "f32"
-                               ? str("x0:", isOfBytes ? "i32" : "f32")
-                               : str("x0:", type);
+  const std::string real =
+      isOfBytes || type == "f32" ? str("x0:", isOfBytes ? "i32" : "f32") : str("x0:", type);
   const std::string sum = type == "f32" && !isOfBytes ? real : str("cast(", real, ", f32)");
   std::string value = str("add(mul(", sum, ", x1:f32), x2:f32)");
   if (finish == Finish::kResidual) value = str("relu(add(", value, ", cast(x3:", type, ", f32)))");
@@ -83,14 +82,15 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
                                             : " residual",
                zeroPoint.empty() ? "" : " zero point");
   const std::string weights = str("[", s.outputs, ", ", s.inputs, kernel, "]");
-  c.graph = str("symbols n graph g(%x: ", type, imageOf(s.spatial, s.inputs), ", %w: ",
-                isOfBytes ? "i8" : type, weights, ", %s: f32[", s.outputs, "], %b: f32[", s.outputs,
-                "]", finish == Finish::kResidual ? str(", %r: ", result, imageOf(out, s.outputs)) : "",
-                ") { ", zeroPoint.empty() ? "" : str("%z: ", type, "[] = constant [", zeroPoint, "] "),
-                "%y = ", isOfBytes ? "ConvInteger" : "Conv", "(%x, %w",
-                zeroPoint.empty() ? "" : ", %z", ") {channels_last = true, strides = ",
-                listOf(s.strides), ", dilations = ", listOf(s.dilations), ", pads_begin = ",
-                listOf(s.padsBegin), ", pads_end = ", listOf(s.padsEnd), "}");
+  c.graph = str(
+      "symbols n graph g(%x: ", type, imageOf(s.spatial, s.inputs),
+      ", %w: ", isOfBytes ? "i8" : type, weights, ", %s: f32[", s.outputs, "], %b: f32[", s.outputs,
+      "]", finish == Finish::kResidual ? str(", %r: ", result, imageOf(out, s.outputs)) : "",
+      ") { ", zeroPoint.empty() ? "" : str("%z: ", type, "[] = constant [", zeroPoint, "] "),
+      "%y = ", isOfBytes ? "ConvInteger" : "Conv", "(%x, %w", zeroPoint.empty() ? "" : ", %z",
+      ") {channels_last = true, strides = ", listOf(s.strides),
+      ", dilations = ", listOf(s.dilations), ", pads_begin = ", listOf(s.padsBegin),
+      ", pads_end = ", listOf(s.padsEnd), "}");
   if (finish != Finish::kPlain)
     c.graph += str(" epilogue(%s, %b", finish == Finish::kResidual ? ", %r" : "", ") {",
                    finished(result, finish, isOfBytes), "}");
@@ -102,7 +102,7 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
 inline ConvShape square(int side, int inputs, int outputs, int kernel, int stride, int dilation = 1,
                         int pad = -1) {
   if (pad < 0) pad = (kernel - 1) / 2 * dilation;
-  return {{side, side}, inputs,          outputs,    {kernel, kernel}, {stride, stride},
+  return {{side, side},         inputs,     outputs,   {kernel, kernel}, {stride, stride},
           {dilation, dilation}, {pad, pad}, {pad, pad}};
 }
 
@@ -133,6 +133,9 @@ inline std::vector<ConvCase> checkCases() {
   }
   cases.push_back(convCase("u8", square(11, 64, 48, 3, 1, 1, 0), Finish::kColumns, {1, 4}, "7"));
   cases.push_back(convCase("i8", square(9, 128, 64, 1, 2), Finish::kResidual, {1, 4}, "-128"));
+  cases.push_back(convCase("u8", square(13, 64, 64, 3, 1), Finish::kColumns, {1, 4}, "7"));
+  cases.push_back(convCase("i8", square(14, 48, 40, 5, 2), Finish::kResidual, {1, 4}, "-128"));
+  cases.push_back(convCase("u8", square(3, 128, 64, 5, 1, 2, 4), Finish::kPlain, {1, 33}, "200"));
   return cases;
 }
 

@@ -116,9 +116,12 @@ class Preparing {
         if (isHopper) complain(problem_.what.name, ": ", verdict.reason);
         continue;
       }
-      std::vector<int64_t> configs = kernel.configurations ? kernel.configurations(node, context_)
-                                                           : std::vector<int64_t>{0};
-      configs.resize(std::min<size_t>(configs.size(), isPlain ? 1 : isTimed_ ? 6 : isHopper ? 2 : 1));
+      std::vector<int64_t> configs =
+          kernel.configurations ? kernel.configurations(node, context_) : std::vector<int64_t>{0};
+      configs.resize(std::min<size_t>(configs.size(), isPlain    ? 1
+                                                      : isTimed_ ? 6
+                                                      : isHopper ? 2
+                                                                 : 1));
       if (isHopper && !isTimed_) addFeatures(configs);
       for (int64_t config : configs) add(kernel, config);
     }
@@ -140,14 +143,12 @@ class Preparing {
     Prepared prepared = kernel.prepare(problem_.node(), context_, config);
     if (!prepared.verdict) return;
     const bool isHopper = kernel.name == kHopper;
-    Candidate candidate{.name = isHopper
-                                    ? str("hopper ", toString(cuda::unpackHopper(config)))
-                                    : prepared.runtimeKernel.substr(std::strlen("cuda/")),
+    Candidate candidate{.name = isHopper ? str("hopper ", toString(cuda::unpackHopper(config)))
+                                         : prepared.runtimeKernel.substr(std::strlen("cuda/")),
                         .kernel = std::string(kernel.name)};
-    candidate.source =
-        isHopper && !isTimed_
-            ? str("#define CAMSHAFT_HANG_GUARD 300000000ll\n", prepared.source)
-            : prepared.source;
+    candidate.source = isHopper && !isTimed_
+                           ? str("#define CAMSHAFT_HANG_GUARD 300000000ll\n", prepared.source)
+                           : prepared.source;
     prepared.source.clear();
     candidate.prepared = std::move(prepared);
     problem_.candidates.push_back(std::move(candidate));
@@ -207,8 +208,7 @@ class OwnServices : public cuda::Services {
     return {};
   }
   std::vector<cuda::LibraryPlan> gemmPlans(const cuda::GemmProblem&, int) override { return {}; }
-  std::optional<cuda::LibraryPlan> convPlan(const cuda::ConvProblem& problem,
-                                            int number) override {
+  std::optional<cuda::LibraryPlan> convPlan(const cuda::ConvProblem& problem, int number) override {
     return cuda::convPlan(problem, number);
   }
   std::optional<cuda::LibraryPlan> attentionPlan(const cuda::AttentionProblem&, int) override {
@@ -251,8 +251,8 @@ class Step {
     if (kernel_.loadCode) {
       const std::string& code = gBinaries.at(candidate.source).code;
       if (code.empty()) throw DeviceError{candidate.name + " was not compiled"};
-      state_ = kernel_.loadCode(prepared.runtimeKernel, prepared.params,
-                                std::as_bytes(std::span(code)));
+      state_ =
+          kernel_.loadCode(prepared.runtimeKernel, prepared.params, std::as_bytes(std::span(code)));
     } else {
       state_ = kernel_.load(prepared.params);
     }
@@ -334,10 +334,10 @@ class Runner {
   }
   double tolerance() const {
     const DataType type = out_.arg.type;
-    return type == DataType::kI32                                ? 1e-12
-           : type == DataType::kI8 || type == DataType::kU8      ? 1e-4
-           : type == DataType::kBF16                             ? 6e-3
-                                                                 : 1e-3;
+    return type == DataType::kI32                           ? 1e-12
+           : type == DataType::kI8 || type == DataType::kU8 ? 1e-4
+           : type == DataType::kBF16                        ? 6e-3
+                                                            : 1e-3;
   }
 
   double micros(const Candidate& candidate) {

@@ -1,14 +1,13 @@
 #include "backends/cuda/conv/hopper_windows.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/conv/partial_windows.h"
 #include "backends/cuda/conv/product.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
 #include "backends/cuda/gemm_int8/operands.h"
-#include "ops/gemm_int8.h"
 #include "ops/ops.h"
 
 namespace camshaft::cuda {
@@ -19,79 +18,86 @@ constexpr int kZeroPoint = 2;
 
 // One-dimensional images have one row.
 struct Windowed {
+  const Node& node;
   Convolution conv;
   bool isOfBytes;
   ProductImages images;
-  std::string refusal;
+  std::string refusal;  // why it cannot be; empty: it can
 
-  explicit Windowed(const Node& node)
-      : conv(node), isOfBytes(node.op == &ops::ConvInteger), refusal(whyNotConv(node)) {
+  explicit Windowed(const Node& n) : node(n), conv(n), isOfBytes(n.op == &ops::ConvInteger) {
+    refusal = whyNotConv();
     if (!refusal.empty()) return;
     const size_t last = conv.spatialRank() - 1;
     images.count = conv.from[0];
     images.breadth = conv.fromSize(last);
     if (last > 0) images.height = conv.fromSize(0);
     images.channels = conv.groupInputs;
-    refusal = whyNotWindows();
-    if (refusal.empty()) refusal = whyNotZeroPoint(node);
+    refusal = whyNotImages();
+    if (refusal.empty()) refusal = whyNotZeroPoint();
   }
 
-  // Whether something outside of the images is read.
-  bool isPadded() const {
-    return std::any_of(conv.windows.begin(), conv.windows.end(),
+  DataType type() const { return node.inputs[0]->dataType(); }
+  bool hasZeroPoint() const {
+    if (!isOfBytes || !node.hasInput(kZeroPoint)) return false;
+    const Value& zero = *node.inputs[kZeroPoint];
+    return !zero.isConstant() || zero.isOpaque() ||
+           *static_cast<const uint8_t*>(zero.view().data) != 0;
+  }
+  // Of the images, which are known.
+  std::vector<int64_t> sizes() const {
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i < conv.spatialRank(); ++i) sizes.push_back(conv.fromSize(i).value());
+    return sizes;
+  }
+  // Whether something outside of the images is read that is not zero.
+  bool hasPartialWindows() const {
+    return hasZeroPoint() &&
+           std::any_of(conv.windows.begin(), conv.windows.end(),
                        [](const Window& w) { return w.padBegin > 0 || w.padEnd > 0; });
   }
-  int64_t taps() const { return conv.taps(); }
 
  private:
-  std::string whyNotConv(const Node& node) const {
+  std::string whyNotConv() const {
     if (!conv.refusal.empty()) return conv.refusal;
     if (conv.isTransposed || !conv.layout.channelsLast || conv.groups != 1)
       return "needs channels last in one group";
     if (conv.spatialRank() < 1 || conv.spatialRank() > 2)
       return "takes one or two spatial dimensions";
-    const bool isPixelwise = std::all_of(
-        conv.windows.begin(), conv.windows.end(), [](const Window& w) {
+    if (std::all_of(conv.windows.begin(), conv.windows.end(), [](const Window& w) {
           return w.kernel == 1 && w.stride == 1 && w.padBegin == 0 && w.padEnd == 0;
-        });
-    if (isPixelwise) return "leaves single pixels to the matrix product";
+        }))
+      return "leaves single pixels to the matrix product";
     if (!node.inputs[1]->isConstant()) return "needs constant weights";
-    if (!isFloat(node.inputs[0]->dataType()) && !isOfBytes) return "multiplies floats, or bytes";
+    if (!isFloat(type()) && !isOfBytes) return "multiplies floats, or bytes";
     return whyWiderCentred(node);
   }
 
-  std::string whyNotWindows() {
+  std::string whyNotImages() {
+    static constexpr int64_t kMost = 1 << 14;  // whatever is larger is refused below
     HopperWindow* const to[] = {&images.windows.x, &images.windows.y};
-    const size_t rank = conv.spatialRank();
-    for (size_t i = 0; i < rank; ++i) {
-      const Window& from = conv.windows[rank - 1 - i];
-      for (int64_t value : {from.kernel, from.stride, from.dilation, from.padBegin, from.padEnd})
-        if (value > kMostOfWindow || value < -kMostOfWindow) return "has a window that is too large";
-      *to[i] = {static_cast<int32_t>(from.kernel), static_cast<int32_t>(from.stride),
-                static_cast<int32_t>(from.dilation), static_cast<int32_t>(from.padBegin),
-                static_cast<int32_t>(from.padEnd)};
+    const auto narrow = [&](int64_t value) {
+      return static_cast<int32_t>(std::clamp(value, -kMost, kMost));
+    };
+    for (size_t i = 0; i < conv.spatialRank(); ++i) {
+      const Window& from = conv.windows[conv.spatialRank() - 1 - i];
+      *to[i] = {narrow(from.kernel), narrow(from.stride), narrow(from.dilation),
+                narrow(from.padBegin), narrow(from.padEnd)};
     }
-    const char* why = whyNot(images.windows);
-    return why ? why : "";
+    if (const char* why = whyNot(images.windows)) return why;
+    if (images.channels * bitsOf(type()) / 8 % 16 != 0)
+      return "needs pixels that are a multiple of 16 bytes";
+    return {};
   }
 
-  // Copies fill with zeros what is outside of the images.
-  std::string whyNotZeroPoint(const Node& node) const {
-    return isPadded() && hasZeroPoint(node) ? "needs a zero point of 0 where it pads" : "";
+  std::string whyNotZeroPoint() const {
+    if (!hasPartialWindows()) return {};
+    constexpr int64_t kMostSums = 1 << 20;
+    if (!images.height.isConstant() || !images.breadth.isConstant())
+      return "needs to know the images' sizes while building where padding is not zero";
+    return countKinds(conv.windows, sizes()) > kMostSums / std::max<int64_t>(conv.outputs(), 1)
+               ? "has too many kinds of windows where padding is not zero"
+               : "";
   }
-
- public:
-  bool hasZeroPoint(const Node& node) const {
-    if (!isOfBytes || !node.hasInput(kZeroPoint)) return false;
-    const Value& zero = *node.inputs[kZeroPoint];
-    if (!zero.isConstant() || zero.isOpaque()) return true;
-    const ConstTensorView view = zero.view();
-    const auto* bytes = static_cast<const uint8_t*>(view.data);
-    return std::any_of(bytes, bytes + view.count(), [](uint8_t byte) { return byte != 0; });
-  }
-
- private:
-  static constexpr int64_t kMostOfWindow = 1 << 14;
 };
 
 // [outputs, depth], or [depth, outputs]: zeros but for
@@ -99,7 +105,7 @@ struct Windowed {
 template <class T>
 std::vector<std::byte> packed(const void* data, const Windowed& w, int64_t depth,
                               const ChannelBlocks& blocks) {
-  const int64_t outputs = w.conv.outputs(), inputs = w.conv.groupInputs, taps = w.taps();
+  const int64_t outputs = w.conv.outputs(), inputs = w.conv.groupInputs, taps = w.conv.taps();
   const int64_t perTap = blocks.number * blocks.elements;
   std::vector<std::byte> bytes(outputs * depth * sizeof(T));
   const T* from = static_cast<const T*>(data);
@@ -113,48 +119,53 @@ std::vector<std::byte> packed(const void* data, const Windowed& w, int64_t depth
   return bytes;
 }
 
-// The weights as the product has them; zeros alone where only the product's kind is asked for.
-ConvMatrix matrixOf(const Node& node, const Windowed& w, bool hasData) {
-  const DataType typeA = node.inputs[0]->dataType();
-  const ChannelBlocks blocks = blocksOf(w.images.windows, w.images.channels, typeA);
-  const int64_t depth = depthOf(w.images.windows, w.images.channels, typeA);
-  const HostTensor weights = centredWeights(node);
+ConstantPtr packedWeights(const Windowed& w, const HostTensor& weights, int64_t depth) {
+  const ChannelBlocks blocks = blocksOf(w.images.windows, w.images.channels, w.type());
+  const void* from = weights.bytes.data();
   const int bytes = bitsOf(weights.type) / 8;
-  const auto data = [&] {
-    const void* from = weights.bytes.data();
-    if (!hasData) return std::vector<std::byte>(w.conv.outputs() * depth * bytes);
-    return bytes == 4   ? packed<uint32_t>(from, w, depth, blocks)
-           : bytes == 2 ? packed<uint16_t>(from, w, depth, blocks)
-                        : packed<uint8_t>(from, w, depth, blocks);
-  };
-  return {weights.type, depth, ConstantData::own(data())};
+  return ConstantData::own(bytes == 4   ? packed<uint32_t>(from, w, depth, blocks)
+                           : bytes == 2 ? packed<uint16_t>(from, w, depth, blocks)
+                                        : packed<uint8_t>(from, w, depth, blocks));
 }
+
+// For questions that the weights' values do not matter to, they are left out.
+enum class Contents : uint8_t { kLeftOut, kPacked };
 
 // The product with windows for rows.
 struct WindowProduct {
   ConvProduct product;
   HopperProduct hopper;
+  const Node& node() const { return *product.node; }
 
-  WindowProduct(const Node& node, const Windowed& w, bool hasData)
-      : product(node, matrixOf(node, w, hasData),
-                w.hasZeroPoint(node) ? std::vector<int>{kZeroPoint} : std::vector<int>{}),
+  WindowProduct(const Windowed& w, Contents contents)
+      : WindowProduct(w, centredWeights(w.node), contents) {}
+
+ private:
+  WindowProduct(const Windowed& w, const HostTensor& weights, Contents contents)
+      : product(w.node, matrixOf(w, weights, contents),
+                w.hasZeroPoint() ? std::vector<int>{kZeroPoint} : std::vector<int>{}),
         hopper(hopperProductOf(*product.node)) {
     hopper.images = w.images;
+    if (!w.hasPartialWindows()) return;
+    PartialWindows partial = partialWindows(w.conv.windows, w.sizes(), weights);
+    hopper.zeroRow = std::move(partial.kindOf);
+    hopper.zeroSums = std::move(partial.sums);
+  }
+
+  static ConvMatrix matrixOf(const Windowed& w, const HostTensor& weights, Contents contents) {
+    const int64_t depth = depthOf(w.images.windows, w.images.channels, w.type());
+    const int64_t bytes = w.conv.outputs() * depth * bitsOf(weights.type) / 8;
+    return {weights.type, depth,
+            contents == Contents::kPacked ? packedWeights(w, weights, depth)
+                                          : ConstantData::own(std::vector<std::byte>(bytes))};
   }
 };
-
-std::string whyNotChannels(const Node& node, const Windowed& w) {
-  const int64_t bytes = w.images.channels * bitsOf(node.inputs[0]->dataType()) / 8;
-  return bytes % 16 == 0 ? "" : "needs pixels that are a multiple of 16 bytes";
-}
 
 Verdict supports(const Node& node, const BuildContext& context) {
   const Windowed windowed(node);
   if (!windowed.refusal.empty()) return Verdict::no(windowed.refusal);
-  if (std::string why = whyNotChannels(node, windowed); !why.empty())
-    return Verdict::no(std::move(why));
-  const WindowProduct product(node, windowed, false);
-  return supportsHopper(*product.product.node, product.hopper, context);
+  const WindowProduct product(windowed, Contents::kLeftOut);
+  return supportsHopper(product.node(), product.hopper, context);
 }
 
 // Of symbols the batch counts as `batch`, others as a typical side of an image.
@@ -165,37 +176,37 @@ int64_t typicalSize(const Dim& dim, const Dim& count, int64_t batch) {
     ofBatch.insert(symbol);
     return int64_t{1};
   });
-  return evaluate(
-      dim, [&](const std::string& symbol) { return ofBatch.contains(symbol) ? batch : kTypicalSide; });
+  return evaluate(dim, [&](const std::string& symbol) {
+    return ofBatch.contains(symbol) ? batch : kTypicalSide;
+  });
 }
 
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   const Windowed windowed(node);
-  const WindowProduct product(node, windowed, false);
+  const WindowProduct product(windowed, Contents::kLeftOut);
   const Dim& count = windowed.images.count;
   const std::vector<int64_t> batches =
       count.isConstant() ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 32};
   std::vector<int64_t> packed;
   for (int64_t batch : batches)
-    for (int64_t config : hopperConfigurations(
-             *product.product.node, product.hopper, context, kMostTimed / batches.size(),
-             [&](const Dim& dim) { return typicalSize(dim, count, batch); }))
+    for (int64_t config :
+         hopperConfigurations(product.node(), product.hopper, context, kMostTimed / batches.size(),
+                              [&](const Dim& dim) { return typicalSize(dim, count, batch); }))
       if (std::ranges::count(packed, config) == 0) packed.push_back(config);
   return packed;
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Windowed windowed(node);
-  const WindowProduct product(node, windowed, true);
-  return product.product.ofConv(
-      prepareHopper(*product.product.node, product.hopper, context, config));
+  const WindowProduct product(windowed, Contents::kPacked);
+  return product.product.ofConv(prepareHopper(product.node(), product.hopper, context, config));
 }
 
 bool inPlace(const Node& node, int input) {
   const Windowed windowed(node);
-  const WindowProduct product(node, windowed, false);
+  const WindowProduct product(windowed, Contents::kLeftOut);
   const int place = product.product.placeOf(node, input);
-  return place >= 0 && readsInPlace(*product.product.node, place);
+  return place >= 0 && readsInPlace(product.node(), place);
 }
 
 }  // namespace

@@ -164,8 +164,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   kernel.body +=
       str("  mma::", i.hasRuns ? "RunSource" : "ImageSource", "<Tile, Geometry> a(x + tile.item * ",
           i.conv.groupInputs, ", {", kernel.size(i.height), ", ", kernel.size(i.breadth), ", ",
-          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth), "}, 0x01010101u * (0xffu & ",
-          zero.empty() ? "0" : zero, "), tile.row, ", kernel.size(i.rows()),
+          kernel.size(i.outHeight), ", ", kernel.size(i.outBreadth), "}, 0x01010101u * (0xff & (",
+          zero.empty() ? "0" : zero, ")), tile.row, ", kernel.size(i.rows()),
           ", tile.first);\n  product.add(mma::sharedAddress(memory), a, b, tile.steps);\n");
   printPixelStore(kernel, node, width);
   kernel.body +=

@@ -11,10 +11,9 @@ namespace camshaft::cuda::conv {
 
 // Best guess first; the last one takes every convolution.
 KernelList kernels() {
-  static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(),
-                                    hopperConvKernel(),    implicitConvKernel(),
-                                    cublasLtPixelKernel(), cudnnConvKernel(),
-                                    directConvKernel()};
+  static const Kernel kKernels[] = {
+      depthwiseConvKernel(), hopperPixelKernel(), hopperConvKernel(), implicitConvKernel(),
+      cublasLtPixelKernel(), cudnnConvKernel(),   directConvKernel()};
   return kKernels;
 }
 

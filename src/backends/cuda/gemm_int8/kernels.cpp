@@ -19,9 +19,8 @@ KernelList matMulKernels() {
 }
 
 KernelList convKernels() {
-  static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(),
-                                    hopperConvKernel(), implicitConvKernel(),
-                                    directConvKernel()};
+  static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(), hopperConvKernel(),
+                                    implicitConvKernel(), directConvKernel()};
   return kKernels;
 }
 

@@ -117,8 +117,8 @@ bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
 bool fits(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   constexpr size_t kMostInputs = 2 + std::size(HopperArguments{}.extra);
-  if (args.dims.size() != (state.windows ? kImageDims : kProductDims) || args.outputs.size() != 1 || args.inputs.size() < 2 ||
-      args.inputs.size() > kMostInputs)
+  if (args.dims.size() != (state.windows ? kImageDims : kProductDims) || args.outputs.size() != 1 ||
+      args.inputs.size() < 2 || args.inputs.size() > kMostInputs)
     return false;
   const HopperProblem p = problemOf(state, args);
   const TensorArg &a = args.inputs[0], &b = args.inputs[1];
@@ -130,8 +130,7 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   const int64_t countA =
       state.windows ? volumeOf({images.count, images.height, images.breadth, images.channels})
                     : volumeOf({p.m, p.k, p.batchA ? p.batch : 1});
-  return a.count() == countA &&
-         b.count() == volumeOf({p.n, p.k, p.batchB ? p.batch : 1}) &&
+  return a.count() == countA && b.count() == volumeOf({p.n, p.k, p.batchB ? p.batch : 1}) &&
          args.outputs[0].count() == volumeOf({p.m, p.n, p.batch});
 }
 

@@ -72,8 +72,8 @@ struct Producer {
       copyWindows(stagesBase() + stage * kStageBytes, a, fullBarrier(stage), step, first, role);
     else
       copyOperand<!kTransposedA, kTileM, kShareA>(stagesBase() + stage * kStageBytes, a,
-                                                fullBarrier(stage), step, tile.row,
-                                                tile.batch * p.batchA, role);
+                                                  fullBarrier(stage), step, tile.row,
+                                                  tile.batch * p.batchA, role);
   }
   __device__ __forceinline__ void copyB(u32 stage, const Tile& tile, int step) const {
     copyOperand<kTransposedB, kTileN, kShareB>(stagesBase() + stage * kStageBytes + kTileABytes, b,
@@ -229,7 +229,7 @@ __device__ __forceinline__ void initSums(const GemmParams& p, const Role& role) 
 // With kSplitK > 1 a cluster computes one tile: the grid has a cluster for each.
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     CAMSHAFT_GEMM(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-         const __grid_constant__ GemmParams p) {
+                  const __grid_constant__ GemmParams p) {
   const Role role;
   const Producer producer{a, b, p, role};
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);

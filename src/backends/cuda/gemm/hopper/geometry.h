@@ -15,7 +15,7 @@ struct HopperProblem {
   DataType typeA = DataType::kF16, typeB = DataType::kF16;  // of one size
   bool transposedA = false;                                 // A lies as [k, m]
   bool transposedB = true;                                  // B lies as [n, k]
-  double epilogueWork = 0;  // instructions per element, to choose a configuration by
+  double epilogueWork = 0;   // instructions per element, to choose a configuration by
   HopperImages images = {};  // whose windows are A's rows, where there are any
 };
 

@@ -48,30 +48,29 @@ Verdict supports(const Node& node, const BuildContext& context) {
 // Sizes not known before the profile count as a typical one here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypical = 256;
-  return hopperConfigurations(
-      node, hopperProductOf(node), context, kMostTimed,
-      [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypical; });
+  return hopperConfigurations(node, hopperProductOf(node), context, kMostTimed, [](const Dim& dim) {
+    return dim.isConstant() ? dim.value() : kTypical;
+  });
 }
 
 std::string sourceOf(const Node& node, const HopperProduct& product, const HopperConfig& config) {
   const HopperEpilogue epilogue = hopperEpilogueOf(node, product);
-  const HopperText text{.config = config,
-                        .typeA = product.typeA,
-                        .typeB = product.typeB,
-                        .outputType = storageType(node.output()->dataType()),
-                        .transposedA = product.transposedA,
-                        .transposedB = product.transposedB,
-                        .constantB = node.inputs[1]->isConstant(),
-                        .wholeColumns = hasWholeColumns(node, product),
-                        .wholeTiles = isMultiple(product.n, config.tileN * config.shareA),
-                        .columnEpilogue = epilogue.isByColumn,
-                        .quads = hasQuads(node, product),
-                        .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll,
-                        .entry = product.images ? entryOf(config, product.images->windows)
-                                                : kHopperGemmEntry,
-                        .windows = product.images ? std::optional(product.images->windows)
-                                                  : std::nullopt,
-                        .channels = product.images ? product.images->channels : 0};
+  const HopperText text{
+      .config = config,
+      .typeA = product.typeA,
+      .typeB = product.typeB,
+      .outputType = storageType(node.output()->dataType()),
+      .transposedA = product.transposedA,
+      .transposedB = product.transposedB,
+      .constantB = node.inputs[1]->isConstant(),
+      .wholeColumns = hasWholeColumns(node, product),
+      .wholeTiles = isMultiple(product.n, config.tileN * config.shareA),
+      .columnEpilogue = epilogue.isByColumn,
+      .quads = hasQuads(node, product),
+      .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll,
+      .entry = product.images ? entryOf(config, product.images->windows) : kHopperGemmEntry,
+      .windows = product.images ? std::optional(product.images->windows) : std::nullopt,
+      .channels = product.images ? product.images->channels : 0};
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
              deviceSource("device/fast_activations.cuh"), deviceSource("device/hopper.cuh"),
@@ -100,8 +99,7 @@ std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct&
   HopperProblem problem = problemOf(product, sizeOf);
   problem.epilogueWork = workOfEpilogue(node);
   std::vector<int64_t> packed;
-  for (const HopperConfig& config :
-       promisingConfigs(problem, context.target.multiprocessors, most))
+  for (const HopperConfig& config : promisingConfigs(problem, context.target.multiprocessors, most))
     packed.push_back(pack(config));
   return packed;
 }

@@ -11,9 +11,7 @@ constexpr int64_t kStepBytes = 128;  // of a stage along K
 
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-int64_t reach(const HopperWindow& window) {
-  return int64_t{window.kernel - 1} * window.dilation;
-}
+int64_t reach(const HopperWindow& window) { return int64_t{window.kernel - 1} * window.dilation; }
 
 int64_t windowsAlong(const HopperWindow& window, int64_t size) {
   const int64_t room = size + window.padBegin + window.padEnd - reach(window);
@@ -44,9 +42,7 @@ ChannelBlocks blocksOf(const HopperWindows& windows, int64_t channels, DataType 
   const int64_t elementBytes = bitsOf(type) / 8, bytes = channels * elementBytes;
   const int64_t taps = int64_t{windows.y.kernel} * windows.x.kernel;
   const auto depth = [&](int block) { return roundUp(taps * roundUp(bytes, block), kStepBytes); };
-  const int block = bytes <= kNarrow               ? kNarrow
-                    : depth(kHalf) < depth(kWide) ? kHalf
-                                                   : kWide;
+  const int block = bytes <= kNarrow ? kNarrow : depth(kHalf) < depth(kWide) ? kHalf : kWide;
   return {block, (bytes + block - 1) / block, block / elementBytes};
 }
 

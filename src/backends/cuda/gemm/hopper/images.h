@@ -44,9 +44,9 @@ int64_t outBreadth(const HopperImages& images);
 // What the driver is told of A, innermost dimension first: channels, x, y, images.
 struct BoxedImages {
   uint64_t dims[4] = {};
-  uint64_t strides[3] = {};           // bytes
+  uint64_t strides[3] = {};              // bytes
   int32_t lower[2] = {}, upper[2] = {};  // corners of where windows begin, x and y
-  uint32_t channels = 0, pixels = 0;  // of a box
+  uint32_t channels = 0, pixels = 0;     // of a box
   uint32_t steps[4] = {};
   int swizzleBytes = 128;
 };

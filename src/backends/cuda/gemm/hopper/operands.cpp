@@ -58,7 +58,8 @@ StepInput zeroTerms(const Node& node, const HopperProduct& product, std::vector<
   }
   std::vector<std::byte> bytes(sums.size() * sizeof(int32_t));
   std::memcpy(bytes.data(), sums.data(), bytes.size());
-  return StepInput::fromBytes({DataType::kI32, {product.n}}, std::move(bytes));
+  const auto rows = static_cast<int64_t>(sums.size()) / product.n.value();
+  return StepInput::fromBytes({DataType::kI32, {rows, product.n}}, std::move(bytes));
 }
 
 }  // namespace
@@ -72,7 +73,8 @@ std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& produ
     inputs.push_back(
         StepInput::fromBytes({product.typeB, {product.n, product.k}}, std::move(weights.bytes)));
     if (product.zeroA != ZeroPoint::kNone)
-      inputs.push_back(zeroTerms(node, product, std::move(weights.sums)));
+      inputs.push_back(zeroTerms(
+          node, product, product.zeroSums.empty() ? std::move(weights.sums) : product.zeroSums));
     if (product.zeroA == ZeroPoint::kRunTime) inputs.push_back(StepInput::fromNode(2));
   } else {
     inputs.push_back(packedB(*node.inputs[1], product));

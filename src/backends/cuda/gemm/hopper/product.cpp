@@ -196,7 +196,8 @@ struct OperandText {
 // The product itself: of integers, without what A's zero point adds to it.
 std::string productText(const Node& node, const HopperProduct& product, OperandText& operands) {
   if (product.zeroA == ZeroPoint::kNone) return "sum[i]";
-  const std::string term = operands.add(DataType::kI32, {.hasColumns = true});
+  const std::string term =
+      operands.add(DataType::kI32, {.row = product.zeroRow, .hasColumns = true});
   if (product.zeroA == ZeroPoint::kConstant) return str("int(u32(sum[i]) - u32(", term, "))");
   const std::string zero = operands.add(node.inputs[2]->dataType(), {});
   return str("int(u32(sum[i]) - u32(int(", zero, ")) * u32(", term, "))");
@@ -217,6 +218,7 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
   if (!operands.isVector && bitsOf(output) > 32)
     epilogue.refusal = "writes elements of up to four bytes where rows are not whole vectors";
   const std::string whole = productText(node, product, operands);
+  epilogue.isByColumn = product.zeroRow.empty();
   std::vector<std::string> values = {"whole"};
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i) {
     const Access access = accessOf(node.inputs[i]->shape(), shape, product);

@@ -30,7 +30,10 @@ struct HopperProduct {
   bool hasFlatRows = false;                       // rows are those of several matrices
   ZeroPoint zeroA = ZeroPoint::kNone;
   std::optional<ProductImages> images;
-  std::string refusal;  // why it cannot be; empty: it can
+  // Sums of B's columns beside A's zero point where they differ by rows: which of them a row has.
+  std::string zeroRow;
+  std::vector<int32_t> zeroSums;  // [..., n]
+  std::string refusal;            // why it cannot be; empty: it can
 };
 HopperProduct hopperProductOf(const Node& node);
 // Whether the result's rows are written in whole vectors.

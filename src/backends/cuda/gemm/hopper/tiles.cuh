@@ -37,10 +37,10 @@ struct GemmParams {
   Output* out;
   const void* extra[8];  // operands of the epilogue
   int m, n;
-  int steps;           // along K, of 128 bytes
-  int tilesM, tilesN;  // in units of what a cluster computes
-  int tiles;           // tilesM * tilesN * batches
-  int batchA, batchB;  // 1: a matrix per batch item; 0: one for all
+  int steps;                  // along K, of 128 bytes
+  int tilesM, tilesN;         // in units of what a cluster computes
+  int tiles;                  // tilesM * tilesN * batches
+  int batchA, batchB;         // 1: a matrix per batch item; 0: one for all
   int outHeight, outBreadth;  // places of the result of an image
 };
 
