@@ -119,13 +119,13 @@ std::vector<std::byte> packed(const void* data, const Windowed& w, int64_t depth
   return bytes;
 }
 
-ConstantPtr packedWeights(const Windowed& w, const HostTensor& weights, int64_t depth) {
+std::vector<std::byte> packed(const Windowed& w, const HostTensor& weights, int64_t depth) {
   const ChannelBlocks blocks = blocksOf(w.images.windows, w.images.channels, w.type());
   const void* from = weights.bytes.data();
   const int bytes = bitsOf(weights.type) / 8;
-  return ConstantData::own(bytes == 4   ? packed<uint32_t>(from, w, depth, blocks)
-                           : bytes == 2 ? packed<uint16_t>(from, w, depth, blocks)
-                                        : packed<uint8_t>(from, w, depth, blocks));
+  return bytes == 4   ? packed<uint32_t>(from, w, depth, blocks)
+         : bytes == 2 ? packed<uint16_t>(from, w, depth, blocks)
+                      : packed<uint8_t>(from, w, depth, blocks);
 }
 
 // For questions that the weights' values do not matter to, they are left out.
@@ -156,8 +156,8 @@ struct WindowProduct {
     const int64_t depth = depthOf(w.images.windows, w.images.channels, w.type());
     const int64_t bytes = w.conv.outputs() * depth * bitsOf(weights.type) / 8;
     return {weights.type, depth,
-            contents == Contents::kPacked ? packedWeights(w, weights, depth)
-                                          : ConstantData::own(std::vector<std::byte>(bytes))};
+            ConstantData::own(contents == Contents::kPacked ? packed(w, weights, depth)
+                                                            : std::vector<std::byte>(bytes))};
   }
 };
 
@@ -199,7 +199,17 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Windowed windowed(node);
   const WindowProduct product(windowed, Contents::kPacked);
-  return product.product.ofConv(prepareHopper(product.node(), product.hopper, context, config));
+  Prepared prepared =
+      product.product.ofConv(prepareHopper(product.node(), product.hopper, context, config));
+  // The product takes floats as they lie in the node that it was asked about.
+  if (prepared.verdict && !windowed.isOfBytes) {
+    const ConstTensorView weights = product.node().inputs[1]->view();
+    const auto* bytes = static_cast<const std::byte*>(weights.data);
+    prepared.inputs[1] =
+        StepInput::fromBytes(product.node().inputs[1]->type,
+                             {bytes, bytes + bytesOf(weights.type, weights.count())});
+  }
+  return prepared;
 }
 
 bool inPlace(const Node& node, int input) {

@@ -215,7 +215,7 @@ TEST(HopperWindows, PaddedZeroPointsAreRowsOfTheirSums) {
   ASSERT_EQ(prepared.inputs.size(), 3u);
   EXPECT_EQ(prepared.inputs[2].packedType.shape, (Shape{9, 3}));
   EXPECT_THAT(prepared.source, HasSubstr("max((at.row / 7 % 5) - 3, 0)"));
-  EXPECT_THAT(prepared.source, HasSubstr("kColumnEpilogue = 0"));
+  EXPECT_THAT(prepared.source, HasSubstr("kColumnEpilogue = false"));
   // Sums are multiplied by a zero point that is known.
   int32_t corner = 0, wanted = 0;
   std::memcpy(&corner, prepared.inputs[2].packed.data(), sizeof corner);
