@@ -36,6 +36,40 @@ struct TensorMapFunctions {
     });
   }
 
+  // No device code emulates copies of pixels: only what the driver would refuse is.
+  static CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type,
+                                          cuuint32_t rank, void* address, const cuuint64_t* sizes,
+                                          const cuuint64_t* strides, const int* lower,
+                                          const int* upper, cuuint32_t channels, cuuint32_t pixels,
+                                          const cuuint32_t* steps, CUtensorMapInterleave,
+                                          CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                                          CUtensorMapFloatOOBfill) {
+    return callDriver("cuTensorMapEncodeIm2col", "", [&](DriverState&) {
+      if (rank < 3 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
+      constexpr int kCorners[] = {1 << 15, 1 << 7, 1 << 4};
+      const int limit = kCorners[rank - 3];
+      const unsigned bytes = channels * elementBytes(type), most = swizzleBytes(swizzle);
+      if (channels == 0 || channels > 256 || bytes % 16 || (most && bytes > most) || pixels == 0 ||
+          pixels > 1024 || reinterpret_cast<size_t>(address) % 16)
+        return CUDA_ERROR_INVALID_VALUE;
+      for (unsigned i = 0; i < rank; ++i) {
+        if (sizes[i] == 0 || sizes[i] > (1ull << 32)) return CUDA_ERROR_INVALID_VALUE;
+        if (i == 0) continue;
+        if (strides[i - 1] == 0 || strides[i - 1] % 16 || strides[i - 1] >= (1ull << 40) ||
+            steps[i] < 1 || steps[i] > 8)
+          return CUDA_ERROR_INVALID_VALUE;
+      }
+      for (unsigned i = 0; i < rank - 2; ++i) {
+        const auto isCorner = [&](int at) { return at >= -limit && at < limit; };
+        if (!isCorner(lower[i]) || !isCorner(upper[i]) ||
+            static_cast<long long>(sizes[i + 1]) + upper[i] <= lower[i])
+          return CUDA_ERROR_INVALID_VALUE;
+      }
+      std::memset(map, 0, sizeof *map);
+      return CUDA_SUCCESS;
+    });
+  }
+
  private:
   // The rules of the driver's documentation for tiles without interleaving.
   static bool isEncodable(const TensorMap& map) {

@@ -192,5 +192,22 @@ TEST_F(EmulatedDriverTest, TensorMapsFollowTheRulesOfTheDriver) {
   EXPECT_EQ(encode(128, 128), CUDA_ERROR_INVALID_VALUE);  // wider than the swizzle
 }
 
+TEST_F(EmulatedDriverTest, MapsOfImagesFollowTheRulesOfTheDriver) {
+  CUtensorMap map;
+  const cuuint64_t sizes[] = {64, 7, 5, 2}, strides[] = {64, 448, 2240};
+  const auto encode = [&](int lower, int upper, cuuint32_t step) {
+    const int lowers[] = {lower, 0}, uppers[] = {upper, 0};
+    const cuuint32_t steps[] = {1, step, 1, 1};
+    return driver.cuTensorMapEncodeIm2col(
+        &map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 4, reinterpret_cast<void*>(0x1000), sizes, strides,
+        lowers, uppers, 64, 128, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_64B,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  EXPECT_EQ(encode(-1, -1, 2), CUDA_SUCCESS);
+  EXPECT_EQ(encode(-129, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(encode(0, -7, 1), CUDA_ERROR_INVALID_VALUE);  // no window fits
+  EXPECT_EQ(encode(0, 0, 9), CUDA_ERROR_INVALID_VALUE);
+}
+
 }  // namespace
 }  // namespace camshaft::emulator

@@ -205,9 +205,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   if (prepared.verdict && !windowed.isOfBytes) {
     const ConstTensorView weights = product.node().inputs[1]->view();
     const auto* bytes = static_cast<const std::byte*>(weights.data);
-    prepared.inputs[1] =
-        StepInput::fromBytes(product.node().inputs[1]->type,
-                             {bytes, bytes + bytesOf(weights.type, weights.count())});
+    prepared.inputs[1] = StepInput::fromBytes(
+        product.node().inputs[1]->type, {bytes, bytes + bytesOf(weights.type, weights.count())});
   }
   return prepared;
 }
