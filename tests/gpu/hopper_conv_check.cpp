@@ -45,7 +45,8 @@ const cuda::HopperConfig kFeatures[] = {
     {.tileM = 256, .tileN = 128, .stages = 4, .shareA = 2},
     {.tileM = 64, .tileN = 32, .consumers = 1, .stages = 8},
     {.tileM = 128, .tileN = 64, .stages = 3, .splitK = 4, .blocksPerSm = 2},
-    {.tileM = 256, .tileN = 64, .stages = 5},
+    {.tileM = 256, .tileN = 64, .pingPong = true, .stages = 5},
+    {.tileM = 128, .tileN = 64, .stages = 3, .blocksPerSm = 2},
     {.tileM = 64, .tileN = 192, .pingPong = true, .stages = 5},
     {.tileM = 128, .tileN = 48, .stages = 3, .splitK = 3},
     {.tileM = 128, .tileN = 96, .stages = 6},
@@ -119,7 +120,7 @@ class Preparing {
       std::vector<int64_t> configs =
           kernel.configurations ? kernel.configurations(node, context_) : std::vector<int64_t>{0};
       configs.resize(std::min<size_t>(configs.size(), isPlain    ? 1
-                                                      : isTimed_ ? 6
+                                                      : isTimed_ ? 8
                                                       : isHopper ? 2
                                                                  : 1));
       if (isHopper && !isTimed_) addFeatures(configs);

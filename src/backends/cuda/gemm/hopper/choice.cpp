@@ -27,6 +27,10 @@ std::vector<HopperConfig> listConfigs() {
   add({.tileM = 256, .tileN = 96});
   add({.tileM = 256, .tileN = 64});
   add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, kAllShared / 2 - 1024, 3);
+  // Many rows of few columns: what is added up is little beside what is stored.
+  add({.tileM = 256, .tileN = 64, .pingPong = true});
+  add({.tileM = 128, .tileN = 64, .pingPong = true});
+  add({.tileM = 128, .tileN = 64, .blocksPerSm = 2}, kAllShared / 2 - 1024, 4);
   for (int n : {32, 48, 64, 80, 96, 112}) add({.tileM = 128, .tileN = n});
   for (int n : {32, 48, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
   for (int split : {2, 3, 4, 6, 8}) {
@@ -144,11 +148,12 @@ double estimateMicros(const HopperConfig& c, const HopperProblem& problem, int m
   const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
              k = static_cast<double>(problem.k) * bitsOf(problem.typeA) / 8;
   const HopperImages& images = problem.images;
-  const double bytesA =
-      images.count == 0
-          ? m * k
-          : static_cast<double>(images.count * images.height * images.breadth * images.channels) *
-                bitsOf(problem.typeA) / 8;
+  // Of images each pixel counts once, however many windows see it.
+  double bytesA = m * k;
+  if (images.count > 0)
+    bytesA = std::min(bytesA, static_cast<double>(images.count * images.height * images.breadth *
+                                                  images.channels) *
+                                  bitsOf(problem.typeA) / 8);
   const double bytes = problem.batch * (bytesA + n * k + m * n * kOutputBytes);
   const double clusters =
       c.splitK > 1 ? waves * microsOfCluster(c) + (waves - 1) * kRestart : microsOfCluster(c);
