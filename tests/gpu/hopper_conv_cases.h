@@ -16,7 +16,7 @@ struct ConvCase {
   double products = 0;  // multiply-adds of one image
 };
 
-enum class Finish { kPlain, kColumns, kResidual };
+enum class Finish { kPlain, kBias, kColumns, kResidual };
 
 // A convolution with channels last; `spatial` and all lists have an entry for each dimension.
 struct ConvShape {
@@ -44,7 +44,7 @@ inline std::string imageOf(const std::vector<int>& spatial, int channels) {
   return str(text, ", ", channels, "]");
 }
 
-// What follows the sums: nothing; a scale and a bias for each channel and, of bytes, rounding; or
+// What follows the sums: nothing; of floats a bias and relu; a scale and a bias for each channel and, of bytes, rounding; or
 // besides another image, and relu.
 inline std::string finished(std::string_view type, Finish finish, bool isOfBytes) {
   const std::string real =
@@ -63,6 +63,7 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
                          std::vector<int64_t> batches, std::string_view zeroPoint = {}) {
   const bool isOfBytes = type == "u8" || type == "i8", isOfFloat8 = type.substr(0, 2) == "f8";
   const std::string_view result = isOfFloat8 ? "f32" : type;
+  const bool isBiased = finish == Finish::kBias;
   std::vector<int> out;
   double places = 1, taps = 1;
   std::string kernel;
@@ -78,20 +79,23 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
                " s", listOf(s.strides), " d", listOf(s.dilations), " p", listOf(s.padsBegin),
                listOf(s.padsEnd),
                finish == Finish::kPlain     ? " plain"
+               : isBiased                   ? " bias"
                : finish == Finish::kColumns ? " columns"
                                             : " residual",
                zeroPoint.empty() ? "" : " zero point");
   const std::string weights = str("[", s.outputs, ", ", s.inputs, kernel, "]");
-  c.graph = str(
-      "symbols n graph g(%x: ", type, imageOf(s.spatial, s.inputs),
-      ", %w: ", isOfBytes ? "i8" : type, weights, ", %s: f32[", s.outputs, "], %b: f32[", s.outputs,
-      "]", finish == Finish::kResidual ? str(", %r: ", result, imageOf(out, s.outputs)) : "",
-      ") { ", zeroPoint.empty() ? "" : str("%z: ", type, "[] = constant [", zeroPoint, "] "),
-      "%y = ", isOfBytes ? "ConvInteger" : "Conv", "(%x, %w", zeroPoint.empty() ? "" : ", %z",
-      ") {channels_last = true, strides = ", listOf(s.strides),
-      ", dilations = ", listOf(s.dilations), ", pads_begin = ", listOf(s.padsBegin),
-      ", pads_end = ", listOf(s.padsEnd), "}");
-  if (finish != Finish::kPlain)
+  c.graph =
+      str("symbols n graph g(%x: ", type, imageOf(s.spatial, s.inputs),
+          ", %w: ", isOfBytes ? "i8" : type, weights, ", %s: f32[", s.outputs,
+          "], %b: ", isBiased ? result : "f32", "[", s.outputs, "]",
+          finish == Finish::kResidual ? str(", %r: ", result, imageOf(out, s.outputs)) : "", ") { ",
+          zeroPoint.empty() ? "" : str("%z: ", type, "[] = constant [", zeroPoint, "] "),
+          "%y = ", isOfBytes ? "ConvInteger" : "Conv", "(%x, %w", isBiased ? ", %b" : "",
+          zeroPoint.empty() ? "" : ", %z", ") {channels_last = true, strides = ", listOf(s.strides),
+          ", dilations = ", listOf(s.dilations), ", pads_begin = ", listOf(s.padsBegin),
+          ", pads_end = ", listOf(s.padsEnd), "}");
+  if (isBiased) c.graph += str(" epilogue() {relu(x0:", result, ")}");
+  if (finish == Finish::kColumns || finish == Finish::kResidual)
     c.graph += str(" epilogue(%s, %b", finish == Finish::kResidual ? ", %r" : "", ") {",
                    finished(result, finish, isOfBytes), "}");
   c.graph += " return %y }";
@@ -142,19 +146,14 @@ inline std::vector<ConvCase> checkCases() {
 // ResNet-50's convolutions that look at more than one pixel, or not at each.
 inline std::vector<ConvCase> timeCases() {
   std::vector<ConvCase> cases;
-  for (const char* type : {"u8", "f16"})
+  for (const std::string_view type : {"u8", "f16"})
     for (const int64_t batch : {1, 32, 256})
-      for (const auto& [shape, finish] :
-           {std::pair{square(56, 64, 64, 3, 1), Finish::kColumns},
-            std::pair{square(56, 128, 128, 3, 2), Finish::kColumns},
-            std::pair{square(28, 128, 128, 3, 1), Finish::kColumns},
-            std::pair{square(28, 256, 256, 3, 2), Finish::kColumns},
-            std::pair{square(14, 256, 256, 3, 1), Finish::kColumns},
-            std::pair{square(14, 512, 512, 3, 2), Finish::kColumns},
-            std::pair{square(7, 512, 512, 3, 1), Finish::kColumns},
-            std::pair{square(56, 256, 512, 1, 2), Finish::kColumns},
-            std::pair{square(28, 512, 1024, 1, 2), Finish::kColumns},
-            std::pair{square(14, 1024, 2048, 1, 2), Finish::kColumns}}) {
+      for (const ConvShape& shape :
+           {square(56, 64, 64, 3, 1), square(56, 128, 128, 3, 2), square(28, 128, 128, 3, 1),
+            square(28, 256, 256, 3, 2), square(14, 256, 256, 3, 1), square(14, 512, 512, 3, 2),
+            square(7, 512, 512, 3, 1), square(56, 256, 512, 1, 2), square(28, 512, 1024, 1, 2),
+            square(14, 1024, 2048, 1, 2)}) {
+        const Finish finish = type == "u8" ? Finish::kColumns : Finish::kBias;
         ConvCase c = convCase(type, shape, finish, {batch});
         c.graph.replace(0, c.graph.find("graph"), "");  // a fixed batch, as builds of one see it
         for (size_t at; (at = c.graph.find("[n,")) != std::string::npos;)
