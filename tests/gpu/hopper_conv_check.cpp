@@ -510,6 +510,7 @@ bool run(bool isTimed, double budget, bool isCompileOnly) {
       problems.push_back(Preparing(what, number, isTimed).take());
     ++number;
   }
+  say(problems.size(), " problems prepared");
   const std::string helpers = helpersText();
   gBinaries[helpers] = {.name = "helpers", .source = helpers};
   for (const Problem& problem : problems)
