@@ -16,6 +16,7 @@ struct ConvCase {
   double products = 0;  // multiply-adds of one image
 };
 
+// What follows the sums: nothing; of floats a bias and relu; or finished().
 enum class Finish { kPlain, kBias, kColumns, kResidual };
 
 // A convolution with channels last; `spatial` and all lists have an entry for each dimension.
@@ -44,8 +45,8 @@ inline std::string imageOf(const std::vector<int>& spatial, int channels) {
   return str(text, ", ", channels, "]");
 }
 
-// What follows the sums: nothing; of floats a bias and relu; a scale and a bias for each channel and, of bytes, rounding; or
-// besides another image, and relu.
+// What follows the sums, where it is more than a bias and relu: a scale and a bias for each channel
+// and, of bytes, rounding; maybe another image and relu.
 inline std::string finished(std::string_view type, Finish finish, bool isOfBytes) {
   const std::string real =
       isOfBytes || type == "f32" ? str("x0:", isOfBytes ? "i32" : "f32") : str("x0:", type);

@@ -28,7 +28,7 @@ namespace camshaft::cuda {
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime)                       \
   X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction)            \
   X(cuKernelSetAttribute) X(cuKernelGetParamInfo) X(cuFuncGetAttribute) X(cuFuncSetAttribute)     \
-  X(cuLaunchKernelEx) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)                          \
+  X(cuLaunchKernelEx) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)                         \
   X(cuOccupancyMaxActiveClusters)
 // clang-format on
 
