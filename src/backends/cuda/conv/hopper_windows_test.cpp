@@ -16,7 +16,6 @@
 namespace camshaft::cuda {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 int byteAt(int64_t index) { return static_cast<int>(index * index * 7 + index * 13) % 17 - 8; }

@@ -73,8 +73,8 @@ std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& produ
     inputs.push_back(
         StepInput::fromBytes({product.typeB, {product.n, product.k}}, std::move(weights.bytes)));
     if (product.zeroA != ZeroPoint::kNone)
-      inputs.push_back(zeroTerms(
-          node, product, product.zeroSums.empty() ? std::move(weights.sums) : product.zeroSums));
+      inputs.push_back(
+          zeroTerms(node, product, product.zeroSums.empty() ? weights.sums : product.zeroSums));
     if (product.zeroA == ZeroPoint::kRunTime) inputs.push_back(StepInput::fromNode(2));
   } else {
     inputs.push_back(packedB(*node.inputs[1], product));
