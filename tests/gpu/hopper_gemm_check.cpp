@@ -64,7 +64,6 @@ const HopperConfig kFeatures[] = {
     {.tileM = 128, .tileN = 112, .stages = 7},
     {.tileM = 128, .tileN = 128, .stages = 2, .blocksPerSm = 2},
     {.tileM = 128, .tileN = 64, .stages = 3, .blocksPerSm = 2},
-    {.tileM = 128, .tileN = 64, .pingPong = true, .stages = 7},
     {.tileM = 256, .tileN = 64, .pingPong = true, .stages = 5},
     {.tileM = 128, .tileN = 192, .stages = 5, .shareB = 2},
     {.tileM = 256, .tileN = 128, .stages = 4, .shareA = 2},

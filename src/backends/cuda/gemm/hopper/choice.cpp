@@ -29,7 +29,6 @@ std::vector<HopperConfig> listConfigs() {
   add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, kAllShared / 2 - 1024, 3);
   // Many rows of few columns: what is added up is little beside what is stored.
   add({.tileM = 256, .tileN = 64, .pingPong = true});
-  add({.tileM = 128, .tileN = 64, .pingPong = true});
   add({.tileM = 128, .tileN = 64, .blocksPerSm = 2}, kAllShared / 2 - 1024, 4);
   for (int n : {32, 48, 64, 80, 96, 112}) add({.tileM = 128, .tileN = n});
   for (int n : {32, 48, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
