@@ -43,6 +43,15 @@ struct Problem {
       if (windows[i].padBegin > 0 || windows[i].padEnd > 0 || attrs.ceilMode) bits |= 1u << i;
     return bits;
   }
+  // Whether the element nearest to any position of a window is one of its own: maxima may then
+  // count it twice. Of an image without elements there is no such window.
+  bool isNearestIn() const {
+    return attrs.kind == PoolKind::kMax && !attrs.ceilMode &&
+           std::ranges::all_of(windows, [](const Window& w) {
+             return w.dilation == 1 && w.padBegin >= 0 && w.padEnd >= 0 &&
+                    w.padBegin + w.padEnd < w.kernel;
+           });
+  }
   // How far apart neighbours along a dimension are as the indices output numbers positions.
   std::vector<Dim> numbering() const {
     Shape shape = sizes();
@@ -110,8 +119,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   body += str(
       "  const Coordinates<", problem.spatialRank(), "> place{{", place, "}};\n  ",
       poolingOf(problem.attrs, type, hasIndices), " window[", width, "];\n  poolWindow<",
-      problem.mayLeave(), ">(Image{}, window, place, ", sizesText(kernel.text, problem.sizes()),
-      ", ",
+      problem.mayLeave(), ", ", problem.isNearestIn() && !hasIndices, ">(Image{}, window, place, ",
+      sizesText(kernel.text, problem.sizes()), ", ",
       sizesText(kernel.text,
                 hasIndices ? problem.numbering() : std::vector<Dim>(problem.spatialRank(), 0)),
       ", load);\n  const int count = ",

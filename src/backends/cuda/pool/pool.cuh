@@ -84,8 +84,10 @@ __device__ __forceinline__ int positionsBetween(Index start, Index begin, Index 
 // Gives all elements of the window at `place` of an image to `window`, one pooling for each of
 // kWidth channels. load(i, values) reads them; `steps` number positions. Bit i of kMayLeave: the
 // window may reach beyond the image along dimension i, where the nearest element inside is read, so
-// that loads depend on no branch.
-template <unsigned kMayLeave, class... W, class Pooling, int kWidth, int kRank, class Load>
+// that loads depend on no branch. With kNearestIsIn that is an element of the window too, which may
+// be taken once more.
+template <unsigned kMayLeave, bool kNearestIsIn, class... W, class Pooling, int kWidth, int kRank,
+          class Load>
 __device__ __forceinline__ void poolWindow(Windows<W...> image, Pooling (&window)[kWidth],
                                            const Coordinates<kRank>& place,
                                            const Index (&sizes)[kRank], const Index (&steps)[kRank],
@@ -104,7 +106,7 @@ __device__ __forceinline__ void poolWindow(Windows<W...> image, Pooling (&window
       if (kMayLeave >> i & 1) {
         nearest.c[i] = max(Index(0), min(sizes[i] - 1, at[i]));
         // Not "nearest == at": ptxas 13.0 takes that from the clamp, and is wrong where at is 0.
-        isInside = isInside && at[i] >= 0 && at[i] < sizes[i];
+        if (!kNearestIsIn) isInside = isInside && at[i] >= 0 && at[i] < sizes[i];
       }
       number += nearest[i] * steps[i];
     }
