@@ -11,13 +11,25 @@ namespace {
 
 constexpr int kSide = 16;  // PlainTile::kSide
 
-// Results per thread, as configurations number them.
+// Results per thread, as configurations number them, and columns of few rows behind those.
 struct Tile {
   int rows, columns;
 };
 constexpr Tile kTiles[] = {{4, 4}, {8, 8}, {2, 2}, {1, 4}};
+constexpr int64_t kFewRows = std::size(kTiles);
 
-std::vector<int64_t> configurations(const Node&, const BuildContext&) { return {0, 1, 2, 3}; }
+// How many rows a thread has where it has a column; 0 where there are too many.
+int rowsOfColumns(const Dim& rows) {
+  constexpr int64_t kMost = 4;
+  return rows.isConstant() && rows.value() <= kMost ? static_cast<int>(rows.value()) : 0;
+}
+
+std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
+  std::vector<int64_t> numbers = {0, 1, 2, 3};
+  const Shape& y = node.output()->shape();
+  if (rowsOfColumns(y[y.size() - 2]) > 0) numbers.insert(numbers.begin(), kFewRows);
+  return numbers;
+}
 
 // Declares an input that broadcasts to the matrices of an operand, or is the operand, and returns
 // the text of its element at (outer, k).
@@ -55,23 +67,27 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Dim rows = y[rank - 2], columns = y[rank - 1];
   const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
   const Dim items = numElements(leadingDims(y));
-  const Tile tile = kTiles[config];
+  const bool hasFewRows = config == kFewRows;
+  const Tile own = kTiles[hasFewRows ? 0 : config];
+  const Tile tile = hasFewRows ? Tile{rowsOfColumns(rows), kSide * kSide}
+                               : Tile{own.rows * kSide, own.columns * kSide};
 
-  KernelText kernel(str("gemm_plain_", node.inputs[0]->dataType(), "_", tile.rows * kSide, "x",
-                        tile.columns * kSide),
-                    node, context);
+  KernelText kernel(
+      str("gemm_plain_", node.inputs[0]->dataType(), "_", tile.rows, "x", tile.columns), node,
+      context);
   kernel.include("gemm/plain.cuh");
-  const Dim tilesM = ceilDiv(rows, tile.rows * kSide),
-            tilesN = ceilDiv(columns, tile.columns * kSide);
-  kernel.body += str("  using Sum = ", computeType(node.resultBeforeEpilogue().type),
-                     ";\n  using Tile = PlainTile<Sum, ", tile.rows, ", ", tile.columns, ", ",
-                     attrs.transposeA, ", ", !attrs.transposeB,
-                     ">;\n  __shared__ Tile::Memory memory;\n"
-                     "  const Index tileN = Index(blockIdx.x) % ",
-                     kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
-                     ";\n  const Index tileM = others % ", kernel.size(tilesM),
-                     ", item = others / ", kernel.size(tilesM),
-                     ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
+  const Dim tilesM = ceilDiv(rows, tile.rows), tilesN = ceilDiv(columns, tile.columns);
+  kernel.body +=
+      str("  using Sum = ", computeType(node.resultBeforeEpilogue().type), ";\n  using Tile = ",
+          hasFewRows ? str("PlainColumns<Sum, ", tile.rows)
+                     : str("PlainTile<Sum, ", own.rows, ", ", own.columns, ", ", attrs.transposeA,
+                           ", ", !attrs.transposeB),
+          ">;\n  __shared__ Tile::Memory memory;\n"
+          "  const Index tileN = Index(blockIdx.x) % ",
+          kernel.size(tilesN), ", others = Index(blockIdx.x) / ", kernel.size(tilesN),
+          ";\n  const Index tileM = others % ", kernel.size(tilesM), ", item = others / ",
+          kernel.size(tilesM),
+          ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
   Walk walk(kernel, y,
             {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
   printOperand(kernel, walk, node, 0, !attrs.transposeA, "left");

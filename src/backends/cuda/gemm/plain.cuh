@@ -79,6 +79,42 @@ struct PlainTile {
   }
 };
 
+// The same of few rows: a thread has a column of all of them, and reads it once.
+template <class Sum, int kRows_>
+struct PlainColumns {
+  static constexpr int kRows = kRows_, kColumns = 256;
+  struct Memory {};
+
+  Index row, column;
+  Sum sums[kRows];
+
+  __device__ __forceinline__ PlainColumns(const Memory&, Index row, Index first)
+      : row(row), column(first + threadIdx.x) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) sums[i] = Sum(0);
+  }
+  template <class A, class B>
+  __device__ __forceinline__ void multiply(const A& a, Index rows, const B& b, Index columns,
+                                           Index depth) {
+    if (column >= columns) return;
+#pragma unroll 8
+    for (Index k = 0; k < depth; ++k) {
+      const Sum right = Sum(b(column, k));
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        if (row + i < rows) sums[i] += Sum(a(row + i, k)) * right;
+    }
+  }
+  template <class Store>
+  __device__ __forceinline__ void finish(Index rows, Index columns, Store store) const {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const Sum results[1] = {sums[i]};
+      if (row + i < rows && column < columns) store(row + i, column, results);
+    }
+  }
+};
+
 // An operand of PlainTile that lies in memory by strides.
 template <class T>
 struct StridedMatrix {

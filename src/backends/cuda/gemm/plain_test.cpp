@@ -29,5 +29,23 @@ TEST(CudaGemmPlain, TransposesAndBroadcasts) {
            .only = "cuda/gemm_plain"});
 }
 
+// Means of quantised images are products with a row of ones.
+TEST(CudaGemmPlain, FewRows) {
+  for (int rows : {1, 3}) {
+    expectKernelsMatch(
+        {.graph = str("symbols n graph g(%a: f32[", rows, ", 49], %b: f32[n, 49, 300], ",
+                      "%r: f32[n, ", rows, ", 300]) { %y = MatMul(%a, %b) epilogue(%r) ",
+                      "{add(x0:f32, x1:f32)} return %y }"),
+         .sizes = {{{"n", 2}}},
+         .only = "cuda/gemm_plain"});
+    expectKernelsMatch(
+        {.graph = str("symbols n graph g(%a: u8[", rows, ", 49], %b: i8[n, 49, 20], ",
+                      "%z: u8[]) { %y = MatMulInteger(%a, %b, %z) ", "return %y }"),
+         .sizes = {{{"n", 3}}},
+         .tolerance = 0,
+         .only = "cuda/gemm_plain"});
+  }
+}
+
 }  // namespace
 }  // namespace camshaft::cuda
