@@ -291,12 +291,19 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
   for (Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kClip, Activation::kSigmoid,
         Activation::kSilu, Activation::kHardSwish, Activation::kGelu, Activation::kTanh}) {
-    const Epilogue epilogue = {
-        .scale = 0.5f, .activation = activation, .low = -0.5f, .high = 0.75f};
+    const Epilogue epilogue = {.scale = 0.5f,
+                               .activation = activation,
+                               .low = -0.5f,
+                               .high = 0.75f,
+                               .outScale = 1.5f,
+                               .outShift = -0.25f};
     check(ConvAlgorithm::kGemm, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kWinograd, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(21, 21, 3, 1, 1, 21), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(7, 14, 3, 1, 1, 7), {1, 7, 6}, epilogue});
+    for (auto algorithm : {ConvAlgorithm::kBf16, ConvAlgorithm::kF16})
+      if (convSupports(algorithm, square(9, 21, 3, 1, 1)))
+        check(algorithm, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
   }
 }
 

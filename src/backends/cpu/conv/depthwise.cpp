@@ -1,6 +1,8 @@
-// Depthwise convolution: vectors run over channels, a few neighbouring output pixels share each
-// load of the weights.
+// Depthwise convolution: vectors run over channels. A few neighbouring output pixels at once share
+// each load of the weights and, as far as their patches overlap, of the input. Their sums wait in
+// L1 for the epilogue.
 #include <algorithm>
+#include <vector>
 
 #include "backends/cpu/conv/depthwise_lines.h"
 #include "backends/cpu/gemm/gemm_block.h"
@@ -13,144 +15,176 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#include "backends/cpu/gemm/activation-inl.h"
-#include "backends/cpu/simd/bf16-inl.h"
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-// Output pixels [x, x + kPixels) of one line, and channels of the lines.
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Seven divides the widths that are usual in networks.
+inline constexpr int kPixels = 7;
+
+// Vectors of channels at once: with one alone, sums would wait for each other where there are
+// registers for two.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM
+inline constexpr int kVectorsAtOnce = 2;
+#else
+inline constexpr int kVectorsAtOnce = 1;
+#endif
+
+// Output pixels [x, x + kPixels) of line y of an image, for channels [firstChannel, firstChannel +
+// channels). Of pixels beyond the line the sums are anything.
 struct Segment {
   const InputLines& in;
-  const OutputLine& out;
   int64_t firstChannel, channels;
-  int64_t line;  // counted over all images
   int64_t y, x;
+  float* sums;  // [kPixels][channels]
 };
 
-// One row of the kernel over the pixels of a segment whose patches begin in column `left`. With
-// kInside all their columns are inside the image; kTaps is the kernel's width, or 0 for any.
-template <bool kInside, int kTaps, class D, class V, int kPixels>
-HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t inPixelStride,
-                             int64_t left, const float* weights, V (&sum)[kPixels]) {
-  const ConvShape& shape = call.shape;
-  const int64_t taps = kTaps ? kTaps : shape.kernel[1];
+// One row of a kernel of kTaps columns, not dilated, over pixels whose patches begin in column
+// `left`. With kInside all their columns are inside the image.
+template <int kTaps, int kStride, bool kInside, class D, class V, int kVectors>
+HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t pixelStride,
+                             int64_t left, const float* weights, V (&sum)[kPixels][kVectors]) {
+  constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
+  constexpr int64_t kLanes = hn::MaxLanes(D());
   const uint64_t width = static_cast<uint64_t>(call.extent.width);
-  const int64_t pixelStep = shape.stride[1] * inPixelStride;
-  const float* in = line + left * inPixelStride;
-#pragma GCC unroll 5
-  for (int64_t kx = 0; kx < taps; ++kx) {
-    const V weight = hn::LoadU(d, weights);
+  V weight[kTaps][kVectors];
+#pragma GCC unroll 8
+  for (int kx = 0; kx < kTaps; ++kx)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      weight[kx][v] = hn::LoadU(d, weights + kx * call.shape.outChannels + v * kLanes);
+  const float* in = line + left * pixelStride;
+#pragma GCC unroll 20
+  for (int column = 0; column < kColumns; ++column, in += pixelStride) {
+    // Unsigned, columns left of the image are beyond its width too.
+    if (!kInside && static_cast<uint64_t>(left + column) >= width) continue;
+    V x[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) x[v] = hn::LoadU(d, in + v * kLanes);
 #pragma GCC unroll 8
     for (int p = 0; p < kPixels; ++p) {
-      // Unsigned, columns left of the image are beyond its width too.
-      if (kInside || static_cast<uint64_t>(left + p * shape.stride[1]) < width) {
-        sum[p] = hn::MulAdd(hn::LoadU(d, in + p * pixelStep), weight, sum[p]);
-      }
+      const int kx = column - p * kStride;
+      if (kx < 0 || kx >= kTaps) continue;
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[p][v] = hn::MulAdd(x[v], weight[kx][v], sum[p][v]);
     }
+  }
+}
+
+// One row of any kernel.
+template <bool kInside, class D, class V, int kVectors>
+HWY_INLINE void addAnyKernelRow(D d, const ConvCall& call, const float* line, int64_t pixelStride,
+                                int64_t left, const float* weights, V (&sum)[kPixels][kVectors]) {
+  const ConvShape& shape = call.shape;
+  const uint64_t width = static_cast<uint64_t>(call.extent.width);
+  const int64_t pixelStep = shape.stride[1] * pixelStride;
+  const float* in = line + left * pixelStride;
+  for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
+    const V weight = hn::LoadU(d, weights);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPixels; ++p)
+      if (kInside || static_cast<uint64_t>(left + p * shape.stride[1]) < width)
+        sum[p][0] = hn::MulAdd(hn::LoadU(d, in + p * pixelStep), weight, sum[p][0]);
     weights += shape.outChannels;
-    in += shape.dilation[1] * inPixelStride;
+    in += shape.dilation[1] * pixelStride;
     left += shape.dilation[1];
   }
 }
 
-// What is added to a pixel of the result, from `channel` on.
-template <class D>
-HWY_INLINE hn::Vec<D> residualAt(D d, const Epilogue& epilogue, int64_t pixel, int64_t channel) {
-  const int64_t place = pixel * epilogue.residualStride + channel;
-  return epilogue.residual ? loadF32(d, epilogue.residual + place)
-                           : loadF32(d, epilogue.bf16Residual + place);
-}
-
-// Channels [channel, channel + lanes) of a segment's.
-template <int kPixels, bool kInside, int kTaps, class D>
-HWY_INLINE void computeVector(D d, const ConvCall& call, const Segment& s, int64_t channel) {
+// Channels [channel, channel + kVectors * lanes) of a segment's. kTaps and kStride are 0 for any.
+template <int kTaps, int kStride, bool kInside, int kVectors, class D>
+HWY_INLINE void sumVectors(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const ConvShape& shape = call.shape;
-  const Epilogue& epilogue = call.epilogue;
   using V = hn::Vec<D>;
-  V sum[kPixels];
+  V sum[kPixels][kVectors];
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) sum[p] = hn::Zero(d);
-  const int64_t inTensor = s.firstChannel + channel;
+  for (int p = 0; p < kPixels; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sum[p][v] = hn::Zero(d);
   const int64_t top = s.y * shape.stride[0] - shape.padBegin[0];
   const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
     const int64_t y = top + ky * shape.dilation[0];
     if (y < 0 || y >= call.extent.height) continue;
     const float* line = s.in.at(ky * shape.dilation[0]) + channel;
-    const float* weights = call.packed + ky * shape.kernel[1] * shape.outChannels + inTensor;
-    addKernelRow<kInside, kTaps>(d, call, line, s.in.pixelStride, left, weights, sum);
+    const float* weights =
+        call.packed + ky * shape.kernel[1] * shape.outChannels + s.firstChannel + channel;
+    if constexpr (kTaps > 0)
+      addKernelRow<kTaps, kStride, kInside>(d, call, line, s.in.pixelStride, left, weights, sum);
+    else
+      addAnyKernelRow<kInside>(d, call, line, s.in.pixelStride, left, weights, sum);
   }
-
-  const Clamp bounds = clampOf(epilogue);
-  const V low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  const V scale = hn::Set(d, epilogue.scale);
-  const V bias = epilogue.bias ? hn::LoadU(d, epilogue.bias + inTensor) : hn::Zero(d);
-  const bool hasResidual = epilogue.residual || epilogue.bf16Residual;
-  const int64_t pixel = s.line * call.outWidth() + s.x;
-  float* const out = s.out.memory + s.x * s.out.pixelStride + channel;
+  float* const out = s.sums + channel;
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) {
-    V y = hn::MulAdd(sum[p], scale, bias);
-    if (hasResidual) y = hn::Add(y, residualAt(d, epilogue, pixel + p, inTensor));
-    hn::StoreU(clamp(low, high, y), d, out + p * s.out.pixelStride);
-  }
+  for (int p = 0; p < kPixels; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[p][v], d, out + p * s.channels + v * hn::MaxLanes(D()));
 }
 
 // As many whole vectors of D as fit; the rest is left for narrower ones.
-template <int kPixels, bool kInside, int kTaps, class D>
-HWY_INLINE int64_t computeChannels(D d, const ConvCall& call, const Segment& s, int64_t channel) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; channel + lanes <= s.channels; channel += lanes) {
-    computeVector<kPixels, kInside, kTaps>(d, call, s, channel);
-  }
+template <int kTaps, int kStride, bool kInside, int kVectors, class D>
+HWY_INLINE int64_t sumChannels(D d, const ConvCall& call, const Segment& s, int64_t channel) {
+  constexpr int64_t kChannels = kVectors * static_cast<int64_t>(hn::MaxLanes(D()));
+  for (; channel + kChannels <= s.channels; channel += kChannels)
+    sumVectors<kTaps, kStride, kInside, kVectors>(d, call, s, channel);
   return channel;
 }
 
-template <int kPixels, bool kInside, int kTaps>
-HWY_NOINLINE void computeSegment(const ConvCall& call, const Segment& s) {
-  int64_t channel = computeChannels<kPixels, kInside, kTaps>(hn::ScalableTag<float>(), call, s, 0);
-  channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 8>(), call, s, channel);
-  channel = computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 4>(), call, s, channel);
-  computeChannels<kPixels, kInside, kTaps>(hn::CappedTag<float, 1>(), call, s, channel);
+template <int kTaps, int kStride, bool kInside>
+HWY_NOINLINE void sumSegment(const ConvCall& call, const Segment& s) {
+  constexpr int kVectors = kTaps > 0 ? kVectorsAtOnce : 1;
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 8> eight;
+  const hn::CappedTag<float, 4> four;
+  int64_t channel = sumChannels<kTaps, kStride, kInside, kVectors>(whole, call, s, 0);
+  channel = sumChannels<kTaps, kStride, kInside, 1>(whole, call, s, channel);
+  channel = sumChannels<kTaps, kStride, kInside, 1>(eight, call, s, channel);
+  channel = sumChannels<kTaps, kStride, kInside, 1>(four, call, s, channel);
+  sumChannels<kTaps, kStride, kInside, 1>(hn::CappedTag<float, 1>(), call, s, channel);
 }
-
-// Seven divides the widths that are usual in networks.
-constexpr int kPixelsAtOnce = 7;
 
 template <bool kInside>
-void computePixels(const ConvCall& call, const Segment& s) {
-  switch (call.shape.kernel[1]) {
-    case 3:
-      return computeSegment<kPixelsAtOnce, kInside, 3>(call, s);
-    case 5:
-      return computeSegment<kPixelsAtOnce, kInside, 5>(call, s);
-    default:
-      return computeSegment<kPixelsAtOnce, kInside, 0>(call, s);
-  }
+void sumPixels(const ConvCall& call, const Segment& s) {
+  const int64_t taps = call.shape.kernel[1], stride = call.shape.stride[1];
+  const bool isDilated = call.shape.dilation[1] != 1;
+  if (isDilated) return sumSegment<0, 0, kInside>(call, s);
+  if (taps == 3 && stride == 1) return sumSegment<3, 1, kInside>(call, s);
+  if (taps == 3 && stride == 2) return sumSegment<3, 2, kInside>(call, s);
+  if (taps == 5 && stride == 1) return sumSegment<5, 1, kInside>(call, s);
+  if (taps == 5 && stride == 2) return sumSegment<5, 2, kInside>(call, s);
+  if (taps == 7 && stride == 1) return sumSegment<7, 1, kInside>(call, s);
+  sumSegment<0, 0, kInside>(call, s);
 }
 
-// Output line `line`, counted over all images.
-void computeLine(const ConvCall& call, const InputLines& in, const OutputLine& out, int64_t line,
-                 int64_t firstChannel, int64_t channels) {
+// Output line `line`, counted over all images. The last pixels are computed with some in front of
+// them, which are finished by then.
+void computeLine(const ConvCall& call, const InputLines& in, int64_t line, int64_t firstChannel,
+                 int64_t channels) {
   const ConvShape& shape = call.shape;
   const int64_t outWidth = call.outWidth(), width = call.extent.width;
-  const int64_t span = shape.dilation[1] * (shape.kernel[1] - 1);
-  Segment s{in, out, firstChannel, channels, line, line % call.outHeight(), 0};
-  while (s.x < outWidth) {
-    if (s.x + kPixelsAtOnce <= outWidth) {
-      const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
-      const int64_t right = left + (kPixelsAtOnce - 1) * shape.stride[1] + span;
-      if (left >= 0 && right < width) {
-        computePixels<true>(call, s);
-      } else {
-        computePixels<false>(call, s);
-      }
-      s.x += kPixelsAtOnce;
-    } else {
-      computeSegment<1, false, 0>(call, s);
-      s.x += 1;
-    }
+  const int64_t span = (kPixels - 1) * shape.stride[1] + shape.dilation[1] * (shape.kernel[1] - 1);
+  alignas(64) float sums[kPixels * kMostDepthwiseChannels];
+  Segment s{in, firstChannel, channels, line % call.outHeight(), 0, sums};
+  for (int64_t done = 0; done < outWidth; done = s.x + kPixels) {
+    s.x = std::max<int64_t>(0, std::min(done, outWidth - kPixels));
+    const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
+    if (left >= 0 && left + span < width)
+      sumPixels<true>(call, s);
+    else
+      sumPixels<false>(call, s);
+    const int64_t pixels = std::min<int64_t>(kPixels, outWidth - s.x) - (done - s.x);
+    float* from = sums + (done - s.x) * channels;
+    const int64_t row = line * outWidth + done, stride = call.extent.outPixelStride;
+    if (call.bf16Output)
+      finishBlock(from, channels, pixels, channels, row, firstChannel, call.bf16Output, stride,
+                  call.epilogue);
+    else
+      finishBlock(from, channels, pixels, channels, row, firstChannel, call.output, stride,
+                  call.epilogue);
   }
 }
 
@@ -170,10 +204,9 @@ void computeLineWithMultiplier(const ConvCall& call, int64_t line) {
   const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
   const int64_t image = line / outHeight, y = line % outHeight;
   const int64_t channels = shape.outChannels, multiplier = channels / shape.groups;
-  const Epilogue& epilogue = call.epilogue;
+  std::vector<float> sums(static_cast<size_t>(channels));  // the result may hold the residual
   for (int64_t x = 0; x < outWidth; ++x) {
     const int64_t pixel = line * outWidth + x;
-    float* out = call.output + pixel * call.extent.outPixelStride;
     for (int64_t o = 0; o < channels; ++o) {
       float sum = 0;
       for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
@@ -187,14 +220,10 @@ void computeLineWithMultiplier(const ConvCall& call, int64_t line) {
                  call.packed[(ky * shape.kernel[1] + kx) * channels + o];
         }
       }
-      sum = sum * epilogue.scale + (epilogue.bias ? epilogue.bias[o] : 0.0f);
-      if (epilogue.residual) sum += epilogue.residual[pixel * epilogue.residualStride + o];
-      if (epilogue.activation == Activation::kRelu && sum < 0) sum = 0;
-      if (epilogue.activation == Activation::kClip) {
-        sum = sum < epilogue.low ? epilogue.low : sum > epilogue.high ? epilogue.high : sum;
-      }
-      out[o] = sum;
+      sums[static_cast<size_t>(o)] = sum;
     }
+    finishBlock(sums.data(), channels, 1, channels, pixel, 0, call.output,
+                call.extent.outPixelStride, call.epilogue);
   }
 }
 
@@ -218,50 +247,50 @@ int64_t depthwiseWorkspaceFloats(const ConvShape& shape, const ConvExtent& exten
   return extent.isBf16 ? threads * DepthwiseLines::floats(shape, extent) : 0;
 }
 
-// Channels that are computed at a time: all of them, unless images are too low for all threads, or
-// have to be widened.
+// Channels that are computed at a time: as many as keep the lines under a kernel in L1, and fewer
+// where images are too low for all threads.
 static int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
-  constexpr int64_t kLeastChannels = 64;
-  constexpr double kMultiplyAddsPerAddition = 4;
+  constexpr int64_t kTasksPerThread = 2;
   const int64_t channels = call.shape.outChannels;
   if (channels != call.shape.inChannels) return channels;
-  if (call.bf16Input) return std::min(channels, DepthwiseLines::kChannels);
-  const double work = static_cast<double>(call.outWidth() * packedDepthwiseFloats(call.shape));
-  const double worthy = work / (kMultiplyAddsPerAddition * kWorthSharing);
-  const int64_t blocks =
-      partsOfUnits(lines, call.pool.threads(),
-                   std::min(static_cast<int64_t>(worthy), channels / kLeastChannels));
+  int64_t atOnce = DepthwiseLines::channelsAtOnce(call.shape, call.extent);
+  while (atOnce > kFewestDepthwiseChannels &&
+         lines * ceilDiv(channels, atOnce) < kTasksPerThread * call.pool.threads())
+    atOnce -= kFewestDepthwiseChannels;
+  // Even shares: a last one of few channels would be slow.
+  const int64_t blocks = ceilDiv(channels, atOnce);
   constexpr int64_t kVector = 16;  // the longest there are
-  return ceilDiv(ceilDiv(channels, blocks), kVector) * kVector;
+  return std::min(atOnce, ceilDiv(ceilDiv(channels, blocks), kVector) * kVector);
+}
+
+// Lines that are worth handing out together; what a worker finds widened is lost with each piece.
+static int64_t linesTogether(const ConvCall& call, int64_t tasks, int64_t atOnce) {
+  constexpr int64_t kWidened = 8, kTasksPerThread = 4;
+  constexpr double kMultiplyAddsPerAddition = 4;
+  const int64_t taps = call.shape.kernel[0] * call.shape.kernel[1];
+  const double work = static_cast<double>(call.outWidth() * atOnce * taps);
+  const auto worthy = static_cast<int64_t>(kMultiplyAddsPerAddition * kWorthSharing / work) + 1;
+  const int64_t few = std::max<int64_t>(1, tasks / (kTasksPerThread * call.pool.threads()));
+  return std::min(std::max(worthy, call.bf16Input ? kWidened : 1), few);
 }
 
 void depthwiseConv(const ConvCall& call) {
-  const int64_t outWidth = call.outWidth(), channels = call.shape.outChannels;
+  const int64_t channels = call.shape.outChannels;
   const int64_t lines = call.extent.batch * call.outHeight();
   const int64_t atOnce = channelsAtOnce(call, lines), blocks = ceilDiv(channels, atOnce);
-  const bool hasMultiplier = call.shape.outChannels != call.shape.inChannels;
-  // What a line finds widened is lost with each piece of work.
-  constexpr int64_t kLinesTogether = 8;
-  const int64_t grain = call.bf16Input ? std::min(lines, kLinesTogether) : 1;
   const int64_t workerFloats = depthwiseWorkspaceFloats(call.shape, call.extent, 1);
+  const int64_t grain = linesTogether(call, lines * blocks, atOnce);
   call.pool.parallelFor(lines * blocks, grain, [&](int64_t begin, int64_t end, int worker) {
     DepthwiseLines memory(call, call.workspace + worker * workerFloats);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t line = task % lines, first = task / lines * atOnce;
-      const int64_t count = std::min(atOnce, channels - first);
-      const OutputLine out = memory.output(line, first, count);
-      if (hasMultiplier) {
+      if (call.shape.outChannels != call.shape.inChannels) {
         computeLineWithMultiplier(call, line);
-      } else {
-        HWY_DYNAMIC_DISPATCH(computeLine)
-        (call, memory.input(line, first, count), out, line, first, count);
+        continue;
       }
-      applyActivation(call.epilogue.activation, out.memory, outWidth, count, out.pixelStride);
-      if (call.epilogue.post) {
-        call.epilogue.post(call.epilogue.postContext, out.memory, line * outWidth, first, outWidth,
-                           count, out.pixelStride);
-      }
-      memory.store(line, first, count);
+      const int64_t count = std::min(atOnce, channels - first);
+      HWY_DYNAMIC_DISPATCH(computeLine)
+      (call, memory.input(line, first, count), line, first, count);
     }
   });
 }

@@ -8,6 +8,8 @@
 namespace camshaft::cpu {
 namespace {
 
+constexpr int64_t kCached = 8 * 1024;  // floats, in L1 beside weights and sums
+
 // From the first row of a kernel to its last.
 int64_t linesOfKernel(const ConvShape& shape) {
   return shape.dilation[0] * (shape.kernel[0] - 1) + 1;
@@ -15,9 +17,15 @@ int64_t linesOfKernel(const ConvShape& shape) {
 
 }  // namespace
 
+int64_t DepthwiseLines::channelsAtOnce(const ConvShape& shape, const ConvExtent& extent) {
+  constexpr int64_t kVector = 16;  // the longest there are
+  const int64_t pixels = std::max<int64_t>(1, linesOfKernel(shape) * extent.width);
+  return std::clamp(kCached / pixels / kVector * kVector, kFewestDepthwiseChannels,
+                    kMostDepthwiseChannels);
+}
+
 int64_t DepthwiseLines::floats(const ConvShape& shape, const ConvExtent& extent) {
-  const int64_t pixels = linesOfKernel(shape) * extent.width + shape.outSize(1, extent.width);
-  return std::min(kChannels, shape.inChannels) * pixels;
+  return std::max(kCached, linesOfKernel(shape) * extent.width * kFewestDepthwiseChannels);
 }
 
 int64_t DepthwiseLines::slots() const { return linesOfKernel(call_.shape); }
@@ -55,24 +63,7 @@ void DepthwiseLines::widen(int64_t line, int64_t first, int64_t count) {
   const int64_t pixel = (image_ * extent.height + line) * extent.width;
   const BFloat16* from = call_.bf16Input + pixel * extent.inPixelStride + first;
   float* to = memory_ + line % slots() * extent.width * count;
-  if (count == extent.inPixelStride) return widenRow(from, extent.width * count, to);
-  for (int64_t x = 0; x < extent.width; ++x)
-    widenRow(from + x * extent.inPixelStride, count, to + x * count);
-}
-
-OutputLine DepthwiseLines::output(int64_t line, int64_t first, int64_t count) const {
-  const int64_t stride = call_.extent.outPixelStride;
-  if (!call_.bf16Output) return {call_.output + line * call_.outWidth() * stride + first, stride};
-  return {memory_ + slots() * call_.extent.width * count, count};
-}
-
-void DepthwiseLines::store(int64_t line, int64_t first, int64_t count) const {
-  if (!call_.bf16Output) return;
-  const int64_t stride = call_.extent.outPixelStride, width = call_.outWidth();
-  const float* from = output(line, first, count).memory;
-  BFloat16* to = call_.bf16Output + line * width * stride + first;
-  if (count == stride) return narrowRow(from, width * count, to);
-  for (int64_t x = 0; x < width; ++x) narrowRow(from + x * count, count, to + x * stride);
+  widenRows(from, extent.inPixelStride, extent.width, count, to);
 }
 
 }  // namespace camshaft::cpu

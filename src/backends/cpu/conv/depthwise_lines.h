@@ -1,6 +1,6 @@
-// What the depthwise convolution reads and writes for a line of its result: lines of f32, in place
-// or, of tensors in bf16, in a worker's memory, some channels at a time. A line of the input is
-// widened once and kept while rows of the kernel reach it.
+// What the depthwise convolution reads for a line of its result: lines of f32, in place or, of
+// tensors in bf16, in a worker's memory, some channels at a time. A line of the input is widened
+// once and kept while rows of the kernel reach it.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,21 @@ struct InputLines {
   }
 };
 
-struct OutputLine {
-  float* memory;  // at the first channel
-  int64_t pixelStride;
-};
+// Channels that are computed at a time.
+inline constexpr int64_t kFewestDepthwiseChannels = 32, kMostDepthwiseChannels = 128;
 
 // Of one worker, for channels [first, first + count).
 class DepthwiseLines {
  public:
   static int64_t floats(const ConvShape& shape, const ConvExtent& extent);  // of memory, for bf16
 
-  // Channels that are widened at a time.
-  static constexpr int64_t kChannels = 64;
+  // As many as keep the lines under a kernel in L1.
+  static int64_t channelsAtOnce(const ConvShape& shape, const ConvExtent& extent);
 
   DepthwiseLines(const ConvCall& call, float* memory) : call_(call), memory_(memory) {}
 
   // For output line `line`, counted over all images; lines are asked for in order.
   InputLines input(int64_t line, int64_t first, int64_t count);
-  OutputLine output(int64_t line, int64_t first, int64_t count) const;
-  // Stores the finished output line where it belongs.
-  void store(int64_t line, int64_t first, int64_t count) const;
 
  private:
   int64_t slots() const;

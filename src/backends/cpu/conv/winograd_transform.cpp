@@ -167,9 +167,7 @@ void transformOutput(const ConvCall& call, int64_t tile, int64_t count, const fl
     for (int64_t i = 0; i < out.rows; ++i) {
       const int64_t pixel = out.pixel + i * width;
       float* row = call.output + pixel * stride;
-      if (!isClamp(epilogue.activation)) {
-        applyActivation(epilogue.activation, row, out.columns, channels, stride);
-      }
+      endBlock(epilogue, row, out.columns, channels, stride);
       if (epilogue.post) {
         epilogue.post(epilogue.postContext, row, pixel, 0, out.columns, channels, stride);
       }

@@ -27,9 +27,12 @@ inline Clamp clampOf(const Epilogue& epilogue) {
   return {-infinity, infinity};
 }
 
-inline bool isClamp(Activation activation) {
-  return activation == Activation::kNone || activation == Activation::kRelu ||
-         activation == Activation::kClip;
+// Whether that is all there is behind the sums.
+inline bool isClampOnly(const Epilogue& epilogue) {
+  const bool isClamp = epilogue.activation == Activation::kNone ||
+                       epilogue.activation == Activation::kRelu ||
+                       epilogue.activation == Activation::kClip;
+  return isClamp && epilogue.outScale == 1.0f && epilogue.outShift == 0.0f;
 }
 
 // Passes NaN on, as x86's minimum and maximum do with their second operand; elsewhere Highway's may
@@ -47,11 +50,11 @@ template <Activation kActivation, class D, class V>
 HWY_INLINE V activate(D d, V x) {
   const V half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
   if constexpr (kActivation == Activation::kSigmoid) return vmath::sigmoid(d, x);
-  if constexpr (kActivation == Activation::kSilu) return hn::Mul(x, vmath::sigmoid(d, x));
+  if constexpr (kActivation == Activation::kSilu) return vmath::silu(d, x);
   if constexpr (kActivation == Activation::kTanh) return vmath::tanh(d, x);
   if constexpr (kActivation == Activation::kHardSwish) {
     const V gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), half);
-    return hn::Mul(x, clamp(hn::Zero(d), one, gate));
+    return hn::Mul(x, hn::Min(hn::Max(gate, hn::Zero(d)), one));  // NaN by x
   }
   if constexpr (kActivation == Activation::kGelu) {
     const V erf = vmath::erf(d, hn::Mul(x, hn::Set(d, 0.70710678f)));
@@ -59,6 +62,29 @@ HWY_INLINE V activate(D d, V x) {
   }
   return x;
 }
+
+// All that an epilogue does to sums with their bias and residual, but for post(). kClip stands for
+// every clamp, and for none.
+template <Activation kActivation, class D>
+class Ending {
+ public:
+  using V = hn::Vec<D>;
+  Ending(D d, const Epilogue& epilogue)
+      : low_(hn::Set(d, clampOf(epilogue).low)),
+        high_(hn::Set(d, clampOf(epilogue).high)),
+        scale_(hn::Set(d, epilogue.outScale)),
+        shift_(hn::Set(d, epilogue.outShift)) {}
+
+  HWY_INLINE V operator()(D d, V x) const {
+    if constexpr (kActivation == Activation::kClip)
+      return hn::MulAdd(clamp(low_, high_, x), scale_, shift_);
+    else
+      return hn::MulAdd(activate<kActivation>(d, x), scale_, shift_);
+  }
+
+ private:
+  V low_, high_, scale_, shift_;
+};
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

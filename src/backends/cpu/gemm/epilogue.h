@@ -9,7 +9,8 @@ namespace camshaft::cpu {
 
 enum class Activation : int32_t { kNone, kRelu, kClip, kSigmoid, kSilu, kHardSwish, kGelu, kTanh };
 
-// y = activation(scale * product + bias + residual), then post() on finished blocks.
+// y = activation(scale * product + bias + residual) * outScale + outShift, then post() on finished
+// blocks.
 //
 // Columns are output channels, rows are output pixels or rows of the product. kGelu is the exact,
 // erf-based one; kHardSwish is x * clip(x/6 + 1/2, 0, 1).
@@ -22,6 +23,7 @@ struct Epilogue {
   Activation activation = Activation::kNone;
   float low = 0.0f;  // bounds of kClip
   float high = 0.0f;
+  float outScale = 1.0f, outShift = -0.0f;  // adding -0 changes nothing, not even a zero's sign
 
   // For anything else that is to ride on the result: called by the worker that computed a block,
   // while it is in cache, once for every block. `block` is the result at (row, column), in its

@@ -33,6 +33,8 @@ EpilogueState::EpilogueState(ByteReader& reader) {
   fixed.activation = readActivation(reader);
   fixed.low = reader.read<float>();
   fixed.high = reader.read<float>();
+  fixed.outScale = reader.read<float>();
+  fixed.outShift = reader.read<float>();
   biasInput = reader.read<int32_t>();
   residualInput = reader.read<int32_t>();
   firstOperand = reader.read<int32_t>();

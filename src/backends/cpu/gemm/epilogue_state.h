@@ -13,7 +13,7 @@ namespace camshaft::cpu {
 
 // What writeEpilogue wrote (prepare_epilogue.h).
 struct EpilogueState {
-  Epilogue fixed;  // scale, activation and bounds
+  Epilogue fixed;  // scales, activation and bounds
   // Inputs of the step; -1: none.
   int32_t biasInput = -1, residualInput = -1, firstOperand = 0;
   pointwise::EpilogueProgram program;

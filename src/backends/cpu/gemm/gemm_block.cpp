@@ -13,7 +13,6 @@
 
 #include "backends/cpu/gemm/activation-inl.h"
 #include "backends/cpu/gemm/micro_kernel-inl.h"
-#include "backends/cpu/simd/bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
@@ -23,134 +22,6 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 inline constexpr int64_t kMaxDepth = 512;
 
 GemmGeometry geometry() { return {kMaxRows, kPanelWidth, isaName()}; }
-
-template <Activation kActivation>
-void activateRows(float* values, int64_t rows, int64_t columns, int64_t stride) {
-  const TileTag d;
-  if (columns == stride) {  // one long row: of few columns, each would cost a whole vector
-    columns *= rows;
-    rows = std::min<int64_t>(rows, 1);
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    float* row = values + i * stride;
-    int64_t j = 0;
-    for (; j + kLanes <= columns; j += kLanes) {
-      hn::StoreU(activate<kActivation>(d, hn::LoadU(d, row + j)), d, row + j);
-    }
-    if (j < columns) {
-      float tail[kLanes] = {};
-      std::copy(row + j, row + columns, tail);
-      hn::StoreU(activate<kActivation>(d, hn::LoadU(d, tail)), d, tail);
-      std::copy(tail, tail + (columns - j), row + j);
-    }
-  }
-}
-
-void activateBlock(Activation activation, float* values, int64_t rows, int64_t columns,
-                   int64_t stride) {
-  switch (activation) {
-    case Activation::kSigmoid:
-      return activateRows<Activation::kSigmoid>(values, rows, columns, stride);
-    case Activation::kSilu:
-      return activateRows<Activation::kSilu>(values, rows, columns, stride);
-    case Activation::kHardSwish:
-      return activateRows<Activation::kHardSwish>(values, rows, columns, stride);
-    case Activation::kGelu:
-      return activateRows<Activation::kGelu>(values, rows, columns, stride);
-    case Activation::kTanh:
-      return activateRows<Activation::kTanh>(values, rows, columns, stride);
-    case Activation::kNone:
-    case Activation::kRelu:
-    case Activation::kClip:
-      return;
-  }
-}
-
-HWY_INLINE void storeProducts(TileVector v, float* to) { hn::StoreU(v, TileTag(), to); }
-HWY_INLINE void storeProducts(TileVector v, BFloat16* to) {
-  const hn::Rebind<uint16_t, TileTag> halves;
-  hn::StoreU(narrowedByUnit(TileTag(), v), halves, reinterpret_cast<uint16_t*>(to));
-}
-
-// One row of finished products; bias and residual may be null. T and R are f32 or bf16.
-template <class R, class T>
-void finishRow(const float* products, int64_t columns, float scale, const float* bias,
-               const R* residual, const Clamp& bounds, T* to) {
-  const TileTag d;
-  const TileVector times = hn::Set(d, scale);
-  const TileVector low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  int64_t j = 0;
-  for (; j + kLanes <= columns; j += kLanes) {
-    TileVector y = hn::Mul(hn::LoadU(d, products + j), times);
-    if (bias) y = hn::Add(y, hn::LoadU(d, bias + j));
-    if (residual) y = hn::Add(y, loadF32(d, residual + j));
-    storeProducts(clamp(low, high, y), to + j);
-  }
-  for (; j < columns; ++j) {
-    float y = products[j] * scale + (bias ? bias[j] : 0.0f) +
-              (residual ? static_cast<float>(residual[j]) : 0.0f);
-    y = y < bounds.low ? bounds.low : y;
-    to[j] = T(y > bounds.high ? bounds.high : y);
-  }
-}
-
-// Up to the clamp.
-template <class R, class T>
-void finishRows(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
-                int64_t column, T* block, int64_t ldc, const R* residual,
-                const Epilogue& epilogue) {
-  const Clamp bounds = clampOf(epilogue);
-  const float* bias = epilogue.bias ? epilogue.bias + column : nullptr;
-  if (residual) residual += row * epilogue.residualStride + column;
-  const bool isOneRow = !bias && columns == stride && columns == ldc &&
-                        (!residual || columns == epilogue.residualStride);
-  if (isOneRow) {
-    finishRow(products, rows * columns, epilogue.scale, nullptr, residual, bounds, block);
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i)
-    finishRow(products + i * stride, columns, epilogue.scale, bias,
-              residual ? residual + i * epilogue.residualStride : nullptr, bounds, block + i * ldc);
-}
-
-template <class T>
-void finishRows(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
-                int64_t column, T* block, int64_t ldc, const Epilogue& epilogue) {
-  if (epilogue.bf16Residual)
-    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue.bf16Residual,
-               epilogue);
-  else
-    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue.residual,
-               epilogue);
-}
-
-void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t columns,
-                    int64_t row, int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
-  float* block = c + row * ldc + column;
-  finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
-  activateBlock(epilogue.activation, block, rows, columns, ldc);
-  if (epilogue.post) {
-    epilogue.post(epilogue.postContext, block, row, column, rows, columns, ldc);
-  }
-}
-
-// Where a clamp is not all, the block becomes f32 where it is.
-void finishProductsBf16(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
-                        int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
-  BFloat16* block = c + row * ldc + column;
-  if (isClamp(epilogue.activation) && !epilogue.post) {
-    finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
-    return;
-  }
-  finishRows(products, stride, rows, columns, row, column, products, stride, epilogue);
-  activateBlock(epilogue.activation, products, rows, columns, stride);
-  if (epilogue.post)
-    epilogue.post(epilogue.postContext, products, row, column, rows, columns, stride);
-  const Clamp everything = clampOf(Epilogue());
-  for (int64_t i = 0; i < rows; ++i)
-    finishRow<float>(products + i * stride, columns, 1.0f, nullptr, nullptr, everything,
-                     block + i * ldc);
-}
 
 // A tile whose last vector reaches beyond the matrix is computed in a buffer of whole vectors.
 void computeRaggedTile(const Tile& tile, int rows, int columns) {
@@ -199,6 +70,7 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
                  int64_t depth, const float* packedA = nullptr) {
   const int64_t width = std::min<int64_t>(kPanelWidth, block.columns - column);
   const bool first = k0 == 0, last = k0 + depth == block.k;
+  const bool endsLater = last && !isClampOnly(epilogue);
   const Clamp bounds = last ? clampOf(epilogue) : clampOf(Epilogue());
   const int64_t tiles = (block.rows + kMaxRows - 1) / kMaxRows;
 
@@ -236,9 +108,7 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
     } else {
       computeRaggedTile(tile, static_cast<int>(rows), static_cast<int>(width));
     }
-    if (last && !isClamp(epilogue.activation)) {
-      activateBlock(epilogue.activation, tile.c, rows, width, block.ldc);
-    }
+    if (endsLater) endBlock(epilogue, tile.c, rows, width, block.ldc);
     row += rows;
   }
 }
@@ -335,31 +205,11 @@ namespace camshaft::cpu {
 
 HWY_EXPORT(geometry);
 HWY_EXPORT(computeBlock);
-HWY_EXPORT(activateBlock);
-HWY_EXPORT(finishProducts);
-HWY_EXPORT(finishProductsBf16);
 
 GemmGeometry gemmGeometry() { return HWY_DYNAMIC_DISPATCH(geometry)(); }
 
 void gemmBlock(const GemmBlock& block, const Epilogue& epilogue) {
   HWY_DYNAMIC_DISPATCH(computeBlock)(block, epilogue);
-}
-
-void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
-                 int64_t column, float* c, int64_t ldc, const Epilogue& epilogue) {
-  HWY_DYNAMIC_DISPATCH(finishProducts)
-  (products, stride, rows, columns, row, column, c, ldc, epilogue);
-}
-
-void finishBlock(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
-                 int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
-  HWY_DYNAMIC_DISPATCH(finishProductsBf16)
-  (products, stride, rows, columns, row, column, c, ldc, epilogue);
-}
-
-void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,
-                     int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(activateBlock)(activation, values, rows, columns, stride);
 }
 
 }  // namespace camshaft::cpu

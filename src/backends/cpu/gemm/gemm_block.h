@@ -31,8 +31,10 @@ void finishBlock(const float* products, int64_t stride, int64_t rows, int64_t co
 void finishBlock(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                  int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue);
 
-// Applies `activation` in place to finished values; what the register tile has no room for.
-void applyActivation(Activation activation, float* values, int64_t rows, int64_t columns,
-                     int64_t stride);
+// The activation and what is behind it, but for post(), in place on sums that have their bias and
+// residual: what the register tile has no room for. Nothing where the epilogue ends in a clamp,
+// which it has.
+void endBlock(const Epilogue& epilogue, float* values, int64_t rows, int64_t columns,
+              int64_t stride);
 
 }  // namespace camshaft::cpu

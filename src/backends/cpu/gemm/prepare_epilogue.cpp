@@ -87,6 +87,8 @@ bool fuseUpTo(const Node& node, const Expr& expr, int ownBias, int end, FusedEpi
   fused.activation = head->activation;
   fused.low = head->low;
   fused.high = head->high;
+  fused.outScale = static_cast<float>(head->outScale);
+  fused.outShift = static_cast<float>(head->outShift);
   if (!Registers(node, fused).take(head->argument, ownBias)) return false;
   fused.program = rest->program;
   for (int operand : rest->operands)
@@ -144,6 +146,8 @@ void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& w
   writer.write(fused.activation);
   writer.write(fused.low);
   writer.write(fused.high);
+  writer.write(fused.outScale);
+  writer.write(fused.outShift);
   writer.write(fused.bias.empty() ? addNodeInput(fused.biasInput)
                                   : addInput(packedInput(fused.bias)));
   writer.write(addNodeInput(fused.residualInput));

@@ -12,15 +12,18 @@
 
 namespace camshaft::cpu {
 
-// program(activation(scale * result + bias + residual)), columns being the last dimension.
+// program(activation(scale * result + bias + residual) * outScale + outShift), columns being the
+// last dimension.
 //
-//   relu(add(x0, x1))                  -> all of it in registers, whether x1 is a bias or a
-//   residual add(x1, silu(x0))                  -> silu in registers, then add(x0, x1) on the block
+//   relu(add(x0, x1))                  -> all of it in registers, whether x1 is bias or residual
+//   add(mul(silu(x0), 2), 1)            -> all of it in registers
+//   add(x1, silu(x0))                   -> silu in registers, then add(x0, x1) on the block
 //   where(less(x0, 0), mul(x0, x1), x0) -> all of it on the block
 struct FusedEpilogue {
   float scale = 1;
   Activation activation = Activation::kNone;
   float low = 0, high = 0;
+  float outScale = 1, outShift = -0.0f;
   std::vector<float> bias;  // known when building, one value per column; empty: none
   // Inputs of the node; -1: none.
   int biasInput = -1;

@@ -1,6 +1,7 @@
 #include "backends/cpu/gemm/prepare_epilogue_match.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace camshaft::cpu {
@@ -78,6 +79,40 @@ Bounds peelBounds(const Expr& expr, int at) {
     }
   }
   return {.argument = at};
+}
+
+// outer = scale * inner + shift
+struct Line {
+  int inner;
+  double scale = 1, shift = -0.0;
+};
+
+// What constants are added to and multiplied with, the outermost first.
+Line peelConstants(const Expr& expr, int at) {
+  Line line{at};
+  while (true) {
+    const ScalarInstruction& i = expr.code()[line.inner];
+    if (i.type != DataType::kF32) return line;
+    const auto constantAt = [&](int operand) -> const ScalarInstruction* {
+      const bool isConstant = operand >= 0 && expr.code()[operand].op == ScalarOp::kConst;
+      return isConstant ? &expr.code()[operand] : nullptr;
+    };
+    const ScalarInstruction *a = constantAt(i.a), *b = constantAt(i.b);
+    const bool commutes = i.op == ScalarOp::kAdd || i.op == ScalarOp::kMul;
+    if (!b && !(a && commutes)) return line;
+    const double constant = b ? b->real : a->real;
+    if (i.op == ScalarOp::kAdd)
+      line.shift += line.scale * constant;
+    else if (i.op == ScalarOp::kSub)
+      line.shift -= line.scale * constant;
+    else if (i.op == ScalarOp::kMul)
+      line.scale *= constant;
+    else if (i.op == ScalarOp::kDiv && constant != 0)
+      line.scale /= constant;
+    else
+      return line;
+    line.inner = b ? i.a : i.b;
+  }
 }
 
 struct Curve {
@@ -194,7 +229,7 @@ Expr overWideSums(const Expr& expr) {
   return wider;
 }
 
-std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
+static std::optional<ActivationForm> matchCurve(const Expr& expr, int at) {
   if (expr.code()[at].type != DataType::kF32) return std::nullopt;
   ActivationForm form;
   int argument = at;
@@ -211,6 +246,16 @@ std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
   const std::optional<AffineForm> affine = affineAt(expr, argument);
   if (!affine || affine->scale == 0) return std::nullopt;
   form.argument = *affine;
+  return form;
+}
+
+std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
+  if (std::optional<ActivationForm> form = matchCurve(expr, at)) return form;
+  const Line line = peelConstants(expr, at);
+  std::optional<ActivationForm> form = matchCurve(expr, line.inner);
+  if (!form || !std::isfinite(line.scale) || !std::isfinite(line.shift)) return std::nullopt;
+  form->outScale = line.scale;
+  form->outShift = line.shift;
   return form;
 }
 

@@ -1,5 +1,5 @@
-// Build half: recognises activation(scale * x + constant + sum of coefficient * operand) at the
-// start of an epilogue, x being its input 0.
+// Build half: recognises activation(scale * x + constant + sum of coefficient * operand) *
+// outScale + outShift at the start of an epilogue, x being its input 0.
 #pragma once
 
 #include <map>
@@ -26,6 +26,7 @@ struct ActivationForm {
   Activation activation = Activation::kNone;
   float low = 0, high = 0;
   AffineForm argument;
+  double outScale = 1, outShift = -0.0;
 };
 
 // The value of instruction `at` as an activation, when it is one and depends on x.

@@ -42,6 +42,22 @@ TEST(FusedEpilogue, foldsBounds) {
   EXPECT_EQ(fused.high, 6);
 }
 
+TEST(FusedEpilogue, mapsActivationsInRegisters) {
+  const FusedEpilogue fused =
+      fuse("%bias, %residual",
+           "add(div(sub(mul(2:f32, hard_swish(add(x0:f32, x1:f32))), 3:f32), 4:f32), x2:f32)");
+  EXPECT_EQ(fused.refusal, "");
+  EXPECT_EQ(fused.activation, Activation::kHardSwish);
+  EXPECT_EQ(fused.outScale, 0.5f);
+  EXPECT_EQ(fused.outShift, -0.75f);
+  EXPECT_EQ(toString(fused.program), "add(x0:f32, x1:f32)");
+  // What a constant is taken from or divided by is left to the program.
+  EXPECT_EQ(toString(fuse("", "div(2:f32, relu(x0:f32))").program), "div(2:f32, x0:f32)");
+  EXPECT_EQ(toString(fuse("", "sub(2:f32, relu(x0:f32))").program), "sub(2:f32, x0:f32)");
+  // The activation's result, needed twice.
+  EXPECT_EQ(fuse("", "t0 = relu(x0:f32); add(mul(t0, 2:f32), t0)").outScale, 1.0f);
+}
+
 TEST(FusedEpilogue, leavesTheRestToAProgram) {
   const FusedEpilogue fused = fuse("%residual, %bias", "add(x1:f32, silu(add(x0:f32, x2:f32)))");
   EXPECT_EQ(fused.activation, Activation::kSilu);

@@ -53,7 +53,7 @@ class PoisonedBuffer {
   std::vector<float> memory_;
 };
 
-inline double exactActivation(const Epilogue& epilogue, double x) {
+inline double curveOf(const Epilogue& epilogue, double x) {
   switch (epilogue.activation) {
     case Activation::kNone:
       return x;
@@ -73,6 +73,10 @@ inline double exactActivation(const Epilogue& epilogue, double x) {
       return std::tanh(x);
   }
   return x;
+}
+
+inline double exactActivation(const Epilogue& epilogue, double x) {
+  return curveOf(epilogue, x) * epilogue.outScale + epilogue.outShift;
 }
 
 // The operands of a product. The epilogue has a bias, and a residual with C's stride.

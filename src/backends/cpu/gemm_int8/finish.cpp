@@ -113,7 +113,7 @@ void scaleTotals(const Finish& finish, const Sums& sums, float* out, int64_t str
     else
       scaleColumns<false>(finish, sums, j, out, stride);
   }
-  applyActivation(finish.epilogue.activation, out, sums.rows, sums.columns, stride);
+  endBlock(finish.epilogue, out, sums.rows, sums.columns, stride);
 }
 
 // All of the epilogue, on the block as it lies in the whole result.

@@ -24,7 +24,9 @@ bool takeFirst(const Node& node, const Expr& expr, ScaledEpilogue& scaled, Requa
   const std::optional<int> value = matchRequantize(expr, q);
   if (!value || !takeScales(node, upTo(expr, *value), scaled)) return false;
   FusedEpilogue& fused = scaled.fused;
-  if (!scaled.refusal.empty() || !fused.program.empty()) return false;
+  if (!scaled.refusal.empty() || !fused.program.empty() || fused.outScale != 1 ||
+      fused.outShift != 0)
+    return false;
   if (fused.activation == Activation::kRelu)
     applyClamp({.low = 0}, q);
   else if (fused.activation == Activation::kClip)

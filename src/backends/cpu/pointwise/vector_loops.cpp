@@ -222,7 +222,7 @@ HWY_INLINE VF32 halfTimesOnePlus(F32 d, VF32 x, VF32 y) {
   UNARY(Sigmoid, vmath::sigmoid(d, a))                                                    \
   UNARY(Softplus, hn::Add(hn::IfThenZeroElse(hn::Lt(a, hn::Zero(d)), a),                  \
                           log1p(d, vmath::exp(d, hn::Neg(hn::Abs(a))))))                  \
-  UNARY(Silu, hn::Mul(a, vmath::sigmoid(d, a)))                                           \
+  UNARY(Silu, vmath::silu(d, a))                                                          \
   UNARY(Gelu, halfTimesOnePlus(d, a, vmath::erf(d, hn::Mul(a, hn::Set(d, 0.70710678f))))) \
   UNARY(GeluTanh, halfTimesOnePlus(d, a, vmath::tanh(d, geluTanhInner(d, a))))            \
   UNARY(HardSwish,                                                                        \

@@ -10,7 +10,7 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-enum Function { kExp, kLog, kTanh, kSigmoid, kErf };
+enum Function { kExp, kLog, kTanh, kSigmoid, kSilu, kErf };
 
 // `count` is a multiple of every vector length.
 void evaluate(int function, const float* x, float* y, size_t count) {
@@ -30,6 +30,9 @@ void evaluate(int function, const float* x, float* y, size_t count) {
         break;
       case kSigmoid:
         r = vmath::sigmoid(d, v);
+        break;
+      case kSilu:
+        r = vmath::silu(d, v);
         break;
       case kErf:
         r = vmath::erf(d, v);
@@ -61,6 +64,8 @@ namespace {
 using Exact = double (*)(double);
 
 double exactSigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+// Below -87 it stays as it is there.
+double siluFromBelow(double x) { return x < -87 ? siluFromBelow(-87) : x / (1.0 + std::exp(-x)); }
 
 // Every 4096th or so bit pattern, and the neighbourhood of zero and one: all exponents, both signs.
 std::vector<float> wideRange() {
@@ -130,6 +135,12 @@ TEST_P(VmathTest, TanhIsWithinFourUlps) {
 }
 TEST_P(VmathTest, SigmoidIsWithinFourUlps) {
   EXPECT_LE(measure(HWY_NAMESPACE::kSigmoid, exactSigmoid).ulps, 4.0);
+}
+TEST_P(VmathTest, SiluIsWithinFourUlpsDownToMinus87) {
+  EXPECT_LE(measure(HWY_NAMESPACE::kSilu, siluFromBelow).ulps, 4.0);
+  float tiny[64] = {-88, -100, -1e30f, -std::numeric_limits<float>::infinity()};
+  HWY_DYNAMIC_DISPATCH(evaluate)(HWY_NAMESPACE::kSilu, tiny, tiny, 64);
+  for (int i = 0; i < 4; ++i) EXPECT_LT(std::fabs(tiny[i]), 1e-35f);
 }
 TEST_P(VmathTest, ErfIsWithinThreeTenMillionths) {
   const bool fused = GetParam() != "sse4" && GetParam() != "generic";
