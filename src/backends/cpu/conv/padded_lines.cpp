@@ -6,6 +6,7 @@
 #include "support/thread_pool.h"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
 
 namespace camshaft::cpu {
 
@@ -13,10 +14,8 @@ namespace {
 
 // Copies write whole steps, so that memory goes on for one behind whatever is written.
 constexpr int64_t kSlack = kDepth16;
-// Patches that are put together before they are packed, by each worker on its stack.
-constexpr int64_t kTogether = 8192;
-
-int64_t runHalves(const ConvShape& shape) { return shape.kernel[1] * shape.inChannels; }
+// Values of a patch, so that its pieces stay in L1.
+constexpr int64_t kLongestPatch = 4096;
 
 }  // namespace
 
@@ -27,10 +26,25 @@ PaddedLines::PaddedLines(const ConvShape& shape, const ConvExtent& extent, float
       outWidth_(shape.outSize(1, extent.width)),
       lines_((outHeight_ - 1) * shape.stride[0] + (shape.kernel[0] - 1) * shape.dilation[0] + 1),
       pitch_(((outWidth_ - 1) * shape.stride[1] + shape.kernel[1]) * shape.inChannels + kSlack),
-      halves_(reinterpret_cast<uint16_t*>(memory)) {}
+      halves_(reinterpret_cast<uint16_t*>(memory)) {
+  const int64_t run = shape.kernel[1] * shape.inChannels;
+  int64_t at = 0;  // in the patch
+  for (int64_t ky = 0; ky < shape.kernel[0]; ++ky)
+    for (int64_t done = 0; done < run;) {
+      const int64_t place = at % kDepth16, count = std::min(run - done, kDepth16 - place);
+      const uint32_t loaded = count == 32 ? ~uint32_t{0} : (uint32_t{1} << count) - 1;
+      // The first piece of a step fills it up with zeros.
+      pieces_.push_back({.from = ky * shape.dilation[0] * pitch_ + done,
+                         .to = at / kDepth16 * kStepHalves16 + place,
+                         .loaded = loaded,
+                         .stored = place == 0 ? ~uint32_t{0} : loaded});
+      done += count;
+      at += count;
+    }
+}
 
 bool PaddedLines::supports(const ConvShape& shape) {
-  return shape.dilation[1] == 1 && patchFloats(shape) + 2 * kSlack <= kTogether / 2;
+  return shape.dilation[1] == 1 && patchFloats(shape) <= kLongestPatch;
 }
 
 int64_t PaddedLines::floats() const {
@@ -69,27 +83,22 @@ void PaddedLines::fillLine(const T* input, int64_t line, uint16_t* to) const {
   if (left + inside < size) std::fill(to + left + inside, to + size, uint16_t{0});
 }
 
-void PaddedLines::pack(int64_t pixel, int64_t count, uint16_t* panel) const {
-  alignas(64) uint16_t patches[kTogether];
-  const int64_t k = patchFloats(shape_), run = runHalves(shape_);
-  const int64_t patch = steps16(k) * kDepth16 + kSlack;
-  const int64_t together = std::min(kTogether / patch / 2 * 2, kRows16);
-  const uint16_t* from[kRows16];
-  for (int64_t first = 0; first < count; first += together) {
-    const int64_t rows = std::min(together, count - first);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t at = pixel + first + i;
-      const int64_t x = at % outWidth_, y = at / outWidth_ % outHeight_;
-      const int64_t image = at / (outWidth_ * outHeight_);
-      const uint16_t* line = halves_ + (image * lines_ + y * shape_.stride[0]) * pitch_ +
-                             x * shape_.stride[1] * shape_.inChannels;
-      uint16_t* to = patches + i * patch;
-      // Each run overwrites what was copied beyond the one before.
-      for (int64_t ky = 0; ky < shape_.kernel[0]; ++ky, to += run)
-        copyBf16(line + ky * shape_.dilation[0] * pitch_, run, to);
-      from[i] = patches + i * patch;
-    }
-    packBf16Rows(from, rows, k, panel + first * kDepth16);
+__attribute__((target("avx512f,avx512bw"))) void PaddedLines::pack(int64_t pixel, int64_t count,
+                                                                   uint16_t* panel) const {
+  static_assert(kDepth16 == 32);
+  int64_t x = pixel % outWidth_, y = pixel / outWidth_ % outHeight_;
+  int64_t image = pixel / (outWidth_ * outHeight_);
+  for (int64_t i = 0; i < count; ++i, panel += kDepth16) {
+    const uint16_t* patch = halves_ + (image * lines_ + y * shape_.stride[0]) * pitch_ +
+                            x * shape_.stride[1] * shape_.inChannels;
+    for (const Piece& piece : pieces_)
+      _mm512_mask_storeu_epi16(panel + piece.to, piece.stored,
+                               _mm512_maskz_loadu_epi16(piece.loaded, patch + piece.from));
+    if (++x < outWidth_) continue;
+    x = 0;
+    if (++y < outHeight_) continue;
+    y = 0;
+    ++image;
   }
 }
 

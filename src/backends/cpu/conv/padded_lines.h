@@ -2,6 +2,8 @@
 // one run there, of kernel width times channels, and a patch as many runs as the kernel is high.
 #pragma once
 
+#include <vector>
+
 #include "backends/cpu/conv/algorithms.h"
 
 namespace camshaft::cpu {
@@ -17,6 +19,12 @@ class PaddedLines {
   void pack(int64_t pixel, int64_t count, uint16_t* panel) const;
 
  private:
+  // What one load and one store take from a patch's lines to its row of a panel.
+  struct Piece {
+    int64_t from, to;         // halves from the patch's first value, and from the row's
+    uint32_t loaded, stored;  // bits of 32 halves; what is stored and not loaded is zero
+  };
+
   template <class T>
   void fillLine(const T* input, int64_t line, uint16_t* to) const;
 
@@ -24,6 +32,7 @@ class PaddedLines {
   const ConvExtent& extent_;
   const int64_t outHeight_, outWidth_;
   const int64_t lines_, pitch_;  // of an image, and halves between them
+  std::vector<Piece> pieces_;
   uint16_t* const halves_;
 };
 

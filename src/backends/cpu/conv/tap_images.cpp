@@ -80,8 +80,7 @@ void TapImages::fillLine(const T* input, int64_t line, uint16_t* to) const {
     copyBf16(from, (end - first) * depth_, to + first * depth_);
     return;
   }
-  for (int64_t place = first; place < end; ++place, from += pixelStride)
-    copyBf16(from, shape_.inChannels, to + place * depth_);
+  copyBf16Rows(from, pixelStride, end - first, shape_.inChannels, to + first * depth_);
 }
 
 }  // namespace camshaft::cpu

@@ -69,6 +69,9 @@ void packF16Rows(const float* const* from, int64_t rows, int64_t count, const Pa
 // `count` values in a row, filled up with zeros to whole steps.
 void copyBf16(const float* from, int64_t count, uint16_t* to);
 void copyBf16(const uint16_t* from, int64_t count, uint16_t* to);
+// So many rows of them, `stride` values apart, side by side.
+void copyBf16Rows(const float* from, int64_t stride, int64_t rows, int64_t count, uint16_t* to);
+void copyBf16Rows(const uint16_t* from, int64_t stride, int64_t rows, int64_t count, uint16_t* to);
 #endif
 // A whole panel of `columns` columns of B, [k][...] with `ldb` floats between rows, or [...][k]
 // when transposed.

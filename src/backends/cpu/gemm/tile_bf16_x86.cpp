@@ -58,6 +58,14 @@ CAMSHAFT_AVX512 inline void packRows(const T* const* from, int64_t rows, int64_t
   }
 }
 
+template <class T>
+CAMSHAFT_AVX512 inline void copyRows(const T* from, int64_t stride, int64_t rows, int64_t count,
+                                     uint16_t* to) {
+  for (int64_t row = 0; row < rows; ++row, from += stride)
+    for (int64_t k = 0; k < count; k += kDepth16, to += kDepth16)
+      _mm512_storeu_si512(to, loadHalves(from + k, count - k));
+}
+
 // The 16 x 16 pairs of a tile, rows by columns.
 CAMSHAFT_AVX512 inline void transposePairs(__m512i (&x)[16]) {
   __m512i y[16];
@@ -232,6 +240,16 @@ CAMSHAFT_AVX512 void copyBf16(const float* from, int64_t count, uint16_t* to) {
 CAMSHAFT_AVX512 void copyBf16(const uint16_t* from, int64_t count, uint16_t* to) {
   for (int64_t k = 0; k < count; k += kDepth16)
     _mm512_storeu_si512(to + k, loadHalves(from + k, count - k));
+}
+
+CAMSHAFT_AVX512 void copyBf16Rows(const float* from, int64_t stride, int64_t rows, int64_t count,
+                                  uint16_t* to) {
+  copyRows(from, stride, rows, count, to);
+}
+
+CAMSHAFT_AVX512 void copyBf16Rows(const uint16_t* from, int64_t stride, int64_t rows, int64_t count,
+                                  uint16_t* to) {
+  copyRows(from, stride, rows, count, to);
 }
 
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,

@@ -1,6 +1,7 @@
 #include "backend/launch.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "backends/cpu/families.h"
 #include "backends/cpu/operands.h"
@@ -76,22 +77,12 @@ double partOfRow(Kind kind, const BFloat16* x, int64_t count) {
   return total;
 }
 
-void addColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t columns,
+template <class T>
+void addColumns(Kind kind, const T* x, int64_t rows, int64_t stride, int64_t columns,
                 double* totals) {
   for (int64_t row = 0; row < rows; row += kStepsInF32)
     reduceColumns(kind, x + row * stride, std::min(kStepsInF32, rows - row), stride, columns,
                   totals);
-}
-void addColumns(Kind kind, const BFloat16* x, int64_t rows, int64_t stride, int64_t columns,
-                double* totals) {
-  constexpr int64_t kRows = 64;
-  float values[kRows * kColumnBlock];
-  for (int64_t row = 0; row < rows; row += kRows) {
-    const int64_t count = std::min(kRows, rows - row);
-    for (int64_t i = 0; i < count; ++i)
-      widenRow(x + (row + i) * stride, columns, values + i * columns);
-    reduceColumns(kind, values, count, columns, columns, totals);
-  }
 }
 
 // Each result is made of rows of the input. T is f32 or bf16.
@@ -112,34 +103,91 @@ void reduceRows(const Problem& problem, Kind kind, const T* x, T* y, ThreadPool*
                 });
 }
 
-// Neighbouring results are made of neighbouring columns.
+// Neighbouring results are made of neighbouring columns: blocks of those, and of tensors with few
+// of them the rows of a block in parts.
+template <class T>
+class ColumnBlocks {
+ public:
+  ColumnBlocks(const Problem& problem, Kind kind, const T* x, int threads)
+      : kept_(problem.kept),
+        reduced_(problem.reduced),
+        kind_(kind),
+        x_(x),
+        inner_(kept_.dims[0]),
+        blocks_((inner_ + kColumnBlock - 1) / kColumnBlock) {
+    if (reduced_.rank > 0) {
+      rows_ = reduced_.dims[0];
+      stride_ = reduced_.strides[0];
+      repeats_ = reduced_.count(1);
+    }
+    // What is worth a part: its totals are added up again.
+    constexpr int64_t kLeastElements = 16 * 1024;
+    const int64_t most = count() * std::min(inner_, kColumnBlock) / kLeastElements;
+    if (units() < threads)
+      parts_ = std::clamp<int64_t>(most, 1, (2 * threads + units() - 1) / units());
+  }
+
+  int64_t units() const { return kept_.count(1) * blocks_; }
+  int64_t parts() const { return parts_; }
+  int64_t count() const { return rows_ * repeats_; }
+  int64_t columnsOf(int64_t unit) const {
+    return std::min(kColumnBlock, inner_ - unit % blocks_ * kColumnBlock);
+  }
+
+  void add(int64_t unit, int64_t part, double* totals) const {
+    const T* from = x_ + kept_.offset(unit / blocks_, 1) + unit % blocks_ * kColumnBlock;
+    std::fill(totals, totals + columnsOf(unit), identityOf(kind_));
+    // Of several repeats whole ones.
+    const int64_t pieces = repeats_ > 1 ? repeats_ : rows_;
+    const int64_t begin = pieces * part / parts_, end = pieces * (part + 1) / parts_;
+    if (repeats_ == 1)
+      return addColumns(kind_, from + begin * stride_, end - begin, stride_, columnsOf(unit),
+                        totals);
+    for (int64_t repeat = begin; repeat < end; ++repeat)
+      addColumns(kind_, from + reduced_.offset(repeat, 1), rows_, stride_, columnsOf(unit), totals);
+  }
+
+  void store(int64_t unit, const double* totals, T* y) const {
+    T* to = y + unit / blocks_ * inner_ + unit % blocks_ * kColumnBlock;
+    for (int64_t c = 0; c < columnsOf(unit); ++c)
+      to[c] = T(static_cast<float>(finish(kind_, totals[c], count())));
+  }
+
+ private:
+  const Group &kept_, &reduced_;
+  const Kind kind_;
+  const T* const x_;
+  const int64_t inner_, blocks_;
+  int64_t rows_ = 1, stride_ = 0, repeats_ = 1, parts_ = 1;
+};
+
 template <class T>
 void reduceInner(const Problem& problem, Kind kind, const T* x, T* y, ThreadPool* pool) {
-  const Group& kept = problem.kept;
-  const Group& reduced = problem.reduced;
-  const int64_t inner = kept.dims[0], outer = kept.count(1), count = reduced.count();
-  const int64_t rows = reduced.rank > 0 ? reduced.dims[0] : 1,
-                stride = reduced.rank > 0 ? reduced.strides[0] : 0;
-  const int64_t repeats = reduced.rank > 0 ? reduced.count(1) : 1;
-  // Whole cache lines; fewer of them where there would be less than a block for each thread.
-  constexpr int64_t kLine = 16;
-  const int64_t perThread = outer * inner / (pool ? pool->threads() : 1);
-  const int64_t width = std::clamp((perThread + kLine - 1) / kLine * kLine, kLine, kColumnBlock);
-  const int64_t blocks = (inner + width - 1) / width;
-  const double work = static_cast<double>(count * std::min(inner, width)) / 2 + 32;
-  parallelItems(pool, outer * blocks, work, [&](int64_t begin, int64_t end) {
-    double totals[kColumnBlock];
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t column = unit % blocks * width, columns = std::min(width, inner - column);
-      const T* from = x + kept.offset(unit / blocks, 1) + column;
-      std::fill(totals, totals + columns, identityOf(kind));
-      for (int64_t repeat = 0; repeat < repeats; ++repeat)
-        addColumns(kind, from + reduced.offset(repeat, 1), rows, stride, columns, totals);
-      T* to = y + unit / blocks * inner + column;
-      for (int64_t c = 0; c < columns; ++c)
-        to[c] = T(static_cast<float>(finish(kind, totals[c], count)));
-    }
+  const ColumnBlocks<T> blocks(problem, kind, x, pool ? pool->threads() : 1);
+  const int64_t parts = blocks.parts(), width = std::min(problem.kept.dims[0], kColumnBlock);
+  const double work = static_cast<double>(blocks.count() * width / parts) / 2 + 32;
+  if (parts == 1) {
+    parallelItems(pool, blocks.units(), work, [&](int64_t begin, int64_t end) {
+      double totals[kColumnBlock];
+      for (int64_t unit = begin; unit < end; ++unit) {
+        blocks.add(unit, 0, totals);
+        blocks.store(unit, totals, y);
+      }
+    });
+    return;
+  }
+  std::vector<double> totals(static_cast<size_t>(blocks.units() * parts * kColumnBlock));
+  parallelItems(pool, blocks.units() * parts, work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      blocks.add(i / parts, i % parts, totals.data() + i * kColumnBlock);
   });
+  for (int64_t unit = 0; unit < blocks.units(); ++unit) {
+    double* all = totals.data() + unit * parts * kColumnBlock;
+    for (int64_t part = 1; part < parts; ++part)
+      for (int64_t c = 0; c < width; ++c)
+        all[c] = combine(kind, all[c], all[part * kColumnBlock + c]);
+    blocks.store(unit, all, y);
+  }
 }
 
 bool fitsReduce(const void* state, const LaunchArgs& args) {

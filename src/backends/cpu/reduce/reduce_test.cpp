@@ -42,6 +42,17 @@ TEST(Reduce, LongSumsStayExact) {
          .tolerance = 1e-6});
 }
 
+// Parts of the rows, where there are fewer blocks of columns than threads.
+TEST(Reduce, ManyRowsOfFewColumns) {
+  for (const char* kind : {"mean", "max", "l2"})
+    for (const char* axes : {"[0]", "[0, 2]", "[2]"})
+      expectKernelsMatch(
+          {.graph = reduction("[n, 2, 90, m]", std::string("keep_dims = false, kind = ") + kind +
+                                                   ", axes = " + axes),
+           .sizes = {{{"n", 70}, {"m", 24}}, {{"n", 301}, {"m", 67}}},
+           .tolerance = 1e-6});
+}
+
 TEST(Reduce, Empty) {
   for (const char* kind : {"sum", "max", "mean"})
     expectKernelsMatch(reduction("[n, m]", std::string("kind = ") + kind + ", axes = [1]"),

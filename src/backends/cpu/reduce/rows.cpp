@@ -8,6 +8,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/bf16-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,34 +21,60 @@ using VF32 = hn::Vec<F32>;
 // One accumulation step per kind, its neutral element, and how lanes come together at the end.
 struct SumStep {
   static constexpr float kNeutral = 0;
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) { return hn::Add(total, x); }
-  static HWY_INLINE VF32 join(VF32 a, VF32 b) { return hn::Add(a, b); }
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
+    return hn::Add(total, x);
+  }
+  template <class V>
+  static HWY_INLINE V join(V a, V b) {
+    return hn::Add(a, b);
+  }
 };
 struct AbsoluteStep : SumStep {
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) { return hn::Add(total, hn::Abs(x)); }
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
+    return hn::Add(total, hn::Abs(x));
+  }
 };
 struct SquareStep : SumStep {
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) { return hn::MulAdd(x, x, total); }
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
+    return hn::MulAdd(x, x, total);
+  }
 };
 struct ProductStep {
   static constexpr float kNeutral = 1;
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) { return hn::Mul(total, x); }
-  static HWY_INLINE VF32 join(VF32 a, VF32 b) { return hn::Mul(a, b); }
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
+    return hn::Mul(total, x);
+  }
+  template <class V>
+  static HWY_INLINE V join(V a, V b) {
+    return hn::Mul(a, b);
+  }
 };
 // NaN wins.
 struct MaxStep {
   static constexpr float kNeutral = -std::numeric_limits<float>::infinity();
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) {
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
     return hn::IfThenElse(hn::Or(hn::Gt(x, total), hn::IsNaN(x)), x, total);
   }
-  static HWY_INLINE VF32 join(VF32 a, VF32 b) { return add(a, b); }
+  template <class V>
+  static HWY_INLINE V join(V a, V b) {
+    return add(a, b);
+  }
 };
 struct MinStep {
   static constexpr float kNeutral = std::numeric_limits<float>::infinity();
-  static HWY_INLINE VF32 add(VF32 total, VF32 x) {
+  template <class V>
+  static HWY_INLINE V add(V total, V x) {
     return hn::IfThenElse(hn::Or(hn::Lt(x, total), hn::IsNaN(x)), x, total);
   }
-  static HWY_INLINE VF32 join(VF32 a, VF32 b) { return add(a, b); }
+  template <class V>
+  static HWY_INLINE V join(V a, V b) {
+    return add(a, b);
+  }
 };
 
 // Elements [0, count) into partial results of the lanes.
@@ -82,33 +109,40 @@ double row(Kind kind, const float* x, int64_t count) {
   return total;
 }
 
-template <class Step>
-HWY_INLINE void columnVectors(Kind kind, const float* x, int64_t rows, int64_t stride,
-                              size_t columns, double* totals) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  alignas(64) float results[hn::MaxLanes(d)];
-  for (size_t c = 0; c < columns; c += lanes) {
-    const size_t n = columns - c < lanes ? columns - c : lanes;
-    VF32 total0 = hn::Set(d, Step::kNeutral), total1 = total0;
-    int64_t r = 0;
-    if (n == lanes) {
-      for (; r + 2 <= rows; r += 2) {
-        total0 = Step::add(total0, hn::LoadU(d, x + r * stride + c));
-        total1 = Step::add(total1, hn::LoadU(d, x + (r + 1) * stride + c));
-      }
+// As many whole vectors of columns as fit, from `column` on; narrower ones follow. T is f32 or
+// bf16.
+template <class Step, class D, class T>
+HWY_INLINE int64_t columnVectors(D d, Kind kind, const T* x, int64_t rows, int64_t stride,
+                                 int64_t columns, int64_t column, double* totals) {
+  constexpr int64_t kLanes = hn::MaxLanes(D());
+  alignas(64) float results[kLanes];
+  for (; column + kLanes <= columns; column += kLanes) {
+    hn::Vec<D> total0 = hn::Set(d, Step::kNeutral), total1 = total0, total2 = total0,
+               total3 = total0;
+    const T* from = x + column;
+    int64_t row = 0;
+    for (; row + 4 <= rows; row += 4, from += 4 * stride) {
+      total0 = Step::add(total0, loadF32(d, from));
+      total1 = Step::add(total1, loadF32(d, from + stride));
+      total2 = Step::add(total2, loadF32(d, from + 2 * stride));
+      total3 = Step::add(total3, loadF32(d, from + 3 * stride));
     }
-    for (; r < rows; ++r)
-      total0 = Step::add(total0, loadFirst(d, x + r * stride + c, n, Step::kNeutral));
-    hn::Store(Step::join(total0, total1), d, results);
-    for (size_t i = 0; i < n; ++i) totals[c + i] = combine(kind, totals[c + i], results[i]);
+    for (; row < rows; ++row, from += stride) total0 = Step::add(total0, loadF32(d, from));
+    hn::Store(Step::join(Step::join(total0, total1), Step::join(total2, total3)), d, results);
+    for (int64_t i = 0; i < kLanes; ++i)
+      totals[column + i] = combine(kind, totals[column + i], results[i]);
   }
+  return column;
 }
 
-template <class Step>
-void columns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
-             double* totals) {
-  columnVectors<Step>(kind, x, rows, stride, static_cast<size_t>(count), totals);
+template <class Step, class T>
+void columns(Kind kind, const T* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
+  const hn::CappedTag<float, 8> eight;
+  const hn::CappedTag<float, 4> four;
+  int64_t column = columnVectors<Step>(F32(), kind, x, rows, stride, count, 0, totals);
+  column = columnVectors<Step>(eight, kind, x, rows, stride, count, column, totals);
+  column = columnVectors<Step>(four, kind, x, rows, stride, count, column, totals);
+  columnVectors<Step>(hn::CappedTag<float, 1>(), kind, x, rows, stride, count, column, totals);
 }
 
 double rowOf(Kind kind, const float* x, int64_t count) {
@@ -129,8 +163,9 @@ double rowOf(Kind kind, const float* x, int64_t count) {
   }
 }
 
-void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
-               double* totals) {
+template <class T>
+void columnsOfAny(Kind kind, const T* x, int64_t rows, int64_t stride, int64_t count,
+                  double* totals) {
   switch (kind) {
     case Kind::kMax:
       return columns<MaxStep>(kind, x, rows, stride, count, totals);
@@ -148,6 +183,15 @@ void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t 
   }
 }
 
+void columnsOf(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
+               double* totals) {
+  columnsOfAny(kind, x, rows, stride, count, totals);
+}
+void columnsOfBf16(Kind kind, const BFloat16* x, int64_t rows, int64_t stride, int64_t count,
+                   double* totals) {
+  columnsOfAny(kind, x, rows, stride, count, totals);
+}
+
 }  // namespace camshaft::cpu::reduce::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -156,6 +200,7 @@ namespace camshaft::cpu::reduce {
 
 HWY_EXPORT(rowOf);
 HWY_EXPORT(columnsOf);
+HWY_EXPORT(columnsOfBf16);
 
 double identityOf(Kind kind) {
   switch (kind) {
@@ -203,6 +248,11 @@ double reduceRow(Kind kind, const float* x, int64_t count) {
 void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t count,
                    double* totals) {
   HWY_DYNAMIC_DISPATCH(columnsOf)(kind, x, rows, stride, count, totals);
+}
+
+void reduceColumns(Kind kind, const BFloat16* x, int64_t rows, int64_t stride, int64_t count,
+                   double* totals) {
+  HWY_DYNAMIC_DISPATCH(columnsOfBf16)(kind, x, rows, stride, count, totals);
 }
 
 }  // namespace camshaft::cpu::reduce

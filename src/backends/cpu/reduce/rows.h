@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "support/half.h"
+
 namespace camshaft::cpu::reduce {
 
 enum class Kind : int32_t { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare, kLogSum };
@@ -19,6 +21,8 @@ double finish(Kind kind, double total, int64_t count);
 double reduceRow(Kind kind, const float* x, int64_t count);
 // totals[c] = combine(totals[c], partial result of column c), for rows that lie `stride` apart.
 void reduceColumns(Kind kind, const float* x, int64_t rows, int64_t stride, int64_t columns,
+                   double* totals);
+void reduceColumns(Kind kind, const BFloat16* x, int64_t rows, int64_t stride, int64_t columns,
                    double* totals);
 
 }  // namespace camshaft::cpu::reduce

@@ -45,16 +45,14 @@ HWY_INLINE hn::Vec<D> powerOfTwo(D d, VI n) {
 }
 
 // y 2^n for integral n in [-152, 130] where the CPU has an instruction for it, which AVX-512 has.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-#define CAMSHAFT_SCALES_BY_EXPONENT 1
+#define CAMSHAFT_SCALES_BY_EXPONENT (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
+#if CAMSHAFT_SCALES_BY_EXPONENT
 template <class V>
 HWY_INLINE V timesPowerOfTwo(V y, V n) {
   V out;
   asm("vscalefps %2, %1, %0" : "=v"(out.raw) : "v"(y.raw), "v"(n.raw));
   return out;
 }
-#else
-#define CAMSHAFT_SCALES_BY_EXPONENT 0
 #endif
 
 // 1 / x for x in [1, 2^126]. AVX-512 divides a vector in 16 cycles, and finds 14 bits of this in 2.
