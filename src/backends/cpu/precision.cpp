@@ -28,6 +28,20 @@ bool isTakenConv(const Node& node) {
          std::ranges::none_of(attrs.padsEnd, isNegative);
 }
 
+// Those whose kernel is as large as their stride.
+bool isTakenTranspose(const Node& node) {
+  const auto& attrs = node.as<ConvTransposeAttrs>();
+  const Shape& weights = node.inputs[1]->shape();
+  const auto areAll = [](const std::vector<int64_t>& sizes, int64_t wanted) {
+    return std::ranges::all_of(sizes, [&](int64_t size) { return size == wanted; });
+  };
+  if (!node.inputs[1]->isConstant() || (weights.size() != 3 && weights.size() != 4)) return false;
+  for (size_t i = 2; i < weights.size(); ++i)
+    if (!weights[i].isConstant(attrs.strides[i - 2])) return false;
+  return attrs.groups == 1 && areAll(attrs.dilations, 1) && areAll(attrs.padsBegin, 0) &&
+         areAll(attrs.padsEnd, 0) && areAll(attrs.outputPadding, 0);
+}
+
 bool isTakenProduct(const Node& node) {
   const Value& b = *node.inputs[1];
   return b.isConstant() && std::all_of(b.shape().begin(), b.shape().end() - 2,
@@ -67,6 +81,7 @@ Gain16 gain16(bool allowF16, bool allowBf16) {
 bool worksInBf16(const Node& node) {
   if (node.op == &ops::Pointwise || std::ranges::count(kMoves, node.op) > 0) return true;
   if (node.op == &ops::Conv) return isTakenConv(node);
+  if (node.op == &ops::ConvTranspose) return isTakenTranspose(node);
   if (node.op == &ops::MatMul) return isTakenProduct(node);
   if (node.op == &ops::Pool) return isTakenPool(node);
   if (node.op == &ops::Softmax) return isTakenSoftmax(node);

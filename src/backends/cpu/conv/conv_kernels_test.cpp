@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/test_support.h"
 #include "backends/cpu/kernel_harness.h"
 #include "support/text.h"
@@ -137,6 +138,43 @@ TEST_P(ConvKernels, transpose) {
                            "[0, 0], output_padding = [0, 0]",
                            str("epilogue(%b, %r) {", expression, "}").c_str(),
                            ", %b: f32[9], %r: f32[n, 2*h, 2*w, 9]"));
+}
+
+TEST_P(ConvKernels, transposePatches) {
+  const auto text = [](const char* type, const char* image, const char* channels,
+                       const char* epilogue) {
+    const auto typed = [&](const std::string& shape) { return str(": ", type, shape); };
+    return str("symbols n, h, w graph g(%x", typed(str("[n, h, w, ", image, "]")), ", %w",
+               typed(str("[", image, ", ", channels, ", 2, 3]")), ", %b: f32[", channels, "], %r",
+               typed(str("[n, 2*h, 3*w, ", channels, "]")),
+               ") { %y = ConvTranspose(%x, %w, %b) {strides = [2, 3], dilations = [1, 1], "
+               "pads_begin = [0, 0], pads_end = [0, 0], output_padding = [0, 0], channels_last = "
+               "true} ",
+               epilogue, " return %y }");
+  };
+  const auto expect = [&](const char* image, const char* channels, const std::string& residual,
+                          const std::string& expression) {
+    const auto epilogue = [&](const char* type) {
+      std::string typed = expression;
+      for (size_t at; (at = typed.find("TYPE")) != std::string::npos;) typed.replace(at, 4, type);
+      return str("epilogue(", residual, ") {", typed, "}");
+    };
+    expectConvMatches(text("f32", image, channels, epilogue("f32").c_str()));
+    if (!hasGemm16(Type16::kBf16)) return;
+    for (const char* type : {"f32", "bf16"})
+      expectKernelsMatch({.graph = text(type, image, channels, epilogue(type).c_str()),
+                          .sizes = kSizes,
+                          .constants = {"w"},
+                          .ranges = {{"w", {-0.2, 0.2}}},
+                          .tolerance = 3e-2,
+                          .only = "cpu/conv_transpose_bf16_nhwc_gemm",
+                          .productType = DataType::kBF16});
+  };
+  expect("6", "9", "", "relu(x0:TYPE)");
+  expect("24", "1", "", "sigmoid(x0:TYPE)");
+  expect("35", "40", "%r", "relu(add(x0:TYPE, x1:TYPE))");
+  expect("8", "5", "%r", "mul(add(x0:TYPE, 1:TYPE), x1:TYPE)");
+  expect("7", "190", "%r", "mul(x0:TYPE, x1:TYPE)");
 }
 
 TEST_P(ConvKernels, sayWhyNot) {

@@ -121,6 +121,8 @@ constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kGemm>(),
     {kTransposeName, load, launchTranspose,
      [](const void*, const LaunchArgs& args) { return areImages(args, false); }},
+    {kTranspose16Name, load16<Type16::kBf16>, launchTranspose16,
+     [](const void*, const LaunchArgs& args) { return areImages(args, true); }},
 };
 
 }  // namespace

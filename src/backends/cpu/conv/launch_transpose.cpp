@@ -4,13 +4,17 @@
 
 #include "backends/cpu/conv/state.h"
 #include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm/workspace.h"
+#include "backends/cpu/operands.h"
 #include "support/volume.h"
 
 namespace camshaft::cpu::conv {
 namespace {
+
+constexpr char kDoesNotFit[] = "a transposed convolution of the engine does not fit its operands";
 
 struct Image {
   const ConvShape& shape;
@@ -58,24 +62,16 @@ void collectRow(const Image& image, const float* bias, int64_t y, float* out) {
   }
 }
 
-}  // namespace
-
-void launchTranspose(const void* opaque, const LaunchArgs& args) {
-  const auto& state = *static_cast<const State*>(opaque);
-  const ConvShape& shape = state.shape;
+// Any of them, with products in f32.
+void collectTaps(const ConvShape& shape, const LaunchArgs& args, const Epilogue& epilogue) {
   const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
-  if (y.count() == 0) return;
   const ConvExtent in = extentOf(x), out = extentOf(y);
   const int64_t columns = scatteredColumns(shape), pixels = in.height * in.width,
                 floats = volumeOf({pixels, columns});
-  if (in.inPixelStride != shape.inChannels || out.inPixelStride != shape.outChannels ||
-      weights.count() != packedBFloats(shape.inChannels, columns) || floats < 0 ||
-      args.workspaceBytes / static_cast<int64_t>(sizeof(float)) < floats)
-    fail(ErrorKind::kInvalidEngine,
-         "a transposed convolution of the engine does not fit its operands");
-  const LaunchedEpilogue epilogue(state.epilogue, args);
+  if (floats < 0 || args.workspaceBytes / static_cast<int64_t>(sizeof(float)) < floats)
+    fail(ErrorKind::kInvalidEngine, kDoesNotFit);
   float* taps = workspaceFloats(args);
-  Epilogue finish = epilogue.get();
+  Epilogue finish = epilogue;
   finish.bias = nullptr;  // rows begin with it
   finish.scale = 1;       // of products, which are scaled
   const Image image{shape, in, out.height, out.width, taps};
@@ -83,18 +79,43 @@ void launchTranspose(const void* opaque, const LaunchArgs& args) {
   for (int64_t n = 0; n < in.batch; ++n) {
     packedGemm(pixels, columns, shape.inChannels,
                x.as<const float>() + n * pixels * shape.inChannels, shape.inChannels,
-               weights.as<const float>(), taps, columns, {.scale = epilogue.get().scale},
-               *args.threads);
+               weights.as<const float>(), taps, columns, {.scale = epilogue.scale}, *args.threads);
     args.threads->parallelFor(out.height, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t line = n * out.height + row;
         float* sums = y.as<float>() + line * rowFloats;
-        collectRow(image, epilogue.get().bias, row, sums);
+        collectRow(image, epilogue.bias, row, sums);
         finishBlock(sums, shape.outChannels, out.width, shape.outChannels, line * out.width, 0,
                     y.as<float>(), shape.outChannels, finish);
       }
     });
   }
+}
+
+void transpose(const void* opaque, const LaunchArgs& args, bool is16) {
+  const auto& state = *static_cast<const State*>(opaque);
+  const ConvShape& shape = state.shape;
+  const TensorArg &x = args.inputs[0], &weights = args.inputs[1], &y = args.outputs[0];
+  if (y.count() == 0) return;
+  const ConvExtent in = extentOf(x), out = extentOf(y);
+  const int64_t columns = scatteredColumns(shape);
+  const int64_t packed = is16 ? packedB16Floats(Type16::kBf16, shape.inChannels, columns)
+                              : packedBFloats(shape.inChannels, columns);
+  const bool areLines = givesPatches(shape) && out.height == in.height * shape.stride[0] &&
+                        out.width == in.width * shape.stride[1];
+  if (in.inPixelStride != shape.inChannels || out.inPixelStride != shape.outChannels ||
+      weights.count() != packed || (is16 && !areLines))
+    fail(ErrorKind::kInvalidEngine, kDoesNotFit);
+  const LaunchedEpilogue epilogue(state.epilogue, args, isBf16(x));
+  if (areLines) return transposePatches(shape, args, epilogue.get(), is16);
+  collectTaps(shape, args, epilogue.get());
+}
+
+}  // namespace
+
+void launchTranspose(const void* opaque, const LaunchArgs& args) { transpose(opaque, args, false); }
+void launchTranspose16(const void* opaque, const LaunchArgs& args) {
+  transpose(opaque, args, true);
 }
 
 }  // namespace camshaft::cpu::conv

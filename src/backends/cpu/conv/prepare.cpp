@@ -162,16 +162,26 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
                   convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
 }
 
-Verdict supportsTranspose(const Node& node, const BuildContext&) {
+// Whether each input pixel gives a patch of the output of its own.
+bool cutsPatches(const Node& node) {
+  const auto& padding = node.as<ConvTransposeAttrs>().outputPadding;
+  return givesPatches(transposeShape(node)) &&
+         std::all_of(padding.begin(), padding.end(), [](int64_t size) { return size == 0; });
+}
+
+template <bool k16>
+Verdict supportsTranspose(const Node& node, const BuildContext& context) {
   if (node.op != &ops::ConvTranspose) return Verdict::no("is for ConvTranspose");
-  if (isBf16(node)) return Verdict::no("convolves f32");
+  if (isBf16(node) && !k16) return Verdict::no("convolves f32");
   if (const Verdict verdict = supportsOperands<ConvTransposeAttrs>(node); !verdict) return verdict;
   if (node.as<ConvTransposeAttrs>().groups != 1) return Verdict::no("has no groups");
-  return supportsEpilogue(node);
+  if (k16 && !cutsPatches(node)) return Verdict::no("needs a kernel as large as its stride");
+  if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
+  return k16 ? mayRoundTo16(Type16::kBf16, node, context) : Verdict::yes();
 }
 
 // [inChannels][outChannels][taps] to [inChannels][taps][outChannels], then packed.
-std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
+std::vector<float> packTranspose(const ConvShape& shape, const float* weights, bool is16) {
   const int64_t taps = shape.kernel[0] * shape.kernel[1], columns = scatteredColumns(shape);
   std::vector<float> byTap(shape.inChannels * columns);
   for (int64_t in = 0; in < shape.inChannels; ++in)
@@ -179,17 +189,28 @@ std::vector<float> packTranspose(const ConvShape& shape, const float* weights) {
       for (int64_t tap = 0; tap < taps; ++tap)
         byTap[in * columns + tap * shape.outChannels + out] =
             weights[(in * shape.outChannels + out) * taps + tap];
+  if (is16) {
+    std::vector<float> packed(packedB16Floats(Type16::kBf16, shape.inChannels, columns));
+    packB16(Type16::kBf16, shape.inChannels, columns, byTap.data(), columns, false,
+            reinterpret_cast<uint16_t*>(packed.data()));
+    return packed;
+  }
   std::vector<float> packed(packedBFloats(shape.inChannels, columns));
   packB(shape.inChannels, columns, byTap.data(), columns, false, packed.data());
   return packed;
 }
 
-Prepared prepareTranspose(const Node& node, const BuildContext&, int64_t) {
+template <bool k16>
+Prepared prepareTranspose(const Node& node, const BuildContext& context, int64_t) {
   const ConvShape shape = transposeShape(node);
   const Shape& x = node.inputs[0]->shape();
-  const Dim pixels = x.size() == 4 ? x[1] * x[2] : x[1];
-  return prepared(node, shape, packTranspose(shape, node.inputs[1]->view().as<float>()),
-                  pixels * scatteredColumns(shape));
+  const Dim width = x[x.size() - 2];
+  const Dim pixels = x.size() == 4 ? x[1] * width : width;
+  const Dim floats = cutsPatches(node)
+                         ? (width + kRows16) * (floatsPerPixel(shape, k16) * context.threads)
+                         : pixels * scatteredColumns(shape);
+  return prepared(node, shape, packTranspose(shape, ConstantInF32(*node.inputs[1]).data(), k16),
+                  floats);
 }
 
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input, kBias); }
@@ -210,7 +231,12 @@ constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kGemm>(),
     entry<ConvAlgorithm::kSplit>(),
     // Adds up its taps in the output, so nothing may be there before.
-    {.name = kTransposeName, .supports = supportsTranspose, .prepare = prepareTranspose},
+    {.name = kTranspose16Name,
+     .supports = supportsTranspose<true>,
+     .prepare = prepareTranspose<true>},
+    {.name = kTransposeName,
+     .supports = supportsTranspose<false>,
+     .prepare = prepareTranspose<false>},
 };
 
 }  // namespace

@@ -23,6 +23,10 @@ ConvExtent extentOf(const TensorArg& image);
 // Input, packed weights and output of one batch, whatever comes after them.
 bool areImages(const LaunchArgs& args, bool mayBeBf16);
 
-void launchTranspose(const void* state, const LaunchArgs& args);  // launch_transpose.cpp
+void launchTranspose(const void* state, const LaunchArgs& args);    // launch_transpose.cpp
+void launchTranspose16(const void* state, const LaunchArgs& args);  // products in bf16
+// Of shapes that give patches, one output line after another (launch_transpose_patches.cpp).
+void transposePatches(const ConvShape& shape, const LaunchArgs& args, const Epilogue& epilogue,
+                      bool is16);
 
 }  // namespace camshaft::cpu::conv
