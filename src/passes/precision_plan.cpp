@@ -45,7 +45,10 @@ class Planner {
     for (const Node* node : nodes)
       if (roleOf(*node) == PrecisionRole::kProduct) plan_.nodes[node] = productTypeOf(*node);
     for (const auto& output : graph_.outputs) needs_[output.value] = Need::kF32;
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) gatherNeeds(**node);
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      gatherNeeds(**node);
+      gatherRounded(**node);
+    }
     for (const Node* node : nodes) chooseStorage(*node);
     return std::move(plan_);
   }
@@ -153,6 +156,29 @@ class Planner {
     return Need::kAny;
   }
 
+  // Readers come first here too.
+  void gatherRounded(const Node& node) {
+    const PrecisionRole role = roleOf(node);
+    const bool isProduct = role == PrecisionRole::kProduct && is16Bit(plan_.nodes.at(&node));
+    const bool passesOn =
+        (role == PrecisionRole::kFollows || role == PrecisionRole::kPointwise) &&
+        std::any_of(node.outputs.begin(), node.outputs.end(),
+                    [&](const Value* output) { return rounded_.contains(output); });
+    if (isProduct || passesOn) rounded_.insert(node.inputs.begin(), node.inputs.end());
+  }
+
+  // The eight bits of bf16 are few for what no product rounds to them, which are results and what
+  // is computed last, such as coordinates; and for what scales or shifts many elements at once,
+  // whose size is nothing beside theirs.
+  bool gainsDigits(const Value* value) const {
+    if (narrow_ != DataType::kBF16) return false;
+    const auto isSpread = [&](const Node* user) {
+      return roleOf(*user) == PrecisionRole::kPointwise &&
+             user->output()->shape() != value->shape();
+    };
+    return !rounded_.contains(value) || isReadOnlyBy(value, isSpread);
+  }
+
   void chooseStorage(const Node& node) {
     const PrecisionRole role = roleOf(node);
     if (role == PrecisionRole::kFollows) plan_.nodes[&node] = followedTypeOf(node);
@@ -162,9 +188,15 @@ class Planner {
       const std::optional<DataType> requested = node.precision.output(output->index);
       plan_.storage[output] = requested                           ? *requested
                               : role == PrecisionRole::kPointwise ? pointwiseTypeOf(node)
-                              : type != plan_.nodes.end()         ? type->second
+                              : type != plan_.nodes.end()         ? storedTypeOf(node, output)
                                                                   : DataType::kF32;
     }
+  }
+
+  // Of a product or of what follows its input. The casts of products ride on them.
+  DataType storedTypeOf(const Node& node, const Value* output) const {
+    const bool widens = roleOf(node) == PrecisionRole::kProduct && gainsDigits(output);
+    return widens ? DataType::kF32 : plan_.nodes.at(&node);
   }
 
   template <class Condition>
@@ -184,7 +216,7 @@ class Planner {
     const NumberFacts& facts = facts_.at(output);
     if (facts.huge) return hugeTypeOf(node);
     const bool staysF32 = needs_.at(output) == Need::kF32 || facts.source == Source::kInteger ||
-                          growing_.contains(&node) || hasOneElement(*output);
+                          growing_.contains(&node) || hasOneElement(*output) || gainsDigits(output);
     return staysF32 ? DataType::kF32 : narrow_;
   }
 
@@ -235,6 +267,7 @@ class Planner {
   std::unordered_map<const Value*, NumberFacts> facts_;  // of f32 values
   std::unordered_set<const Node*> growing_;              // ExprFacts::grows
   std::unordered_map<const Value*, Need> needs_;
+  std::unordered_set<const Value*> rounded_;  // that lead to a product in 16 bits
   PrecisionPlan plan_;
 };
 
