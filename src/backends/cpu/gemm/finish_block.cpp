@@ -82,6 +82,7 @@ void finishAll(const Epilogue& epilogue, const Products<T>& p) {
   const hn::ScalableTag<float> whole;
   int64_t column = finishWhole<kActivation, 2>(whole, epilogue, p, 0);
   column = finishWhole<kActivation, 1>(whole, epilogue, p, column);
+  column = finishWhole<kActivation, 1>(hn::CappedTag<float, 8>(), epilogue, p, column);
   column = finishWhole<kActivation, 1>(hn::CappedTag<float, 4>(), epilogue, p, column);
   finishWhole<kActivation, 1>(hn::CappedTag<float, 1>(), epilogue, p, column);
 }

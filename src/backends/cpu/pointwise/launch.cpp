@@ -23,6 +23,7 @@ std::shared_ptr<const void> load(std::span<const std::byte> params) {
 
 // One launch. The output is cut into units: pieces of rows that inputs are read along in place, or,
 // when rows are short, pieces of the flat output for which inputs laid out otherwise are gathered.
+// Those are whole rows, so that what is the same in every row is gathered once.
 class Run {
  public:
   Run(const Executor& executor, const LaunchArgs& args)
@@ -36,7 +37,9 @@ class Run {
         kShortRow * std::min<int64_t>(4, static_cast<int64_t>(executor.cost()) + 1);
     gathers_ = broadcast_.rank > 1 && broadcast_.rowLength() < enough;
     length_ = gathers_ ? count_ : broadcast_.rowLength();
-    unitsPerRow_ = (length_ + executor.tile() - 1) / executor.tile();
+    const int64_t row = broadcast_.rowLength(), tile = executor.tile();
+    unit_ = gathers_ && row <= tile ? tile / row * row : tile;
+    unitsPerRow_ = (length_ + unit_ - 1) / unit_;
   }
 
   int64_t units() const { return gathers_ ? unitsPerRow_ : unitsPerRow_ * broadcast_.rows(); }
@@ -46,15 +49,24 @@ class Run {
     executor_.begin(scratch);
     TileOperand operands[kMaxInputs];
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t row = unit / unitsPerRow_, first = unit % unitsPerRow_ * executor_.tile();
-      const int64_t count = std::min(executor_.tile(), length_ - first);
+      const int64_t row = unit / unitsPerRow_, first = unit % unitsPerRow_ * unit_;
+      const int64_t count = std::min(unit_, length_ - first);
       for (int i = 0; i < broadcast_.inputCount; ++i)
-        operands[i] = operand(scratch, i, row, first, count);
+        if (unit == begin || !isGatheredOnce(i))
+          operands[i] = operand(scratch, i, row, first, count);
       executor_.run(scratch, operands, out_ + (row * length_ + first) * outWidth_, count);
     }
   }
 
  private:
+  // What is gathered of the first unit is as long as any other's.
+  bool isGatheredOnce(int i) const {
+    const Broadcast::Input& input = broadcast_.inputs[i];
+    const bool isEveryRow = std::all_of(input.strides, input.strides + broadcast_.rank - 1,
+                                        [](int64_t stride) { return stride == 0; });
+    return gathers_ && !input.isFlat && isEveryRow && unit_ % broadcast_.rowLength() == 0;
+  }
+
   TileOperand operand(Scratch& scratch, int i, int64_t row, int64_t first, int64_t count) const {
     const Broadcast::Input& input = broadcast_.inputs[i];
     if (input.isFlat) return {input.data + (row * length_ + first) * input.width, 1};
@@ -74,7 +86,7 @@ class Run {
   std::byte* const out_;
   const int64_t outWidth_, count_;
   bool gathers_;
-  int64_t length_, unitsPerRow_;
+  int64_t length_, unit_, unitsPerRow_;
 };
 
 // Whether sizes broadcast is found out, in better words, by the launch.
