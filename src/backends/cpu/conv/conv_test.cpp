@@ -267,6 +267,10 @@ void checkIn16Bits(ConvAlgorithm algorithm) {
   check(algorithm, {.shape = square(256, 24, 3, 1, 1), .extent = {1, 20, 9}});  // several passes
   check(algorithm, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}, .threads = 5});
   check(algorithm, {.shape = square(16, 40, 3, 1, 1), .extent = {1, 12, 13}});
+  // Strips of large images.
+  check(algorithm, {.shape = square(40, 9, 3, 1, 1), .extent = {2, 83, 90}, .withResidual = true});
+  check(algorithm, {.shape = square(17, 5, 5, 2, 1), .extent = {1, 161, 170}, .threads = 3});
+  check(algorithm, {.shape = square(64, 8, 3, 3, 2), .extent = {1, 130, 131}, .threads = 16});
   check(algorithm, {.shape = square(121, 8, 3, 2, 1), .extent = {1, 6, 7}});
   check(algorithm,
         {.shape = square(5, 8, 28, 1, 14), .extent = {1, 6, 7}});  // two patches at a time

@@ -11,6 +11,7 @@
 #include "backends/cpu/conv/padded_lines.h"
 #include "backends/cpu/conv/tap_images.h"
 #include "backends/cpu/gemm/gemm16.h"
+#include "backends/cpu/simd/amx_tiles.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu {
@@ -174,7 +175,11 @@ int64_t conv16WorkspaceFloats(Type16 type, const ConvShape& shape, const ConvExt
   if (pixels == 0) return 0;
   const int64_t floats = gemm16WorkspaceFloats(type, pixels, productDepth(shape), threads);
 #if defined(__x86_64__)
-  if (readsTapsInPlace(shape)) return TapImages(shape, extent).floats();
+  if (readsTapsInPlace(shape))
+    return TapImages::wantsStrips(shape, extent)
+               ? std::max(TapImages::kMostWholeFloats,
+                          threads * TapImages::stripFloats(shape, extent))
+               : TapImages(shape, extent).floats();
   if (packsLines(shape)) return floats + PaddedLines(shape, extent, nullptr).floats();
 #endif
   return floats;
@@ -203,12 +208,43 @@ void convolvePatches(Type16 type, const ConvCall& call, const T* input, const Ro
 
 }  // namespace
 
+#if defined(__x86_64__)
+static void packNothing(int64_t, int64_t, const Panel16&) {}
+
+// By strips of output lines, whose taps are still in a worker's L2 when it multiplies them.
+static void convolveStrips(Type16 type, const ConvCall& call) {
+  const int64_t height = call.outHeight(), threads = call.pool.threads();
+  const int64_t lines = TapImages::stripLines(call.shape, call.extent, static_cast<int>(threads));
+  const int64_t strips = (height + lines - 1) / lines;
+  const int64_t stripFloats = TapImages::stripFloats(call.shape, call.extent);
+  call.pool.parallelFor(call.extent.batch * strips, 1, [&](int64_t begin, int64_t end, int worker) {
+    const TileScope tiles(bf16UsesTiles());
+    for (int64_t strip = begin; strip < end; ++strip) {
+      const int64_t first = strip % strips * lines;
+      const TapImages images(call.shape, call.extent, std::min(lines, height - first));
+      const Rows16 rows =
+          images.fillStrip(call, strip / strips, first, call.workspace + worker * stripFloats);
+      multiplyBlock16({.type = type,
+                       .rows = images.rows(),
+                       .columns = call.shape.outChannels,
+                       .k = productDepth(call.shape),
+                       .a = rows,
+                       .packedB = reinterpret_cast<const uint16_t*>(call.packed),
+                       .c = {.f32 = call.output,
+                             .stride = call.extent.outPixelStride,
+                             .bf16 = call.bf16Output}},
+                      packNothing, call.epilogue, nullptr);
+    }
+  });
+}
+#endif
+
 void conv16(Type16 type, const ConvCall& call) {
   if (call.outPixels() == 0) return;
 #if defined(__x86_64__)
   if (readsTapsInPlace(call.shape)) {
+    if (TapImages::wantsStrips(call.shape, call.extent)) return convolveStrips(type, call);
     const TapImages images(call.shape, call.extent);
-    const auto packNothing = [](int64_t, int64_t, const Panel16&) {};
     return multiply(type, call, images.rows(), packNothing, images.fill(call, call.workspace),
                     nullptr);
   }

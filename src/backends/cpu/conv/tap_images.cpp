@@ -9,15 +9,63 @@
 
 namespace camshaft::cpu {
 
+namespace {
+
+// Halves of a strip that stay in L2 beside weights.
+constexpr int64_t kStripHalves = 192 * 1024;
+constexpr int64_t kFewestLines = 4;
+
+// Lines, or places of one, that patches reach beyond those of the output.
+int64_t reach(const ConvShape& shape, int axis) {
+  return (shape.kernel[axis] - 1) * shape.dilation[axis] / shape.stride[axis];
+}
+
+// Of one line of the output in all parts.
+int64_t lineHalves(const ConvShape& shape, const ConvExtent& extent) {
+  const auto partsOf = [&](int axis) { return std::min(shape.stride[axis], shape.kernel[axis]); };
+  return partsOf(0) * partsOf(1) * (shape.outSize(1, extent.width) + reach(shape, 1)) *
+         steps16(shape.inChannels) * kDepth16;
+}
+
+}  // namespace
+
+bool TapImages::wantsStrips(const ConvShape& shape, const ConvExtent& extent) {
+  constexpr int64_t kLongestReach = 8;
+  return reach(shape, 0) <= kLongestReach && TapImages(shape, extent).floats() > kMostWholeFloats;
+}
+
+// As many strips for each thread.
+int64_t TapImages::stripLines(const ConvShape& shape, const ConvExtent& extent, int threads) {
+  const int64_t height = shape.outSize(0, extent.height);
+  const int64_t fitting = std::max(kFewestLines, kStripHalves / lineHalves(shape, extent));
+  const int64_t strips = (height + fitting - 1) / fitting;
+  const int64_t even = (strips + threads - 1) / threads * threads;
+  return std::clamp((height + even - 1) / even, std::min(kFewestLines, height), fitting);
+}
+
+int64_t TapImages::stripFloats(const ConvShape& shape, const ConvExtent& extent) {
+  const int64_t least = (kFewestLines + reach(shape, 0)) * lineHalves(shape, extent);
+  const int64_t beyond = kRows16 * steps16(shape.inChannels) * kDepth16;
+  return (kStripHalves + least + beyond) / 32 * 16 + 16;
+}
+
 TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent)
+    : TapImages(shape, extent, extent.batch, shape.outSize(0, extent.height)) {}
+
+TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent, int64_t outLines)
+    : TapImages(shape, extent, 1, outLines) {}
+
+TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent, int64_t batch,
+                     int64_t outLines)
     : shape_(shape),
       extent_(extent),
+      batch_(batch),
       depth_(steps16(shape.inChannels) * kDepth16),
-      outHeight_(shape.outSize(0, extent.height)),
+      outHeight_(outLines),
       outWidth_(shape.outSize(1, extent.width)),
-      lines_(outHeight_ + (shape.kernel[0] - 1) * shape.dilation[0] / shape.stride[0]),
-      pitch_(outWidth_ + (shape.kernel[1] - 1) * shape.dilation[1] / shape.stride[1]) {
-  const int64_t imageHalves = extent.batch * lines_ * pitch_ * depth_;
+      lines_(outHeight_ + reach(shape, 0)),
+      pitch_(outWidth_ + reach(shape, 1)) {
+  const int64_t imageHalves = batch * lines_ * pitch_ * depth_;
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky)
     for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
       const int64_t y = ky * shape.dilation[0], x = kx * shape.dilation[1];
@@ -30,25 +78,13 @@ TapImages::TapImages(const ConvShape& shape, const ConvExtent& extent)
 }
 
 int64_t TapImages::floats() const {
-  const auto images = static_cast<int64_t>(parts_.size()) * extent_.batch;
+  const auto images = static_cast<int64_t>(parts_.size()) * batch_;
   return (images * lines_ * pitch_ + kRows16) * depth_ / 2;
 }
 
-int64_t TapImages::rows() const { return ((extent_.batch - 1) * lines_ + outHeight_) * pitch_; }
+int64_t TapImages::rows() const { return ((batch_ - 1) * lines_ + outHeight_) * pitch_; }
 
-Rows16 TapImages::fill(const ConvCall& call, float* memory) const {
-  auto* halves = reinterpret_cast<uint16_t*>(memory);
-  const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
-  const int64_t lineHalves = pitch_ * depth_;
-  const auto count = static_cast<int64_t>(parts_.size()) * extent_.batch * lines_;
-  const int64_t grain = std::max<int64_t>(1, 32 * 1024 / std::max<int64_t>(1, lineHalves));
-  call.pool.parallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t line = begin; line < end; ++line)
-      if (bf16)
-        fillLine(bf16, line, halves + line * lineHalves);
-      else
-        fillLine(call.input, line, halves + line * lineHalves);
-  });
+Rows16 TapImages::rowsOf(const uint16_t* halves) const {
   return {.data = halves,
           .stride = depth_,
           .taps = taps_.data(),
@@ -60,11 +96,46 @@ Rows16 TapImages::fill(const ConvCall& call, float* memory) const {
           .lines = lines_};
 }
 
+Rows16 TapImages::fill(const ConvCall& call, float* memory) const {
+  auto* halves = reinterpret_cast<uint16_t*>(memory);
+  const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
+  const int64_t lineHalves = pitch_ * depth_;
+  const auto count = static_cast<int64_t>(parts_.size()) * batch_ * lines_;
+  const int64_t grain = std::max<int64_t>(1, 32 * 1024 / std::max<int64_t>(1, lineHalves));
+  call.pool.parallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t part = parts_[static_cast<size_t>(line / (batch_ * lines_))];
+      const int64_t image = line / lines_ % batch_, y = line % lines_;
+      if (bf16)
+        fillLine(bf16, part, image, y, halves + line * lineHalves);
+      else
+        fillLine(call.input, part, image, y, halves + line * lineHalves);
+    }
+  });
+  return rowsOf(halves);
+}
+
+Rows16 TapImages::fillStrip(const ConvCall& call, int64_t image, int64_t line,
+                            float* memory) const {
+  auto* halves = reinterpret_cast<uint16_t*>(memory);
+  const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
+  uint16_t* to = halves;
+  for (const int64_t part : parts_)
+    for (int64_t y = line; y < line + lines_; ++y, to += pitch_ * depth_)
+      if (bf16)
+        fillLine(bf16, part, image, y, to);
+      else
+        fillLine(call.input, part, image, y, to);
+  Rows16 rows = rowsOf(halves);
+  rows.firstRow = (image * call.outHeight() + line) * outWidth_;
+  return rows;
+}
+
+// Line `line` of a part of an image, counted from where the first patch begins.
 template <class T>
-void TapImages::fillLine(const T* input, int64_t line, uint16_t* to) const {
-  const int64_t part = parts_[static_cast<size_t>(line / (extent_.batch * lines_))];
-  const int64_t image = line / lines_ % extent_.batch;
-  const int64_t y = line % lines_ * shape_.stride[0] + part / shape_.stride[1] - shape_.padBegin[0];
+void TapImages::fillLine(const T* input, int64_t part, int64_t image, int64_t line,
+                         uint16_t* to) const {
+  const int64_t y = line * shape_.stride[0] + part / shape_.stride[1] - shape_.padBegin[0];
   const int64_t left = part % shape_.stride[1] - shape_.padBegin[1], stride = shape_.stride[1];
   // Places [first, end) lie inside the image.
   int64_t first = std::clamp<int64_t>(left >= 0 ? 0 : (-left + stride - 1) / stride, 0, pitch_);

@@ -5,6 +5,9 @@
 // into s x s images of every s-th line and place. So the patches of neighbouring output pixels are
 // neighbours themselves, at the same distance for every tap, also across the ends of lines, where
 // results are computed that nobody wants: as many per line as the kernel is wider than the stride.
+//
+// Of large images these are made for a strip of output lines at a time, by the worker that reads
+// them next.
 #pragma once
 
 #include <vector>
@@ -17,19 +20,34 @@ namespace camshaft::cpu {
 class TapImages {
  public:
   TapImages(const ConvShape& shape, const ConvExtent& extent);
+  // Of so many output lines of one image.
+  TapImages(const ConvShape& shape, const ConvExtent& extent, int64_t outLines);
 
   int64_t floats() const;  // of memory
   // Rows of the product, with those nobody wants.
   int64_t rows() const;
   // Fills the memory, 64-byte aligned, from the convolution's input.
   Rows16 fill(const ConvCall& call, float* memory) const;
+  // The same for a strip from output line `line` of an image on.
+  Rows16 fillStrip(const ConvCall& call, int64_t image, int64_t line, float* memory) const;
+
+  // Whether strips are better, how many lines make one for so many threads, and memory for any
+  // that is as wide or narrower.
+  static bool wantsStrips(const ConvShape& shape, const ConvExtent& extent);
+  static int64_t stripLines(const ConvShape& shape, const ConvExtent& extent, int threads);
+  static int64_t stripFloats(const ConvShape& shape, const ConvExtent& extent);
+  // Memory for all images that want no strips.
+  static constexpr int64_t kMostWholeFloats = 256 * 1024;
 
  private:
+  TapImages(const ConvShape& shape, const ConvExtent& extent, int64_t batch, int64_t outLines);
+  Rows16 rowsOf(const uint16_t* halves) const;
   template <class T>
-  void fillLine(const T* input, int64_t line, uint16_t* to) const;
+  void fillLine(const T* input, int64_t part, int64_t image, int64_t line, uint16_t* to) const;
 
   const ConvShape& shape_;
   const ConvExtent& extent_;
+  int64_t batch_;
   int64_t depth_;                 // channels, whole steps of them
   int64_t outHeight_, outWidth_;  // of the convolution
   int64_t lines_, pitch_;         // of an image

@@ -215,7 +215,8 @@ void finishPart(const Block16& block, const Waiting& part, const Epilogue& epilo
     const int64_t image = line / a.lines, lineOfImage = line % a.lines;
     const int64_t rows = std::min(part.rows - row, a.width - place);
     if (rows > 0 && lineOfImage < a.height)
-      finish(block, part, row, rows, (image * a.height + lineOfImage) * a.width + place, epilogue);
+      finish(block, part, row, rows,
+             a.firstRow + (image * a.height + lineOfImage) * a.width + place, epilogue);
     row += a.pitch - place;
   }
 }

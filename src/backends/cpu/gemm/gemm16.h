@@ -47,6 +47,7 @@ struct Rows16 {
   // Rows are places of images; of each `lines` lines of `pitch` places the first `height` and
   // `width` are rows of C. 0: all are.
   int64_t width = 0, pitch = 0, height = 0, lines = 0;
+  int64_t firstRow = 0;  // of C, where these are some of them
 };
 
 // Where a result goes, rounded to bf16 where that is there.
