@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backends/cuda/kernel_harness.h"
 #include "support/text.h"
 
@@ -110,6 +112,50 @@ TEST(CudaConv, OnTensorCores) {
                "2], groups = 2"));
   expectImplicit(implicit("bf16", "[n, h, 128]", "[33, 128, 3]",
                           "strides = [1], dilations = [1], pads_begin = [1], pads_end = [0]"));
+}
+
+// Results of several blocks along both dimensions, none of them whole.
+TEST(CudaConv, OfFewChannels) {
+  const auto expectStem = [](const std::string& graph) {
+    expectKernelsMatch({.graph = graph,
+                        .sizes = {{{"n", 2}, {"h", 19}}, {{"n", 1}, {"h", 38}}},
+                        .constants = {"w", "b"},
+                        .ranges = {{"w", {-0.3, 0.3}}},
+                        .tolerance = 2e-2,
+                        .only = "cuda/conv_stem"});
+  };
+  expectStem(implicit("f16", "[n, h, 37, 3]", "[64, 3, 7, 7]",
+                      "strides = [2, 2], dilations = [1, 1], pads_begin = [3, 3], pads_end = [3, "
+                      "3]",
+                      "epilogue(%r, %s) {relu(mul(add(x0:f16, x1:f16), x2:f16))}",
+                      ", %r: f16[n, 1, 19, 64], %s: f16[n, 1, 1, 64]"));
+  expectStem(
+      implicit("bf16", "[n, 9, h, 1]", "[30, 1, 5, 5]",
+               "strides = [1, 1], dilations = [1, 1], pads_begin = [2, 2], pads_end = [2, 2]"));
+  expectStem(
+      implicit("f16", "[n, h, h, 2]", "[80, 2, 3, 3]",
+               "strides = [2, 1], dilations = [3, 1], pads_begin = [-1, -2], pads_end = [3, 0]",
+               "epilogue() {silu(x0:f16)}"));
+  expectStem(
+      implicit("bf16", "[n, 23, 67, 4]", "[48, 4, 8, 4]",
+               "strides = [4, 4], dilations = [1, 1], pads_begin = [0, 0], pads_end = [0, 0]"));
+  expectStem(implicit("f16", "[n, h, 3]", "[33, 3, 5]",
+                      "strides = [1], dilations = [1], pads_begin = [1], pads_end = [6]"));
+}
+
+// What lies beside a window does not reach its result, not even where it is no number.
+TEST(CudaConv, OfFewChannelsThatAreNoNumbers) {
+  std::vector<double> values(7 * 22 * 3, 0.5);
+  for (size_t i = 0; i < values.size(); i += 22 * 3) values[i + 7 * 3] = INFINITY;
+  expectKernelsMatch(
+      {.graph = implicit("f16", "[1, 7, 22, 3]", "[16, 3, 7, 7]",
+                         "strides = [1, 3], dilations = [1, 1], pads_begin = [0, 0], pads_end = "
+                         "[0, 0]"),
+       .constants = {"w", "b"},
+       .ranges = {{"w", {0.1, 0.3}}},
+       .values = {{"x", values}},
+       .tolerance = 2e-2,
+       .only = "cuda/conv_stem"});
 }
 
 }  // namespace

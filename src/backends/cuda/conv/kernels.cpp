@@ -5,6 +5,7 @@
 #include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/conv/implicit.h"
 #include "backends/cuda/conv/pixels.h"
+#include "backends/cuda/conv/stem.h"
 #include "backends/cuda/families.h"
 
 namespace camshaft::cuda::conv {
@@ -12,8 +13,8 @@ namespace camshaft::cuda::conv {
 // Best guess first; the last one takes every convolution.
 KernelList kernels() {
   static const Kernel kKernels[] = {
-      depthwiseConvKernel(), hopperPixelKernel(), hopperConvKernel(), implicitConvKernel(),
-      cublasLtPixelKernel(), cudnnConvKernel(),   directConvKernel()};
+      depthwiseConvKernel(), hopperPixelKernel(),   hopperConvKernel(), stemConvKernel(),
+      implicitConvKernel(),  cublasLtPixelKernel(), cudnnConvKernel(),  directConvKernel()};
   return kKernels;
 }
 

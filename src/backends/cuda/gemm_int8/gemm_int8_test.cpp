@@ -111,6 +111,27 @@ TEST(CudaGemmInt8, Convolutions) {
                                  true));
 }
 
+TEST(CudaGemmInt8, ConvolutionsOfFewChannels) {
+  const auto expectStem = [](HarnessCase testCase) {
+    testCase.sizes = {{{"n", 2}, {"h", 19}}, {{"n", 1}, {"h", 38}}};
+    testCase.only = "cuda/conv_stem";
+    expectKernelsMatch(testCase);
+  };
+  const auto attributes = [](int strideY, int strideX, int pad) {
+    return str("strides = [", strideY, ", ", strideX, "], dilations = [1, 1], pads_begin = [", pad,
+               ", ", pad, "], pads_end = [", pad, ", ", pad, "]");
+  };
+  for (const bool isConstant : {true, false})
+    expectStem(
+        convolution("u8", "[n, h, 37, 3]", "[64, 3, 7, 7]", attributes(2, 2, 3), isConstant));
+  expectStem(convolution("i8", "[n, 9, h, 3]", "[30, 3, 3, 3]", attributes(1, 1, 1), true));
+  expectStem(convolution("u8", "[n, h, h, 1]", "[16, 1, 5, 5]", attributes(1, 1, 2), true));
+  expectStem(convolution("u8", "[n, 35, h, 2]", "[72, 2, 6, 6]", attributes(2, 1, 2), false));
+  expectStem(convolution("i8", "[n, h, 71, 4]", "[48, 4, 4, 4]", attributes(4, 4, 0), true));
+  expectStem(convolution("u8", "[n, h, 5]", "[20, 5, 3]",
+                         "strides = [1], dilations = [1], pads_begin = [1], pads_end = [0]", true));
+}
+
 // What quantised networks have behind their products: scales and a bias, bytes, and in a residual
 // block these with the bytes of the other branch, which become bytes again.
 constexpr char kScaled[] = "add(mul(cast(x0:i32, f32), x1:f32), x2:f32)";

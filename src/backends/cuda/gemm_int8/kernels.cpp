@@ -4,6 +4,7 @@
 #include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/conv/implicit.h"
 #include "backends/cuda/conv/pixels.h"
+#include "backends/cuda/conv/stem.h"
 #include "backends/cuda/families.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
 #include "backends/cuda/gemm/mma.h"
@@ -19,8 +20,9 @@ KernelList matMulKernels() {
 }
 
 KernelList convKernels() {
-  static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(), hopperConvKernel(),
-                                    implicitConvKernel(), directConvKernel()};
+  static const Kernel kKernels[] = {depthwiseConvKernel(), hopperPixelKernel(),
+                                    hopperConvKernel(),    stemConvKernel(),
+                                    implicitConvKernel(),  directConvKernel()};
   return kKernels;
 }
 

@@ -1,0 +1,279 @@
+// Convolutions of images of few channels, channels last: a block has the part of the image that its
+// results need in shared memory, and tensor cores get their operands from there, a word of four
+// bytes at a time. Follows gemm/mma.cuh.
+namespace stem {
+
+// Sizes of the image and the result; along y all 1 for images of one dimension.
+struct ImageSizes {
+  Index height, breadth, outHeight, outBreadth;
+};
+
+// A block computes kRows x kBreadth places of an image, kColumns channels of each. k counts through
+// (kernel y, run), a run being the elements of a row of the window, which are neighbours in memory,
+// in kRun words. A warp has kTiles times 16 places that are neighbours along x.
+//
+// The strip of the image lies in shared memory in rows of kPitch bytes, kCopies times, kCopyBytes
+// apart: copy i without its first i * kUnit bytes, so that every place's run begins at a whole word
+// in one of them.
+template <class A_, class B_, class Y_, class X_, int channels, int rows, int breadth, int columns,
+          int tiles, int run, int pitch, int copyBytes>
+struct Strip {
+  using A = A_;
+  using B = B_;
+  using Y = Y_;
+  using X = X_;
+  using Sum = std::conditional_t<sizeof(A) == 1, int, float>;
+  static constexpr int kRows = rows, kBreadth = breadth, kColumns = columns, kTiles = tiles;
+  static constexpr int kRun = run, kPitch = pitch, kCopyBytes = copyBytes;
+  static constexpr int kWarps = kRows * kBreadth / 16 / kTiles, kThreads = 32 * kWarps;
+  static constexpr int kPixelBytes = channels * sizeof(A);
+  static constexpr int kRunBytes = X::kKernel * kPixelBytes;
+  static constexpr int kPlaceBytes = X::kStride * kPixelBytes;  // from a place to the next
+  static constexpr int kUnit = kPlaceBytes % 4 == 0 ? 4 : kPlaceBytes % 2 == 0 ? 2 : 1;
+  static constexpr int kCopies = 4 / kUnit;
+  static constexpr int kStripRows = (kRows - 1) * Y::kStride + (Y::kKernel - 1) * Y::kDilation + 1;
+  static constexpr int kRowWords = ((kBreadth - 1) * kPlaceBytes + kRunBytes + 3) / 4;
+  static constexpr int kWords = Y::kKernel * kRun, kSteps = (kWords + 7) / 8;  // of k
+  static constexpr int kWeightBytes = kSteps * kColumns * 32;
+  static constexpr int kTilesAcross = kBreadth / 16;
+
+  // Where a tile of 16 places lies in the block.
+  __device__ __forceinline__ static int tileRow(int tile) { return tile / kTilesAcross; }
+  __device__ __forceinline__ static int tileColumn(int tile) { return tile % kTilesAcross * 16; }
+  __device__ __forceinline__ static int firstTile() { return threadIdx.x / 32 * kTiles; }
+  // In the strip, from a warp's first tile: known while compiling.
+  __device__ __forceinline__ static constexpr int tileOffset(int tile) {
+    static_assert(kTilesAcross % kTiles == 0 || kTiles % kTilesAcross == 0);
+    return tile / kTilesAcross * Y::kStride * kPitch + tile % kTilesAcross * 16 * kPlaceBytes;
+  }
+  // Where word w of k lies, from the first.
+  __device__ __forceinline__ static constexpr int wordOffset(int w) {
+    return w / kRun * Y::kDilation * kPitch + w % kRun * 4;
+  }
+  // Bits of word w of k that belong to a window.
+  __device__ __forceinline__ static constexpr unsigned wordBits(int w) {
+    const int bytes = w < kWords ? kRunBytes - w % kRun * 4 : 0;
+    return bytes >= 4 ? ~0u : bytes <= 0 ? 0u : ~(~0u << (8 * bytes));
+  }
+};
+
+// What a block has: places of an image from (y, x) on, and channels. Blocks count through channels
+// first, then along x, y, and through images.
+template <class S>
+struct StripPlace {
+  Index image, y, x, column;
+
+  __device__ __forceinline__ StripPlace(Index tilesN, Index tilesX, Index tilesY) {
+    Index block = blockIdx.x;
+    column = block % tilesN * S::kColumns;
+    block /= tilesN;
+    x = block % tilesX * S::kBreadth;
+    block /= tilesX;
+    y = block % tilesY * S::kRows;
+    image = block / tilesY;
+  }
+};
+
+// A row of an image as words at multiples of four bytes of the tensor, whose bytes outside the row
+// are padding.
+struct ImageRow {
+  const char* tensor;
+  long long begin;  // the row's, and the tensor's end
+  long long limit;
+  int bytes;  // of the row
+  bool isThere;
+  unsigned padding;
+
+  // The word from byte `at` of the row on, all of it in the row or beside it in the tensor.
+  __device__ __forceinline__ unsigned insideWord(int at) const {
+    return isThere ? *reinterpret_cast<const unsigned*>(tensor + (begin + at)) : padding;
+  }
+  __device__ __forceinline__ static unsigned firstBytes(int count) {
+    return count >= 4 ? ~0u : count <= 0 ? 0u : ~(~0u << (8 * count));
+  }
+  __device__ __forceinline__ unsigned anyWord(int at) const {
+    if (!isThere || at + 4 <= 0 || at >= bytes) return padding;
+    const long long place = begin + at;
+    unsigned word = 0;
+    if (place + 4 <= limit) {
+      word = *reinterpret_cast<const unsigned*>(tensor + place);
+    } else {
+      for (int i = 0; place + i < limit; ++i)
+        word |= unsigned(static_cast<unsigned char>(tensor[place + i])) << (8 * i);
+    }
+    const unsigned kept = firstBytes(bytes - at) & ~firstBytes(-at);
+    return (word & kept) | (padding & ~kept);
+  }
+};
+
+template <class S, bool kIsInside>
+__device__ __forceinline__ void fillRows(char* strip, ImageRow row, int height, int y, int x) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const long long first = row.begin;
+#pragma unroll
+  for (int from = 0; from < S::kStripRows; from += S::kWarps) {
+    const int own = from + warp;
+    if (own >= S::kStripRows) return;
+    row.begin = first + static_cast<long long>(y + own) * row.bytes;
+    row.isThere = static_cast<unsigned>(y + own) < static_cast<unsigned>(height);
+#pragma unroll
+    for (int copy = 0; copy < S::kCopies; ++copy) {
+      // Of the row's bytes, and of their place in the tensor.
+      const int begin = x * S::kPixelBytes + copy * S::kUnit;
+      const int shift = static_cast<int>(row.begin + begin) & 3;
+#pragma unroll
+      for (int word = 0; word < S::kRowWords; word += 32) {
+        if (word + lane >= S::kRowWords) break;
+        const int at = begin - shift + 4 * (word + lane);
+        const unsigned low = kIsInside ? row.insideWord(at) : row.anyWord(at),
+                       high = kIsInside ? row.insideWord(at + 4) : row.anyWord(at + 4);
+        *reinterpret_cast<unsigned*>(strip + copy * S::kCopyBytes + own * S::kPitch +
+                                     4 * (word + lane)) =
+            static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
+                                  (8 * shift));
+      }
+    }
+  }
+}
+
+// Copies the strip of the block's places, with padding around the image: four bytes of it, or two
+// elements.
+template <class S>
+__device__ __forceinline__ void fillStrip(char* strip, const typename S::A* images,
+                                          const ImageSizes& sizes, Index count,
+                                          const StripPlace<S>& place, unsigned padding) {
+  const int bytes = static_cast<int>(sizes.breadth) * S::kPixelBytes;
+  const int height = static_cast<int>(sizes.height);
+  const long long image = static_cast<long long>(bytes) * height;
+  const int y = static_cast<int>(place.y) * S::Y::kStride - S::Y::kPad;
+  const int x = static_cast<int>(place.x) * S::X::kStride - S::X::kPad;
+  const ImageRow row{reinterpret_cast<const char*>(images),
+                     place.image * image,
+                     count * image,
+                     bytes,
+                     true,
+                     padding};
+  const int begin = x * S::kPixelBytes;
+  if (begin >= 0 && begin + 4 * S::kRowWords + 8 <= bytes)
+    fillRows<S, true>(strip, row, height, y, x);
+  else
+    fillRows<S, false>(strip, row, height, y, x);
+}
+
+// Copies what the block needs of the weights, which lie as the lanes read them.
+template <class S>
+__device__ __forceinline__ void copyWeights(char* to, const void* weights, Index column) {
+  const char* const from =
+      static_cast<const char*>(weights) + column / S::kColumns * S::kWeightBytes;
+#pragma unroll
+  for (int i = 0; i < S::kWeightBytes; i += 16 * S::kThreads) {
+    const int at = i + 16 * static_cast<int>(threadIdx.x);
+    if (at < S::kWeightBytes)
+      attention::copyAsync(attention::sharedAddress(to + at), from + at, true);
+  }
+  attention::commitCopies();
+}
+
+template <class S>
+struct Product {
+  using Sum = typename S::Sum;
+  Sum sums[S::kTiles][S::kColumns / 8][4];
+
+  __device__ __forceinline__ Product(const char* strip, const char* weights) {
+#pragma unroll
+    for (int t = 0; t < S::kTiles; ++t)
+#pragma unroll
+      for (int j = 0; j < S::kColumns / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sums[t][j][i] = 0;
+    const int lane = threadIdx.x % 32, row = lane / 4, quad = lane % 4;
+    const int shift = row * S::kPlaceBytes & 3;
+    const char* const first = strip + shift / S::kUnit * S::kCopyBytes - shift +
+                              S::tileRow(S::firstTile()) * S::Y::kStride * S::kPitch +
+                              (S::tileColumn(S::firstTile()) + row) * S::kPlaceBytes;
+    const unsigned* const own = reinterpret_cast<const unsigned*>(weights) + lane * 4;
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+      unsigned a[S::kTiles][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) load(a, first, 2 * step + half, quad);
+#pragma unroll
+      for (int pair = 0; pair < S::kColumns / 16; ++pair) {
+        const auto b = loadVector<4>(own + (step * (S::kColumns / 16) + pair) * 128);
+#pragma unroll
+        for (int t = 0; t < S::kTiles; ++t)
+#pragma unroll
+          for (int j = 0; j < 2; ++j)
+            attention::multiply(typename S::A{}, typename S::B{}, sums[t][pair * 2 + j], a[t],
+                                b.v[2 * j], b.v[2 * j + 1]);
+      }
+    }
+  }
+
+  // Four words of k, one for each lane of a quad, of all tiles: half of a step.
+  __device__ __forceinline__ static void load(unsigned (&a)[S::kTiles][4], const char* first,
+                                              int piece, int quad) {
+    const int half = piece % 2, word = 4 * piece;
+    const bool isAny = word < S::kWords;
+    // Words within one run lie one after the other. There is always a first word to read.
+    const int offset = S::kRun % 4 == 0          ? S::wordOffset(word) + 4 * quad
+                       : word + quad < S::kWords ? S::wordOffset(word + quad)
+                                                 : 0;
+    // Of floats, what lies beside a window may be no number, which times zero would be no zero.
+    const bool isWhole =
+        sizeof(typename S::A) == 1 || (S::wordBits(word) & S::wordBits(word + 1) &
+                                       S::wordBits(word + 2) & S::wordBits(word + 3)) == ~0u;
+    const unsigned kept = isWhole     ? ~0u
+                          : quad == 0 ? S::wordBits(word)
+                          : quad == 1 ? S::wordBits(word + 1)
+                          : quad == 2 ? S::wordBits(word + 2)
+                                      : S::wordBits(word + 3);
+#pragma unroll
+    for (int t = 0; t < S::kTiles; ++t)
+#pragma unroll
+      for (int lower = 0; lower < 2; ++lower)
+        a[t][half * 2 + lower] =
+            isAny ? *reinterpret_cast<const unsigned*>(first + offset + S::tileOffset(t) +
+                                                       lower * 8 * S::kPlaceBytes) &
+                        kept
+                  : 0;
+  }
+
+  // Gives all results inside the image to store(place, column, values), kWidth neighbours at a
+  // time, with the term of their columns added.
+  template <int kWidth, int kOutputs, class Term, class Store>
+  __device__ __forceinline__ void finish(const StripPlace<S>& place, const ImageSizes& sizes,
+                                         const Term& term, const Store& store) const {
+    if (place.y + S::kRows <= sizes.outHeight && place.x + S::kBreadth <= sizes.outBreadth)
+      finishPlaces<kWidth, kOutputs, true>(place, sizes, term, store);
+    else
+      finishPlaces<kWidth, kOutputs, false>(place, sizes, term, store);
+  }
+  // A lane has neighbouring columns because the weights lie so: kWidth of 4 * kWidth at a time.
+  template <int kWidth, int kOutputs, bool kIsInside, class Term, class Store>
+  __device__ __forceinline__ void finishPlaces(const StripPlace<S>& place, const ImageSizes& sizes,
+                                               const Term& term, const Store& store) const {
+    const int lane = threadIdx.x % 32;
+    const Index before = place.image * sizes.outHeight;
+#pragma unroll
+    for (int part = 0; part < S::kColumns / 4; part += kWidth) {
+      const Index column = place.column + part * 4 + lane % 4 * kWidth;
+      if (kOutputs % S::kColumns != 0 && column >= kOutputs) continue;
+#pragma unroll
+      for (int i = 0; i < 2 * S::kTiles; ++i) {
+        const int tile = S::firstTile() + i / 2;
+        const Index y = place.y + S::tileRow(tile),
+                    x = place.x + S::tileColumn(tile) + lane / 4 + i % 2 * 8;
+        if (!kIsInside && (y >= sizes.outHeight || x >= sizes.outBreadth)) continue;
+        Sum values[kWidth];
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v)
+          values[v] = sums[i / 2][(part + v) / 2][i % 2 * 2 + (part + v) % 2];
+        term.addTo(values, column);
+        store((before + y) * sizes.outBreadth + x, column, values);
+      }
+    }
+  }
+};
+
+}  // namespace stem
