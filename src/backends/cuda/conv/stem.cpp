@@ -64,17 +64,9 @@ struct Stem {
     return whyWiderCentred(node);
   }
 
-  // Words of four bytes of a window's row. Where it saves products, rows follow one another
-  // closely; a lane then remembers where each of its words is, which it does for a few.
-  int64_t run() const {
-    constexpr int64_t kMostRemembered = 12;
-    const int64_t close = (x.kernel * conv.groupInputs * elementBytes + 3) / 4,
-                  whole = roundUp(close, 4);
-    const int64_t fewest = stepsOf(close);
-    return fewest < stepsOf(whole) && fewest <= kMostRemembered ? close : whole;
-  }
-  int64_t stepsOf(int64_t words) const { return (y.kernel * words + 7) / 8; }
-  int64_t steps() const { return stepsOf(run()); }
+  // Words of four bytes of a window's row, and steps of the tensor cores along all of them.
+  int64_t run() const { return (x.kernel * conv.groupInputs * elementBytes + 3) / 4; }
+  int64_t steps() const { return (y.kernel * run() + 7) / 8; }
 
   // Channels that a block computes.
   int64_t columns() const {
@@ -95,11 +87,13 @@ struct Stem {
   int64_t pitch(const StripShape& shape) const {
     return roundUp((shape.breadth - 1) * placeBytes(), 4) + 4 * run();
   }
-  // Lanes read from all copies at once: these begin in different banks.
+  // Lanes read from all copies at once: these begin in different banks. The last step may go on
+  // for a few words after a window.
   int64_t copyBytes(const StripShape& shape) const {
-    constexpr int64_t kBanks = 128;
+    constexpr int64_t kBanks = 128, kLastWords = 12;
     const int64_t rows = (shape.rows - 1) * y.stride + y.extent();
-    return roundUp(rows * pitch(shape), kBanks) + (copies() > 1 ? kBanks / copies() : 0);
+    return roundUp(rows * pitch(shape) + kLastWords, kBanks) +
+           (copies() > 1 ? kBanks / copies() : 0);
   }
   int64_t sharedBytes(const StripShape& shape) const {
     return weightBytes() + copies() * copyBytes(shape);

@@ -50,6 +50,11 @@ struct Strip {
   __device__ __forceinline__ static constexpr int wordOffset(int w) {
     return w / kRun * Y::kDilation * kPitch + w % kRun * 4;
   }
+  // Words beyond the last row of a window are any after it.
+  static constexpr int kToNextRun = Y::kDilation * kPitch - 4 * kRun;
+  __device__ __forceinline__ static constexpr bool beginsRun(int w) {
+    return w % kRun == 0 && w < kWords;
+  }
   // Bits of word w of k that belong to a window.
   __device__ __forceinline__ static constexpr unsigned wordBits(int w) {
     const int bytes = w < kWords ? kRunBytes - w % kRun * 4 : 0;
@@ -74,6 +79,10 @@ struct StripPlace {
   }
 };
 
+// Where a strip lies: all of it within the rows of the image, some of it beside them, or where the
+// tensor ends in the middle of a word, whose other bytes are not read.
+enum class Where { kInside, kBeside, kAtEnd };
+
 // A row of an image as words at multiples of four bytes of the tensor, whose bytes outside the row
 // are padding.
 struct ImageRow {
@@ -84,38 +93,39 @@ struct ImageRow {
   bool isThere;
   unsigned padding;
 
-  // The word from byte `at` of the row on, all of it in the row or beside it in the tensor.
-  __device__ __forceinline__ unsigned insideWord(int at) const {
-    return isThere ? *reinterpret_cast<const unsigned*>(tensor + (begin + at)) : padding;
-  }
   __device__ __forceinline__ static unsigned firstBytes(int count) {
     return count >= 4 ? ~0u : count <= 0 ? 0u : ~(~0u << (8 * count));
   }
-  __device__ __forceinline__ unsigned anyWord(int at) const {
-    if (!isThere || at + 4 <= 0 || at >= bytes) return padding;
+  // The word from byte `at` of the row on.
+  template <Where kWhere>
+  __device__ __forceinline__ unsigned word(int at) const {
     const long long place = begin + at;
-    unsigned word = 0;
-    if (place + 4 <= limit) {
-      word = *reinterpret_cast<const unsigned*>(tensor + place);
-    } else {
+    const bool isRead =
+        isThere && (kWhere == Where::kInside || (at + 4 > 0 && at < bytes));
+    unsigned word = padding;
+    if (kWhere == Where::kAtEnd && isRead && place + 4 > limit) {
       for (int i = 0; place + i < limit; ++i)
-        word |= unsigned(static_cast<unsigned char>(tensor[place + i])) << (8 * i);
+        word = (word & ~(0xffu << (8 * i))) |
+               unsigned(static_cast<unsigned char>(tensor[place + i])) << (8 * i);
+    } else if (isRead) {
+      word = *reinterpret_cast<const unsigned*>(tensor + place);
     }
+    if (kWhere == Where::kInside) return word;
     const unsigned kept = firstBytes(bytes - at) & ~firstBytes(-at);
     return (word & kept) | (padding & ~kept);
   }
 };
 
-template <class S, bool kIsInside>
+template <class S, Where kWhere>
 __device__ __forceinline__ void fillRows(char* strip, ImageRow row, int height, int y, int x) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const long long first = row.begin;
-#pragma unroll
+  // Without branches, so that all reads are under way at once.
+#pragma unroll(kWhere == Where::kAtEnd ? 1 : 64)
   for (int from = 0; from < S::kStripRows; from += S::kWarps) {
     const int own = from + warp;
-    if (own >= S::kStripRows) return;
+    const bool isOwn = S::kStripRows % S::kWarps == 0 || own < S::kStripRows;
     row.begin = first + static_cast<long long>(y + own) * row.bytes;
-    row.isThere = static_cast<unsigned>(y + own) < static_cast<unsigned>(height);
 #pragma unroll
     for (int copy = 0; copy < S::kCopies; ++copy) {
       // Of the row's bytes, and of their place in the tensor.
@@ -123,14 +133,15 @@ __device__ __forceinline__ void fillRows(char* strip, ImageRow row, int height, 
       const int shift = static_cast<int>(row.begin + begin) & 3;
 #pragma unroll
       for (int word = 0; word < S::kRowWords; word += 32) {
-        if (word + lane >= S::kRowWords) break;
+        const bool isWord = isOwn && (word + 32 <= S::kRowWords || word + lane < S::kRowWords);
+        row.isThere = isWord && static_cast<unsigned>(y + own) < static_cast<unsigned>(height);
         const int at = begin - shift + 4 * (word + lane);
-        const unsigned low = kIsInside ? row.insideWord(at) : row.anyWord(at),
-                       high = kIsInside ? row.insideWord(at + 4) : row.anyWord(at + 4);
-        *reinterpret_cast<unsigned*>(strip + copy * S::kCopyBytes + own * S::kPitch +
-                                     4 * (word + lane)) =
-            static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
-                                  (8 * shift));
+        const unsigned low = row.word<kWhere>(at), high = row.word<kWhere>(at + 4);
+        if (isWord)
+          *reinterpret_cast<unsigned*>(strip + copy * S::kCopyBytes + own * S::kPitch +
+                                       4 * (word + lane)) =
+              static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
+                                    (8 * shift));
       }
     }
   }
@@ -147,17 +158,15 @@ __device__ __forceinline__ void fillStrip(char* strip, const typename S::A* imag
   const long long image = static_cast<long long>(bytes) * height;
   const int y = static_cast<int>(place.y) * S::Y::kStride - S::Y::kPad;
   const int x = static_cast<int>(place.x) * S::X::kStride - S::X::kPad;
-  const ImageRow row{reinterpret_cast<const char*>(images),
-                     place.image * image,
-                     count * image,
-                     bytes,
-                     true,
-                     padding};
+  const ImageRow row{reinterpret_cast<const char*>(images), place.image * image, count * image,
+                     bytes, true, padding};
   const int begin = x * S::kPixelBytes;
   if (begin >= 0 && begin + 4 * S::kRowWords + 8 <= bytes)
-    fillRows<S, true>(strip, row, height, y, x);
+    fillRows<S, Where::kInside>(strip, row, height, y, x);
+  else if (row.limit % 4 == 0 || place.image + 1 < count)
+    fillRows<S, Where::kBeside>(strip, row, height, y, x);
   else
-    fillRows<S, false>(strip, row, height, y, x);
+    fillRows<S, Where::kAtEnd>(strip, row, height, y, x);
 }
 
 // Copies what the block needs of the weights, which lie as the lanes read them.
@@ -215,10 +224,11 @@ struct Product {
                                               int piece, int quad) {
     const int half = piece % 2, word = 4 * piece;
     const bool isAny = word < S::kWords;
-    // Words within one run lie one after the other. There is always a first word to read.
-    const int offset = S::kRun % 4 == 0          ? S::wordOffset(word) + 4 * quad
-                       : word + quad < S::kWords ? S::wordOffset(word + quad)
-                                                 : 0;
+    // Words of a run lie one after the other; the next run, in the next row of the strip.
+    int offset = S::wordOffset(word) + 4 * quad;
+#pragma unroll
+    for (int i = 1; i < 4; ++i)
+      if (S::beginsRun(word + i)) offset += quad >= i ? S::kToNextRun : 0;
     // Of floats, what lies beside a window may be no number, which times zero would be no zero.
     const bool isWhole =
         sizeof(typename S::A) == 1 || (S::wordBits(word) & S::wordBits(word + 1) &
