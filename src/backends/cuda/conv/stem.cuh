@@ -96,54 +96,63 @@ struct ImageRow {
   __device__ __forceinline__ static unsigned firstBytes(int count) {
     return count >= 4 ? ~0u : count <= 0 ? 0u : ~(~0u << (8 * count));
   }
-  // The word from byte `at` of the row on.
+  // The word from byte `at` of the row on. Something of the row is always read.
   template <Where kWhere>
   __device__ __forceinline__ unsigned word(int at) const {
-    const long long place = begin + at;
-    const bool isRead =
-        isThere && (kWhere == Where::kInside || (at + 4 > 0 && at < bytes));
-    unsigned word = padding;
-    if (kWhere == Where::kAtEnd && isRead && place + 4 > limit) {
+    const int low = -static_cast<int>(begin & 3),
+              high = low + ((bytes - low - 1) & ~3);
+    const long long place = begin + (kWhere == Where::kInside ? at : min(max(at, low), high));
+    unsigned word = 0;
+    if (kWhere == Where::kAtEnd && place + 4 > limit) {
       for (int i = 0; place + i < limit; ++i)
-        word = (word & ~(0xffu << (8 * i))) |
-               unsigned(static_cast<unsigned char>(tensor[place + i])) << (8 * i);
-    } else if (isRead) {
+        word |= unsigned(static_cast<unsigned char>(tensor[place + i])) << (8 * i);
+    } else {
       word = *reinterpret_cast<const unsigned*>(tensor + place);
     }
-    if (kWhere == Where::kInside) return word;
-    const unsigned kept = firstBytes(bytes - at) & ~firstBytes(-at);
+    if (kWhere == Where::kInside) return isThere ? word : padding;
+    const unsigned kept = isThere ? firstBytes(bytes - at) & ~firstBytes(-at) : 0;
     return (word & kept) | (padding & ~kept);
   }
 };
 
+// Warps copy a row each at a time. Threads that have nothing to copy do what the last one does, so
+// that there are no branches, and several reads are under way at once.
 template <class S, Where kWhere>
 __device__ __forceinline__ void fillRows(char* strip, ImageRow row, int height, int y, int x) {
+  constexpr int kPasses = (S::kRowWords + 31) / 32, kParts = S::kCopies * kPasses;
+  constexpr int kTurns = (S::kStripRows + S::kWarps - 1) / S::kWarps;  // of a warp
+  constexpr int kMost = kWhere == Where::kAtEnd || kParts >= 16 ? 1 : 16 / kParts;
+  constexpr int kTogether = kTurns < kMost ? kTurns : kMost;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const long long first = row.begin;
-  // Without branches, so that all reads are under way at once.
 #pragma unroll(kWhere == Where::kAtEnd ? 1 : 64)
-  for (int from = 0; from < S::kStripRows; from += S::kWarps) {
-    const int own = from + warp;
-    const bool isOwn = S::kStripRows % S::kWarps == 0 || own < S::kStripRows;
-    row.begin = first + static_cast<long long>(y + own) * row.bytes;
+  for (int turn = 0; turn < kTurns; turn += kTogether) {
+    unsigned words[kTogether][kParts];
 #pragma unroll
-    for (int copy = 0; copy < S::kCopies; ++copy) {
-      // Of the row's bytes, and of their place in the tensor.
-      const int begin = x * S::kPixelBytes + copy * S::kUnit;
-      const int shift = static_cast<int>(row.begin + begin) & 3;
+    for (int i = 0; i < kTogether; ++i) {
+      const int own = y + min((turn + i) * S::kWarps + warp, S::kStripRows - 1);
+      row.begin = first + static_cast<long long>(min(max(own, 0), height - 1)) * row.bytes;
+      row.isThere = static_cast<unsigned>(own) < static_cast<unsigned>(height);
 #pragma unroll
-      for (int word = 0; word < S::kRowWords; word += 32) {
-        const bool isWord = isOwn && (word + 32 <= S::kRowWords || word + lane < S::kRowWords);
-        row.isThere = isWord && static_cast<unsigned>(y + own) < static_cast<unsigned>(height);
-        const int at = begin - shift + 4 * (word + lane);
-        const unsigned low = row.word<kWhere>(at), high = row.word<kWhere>(at + 4);
-        if (isWord)
-          *reinterpret_cast<unsigned*>(strip + copy * S::kCopyBytes + own * S::kPitch +
-                                       4 * (word + lane)) =
-              static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
-                                    (8 * shift));
+      for (int part = 0; part < kParts; ++part) {
+        // Of the row's bytes, and of their place in the tensor.
+        const int begin = x * S::kPixelBytes + part / kPasses * S::kUnit;
+        const int shift = static_cast<int>(row.begin + begin) & 3;
+        const int at = begin - shift + 4 * min(part % kPasses * 32 + lane, S::kRowWords - 1);
+        words[i][part] = static_cast<unsigned>(
+            (static_cast<unsigned long long>(row.word<kWhere>(at + 4)) << 32 |
+             row.word<kWhere>(at)) >>
+            (8 * shift));
       }
     }
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i)
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+        *reinterpret_cast<unsigned*>(
+            strip + part / kPasses * S::kCopyBytes +
+            min((turn + i) * S::kWarps + warp, S::kStripRows - 1) * S::kPitch +
+            4 * min(part % kPasses * 32 + lane, S::kRowWords - 1)) = words[i][part];
   }
 }
 
