@@ -95,5 +95,36 @@ INSTANTIATE_TEST_SUITE_P(
         R"(graph g(%x: f16[4, 50257]) { %v, %i = TopK(%x) {axis = 1, k = 50} return %v, %i })",
         R"(graph g(%x: f32[4096, 64]) { %v, %i = TopK(%x) {axis = 1, k = 2} return %v, %i })"));
 
+// What vision networks begin with, by the kernels that take it.
+TEST(CudaRealStems, Match) {
+  if (!std::getenv("CAMSHAFT_TEST_DEVICE")) GTEST_SKIP() << "needs a GPU";
+  const std::string toBytes =
+      "cast(min(max(round(div(add(mul(cast(x0:i32, f32), x1:f32), x2:f32), 0.0213:f32)), 0:f32), "
+      "255:f32), u8)";
+  const auto window = [](int pad) {
+    return str("{channels_last = true, strides = [2, 2], dilations = [1, 1], pads_begin = [", pad,
+               ", ", pad, "], pads_end = [", pad, ", ", pad, "]}");
+  };
+  for (const char* kernel : {"cuda/conv_stem", "cuda/conv_mma"})
+    for (const auto& [outputs, size] : {std::pair(64, 7), std::pair(32, 3)}) {
+      const std::string weights = str("[", outputs, ", 3, ", size, ", ", size, "]");
+      expectKernelsMatch(
+          {.graph = str("graph g(%x: u8[32, 224, 224, 3], %w: i8", weights, ", %s: f32[", outputs,
+                        "], %b: f32[", outputs, "]) { %y = ConvInteger(%x, %w) ", window(size / 2),
+                        " epilogue(%s, %b) {", toBytes, "} return %y }"),
+           .constants = {"w", "s", "b"},
+           .ranges = {{"x", {0, 255}}, {"w", {-128, 127}}, {"s", {0, 1e-4}}},
+           .tolerance = 0,
+           .only = kernel});
+      expectKernelsMatch({.graph = str("graph g(%x: f16[32, 224, 224, 3], %w: f16", weights,
+                                       ", %b: f16[", outputs, "]) { %y = Conv(%x, %w, %b) ",
+                                       window(size / 2), " epilogue() {relu(x0:f16)} return %y }"),
+                          .constants = {"w", "b"},
+                          .ranges = {{"w", {-0.3, 0.3}}},
+                          .tolerance = 2e-2,
+                          .only = kernel});
+    }
+}
+
 }  // namespace
 }  // namespace camshaft::cuda

@@ -45,14 +45,15 @@ struct Stem {
       height = conv.fromSize(0);
       outHeight = conv.toSize(0);
     }
-    if (x.dilation > 1)
+    if (const int64_t bytes = conv.groupInputs * elementBytes; bytes >= 16 && bytes % 4 == 0)
+      refusal = "takes few channels";  // others are read pixel by pixel
+    else if (x.dilation > 1)
       refusal = "needs windows whose rows are neighbours in memory";
     else if (steps() > kMostSteps)
       refusal = "has too large windows";
   }
 
   std::string whyNot(const Node& node, const BuildTarget& target) const {
-    constexpr int64_t kMostChannels = 8;
     if (!conv.refusal.empty()) return conv.refusal;
     if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
     const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
@@ -60,7 +61,6 @@ struct Stem {
     if (conv.spatialRank() > 2) return "takes one or two spatial dimensions";
     if (!node.inputs[1]->isConstant()) return "needs constant weights";
     if (conv.groups > 1) return "takes one group";
-    if (conv.groupInputs > kMostChannels) return "takes few channels";
     return whyWiderCentred(node);
   }
 

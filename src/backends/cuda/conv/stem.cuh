@@ -99,8 +99,7 @@ struct ImageRow {
   // The word from byte `at` of the row on. Something of the row is always read.
   template <Where kWhere>
   __device__ __forceinline__ unsigned word(int at) const {
-    const int low = -static_cast<int>(begin & 3),
-              high = low + ((bytes - low - 1) & ~3);
+    const int low = -static_cast<int>(begin & 3), high = low + ((bytes - low - 1) & ~3);
     const long long place = begin + (kWhere == Where::kInside ? at : min(max(at, low), high));
     unsigned word = 0;
     if (kWhere == Where::kAtEnd && place + 4 > limit) {
@@ -139,10 +138,10 @@ __device__ __forceinline__ void fillRows(char* strip, ImageRow row, int height, 
         const int begin = x * S::kPixelBytes + part / kPasses * S::kUnit;
         const int shift = static_cast<int>(row.begin + begin) & 3;
         const int at = begin - shift + 4 * min(part % kPasses * 32 + lane, S::kRowWords - 1);
-        words[i][part] = static_cast<unsigned>(
-            (static_cast<unsigned long long>(row.word<kWhere>(at + 4)) << 32 |
-             row.word<kWhere>(at)) >>
-            (8 * shift));
+        words[i][part] =
+            static_cast<unsigned>((static_cast<unsigned long long>(row.word<kWhere>(at + 4)) << 32 |
+                                   row.word<kWhere>(at)) >>
+                                  (8 * shift));
       }
     }
 #pragma unroll
@@ -167,8 +166,12 @@ __device__ __forceinline__ void fillStrip(char* strip, const typename S::A* imag
   const long long image = static_cast<long long>(bytes) * height;
   const int y = static_cast<int>(place.y) * S::Y::kStride - S::Y::kPad;
   const int x = static_cast<int>(place.x) * S::X::kStride - S::X::kPad;
-  const ImageRow row{reinterpret_cast<const char*>(images), place.image * image, count * image,
-                     bytes, true, padding};
+  const ImageRow row{reinterpret_cast<const char*>(images),
+                     place.image * image,
+                     count * image,
+                     bytes,
+                     true,
+                     padding};
   const int begin = x * S::kPixelBytes;
   if (begin >= 0 && begin + 4 * S::kRowWords + 8 <= bytes)
     fillRows<S, Where::kInside>(strip, row, height, y, x);
