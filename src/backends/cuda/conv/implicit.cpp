@@ -2,7 +2,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
-#include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/conv/mma_convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
@@ -15,44 +15,18 @@ constexpr int64_t kChunkBytes = 16;
 
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Rows are places of the result, columns its channels. One-dimensional images have one row.
-struct Implicit {
-  Convolution conv;
-  Window y, x;
-  Dim height = 1, breadth, outHeight = 1, outBreadth;
+struct Implicit : MmaConvolution {
   bool hasRuns = false;  // the few channels of a window's row are read as one run (RunSource)
-  int64_t elementBytes = 1;
-  std::string refusal;
 
-  Implicit(const Node& node, const BuildTarget& target) : conv(node) {
-    refusal = whyNot(node, target);
+  Implicit(const Node& node, const BuildTarget& target) : MmaConvolution(node, target) {
     if (!refusal.empty()) return;
-    const size_t last = conv.spatialRank() - 1;
-    x = conv.windows[last];
-    breadth = conv.fromSize(last);
-    outBreadth = conv.toSize(last);
-    elementBytes = bitsOf(node.inputs[0]->dataType()) / 8;
     hasRuns = channelBytes() < kChunkBytes || channelBytes() % 4 != 0;
-    if (hasRuns && (conv.groups > 1 || x.dilation > 1))
+    if (conv.groups > 1 && conv.groupOutputs < 16)
+      refusal = "has too few channels in a group";
+    else if (hasRuns && (conv.groups > 1 || x.dilation > 1))
       refusal = "needs groups of 16 bytes of channels at least, in whole words";
-    if (last == 0) return;
-    y = conv.windows[0];
-    height = conv.fromSize(0);
-    outHeight = conv.toSize(0);
   }
 
-  std::string whyNot(const Node& node, const BuildTarget& target) const {
-    if (!conv.refusal.empty()) return conv.refusal;
-    if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
-    const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
-    if (std::string reason = whyNoMma(target, a, b); !reason.empty()) return reason;
-    if (conv.spatialRank() > 2) return "takes one or two spatial dimensions";
-    if (!node.inputs[1]->isConstant()) return "needs constant weights";
-    if (conv.groups > 1 && conv.groupOutputs < 16) return "has too few channels in a group";
-    return whyWiderCentred(node);
-  }
-
-  int64_t channelBytes() const { return conv.groupInputs * elementBytes; }
   // Bytes that are copied at a time: pixels and groups begin at a multiple of them.
   int64_t part() const { return channelBytes() % 16 == 0 ? 16 : channelBytes() % 8 == 0 ? 8 : 4; }
   // Channels that k counts through before it goes on to the next tap, in whole chunks.

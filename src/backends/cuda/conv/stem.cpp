@@ -5,7 +5,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
-#include "backends/cuda/conv/convolution.h"
+#include "backends/cuda/conv/mma_convolution.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
@@ -25,27 +25,12 @@ constexpr StripShape kShapes[] = {{8, 16, 2},  {16, 16, 2}, {4, 32, 2},  {8, 32,
                                   {1, 128, 2}, {1, 256, 2}, {1, 64, 1}};
 
 // The convolution as the device code sees it: see stem::Strip.
-struct Stem {
-  Convolution conv;
-  Window y, x;
-  Dim height = 1, breadth, outHeight = 1, outBreadth;
-  int64_t elementBytes = 1;
-  std::string refusal;
-
-  Stem(const Node& node, const BuildTarget& target) : conv(node) {
-    refusal = whyNot(node, target);
+struct Stem : MmaConvolution {
+  Stem(const Node& node, const BuildTarget& target) : MmaConvolution(node, target) {
     if (!refusal.empty()) return;
-    const size_t last = conv.spatialRank() - 1;
-    x = conv.windows[last];
-    breadth = conv.fromSize(last);
-    outBreadth = conv.toSize(last);
-    elementBytes = bitsOf(node.inputs[0]->dataType()) / 8;
-    if (last > 0) {
-      y = conv.windows[0];
-      height = conv.fromSize(0);
-      outHeight = conv.toSize(0);
-    }
-    if (const int64_t bytes = conv.groupInputs * elementBytes; bytes >= 16 && bytes % 4 == 0)
+    if (conv.groups > 1)
+      refusal = "takes one group";
+    else if (channelBytes() >= 16 && channelBytes() % 4 == 0)
       refusal = "takes few channels";  // others are read pixel by pixel
     else if (x.dilation > 1)
       refusal = "needs windows whose rows are neighbours in memory";
@@ -53,19 +38,8 @@ struct Stem {
       refusal = "has too large windows";
   }
 
-  std::string whyNot(const Node& node, const BuildTarget& target) const {
-    if (!conv.refusal.empty()) return conv.refusal;
-    if (conv.isTransposed || !conv.layout.channelsLast) return "needs channels last";
-    const DataType a = node.inputs[0]->dataType(), b = node.inputs[1]->dataType();
-    if (std::string reason = whyNoMma(target, a, b); !reason.empty()) return reason;
-    if (conv.spatialRank() > 2) return "takes one or two spatial dimensions";
-    if (!node.inputs[1]->isConstant()) return "needs constant weights";
-    if (conv.groups > 1) return "takes one group";
-    return whyWiderCentred(node);
-  }
-
   // Words of four bytes of a window's row, and steps of the tensor cores along all of them.
-  int64_t run() const { return (x.kernel * conv.groupInputs * elementBytes + 3) / 4; }
+  int64_t run() const { return (x.kernel * channelBytes() + 3) / 4; }
   int64_t steps() const { return (y.kernel * run() + 7) / 8; }
 
   // Channels that a block computes.
@@ -82,7 +56,7 @@ struct Stem {
   }
   int64_t weightBytes() const { return steps() * columns() * 32; }
 
-  int64_t placeBytes() const { return x.stride * conv.groupInputs * elementBytes; }
+  int64_t placeBytes() const { return x.stride * channelBytes(); }
   int64_t copies() const { return 4 / std::gcd(placeBytes(), int64_t{4}); }
   int64_t pitch(const StripShape& shape) const {
     return roundUp((shape.breadth - 1) * placeBytes(), 4) + 4 * run();

@@ -121,7 +121,8 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
                      std::move(weights));
   declareEpilogue(kernel, node);
   kernel.output("y");
-  for (const char* file : {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/tile.cuh"})
+  for (const char* file :
+       {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/unpack.cuh", "gemm_nbits/tile.cuh"})
     kernel.include(file);
   const Dim tilesM = ceilDiv(rows, tile.rows), tilesN = ceilDiv(y.back(), tile.columns);
   printTile(kernel, problem, tile, type, tilesN, tilesM);
