@@ -140,9 +140,10 @@ void settlePrecision(Graph& graph, const CompileOptions& options, const BuildBac
     const bool isMet = !stores && prefers && node->precision.compute != DataType::kF32 && !isByte;
     const bool keepsFromBytes = isMet && node->precision.compute && !options.ranges.empty();
     if (!(obeys || prefers) || isMet) node->precision = {};
-    if (keepsFromBytes) node->precision.compute = gain.type;
     if (!node->precision.empty()) checkRequests(*node, options, backend);
     if (storesBf16) takeAsBf16(node->precision);
+    // Not a request: where f16 is taken as bf16, the flags need not allow that.
+    if (keepsFromBytes) node->precision.compute = gain.type;
   }
 }
 
