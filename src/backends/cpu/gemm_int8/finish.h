@@ -13,14 +13,14 @@ namespace camshaft::cpu::gemm_int8 {
 
 // Where the whole epilogue is sums that are quantised, in one pass over registers:
 //
-//   first = total * scales[column] + bias[column]
-//   value = first + residual * residualScale                                    without stage
-//           clamp(round(first), low, high) * scale + shift + residual * residualScale      with
-//   byte  = clamp(round(value) + zero, low, high), then table[byte] where there is one
+//   value = total * scales[column] + bias[column] + f32 residual
+//   stage = clamp(round(value / first), low, high) * scale + dequantised residual of bytes
+//   byte  = clamp(round(value / first, or stage / last) + zero, low, high),
+//           then table[byte] where there is one
 //
-// As f32 the value itself is stored, behind its stage.
-//
-// Divisors are part of the scales. A stage is a value that was quantised and dequantised again.
+// As f32, what is behind the stage is stored. A stage is a value that was quantised and dequantised
+// again. Every operation is rounded to f32, as those of the expression are, so that bytes are the
+// same on all devices.
 struct ByteFinish {
   enum class Residual : int32_t { kNone, kFloats, kBytes };
 
@@ -28,11 +28,11 @@ struct ByteFinish {
   const float* scales = nullptr;
   const float* bias = nullptr;
   bool hasStage = false;
-  float stageLow = 0, stageHigh = 0, stageScale = 1, shift = 0;
+  pointwise::ByteQuotient first, last;
+  float stageLow = 0, stageHigh = 0, stageScale = 1;
   Residual residualKind = Residual::kNone;
-  const void* residual = nullptr;  // [m][stride], floats or bytes
-  uint8_t residualFlip = 0;        // bytes are u8 after it
-  float residualScale = 0;
+  const void* residual = nullptr;         // [m][stride], floats or bytes
+  pointwise::Dequantize dequantize;       // of bytes
   int32_t zero = 0, low = 0, high = 255;  // of the result as u8
   uint8_t flip = 0;                       // of the result: kFlip for i8
   const uint8_t* table = nullptr;         // 256 bytes

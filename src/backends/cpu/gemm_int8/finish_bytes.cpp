@@ -53,9 +53,10 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
     bias[i] = hn::LoadU(d, f.bias + column);
   }
   const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
-  const VF stageScale = hn::Set(d, f.stageScale), shift = hn::Set(d, f.shift);
-  const VF residualScale = hn::Set(d, f.residualScale);
-  const auto residualFlip = hn::Set(bytes, f.residualFlip);
+  const VF stageScale = hn::Set(d, f.stageScale);
+  const VF residualZero = hn::Set(d, f.dequantize.zero);
+  const VF residualScale = hn::Set(d, f.dequantize.scale);
+  const auto residualFlip = hn::Set(bytes, static_cast<uint8_t>(f.dequantize.flip));
   for (int64_t row = 0; row < rows; ++row, place += stride, from += kBlockColumns) {
     alignas(64) float floats[kColumns];
     alignas(64) uint8_t someBytes[kColumns];
@@ -84,14 +85,19 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       if constexpr (kRowZeros)
         total = hn::Sub(total,
                         hn::Mul(zeros[i], hn::Set(wrapping, static_cast<uint32_t>(rowSums[row]))));
-      v[i] = hn::MulAdd(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i], bias[i]);
+      v[i] = hn::Mul(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i]);
+      v[i] = hn::Add(v[i], bias[i]);
+      if constexpr (kResidual == Residual::kFloats)
+        v[i] = hn::Add(v[i], hn::LoadU(d, floatsAt + i * kLanes));
+      v[i] = narrow::quotient(v[i], f.first);
       if constexpr (kStage) {
         v[i] = narrow::roundedSmall(hn::Min(hn::Max(v[i], stageLow), stageHigh));
-        v[i] = hn::MulAdd(v[i], stageScale, shift);
+        v[i] = hn::Mul(v[i], stageScale);
+        if constexpr (kResidual == Residual::kBytes)
+          v[i] = hn::Add(v[i], hn::Mul(hn::Sub(other[i], residualZero), residualScale));
+        if (!givesFloats) v[i] = narrow::quotient(v[i], f.last);
       }
-      if constexpr (kResidual == Residual::kFloats)
-        v[i] = hn::MulAdd(hn::LoadU(d, floatsAt + i * kLanes), residualScale, v[i]);
-      if constexpr (kResidual == Residual::kBytes) v[i] = hn::MulAdd(other[i], residualScale, v[i]);
+      if constexpr (kResidual == Residual::kFloats) v[i] = narrow::orZeroByte(v[i], f.zero, f.flip);
     }
     if (givesFloats) {
       float* to = reinterpret_cast<float*>(out) + place;
@@ -117,6 +123,7 @@ void finishAll(const Finish& finish, const Sums& sums) {
     finishColumns<kResidual, kStage, kRowZeros, false>(finish, sums, first, sums.columns - first);
 }
 
+// A residual of bytes comes behind a stage, one of floats in front of where there is none.
 template <Residual kResidual>
 void finishWith(const Finish& finish, const Sums& sums) {
   if (finish.bytes.hasStage)

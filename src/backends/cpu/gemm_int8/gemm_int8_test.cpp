@@ -194,6 +194,44 @@ TEST(GemmInt8, StaysInBytes) {
     }
 }
 
+// Many different sums, each scaled, shifted and divided as the expression says: where a factor more
+// or less is rounded, some of these bytes differ.
+TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
+  std::vector<double> x;
+  for (int i = 0; i < 4000; ++i) x.push_back(i / 16 % 256), x.push_back(i % 16 * 16);
+  const std::string sums = "mul(cast(x0:i32, f32), mul(x1:f32, 0.0123:f32))";
+  const auto quantised = [](const std::string& value, const std::string& scale) {
+    return "cast(min(max(add(round(div(" + value + ", " + scale +
+           ":f32)), 5:f32), -128:f32), 127:f32), i8)";
+  };
+  const std::string first = quantised("add(" + sums + ", x2:f32)", "0.3");
+  const std::string stage = "mul(sub(cast(" + first + ", f32), 5:f32), 0.3:f32)";
+  const std::string joined = "add(" + stage + ", mul(sub(cast(x3:u8, f32), 7:f32), 0.3:f32))";
+  const std::string both = "add(add(" + sums + ", x2:f32), x3:f32)";
+  const std::string reversed = "add(add(" + sums + ", x3:f32), x2:f32)";
+  const std::string twice = "mul(add(" + sums + ", x2:f32), 0.7:f32)";
+  const std::string f32 = ", %r: f32[n, 45]", u8 = ", %r: u8[n, 45]";
+  struct Case {
+    std::string residual, expr;
+  };
+  for (const auto& [residual, expr] :
+       {Case{"", first}, Case{"", stage}, Case{u8, quantised(joined, "0.6")},
+        Case{u8, quantised("relu(" + joined + ")", "0.41")}, Case{f32, quantised(both, "0.3")},
+        Case{f32, quantised(reversed, "0.3")}, Case{"", quantised(twice, "0.25")},
+        Case{"", "add(" + sums + ", x2:f32)"}, Case{f32, both}, Case{f32, reversed},
+        Case{"", twice}, Case{"", "add(mul(" + sums + ", 0.7:f32), x2:f32)"},
+        Case{"", "mul(relu(add(" + sums + ", x2:f32)), 0.7:f32)"}})
+    expectKernelsMatch(
+        {.graph = "symbols n graph g(%x: u8[n, 2], %w: i8[2, 45], %s: f32[45], %b: f32[45]" +
+                  residual + ") { %y = MatMulInteger(%x, %w) epilogue(%s, %b" +
+                  (residual.empty() ? "" : ", %r") + ") {" + expr + "} return %y }",
+         .sizes = {{{"n", 4000}}},
+         .constants = {"w", "s", "b"},
+         .ranges = {{"w", {-9, 9}}, {"s", {0.3, 3}}, {"r", {0, 60}}},
+         .values = {{"x", x}},
+         .tolerance = 0});
+}
+
 TEST(GemmInt8, QuantisesByRange) {
   expectKernelsMatch(
       "symbols n graph g(%x: f32[n, 3]) { %q, %s, %z = DynamicQuantize(%x) return %q, %s, %z }",

@@ -68,7 +68,7 @@ void fillOffsets(const ProductParams& params, const LaunchArgs& args, int32_t ze
 
 void fillScales(int64_t n, const ScaleState& scale, const LaunchArgs& args, float* to) {
   std::fill(to, to + columnElements(n), 0.0f);
-  std::fill(to, to + n, scale.factor / scale.bytes.divisor);
+  std::fill(to, to + n, scale.factor);
   for (int32_t i = 0; i < scale.scaleCount; ++i) {
     const TensorArg& operand = args.inputs[scale.firstScale + i];
     const float* values = operand.as<const float>();
@@ -77,12 +77,10 @@ void fillScales(int64_t n, const ScaleState& scale, const LaunchArgs& args, floa
   }
 }
 
-// The bias in units of the result; zeros where there is none.
-void fillBias(int64_t n, const ByteForm& form, const float* bias, float* to) {
+// Zeros where there is no bias, and beyond its end.
+void fillBias(int64_t n, const float* bias, float* to) {
   std::fill(to, to + columnElements(n), 0.0f);
-  if (!bias) return;
-  const float factor = 1 / form.divisor;
-  for (int64_t j = 0; j < n; ++j) to[j] = bias[j] * factor;
+  if (bias) std::copy(bias, bias + n, to);
 }
 
 ByteFinish byteFinish(int64_t n, const ByteForm& form, const LaunchArgs& args,
@@ -90,23 +88,22 @@ ByteFinish byteFinish(int64_t n, const ByteForm& form, const LaunchArgs& args,
   ByteFinish finish;
   if (!form.isUsed) return finish;
   finish.isUsed = true;
-  fillBias(n, form, epilogue.bias, workspace.bias);
+  fillBias(n, epilogue.bias, workspace.bias);
   finish.scales = workspace.scales;
   finish.bias = workspace.bias;
   finish.hasStage = form.hasStage != 0;
   finish.stageLow = form.stageLow;
   finish.stageHigh = form.stageHigh;
   finish.stageScale = form.stageScale;
-  finish.shift = form.shift;
-  finish.residualScale = form.residualScale;
+  finish.first = form.first;
+  finish.last = form.last;
   if (const TensorArg* other = inputAt(args, form.residualInput)) {
     finish.residualKind = ByteFinish::Residual::kBytes;
     finish.residual = other->data;
-    finish.residualFlip = other->type == DataType::kI8 ? kFlip : 0;
+    finish.dequantize = form.residual;
   } else if (epilogue.residual) {
     finish.residualKind = ByteFinish::Residual::kFloats;
     finish.residual = epilogue.residual;
-    finish.residualScale = 1 / form.divisor;
   }
   finish.zero = form.zero;
   finish.low = form.low;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/pointwise/byte_rows.h"
+
 namespace camshaft::cpu::gemm_int8 {
 
 inline constexpr char kMatMul[] = "cpu/gemm_int8_packed";
@@ -26,9 +28,9 @@ struct ProductParams {
 // How sums become bytes in registers (ByteFinish), where they can.
 struct ByteForm {
   int32_t isUsed = 0, hasStage = 0;
-  float divisor = 1;  // of scales and bias
-  float stageLow = 0, stageHigh = 0, stageScale = 1, shift = 0;
-  float residualScale = 0;
+  pointwise::ByteQuotient first, last;  // of the scaled sums; behind a stage
+  float stageLow = 0, stageHigh = 0, stageScale = 1;
+  pointwise::Dequantize residual;
   int32_t residualInput = -1;             // bytes, an input of the step
   int32_t tableInput = -1;                // 256 bytes
   int32_t zero = 0, low = 0, high = 255;  // of the result as u8

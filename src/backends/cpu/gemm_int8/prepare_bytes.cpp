@@ -35,7 +35,7 @@ bool takeFirst(const Node& node, const Expr& expr, ScaledEpilogue& scaled, Requa
     return false;
   fused.activation = Activation::kNone;
   scaled.bytes.isUsed = 1;
-  scaled.bytes.divisor = q.divisor;
+  scaled.bytes.first = pointwise::quotientOf(q, expr.resultType());
   return true;
 }
 
@@ -49,13 +49,14 @@ void setResult(const Requantize& q, DataType type, ScaledEpilogue& scaled) {
   scaled.bytes.high = static_cast<int32_t>(q.high) + shift;
 }
 
-// The value, in units of the result, is slope * byte + constant of the first bytes.
-void setStage(const Requantize& first, double slope, double constant, ScaledEpilogue& scaled) {
+// The first bytes are dequantised, by the zero point they were given.
+bool setStage(const Requantize& first, const pointwise::DequantizedInput& value,
+              ScaledEpilogue& scaled) {
   scaled.bytes.hasStage = 1;
   scaled.bytes.stageLow = first.low - first.zero;
   scaled.bytes.stageHigh = first.high - first.zero;
-  scaled.bytes.stageScale = static_cast<float>(slope);
-  scaled.bytes.shift = static_cast<float>(slope * first.zero + constant);
+  scaled.bytes.stageScale = value.scale;
+  return value.input == 0 && value.zero == first.zero;
 }
 
 // What follows a first quantisation reads one more tensor of bytes and adds it.
@@ -69,14 +70,12 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
   const std::optional<int> value = matchRequantize(rest.program, q);
   if (!value) return false;
   Clamp clamp;
-  const auto sum = pointwise::matchBilinear(rest.program, peelClamp(rest.program, *value, clamp));
-  if (!sum || sum->product != 0) return false;
+  const auto sum = pointwise::matchPair(rest.program, peelClamp(rest.program, *value, clamp));
+  if (!sum || sum->isProduct || !setStage(first, sum->x, scaled)) return false;
   applyClamp(clamp, q);
   setResult(q, node.output()->dataType(), scaled);
-  const double shift = other.dataType() == DataType::kI8 ? 128 : 0;
-  scaled.bytes.residualScale = static_cast<float>(sum->second / q.divisor);
-  setStage(first, sum->first / q.divisor, (sum->constant - sum->second * shift) / q.divisor,
-           scaled);
+  scaled.bytes.last = pointwise::quotientOf(q, node.output()->dataType());
+  scaled.bytes.residual = sum->y.flipped();
   scaled.bytesResidual = input;
   return true;
 }
@@ -84,11 +83,10 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
 // What follows a first quantisation is its dequantisation.
 bool takeDequantisation(const Requantize& first, const Remainder& rest, ScaledEpilogue& scaled) {
   const int last = static_cast<int>(rest.program.code().size()) - 1;
-  const auto value = pointwise::matchBilinear(rest.program, last);
+  const auto value = pointwise::matchDequantized(rest.program, last);
   if (!value || scaled.fused.residualInput >= 0) return false;
   scaled.type = DataType::kF32;
-  setStage(first, value->first, value->constant, scaled);
-  return true;
+  return setStage(first, *value, scaled);
 }
 
 }  // namespace

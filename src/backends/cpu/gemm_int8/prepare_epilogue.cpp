@@ -6,23 +6,27 @@
 
 #include "backends/cpu/gemm/prepare_epilogue_match.h"
 #include "backends/cpu/pointwise/prepare_byte_forms.h"
+#include "backends/cpu/pointwise/prepare_program.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-// constant * product of operands, and of the sums when `ofSums`.
+// constant * product of operands, and of the sums when `ofSums`. As kernels multiply: sums by one
+// number, which is the constant times one operand after the other.
 struct Product {
-  double constant = 1;
+  float constant = 1;
   std::vector<int> operands;  // inputs of the expression
   bool ofSums = false;
+
+  bool isSums() const { return ofSums && constant == 1 && operands.empty(); }
 };
 using Products = std::vector<std::optional<Product>>;
 
 std::optional<Product> productOf(const Expr& expr, const ScalarInstruction& i,
                                  const Products& earlier) {
   if (i.type != DataType::kF32) return std::nullopt;
-  if (i.op == ScalarOp::kConst) return Product{.constant = i.real};
+  if (i.op == ScalarOp::kConst) return Product{.constant = static_cast<float>(i.real)};
   if (i.op == ScalarOp::kInput)
     return i.a > 0 ? std::optional(Product{.operands = {i.a}}) : std::nullopt;
   if (i.op == ScalarOp::kCast) {
@@ -33,7 +37,13 @@ std::optional<Product> productOf(const Expr& expr, const ScalarInstruction& i,
   if (i.op != ScalarOp::kMul || !earlier[i.a] || !earlier[i.b]) return std::nullopt;
   const Product &a = *earlier[i.a], &b = *earlier[i.b];
   if (a.ofSums && b.ofSums) return std::nullopt;
-  Product result{a.constant * b.constant, a.operands, a.ofSums || b.ofSums};
+  // Another order would be rounded in another way.
+  const bool hasSums = a.ofSums || b.ofSums;
+  if (hasSums && !(a.isSums() || b.isSums())) return std::nullopt;
+  const size_t factors =
+      a.operands.size() + b.operands.size() + (a.constant != 1) + (b.constant != 1);
+  if (!hasSums && factors > 2) return std::nullopt;
+  Product result{a.constant * b.constant, a.operands, hasSums};
   result.operands.insert(result.operands.end(), b.operands.begin(), b.operands.end());
   return result;
 }
@@ -45,6 +55,40 @@ bool isScale(const Value& value, const Shape& result) {
   const auto isOne = [](const Dim& dim) { return dim.isConstant(1); };
   if (std::all_of(shape.begin(), shape.end(), isOne)) return true;
   return std::all_of(shape.begin(), shape.end() - 1, isOne) && shape.back() == result.back();
+}
+
+bool isArithmetic(ScalarOp op) {
+  return op == ScalarOp::kAdd || op == ScalarOp::kSub || op == ScalarOp::kMul ||
+         op == ScalarOp::kDiv || op == ScalarOp::kNeg;
+}
+
+// Whether FusedEpilogue's order is that of the expression, which decides how sums are rounded: what
+// it adds to input 0 is one number per column at most, and then one per element.
+bool addsInOrder(const Node& node, const Remainder& rest) {
+  const auto& code = rest.program.code();
+  bool hasColumns = false, hasElements = false;
+  for (int at = 0;;) {  // instruction 0 is input 0
+    const auto uses = [&](const ScalarInstruction& i) {
+      return i.op != ScalarOp::kInput && i.op != ScalarOp::kConst &&
+             (i.a == at || i.b == at || i.c == at);
+    };
+    const auto user = std::find_if(code.begin(), code.end(), uses);
+    if (user == code.end() || std::count_if(user, code.end(), uses) > 1) return true;
+    if (!isArithmetic(user->op)) return true;
+    if (user->op == ScalarOp::kNeg) return false;
+    const ScalarInstruction& other = code[user->a == at ? user->b : user->a];
+    if (isArithmetic(other.op)) return false;
+    if (user->op == ScalarOp::kMul || user->op == ScalarOp::kDiv)
+      return other.op != ScalarOp::kConst;
+    if (other.op != ScalarOp::kConst && other.op != ScalarOp::kInput) return true;
+    const bool isPerColumn =
+        other.op == ScalarOp::kConst ||
+        isScale(*node.inputs[node.ownInputs() + rest.operands[other.a - 1] - 1],
+                node.output()->shape());
+    if (hasElements || (hasColumns && isPerColumn)) return false;
+    (isPerColumn ? hasColumns : hasElements) = true;
+    at = static_cast<int>(user - code.begin());
+  }
 }
 
 // The rest of the epilogue, whose input 0 are the scaled sums, as fuseEpilogue() sees it: a node
@@ -64,7 +108,15 @@ FusedEpilogue fuseRest(const Node& node, const Remainder& rest) {
     original.push_back(own + operand - 1);
     standIn.inputs.push_back(node.inputs[original.back()]);
   }
-  FusedEpilogue fused = fuseEpilogue(standIn);
+  FusedEpilogue fused;
+  if (rest.program.empty() || addsInOrder(node, rest)) {
+    fused = fuseEpilogue(standIn);
+  } else {
+    fused.program = rest.program;
+    for (size_t i = 0; i < rest.operands.size(); ++i)
+      fused.programInputs.push_back(own + static_cast<int>(i));
+    fused.refusal = pointwise::whyNotCompiled(fused.program);
+  }
   const auto restore = [&](int& input) { input = input < 0 ? -1 : original[input]; };
   restore(fused.biasInput);
   restore(fused.residualInput);
@@ -115,7 +167,8 @@ bool takeScales(const Node& node, const Expr& expr, ScaledEpilogue& scaled) {
     const std::optional<Remainder> rest = areScales ? remainderAfter(expr, at) : std::nullopt;
     if (!rest) continue;
     scaled.fused = fuseRest(node, *rest);
-    scaled.factor = static_cast<float>(products[at]->constant) * scaled.fused.scale;
+    // At most a sign: another factor is no part of the registers' work.
+    scaled.factor = products[at]->constant * scaled.fused.scale;
     scaled.fused.scale = 1;
     scaled.scaleInputs = std::move(inputs);
     scaled.refusal = scaled.fused.refusal;

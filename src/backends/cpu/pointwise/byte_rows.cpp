@@ -33,33 +33,39 @@ HWY_INLINE void loadOperand(const void* from, int64_t at, uint8_t flip,
   }
 }
 
+HWY_INLINE RowVector dequantized(RowVector x, const Dequantize& by) {
+  const RowF32 d;
+  return hn::Mul(hn::Sub(x, hn::Set(d, by.zero)), hn::Set(d, by.scale));
+}
+
 // `count` elements where a whole group of columns can be read.
 template <ByteOperand kX, ByteOperand kY>
 HWY_INLINE narrow::VBytes byteColumns(const ByteResult& r, const void* x, const void* y, int64_t at,
                                       int64_t yStep) {
-  const RowF32 d;
-  RowVector v[narrow::kVectors], left[narrow::kVectors];
-  loadOperand<kX>(x, at, static_cast<uint8_t>(r.xFlip), left);
+  constexpr bool kHasFloats = kX == ByteOperand::kFloats || kY == ByteOperand::kFloats;
+  const auto flip = static_cast<uint8_t>(r.flip);
+  RowVector v[narrow::kVectors];
+  loadOperand<kX>(x, at, static_cast<uint8_t>(r.x.flip), v);
   [[maybe_unused]] RowVector right[narrow::kVectors];
-  loadOperand<kY>(y, at * yStep, static_cast<uint8_t>(r.yFlip), right);
+  loadOperand<kY>(y, at * yStep, static_cast<uint8_t>(r.y.flip), right);
   HWY_UNROLL(4)
   for (int i = 0; i < narrow::kVectors; ++i) {
-    if constexpr (kY == ByteOperand::kNone) {
-      v[i] = hn::Div(left[i], hn::Set(d, r.divisor));
-    } else {
-      const RowVector slope = hn::MulAdd(right[i], hn::Set(d, r.product), hn::Set(d, r.first));
-      const RowVector base = hn::MulAdd(right[i], hn::Set(d, r.second), hn::Set(d, r.constant));
-      v[i] = hn::MulAdd(left[i], slope, base);
+    if constexpr (kY != ByteOperand::kNone) {
+      const RowVector a = dequantized(v[i], r.x), b = dequantized(right[i], r.y);
+      v[i] = r.isProduct ? hn::Mul(a, b) : hn::Add(a, b);
     }
+    v[i] = narrow::quotient(v[i], r.quotient);
+    if constexpr (kHasFloats) v[i] = narrow::orZeroByte(v[i], r.zero, flip);
   }
-  return narrow::bytesOf(v, r.zero, r.low, r.high, static_cast<uint8_t>(r.flip));
+  return narrow::bytesOf(v, r.zero, r.low, r.high, flip);
 }
 
 template <ByteOperand kOperand>
 constexpr int64_t kWidth = kOperand == ByteOperand::kFloats ? 4 : 1;
 
 template <ByteOperand kX, ByteOperand kY>
-void byteRow(const ByteResult& r, const ByteRow& row) {
+void byteRow(const ByteResult& result, const ByteRow& row) {
+  const ByteResult r = result;  // a copy: stored bytes could be any of what is only referred to
   const narrow::Bytes bytes;
   // One element for all is as many as a group of columns reads, standing still.
   alignas(64) uint8_t same[64 * 4];

@@ -10,16 +10,29 @@ struct Requantize {
   float divisor = 1, zero = 0, low = 0, high = 0;
 };
 
-// byte = clamp(round(value) + zero, low, high) ^ flip, where
-//   value = x / divisor                                          of one operand
-//           product * x * y + first * x + second * y + constant  of two
+// x / divisor on its way to a byte: fma(x, high, x * low), which a build has shown to give the same
+// bytes (ops/byte_quotient.h), or the division itself where high is 0.
+struct ByteQuotient {
+  float divisor = 1, high = 0, low = 0;
+};
+
+// (x - zero) * scale, x being u8 after `flip` and zero its zero point then, or f32.
+struct Dequantize {
+  float zero = 0, scale = 1;
+  int32_t flip = 0;
+};
+
+// byte = clamp(round(value / divisor) + zero, low, high) ^ flip, where
+//   value = x                                  of one operand
+//           dequantised x + or * dequantised y of two
 //
-// Operands are f32, or bytes that are u8 after `xFlip` and `yFlip`.
+// Every operation is rounded to f32, as those of the expression are.
 struct ByteResult {
-  float divisor = 1;
-  float product = 0, first = 0, second = 0, constant = 0;
+  ByteQuotient quotient;
+  Dequantize x, y;
+  int32_t isProduct = 0;
   int32_t zero = 0, low = 0, high = 255;
-  int32_t flip = 0, xFlip = 0, yFlip = 0;
+  int32_t flip = 0;
 };
 
 enum class ByteOperand : int32_t { kNone, kBytes, kFloats };
@@ -35,11 +48,6 @@ struct ByteRow {
 using ByteRowFunction = void (*)(const ByteResult& result, const ByteRow& row);
 ByteRowFunction byteRowFunction(ByteOperand x, ByteOperand y);
 
-// out[i] = (x[i] - zero) * scale, x being u8 after `flip` and zero its zero point then.
-struct Dequantize {
-  float zero = 0, scale = 1;
-  int32_t flip = 0;
-};
 void dequantizeRow(const Dequantize& dequantize, const uint8_t* x, int64_t count, float* out);
 
 }  // namespace camshaft::cpu::pointwise

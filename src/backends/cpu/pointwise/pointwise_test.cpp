@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backends/cpu/kernel_harness.h"
+#include "support/text.h"
 
 namespace camshaft::cpu {
 namespace {
@@ -79,6 +82,58 @@ TEST(Pointwise, Bytes) {
                         .sizes = kSizes,
                         .ranges = {{"a", {-50, 90}}}});
   }
+}
+
+std::string quantised(const std::string& value, double scale, int zero, const std::string& type) {
+  return str("cast(min(max(add(round(div(", value, ", ", scale, ":f32)), ", zero,
+             type == "i8" ? ":f32), -128:f32), 127:f32), i8)" : ":f32), 0:f32), 255:f32), u8)");
+}
+
+// Ties and their neighbours, what is beyond all bytes, and no numbers.
+TEST(Pointwise, QuantisesAsDefined) {
+  for (const float scale : {0.0171f, 0.1f, 0.125f, 1.0f, 0x1p-70f, 3e-39f}) {
+    std::vector<double> numbers;
+    for (int n = -300; n < 300; ++n) {
+      auto x = static_cast<float>((n + 0.5) * static_cast<double>(scale));
+      x = std::nextafter(std::nextafter(x, -HUGE_VALF), -HUGE_VALF);
+      for (int i = 0; i < 5; ++i, x = std::nextafter(x, HUGE_VALF)) numbers.push_back(x);
+    }
+    for (const double x : {0.0, 1e-45, 1e10, 1.2e7, 3e38, HUGE_VAL, std::nan("")})
+      numbers.push_back(x), numbers.push_back(-x);
+    for (const std::string type : {"u8", "i8"})
+      for (const int zero : {0, 120, 121})
+        for (const std::string x : {"x0:f32", "add(x0:f32, x1:f32)"})
+          expectKernelsMatch(
+              {.graph = pointwise("%x: f32[3041], %z: f32[]", x.size() > 6 ? "%x, %z" : "%x",
+                                  quantised(x, scale, zero, type)),
+               .values = {{"x", numbers}, {"z", {0}}}});
+  }
+}
+
+// All pairs of bytes, with scales of which many sums are ties or next to them.
+TEST(Pointwise, JoinsBytesAsDefined) {
+  std::vector<double> rows, columns;
+  for (int i = 0; i < 65536; ++i) rows.push_back(i / 256), columns.push_back(i % 256);
+  struct Scales {
+    double x, y, result;
+  };
+  for (const auto& [x, y, result] :
+       {Scales{0.1, 0.1, 0.2}, Scales{0.0171, 0.0342, 0.0684}, Scales{0.3, 0.21, 0.37},
+        Scales{0.125, 0.5, 0.25}, Scales{0.01, 0.02, 0.003},
+        Scales{0.0235294122, 0.1, 0.0470588244}})
+    for (const std::string type : {"u8", "i8"}) {
+      std::vector<double> a = rows, b = columns;
+      if (type == "i8")
+        for (size_t i = 0; i < a.size(); ++i) a[i] -= 128, b[i] -= 128;
+      for (const std::string op : {"add", "sub", "mul"})
+        expectKernelsMatch(
+            {.graph = pointwise(
+                 str("%a: ", type, "[65536], %b: ", type, "[65536]"), "%a, %b",
+                 quantised(str(op, "(mul(sub(cast(x0:", type, ", f32), 4:f32), ", x,
+                               ":f32), mul(sub(cast(x1:", type, ", f32), 100:f32), ", y, ":f32))"),
+                           result, 3, type)),
+             .values = {{"a", a}, {"b", b}}});
+    }
 }
 
 TEST(Pointwise, BinaryFloat) {

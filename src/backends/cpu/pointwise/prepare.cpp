@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "backend/kernel.h"
@@ -56,37 +55,32 @@ ByteOperand operandOf(const Node& node, size_t input) {
 // The expression as ByteResult says it, of the node's operands in their order; x comes first.
 std::optional<BytesParams> bytesParams(const Node& node) {
   if (node.epilogue || node.inputs.empty() || node.inputs.size() > 2) return std::nullopt;
-  if (!isByte(node.output()->dataType())) return std::nullopt;
+  const DataType type = node.output()->dataType();
+  if (!isByte(type)) return std::nullopt;
   for (const Value* input : node.inputs)
     if (!isByte(input->dataType()) && input->dataType() != DataType::kF32) return std::nullopt;
   if (node.input(0)->shape() != node.output()->shape()) return std::nullopt;
   const Expr& expr = node.as<PointwiseAttrs>().expr;
   Requantize q;
-  const std::optional<int> value = matchRequantize(expr, q);
-  if (!value) return std::nullopt;
+  const std::optional<int> quotient = matchRequantize(expr, q);
+  if (!quotient) return std::nullopt;
   Clamp clamp;
-  const std::optional<Bilinear> form = matchBilinear(expr, peelClamp(expr, *value, clamp));
-  if (!form) return std::nullopt;
+  const int value = peelClamp(expr, *quotient, clamp);
   applyClamp(clamp, q);
   BytesParams params{.x = operandOf(node, 0), .y = operandOf(node, 1)};
   ByteResult& result = params.result;
-  const auto flipOf = [](DataType type) { return type == DataType::kI8 ? 128 : 0; };
-  const bool isUnary = params.y == ByteOperand::kNone;
-  // Of one operand the quotient is exactly what was asked for, or else another kernel's work.
-  if (isUnary && (params.x != ByteOperand::kFloats || form->first != 1 || form->constant != 0))
-    return std::nullopt;
-  result.divisor = q.divisor;
-  result.xFlip = flipOf(node.input(0)->dataType());
-  result.yFlip = isUnary ? 0 : flipOf(node.input(1)->dataType());
-  // x is u8 less 128 where it is flipped, and so is y.
-  const double dx = result.xFlip, dy = result.yFlip;
-  result.product = static_cast<float>(form->product / q.divisor);
-  result.first = static_cast<float>((form->first - form->product * dy) / q.divisor);
-  result.second = static_cast<float>((form->second - form->product * dx) / q.divisor);
-  result.constant = static_cast<float>(
-      (form->constant - form->first * dx - form->second * dy + form->product * dx * dy) /
-      q.divisor);
-  result.flip = flipOf(node.output()->dataType());
+  if (params.y == ByteOperand::kNone) {
+    if (expr.code()[value].op != ScalarOp::kInput || params.x != ByteOperand::kFloats)
+      return std::nullopt;
+  } else {
+    const std::optional<DequantizedPair> pair = matchPair(expr, value);
+    if (!pair) return std::nullopt;
+    result.x = pair->x.flipped();
+    result.y = pair->y.flipped();
+    result.isProduct = pair->isProduct;
+  }
+  result.quotient = quotientOf(q, type);
+  result.flip = type == DataType::kI8 ? 128 : 0;
   result.zero = static_cast<int32_t>(q.zero) + result.flip;
   result.low = static_cast<int32_t>(q.low) + result.flip;
   result.high = static_cast<int32_t>(q.high) + result.flip;
@@ -102,21 +96,13 @@ Prepared prepareBytes(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, *bytesParams(node));
 }
 
-// (byte - zero) * scale, zero being a whole number.
 std::optional<DequantizeParams> dequantizeParams(const Node& node) {
   if (node.epilogue || node.inputs.size() != 1) return std::nullopt;
-  const DataType type = node.input(0)->dataType();
-  if (!isByte(type) || node.output()->dataType() != DataType::kF32) return std::nullopt;
-  const Expr& expr = node.as<PointwiseAttrs>().expr;
-  const auto form = matchBilinear(expr, static_cast<int>(expr.code().size()) - 1);
-  if (!form || form->first == 0) return std::nullopt;
-  const double zero = std::nearbyint(-form->constant / form->first);
-  if (std::abs(zero * form->first + form->constant) > 1e-9 * std::abs(form->first))
+  if (!isByte(node.input(0)->dataType()) || node.output()->dataType() != DataType::kF32)
     return std::nullopt;
-  const int32_t flip = type == DataType::kI8 ? 128 : 0;
-  return DequantizeParams{{.zero = static_cast<float>(zero + flip),
-                           .scale = static_cast<float>(form->first),
-                           .flip = flip}};
+  const Expr& expr = node.as<PointwiseAttrs>().expr;
+  const auto form = matchDequantized(expr, static_cast<int>(expr.code().size()) - 1);
+  return form ? std::optional(DequantizeParams{form->flipped()}) : std::nullopt;
 }
 
 Verdict supportsDequantize(const Node& node, const BuildContext&) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "ops/byte_quotient.h"
 #include "ops/pointwise.h"
 
 namespace camshaft::cpu::pointwise {
@@ -27,21 +29,6 @@ std::optional<int> besideConstant(const Expr& expr, int at, double& number) {
   return std::nullopt;
 }
 
-bool isNumber(const Bilinear& form) {
-  return form.product == 0 && form.first == 0 && form.second == 0;
-}
-
-std::optional<Bilinear> multiplied(const Bilinear& a, const Bilinear& b) {
-  // Squares and third powers are none.
-  if ((a.product != 0 && !isNumber(b)) || (b.product != 0 && !isNumber(a)) ||
-      a.first * b.first != 0 || a.second * b.second != 0)
-    return std::nullopt;
-  return Bilinear{
-      a.product * b.constant + b.product * a.constant + a.first * b.second + a.second * b.first,
-      a.first * b.constant + b.first * a.constant, a.second * b.constant + b.second * a.constant,
-      a.constant * b.constant};
-}
-
 }  // namespace
 
 std::optional<int> matchRequantize(const Expr& expr, Requantize& result) {
@@ -62,7 +49,8 @@ std::optional<int> matchRequantize(const Expr& expr, Requantize& result) {
     }
     const std::optional<int> value = besideConstant(expr, at, number);
     if (!value) return std::nullopt;
-    const float bound = static_cast<float>(number);
+    const float bound = static_cast<float>(std::clamp(number, -1024.0, 1024.0));
+    if (bound != std::rint(bound)) return std::nullopt;
     if (op == ScalarOp::kMin) result.high = std::min(result.high, bound);
     if (op == ScalarOp::kMax) result.low = std::max(result.low, bound);
     at = *value;
@@ -70,7 +58,7 @@ std::optional<int> matchRequantize(const Expr& expr, Requantize& result) {
   if (result.low > result.high) return std::nullopt;
   if (expr.code()[at].op == ScalarOp::kAdd) {
     const std::optional<int> value = besideConstant(expr, at, number);
-    if (!value) return std::nullopt;
+    if (!value || std::abs(number) > 255 || number != std::rint(number)) return std::nullopt;
     result.zero = static_cast<float>(number);
     at = *value;
   }
@@ -118,24 +106,65 @@ void applyClamp(const Clamp& clamp, Requantize& q) {
   q.high = std::clamp(std::nearbyint(clamp.high / q.divisor) + q.zero, q.low, q.high);
 }
 
-std::optional<Bilinear> matchBilinear(const Expr& expr, int at) {
-  const ScalarInstruction& i = expr.code()[at];
-  if (i.type != DataType::kF32) return std::nullopt;
-  if (i.op == ScalarOp::kConst) return Bilinear{.constant = i.real};
-  const bool isBytes = i.op == ScalarOp::kCast && isByte(expr.code()[i.a].type);
-  const ScalarInstruction& from = isBytes ? expr.code()[i.a] : i;
-  if (from.op == ScalarOp::kInput) {
-    if (from.a > 1) return std::nullopt;
-    return from.a == 0 ? Bilinear{.first = 1} : Bilinear{.second = 1};
+ByteQuotient quotientOf(const Requantize& q, DataType type) {
+  ByteQuotient quotient{.divisor = q.divisor};
+  const std::optional<Reciprocal> r =
+      reciprocalFor(q.divisor, {.type = type, .zero = static_cast<int>(q.zero)});
+  int exponent = 0;
+  constexpr int kMostBinary = 64;
+  if (r) {
+    quotient.high = r->high;
+    quotient.low = r->low;
+  } else if (std::frexp(q.divisor, &exponent) == 0.5f && std::abs(exponent) < kMostBinary) {
+    // Exact, with a second part that is lost in the first, and that leaves infinities as they are.
+    quotient.high = 1 / q.divisor;
+    quotient.low = std::ldexp(quotient.high, -40);
   }
-  const bool isSum = i.op == ScalarOp::kAdd || i.op == ScalarOp::kSub;
-  if (!isSum && i.op != ScalarOp::kMul) return std::nullopt;
-  const std::optional<Bilinear> a = matchBilinear(expr, i.a), b = matchBilinear(expr, i.b);
-  if (!a || !b) return std::nullopt;
-  if (!isSum) return multiplied(*a, *b);
-  const double sign = i.op == ScalarOp::kAdd ? 1 : -1;
-  return Bilinear{a->product + sign * b->product, a->first + sign * b->first,
-                  a->second + sign * b->second, a->constant + sign * b->constant};
+  return quotient;
+}
+
+Dequantize DequantizedInput::flipped() const {
+  const int32_t flip = type == DataType::kI8 ? 128 : 0;
+  return {zero + static_cast<float>(flip), scale, flip};
+}
+
+std::optional<DequantizedInput> matchDequantized(const Expr& expr, int at) {
+  DequantizedInput result;
+  double number = 0;
+  if (expr.code()[at].type != DataType::kF32) return std::nullopt;
+  if (expr.code()[at].op == ScalarOp::kMul) {
+    const std::optional<int> value = besideConstant(expr, at, number);
+    if (!value) return std::nullopt;
+    result.scale = static_cast<float>(number);
+    at = *value;
+  }
+  const ScalarInstruction& shifted = expr.code()[at];
+  if (shifted.op == ScalarOp::kSub || shifted.op == ScalarOp::kAdd) {
+    const std::optional<double> zero = constantAt(expr, shifted.b);
+    // Zero points are added to 128, which must be exact.
+    if (!zero || std::abs(*zero) > 1024 || *zero != std::rint(*zero)) return std::nullopt;
+    result.zero = static_cast<float>(shifted.op == ScalarOp::kSub ? *zero : -*zero);
+    at = shifted.a;
+  }
+  const ScalarInstruction* from = &expr.code()[at];
+  if (from->op == ScalarOp::kCast && isByte(expr.code()[from->a].type))
+    from = &expr.code()[from->a];
+  if (from->op != ScalarOp::kInput) return std::nullopt;
+  result.input = from->a;
+  result.type = from->type;
+  return isByte(result.type) || result.type == DataType::kF32 ? std::optional(result)
+                                                              : std::nullopt;
+}
+
+std::optional<DequantizedPair> matchPair(const Expr& expr, int at) {
+  const ScalarInstruction& i = expr.code()[at];
+  if (i.op != ScalarOp::kAdd && i.op != ScalarOp::kSub && i.op != ScalarOp::kMul)
+    return std::nullopt;
+  std::optional<DequantizedInput> a = matchDequantized(expr, i.a), b = matchDequantized(expr, i.b);
+  if (!a || !b || a->input + b->input != 1) return std::nullopt;
+  if (i.op == ScalarOp::kSub) b->scale = -b->scale;
+  if (a->input == 1) std::swap(a, b);
+  return DequantizedPair{*a, *b, i.op == ScalarOp::kMul};
 }
 
 std::vector<uint8_t> tableOf(const Expr& expr) {

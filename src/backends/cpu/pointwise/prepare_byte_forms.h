@@ -24,11 +24,25 @@ int peelClamp(const Expr& expr, int at, Clamp& clamp);
 // A clamp in front of rounding is one behind it.
 void applyClamp(const Clamp& clamp, Requantize& q);
 
-// product * x0 * x1 + first * x0 + second * x1 + constant, x0 and x1 being bytes or f32.
-struct Bilinear {
-  double product = 0, first = 0, second = 0, constant = 0;
+// How x is divided by q.divisor before it becomes a byte of `type`.
+ByteQuotient quotientOf(const Requantize& q, DataType type);
+
+// (x - zero) * scale of an input that is bytes, or f32, of which that may be x itself.
+struct DequantizedInput {
+  int input = 0;
+  DataType type = DataType::kU8;
+  float zero = 0, scale = 1;
+  // With the zero point of what is u8 after the flip.
+  Dequantize flipped() const;
 };
-std::optional<Bilinear> matchBilinear(const Expr& expr, int at);
+std::optional<DequantizedInput> matchDequantized(const Expr& expr, int at);
+
+// Inputs 0 and 1, dequantised, and added or multiplied.
+struct DequantizedPair {
+  DequantizedInput x, y;
+  bool isProduct = false;
+};
+std::optional<DequantizedPair> matchPair(const Expr& expr, int at);
 
 // The 256 results of an expression of one byte that gives bytes.
 std::vector<uint8_t> tableOf(const Expr& expr);

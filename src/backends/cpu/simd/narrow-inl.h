@@ -63,13 +63,6 @@ constexpr int kVectors = 1;
 using Bytes = hn::Rebind<uint8_t, F32>;
 using VBytes = hn::Vec<Bytes>;
 
-HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
-  const F32 d;
-  const VF32 inside = hn::Min(hn::Max(v[0], hn::Set(d, -1024.0f)), hn::Set(d, 1024.0f));
-  const auto sum = hn::Add(hn::NearestInt(inside), hn::Set(hn::RebindToSigned<F32>(), zero));
-  return hn::DemoteTo(Bytes(), sum);
-}
-
 HWY_INLINE void widened(VBytes bytes, VF32 (&v)[kVectors]) {
   v[0] = hn::ConvertTo(F32(), hn::PromoteTo(hn::RebindToSigned<F32>(), bytes));
 }
@@ -84,8 +77,10 @@ HWY_INLINE VF32 roundedSmall(VF32 v) {
 
 constexpr int64_t kLanes = hn::MaxLanes(F32()), kColumns = kVectors * kLanes;
 
-// clamp(round(v) + zero, low, high) ^ flip, of kVectors vectors. |zero| is at most 512.
+// clamp(round(v) + zero, low, high) ^ flip, of kVectors vectors. |zero| is at most 512, flip 0 or
+// 128. What is no number is one of these bytes too; see orZeroByte().
 HWY_INLINE VBytes bytesOf(const VF32* v, int32_t zero, int32_t low, int32_t high, uint8_t flip) {
+#if HWY_MAX_BYTES == 16
   const Bytes bytes;
   VBytes result = saturated(v, zero);
   if (low > 0 || high < 255) {
@@ -93,6 +88,31 @@ HWY_INLINE VBytes bytesOf(const VF32* v, int32_t zero, int32_t low, int32_t high
     result = hn::Min(result, hn::Set(bytes, static_cast<uint8_t>(high)));
   }
   return hn::Xor(result, hn::Set(bytes, flip));
+#else
+  // Bounds are whole numbers, so that it is one whether they come before rounding or after it; the
+  // flip is a sum that wraps around.
+  const F32 d;
+  const VF32 inside = hn::Min(hn::Max(v[0], hn::Set(d, static_cast<float>(low - zero))),
+                              hn::Set(d, static_cast<float>(high - zero)));
+  const auto sum = hn::Add(hn::NearestInt(inside), hn::Set(hn::RebindToSigned<F32>(), zero + flip));
+  return hn::TruncateTo(Bytes(), hn::BitCast(hn::RebindToUnsigned<F32>(), sum));
+#endif
+}
+
+// x / divisor before it is rounded to a byte: as pointwise::ByteQuotient says. The two-part form
+// stands for the division only where products are added without a rounding in between.
+template <class Quotient>
+HWY_INLINE VF32 quotient(VF32 x, const Quotient& by) {
+  const F32 d;
+#if HWY_NATIVE_FMA
+  if (by.high != 0) return hn::MulAdd(x, hn::Set(d, by.high), hn::Mul(x, hn::Set(d, by.low)));
+#endif
+  return hn::Div(x, hn::Set(d, by.divisor));
+}
+
+// What bytesOf() makes the byte 0, as the definition does, where v is no number.
+HWY_INLINE VF32 orZeroByte(VF32 v, int32_t zero, uint8_t flip) {
+  return hn::IfThenElse(hn::Eq(v, v), v, hn::Set(F32(), static_cast<float>(flip - zero)));
 }
 
 }  // namespace narrow
