@@ -188,6 +188,7 @@ TEST_P(ConvTest, DepthwiseTakesAnyShape) {
                    .padBegin = {3, 0},
                    .padEnd = {0, 5}};
   check(depthwise, {.shape = odd, .extent = {1, 9, 33}});
+  check(depthwise, {.shape = odd, .extent = {1, 9, 150}, .threads = 3});
   odd.padBegin[1] = 9;
   check(depthwise, {.shape = odd, .extent = {1, 9, 4}});
 }
@@ -233,6 +234,13 @@ TEST_P(ConvTest, DepthwiseTakesBf16) {
   checkBf16({.shape = square(130, 130, 5, 2, 2, 130), .extent = {1, 23, 16}, .threads = 3});
   checkBf16({.shape = square(3, 3, 3, 1, 1, 3), .extent = {3, 1, 1}});
   checkBf16({square(21, 21, 3, 1, 1, 21), {1, 7, 6}, {.activation = Activation::kSilu}});
+  // Parts of wide lines.
+  checkBf16({.shape = square(40, 40, 3, 1, 1, 40), .extent = {1, 9, 201}, .withResidual = true});
+  checkBf16({.shape = square(33, 33, 5, 2, 2, 33), .extent = {2, 11, 190}, .threads = 3});
+  ConvShape far = square(18, 18, 3, 1, 20, 18);  // not even a segment of all its lines in L1
+  far.dilation[0] = far.dilation[1] = 20;
+  for (int64_t width : {9, 13, 14, 15, 100})
+    checkBf16({.shape = far, .extent = {1, 23, width}, .threads = 2});
   ConvShape odd = {.inChannels = 65,
                    .outChannels = 65,
                    .groups = 65,

@@ -15,15 +15,12 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#include "hwy/highway.h"
+#include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-// Seven divides the widths that are usual in networks.
-inline constexpr int kPixels = 7;
+inline constexpr int kPixels = kDepthwisePixels;
 
 // Vectors of channels at once: with one alone, sums would wait for each other where there are
 // registers for two.
@@ -45,7 +42,7 @@ struct Segment {
 // One row of a kernel of kTaps columns, not dilated, over pixels whose patches begin in column
 // `left`. With kInside all their columns are inside the image.
 template <int kTaps, int kStride, bool kInside, class D, class V, int kVectors>
-HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64_t pixelStride,
+HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, const InputLines& lines,
                              int64_t left, const float* weights, V (&sum)[kPixels][kVectors]) {
   constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
   constexpr int64_t kLanes = hn::MaxLanes(D());
@@ -56,14 +53,15 @@ HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
       weight[kx][v] = hn::LoadU(d, weights + kx * call.shape.outChannels + v * kLanes);
-  const float* in = line + left * pixelStride;
+  const int64_t pixelStride = lines.pixelStride;
+  const float* in = line + (left - lines.column) * pixelStride;
 #pragma GCC unroll 20
   for (int column = 0; column < kColumns; ++column, in += pixelStride) {
     // Unsigned, columns left of the image are beyond its width too.
     if (!kInside && static_cast<uint64_t>(left + column) >= width) continue;
     V x[kVectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) x[v] = hn::LoadU(d, in + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) x[v] = inRegister(hn::LoadU(d, in + v * kLanes));
 #pragma GCC unroll 8
     for (int p = 0; p < kPixels; ++p) {
       const int kx = column - p * kStride;
@@ -76,12 +74,13 @@ HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, int64
 
 // One row of any kernel.
 template <bool kInside, class D, class V, int kVectors>
-HWY_INLINE void addAnyKernelRow(D d, const ConvCall& call, const float* line, int64_t pixelStride,
-                                int64_t left, const float* weights, V (&sum)[kPixels][kVectors]) {
+HWY_INLINE void addAnyKernelRow(D d, const ConvCall& call, const float* line,
+                                const InputLines& lines, int64_t left, const float* weights,
+                                V (&sum)[kPixels][kVectors]) {
   const ConvShape& shape = call.shape;
   const uint64_t width = static_cast<uint64_t>(call.extent.width);
-  const int64_t pixelStep = shape.stride[1] * pixelStride;
-  const float* in = line + left * pixelStride;
+  const int64_t pixelStride = lines.pixelStride, pixelStep = shape.stride[1] * pixelStride;
+  const float* in = line + (left - lines.column) * pixelStride;
   for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
     const V weight = hn::LoadU(d, weights);
 #pragma GCC unroll 8
@@ -113,9 +112,9 @@ HWY_INLINE void sumVectors(D d, const ConvCall& call, const Segment& s, int64_t 
     const float* weights =
         call.packed + ky * shape.kernel[1] * shape.outChannels + s.firstChannel + channel;
     if constexpr (kTaps > 0)
-      addKernelRow<kTaps, kStride, kInside>(d, call, line, s.in.pixelStride, left, weights, sum);
+      addKernelRow<kTaps, kStride, kInside>(d, call, line, s.in, left, weights, sum);
     else
-      addAnyKernelRow<kInside>(d, call, line, s.in.pixelStride, left, weights, sum);
+      addAnyKernelRow<kInside>(d, call, line, s.in, left, weights, sum);
   }
   float* const out = s.sums + channel;
 #pragma GCC unroll 8
@@ -160,30 +159,31 @@ void sumPixels(const ConvCall& call, const Segment& s) {
   sumSegment<0, 0, kInside>(call, s);
 }
 
-// Output line `line`, counted over all images. The last pixels are computed with some in front of
-// them, which are finished by then.
-void computeLine(const ConvCall& call, const InputLines& in, int64_t line, int64_t firstChannel,
-                 int64_t channels) {
+// A block of output line `line`, counted over all images. Its last pixels are computed with some in
+// front of them, which are finished by then.
+void computeLine(const ConvCall& call, const InputLines& in, int64_t line,
+                 const DepthwiseBlock& block) {
   const ConvShape& shape = call.shape;
   const int64_t outWidth = call.outWidth(), width = call.extent.width;
+  const int64_t channels = block.channels;
   const int64_t span = (kPixels - 1) * shape.stride[1] + shape.dilation[1] * (shape.kernel[1] - 1);
   alignas(64) float sums[kPixels * kMostDepthwiseChannels];
-  Segment s{in, firstChannel, channels, line % call.outHeight(), 0, sums};
-  for (int64_t done = 0; done < outWidth; done = s.x + kPixels) {
-    s.x = std::max<int64_t>(0, std::min(done, outWidth - kPixels));
+  Segment s{in, block.channel, channels, line % call.outHeight(), 0, sums};
+  for (int64_t done = block.x; done < block.end; done = s.x + kPixels) {
+    s.x = std::max(block.x, std::min(done, block.end - kPixels));
     const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
     if (left >= 0 && left + span < width)
       sumPixels<true>(call, s);
     else
       sumPixels<false>(call, s);
-    const int64_t pixels = std::min<int64_t>(kPixels, outWidth - s.x) - (done - s.x);
+    const int64_t pixels = std::min<int64_t>(kPixels, block.end - s.x) - (done - s.x);
     float* from = sums + (done - s.x) * channels;
     const int64_t row = line * outWidth + done, stride = call.extent.outPixelStride;
     if (call.bf16Output)
-      finishBlock(from, channels, pixels, channels, row, firstChannel, call.bf16Output, stride,
+      finishBlock(from, channels, pixels, channels, row, block.channel, call.bf16Output, stride,
                   call.epilogue);
     else
-      finishBlock(from, channels, pixels, channels, row, firstChannel, call.output, stride,
+      finishBlock(from, channels, pixels, channels, row, block.channel, call.output, stride,
                   call.epilogue);
   }
 }
@@ -264,33 +264,39 @@ static int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
 }
 
 // Lines that are worth handing out together; what a worker finds widened is lost with each piece.
-static int64_t linesTogether(const ConvCall& call, int64_t tasks, int64_t atOnce) {
+static int64_t linesTogether(const ConvCall& call, int64_t tasks, int64_t pixels, int64_t atOnce) {
   constexpr int64_t kWidened = 8, kTasksPerThread = 4;
   constexpr double kMultiplyAddsPerAddition = 4;
   const int64_t taps = call.shape.kernel[0] * call.shape.kernel[1];
-  const double work = static_cast<double>(call.outWidth() * atOnce * taps);
+  const double work = static_cast<double>(pixels * atOnce * taps);
   const auto worthy = static_cast<int64_t>(kMultiplyAddsPerAddition * kWorthSharing / work) + 1;
   const int64_t few = std::max<int64_t>(1, tasks / (kTasksPerThread * call.pool.threads()));
   return std::min(std::max(worthy, call.bf16Input ? kWidened : 1), few);
 }
 
 void depthwiseConv(const ConvCall& call) {
-  const int64_t channels = call.shape.outChannels;
+  const int64_t channels = call.shape.outChannels, width = call.outWidth();
   const int64_t lines = call.extent.batch * call.outHeight();
+  const bool isPlain = channels != call.shape.inChannels;
   const int64_t atOnce = channelsAtOnce(call, lines), blocks = ceilDiv(channels, atOnce);
+  const int64_t parts = isPlain ? 1 : DepthwiseLines::partsOfLine(call.shape, call.extent);
   const int64_t workerFloats = depthwiseWorkspaceFloats(call.shape, call.extent, 1);
-  const int64_t grain = linesTogether(call, lines * blocks, atOnce);
-  call.pool.parallelFor(lines * blocks, grain, [&](int64_t begin, int64_t end, int worker) {
+  const int64_t tasks = lines * parts * blocks;
+  const int64_t grain = linesTogether(call, tasks, ceilDiv(width, parts), atOnce);
+  call.pool.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int worker) {
     DepthwiseLines memory(call, call.workspace + worker * workerFloats);
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t line = task % lines, first = task / lines * atOnce;
-      if (call.shape.outChannels != call.shape.inChannels) {
+      const int64_t line = task % lines, part = task / lines % parts;
+      if (isPlain) {
         computeLineWithMultiplier(call, line);
         continue;
       }
-      const int64_t count = std::min(atOnce, channels - first);
-      HWY_DYNAMIC_DISPATCH(computeLine)
-      (call, memory.input(line, first, count), line, first, count);
+      const int64_t first = task / (lines * parts) * atOnce;
+      const DepthwiseBlock block{.channel = first,
+                                 .channels = std::min(atOnce, channels - first),
+                                 .x = part * width / parts,
+                                 .end = (part + 1) * width / parts};
+      HWY_DYNAMIC_DISPATCH(computeLine)(call, memory.input(line, block), line, block);
     }
   });
 }
