@@ -1,6 +1,13 @@
 #include "backend/kernel.h"
 
+#include <utility>
+
 namespace camshaft {
+
+void packNow(Prepared& prepared) {
+  for (StepInput& input : prepared.inputs)
+    if (const auto pack = std::exchange(input.pack, nullptr)) input.packed = pack();
+}
 
 std::vector<StepInput> allInputs(const Node& node) {
   std::vector<StepInput> inputs;

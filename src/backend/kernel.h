@@ -27,8 +27,14 @@ struct Verdict {
 struct StepInput {
   int nodeInput = -1;  // index, or -1 when `packed` holds the bytes
   TensorType packedType;
-  std::vector<std::byte> packed;
+  std::vector<std::byte> packed = {};
+  // Makes `packed` of constants of the node, where these may be large: kernels are timed on other
+  // bytes. To be called while the node is there.
+  std::function<std::vector<std::byte>()> pack = nullptr;
   static StepInput fromNode(int index) { return {.nodeInput = index}; }
+  static StepInput fromPacking(TensorType type, std::function<std::vector<std::byte>()> pack) {
+    return {.packedType = std::move(type), .pack = std::move(pack)};
+  }
   static StepInput fromBytes(TensorType type, std::vector<std::byte> bytes) {
     return {.packedType = std::move(type), .packed = std::move(bytes)};
   }
@@ -49,6 +55,9 @@ struct Prepared {
     return refused;
   }
 };
+
+// Packs what is not packed yet.
+void packNow(Prepared& prepared);
 
 // What all kernels of a build are told. Sizes are those of the profile.
 struct BuildContext {

@@ -15,6 +15,8 @@ struct FusionAbilities {
   std::span<const Op> epilogues = kProducts;
   // PointwiseNorm.
   bool pointwiseNorms = false;
+  // PointwiseParts.
+  bool pointwiseParts = false;
   // Products are cheaper than convolutions of one pixel, and of patches that do not overlap.
   bool pixelProducts = false;
   // MatMulInteger and ConvInteger. Others get them as floating-point work.
@@ -42,6 +44,7 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
 };
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,
+                                                   .pointwiseParts = true,
                                                    .pixelProducts = true,
                                                    .activationProducts = false,
                                                    .bytesFromAnywhere = true,

@@ -12,6 +12,31 @@ struct PointwiseAttrs : AttrsOf<PointwiseAttrs> {
   void fields(AttrVisitor& visit) override { visit("expr", expr); }
 };
 
+// PointwiseParts(operands...): tensors put together from parts, as rotated queries and keys are. A
+// part is a box of its output, and its elements are an expression of elements of operands, which
+// lie at places that are affine in the index within the box: views of operands need not be made.
+// The boxes of an output fill it, without a place in two of them.
+struct PointwisePartsAttrs : AttrsOf<PointwisePartsAttrs> {
+  static constexpr size_t kMostParts = 8, kMostOutputs = 4;
+  struct Part {
+    int64_t output = 0;
+    std::vector<Dim> begin, size;  // of the box
+    Expr expr;
+    std::vector<int64_t> inputs;  // of the node, that the expression's inputs read
+    // For each of these where the box's first element reads, and the distance of what neighbours
+    // along each dimension read, in elements.
+    std::vector<Dim> places;
+    Dim placeOf(size_t input) const { return places[input * (size.size() + 1)]; }
+    Shape stridesOf(size_t input) const {
+      const auto first = places.begin() + static_cast<int64_t>(input * (size.size() + 1) + 1);
+      return {first, first + static_cast<int64_t>(size.size())};
+    }
+  };
+  std::vector<Shape> shapes;  // of outputs
+  std::vector<Part> parts;
+  void fields(AttrVisitor& visit) override;
+};
+
 // NumPy broadcasting. A symbolic size against another is taken as equal to it (a size that turns
 // out to be 1 at run time is caught when shapes are set). Throws, naming `who`, when sizes
 // conflict.

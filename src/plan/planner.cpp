@@ -387,6 +387,7 @@ class Planner {
 
 void storePacked(ChosenKernel& chosen, WeightsBuilder& weights) {
   const std::string packing = packingOf(chosen);
+  packNow(chosen.prepared);
   for (StepInput& input : chosen.prepared.inputs) {
     // Of one step, each has its own block: other weights may tell them apart.
     const std::string source = packing.empty() ? "" : str(packing, " ", chosen.packedAt.size());

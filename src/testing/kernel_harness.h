@@ -118,7 +118,9 @@ class Harness {
   }
   Verdict supports(const Kernel& kernel) const { return kernel.supports(node(), context()); }
   Prepared prepare(const Kernel& kernel, int64_t config, int threads = 1) const {
-    return kernel.prepare(node(), context(threads), config);
+    Prepared prepared = kernel.prepare(node(), context(threads), config);
+    packNow(prepared);
+    return prepared;
   }
   // Those worth timing.
   std::vector<int64_t> configurations(const Kernel& kernel) const {

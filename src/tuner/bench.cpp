@@ -47,8 +47,9 @@ double Bench::measure(std::string_view kernel, const Prepared& prepared,
   return readyFor(kernel).measure(trialOf(kernel, prepared, binary), options);
 }
 
-TrialResults Bench::run(std::string_view kernel, const Prepared& prepared,
+TrialResults Bench::run(std::string_view kernel, Prepared& prepared,
                         const std::vector<std::byte>* binary) {
+  packNow(prepared);
   return readyFor(kernel).run(trialOf(kernel, prepared, binary));
 }
 

@@ -28,7 +28,7 @@ class Bench {
 
   double measure(std::string_view kernel, const Prepared& prepared,
                  const std::vector<std::byte>* binary, const MeasureOptions& options);
-  TrialResults run(std::string_view kernel, const Prepared& prepared,
+  TrialResults run(std::string_view kernel, Prepared& prepared,
                    const std::vector<std::byte>* binary);
   // What the operator's own evaluate() gives.
   TrialResults evaluate() const;

@@ -32,8 +32,11 @@ struct TrialOperands {
 
 // What an input that is no constant holds.
 std::vector<std::byte> fillingOf(const TrialInput& input);
+// Bytes of a packed input that are as good as others.
+std::vector<std::byte> anyBytes(const TensorArg& packed);
 
-// What a kernel reads: an input of the node, or bytes packed for it.
+// What a kernel reads: an input of the node, or bytes packed for it. Without them it is filled, and
+// serves to time the kernel.
 struct TrialStepInput {
   int nodeInput = -1;
   TensorArg packed;

@@ -12,6 +12,7 @@ OPERATORS = {
     "MatMulNBits": "matrix product with weights of few bits", "Einsum": "Einstein sum", "Pool": "pooling",
     "Softmax": "softmax", "LayerNorm": "layer normalisation", "GroupNorm": "group normalisation",
     "PointwiseNorm": "normalisation of what it computes first", "Attention": "attention", "Transpose": "transpose",
+    "PointwiseParts": "tensors put together from computed parts",
     "Reduce": "reduction", "Concat": "concatenation", "Slice": "slice", "Pad": "padding", "Gather": "lookup",
     "GatherND": "lookup", "GatherElements": "lookup", "Resize": "resize", "Recurrent": "recurrent layer",
     "Copy": "copy between host and device", "BindDims": "sizes read from a tensor", "TopK": "largest elements",

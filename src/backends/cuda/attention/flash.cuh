@@ -4,10 +4,11 @@ namespace attention {
 // Adds up the parts of a row's keys: of the block's warps, then of the cluster's blocks.
 __device__ __forceinline__ void addParts(const Problem& p, const Place& place, float* parts,
                                          float* peaks, float* sums) {
-  constexpr int kWords = kValueSize / 8, kCells = kRows * kWords;
+  constexpr int kWords = kValueSize / 8;
   Element* out = p.out + place.batch * p.outStride.batch + place.head * p.outStride.head;
+  const int left = p.queries - place.firstRow, rows = left < kRows ? left : kRows;
   if constexpr (kKeyBlocks > 1) {
-    for (int i = threadIdx.x; i < kRows * kValuePadded; i += kThreads) {
+    for (int i = threadIdx.x; i < rows * kValuePadded; i += kThreads) {
       float* cell = parts + i / kValuePadded * kPartPitch + i % kValuePadded;
 #pragma unroll
       for (int part = 1; part < kKeyWarps; ++part) cell[0] += cell[part * kRows * kPartPitch];
@@ -20,9 +21,8 @@ __device__ __forceinline__ void addParts(const Problem& p, const Place& place, f
       }
     syncCluster();
   }
-  for (int i = place.rank * kThreads + threadIdx.x; i < kCells; i += kThreads * kKeyBlocks) {
+  for (int i = place.rank * kThreads + threadIdx.x; i < rows * kWords; i += kThreads * kKeyBlocks) {
     const int row = i / kWords, word = i % kWords;
-    if (place.firstRow + row >= p.queries) continue;
     const float* cell = parts + row * kPartPitch + word * 8;
     float sum = 0, total[8] = {};
     if constexpr (kKeyBlocks > 1) {

@@ -82,6 +82,12 @@ void KernelText::packedInput(const std::string& name, TensorType type,
   prepared_.inputs.push_back(StepInput::fromBytes(std::move(type), std::move(bytes)));
 }
 
+void KernelText::packedInput(const std::string& name, TensorType type,
+                             std::function<std::vector<std::byte>()> pack) {
+  inputs_.push_back({str("const ", storageType(type.type), "* __restrict__"), name});
+  prepared_.inputs.push_back(StepInput::fromPacking(std::move(type), std::move(pack)));
+}
+
 void KernelText::output(const std::string& name, int nodeOutput) {
   outputs_.push_back({str(storageType(node_.outputs[nodeOutput]->dataType()), "*"), name});
 }
@@ -138,8 +144,10 @@ std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   return {};
 }
 
-// A generated kernel waits for the kernel before it, which may still be running (programmatic
-// dependent launch), and lets the next one start: both cost nothing where they have no effect.
+// A generated kernel lets the next one start and waits for the one before, which may still be
+// running (programmatic dependent launch): both cost nothing where they have no effect. The next
+// may start before this one has waited, since it waits for this one's end: so a chain of small
+// kernels is on the device before its first has ended, and weights are on their way meanwhile.
 Prepared KernelText::prepared(const LaunchShape& shape) {
   if (std::string reason = whyNoLaunch(shape); !reason.empty())
     return Prepared::no(std::move(reason));
@@ -159,7 +167,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
       deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
       "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
       "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_, "(", parameters,
-      ") {\n", sizes, early, "  waitForPrevious();\n  letNextStart();\n", body, "}\n");
+      ") {\n", sizes, "  letNextStart();\n", early, "  waitForPrevious();\n", body, "}\n");
   prepared_.runtimeKernel = str(kGeneratedPrefix, name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());

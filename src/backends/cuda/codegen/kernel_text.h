@@ -35,6 +35,8 @@ class KernelText {
 
   void input(const std::string& name, int nodeInput);  // nothing when the node leaves it out
   void packedInput(const std::string& name, TensorType type, std::vector<std::byte> bytes);
+  void packedInput(const std::string& name, TensorType type,
+                   std::function<std::vector<std::byte>()> pack);
   void output(const std::string& name, int nodeOutput = 0);
   void workspace(const std::string& name, Dim bytes);
   // One that begins with zeros, which blocks tell each other by how far they are.

@@ -11,7 +11,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 3;
+constexpr size_t kMostTimed = 4;
 constexpr int64_t kMostRows = 16;  // beyond, weights are read several times
 
 std::string whyNot(const Node& node) {
@@ -39,6 +39,7 @@ UnpackingProblem problemOf(const Node& node, const BuildContext& context) {
   return {.rows = context.opt(rows),
           .elementBytes = 2,
           .hasFixedRows = rows.isConstant(),
+          .mostRows = context.max(rows),
           .layout = {.columns = node.output()->shape().back().value(),
                      .depth = node.inputs[0]->shape().back().value(),
                      .bits = 16,
@@ -53,9 +54,11 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const UnpackingProblem problem = problemOf(node, context);
   if (problem.rows > kMostRows) return Prepared::no(str("is for up to ", kMostRows, " rows"));
-  return prepareUnpacking(
-      str("gemm_few_rows_", node.inputs[0]->dataType()), node, context, problem, unpackTile(config),
-      packChunks(problem.layout, *node.inputs[1], !node.as<MatMulAttrs>().transposeB));
+  return prepareUnpacking(str("gemm_few_rows_", node.inputs[0]->dataType()), node, context, problem,
+                          unpackTile(config), [layout = problem.layout, &node] {
+                            return packChunks(layout, *node.inputs[1],
+                                              !node.as<MatMulAttrs>().transposeB);
+                          });
 }
 
 }  // namespace

@@ -73,6 +73,28 @@ TEST(CudaGemmNBits, ManyRows) {
   expectKernelsMatch(many);
 }
 
+// As many as are multiplied while weights come from memory, and not a whole number of their steps.
+TEST(CudaGemmNBits, StreamsOfFewRows) {
+  for (const int64_t bits : {2, 4, 8})
+    for (const char* zeros : {"", "u8", "f16"}) {
+      if (bits == 8 && zeros[0] == 'f') continue;  // bits of f16 that other tiles lose
+      HarnessCase few = caseOf("f16", 1192, 52,
+                               {.bits = bits,
+                                .blockSize = bits == 8 ? 128 : 32,
+                                .zeros = zeros,
+                                .zeroRange = {0, (1 << bits) - 1}});
+      few.sizes = {{{"n", 1}}, {{"n", 3}}, {{"n", 8}}};
+      few.only = "cuda/gemm_nbits";
+      expectKernelsMatch(few);
+    }
+  for (const char* type : {"bf16", "f32"}) {
+    HarnessCase few = caseOf(type, 264, 20, {.zeros = "u8", .zeroRange = {0, 15}});
+    few.sizes = {{{"n", 2}}};
+    few.only = "cuda/gemm_nbits";
+    expectKernelsMatch(few);
+  }
+}
+
 TEST(CudaGemmNBits, OneRowOfKnownSize) {
   expectKernelsMatch({.graph =
                           "graph g(%x: f16[1, 1, 2048], %w: u8[33, 64, 16], %s: f16[33, 64]) { "
@@ -80,6 +102,14 @@ TEST(CudaGemmNBits, OneRowOfKnownSize) {
                       .constants = {"w", "s"},
                       .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}},
                       .tolerance = 1e-2});
+  // More columns than blocks run at once.
+  expectKernelsMatch({.graph =
+                          "graph g(%x: f16[1, 256], %w: u8[13000, 2, 64], %s: f16[13000, 2]) { "
+                          "%y = MatMulNBits(%x, %w, %s) {bits = 4, block_size = 128} return %y }",
+                      .constants = {"w", "s"},
+                      .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}},
+                      .tolerance = 1e-2,
+                      .only = "cuda/gemm_nbits"});
 }
 
 TEST(CudaGemmNBits, TakesWhatOnlyTheRunKnows) {

@@ -14,6 +14,11 @@ constexpr UnpackingTile kTiles[] = {
     {64, 64, 4, 1}, {64, 128, 4, 1}, {64, 256, 8, 1}};
 constexpr int kSplits[] = {1, 2, 4, 8};
 
+constexpr UnpackingTile streamOf(int slices, int streams) { return {8, 16, 1, slices, 1, streams}; }
+constexpr UnpackingTile kStreams[] = {
+    streamOf(8, UnpackingTile::kOnce), streamOf(8, 2), streamOf(8, 3), streamOf(8, 4),
+    streamOf(4, UnpackingTile::kOnce), streamOf(4, 4), streamOf(4, 6)};
+
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t blocksOf(const UnpackingTile& tile, const UnpackingProblem& problem) {
@@ -45,13 +50,50 @@ double estimateMicros(const UnpackingTile& tile, const UnpackingProblem& problem
   return kStart + (tile.splits > 1 ? kJoin : 0) + wholeWaves * cycles / kClock;
 }
 
+// How many times 16 columns the busiest multiprocessor has, and what their beginnings cost besides.
+double columnsOfBusiest(const UnpackingTile& tile, const UnpackingProblem& problem,
+                        int multiprocessors) {
+  constexpr double kBegin = 0.3, kFewWarps = 0.2;
+  const int64_t tiles = problem.layout.tiles(), even = ceilDivide(tiles, multiprocessors);
+  if (tile.streams == UnpackingTile::kOnce) return static_cast<double>(even) + kBegin;
+  const int64_t blocks = int64_t{tile.streams} * multiprocessors;
+  const int64_t most = tiles <= blocks ? even : ceilDivide(tiles, blocks) * tile.streams;
+  return static_cast<double>(most) + (tile.streams * tile.slices < 16 ? kFewWarps : 0);
+}
+
+// Streams that fit, best first.
+std::vector<int64_t> promisingStreams(const UnpackingProblem& problem, const BuildTarget& target) {
+  constexpr int kBulkCopies = 90, kMostRows = 8;  // the compute capability that has them
+  if (target.computeCapability < kBulkCopies || problem.mostRows > kMostRows) return {};
+  std::vector<std::pair<double, int64_t>> ranked;
+  for (const UnpackingTile& tile : kStreams) {
+    const int64_t together = tile.streams == UnpackingTile::kOnce ? 1 : tile.streams;
+    if ((problem.sharedBytes(tile) + 1024) * together > target.sharedBytesPerBlock) continue;
+    ranked.emplace_back(columnsOfBusiest(tile, problem, target.multiprocessors), pack(tile));
+  }
+  std::stable_sort(ranked.begin(), ranked.end());
+  std::vector<int64_t> best;
+  for (const auto& [columns, config] : ranked) best.push_back(config);
+  return best;
+}
+
 }  // namespace
 
 int UnpackingProblem::storedRows(const UnpackingTile& tile) const {
   return hasFixedRows ? static_cast<int>(std::min<int64_t>(rows, tile.rows)) : tile.rows;
 }
 
+// As StreamTiling lays it out, with room for what some lack.
+int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
+  const int64_t stored = storedRows(tile), depth = layout.chunks() * kChunkDepth;
+  const int64_t sums = tile.slices * stored * kChunkColumns * 4,
+                partSums = layout.bits < 16 ? stored * depth / layout.scaleDepth() * 4 : 0;
+  constexpr int64_t kBarriers = 128, kAligned = 2 * 128;
+  return kBarriers + sums + partSums + stored * (depth * elementBytes + 64) + kAligned;
+}
+
 int64_t UnpackingProblem::stageBytes(const UnpackingTile& tile) const {
+  if (tile.streams) return tile.slices * layout.chunkBytes();
   const int64_t rowBytes = tile.depth() * elementBytes + 64;
   return ceilDivide(storedRows(tile) * rowBytes, 128) * 128 +
          tile.columns / kChunkColumns * tile.slices * layout.chunkBytes();
@@ -63,18 +105,29 @@ int64_t UnpackingProblem::steps(const UnpackingTile& tile) const {
 
 // Copies under way hide the latency of memory; two blocks still fit a multiprocessor.
 int UnpackingProblem::stages(const UnpackingTile& tile) const {
-  constexpr int64_t kMostBytes = 96 << 10, kFewest = 2, kMost = 8;
+  constexpr int64_t kFewest = 2, kMost = 8;
   const int64_t useful = ceilDivide(steps(tile), tile.splits) + 1;
+  if (tile.streams) {
+    // A multiprocessor needs some 40 KB under way; the next product's come beside them.
+    constexpr int64_t kTogether = 112 << 10, kOnce = 56 << 10;
+    const bool isOnce = tile.streams == UnpackingTile::kOnce;
+    const int64_t fitting = (isOnce ? kOnce : kTogether / tile.streams) / stageBytes(tile);
+    return static_cast<int>(
+        std::clamp(isOnce ? std::min(fitting, useful - 1) : fitting, kFewest, kMost));
+  }
+  constexpr int64_t kMostBytes = 96 << 10;
   return static_cast<int>(
       std::clamp(std::min(kMostBytes / stageBytes(tile), useful), kFewest, kMost));
 }
 
 int UnpackingProblem::sharedBytes(const UnpackingTile& tile) const {
+  if (tile.streams) return static_cast<int>(streamBytes(tile) + stages(tile) * stageBytes(tile));
   const int64_t sums = int64_t{tile.slices} * tile.rows * (tile.columns + 8) * 4;
   return static_cast<int>(std::max(stages(tile) * stageBytes(tile), sums));
 }
 
 int64_t pack(const UnpackingTile& tile) {
+  if (tile.streams) return tile.slices | tile.streams << 16;
   const auto* const shape =
       std::find_if(std::begin(kTiles), std::end(kTiles), [&](const UnpackingTile& t) {
         return t.rows == tile.rows && t.columns == tile.columns && t.slices == tile.slices;
@@ -83,6 +136,8 @@ int64_t pack(const UnpackingTile& tile) {
 }
 
 UnpackingTile unpackTile(int64_t packed) {
+  if (const int streams = static_cast<int>(packed >> 16))
+    return streamOf(static_cast<int>(packed & 255), streams);
   UnpackingTile tile = kTiles[packed & 255];
   tile.splits = static_cast<int>(packed >> 8);
   return tile;
@@ -102,13 +157,19 @@ std::vector<int64_t> promisingTiles(const UnpackingProblem& problem, const Build
       ranked.emplace_back(estimateMicros(tile, problem, target.multiprocessors), pack(tile));
     }
   std::stable_sort(ranked.begin(), ranked.end());
-  std::vector<int64_t> best;
+  // Where there are streams, they are the better guess.
+  constexpr size_t kTilesBesideStreams = 1;
+  std::vector<int64_t> best = promisingStreams(problem, target);
+  if (!best.empty()) best.resize(std::min(best.size(), most - kTilesBesideStreams));
   for (const auto& [micros, config] : ranked)
     if (best.size() < most) best.push_back(config);
   return best;
 }
 
 std::string toString(const UnpackingTile& tile) {
+  if (tile.streams)
+    return str("stream", tile.slices,
+               tile.streams == UnpackingTile::kOnce ? "" : str("x", tile.streams));
   return str(tile.rows, "x", tile.columns, "x", tile.depth(),
              tile.splits > 1 ? str("_split", tile.splits) : "");
 }

@@ -15,6 +15,10 @@ struct UnpackingTile {
   int rows = 8, columns = 32;
   int warpsN = 2, slices = 4;
   int splits = 1;
+  // 16 columns after another instead (stream.cuh): by how many blocks on each multiprocessor, or
+  // kOnce: by a block each.
+  int streams = 0;
+  static constexpr int kOnce = 15;
   int threads() const { return 32 * warpsN * slices; }
   int depth() const { return static_cast<int>(kChunkDepth) * slices; }
 };
@@ -24,6 +28,7 @@ struct UnpackingProblem {
   int64_t rows = 1;
   int elementBytes = 2;      // of A
   bool hasFixedRows = true;  // `rows` is what every run has
+  int64_t mostRows = 1;
   ChunkLayout layout = {};
 
   int storedRows(const UnpackingTile& tile) const;
@@ -31,6 +36,9 @@ struct UnpackingProblem {
   int64_t steps(const UnpackingTile& tile) const;  // along k, of all blocks that share it
   int stages(const UnpackingTile& tile) const;
   int sharedBytes(const UnpackingTile& tile) const;
+
+ private:
+  int64_t streamBytes(const UnpackingTile& tile) const;  // of shared memory, but for the stages
 };
 
 // As configurations number them.

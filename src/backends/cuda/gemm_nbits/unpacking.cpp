@@ -56,6 +56,7 @@ UnpackingProblem problemOf(const Node& node, const BuildContext& context) {
   return {.rows = context.opt(rows),
           .elementBytes = bitsOf(type) / 8,
           .hasFixedRows = rows.isConstant(),
+          .mostRows = context.max(rows),
           .layout = {.columns = node.inputs[1]->shape()[0].value(),
                      .depth = node.inputs[0]->shape().back().value(),
                      .bits = attrs.bits,
@@ -73,6 +74,32 @@ std::string_view toString(Zeros zeros) {
   return zeros == Zeros::kMiddle ? "kMiddle" : zeros == Zeros::kWhole ? "kWhole" : "kFraction";
 }
 
+// What tiles of both kinds begin with.
+std::string formatText(const ChunkLayout& layout, DataType type) {
+  return str(storageType(type), ", ", storageType(layout.scale), ", ", layout.bits,
+             ", nbits::Zeros::", toString(layout.zeros), ", ", layout.scaleDepth(), ", ");
+}
+
+// The type Tile, and the copies of weights that are begun before the kernel waits for others.
+void printStream(KernelText& kernel, const UnpackingProblem& problem, const UnpackingTile& tile,
+                 DataType type) {
+  const ChunkLayout& layout = problem.layout;
+  kernel.early +=
+      str("  extern __shared__ __align__(128) char memory[];\n"
+          "  using Tile = nbits::StreamTiling<",
+          formatText(layout, type), tile.slices, ", ", problem.stages(tile), ", ", layout.depth,
+          ", ", problem.storedRows(tile), ">;\n  nbits::ChunkStream<Tile> stream(weights, ",
+          layout.tiles(), ");\n  stream.begin(mma::sharedAddress(memory));\n");
+}
+
+int64_t blocksOfStream(const UnpackingProblem& problem, const UnpackingTile& tile,
+                       const BuildTarget& target) {
+  const int64_t tiles = problem.layout.tiles();
+  return tile.streams == UnpackingTile::kOnce
+             ? tiles
+             : std::min<int64_t>(tiles, int64_t{tile.streams} * target.multiprocessors);
+}
+
 // The types Tile and TilePlace, the product, and the copies of weights that are begun before the
 // kernel waits for others.
 void printTile(KernelText& kernel, const UnpackingProblem& problem, const UnpackingTile& tile,
@@ -80,11 +107,10 @@ void printTile(KernelText& kernel, const UnpackingProblem& problem, const Unpack
   const ChunkLayout& layout = problem.layout;
   kernel.early += str(
       "  extern __shared__ __align__(128) char memory[];\n  using Tile = nbits::Tiling<",
-      storageType(type), ", ", storageType(layout.scale), ", ", layout.bits,
-      ", nbits::Zeros::", toString(layout.zeros), ", ", layout.scaleDepth(), ", ", tile.rows, ", ",
-      tile.columns, ", ", tile.warpsN, ", ", tile.slices, ", ", problem.stages(tile), ", ",
-      tile.splits, ", ", problem.storedRows(tile), ">;\n  const mma::TilePlace<Tile> tile(",
-      kernel.size(tilesN), ", ", kernel.size(tilesM), ", ", problem.steps(tile),
+      formatText(layout, type), tile.rows, ", ", tile.columns, ", ", tile.warpsN, ", ", tile.slices,
+      ", ", problem.stages(tile), ", ", tile.splits, ", ", problem.storedRows(tile),
+      ">;\n  const mma::TilePlace<Tile> tile(", kernel.size(tilesN), ", ", kernel.size(tilesM),
+      ", ", problem.steps(tile),
       ");\n  nbits::Product<Tile> product;\n"
       "#ifdef CAMSHAFT_EMULATOR\n  if (tile.rank > 0) return;\n#endif\n"
       "  nbits::ChunkSource<Tile> from(weights, ",
@@ -96,7 +122,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const UnpackingProblem problem = problemOf(node, context);
   return prepareUnpacking(
       str("gemm_nbits_", node.inputs[0]->dataType(), "_", problem.layout.bits, "bits"), node,
-      context, problem, unpackTile(config), packChunks(problem.layout, node));
+      context, problem, unpackTile(config),
+      [layout = problem.layout, &node] { return packChunks(layout, node); });
 }
 
 }  // namespace
@@ -108,7 +135,7 @@ Dim rowsOfProduct(const Node& node) {
 
 Prepared prepareUnpacking(const std::string& what, const Node& node, const BuildContext& context,
                           const UnpackingProblem& problem, const UnpackingTile& tile,
-                          std::vector<std::byte> weights) {
+                          std::function<std::vector<std::byte>()> pack) {
   const ChunkLayout& layout = problem.layout;
   const DataType type = node.inputs[0]->dataType();
   const Shape& y = node.output()->shape();
@@ -118,24 +145,35 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
   kernel.input("a", 0);
   kernel.packedInput("weights",
                      {DataType::kU8, {layout.tiles(), layout.chunks(), layout.chunkBytes()}},
-                     std::move(weights));
+                     std::move(pack));
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file :
        {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/unpack.cuh", "gemm_nbits/tile.cuh"})
     kernel.include(file);
+  if (tile.streams) kernel.include("gemm_nbits/stream.cuh");
   const Dim tilesM = ceilDiv(rows, tile.rows), tilesN = ceilDiv(y.back(), tile.columns);
-  printTile(kernel, problem, tile, type, tilesN, tilesM);
-  kernel.body += str("  nbits::RowSource<Tile> left(a, ", kernel.size(layout.depth), ", tile.row, ",
-                     kernel.size(rows),
-                     ", tile.first);\n"
-                     "  mma::forEachStage<Tile>(mma::sharedAddress(memory), left, from, "
-                     "tile.steps, [&](int offset) { product.addStage(memory + offset); });\n");
+  if (tile.streams)
+    printStream(kernel, problem, tile, type);
+  else
+    printTile(kernel, problem, tile, type, tilesN, tilesM);
+  if (tile.streams)
+    kernel.body += str("  nbits::loadRows<Tile>(memory, a, ", kernel.size(rows), ");\n");
+  else
+    kernel.body += str("  nbits::RowSource<Tile> left(a, ", kernel.size(layout.depth),
+                       ", tile.row, ", kernel.size(rows),
+                       ", tile.first);\n"
+                       "  mma::forEachStage<Tile>(mma::sharedAddress(memory), left, from, "
+                       "tile.steps, [&](int offset) { product.addStage(memory + offset); });\n");
   Walk walk(kernel, y, {{"row", axesFrom(0, y.size() - 1)}, {"column", {y.size() - 1}}});
   printStore(kernel, node, walk, "Index row, Index column", width);
-  kernel.body += str("  product.template finish<", width, ">(memory, tile, ", kernel.size(rows),
-                     ", ", kernel.size(y.back()), ", store);\n");
-  return kernel.prepared({.grid = {tilesM * tilesN * Dim(tile.splits), 1, 1},
+  const std::string inside = str(kernel.size(rows), ", ", kernel.size(y.back()), ", store);\n");
+  kernel.body += tile.streams
+                     ? str("  nbits::multiplyStream<Tile, ", width, ">(memory, stream, ", inside)
+                     : str("  product.template finish<", width, ">(memory, tile, ", inside);
+  const Dim blocks = tile.streams ? Dim(blocksOfStream(problem, tile, context.target))
+                                  : tilesM * tilesN * Dim(tile.splits);
+  return kernel.prepared({.grid = {blocks, 1, 1},
                           .block = tile.threads(),
                           .sharedBytes = problem.sharedBytes(tile),
                           .cluster = tile.splits});

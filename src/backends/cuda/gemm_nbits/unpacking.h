@@ -1,6 +1,7 @@
 // Products on tensor cores that take constant weights in chunks, and unpack them in registers.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,6 @@ Dim rowsOfProduct(const Node& node);
 // with `what`.
 Prepared prepareUnpacking(const std::string& what, const Node& node, const BuildContext& context,
                           const UnpackingProblem& problem, const UnpackingTile& tile,
-                          std::vector<std::byte> weights);
+                          std::function<std::vector<std::byte>()> pack);
 
 }  // namespace camshaft::cuda

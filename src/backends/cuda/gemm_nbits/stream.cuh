@@ -1,0 +1,318 @@
+// Products of at most eight rows by weights in chunks (tile.cuh), as fast as memory gives these
+// (sm_90). A block takes 16 columns after another, every gridDim.x-th of them, and has its own
+// chunks copied in one piece for each step along k, kStages steps ahead and across columns: no
+// thread counts addresses, and copies are under way before the kernels before this one have ended.
+// The rows of A are in shared memory as a whole. Follows tile.cuh.
+namespace nbits {
+
+// Barriers for copies, and copies of a multiple of 16 bytes that tell them. For the emulator a copy
+// is there at once: threads meet between every copy and what waits for it.
+#ifdef CAMSHAFT_EMULATOR
+inline void initCopyBarriers(SharedAddress, int) {}
+inline void copyBytes(SharedAddress to, const char* from, int bytes, SharedAddress) {
+  for (int i = 0; i < bytes; ++i) to[i] = from[i];
+}
+inline void waitForBytes(SharedAddress, unsigned) {}
+#else
+__device__ __forceinline__ void initCopyBarriers(SharedAddress barriers, int count) {
+  for (int i = 0; i < count; ++i)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers + i * 8) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void copyBytes(SharedAddress to, const char* from, int bytes,
+                                          SharedAddress barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void waitForBytes(SharedAddress barrier, unsigned phase) {
+  unsigned isThere;
+  do {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(isThere)
+        : "r"(barrier), "r"(phase)
+        : "memory");
+  } while (!isThere);
+}
+#endif
+
+// kSlices warps, each with a chunk of every step. kAllDepth is the whole of k.
+template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
+          int kAllDepth_, int kStoredRows>
+struct StreamTiling
+    : Tiling<E, Scale, kBits, kZeros, kScaleDepth, 8, 16, 1, kSlices, kStages_, 1, kStoredRows> {
+  using Base =
+      Tiling<E, Scale, kBits, kZeros, kScaleDepth, 8, 16, 1, kSlices, kStages_, 1, kStoredRows>;
+  // Numbers of f16 are multiplied as they lie in their words: bits without an exponent are that
+  // number times 2^-24, or 2^-20 where they are the upper ones of their byte. What zero points take
+  // away comes from the sums of A, once for each scale. A word then has whole pairs of such places.
+  static constexpr bool kIsRaw = std::is_same_v<typename Base::Factor, f16> &&
+                                 (kBits == 8 || (kBits == 4 && Base::kGroup == 32));
+  static constexpr int kPlaces = 8 / kBits > 0 ? 8 / kBits : 1;
+  // Pairs of A lie as they are multiplied: 0, 2, 1, 3 where those are of the same place.
+  static constexpr bool kIsInPlaceOrder = kIsRaw && kPlaces == 2;
+  static constexpr int kAllDepth = kAllDepth_;
+  static constexpr int kChunks = (kAllDepth + kChunkDepth - 1) / kChunkDepth;
+  static constexpr int kSteps = (kChunks + kSlices - 1) / kSlices;
+  static constexpr int kAllParts = kChunks * Base::kParts;  // of a row of A, with a sum each
+
+  static constexpr int kRowBytes = kChunks * kChunkDepth * int(sizeof(E)) + 64;
+  static constexpr int kStepBytes = kSlices * Base::kChunkBytes;
+  // Where things are in shared memory: barriers, sums of the slices, sums of A, A, steps.
+  static constexpr int kBarrierBytes = 128;
+  static constexpr int kSliceSums = kBarrierBytes;
+  static constexpr int kPartSums = kSliceSums + kSlices * kStoredRows * 16 * 4;
+  static constexpr int kRowsAt =
+      (kPartSums + (kIsRaw ? kStoredRows * kAllParts * 4 : 0) + 127) / 128 * 128;
+  static constexpr int kStepsAt = (kRowsAt + kStoredRows * kRowBytes + 127) / 128 * 128;
+};
+
+// Has the chunks of the block's columns copied; one thread does.
+template <class T>
+struct ChunkStream {
+  const char* weights;
+  int tile, tiles;  // of 16 columns
+  int step = 0, stage = 0;
+
+  __device__ __forceinline__ ChunkStream(const void* weights, int tiles)
+      : weights(static_cast<const char*>(weights)), tile(blockIdx.x), tiles(tiles) {}
+
+  __device__ __forceinline__ void copyNext(SharedAddress memory) {
+    if (tile >= tiles) return;
+    const int left = (T::kChunks - step * T::kSlices) * T::kChunkBytes;
+    const long long chunk = static_cast<long long>(tile) * T::kChunks + step * T::kSlices;
+    copyBytes(memory + T::kStepsAt + stage * T::kStepBytes, weights + chunk * T::kChunkBytes,
+              min(left, T::kStepBytes), memory + stage * 8);
+    stage = stage + 1 == T::kStages ? 0 : stage + 1;
+    if (++step == T::kSteps) {
+      step = 0;
+      tile += gridDim.x;
+    }
+  }
+  // Before the kernel waits for others.
+  __device__ __forceinline__ void begin(SharedAddress memory) {
+    if (threadIdx.x > 0) return;
+    initCopyBarriers(memory, T::kStages);
+    for (int i = 0; i < T::kStages; ++i) copyNext(memory);
+  }
+};
+
+// Rows of A into shared memory, with zeros in place of those that are not there and behind their
+// ends, and their sums.
+template <class T>
+__device__ __forceinline__ void loadRows(char* memory, const typename T::Element* a, int rows) {
+  using E = typename T::Element;
+  constexpr int kNeighbours = 16 / sizeof(E), kPerRow = T::kChunks * kChunkDepth / kNeighbours;
+  for (int i = threadIdx.x; i < T::kStoredRows * kPerRow; i += T::kThreads) {
+    const int row = i / kPerRow, k = i % kPerRow * kNeighbours;
+    Vector<E, kNeighbours> values = {};
+    if (row < rows && k < T::kAllDepth)
+      values = loadVector<kNeighbours>(a + Index(row) * T::kAllDepth + k);
+    if constexpr (T::kIsInPlaceOrder) {
+#pragma unroll
+      for (int j = 2; j < 4; ++j) {
+        const E other = values.v[j];
+        values.v[j] = values.v[j + 2];
+        values.v[j + 2] = other;
+      }
+    }
+    storeVector<kNeighbours>(
+        reinterpret_cast<E*>(memory + T::kRowsAt + row * T::kRowBytes) + k, values);
+  }
+  __syncthreads();
+  if constexpr (T::kIsRaw) {
+    // With what the zero point in the middle takes away, and in the unit of raw numbers.
+    constexpr float kUnit = 1.0f / (1 << (24 - 8 + T::kBits));
+    constexpr float kFactor =
+        T::kZeros == Zeros::kMiddle ? -kUnit * (1 << (T::kBits - 1)) : kUnit;
+    for (int i = threadIdx.x; i < T::kStoredRows * T::kAllParts; i += T::kThreads) {
+      const int row = i / T::kAllParts, part = i % T::kAllParts;
+      const E* const from = reinterpret_cast<const E*>(memory + T::kRowsAt + row * T::kRowBytes) +
+                            part * T::kScaleDepth;
+      float sum = 0;
+#pragma unroll
+      for (int k = 0; k < T::kScaleDepth; k += kNeighbours) {
+        // Lanes begin at different banks.
+        const int turned = (k + threadIdx.x * kNeighbours) % T::kScaleDepth;
+        const auto values = loadVector<kNeighbours>(from + turned);
+#pragma unroll
+        for (int j = 0; j < kNeighbours; ++j) sum += toCompute(values.v[j]);
+      }
+      reinterpret_cast<float*>(memory + T::kPartSums)[i] = sum * kFactor;
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+struct StreamProduct {
+  using Tiles = Product<T>;  // of one tile
+  using Source = typename Tiles::Source;
+  static constexpr int kOwn = Tiles::kOwn, kTerms = Tiles::kTerms;
+  static constexpr int kRowsOfLane = T::kStoredRows == 1 ? 1 : 2;
+
+  float sums[1][1][4];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (float& sum : sums[0][0]) sum = 0;
+  }
+
+  // The row of a lane's result; of those that are not there, one that is.
+  __device__ __forceinline__ static int rowOf(int v) {
+    return min(int(threadIdx.x % 4 * 2 + v), T::kStoredRows - 1);
+  }
+
+  // A pair of raw numbers.
+  __device__ __forceinline__ static unsigned rawPair(unsigned word, int pair) {
+    constexpr unsigned kMask = 0x00010001u * ((1u << T::kBits) - 1);
+    return (pair < T::kPlaces ? word : word >> 8) & kMask << (pair % T::kPlaces * T::kBits);
+  }
+
+  // Adds a chunk, whose rows of A begin at `rows` and their sums at `partSums`.
+  __device__ __forceinline__ void addChunk(const char* chunk, const char* rows,
+                                           const float* partSums) {
+    typename Tiles::Words words[1];
+    typename Tiles::Scales scales;
+    typename Tiles::Offsets offsets;
+    words[0].read(chunk);
+#pragma unroll
+    for (int second = 0; second < 2; ++second) {
+      const char* const behind = chunk + T::kNumberBytes;
+      if constexpr (T::kIsScaled)
+        scales[0][second] = Tiles::template perPart<typename T::Scale>(behind, second);
+      if constexpr (T::kZeros != Zeros::kMiddle)
+        offsets[0][second] = Tiles::template perPart<typename T::Numbers::Offset>(
+            behind + T::kScaleBytes, second);
+    }
+    rows += threadIdx.x % 4 * kOwn * int(sizeof(typename T::Element));
+    Vector<float, T::kParts> taken[kRowsOfLane];
+    if constexpr (T::kIsRaw) {
+#pragma unroll
+      for (int v = 0; v < kRowsOfLane; ++v)
+        taken[v] = loadVector<T::kParts>(partSums + rowOf(v) * T::kAllParts);
+    }
+#pragma unroll
+    for (int part = 0; part < T::kParts; ++part) {
+      if constexpr (T::kIsRaw) {
+        addRawPart(words[0], rows, scales[0], offsets[0], taken, part);
+      } else if constexpr (T::kIsScaled) {
+        typename Tiles::Sums whole = {};
+        Tiles::addPart(whole, rows, words, offsets, part);
+#pragma unroll
+        for (int v = 0; v < 4; ++v)
+          if (v % 2 < kRowsOfLane)
+            sums[0][0][v] += whole[0][0][v] * toCompute(scales[0][v / 2].v[part]);
+      } else {
+        Tiles::addPart(sums, rows, words, offsets, part);
+      }
+    }
+  }
+
+  template <class Words, class Scales, class Offsets>
+  __device__ __forceinline__ void addRawPart(const Words& words, const char* rows,
+                                             const Scales& scales, const Offsets& offsets,
+                                             const Vector<float, T::kParts> (&taken)[kRowsOfLane],
+                                             int part) {
+    constexpr int kGroups = T::kScaleDepth / T::kGroup, kPairs = kOwn / 2;
+    constexpr int kWordPairs = 16 / T::kBits;
+    float whole[T::kPlaces][4] = {};
+#pragma unroll
+    for (int group = part * kGroups; group < (part + 1) * kGroups; ++group) {
+      unsigned b[kTerms][kPairs];
+      Source::template read<kOwn>(
+          b, rows + threadIdx.x % 32 / 4 % T::kStoredRows * T::kRowBytes +
+                 group * T::kGroup * int(sizeof(typename T::Element)));
+      // Two pairs of the same place at a time.
+#pragma unroll
+      for (int step = 0; step < kPairs / 2; ++step) {
+        const int first = T::kPlaces == 2 ? step : 2 * step;
+        const int second = first + T::kPlaces;
+        unsigned a[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int pair = group * kPairs + (i < 2 ? first : second);
+          a[i] = rawPair(words.words[i % 2][pair / kWordPairs], pair % kWordPairs);
+        }
+        multiply(f16{}, whole[first % T::kPlaces], a, b[0][2 * step], b[0][2 * step + 1]);
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      if (v % 2 >= kRowsOfLane) continue;
+      float zero = taken[v % kRowsOfLane].v[part];
+      if constexpr (T::kZeros == Zeros::kWhole)
+        zero *= toCompute(offsets[v / 2].v[part]) + 1024;
+      else if constexpr (T::kZeros == Zeros::kFraction)
+        zero *= toCompute(offsets[v / 2].v[part]);
+      float number = whole[T::kPlaces - 1][v] + zero;
+      if constexpr (T::kPlaces == 2) number += whole[0][v] * 16;
+      sums[0][0][v] += number * toCompute(scales[v / 2].v[part]);
+    }
+  }
+
+  // Results inside [rows, columns] go to store(row, column, values).
+  template <int kWidth, class Store>
+  __device__ __forceinline__ void finish(char* memory, int tile, int rows, Index columns,
+                                         const Store& store) const {
+    constexpr float kUnit = T::kIsRaw ? float(1 << (24 - 8 + T::kBits)) : 1.0f;
+    float* const shown = reinterpret_cast<float*>(memory + T::kSliceSums);
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      const int row = threadIdx.x % 4 * 2 + v % 2;
+      if (row < T::kStoredRows)
+        shown[(T::slice() * T::kStoredRows + row) * 16 + v / 2 * 8 + threadIdx.x % 32 / 4] =
+            sums[0][0][v] * kUnit;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < T::kStoredRows * (16 / kWidth); i += T::kThreads) {
+      const int row = i / (16 / kWidth), column = i % (16 / kWidth) * kWidth;
+      float values[kWidth] = {};
+#pragma unroll
+      for (int slice = 0; slice < T::kSlices; ++slice) {
+        const auto own =
+            loadVector<kWidth>(shown + (slice * T::kStoredRows + row) * 16 + column);
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
+      }
+      if (row < rows && Index(tile) * 16 + column < columns)
+        store(Index(row), Index(tile) * 16 + column, values);
+    }
+  }
+};
+
+// After ChunkStream::begin() and loadRows().
+template <class T, int kWidth, class Store>
+__device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& stream, int rows,
+                                               Index columns, const Store& store) {
+  StreamProduct<T> product;
+  int stage = 0;
+  unsigned phase = 0;
+  for (int tile = blockIdx.x; tile < stream.tiles; tile += gridDim.x) {
+    product.clear();
+    for (int step = 0; step < T::kSteps; ++step) {
+      waitForBytes(sharedAddress(memory) + stage * 8, phase);
+      const int chunk = step * T::kSlices + T::slice();
+      if (T::kChunks % T::kSlices == 0 || chunk < T::kChunks)
+        product.addChunk(
+            memory + T::kStepsAt + stage * T::kStepBytes + T::slice() * T::kChunkBytes,
+            memory + T::kRowsAt + chunk * kChunkDepth * int(sizeof(typename T::Element)),
+            reinterpret_cast<const float*>(memory + T::kPartSums) + chunk * T::kParts);
+      __syncthreads();
+      if (threadIdx.x == 0) stream.copyNext(sharedAddress(memory));
+      if (++stage == T::kStages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+    product.template finish<kWidth>(memory, tile, rows, columns, store);
+  }
+}
+
+}  // namespace nbits

@@ -1,0 +1,112 @@
+// Tensors put together from parts that are computed.
+#include "ops/move_elements.h"
+#include "ops/pointwise.h"
+#include "ops/evaluate.h"
+#include "ops/rules.h"
+#include "ops/walk.h"
+
+namespace camshaft {
+
+void PointwisePartsAttrs::fields(AttrVisitor& visit) {
+  // Visitors keep names.
+  static constexpr std::string_view kShapes[kMostOutputs] = {"shape0", "shape1", "shape2",
+                                                             "shape3"};
+  static constexpr std::string_view kFields[kMostParts][6] = {
+      {"output0", "begin0", "size0", "expr0", "inputs0", "places0"},
+      {"output1", "begin1", "size1", "expr1", "inputs1", "places1"},
+      {"output2", "begin2", "size2", "expr2", "inputs2", "places2"},
+      {"output3", "begin3", "size3", "expr3", "inputs3", "places3"},
+      {"output4", "begin4", "size4", "expr4", "inputs4", "places4"},
+      {"output5", "begin5", "size5", "expr5", "inputs5", "places5"},
+      {"output6", "begin6", "size6", "expr6", "inputs6", "places6"},
+      {"output7", "begin7", "size7", "expr7", "inputs7", "places7"}};
+  const auto count = [&](std::string_view name, auto& list, size_t most) {
+    auto size = static_cast<int64_t>(list.size());
+    visit(name, size);
+    if (size < 0 || size > static_cast<int64_t>(most))
+      fail(ErrorKind::kInvalidArgument, "there are ", size, " ", name, " where ", most,
+           " are possible");
+    list.resize(static_cast<size_t>(size));
+  };
+  count("outputs", shapes, kMostOutputs);
+  for (size_t i = 0; i < shapes.size(); ++i) visit(kShapes[i], shapes[i]);
+  count("parts", parts, kMostParts);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    visit(kFields[i][0], parts[i].output);
+    visit(kFields[i][1], parts[i].begin);
+    visit(kFields[i][2], parts[i].size);
+    visit(kFields[i][3], parts[i].expr);
+    visit(kFields[i][4], parts[i].inputs);
+    visit(kFields[i][5], parts[i].places);
+  }
+}
+
+namespace {
+
+using Part = PointwisePartsAttrs::Part;
+
+void checkPart(const Node& node, const Part& part, const std::vector<Shape>& shapes) {
+  const auto refuse = [&](auto&&... words) {
+    fail(ErrorKind::kInvalidModel, describe(node), " has a part ", words...);
+  };
+  if (part.output < 0 || part.output >= static_cast<int64_t>(shapes.size()))
+    refuse("of output ", part.output, ", which it lacks");
+  const size_t rank = shapes[static_cast<size_t>(part.output)].size();
+  if (part.begin.size() != rank || part.size.size() != rank)
+    refuse("of rank ", part.size.size(), " in an output of rank ", rank);
+  if (part.expr.empty() || part.expr.inputCount() != static_cast<int>(part.inputs.size()) ||
+      part.places.size() != part.inputs.size() * (rank + 1))
+    refuse("whose expression does not fit its operands");
+  for (size_t i = 0; i < part.inputs.size(); ++i) {
+    const int64_t input = part.inputs[i];
+    if (input < 0 || input >= node.ownInputs() || !node.inputs[input])
+      refuse("of input ", input, ", which it lacks");
+    if (node.inputs[input]->dataType() != part.expr.inputType(static_cast<int>(i)))
+      refuse("that reads input ", input, " as ", part.expr.inputType(static_cast<int>(i)));
+  }
+}
+
+std::vector<TensorType> inferParts(const Node& node) {
+  const auto& attrs = node.as<PointwisePartsAttrs>();
+  std::vector<TensorType> types;
+  for (const Shape& shape : attrs.shapes) types.push_back({DataType::kF32, shape});
+  for (const Part& part : attrs.parts) {
+    checkPart(node, part, attrs.shapes);
+    types[static_cast<size_t>(part.output)].type = part.expr.resultType();
+  }
+  return types;
+}
+
+void evaluateParts(const Evaluation& evaluation) {
+  const auto resolved = [&](const std::vector<Dim>& dims) {
+    Dims values;
+    for (const Dim& dim : dims) values.push_back(evaluation.resolve(dim));
+    return values;
+  };
+  for (const Part& part : evaluation.node.as<PointwisePartsAttrs>().parts) {
+    const Dims size = resolved(part.size), within = stridesOf(size);
+    std::vector<HostTensor> operands;
+    std::vector<ConstTensorView> views;
+    for (size_t i = 0; i < part.inputs.size(); ++i) {
+      const ConstTensorView& input = evaluation.inputs[static_cast<size_t>(part.inputs[i])];
+      HostTensor& operand = operands.emplace_back(input.type, size);
+      moveElements(input.type, size, input.data,
+                   {evaluation.resolve(part.placeOf(i)), resolved(part.stridesOf(i))},
+                   operand.view().data, {0, within});
+    }
+    for (const HostTensor& operand : operands) views.push_back(operand.view());
+    HostTensor result(part.expr.resultType(), size);
+    evaluateExpr(part.expr, views, result.view());
+    const TensorView& y = evaluation.outputs[static_cast<size_t>(part.output)];
+    const Dims strides = stridesOf(y.dims);
+    moveElements(y.type, size, result.view().data, {0, within}, y.data,
+                 {offsetOf(resolved(part.begin), strides), strides});
+  }
+}
+
+}  // namespace
+
+const OpInfo ops::PointwiseParts = {
+    "PointwiseParts", 1, -1, -1, makeAttrsOf<PointwisePartsAttrs>, inferParts, evaluateParts};
+
+}  // namespace camshaft

@@ -1,0 +1,315 @@
+// Tensors that are joined from computed parts of others, as rotated queries and keys are, become
+// one node, and with them what else is cut out of the same tensors.
+//
+//   %a = Slice(%x) first half, %b = Slice(%x) second half
+//   %c = Pointwise(%a, %cos, %b, %sin), %d = Pointwise(%a, %sin, %b, %cos)
+//   %y = Concat(%c, %d)
+//   →
+//   %y = PointwiseParts(%x, %cos, %sin)
+//
+// and so does %y = Pointwise(%x, %cos, Concat(-%b, %a), %sin), as exporters of transformers write.
+// Each would be a small kernel of its own otherwise, and a step of one token is little else.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "ir/rewrite.h"
+#include "ops/move.h"
+#include "ops/pointwise.h"
+#include "passes/bound_expr.h"
+#include "passes/edit.h"
+#include "passes/passes.h"
+#include "passes/strided_view.h"
+
+namespace camshaft {
+
+namespace {
+
+using NodeOrder = std::unordered_map<const Node*, size_t>;
+
+// An operand of a part, as PointwiseParts reads it.
+struct Operand {
+  Value* source;
+  Dim place;
+  std::vector<Dim> strides;
+};
+
+struct Part {
+  std::vector<Dim> begin, size;
+  Expr expr;
+  std::vector<Operand> operands;
+};
+
+// A value that can be computed by parts.
+struct Parted {
+  Value* value;
+  std::vector<Part> parts;
+};
+
+// Of a value that broadcasts to `size`, from `begin` on: the farthest tensor whose elements it has
+// in strides, neighbours side by side.
+std::optional<Operand> operandOf(Value* value, const Shape& size, const std::vector<Dim>& begin) {
+  const size_t rank = static_cast<size_t>(value->rank()), skipped = size.size() - rank;
+  for (const StridedView& view : viewsOf(value)) {
+    Operand operand{view.source, view.offset, std::vector<Dim>(size.size(), Dim(0))};
+    bool fits = true;
+    for (size_t axis = 0; axis < rank && fits; ++axis) {
+      const Dim& own = value->shape()[axis];
+      if (own.isConstant(1)) continue;
+      const std::optional<Dim> stride = view.strideOf(axis);
+      const bool isLast = axis + 1 == rank;
+      fits = stride && (!isLast || stride->isConstant(1));
+      if (!fits) break;
+      operand.strides[skipped + axis] = *stride;
+      operand.place += begin[skipped + axis] * *stride;
+    }
+    if (fits) return operand;
+  }
+  return std::nullopt;
+}
+
+// Whether each dimension of a value is 1 or what it broadcasts to: no size may turn out to be 1.
+bool broadcastsPlainly(const Value* value, const Shape& to) {
+  const size_t rank = static_cast<size_t>(value->rank());
+  if (rank > to.size()) return false;
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim& own = value->shape()[i];
+    if (!own.isConstant(1) && own != to[to.size() - rank + i]) return false;
+  }
+  return true;
+}
+
+BoundExpr unchanged(Value* value) {
+  BoundExpr bound;
+  bound.expr.input(0, value->dataType());
+  bound.inputs = {value};
+  return bound;
+}
+
+// What is computed for `joined` alone, or the value as it is.
+BoundExpr computationOf(const Graph& graph, Value* value, const Node* joined) {
+  const Node* pointwise = producerOf(value, &ops::Pointwise);
+  if (!pointwise || soleUser(graph, value) != joined) return unchanged(value);
+  return boundExpr(*pointwise);
+}
+
+// `outer`, whose input `index` is the part's own value.
+std::optional<Part> partOf(const BoundExpr& inner, const BoundExpr& outer, int index,
+                           const Shape& size, const std::vector<Dim>& begin, const Shape& whole) {
+  Part part{begin, size, {}, {}};
+  const auto innerCount = static_cast<int>(inner.inputs.size());
+  std::vector<int> innerInputs, outerInputs;
+  const auto add = [&](Value* value, const std::vector<Dim>& from) {
+    std::optional<Operand> operand = operandOf(value, size, from);
+    if (operand) part.operands.push_back(std::move(*operand));
+    return operand.has_value();
+  };
+  const std::vector<Dim> zero(size.size(), Dim(0));
+  for (int i = 0; i < innerCount; ++i) {
+    if (!broadcastsPlainly(inner.inputs[i], size) || !add(inner.inputs[i], zero))
+      return std::nullopt;
+    innerInputs.push_back(i);
+  }
+  int next = innerCount;
+  for (int i = 0; i < static_cast<int>(outer.inputs.size()); ++i) {
+    outerInputs.push_back(i == index ? -1 : next++);
+    if (i == index) continue;
+    if (!broadcastsPlainly(outer.inputs[i], whole) || !add(outer.inputs[i], begin))
+      return std::nullopt;
+  }
+  part.expr = outer.expr.composed(index, inner.expr, innerInputs, outerInputs);
+  return part;
+}
+
+// Parts of a Concat, and of what a Pointwise makes of one.
+std::optional<Parted> partedBy(const Graph& graph, Node* root) {
+  const bool isJoin = root->op == &ops::Concat;
+  if ((!isJoin && root->op != &ops::Pointwise) || root->epilogue) return std::nullopt;
+  Value* value = root->output();
+  BoundExpr outer = isJoin ? unchanged(value) : boundExpr(*root);
+  const Node* join = isJoin ? root : nullptr;
+  int index = 0;
+  for (size_t i = 0; i < outer.inputs.size() && !join; ++i) {
+    const Node* candidate = producerOf(outer.inputs[i], &ops::Concat);
+    if (!candidate || soleUser(graph, outer.inputs[i]) != root) continue;
+    if (outer.inputs[i]->shape() != value->shape()) return std::nullopt;
+    join = candidate;
+    index = static_cast<int>(i);
+  }
+  if (!join || std::ranges::count(outer.inputs, join->output()) > 1) return std::nullopt;
+  const auto axis = static_cast<size_t>(join->as<ConcatAttrs>().axis);
+  std::vector<Dim> begin(value->shape().size(), Dim(0));
+  Parted parted{value, {}};
+  for (Value* piece : join->inputs) {
+    std::optional<Part> part = partOf(computationOf(graph, piece, join), outer, index,
+                                      piece->shape(), begin, value->shape());
+    if (!part) return std::nullopt;
+    parted.parts.push_back(std::move(*part));
+    begin[axis] += piece->shape()[axis];
+  }
+  return parted;
+}
+
+std::set<const Value*> sourcesOf(const Parted& parted) {
+  std::set<const Value*> sources;
+  for (const Part& part : parted.parts)
+    for (const Operand& operand : part.operands) sources.insert(operand.source);
+  return sources;
+}
+
+// Worth it where several computed parts are cut out of one tensor, as a rotation has them.
+bool isRotation(const Parted& parted) {
+  const size_t count = parted.parts.size();
+  if (count < 2 || count > 3) return false;
+  std::map<const Value*, std::set<std::string>> places;
+  for (const Part& part : parted.parts)
+    for (const Operand& operand : part.operands)
+      places[operand.source].insert(toString(operand.place));
+  const bool isCut =
+      std::ranges::any_of(places, [](const auto& each) { return each.second.size() > 1; });
+  const bool isComputed = std::ranges::any_of(
+      parted.parts, [](const Part& part) { return part.expr.inputCount() > 1; });
+  return isCut && isComputed;
+}
+
+// The last of the reshapes and transposes that alone read a slice, or the slice.
+Node* endOfMoves(const Graph& graph, Node* slice) {
+  Node* last = slice;
+  while (Node* reader = soleUser(graph, last->output())) {
+    if (reader->epilogue || (reader->op != &ops::Reshape && reader->op != &ops::Transpose)) break;
+    last = reader;
+  }
+  return last;
+}
+
+// What is computed together, at the place of the last of them.
+struct Group {
+  std::vector<Parted> members;
+  std::set<const Value*> sources;
+  size_t parts = 0;
+  Node* at = nullptr;
+};
+
+class PartsFusion {
+ public:
+  explicit PartsFusion(Graph& graph) : graph_(graph) {}
+
+  bool run() {
+    for (const auto& node : graph_.nodes()) order_.emplace(node.get(), order_.size());
+    for (Node* node : graph_.nodeList())
+      if (std::optional<Parted> parted = partedBy(graph_, node))
+        if (isRotation(*parted)) addToGroups(std::move(*parted));
+    for (Group& group : groups_) addSlices(group);
+    for (const Group& group : groups_) replace(group);
+    return !groups_.empty();
+  }
+
+ private:
+  static bool sharesSource(const Group& group, const std::set<const Value*>& sources) {
+    return std::ranges::any_of(sources, [&](const Value* v) { return group.sources.contains(v); });
+  }
+
+  // Whether all that reads the value comes after the node.
+  bool isReadAfter(const Value* value, const Node* node) const {
+    return std::ranges::all_of(value->users,
+                               [&](const Node* user) { return order_.at(user) > order_.at(node); });
+  }
+
+  bool fits(const Group& group, const Parted& parted, const Node* at) const {
+    using Attrs = PointwisePartsAttrs;
+    return group.members.size() < Attrs::kMostOutputs &&
+           group.parts + parted.parts.size() <= Attrs::kMostParts &&
+           isReadAfter(parted.value, at) &&
+           std::ranges::all_of(
+               group.members, [&](const Parted& member) { return isReadAfter(member.value, at); });
+  }
+
+  static void add(Group& group, Parted parted, Node* at) {
+    group.sources.merge(sourcesOf(parted));
+    group.parts += parted.parts.size();
+    group.members.push_back(std::move(parted));
+    group.at = at;
+  }
+
+  void addToGroups(Parted parted) {
+    Node* at = parted.value->producer;
+    if (groups_.empty() || !sharesSource(groups_.back(), sourcesOf(parted)) ||
+        !fits(groups_.back(), parted, at))
+      groups_.emplace_back();
+    add(groups_.back(), std::move(parted), at);
+  }
+
+  // What else is cut out of the group's tensors and not only read by it.
+  void addSlices(Group& group) {
+    for (Node* node : graph_.nodeList()) {
+      if (node->op != &ops::Slice || node->epilogue || order_.at(node) > order_.at(group.at))
+        continue;
+      if (isInGroups(node->output())) continue;
+      Node* end = endOfMoves(graph_, node);
+      Value* value = end->output();
+      if (graph_.isOutput(value)) continue;
+      const std::vector<Dim> zero(value->shape().size(), Dim(0));
+      std::optional<Part> part =
+          partOf(unchanged(value), unchanged(value), 0, value->shape(), zero, value->shape());
+      if (!part || part->operands[0].source == value) continue;
+      Parted parted{value, {std::move(*part)}};
+      if (sharesSource(group, sourcesOf(parted)) && fits(group, parted, group.at))
+        add(group, std::move(parted), group.at);
+    }
+  }
+
+  // Whether groups replace the value, or what reads it a few nodes on.
+  bool isInGroups(const Value* value, int distance = 4) const {
+    for (const Group& group : groups_)
+      for (const Parted& member : group.members)
+        if (member.value == value) return true;
+    static constexpr Op kBetween[] = {&ops::Pointwise, &ops::Concat, &ops::Slice, &ops::Reshape,
+                                      &ops::Transpose};
+    return distance > 0 && std::ranges::any_of(value->users, [&](const Node* user) {
+             return std::ranges::count(kBetween, user->op) > 0 &&
+                    isInGroups(user->output(), distance - 1);
+           });
+  }
+
+  void replace(const Group& group) {
+    PointwisePartsAttrs attrs;
+    std::vector<Value*> inputs;
+    for (const Parted& member : group.members) {
+      const auto output = static_cast<int64_t>(attrs.shapes.size());
+      attrs.shapes.push_back(member.value->shape());
+      for (const Part& part : member.parts) {
+        PointwisePartsAttrs::Part& to = attrs.parts.emplace_back();
+        to.output = output;
+        to.begin = part.begin;
+        to.size = part.size;
+        to.expr = part.expr;
+        for (const Operand& operand : part.operands) {
+          auto place = std::ranges::find(inputs, operand.source);
+          if (place == inputs.end()) place = inputs.insert(inputs.end(), operand.source);
+          to.inputs.push_back(place - inputs.begin());
+          to.places.push_back(operand.place);
+          to.places.insert(to.places.end(), operand.strides.begin(), operand.strides.end());
+        }
+      }
+    }
+    const auto outputs = static_cast<int>(attrs.shapes.size());
+    Node* fused = graph_.add(&ops::PointwiseParts, group.members[0].value->producer->name,
+                             std::move(inputs), std::move(attrs), group.at, outputs);
+    for (int i = 0; i < outputs; ++i)
+      replaceValue(graph_, group.members[static_cast<size_t>(i)].value, fused->output(i));
+  }
+
+  Graph& graph_;
+  NodeOrder order_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+bool fuseParts(Graph& graph, const PassOptions& options) {
+  return options.fusion.pointwiseParts && PartsFusion(graph).run();
+}
+
+}  // namespace camshaft
