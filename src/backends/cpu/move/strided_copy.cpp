@@ -1,7 +1,6 @@
 #include "backends/cpu/move/strided_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/cpu/move/transpose_block.h"
 #include "backends/cpu/parallel.h"
@@ -75,12 +74,7 @@ void copyRow(const std::byte* source, std::byte* target, int64_t count, int64_t 
   } else if (fromStride == 0) {
     std::fill(to, to + count, *from);
   } else if (fromStride == 1) {
-    constexpr int64_t kShort = 32 / sizeof(T);  // not worth a call
-    if (count > kShort) {
-      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-    } else {
-      for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-    }
+    copyBytes(source, target, count * static_cast<int64_t>(sizeof(T)));
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * fromStride];
   }

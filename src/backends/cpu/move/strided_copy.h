@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "backend/launch.h"
 
@@ -27,6 +28,27 @@ struct StridedCopy {
   }
   void run(ThreadPool* pool);  // may reorder and merge the dimensions
 };
+
+// memcpy() for what is most often short: a call costs more than such a copy.
+inline void copyBytes(const std::byte* from, std::byte* to, int64_t count) {
+  constexpr int64_t kShort = 512;
+  if (count > kShort) {
+    std::memcpy(to, from, static_cast<size_t>(count));
+    return;
+  }
+  const auto copy = [&]<size_t kBytes>() {
+    std::memcpy(to, from, kBytes);
+    from += kBytes;
+    to += kBytes;
+  };
+  for (; count >= 64; count -= 64) copy.operator()<64>();
+  if (count & 32) copy.operator()<32>();
+  if (count & 16) copy.operator()<16>();
+  if (count & 8) copy.operator()<8>();
+  if (count & 4) copy.operator()<4>();
+  if (count & 2) copy.operator()<2>();
+  if (count & 1) *to = *from;
+}
 
 // Row-major strides of a tensor.
 struct Strides {
