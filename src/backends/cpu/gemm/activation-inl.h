@@ -46,8 +46,11 @@ HWY_INLINE V clamp(V low, V high, V x) {
 #endif
 }
 
-template <Activation kActivation, class D, class V>
+// kIsRough where the result is rounded to bf16.
+template <Activation kActivation, bool kIsRough, class D, class V>
 HWY_INLINE V activate(D d, V x) {
+  if constexpr (kIsRough && kActivation == Activation::kSilu) return vmath::rough::silu(d, x);
+  if constexpr (kIsRough && kActivation == Activation::kGelu) return vmath::rough::gelu(d, x);
   const V half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
   if constexpr (kActivation == Activation::kSigmoid) return vmath::sigmoid(d, x);
   if constexpr (kActivation == Activation::kSilu) return vmath::silu(d, x);
@@ -65,7 +68,7 @@ HWY_INLINE V activate(D d, V x) {
 
 // All that an epilogue does to sums with their bias and residual, but for post(). kClip stands for
 // every clamp, and for none.
-template <Activation kActivation, class D>
+template <Activation kActivation, bool kIsRough, class D>
 class Ending {
  public:
   using V = hn::Vec<D>;
@@ -79,7 +82,7 @@ class Ending {
     if constexpr (kActivation == Activation::kClip)
       return hn::MulAdd(clamp(low_, high_, x), scale_, shift_);
     else
-      return hn::MulAdd(activate<kActivation>(d, x), scale_, shift_);
+      return hn::MulAdd(activate<kActivation, kIsRough>(d, x), scale_, shift_);
   }
 
  private:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "backends/cpu/gemm/gemm_block.h"
 
@@ -39,9 +40,8 @@ HWY_INLINE void storeProducts(hn::Vec<D> v, D d, BFloat16* to) {
 }
 
 // kVectors vectors of columns from `column` on, of all rows, which share what is in registers.
-template <Activation kActivation, int kVectors, class D, class T>
-HWY_INLINE void finishColumns(D d, const Ending<kActivation, D>& ending, const Products<T>& p,
-                              int64_t column) {
+template <int kVectors, class D, class E, class T>
+HWY_INLINE void finishColumns(D d, const E& ending, const Products<T>& p, int64_t column) {
   using V = hn::Vec<D>;
   constexpr int64_t kLanes = hn::MaxLanes(D());
   const V scale = hn::Set(d, p.scale);
@@ -71,9 +71,9 @@ template <Activation kActivation, int kVectors, class D, class T>
 HWY_INLINE int64_t finishWhole(D d, const Epilogue& epilogue, const Products<T>& p,
                                int64_t column) {
   constexpr int64_t kColumns = kVectors * static_cast<int64_t>(hn::MaxLanes(D()));
-  const Ending<kActivation, D> ending(d, epilogue);
+  const Ending<kActivation, std::is_same_v<T, BFloat16>, D> ending(d, epilogue);
   for (; column + kColumns <= p.columns; column += kColumns)
-    finishColumns<kActivation, kVectors>(d, ending, p, column);
+    finishColumns<kVectors>(d, ending, p, column);
   return column;
 }
 

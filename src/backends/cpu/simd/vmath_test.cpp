@@ -10,7 +10,7 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-enum Function { kExp, kLog, kTanh, kSigmoid, kSilu, kErf };
+enum Function { kExp, kLog, kTanh, kSigmoid, kSilu, kErf, kRoughSilu, kRoughGelu };
 
 // `count` is a multiple of every vector length.
 void evaluate(int function, const float* x, float* y, size_t count) {
@@ -36,6 +36,12 @@ void evaluate(int function, const float* x, float* y, size_t count) {
         break;
       case kErf:
         r = vmath::erf(d, v);
+        break;
+      case kRoughSilu:
+        r = vmath::rough::silu(d, v);
+        break;
+      case kRoughGelu:
+        r = vmath::rough::gelu(d, v);
         break;
     }
     hn::StoreU(r, d, y + i);
@@ -66,6 +72,11 @@ using Exact = double (*)(double);
 double exactSigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 // Below -87 it stays as it is there.
 double siluFromBelow(double x) { return x < -87 ? siluFromBelow(-87) : x / (1.0 + std::exp(-x)); }
+
+// Below -8 it stays as it is there.
+double geluFromBelow(double x) {
+  return x < -8 ? geluFromBelow(-8) : x / 2 * std::erfc(-x * std::sqrt(0.5));
+}
 
 // Every 4096th or so bit pattern, and the neighbourhood of zero and one: all exponents, both signs.
 std::vector<float> wideRange() {
@@ -145,6 +156,12 @@ TEST_P(VmathTest, SiluIsWithinFourUlpsDownToMinus87) {
 TEST_P(VmathTest, ErfIsWithinThreeTenMillionths) {
   const bool fused = GetParam() != "sse4" && GetParam() != "generic";
   EXPECT_LE(measure(HWY_NAMESPACE::kErf, std::erf).absolute, fused ? 3e-7 : 4e-7);
+}
+
+TEST_P(VmathTest, RoughOnesSufficeForBf16) {
+  constexpr double kUlp = 0x1p-24;  // at least so much of a number
+  EXPECT_LE(measure(HWY_NAMESPACE::kRoughSilu, siluFromBelow).ulps * kUlp, 2e-4);
+  EXPECT_LE(measure(HWY_NAMESPACE::kRoughGelu, geluFromBelow).ulps * kUlp, 4e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, VmathTest, testing::ValuesIn(availableIsas()),
