@@ -14,23 +14,26 @@ namespace camshaft::cpu::gemm_int8 {
 namespace {
 
 // Where the channels of each tap of a few pixels begin, pixels that are not there being the last.
-void findTaps(const ConvParams& params, const Windows& windows, int64_t pixel, int64_t pixels,
+// Taps that fill up read anything, and are multiplied by zero.
+void findTaps(const TapOrder& order, const Windows& windows, int64_t pixel, int64_t pixels,
               const uint8_t** taps) {
   const Window first = windows.at(pixel);
-  if (pixels == kDepthwisePixels && windows.areInside(first, pixel, pixels)) {
-    for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
-      for (int64_t kx = 0; kx < params.kernel[1]; ++kx, taps += kDepthwisePixels) {
+  const bool areInside = pixels == kDepthwisePixels && windows.areInside(first, pixel, pixels);
+  std::fill(taps, taps + order.count * kDepthwisePixels, windows.data());
+  if (areInside) {
+    for (int64_t ky = 0; ky < order.height; ++ky)
+      for (int64_t kx = 0; kx < order.width; ++kx) {
         const uint8_t* at = windows.tap(first, ky, kx);
-        for (int64_t i = 0; i < kDepthwisePixels; ++i) taps[i] = at + i * windows.pixelStep();
+        const uint8_t** to = taps + order.at(ky, kx) * kDepthwisePixels;
+        for (int64_t i = 0; i < kDepthwisePixels; ++i) to[i] = at + i * windows.pixelStep();
       }
     return;
   }
   for (int64_t i = 0; i < kDepthwisePixels; ++i) {
     const Window window = windows.at(pixel + std::min(i, pixels - 1));
-    const uint8_t** to = taps + i;
-    for (int64_t ky = 0; ky < params.kernel[0]; ++ky)
-      for (int64_t kx = 0; kx < params.kernel[1]; ++kx, to += kDepthwisePixels)
-        *to = windows.tap(window, ky, kx);
+    for (int64_t ky = 0; ky < order.height; ++ky)
+      for (int64_t kx = 0; kx < order.width; ++kx)
+        taps[order.at(ky, kx) * kDepthwisePixels + i] = windows.tap(window, ky, kx);
   }
 }
 
@@ -40,6 +43,8 @@ auto sumDepthwiseFor(const Layout& layout) {
       return sumDepthwiseWithMixedDots;
     case Layout::Kind::kPanels:
       return sumDepthwiseWithDots;
+    case Layout::Kind::kTaps:
+      return sumDepthwiseWithVnni;
     case Layout::Kind::kQuads:
       break;
   }
@@ -56,8 +61,9 @@ bool fitsDepthwise(const void* opaque, const LaunchArgs& args) {
       product.k > kMostDepthwiseTaps || p.channels > Windows::kMostChannels ||
       product.zerosInput >= 0)
     return false;
+  const Layout& layout = layoutFor(product);
   const int64_t bytes =
-      paddedColumns(product.n) / kBlockColumns * depthwiseBlockBytes(layoutFor(product), product.k);
+      paddedColumns(product.n) / kBlockColumns * depthwiseBlockBytes(layout, TapOrder(layout, p));
   return fitsFinish(state.product, args) && args.inputs[1].count() == bytes && fitsWindows(p, args);
 }
 
@@ -74,7 +80,8 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
   const Layout& layout = layoutFor(product.params);
   const LaunchedFinish finish(product, args, m, depthwiseValue(layout, isSigned, zero));
   const auto* filters = args.inputs[1].as<const std::byte>();
-  const int64_t tapCount = depthwiseTaps(layout, taps);
+  const TapOrder order(layout, params);
+  const int64_t width = Picture(y).width, blockBytes = depthwiseBlockBytes(layout, order);
   const auto sum = sumDepthwiseFor(layout);
   const double work = static_cast<double>(kDepthwisePixels * n) * static_cast<double>(taps + 4) / 8;
   parallelItems(args.threads, ceilDiv(m, kDepthwisePixels), work, [&](int64_t begin, int64_t end) {
@@ -83,19 +90,21 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
     for (int64_t group = begin; group < end; ++group) {
       const int64_t pixel = group * kDepthwisePixels;
       const int64_t pixels = std::min(kDepthwisePixels, m - pixel);
-      findTaps(params, windows, pixel, pixels, at);
-      // Taps that fill up read anything, and are multiplied by zero.
-      for (int64_t i = taps * kDepthwisePixels; i < tapCount * kDepthwisePixels; ++i)
-        at[i] = at[i - kDepthwisePixels];
+      findTaps(order, windows, pixel, pixels, at);
+      DepthwiseBlock block{.taps = at,
+                           .tapCount = order.count,
+                           .columnTaps = order.columnTaps,
+                           .isSigned = isSigned,
+                           .sums = sums};
+      for (int64_t i = 0; i < kDepthwisePixels; i += 4)
+        block.shares[i / 4] =
+            order.columnTaps && i + 4 <= pixels && (pixel + i) % width + 4 <= width;
       for (int64_t channel = 0; channel < n; channel += kBlockColumns) {
         const int64_t channels = std::min(kBlockColumns, n - channel);
-        sum({.taps = at,
-             .tapCount = tapCount,
-             .isSigned = isSigned,
-             .channel = channel,
-             .channels = channels,
-             .filters = filters + channel / kBlockColumns * depthwiseBlockBytes(layout, taps),
-             .sums = sums});
+        block.channel = channel;
+        block.channels = channels;
+        block.filters = filters + channel / kBlockColumns * blockBytes;
+        sum(block);
         finishSums(finish.get(), {sums, nullptr, pixel, channel, pixels, channels});
       }
     }

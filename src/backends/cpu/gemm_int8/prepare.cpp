@@ -202,22 +202,24 @@ std::vector<int32_t> depthwiseFilters(const Node& node) {
 }
 
 // The same as blocks of channels.
-std::vector<uint8_t> depthwiseBlocks(const Layout& layout, const std::vector<int32_t>& filters,
-                                     int64_t channels, int64_t taps) {
-  const int64_t blockBytes = depthwiseBlockBytes(layout, taps);
+std::vector<uint8_t> depthwiseBlocks(const Layout& layout, const TapOrder& order,
+                                     const std::vector<int32_t>& filters, int64_t channels) {
+  const int64_t blockBytes = depthwiseBlockBytes(layout, order);
   std::vector<uint8_t> blocks(paddedColumns(channels) / kBlockColumns * blockBytes, 0);
+  const int32_t* filter = filters.data();
   for (int64_t c = 0; c < channels; ++c)
-    for (int64_t t = 0; t < taps; ++t) {
-      const int64_t column = c % kBlockColumns;
-      uint8_t* block = blocks.data() + c / kBlockColumns * blockBytes;
-      const int32_t value = filters[c * taps + t];
-      if (hasDepthwiseQuads(layout)) {
-        block[(t / 4 * kBlockColumns + column) * 4 + t % 4] = static_cast<uint8_t>(value);
-      } else {
-        const auto wide = static_cast<int16_t>(value);
-        std::memcpy(block + (t * kBlockColumns + column) * sizeof wide, &wide, sizeof wide);
+    for (int64_t ky = 0; ky < order.height; ++ky)
+      for (int64_t kx = 0; kx < order.width; ++kx, ++filter) {
+        const int64_t column = c % kBlockColumns, tap = order.at(ky, kx);
+        uint8_t* block = blocks.data() + c / kBlockColumns * blockBytes;
+        if (hasDepthwiseQuads(layout)) {
+          block[tap / 4 * kBlockColumns * 4 + quadPlace(layout, column) + tap % 4] =
+              static_cast<uint8_t>(*filter);
+        } else {
+          const auto wide = static_cast<int16_t>(*filter);
+          std::memcpy(block + (tap * kBlockColumns + column) * sizeof wide, &wide, sizeof wide);
+        }
       }
-    }
   return blocks;
 }
 
@@ -273,11 +275,12 @@ Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t
   for (int64_t i = 0; i < channels * product.k; ++i) sums[i / product.k] += filters[i];
   const auto isByte = [](int32_t value) { return value >= -128 && value <= 127; };
   const bool areBytes = std::all_of(filters.begin(), filters.end(), isByte);
-  const Layout& layout = areBytes ? layoutInUse() : kQuads;
+  const Layout& layout = areBytes ? depthwiseLayoutInUse() : kQuads;
   product.layout = static_cast<int32_t>(layout.kind);
-  prepared.inputs = {StepInput::fromNode(0),
-                     inputOf(DataType::kU8, depthwiseBlocks(layout, filters, channels, product.k)),
-                     inputOf(DataType::kI32, sums)};
+  prepared.inputs = {
+      StepInput::fromNode(0),
+      inputOf(DataType::kU8, depthwiseBlocks(layout, TapOrder(layout, params), filters, channels)),
+      inputOf(DataType::kI32, sums)};
   ByteWriter writer;
   writer.write(params);
   prepareFinish(node, {}, product, writer, prepared);

@@ -185,6 +185,7 @@ uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count
     case Layout::Kind::kPanels:
       return packRunOf<kPanels.stripRows, kPanels.depth>(rows, count, flip, strip);
     case Layout::Kind::kQuads:
+    case Layout::Kind::kTaps:
       return packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
   }
   return strip;

@@ -144,7 +144,9 @@ constexpr int64_t kTileRows = 5;
 }  // namespace
 
 const Layout& layoutInUse() { return kQuads; }
+const Layout& depthwiseLayoutInUse() { return isaName() == "avx512" && hasVnni() ? kTaps : kQuads; }
 const Layout* layoutOf(Layout::Kind kind) {
+  if (kind == Layout::Kind::kTaps && hasVnni()) return &kTaps;
   return kind == Layout::Kind::kQuads ? &kQuads : nullptr;
 }
 
@@ -196,6 +198,7 @@ const Layout& layoutInUse() {
   if (isaName() != "neon") return kQuads;
   return hasI8mm() ? kPairs : hasDots() ? kPanels : kQuads;
 }
+const Layout& depthwiseLayoutInUse() { return layoutInUse(); }
 const Layout* layoutOf(Layout::Kind kind) {
   if (kind == Layout::Kind::kQuads) return &kQuads;
   if (kind == Layout::Kind::kPairs && hasI8mm()) return &kPairs;

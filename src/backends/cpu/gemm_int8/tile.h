@@ -16,7 +16,7 @@ inline constexpr int64_t kBlockColumns = 32;
 inline constexpr int64_t kMostStripRows = 16;
 
 struct Layout {
-  enum class Kind : int32_t { kQuads, kPairs, kPanels };
+  enum class Kind : int32_t { kQuads, kPairs, kPanels, kTaps };
   Kind kind;
   int64_t stripRows;
   int64_t depth;  // bytes of a row that lie together
@@ -37,6 +37,10 @@ inline constexpr Layout kPairs{Layout::Kind::kPairs, 8, 8};
 // quad of a row.
 inline constexpr Layout kPanels{Layout::Kind::kPanels, 8, 16, true};
 
+// Filters of depthwise convolutions alone, four taps of which x86's vpdpbusd multiplies at once
+// (depthwise.h); for products it is kQuads.
+inline constexpr Layout kTaps{Layout::Kind::kTaps, 16, 64};
+
 struct Block {
   const uint8_t* a = nullptr;  // strips that follow each other
   const int8_t* b = nullptr;
@@ -56,6 +60,8 @@ struct Multiplier {
 
 // What to pack for, under the instruction set in use (simd/isa.h).
 const Layout& layoutInUse();
+// The same for filters of depthwise convolutions that are bytes.
+const Layout& depthwiseLayoutInUse();
 // The layout of an engine's parameters; null when this CPU cannot multiply it or there is none.
 const Layout* layoutOf(Layout::Kind kind);
 // The fastest for so many rows, under the instruction set in use.
