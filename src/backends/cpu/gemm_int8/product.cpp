@@ -4,6 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/parallel.h"
 #include "support/thread_pool.h"
@@ -106,6 +110,38 @@ uint64_t lastBytes(const uint8_t* from, int64_t count, bool isLong) {
   return bytes >> 8 * (8 - count);
 }
 
+#if defined(__x86_64__)
+
+bool hasWideBytes() {
+  static const bool available = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bw") != 0;
+  }();
+  return available;
+}
+
+// packRunOf() of kQuads, whose steps are vectors.
+__attribute__((target("avx512f,avx512bw"))) uint8_t* packVectors(const uint8_t* const* rows,
+                                                                 int64_t count, uint8_t flip,
+                                                                 uint8_t* strip) {
+  constexpr int64_t kRows = kQuads.stripRows, kDepth = kQuads.depth;
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  const __mmask64 rest = (uint64_t{1} << count % kDepth) - 1;
+  for (int64_t row = 0; row < kRows; ++row) {
+    const uint8_t* from = rows[row];
+    uint8_t* to = strip + row * kDepth;
+    const uint8_t* const end = from + count / kDepth * kDepth;
+    for (; from < end; from += kDepth, to += kRows * kDepth)
+      _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(from), flips));
+    if (rest)
+      _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, from),
+                                               _mm512_maskz_mov_epi8(rest, flips)));
+  }
+  return strip + (count + kDepth - 1) / kDepth * kRows * kDepth;
+}
+
+#endif
+
 // One row after the other: what is written could be the pointers to them, which would be read again
 // at every step.
 template <int64_t kRows, int64_t kDepth>
@@ -186,6 +222,9 @@ uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count
       return packRunOf<kPanels.stripRows, kPanels.depth>(rows, count, flip, strip);
     case Layout::Kind::kQuads:
     case Layout::Kind::kTaps:
+#if defined(__x86_64__)
+      if (hasWideBytes()) return packVectors(rows, count, flip, strip);
+#endif
       return packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
   }
   return strip;
@@ -236,11 +275,14 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
       for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
         const int64_t columns = std::min(kBlockColumns, n - column);
+        const int8_t* b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k);
+        const bool isLast = column + kBlockColumns >= lastColumn;
         multiplier.multiply({.a = worker.strips,
-                             .b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k),
+                             .b = b,
                              .k = k,
                              .rows = rows,
                              .columns = columns,
+                             .next = isLast ? nullptr : b + layout.blockBytes(k),
                              .sums = sums});
         finish(
             {sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns, part});

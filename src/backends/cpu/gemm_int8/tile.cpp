@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/simd/amx_tiles.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -88,8 +89,22 @@ void multiplyWithVnni(const Block& block) {
   }
 }
 
-CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t steps,
-                                   int32_t* sums) {
+// The next block of B, a part of it at each step: what tiles are loaded from must be in cache, since
+// few loads are under way at a time.
+struct Fetch {
+  static constexpr int64_t kLine = 64, kLines = 8;
+  const char* at;
+  int64_t bytes;  // at each step, whole kLines lines
+
+  void step() {
+    for (int64_t done = 0; done < bytes; done += kLines * kLine, at += kLines * kLine)
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kLines; ++i) _mm_prefetch(at + i * kLine, _MM_HINT_T1);
+  }
+};
+
+CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums,
+                                   Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
@@ -97,6 +112,7 @@ CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t st
     _tile_loadd(4, a, 64);
     _tile_loadd(6, b, 64);
     _tile_loadd(7, b + kTileBytes, 64);
+    fetch.step();
     _tile_dpbusd(0, 4, 6);
     _tile_dpbusd(1, 4, 7);
   }
@@ -104,8 +120,8 @@ CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t st
   _tile_stored(1, sums + 16, kRowBytes);
 }
 
-CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t steps,
-                                    int32_t* sums) {
+CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums,
+                                    Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   const uint8_t* below = a + steps * kTileBytes;
   _tile_zero(0);
@@ -117,6 +133,7 @@ CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t s
     _tile_loadd(6, b, 64);
     _tile_loadd(7, b + kTileBytes, 64);
     _tile_loadd(5, below, 64);
+    fetch.step();
     _tile_dpbusd(0, 4, 6);
     _tile_dpbusd(1, 4, 7);
     _tile_dpbusd(2, 5, 6);
@@ -129,10 +146,15 @@ CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t s
 }
 
 void multiplyWithTiles(const Block& block) {
+  const int64_t steps = kQuads.steps(block.k), passes = ceilDiv(block.rows, 2 * kStripRows);
+  constexpr int64_t kUnit = Fetch::kLines * Fetch::kLine;
+  Fetch fetch{reinterpret_cast<const char*>(block.next),
+              block.next ? ceilDiv(2 * kTileBytes, passes * kUnit) * kUnit : 0};
   for (int64_t row = 0; row < block.rows; row += 2 * kStripRows) {
     const auto multiply = block.rows - row > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
-    multiply(block.a + row / kStripRows * kQuads.stripBytes(block.k), block.b,
-             kQuads.steps(block.k), block.sums + row * kBlockColumns);
+    multiply(block.a + row / kStripRows * kQuads.stripBytes(block.k), block.b, steps,
+             block.sums + row * kBlockColumns, fetch);
+    fetch.at += steps * fetch.bytes;
   }
 }
 

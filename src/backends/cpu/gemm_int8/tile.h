@@ -46,6 +46,8 @@ struct Block {
   const int8_t* b = nullptr;
   int64_t k = 0;
   int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
+  const int8_t* next =
+      nullptr;  // what will be b, to be fetched into cache meanwhile; null: nothing
   // [kBlockRows][kBlockColumns]; those beyond rows and columns may become anything.
   int32_t* sums = nullptr;
 };
