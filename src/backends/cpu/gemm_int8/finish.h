@@ -31,11 +31,10 @@ struct ByteFinish {
   pointwise::ByteQuotient first, last;
   float stageLow = 0, stageHigh = 0, stageScale = 1;
   Residual residualKind = Residual::kNone;
-  const void* residual = nullptr;         // [m][stride], floats or bytes
-  pointwise::Dequantize dequantize;       // of bytes
-  int32_t zero = 0, low = 0, high = 255;  // of the result as u8
-  uint8_t flip = 0;                       // of the result: kFlip for i8
-  const uint8_t* table = nullptr;         // 256 bytes
+  const void* residual = nullptr;    // [m][stride], floats or bytes
+  pointwise::Dequantize dequantize;  // of bytes
+  pointwise::ByteBounds bounds;
+  const uint8_t* table = nullptr;  // 256 bytes
 };
 
 // total = sum + columnOffsets[column] - columnZeros[column] * rowSums[row]

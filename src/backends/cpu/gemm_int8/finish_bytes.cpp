@@ -97,7 +97,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
           v[i] = hn::Add(v[i], hn::Mul(hn::Sub(other[i], residualZero), residualScale));
         if (!givesFloats) v[i] = narrow::quotient(v[i], f.last);
       }
-      if constexpr (kResidual == Residual::kFloats) v[i] = narrow::orZeroByte(v[i], f.zero, f.flip);
+      if constexpr (kResidual == Residual::kFloats) v[i] = narrow::orZeroByte(v[i], f.bounds);
     }
     if (givesFloats) {
       float* to = reinterpret_cast<float*>(out) + place;
@@ -106,7 +106,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       if constexpr (!kWhole) std::memcpy(to, floats, columns * sizeof(float));
       continue;
     }
-    const narrow::VBytes result = narrow::bytesOf(v, f.zero, f.low, f.high, f.flip);
+    const narrow::VBytes result = narrow::bytesOf(v, f.bounds);
     if constexpr (kWhole)
       hn::StoreU(result, bytes, out + place);
     else

@@ -105,10 +105,7 @@ ByteFinish byteFinish(int64_t n, const ByteForm& form, const LaunchArgs& args,
     finish.residualKind = ByteFinish::Residual::kFloats;
     finish.residual = epilogue.residual;
   }
-  finish.zero = form.zero;
-  finish.low = form.low;
-  finish.high = form.high;
-  finish.flip = form.isSigned ? kFlip : 0;
+  finish.bounds = form.bounds;
   if (const TensorArg* table = inputAt(args, form.tableInput))
     finish.table = table->as<const uint8_t>();
   return finish;

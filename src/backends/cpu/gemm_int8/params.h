@@ -28,13 +28,12 @@ struct ProductParams {
 // How sums become bytes in registers (ByteFinish), where they can.
 struct ByteForm {
   int32_t isUsed = 0, hasStage = 0;
-  pointwise::ByteQuotient first, last;  // of the scaled sums; behind a stage
+  pointwise::ByteQuotient first, last;  // of the scaled sums; behind a stage; never divisions
   float stageLow = 0, stageHigh = 0, stageScale = 1;
   pointwise::Dequantize residual;
-  int32_t residualInput = -1;             // bytes, an input of the step
-  int32_t tableInput = -1;                // 256 bytes
-  int32_t zero = 0, low = 0, high = 255;  // of the result as u8
-  int32_t isSigned = 0;                   // which becomes i8
+  int32_t residualInput = -1;  // bytes, an input of the step
+  int32_t tableInput = -1;     // 256 bytes
+  pointwise::ByteBounds bounds;
 };
 
 // In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution

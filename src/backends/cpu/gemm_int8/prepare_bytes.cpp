@@ -36,17 +36,13 @@ bool takeFirst(const Node& node, const Expr& expr, ScaledEpilogue& scaled, Requa
   fused.activation = Activation::kNone;
   scaled.bytes.isUsed = 1;
   scaled.bytes.first = pointwise::quotientOf(q, expr.resultType());
-  return true;
+  return scaled.bytes.first.high != 0;
 }
 
 // The last rounding of all.
 void setResult(const Requantize& q, DataType type, ScaledEpilogue& scaled) {
-  const int32_t shift = type == DataType::kI8 ? 128 : 0;
   scaled.type = type;
-  scaled.bytes.isSigned = type == DataType::kI8;
-  scaled.bytes.zero = static_cast<int32_t>(q.zero) + shift;
-  scaled.bytes.low = static_cast<int32_t>(q.low) + shift;
-  scaled.bytes.high = static_cast<int32_t>(q.high) + shift;
+  scaled.bytes.bounds = pointwise::boundsOf(q, type);
 }
 
 // The first bytes are dequantised, by the zero point they were given.
@@ -77,7 +73,7 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
   scaled.bytes.last = pointwise::quotientOf(q, node.output()->dataType());
   scaled.bytes.residual = sum->y.flipped();
   scaled.bytesResidual = input;
-  return true;
+  return scaled.bytes.last.high != 0;
 }
 
 // What follows a first quantisation is its dequantisation.

@@ -51,7 +51,7 @@ Range rangeOf(const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(findR
 
 void quantize(const float* x, int64_t count, float scale, uint8_t zero, uint8_t* to) {
   using pointwise::ByteOperand;
-  const pointwise::ByteResult result{.quotient = {.divisor = scale}, .zero = zero};
+  const pointwise::ByteResult result{.quotient = {.divisor = scale}, .bounds = {zero, 0, 255, 0}};
   pointwise::byteRowFunction(ByteOperand::kFloats, ByteOperand::kNone)(
       result, {.x = x, .out = to, .count = count});
 }

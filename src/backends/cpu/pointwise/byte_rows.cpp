@@ -42,8 +42,8 @@ HWY_INLINE RowVector dequantized(RowVector x, const Dequantize& by) {
 template <ByteOperand kX, ByteOperand kY>
 HWY_INLINE narrow::VBytes byteColumns(const ByteResult& r, const void* x, const void* y, int64_t at,
                                       int64_t yStep) {
+  const bool divides = r.quotient.high == 0;
   constexpr bool kHasFloats = kX == ByteOperand::kFloats || kY == ByteOperand::kFloats;
-  const auto flip = static_cast<uint8_t>(r.flip);
   RowVector v[narrow::kVectors];
   loadOperand<kX>(x, at, static_cast<uint8_t>(r.x.flip), v);
   [[maybe_unused]] RowVector right[narrow::kVectors];
@@ -54,10 +54,11 @@ HWY_INLINE narrow::VBytes byteColumns(const ByteResult& r, const void* x, const 
       const RowVector a = dequantized(v[i], r.x), b = dequantized(right[i], r.y);
       v[i] = r.isProduct ? hn::Mul(a, b) : hn::Add(a, b);
     }
-    v[i] = narrow::quotient(v[i], r.quotient);
-    if constexpr (kHasFloats) v[i] = narrow::orZeroByte(v[i], r.zero, flip);
+    v[i] = divides ? hn::Div(v[i], hn::Set(RowF32(), r.quotient.divisor))
+                   : narrow::quotient(v[i], r.quotient);
+    if constexpr (kHasFloats) v[i] = narrow::orZeroByte(v[i], r.bounds);
   }
-  return narrow::bytesOf(v, r.zero, r.low, r.high, flip);
+  return narrow::bytesOf(v, r.bounds);
 }
 
 template <ByteOperand kOperand>

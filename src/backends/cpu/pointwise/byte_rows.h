@@ -22,7 +22,23 @@ struct Dequantize {
   int32_t flip = 0;
 };
 
-// byte = clamp(round(value / divisor) + zero, low, high) ^ flip, where
+// byte = clamp(round(quotient) + zero, low, high) ^ flip, all of these as u8; flip is 128 for i8.
+struct ByteBounds {
+  int32_t zero = 0, low = 0, high = 255;
+  int32_t flip = 0;
+  float least = 0, most = 255;  // low and high of what is rounded
+
+  ByteBounds() = default;
+  ByteBounds(int32_t zero, int32_t low, int32_t high, int32_t flip)
+      : zero(zero),
+        low(low),
+        high(high),
+        flip(flip),
+        least(static_cast<float>(low - zero)),
+        most(static_cast<float>(high - zero)) {}
+};
+
+// A byte of value / divisor within bounds, where
 //   value = x                                  of one operand
 //           dequantised x + or * dequantised y of two
 //
@@ -31,8 +47,7 @@ struct ByteResult {
   ByteQuotient quotient;
   Dequantize x, y;
   int32_t isProduct = 0;
-  int32_t zero = 0, low = 0, high = 255;
-  int32_t flip = 0;
+  ByteBounds bounds;
 };
 
 enum class ByteOperand : int32_t { kNone, kBytes, kFloats };

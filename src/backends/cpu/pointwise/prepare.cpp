@@ -80,10 +80,7 @@ std::optional<BytesParams> bytesParams(const Node& node) {
     result.isProduct = pair->isProduct;
   }
   result.quotient = quotientOf(q, type);
-  result.flip = type == DataType::kI8 ? 128 : 0;
-  result.zero = static_cast<int32_t>(q.zero) + result.flip;
-  result.low = static_cast<int32_t>(q.low) + result.flip;
-  result.high = static_cast<int32_t>(q.high) + result.flip;
+  result.bounds = boundsOf(q, type);
   return params;
 }
 

@@ -123,6 +123,12 @@ ByteQuotient quotientOf(const Requantize& q, DataType type) {
   return quotient;
 }
 
+ByteBounds boundsOf(const Requantize& q, DataType type) {
+  const int32_t flip = type == DataType::kI8 ? 128 : 0;
+  const auto asU8 = [&](float byte) { return static_cast<int32_t>(byte) + flip; };
+  return {asU8(q.zero), asU8(q.low), asU8(q.high), flip};
+}
+
 Dequantize DequantizedInput::flipped() const {
   const int32_t flip = type == DataType::kI8 ? 128 : 0;
   return {zero + static_cast<float>(flip), scale, flip};

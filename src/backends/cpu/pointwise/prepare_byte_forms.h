@@ -27,6 +27,8 @@ void applyClamp(const Clamp& clamp, Requantize& q);
 // How x is divided by q.divisor before it becomes a byte of `type`.
 ByteQuotient quotientOf(const Requantize& q, DataType type);
 
+ByteBounds boundsOf(const Requantize& q, DataType type);
+
 // (x - zero) * scale of an input that is bytes, or f32, of which that may be x itself.
 struct DequantizedInput {
   int input = 0;

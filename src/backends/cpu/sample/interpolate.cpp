@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/pointwise/byte_rows.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/sample/interpolate.cpp"
 #include "backends/cpu/simd/targets.h"
@@ -71,13 +73,14 @@ void bytesBetween(const float* left, const float* right, float weight, uint8_t f
                   int64_t count) {
   const F32 d;
   const narrow::Bytes bytes;
+  const pointwise::ByteBounds bounds(0, 0, 255, flip);
   const VF32 toRight = hn::Set(d, weight);
   const auto group = [&](const float* from, const float* to) HWY_ATTR {
     VF32 v[narrow::kVectors];
     for (int j = 0; j < narrow::kVectors; ++j)
       v[j] = between(hn::LoadU(d, from + j * narrow::kLanes), hn::LoadU(d, to + j * narrow::kLanes),
                      toRight, weight);
-    return narrow::bytesOf(v, 0, 0, 255, flip);
+    return narrow::bytesOf(v, bounds);
   };
   constexpr size_t kColumns = narrow::kColumns;
   const size_t total = static_cast<size_t>(count);

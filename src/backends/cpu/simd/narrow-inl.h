@@ -77,42 +77,47 @@ HWY_INLINE VF32 roundedSmall(VF32 v) {
 
 constexpr int64_t kLanes = hn::MaxLanes(F32()), kColumns = kVectors * kLanes;
 
-// clamp(round(v) + zero, low, high) ^ flip, of kVectors vectors. |zero| is at most 512, flip 0 or
-// 128. What is no number is one of these bytes too; see orZeroByte().
-HWY_INLINE VBytes bytesOf(const VF32* v, int32_t zero, int32_t low, int32_t high, uint8_t flip) {
+// Bytes of kVectors vectors within pointwise::ByteBounds. |zero| is at most 512. What is no number
+// is one of these bytes too; see orZeroByte().
+template <class Bounds>
+HWY_INLINE VBytes bytesOf(const VF32* v, const Bounds& bounds) {
 #if HWY_MAX_BYTES == 16
   const Bytes bytes;
-  VBytes result = saturated(v, zero);
-  if (low > 0 || high < 255) {
-    result = hn::Max(result, hn::Set(bytes, static_cast<uint8_t>(low)));
-    result = hn::Min(result, hn::Set(bytes, static_cast<uint8_t>(high)));
+  VBytes result = saturated(v, bounds.zero);
+  if (bounds.low > 0 || bounds.high < 255) {
+    result = hn::Max(result, hn::Set(bytes, static_cast<uint8_t>(bounds.low)));
+    result = hn::Min(result, hn::Set(bytes, static_cast<uint8_t>(bounds.high)));
   }
-  return hn::Xor(result, hn::Set(bytes, flip));
+  return hn::Xor(result, hn::Set(bytes, static_cast<uint8_t>(bounds.flip)));
 #else
-  // Bounds are whole numbers, so that it is one whether they come before rounding or after it; the
-  // flip is a sum that wraps around.
+  // Bounds are whole numbers, so that it is one whether they come before rounding or after it. The
+  // last byte of a sum with 1.5 * 2^23 is the rounded number's, and the flip is a sum that wraps.
   const F32 d;
-  const VF32 inside = hn::Min(hn::Max(v[0], hn::Set(d, static_cast<float>(low - zero))),
-                              hn::Set(d, static_cast<float>(high - zero)));
-  const auto sum = hn::Add(hn::NearestInt(inside), hn::Set(hn::RebindToSigned<F32>(), zero + flip));
-  return hn::TruncateTo(Bytes(), hn::BitCast(hn::RebindToUnsigned<F32>(), sum));
+  const hn::RebindToUnsigned<F32> bits;
+  const VF32 inside = hn::Min(hn::Max(v[0], hn::Set(d, bounds.least)), hn::Set(d, bounds.most));
+  const auto rounded = hn::BitCast(bits, hn::Add(inside, hn::Set(d, 12582912.0f)));
+  const auto shift = hn::Set(bits, static_cast<uint32_t>(bounds.zero + bounds.flip));
+  return hn::TruncateTo(Bytes(), hn::Add(rounded, shift));
 #endif
 }
 
-// x / divisor before it is rounded to a byte: as pointwise::ByteQuotient says. The two-part form
-// stands for the division only where products are added without a rounding in between.
+// x / divisor before it is rounded to a byte, by pointwise::ByteQuotient's two parts: these stand
+// for the division only where products are added without a rounding in between.
 template <class Quotient>
 HWY_INLINE VF32 quotient(VF32 x, const Quotient& by) {
   const F32 d;
 #if HWY_NATIVE_FMA
-  if (by.high != 0) return hn::MulAdd(x, hn::Set(d, by.high), hn::Mul(x, hn::Set(d, by.low)));
-#endif
+  return hn::MulAdd(x, hn::Set(d, by.high), hn::Mul(x, hn::Set(d, by.low)));
+#else
   return hn::Div(x, hn::Set(d, by.divisor));
+#endif
 }
 
 // What bytesOf() makes the byte 0, as the definition does, where v is no number.
-HWY_INLINE VF32 orZeroByte(VF32 v, int32_t zero, uint8_t flip) {
-  return hn::IfThenElse(hn::Eq(v, v), v, hn::Set(F32(), static_cast<float>(flip - zero)));
+template <class Bounds>
+HWY_INLINE VF32 orZeroByte(VF32 v, const Bounds& bounds) {
+  return hn::IfThenElse(hn::Eq(v, v), v,
+                        hn::Set(F32(), static_cast<float>(bounds.flip - bounds.zero)));
 }
 
 }  // namespace narrow
