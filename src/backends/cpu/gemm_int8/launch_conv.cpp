@@ -33,16 +33,7 @@ class Patches {
     } else if (channels_ % layout.depth == 0 && params_.channels <= Windows::kMostChannels) {
       packTaps(layout, first, pixel, count, strip);
     } else {
-      const int64_t k = params_.kernel[0] * params_.kernel[1] * channels_;
-      const int64_t pitch = layout.steps(k) * layout.depth;
-      for (int64_t i = 0; i < count; ++i) {
-        gather(first, pixel + i, scratch + i * pitch);
-        // Fills up the last step; zeros that are flipped, like the rest.
-        std::memset(scratch + i * pitch + k, flip_, pitch - k);
-      }
-      for (int64_t i = 0; i < layout.stripRows; ++i)
-        rows[i] = scratch + std::min(i, count - 1) * pitch;
-      packRun(layout, rows, pitch, flip_, strip);
+      packGathered(layout, first, pixel, count, strip, scratch);
     }
   }
 
@@ -51,21 +42,63 @@ class Patches {
   void packTaps(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
                 uint8_t* strip) const {
     Window windows[kMostStripRows];
-    for (int64_t i = 0; i < layout.stripRows; ++i)
+    const uint8_t* corners[kMostStripRows];
+    bool areInside = true;
+    for (int64_t i = 0; i < layout.stripRows; ++i) {
       windows[i] = windows_.at(pixel + std::min(i, count - 1));
+      areInside &= windows_.isInside(windows[i]);
+    }
+    for (int64_t i = 0; areInside && i < layout.stripRows; ++i)
+      corners[i] = windows_.tap(windows[i], 0, 0) + first;
     const uint8_t* rows[kMostStripRows];
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky) {
       for (int64_t kx = 0; kx < params_.kernel[1]; ++kx) {
+        const int64_t offset = windows_.tapOffset(ky, kx);
         for (int64_t i = 0; i < layout.stripRows; ++i)
-          rows[i] = windows_.tap(windows[i], ky, kx) + first;
+          rows[i] = areInside ? corners[i] + offset : windows_.tap(windows[i], ky, kx) + first;
         strip = packRun(layout, rows, channels_, flip_, strip);
       }
     }
   }
 
+  // Whole windows, each gathered first.
+  void packGathered(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
+                    uint8_t* strip, uint8_t* scratch) const {
+    const uint8_t* rows[kMostStripRows];
+    const int64_t k = params_.kernel[0] * params_.kernel[1] * channels_;
+    const int64_t pitch = layout.steps(k) * layout.depth;
+    for (int64_t i = 0; i < count; ++i) {
+      uint8_t* to = scratch + i * pitch;
+      const Window window = windows_.at(pixel + i);
+      if (isQuick(window))
+        gatherQuickly(window, to);
+      else
+        gather(first, window, to);
+    }
+    // Fills up the last step; zeros that are flipped, like the rest.
+    for (int64_t i = 0; i < count; ++i) std::memset(scratch + i * pitch + k, flip_, pitch - k);
+    for (int64_t i = 0; i < layout.stripRows; ++i)
+      rows[i] = scratch + std::min(i, count - 1) * pitch;
+    packRun(layout, rows, pitch, flip_, strip);
+  }
+
+  // Whether the lines of a window are few bytes each, and those behind them can be read.
+  bool isQuick(const Window& window) const {
+    const int64_t rowBytes = params_.kernel[1] * channels_;
+    if (params_.groups != 1 || params_.dilations[1] != 1 || rowBytes > kFew ||
+        !windows_.isInside(window))
+      return false;
+    return windows_.end() - windows_.tap(window, params_.kernel[0] - 1, 0) >= kFew;
+  }
+  void gatherQuickly(const Window& window, uint8_t* to) const {
+    const int64_t rowBytes = params_.kernel[1] * channels_, step = windows_.tapOffset(1, 0);
+    const uint8_t* from = windows_.tap(window, 0, 0);
+    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, from += step, to += rowBytes)
+      std::memcpy(to, from, kFew);
+  }
+
   // One window as it is, one tap after the other.
-  void gather(int64_t first, int64_t pixel, uint8_t* to) const {
-    const Window window = windows_.at(pixel);
+  void gather(int64_t first, const Window& window, uint8_t* to) const {
     const Picture& in = windows_.in();
     const int64_t rowBytes = params_.kernel[1] * channels_;
     for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += rowBytes) {
@@ -103,13 +136,14 @@ class Patches {
   // A few bytes are copied as many as is quick, where those behind them can be read; what is
   // written too much is overwritten, or lies behind the scratch.
   void copy(const uint8_t* from, int64_t count, uint8_t* to) const {
-    constexpr int64_t kFew = 32;
-    static_assert(kFew <= kScratchSlack);
     if (count <= kFew && windows_.end() - from >= kFew)
       std::memcpy(to, from, kFew);
     else
       std::memcpy(to, from, count);
   }
+
+  static constexpr int64_t kFew = 32;
+  static_assert(kFew <= kScratchSlack);
 
   const ConvParams& params_;
   const Windows windows_;

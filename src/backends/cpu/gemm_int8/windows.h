@@ -75,6 +75,16 @@ class Windows {
                                              : zeros_;
   }
 
+  // From the first tap of a window that lies inside to another one.
+  int64_t tapOffset(int64_t ky, int64_t kx) const {
+    return (ky * params_.dilations[0] * in_.width + kx * params_.dilations[1]) * params_.channels;
+  }
+  bool isInside(const Window& window) const {
+    return window.top >= 0 && window.left >= 0 &&
+           window.top + (params_.kernel[0] - 1) * params_.dilations[0] < in_.height &&
+           window.left + (params_.kernel[1] - 1) * params_.dilations[1] < in_.width;
+  }
+
   // Whether this window and the `count` - 1 next to it lie inside, in one row of the result.
   bool areInside(const Window& window, int64_t pixel, int64_t count) const {
     const int64_t bottom = window.top + (params_.kernel[0] - 1) * params_.dilations[0];
