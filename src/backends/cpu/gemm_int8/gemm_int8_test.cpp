@@ -108,6 +108,32 @@ TEST(GemmInt8, Convolves) {
                       .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
 }
 
+// Rows and taps that are whole steps of 64 bytes, which tiles read in place or vectors pack.
+TEST(GemmInt8, MultipliesWholeSteps) {
+  for (const std::string type : {"u8", "i8"}) {
+    const std::pair<double, double> bytes =
+        type == "u8" ? std::pair{0., 255.} : std::pair{-128., 127.};
+    expectKernelsMatch({.graph = "symbols n graph g(%x: " + type +
+                                 "[n, 192], %w: i8[192, 70], %xz: " + type +
+                                 "[]) { %y = MatMulInteger(%x, %w, %xz) return %y }",
+                        .sizes = {{{"n", 1}}, {{"n", 16}}, {{"n", 33}}, {{"n", 49}}, {{"n", 300}}},
+                        .constants = {"w"},
+                        .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
+    for (const std::string kernel : {"1", "3"})
+      for (const std::string stride : {"1", "2"})
+        expectKernelsMatch(
+            {.graph = "symbols n, h graph g(%x: " + type + "[n, h, 21, 64], %w: i8[40, 64, " +
+                      kernel + ", " + kernel + "], %xz: " + type +
+                      "[]) { %y = ConvInteger(%x, %w, %xz) {strides = [" + stride + ", " + stride +
+                      "], dilations = [1, 1], pads_begin = [" + (kernel == "1" ? "0, 0" : "1, 1") +
+                      "], pads_end = [" + (kernel == "1" ? "0, 0" : "1, 1") +
+                      "], channels_last = true} return %y }",
+             .sizes = {{{"n", 1}, {"h", 3}}, {{"n", 2}, {"h", 7}}},
+             .constants = {"w"},
+             .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
+  }
+}
+
 // Groups of whole steps, of a few channels, and of one pixel.
 TEST(GemmInt8, ConvolvesInGroups) {
   struct Groups {

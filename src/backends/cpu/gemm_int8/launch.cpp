@@ -41,9 +41,12 @@ void launchMatMul(const void* opaque, const LaunchArgs& args) {
   const int64_t k = state.params.k;
   const auto* a = args.inputs[0].as<const uint8_t>();
   const uint8_t flip = rowFlip(layoutFor(state.params), state.params.isSigned != 0);
-  runProduct(state, args, m,
-             [&](const Layout& layout, int64_t, int64_t row, int64_t count, uint8_t* strip,
-                 uint8_t*) { packRows(layout, a + row * k, count, k, flip, strip); });
+  runProduct(
+      state, args, m,
+      [&](const Layout& layout, int64_t, int64_t row, int64_t count, uint8_t* strip, uint8_t*) {
+        packRows(layout, a + row * k, count, k, flip, strip);
+      },
+      1, a);
 }
 
 bool fitsQuantize(const void*, const LaunchArgs& args) {

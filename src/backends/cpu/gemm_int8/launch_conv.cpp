@@ -22,6 +22,9 @@ class Patches {
         channels_(params.channels / params.groups),
         flip_(flip) {}
 
+  // The picture, where windows are its pixels.
+  const uint8_t* pixels() const { return windows_.arePixels() ? windows_.data() : nullptr; }
+
   void pack(const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,
             uint8_t* scratch) const {
     const uint8_t* rows[kMostStripRows];
@@ -169,7 +172,7 @@ void launchConv(const void* opaque, const LaunchArgs& args) {
       product, args, Picture(y).pixels(),
       [&](const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,
           uint8_t* scratch) { patches.pack(layout, group, pixel, count, strip, scratch); },
-      params.groups);
+      params.groups, patches.pixels());
 }
 
 }  // namespace camshaft::cpu::gemm_int8

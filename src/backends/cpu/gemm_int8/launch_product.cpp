@@ -233,7 +233,7 @@ LaunchedFinish::LaunchedFinish(const ProductParams& params, const ScaleState& sc
 }
 
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
-                int64_t groups) {
+                int64_t groups, const uint8_t* rows) {
   const ProductParams& params = state.params;
   if (m == 0 || params.n == 0) return;
   const WorkersWithin workers(args, [&](int threads) {
@@ -243,6 +243,8 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
   const uint8_t zero = zeroPointOf(params, args) ^ rowFlip(layout, params.isSigned != 0);
   const LaunchedFinish finish(state, args, m, rowValue(layout, zero));
   const int64_t columns = params.n / groups;
+  const bool areSteps =
+      groups == 1 && params.k % layout.depth == 0 && rowFlip(layout, params.isSigned != 0) == 0;
   multiply(
       {.layout = &layout,
        .m = m,
@@ -250,7 +252,8 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
        .k = params.k,
        .packedColumns = args.inputs[1].as<const uint8_t>(),
        .sumsRows = params.zerosInput >= 0,
-       .parts = groups},
+       .parts = groups,
+       .rowsInPlace = areSteps ? rows : nullptr},
       [&](int64_t part, int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
         pack(layout, part, row, count, strip, scratch);
       },

@@ -252,6 +252,7 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
   const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
                               static_cast<double>(tasks.columns) * static_cast<double>(k);
+  const bool readsInPlace = product.rowsInPlace && multiplier.usesTiles && !product.sumsRows;
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier);
     const Worker worker(workspace, thread, layout, m, k);
@@ -263,8 +264,9 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       const int64_t firstColumn = inPart / tasks.rowTasks * tasks.columns;
       const auto* columnsOfPart = reinterpret_cast<const int8_t*>(product.packedColumns) +
                                   part * packedColumnsBytes(layout, k, n);
-      for (int64_t done = 0; done < rows; done += stripRows) {
-        uint8_t* strip = worker.strips + done / stripRows * stripBytes;
+      const int64_t inPlace = readsInPlace ? rows / stripRows * stripRows : 0;
+      for (int64_t done = inPlace; done < rows; done += stripRows) {
+        uint8_t* strip = worker.strips + (done - inPlace) / stripRows * stripBytes;
         pack(part, row + done, std::min(stripRows, rows - done), strip, worker.scratch);
         if (!product.sumsRows) continue;
         if (layout.rowsAreSigned)
@@ -277,13 +279,23 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
         const int64_t columns = std::min(kBlockColumns, n - column);
         const int8_t* b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k);
         const bool isLast = column + kBlockColumns >= lastColumn;
-        multiplier.multiply({.a = worker.strips,
-                             .b = b,
-                             .k = k,
-                             .rows = rows,
-                             .columns = columns,
-                             .next = isLast ? nullptr : b + layout.blockBytes(k),
-                             .sums = sums});
+        Block block{.b = b,
+                    .k = k,
+                    .columns = columns,
+                    .next = isLast ? nullptr : b + layout.blockBytes(k),
+                    .sums = sums};
+        if (inPlace > 0) {
+          block.a = product.rowsInPlace + row * k;
+          block.rowStride = k;
+          block.rows = inPlace;
+          multiplier.multiply(block);
+          block.rowStride = 0;
+          block.next = nullptr;
+          block.sums += inPlace * kBlockColumns;
+        }
+        block.a = worker.strips;
+        block.rows = rows - inPlace;
+        if (block.rows > 0) multiplier.multiply(block);
         finish(
             {sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns, part});
       }

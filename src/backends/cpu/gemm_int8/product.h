@@ -72,6 +72,9 @@ struct Product {
   const uint8_t* packedColumns = nullptr;  // of one part after the other
   bool sumsRows = false;
   int64_t parts = 1;
+  // Where rows of A are whole steps already, of the layout's sign, and there is one part: what tiles
+  // can read in place. Others are packed nevertheless.
+  const uint8_t* rowsInPlace = nullptr;
 };
 
 // Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of

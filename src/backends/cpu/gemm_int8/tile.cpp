@@ -103,13 +103,24 @@ struct Fetch {
   }
 };
 
-CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums,
+// Where rows of A lie.
+struct Rows {
+  const uint8_t* at;
+  int64_t rowStep, tileStep, stripStep;
+
+  static Rows of(const Block& block) {
+    if (block.rowStride) return {block.a, block.rowStride, kDepth, kStripRows * block.rowStride};
+    return {block.a, kDepth, kTileBytes, kQuads.stripBytes(block.k)};
+  }
+};
+
+CAMSHAFT_AMX void multiplyOneStrip(Rows a, const int8_t* b, int64_t steps, int32_t* sums,
                                    Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
-  for (int64_t i = 0; i < steps; ++i, a += kTileBytes, b += 2 * kTileBytes) {
-    _tile_loadd(4, a, 64);
+  for (int64_t i = 0; i < steps; ++i, a.at += a.tileStep, b += 2 * kTileBytes) {
+    _tile_loadd(4, a.at, a.rowStep);
     _tile_loadd(6, b, 64);
     _tile_loadd(7, b + kTileBytes, 64);
     fetch.step();
@@ -120,19 +131,18 @@ CAMSHAFT_AMX void multiplyOneStrip(const uint8_t* a, const int8_t* b, int64_t st
   _tile_stored(1, sums + 16, kRowBytes);
 }
 
-CAMSHAFT_AMX void multiplyTwoStrips(const uint8_t* a, const int8_t* b, int64_t steps, int32_t* sums,
+CAMSHAFT_AMX void multiplyTwoStrips(Rows a, const int8_t* b, int64_t steps, int32_t* sums,
                                     Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
-  const uint8_t* below = a + steps * kTileBytes;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
-  for (int64_t i = 0; i < steps; ++i, a += kTileBytes, below += kTileBytes, b += 2 * kTileBytes) {
-    _tile_loadd(4, a, 64);
+  for (int64_t i = 0; i < steps; ++i, a.at += a.tileStep, b += 2 * kTileBytes) {
+    _tile_loadd(4, a.at, a.rowStep);
     _tile_loadd(6, b, 64);
     _tile_loadd(7, b + kTileBytes, 64);
-    _tile_loadd(5, below, 64);
+    _tile_loadd(5, a.at + a.stripStep, a.rowStep);
     fetch.step();
     _tile_dpbusd(0, 4, 6);
     _tile_dpbusd(1, 4, 7);
@@ -150,10 +160,10 @@ void multiplyWithTiles(const Block& block) {
   constexpr int64_t kUnit = Fetch::kLines * Fetch::kLine;
   Fetch fetch{reinterpret_cast<const char*>(block.next),
               block.next ? ceilDiv(2 * kTileBytes, passes * kUnit) * kUnit : 0};
-  for (int64_t row = 0; row < block.rows; row += 2 * kStripRows) {
+  Rows a = Rows::of(block);
+  for (int64_t row = 0; row < block.rows; row += 2 * kStripRows, a.at += 2 * a.stripStep) {
     const auto multiply = block.rows - row > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
-    multiply(block.a + row / kStripRows * kQuads.stripBytes(block.k), block.b, steps,
-             block.sums + row * kBlockColumns, fetch);
+    multiply(a, block.b, steps, block.sums + row * kBlockColumns, fetch);
     fetch.at += steps * fetch.bytes;
   }
 }

@@ -43,6 +43,7 @@ inline constexpr Layout kTaps{Layout::Kind::kTaps, 16, 64};
 
 struct Block {
   const uint8_t* a = nullptr;  // strips that follow each other
+  int64_t rowStride = 0;       // or rows so far apart, whole strips and steps, for tiles
   const int8_t* b = nullptr;
   int64_t k = 0;
   int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
