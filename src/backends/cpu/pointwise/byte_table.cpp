@@ -89,6 +89,10 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) void lookUpByPermutations
 
 void lookUp(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t rows, int64_t columns,
             int64_t stride) {
+  if (stride == columns) {  // one run
+    columns *= rows;
+    rows = 1;
+  }
 #if defined(__x86_64__)
   if (hasPermutations()) return lookUpByPermutations(table, from, to, rows, columns, stride);
 #endif
