@@ -7,6 +7,7 @@
 #include "ir/scalar_math.h"
 #include "ir/tensor.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace camshaft {
 
@@ -113,6 +114,35 @@ Expr Expr::composed(int index, const Expr& inner, const std::vector<int>& innerI
     return in.a == index ? innerResult : result.input(outerInputs.at(in.a), in.type);
   });
   return result;
+}
+
+bool isQuantisationNumber(const Expr& expr, int at) {
+  constexpr double kCommon[] = {0, 1, -1, 0.5, 2, 127, -128, 255};
+  const ScalarInstruction& number = expr.code()[at];
+  const auto isByte = [](const ScalarInstruction& each) {
+    return each.type == DataType::kU8 || each.type == DataType::kI8;
+  };
+  return number.op == ScalarOp::kConst && number.type == DataType::kF32 &&
+         std::isfinite(number.real) && std::ranges::count(kCommon, number.real) == 0 &&
+         std::ranges::any_of(expr.code(), isByte);
+}
+
+std::string kindOf(const Expr& expr) {
+  const auto& code = expr.code();
+  std::string text;
+  bool hasNumbers = false;
+  for (int i = 0; i < static_cast<int>(code.size()); ++i) {
+    const ScalarInstruction& each = code[i];
+    text += str(i ? "; " : "", infoOf(each.op).name, ":", each.type);
+    if (isQuantisationNumber(expr, i)) {
+      hasNumbers = true;
+      continue;
+    }
+    if (each.op == ScalarOp::kConst) text += str(" ", each.real, " ", each.integer);
+    for (const int operand : {each.a, each.b, each.c})
+      if (operand >= 0) text += str(" ", operand);
+  }
+  return hasNumbers ? text : toString(expr);
 }
 
 }  // namespace camshaft

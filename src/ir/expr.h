@@ -76,6 +76,12 @@ class Expr {
   int inputCount_ = 0;
 };
 
+// Whether an instruction is a number of a quantised model, a scale or a zero point, and not one of
+// what is computed: kernels may take it as an argument, and take as long with another.
+bool isQuantisationNumber(const Expr& expr, int at);
+// What expressions have in common that differ in those numbers only.
+std::string kindOf(const Expr& expr);
+
 // "relu(add(x0:f32, x1:f32))"; shared subexpressions print as "t0 = ...; ...". parseExpr reads it,
 // with instructions in the order of the text.
 std::string toString(const Expr& expr);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error.h"
+#include "support/text.h"
 
 namespace camshaft {
 namespace {
@@ -81,6 +82,19 @@ TEST(Expr, BadTextIsRefused) {
                            "add(x0:f32, x1:f32", "where(x0:f32, x1:f32, x2:f32)",
                            "add(x0:f32, x0:i8)", "t0; x0:f32", "x-1:f32", "input()", ":f32"})
     EXPECT_THROW(parseExpr(text), Error) << text;
+}
+
+TEST(Expr, KindsHaveNoScalesAndZeroPoints) {
+  const auto kind = [](const char* scale, const char* zero, const char* type) {
+    return kindOf(parseExpr(str("cast(min(max(add(round(div(x0:f32, ", scale, ":f32)), ", zero,
+                                ":f32), 0:f32), 255:f32), ", type, ")")));
+  };
+  EXPECT_EQ(kind("0.25", "114", "u8"), kind("0.0371", "96", "u8"));
+  EXPECT_NE(kind("0.25", "114", "u8"), kind("0.25", "0", "u8"));
+  EXPECT_NE(kind("0.25", "114", "u8"), kind("0.25", "114", "i8"));
+  EXPECT_NE(kind("0.25", "114", "i32"), kind("0.5", "114", "i32"));
+  EXPECT_NE(kindOf(parseExpr("cast(div(x0:f32, 3:f32), u8)")),
+            kindOf(parseExpr("cast(div(3:f32, x0:f32), u8)")));
 }
 
 }  // namespace

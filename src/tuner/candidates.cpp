@@ -88,7 +88,7 @@ std::vector<int64_t> Candidates::configurationsOf(const Kernel& kernel, const No
   return all;
 }
 
-// What decides the time: operator, attributes, epilogue, and the sizes to optimise for.
+// What decides the time: operator, attributes, the kind of epilogue, and the sizes to optimise for.
 std::string Candidates::problemOf(const Node& node) const {
   const auto typeAtOpt = [this](const Value* value) {
     if (!value) return std::string("_");
@@ -98,7 +98,7 @@ std::string Candidates::problemOf(const Node& node) const {
   };
   std::string text = str(node.op->name, "{", toString(*node.attrs), "}");
   for (const Value* input : node.inputs) text += str(" ", typeAtOpt(input));
-  if (node.epilogue) text += str(" ", toString(node.epilogue->expr));
+  if (node.epilogue) text += str(" ", kindOf(node.epilogue->expr));
   if (tuning_.timesLayersAlike) text += str(" ", node.name);
   return text;
 }

@@ -52,6 +52,7 @@ class Candidates {
     std::vector<Candidate>* candidates;
   };
   void compile(std::span<const Uncompiled> all);
+  size_t compiledCount() const { return compiled_.size(); }
 
   // What the backend should know before anything is prepared.
   void prefetch(std::span<Node* const> nodes) const;

@@ -8,6 +8,7 @@
 #include "ops/pointwise.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
+#include "support/stopwatch.h"
 #include "tuner/candidates.h"
 #include "tuner/contest.h"
 #include "tuner/process_runner.h"
@@ -95,6 +96,7 @@ class Chooser {
       return std::move(chosen_);
     }
     candidates_.prefetch(nodes);
+    const Stopwatch watch;
     // Every candidate has packed weights of its own, so nodes are decided one by one, but for those
     // of a device, whose code is compiled at once.
     const bool isCompiled = options_.hasDeviceMemory();
@@ -104,8 +106,14 @@ class Chooser {
       if (!isCompiled) decide();
     }
     if (isCompiled) {
+      const double gathered = watch.milliseconds();
       compile();
+      const double compiled = watch.milliseconds();
       decide();
+      options_.tuning.log.verbose("Kernels of ", nodes.size(), " nodes: listed in ",
+                                  gathered / 1000, " s, ", candidates_.compiledCount(),
+                                  " texts compiled in ", (compiled - gathered) / 1000,
+                                  " s, chosen in ", (watch.milliseconds() - compiled) / 1000, " s");
     }
     if (options_.tuning.selector) options_.tuning.selector->report(selected_);
     return std::move(chosen_);

@@ -17,7 +17,11 @@ struct ConvCase {
 };
 
 // What follows the sums: nothing; of floats a bias and relu; or finished().
-enum class Finish { kPlain, kBias, kColumns, kResidual };
+// The last: of bytes, as quantised networks have it, which round before they add.
+enum class Finish { kPlain, kBias, kColumns, kResidual, kRounded };
+inline bool hasResidual(Finish finish) {
+  return finish == Finish::kResidual || finish == Finish::kRounded;
+}
 
 // A convolution with channels last; `spatial` and all lists have an entry for each dimension.
 struct ConvShape {
@@ -52,6 +56,13 @@ inline std::string finished(std::string_view type, Finish finish, bool isOfBytes
       isOfBytes || type == "f32" ? str("x0:", isOfBytes ? "i32" : "f32") : str("x0:", type);
   const std::string sum = type == "f32" && !isOfBytes ? real : str("cast(", real, ", f32)");
   std::string value = str("add(mul(", sum, ", x1:f32), x2:f32)");
+  if (finish == Finish::kRounded) {
+    const std::string byte = str("cast(min(max(add(round(div(", value,
+                                 ", 0.7371:f32)), 114:f32), 0:f32), 255:f32), u8)");
+    value = str("round(div(add(mul(sub(cast(", byte, ", f32), 114:f32), 0.7371:f32), ",
+                "mul(sub(cast(x3:u8, f32), 96:f32), 0.21:f32)), 0.8191:f32))");
+    return str("cast(min(max(", value, ", 0:f32), 255:f32), u8)");
+  }
   if (finish == Finish::kResidual) value = str("relu(add(", value, ", cast(x3:", type, ", f32)))");
   if (!isOfBytes) return type == "f32" ? value : str("cast(", value, ", ", type, ")");
   const bool isSigned = type == "i8";
@@ -82,6 +93,7 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
                finish == Finish::kPlain     ? " plain"
                : isBiased                   ? " bias"
                : finish == Finish::kColumns ? " columns"
+               : finish == Finish::kRounded ? " rounded"
                                             : " residual",
                zeroPoint.empty() ? "" : " zero point");
   const std::string weights = str("[", s.outputs, ", ", s.inputs, kernel, "]");
@@ -89,15 +101,15 @@ inline ConvCase convCase(std::string_view type, const ConvShape& s, Finish finis
       str("symbols n graph g(%x: ", type, imageOf(s.spatial, s.inputs),
           ", %w: ", isOfBytes ? "i8" : type, weights, ", %s: f32[", s.outputs,
           "], %b: ", isBiased ? result : "f32", "[", s.outputs, "]",
-          finish == Finish::kResidual ? str(", %r: ", result, imageOf(out, s.outputs)) : "", ") { ",
+          hasResidual(finish) ? str(", %r: ", result, imageOf(out, s.outputs)) : "", ") { ",
           zeroPoint.empty() ? "" : str("%z: ", type, "[] = constant [", zeroPoint, "] "),
           "%y = ", isOfBytes ? "ConvInteger" : "Conv", "(%x, %w", isBiased ? ", %b" : "",
           zeroPoint.empty() ? "" : ", %z", ") {channels_last = true, strides = ", listOf(s.strides),
           ", dilations = ", listOf(s.dilations), ", pads_begin = ", listOf(s.padsBegin),
           ", pads_end = ", listOf(s.padsEnd), "}");
   if (isBiased) c.graph += str(" epilogue() {relu(x0:", result, ")}");
-  if (finish == Finish::kColumns || finish == Finish::kResidual)
-    c.graph += str(" epilogue(%s, %b", finish == Finish::kResidual ? ", %r" : "", ") {",
+  if (finish == Finish::kColumns || hasResidual(finish))
+    c.graph += str(" epilogue(%s, %b", hasResidual(finish) ? ", %r" : "", ") {",
                    finished(result, finish, isOfBytes), "}");
   c.graph += " return %y }";
   return c;
@@ -136,6 +148,14 @@ inline std::vector<ConvCase> checkCases() {
     add({{40, 3}, 16, 16, {1, 3}, {8, 1}, {1, 1}, {0, 1}, {0, 1}}, Finish::kPlain, {3});
     add({{23, 29}, 32, 48, {3, 3}, {1, 1}, {7, 11}, {7, 11}, {7, 11}}, Finish::kColumns, {2});
   }
+  // Single pixels, which are rows of a matrix.
+  for (const char* type : {"u8", "f16"}) {
+    cases.push_back(convCase(type, square(28, 64, 256, 1, 1), Finish::kResidual, {1, 3, 32}));
+    cases.push_back(convCase(type, square(9, 80, 48, 1, 1), Finish::kResidual, {1, 7}));
+  }
+  cases.push_back(convCase("u8", square(28, 64, 256, 1, 1), Finish::kRounded, {1, 3, 32}));
+  cases.push_back(convCase("u8", square(7, 512, 2048, 1, 1), Finish::kRounded, {1, 32}));
+  cases.push_back(convCase("u8", square(11, 48, 144, 1, 1), Finish::kRounded, {1, 5}));
   cases.push_back(convCase("u8", square(11, 64, 48, 3, 1, 1, 0), Finish::kColumns, {1, 4}, "7"));
   cases.push_back(convCase("i8", square(9, 128, 64, 1, 2), Finish::kResidual, {1, 4}, "-128"));
   cases.push_back(convCase("u8", square(13, 64, 64, 3, 1), Finish::kColumns, {1, 4}, "7"));
@@ -144,24 +164,29 @@ inline std::vector<ConvCase> checkCases() {
   return cases;
 }
 
-// ResNet-50's convolutions that look at more than one pixel, or not at each.
+// ResNet-50's convolutions.
 inline std::vector<ConvCase> timeCases() {
   std::vector<ConvCase> cases;
   for (const std::string_view type : {"u8", "f16"})
     for (const int64_t batch : {1, 32, 256})
       for (const ConvShape& shape :
-           {square(56, 64, 64, 3, 1), square(56, 128, 128, 3, 2), square(28, 128, 128, 3, 1),
+           {square(56, 64, 256, 1, 1), square(28, 128, 512, 1, 1), square(14, 256, 1024, 1, 1),
+            square(7, 512, 2048, 1, 1), square(56, 256, 64, 1, 1), square(14, 1024, 256, 1, 1),
+            square(56, 64, 64, 3, 1), square(56, 128, 128, 3, 2), square(28, 128, 128, 3, 1),
             square(28, 256, 256, 3, 2), square(14, 256, 256, 3, 1), square(14, 512, 512, 3, 2),
             square(7, 512, 512, 3, 1), square(56, 256, 512, 1, 2), square(28, 512, 1024, 1, 2),
             square(14, 1024, 2048, 1, 2)}) {
-        const Finish finish = type == "u8" ? Finish::kColumns : Finish::kBias;
+        const bool isWidened = shape.kernel[0] == 1 && shape.outputs == 4 * shape.inputs;
+        const Finish finish = type != "u8" ? isWidened ? Finish::kResidual : Finish::kBias
+                              : isWidened  ? Finish::kRounded
+                                           : Finish::kColumns;
         ConvCase c = convCase(type, shape, finish, {batch});
         c.graph.replace(0, c.graph.find("graph"), "");  // a fixed batch, as builds of one see it
         for (size_t at; (at = c.graph.find("[n,")) != std::string::npos;)
           c.graph.replace(at, 3, str("[", batch, ","));
         c.name = str(type, " ", shape.kernel[0], "x", shape.kernel[0],
                      shape.strides[0] > 1 ? " s2 " : " ", shape.inputs, ">", shape.outputs, " @",
-                     shape.spatial[0]);
+                     shape.spatial[0], isWidened ? " +" : "");
         cases.push_back(std::move(c));
       }
   return cases;

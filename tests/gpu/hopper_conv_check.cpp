@@ -20,8 +20,8 @@ namespace {
 
 // ---- Preparing ---------------------------------------------------------------------------------
 
-constexpr std::string_view kHopper = "cuda/conv_hopper", kMma = "cuda/conv_mma",
-                           kPlain = "cuda/conv_direct";
+constexpr std::string_view kHopper = "cuda/conv_hopper", kPixels = "cuda/conv_pixels_hopper",
+                           kMma = "cuda/conv_mma", kPlain = "cuda/conv_direct";
 
 // Every feature: tiles that persist, by turns, shared, split, with few and many stages.
 const cuda::HopperConfig kFeatures[] = {
@@ -38,6 +38,17 @@ const cuda::HopperConfig kFeatures[] = {
     {.tileM = 64, .tileN = 192, .pingPong = true, .stages = 5},
     {.tileM = 128, .tileN = 48, .stages = 3, .splitK = 3},
     {.tileM = 128, .tileN = 96, .stages = 6},
+};
+
+// Those of results with a residual that tiles are fetched of; stages are those that fit.
+const cuda::HopperConfig kFetching[] = {
+    {.tileM = 128, .tileN = 256},
+    {.tileM = 128, .tileN = 128, .blocksPerSm = 2},
+    {.tileM = 256, .tileN = 64, .pingPong = true},
+    {.tileM = 64, .tileN = 256, .pingPong = true},
+    {.tileM = 128, .tileN = 128, .pingPong = true, .shareB = 2},
+    {.tileM = 64, .tileN = 128, .consumers = 1, .blocksPerSm = 3},
+    {.tileM = 64, .tileN = 64, .consumers = 1},
 };
 
 // Weights, scales and biases, such that results are of the order of 1, or fill bytes.
@@ -82,10 +93,10 @@ class Preparing {
   Problem take() {
     const Node& node = problem_.node();
     for (const Kernel& kernel : cuda::buildBackend().kernelsFor(node)) {
-      const bool isHopper = kernel.name == kHopper, isPlain = kernel.name == kPlain;
+      const bool isHopper = isOfHopper(kernel.name), isPlain = kernel.name == kPlain;
       if (!isHopper && !isPlain && kernel.name != kMma) continue;
       if (Verdict verdict = kernel.supports(node, context_); !verdict) {
-        if (isHopper) complain(problem_.what.name, ": ", verdict.reason);
+        if (isHopper && isLast(kernel.name)) complain(problem_.what.name, ": ", verdict.reason);
         continue;
       }
       std::vector<int64_t> configs =
@@ -95,6 +106,7 @@ class Preparing {
                                                       : isHopper ? 2
                                                                  : 1));
       if (isHopper && !isTimed_) addFeatures(configs);
+      if (isHopper && isTimed_) addUnfetched(configs);
       for (int64_t config : configs) add(kernel, config);
     }
     if (problem_.candidates.empty() || problem_.candidates.back().kernel != kPlain)
@@ -111,15 +123,42 @@ class Preparing {
       if (std::ranges::count(configs, cuda::pack(config)) == 0)
         configs.push_back(cuda::pack(config));
     }
+    // What has no residual refuses these.
+    const int bytes = bitsOf(problem_.node().output()->dataType()) / 8;
+    if (problem_.node().inputs.size() > 4 && bytes <= 2)
+      for (cuda::HopperConfig config : kFetching)
+        configs.push_back(cuda::pack(cuda::withResidual(withMostStages(config), bytes)));
+  }
+
+  static cuda::HopperConfig withMostStages(cuda::HopperConfig config) {
+    constexpr int64_t kAll = 227 << 10;
+    return cuda::withStages(config, kAll / config.blocksPerSm - (config.blocksPerSm > 1 ? 1024 : 0),
+                            5);
+  }
+
+  // The same without tiles of the residual, beside those that have them.
+  static void addUnfetched(std::vector<int64_t>& configs) {
+    for (size_t i = configs.size(); i-- > 0;) {
+      cuda::HopperConfig config = cuda::unpackHopper(configs[i]);
+      if (config.residualTiles == 0) continue;
+      config.residualTiles = config.residualBytes = 0;
+      configs.push_back(cuda::pack(withMostStages(config)));
+    }
+  }
+
+  static bool isOfHopper(std::string_view kernel) { return kernel == kHopper || kernel == kPixels; }
+  // Of a convolution's kernels for Hopper one takes it.
+  bool isLast(std::string_view kernel) const {
+    return problem_.candidates.empty() && kernel == kHopper;
   }
 
   void add(const Kernel& kernel, int64_t config) {
     Prepared prepared = kernel.prepare(problem_.node(), context_, config);
     if (!prepared.verdict) return;
-    const bool isHopper = kernel.name == kHopper;
+    const bool isHopper = isOfHopper(kernel.name);
     Candidate candidate{.name = isHopper ? str("hopper ", toString(cuda::unpackHopper(config)))
                                          : prepared.runtimeKernel.substr(std::strlen("cuda/")),
-                        .kernel = std::string(kernel.name)};
+                        .kernel = std::string(isHopper ? kHopper : kernel.name)};
     candidate.source = isHopper && !isTimed_
                            ? str("#define CAMSHAFT_HANG_GUARD 300000000ll\n", prepared.source)
                            : prepared.source;

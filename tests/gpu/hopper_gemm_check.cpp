@@ -3,6 +3,7 @@
 //   build/bin/hopper_gemm_check check [seconds]     every feature on odd sizes, against a plain one
 //   build/bin/hopper_gemm_check time [seconds]      what the build would try, beside cuBLASLt
 //   build/bin/hopper_gemm_check compile             only compiles what both need
+// CASES in the environment is a part of the names of those to check.
 #include <cmath>
 #include <memory>
 #include <tuple>
@@ -35,6 +36,12 @@ constexpr Variant kVariants[] = {
     {"e4m3 to e4m3", kE4M3, kE4M3, kE4M3, false, true, true, false, 1e-2},
     {"e5m2 e4m3 residual", kE5M2, kE4M3, kF16, false, true, true, true, 4e-3},
     {"e4m3 e5m2 odd columns", kE4M3, kE5M2, kF32, false, true, false, false, 4e-3},
+    {"u8 fetched", kU8, kI8, kU8, false, true, true, true, 1e-3, false, true, false, true},
+    {"i8 fetched, whole tiles", kI8, kI8, kI8, false, true, true, true, 1e-3, false, true, true,
+     true},
+    {"f16 fetched", kF16, kF16, kF16, false, true, true, true, 1e-3, false, false, false, true},
+    {"bf16 fetched, whole tiles", kBF16, kBF16, kBF16, false, true, true, true, 6e-3, false, false,
+     true, true},
 };
 constexpr int kVariantCount = std::size(kVariants);
 
@@ -71,6 +78,26 @@ const HopperConfig kFeatures[] = {
     {.tileM = 128, .tileN = 256, .stages = 4, .shareA = 2},
 };
 constexpr int kForEveryVariant = 5;
+// Those of variants whose residual is fetched, which has its own number of bytes.
+const HopperConfig kFetching[] = {
+    {.tileM = 128, .tileN = 256, .residualTiles = 2},
+    {.tileM = 128, .tileN = 256, .shareB = 2, .residualTiles = 2},
+    {.tileM = 256, .tileN = 128, .shareA = 2, .residualTiles = 2},
+    {.tileM = 128, .tileN = 192, .residualTiles = 2},
+    {.tileM = 128, .tileN = 128, .residualTiles = 3},
+    {.tileM = 128, .tileN = 128, .blocksPerSm = 2, .residualTiles = 2},
+    {.tileM = 128, .tileN = 64, .blocksPerSm = 2, .residualTiles = 2},
+    {.tileM = 128, .tileN = 96, .residualTiles = 2},
+    {.tileM = 128, .tileN = 32, .residualTiles = 2},
+    {.tileM = 256, .tileN = 64, .pingPong = true, .residualTiles = 3},
+    {.tileM = 64, .tileN = 256, .pingPong = true, .residualTiles = 4},
+    {.tileM = 64, .tileN = 192, .pingPong = true, .shareB = 2, .residualTiles = 3},
+    {.tileM = 128, .tileN = 128, .pingPong = true, .shareB = 2, .residualTiles = 4},
+    {.tileM = 128, .tileN = 160, .pingPong = true, .residualTiles = 3},
+    {.tileM = 64, .tileN = 128, .consumers = 1, .blocksPerSm = 3, .residualTiles = 2},
+    {.tileM = 64, .tileN = 64, .consumers = 1, .residualTiles = 2},
+    {.tileM = 64, .tileN = 256, .consumers = 1, .residualTiles = 3},
+};
 // Bytes to bytes pass through shared memory in their own way, whatever the epilogue.
 bool isThorough(const Variant& variant) {
   return variant.isFull || variant.isGelu || bytesOf(variant.output) == 1;
@@ -134,7 +161,7 @@ struct Operands {
     launchPlain(h.fillA, 512u, a.at, (long long)(s.m * s.k * s.batch), 1u);
     launchPlain(h.fillB, 512u, b.at, (long long)(s.n * s.k * s.batch), 2u);
     launchPlain(h.fillFloats, 16u, bias.at, (long long)s.n, 3u);
-    launchPlain(h.fillHalfs, 512u, residual.at, (long long)count, 4u);
+    launchPlain(h.fillResidual, 512u, residual.at, (long long)count, 4u);
     launchPlain(h.reference, static_cast<unsigned>((count + 255) / 256), a.at, b.at, bias.at,
                 residual.at, wanted.at, (long long)s.m, (long long)s.n, (long long)s.k,
                 (long long)s.batch, int{problem.batchA}, int{problem.batchB});
@@ -215,20 +242,35 @@ bool checkFrom(const std::vector<CheckCase>& cases, const std::vector<Binary>& h
   return true;
 }
 
+// With the stages that there is room for.
+std::vector<HopperConfig> fetchingConfigs(const Variant& variant) {
+  std::vector<HopperConfig> configs;
+  for (HopperConfig config : kFetching) {
+    config.residualBytes = static_cast<int>(bytesOf(variant.output));
+    const int64_t room = (226 << 10) / config.blocksPerSm - (config.blocksPerSm > 1 ? 1024 : 0);
+    configs.push_back(withStages(config, room, 5));
+  }
+  return configs;
+}
+
+std::vector<HopperConfig> configsOf(const Variant& variant) {
+  if (variant.isFetched) return fetchingConfigs(variant);
+  const size_t count = isThorough(variant) ? std::size(kFeatures) : kForEveryVariant;
+  return {kFeatures, kFeatures + count};
+}
+
 std::vector<CheckCase> checkCases() {
+  const char* part = std::getenv("CASES");
   std::vector<CheckCase> cases;
   for (int v = 0; v < kVariantCount; ++v)
-    for (int i = 0; i < static_cast<int>(std::size(kFeatures)); ++i) {
+    for (const HopperConfig& config : configsOf(kVariants[v])) {
       const Variant& variant = kVariants[v];
-      const HopperConfig& config = kFeatures[i];
       const bool hasTiles =
           !variant.hasWholeTiles || kWholeTile % (config.tileN * config.shareA) == 0;
-      if ((isThorough(variant) || i < kForEveryVariant) && hasTiles &&
-          isValid(config, variant.transposedA, variant.transposedB))
-        cases.push_back({v,
-                         config,
-                         {.name = str(variant.name, " ", toString(config)),
-                          .source = gemmText(config, variant, true)}});
+      const std::string name = str(variant.name, " ", toString(config));
+      if (part && name.find(part) == std::string::npos) continue;
+      if (hasTiles && isValid(config, variant.transposedA, variant.transposedB))
+        cases.push_back({v, config, {.name = name, .source = gemmText(config, variant, true)}});
     }
   return cases;
 }

@@ -21,6 +21,8 @@ struct Variant {
   bool isQuads = false;  // B's columns are packed in fours
   // The columns are a multiple of kWholeTile, and so of what clusters have of them.
   bool hasWholeTiles = false;
+  bool isFetched = false;  // isFull, with a residual of the output's type, in tiles
+  DataType residual() const { return isFetched ? output : DataType::kF16; }
 };
 inline constexpr int kWholeTile = 256;
 inline int64_t bytesOf(DataType type) { return camshaft::bitsOf(type) / 8; }
@@ -60,13 +62,16 @@ static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
   // Rounding to bytes without a sign ends at zero by itself. Stated as well, ptxas 13.0 makes one
   // instruction of both (F2IP.U8.F32.NTZ.RELU), which an H200 refuses as illegal.
   const bool isBounded = v.isQuads && v.output == DataType::kU8;
+  const std::string residual =
+      v.isFetched
+          ? str("residualOf<", storage(v.output), ", kWidth>(at)")
+          : "readElements<kWidth>(static_cast<const f16*>(p.extra[1]) + at.start + at.ahead)";
   if (v.isFull)
-    text += str(R"(
-  const auto add = loadVector<kWidth>(static_cast<const f16*>(p.extra[1]) + at.start + at.ahead);
+    text += str("  const auto add = ", residual, ";", R"(
   const auto vector = loadVector<kWidth>(bias);
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const float x = scaled(sum[i]) + vector.v[i] + toCompute(add.v[i]);
+    const float x = scaled(sum[i]) + vector.v[i] + toCompute(storedAt(add, i));
     store(out[i], )",
                 isBounded ? "x" : "x > 0 ? x : 0.0f", ");\n  }");
   else
@@ -84,7 +89,7 @@ static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
 static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmParams& p) {
   u32 bits = *(static_cast<const u32*>(p.extra[0]) + at.column);
 )";
-  if (v.isFull)
+  if (v.isFull && !v.isFetched)
     text += R"(
   const long long row = (long long)at.batch * p.m + at.row;
   bits ^= static_cast<const u16*>(p.extra[1])[row * p.n + at.column];
@@ -121,7 +126,7 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
 
 inline std::string helperText(const Variant& v) {
   return str(prelude(), kScaling, "using A = ", storage(v.typeA), ";\nusing B = ", storage(v.typeB),
-             ";\nusing Output = ", storage(v.output),
+             ";\nusing Output = ", storage(v.output), ";\nusing Residual = ", storage(v.residual()),
              ";\nusing Wanted = ", v.output == DataType::kI32 ? "int" : "float",
              ";\nusing Accumulator = ", camshaft::isFloat(v.typeA) ? "float" : "int",
              ";\nconstexpr bool kTransposedA = ", v.transposedA, ", kTransposedB = ", v.transposedB,
@@ -136,9 +141,9 @@ template <class T> __device__ void fill(T* to, long long count, unsigned seed) {
 }
 extern "C" __global__ void fillA(A* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void fillB(B* to, long long count, unsigned seed) { fill(to, count, seed); }
-extern "C" __global__ void fillHalfs(f16* to, long long count, unsigned seed) { fill(to, count, seed); }
+extern "C" __global__ void fillResidual(Residual* to, long long count, unsigned seed) { fill(to, count, seed); }
 extern "C" __global__ void fillFloats(float* to, long long count, unsigned seed) { fill(to, count, seed); }
-extern "C" __global__ void reference(const A* a, const B* b, const float* bias, const f16* residual,
+extern "C" __global__ void reference(const A* a, const B* b, const float* bias, const Residual* residual,
                                      Wanted* out, long long m, long long n, long long k,
                                      long long batch, int batchA, int batchB) {
   const long long at = blockIdx.x * 256ll + threadIdx.x;
@@ -196,12 +201,12 @@ extern "C" __global__ void guard(const unsigned char* bytes, int count, double* 
 
 struct Helpers {
   CUmodule module = nullptr;
-  CUfunction fillA, fillB, fillHalfs, fillFloats, reference, compare, compareHalfs, guard;
+  CUfunction fillA, fillB, fillResidual, fillFloats, reference, compare, compareHalfs, guard;
   explicit Helpers(const Binary& binary) {
     CHECK(cuModuleLoadData(&module, binary.code.data()));
     fillA = functionOf(module, "fillA");
     fillB = functionOf(module, "fillB");
-    fillHalfs = functionOf(module, "fillHalfs");
+    fillResidual = functionOf(module, "fillResidual");
     fillFloats = functionOf(module, "fillFloats");
     reference = functionOf(module, "reference");
     compare = functionOf(module, "compare");
@@ -210,7 +215,7 @@ struct Helpers {
   }
 };
 
-inline CUtensorMap encode(const BoxedTensor& t, DataType type, CUdeviceptr at) {
+inline CUtensorMap encode(const BoxedTensor& t, DataType type, CUdeviceptr at, int swizzle = 128) {
   CUtensorMap map;
   const CUtensorMapDataType dataType = type == DataType::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                        : type == DataType::kBF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
@@ -219,10 +224,11 @@ inline CUtensorMap encode(const BoxedTensor& t, DataType type, CUdeviceptr at) {
   const cuuint64_t dims[] = {t.dims[0], t.dims[1], t.dims[2]},
                    strides[] = {t.strides[0], t.strides[1]};
   const cuuint32_t box[] = {t.box[0], t.box[1], t.box[2]}, ones[] = {1, 1, 1};
-  CHECK(cuTensorMapEncodeTiled(&map, dataType, 3, reinterpret_cast<void*>(at), dims, strides, box,
-                               ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  CHECK(cuTensorMapEncodeTiled(
+      &map, dataType, 3, reinterpret_cast<void*>(at), dims, strides, box, ones,
+      CU_TENSOR_MAP_INTERLEAVE_NONE,
+      swizzle == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }
 
@@ -270,11 +276,20 @@ struct Gemm {
               CUdeviceptr bias, CUdeviceptr residual, CUstream stream, bool isOverlapped) const {
     CUtensorMap mapA = encode(boxedA(config, problem), problem.typeA, a);
     CUtensorMap mapB = encode(boxedB(config, problem), problem.typeB, b);
-    HopperArguments arguments = argumentsOf(config, problem);
+    struct {
+      HopperArguments arguments;
+      CUtensorMap residual, out;
+    } tiled = {argumentsOf(config, problem), {}, {}};
+    HopperArguments& arguments = tiled.arguments;
+    if (config.residualTiles > 0) {
+      const int line = residualLine(config);
+      tiled.residual = encode(boxedResidual(config, problem), DataType::kU8, residual, line);
+      tiled.out = encode(boxedResult(config, problem), DataType::kU8, out, line);
+    }
     arguments.out = reinterpret_cast<void*>(out);
     arguments.extra[0] = reinterpret_cast<void*>(bias);
     arguments.extra[1] = reinterpret_cast<void*>(residual);
-    void* pointers[] = {&mapA, &mapB, &arguments};
+    void* pointers[] = {&mapA, &mapB, &tiled};
     CUlaunchAttribute attributes[2];
     const CUlaunchConfig launch =
         launchConfig(static_cast<unsigned>(gridOf(config, arguments, activeClusters)), stream,

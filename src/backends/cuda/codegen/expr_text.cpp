@@ -94,8 +94,14 @@ bool isByte(DataType type) { return type == DataType::kU8 || type == DataType::k
 // those that are quantised only to be dequantised stay floats.
 class ExprPrinter {
  public:
-  ExprPrinter(const Expr& expr, std::span<const std::string> inputs, std::string_view prefix)
-      : code_(expr.code()), inputs_(inputs), prefix_(prefix), quantised_(code_.size()) {
+  ExprPrinter(const Expr& expr, std::span<const std::string> inputs, std::string_view prefix,
+              const NumberText& number)
+      : expr_(expr),
+        code_(expr.code()),
+        inputs_(inputs),
+        prefix_(prefix),
+        number_(number),
+        quantised_(code_.size()) {
     for (int i = 0; i < size(); ++i) quantised_[i] = quantisationAt(expr, i);
   }
 
@@ -179,17 +185,23 @@ class ExprPrinter {
     return operands;
   }
 
+  std::string numberText(double value) const {
+    return number_ ? number_(static_cast<float>(value)) : literal(value, DataType::kF32);
+  }
+  // Zero points are known to be zero or not.
+  std::string zeroText(int zero) const { return zero == 0 ? "0" : numberText(zero); }
+
   std::string quotientText(const Quantisation& quantisation) const {
     const std::string x = name(quantisation.x);
     if (!quantisation.reciprocal) return x;
-    return str("quotient(", x, ", ", literal(quantisation.reciprocal->high, DataType::kF32), ", ",
-               literal(quantisation.reciprocal->low, DataType::kF32), ")");
+    const std::string high = numberText(quantisation.reciprocal->high);
+    return str("quotient(", x, ", ", high, ", ", numberText(quantisation.reciprocal->low), ")");
   }
   // What rounding makes the byte.
   std::string unroundedText(const Quantisation& quantisation) const {
     const std::string x = quotientText(quantisation);
     const int zero = quantisation.bytes.zero;
-    return zero == 0 ? x : str("wholePlus(", x, ", ", zero, ")");
+    return zero == 0 ? x : str("wholePlus(", x, ", ", zeroText(zero), ")");
   }
 
   bool isLastUnrounded(int i) const { return isUnrounded_ && i == size() - 1; }
@@ -206,14 +218,14 @@ class ExprPrinter {
                  : str("toByte<", storageType(instruction.type), ">(", unrounded, ")");
     }
     if (const std::optional<int> byte = scaledByte(i))
-      return str("scaledByte(", prefix_, *byte, ", ",
-                 literal(*constantAt(instruction.b), DataType::kF32), ")");
+      return str("scaledByte(", prefix_, *byte, ", ", numberText(*constantAt(instruction.b)), ")");
     if (const std::optional<FloatOfByte> byte = floatOfByte(i)) return floatText(*byte);
     switch (instruction.op) {
       case ScalarOp::kInput:
         return inputs_[instruction.a];
       case ScalarOp::kConst:
-        return constantText(instruction);
+        return isQuantisationNumber(expr_, i) ? numberText(instruction.real)
+                                              : constantText(instruction);
       case ScalarOp::kCast:
         return castText(name(instruction.a), at(instruction.a).type, instruction.type);
       case ScalarOp::kWhere:
@@ -234,16 +246,19 @@ class ExprPrinter {
 
   std::string floatText(const FloatOfByte& byte) const {
     const std::optional<Quantisation>& quantisation = quantised_[byte.byte];
-    if (!quantisation) return str("fromByte(", prefix_, byte.byte, ", ", byte.zero, ")");
+    if (!quantisation) return str("fromByte(", prefix_, byte.byte, ", ", zeroText(byte.zero), ")");
     const int zero = quantisation->bytes.zero;
-    const std::string steps = str("stepsOf<", storageType(quantisation->bytes.type), ", ", zero,
-                                  ">(", quotientText(*quantisation), ")");
-    return zero == byte.zero ? steps : str(steps, " + ", zero);
+    const std::string steps =
+        str("stepsOf<", storageType(quantisation->bytes.type), ">(", quotientText(*quantisation),
+            zero == 0 ? "" : str(", ", zeroText(zero)), ")");
+    return zero == byte.zero ? steps : str(steps, " + ", zeroText(zero));
   }
 
+  const Expr& expr_;
   const std::vector<ScalarInstruction>& code_;
   std::span<const std::string> inputs_;
   std::string_view prefix_;
+  const NumberText& number_;
   std::vector<std::optional<Quantisation>> quantised_;
   bool isExact_ = false, isUnrounded_ = false;
 };
@@ -251,15 +266,15 @@ class ExprPrinter {
 }  // namespace
 
 std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
-                      std::string_view prefix, std::string& body) {
-  ExprPrinter printer(expr, inputs, prefix);
+                      std::string_view prefix, std::string& body, const NumberText& number) {
+  ExprPrinter printer(expr, inputs, prefix, number);
   printer.print(body);
   return printer.result();
 }
 
 PrintedElement printElement(const Expr& expr, std::span<const std::string> inputs,
-                            std::string_view prefix, std::string& body) {
-  ExprPrinter printer(expr, inputs, prefix);
+                            std::string_view prefix, std::string& body, const NumberText& number) {
+  ExprPrinter printer(expr, inputs, prefix, number);
   const std::string unrounded = printer.unrounded();
   printer.print(body);
   return unrounded.empty()

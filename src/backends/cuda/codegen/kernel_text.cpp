@@ -1,6 +1,7 @@
 #include "backends/cuda/codegen/kernel_text.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/cuda/generated_params.h"
 #include "support/byte_reader.h"
@@ -111,6 +112,13 @@ std::string KernelText::number(const Dim& dim) {
   return dim.isConstant() ? str(dim.value(), "ll") : str("wide", parameterOf(dim));
 }
 
+std::function<std::string(float)> KernelText::numbers() {
+  return [this](float value) {
+    numbers_.push_back(value);
+    return str("number", numbers_.size() - 1);
+  };
+}
+
 size_t KernelText::parameterOf(const Dim& dim) {
   const auto known = std::find(sizes_.begin(), sizes_.end(), dim);
   const size_t index = known - sizes_.begin();
@@ -130,7 +138,7 @@ void KernelText::include(std::string_view deviceFile) {
 
 std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   constexpr int64_t kMostBlocks[] = {(int64_t{1} << 31) - 1, 65535, 65535};
-  if (inputs_.size() + outputs_.size() + 1 + sizes_.size() > kMostArguments)
+  if (inputs_.size() + outputs_.size() + 1 + sizes_.size() + numbers_.size() > kMostArguments)
     return str("has more than ", kMostArguments, " operands and sizes");
   for (int axis = 0; axis < 3; ++axis) {
     const int64_t blocks = context_.max(shape.grid[axis]);
@@ -162,6 +170,10 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
     add({"long long", str("wide", i)});
     sizes += str("  const Index size", i, " = Index(wide", i, ");\n");
   }
+  for (size_t i = 0; i < numbers_.size(); ++i) {
+    add({"long long", str("bits", i)});
+    sizes += str("  const float number", i, " = __int_as_float(int(bits", i, "));\n");
+  }
   prepared_.source = str(
       deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
       deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
@@ -171,6 +183,8 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
   prepared_.runtimeKernel = str(kGeneratedPrefix, name_);
   prepared_.dimArgs.assign(std::begin(shape.grid), std::end(shape.grid));
   prepared_.dimArgs.insert(prepared_.dimArgs.end(), sizes_.begin(), sizes_.end());
+  for (const float number : numbers_)
+    prepared_.dimArgs.emplace_back(int64_t{std::bit_cast<uint32_t>(number)});
   ByteWriter writer;
   writer.write(GeneratedParams{.block = static_cast<uint32_t>(shape.block),
                                .sharedBytes = static_cast<uint32_t>(shape.sharedBytes),

@@ -2,6 +2,7 @@
 // building are printed into the text as numbers; the others become parameters.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ class KernelText {
   std::string size(const Dim& dim);
   std::string number(const Dim& dim);  // the same as a long long, for sizes that are data
 
+  // Makes numbers arguments of the kernel.
+  std::function<std::string(float)> numbers();
+
   // `Index` in device code is int, or long long when a tensor of the node may be too large for it.
   bool isWide() const { return isWide_; }
 
@@ -75,14 +79,20 @@ class KernelText {
   std::string workspaceName_;
   int64_t zeroedBytes_ = 0;
   std::vector<Dim> sizes_;
+  std::vector<float> numbers_;
   Prepared prepared_;
 };
+
+// How numbers of a quantised model (isQuantisationNumber) are printed, and what follows from them:
+// as what is given for one, so that kernels which differ in them only are one text. Empty: as they
+// are.
+using NumberText = std::function<std::string(float)>;
 
 // Appends the statements that compute `expr` from values of the given names (of the inputs'
 // compute types) and returns the name of the result. `prefix` keeps names of several expressions
 // apart.
 std::string printExpr(const Expr& expr, std::span<const std::string> inputs,
-                      std::string_view prefix, std::string& body);
+                      std::string_view prefix, std::string& body, const NumberText& number = {});
 // The same for results of which several are then stored together: they are numbers of `type`, and
 // `pack` is what makes an array of them elements (device/bytes.cuh).
 struct PrintedElement {
@@ -90,7 +100,8 @@ struct PrintedElement {
   std::string_view type, pack;
 };
 PrintedElement printElement(const Expr& expr, std::span<const std::string> inputs,
-                            std::string_view prefix, std::string& body);
+                            std::string_view prefix, std::string& body,
+                            const NumberText& number = {});
 // Why an expression cannot be printed; empty when it can.
 std::string whyNotPrinted(const Expr& expr);
 // One number as text of a compute type.

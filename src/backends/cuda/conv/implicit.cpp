@@ -59,15 +59,17 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
                      .depth = i.depth(),
                      .batch = i.conv.groups,
                      .type = node.inputs[0]->dataType()};
+  // On Hopper its own products win as a rule.
+  const size_t most = context.target.computeCapability / 10 == 9 ? kMostTimed / 2 : kMostTimed;
   const int64_t places = side(i.outHeight) * side(i.outBreadth);
   std::vector<int64_t> packed;
   if (i.conv.to[0].isConstant()) {
     problem.rows = i.conv.to[0].value() * places;
-    appendPromising(packed, problem, context.target, kMostTimed);
+    appendPromising(packed, problem, context.target, most);
   } else {
     for (int64_t batch : {1, 32}) {
       problem.rows = batch * places;
-      appendPromising(packed, problem, context.target, kMostTimed / 2);
+      appendPromising(packed, problem, context.target, most / 2);
     }
   }
   return packed;

@@ -157,15 +157,19 @@ __device__ __forceinline__ S toByte(float x) {
 }
 
 // The byte of round(x) + zero without its zero point, as a float.
-template <class S, int kZero>
+template <class S>
+__device__ __forceinline__ float stepsOf(float x, float zero) {
+  const float low = (std::is_same_v<S, signed char> ? -128.0f : 0.0f) - zero;
+  if constexpr (std::is_same_v<S, signed char>) x = x == x ? x : -zero;
+  return wholePlus(fminf(fmaxf(x, low), low + 255.0f), 0);  // fmaxf gives a number for NaN
+}
+// Of the zero point 0.
+template <class S>
 __device__ __forceinline__ float stepsOf(float x) {
-  if constexpr (std::is_same_v<S, unsigned char> && kZero == 0) {
+  if constexpr (std::is_same_v<S, unsigned char>)
     return static_cast<float>(roundedByte<S>(x));
-  } else {
-    constexpr float kLow = (std::is_same_v<S, signed char> ? -128 : 0) - kZero;
-    if constexpr (std::is_same_v<S, signed char>) x = x == x ? x : -kZero;
-    return wholePlus(fminf(fmaxf(x, kLow), kLow + 255), 0);  // fmaxf gives a number for NaN
-  }
+  else
+    return stepsOf<S>(x, 0.0f);
 }
 
 // Results as they are stored, of numbers of the compute type.

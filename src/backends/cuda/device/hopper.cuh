@@ -115,6 +115,14 @@ __device__ __forceinline__ void expectBytes(u32 barrier, u32 bytes) {
 __device__ __forceinline__ void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// Without a branch, behind which products would wait for each other.
+__device__ __forceinline__ void arriveIf(bool condition, u32 barrier) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n"
+      "@p mbarrier.arrive.shared::cta.b64 _, [%1];\n}" ::"r"((int)condition),
+      "r"(barrier)
+      : "memory");
+}
 // Says that reading is over, which needs no fence for other blocks' eyes: at each step of K one
 // would cost more than the step.
 __device__ __forceinline__ void arriveAtPeer(u32 barrier, u32 rank) {
@@ -192,6 +200,32 @@ __device__ __forceinline__ void copyBox(u32 to, const TensorMap& map, u32 barrie
       ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
       "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(peers)
       : "memory");
+}
+
+// A box at (x, y, z) from shared memory; what is beyond the tensor is left out. It belongs to the
+// thread's group that is open.
+__device__ __forceinline__ void storeBoxIf(bool condition, const TensorMap& map, u32 from, int x,
+                                           int y, int z) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %0, 0;\n"
+      "@p cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%1, {%3, %4, %5}], [%2];\n}" ::"r"(
+          (int)condition),
+      "l"(&map), "r"(from), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+__device__ __forceinline__ void closeStores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// Shared memory of the thread's closed groups has been read.
+__device__ __forceinline__ void waitStoresRead() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void waitStores() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+// What threads have written to shared memory is there for copies.
+__device__ __forceinline__ void showCopies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Pixels of images [n, y, x, c], as many and as the tensor map says: counted from (n, y, x) on

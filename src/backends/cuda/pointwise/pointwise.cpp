@@ -69,7 +69,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   for (int i = 0; i < node.ownInputs(); ++i)
     values.push_back(walk.load(str("x", i), accessOf(node, i), width, str("part", i)));
   std::string statements;
-  const std::string result = printExpr(exprOf(node), values, "t", statements);
+  const std::string result =
+      printExpr(exprOf(node), values, "t", statements, kernel.text.numbers());
   kernel.printResults(result, statements);
   return kernel.prepared();
 }

@@ -1,4 +1,5 @@
 // Loads and launches the Hopper matrix product.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -17,11 +18,18 @@ namespace {
 
 struct Loaded {
   HopperParams params;
+  float numbers[std::size(HopperArguments{}.numbers)] = {};
   std::optional<HopperWindows> windows;  // of images, which A's rows are
   HopperConfig config;
   std::shared_ptr<const CodeLibrary> library;
   CUkernel kernel = nullptr;
   int activeClusters = 0;
+};
+
+// GemmParams of the device code where tiles of a residual are fetched.
+struct TiledArguments {
+  HopperArguments arguments;
+  CUtensorMap residual, out;
 };
 
 // The two attributes of a launch, which the configuration points to.
@@ -53,6 +61,9 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
   auto state = std::make_shared<Loaded>();
   ByteReader reader(params, "the parameters of a matrix product");
   state->params = reader.read<HopperParams>();
+  if (state->params.numbers > std::size(state->numbers))
+    fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product with too many numbers");
+  for (int i = 0; i < state->params.numbers; ++i) state->numbers[i] = reader.read<float>();
   if (reader.remaining() > 0) state->windows = reader.read<HopperWindows>();
   reader.expectEnd();
   if (binary.empty())
@@ -130,6 +141,13 @@ bool fits(const void* opaque, const LaunchArgs& args) {
   const int64_t countA =
       state.windows ? volumeOf({images.count, images.height, images.breadth, images.channels})
                     : volumeOf({p.m, p.k, p.batchA ? p.batch : 1});
+  const size_t residual = state.params.residual;
+  if (state.config.residualTiles > 0 &&
+      (residual < 2 || residual >= args.inputs.size() ||
+       args.inputs[residual].count() != args.outputs[0].count() ||
+       bitsOf(args.inputs[residual].type) != state.config.residualBytes * 8 ||
+       bitsOf(args.outputs[0].type) != state.config.residualBytes * 8))
+    return false;
   return a.count() == countA && b.count() == volumeOf({p.n, p.k, p.batchB ? p.batch : 1}) &&
          args.outputs[0].count() == volumeOf({p.m, p.n, p.batch});
 }
@@ -141,16 +159,22 @@ CUtensorMapDataType elementOf(DataType type) {
                                    : CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
-CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data) {
+CUtensorMapSwizzle swizzleOf(int bytes) {
+  return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                       : CU_TENSOR_MAP_SWIZZLE_32B;
+}
+
+CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data, int swizzleBytes = 128) {
   constexpr cuuint32_t kOneByOne[3] = {1, 1, 1};
   cuuint64_t dims[3], strides[2];
   std::copy(std::begin(tensor.dims), std::end(tensor.dims), dims);
   std::copy(std::begin(tensor.strides), std::end(tensor.strides), strides);
   CUtensorMap map;
-  check(driver().cuTensorMapEncodeTiled(
-            &map, elementOf(type), 3, data, dims, strides, tensor.box, kOneByOne,
-            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+  check(driver().cuTensorMapEncodeTiled(&map, elementOf(type), 3, data, dims, strides, tensor.box,
+                                        kOneByOne, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                        swizzleOf(swizzleBytes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "describe an operand of a matrix product");
   return map;
 }
@@ -172,14 +196,12 @@ CUtensorMap encode(const BoxedImages& images, DataType type, void* data) {
   cuuint64_t dims[4], strides[3];
   std::copy(std::begin(images.dims), std::end(images.dims), dims);
   std::copy(std::begin(images.strides), std::end(images.strides), strides);
-  const CUtensorMapSwizzle swizzle = images.swizzleBytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-                                     : images.swizzleBytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                                 : CU_TENSOR_MAP_SWIZZLE_32B;
   CUtensorMap map;
   check(driver().cuTensorMapEncodeIm2col(
             &map, elementOf(type), 4, data, dims, strides, images.lower, images.upper,
-            images.channels, images.pixels, images.steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+            images.channels, images.pixels, images.steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+            swizzleOf(images.swizzleBytes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "describe the images of a convolution");
   correctSmallImages(map, strides[2] * dims[3]);
   return map;
@@ -197,10 +219,20 @@ void launch(const void* opaque, const LaunchArgs& args) {
   const HopperProblem problem = problemOf(state, args);
   CUtensorMap a = encodeA(state.config, problem, args.inputs[0].data);
   CUtensorMap b = encode(boxedB(state.config, problem), problem.typeB, args.inputs[1].data);
-  HopperArguments arguments = argumentsOf(state.config, problem);
+  TiledArguments tiled = {
+      .arguments = argumentsOf(state.config, problem), .residual = {}, .out = {}};
+  HopperArguments& arguments = tiled.arguments;
+  std::ranges::copy(state.numbers, arguments.numbers);
   arguments.out = args.outputs[0].data;
   for (size_t i = 2; i < args.inputs.size(); ++i) arguments.extra[i - 2] = args.inputs[i].data;
-  void* pointers[] = {&a, &b, &arguments};
+  if (state.config.residualTiles > 0) {
+    const int line = residualLine(state.config);
+    tiled.residual = encode(boxedResidual(state.config, problem), DataType::kU8,
+                            args.inputs[state.params.residual].data, line);
+    tiled.out =
+        encode(boxedResult(state.config, problem), DataType::kU8, args.outputs[0].data, line);
+  }
+  void* pointers[] = {&a, &b, &tiled};
   const Launch one(state.config, gridOf(state.config, arguments, state.activeClusters),
                    static_cast<CUstream>(args.stream));
   queueKernel(one.config, state.kernel, pointers, "launch a matrix product");

@@ -30,6 +30,8 @@ std::vector<HopperConfig> listConfigs() {
   // Many rows of few columns: what is added up is little beside what is stored.
   add({.tileM = 256, .tileN = 64, .pingPong = true});
   add({.tileM = 128, .tileN = 64, .blocksPerSm = 2}, kAllShared / 2 - 1024, 4);
+  // And with much to do for each element.
+  add({.tileM = 64, .tileN = 128, .consumers = 1, .blocksPerSm = 3}, kAllShared / 3 - 1024, 3);
   for (int n : {32, 48, 64, 80, 96, 112}) add({.tileM = 128, .tileN = n});
   for (int n : {32, 48, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
   for (int split : {2, 3, 4, 6, 8}) {
@@ -164,7 +166,8 @@ namespace {
 // Not the same thing over and over: guesses are worth little, so that what is timed has to differ.
 bool isAlike(const HopperConfig& a, const HopperConfig& b) {
   return a.tileM == b.tileM && a.tileN == b.tileN && a.pingPong == b.pingPong &&
-         a.splitK == b.splitK && (a.splitK > 1 || clusterSize(a) == clusterSize(b));
+         a.splitK == b.splitK && (a.splitK > 1 || clusterSize(a) == clusterSize(b)) &&
+         (a.residualTiles == 0 || a.blocksPerSm == b.blocksPerSm);
 }
 
 bool isRepetition(const HopperConfig& config, const std::vector<HopperConfig>& others,
@@ -186,7 +189,8 @@ std::vector<HopperConfig> promisingConfigs(const HopperProblem& problem, int mul
   for (const HopperConfig& listed : hopperConfigs()) {
     if (!isValid(listed, problem.transposedA, problem.transposedB) || whyNot(listed, problem))
       continue;
-    const HopperConfig config = withUsefulStages(listed, problem, multiprocessors);
+    const HopperConfig config =
+        withUsefulStages(withResidual(listed, problem.residualBytes), problem, multiprocessors);
     ranked.emplace_back(estimateMicros(config, problem, multiprocessors), config);
   }
   std::stable_sort(ranked.begin(), ranked.end(),

@@ -12,6 +12,7 @@ constexpr int kLineBytes = 128;  // of an operand's row in a stage
 int64_t pitchOf(int columns) { return 4 * (columns % 16 == 0 ? columns + 8 : columns); }
 
 int64_t sumsBytes(const HopperConfig& config) {
+  if (config.residualTiles > 0) return 0;  // results take the residual's place
   if (config.splitK > 1) {
     const int rows = (config.tileM + config.splitK - 1) / config.splitK;
     return config.splitK * rows * pitchOf(config.tileN);
@@ -26,8 +27,23 @@ int64_t stageBytes(const HopperConfig& config) {
   return static_cast<int64_t>(config.tileM + config.tileN) * kLineBytes;
 }
 
+int64_t residualTileBytes(const HopperConfig& config) {
+  return int64_t{config.tileM} * config.tileN * config.residualBytes;
+}
+
+// Shared memory that a block may have.
+int64_t roomFor(const HopperConfig& config) {
+  return kMostShared / config.blocksPerSm - (config.blocksPerSm > 1 ? 1024 : 0);
+}
+
 int accumulators(const HopperConfig& config) {
   return config.tileM * config.tileN / 128 / (config.pingPong ? 1 : config.consumers);
+}
+
+// Lines of its tiles are as long as a swizzle.
+bool hasResidualTiles(const HopperConfig& c) {
+  return c.residualTiles >= (c.pingPong ? 3 : 2) && c.residualTiles <= 8 && c.splitK == 1 &&
+         (c.residualBytes == 1 || c.residualBytes == 2) && c.tileN * c.residualBytes % 64 == 0;
 }
 
 }  // namespace
@@ -45,13 +61,33 @@ int threadsOf(const HopperConfig& config) {
 int64_t sharedBytesOf(const HopperConfig& config) {
   constexpr int64_t kAlignment = 1024, kBarriers = 16;
   return kAlignment + kBarriers + config.stages * (stageBytes(config) + kBarriers) +
-         sumsBytes(config);
+         config.residualTiles * (residualTileBytes(config) + kBarriers) + sumsBytes(config);
 }
 
 HopperConfig withStages(HopperConfig config, int64_t bytes, int most) {
   config.stages = most;
   while (config.stages > 2 && sharedBytesOf(config) > bytes) --config.stages;
   return config;
+}
+
+// With turns a tile is free again when its warpgroup has multiplied the next but one; there have to
+// be more, or nobody could go on, and one more still, so that copies have time.
+HopperConfig withResidual(const HopperConfig& config, int bytes) {
+  if (bytes == 0 || config.splitK > 1) return config;
+  HopperConfig with = config;
+  with.residualBytes = bytes;
+  const int least = config.pingPong ? 3 : 2;
+  for (with.residualTiles = config.pingPong ? 4 : 2; with.residualTiles >= least;
+       --with.residualTiles)
+    if (const HopperConfig fitting = withStages(with, roomFor(config), config.stages);
+        hasResidualTiles(fitting) && sharedBytesOf(fitting) <= roomFor(config))
+      return fitting;
+  return config;
+}
+
+int residualLine(const HopperConfig& config) {
+  constexpr int kWide = 128, kNarrow = 64;  // the swizzles
+  return config.tileN * config.residualBytes % kWide == 0 ? kWide : kNarrow;
 }
 
 bool isValid(const HopperConfig& c, bool transposedA, bool transposedB) {
@@ -64,13 +100,14 @@ bool isValid(const HopperConfig& c, bool transposedA, bool transposedB) {
   if (clusterSize(c) > 16) return false;
   if (c.tileM % (c.shareA * (transposedA ? 64 : 8)) != 0) return false;
   if (c.tileN % (c.shareB * (transposedB ? 8 : 64)) != 0) return false;
-  if (c.blocksPerSm < 1 || c.blocksPerSm > 2) return false;
+  if (c.blocksPerSm < 1 || c.blocksPerSm > (c.consumers == 1 ? 3 : 2)) return false;
   if (accumulators(c) > (c.blocksPerSm > 1 ? 64 : 160)) return false;
-  return sharedBytesOf(c) <= kMostShared / c.blocksPerSm - (c.blocksPerSm > 1 ? 1024 : 0);
+  if ((c.residualTiles > 0 || c.residualBytes > 0) && !hasResidualTiles(c)) return false;
+  return sharedBytesOf(c) <= roomFor(c);
 }
 
 int64_t pack(const HopperConfig& c) {
-  int64_t packed = 0;
+  int64_t packed = c.residualTiles << 2 | c.residualBytes;
   for (int field : {c.tileM / 64, c.tileN / 8, c.consumers, int{c.pingPong}, c.stages, c.splitK,
                     c.shareA, c.shareB, c.blocksPerSm})
     packed = packed << 6 | field;
@@ -93,6 +130,9 @@ HopperConfig unpackHopper(int64_t packed) {
   c.consumers = take();
   c.tileN = take() * 8;
   c.tileM = take() * 64;
+  const int residual = take();
+  c.residualTiles = residual >> 2;
+  c.residualBytes = residual & 3;
   return c;
 }
 
@@ -106,6 +146,7 @@ std::string toString(const HopperConfig& c) {
   if (c.shareA > 1) text += str("_sharea", c.shareA);
   if (c.shareB > 1) text += str("_shareb", c.shareB);
   if (c.blocksPerSm > 1) text += str("_x", c.blocksPerSm);
+  if (c.residualTiles > 0) text += str("_residual", c.residualTiles);
   return text + str("_stages", c.stages);
 }
 

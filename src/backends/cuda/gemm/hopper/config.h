@@ -15,6 +15,7 @@ struct HopperConfig {
   int splitK = 1;
   int shareA = 1, shareB = 1;
   int blocksPerSm = 1;
+  int residualTiles = 0, residualBytes = 0;  // the second: of an element, where there are tiles
   friend bool operator==(const HopperConfig&, const HopperConfig&) = default;
 };
 
@@ -24,6 +25,13 @@ int64_t sharedBytesOf(const HopperConfig& config);  // dynamic shared memory
 
 // The same shape with the most stages, at most `most`, that fit in `bytes` of shared memory.
 HopperConfig withStages(HopperConfig config, int64_t bytes, int most = 8);
+
+// The same shape with tiles of a residual whose elements have `bytes`, 1 or 2, and as many stages
+// as that leaves room for; as it was where it cannot have them.
+HopperConfig withResidual(const HopperConfig& config, int bytes);
+
+// Bytes of a line of such a tile, which lies in columns of them.
+int residualLine(const HopperConfig& config);
 
 // Whether the device code takes it, for operands that lie along K or not.
 bool isValid(const HopperConfig& config, bool transposedA, bool transposedB);

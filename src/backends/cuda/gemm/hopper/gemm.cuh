@@ -81,6 +81,21 @@ struct Producer {
                                                tile.batch * p.batchB, role);
   }
 
+  // The residual's tile, when results have left its place.
+  template <class Maps>
+  __device__ __forceinline__ void copyResidual(const Maps& maps, const ResidualRing& ring,
+                                               const Tile& tile) const {
+    if constexpr (kResidualTiles > 0) {
+      const u32 barrier = residualFull(ring.stage);
+      wait(residualEmpty(ring.stage), ring.phase ^ 1);
+      expectBytes(barrier, kResidualBytes);
+#pragma unroll
+      for (int i = 0; i < kResidualBytes / kLineColumnBytes; ++i)
+        copyBox(residualTile(ring.stage) + i * kLineColumnBytes, maps.residual, barrier,
+                tile.column * kOutputBytes + i * kLine, tile.row, tile.batch);
+    }
+  }
+
   // The first stages' B, which needs not wait for the preceding kernel. Returns how many.
   __device__ __forceinline__ int copyEarly() const {
     if (!kConstantB || firstTile() >= p.tiles) return 0;
@@ -97,8 +112,10 @@ struct Producer {
     const int begin = role.firstStep(p), steps = role.countSteps(p);
     waitForPrevious();
     Ring ring;
-    for (int index = firstTile(); index < p.tiles; index += tileStride()) {
+    ResidualRing residual;
+    for (int index = firstTile(); index < p.tiles; index += tileStride(), residual.advance()) {
       const Tile tile = tileAt(index, p, role.member);
+      copyResidual(p.maps, residual, tile);
       const Pixel first = kImages ? firstPixel(tile) : Pixel{};
       for (int step = 0; step < steps; ++step, ring.advance()) {
         if (early > 0) {
@@ -179,11 +196,15 @@ __device__ __forceinline__ void multiplyTile(Sums& sums, Ring& ring, int steps, 
 }
 
 __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
-  const int consumer = threadIdx.x / 128;
+  const int consumer = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be one for all lanes
   const int firstRow = kPingPong ? 0 : consumer * kRowsPerConsumer;
   const int steps = role.countSteps(p);
   Ring ring;
-  if (kPingPong && consumer > 0) ring.skip(steps * consumer);
+  ResidualTiles residual;
+  if (kPingPong && consumer > 0) {
+    ring.skip(steps * consumer);
+    residual.ring.skip(consumer);
+  }
   Turns::begin();
   waitForPrevious();
   const int turns = kPingPong ? kConsumers : 1, turn = kPingPong ? consumer : 0;
@@ -196,13 +217,14 @@ __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
     if (p.steps < 0) p.out[touched] = Output();  // never: the loads must have a use
     if (kPingPong) ring.skip(steps * (kConsumers - 1));
     if constexpr (kSplitK == 1) {
-      storeTile(sums, tile, firstRow, p);
+      storeTile(sums, tile, firstRow, residual, p);
     } else {
       if (kShare == 1) waitCluster();
       sendSums(sums, tile, firstRow, p, role);
       storeSplitTile(tile, p, role);
     }
   }
+  if (kResidualTiles > 0) waitStores();
 }
 
 // ---- Kernel ----------------------------------------------------------------------------------
@@ -216,6 +238,10 @@ __device__ __forceinline__ void initRing() {
   for (int i = 0; i < kStages; ++i) {
     initBarrier(fullBarrier(i), 1);
     initBarrier(emptyBarrier(i), kMultiplyWarps * kShare);
+  }
+  for (int i = 0; i < kResidualTiles; ++i) {
+    initBarrier(residualFull(i), 1);
+    initBarrier(residualEmpty(i), kMultiplyWarps);
   }
   publishBarriers();
 }

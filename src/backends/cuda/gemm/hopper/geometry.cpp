@@ -42,6 +42,33 @@ BoxedTensor boxedB(const HopperConfig& config, const HopperProblem& problem) {
                config.tileN / config.shareB);
 }
 
+namespace {
+
+BoxedTensor boxedLines(const HopperConfig& config, const HopperProblem& problem, int rows) {
+  const int64_t line = problem.n * config.residualBytes;
+  BoxedTensor tensor;
+  tensor.dims[0] = line;
+  tensor.dims[1] = problem.m;
+  tensor.dims[2] = problem.batch;
+  tensor.strides[0] = line;
+  tensor.strides[1] = line * problem.m;
+  tensor.box[0] = residualLine(config);
+  tensor.box[1] = rows;
+  tensor.box[2] = 1;
+  return tensor;
+}
+
+}  // namespace
+
+BoxedTensor boxedResidual(const HopperConfig& config, const HopperProblem& problem) {
+  return boxedLines(config, problem, config.tileM);
+}
+
+BoxedTensor boxedResult(const HopperConfig& config, const HopperProblem& problem) {
+  constexpr int kRowsOfWarp = 16;
+  return boxedLines(config, problem, kRowsOfWarp);
+}
+
 HopperArguments argumentsOf(const HopperConfig& config, const HopperProblem& problem) {
   HopperArguments arguments;
   arguments.m = static_cast<int32_t>(problem.m);
@@ -79,6 +106,8 @@ const char* whyNot(const HopperConfig& config, const HopperProblem& p) {
     return "needs rows of the first operand that are a multiple of 16 bytes";
   if ((p.transposedB ? p.k : p.n) * bytes % kPitchBytes != 0)
     return "needs rows of the second operand that are a multiple of 16 bytes";
+  if (config.residualTiles > 0 && p.n * config.residualBytes % kPitchBytes != 0)
+    return "needs rows of the residual that are a multiple of 16 bytes";
   if (divideUp(p.k * bytes, kStepBytes) < config.splitK)
     return "splits K into more parts than it has";
   if (divideUp(p.m, config.tileM) * divideUp(p.n, config.tileN) > kMost / p.batch / 16)

@@ -17,6 +17,7 @@ struct HopperProblem {
   bool transposedB = true;                                  // B lies as [n, k]
   double epilogueWork = 0;   // instructions per element, to choose a configuration by
   HopperImages images = {};  // whose windows are A's rows, where there are any
+  int residualBytes = 0;     // of an element of an operand that tiles are fetched of; 0: none
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.
@@ -34,11 +35,15 @@ struct HopperArguments {
   int32_t tilesM = 0, tilesN = 0, tiles = 0;
   int32_t batchA = 0, batchB = 0;
   int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
+  float numbers[16] = {};                 // of a quantised model, for the epilogue
 };
 
 // A where it is a matrix.
 BoxedTensor boxedA(const HopperConfig& config, const HopperProblem& problem);
 BoxedTensor boxedB(const HopperConfig& config, const HopperProblem& problem);
+// The residual and D, as bytes, whose boxes go to and from residualLine() of a tile.
+BoxedTensor boxedResidual(const HopperConfig& config, const HopperProblem& problem);
+BoxedTensor boxedResult(const HopperConfig& config, const HopperProblem& problem);
 HopperArguments argumentsOf(const HopperConfig& config, const HopperProblem& problem);
 // Blocks, when the device can run `activeClusters` clusters at once.
 int64_t gridOf(const HopperConfig& config, const HopperArguments& arguments,

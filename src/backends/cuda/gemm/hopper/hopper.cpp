@@ -53,8 +53,14 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
   });
 }
 
-std::string sourceOf(const Node& node, const HopperProduct& product, const HopperConfig& config) {
-  const HopperEpilogue epilogue = hopperEpilogueOf(node, product);
+HopperEpilogue epilogueFor(const Node& node, const HopperProduct& product,
+                           const HopperConfig& config) {
+  return hopperEpilogueOf(node, product,
+                          config.residualTiles > 0 ? Residual::kFetched : Residual::kRead);
+}
+
+std::string sourceOf(const Node& node, const HopperProduct& product, const HopperConfig& config,
+                     const HopperEpilogue& epilogue) {
   const HopperText text{
       .config = config,
       .typeA = product.typeA,
@@ -98,6 +104,8 @@ std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct&
                                           const std::function<int64_t(const Dim&)>& sizeOf) {
   HopperProblem problem = problemOf(product, sizeOf);
   problem.epilogueWork = workOfEpilogue(node);
+  if (hopperEpilogueOf(node, product).residual > 0)
+    problem.residualBytes = bitsOf(node.output()->dataType()) / 8;
   std::vector<int64_t> packed;
   for (const HopperConfig& config : promisingConfigs(problem, context.target.multiprocessors, most))
     packed.push_back(pack(config));
@@ -111,6 +119,10 @@ Prepared prepareHopper(const Node& node, const HopperProduct& product, const Bui
   const HopperConfig tiles = unpackHopper(config);
   const HopperProblem problem = problemOf(product, context.opt);
   if (const char* why = whyNot(tiles, problem)) return Prepared::no(why);
+  const HopperEpilogue epilogue = epilogueFor(node, product, tiles);
+  if (tiles.residualTiles > 0 &&
+      (epilogue.residual == 0 || tiles.residualBytes * 8 != bitsOf(node.output()->dataType())))
+    return Prepared::no("has no residual of which tiles could be fetched");
   Prepared prepared;
   prepared.runtimeKernel = kHopperGemmKernel;
   prepared.inputs = hopperInputs(node, product);
@@ -118,15 +130,20 @@ Prepared prepareHopper(const Node& node, const HopperProduct& product, const Bui
   if (const auto& images = product.images)
     prepared.dimArgs.insert(prepared.dimArgs.end(),
                             {images->count, images->height, images->breadth, images->channels});
-  prepared.source = sourceOf(node, product, tiles);
+  prepared.source = sourceOf(node, product, tiles, epilogue);
   ByteWriter writer;
-  writer.write(HopperParams{.config = config,
-                            .typeA = product.typeA,
-                            .typeB = product.typeB,
-                            .transposedA = product.transposedA,
-                            .transposedB = product.transposedB,
-                            .batchA = product.batchA,
-                            .batchB = product.batchB});
+  writer.write(HopperParams{
+      .config = config,
+      .typeA = product.typeA,
+      .typeB = product.typeB,
+      .transposedA = product.transposedA,
+      .transposedB = product.transposedB,
+      .batchA = product.batchA,
+      .batchB = product.batchB,
+      // Of the inputs, behind A and B.
+      .residual = static_cast<uint8_t>(tiles.residualTiles > 0 ? epilogue.residual + 1 : 0),
+      .numbers = static_cast<uint8_t>(epilogue.numbers.size())});
+  for (const float number : epilogue.numbers) writer.write(number);
   if (product.images) writer.write(product.images->windows);
   prepared.params = writer.take();
   return prepared;

@@ -36,6 +36,36 @@ TEST(HopperConfigTest, ImpossibleOnesAreRefused) {
   EXPECT_FALSE(isValid(unpackHopper(-1), false, true));
 }
 
+TEST(HopperConfigTest, TilesOfAResidualTakeRoomOfStages) {
+  const HopperConfig bytes = withResidual({.tileM = 128, .tileN = 256, .stages = 4}, 1);
+  EXPECT_EQ(toString(bytes), "128x256_residual2_stages3");
+  EXPECT_TRUE(isValid(bytes, false, true));
+  EXPECT_EQ(unpackHopper(pack(bytes)), bytes);
+  EXPECT_EQ(residualLine(bytes), 128);
+  EXPECT_EQ(residualLine(withResidual({.tileM = 128, .tileN = 64, .stages = 4}, 1)), 64);
+  EXPECT_EQ(
+      withResidual({.tileM = 64, .tileN = 256, .pingPong = true, .stages = 4}, 1).residualTiles, 4);
+  // None where lines are not as long as a swizzle, K is split, or there is no room.
+  for (const HopperConfig& config :
+       {HopperConfig{.tileM = 128, .tileN = 96, .stages = 4},
+        HopperConfig{.tileM = 128, .tileN = 128, .stages = 4, .splitK = 2}})
+    EXPECT_EQ(withResidual(config, 1), config);
+  EXPECT_FALSE(isValid({.tileN = 128, .pingPong = true, .residualTiles = 2, .residualBytes = 1},
+                       false, true));
+  EXPECT_FALSE(isValid({.residualTiles = 2}, false, true));
+  EXPECT_FALSE(isValid({.residualBytes = 1}, false, true));
+}
+
+TEST(HopperGeometryTest, BoxesOfAResidualAreLinesOfItsTiles) {
+  const HopperConfig config = withResidual({.tileM = 128, .tileN = 128, .stages = 4}, 2);
+  const HopperProblem problem{.m = 1000, .n = 136, .k = 64, .batch = 3};
+  const BoxedTensor residual = boxedResidual(config, problem);
+  EXPECT_THAT(residual.dims, testing::ElementsAre(272, 1000, 3));
+  EXPECT_THAT(residual.strides, testing::ElementsAre(272, 272000));
+  EXPECT_THAT(residual.box, testing::ElementsAre(128, 128, 1));
+  EXPECT_THAT(boxedResult(config, problem).box, testing::ElementsAre(128, 16, 1));
+}
+
 TEST(HopperGeometryTest, TilesCoverTheMatrixAndSplitsMakeClusters) {
   const HopperProblem problem{.m = 197, .n = 768, .k = 768};
   const HopperConfig config{.tileM = 128, .tileN = 64, .stages = 4, .splitK = 4};
@@ -229,6 +259,45 @@ TEST(HopperEpilogueTest, OperandsAreReadInVectorsWhereRowsDivide) {
   EXPECT_FALSE(epilogue.isByColumn);
   EXPECT_TRUE(readsInPlace(node, 3));
   EXPECT_FALSE(readsInPlace(node, 2));
+}
+
+TEST(HopperEpilogueTest, TilesAreFetchedOfTheOperandThatLiesLikeTheResult) {
+  const auto residualOf = [](const char* type, const char* shape) {
+    const Graph graph = parseGraph(
+        str("graph g(%x: f16[64, 128], %w: f16[128, 64], %b: f16[64], %r: ", type, shape,
+            ") { %y = MatMul(%x, %w) epilogue(%b, %r) {cast(add(cast(add(x0:f16, x1:f16), f32), "
+            "cast(x2:",
+            type, ", f32)), f16)} return %y }"),
+        findOp);
+    const Node& node = *graph.nodes().back();
+    const HopperEpilogue epilogue =
+        hopperEpilogueOf(node, hopperProductOf(node), Residual::kFetched);
+    EXPECT_EQ(epilogue.text.find("residualOf<") != std::string::npos, epilogue.residual > 0);
+    return epilogue.residual;
+  };
+  EXPECT_EQ(residualOf("f16", "[64, 64]"), 2);
+  EXPECT_EQ(residualOf("bf16", "[64, 64]"), 2);
+  EXPECT_EQ(residualOf("u8", "[64, 64]"), 0);
+  EXPECT_EQ(residualOf("f16", "[64, 1]"), 0);
+}
+
+// So that layers of a quantised network that differ in their scales share their code.
+TEST(HopperEpilogueTest, ScalesAreArguments) {
+  const auto epilogueOf = [](const char* scale, const char* zero) {
+    const Graph graph = parseGraph(
+        str("graph g(%x: u8[64, 128], %w: i8[128, 64], %s: f32[64]) { %y = MatMulInteger(%x, %w) "
+            "epilogue(%s) {cast(min(max(add(round(div(mul(cast(x0:i32, f32), x1:f32), ",
+            scale, ":f32)), ", zero, ":f32), 0:f32), 255:f32), u8)} return %y }"),
+        findOp);
+    const Node& node = *graph.nodes().back();
+    return hopperEpilogueOf(node, hopperProductOf(node));
+  };
+  const HopperEpilogue one = epilogueOf("0.0371", "114"), other = epilogueOf("0.0253", "96");
+  EXPECT_EQ(one.text, other.text);
+  EXPECT_NE(one.text, epilogueOf("0.0371", "0").text);
+  EXPECT_THAT(one.numbers, testing::SizeIs(3));
+  EXPECT_THAT(one.numbers, testing::Contains(114));
+  EXPECT_THAT(other.numbers, testing::Contains(96));
 }
 
 TEST(HopperEpilogueTest, ABiasIsTheSameForAllRows) {

@@ -11,13 +11,16 @@ inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper";
 inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
-// Where rows of A are windows of images, a HopperWindows follows, and the numbers go on: images,
-// their height, breadth and channels.
+// Floats for GemmParams::numbers follow. Where rows of A are windows of images, a HopperWindows comes
+// behind them, and the numbers go on: images, their height, breadth and channels.
 struct HopperParams {
   int64_t config = 0;  // pack() of a HopperConfig
   DataType typeA = DataType::kF16, typeB = DataType::kF16;
   uint8_t transposedA = false, transposedB = true;  // numbers: a file may hold any
   uint8_t batchA = false, batchB = false;
+  uint8_t residual =
+      0;                // which of the inputs tiles are fetched of, where the configuration has any
+  uint8_t numbers = 0;  // how many floats follow
 };
 
 }  // namespace camshaft::cuda

@@ -5,6 +5,7 @@
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/strides.h"
 #include "backends/cuda/gemm/hopper/byte_weights.h"
+#include "backends/cuda/gemm/hopper/geometry.h"
 #include "ops/gemm.h"
 #include "ops/gemm_int8.h"
 #include "support/text.h"
@@ -181,12 +182,24 @@ std::string printLoad(std::string& body, int index, DataType type, const Access&
 // Operands of the epilogue in the order of GemmParams::extra, and the statements that load them.
 struct OperandText {
   bool isVector;
+  Residual from;
+  DataType output;
+  bool hasTiles;  // of a residual whose elements have as many bytes as the output's
   int count = 0;
+  int residual = 0;
   std::string loads, touches;
 
   // Returns the element's name in the loop over columns.
   std::string add(DataType type, const Access& access) {
     const int index = ++count;
+    if (hasTiles && residual == 0 && access.isWhole && bitsOf(type) == bitsOf(output)) {
+      residual = index;
+      if (from == Residual::kFetched) {
+        loads += str("  const auto vector", index, " = residualOf<", storageType(type),
+                     ", kWidth>(at);\n");
+        return str("elementAt(vector", index, ", i)");
+      }
+    }
     touches +=
         str(" ^ *reinterpret_cast<const unsigned char*>(", addressText(index, type, access), ")");
     return printLoad(loads, index, type, access, isVector);
@@ -210,11 +223,15 @@ int unrollOf(const Expr& expr) {
 
 }  // namespace
 
-HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) {
+HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product, Residual residual) {
   HopperEpilogue epilogue;
   const Shape& shape = node.output()->shape();
   const DataType output = node.output()->dataType();
-  OperandText operands{.isVector = hasWholeColumns(node, product)};
+  OperandText operands{.isVector = hasWholeColumns(node, product),
+                       .from = residual,
+                       .output = output,
+                       .hasTiles = hasQuads(node, product) ||
+                                   (bitsOf(output) == 16 && hasWholeColumns(node, product))};
   if (!operands.isVector && bitsOf(output) > 32)
     epilogue.refusal = "writes elements of up to four bytes where rows are not whole vectors";
   const std::string whole = productText(node, product, operands);
@@ -229,6 +246,7 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
     epilogue.isByColumn = epilogue.isByColumn && access.row.empty();
     values.push_back(operands.add(node.inputs[i]->dataType(), access));
   }
+  epilogue.residual = operands.residual;
   if (operands.count > kMostOperands)
     epilogue.refusal = "takes eight operands in its epilogue at most";
   std::string statements;
@@ -237,7 +255,12 @@ HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product) 
     const Expr& expr = node.epilogue->expr;
     if (std::string why = whyNotPrinted(expr); !why.empty()) epilogue.refusal = std::move(why);
     if (!epilogue.refusal.empty()) return epilogue;
-    element = printElement(expr, values, "t", statements);
+    element = printElement(expr, values, "t", statements, [&](float number) {
+      if (epilogue.numbers.size() == std::size(HopperArguments{}.numbers))
+        return literal(number, DataType::kF32);
+      epilogue.numbers.push_back(number);
+      return str("p.numbers[", epilogue.numbers.size() - 1, "]");
+    });
     epilogue.unroll = unrollOf(expr);
   }
   const std::string body =

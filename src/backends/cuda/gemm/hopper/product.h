@@ -47,9 +47,14 @@ struct HopperEpilogue {
   std::string text;
   bool isByColumn = true;  // its operands are the same for all rows
   int unroll = 4;
+  std::vector<float> numbers;  // GemmParams::numbers
+  int residual = 0;  // number of the operand, from 1 on, that tiles can be fetched of; 0: none
   std::string refusal;
 };
-HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product);
+// Where the residual is read from: like other operands, or from its tiles.
+enum class Residual : uint8_t { kRead, kFetched };
+HopperEpilogue hopperEpilogueOf(const Node& node, const HopperProduct& product,
+                                Residual residual = Residual::kRead);
 
 // Instructions per element, roughly.
 double workOfEpilogue(const Node& node);

@@ -221,14 +221,47 @@ __device__ __forceinline__ void storeVectors(u32 rows, const Tile& tile, int fir
   }
 }
 
+// A warp's 16 rows of each 64 of a column of the tile, as soon as they are finished.
+template <class Maps>
+__device__ __forceinline__ void sendRows(const Maps& maps, u32 column, const Tile& tile,
+                                         int firstRow, int number, const GemmParams& p) {
+  if constexpr (kResidualTiles > 0) {
+    const int x = tile.column * kOutputBytes + number * kLine;
+    const bool isOne = threadIdx.x % 32 == 0 && (kWholeTiles || x < p.n * kOutputBytes);
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i) {
+      const int row = firstRow + i * 64;
+      storeBoxIf(isOne && tile.row + row < p.m, maps.out, column + row * kLine, x, tile.row + row,
+                 tile.batch);
+    }
+  }
+}
+
+// Where a thread has its words of a column of the residual's tile, or of results in their place, for
+// its first row: neighbours of eight rows, as the copies' swizzle spreads them over all banks.
+struct TileWords {
+  u32 at[kLine / 16];
+  __device__ __forceinline__ TileWords(u32 tile, int row) {
+    const int lane = threadIdx.x % 32, swizzle = kLine == 128 ? lane / 4 : lane / 8;
+#pragma unroll
+    for (int j = 0; j < kLine / 16; ++j)
+      at[j] = tile + (row + lane / 4) * kLine + ((j ^ swizzle) * 16 + lane % 4 * 4);
+  }
+  __device__ __forceinline__ u32 of(int j, int column, int down) const {
+    return at[j] + column * kLineColumnBytes + down * kLine;
+  }
+};
+
 // Sums that are finished where they are, for operands that are the same for all rows, and others
-// where a thread has four neighbours: only what is stored passes through shared memory.
+// where a thread has four neighbours: only what is stored passes through shared memory. It is the
+// residual's tile there, where there is one.
 __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& tile, int firstRow,
-                                                 const GemmParams& p) {
+                                                 u32 residual, const GemmParams& p) {
   constexpr int kGroups = kRowChunk / 4 / kHeld;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u32 rows = sumsBase() + warp * 16 * kRowPitch;
   firstRow += warp % 4 * 16;
+  const TileWords words(residual, firstRow);
   Tile own = tile;  // from this thread's first column on
   own.column += lane % 4 * kHeld;
   const auto rowOf = [&](int i) { return firstRow + i / 2 * 64 + i % 2 * 8 + lane / 4; };
@@ -244,6 +277,14 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
 #pragma unroll
   for (int chunk = 0; chunk < kTileN / kRowChunk; ++chunk) {
     Held finished[kBlocksM][kGroups][2];
+    if constexpr (kResidualTiles > 0) {
+#pragma unroll
+      for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+        for (int i = 0; i < kBlocksM * 2; ++i)
+          reinterpret_cast<u32&>(finished[i / 2][j][i % 2]) =
+              loadBits<4>(words.of(j, chunk, i / 2 * 64 + i % 2 * 8));
+    }
 #pragma unroll
     for (int j = 0; j < kGroups; ++j)
 #pragma unroll
@@ -256,28 +297,64 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
         const int column = chunk * kRowChunk + j * 4 * kHeld;
         Place place = kWholeTiles ? places[i] : placeOf<kHeld>(own, rowOf(i), column, p);
         if (kWholeTiles) place.ahead = column;
+        if constexpr (kResidualTiles > 0)
+          place.residual = reinterpret_cast<const u32&>(finished[i / 2][j][i % 2]);
         finished[i / 2][j][i % 2] = epilogue(held, place, p);
       }
+    if constexpr (kResidualTiles > 0) {
 #pragma unroll
-    for (int i = 0; i < kBlocksM; ++i) {
+      for (int j = 0; j < kGroups; ++j)
+#pragma unroll
+        for (int i = 0; i < kBlocksM * 2; ++i)
+          inShared<Held>(words.of(j, chunk, i / 2 * 64 + i % 2 * 8)) = finished[i / 2][j][i % 2];
+      showCopies();
       __syncwarp();
-      putRows(rows, finished[i]);
-      __syncwarp();
-      if constexpr (kWholeColumns)
-        storeVectors(rows, tile, firstRow + i * 64, chunk * kRowChunk, p);
-      else
-        storeElements<kRowChunk, kRowPitch, 8 * sizeof(Output)>(rows, tile, firstRow + i * 64,
-                                                                chunk * kRowChunk, p);
+      sendRows(p.maps, residual + chunk * kLineColumnBytes, tile, firstRow, chunk, p);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kBlocksM; ++i) {
+        __syncwarp();
+        putRows(rows, finished[i]);
+        __syncwarp();
+        if constexpr (kWholeColumns)
+          storeVectors(rows, tile, firstRow + i * 64, chunk * kRowChunk, p);
+        else
+          storeElements<kRowChunk, kRowPitch, 8 * sizeof(Output)>(rows, tile, firstRow + i * 64,
+                                                                  chunk * kRowChunk, p);
+      }
     }
   }
 }
 
+// The tiles of the residual as a warp takes them one after the other.
+struct ResidualTiles {
+  ResidualRing ring;
+  int last = -1;  // whose results may still be on their way out
+
+  // Waits for the next one; the last is free for copies when it has left.
+  __device__ __forceinline__ u32 take() {
+    waitStoresRead();
+    arriveIf(threadIdx.x % 32 == 0 && last >= 0, residualEmpty(last));
+    wait(residualFull(ring.stage), ring.phase);
+    return residualTile(ring.stage);
+  }
+  __device__ __forceinline__ void leave() {
+    closeStores();
+    last = ring.stage;
+    ring.skip(kPingPong ? kConsumers : 1);
+  }
+};
+
 __device__ __forceinline__ void storeTile(const Sums& sums, const Tile& tile, int firstRow,
-                                          const GemmParams& p) {
-  if constexpr (kFinishesInRegisters)
-    storeInRegisters(sums, tile, firstRow, p);
-  else
+                                          ResidualTiles& tiles, const GemmParams& p) {
+  if constexpr (kResidualTiles > 0) {
+    storeInRegisters(sums, tile, firstRow, tiles.take(), p);
+    tiles.leave();
+  } else if constexpr (kFinishesInRegisters) {
+    storeInRegisters(sums, tile, firstRow, 0, p);
+  } else {
     storeByRows(sums, tile, firstRow, p);
+  }
 }
 
 // Every block of the cluster owns some rows of the tile and gets all sums for them, its own too.

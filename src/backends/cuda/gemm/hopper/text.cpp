@@ -67,7 +67,7 @@ std::string hopperHead(const HopperText& text) {
   return str("constexpr int kTileM = ", c.tileM, ", kTileN = ", c.tileN,
              ", kConsumers = ", c.consumers, ", kStages = ", c.stages, ", kSplitK = ", c.splitK,
              ", kShareA = ", c.shareA, ", kShareB = ", c.shareB, ", kBlocksPerSm = ", c.blocksPerSm,
-             ", kUnrollEpilogue = ", text.unrollEpilogue,
+             ", kResidualTiles = ", c.residualTiles, ", kUnrollEpilogue = ", text.unrollEpilogue,
              ", kElementBytes = ", bitsOf(text.typeA) / 8,
              ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
              ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,

@@ -18,6 +18,9 @@
 //   kWholeTiles            n is a multiple of what a cluster has of it
 //   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
 //   kQuads                 columns of B are packed in the order of columnOf(): D is of bytes
+//   kResidualTiles         tiles of an operand of the epilogue that lies like D, whose elements have
+//                          as many bytes: they are copied ahead, and D leaves from their place. 0:
+//                          no such operand, or it is read like others
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
 //   kImages                rows of A are windows of images [n, y, x, c], counted through places of
@@ -33,6 +36,12 @@
 // and behind it store.cuh, gemm.cuh and the definitions of epilogue() and
 // touchOperands().
 
+// Where tiles of the residual come from and go to.
+struct TileMaps {
+  TensorMap residual, out;
+};
+struct NoTileMaps {};
+
 struct GemmParams {
   Output* out;
   const void* extra[8];  // operands of the epilogue
@@ -42,6 +51,8 @@ struct GemmParams {
   int tiles;                  // tilesM * tilesN * batches
   int batchA, batchB;         // 1: a matrix per batch item; 0: one for all
   int outHeight, outBreadth;  // places of the result of an image
+  float numbers[16];          // of a quantised model, for the epilogue
+  std::conditional_t<(kResidualTiles > 0), TileMaps, NoTileMaps> maps;
 };
 
 // Some columns of one row of D, from column + ahead on, element start + ahead; `columns` of them
@@ -49,7 +60,16 @@ struct GemmParams {
 struct Place {
   int batch, row, column, columns, ahead = 0;
   long long start = 0;
+  u32 residual = 0;  // its elements there, four bytes, where tiles of it are fetched
 };
+template <class T, int kWidth>
+__device__ __forceinline__ Elements<T, kWidth> residualOf(const Place& place) {
+  using Result = Elements<T, kWidth>;
+  if constexpr (sizeof(Result) == 4)
+    return reinterpret_cast<const Result&>(place.residual);
+  else
+    return {};  // nobody asks
+}
 
 // Eight columns of a row, or kHeld.
 template <int kWidth>
@@ -86,20 +106,25 @@ constexpr int kTilePitch = 4 * (kTileN % 16 == 0 ? kTileN + 8 : kTileN);
 // in rows whose pitch is 4 mod 8 words, as stmatrix wants them, and as pairs of bytes do.
 constexpr int kOutputBytes = sizeof(Output);
 constexpr bool kFinishesInRegisters =
-    (kColumnEpilogue || kQuads) && kSplitK == 1 &&
+    (kColumnEpilogue || kQuads || kResidualTiles > 0) && kSplitK == 1 &&
     (kOutputBytes == 1 ? kTileN % 16 == 0 : kOutputBytes == 2 || kOutputBytes == 4);
 constexpr int kHeld = kQuads ? 4 : 2;  // neighbours that a thread has the sums of
 using Held = Elements<Output, kHeld>;
-constexpr int kRowChunk = kOutputBytes == 1 && kTileN % 128 == 0  ? 128
-                          : kOutputBytes <= 2 && kTileN % 64 == 0 ? 64
-                                                                  : kChunk;
+// A tile of the residual lies in columns of as many bytes as the swizzle of its copies has.
+constexpr int kLine = kTileN * kOutputBytes % 128 == 0 ? 128 : 64;
+constexpr int kLineColumnBytes = kTileM * kLine, kResidualBytes = kTileM * kTileN * kOutputBytes;
+constexpr int kRowChunk = kResidualTiles > 0                       ? kLine / kOutputBytes
+                          : kOutputBytes == 1 && kTileN % 128 == 0 ? 128
+                          : kOutputBytes <= 2 && kTileN % 64 == 0  ? 64
+                                                                   : kChunk;
 constexpr int kRowBytes = kRowChunk * kOutputBytes;
 constexpr int kRowPitch = kOutputBytes > 2 ? kChunkPitch : kRowBytes + (kRowBytes % 32 ? 0 : 16);
 constexpr int kRowsPerSplit = (kTileM + kSplitK - 1) / kSplitK;
 
 static_assert(kTileM % (64 * (kPingPong ? 1 : kConsumers)) == 0 && kTileN % 8 == 0 &&
               kTileN <= 256);
-static_assert(kBlocksPerSm <= 2 && (kBlocksPerSm == 1 || kBlocksM * kTileN <= 128));
+static_assert(kBlocksPerSm <= (kConsumers == 1 ? 3 : 2) &&
+              (kBlocksPerSm == 1 || kBlocksM * kTileN <= 128));
 static_assert(kShareA == 1 || kShareB == 1);
 static_assert(kSliceA % kAtom == 0 && kSliceB % kAtom == 0);
 static_assert(!kImages || !kTransposedA);
@@ -109,14 +134,18 @@ static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox ==
 static_assert(!(kPingPong && kSplitK > 1));
 static_assert(kWholeColumns || kOutputBytes <= 4);
 static_assert(!kQuads || (kOutputBytes == 1 && kWholeColumns && kTileN % 16 == 0));
-static_assert(!kFinishesInRegisters || kRowPitch <= kChunkPitch);
+static_assert(!kFinishesInRegisters || kResidualTiles > 0 || kRowPitch <= kChunkPitch);
+static_assert(kResidualTiles == 0 ||
+              (kFinishesInRegisters && kWholeColumns && sizeof(Held) == 4 &&
+               kTileN * kOutputBytes % kLine == 0 && kResidualTiles >= (kPingPong ? 3 : 2)));
 
 // ---- Shared memory ---------------------------------------------------------------------------
 
-// Dynamic shared memory: stages at 1024-byte alignment, then the sums, then the barriers.
-// The host computes the same sum (config.h).
-constexpr int kSumsBytes =
-    kSplitK > 1 ? kSplitK * kRowsPerSplit * kTilePitch : kConsumers * 4 * 16 * kChunkPitch;
+// Dynamic shared memory: stages at 1024-byte alignment, tiles of the residual or the sums, then the
+// barriers. The host computes the same sum (config.h).
+constexpr int kSumsBytes = kResidualTiles > 0 ? kResidualTiles * kResidualBytes
+                           : kSplitK > 1      ? kSplitK * kRowsPerSplit * kTilePitch
+                                              : kConsumers * 4 * 16 * kChunkPitch;
 
 extern __shared__ char sharedMemory[];
 
@@ -129,22 +158,29 @@ __device__ __forceinline__ u32 fullBarrier(int stage) {
 }
 __device__ __forceinline__ u32 emptyBarrier(int stage) { return fullBarrier(kStages + stage); }
 __device__ __forceinline__ u32 sumsBarrier() { return fullBarrier(2 * kStages); }
+__device__ __forceinline__ u32 residualTile(int i) { return sumsBase() + i * kResidualBytes; }
+__device__ __forceinline__ u32 residualFull(int i) { return fullBarrier(2 * kStages + 1 + i); }
+__device__ __forceinline__ u32 residualEmpty(int i) { return residualFull(kResidualTiles + i); }
 
-// A place in the ring of stages. A barrier has been passed `phase` (mod 2) times by those in front.
-struct Ring {
+// A place in a ring of stages or tiles. A barrier has been passed `phase` (mod 2) times by those in
+// front.
+template <int kSize>
+struct RingOf {
   u32 stage = 0, phase = 0;
   __device__ __forceinline__ void advance() {
-    if (++stage == kStages) {
+    if (++stage == kSize) {
       stage = 0;
       phase ^= 1;
     }
   }
   __device__ __forceinline__ void skip(u32 count) {
     const u32 position = stage + count;
-    phase ^= position / kStages & 1;
-    stage = position % kStages;
+    phase ^= position / kSize & 1;
+    stage = position % kSize;
   }
 };
+using Ring = RingOf<kStages>;
+using ResidualRing = RingOf<(kResidualTiles > 0 ? kResidualTiles : 1)>;
 
 // ---- Tiles -----------------------------------------------------------------------------------
 
