@@ -1,6 +1,7 @@
 // Prints, loads and launches the Hopper matrix product by itself, for hopper_gemm_check.cpp.
 #pragma once
 
+#include <bit>
 #include <cstdlib>
 
 #include "backends/cuda/codegen/kernel_text.h"
@@ -276,15 +277,15 @@ struct Gemm {
               CUdeviceptr bias, CUdeviceptr residual, CUstream stream, bool isOverlapped) const {
     CUtensorMap mapA = encode(boxedA(config, problem), problem.typeA, a);
     CUtensorMap mapB = encode(boxedB(config, problem), problem.typeB, b);
-    struct {
-      HopperArguments arguments;
-      CUtensorMap residual, out;
-    } tiled = {argumentsOf(config, problem), {}, {}};
+    TiledArguments tiled = {argumentsOf(config, problem), {}, {}};
     HopperArguments& arguments = tiled.arguments;
     if (config.residualTiles > 0) {
       const int line = residualLine(config);
-      tiled.residual = encode(boxedResidual(config, problem), DataType::kU8, residual, line);
-      tiled.out = encode(boxedResult(config, problem), DataType::kU8, out, line);
+      const auto map = [line](const BoxedTensor& tensor, CUdeviceptr at) {
+        return std::bit_cast<TiledArguments::Map>(encode(tensor, DataType::kU8, at, line));
+      };
+      tiled.residual = map(boxedResidual(config, problem), residual);
+      tiled.out = map(boxedResult(config, problem), out);
     }
     arguments.out = reinterpret_cast<void*>(out);
     arguments.extra[0] = reinterpret_cast<void*>(bias);

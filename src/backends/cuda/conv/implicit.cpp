@@ -2,7 +2,9 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/windows.h"
+#include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/conv/mma_convolution.h"
+#include "backends/cuda/conv/pixels.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm_int8/operands.h"
 #include "support/text.h"
@@ -50,6 +52,11 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return Verdict{Implicit(node, context.target).refusal};
 }
 
+// Hopper's own products win as a rule, and by little where they do not.
+bool hasHopperProduct(const Node& node, const BuildContext& context) {
+  return hopperPixelKernel().supports(node, context) || hopperConvKernel().supports(node, context);
+}
+
 // Sizes not known before the profile count as typical ones here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   constexpr int64_t kTypicalSide = 28;
@@ -59,8 +66,7 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
                      .depth = i.depth(),
                      .batch = i.conv.groups,
                      .type = node.inputs[0]->dataType()};
-  // On Hopper its own products win as a rule.
-  const size_t most = context.target.computeCapability / 10 == 9 ? kMostTimed / 2 : kMostTimed;
+  const size_t most = hasHopperProduct(node, context) ? kMostTimed / 4 : kMostTimed;
   const int64_t places = side(i.outHeight) * side(i.outBreadth);
   std::vector<int64_t> packed;
   if (i.conv.to[0].isConstant()) {

@@ -1,5 +1,6 @@
 // Loads and launches the Hopper matrix product.
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 
@@ -24,12 +25,6 @@ struct Loaded {
   std::shared_ptr<const CodeLibrary> library;
   CUkernel kernel = nullptr;
   int activeClusters = 0;
-};
-
-// GemmParams of the device code where tiles of a residual are fetched.
-struct TiledArguments {
-  HopperArguments arguments;
-  CUtensorMap residual, out;
 };
 
 // The two attributes of a launch, which the configuration points to.
@@ -227,10 +222,12 @@ void launch(const void* opaque, const LaunchArgs& args) {
   for (size_t i = 2; i < args.inputs.size(); ++i) arguments.extra[i - 2] = args.inputs[i].data;
   if (state.config.residualTiles > 0) {
     const int line = residualLine(state.config);
-    tiled.residual = encode(boxedResidual(state.config, problem), DataType::kU8,
-                            args.inputs[state.params.residual].data, line);
-    tiled.out =
-        encode(boxedResult(state.config, problem), DataType::kU8, args.outputs[0].data, line);
+    const auto map = [line](const BoxedTensor& tensor, void* data) {
+      return std::bit_cast<TiledArguments::Map>(encode(tensor, DataType::kU8, data, line));
+    };
+    tiled.residual =
+        map(boxedResidual(state.config, problem), args.inputs[state.params.residual].data);
+    tiled.out = map(boxedResult(state.config, problem), args.outputs[0].data);
   }
   void* pointers[] = {&a, &b, &tiled};
   const Launch one(state.config, gridOf(state.config, arguments, state.activeClusters),

@@ -2,6 +2,7 @@
 // grid, and the boxes in which A and B are copied. Both halves of the backend.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "backends/cuda/gemm/hopper/images.h"
@@ -37,6 +38,16 @@ struct HopperArguments {
   int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
   float numbers[16] = {};                 // of a quantised model, for the epilogue
 };
+// The same where tiles of a residual are fetched. A CUtensorMap is of the same bytes, but lies where
+// the version of cuda.h says, and not the device code.
+struct TiledArguments {
+  struct alignas(64) Map {
+    uint64_t words[16] = {};
+  };
+  HopperArguments arguments;
+  Map residual, out;
+};
+static_assert(offsetof(TiledArguments, residual) == 192 && sizeof(TiledArguments) == 448);
 
 // A where it is a matrix.
 BoxedTensor boxedA(const HopperConfig& config, const HopperProblem& problem);

@@ -54,6 +54,7 @@ struct GemmParams {
   float numbers[16];          // of a quantised model, for the epilogue
   std::conditional_t<(kResidualTiles > 0), TileMaps, NoTileMaps> maps;
 };
+static_assert(kResidualTiles == 0 || sizeof(GemmParams) == 448);  // as the host has it
 
 // Some columns of one row of D, from column + ahead on, element start + ahead; `columns` of them
 // exist. What is ahead is known while compiling, so that addresses need no instruction for it.
