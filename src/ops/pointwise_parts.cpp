@@ -1,7 +1,7 @@
 // Tensors put together from parts that are computed.
+#include "ops/evaluate.h"
 #include "ops/move_elements.h"
 #include "ops/pointwise.h"
-#include "ops/evaluate.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
 
@@ -45,13 +45,28 @@ namespace {
 
 using Part = PointwisePartsAttrs::Part;
 
+// Everything that a part reads of an operand is there.
+void requirePlaces(const Node& node, const Part& part, size_t operand) {
+  Dim first = part.placeOf(operand), last = first;
+  const Shape strides = part.stridesOf(operand);
+  for (size_t d = 0; d < strides.size(); ++d) {
+    const bool isBackwards = strides[d].isConstant() && strides[d].value() < 0;
+    (isBackwards ? first : last) = (isBackwards ? first : last) + (part.size[d] - 1) * strides[d];
+  }
+  const auto input = static_cast<size_t>(part.inputs[operand]);
+  requireAtLeast(node, first, "as the first place that it reads", 0);
+  requireAtLeast(node, numElements(node.inputs[input]->shape()), "elements of an operand",
+                 last + 1);
+}
+
 void checkPart(const Node& node, const Part& part, const std::vector<Shape>& shapes) {
   const auto refuse = [&](auto&&... words) {
     fail(ErrorKind::kInvalidModel, describe(node), " has a part ", words...);
   };
   if (part.output < 0 || part.output >= static_cast<int64_t>(shapes.size()))
     refuse("of output ", part.output, ", which it lacks");
-  const size_t rank = shapes[static_cast<size_t>(part.output)].size();
+  const Shape& shape = shapes[static_cast<size_t>(part.output)];
+  const size_t rank = shape.size();
   if (part.begin.size() != rank || part.size.size() != rank)
     refuse("of rank ", part.size.size(), " in an output of rank ", rank);
   if (part.expr.empty() || part.expr.inputCount() != static_cast<int>(part.inputs.size()) ||
@@ -63,7 +78,10 @@ void checkPart(const Node& node, const Part& part, const std::vector<Shape>& sha
       refuse("of input ", input, ", which it lacks");
     if (node.inputs[input]->dataType() != part.expr.inputType(static_cast<int>(i)))
       refuse("that reads input ", input, " as ", part.expr.inputType(static_cast<int>(i)));
+    requirePlaces(node, part, i);
   }
+  for (size_t d = 0; d < rank; ++d)
+    requireAtLeast(node, shape[d], "places along a dimension", part.begin[d] + part.size[d]);
 }
 
 std::vector<TensorType> inferParts(const Node& node) {
