@@ -90,7 +90,7 @@ class Exporter:
 
     def product(self, op, x, shape, scale, **attributes):
         values = self.random.integers(-127, 128, shape).astype(numpy.int8)
-        scales = numpy.full(shape[0], scale, numpy.float32) * self.random.uniform(0.5, 1, shape[0]).astype(numpy.float32)
+        scales = (scale * self.random.uniform(0.5, 1, shape[0])).astype(numpy.float32)
         weights = self.add("DequantizeLinear", [self.constant(values), self.constant(scales),
                                                 self.constant(numpy.zeros(shape[0], numpy.int8))], axis=0)
         bias = self.constant(self.random.standard_normal(shape[0]).astype(numpy.float32))

@@ -76,8 +76,8 @@ class LaunchedFinish {
 // Packs rows of the first operand as PackStrip does, for the group `part`.
 using PackRows = FunctionRef<void(const Layout& layout, int64_t part, int64_t row, int64_t count,
                                   uint8_t* strip, uint8_t* scratch)>;
-// Each group gives n / groups columns of the result. `rows`, if not null, are the first operand's as
-// they lie there, k bytes each.
+// Each group gives n / groups columns of the result. `rows`, if not null, are the first operand's
+// as they lie there, k bytes each.
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
                 int64_t groups = 1, const uint8_t* rows = nullptr);
 

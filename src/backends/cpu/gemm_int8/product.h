@@ -72,8 +72,8 @@ struct Product {
   const uint8_t* packedColumns = nullptr;  // of one part after the other
   bool sumsRows = false;
   int64_t parts = 1;
-  // Where rows of A are whole steps already, of the layout's sign, and there is one part: what tiles
-  // can read in place. Others are packed nevertheless.
+  // Where rows of A are whole steps already, of the layout's sign, and there is one part: what
+  // tiles can read in place. Others are packed nevertheless.
   const uint8_t* rowsInPlace = nullptr;
 };
 

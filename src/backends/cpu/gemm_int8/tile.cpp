@@ -89,8 +89,8 @@ void multiplyWithVnni(const Block& block) {
   }
 }
 
-// The next block of B, a part of it at each step: what tiles are loaded from must be in cache, since
-// few loads are under way at a time.
+// The next block of B, a part of it at each step: what tiles are loaded from must be in cache,
+// since few loads are under way at a time.
 struct Fetch {
   static constexpr int64_t kLine = 64, kLines = 8;
   const char* at;
