@@ -267,7 +267,7 @@ TEST(GemmInt8, QuantisesByRange) {
 TEST(GemmInt8, SaysWhatItDoesNotTake) {
   EXPECT_THAT(
       refusalsOf("graph g(%x: u8[2, 3], %w: i8[3, 4]) { %y = MatMulInteger(%x, %w) return %y }"),
-      HasSubstr("cpu/gemm_int8_packed: needs a constant second operand"));
+      HasSubstr("cpu/gemm_int8_weights: needs a constant second operand"));
   EXPECT_THAT(refusalsOf("graph g(%x: u8[2, 1, 2, 3], %w: i8[2, 3, 4]) { %y = MatMulInteger(%x, "
                          "%w) return %y }"),
               HasSubstr("needs as many matrices in both operands, or one in either"));

@@ -7,10 +7,10 @@
 
 namespace camshaft::cpu::gemm_int8 {
 
-inline constexpr char kMatMul[] = "cpu/gemm_int8_packed";
-inline constexpr char kBatched[] = "cpu/gemm_int8_batched";
-inline constexpr char kConv[] = "cpu/conv_int8_columns";
-inline constexpr char kDepthwise[] = "cpu/conv_int8_depthwise";
+inline constexpr char kMatMul[] = "cpu/gemm_int8_weights";
+inline constexpr char kBatched[] = "cpu/gemm_int8_activations";
+inline constexpr char kConv[] = "cpu/conv_int8_windows";
+inline constexpr char kDepthwise[] = "cpu/conv_int8_each_channel";
 inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 
 // Inputs of the step: the first operand, the packed second one, the sums of its columns, then as

@@ -7,7 +7,7 @@
 namespace camshaft::cpu::pointwise {
 
 inline constexpr char kTable[] = "cpu/pointwise_byte_table";
-inline constexpr char kBytes[] = "cpu/pointwise_bytes";
+inline constexpr char kBytes[] = "cpu/pointwise_quantized";
 inline constexpr char kDequantize[] = "cpu/pointwise_dequantize";
 
 struct TableParams {
