@@ -52,10 +52,10 @@ Expr requantisation() {
 class ByteTrials {
  public:
   ByteTrials(const Graph& graph, const CompileOptions& build, DataType real)
-      : options_(build), real_(real) {
+      : graph_(graph), options_(build), real_(real) {
     std::vector<std::string> guessed;
     const ShapeProfile first = build.profiles.empty() ? ShapeProfile{} : build.profiles[0];
-    opt_ = resolveProfile(graph, first, guessed).optValue(graph);
+    profile_ = resolveProfile(graph, first, guessed);
     options_.profiles.clear();
     options_.ranges.clear();
     options_.observeUnfused = false;
@@ -80,7 +80,8 @@ class ByteTrials {
   // Channels last, as both have them, so that no transpose is timed.
   Value* addOperand(Graph& graph, const Node& product, DataType type) const {
     Shape sizes;
-    for (const Dim& dim : product.input(0)->shape()) sizes.push_back(evaluate(dim, opt_));
+    const SymbolValue opt = profile_.optValue(graph_);
+    for (const Dim& dim : product.input(0)->shape()) sizes.push_back(evaluate(dim, opt));
     if (product.op == &ops::Conv)
       sizes = permuted(sizes, channelsLastOrder(static_cast<int64_t>(sizes.size())));
     return graph.addInput("x", {type, sizes});
@@ -135,9 +136,10 @@ class ByteTrials {
     return sum;
   }
 
+  const Graph& graph_;
   CompileOptions options_;
   DataType real_;
-  SymbolValue opt_;
+  ResolvedProfile profile_;
   // By the text of the product in real numbers, and whether it finds bytes.
   std::map<std::pair<std::string, bool>, bool> known_;
 };

@@ -118,7 +118,7 @@ ResolvedProfile resolveProfile(const Graph& graph, const ShapeProfile& profile,
   return resolved;
 }
 
-SymbolRange ResolvedProfile::rangeOfSymbol(const Graph& graph) const {
+SymbolRange ResolvedProfile::rangeOfSymbol(const Graph& graph) const& {
   return boundedRanges([this, &graph](const std::string& name) -> SymbolInfo {
     if (const auto it = ranges.find(name); it != ranges.end()) return {it->second, {}};
     const auto symbol = graph.symbols.find(name);
@@ -142,7 +142,7 @@ static int64_t likelySize(const ResolvedProfile& profile, const Graph& graph,
   return std::clamp(kLikelySize, range.min, std::max(range.min, most));
 }
 
-SymbolValue ResolvedProfile::optValue(const Graph& graph) const {
+SymbolValue ResolvedProfile::optValue(const Graph& graph) const& {
   return [this, &graph](const std::string& name) { return likelySize(*this, graph, name, 0); };
 }
 

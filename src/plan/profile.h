@@ -15,8 +15,11 @@ struct ResolvedProfile {
   std::map<std::string, DimRange> ranges;
   std::map<std::string, int64_t> opt;
 
-  SymbolRange rangeOfSymbol(const Graph& graph) const;
-  SymbolValue optValue(const Graph& graph) const;  // symbols without an opt get a likely size
+  // Both look things up here, as long as they are used.
+  SymbolRange rangeOfSymbol(const Graph& graph) const&;
+  SymbolRange rangeOfSymbol(const Graph& graph) && = delete;
+  SymbolValue optValue(const Graph& graph) const&;  // symbols without an opt get a likely size
+  SymbolValue optValue(const Graph& graph) && = delete;
 };
 
 // Throws Error naming the input when the profile contradicts the graph: min > max, a fixed
