@@ -1,12 +1,13 @@
 // Products of at most eight rows by weights in chunks (tile.cuh), as fast as memory gives these
-// (sm_90). A block takes 16 columns after another, every gridDim.x-th of them, and has its own
-// chunks copied in one piece for each step along k, kStages steps ahead and across columns: no
-// thread counts addresses, and copies are under way before the kernels before this one have ended.
-// The rows of A are in shared memory as a whole. Follows tile.cuh.
+// (sm_90). A block takes 16 columns after another, every gridDim.x-th of them. Their chunks are
+// taken in units of kUnit, of which each warp has every kSlices-th copied for itself, kStages units
+// ahead and across columns: warps wait for one another only for the sums of kHeld times 16 columns,
+// and copies are under way before the kernels before this one have ended. The rows of A are in
+// shared memory as a whole. Follows tile.cuh.
 namespace nbits {
 
 // Barriers for copies, and copies of a multiple of 16 bytes that tell them. For the emulator a copy
-// is there at once: threads meet between every copy and what waits for it.
+// is there at once: lanes meet between every copy and what waits for it.
 #ifdef CAMSHAFT_EMULATOR
 inline void initCopyBarriers(SharedAddress, int) {}
 inline void copyBytes(SharedAddress to, const char* from, int bytes, SharedAddress) {
@@ -42,7 +43,9 @@ __device__ __forceinline__ void waitForBytes(SharedAddress barrier, unsigned pha
 }
 #endif
 
-// kSlices warps, each with a chunk of every step. kAllDepth is the whole of k.
+constexpr int kHeldBytes = 8192;  // of sums in shared memory, or those of 16 columns
+
+// kSlices warps. kAllDepth is the whole of k.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
           int kAllDepth_, int kStoredRows>
 struct StreamTiling
@@ -59,47 +62,61 @@ struct StreamTiling
   static constexpr bool kIsInPlaceOrder = kIsRaw && kPlaces == 2;
   static constexpr int kAllDepth = kAllDepth_;
   static constexpr int kChunks = (kAllDepth + kChunkDepth - 1) / kChunkDepth;
-  static constexpr int kSteps = (kChunks + kSlices - 1) / kSlices;
+  static constexpr int kUnit = kBits <= 4 ? 2 : 1;
+  static constexpr int kUnits = (kChunks + kUnit - 1) / kUnit;
+  static constexpr int kUnitBytes = kUnit * Base::kChunkBytes;
   static constexpr int kAllParts = kChunks * Base::kParts;  // of a row of A, with a sum each
 
   static constexpr int kRowBytes = kChunks * kChunkDepth * int(sizeof(E)) + 64;
-  static constexpr int kStepBytes = kSlices * Base::kChunkBytes;
-  // Where things are in shared memory: barriers, sums of the slices, sums of A, A, steps.
-  static constexpr int kBarrierBytes = 128;
-  static constexpr int kSliceSums = kBarrierBytes;
-  static constexpr int kPartSums = kSliceSums + kSlices * kStoredRows * 16 * 4;
+  // Where things are in shared memory: barriers, sums of the slices, sums of A, A, chunks.
+  static constexpr int kTileSums = kSlices * kStoredRows * 16;  // floats
+  static constexpr int kHeld = kHeldBytes / 4 > kTileSums ? kHeldBytes / 4 / kTileSums : 1;
+  static constexpr int kSliceSums = kSlices * Base::kStages * 8;
+  static constexpr int kPartSums = kSliceSums + kHeld * kTileSums * 4;
   static constexpr int kRowsAt =
       (kPartSums + (kIsRaw ? kStoredRows * kAllParts * 4 : 0) + 127) / 128 * 128;
-  static constexpr int kStepsAt = (kRowsAt + kStoredRows * kRowBytes + 127) / 128 * 128;
+  static constexpr int kChunksAt = (kRowsAt + kStoredRows * kRowBytes + 127) / 128 * 128;
 };
 
-// Has the chunks of the block's columns copied; one thread does.
+// Has the units of the warp copied; its first lane does. Those of all columns of the block are
+// counted on, so that warps have equally many.
 template <class T>
 struct ChunkStream {
-  const char* weights;
-  int tile, tiles;  // of 16 columns
-  int step = 0, stage = 0;
+  const char* const weights;
+  const SharedAddress barriers, units;  // of the warp
+  const int tiles;                      // of 16 columns
+  int tile, unit = T::slice(), stage = 0;
 
-  __device__ __forceinline__ ChunkStream(const void* weights, int tiles)
-      : weights(static_cast<const char*>(weights)), tile(blockIdx.x), tiles(tiles) {}
+  __device__ __forceinline__ ChunkStream(const void* weights, int tiles, SharedAddress memory)
+      : weights(static_cast<const char*>(weights)),
+        barriers(memory + T::slice() * T::kStages * 8),
+        units(memory + T::kChunksAt + T::slice() * T::kStages * T::kUnitBytes),
+        tiles(tiles),
+        tile(blockIdx.x) {}
 
-  __device__ __forceinline__ void copyNext(SharedAddress memory) {
-    if (tile >= tiles) return;
-    const int left = (T::kChunks - step * T::kSlices) * T::kChunkBytes;
-    const long long chunk = static_cast<long long>(tile) * T::kChunks + step * T::kSlices;
-    copyBytes(memory + T::kStepsAt + stage * T::kStepBytes, weights + chunk * T::kChunkBytes,
-              min(left, T::kStepBytes), memory + stage * 8);
-    stage = stage + 1 == T::kStages ? 0 : stage + 1;
-    if (++step == T::kSteps) {
-      step = 0;
-      tile += gridDim.x;
+  __device__ __forceinline__ void copyNext() {
+    if (unit >= T::kUnits) {
+      do {
+        unit -= T::kUnits;
+        tile += gridDim.x;
+      } while (T::kUnits < T::kSlices && unit >= T::kUnits);
     }
+    if (tile >= tiles) return;
+    const int bytes = T::kChunks % T::kUnit == 0
+                          ? T::kUnitBytes
+                          : min(T::kUnitBytes, (T::kChunks - unit * T::kUnit) * T::kChunkBytes);
+    copyBytes(units + stage * T::kUnitBytes,
+              weights + static_cast<long long>(tile) * (T::kChunks * T::kChunkBytes) +
+                  unit * T::kUnitBytes,
+              bytes, barriers + stage * 8);
+    stage = stage + 1 == T::kStages ? 0 : stage + 1;
+    unit += T::kSlices;
   }
   // Before the kernel waits for others.
-  __device__ __forceinline__ void begin(SharedAddress memory) {
-    if (threadIdx.x > 0) return;
-    initCopyBarriers(memory, T::kStages);
-    for (int i = 0; i < T::kStages; ++i) copyNext(memory);
+  __device__ __forceinline__ void begin() {
+    if (threadIdx.x % 32 > 0) return;
+    initCopyBarriers(barriers, T::kStages);
+    for (int i = 0; i < T::kStages; ++i) copyNext();
   }
 };
 
@@ -109,11 +126,30 @@ template <class T>
 __device__ __forceinline__ void loadRows(char* memory, const typename T::Element* a, int rows) {
   using E = typename T::Element;
   constexpr int kNeighbours = 16 / sizeof(E), kPerRow = T::kChunks * kChunkDepth / kNeighbours;
-  for (int i = threadIdx.x; i < T::kStoredRows * kPerRow; i += T::kThreads) {
+  constexpr int kRounds = (T::kStoredRows * kPerRow + T::kThreads - 1) / T::kThreads;
+#pragma unroll 4
+  for (int round = 0; round < kRounds; ++round) {
+    const int i = round * T::kThreads + threadIdx.x;
     const int row = i / kPerRow, k = i % kPerRow * kNeighbours;
     Vector<E, kNeighbours> values = {};
     if (row < rows && k < T::kAllDepth)
       values = loadVector<kNeighbours>(a + Index(row) * T::kAllDepth + k);
+    if constexpr (T::kIsRaw) {
+      // With what the zero point in the middle takes away, and in the unit of raw numbers.
+      constexpr float kUnit = 1.0f / (1 << (24 - 8 + T::kBits));
+      constexpr float kFactor =
+          T::kZeros == Zeros::kMiddle ? -kUnit * (1 << (T::kBits - 1)) : kUnit;
+      constexpr int kLanes = T::kScaleDepth / kNeighbours;  // that have what has one scale
+      float sum = 0;
+#pragma unroll
+      for (int j = 0; j < kNeighbours; ++j) sum += toCompute(values.v[j]);
+#pragma unroll
+      for (int distance = 1; distance < kLanes; distance *= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+      if (row < T::kStoredRows && threadIdx.x % kLanes == 0)
+        reinterpret_cast<float*>(memory + T::kPartSums)[i / kLanes] = sum * kFactor;
+    }
+    if (row >= T::kStoredRows) continue;
     if constexpr (T::kIsInPlaceOrder) {
 #pragma unroll
       for (int j = 2; j < 4; ++j) {
@@ -122,32 +158,10 @@ __device__ __forceinline__ void loadRows(char* memory, const typename T::Element
         values.v[j + 2] = other;
       }
     }
-    storeVector<kNeighbours>(
-        reinterpret_cast<E*>(memory + T::kRowsAt + row * T::kRowBytes) + k, values);
+    storeVector<kNeighbours>(reinterpret_cast<E*>(memory + T::kRowsAt + row * T::kRowBytes) + k,
+                             values);
   }
   __syncthreads();
-  if constexpr (T::kIsRaw) {
-    // With what the zero point in the middle takes away, and in the unit of raw numbers.
-    constexpr float kUnit = 1.0f / (1 << (24 - 8 + T::kBits));
-    constexpr float kFactor =
-        T::kZeros == Zeros::kMiddle ? -kUnit * (1 << (T::kBits - 1)) : kUnit;
-    for (int i = threadIdx.x; i < T::kStoredRows * T::kAllParts; i += T::kThreads) {
-      const int row = i / T::kAllParts, part = i % T::kAllParts;
-      const E* const from = reinterpret_cast<const E*>(memory + T::kRowsAt + row * T::kRowBytes) +
-                            part * T::kScaleDepth;
-      float sum = 0;
-#pragma unroll
-      for (int k = 0; k < T::kScaleDepth; k += kNeighbours) {
-        // Lanes begin at different banks.
-        const int turned = (k + threadIdx.x * kNeighbours) % T::kScaleDepth;
-        const auto values = loadVector<kNeighbours>(from + turned);
-#pragma unroll
-        for (int j = 0; j < kNeighbours; ++j) sum += toCompute(values.v[j]);
-      }
-      reinterpret_cast<float*>(memory + T::kPartSums)[i] = sum * kFactor;
-    }
-    __syncthreads();
-  }
 }
 
 template <class T>
@@ -175,12 +189,12 @@ struct StreamProduct {
     return (pair < T::kPlaces ? word : word >> 8) & kMask << (pair % T::kPlaces * T::kBits);
   }
 
-  // Adds a chunk, whose rows of A begin at `rows` and their sums at `partSums`.
-  __device__ __forceinline__ void addChunk(const char* chunk, const char* rows,
-                                           const float* partSums) {
-    typename Tiles::Words words[1];
-    typename Tiles::Scales scales;
-    typename Tiles::Offsets offsets;
+  // A chunk in registers.
+  typename Tiles::Words words[1];
+  typename Tiles::Scales scales;
+  typename Tiles::Offsets offsets;
+
+  __device__ __forceinline__ void readChunk(const char* chunk) {
     words[0].read(chunk);
 #pragma unroll
     for (int second = 0; second < 2; ++second) {
@@ -188,9 +202,13 @@ struct StreamProduct {
       if constexpr (T::kIsScaled)
         scales[0][second] = Tiles::template perPart<typename T::Scale>(behind, second);
       if constexpr (T::kZeros != Zeros::kMiddle)
-        offsets[0][second] = Tiles::template perPart<typename T::Numbers::Offset>(
-            behind + T::kScaleBytes, second);
+        offsets[0][second] =
+            Tiles::template perPart<typename T::Numbers::Offset>(behind + T::kScaleBytes, second);
     }
+  }
+
+  // Adds it, with rows of A that begin at `rows` and their sums at `partSums`.
+  __device__ __forceinline__ void addChunk(const char* rows, const float* partSums) {
     rows += threadIdx.x % 4 * kOwn * int(sizeof(typename T::Element));
     Vector<float, T::kParts> taken[kRowsOfLane];
     if constexpr (T::kIsRaw) {
@@ -201,7 +219,7 @@ struct StreamProduct {
 #pragma unroll
     for (int part = 0; part < T::kParts; ++part) {
       if constexpr (T::kIsRaw) {
-        addRawPart(words[0], rows, scales[0], offsets[0], taken, part);
+        addRawPart(rows, taken, part);
       } else if constexpr (T::kIsScaled) {
         typename Tiles::Sums whole = {};
         Tiles::addPart(whole, rows, words, offsets, part);
@@ -215,9 +233,7 @@ struct StreamProduct {
     }
   }
 
-  template <class Words, class Scales, class Offsets>
-  __device__ __forceinline__ void addRawPart(const Words& words, const char* rows,
-                                             const Scales& scales, const Offsets& offsets,
+  __device__ __forceinline__ void addRawPart(const char* rows,
                                              const Vector<float, T::kParts> (&taken)[kRowsOfLane],
                                              int part) {
     constexpr int kGroups = T::kScaleDepth / T::kGroup, kPairs = kOwn / 2;
@@ -226,9 +242,8 @@ struct StreamProduct {
 #pragma unroll
     for (int group = part * kGroups; group < (part + 1) * kGroups; ++group) {
       unsigned b[kTerms][kPairs];
-      Source::template read<kOwn>(
-          b, rows + threadIdx.x % 32 / 4 % T::kStoredRows * T::kRowBytes +
-                 group * T::kGroup * int(sizeof(typename T::Element)));
+      Source::template read<kOwn>(b, rows + threadIdx.x % 32 / 4 % T::kStoredRows * T::kRowBytes +
+                                         group * T::kGroup * int(sizeof(typename T::Element)));
       // Two pairs of the same place at a time.
 #pragma unroll
       for (int step = 0; step < kPairs / 2; ++step) {
@@ -238,7 +253,7 @@ struct StreamProduct {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int pair = group * kPairs + (i < 2 ? first : second);
-          a[i] = rawPair(words.words[i % 2][pair / kWordPairs], pair % kWordPairs);
+          a[i] = rawPair(words[0].words[i % 2][pair / kWordPairs], pair % kWordPairs);
         }
         multiply(f16{}, whole[first % T::kPlaces], a, b[0][2 * step], b[0][2 * step + 1]);
       }
@@ -248,21 +263,19 @@ struct StreamProduct {
       if (v % 2 >= kRowsOfLane) continue;
       float zero = taken[v % kRowsOfLane].v[part];
       if constexpr (T::kZeros == Zeros::kWhole)
-        zero *= toCompute(offsets[v / 2].v[part]) + 1024;
+        zero *= toCompute(offsets[0][v / 2].v[part]) + 1024;
       else if constexpr (T::kZeros == Zeros::kFraction)
-        zero *= toCompute(offsets[v / 2].v[part]);
+        zero *= toCompute(offsets[0][v / 2].v[part]);
       float number = whole[T::kPlaces - 1][v] + zero;
       if constexpr (T::kPlaces == 2) number += whole[0][v] * 16;
-      sums[0][0][v] += number * toCompute(scales[v / 2].v[part]);
+      sums[0][0][v] += number * toCompute(scales[0][v / 2].v[part]);
     }
   }
 
-  // Results inside [rows, columns] go to store(row, column, values).
-  template <int kWidth, class Store>
-  __device__ __forceinline__ void finish(char* memory, int tile, int rows, Index columns,
-                                         const Store& store) const {
+  // Sums of the `held`-th 16 columns for others to see.
+  __device__ __forceinline__ void show(char* memory, int held) const {
     constexpr float kUnit = T::kIsRaw ? float(1 << (24 - 8 + T::kBits)) : 1.0f;
-    float* const shown = reinterpret_cast<float*>(memory + T::kSliceSums);
+    float* const shown = reinterpret_cast<float*>(memory + T::kSliceSums) + held * T::kTileSums;
 #pragma unroll
     for (int v = 0; v < 4; ++v) {
       const int row = threadIdx.x % 4 * 2 + v % 2;
@@ -270,48 +283,71 @@ struct StreamProduct {
         shown[(T::slice() * T::kStoredRows + row) * 16 + v / 2 * 8 + threadIdx.x % 32 / 4] =
             sums[0][0][v] * kUnit;
     }
-    __syncthreads();
-    for (int i = threadIdx.x; i < T::kStoredRows * (16 / kWidth); i += T::kThreads) {
-      const int row = i / (16 / kWidth), column = i % (16 / kWidth) * kWidth;
-      float values[kWidth] = {};
-#pragma unroll
-      for (int slice = 0; slice < T::kSlices; ++slice) {
-        const auto own =
-            loadVector<kWidth>(shown + (slice * T::kStoredRows + row) * 16 + column);
-#pragma unroll
-        for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
-      }
-      if (row < rows && Index(tile) * 16 + column < columns)
-        store(Index(row), Index(tile) * 16 + column, values);
-    }
   }
 };
+
+// Results inside [rows, columns], of what is held from a tile on, go to store(row, column, values).
+template <class T, int kWidth, class Store>
+__device__ __forceinline__ void storeHeld(char* memory, int firstTile, int rows, Index columns,
+                                          const Store& store) {
+  constexpr int kPerRow = 16 / kWidth, kPerTile = T::kStoredRows * kPerRow;
+  for (int i = threadIdx.x; i < T::kHeld * kPerTile; i += T::kThreads) {
+    const int held = i / kPerTile, row = i % kPerTile / kPerRow, at = i % kPerRow * kWidth;
+    const Index column = Index(firstTile + held * gridDim.x) * 16 + at;
+    if (row >= rows || column >= columns) continue;
+    const float* const shown = reinterpret_cast<const float*>(memory + T::kSliceSums) +
+                               held * T::kTileSums + row * 16 + at;
+    float values[kWidth] = {};
+#pragma unroll
+    for (int slice = 0; slice < T::kSlices; ++slice) {
+      const auto own = loadVector<kWidth>(shown + slice * T::kStoredRows * 16);
+#pragma unroll
+      for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
+    }
+    store(Index(row), column, values);
+  }
+}
 
 // After ChunkStream::begin() and loadRows().
 template <class T, int kWidth, class Store>
 __device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& stream, int rows,
                                                Index columns, const Store& store) {
   StreamProduct<T> product;
-  int stage = 0;
+  int stage = 0, held = 0, first = blockIdx.x, unit = T::slice();
   unsigned phase = 0;
   for (int tile = blockIdx.x; tile < stream.tiles; tile += gridDim.x) {
     product.clear();
-    for (int step = 0; step < T::kSteps; ++step) {
-      waitForBytes(sharedAddress(memory) + stage * 8, phase);
-      const int chunk = step * T::kSlices + T::slice();
-      if (T::kChunks % T::kSlices == 0 || chunk < T::kChunks)
-        product.addChunk(
-            memory + T::kStepsAt + stage * T::kStepBytes + T::slice() * T::kChunkBytes,
-            memory + T::kRowsAt + chunk * kChunkDepth * int(sizeof(typename T::Element)),
-            reinterpret_cast<const float*>(memory + T::kPartSums) + chunk * T::kParts);
-      __syncthreads();
-      if (threadIdx.x == 0) stream.copyNext(sharedAddress(memory));
+    for (; unit < T::kUnits; unit += T::kSlices) {
+      waitForBytes(stream.barriers + stage * 8, phase);
+      const char* const chunks =
+          memory + T::kChunksAt + (T::slice() * T::kStages + stage) * T::kUnitBytes;
+#pragma unroll
+      for (int i = 0; i < T::kUnit; ++i) {
+        const int chunk = unit * T::kUnit + i;
+        const bool isThere = T::kChunks % T::kUnit == 0 || chunk < T::kChunks;
+        if (isThere) product.readChunk(chunks + i * T::kChunkBytes);
+        if (i == T::kUnit - 1) {  // all is in registers
+          __syncwarp();
+          if (threadIdx.x % 32 == 0) stream.copyNext();
+        }
+        if (isThere)
+          product.addChunk(
+              memory + T::kRowsAt + chunk * kChunkDepth * int(sizeof(typename T::Element)),
+              reinterpret_cast<const float*>(memory + T::kPartSums) + chunk * T::kParts);
+      }
       if (++stage == T::kStages) {
         stage = 0;
         phase ^= 1;
       }
     }
-    product.template finish<kWidth>(memory, tile, rows, columns, store);
+    unit -= T::kUnits;
+    product.show(memory, held);
+    if (++held < T::kHeld && tile + int(gridDim.x) < stream.tiles) continue;
+    __syncthreads();
+    storeHeld<T, kWidth>(memory, first, rows, columns, store);
+    __syncthreads();
+    held = 0;
+    first = tile + gridDim.x;
   }
 }
 

@@ -16,8 +16,8 @@ constexpr int kSplits[] = {1, 2, 4, 8};
 
 constexpr UnpackingTile streamOf(int slices, int streams) { return {8, 16, 1, slices, 1, streams}; }
 constexpr UnpackingTile kStreams[] = {
-    streamOf(8, UnpackingTile::kOnce), streamOf(8, 2), streamOf(8, 3), streamOf(8, 4),
-    streamOf(4, UnpackingTile::kOnce), streamOf(4, 4), streamOf(4, 6)};
+    streamOf(16, 1), streamOf(8, 2), streamOf(8, 1), streamOf(8, UnpackingTile::kOnce),
+    streamOf(8, 3),  streamOf(8, 4), streamOf(4, 4), streamOf(4, UnpackingTile::kOnce)};
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -85,15 +85,15 @@ int UnpackingProblem::storedRows(const UnpackingTile& tile) const {
 
 // As StreamTiling lays it out, with room for what some lack.
 int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
+  constexpr int64_t kHeldBytes = 8192, kBarriers = 1024, kAligned = 2 * 128;
   const int64_t stored = storedRows(tile), depth = layout.chunks() * kChunkDepth;
-  const int64_t sums = tile.slices * stored * kChunkColumns * 4,
+  const int64_t sums = std::max(kHeldBytes, tile.slices * stored * kChunkColumns * 4),
                 partSums = layout.bits < 16 ? stored * depth / layout.scaleDepth() * 4 : 0;
-  constexpr int64_t kBarriers = 128, kAligned = 2 * 128;
   return kBarriers + sums + partSums + stored * (depth * elementBytes + 64) + kAligned;
 }
 
 int64_t UnpackingProblem::stageBytes(const UnpackingTile& tile) const {
-  if (tile.streams) return tile.slices * layout.chunkBytes();
+  if (tile.streams) return tile.slices * (layout.bits <= 4 ? 2 : 1) * layout.chunkBytes();
   const int64_t rowBytes = tile.depth() * elementBytes + 64;
   return ceilDivide(storedRows(tile) * rowBytes, 128) * 128 +
          tile.columns / kChunkColumns * tile.slices * layout.chunkBytes();
@@ -108,12 +108,13 @@ int UnpackingProblem::stages(const UnpackingTile& tile) const {
   constexpr int64_t kFewest = 2, kMost = 8;
   const int64_t useful = ceilDivide(steps(tile), tile.splits) + 1;
   if (tile.streams) {
-    // A multiprocessor needs some 40 KB under way; the next product's come beside them.
-    constexpr int64_t kTogether = 112 << 10, kOnce = 56 << 10;
+    // The blocks of a multiprocessor leave room for those of the next kernel, whose copies are
+    // under way while these end.
+    constexpr int64_t kTogether = 110 << 10, kOnce = 56 << 10;
     const bool isOnce = tile.streams == UnpackingTile::kOnce;
-    const int64_t fitting = (isOnce ? kOnce : kTogether / tile.streams) / stageBytes(tile);
+    const int64_t own = (isOnce ? kOnce : kTogether / tile.streams) - streamBytes(tile);
     return static_cast<int>(
-        std::clamp(isOnce ? std::min(fitting, useful - 1) : fitting, kFewest, kMost));
+        std::clamp(std::min(own / stageBytes(tile), isOnce ? useful - 1 : kMost), kFewest, kMost));
   }
   constexpr int64_t kMostBytes = 96 << 10;
   return static_cast<int>(

@@ -89,7 +89,7 @@ void printStream(KernelText& kernel, const UnpackingProblem& problem, const Unpa
           "  using Tile = nbits::StreamTiling<",
           formatText(layout, type), tile.slices, ", ", problem.stages(tile), ", ", layout.depth,
           ", ", problem.storedRows(tile), ">;\n  nbits::ChunkStream<Tile> stream(weights, ",
-          layout.tiles(), ");\n  stream.begin(mma::sharedAddress(memory));\n");
+          layout.tiles(), ", mma::sharedAddress(memory));\n  stream.begin();\n");
 }
 
 int64_t blocksOfStream(const UnpackingProblem& problem, const UnpackingTile& tile,
