@@ -43,8 +43,6 @@ __device__ __forceinline__ void waitForBytes(SharedAddress barrier, unsigned pha
 }
 #endif
 
-constexpr int kHeldBytes = 8192;  // of sums in shared memory, or those of 16 columns
-
 // kSlices warps. kAllDepth is the whole of k.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
           int kAllDepth_, int kStoredRows>
@@ -70,6 +68,8 @@ struct StreamTiling
   static constexpr int kRowBytes = kChunks * kChunkDepth * int(sizeof(E)) + 64;
   // Where things are in shared memory: barriers, sums of the slices, sums of A, A, chunks.
   static constexpr int kTileSums = kSlices * kStoredRows * 16;  // floats
+  // Of 16 bits only those of 16 columns: three blocks of 4096 deep products fit a multiprocessor.
+  static constexpr int kHeldBytes = kBits < 16 ? 8192 : 0;
   static constexpr int kHeld = kHeldBytes / 4 > kTileSums ? kHeldBytes / 4 / kTileSums : 1;
   static constexpr int kSliceSums = kSlices * Base::kStages * 8;
   static constexpr int kPartSums = kSliceSums + kHeld * kTileSums * 4;

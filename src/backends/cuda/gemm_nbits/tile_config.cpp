@@ -67,6 +67,8 @@ std::vector<int64_t> promisingStreams(const UnpackingProblem& problem, const Bui
   if (target.computeCapability < kBulkCopies || problem.mostRows > kMostRows) return {};
   std::vector<std::pair<double, int64_t>> ranked;
   for (const UnpackingTile& tile : kStreams) {
+    // One block a multiprocessor was timed with 4 bits alone.
+    if (problem.layout.bits == 16 && tile.streams == 1) continue;
     const int64_t together = tile.streams == UnpackingTile::kOnce ? 1 : tile.streams;
     if ((problem.sharedBytes(tile) + 1024) * together > target.sharedBytesPerBlock) continue;
     ranked.emplace_back(columnsOfBusiest(tile, problem, target.multiprocessors), pack(tile));
@@ -85,9 +87,10 @@ int UnpackingProblem::storedRows(const UnpackingTile& tile) const {
 
 // As StreamTiling lays it out, with room for what some lack.
 int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
-  constexpr int64_t kHeldBytes = 8192, kBarriers = 1024, kAligned = 2 * 128;
+  constexpr int64_t kBarriers = 1024, kAligned = 2 * 128;
+  const int64_t heldBytes = layout.bits < 16 ? 8192 : 0;
   const int64_t stored = storedRows(tile), depth = layout.chunks() * kChunkDepth;
-  const int64_t sums = std::max(kHeldBytes, tile.slices * stored * kChunkColumns * 4),
+  const int64_t sums = std::max<int64_t>(heldBytes, tile.slices * stored * kChunkColumns * 4),
                 partSums = layout.bits < 16 ? stored * depth / layout.scaleDepth() * 4 : 0;
   return kBarriers + sums + partSums + stored * (depth * elementBytes + 64) + kAligned;
 }
@@ -108,11 +111,13 @@ int UnpackingProblem::stages(const UnpackingTile& tile) const {
   constexpr int64_t kFewest = 2, kMost = 8;
   const int64_t useful = ceilDivide(steps(tile), tile.splits) + 1;
   if (tile.streams) {
-    // The blocks of a multiprocessor leave room for those of the next kernel, whose copies are
-    // under way while these end.
-    constexpr int64_t kTogether = 110 << 10, kOnce = 56 << 10;
+    // More copies under way, or more room for the next kernel's blocks, whose copies begin while
+    // these end: with 110 KB a step with 4 bits took a quarter longer than with 150, with 200 a
+    // twentieth.
+    constexpr int64_t kOnce = 56 << 10;
+    const int64_t together = (layout.bits < 16 ? 150 : 110) << 10;
     const bool isOnce = tile.streams == UnpackingTile::kOnce;
-    const int64_t own = (isOnce ? kOnce : kTogether / tile.streams) - streamBytes(tile);
+    const int64_t own = (isOnce ? kOnce : together / tile.streams) - streamBytes(tile);
     return static_cast<int>(
         std::clamp(std::min(own / stageBytes(tile), isOnce ? useful - 1 : kMost), kFewest, kMost));
   }
