@@ -73,14 +73,27 @@ class Planner {
     return it->second;
   }
 
+  // Of tensors that are not f32. Sums of products of integers are as real as what they stand for.
+  static NumberFacts factsOfOther(const Value* value) {
+    const bool isWide = value && isInteger(value->dataType()) && bitsOf(value->dataType()) > 8;
+    const Node* maker = value ? value->producer : nullptr;
+    const bool isSum =
+        maker && (maker->op == &ops::MatMulInteger || maker->op == &ops::ConvInteger);
+    return {false, isWide && !isSum ? Source::kInteger : Source::kAny};
+  }
+
   void gatherFacts(const Node& node) {
     std::vector<NumberFacts> inputs;
     NumberFacts result;
+    bool isFromF32 = false;
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Value* input = node.inputs[i];
-      inputs.push_back(isF32(input) ? factsFor(input) : NumberFacts{false, Source::kAny});
-      if (isF32(input) && sharesType(node, i)) result = combined(result, inputs.back());
+      inputs.push_back(isF32(input) ? factsFor(input) : factsOfOther(input));
+      if (!isF32(input) || !sharesType(node, i)) continue;
+      result = combined(result, inputs.back());
+      isFromF32 = true;
     }
+    if (!isFromF32) result.source = Source::kAny;  // products of floats of 8 bits
     if (node.op == &ops::Pointwise) {
       const Expr& expr = node.as<PointwiseAttrs>().expr;
       const ExprFacts facts = factsOf(expr, inputs, largestFinite(limitingType()));

@@ -210,8 +210,10 @@ class ExprWalk {
   void castFacts(const ScalarInstruction& in, ExprFacts& facts) const {
     const DataType from = code_[in.a].type;
     if (isFloat(from) || !isFloat(in.type)) return;
-    // Every 8-bit integer is a half.
-    facts.source = isInteger(from) && bitsOf(from) > 8 ? Source::kInteger : Source::kAny;
+    // Every 8-bit integer is a half, and sums of products are as real as what is multiplied.
+    const ScalarInstruction& operand = code_[in.a];
+    const bool isSum = operand.op == ScalarOp::kInput && inputs_[operand.a].source == Source::kAny;
+    facts.source = isInteger(from) && bitsOf(from) > 8 && !isSum ? Source::kInteger : Source::kAny;
   }
 
   const std::vector<ScalarInstruction>& code_;
