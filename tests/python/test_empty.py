@@ -155,7 +155,10 @@ def test_known_shapes(name, level):
             continue
         model = model_of(nodes, shapes, constants, {})
         result = trt.infer(build(model, [{name: value.shape for name, value in feed.items()}], level=level), feed)["y"]
-        expected = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feed)[0]
+        options = onnxruntime.SessionOptions()  # the layouts it gives convolutions on x86 are not for empty ones
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        expected = session.run(None, feed)[0]
         if name == "convolution of no channels":
             expected = numpy.zeros_like(expected)  # ONNX Runtime leaves its memory as it was
         assert result.shape == expected.shape and result.dtype == expected.dtype
