@@ -19,8 +19,8 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector that is used more than once: GCC would load it again in each instruction of x86 that uses
-// it, of which the units do no more in a cycle than they do multiply-adds.
+// A vector that is used more than once: GCC would load it again in each instruction of x86 that
+// uses it, and there are no more loads in a cycle than multiply-adds.
 template <class V>
 HWY_INLINE V inRegister(V v) {
 #if HWY_ARCH_X86

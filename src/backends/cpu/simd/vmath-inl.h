@@ -7,8 +7,8 @@
 // NaN stays NaN, infinities and denormals behave as in <cmath>. Polynomials interpolate at
 // Chebyshev nodes of the interval named beside them.
 //
-// For results that are rounded to bf16, by 2e-3 at most, there are shorter ones (rough::): SiLU with
-// a relative error of 2e-4 and GELU of 4e-4, down to -87 and -8, below which they stay as there.
+// For results that are rounded to bf16, by 2e-3 at most, there are shorter ones (rough::): SiLU
+// with a relative error of 2e-4 and GELU with 4e-4, down to -87 and -8, below which they stay.
 
 #include "backends/cpu/simd/targets.h"
 #include "hwy/highway.h"

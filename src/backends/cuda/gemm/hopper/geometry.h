@@ -38,8 +38,8 @@ struct HopperArguments {
   int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
   float numbers[16] = {};                 // of a quantised model, for the epilogue
 };
-// The same where tiles of a residual are fetched. A CUtensorMap is of the same bytes, but lies where
-// the version of cuda.h says, and not the device code.
+// The same where tiles of a residual are fetched. A CUtensorMap is of the same bytes, but lies
+// where the version of cuda.h says, and not the device code.
 struct TiledArguments {
   struct alignas(64) Map {
     uint64_t words[16] = {};

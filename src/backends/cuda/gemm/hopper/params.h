@@ -11,7 +11,7 @@ inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper";
 inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
-// Floats for GemmParams::numbers follow. Where rows of A are windows of images, a HopperWindows comes
+// Floats for GemmParams::numbers follow. Where rows of A are windows of images, a HopperWindows is
 // behind them, and the numbers go on: images, their height, breadth and channels.
 struct HopperParams {
   int64_t config = 0;  // pack() of a HopperConfig

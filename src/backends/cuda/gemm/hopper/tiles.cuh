@@ -18,8 +18,8 @@
 //   kWholeTiles            n is a multiple of what a cluster has of it
 //   kColumnEpilogue        operands of the epilogue, if any, are the same for all rows
 //   kQuads                 columns of B are packed in the order of columnOf(): D is of bytes
-//   kResidualTiles         tiles of an operand of the epilogue that lies like D, whose elements have
-//                          as many bytes: they are copied ahead, and D leaves from their place. 0:
+//   kResidualTiles         tiles of an operand of the epilogue that lies like D, of elements of as
+//                          many bytes: they are copied ahead, and D leaves from their place. 0:
 //                          no such operand, or it is read like others
 //   kUnrollEpilogue        1, 2 or 4: vectors of D whose epilogues are in flight together
 //   kBlocksPerSm           blocks that shall fit on a multiprocessor
