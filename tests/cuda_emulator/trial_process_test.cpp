@@ -109,9 +109,10 @@ TEST(TrialProcess, AKernelThatHangsIsDropped) {
   EXPECT_THAT(notesOf(built.step()), HasSubstr("did not end within 1.5 s"));
 }
 
-TEST(TrialProcess, AKernelThatWritesNothingIsDropped) {
-  const Built built = build("depthwise:nothing");
-  EXPECT_THAT(built.step().kernel, Not(HasSubstr("depthwise")));
+// All of them, whichever is timed as the fastest.
+TEST(TrialProcess, KernelsThatWriteNothingAreDropped) {
+  const Built built = build("conv:nothing");
+  EXPECT_THAT(built.step().kernel, Not(HasSubstr("cuda/conv")));
   EXPECT_THAT(notesOf(built.step()), HasSubstr("its results are wrong"));
   EXPECT_THAT(built.warnings, Contains(HasSubstr("elements of output 0")));
 }
