@@ -13,9 +13,9 @@ namespace camshaft::cuda {
 
 // Every generated kernel that supports the node, in every configuration, on poisoned and guarded
 // memory, and in place where the kernel allows it. Fails the test when no kernel supports the node
-// or a result differs. With CAMSHAFT_TEST_NVRTC in the environment every source is also compiled by
-// NVRTC for each architecture named there: "sm_80 sm_90a sm_100"; CAMSHAFT_TEST_BINARIES names a
-// folder for the results.
+// or a result differs. With CAMSHAFT_TEST_NVRTC in the environment one configuration of each kernel
+// is also compiled by NVRTC for one of the architectures named there, "sm_80 sm_90a sm_100", the
+// next one in the next case; with a folder in CAMSHAFT_TEST_BINARIES all are, and kept there.
 void expectKernelsMatch(const HarnessCase& testCase);
 inline void expectKernelsMatch(const std::string& graph, Sizes sizes = {{}}) {
   expectKernelsMatch(HarnessCase{.graph = graph, .sizes = std::move(sizes)});

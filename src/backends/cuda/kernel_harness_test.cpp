@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/gemm/hopper/params.h"
@@ -145,32 +147,59 @@ void runCandidate(const HarnessCase& testCase, const Candidate& candidate, const
   }
 }
 
-// In the folder CAMSHAFT_TEST_BINARIES, if that is set, for disassemblers.
-void keepBinary(std::string name, const std::vector<std::byte>& binary) {
-  const char* folder = std::getenv("CAMSHAFT_TEST_BINARIES");
-  if (!folder) return;
+void keepBinary(const char* folder, std::string name, const std::vector<std::byte>& binary) {
   std::replace(name.begin(), name.end(), '/', '_');
   std::ofstream(str(folder, "/", name, ".cubin"), std::ios::binary)
       .write(reinterpret_cast<const char*>(binary.data()),
              static_cast<std::streamsize>(binary.size()));
 }
 
-// With NVRTC, what a build for each architecture of CAMSHAFT_TEST_NVRTC ("sm_80 sm_90a") has.
+// With NVRTC, what a build for the architectures of CAMSHAFT_TEST_NVRTC ("sm_80 sm_90a") has: of
+// each kernel one configuration for one architecture, others in the next case, because all of them
+// would take ten times as long as the other tests. All of them, with a folder for them in
+// CAMSHAFT_TEST_BINARIES.
 void compileForDevices(const HarnessCase& testCase, Harness& harness) {
   const char* named = std::getenv("CAMSHAFT_TEST_NVRTC");
+  const char* folder = std::getenv("CAMSHAFT_TEST_BINARIES");
   std::istringstream architectures(named ? named : "");
+  struct Offer {
+    std::string name;
+    DeviceText text;
+  };
+  std::map<std::string, std::vector<std::vector<Offer>>> offers;  // by kernel, then architecture
   for (std::string architecture; architectures >> architecture;) {
     SCOPED_TRACE(architecture);
     harness.target = buildBackend().target(std::stoi(architecture.substr(std::strlen("sm_"))));
-    const std::vector<Candidate> candidates = candidatesOf(testCase, harness);
+    std::vector<Candidate> candidates = candidatesOf(testCase, harness);
     EXPECT_FALSE(candidates.empty() && testCase.only.empty()) << "no kernel takes the node";
-    for (const Candidate& candidate : candidates) {
-      SCOPED_TRACE(str(candidate.kernel->name, ", config ", candidate.config));
-      std::vector<std::byte> binary;
-      EXPECT_NO_THROW(binary = compileForDevice(candidate.prepared.source, architecture));
-      keepBinary(str(architecture, "_", candidate.prepared.runtimeKernel, "_", candidate.config),
-                 binary);
+    const Kernel* last = nullptr;
+    for (Candidate& candidate : candidates) {
+      auto& ofKernel = offers[std::string(candidate.kernel->name)];
+      if (std::exchange(last, candidate.kernel) != candidate.kernel) ofKernel.emplace_back();
+      ofKernel.back().push_back(
+          {str(architecture, "_", candidate.prepared.runtimeKernel, "_", candidate.config),
+           {std::move(candidate.prepared.source), architecture}});
     }
+  }
+  static std::map<std::string, size_t> turns;  // of each kernel
+  std::vector<DeviceText> texts;
+  std::vector<std::string> names;
+  for (auto& [kernel, ofArchitectures] : offers) {
+    const size_t turn = turns[kernel]++;
+    for (size_t i = 0; i < ofArchitectures.size(); ++i)
+      for (size_t j = 0; j < ofArchitectures[i].size(); ++j) {
+        const size_t round = turn / ofArchitectures.size();
+        const bool isTurn =
+            turn % ofArchitectures.size() == i && round % ofArchitectures[i].size() == j;
+        if (!folder && !isTurn) continue;
+        texts.push_back(std::move(ofArchitectures[i][j].text));
+        names.push_back(std::move(ofArchitectures[i][j].name));
+      }
+  }
+  compileForDevice(texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(texts[i].error, "") << names[i];
+    if (folder) keepBinary(folder, names[i], texts[i].binary);
   }
 }
 

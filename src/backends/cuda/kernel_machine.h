@@ -39,7 +39,12 @@ class KernelMachine {
 
 KernelMachine& kernelMachine();
 
-// NVRTC's result for an architecture such as "sm_90a". Throws std::runtime_error with its log.
-std::vector<std::byte> compileForDevice(const std::string& source, const std::string& architecture);
+// A source for an architecture such as "sm_90a", and what NVRTC makes of it.
+struct DeviceText {
+  std::string source, architecture;
+  std::vector<std::byte> binary;
+  std::string error;  // its log, where it refuses
+};
+void compileForDevice(std::vector<DeviceText>& texts);  // on all cores
 
 }  // namespace camshaft::cuda

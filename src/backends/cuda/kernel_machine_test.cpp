@@ -114,28 +114,14 @@ class DeviceMachine : public KernelMachine {
   }
 
   void prefetch(const std::vector<std::string>& sources) override {
-    std::vector<std::string> fresh;
+    std::vector<DeviceText> fresh;
     for (const std::string& source : sources)
-      if (!modules_.contains(source)) fresh.push_back(source);
-    std::vector<std::vector<std::byte>> binaries(fresh.size());
-    std::vector<std::string> errors(fresh.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t i; (i = next++) < fresh.size();) try {
-          binaries[i] = compileForDevice(fresh[i], architecture_);
-        } catch (const std::exception& error) {
-          errors[i] = error.what();
-        }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (size_t i = 0; i < std::min<size_t>(fresh.size(), std::thread::hardware_concurrency());
-           ++i)
-        threads.emplace_back(work);
-    }
-    for (size_t i = 0; i < fresh.size(); ++i) {
-      if (!errors[i].empty()) throw std::runtime_error(errors[i]);
-      call("cuModuleLoadData", &modules_[fresh[i]], static_cast<const void*>(binaries[i].data()));
+      if (!modules_.contains(source)) fresh.push_back({source, architecture_});
+    compileForDevice(fresh);
+    for (const DeviceText& text : fresh) {
+      if (!text.error.empty()) throw std::runtime_error(text.error);
+      call("cuModuleLoadData", &modules_[text.source],
+           static_cast<const void*>(text.binary.data()));
     }
   }
 
@@ -192,6 +178,29 @@ class DeviceMachine : public KernelMachine {
   void* events_[2];
 };
 
+void compileWithNvrtc(DeviceText& text) {
+  static const Library kNvrtc("libnvrtc.so.13");
+  void* program = nullptr;
+  kNvrtc.call("nvrtcCreateProgram", &program, text.source.c_str(), "kernel.cu", 0,
+              static_cast<const char* const*>(nullptr), static_cast<const char* const*>(nullptr));
+  const std::string option = "--gpu-architecture=" + text.architecture;
+  const char* options[] = {option.c_str(), "--std=c++17", "--device-as-default-execution-space"};
+  const int result =
+      kNvrtc.call("nvrtcCompileProgram", program, 3, static_cast<const char* const*>(options));
+  size_t size = 0;
+  if (result == 0) {
+    kNvrtc.call("nvrtcGetCUBINSize", program, &size);
+    text.binary.resize(size);
+    kNvrtc.call("nvrtcGetCUBIN", program, reinterpret_cast<char*>(text.binary.data()));
+  } else {
+    kNvrtc.call("nvrtcGetProgramLogSize", program, &size);
+    std::string log(size, '\0');
+    kNvrtc.call("nvrtcGetProgramLog", program, log.data());
+    text.error = text.architecture + ": " + log;
+  }
+  kNvrtc.call("nvrtcDestroyProgram", &program);
+}
+
 }  // namespace
 
 KernelMachine& kernelMachine() {
@@ -203,29 +212,14 @@ KernelMachine& kernelMachine() {
   return *kMachine;
 }
 
-std::vector<std::byte> compileForDevice(const std::string& source,
-                                        const std::string& architecture) {
-  static const Library kNvrtc("libnvrtc.so.13");
-  void* program = nullptr;
-  kNvrtc.call("nvrtcCreateProgram", &program, source.c_str(), "kernel.cu", 0,
-              static_cast<const char* const*>(nullptr), static_cast<const char* const*>(nullptr));
-  const std::string option = "--gpu-architecture=" + architecture;
-  const char* options[] = {option.c_str(), "--std=c++17", "--device-as-default-execution-space"};
-  const int result =
-      kNvrtc.call("nvrtcCompileProgram", program, 3, static_cast<const char* const*>(options));
-  size_t size = 0;
-  kNvrtc.call("nvrtcGetProgramLogSize", program, &size);
-  std::string log(size, '\0');
-  kNvrtc.call("nvrtcGetProgramLog", program, log.data());
-  std::vector<std::byte> binary;
-  if (result == 0) {
-    kNvrtc.call("nvrtcGetCUBINSize", program, &size);
-    binary.resize(size);
-    kNvrtc.call("nvrtcGetCUBIN", program, reinterpret_cast<char*>(binary.data()));
-  }
-  kNvrtc.call("nvrtcDestroyProgram", &program);
-  if (result != 0) throw std::runtime_error(architecture + ": " + log);
-  return binary;
+void compileForDevice(std::vector<DeviceText>& texts) {
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < texts.size();) compileWithNvrtc(texts[i]);
+  };
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < std::min<size_t>(texts.size(), std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back(work);
 }
 
 }  // namespace camshaft::cuda
