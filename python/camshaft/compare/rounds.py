@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -84,14 +85,25 @@ def reference_of(figures: dict[str, dict]) -> str | None:
 
 
 def add_errors(figures: dict[str, dict], folder: pathlib.Path) -> None:
-    """To each, how far its worst output is from the reference's."""
+    """To each, how far its worst output is from the reference's, by mean over the runs that were kept."""
     reference = reference_of(figures)
     if not reference:
         return
-    expected = dict(numpy.load(folder / f"{reference}.npz"))
+    expected = kept_outputs(folder / f"{reference}.npz")
     for peer, own in figures.items():
         if own.get("times"):
-            own["error"] = worst_error(dict(numpy.load(folder / f"{peer}.npz")), expected)
+            errors = list(map(worst_error, kept_outputs(folder / f"{peer}.npz"), expected))
+            own["error"] = None if None in errors else statistics.fmean(errors)
+
+
+def kept_outputs(path: pathlib.Path) -> list[dict]:
+    """{name: value} of each run that measure.py kept."""
+    runs: list[dict] = []
+    for key, value in numpy.load(path).items():
+        number, name = key.split(" ", 1)
+        runs += [{} for _ in range(int(number) + 1 - len(runs))]
+        runs[int(number)][name] = value
+    return runs
 
 
 def worst_error(ours: dict, expected: dict) -> float | None:
@@ -101,13 +113,8 @@ def worst_error(ours: dict, expected: dict) -> float | None:
         return None
     if ours.keys() != expected.keys():
         ours = dict(zip(expected, ours.values()))
-    worst = 0.0
-    for name, value in expected.items():
-        error = distance(ours[name], value)
-        if error is None:
-            return None
-        worst = max(worst, error)
-    return worst
+    errors = [distance(ours[name], value) for name, value in expected.items()]
+    return None if None in errors else max(errors, default=0.0)
 
 
 def distance(ours: Any, theirs: Any) -> float | None:
