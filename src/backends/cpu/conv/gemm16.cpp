@@ -210,6 +210,9 @@ void convolvePatches(Type16 type, const ConvCall& call, const T* input, const Ro
 
 #if defined(__x86_64__)
 static void packNothing(int64_t, int64_t, const Panel16&) {}
+static TapSource tapSourceOf(const ConvCall& call) {
+  return {.f32 = call.input, .halves = reinterpret_cast<const uint16_t*>(call.bf16Input)};
+}
 
 // By strips of output lines, whose taps are still in a worker's L2 when it multiplies them.
 static void convolveStrips(Type16 type, const ConvCall& call) {
@@ -222,8 +225,8 @@ static void convolveStrips(Type16 type, const ConvCall& call) {
     for (int64_t strip = begin; strip < end; ++strip) {
       const int64_t first = strip % strips * lines;
       const TapImages images(call.shape, call.extent, std::min(lines, height - first));
-      const Rows16 rows =
-          images.fillStrip(call, strip / strips, first, call.workspace + worker * stripFloats);
+      const Rows16 rows = images.fillStrip(tapSourceOf(call), strip / strips, first,
+                                           call.workspace + worker * stripFloats);
       multiplyBlock16({.type = type,
                        .rows = images.rows(),
                        .columns = call.shape.outChannels,
@@ -245,8 +248,8 @@ void conv16(Type16 type, const ConvCall& call) {
   if (readsTapsInPlace(call.shape)) {
     if (TapImages::wantsStrips(call.shape, call.extent)) return convolveStrips(type, call);
     const TapImages images(call.shape, call.extent);
-    return multiply(type, call, images.rows(), packNothing, images.fill(call, call.workspace),
-                    nullptr);
+    const Rows16 rows = images.fill(tapSourceOf(call), call.pool, call.workspace);
+    return multiply(type, call, images.rows(), packNothing, rows, nullptr);
   }
   if (packsLines(call.shape)) {
     PaddedLines lines(call.shape, call.extent, call.workspace);

@@ -96,44 +96,33 @@ Rows16 TapImages::rowsOf(const uint16_t* halves) const {
           .lines = lines_};
 }
 
-Rows16 TapImages::fill(const ConvCall& call, float* memory) const {
+Rows16 TapImages::fill(const TapSource& source, ThreadPool& pool, float* memory) const {
   auto* halves = reinterpret_cast<uint16_t*>(memory);
-  const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
   const int64_t lineHalves = pitch_ * depth_;
   const auto count = static_cast<int64_t>(parts_.size()) * batch_ * lines_;
   const int64_t grain = std::max<int64_t>(1, 32 * 1024 / std::max<int64_t>(1, lineHalves));
-  call.pool.parallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t part = parts_[static_cast<size_t>(line / (batch_ * lines_))];
-      const int64_t image = line / lines_ % batch_, y = line % lines_;
-      if (bf16)
-        fillLine(bf16, part, image, y, halves + line * lineHalves);
-      else
-        fillLine(call.input, part, image, y, halves + line * lineHalves);
-    }
+  pool.parallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line)
+      fillLine(source, parts_[static_cast<size_t>(line / (batch_ * lines_))],
+               line / lines_ % batch_, line % lines_, halves + line * lineHalves);
   });
   return rowsOf(halves);
 }
 
-Rows16 TapImages::fillStrip(const ConvCall& call, int64_t image, int64_t line,
+Rows16 TapImages::fillStrip(const TapSource& source, int64_t image, int64_t line,
                             float* memory) const {
   auto* halves = reinterpret_cast<uint16_t*>(memory);
-  const auto* bf16 = reinterpret_cast<const uint16_t*>(call.bf16Input);
   uint16_t* to = halves;
   for (const int64_t part : parts_)
     for (int64_t y = line; y < line + lines_; ++y, to += pitch_ * depth_)
-      if (bf16)
-        fillLine(bf16, part, image, y, to);
-      else
-        fillLine(call.input, part, image, y, to);
+      fillLine(source, part, image, y, to);
   Rows16 rows = rowsOf(halves);
-  rows.firstRow = (image * call.outHeight() + line) * outWidth_;
+  rows.firstRow = (image * shape_.outSize(0, extent_.height) + line) * outWidth_;
   return rows;
 }
 
 // Line `line` of a part of an image, counted from where the first patch begins.
-template <class T>
-void TapImages::fillLine(const T* input, int64_t part, int64_t image, int64_t line,
+void TapImages::fillLine(const TapSource& source, int64_t part, int64_t image, int64_t line,
                          uint16_t* to) const {
   const int64_t y = line * shape_.stride[0] + part / shape_.stride[1] - shape_.padBegin[0];
   const int64_t left = part % shape_.stride[1] - shape_.padBegin[1], stride = shape_.stride[1];
@@ -141,17 +130,23 @@ void TapImages::fillLine(const T* input, int64_t part, int64_t image, int64_t li
   int64_t first = std::clamp<int64_t>(left >= 0 ? 0 : (-left + stride - 1) / stride, 0, pitch_);
   int64_t end = std::clamp<int64_t>((extent_.width - left + stride - 1) / stride, first, pitch_);
   if (y < 0 || y >= extent_.height) first = end = pitch_;
-  std::fill(to, to + first * depth_, uint16_t{0});
-  std::fill(to + end * depth_, to + pitch_ * depth_, uint16_t{0});
-  const int64_t pixelStride = extent_.inPixelStride * stride;
-  const T* from = input +
-                  ((image * extent_.height + y) * extent_.width + left) * extent_.inPixelStride +
-                  first * pixelStride;
-  if (pixelStride == depth_) {  // side by side
-    copyBf16(from, (end - first) * depth_, to + first * depth_);
-    return;
-  }
-  copyBf16Rows(from, pixelStride, end - first, shape_.inChannels, to + first * depth_);
+  std::fill(to, to + first * depth_, source.padding);
+  std::fill(to + end * depth_, to + pitch_ * depth_, source.padding);
+  const int64_t pixel = (image * extent_.height + y) * extent_.width + left + first * stride;
+  if (source.halves)
+    copyPlaces(source.halves, pixel, end - first, to + first * depth_);
+  else
+    copyPlaces(source.f32, pixel, end - first, to + first * depth_);
+}
+
+template <class T>
+void TapImages::copyPlaces(const T* input, int64_t pixel, int64_t places, uint16_t* to) const {
+  const T* from = input + pixel * extent_.inPixelStride;
+  const int64_t step = extent_.inPixelStride * shape_.stride[1];
+  if (step == depth_)  // side by side
+    copyBf16(from, places * depth_, to);
+  else
+    copyBf16Rows(from, step, places, shape_.inChannels, to);
 }
 
 }  // namespace camshaft::cpu

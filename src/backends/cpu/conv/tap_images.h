@@ -1,7 +1,8 @@
 // Images from which a product reads the taps of a convolution where they lie (Rows16), for units
 // that read rows in place.
 //
-// The padded image in bf16, its channels filled up to whole steps. A stride of s takes it apart
+// The padded image in bf16, its channels filled up to whole steps; or one of bytes, two of which are
+// a half here. A stride of s takes it apart
 // into s x s images of every s-th line and place. So the patches of neighbouring output pixels are
 // neighbours themselves, at the same distance for every tap, also across the ends of lines, where
 // results are computed that nobody wants: as many per line as the kernel is wider than the stride.
@@ -17,6 +18,13 @@
 
 namespace camshaft::cpu {
 
+// The image that taps are of: f32, or halves as they are.
+struct TapSource {
+  const float* f32 = nullptr;
+  const uint16_t* halves = nullptr;
+  uint16_t padding = 0;  // what lies around it
+};
+
 class TapImages {
  public:
   TapImages(const ConvShape& shape, const ConvExtent& extent);
@@ -26,10 +34,10 @@ class TapImages {
   int64_t floats() const;  // of memory
   // Rows of the product, with those nobody wants.
   int64_t rows() const;
-  // Fills the memory, 64-byte aligned, from the convolution's input.
-  Rows16 fill(const ConvCall& call, float* memory) const;
+  // Fills the memory, 64-byte aligned.
+  Rows16 fill(const TapSource& source, ThreadPool& pool, float* memory) const;
   // The same for a strip from output line `line` of an image on.
-  Rows16 fillStrip(const ConvCall& call, int64_t image, int64_t line, float* memory) const;
+  Rows16 fillStrip(const TapSource& source, int64_t image, int64_t line, float* memory) const;
 
   // Whether strips are better, how many lines make one for so many threads, and memory for any
   // that is as wide or narrower.
@@ -42,8 +50,10 @@ class TapImages {
  private:
   TapImages(const ConvShape& shape, const ConvExtent& extent, int64_t batch, int64_t outLines);
   Rows16 rowsOf(const uint16_t* halves) const;
+  void fillLine(const TapSource& source, int64_t part, int64_t image, int64_t line,
+                uint16_t* to) const;
   template <class T>
-  void fillLine(const T* input, int64_t part, int64_t image, int64_t line, uint16_t* to) const;
+  void copyPlaces(const T* input, int64_t pixel, int64_t places, uint16_t* to) const;
 
   const ConvShape& shape_;
   const ConvExtent& extent_;

@@ -207,18 +207,10 @@ void finish(const Block16& block, const Waiting& part, int64_t row, int64_t rows
 }
 
 void finishPart(const Block16& block, const Waiting& part, const Epilogue& epilogue) {
-  const Rows16& a = block.a;
-  const int64_t first = block.row + part.row;
-  if (a.pitch == 0) return finish(block, part, 0, part.rows, first, epilogue);
-  for (int64_t row = 0; row < part.rows;) {  // a line at a time
-    const int64_t place = (first + row) % a.pitch, line = (first + row) / a.pitch;
-    const int64_t image = line / a.lines, lineOfImage = line % a.lines;
-    const int64_t rows = std::min(part.rows - row, a.width - place);
-    if (rows > 0 && lineOfImage < a.height)
-      finish(block, part, row, rows,
-             a.firstRow + (image * a.height + lineOfImage) * a.width + place, epilogue);
-    row += a.pitch - place;
-  }
+  forRowsOfC(block.a, block.row + part.row, part.rows,
+             [&](int64_t row, int64_t rows, int64_t rowOfC) {
+               finish(block, part, row, rows, rowOfC, epilogue);
+             });
 }
 
 void multiplyPacked(const Block16& block, const uint16_t* packedA, const Epilogue& epilogue) {

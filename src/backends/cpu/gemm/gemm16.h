@@ -3,6 +3,7 @@
 // f16 a few at a time in f16 and these sums in f32 (tile16.h); no finite operands overflow.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backends/cpu/gemm/epilogue.h"
@@ -49,6 +50,21 @@ struct Rows16 {
   int64_t width = 0, pitch = 0, height = 0, lines = 0;
   int64_t firstRow = 0;  // of C, where these are some of them
 };
+
+// Calls run(row, rows, rowOfC) for the rows of C among `count` of A from `first` on; `row` counts
+// from there.
+template <class Run>
+void forRowsOfC(const Rows16& a, int64_t first, int64_t count, Run run) {
+  if (a.pitch == 0) return run(0, count, a.firstRow + first);
+  for (int64_t row = 0; row < count;) {  // a line at a time
+    const int64_t place = (first + row) % a.pitch, line = (first + row) / a.pitch;
+    const int64_t image = line / a.lines, lineOfImage = line % a.lines;
+    const int64_t rows = std::min(count - row, a.width - place);
+    if (rows > 0 && lineOfImage < a.height)
+      run(row, rows, a.firstRow + (image * a.height + lineOfImage) * a.width + place);
+    row += a.pitch - place;
+  }
+}
 
 // Where a result goes, rounded to bf16 where that is there.
 struct Result16 {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm_int8/launch_product.h"
+#include "backends/cpu/gemm_int8/taps.h"
 #include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/operands.h"
 #include "support/error.h"
@@ -154,6 +155,17 @@ class Patches {
   const uint8_t flip_;
 };
 
+#if defined(__x86_64__)
+// Whether the step planned for them.
+bool readsTaps(const ConvParams& params, const ProductParams& product, const LaunchArgs& args) {
+  const Picture in(args.inputs[0]), out(args.outputs[0]);
+  if (in.pixels() == 0 || out.pixels() == 0) return false;
+  const int64_t bytes = tapBytes(params, product, in, out);
+  return bytes > 0 && ByteTaps(params, in, out).bytes() <= bytes &&
+         finishWorkspaceBytes(out.pixels(), product) + bytes <= args.workspaceBytes;
+}
+#endif
+
 }  // namespace
 
 bool fitsConv(const void* opaque, const LaunchArgs& args) {
@@ -166,10 +178,20 @@ bool fitsConv(const void* opaque, const LaunchArgs& args) {
 void launchConv(const void* opaque, const LaunchArgs& args) {
   const auto& [params, product] = *static_cast<const ConvState*>(opaque);
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+  const int64_t pixels = Picture(y).pixels();
   const Patches patches(params, x, y, zeroPointOf(product.params, args),
                         rowFlip(layoutFor(product.params), product.params.isSigned != 0));
+#if defined(__x86_64__)
+  if (!patches.pixels() && readsTaps(params, product.params, args)) {
+    const ByteTaps taps(params, Picture(x), Picture(y));
+    const Rows16 rows =
+        taps.fill(x.as<const uint8_t>(), zeroPointOf(product.params, args), *args.threads,
+                  args.workspace + finishWorkspaceBytes(pixels, product.params));
+    return runInPlace(product, args, pixels, rows, taps.rows());
+  }
+#endif
   runProduct(
-      product, args, Picture(y).pixels(),
+      product, args, pixels,
       [&](const Layout& layout, int64_t group, int64_t pixel, int64_t count, uint8_t* strip,
           uint8_t* scratch) { patches.pack(layout, group, pixel, count, strip, scratch); },
       params.groups, patches.pixels());

@@ -232,6 +232,17 @@ LaunchedFinish::LaunchedFinish(const ProductParams& params, const ScaleState& sc
   finish_.bytes = byteFinish(params.n, scale.bytes, args, workspace, finish_.epilogue);
 }
 
+namespace {
+
+// The zero point of the first operand as it is multiplied.
+int32_t multipliedZero(const ProductState& state, const LaunchArgs& args) {
+  const Layout& layout = layoutFor(state.params);
+  const uint8_t flip = rowFlip(layout, state.params.isSigned != 0);
+  return rowValue(layout, zeroPointOf(state.params, args) ^ flip);
+}
+
+}  // namespace
+
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
                 int64_t groups, const uint8_t* rows) {
   const ProductParams& params = state.params;
@@ -240,20 +251,20 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
     return productWorkspaceBytes(m, params, threads) / static_cast<int64_t>(sizeof(float));
   });
   const Layout& layout = layoutFor(params);
-  const uint8_t zero = zeroPointOf(params, args) ^ rowFlip(layout, params.isSigned != 0);
-  const LaunchedFinish finish(state, args, m, rowValue(layout, zero));
+  const LaunchedFinish finish(state, args, m, multipliedZero(state, args));
   const int64_t columns = params.n / groups;
-  const bool areSteps =
-      groups == 1 && params.k % layout.depth == 0 && rowFlip(layout, params.isSigned != 0) == 0;
+  Product product{.layout = &layout,
+                  .m = m,
+                  .n = columns,
+                  .k = params.k,
+                  .packedColumns = args.inputs[1].as<const uint8_t>(),
+                  .sumsRows = params.zerosInput >= 0,
+                  .parts = groups};
+  if (rows && groups == 1 && params.k > 0 && params.k % layout.depth == 0 &&
+      rowFlip(layout, params.isSigned != 0) == 0)
+    product.rows = {.data = reinterpret_cast<const uint16_t*>(rows), .stride = params.k / 2};
   multiply(
-      {.layout = &layout,
-       .m = m,
-       .n = columns,
-       .k = params.k,
-       .packedColumns = args.inputs[1].as<const uint8_t>(),
-       .sumsRows = params.zerosInput >= 0,
-       .parts = groups,
-       .rowsInPlace = areSteps ? rows : nullptr},
+      product,
       [&](int64_t part, int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch) {
         pack(layout, part, row, count, strip, scratch);
       },
@@ -262,6 +273,20 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
         sums.column += sums.part * columns;
         finishSums(finish.get(), sums);
       });
+}
+
+void runInPlace(const ProductState& state, const LaunchArgs& args, int64_t m, const Rows16& rows,
+                int64_t rowCount) {
+  const LaunchedFinish finish(state, args, m, multipliedZero(state, args));
+  multiply(
+      {.layout = &layoutFor(state.params),
+       .m = rowCount,
+       .n = state.params.n,
+       .k = state.params.k,
+       .packedColumns = args.inputs[1].as<const uint8_t>(),
+       .rows = rows},
+      [](int64_t, int64_t, int64_t, uint8_t*, uint8_t*) {}, *args.threads, nullptr,
+      [&](const Sums& sums) { finishSums(finish.get(), sums); });
 }
 
 }  // namespace camshaft::cpu::gemm_int8

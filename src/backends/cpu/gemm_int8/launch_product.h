@@ -80,5 +80,8 @@ using PackRows = FunctionRef<void(const Layout& layout, int64_t part, int64_t ro
 // as they lie there, k bytes each.
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
                 int64_t groups = 1, const uint8_t* rows = nullptr);
+// The same of so many rows that tiles read in place, all of them, for the m of the result.
+void runInPlace(const ProductState& state, const LaunchArgs& args, int64_t m, const Rows16& rows,
+                int64_t rowCount);
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
 #include "backends/cpu/gemm_int8/prepare_epilogue.h"
+#include "backends/cpu/gemm_int8/taps.h"
 #include "backends/cpu/prepare_common.h"
 #include "ops/gemm_int8.h"
 
@@ -98,7 +99,7 @@ uint8_t secondFlip(const Node& node) {
 // Packs B, lying as [k][n] or transposed, and writes parameters, inputs and workspace. Groups of
 // columns are packed by themselves.
 void prepareProduct(const Node& node, const BuildContext& context, const uint8_t* b,
-                    bool transposed, ProductParams params, int64_t groups, ByteWriter& writer,
+                    bool transposed, ProductParams& params, int64_t groups, ByteWriter& writer,
                     Prepared& prepared) {
   const std::optional<int64_t> rows = mostRows(node, context, prepared);
   if (!rows) return;
@@ -130,8 +131,9 @@ Prepared prepareMatMul(const Node& node, const BuildContext& context, int64_t) {
   const Shape& b = node.inputs[1]->shape();
   Prepared prepared;
   ByteWriter writer;
-  prepareProduct(node, context, node.inputs[1]->view().as<uint8_t>(), false,
-                 {.k = b[b.size() - 2].value(), .n = b.back().value()}, 1, writer, prepared);
+  ProductParams params{.k = b[b.size() - 2].value(), .n = b.back().value()};
+  prepareProduct(node, context, node.inputs[1]->view().as<uint8_t>(), false, params, 1, writer,
+                 prepared);
   return prepared;
 }
 
@@ -250,6 +252,16 @@ ConvParams convParams(const Node& node, int64_t channels, int64_t groups) {
   return params;
 }
 
+// The largest image of a tensor, none without a bound.
+std::optional<Picture> largestPicture(const Shape& shape, const BuildContext& context) {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i + 1 < shape.size(); ++i) {
+    sizes.push_back(context.max(shape[i]));
+    if (sizes.back() == DimRange::kUnbounded) return std::nullopt;
+  }
+  return Picture(sizes[0], shape.size() == 4 ? sizes[1] : 1, sizes.back());
+}
+
 Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   const ConstTensorView weights = node.inputs[1]->view();
   const int64_t groups = node.as<ConvAttrs>().groups;
@@ -257,9 +269,16 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   Prepared prepared;
   ByteWriter writer;
   writer.write(params);
-  prepareProduct(node, context, filterRows(weights).data(), true,
-                 {.k = weights.dims[1] * params.kernel[0] * params.kernel[1], .n = weights.dims[0]},
-                 groups, writer, prepared);
+  ProductParams product{.k = weights.dims[1] * params.kernel[0] * params.kernel[1],
+                        .n = weights.dims[0]};
+  prepareProduct(node, context, filterRows(weights).data(), true, product, groups, writer,
+                 prepared);
+  const std::optional<Picture> in = largestPicture(node.inputs[0]->shape(), context);
+  const std::optional<Picture> out = largestPicture(node.output()->shape(), context);
+  if (prepared.verdict && in && out)
+    prepared.workspaceBytes = std::max(
+        productWorkspaceBytes(out->pixels(), product, context.threads),
+        finishWorkspaceBytes(out->pixels(), product) + tapBytes(params, product, *in, *out));
   return prepared;
 }
 

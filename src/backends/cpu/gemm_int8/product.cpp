@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -65,7 +66,8 @@ struct Tasks {
   int64_t rowTasks = 0, columnTasks = 0;
 };
 
-Tasks divide(const Product& product, int threads) {
+// Rows that are packed: as many as stay in cache.
+Tasks dividePacked(const Product& product, int threads) {
   const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
   const int64_t blocks = ceilDiv(product.n, kBlockColumns);
   const int64_t most = mostRows(*product.layout, product.m, product.k);
@@ -82,6 +84,42 @@ Tasks divide(const Product& product, int threads) {
                                   : std::min(blocks, ceilDiv(kColumnTasksPerWorker * threads,
                                                              tasks.rowTasks * product.parts));
   tasks.columns = ceilDiv(blocks, columnTasks) * kBlockColumns;
+  tasks.columnTasks = ceilDiv(product.n, tasks.columns);
+  return tasks;
+}
+
+// Strips of a task, so that the last worker is done soonest; an odd one takes as long as one and a
+// half of a pair.
+int64_t stripsOfTask(int64_t strips, int threads) {
+  int64_t best = strips, bestTime = std::numeric_limits<int64_t>::max();
+  for (int64_t each = 2; each <= kTasksPerWorker; ++each) {
+    const int64_t size = ceilDiv(strips, each * threads);
+    const int64_t time = ceilDiv(ceilDiv(strips, size), threads) * (2 * size + size % 2);
+    if (time < bestTime) {
+      best = size;
+      bestTime = time;
+    }
+  }
+  return best;
+}
+
+// Rows in place: the larger matrix is split, so that a worker reads the smaller one alone whole.
+Tasks divideInPlace(const Product& product, int threads) {
+  const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
+  const int64_t blocks = ceilDiv(product.n, kBlockColumns);
+  const int64_t rowBytes = product.k / product.rows.tapCount;
+  const int64_t fitting = std::max(kBlockRows, kPackedBytes / rowBytes) / product.layout->stripRows;
+  int64_t taskStrips = 0, taskBlocks = blocks;
+  if (product.n > product.m) {
+    taskBlocks = ceilDiv(blocks, std::min(blocks, kColumnTasksPerWorker * threads));
+    taskStrips = ceilDiv(strips, ceilDiv(threads, ceilDiv(blocks, taskBlocks)));
+  } else {
+    taskStrips = stripsOfTask(strips, threads);
+  }
+  Tasks tasks;
+  tasks.rows = std::min(taskStrips, fitting) * product.layout->stripRows;
+  tasks.columns = taskBlocks * kBlockColumns;
+  tasks.rowTasks = ceilDiv(product.m, tasks.rows);
   tasks.columnTasks = ceilDiv(product.n, tasks.columns);
   return tasks;
 }
@@ -241,18 +279,24 @@ int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int t
   return threads * Worker(nullptr, 0, layout, m, k).bytes;
 }
 
+bool readsInPlace(const Product& product) {
+  return product.rows.data && !product.sumsRows &&
+         multiplierFor(*product.layout, product.m).usesTiles;
+}
+
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish) {
   const Layout& layout = *product.layout;
   const int64_t m = product.m, n = product.n, k = product.k;
   if (m == 0 || n == 0 || product.parts == 0) return;
   const Multiplier& multiplier = multiplierFor(layout, m);
-  const Tasks tasks = divide(product, pool.threads());
+  const Rows16 a = readsInPlace(product) ? product.rows : Rows16();
+  const Tasks tasks =
+      a.data ? divideInPlace(product, pool.threads()) : dividePacked(product, pool.threads());
   const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
   const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
                               static_cast<double>(tasks.columns) * static_cast<double>(k);
-  const bool readsInPlace = product.rowsInPlace && multiplier.usesTiles && !product.sumsRows;
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier);
     const Worker worker(workspace, thread, layout, m, k);
@@ -264,7 +308,8 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       const int64_t firstColumn = inPart / tasks.rowTasks * tasks.columns;
       const auto* columnsOfPart = reinterpret_cast<const int8_t*>(product.packedColumns) +
                                   part * packedColumnsBytes(layout, k, n);
-      const int64_t inPlace = readsInPlace ? rows / stripRows * stripRows : 0;
+      // Those behind them are packed.
+      const int64_t inPlace = !a.data ? 0 : a.readsBeyond ? rows : rows / stripRows * stripRows;
       for (int64_t done = inPlace; done < rows; done += stripRows) {
         uint8_t* strip = worker.strips + (done - inPlace) / stripRows * stripBytes;
         pack(part, row + done, std::min(stripRows, rows - done), strip, worker.scratch);
@@ -275,29 +320,38 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
           sumStrip(layout, strip, k, worker.rowSums + done);
       }
       const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
+      const int64_t nextBytes = layout.blockBytes(k) / ceilDiv(rows, kBlockRows);
       for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
         const int64_t columns = std::min(kBlockColumns, n - column);
         const int8_t* b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k);
-        const bool isLast = column + kBlockColumns >= lastColumn;
-        Block block{.b = b,
-                    .k = k,
-                    .columns = columns,
-                    .next = isLast ? nullptr : b + layout.blockBytes(k),
-                    .sums = sums};
-        if (inPlace > 0) {
-          block.a = product.rowsInPlace + row * k;
-          block.rowStride = k;
-          block.rows = inPlace;
-          multiplier.multiply(block);
-          block.rowStride = 0;
-          block.next = nullptr;
-          block.sums += inPlace * kBlockColumns;
+        const int8_t* next =
+            column + kBlockColumns >= lastColumn ? nullptr : b + layout.blockBytes(k);
+        for (int64_t done = 0; done < rows; done += kBlockRows) {
+          const int64_t count = std::min(kBlockRows, rows - done);
+          const int64_t there = std::clamp<int64_t>(inPlace - done, 0, count);
+          Block block{.b = b, .k = k, .columns = columns, .sums = sums};
+          if (next) {
+            block.next = next + done / kBlockRows * nextBytes;
+            block.nextBytes = nextBytes;
+          }
+          if (there > 0) {
+            block.a = reinterpret_cast<const uint8_t*>(a.data + (row + done) * a.stride);
+            block.rowStride = 2 * a.stride;
+            block.taps = a.taps;
+            block.tapCount = a.tapCount;
+            block.rows = there;
+            multiplier.multiply(block);
+            block = {.b = b, .k = k, .columns = columns, .sums = sums + there * kBlockColumns};
+          }
+          block.a = worker.strips + (done + there - inPlace) / stripRows * stripBytes;
+          block.rows = count - there;
+          if (block.rows > 0) multiplier.multiply(block);
+          forRowsOfC(a, row + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
+            finish({sums + first * kBlockColumns,
+                    product.sumsRows ? worker.rowSums + done : nullptr, rowOfC, column, some,
+                    columns, part});
+          });
         }
-        block.a = worker.strips;
-        block.rows = rows - inPlace;
-        if (block.rows > 0) multiplier.multiply(block);
-        finish(
-            {sums, product.sumsRows ? worker.rowSums : nullptr, row, column, rows, columns, part});
       }
     }
   };

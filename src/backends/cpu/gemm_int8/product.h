@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm_int8/tile.h"
 #include "support/function_ref.h"
 
@@ -73,9 +74,12 @@ struct Product {
   bool sumsRows = false;
   int64_t parts = 1;
   // Where rows of A are whole steps already, of the layout's sign, and there is one part: what
-  // tiles can read in place. Others are packed nevertheless.
-  const uint8_t* rowsInPlace = nullptr;
+  // tiles can read in place, two bytes being a half. m counts these rows, finish() is called for
+  // those of the result.
+  Rows16 rows;
 };
+// Whether the rows are read in place. Else they are packed, all of them, and must be the result's.
+bool readsInPlace(const Product& product);
 
 // Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of
 // whole steps, and for a few bytes that are written behind it.
@@ -85,7 +89,7 @@ using PackStrip =
 
 // Bytes of workspace for so many threads, rows of a part and terms at most.
 int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads);
-// Calls pack() and finish() from several threads, finish() once for every block.
+// Calls pack() and finish() from several threads, finish() once for every row of a block.
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish);
 

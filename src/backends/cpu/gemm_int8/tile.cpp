@@ -107,47 +107,63 @@ struct Fetch {
 struct Rows {
   const uint8_t* at;
   int64_t rowStep, tileStep, stripStep;
+  const int64_t* taps;
+  int64_t tapCount, tapSteps;
 
   static Rows of(const Block& block) {
-    if (block.rowStride) return {block.a, block.rowStride, kDepth, kStripRows * block.rowStride};
-    return {block.a, kDepth, kTileBytes, kQuads.stripBytes(block.k)};
+    static constexpr int64_t kAtOnce = 0;
+    const int64_t steps = kQuads.steps(block.k);
+    if (!block.rowStride)
+      return {block.a, kDepth, kTileBytes, kQuads.stripBytes(block.k), &kAtOnce, 1, steps};
+    return {block.a,
+            block.rowStride,
+            kDepth,
+            kStripRows * block.rowStride,
+            block.taps ? block.taps : &kAtOnce,
+            block.tapCount,
+            steps / block.tapCount};
   }
+  const uint8_t* tap(int64_t i) const { return at + 2 * taps[i]; }
 };
 
-CAMSHAFT_AMX void multiplyOneStrip(Rows a, const int8_t* b, int64_t steps, int32_t* sums,
-                                   Fetch fetch) {
+CAMSHAFT_AMX void multiplyOneStrip(const Rows& a, const int8_t* b, int32_t* sums, Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
-  for (int64_t i = 0; i < steps; ++i, a.at += a.tileStep, b += 2 * kTileBytes) {
-    _tile_loadd(4, a.at, a.rowStep);
-    _tile_loadd(6, b, 64);
-    _tile_loadd(7, b + kTileBytes, 64);
-    fetch.step();
-    _tile_dpbusd(0, 4, 6);
-    _tile_dpbusd(1, 4, 7);
+  for (int64_t tap = 0; tap < a.tapCount; ++tap) {
+    const uint8_t* at = a.tap(tap);
+    for (int64_t i = 0; i < a.tapSteps; ++i, at += a.tileStep, b += 2 * kTileBytes) {
+      _tile_loadd(4, at, a.rowStep);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(7, b + kTileBytes, 64);
+      fetch.step();
+      _tile_dpbusd(0, 4, 6);
+      _tile_dpbusd(1, 4, 7);
+    }
   }
   _tile_stored(0, sums, kRowBytes);
   _tile_stored(1, sums + 16, kRowBytes);
 }
 
-CAMSHAFT_AMX void multiplyTwoStrips(Rows a, const int8_t* b, int64_t steps, int32_t* sums,
-                                    Fetch fetch) {
+CAMSHAFT_AMX void multiplyTwoStrips(const Rows& a, const int8_t* b, int32_t* sums, Fetch fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
-  for (int64_t i = 0; i < steps; ++i, a.at += a.tileStep, b += 2 * kTileBytes) {
-    _tile_loadd(4, a.at, a.rowStep);
-    _tile_loadd(6, b, 64);
-    _tile_loadd(7, b + kTileBytes, 64);
-    _tile_loadd(5, a.at + a.stripStep, a.rowStep);
-    fetch.step();
-    _tile_dpbusd(0, 4, 6);
-    _tile_dpbusd(1, 4, 7);
-    _tile_dpbusd(2, 5, 6);
-    _tile_dpbusd(3, 5, 7);
+  for (int64_t tap = 0; tap < a.tapCount; ++tap) {
+    const uint8_t* at = a.tap(tap);
+    for (int64_t i = 0; i < a.tapSteps; ++i, at += a.tileStep, b += 2 * kTileBytes) {
+      _tile_loadd(4, at, a.rowStep);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(7, b + kTileBytes, 64);
+      _tile_loadd(5, at + a.stripStep, a.rowStep);
+      fetch.step();
+      _tile_dpbusd(0, 4, 6);
+      _tile_dpbusd(1, 4, 7);
+      _tile_dpbusd(2, 5, 6);
+      _tile_dpbusd(3, 5, 7);
+    }
   }
   _tile_stored(0, sums, kRowBytes);
   _tile_stored(1, sums + 16, kRowBytes);
@@ -156,14 +172,15 @@ CAMSHAFT_AMX void multiplyTwoStrips(Rows a, const int8_t* b, int64_t steps, int3
 }
 
 void multiplyWithTiles(const Block& block) {
-  const int64_t steps = kQuads.steps(block.k), passes = ceilDiv(block.rows, 2 * kStripRows);
+  const int64_t steps = std::max<int64_t>(1, kQuads.steps(block.k));
+  const int64_t passes = ceilDiv(block.rows, 2 * kStripRows);
   constexpr int64_t kUnit = Fetch::kLines * Fetch::kLine;
   Fetch fetch{reinterpret_cast<const char*>(block.next),
-              block.next ? ceilDiv(2 * kTileBytes, passes * kUnit) * kUnit : 0};
+              ceilDiv(block.nextBytes, steps * passes * kUnit) * kUnit};
   Rows a = Rows::of(block);
   for (int64_t row = 0; row < block.rows; row += 2 * kStripRows, a.at += 2 * a.stripStep) {
     const auto multiply = block.rows - row > kStripRows ? multiplyTwoStrips : multiplyOneStrip;
-    multiply(a, block.b, steps, block.sums + row * kBlockColumns, fetch);
+    multiply(a, block.b, block.sums + row * kBlockColumns, fetch);
     fetch.at += steps * fetch.bytes;
   }
 }

@@ -43,12 +43,17 @@ inline constexpr Layout kTaps{Layout::Kind::kTaps, 16, 64};
 
 struct Block {
   const uint8_t* a = nullptr;  // strips that follow each other
-  int64_t rowStride = 0;       // or rows so far apart, whole strips and steps, for tiles
+  // Or, for tiles, whole strips of rows so far apart, whose k is parts of whole steps, as long as
+  // each other, at these pairs of bytes from a row's beginning; null: one part, there.
+  int64_t rowStride = 0;
+  const int64_t* taps = nullptr;
+  int64_t tapCount = 1;
   const int8_t* b = nullptr;
   int64_t k = 0;
   int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
-  const int8_t* next =
-      nullptr;  // what will be b, to be fetched into cache meanwhile; null: nothing
+  // What will be b, or a part of it, to be fetched into cache meanwhile.
+  const int8_t* next = nullptr;
+  int64_t nextBytes = 0;
   // [kBlockRows][kBlockColumns]; those beyond rows and columns may become anything.
   int32_t* sums = nullptr;
 };

@@ -22,8 +22,10 @@ bool fitsWindows(const ConvParams& params, const LaunchArgs& args);
 // [N, H, W] of a tensor [N, spatial..., C].
 struct Picture {
   int64_t batch, height, width;
+  Picture(int64_t batch, int64_t height, int64_t width)
+      : batch(batch), height(height), width(width) {}
   explicit Picture(const TensorArg& x)
-      : batch(x.dims[0]), height(x.rank == 4 ? x.dims[1] : 1), width(x.dims[x.rank - 2]) {}
+      : Picture(x.dims[0], x.rank == 4 ? x.dims[1] : 1, x.dims[x.rank - 2]) {}
   int64_t pixels() const { return batch * height * width; }
   bool hasRow(int64_t y) const { return static_cast<uint64_t>(y) < static_cast<uint64_t>(height); }
   bool hasColumn(int64_t x) const {
