@@ -108,7 +108,8 @@ TEST(GemmInt8, Convolves) {
                       .ranges = {{"x", {-128, 127}}, {"w", {0, 255}}}});
 }
 
-// Rows and taps that are whole steps of 64 bytes, which tiles read in place or vectors pack.
+// Rows and taps that are whole steps of 64 bytes, which tiles read in place or vectors pack; more
+// rows than columns and fewer.
 TEST(GemmInt8, MultipliesWholeSteps) {
   for (const std::string type : {"u8", "i8"}) {
     const std::pair<double, double> bytes =
@@ -131,6 +132,17 @@ TEST(GemmInt8, MultipliesWholeSteps) {
              .sizes = {{{"n", 1}, {"h", 3}}, {{"n", 2}, {"h", 7}}},
              .constants = {"w"},
              .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
+    for (const std::string attrs :
+         {"strides = [1, 1], dilations = [2, 3], pads_begin = [2, 0], pads_end = [1, 4]",
+          "strides = [3, 2], dilations = [1, 2], pads_begin = [0, 5], pads_end = [3, 0]",
+          "strides = [1, 1], dilations = [1, 1], pads_begin = [-1, -2], pads_end = [0, -1]"})
+      expectKernelsMatch({.graph = "symbols h graph g(%x: " + type +
+                                   "[2, h, 13, 128], %w: i8[300, 128, 3, 2], " + "%xz: " + type +
+                                   "[]) { %y = ConvInteger(%x, %w, %xz) {" + attrs +
+                                   ", channels_last = true} return %y }",
+                          .sizes = {{{"h", 6}}, {{"h", 17}}},
+                          .constants = {"w"},
+                          .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
 
 namespace camshaft::cpu::gemm_int8 {
@@ -150,14 +151,6 @@ uint64_t lastBytes(const uint8_t* from, int64_t count, bool isLong) {
 
 #if defined(__x86_64__)
 
-bool hasWideBytes() {
-  static const bool available = [] {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512bw") != 0;
-  }();
-  return available;
-}
-
 // packRunOf() of kQuads, whose steps are vectors.
 __attribute__((target("avx512f,avx512bw"))) uint8_t* packVectors(const uint8_t* const* rows,
                                                                  int64_t count, uint8_t flip,
@@ -261,7 +254,7 @@ uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count
     case Layout::Kind::kQuads:
     case Layout::Kind::kTaps:
 #if defined(__x86_64__)
-      if (hasWideBytes()) return packVectors(rows, count, flip, strip);
+      if (isaName() == "avx512") return packVectors(rows, count, flip, strip);
 #endif
       return packRunOf<kQuads.stripRows, kQuads.depth>(rows, count, flip, strip);
   }
@@ -284,6 +277,103 @@ bool readsInPlace(const Product& product) {
          multiplierFor(*product.layout, product.m).usesTiles;
 }
 
+namespace {
+
+// One task of a product by one worker.
+class Task {
+ public:
+  Task(const Product& product, const Rows16& a, const Tasks& tasks, int64_t number,
+       const Worker& worker)
+      : product_(product), layout_(*product.layout), a_(a), worker_(worker) {
+    const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
+    const int64_t inPart = number % tasksOfPart;
+    part_ = number / tasksOfPart;
+    row_ = inPart % tasks.rowTasks * tasks.rows;
+    rows_ = std::min(tasks.rows, product.m - row_);
+    column_ = inPart / tasks.rowTasks * tasks.columns;
+    endColumn_ = std::min(product.n, column_ + tasks.columns);
+    const int64_t wholeStrips = rows_ / layout_.stripRows * layout_.stripRows;
+    inPlace_ = !a.data ? 0 : a.readsBeyond ? rows_ : wholeStrips;
+  }
+
+  // The rows that are not read in place.
+  void packRows(PackStrip pack) const {
+    const int64_t k = product_.k;
+    for (int64_t done = inPlace_; done < rows_; done += layout_.stripRows) {
+      uint8_t* strip = stripAt(done);
+      pack(part_, row_ + done, std::min(layout_.stripRows, rows_ - done), strip, worker_.scratch);
+      if (!product_.sumsRows) continue;
+      int32_t* sums = worker_.rowSums + done;
+      if (layout_.rowsAreSigned)
+        sumStrip(layout_, reinterpret_cast<const int8_t*>(strip), k, sums);
+      else
+        sumStrip(layout_, strip, k, sums);
+    }
+  }
+
+  void multiply(const Multiplier& multiplier, FunctionRef<void(const Sums&)> finish) const {
+    alignas(64) int32_t sums[kBlockRows * kBlockColumns];
+    for (int64_t column = column_; column < endColumn_; column += kBlockColumns)
+      for (int64_t done = 0; done < rows_; done += kBlockRows) {
+        const int64_t count = std::min(kBlockRows, rows_ - done);
+        multiplyBlock(multiplier, column, done, count, sums);
+        const int32_t* ofRows = product_.sumsRows ? worker_.rowSums + done : nullptr;
+        forRowsOfC(a_, row_ + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
+          finish({sums + first * kBlockColumns, ofRows, rowOfC, column, some, columnsAt(column),
+                  part_});
+        });
+      }
+  }
+
+ private:
+  uint8_t* stripAt(int64_t row) const {
+    return worker_.strips + (row - inPlace_) / layout_.stripRows * layout_.stripBytes(product_.k);
+  }
+  int64_t columnsAt(int64_t column) const { return std::min(kBlockColumns, product_.n - column); }
+
+  // Rows [first, first + count), those in place and those packed. Meanwhile their share of the next
+  // columns is fetched.
+  void multiplyBlock(const Multiplier& multiplier, int64_t column, int64_t first, int64_t count,
+                     int32_t* sums) const {
+    const int64_t blockBytes = layout_.blockBytes(product_.k);
+    const auto* columns = reinterpret_cast<const int8_t*>(product_.packedColumns) +
+                          part_ * packedColumnsBytes(layout_, product_.k, product_.n);
+    const Block whole{.b = columns + column / kBlockColumns * blockBytes,
+                      .k = product_.k,
+                      .columns = columnsAt(column),
+                      .sums = sums};
+    Block block = whole;
+    if (column + kBlockColumns < endColumn_) {
+      block.nextBytes = blockBytes / ceilDiv(rows_, kBlockRows);
+      block.next = whole.b + blockBytes + first / kBlockRows * block.nextBytes;
+    }
+    const int64_t inPlace = std::clamp<int64_t>(inPlace_ - first, 0, count);
+    if (inPlace > 0) {
+      block.a = reinterpret_cast<const uint8_t*>(a_.data + (row_ + first) * a_.stride);
+      block.rowStride = 2 * a_.stride;
+      block.taps = a_.taps;
+      block.tapCount = a_.tapCount;
+      block.rows = inPlace;
+      multiplier.multiply(block);
+      block = whole;
+      block.sums += inPlace * kBlockColumns;
+    }
+    if (inPlace == count) return;
+    block.a = stripAt(first + inPlace);
+    block.rows = count - inPlace;
+    multiplier.multiply(block);
+  }
+
+  const Product& product_;
+  const Layout& layout_;
+  const Rows16& a_;
+  const Worker& worker_;
+  int64_t part_, row_, rows_, column_, endColumn_;
+  int64_t inPlace_;  // the first of its rows
+};
+
+}  // namespace
+
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish) {
   const Layout& layout = *product.layout;
@@ -293,69 +383,18 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
   const Rows16 a = readsInPlace(product) ? product.rows : Rows16();
   const Tasks tasks =
       a.data ? divideInPlace(product, pool.threads()) : dividePacked(product, pool.threads());
-  const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
-  const int64_t stripRows = layout.stripRows, stripBytes = layout.stripBytes(k);
-  const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
-                              static_cast<double>(tasks.columns) * static_cast<double>(k);
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier);
     const Worker worker(workspace, thread, layout, m, k);
-    alignas(64) int32_t sums[kBlockRows * kBlockColumns];
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t part = task / tasksOfPart, inPart = task % tasksOfPart;
-      const int64_t row = inPart % tasks.rowTasks * tasks.rows;
-      const int64_t rows = std::min(tasks.rows, m - row);
-      const int64_t firstColumn = inPart / tasks.rowTasks * tasks.columns;
-      const auto* columnsOfPart = reinterpret_cast<const int8_t*>(product.packedColumns) +
-                                  part * packedColumnsBytes(layout, k, n);
-      // Those behind them are packed.
-      const int64_t inPlace = !a.data ? 0 : a.readsBeyond ? rows : rows / stripRows * stripRows;
-      for (int64_t done = inPlace; done < rows; done += stripRows) {
-        uint8_t* strip = worker.strips + (done - inPlace) / stripRows * stripBytes;
-        pack(part, row + done, std::min(stripRows, rows - done), strip, worker.scratch);
-        if (!product.sumsRows) continue;
-        if (layout.rowsAreSigned)
-          sumStrip(layout, reinterpret_cast<const int8_t*>(strip), k, worker.rowSums + done);
-        else
-          sumStrip(layout, strip, k, worker.rowSums + done);
-      }
-      const int64_t lastColumn = std::min(n, firstColumn + tasks.columns);
-      const int64_t nextBytes = layout.blockBytes(k) / ceilDiv(rows, kBlockRows);
-      for (int64_t column = firstColumn; column < lastColumn; column += kBlockColumns) {
-        const int64_t columns = std::min(kBlockColumns, n - column);
-        const int8_t* b = columnsOfPart + column / kBlockColumns * layout.blockBytes(k);
-        const int8_t* next =
-            column + kBlockColumns >= lastColumn ? nullptr : b + layout.blockBytes(k);
-        for (int64_t done = 0; done < rows; done += kBlockRows) {
-          const int64_t count = std::min(kBlockRows, rows - done);
-          const int64_t there = std::clamp<int64_t>(inPlace - done, 0, count);
-          Block block{.b = b, .k = k, .columns = columns, .sums = sums};
-          if (next) {
-            block.next = next + done / kBlockRows * nextBytes;
-            block.nextBytes = nextBytes;
-          }
-          if (there > 0) {
-            block.a = reinterpret_cast<const uint8_t*>(a.data + (row + done) * a.stride);
-            block.rowStride = 2 * a.stride;
-            block.taps = a.taps;
-            block.tapCount = a.tapCount;
-            block.rows = there;
-            multiplier.multiply(block);
-            block = {.b = b, .k = k, .columns = columns, .sums = sums + there * kBlockColumns};
-          }
-          block.a = worker.strips + (done + there - inPlace) / stripRows * stripBytes;
-          block.rows = count - there;
-          if (block.rows > 0) multiplier.multiply(block);
-          forRowsOfC(a, row + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
-            finish({sums + first * kBlockColumns,
-                    product.sumsRows ? worker.rowSums + done : nullptr, rowOfC, column, some,
-                    columns, part});
-          });
-        }
-      }
+    for (int64_t number = begin; number < end; ++number) {
+      const Task task(product, a, tasks, number, worker);
+      task.packRows(pack);
+      task.multiply(multiplier, finish);
     }
   };
-  const int64_t count = tasksOfPart * product.parts;
+  const int64_t count = tasks.rowTasks * tasks.columnTasks * product.parts;
+  const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
+                              static_cast<double>(tasks.columns) * static_cast<double>(k);
   if (!isWorthSharing(taskProducts / kProductsPerWork * static_cast<double>(count)))
     run(0, count, 0);
   else

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/simd/isa.h"
+
 namespace camshaft::cpu::pointwise {
 
 namespace {
@@ -94,7 +96,8 @@ void lookUp(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t rows
     rows = 1;
   }
 #if defined(__x86_64__)
-  if (hasPermutations()) return lookUpByPermutations(table, from, to, rows, columns, stride);
+  if (isaName() == "avx512" && hasPermutations())
+    return lookUpByPermutations(table, from, to, rows, columns, stride);
 #endif
   const Table vectors(table);
   for (int64_t row = 0; row < rows; ++row, from += stride, to += stride)
