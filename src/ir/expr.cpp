@@ -116,6 +116,26 @@ Expr Expr::composed(int index, const Expr& inner, const std::vector<int>& innerI
   return result;
 }
 
+Expr Expr::withInputsFor(const std::vector<int>& constants) const {
+  Expr result;
+  std::vector<int> at(code_.size());
+  for (size_t i = 0; i < code_.size(); ++i) {
+    ScalarInstruction instruction = code_[i];
+    const auto constant = std::ranges::find(constants, static_cast<int>(i));
+    if (constant != constants.end()) {
+      const auto index = static_cast<int>(constant - constants.begin());
+      at[i] = result.input(inputCount_ + index, instruction.type);
+    } else if (instruction.op == ScalarOp::kInput) {
+      at[i] = result.input(instruction.a, instruction.type);
+    } else {
+      for (int* operand : {&instruction.a, &instruction.b, &instruction.c})
+        if (*operand >= 0) *operand = at[*operand];
+      at[i] = result.push(instruction);
+    }
+  }
+  return result;
+}
+
 bool isQuantisationNumber(const Expr& expr, int at) {
   constexpr double kCommon[] = {0, 1, -1, 0.5, 2, 127, -128, 255};
   const ScalarInstruction& number = expr.code()[at];

@@ -66,6 +66,8 @@ class Expr {
   // (ignored for `index`).
   Expr composed(int index, const Expr& inner, const std::vector<int>& innerInputs,
                 const std::vector<int>& outerInputs) const;
+  // This expression with the constants at these places of its code as further inputs.
+  Expr withInputsFor(const std::vector<int>& constants) const;
 
   friend bool operator==(const Expr&, const Expr&) = default;
 

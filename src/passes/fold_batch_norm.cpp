@@ -57,7 +57,8 @@ static bool hasFoldableWeights(const Node* node) {
   const bool convolves = node->op == &ops::Conv || node->op == &ops::ConvTranspose;
   if (!convolves && node->op != &ops::MatMul) return false;
   const Value* weights = node->input(1);
-  if (!weights->isConstant() || !isFloat(weights->dataType()) || isPacked(weights->dataType()))
+  // Those of eight bits and fewer have been rounded to a scale of theirs, and would be again.
+  if (!weights->isConstant() || !isFloat(weights->dataType()) || bitsOf(weights->dataType()) < 16)
     return false;
   // A scaled copy of weights that others read as well would not pay for itself.
   if (!convolves && weights->users.size() > 1) return false;
