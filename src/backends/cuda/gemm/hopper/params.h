@@ -7,7 +7,7 @@
 
 namespace camshaft::cuda {
 
-inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper";
+inline constexpr char kHopperGemmKernel[] = "cuda/gemm_hopper_tiles";
 inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
@@ -18,8 +18,8 @@ struct HopperParams {
   DataType typeA = DataType::kF16, typeB = DataType::kF16;
   uint8_t transposedA = false, transposedB = true;  // numbers: a file may hold any
   uint8_t batchA = false, batchB = false;
-  uint8_t residual =
-      0;                // which of the inputs tiles are fetched of, where the configuration has any
+  // Which of the inputs tiles are fetched of, where the configuration has any.
+  uint8_t residual = 0;
   uint8_t numbers = 0;  // how many floats follow
 };
 
