@@ -235,7 +235,6 @@ void multiply(E, float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1
 }
 
 // The products of warpgroups: b lies in shared memory, rows of 128 bytes with exchanged words.
-inline void showCopiesToWarpgroups() {}
 inline void beginProducts() {}
 inline void endProducts() {}
 inline void waitForProducts() {}

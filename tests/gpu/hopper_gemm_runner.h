@@ -99,7 +99,8 @@ static __device__ __forceinline__ u32 touchOperands(const Place& at, const GemmP
 }
 
 inline std::string gemmText(const HopperConfig& config, const Variant& v, bool isGuarded) {
-  static const std::string hopper = std::string(deviceSource("device/hopper.cuh"));
+  static const std::string hopper = std::string(deviceSource("device/barriers.cuh")) +
+                                    std::string(deviceSource("device/hopper.cuh"));
   static const std::string activations =
       "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
       "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T "

@@ -109,7 +109,7 @@ __device__ __forceinline__ void copyRows(SharedAddress to, const Element* from, 
 template <int kPending>
 __device__ __forceinline__ void syncCopies() {
   waitForCopies<kPending>();
-  if (kWarpgroups) showCopiesToWarpgroups();
+  if (kWarpgroups) showToAsync();
   __syncthreads();
 }
 

@@ -1,6 +1,6 @@
 // What Hopper's instructions are called in our kernels: shared memory of a cluster's blocks,
 // barriers in it, copies of boxes of tensors (TMA), and asynchronous matrix products (wgmma).
-// Follows the prelude.
+// Follows barriers.cuh.
 
 using u16 = unsigned short;
 using u32 = unsigned int;
@@ -105,13 +105,6 @@ __device__ __forceinline__ void storeIf(bool condition, T* to, u32 bits) {
 
 // ---- Barriers --------------------------------------------------------------------------------
 
-__device__ __forceinline__ void initBarrier(u32 barrier, u32 arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-__device__ __forceinline__ void expectBytes(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
 __device__ __forceinline__ void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
@@ -137,27 +130,6 @@ __device__ __forceinline__ void storePeer(u32 address, T x, T y, u32 barrier) {
           "r"(address),
       "r"(bitsOf(x)), "r"(bitsOf(y)), "r"(barrier)
       : "memory");
-}
-__device__ __forceinline__ bool isPast(u32 barrier, u32 phase) {
-  u32 done;
-  asm volatile(
-      "{\n.reg .pred p;\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-      "selp.u32 %0, 1, 0, p;\n}"
-      : "=r"(done)
-      : "r"(barrier), "r"(phase)
-      : "memory");
-  return done;
-}
-__device__ __forceinline__ void wait(u32 barrier, u32 phase) {
-#ifdef CAMSHAFT_HANG_GUARD
-  const long long start = clock64();
-  while (!isPast(barrier, phase))
-    if (clock64() - start > CAMSHAFT_HANG_GUARD) __trap();
-#else
-  while (!isPast(barrier, phase)) {
-  }
-#endif
 }
 // Blocks of a cluster have got this far; what they stored is not passed on.
 __device__ __forceinline__ void arriveCluster() {
@@ -222,10 +194,6 @@ __device__ __forceinline__ void waitStoresRead() {
 }
 __device__ __forceinline__ void waitStores() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-}
-// What threads have written to shared memory is there for copies.
-__device__ __forceinline__ void showCopies() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Pixels of images [n, y, x, c], as many and as the tensor map says: counted from (n, y, x) on

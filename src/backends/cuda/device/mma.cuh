@@ -105,9 +105,6 @@ ATTENTION_BYTES(signed char, signed char, "s8.s8")
 // a row are exchanged by the low three bits of the row's number. The products between
 // beginProducts() and endProducts() go on until waitForProducts(), and their operands stay.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-__device__ __forceinline__ void showCopiesToWarpgroups() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
 __device__ __forceinline__ void beginProducts() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -143,7 +140,6 @@ ATTENTION_PRODUCT(bf16, "bf16.bf16")
 #undef ATTENTION_PRODUCT
 #undef ATTENTION_FOUR
 #else
-__device__ __forceinline__ void showCopiesToWarpgroups() {}
 __device__ __forceinline__ void beginProducts() {}
 __device__ __forceinline__ void endProducts() {}
 __device__ __forceinline__ void waitForProducts() {}
@@ -287,7 +283,6 @@ inline void multiply(A, B, int (&c)[4], const unsigned (&a)[4], unsigned b0, uns
   }
 }
 
-inline void showCopiesToWarpgroups() {}
 inline void beginProducts() {}
 inline void endProducts() {}
 inline void waitForProducts() {}

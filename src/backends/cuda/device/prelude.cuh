@@ -70,6 +70,7 @@ inline float toCompute(f16 a) { return halfToFloat(a.bits); }
 inline void assign(f16& to, float a) { to.bits = floatToHalf(a); }
 inline void waitForPrevious() {}
 inline void letNextStart() {}
+inline void showToAsync() {}
 #else
 __device__ __forceinline__ float toCompute(f16 a) {
   float result;
@@ -113,6 +114,12 @@ __device__ __forceinline__ void waitForPrevious() {
 __device__ __forceinline__ void letNextStart() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+// What this thread has in shared memory is there for copies and products that run beside it.
+__device__ __forceinline__ void showToAsync() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 #endif

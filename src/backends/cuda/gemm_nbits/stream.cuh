@@ -3,45 +3,23 @@
 // taken in units of kUnit, of which each warp has every kSlices-th copied for itself, kStages units
 // ahead and across columns: warps wait for one another only for the sums of kHeld times 16 columns,
 // and copies are under way before the kernels before this one have ended. The rows of A are in
-// shared memory as a whole. Follows tile.cuh.
+// shared memory as a whole. Follows tile.cuh and device/barriers.cuh.
 namespace nbits {
 
-// Barriers for copies, and copies of a multiple of 16 bytes that tell them. For the emulator a copy
-// is there at once: lanes meet between every copy and what waits for it.
-#ifdef CAMSHAFT_EMULATOR
-inline void initCopyBarriers(SharedAddress, int) {}
-inline void copyBytes(SharedAddress to, const char* from, int bytes, SharedAddress) {
-  for (int i = 0; i < bytes; ++i) to[i] = from[i];
-}
-inline void waitForBytes(SharedAddress, unsigned) {}
-#else
-__device__ __forceinline__ void initCopyBarriers(SharedAddress barriers, int count) {
-  for (int i = 0; i < count; ++i)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers + i * 8) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
-}
+// A multiple of 16 bytes, of which the barrier is told.
 __device__ __forceinline__ void copyBytes(SharedAddress to, const char* from, int bytes,
                                           SharedAddress barrier) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
+  expectBytes(barrier, bytes);
+#ifdef CAMSHAFT_EMULATOR
+  for (int i = 0; i < bytes; ++i) to[i] = from[i];
+#else
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
           "r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
-}
-__device__ __forceinline__ void waitForBytes(SharedAddress barrier, unsigned phase) {
-  unsigned isThere;
-  do {
-    asm volatile(
-        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n}"
-        : "=r"(isThere)
-        : "r"(barrier), "r"(phase)
-        : "memory");
-  } while (!isThere);
-}
 #endif
+}
 
 // kSlices warps. kAllDepth is the whole of k.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
@@ -115,7 +93,8 @@ struct ChunkStream {
   // Before the kernel waits for others.
   __device__ __forceinline__ void begin() {
     if (threadIdx.x % 32 > 0) return;
-    initCopyBarriers(barriers, T::kStages);
+    for (int i = 0; i < T::kStages; ++i) initBarrier(barriers + i * 8, 1);
+    publishBarriers();
     for (int i = 0; i < T::kStages; ++i) copyNext();
   }
 };
@@ -318,7 +297,7 @@ __device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& str
   for (int tile = blockIdx.x; tile < stream.tiles; tile += gridDim.x) {
     product.clear();
     for (; unit < T::kUnits; unit += T::kSlices) {
-      waitForBytes(stream.barriers + stage * 8, phase);
+      wait(stream.barriers + stage * 8, phase);
       const char* const chunks =
           memory + T::kChunksAt + (T::slice() * T::kStages + stage) * T::kUnitBytes;
 #pragma unroll

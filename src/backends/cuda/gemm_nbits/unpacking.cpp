@@ -151,7 +151,8 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
   for (const char* file :
        {"device/mma.cuh", "gemm/mma.cuh", "gemm_nbits/unpack.cuh", "gemm_nbits/tile.cuh"})
     kernel.include(file);
-  if (tile.streams) kernel.include("gemm_nbits/stream.cuh");
+  if (tile.streams)
+    for (const char* file : {"device/barriers.cuh", "gemm_nbits/stream.cuh"}) kernel.include(file);
   const Dim tilesM = ceilDiv(rows, tile.rows), tilesN = ceilDiv(y.back(), tile.columns);
   if (tile.streams)
     printStream(kernel, problem, tile, type);

@@ -229,10 +229,6 @@ __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
 
 // ---- Kernel ----------------------------------------------------------------------------------
 
-__device__ __forceinline__ void publishBarriers() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
 __device__ __forceinline__ void initRing() {
   constexpr int kMultiplyWarps = kPingPong ? 4 : kConsumers * 4;
   for (int i = 0; i < kStages; ++i) {

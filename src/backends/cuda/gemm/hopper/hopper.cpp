@@ -79,10 +79,10 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
       .channels = product.images ? product.images->channels : 0};
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
-             deviceSource("device/fast_activations.cuh"), deviceSource("device/hopper.cuh"),
-             hopperHead(text), deviceSource("gemm/hopper/tiles.cuh"),
-             deviceSource("gemm/hopper/store.cuh"), deviceSource("gemm/hopper/gemm.cuh"),
-             epilogue.text);
+             deviceSource("device/fast_activations.cuh"), deviceSource("device/barriers.cuh"),
+             deviceSource("device/hopper.cuh"), hopperHead(text),
+             deviceSource("gemm/hopper/tiles.cuh"), deviceSource("gemm/hopper/store.cuh"),
+             deviceSource("gemm/hopper/gemm.cuh"), epilogue.text);
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {

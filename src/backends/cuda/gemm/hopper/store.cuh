@@ -307,7 +307,7 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
 #pragma unroll
         for (int i = 0; i < kBlocksM * 2; ++i)
           inShared<Held>(words.of(j, chunk, i / 2 * 64 + i % 2 * 8)) = finished[i / 2][j][i % 2];
-      showCopies();
+      showToAsync();
       __syncwarp();
       sendRows(p.maps, residual + chunk * kLineColumnBytes, tile, firstRow, chunk, p);
     } else {

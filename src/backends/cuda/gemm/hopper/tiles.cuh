@@ -1,7 +1,8 @@
 // D = epilogue(A·B) on Hopper: one warp copies tiles with TMA into a ring of shared-memory stages,
 // one or two warpgroups multiply them with wgmma.
 //
-// The generator puts the prelude and device/hopper.cuh in front of this text, and:
+// The generator puts the prelude, device/barriers.cuh and device/hopper.cuh in front of this text,
+// and:
 //   kTileM, kTileN         tile of D of one block; kTileM in steps of 64, kTileN of 8
 //   kConsumers             warpgroups that multiply; they share the rows of a tile, or with
 //   kPingPong              take whole tiles in turn, so that one multiplies while the other stores
