@@ -96,7 +96,8 @@ class Preparing {
       const bool isHopper = isOfHopper(kernel.name), isPlain = kernel.name == kPlain;
       if (!isHopper && !isPlain && kernel.name != kMma) continue;
       if (Verdict verdict = kernel.supports(node, context_); !verdict) {
-        if (isHopper && isLast(kernel.name)) complain(problem_.what.name, ": ", verdict.reason);
+        if (isHopper && isTakenByNone(kernel.name))
+          complain(problem_.what.name, ": ", verdict.reason);
         continue;
       }
       std::vector<int64_t> configs =
@@ -115,6 +116,8 @@ class Preparing {
   }
 
  private:
+  static constexpr int kMostStages = 5;
+
   // Some of them by turns, so that all cases together have each with each.
   void addFeatures(std::vector<int64_t>& configs) const {
     constexpr int kOfCase = 3;
@@ -126,14 +129,9 @@ class Preparing {
     // What has no residual refuses these.
     const int bytes = bitsOf(problem_.node().output()->dataType()) / 8;
     if (problem_.node().inputs.size() > 4 && bytes <= 2)
-      for (cuda::HopperConfig config : kFetching)
-        configs.push_back(cuda::pack(cuda::withResidual(withMostStages(config), bytes)));
-  }
-
-  static cuda::HopperConfig withMostStages(cuda::HopperConfig config) {
-    constexpr int64_t kAll = 227 << 10;
-    return cuda::withStages(config, kAll / config.blocksPerSm - (config.blocksPerSm > 1 ? 1024 : 0),
-                            5);
+      for (const cuda::HopperConfig& config : kFetching)
+        configs.push_back(
+            cuda::pack(cuda::withResidual(cuda::withStages(config, kMostStages), bytes)));
   }
 
   // The same without tiles of the residual, beside those that have them.
@@ -142,13 +140,13 @@ class Preparing {
       cuda::HopperConfig config = cuda::unpackHopper(configs[i]);
       if (config.residualTiles == 0) continue;
       config.residualTiles = config.residualBytes = 0;
-      configs.push_back(cuda::pack(withMostStages(config)));
+      configs.push_back(cuda::pack(cuda::withStages(config, kMostStages)));
     }
   }
 
   static bool isOfHopper(std::string_view kernel) { return kernel == kHopper || kernel == kPixels; }
-  // Of a convolution's kernels for Hopper one takes it.
-  bool isLast(std::string_view kernel) const {
+  // Of the two for Hopper the first takes single pixels; the second has refused as well.
+  bool isTakenByNone(std::string_view kernel) const {
     return problem_.candidates.empty() && kernel == kHopper;
   }
 

@@ -253,8 +253,7 @@ std::vector<HopperConfig> fetchingConfigs(const Variant& variant) {
   std::vector<HopperConfig> configs;
   for (HopperConfig config : kFetching) {
     config.residualBytes = static_cast<int>(bytesOf(variant.output));
-    const int64_t room = (226 << 10) / config.blocksPerSm - (config.blocksPerSm > 1 ? 1024 : 0);
-    configs.push_back(withStages(config, room, 5));
+    configs.push_back(withStages(config, 5));
   }
   return configs;
 }

@@ -5,12 +5,10 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr int64_t kAllShared = 227 << 10;
-
 std::vector<HopperConfig> listConfigs() {
   std::vector<HopperConfig> list;
-  const auto add = [&](HopperConfig config, int64_t shared = kAllShared, int stages = 8) {
-    list.push_back(withStages(config, shared, stages));
+  const auto add = [&](const HopperConfig& config, int mostStages = 8) {
+    list.push_back(withStages(config, mostStages));
   };
   for (int share : {1, 2}) {
     add({.tileM = 128, .tileN = 256, .shareB = share});
@@ -26,12 +24,12 @@ std::vector<HopperConfig> listConfigs() {
   add({.tileM = 64, .tileN = 192, .pingPong = true});
   add({.tileM = 256, .tileN = 96});
   add({.tileM = 256, .tileN = 64});
-  add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, kAllShared / 2 - 1024, 3);
+  add({.tileM = 128, .tileN = 128, .blocksPerSm = 2}, 3);
   // Many rows of few columns: what is added up is little beside what is stored.
   add({.tileM = 256, .tileN = 64, .pingPong = true});
-  add({.tileM = 128, .tileN = 64, .blocksPerSm = 2}, kAllShared / 2 - 1024, 4);
+  add({.tileM = 128, .tileN = 64, .blocksPerSm = 2}, 4);
   // And with much to do for each element.
-  add({.tileM = 64, .tileN = 128, .consumers = 1, .blocksPerSm = 3}, kAllShared / 3 - 1024, 3);
+  add({.tileM = 64, .tileN = 128, .consumers = 1, .blocksPerSm = 3}, 3);
   for (int n : {32, 48, 64, 80, 96, 112}) add({.tileM = 128, .tileN = n});
   for (int n : {32, 48, 64, 96, 128}) add({.tileM = 64, .tileN = n, .consumers = 1});
   for (int split : {2, 3, 4, 6, 8}) {

@@ -40,9 +40,12 @@ int accumulators(const HopperConfig& config) {
   return config.tileM * config.tileN / 128 / (config.pingPong ? 1 : config.consumers);
 }
 
+// With turns a warpgroup holds a tile until it has multiplied the next but one.
+int leastResidualTiles(const HopperConfig& config) { return config.pingPong ? 3 : 2; }
+
 // Lines of its tiles are as long as a swizzle.
 bool hasResidualTiles(const HopperConfig& c) {
-  return c.residualTiles >= (c.pingPong ? 3 : 2) && c.residualTiles <= 8 && c.splitK == 1 &&
+  return c.residualTiles >= leastResidualTiles(c) && c.residualTiles <= 8 && c.splitK == 1 &&
          (c.residualBytes == 1 || c.residualBytes == 2) && c.tileN * c.residualBytes % 64 == 0;
 }
 
@@ -64,22 +67,20 @@ int64_t sharedBytesOf(const HopperConfig& config) {
          config.residualTiles * (residualTileBytes(config) + kBarriers) + sumsBytes(config);
 }
 
-HopperConfig withStages(HopperConfig config, int64_t bytes, int most) {
+HopperConfig withStages(HopperConfig config, int most) {
   config.stages = most;
-  while (config.stages > 2 && sharedBytesOf(config) > bytes) --config.stages;
+  while (config.stages > 2 && sharedBytesOf(config) > roomFor(config)) --config.stages;
   return config;
 }
 
-// With turns a tile is free again when its warpgroup has multiplied the next but one; there have to
-// be more, or nobody could go on, and one more still, so that copies have time.
+// With turns one more than has to be, where it fits, so that copies have time.
 HopperConfig withResidual(const HopperConfig& config, int bytes) {
   if (bytes == 0 || config.splitK > 1) return config;
   HopperConfig with = config;
   with.residualBytes = bytes;
-  const int least = config.pingPong ? 3 : 2;
-  for (with.residualTiles = config.pingPong ? 4 : 2; with.residualTiles >= least;
-       --with.residualTiles)
-    if (const HopperConfig fitting = withStages(with, roomFor(config), config.stages);
+  const int least = leastResidualTiles(config), most = config.pingPong ? least + 1 : least;
+  for (with.residualTiles = most; with.residualTiles >= least; --with.residualTiles)
+    if (const HopperConfig fitting = withStages(with, config.stages);
         hasResidualTiles(fitting) && sharedBytesOf(fitting) <= roomFor(config))
       return fitting;
   return config;

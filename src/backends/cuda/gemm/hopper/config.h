@@ -23,8 +23,8 @@ int clusterSize(const HopperConfig& config);
 int threadsOf(const HopperConfig& config);
 int64_t sharedBytesOf(const HopperConfig& config);  // dynamic shared memory
 
-// The same shape with the most stages, at most `most`, that fit in `bytes` of shared memory.
-HopperConfig withStages(HopperConfig config, int64_t bytes, int most = 8);
+// The same shape with the most stages, at most `most`, that fit in the shared memory of a block.
+HopperConfig withStages(HopperConfig config, int most = 8);
 
 // The same shape with tiles of a residual whose elements have `bytes`, 1 or 2, and as many stages
 // as that leaves room for; as it was where it cannot have them.
