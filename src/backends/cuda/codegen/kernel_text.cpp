@@ -112,7 +112,7 @@ std::string KernelText::number(const Dim& dim) {
   return dim.isConstant() ? str(dim.value(), "ll") : str("wide", parameterOf(dim));
 }
 
-std::function<std::string(float)> KernelText::numbers() {
+NumberText KernelText::asArguments() {
   return [this](float value) {
     numbers_.push_back(value);
     return str("number", numbers_.size() - 1);
@@ -139,7 +139,7 @@ void KernelText::include(std::string_view deviceFile) {
 std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   constexpr int64_t kMostBlocks[] = {(int64_t{1} << 31) - 1, 65535, 65535};
   if (inputs_.size() + outputs_.size() + 1 + sizes_.size() + numbers_.size() > kMostArguments)
-    return str("has more than ", kMostArguments, " operands and sizes");
+    return str("has more than ", kMostArguments, " operands, sizes and numbers");
   for (int axis = 0; axis < 3; ++axis) {
     const int64_t blocks = context_.max(shape.grid[axis]);
     // What has no bound along x does not fit in memory before it is too long for the grid.

@@ -25,9 +25,15 @@ struct LaunchShape {
   int cluster = 1;      // blocks along x that are scheduled together
 };
 
+// How numbers of a quantised model (isQuantisationNumber) are printed, and what follows from them:
+// as what is given for one, so that kernels which differ in them only are one text. Empty: as they
+// are.
+using NumberText = std::function<std::string(float)>;
+
 // Used as: name the operands, append to `body`, call prepared(). The kernel is
-//   extern "C" __global__ void NAME(const T0* x0, ..., U* y, ..., [void* workspace,] sizes...)
-// with the operands and sizes in the order they were asked for.
+//   extern "C" __global__ void NAME(const T0* x0, ..., U* y, ..., [void* workspace,] sizes...,
+//                                   numbers...)
+// with the operands, sizes and numbers in the order they were asked for.
 class KernelText {
  public:
   // `name` says what the kernel does and for which types: it is what profilers and the inspector
@@ -47,8 +53,8 @@ class KernelText {
   std::string size(const Dim& dim);
   std::string number(const Dim& dim);  // the same as a long long, for sizes that are data
 
-  // Makes numbers arguments of the kernel.
-  std::function<std::string(float)> numbers();
+  // Makes each number an argument of the kernel, and returns its name.
+  NumberText asArguments();
 
   // `Index` in device code is int, or long long when a tensor of the node may be too large for it.
   bool isWide() const { return isWide_; }
@@ -82,11 +88,6 @@ class KernelText {
   std::vector<float> numbers_;
   Prepared prepared_;
 };
-
-// How numbers of a quantised model (isQuantisationNumber) are printed, and what follows from them:
-// as what is given for one, so that kernels which differ in them only are one text. Empty: as they
-// are.
-using NumberText = std::function<std::string(float)>;
 
 // Appends the statements that compute `expr` from values of the given names (of the inputs'
 // compute types) and returns the name of the result. `prefix` keeps names of several expressions

@@ -43,7 +43,7 @@ TEST(KernelText, MoreArgumentsThanADeviceTakesAreRefused) {
   EXPECT_THAT(refusalsAt(str("graph g(", inputs, ") { %y = Pointwise(", names,
                              ") {expr = ", sumOf(0, kInputs), "} return %y }"),
                          {}),
-              HasSubstr("more than 512 operands and sizes"));
+              HasSubstr("more than 512 operands, sizes and numbers"));
 }
 
 }  // namespace

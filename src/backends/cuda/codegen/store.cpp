@@ -55,16 +55,17 @@ void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_vi
                  : str(lanes, "y[", walk.position(strides, "lane"), "] = results[lane];\n  };\n");
   } else if (isVector) {
     const PrintedElement element =
-        node.epilogue ? printElement(node.epilogue->expr, values, "t", statements, kernel.numbers())
-                      : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
+        node.epilogue
+            ? printElement(node.epilogue->expr, values, "t", statements, kernel.asArguments())
+            : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
     kernel.body +=
         str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
             "    stored[lane] = ", element.result, ";\n    }\n    writeElements<", width, ">(y + (",
             walk.position(strides), "), ", element.pack, "<", type, ">(stored));\n  };\n");
   } else {
-    const std::string result =
-        node.epilogue ? printExpr(node.epilogue->expr, values, "t", statements, kernel.numbers())
-                      : values[0];
+    const std::string result = node.epilogue ? printExpr(node.epilogue->expr, values, "t",
+                                                         statements, kernel.asArguments())
+                                             : values[0];
     kernel.body += str(lanes, "{\n", statements, "    y[", walk.position(strides, "lane"),
                        "] = toStorage<", type, ">(", result, ");\n    }\n  };\n");
   }

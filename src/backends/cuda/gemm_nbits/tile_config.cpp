@@ -166,7 +166,7 @@ std::vector<int64_t> promisingTiles(const UnpackingProblem& problem, const Build
   // Where there are streams, they are the better guess.
   constexpr size_t kTilesBesideStreams = 1;
   std::vector<int64_t> best = promisingStreams(problem, target);
-  if (!best.empty()) best.resize(std::min(best.size(), most - kTilesBesideStreams));
+  best.resize(std::min(best.size(), most - kTilesBesideStreams));
   for (const auto& [micros, config] : ranked)
     if (best.size() < most) best.push_back(config);
   return best;

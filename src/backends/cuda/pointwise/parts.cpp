@@ -1,6 +1,4 @@
 // PointwiseParts: some blocks for each part, one after the other.
-#include <algorithm>
-
 #include "backends/cuda/codegen/store.h"
 #include "backends/cuda/families.h"
 #include "ops/pointwise.h"

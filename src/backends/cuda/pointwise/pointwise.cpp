@@ -70,7 +70,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
     values.push_back(walk.load(str("x", i), accessOf(node, i), width, str("part", i)));
   std::string statements;
   const std::string result =
-      printExpr(exprOf(node), values, "t", statements, kernel.text.numbers());
+      printExpr(exprOf(node), values, "t", statements, kernel.text.asArguments());
   kernel.printResults(result, statements);
   return kernel.prepared();
 }
