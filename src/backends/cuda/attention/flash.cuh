@@ -1,4 +1,4 @@
-// Fused attention, block by block (attention_tiles.cuh says how).
+// Fused attention, block by block (flash_tiles.cuh says how).
 namespace attention {
 
 // Adds up the parts of a row's keys: of the block's warps, then of the cluster's blocks.

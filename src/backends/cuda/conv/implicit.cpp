@@ -52,7 +52,7 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return Verdict{Implicit(node, context.target).refusal};
 }
 
-// Hopper's own products win as a rule, and by little where they do not.
+// Hopper's own products win as a rule, and lose by little where they do not.
 bool hasHopperProduct(const Node& node, const BuildContext& context) {
   return hopperPixelKernel().supports(node, context) || hopperConvKernel().supports(node, context);
 }

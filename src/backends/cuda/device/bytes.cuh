@@ -94,7 +94,7 @@ __device__ __forceinline__ float scaledByte(B byte, float scale) {
 // ---- Bytes from floats -----------------------------------------------------------------------
 
 // x / scale, or what every rounding to the bytes of its range takes for the same, by the scale's
-// reciprocal in two parts (codegen/quantiser.h).
+// reciprocal in two parts (ops/byte_quotient.h).
 __device__ __forceinline__ float quotient(float x, float high, float low) {
   return __fmaf_rn(x, high, __fmul_rn(x, low));
 }

@@ -1,9 +1,9 @@
 // Products of at most eight rows by weights in chunks (tile.cuh), as fast as memory gives these
-// (sm_90). A block takes 16 columns after another, every gridDim.x-th of them. Their chunks are
-// taken in units of kUnit, of which each warp has every kSlices-th copied for itself, kStages units
-// ahead and across columns: warps wait for one another only for the sums of kHeld times 16 columns,
-// and copies are under way before the kernels before this one have ended. The rows of A are in
-// shared memory as a whole. Follows tile.cuh and device/barriers.cuh.
+// (sm_90 and later). A block takes 16 columns after another, every gridDim.x-th of them. Their
+// chunks are taken in units of kUnit, of which each warp has every kSlices-th copied for itself,
+// kStages units ahead and across columns: warps wait for one another only for the sums of kHeld
+// times 16 columns, and copies are under way before the kernels before this one have ended. The
+// rows of A are in shared memory as a whole. Follows tile.cuh and device/barriers.cuh.
 namespace nbits {
 
 // A multiple of 16 bytes, of which the barrier is told.

@@ -49,7 +49,7 @@ UnpackingTile unpackTile(int64_t packed);
 std::vector<int64_t> promisingTiles(const UnpackingProblem& problem, const BuildTarget& target,
                                     size_t most);
 
-// "8x32x512_split4", for names.
+// "8x32x512_split4" or "stream8x2", for names.
 std::string toString(const UnpackingTile& tile);
 
 }  // namespace camshaft::cuda

@@ -1,4 +1,4 @@
-// The Hopper matrix product itself: who copies, who multiplies. Follows hopper_gemm_store.cuh.
+// The Hopper matrix product itself: who copies, who multiplies. Follows store.cuh.
 
 // ---- Producer: the warp that copies ----------------------------------------------------------
 

@@ -1,5 +1,6 @@
-// How the Hopper matrix product writes its tiles: sums become rows in shared memory, pass through
-// the epilogue and leave in vectors. Follows hopper_gemm_tiles.cuh.
+// How the Hopper matrix product writes its tiles: sums pass through the epilogue, before or after
+// they are rows in shared memory, and leave in vectors or, where a residual was, in boxes. Follows
+// tiles.cuh.
 
 // Columns of a row and tile. A place beyond the matrix stands for the last one in it, so that the
 // epilogue can read its operands without asking.
