@@ -28,6 +28,7 @@ namespace camshaft {
 namespace {
 
 using NodeOrder = std::unordered_map<const Node*, size_t>;
+using Values = std::set<const Value*>;
 
 // An operand of a part, as PointwiseParts reads it.
 struct Operand {
@@ -88,10 +89,13 @@ BoundExpr unchanged(Value* value) {
   return bound;
 }
 
-// What is computed for `joined` alone, or the value as it is.
-BoundExpr computationOf(const Graph& graph, Value* value, const Node* joined) {
+// What is computed for `joined` alone, or the value as it is, also where it is rotated: as where
+// only some elements are, which a node of their own computes.
+BoundExpr computationOf(const Graph& graph, Value* value, const Node* joined,
+                        const Values& rotated) {
   const Node* pointwise = producerOf(value, &ops::Pointwise);
-  if (!pointwise || soleUser(graph, value) != joined) return unchanged(value);
+  if (!pointwise || soleUser(graph, value) != joined || rotated.contains(value))
+    return unchanged(value);
   return boundExpr(*pointwise);
 }
 
@@ -124,7 +128,7 @@ std::optional<Part> partOf(const BoundExpr& inner, const BoundExpr& outer, int i
 }
 
 // Parts of a Concat, and of what a Pointwise makes of one.
-std::optional<Parted> partedBy(const Graph& graph, Node* root) {
+std::optional<Parted> partedBy(const Graph& graph, Node* root, const Values& rotated) {
   const bool isJoin = root->op == &ops::Concat;
   if ((!isJoin && root->op != &ops::Pointwise) || root->epilogue) return std::nullopt;
   Value* value = root->output();
@@ -143,7 +147,7 @@ std::optional<Parted> partedBy(const Graph& graph, Node* root) {
   std::vector<Dim> begin(value->shape().size(), Dim(0));
   Parted parted{value, {}};
   for (Value* piece : join->inputs) {
-    std::optional<Part> part = partOf(computationOf(graph, piece, join), outer, index,
+    std::optional<Part> part = partOf(computationOf(graph, piece, join, rotated), outer, index,
                                       piece->shape(), begin, value->shape());
     if (!part) return std::nullopt;
     parted.parts.push_back(std::move(*part));
@@ -152,8 +156,8 @@ std::optional<Parted> partedBy(const Graph& graph, Node* root) {
   return parted;
 }
 
-std::set<const Value*> sourcesOf(const Parted& parted) {
-  std::set<const Value*> sources;
+Values sourcesOf(const Parted& parted) {
+  Values sources;
   for (const Part& part : parted.parts)
     for (const Operand& operand : part.operands) sources.insert(operand.source);
   return sources;
@@ -187,7 +191,7 @@ Node* endOfMoves(const Graph& graph, Node* slice) {
 // What is computed together, at the place of the last of them.
 struct Group {
   std::vector<Parted> members;
-  std::set<const Value*> sources;
+  Values sources;
   size_t parts = 0;
   Node* at = nullptr;
 };
@@ -199,15 +203,15 @@ class PartsFusion {
   bool run() {
     for (const auto& node : graph_.nodes()) order_.emplace(node.get(), order_.size());
     for (Node* node : graph_.nodeList())
-      if (std::optional<Parted> parted = partedBy(graph_, node))
+      if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
         if (isRotation(*parted)) addToGroups(std::move(*parted));
     for (Group& group : groups_) addSlices(group);
-    for (const Group& group : groups_) replace(group);
+    replaceGroups();
     return !groups_.empty();
   }
 
  private:
-  static bool sharesSource(const Group& group, const std::set<const Value*>& sources) {
+  static bool sharesSource(const Group& group, const Values& sources) {
     return std::ranges::any_of(sources, [&](const Value* v) { return group.sources.contains(v); });
   }
 
@@ -235,6 +239,7 @@ class PartsFusion {
 
   void addToGroups(Parted parted) {
     Node* at = parted.value->producer;
+    rotated_.insert(parted.value);
     if (groups_.empty() || !sharesSource(groups_.back(), sourcesOf(parted)) ||
         !fits(groups_.back(), parted, at))
       groups_.emplace_back();
@@ -273,7 +278,16 @@ class PartsFusion {
            });
   }
 
-  void replace(const Group& group) {
+  // A group may read what another one replaces, so none goes before all are there.
+  void replaceGroups() {
+    std::vector<Node*> fused;
+    for (const Group& group : groups_) fused.push_back(addFused(group));
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (size_t i = 0; i < groups_[g].members.size(); ++i)
+        replaceValue(graph_, groups_[g].members[i].value, fused[g]->output(static_cast<int>(i)));
+  }
+
+  Node* addFused(const Group& group) {
     PointwisePartsAttrs attrs;
     std::vector<Value*> inputs;
     for (const Parted& member : group.members) {
@@ -295,14 +309,13 @@ class PartsFusion {
       }
     }
     const auto outputs = static_cast<int>(attrs.shapes.size());
-    Node* fused = graph_.add(&ops::PointwiseParts, group.members[0].value->producer->name,
-                             std::move(inputs), std::move(attrs), group.at, outputs);
-    for (int i = 0; i < outputs; ++i)
-      replaceValue(graph_, group.members[static_cast<size_t>(i)].value, fused->output(i));
+    return graph_.add(&ops::PointwiseParts, group.members[0].value->producer->name,
+                      std::move(inputs), std::move(attrs), group.at, outputs);
   }
 
   Graph& graph_;
   NodeOrder order_;
+  Values rotated_;  // by the groups
   std::vector<Group> groups_;
 };
 
