@@ -173,7 +173,7 @@ void launchConcat(const void* state, const LaunchArgs& args) {
            "] is no part of [", join(y.shape(), ", "), "] along dimension ", axis);
   }
   const int64_t rowBytes = y.dims[axis] * cellBytes;
-  if (outer > 1) {
+  if (outer != 1) {
     const double work =
         static_cast<double>(rowBytes) / 16 + 4 * static_cast<double>(args.inputs.size());
     parallelItems(args.threads, outer, work, [&](int64_t begin, int64_t end) {

@@ -82,6 +82,11 @@ TEST(Move, Concat) {
       "symbols n, m graph g(%a: i64[n, m], %b: i64[m, m]) { %y = Concat(%a, %b) {axis = 0} return "
       "%y }",
       kSizes);
+  // Nothing is in either, however long a row is.
+  expectKernelsMatch(
+      "symbols n graph g(%a: f32[n, 100], %b: f32[n, 100]) { %y = Concat(%a, %b) {axis = 1} return "
+      "%y }",
+      {{{"n", 0}}});
 }
 
 TEST(Move, Pad) {
