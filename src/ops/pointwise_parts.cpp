@@ -80,8 +80,10 @@ void checkPart(const Node& node, const Part& part, const std::vector<Shape>& sha
       refuse("that reads input ", input, " as ", part.expr.inputType(static_cast<int>(i)));
     requirePlaces(node, part, i);
   }
-  for (size_t d = 0; d < rank; ++d)
+  for (size_t d = 0; d < rank; ++d) {
+    requireAtLeast(node, part.begin[d], "as the begin of a part", 0);
     requireAtLeast(node, shape[d], "places along a dimension", part.begin[d] + part.size[d]);
+  }
 }
 
 std::vector<TensorType> inferParts(const Node& node) {

@@ -161,6 +161,18 @@ TEST(Pointwise, RefusesWhatDoesNotFit) {
               HasSubstr("has 2 inputs and an expression of 1"));
 }
 
+TEST(PointwiseParts, RefusesPartsThatLieOutside) {
+  const auto refusal = [](const std::string& begin, const std::string& size) {
+    return refusalOf("%a: f32[4]",
+                     "%y = PointwiseParts(%a) {outputs = 1, shape0 = [4], parts = 1, output0 = 0, "
+                     "begin0 = [" +
+                         begin + "], size0 = [" + size +
+                         "], expr0 = x0:f32, inputs0 = [0], places0 = [0, 1]} return %y");
+  };
+  EXPECT_THAT(refusal("3", "2"), HasSubstr("places along a dimension"));
+  EXPECT_THAT(refusal("-1", "2"), HasSubstr("as the begin of a part"));
+}
+
 TEST(Pointwise, SizesThatTurnOutDifferentAreAnError) {
   const Graph graph = parseBody("%y = Pointwise(%a, %b) {expr = add(x0:f32, x1:f32)} return %y",
                                 "%a: f32[n], %b: f32[m]");
