@@ -73,13 +73,13 @@ class Planner {
     return it->second;
   }
 
-  // Of tensors that are not f32. Sums of products of integers are as real as what they stand for.
+  // Of tensors that are not f32.
   static NumberFacts factsOfOther(const Value* value) {
     const bool isWide = value && isInteger(value->dataType()) && bitsOf(value->dataType()) > 8;
     const Node* maker = value ? value->producer : nullptr;
     const bool isSum =
         maker && (maker->op == &ops::MatMulInteger || maker->op == &ops::ConvInteger);
-    return {false, isWide && !isSum ? Source::kInteger : Source::kAny};
+    return {false, isSum ? Source::kSums : isWide ? Source::kInteger : Source::kAny};
   }
 
   void gatherFacts(const Node& node) {
@@ -119,10 +119,11 @@ class Planner {
   DataType productTypeOf(const Node& node) {
     if (node.precision.compute) return *node.precision.compute;
     DataType type = narrow_;
-    bool fromIntegers = true;
+    bool fromIntegers = true, fromSums = false;
     for (const Value* input : sharedInputs(node)) {
       const NumberFacts& facts = facts_.at(input);
       fromIntegers &= facts.source != Source::kAny;
+      fromSums |= facts.source == Source::kSums;
       if (!facts.huge || !is16Bit(narrow_)) continue;
       const bool fitsBF16 = options_.allowBF16 && input->isConstant() &&
                             fitOf(*input, DataType::kBF16).overflows == 0;
@@ -131,7 +132,7 @@ class Planner {
                            "' has numbers beyond the range of ", narrow_);
       if (!fitsBF16) break;
     }
-    return fromIntegers ? DataType::kF32 : type;
+    return fromIntegers || fromSums ? DataType::kF32 : type;
   }
 
   // Readers come first, so what is needed of the node's results is known.
@@ -228,7 +229,7 @@ class Planner {
         return plan_.nodes.at(user);
     const NumberFacts& facts = facts_.at(output);
     if (facts.huge) return hugeTypeOf(node);
-    const bool staysF32 = needs_.at(output) == Need::kF32 || facts.source == Source::kInteger ||
+    const bool staysF32 = needs_.at(output) == Need::kF32 || facts.areWhole() ||
                           growing_.contains(&node) || hasOneElement(*output) || gainsDigits(output);
     return staysF32 ? DataType::kF32 : narrow_;
   }
@@ -261,7 +262,7 @@ class Planner {
       const auto stored = plan_.storage.find(input);
       if (stored == plan_.storage.end() || !is16Bit(stored->second)) {
         const NumberFacts& facts = facts_.at(input);
-        all16BitFit &= !facts.huge && facts.source != Source::kInteger;
+        all16BitFit &= !facts.huge && !facts.areWhole();
         continue;
       }
       if (!any16Bit || stored->second == DataType::kBF16) type = stored->second;

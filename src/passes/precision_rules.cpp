@@ -201,6 +201,8 @@ class ExprWalk {
       facts.grows |= from.grows;
     }
     if (in.op == ScalarOp::kCast) castFacts(in, facts);
+    const bool scales = in.op == ScalarOp::kMul || in.op == ScalarOp::kDiv;
+    if (scales && facts.source == Source::kSums) facts.source = Source::kAny;
     facts.grows |= growsHere(in);
     if (isBounded(in.op) || infoOf(in.op).domain == ScalarDomain::kCompare)
       return {{false, Source::kAny}, false};
@@ -210,10 +212,10 @@ class ExprWalk {
   void castFacts(const ScalarInstruction& in, ExprFacts& facts) const {
     const DataType from = code_[in.a].type;
     if (isFloat(from) || !isFloat(in.type)) return;
-    // Every 8-bit integer is a half, and sums of products are as real as what is multiplied.
     const ScalarInstruction& operand = code_[in.a];
-    const bool isSum = operand.op == ScalarOp::kInput && inputs_[operand.a].source == Source::kAny;
-    facts.source = isInteger(from) && bitsOf(from) > 8 && !isSum ? Source::kInteger : Source::kAny;
+    const bool isSum = operand.op == ScalarOp::kInput && inputs_[operand.a].source == Source::kSums;
+    const bool isWide = isInteger(from) && bitsOf(from) > 8;  // every 8-bit integer is a half
+    facts.source = isSum ? Source::kSums : isWide ? Source::kInteger : Source::kAny;
   }
 
   const std::vector<ScalarInstruction>& code_;

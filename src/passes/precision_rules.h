@@ -33,9 +33,11 @@ bool tamesRange(const Node& node);
 struct NumberFacts {
   // Holds finite numbers too large for 16 bits: the fill values of masks.
   bool huge = false;
-  // Where the numbers come from: constants alone, integers (positions, sizes) with constants, or
-  // anything else. Integers and what is computed from them exceed the 11 bits of a half.
-  enum class Source { kConstant, kInteger, kAny } source = Source::kConstant;
+  // Where the numbers come from: constants alone, integers (positions, sizes) with constants,
+  // anything else, or sums of products of integers. Integers and what is computed from them exceed
+  // the 11 bits of a half. Sums leave its range, and are as real as anything once they are scaled.
+  enum class Source { kConstant, kInteger, kAny, kSums } source = Source::kConstant;
+  bool areWhole() const { return source == Source::kInteger || source == Source::kSums; }
 };
 NumberFacts combined(const NumberFacts& a, const NumberFacts& b);
 
