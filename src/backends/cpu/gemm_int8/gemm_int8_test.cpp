@@ -181,6 +181,17 @@ TEST(GemmInt8, ConvolvesEachChannelByItself) {
            .ranges = {{"x", {-100, 120}}, {"w", {-128, 127}}, {"xz", {1, 100}}, {"z", {-5, 5}}}});
 }
 
+// A picture without rows has windows that lie outside as a whole.
+TEST(GemmInt8, ConvolvesEachChannelOfNothing) {
+  expectKernelsMatch(
+      {.graph = "symbols h graph g(%x: u8[1, h, 9, 45], %w: i8[45, 1, 3, 3], %xz: u8[]) { "
+                "%y = ConvInteger(%x, %w, %xz) {strides = [1, 1], dilations = [1, 1], pads_begin = "
+                "[1, 1], pads_end = [2, 1], groups = 45, channels_last = true} return %y }",
+       .sizes = {{{"h", 0}}, {{"h", 1}}},
+       .constants = {"w"},
+       .ranges = kBytes});
+}
+
 // Filters whose weights are bytes, which some CPUs multiply four taps at a time: channels that fill
 // vectors and such that do not, windows that reach beyond either end of a row.
 TEST(GemmInt8, ConvolvesEachChannelByBytes) {

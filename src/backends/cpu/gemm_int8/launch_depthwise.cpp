@@ -14,12 +14,12 @@ namespace camshaft::cpu::gemm_int8 {
 namespace {
 
 // Where the channels of each tap of a few pixels begin, pixels that are not there being the last.
-// Taps that fill up read anything, and are multiplied by zero.
+// Taps that fill up are multiplied by zero, and read what is there also where the picture is empty.
 void findTaps(const TapOrder& order, const Windows& windows, int64_t pixel, int64_t pixels,
               const uint8_t** taps) {
   const Window first = windows.at(pixel);
   const bool areInside = pixels == kDepthwisePixels && windows.areInside(first, pixel, pixels);
-  std::fill(taps, taps + order.count * kDepthwisePixels, windows.data());
+  std::fill(taps, taps + order.count * kDepthwisePixels, windows.outside());
   if (areInside) {
     for (int64_t ky = 0; ky < order.height; ++ky)
       for (int64_t kx = 0; kx < order.width; ++kx) {

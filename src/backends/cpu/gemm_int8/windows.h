@@ -52,6 +52,7 @@ class Windows {
   const uint8_t* data() const { return data_; }
   const uint8_t* end() const { return data_ + in_.pixels() * params_.channels; }
   uint8_t zero() const { return zeros_[0]; }
+  const uint8_t* outside() const { return zeros_; }  // what taps outside read
 
   // Whether each output pixel sees just the input pixel of the same number.
   bool arePixels() const {
