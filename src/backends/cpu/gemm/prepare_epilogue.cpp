@@ -78,9 +78,10 @@ class Registers {
 };
 
 // Everything up to instruction `end` in registers, the rest as a program.
-bool fuseUpTo(const Node& node, const Expr& expr, int ownBias, int end, FusedEpilogue& fused) {
+bool fuseUpTo(const Node& node, const Expr& expr, int ownBias, Rounding rounding, int end,
+              FusedEpilogue& fused) {
   const std::optional<ActivationForm> head = matchActivation(expr, end);
-  if (!head) return false;
+  if (!head || (head->isRegrouped && rounding == Rounding::kAsWritten)) return false;
   const std::optional<Remainder> rest = remainderAfter(expr, end);
   if (!rest) return false;
   fused = {};
@@ -105,7 +106,7 @@ std::string refusalOf(const Node& node, const FusedEpilogue& fused) {
 
 }  // namespace
 
-FusedEpilogue fuseEpilogue(const Node& node, int ownBias) {
+FusedEpilogue fuseEpilogue(const Node& node, int ownBias, Rounding rounding) {
   FusedEpilogue fused;
   if (ownBias >= 0 && !node.hasInput(ownBias)) ownBias = -1;
   if (!node.epilogue) {
@@ -115,7 +116,7 @@ FusedEpilogue fuseEpilogue(const Node& node, int ownBias) {
   }
   const Expr expr = isBf16(node) ? overWideSums(node.epilogue->expr) : node.epilogue->expr;
   int end = static_cast<int>(expr.code().size()) - 1;
-  while (end >= 0 && !fuseUpTo(node, expr, ownBias, end, fused)) --end;
+  while (end >= 0 && !fuseUpTo(node, expr, ownBias, rounding, end, fused)) --end;
   fused.refusal = end < 0 ? "its epilogue cannot start from an f32 result" : refusalOf(node, fused);
   return fused;
 }

@@ -33,8 +33,12 @@ struct FusedEpilogue {
   std::string refusal;             // why the epilogue must be split off; empty: it need not
 };
 
+// Whether what is added to an activation's result and multiplied with it may be rounded once for
+// all of it.
+enum class Rounding { kOnce, kAsWritten };
+
 // `ownBias` is the input of the operator that holds a bias per column, or -1.
-FusedEpilogue fuseEpilogue(const Node& node, int ownBias = -1);
+FusedEpilogue fuseEpilogue(const Node& node, int ownBias = -1, Rounding rounding = Rounding::kOnce);
 
 // Adds what the epilogue reads to the step's inputs, and writes what EpilogueState reads back.
 void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& writer);

@@ -85,6 +85,8 @@ Bounds peelBounds(const Expr& expr, int at) {
 struct Line {
   int inner;
   double scale = 1, shift = -0.0;
+  int operations = 0;
+  bool divides = false;
 };
 
 // What constants are added to and multiplied with, the outermost first.
@@ -112,6 +114,8 @@ Line peelConstants(const Expr& expr, int at) {
     else
       return line;
     line.inner = b ? i.a : i.b;
+    line.divides |= i.op == ScalarOp::kDiv;
+    ++line.operations;
   }
 }
 
@@ -256,6 +260,7 @@ std::optional<ActivationForm> matchActivation(const Expr& expr, int at) {
   if (!form || !std::isfinite(line.scale) || !std::isfinite(line.shift)) return std::nullopt;
   form->outScale = line.scale;
   form->outShift = line.shift;
+  form->isRegrouped = line.operations > 1 || line.divides;
   return form;
 }
 

@@ -27,6 +27,8 @@ struct ActivationForm {
   float low = 0, high = 0;
   AffineForm argument;
   double outScale = 1, outShift = -0.0;
+  // These stand for more than one operation, or for a division.
+  bool isRegrouped = false;
 };
 
 // The value of instruction `at` as an activation, when it is one and depends on x.

@@ -264,12 +264,28 @@ TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
     std::string residual, expr;
   };
   for (const auto& [residual, expr] :
-       {Case{"", first}, Case{"", stage}, Case{u8, quantised(joined, "0.6")},
-        Case{u8, quantised("relu(" + joined + ")", "0.41")}, Case{f32, quantised(both, "0.3")},
-        Case{f32, quantised(reversed, "0.3")}, Case{"", quantised(twice, "0.25")},
-        Case{"", "add(" + sums + ", x2:f32)"}, Case{f32, both}, Case{f32, reversed},
-        Case{"", twice}, Case{"", "add(mul(" + sums + ", 0.7:f32), x2:f32)"},
-        Case{"", "mul(relu(add(" + sums + ", x2:f32)), 0.7:f32)"}})
+       {Case{"", first},
+        Case{"", stage},
+        Case{u8, quantised(joined, "0.6")},
+        Case{u8, quantised("relu(" + joined + ")", "0.41")},
+        Case{f32, quantised(both, "0.3")},
+        Case{f32, quantised(reversed, "0.3")},
+        Case{"", quantised(twice, "0.25")},
+        Case{"", "add(" + sums + ", x2:f32)"},
+        Case{f32, both},
+        Case{f32, reversed},
+        Case{"", twice},
+        Case{"", "add(mul(" + sums + ", 0.7:f32), x2:f32)"},
+        Case{"", "mul(relu(add(" + sums + ", x2:f32)), 0.7:f32)"},
+        Case{"", "add(mul(relu(add(" + sums + ", x2:f32)), 0.7:f32), 0.3:f32)"},
+        Case{"", "mul(add(relu(add(" + sums + ", x2:f32)), 3:f32), 0.7:f32)"},
+        Case{"", "mul(mul(relu(add(" + sums + ", x2:f32)), 0.7:f32), 0.3:f32)"},
+        Case{"", "div(relu(add(" + sums + ", x2:f32)), 3:f32)"},
+        Case{"", "t0 = " + sums + "; add(add(t0, x2:f32), t0)"},
+        Case{"", "t0 = " + sums + "; add(sub(add(t0, x2:f32), t0), t0)"},
+        Case{f32, "t0 = add(" + sums + ", x2:f32); add(add(t0, x3:f32), t0)"},
+        Case{f32, "t0 = " + both + "; add(t0, t0)"},
+        Case{f32, "t0 = " + both + "; mul(t0, relu(t0))"}})
     expectKernelsMatch(
         {.graph = "symbols n graph g(%x: u8[n, 2], %w: i8[2, 45], %s: f32[45], %b: f32[45]" +
                   residual + ") { %y = MatMulInteger(%x, %w) epilogue(%s, %b" +
@@ -279,6 +295,21 @@ TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
          .ranges = {{"w", {-9, 9}}, {"s", {0.3, 3}}, {"r", {0, 60}}},
          .values = {{"x", x}},
          .tolerance = 0});
+}
+
+// Sums that are used for nothing but themselves.
+TEST(GemmInt8, AddsSumsToThemselves) {
+  for (const std::string expr : {"add(t0, t0)", "sub(t0, t0)", "mul(t0, t0)",
+                                 "cast(min(max(add(round(div(add(t0, t0), 0.3:f32)), 5:f32), "
+                                 "-128:f32), 127:f32), i8)"})
+    expectKernelsMatch({.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35]) { "
+                                 "%y = MatMulInteger(%x, %w) epilogue() "
+                                 "{t0 = mul(cast(x0:i32, f32), 0.0123:f32); " +
+                                 expr + "} return %y }",
+                        .sizes = {{{"n", 1}}, {{"n", 50}}},
+                        .constants = {"w"},
+                        .ranges = kBytes,
+                        .tolerance = 0});
 }
 
 TEST(GemmInt8, QuantisesByRange) {

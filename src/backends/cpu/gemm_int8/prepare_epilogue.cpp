@@ -73,9 +73,12 @@ bool addsInOrder(const Node& node, const Remainder& rest) {
              (i.a == at || i.b == at || i.c == at);
     };
     const auto user = std::find_if(code.begin(), code.end(), uses);
-    if (user == code.end() || std::count_if(user, code.end(), uses) > 1) return true;
-    if (!isArithmetic(user->op)) return true;
-    if (user->op == ScalarOp::kNeg) return false;
+    if (user == code.end()) return true;
+    const auto combines = [&](const ScalarInstruction& i) { return uses(i) && isArithmetic(i.op); };
+    const auto combinations = std::count_if(user, code.end(), combines);
+    if (combinations > 1) return false;  // FusedEpilogue has one factor for both
+    if (combinations == 0 || std::count_if(user, code.end(), uses) > 1) return true;
+    if (user->op == ScalarOp::kNeg || user->a == user->b) return false;
     const ScalarInstruction& other = code[user->a == at ? user->b : user->a];
     if (isArithmetic(other.op)) return false;
     if (user->op == ScalarOp::kMul || user->op == ScalarOp::kDiv)
@@ -110,7 +113,7 @@ FusedEpilogue fuseRest(const Node& node, const Remainder& rest) {
   }
   FusedEpilogue fused;
   if (rest.program.empty() || addsInOrder(node, rest)) {
-    fused = fuseEpilogue(standIn);
+    fused = fuseEpilogue(standIn, -1, Rounding::kAsWritten);
   } else {
     fused.program = rest.program;
     for (size_t i = 0; i < rest.operands.size(); ++i)
