@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backends/cpu/kernel_harness.h"
 
 namespace camshaft::cpu {
@@ -310,6 +312,27 @@ TEST(GemmInt8, AddsSumsToThemselves) {
                         .constants = {"w"},
                         .ranges = kBytes,
                         .tolerance = 0});
+}
+
+// A residual that is no number gives the byte 0, also where a clamp in front of the rounding, or
+// the zero point, keeps numbers from it.
+TEST(GemmInt8, GivesNoNumbersTheByteZero) {
+  for (const std::string value : {"t0", "relu(t0)", "max(min(t0, -1:f32), -9:f32)"})
+    for (const std::string type : {"u8", "i8"})
+      for (const std::string zero : {"0", "7", "128", "-7"})
+        expectKernelsMatch(
+            {.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %r: f32[n, 35]) { "
+                      "%y = MatMulInteger(%x, %w) epilogue(%r) "
+                      "{t0 = add(mul(cast(x0:i32, f32), 0.0123:f32), x1:f32); "
+                      "cast(min(max(add(round(div(" +
+                      value + ", 0.1:f32)), " + zero + ":f32), " +
+                      (type == "u8" ? "0:f32), 255:f32), u8)" : "-128:f32), 127:f32), i8)") +
+                      "} return %y }",
+             .sizes = {{{"n", 1}}, {{"n", 50}}},
+             .constants = {"w"},
+             .ranges = kBytes,
+             .values = {{"r", {0.25, std::nan(""), -3}}},
+             .tolerance = 0});
 }
 
 TEST(GemmInt8, QuantisesByRange) {

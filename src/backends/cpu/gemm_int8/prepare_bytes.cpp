@@ -33,6 +33,7 @@ bool takeFirst(const Node& node, const Expr& expr, ScaledEpilogue& scaled, Requa
     applyClamp({fused.low, fused.high}, q);
   else if (fused.activation != Activation::kNone)
     return false;
+  if (fused.residualInput >= 0 && !pointwise::hasZeroByte(q)) return false;
   fused.activation = Activation::kNone;
   scaled.bytes.isUsed = 1;
   scaled.bytes.first = pointwise::quotientOf(q, expr.resultType());

@@ -102,9 +102,11 @@ TEST(Pointwise, QuantisesAsDefined) {
       numbers.push_back(x), numbers.push_back(-x);
     for (const std::string type : {"u8", "i8"})
       for (const int zero : {0, 120, 121})
-        for (const std::string x : {"x0:f32", "add(x0:f32, x1:f32)"})
+        for (const std::string x :
+             {"x0:f32", "add(x0:f32, x1:f32)", "relu(x0:f32)", "min(mul(x0:f32, x1:f32), -2:f32)"})
           expectKernelsMatch(
-              {.graph = pointwise("%x: f32[3041], %z: f32[]", x.size() > 6 ? "%x, %z" : "%x",
+              {.graph = pointwise("%x: f32[3041], %z: f32[]",
+                                  x.find("x1") != std::string::npos ? "%x, %z" : "%x",
                                   quantised(x, scale, zero, type)),
                .values = {{"x", numbers}, {"z", {0}}}});
   }

@@ -81,6 +81,8 @@ std::optional<BytesParams> bytesParams(const Node& node) {
   }
   result.quotient = quotientOf(q, type);
   result.bounds = boundsOf(q, type);
+  if ((params.x == ByteOperand::kFloats || params.y == ByteOperand::kFloats) && !hasZeroByte(q))
+    return std::nullopt;
   return params;
 }
 

@@ -24,6 +24,9 @@ int peelClamp(const Expr& expr, int at, Clamp& clamp);
 // A clamp in front of rounding is one behind it.
 void applyClamp(const Clamp& clamp, Requantize& q);
 
+// Whether the byte 0, which what is no number becomes, is one of the results: kernels clamp last.
+inline bool hasZeroByte(const Requantize& q) { return q.low <= 0 && q.high >= 0; }
+
 // How x is divided by q.divisor before it becomes a byte of `type`.
 ByteQuotient quotientOf(const Requantize& q, DataType type);
 
