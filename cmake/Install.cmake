@@ -53,7 +53,7 @@ if(CAMSHAFT_TESTS)
   camshaft_slow_tests(consumer)
   if(TARGET camshaft_python)
     add_test(NAME wheel COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/wheel.sh
-                                ${PROJECT_SOURCE_DIR} ${Python_EXECUTABLE})
+                                ${PROJECT_SOURCE_DIR} ${Python_EXECUTABLE} ${CMAKE_CXX_COMPILER})
     camshaft_slow_tests(wheel)
   endif()
 endif()

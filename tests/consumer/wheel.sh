@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# wheel.sh SOURCE PYTHON: packs the Python package, installs it into an environment that sees
+# wheel.sh SOURCE PYTHON COMPILER: packs the Python package, installs it into an environment that sees
 # nothing of SOURCE, and builds, saves and runs a model there, by the module and by the tools
 # beside it.
 set -euo pipefail
 source=$1 python=$2
+# By the name under which ccache has seen it.
+export CXX=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
