@@ -8,8 +8,8 @@
 // reads the parts in place (fold_attention_transposes), and what rotates them does (fuse_parts).
 // Elsewhere each part is copied once more: so only where reshapes follow, and, on backends without
 // such parts, only in builds that ask for the most (optimisation level 5) until the gain is
-// measured to be worth the copies. Products of quantised operands and with weights of a few bits are
-// merged like others.
+// measured to be worth the copies. Products of quantised operands and with weights of a few bits
+// are merged like others.
 #include <algorithm>
 #include <map>
 #include <optional>

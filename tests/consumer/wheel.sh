@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# wheel.sh SOURCE PYTHON COMPILER: packs the Python package, installs it into an environment that sees
-# nothing of SOURCE, and builds, saves and runs a model there, by the module and by the tools
+# wheel.sh SOURCE PYTHON COMPILER: packs the Python package, installs it into an environment that
+# sees nothing of SOURCE, and builds, saves and runs a model there, by the module and by the tools
 # beside it.
 set -euo pipefail
 source=$1 python=$2

@@ -1,11 +1,11 @@
 // Images from which a product reads the taps of a convolution where they lie (Rows16), for units
 // that read rows in place.
 //
-// The padded image in bf16, its channels filled up to whole steps; or one of bytes, two of which are
-// a half here. A stride of s takes it apart
-// into s x s images of every s-th line and place. So the patches of neighbouring output pixels are
-// neighbours themselves, at the same distance for every tap, also across the ends of lines, where
-// results are computed that nobody wants: as many per line as the kernel is wider than the stride.
+// The padded image in bf16, its channels filled up to whole steps; or one of bytes, two of which
+// are a half here. A stride of s takes it apart into s x s images of every s-th line and place. So
+// the patches of neighbouring output pixels are neighbours themselves, at the same distance for
+// every tap, also across the ends of lines, where results are computed that nobody wants: as many
+// per line as the kernel is wider than the stride.
 //
 // Of large images these are made for a strip of output lines at a time, by the worker that reads
 // them next.
