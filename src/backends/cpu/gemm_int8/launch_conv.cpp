@@ -161,7 +161,7 @@ bool readsTaps(const ConvParams& params, const ProductParams& product, const Lau
   const Picture in(args.inputs[0]), out(args.outputs[0]);
   if (in.pixels() == 0 || out.pixels() == 0) return false;
   const int64_t bytes = tapBytes(params, product, in, out);
-  return bytes > 0 && ByteTaps(params, in, out).bytes() <= bytes &&
+  return bytes > 0 && bytes < kMostTapBytes &&
          finishWorkspaceBytes(out.pixels(), product) + bytes <= args.workspaceBytes;
 }
 #endif

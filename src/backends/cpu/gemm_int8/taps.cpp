@@ -10,7 +10,18 @@ namespace camshaft::cpu::gemm_int8 {
 
 namespace {
 
-constexpr int64_t kMostBytes = TapImages::kMostWholeFloats * static_cast<int64_t>(sizeof(float));
+// Whether the image is small; in doubles, since a damaged engine may say any size.
+bool isSmall(const ConvParams& params, const Picture& in, const Picture& out) {
+  const double outSizes[] = {static_cast<double>(out.height), static_cast<double>(out.width)};
+  double bytes = static_cast<double>(in.batch) * static_cast<double>(params.channels);
+  for (int i = 0; i < 2; ++i) {
+    const auto kernel = static_cast<double>(params.kernel[i]);
+    const auto stride = static_cast<double>(params.strides[i]);
+    const double reach = (kernel - 1) * static_cast<double>(params.dilations[i]) / stride;
+    bytes *= std::min(stride, kernel) * (outSizes[i] + reach);
+  }
+  return bytes < static_cast<double>(kMostTapBytes);
+}
 
 ConvShape shapeOf(const ConvParams& params, const Picture& in, const Picture& out) {
   ConvShape shape{.inChannels = params.channels / 2};
@@ -46,7 +57,8 @@ bool areTapsSteps(const ConvParams& params, const ProductParams& product) {
 int64_t tapBytes(const ConvParams& params, const ProductParams& product, const Picture& in,
                  const Picture& out) {
   if (!areTapsSteps(params, product) || !multiplierFor(kQuads, out.pixels()).usesTiles) return 0;
-  return std::min(kMostBytes, ByteTaps(params, in, out).bytes());
+  return isSmall(params, in, out) ? std::min(kMostTapBytes, ByteTaps(params, in, out).bytes())
+                                  : kMostTapBytes;
 }
 
 ByteTaps::ByteTaps(const ConvParams& params, const Picture& in, const Picture& out)

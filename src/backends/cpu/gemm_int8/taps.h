@@ -11,14 +11,17 @@
 
 namespace camshaft::cpu::gemm_int8 {
 
-// Workspace behind that of the finish for the image, or for those that are small enough to be read
-// so; 0 where none is.
+// Images are read so that are smaller.
+inline constexpr int64_t kMostTapBytes =
+    TapImages::kMostWholeFloats * static_cast<int64_t>(sizeof(float));
+// Workspace behind that of the finish for the image, or for those that are small enough where it is
+// not; 0 where none is read so.
 int64_t tapBytes(const ConvParams& params, const ProductParams& product, const Picture& in,
                  const Picture& out);
 
 class ByteTaps {
  public:
-  // Of an image with tapBytes().
+  // Of an image that is read so.
   ByteTaps(const ConvParams& params, const Picture& in, const Picture& out);
   // Those of the product, with some that nobody wants.
   int64_t rows() const { return images_.rows(); }
