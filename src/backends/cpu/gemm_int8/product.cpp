@@ -272,12 +272,12 @@ int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int t
   return threads * Worker(nullptr, 0, layout, m, k).bytes;
 }
 
+namespace {
+
 bool readsInPlace(const Product& product) {
   return product.rows.data && !product.sumsRows &&
          multiplierFor(*product.layout, product.m).usesTiles;
 }
-
-namespace {
 
 // One task of a product by one worker.
 class Task {

@@ -75,11 +75,9 @@ struct Product {
   int64_t parts = 1;
   // Where rows of A are whole steps already, of the layout's sign, and there is one part: what
   // tiles can read in place, two bytes being a half. m counts these rows, finish() is called for
-  // those of the result.
+  // those of the result. Where they are packed nevertheless, they must be the same.
   Rows16 rows;
 };
-// Whether the rows are read in place. Else they are packed, all of them, and must be the result's.
-bool readsInPlace(const Product& product);
 
 // Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of
 // whole steps, and for a few bytes that are written behind it.
