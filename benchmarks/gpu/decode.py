@@ -1,6 +1,6 @@
 """Steps of a Llama-like model with weights of 16, 8 and 4 bits: milliseconds, and bytes of weights a second.
 
-    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 int4:32 int4:128] [--copied-caches] [--profile]
+    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 fp8 int4:32 int4:128] [--copied-caches] [--profile]
 
 A step of one token has 511 cached ones; longer ones have none. Caches have room for all tokens and are updated in
 place, or, with --copied-caches, read at one address and written at another. The models, of four layers of Llama-3-8B's sizes
@@ -31,16 +31,18 @@ PAST = 511  # cached tokens of a step of one
 
 
 def config_of(weights, layers):
-    bits, _, block = weights.removeprefix("int").partition(":") if weights != "f16" else ("0", "", "32")
+    is_float = weights in ("f16", "fp8")
+    bits, _, block = weights.removeprefix("int").partition(":") if not is_float else ("0", "", "32")
     return language_models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=64,
-                                  positions=4096, type="float16", bits=int(bits), block=int(block or 32))
+                                  positions=4096, type="float16", bits=int(bits), block=int(block or 32),
+                                  float8=weights == "fp8")
 
 
 def weight_bytes(config):
     """Of the products in all layers, with their scales."""
     kv_width = config.kv_heads * config.size
     numbers = config.layers * config.hidden * (2 * config.hidden + 2 * kv_width + 3 * config.inner)
-    return numbers * (config.bits / 8 + 2 / config.block if config.bits else 2)
+    return numbers * (config.bits / 8 + 2 / config.block if config.bits else 1 if config.float8 else 2)
 
 
 def fix_sizes(model, rows, past):
@@ -68,6 +70,8 @@ def build(config, rows, folder):
         raise RuntimeError("; ".join(parser.get_error(i).desc() for i in range(parser.num_errors)))
     settings = builder.create_builder_config()
     settings.set_flag(trt.BuilderFlag.FP16)
+    if config.float8:
+        settings.set_flag(trt.BuilderFlag.FP8)
     settings.profiling_verbosity = trt.ProfilingVerbosity.LAYER_NAMES_ONLY
     start = time.perf_counter()
     plan = builder.build_serialized_network(network, settings)
@@ -123,7 +127,7 @@ def copy_bandwidth():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 128, 2048])
-    parser.add_argument("--weights", nargs="+", default=["f16", "int4:32", "int4:128"], help="f16, int8:32, int4:128 …")
+    parser.add_argument("--weights", nargs="+", default=["f16", "fp8", "int4:32", "int4:128"], help="f16, fp8, int8:32, int4:128 …")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--copied-caches", action="store_true", help="past and present keys and values lie apart")

@@ -1,4 +1,5 @@
-"""Language models as ONNX graphs: GPT-2's blocks, and Llama's with weights of 16 bits or of a few.
+"""Language models as ONNX graphs: GPT-2's blocks, and Llama's with weights of 16 bits, of a few, or with products of
+floats of 8 bits.
 
 The weights are random numbers; what counts is the graph. Inputs are `tokens` [batch, length] and, for each layer, the
 keys and values of the tokens before, `past_key_0` [batch, heads, past, size] and so on. Outputs are `logits`
@@ -24,6 +25,7 @@ class Config:
     type: str = "float32"
     bits: int = 0  # of Llama's weights; 0: the type's own
     block: int = 32  # weights with one scale
+    float8: bool = False  # Llama's products are of f8e4m3, quantised and dequantised
     epsilon: float = 1e-5
 
     @property
@@ -64,6 +66,8 @@ class Maker:
     def product(self, x, inputs, outputs):
         """x by random weights [inputs, outputs], of the config's bits where it has any."""
         config = self.config
+        if config.float8:
+            return self.node("MatMul", self.quantised(x), self.float8_weights(inputs, outputs))
         if not config.bits:
             return self.node("MatMul", x, self.normal(inputs, outputs, scale=inputs**-0.5))
         blocks, number_bytes = -(-inputs // config.block), config.block * config.bits // 8
@@ -73,10 +77,29 @@ class Maker:
         return self.node("MatMulNBits", x, self.constant(packed), self.constant(scales.astype(config.type)),
                          domain="com.microsoft", K=inputs, N=outputs, bits=config.bits, block_size=config.block)
 
+    def quantised(self, x):
+        """x as f8e4m3 makes it, with a scale for numbers up to nine."""
+        scale = self.constant(numpy.array(0.02, self.config.type))
+        zero = self.float8(numpy.zeros((), numpy.uint8))
+        return self.node("DequantizeLinear", self.node("QuantizeLinear", x, scale, zero), scale)
+
+    def float8_weights(self, inputs, outputs):
+        sizes = self.random.integers(0x28, 0x58, (inputs, outputs), numpy.uint8)  # 0.25 to 7.5
+        signs = self.random.integers(0, 2, (inputs, outputs), numpy.uint8)
+        scales = self.random.uniform(0.5, 1.5, outputs) / 3 / inputs**0.5
+        return self.node("DequantizeLinear", self.float8(sizes | signs << 7),
+                         self.constant(scales.astype(self.config.type)), axis=1)
+
+    def float8(self, bits):
+        self.count += 1
+        self.weights.append(helper.make_tensor(f"weight_{self.count}", TensorProto.FLOAT8E4M3FN, bits.shape,
+                                               bits.tobytes(), raw=True))
+        return self.weights[-1].name
+
     def model(self, name, inputs, outputs):
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.weights)
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+        opsets = [helper.make_opsetid("", 21 if self.config.float8 else 17), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if self.config.float8 else 8)
 
 
 def cache_names(layers):

@@ -140,7 +140,7 @@ bool isQuantisationNumber(const Expr& expr, int at) {
   constexpr double kCommon[] = {0, 1, -1, 0.5, 2, 127, -128, 255};
   const ScalarInstruction& number = expr.code()[at];
   const auto isByte = [](const ScalarInstruction& each) {
-    return each.type == DataType::kU8 || each.type == DataType::kI8;
+    return each.type == DataType::kU8 || each.type == DataType::kI8 || isFloat8(each.type);
   };
   return number.op == ScalarOp::kConst && number.type == DataType::kF32 &&
          std::isfinite(number.real) && std::ranges::count(kCommon, number.real) == 0 &&

@@ -1,4 +1,4 @@
-// Quotients that are rounded to bytes, without a division.
+// Quotients that are rounded to bytes or to floats of 8 bits, without a division.
 #pragma once
 
 #include <optional>
@@ -22,5 +22,7 @@ struct Reciprocal {
 };
 // None where that does not hold, and for powers of two, whose reciprocal is one float.
 std::optional<Reciprocal> reciprocalFor(float scale, const ByteRange& bytes);
+// The same for quotients that are rounded to f8e4m3 or f8e5m2.
+std::optional<Reciprocal> reciprocalFor(float scale, DataType float8);
 
 }  // namespace camshaft

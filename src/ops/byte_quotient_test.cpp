@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "support/half.h"
+
 namespace camshaft {
 namespace {
 
@@ -75,6 +77,40 @@ TEST(ByteQuotient, TwoPartsOfAReciprocalRoundToTheBytesOfTheQuotient) {
     }
   EXPECT_GT(numbers, 40'000'000);
   EXPECT_GT(missedByOnePart, 10'000) << "the numbers are too easy";
+}
+
+template <class Float8>
+void expectSameFloats(DataType type) {
+  std::mt19937 random(13);
+  int64_t numbers = 0, found = 0;
+  for (const float scale : someScales(200)) {
+    const std::optional<Reciprocal> r = reciprocalFor(scale, type);
+    if (!r) continue;
+    ++found;
+    const auto expectSame = [&](float x) {
+      ++numbers;
+      const volatile float rest = x * r->low;
+      if (Float8(std::fma(x, r->high, rest)).bits != Float8(x / scale).bits)
+        ADD_FAILURE() << x << " / " << scale;
+    };
+    for (int bits = 0; bits < 0x7b; ++bits) {
+      const auto valueOf = [](int of) {
+        return static_cast<double>(static_cast<float>(Float8::fromBits(static_cast<uint8_t>(of))));
+      };
+      auto x = static_cast<float>((valueOf(bits) + valueOf(bits + 1)) / 2 * scale);
+      for (int i = 0; i < 12; ++i) x = std::nextafter(x, -kInfinity);
+      for (int i = 0; i < 24; ++i, x = std::nextafter(x, kInfinity)) expectSame(x), expectSame(-x);
+    }
+    for (int i = 0; i < 20000; ++i)
+      expectSame(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  }
+  EXPECT_GT(found, 150);
+  EXPECT_GT(numbers, 3'000'000);
+}
+
+TEST(ByteQuotient, FloatsOf8BitsAreThoseOfTheQuotient) {
+  expectSameFloats<Float8E4M3>(DataType::kF8E4M3);
+  expectSameFloats<Float8E5M2>(DataType::kF8E5M2);
 }
 
 TEST(ByteQuotient, ScalesWithoutSuchReciprocalsAreDividedBy) {

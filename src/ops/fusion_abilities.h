@@ -40,7 +40,7 @@ inline constexpr Op kStoresOfGeneratedKernels[] = {
     &ops::Conv,        &ops::ConvTranspose, &ops::MatMul,    &ops::MatMulInteger, &ops::ConvInteger,
     &ops::MatMulNBits, &ops::LayerNorm,     &ops::GroupNorm, &ops::Softmax,       &ops::Reduce,
     &ops::Pool,        &ops::Transpose,     &ops::Slice,     &ops::Concat,        &ops::Gather,
-    &ops::Pad,         &ops::Expand,        &ops::Resize,
+    &ops::Pad,         &ops::Expand,        &ops::Resize,    &ops::Attention,
 };
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,

@@ -51,10 +51,10 @@ std::vector<TensorType> inferLayerNorm(const Node& node) {
   return {x};
 }
 
-// LayerNorm of the values, which have the shape of output 0, into output 0.
+// LayerNorm of the values, which have the shape of output 0.
 template <class Attrs>
-void normaliseLast(const Evaluation& evaluation, const Attrs& attrs, std::vector<double> values,
-                   int scale) {
+std::vector<double> normalisedLast(const Evaluation& evaluation, const Attrs& attrs,
+                                   std::vector<double> values, int scale) {
   const std::span<const int64_t> dims = evaluation.outputs[0].dims;
   const int64_t size = countOf(dims.subspan(attrs.axis));
   std::vector<int64_t> offsets(size);
@@ -64,12 +64,13 @@ void normaliseLast(const Evaluation& evaluation, const Attrs& attrs, std::vector
   }
   scaleAndShift(evaluation, scale, values,
                 [&](const Dims& operand) { return broadcastStrides(operand, dims); });
-  writeReals(evaluation.outputs[0], values);
+  return values;
 }
 
 void evaluateLayerNorm(const Evaluation& evaluation) {
-  normaliseLast(evaluation, evaluation.node.as<LayerNormAttrs>(), readReals(evaluation.inputs[0]),
-                1);
+  const auto& attrs = evaluation.node.as<LayerNormAttrs>();
+  writeReals(evaluation.outputs[0],
+             normalisedLast(evaluation, attrs, readReals(evaluation.inputs[0]), 1));
 }
 
 std::vector<TensorType> inferPointwiseNorm(const Node& node) {
@@ -90,7 +91,7 @@ std::vector<TensorType> inferPointwiseNorm(const Node& node) {
          attrs.axis, " on");
   for (int input : {attrs.scaleInput(), attrs.biasInput()})
     if (node.hasInput(input)) requireBroadcastsTo(node, input, "a scale or bias", type.shape);
-  return std::vector<TensorType>(attrs.keepsValue ? 2 : 1, type);
+  return std::vector<TensorType>(attrs.outputs(), type);
 }
 
 void evaluatePointwiseNorm(const Evaluation& evaluation) {
@@ -98,8 +99,10 @@ void evaluatePointwiseNorm(const Evaluation& evaluation) {
   HostTensor value(attrs.expr.resultType(), evaluation.outputs[0].dims);
   evaluateExpr(attrs.expr, evaluation.inputs.first(attrs.expr.inputCount()), value.view());
   const std::vector<double> values = readReals(value.view());
-  if (attrs.keepsValue) writeReals(evaluation.outputs[1], values);
-  normaliseLast(evaluation, attrs, values, attrs.scaleInput());
+  if (attrs.keepsValue) writeReals(evaluation.outputs[attrs.valueOutput()], values);
+  const std::vector<double> result = normalisedLast(evaluation, attrs, values, attrs.scaleInput());
+  if (attrs.keepsResult) writeReals(evaluation.outputs[attrs.resultOutput()], result);
+  writeReals(evaluation.outputs[0], result);
 }
 
 std::vector<TensorType> inferGroupNorm(const Node& node) {

@@ -19,22 +19,28 @@ struct LayerNormAttrs : AttrsOf<LayerNormAttrs> {
 };
 
 // PointwiseNorm(operands..., scale?, bias?): LayerNorm of what the expression makes of its
-// operands, which broadcast to one shape. A second output is the expression's own value where it is
-// kept, as of the sum that begins a residual branch.
+// operands, which broadcast to one shape. Further outputs are what is kept: the expression's own
+// value, as of the sum that begins a residual branch, and the result as it is without an epilogue,
+// which quantises it.
 struct PointwiseNormAttrs : AttrsOf<PointwiseNormAttrs> {
   Expr expr;
   int64_t axis = -1;  // non-negative once added
   double epsilon = 1e-5;
   bool rms = false;
   bool keepsValue = false;
+  bool keepsResult = false;
   int scaleInput() const { return expr.inputCount(); }
   int biasInput() const { return expr.inputCount() + 1; }
+  int valueOutput() const { return 1; }
+  int resultOutput() const { return 1 + keepsValue; }
+  int outputs() const { return 1 + keepsValue + keepsResult; }
   void fields(AttrVisitor& visit) override {
     visit("expr", expr);
     visit("axis", axis);
     visit("epsilon", epsilon);
     visit("rms", rms);
     visit("keeps_value", keepsValue);
+    visit("keeps_result", keepsResult);
   }
 };
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "ops/attention.h"
 #include "ops/ops.h"
 #include "passes/bound_expr.h"
 #include "passes/edit.h"
@@ -62,10 +63,22 @@ static bool goesOnInBytes(const Node* anchor, const Node* node) {
                             others[0]->shape() == node->output()->shape());
 }
 
+// Attention stores bytes where the copy of its result that is saved counts: among many keys it does
+// not, and libraries' kernels, which take no epilogue, are there to be chosen.
+static bool attentionTakes(const Graph& graph, const Node* attention, const Node* node) {
+  constexpr int64_t kManyKeys = 1024;
+  const bool isNarrow = isByte(node->output()) || isFloat8(node->output()->dataType());
+  const Dim keys = attentionGeometry(*attention).k.length;
+  return node->inputs.size() == 1 && isNarrow &&
+         rangeOf(keys, graph.symbolRange()).max <= kManyKeys;
+}
+
 // Kernels of real numbers store real numbers, but for backends where all store anything: what is
 // quantised behind them is bytes in a step of its own, and what follows works on these. Products of
 // integers store bytes.
-static bool storesResult(const Node* anchor, const Node* node, const PassOptions& options) {
+static bool storesResult(const Graph& graph, const Node* anchor, const Node* node,
+                         const PassOptions& options) {
+  if (anchor->op == &ops::Attention) return attentionTakes(graph, anchor, node);
   if (!options.fusion.integerProducts || options.fusion.bytesFromAnywhere) return true;
   const bool isOfIntegers = anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
   if (isByte(anchor->output()) && anchor->epilogue) return goesOnInBytes(anchor, node);
@@ -124,7 +137,8 @@ bool fuseEpilogues(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;
     Node* anchor = findAnchor(graph, node, options.fusion.epilogues, order);
-    if (!anchor || !storesResult(anchor, node, options) || !fuseInto(graph, anchor, node)) continue;
+    if (!anchor || !storesResult(graph, anchor, node, options) || !fuseInto(graph, anchor, node))
+      continue;
     order[anchor] = order.at(node);
     changed = true;
   }

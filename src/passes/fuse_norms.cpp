@@ -5,6 +5,13 @@
 //   →
 //   %y, %s = PointwiseNorm(%x, %r, %scale, %bias) {add(x0, x1)}
 //
+// and, in quantised graphs, store the bytes as well where others read what is quantised:
+//
+//   %y = LayerNorm(%x, %scale, %bias)             // read by others too
+//   %q = Pointwise(%y) {cast(div(x0, 0.1), f8e4m3)}
+//   →
+//   %q, %y = PointwiseNorm(%x, %scale, %bias) {x0} epilogue {cast(div(x0, 0.1), f8e4m3)}
+//
 // After fuse_epilogues, which prefers to put such a sum on the product that feeds it. The fused
 // node stands where the Pointwise stood.
 #include <algorithm>
@@ -16,6 +23,7 @@
 #include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/quantisation.h"
 
 namespace camshaft {
 
@@ -37,14 +45,22 @@ static bool canFuse(const Node& pointwise, const Node& norm, const NodeOrder& or
          });
 }
 
-// A second output takes the value's place.
-static Node* addFused(Graph& graph, Node* pointwise, const Node* norm, bool keepsValue) {
-  const auto& plain = norm->as<LayerNormAttrs>();
+// What a norm is, as a PointwiseNorm.
+static PointwiseNormAttrs asPointwiseNorm(const Node& norm) {
+  if (norm.op == &ops::PointwiseNorm) return norm.as<PointwiseNormAttrs>();
+  const auto& plain = norm.as<LayerNormAttrs>();
   PointwiseNormAttrs attrs;
-  attrs.expr = pointwise->as<PointwiseAttrs>().expr;
+  attrs.expr.input(0, norm.input(0)->dataType());
   attrs.axis = plain.axis;
   attrs.epsilon = plain.epsilon;
   attrs.rms = plain.rms;
+  return attrs;
+}
+
+// A second output takes the value's place.
+static Node* addFused(Graph& graph, Node* pointwise, const Node* norm, bool keepsValue) {
+  PointwiseNormAttrs attrs = asPointwiseNorm(*norm);
+  attrs.expr = pointwise->as<PointwiseAttrs>().expr;
   attrs.keepsValue = keepsValue;
   std::vector<Value*> inputs = pointwise->inputs;
   inputs.insert(inputs.end(), norm->inputs.begin() + 1, norm->inputs.begin() + norm->ownInputs());
@@ -70,6 +86,38 @@ static void fuse(Graph& graph, Node* pointwise, Node* norm, NodeOrder& order) {
   if (keepsValue) replaceValue(graph, value, fused->output(1));
 }
 
+// The Pointwise that quantises a value of which others want more.
+static Node* quantiserOf(const Value* value) {
+  for (Node* user : value->users)
+    if (user->op == &ops::Pointwise && !user->epilogue && user->inputs.size() == 1 &&
+        (isByte(user->output()) || isFloat8(user->output()->dataType())))
+      return user;
+  return nullptr;
+}
+
+static bool fuseQuantiser(Graph& graph, Node* norm) {
+  Value* result = norm->output(0);
+  Node* quantiser = norm->epilogue ? nullptr : quantiserOf(result);
+  if (!quantiser) return false;
+  PointwiseNormAttrs attrs = asPointwiseNorm(*norm);
+  attrs.keepsResult = true;
+  const PointwiseNormAttrs kept = attrs;
+  Node* fused = graph.add(&ops::PointwiseNorm, norm->name, norm->inputs, std::move(attrs), norm,
+                          kept.outputs());
+  fused->epilogue =
+      Epilogue{quantiser->as<PointwiseAttrs>().expr, static_cast<int>(norm->inputs.size())};
+  graph.inferTypes(fused);
+  mergeOrigins(fused, norm);
+  mergeOrigins(fused, quantiser);
+  replaceValue(graph, quantiser->output(), fused->output(0));
+  const std::string valueName = kept.keepsValue ? norm->output(kept.valueOutput())->name : "";
+  if (kept.keepsValue)
+    replaceValue(graph, norm->output(kept.valueOutput()), fused->output(kept.valueOutput()));
+  replaceValue(graph, result, fused->output(kept.resultOutput()));
+  if (kept.keepsValue) graph.rename(fused->output(kept.valueOutput()), valueName);  // free now
+  return true;
+}
+
 bool fuseNorms(Graph& graph, const PassOptions& options) {
   if (!options.fusion.pointwiseNorms) return false;
   NodeOrder order;
@@ -82,6 +130,10 @@ bool fuseNorms(Graph& graph, const PassOptions& options) {
     fuse(graph, pointwise, norm, order);
     changed = true;
   }
+  if (options.fusion.bytesFromAnywhere)
+    for (Node* norm : graph.nodeList())
+      if (norm->op == &ops::LayerNorm || norm->op == &ops::PointwiseNorm)
+        changed |= fuseQuantiser(graph, norm);
   return changed;
 }
 

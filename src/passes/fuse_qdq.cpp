@@ -67,19 +67,26 @@ struct Builder {
   Value* alongLast(Value* x, const Dim& size) const {
     return isOneNumber(*x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
   }
-  // f32(sums) * (aScale * bScale) + bias
+  // f32(sums) * (aScale * bScale) + bias, as numbers of the type of the node that this replaces; the
+  // scales' product is a constant in most models.
   Value* scaled(Value* sums, Value* aScale, Value* bScale, Value* bias) const {
+    Expr both;
+    const auto asF32 = [](Expr& expr, int i, const Value* input) {
+      const int at = expr.input(i, input->dataType());
+      return input->dataType() == DataType::kF32 ? at : expr.cast(at, DataType::kF32);
+    };
+    both.apply(ScalarOp::kMul, asF32(both, 0, aScale), asF32(both, 1, bScale));
+    Value* scale = addPointwise(graph, before->name, {aScale, bScale}, std::move(both), before);
     Expr expr;
-    std::vector<Value*> inputs{sums, aScale, bScale};
-    const int sum = expr.input(0, sums->dataType());
-    const int value = sums->dataType() == DataType::kF32 ? sum : expr.cast(sum, DataType::kF32);
-    const int first = expr.input(1, DataType::kF32), second = expr.input(2, DataType::kF32);
-    const int product =
-        expr.apply(ScalarOp::kMul, value, expr.apply(ScalarOp::kMul, first, second));
+    std::vector<Value*> inputs{sums, scale};
+    const int sum = asF32(expr, 0, sums);
+    int value = expr.apply(ScalarOp::kMul, sum, expr.input(1, DataType::kF32));
     if (bias) {
       inputs.push_back(bias);
-      expr.apply(ScalarOp::kAdd, product, expr.input(3, DataType::kF32));
+      value = expr.apply(ScalarOp::kAdd, value, asF32(expr, 2, bias));
     }
+    const DataType type = before->output()->dataType();
+    if (type != DataType::kF32) expr.cast(value, type);
     return addPointwise(graph, before->name, std::move(inputs), std::move(expr), before);
   }
 };
@@ -132,7 +139,7 @@ bool rewriteFloat8MatMul(Graph& graph, Node* node, const Dequantized& a, const D
 
 bool rewriteMatMul(Graph& graph, Node* node, const FusionAbilities& fusion) {
   const auto& attrs = node->as<MatMulAttrs>();
-  const auto a = dequantized(node->input(0)), b = dequantized(node->input(1));
+  const auto a = dequantizedInAnyType(node->input(0)), b = dequantizedInAnyType(node->input(1));
   if (!a || !b || attrs.transposeA) return false;
   const DataType typeA = a->values->dataType(), typeB = b->values->dataType();
   if (isFloat8(typeA) != isFloat8(typeB) || !hasProductsOf(typeA, fusion)) return false;
@@ -153,7 +160,7 @@ bool rewriteMatMul(Graph& graph, Node* node, const FusionAbilities& fusion) {
 }
 
 bool rewriteConv(Graph& graph, Node* node) {
-  const auto x = dequantized(node->input(0)), w = dequantized(node->input(1));
+  const auto x = dequantizedInAnyType(node->input(0)), w = dequantizedInAnyType(node->input(1));
   if (!x || !w || !isByte(x->values) || !isByte(w->values) || !hasIntegerProduct(*node) ||
       !canLeave(*x, *w, weightAxis(*node)))
     return false;

@@ -10,8 +10,9 @@
 // The pass must turn the first into the second, find nothing more to do when run again, and both
 // must compute the same on random inputs. Words after the pass's name allow 16-bit types:
 // "// pass: lower_precision f16"; "floats" is a backend without products of integers,
-// "wide" one that stores no 16-bit tensors, "products" one whose products alone take epilogues, and
-// "x=4" a tensor between -4 and 4 that may become bytes.
+// "wide" one that stores no 16-bit tensors, "bytes" one whose kernels all may end in bytes,
+// "products" one whose products alone take epilogues, and "x=4" a tensor between -4 and 4 that may
+// become bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

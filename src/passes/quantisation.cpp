@@ -32,13 +32,27 @@ static Value* inputAt(const Node& node, const Expr& expr, int at) {
   return isFloats ? node.inputs[input.a] : nullptr;
 }
 
+// The f32 that a conversion from or to 16 bits reads, or the instruction itself.
+static int withoutCast(const Expr& expr, int at) {
+  const ScalarInstruction& i = expr.code()[at];
+  const bool isCast = i.op == ScalarOp::kCast && isFloat(i.type) && isFloat(expr.code()[i.a].type);
+  return isCast && (is16Bit(i.type) || is16Bit(expr.code()[i.a].type)) ? i.a : at;
+}
+
 std::optional<Dequantized> dequantized(const Value* value) {
+  return value->dataType() == DataType::kF32 ? dequantizedInAnyType(value) : std::nullopt;
+}
+
+std::optional<Dequantized> dequantizedInAnyType(const Value* value) {
   const Node* node = producerOf(value, &ops::Pointwise);
   if (!node || node->epilogue) return std::nullopt;
   const Expr& expr = node->as<PointwiseAttrs>().expr;
-  const ScalarInstruction& product = expr.code().back();
+  const auto& code = expr.code();
+  const ScalarInstruction& product = code[withoutCast(expr, static_cast<int>(code.size()) - 1)];
   if (product.op != ScalarOp::kMul || product.type != DataType::kF32) return std::nullopt;
-  Dequantized result{nullptr, inputAt(*node, expr, product.b), nullptr};
+  const ScalarInstruction& scale = code[withoutCast(expr, product.b)];
+  Dequantized result{nullptr, scale.op == ScalarOp::kInput ? node->inputs[scale.a] : nullptr,
+                     nullptr};
   const ScalarInstruction& difference = expr.code()[product.a];
   if (difference.op == ScalarOp::kSub) {
     result.values = castInput(*node, expr, difference.a);

@@ -28,6 +28,8 @@ struct Dequantized {
 // Takes (values - zero) * scale apart; none when the value is not that, of bytes or floats of 8
 // bits and in f32.
 std::optional<Dequantized> dequantized(const Value* value);
+// The same where it is rounded to 16 bits, and the scale has as many, as in models of such types.
+std::optional<Dequantized> dequantizedInAnyType(const Value* value);
 
 struct Quantized {
   Value *values, *scale, *zero;

@@ -56,6 +56,21 @@ TEST(Attention, QueriesOfTokensMeetACache) {
       {{{"b", 2}, {"s", 3}, {"t", 40}}, {{"b", 1}, {"s", 1}, {"t", 7}}});
 }
 
+// The kernels with and without matrix units, one and several parts of the keys.
+TEST(Attention, EndsInBytes) {
+  for (const char* sizes : {"2, 35, 16", "1, 2, 16", "1, 300, 64", "2, 9, 12"})
+    for (const char* expr :
+         {"cast(div(cast(x0:f16, f32), 0.007:f32), f8e4m3)",
+          "cast(min(max(round(div(cast(x0:f16, f32), 0.007:f32)), -128:f32), 127:f32), i8)"}) {
+      const std::string graph =
+          str("graph g(%q: f16[1, ", sizes, "], %k: f16[1, ", sizes, "], %v: f16[1, ", sizes,
+              "]) { %y = Attention(%q, %k, %v) {scale = 0.25, causal = true} epilogue() {", expr,
+              "} %z = Pointwise(%y) {expr = cast(x0:", expr[5] == 'd' ? "f8e4m3" : "i8",
+              ", f32)} return %z }");
+      expectKernelsMatch(HarnessCase{.graph = graph, .tolerance = 0.13});
+    }
+}
+
 TEST(Attention, MasksOfAllTypes) {
   for (const char* mask : {"f16[n, 1, 1, 20]", "f32[2, 9, 20]", "f64[20]", "bool[n, 2, 9, 1]"})
     expectKernelsMatch(std::string("symbols n graph g(%q: f16[n, 2, 9, 8], %k: f16[n, 1, 20, 8],"

@@ -28,7 +28,10 @@ bool isComputed(DataType type) {
 
 Verdict supportsAny(const Node& node) {
   const AttentionGeometry sizes = attentionGeometry(node);
-  if (node.epilogue) return Verdict::no("takes no epilogue");
+  if (node.epilogue && static_cast<int>(node.inputs.size()) > node.ownInputs())
+    return Verdict::no("takes no operands of an epilogue");
+  if (node.epilogue)
+    if (std::string why = whyNotPrinted(node.epilogue->expr); !why.empty()) return Verdict::no(why);
   if (!sizes.q.size.isConstant() || !sizes.v.size.isConstant())
     return Verdict::no("needs head sizes known while building");
   if (node.inputs[1]->dataType() != node.inputs[0]->dataType())
@@ -144,7 +147,34 @@ StridesText stridesText(KernelText& kernel, const HeadsView& view) {
           .token = kernel.size(view.tokenStride)};
 }
 
-std::string problemText(KernelText& kernel, const Node& node, const Bias& bias) {
+std::optional<DataType> epilogueTypeOf(const Node& node) {
+  return node.epilogue ? std::optional(node.output()->dataType()) : std::nullopt;
+}
+
+// Prints storeFinished() of problem.cuh; returns the numbers that it takes from the problem.
+std::vector<std::string> printEpilogue(KernelText& kernel, const Node& node) {
+  if (!node.epilogue) return {};
+  constexpr size_t kMostNumbers = 8;  // Problem::numbers
+  std::vector<std::string> numbers;
+  std::string statements;
+  const std::vector<std::string> results = {"toCompute(results.v[i])"};
+  const PrintedElement element =
+      printElement(node.epilogue->expr, results, "t", statements, [&](float number) {
+        if (numbers.size() == kMostNumbers) return literal(number, DataType::kF32);
+        numbers.push_back(kernel.asArguments()(number));
+        return str("p.numbers[", numbers.size() - 1, "]");
+      });
+  kernel.functions +=
+      str("namespace attention {\ntemplate <int N>\n__device__ __forceinline__ void "
+          "storeFinished(Output* to, const Vector<Element, N>& results, const Problem& p) {\n  ",
+          element.type, " finished[N];\n#pragma unroll\n  for (int i = 0; i < N; ++i) {\n",
+          statements, "    finished[i] = ", element.result, ";\n  }\n  writeElements<N>(to, ",
+          element.pack, "<Output>(finished));\n}\n}  // namespace attention\n");
+  return numbers;
+}
+
+std::string problemText(KernelText& kernel, const Node& node, const Bias& bias,
+                        std::vector<std::string> numbers) {
   const auto [q, k, v, out] = attentionGeometry(node);
   AttentionText text;
   text.batches = kernel.size(q.batch);
@@ -166,6 +196,7 @@ std::string problemText(KernelText& kernel, const Node& node, const Bias& bias) 
   text.biasRow = kernel.size(bias.strides[2]);
   text.biasKey = kernel.size(bias.strides[3]);
   text.biasModulo = text.batches;
+  text.numbers = std::move(numbers);
   return text.text();
 }
 
@@ -173,9 +204,10 @@ std::string problemText(KernelText& kernel, const Node& node, const Bias& bias) 
 Prepared finished(KernelText& kernel, const Node& node, const Bias& bias, LaunchShape shape,
                   int rows, int cluster) {
   const HeadsView queries = attentionGeometry(node).q;
+  std::vector<std::string> numbers = printEpilogue(kernel, node);
   kernel.output("y");
   kernel.body += "  extern __shared__ __align__(1024) char memory[];\n";
-  kernel.body += problemText(kernel, node, bias);
+  kernel.body += problemText(kernel, node, bias, std::move(numbers));
   kernel.body += "  attention::attend(p, memory);\n";
   shape.grid[0] = ceilDiv(queries.length, rows) * queries.batch * Dim(cluster);
   shape.grid[1] = queries.heads;
@@ -204,6 +236,7 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
   const FlashKernel flash{
       .element = node.inputs[0]->dataType(),
       .bias = biasTypeOf(node),
+      .output = epilogueTypeOf(node),
       .headSize = static_cast<int>(sizes.q.size.value()),
       .valueSize = static_cast<int>(sizes.v.size.value()),
       .causal = attrs.causal,
@@ -227,6 +260,7 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
   const AttentionGeometry sizes = attentionGeometry(node);
   const PlainKernel plain{.element = node.inputs[0]->dataType(),
                           .bias = biasTypeOf(node),
+                          .output = epilogueTypeOf(node),
                           .headSize = static_cast<int>(sizes.q.size.value()),
                           .valueSize = static_cast<int>(sizes.v.size.value()),
                           .causal = attrs.causal,

@@ -5,7 +5,7 @@ namespace attention {
 __device__ __forceinline__ void addParts(const Problem& p, const Place& place, float* parts,
                                          float* peaks, float* sums) {
   constexpr int kWords = kValueSize / 8;
-  Element* out = p.out + place.batch * p.outStride.batch + place.head * p.outStride.head;
+  Output* out = p.out + place.batch * p.outStride.batch + place.head * p.outStride.head;
   const int left = p.queries - place.firstRow, rows = left < kRows ? left : kRows;
   if constexpr (kKeyBlocks > 1) {
     for (int i = threadIdx.x; i < rows * kValuePadded; i += kThreads) {
@@ -48,7 +48,7 @@ __device__ __forceinline__ void addParts(const Problem& p, const Place& place, f
     Vector<Element, 8> results;
 #pragma unroll
     for (int j = 0; j < 8; ++j) results.v[j] = toStorage<Element>(total[j] * scale);
-    storeVector<8>(out + (place.firstRow + row) * p.outStride.token + word * 8, results);
+    storeResults<8>(out + (place.firstRow + row) * p.outStride.token + word * 8, results, p);
   }
   if constexpr (kKeyBlocks > 1) syncCluster();  // until others have read what is here
 }

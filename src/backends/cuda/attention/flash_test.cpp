@@ -10,6 +10,8 @@
   namespace Name {                                \
   using Element = E;                              \
   using BiasElement = B;                          \
+  using Output = E;                               \
+  constexpr bool kHasEpilogue = false;            \
   constexpr int kHeadSize = head, kValueSize = value;
 #define FLASH_TILE(rowWarps, keyWarps, keyBlocks, warpRows, keys, stages, groups)   \
   constexpr int kRowWarps = rowWarps, kKeyWarps = keyWarps, kKeyBlocks = keyBlocks, \

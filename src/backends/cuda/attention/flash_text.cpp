@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -10,30 +11,18 @@ namespace {
 int ceilDiv(int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); }
 int padded(int size) { return ceilDiv(size, 16) * 16; }
 
-std::string_view deviceType(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return "f16";
-    case DataType::kBF16:
-      return "bf16";
-    case DataType::kBool:
-      return "bool";
-    case DataType::kF64:
-      return "double";
-    default:
-      return "float";
-  }
-}
-
-std::string types(DataType element, std::optional<DataType> bias) {
-  return str("using Element = ", deviceType(element),
-             ";\nusing BiasElement = ", deviceType(bias.value_or(DataType::kF32)), ";\n");
-}
 std::string number(std::string_view name, int value) {
   return str("constexpr int ", name, " = ", value, ";\n");
 }
 std::string flag(std::string_view name, bool value) {
   return str("constexpr bool ", name, " = ", value, ";\n");
+}
+// `output`: of results with an epilogue applied.
+std::string types(DataType element, std::optional<DataType> bias, std::optional<DataType> output) {
+  return str("using Element = ", storageType(element),
+             ";\nusing BiasElement = ", storageType(bias.value_or(DataType::kF32)),
+             ";\nusing Output = ", output ? storageType(*output) : "Element", ";\n",
+             flag("kHasEpilogue", output.has_value()));
 }
 std::string real(std::string_view name, double value) {
   return str("constexpr double ", name, " = ", value, ";\n");
@@ -117,14 +106,14 @@ int FlashKernel::sharedBytes() const {
 }
 
 std::string FlashKernel::constants() const {
-  return str(types(element, bias), number("kHeadSize", headSize), number("kValueSize", valueSize),
-             number("kRowWarps", tile.rowWarps), number("kKeyWarps", tile.keyWarps),
-             number("kKeyBlocks", tile.keyBlocks), number("kWarpRows", tile.warpRows),
-             number("kKeys", tile.keys), number("kStages", singleTile ? 1 : tile.stages),
-             flag("kSingleTile", singleTile), flag("kWarpgroups", tile.warpgroups),
-             flag("kOverlaps", tile.overlaps && !singleTile), flag("kCausal", causal),
-             flag("kHasBias", bias.has_value()), flag("kBiasPairs", biasPairs),
-             real("kScale", scale), real("kSoftcap", softcap));
+  return str(types(element, bias, output), number("kHeadSize", headSize),
+             number("kValueSize", valueSize), number("kRowWarps", tile.rowWarps),
+             number("kKeyWarps", tile.keyWarps), number("kKeyBlocks", tile.keyBlocks),
+             number("kWarpRows", tile.warpRows), number("kKeys", tile.keys),
+             number("kStages", singleTile ? 1 : tile.stages), flag("kSingleTile", singleTile),
+             flag("kWarpgroups", tile.warpgroups), flag("kOverlaps", tile.overlaps && !singleTile),
+             flag("kCausal", causal), flag("kHasBias", bias.has_value()),
+             flag("kBiasPairs", biasPairs), real("kScale", scale), real("kSoftcap", softcap));
 }
 
 int PlainKernel::stagedBytes() const {
@@ -133,11 +122,11 @@ int PlainKernel::stagedBytes() const {
 }
 
 std::string PlainKernel::constants() const {
-  return str(types(element, bias), number("kHeadSize", headSize), number("kValueSize", valueSize),
-             number("kRowWarps", kRowWarps), number("kWarpRows", warpRows()),
-             flag("kCausal", causal), flag("kHasBias", bias.has_value()),
-             flag("kTransposedKeys", transposedKeys), flag("kStaged", isStaged()),
-             real("kScale", scale), real("kSoftcap", softcap));
+  return str(types(element, bias, output), number("kHeadSize", headSize),
+             number("kValueSize", valueSize), number("kRowWarps", kRowWarps),
+             number("kWarpRows", warpRows()), flag("kCausal", causal),
+             flag("kHasBias", bias.has_value()), flag("kTransposedKeys", transposedKeys),
+             flag("kStaged", isStaged()), real("kScale", scale), real("kSoftcap", softcap));
 }
 
 std::string AttentionText::text() const {
@@ -171,6 +160,7 @@ std::string AttentionText::text() const {
   set("biasKey", biasKey);
   set("biasDivisor", biasDivisor);
   set("biasModulo", biasModulo);
+  for (size_t i = 0; i < numbers.size(); ++i) set(str("numbers[", i, "]"), numbers[i]);
   return text;
 }
 

@@ -40,7 +40,8 @@ std::vector<FlashTile> flashTiles(const FlashSizes& sizes);
 // What is known when the kernel is printed.
 struct FlashKernel {
   DataType element = DataType::kF16;
-  std::optional<DataType> bias;  // bool selects
+  std::optional<DataType> bias;    // bool selects
+  std::optional<DataType> output;  // of what an epilogue makes of results
   int headSize = 64, valueSize = 64;
   bool causal = false;
   bool biasPairs = false;   // rows of the bias begin at even elements and have an even length
@@ -55,7 +56,7 @@ struct FlashKernel {
 // Attention without matrix units (plain.cuh).
 struct PlainKernel {
   DataType element = DataType::kF32;
-  std::optional<DataType> bias;
+  std::optional<DataType> bias, output;
   int headSize = 64, valueSize = 64;
   bool causal = false, transposedKeys = false;
   double scale = 1, softcap = 0;
@@ -84,6 +85,7 @@ struct AttentionText {
   std::string qOffset = "0", kOffset = "0", vOffset = "0", outOffset = "0";
   std::string kFeature = "1";
   bool hasBias = false;
+  std::vector<std::string> numbers = {};
   std::string biasBatch = "0", biasHead = "0", biasRow = "0", biasKey = "1", biasDivisor = "1",
               biasModulo = "1";
 

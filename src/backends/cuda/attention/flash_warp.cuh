@@ -121,15 +121,15 @@ class Warp {
       }
     }
     __syncwarp();
-    Element* out = p_.out + place.batch * p_.outStride.batch + place.head * p_.outStride.head;
+    Output* out = p_.out + place.batch * p_.outStride.batch + place.head * p_.outStride.head;
     constexpr int kWords = kValueSize / 8;
 #pragma unroll
     for (int base = 0; base < kWarpRows * kWords; base += 32) {
       const int i = base + lane_, row = i / kWords, word = i % kWords;
       if (row >= kWarpRows || row_ + row >= p_.queries) break;
-      storeVector<8>(
+      storeResults<8>(
           out + (row_ + row) * p_.outStride.token + word * 8,
-          loadVector<8>(reinterpret_cast<const Element*>(own + row * kPitch) + word * 8));
+          loadVector<8>(reinterpret_cast<const Element*>(own + row * kPitch) + word * 8), p_);
     }
   }
 

@@ -4,7 +4,7 @@
 // adds the weighted values to columns i, i + 32, ... of the results. Keys and values are shared by
 // the block through shared memory, unless a head is too large for it.
 //
-// Before this file stand: Element, BiasElement, kHeadSize, kValueSize, kRowWarps, kWarpRows,
+// Before this file stand problem.cuh and: kHeadSize, kValueSize, kRowWarps, kWarpRows,
 // kCausal, kHasBias, kTransposedKeys, kStaged, kScale, kSoftcap.
 namespace attention {
 
@@ -128,7 +128,7 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
       }
     }
   }
-  Element* out = p.out + batch * p.outStride.batch + head * p.outStride.head;
+  Output* out = p.out + batch * p.outStride.batch + head * p.outStride.head;
 #pragma unroll
   for (int r = 0; r < kWarpRows; ++r) {
     const Real sum = warpReduce(sums[r], Sum{});
@@ -137,8 +137,8 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
 #pragma unroll
     for (int c = 0; c < kColumns; ++c)
       if (lane + 32 * c < kValueSize)
-        out[(row + r) * p.outStride.token + lane + 32 * c] =
-            toStorage<Element>(results[r][c] * scale);
+        storeResults<1>(out + (row + r) * p.outStride.token + lane + 32 * c,
+                        {{toStorage<Element>(results[r][c] * scale)}}, p);
   }
 }
 

@@ -1,5 +1,5 @@
 // What all attention kernels are asked: out = softmax(scale q kT + bias) v, head by head.
-// Before this file stand Element and BiasElement.
+// Before this file stand Element, BiasElement, Output and kHasEpilogue.
 namespace attention {
 
 struct Strides {
@@ -8,7 +8,7 @@ struct Strides {
 
 struct Problem {
   const Element *q, *k, *v;
-  Element* out;
+  Output* out;
   const BiasElement* bias;
   int batches, queries, keys;
   int group;         // query heads per key head
@@ -17,7 +17,21 @@ struct Problem {
   long long kFeature;  // stride between the features of a key; those of the others lie together
   long long biasBatch, biasHead, biasRow, biasKey;  // strides; batch b reads (b / divisor) % modulo
   int biasDivisor, biasModulo;
+  float numbers[8];  // of a quantised model, for the epilogue
 };
+
+// Results side by side with the epilogue applied, which is printed for a node that has one.
+template <int N>
+static __device__ __forceinline__ void storeFinished(Output* to, const Vector<Element, N>& results,
+                                                     const Problem& p);
+template <int N>
+__device__ __forceinline__ void storeResults(Output* to, const Vector<Element, N>& results,
+                                             const Problem& p) {
+  if constexpr (kHasEpilogue)
+    storeFinished<N>(to, results, p);
+  else
+    storeVector<N>(to, results);
+}
 
 __device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
 __device__ __forceinline__ float negativeInfinity() { return __int_as_float(0xff800000); }

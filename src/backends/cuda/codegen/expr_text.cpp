@@ -45,12 +45,14 @@ std::string constantText(const ScalarInstruction& constant) {
              hex(static_cast<uint64_t>(constant.integer)), "ull)");
 }
 
+std::string convertedText(const std::string& a, DataType from, DataType to) {
+  return computeType(from) == computeType(to) ? a
+                                              : str("op::convert<", computeType(to), ">(", a, ")");
+}
 // f16 to f32 and back inside an expression rounds; between kernels the store does.
 std::string castText(const std::string& a, DataType from, DataType to) {
-  if (from == to) return a;
-  const std::string value =
-      computeType(from) == computeType(to) ? a : str("op::convert<", computeType(to), ">(", a, ")");
-  const bool isNarrow = computeType(to) != storageType(to);
+  const std::string value = convertedText(a, from, to);
+  const bool isNarrow = from != to && computeType(to) != storageType(to);
   return isNarrow ? str("rounded<", storageType(to), ">(", value, ")") : value;
 }
 
@@ -101,8 +103,13 @@ class ExprPrinter {
         inputs_(inputs),
         prefix_(prefix),
         number_(number),
-        quantised_(code_.size()) {
-    for (int i = 0; i < size(); ++i) quantised_[i] = quantisationAt(expr, i);
+        quantised_(code_.size()),
+        reciprocals_(code_.size()) {
+    for (int i = 0; i < size(); ++i) {
+      quantised_[i] = quantisationAt(expr, i);
+      if (const std::optional<Quotient> quotient = float8QuotientAt(expr, i))
+        reciprocals_[quotient->at] = quotient->reciprocal;
+    }
   }
 
   void print(std::string& body) {
@@ -125,6 +132,8 @@ class ExprPrinter {
     isUnrounded_ = true;
     return str(prefix_, size() - 1);
   }
+  // What is stored is rounded then: the last conversion to fewer bits need not do it too.
+  void leaveRoundingToStore() { storeRounds_ = true; }
 
  private:
   int size() const { return static_cast<int>(code_.size()); }
@@ -180,6 +189,7 @@ class ExprPrinter {
     if (const std::optional<int> byte = scaledByte(i)) return {*byte};
     if (const std::optional<FloatOfByte> byte = floatOfByte(i)) return {byte->byte};
     if (at(i).op == ScalarOp::kInput) return {};
+    if (reciprocals_[i]) return {at(i).a};
     std::vector<int> operands{at(i).a, at(i).b, at(i).c};
     std::erase(operands, -1);
     return operands;
@@ -191,11 +201,13 @@ class ExprPrinter {
   // Zero points are known to be zero or not.
   std::string zeroText(int zero) const { return zero == 0 ? "0" : numberText(zero); }
 
+  std::string quotientText(int x, const Reciprocal& reciprocal) const {
+    const std::string high = numberText(reciprocal.high);
+    return str("quotient(", name(x), ", ", high, ", ", numberText(reciprocal.low), ")");
+  }
   std::string quotientText(const Quantisation& quantisation) const {
-    const std::string x = name(quantisation.x);
-    if (!quantisation.reciprocal) return x;
-    const std::string high = numberText(quantisation.reciprocal->high);
-    return str("quotient(", x, ", ", high, ", ", numberText(quantisation.reciprocal->low), ")");
+    return quantisation.reciprocal ? quotientText(quantisation.x, *quantisation.reciprocal)
+                                   : name(quantisation.x);
   }
   // What rounding makes the byte.
   std::string unroundedText(const Quantisation& quantisation) const {
@@ -227,7 +239,12 @@ class ExprPrinter {
         return isQuantisationNumber(expr_, i) ? numberText(instruction.real)
                                               : constantText(instruction);
       case ScalarOp::kCast:
-        return castText(name(instruction.a), at(instruction.a).type, instruction.type);
+        return storeRounds_ && i == size() - 1
+                   ? convertedText(name(instruction.a), at(instruction.a).type, instruction.type)
+                   : castText(name(instruction.a), at(instruction.a).type, instruction.type);
+      case ScalarOp::kDiv:
+        if (reciprocals_[i]) return quotientText(instruction.a, *reciprocals_[i]);
+        break;
       case ScalarOp::kWhere:
         return str(name(instruction.a), " ? ", name(instruction.b), " : ", name(instruction.c));
       case ScalarOp::kMul:
@@ -260,7 +277,8 @@ class ExprPrinter {
   std::string_view prefix_;
   const NumberText& number_;
   std::vector<std::optional<Quantisation>> quantised_;
-  bool isExact_ = false, isUnrounded_ = false;
+  std::vector<std::optional<Reciprocal>> reciprocals_;  // for divisions
+  bool isExact_ = false, isUnrounded_ = false, storeRounds_ = false;
 };
 
 }  // namespace
@@ -276,6 +294,7 @@ PrintedElement printElement(const Expr& expr, std::span<const std::string> input
                             std::string_view prefix, std::string& body, const NumberText& number) {
   ExprPrinter printer(expr, inputs, prefix, number);
   const std::string unrounded = printer.unrounded();
+  printer.leaveRoundingToStore();
   printer.print(body);
   return unrounded.empty()
              ? PrintedElement{printer.result(), computeType(expr.resultType()), "toElements"}

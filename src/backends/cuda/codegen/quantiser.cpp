@@ -1,5 +1,6 @@
 #include "backends/cuda/codegen/quantiser.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -89,6 +90,20 @@ std::optional<Quantisation> quantisationAt(const Expr& expr, int at) {
   });
   result.x = reader.at();
   return result;
+}
+
+std::optional<Quotient> float8QuotientAt(const Expr& expr, int at) {
+  const ScalarInstruction& cast = expr.code()[at];
+  if (cast.op != ScalarOp::kCast || !isFloat8(cast.type)) return std::nullopt;
+  Reader reader(expr, cast.a);
+  const std::optional<double> divisor = reader.constantOf(ScalarOp::kDiv);
+  const auto readers = std::ranges::count_if(expr.code(), [&](const ScalarInstruction& each) {
+    return each.op != ScalarOp::kInput &&
+           (each.a == cast.a || each.b == cast.a || each.c == cast.a);
+  });
+  if (!divisor || readers != 1) return std::nullopt;
+  const auto reciprocal = reciprocalFor(static_cast<float>(*divisor), cast.type);
+  return reciprocal ? std::optional(Quotient{cast.a, *reciprocal}) : std::nullopt;
 }
 
 }  // namespace camshaft::cuda

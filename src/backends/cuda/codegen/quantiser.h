@@ -18,4 +18,12 @@ struct Quantisation {
 // saturation makes superfluous, such as ReLU where the lowest byte stands for zero.
 std::optional<Quantisation> quantisationAt(const Expr& expr, int at);
 
+// An instruction that gives a float of 8 bits of x / scale: where the division is, which nothing
+// else reads, and what stands for it.
+struct Quotient {
+  int at;
+  Reciprocal reciprocal;
+};
+std::optional<Quotient> float8QuotientAt(const Expr& expr, int at);
+
 }  // namespace camshaft::cuda

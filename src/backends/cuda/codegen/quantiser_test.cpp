@@ -7,6 +7,7 @@
 
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/kernel_harness.h"
+#include "support/half.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -100,6 +101,58 @@ TEST(CudaQuantiser, BytesAreThoseOfTheDefinition) {
   expectExact(quantised("relu(x0:f32)", kScale, 0, false), size);
   expectExact(quantised("relu(x0:f32)", kScale, 9, false), size);
   expectExact(quantised("x0:f32", 0.125, 3, false), size);
+}
+
+// The same of floats of 8 bits, whose steps are wider the larger they are.
+TEST(CudaQuantiser, FloatsOf8BitsAreThoseOfTheDefinition) {
+  constexpr float kScale = 0.0171f;
+  std::vector<double> numbers;
+  for (int bits = 0; bits < 0x7e; ++bits) {
+    const auto value = [](int of) {
+      return static_cast<double>(
+          static_cast<float>(Float8E4M3::fromBits(static_cast<uint8_t>(of))));
+    };
+    auto x = static_cast<float>((value(bits) + value(bits + 1)) / 2 * static_cast<double>(kScale));
+    x = std::nextafter(std::nextafter(x, -kInfinity), -kInfinity);
+    for (int i = 0; i < 5; ++i, x = std::nextafter(x, kInfinity)) numbers.push_back(i % 2 ? x : -x);
+  }
+  for (const double x : {0.0, 1e-45, 1e10, 3e38, HUGE_VAL})
+    numbers.push_back(x), numbers.push_back(-x);
+  while (numbers.size() % 16 != 0) numbers.push_back(0);
+  for (const char* type : {"f8e4m3", "f8e5m2"})
+    for (const size_t count : {numbers.size(), size_t{37}})
+      for (const char* wide : {"cast(cast(div(x0:f32, 0.0171:f32), T), f32)",
+                               "mul(cast(cast(div(x0:f32, 0.0171:f32), T), f32), 0.3:f32)"}) {
+        std::string expr = wide;
+        expr.replace(expr.find(" T)") + 1, 1, type);
+        expectKernelsMatch({.graph = str("graph g(%x: f32[", count,
+                                         "]) { %y = Pointwise(%x) {expr = ", expr, "} return %y }"),
+                            .values = {{"x", numbers}},
+                            .tolerance = 0});
+        const std::string stored = str("cast(div(x0:f32, 0.0171:f32), ", type, ")");
+        expectKernelsMatch(
+            {.graph = str("graph g(%x: f32[", count, "]) { %q = Pointwise(%x) {expr = ", stored,
+                          "} %y = Pointwise(%q) {expr = cast(x0:", type, ", f32)} return %y }"),
+             .values = {{"x", numbers}},
+             .tolerance = 0});
+      }
+}
+
+TEST(CudaQuantiser, NoDivisionIsPrintedBeforeFloatsOf8Bits) {
+  const std::vector<std::string> inputs = {"x"};
+  const auto printed = [&](const std::string& expr) {
+    std::string body;
+    printElement(parseExpr(expr), inputs, "t", body);
+    return body;
+  };
+  const std::string last = printed("cast(div(x0:f32, 0.1:f32), f8e4m3)");
+  EXPECT_THAT(last, HasSubstr("quotient(t0, "));
+  for (const char* gone : {"Div", "rounded"}) EXPECT_THAT(last, Not(HasSubstr(gone)));
+  EXPECT_THAT(printed("cast(cast(div(x0:f32, 0.1:f32), f8e5m2), f32)"),
+              HasSubstr("rounded<f8e5m2>"));
+  EXPECT_THAT(printed("t = div(x0:f32, 0.1:f32); add(t, cast(cast(t, f8e5m2), f32))"),
+              HasSubstr("Div"));
+  EXPECT_THAT(printed("cast(relu(x0:f32), f16)"), Not(HasSubstr("rounded")));
 }
 
 TEST(CudaQuantiser, BytesBecomeFloatsAsDefined) {

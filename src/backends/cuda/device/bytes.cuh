@@ -3,6 +3,8 @@
 // prelude.
 template <class S>
 constexpr bool kIsByte = std::is_same_v<S, unsigned char> || std::is_same_v<S, signed char>;
+template <class S>
+constexpr bool kIsFloat8 = std::is_same_v<S, f8e4m3> || std::is_same_v<S, f8e5m2>;
 
 // ---- Elements in memory ----------------------------------------------------------------------
 
@@ -17,7 +19,7 @@ struct BytePair {
 };
 template <class S, int N>
 using Elements =
-    std::conditional_t<!kIsByte<S> || (N != 2 && N % 4 != 0), Vector<S, N>,
+    std::conditional_t<!(kIsByte<S> || kIsFloat8<S>) || (N != 2 && N % 4 != 0), Vector<S, N>,
                        std::conditional_t<N == 2, BytePair<S>, ByteWords<S, N == 2 ? 4 : N>>>;
 
 template <int N, class S>
@@ -34,20 +36,30 @@ template <class S>
 struct ByteAt {
   unsigned word;
   int at;
-  __device__ __forceinline__ operator S() const { return static_cast<S>(word >> 8 * at); }
+  __device__ __forceinline__ operator S() const {
+    return S{static_cast<unsigned char>(word >> 8 * at)};
+  }
 };
+// Floats of 8 bits are converted two at a time.
+template <class S>
+__device__ __forceinline__ auto taken(ByteAt<S> byte) {
+  if constexpr (kIsFloat8<S>)
+    return float8At<S>(byte.word >> byte.at / 2 * 16, byte.at % 2);
+  else
+    return byte;
+}
 
 template <class S, int N>
 __device__ __forceinline__ Compute<S> elementAt(const Vector<S, N>& elements, int i) {
   return toCompute(elements.v[i]);
 }
 template <class S, int N>
-__device__ __forceinline__ ByteAt<S> elementAt(const ByteWords<S, N>& elements, int i) {
-  return {elements.words[i / 4], i % 4};
+__device__ __forceinline__ auto elementAt(const ByteWords<S, N>& elements, int i) {
+  return taken(ByteAt<S>{elements.words[i / 4], i % 4});
 }
 template <class S>
-__device__ __forceinline__ ByteAt<S> elementAt(const BytePair<S>& pair, int i) {
-  return {pair.bits, i};
+__device__ __forceinline__ auto elementAt(const BytePair<S>& pair, int i) {
+  return taken(ByteAt<S>{pair.bits, i});
 }
 
 // An element as stored.
@@ -57,7 +69,7 @@ __device__ __forceinline__ S storedAt(const Vector<S, N>& elements, int i) {
 }
 template <class S, int N>
 __device__ __forceinline__ S storedAt(const ByteWords<S, N>& elements, int i) {
-  return elementAt(elements, i);
+  return ByteAt<S>{elements.words[i / 4], i % 4};
 }
 
 // ---- Floats from bytes -----------------------------------------------------------------------
@@ -186,6 +198,13 @@ __device__ __forceinline__ Elements<S, N> toElements(const Compute<S> (&values)[
     }
   } else if constexpr (kIsByte<S> && N == 2) {
     result.bits = static_cast<unsigned short>((values[0] & 0xff) | (values[1] & 0xff) << 8);
+  } else if constexpr (kIsFloat8<S> && N % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < N; i += 4)
+      result.words[i / 4] = float8Pair<S>(values[i], values[i + 1]) |
+                            float8Pair<S>(values[i + 2], values[i + 3]) << 16;
+  } else if constexpr (kIsFloat8<S> && N == 2) {
+    result.bits = static_cast<unsigned short>(float8Pair<S>(values[0], values[1]));
   } else {
 #pragma unroll
     for (int i = 0; i < N; ++i) result.v[i] = toStorage<S>(values[i]);

@@ -81,28 +81,34 @@ __device__ __forceinline__ void assign(f16& to, float a) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(a));
 }
 #if __CUDA_ARCH__ >= 890
-__device__ __forceinline__ float lowHalf(unsigned pair) {
-  return toCompute(f16{static_cast<unsigned short>(pair)});
-}
-__device__ __forceinline__ float toCompute(f8e4m3 a) {
-  unsigned pair;
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(a.bits)));
-  return lowHalf(pair);
-}
-__device__ __forceinline__ float toCompute(f8e5m2 a) {
-  unsigned pair;
-  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(a.bits)));
-  return lowHalf(pair);
-}
-__device__ __forceinline__ void assign(f8e4m3& to, float a) {
+// Floats of eight bits, of which instructions convert pairs; the first is the low byte. Numbers
+// beyond the largest are rounded to that.
+template <class S>
+__device__ __forceinline__ unsigned float8Pair(float first, float second) {
   unsigned short pair;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(a));
-  to.bits = static_cast<unsigned char>(pair);
+  if constexpr (std::is_same_v<S, f8e4m3>)
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+  else
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+  return pair;
+}
+template <class S>
+__device__ __forceinline__ float float8At(unsigned pair, int at) {
+  const auto bits = static_cast<unsigned short>(pair);
+  unsigned halves;
+  if constexpr (std::is_same_v<S, f8e4m3>)
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(bits));
+  else
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(bits));
+  return toCompute(f16{static_cast<unsigned short>(halves >> 16 * at)});
+}
+__device__ __forceinline__ float toCompute(f8e4m3 a) { return float8At<f8e4m3>(a.bits, 0); }
+__device__ __forceinline__ float toCompute(f8e5m2 a) { return float8At<f8e5m2>(a.bits, 0); }
+__device__ __forceinline__ void assign(f8e4m3& to, float a) {
+  to.bits = static_cast<unsigned char>(float8Pair<f8e4m3>(a, 0));
 }
 __device__ __forceinline__ void assign(f8e5m2& to, float a) {
-  unsigned short pair;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(a));
-  to.bits = static_cast<unsigned char>(pair);
+  to.bits = static_cast<unsigned char>(float8Pair<f8e5m2>(a, 0));
 }
 #endif
 // Programmatic dependent launch: memory of the kernels before is visible after the wait.
@@ -151,6 +157,17 @@ __device__ __forceinline__ unsigned char toFloat8(float a, float largest) {
 __device__ __forceinline__ void assign(f8e4m3& to, float a) { to.bits = toFloat8<3, -6>(a, 448); }
 __device__ __forceinline__ void assign(f8e5m2& to, float a) {
   to.bits = toFloat8<2, -14>(a, 57344);
+}
+template <class S>
+__device__ __forceinline__ unsigned float8Pair(float first, float second) {
+  S low, high;
+  assign(low, first);
+  assign(high, second);
+  return low.bits | high.bits << 8;
+}
+template <class S>
+__device__ __forceinline__ float float8At(unsigned pair, int at) {
+  return toCompute(S{static_cast<unsigned char>(pair >> 8 * at)});
 }
 #endif
 

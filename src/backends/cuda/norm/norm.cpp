@@ -22,7 +22,8 @@ struct Problem {
   int width = 1;
   bool rowsTogether = false;
   bool rms = false;
-  bool keepsValue = false;  // what is normalised is output 1
+  int valueOutput = 0;   // for what is normalised; 0: nowhere
+  int resultOutput = 0;  // for the result before its epilogue
   double epsilon = 0;
 
   DataType type() const { return expr.resultType(); }
@@ -106,7 +107,8 @@ Problem problemOf(const Node& node) {
     return lastAxesProblem(node, node.as<LayerNormAttrs>(), inputAsItIs(node));
   const auto& attrs = node.as<PointwiseNormAttrs>();
   Problem problem = lastAxesProblem(node, attrs, attrs.expr);
-  problem.keepsValue = attrs.keepsValue;
+  if (attrs.keepsValue) problem.valueOutput = attrs.valueOutput();
+  if (attrs.keepsResult) problem.resultOutput = attrs.resultOutput();
   return problem;
 }
 
@@ -128,8 +130,8 @@ void printOperands(KernelText& kernel, const Node& node, const Problem& problem,
   kernel.body += str("    values[lane] = ", value, ";\n    }\n  };\n");
 }
 
-// Prints `finish`, which scales and shifts normalised values and stores them, and keeps what was
-// normalised where that is asked for.
+// Prints `finish`, which scales and shifts normalised values and stores them, and keeps what is
+// asked for.
 void printFinish(KernelText& kernel, const Node& node, const Problem& problem, Walk& walk) {
   const std::string_view type = computeType(problem.type());
   const int width = problem.width;
@@ -145,14 +147,15 @@ void printFinish(KernelText& kernel, const Node& node, const Problem& problem, W
   if (const Value* bias = node.input(problem.biasInput()))
     result +=
         str(" + ", type, "(", walk.load("bias", problem.stridesOf(*bias), width, "biases"), ")");
-  if (problem.keepsValue) {
-    const std::string_view kept = storageType(problem.type());
-    kernel.body +=
-        str("    Vector<", kept, ", ", width, "> kept;\n", lanes, "kept.v[lane] = toStorage<", kept,
-            ">(values[lane]);\n    storeVector<", width, ">(value + (",
-            walk.position(contiguousStrides(problem.shape)), "), kept);\n");
-  }
-  kernel.body += str(lanes, "results[lane] = ", result, ";\n    store(column, results);\n  };\n");
+  const auto keep = [&](std::string_view output, std::string_view elements) {
+    kernel.body += str("    writeElements<", width, ">(", output, " + (",
+                       walk.position(contiguousStrides(problem.shape)), "), toElements<",
+                       storageType(problem.type()), ">(", elements, "));\n");
+  };
+  if (problem.valueOutput) keep("value", "values");
+  kernel.body += str(lanes, "results[lane] = ", result, ";\n");
+  if (problem.resultOutput) keep("plain", "results");
+  kernel.body += "    store(column, results);\n  };\n";
 }
 
 Verdict supports(const Node& node, const BuildContext&) {
@@ -180,7 +183,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   if (node.hasInput(problem.biasInput())) kernel.input("bias", problem.biasInput());
   declareEpilogue(kernel, node);
   kernel.output("y");
-  if (problem.keepsValue) kernel.output("value", 1);
+  if (problem.valueOutput) kernel.output("value", problem.valueOutput);
+  if (problem.resultOutput) kernel.output("plain", problem.resultOutput);
   printTeam(kernel, plan, problem.rows);
   kernel.include("norm/norm.cuh");
   Walk walk = problem.walk(kernel);

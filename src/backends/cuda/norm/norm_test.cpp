@@ -71,6 +71,30 @@ TEST(CudaPointwiseNorm, OfOneOutputWithAnEpilogue) {
        .sizes = {{{"n", 5}}}});
 }
 
+// Bytes, and what they were made of; with the sum that is normalised, three outputs.
+TEST(CudaPointwiseNorm, KeepsTheResultThatItQuantises) {
+  for (const char* quantised :
+       {"cast(div(x0:f32, 0.013:f32), f8e4m3)",
+        "cast(min(max(round(div(x0:f32, 0.013:f32)), -128:f32), 127:f32), i8)"})
+    for (const char* size : {"768", "37", "t"}) {
+      expectKernelsMatch(
+          {.graph = str("symbols n, t graph g(%x: f32[n, ", size, "], %s: f32[", size,
+                        "]) { %q, %y = PointwiseNorm(%x, %s, %s) {expr = x0:f32, axis = 1, "
+                        "keeps_result = true} epilogue() {",
+                        quantised, "} %d = Pointwise(%q) {expr = cast(x0:",
+                        quantised[5] == 'd' ? "f8e4m3" : "i8", ", f32)} return %d, %y }"),
+           .sizes = {{{"n", 5}, {"t", 72}}, {{"n", 1}, {"t", 1001}}},
+           .tolerance = 0.07});
+      expectKernelsMatch(
+          {.graph = str("symbols n, t graph g(%x: f16[n, ", size, "], %r: f16[n, ", size,
+                        "]) { %q, %v, %y = PointwiseNorm(%x, %r) {expr = add(x0:f16, x1:f16), "
+                        "axis = 1, keeps_value = true, keeps_result = true} epilogue() "
+                        "{cast(div(cast(x0:f16, f32), 0.3:f32), f8e4m3)} return %q, %v, %y }"),
+           .sizes = {{{"n", 5}, {"t", 72}}},
+           .tolerance = 0.13});
+    }
+}
+
 TEST(CudaGroupNorm, BothLayouts) {
   const Sizes sizes = {{{"n", 1}, {"h", 1}}, {{"n", 2}, {"h", 7}}, {{"n", 1}, {"h", 40}}};
   for (const char* groups : {"0", "2", "6", "12"}) {
