@@ -142,7 +142,7 @@ bool isQuantisationNumber(const Expr& expr, int at) {
   const auto isByte = [](const ScalarInstruction& each) {
     return each.type == DataType::kU8 || each.type == DataType::kI8 || isFloat8(each.type);
   };
-  return number.op == ScalarOp::kConst && number.type == DataType::kF32 &&
+  return number.op == ScalarOp::kConst && isFloat(number.type) && bitsOf(number.type) <= 32 &&
          std::isfinite(number.real) && std::ranges::count(kCommon, number.real) == 0 &&
          std::ranges::any_of(expr.code(), isByte);
 }

@@ -47,4 +47,10 @@ Node* soleUser(const Graph& graph, const Value* value) {
   return alone ? user : nullptr;
 }
 
+NodeOrder orderOf(const Graph& graph) {
+  NodeOrder order;
+  for (const auto& node : graph.nodes()) order.emplace(node.get(), order.size());
+  return order;
+}
+
 }  // namespace camshaft

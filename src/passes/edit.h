@@ -1,6 +1,8 @@
 // Small edits that passes share, beside those of ir/rewrite.h.
 #pragma once
 
+#include <unordered_map>
+
 #include "ir/graph.h"
 
 namespace camshaft {
@@ -18,5 +20,9 @@ Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, 
 // The only reader of the value, however often it reads it; null when there are several or none,
 // or when the value is a graph output.
 Node* soleUser(const Graph& graph, const Value* value);
+
+// Where each node stands.
+using NodeOrder = std::unordered_map<const Node*, size_t>;
+NodeOrder orderOf(const Graph& graph);
 
 }  // namespace camshaft

@@ -11,7 +11,7 @@
 // while they wait for memory. The anchor moves down to where the Pointwise stood; all it reads is
 // computed by then, and nobody reads its result earlier.
 #include <algorithm>
-#include <unordered_map>
+#include <tuple>
 
 #include "ir/rewrite.h"
 #include "ops/attention.h"
@@ -32,11 +32,12 @@ static bool isOneOf(std::span<const Op> ops, const Node* node) {
 }
 
 // The anchor among the producers of the node's inputs that can take the node in: the latest
-// product, or else the latest of the others.
+// product, one whose sums would be stored in f32 first, or else the latest of the others.
 static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op> anchors,
-                        const std::unordered_map<const Node*, int>& order) {
+                        const NodeOrder& order) {
   const auto rank = [&](const Node* anchor) {
-    return std::pair(isOneOf(kProducts, anchor), order.at(anchor));
+    return std::tuple(isOneOf(kProducts, anchor), isSumOfFloat8(anchor->output()),
+                      order.at(anchor));
   };
   Node* best = nullptr;
   for (const Value* input : node->inputs) {
@@ -131,8 +132,7 @@ static bool fuseFromBehind(Graph& graph, Node* transpose) {
 }
 
 bool fuseEpilogues(Graph& graph, const PassOptions& options) {
-  std::unordered_map<const Node*, int> order;
-  for (const auto& node : graph.nodes()) order.emplace(node.get(), static_cast<int>(order.size()));
+  NodeOrder order = orderOf(graph);
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;

@@ -15,7 +15,6 @@
 // After fuse_epilogues, which prefers to put such a sum on the product that feeds it. The fused
 // node stands where the Pointwise stood.
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/rewrite.h"
 #include "ops/norm.h"
@@ -29,8 +28,6 @@ namespace camshaft {
 
 // What a kernel reads at once for each element of a row.
 constexpr size_t kMaxOperands = 8;
-
-using NodeOrder = std::unordered_map<const Node*, size_t>;
 
 static bool isComputedBefore(const Value* value, const Node* node, const NodeOrder& order) {
   return !value || !value->producer || order.at(value->producer) < order.at(node);
@@ -120,8 +117,7 @@ static bool fuseQuantiser(Graph& graph, Node* norm) {
 
 bool fuseNorms(Graph& graph, const PassOptions& options) {
   if (!options.fusion.pointwiseNorms) return false;
-  NodeOrder order;
-  for (const auto& node : graph.nodes()) order.emplace(node.get(), order.size());
+  NodeOrder order = orderOf(graph);
   bool changed = false;
   for (Node* norm : graph.nodeList()) {  // erases this node and the Pointwise before it
     if (norm->op != &ops::LayerNorm) continue;

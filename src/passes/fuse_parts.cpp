@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "ir/rewrite.h"
 #include "ops/move.h"
@@ -27,7 +26,6 @@ namespace camshaft {
 
 namespace {
 
-using NodeOrder = std::unordered_map<const Node*, size_t>;
 using Values = std::set<const Value*>;
 
 // An operand of a part, as PointwiseParts reads it.
@@ -201,7 +199,7 @@ class PartsFusion {
   explicit PartsFusion(Graph& graph) : graph_(graph) {}
 
   bool run() {
-    for (const auto& node : graph_.nodes()) order_.emplace(node.get(), order_.size());
+    order_ = orderOf(graph_);
     for (Node* node : graph_.nodeList())
       if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
         if (isRotation(*parted)) addToGroups(std::move(*parted));

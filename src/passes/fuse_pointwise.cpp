@@ -12,6 +12,10 @@
 // on the product, what reads one of them has a table for each byte, and what reads two is done in
 // one pass. So an expression does not go on beyond them, unless it then is one of a single tensor
 // of bytes; and dequantisation is done by each of its readers.
+//
+// Sums of products of 8-bit floats are f32: where two of them meet, as of a gate and what it lets
+// through, what scales the first stays apart, so that it rides on its own product and fewer bits
+// are stored.
 #include <algorithm>
 
 #include "ir/rewrite.h"
@@ -57,12 +61,31 @@ static size_t mostInstructions(const Node* node, const BoundExpr& fused, bool ke
   return isTable ? kMaxTable : kMaxFusedInstructions;
 }
 
-static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes) {
+// The sums that a value, or the Pointwise node that gives it, reads.
+static const Value* float8SumsOf(const Value* value) {
+  if (isSumOfFloat8(value)) return value;
+  if (!isPointwise(value->producer)) return nullptr;
+  const auto& inputs = value->producer->inputs;
+  const auto found = std::find_if(inputs.begin(), inputs.end(), isSumOfFloat8);
+  return found == inputs.end() ? nullptr : *found;
+}
+// Whether `input` is made of the first of two such products; the second goes on in `node`.
+static bool staysApart(const Node* node, const Value* input, const NodeOrder& order) {
+  const Value* sums = float8SumsOf(input);
+  return sums && std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Value* other) {
+           const Value* others = float8SumsOf(other);
+           return others && order.at(sums->producer) < order.at(others->producer);
+         });
+}
+
+static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes,
+                         const NodeOrder& order) {
   Node* producer = input->producer;
   if (!isPointwise(producer)) return false;
   if (soleUser(graph, input) != node && !(keepsBytes && isDequantisation(producer))) return false;
   if (input->shape() != node->output()->shape()) return false;
   if (keepsBytes && isByte(input) && !goesBeyondBytes(node, input, producer)) return false;
+  if (staysApart(node, input, order)) return false;
   const BoundExpr fused = simplified(substituted(boundExpr(*node), input, boundExpr(*producer)));
   if (fused.expr.code().size() > mostInstructions(node, fused, keepsBytes) ||
       fused.inputs.size() > kMaxInputs)
@@ -73,18 +96,19 @@ static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes
   return true;
 }
 
-static bool fuseAnyProducer(Graph& graph, Node* node, bool keepsBytes) {
+static bool fuseAnyProducer(Graph& graph, Node* node, bool keepsBytes, const NodeOrder& order) {
   for (Value* input : std::vector<Value*>(node->inputs))
-    if (fuseProducer(graph, node, input, keepsBytes)) return true;
+    if (fuseProducer(graph, node, input, keepsBytes, order)) return true;
   return false;
 }
 
 bool fusePointwise(Graph& graph, const PassOptions& options) {
   const bool keepsBytes = options.fusion.integerProducts;
+  const NodeOrder order = orderOf(graph);
   bool changed = false;
   for (Node* node : graph.nodeList()) {  // producers come first, so erased ones were visited
     if (!isPointwise(node)) continue;
-    while (fuseAnyProducer(graph, node, keepsBytes)) changed = true;
+    while (fuseAnyProducer(graph, node, keepsBytes, order)) changed = true;
   }
   return changed;
 }

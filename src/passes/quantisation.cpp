@@ -108,6 +108,11 @@ std::optional<Quantized> quantized(const Value* value) {
   return result;
 }
 
+bool isSumOfFloat8(const Value* value) {
+  const Node* product = producerOf(value, &ops::MatMul);
+  return product && !product->epilogue && isFloat8(product->input(0)->dataType());
+}
+
 bool isKnown(const Value* value) {
   if (value->isConstant()) return true;
   const Node* node = value->producer;

@@ -38,6 +38,9 @@ struct Quantized {
 // or values / scale in floats of 8 bits.
 std::optional<Quantized> quantized(const Value* value);
 
+// Whether the value is the f32 sums of a product of 8-bit floats, as they are.
+bool isSumOfFloat8(const Value* value);
+
 // A constant, or what folding will make one.
 bool isKnown(const Value* value);
 

@@ -102,7 +102,9 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
   static const std::string hopper = std::string(deviceSource("device/barriers.cuh")) +
                                     std::string(deviceSource("device/hopper.cuh"));
   static const std::string activations =
-      "namespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
+      "namespace camshaft::scalar {\n__device__ inline float maximum(float a, float b) { return "
+      "fmaxf(a, b); }\n}\nnamespace op {\ntemplate <class T> __device__ T Sigmoid(T);\n"
+      "template <class T> __device__ T Silu(T);\n"
       "template <class T> __device__ T Gelu(T);\ntemplate <class T> __device__ T "
       "GeluTanh(T);\n}\n" +
       std::string(deviceSource("device/fast_activations.cuh"));

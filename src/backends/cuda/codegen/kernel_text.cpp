@@ -152,6 +152,12 @@ std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   return {};
 }
 
+// What is exact beyond that is lost in the store.
+static bool storesFewBits(const Node& node) {
+  return std::ranges::all_of(node.outputs,
+                             [](const Value* output) { return bitsOf(output->dataType()) <= 16; });
+}
+
 // A generated kernel lets the next one start and waits for the one before, which may still be
 // running (programmatic dependent launch): both cost nothing where they have no effect. The next
 // may start before this one has waited, since it waits for this one's end: so a chain of small
@@ -177,6 +183,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
   prepared_.source = str(
       deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
       deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
+      storesFewBits(node_) ? deviceSource("device/fast_activations.cuh") : "",
       "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
       "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_, "(", parameters,
       ") {\n", sizes, "  letNextStart();\n", early, "  waitForPrevious();\n", body, "}\n");

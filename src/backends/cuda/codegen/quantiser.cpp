@@ -92,18 +92,28 @@ std::optional<Quantisation> quantisationAt(const Expr& expr, int at) {
   return result;
 }
 
+// Floats of up to 32 bits are all computed in f32, and not rounded before they are stored.
 std::optional<Quotient> float8QuotientAt(const Expr& expr, int at) {
-  const ScalarInstruction& cast = expr.code()[at];
+  const auto& code = expr.code();
+  const ScalarInstruction& cast = code[at];
   if (cast.op != ScalarOp::kCast || !isFloat8(cast.type)) return std::nullopt;
-  Reader reader(expr, cast.a);
-  const std::optional<double> divisor = reader.constantOf(ScalarOp::kDiv);
-  const auto readers = std::ranges::count_if(expr.code(), [&](const ScalarInstruction& each) {
-    return each.op != ScalarOp::kInput &&
-           (each.a == cast.a || each.b == cast.a || each.c == cast.a);
-  });
-  if (!divisor || readers != 1) return std::nullopt;
-  const auto reciprocal = reciprocalFor(static_cast<float>(*divisor), cast.type);
-  return reciprocal ? std::optional(Quotient{cast.a, *reciprocal}) : std::nullopt;
+  const auto isReadOnce = [&](int i) {
+    return 1 == std::ranges::count_if(code, [&](const ScalarInstruction& each) {
+             return each.op != ScalarOp::kInput && (each.a == i || each.b == i || each.c == i);
+           });
+  };
+  const auto widens = [&](const ScalarInstruction& each) {
+    return each.op == ScalarOp::kCast && isFloat(code[each.a].type) &&
+           bitsOf(each.type) >= bitsOf(code[each.a].type);
+  };
+  int from = cast.a;
+  while (widens(code[from]) && isReadOnce(from)) from = code[from].a;
+  const ScalarInstruction& quotient = code[from];
+  if (quotient.op != ScalarOp::kDiv || bitsOf(quotient.type) > 32 || !isReadOnce(from) ||
+      code[quotient.b].op != ScalarOp::kConst)
+    return std::nullopt;
+  const auto reciprocal = reciprocalFor(static_cast<float>(code[quotient.b].real), cast.type);
+  return reciprocal ? std::optional(Quotient{from, *reciprocal}) : std::nullopt;
 }
 
 }  // namespace camshaft::cuda

@@ -1,6 +1,10 @@
-// Activations in f32 with a few instructions, for epilogues that keep the tensor cores waiting.
-// Stands behind the scalar functions and replaces some.
+// Activations in f32 with a few instructions, for epilogues that keep the tensor cores waiting and
+// for results of 16 bits or fewer. Stands behind the scalar functions and replaces some.
 
+#ifdef CAMSHAFT_EMULATOR
+inline float fastExp2(float a) { return exp2f(a); }
+inline float fastReciprocal(float a) { return 1 / a; }
+#else
 __device__ __forceinline__ float fastExp2(float a) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
@@ -12,6 +16,8 @@ __device__ __forceinline__ float fastReciprocal(float a) {
   return result;
 }
 
+#endif
+
 constexpr float kLog2E = 1.4426950408889634f;
 
 namespace op {
@@ -19,6 +25,10 @@ namespace op {
 template <>
 __device__ __forceinline__ float Sigmoid<float>(float a) {
   return fastReciprocal(1.0f + fastExp2(-kLog2E * a));
+}
+template <>
+__device__ __forceinline__ float Silu<float>(float a) {
+  return a * Sigmoid(a);
 }
 
 // max(x, 0) - |x|·q(|x|), where q(x) is the weight of the other side, ½ at 0 and falling like a
@@ -32,9 +42,7 @@ __device__ __forceinline__ float gelu(float a, float c0, float c1, float c2, flo
   log2q = fmaf(log2q, size, c2);
   log2q = fmaf(log2q, size, c1);
   log2q = fmaf(log2q, size, c0);
-  float positive;
-  asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(positive) : "f"(a));
-  return fmaf(-size, fastExp2(log2q), positive);
+  return fmaf(-size, fastExp2(log2q), camshaft::scalar::maximum(a, 0.0f));
 }
 
 template <>

@@ -29,6 +29,7 @@ class GroupQueryAttention {
   Value* rotated(Value* x) const;
   Value* cached(Value* past, Value* fresh, Value* scale) const;
   Value* scaled(Value* tokens, Value* scale) const;
+  bool startsAtZero() const;
   Value* mask() const;
   Value* withSink(Value* mask, const Dim& keys) const;
 
@@ -150,6 +151,14 @@ Value* GroupQueryAttention::cached(Value* past, Value* fresh, Value* scale) cons
   return writeRows(node_, past, fresh, {.axis = 2, .first = before_, .skipsOutside = true});
 }
 
+// Where as many keys are held as tokens come, none were cached before, and what each query sees
+// needs no mask.
+bool GroupQueryAttention::startsAtZero() const {
+  return keys_ == length_ && node_.flag("causal", true) &&
+         node_.integer("local_window_size", -1) < 0 && !node_.hasInput(10) && !node_.hasInput(11) &&
+         node_.integer("smooth_softmax", 0) != 1;
+}
+
 // Which keys a query sees: up to its own, at most a window's, or all of the sample's.
 Value* GroupQueryAttention::mask() const {
   const int64_t window = node_.integer("local_window_size", -1);
@@ -212,8 +221,9 @@ void GroupQueryAttention::run() {
   k = node_.cast(node_.slice(k, 2, 0, keys_), type);
   v = node_.cast(node_.slice(v, 2, 0, keys_), type);
   q_ = scaled(q_, kScale_);
-  Value* seen = mask();
   AttentionAttrs attrs;
+  attrs.causal = startsAtZero();
+  Value* seen = attrs.causal ? nullptr : mask();
   attrs.softcap = node_.number("softcap", 0);
   if (node_.hasInput(11) || node_.integer("smooth_softmax", 0) == 1) {
     seen = withSink(seen, keys_);
