@@ -8,6 +8,8 @@
 //   →
 //   %m = MatMul(%x, %w)
 //   %y = Pointwise(%m, %bias) {add}
+//
+// What quantises the flattened rows is done before they are flattened too.
 #include <algorithm>
 
 #include "ir/rewrite.h"
@@ -32,6 +34,13 @@ static Value* rowsBehind(const Node& pointwise) {
   return nullptr;
 }
 
+// A Pointwise that computes rows of whatever arrangement alike; null when the value is not of one.
+static Node* workOnRows(const Value* value) {
+  Node* node = producerOf(value, &ops::Pointwise);
+  Value* rows = node && !node->epilogue ? rowsBehind(*node) : nullptr;
+  return rows && keepsRows(*node, rows) ? node : nullptr;
+}
+
 // The nodes from the product to the reshape, product first; empty when the pattern is another.
 static std::vector<Node*> chainUpTo(const Graph& graph, const Node* reshape) {
   std::vector<Node*> chain;
@@ -41,22 +50,33 @@ static std::vector<Node*> chainUpTo(const Graph& graph, const Node* reshape) {
     Node* node = value->producer;
     chain.insert(chain.begin(), node);
     if (node->op == &ops::MatMul) return chain;
-    if (node->op != &ops::Pointwise) break;
-    Value* rows = rowsBehind(*node);
-    if (!rows || !keepsRows(*node, rows)) break;
+    if (!workOnRows(value)) break;
     reader = node;
-    value = rows;
+    value = rowsBehind(*node);
   }
   return {};
 }
 
+// Puts in front of the chain what works on its product's rows for the product alone.
+static void extendBackwards(const Graph& graph, std::vector<Node*>& chain) {
+  const Value* rows = chain.front()->input(0);
+  for (Node* node = workOnRows(rows); node && soleUser(graph, rows) == chain.front();
+       node = workOnRows(rows)) {
+    chain.insert(chain.begin(), node);
+    rows = rowsBehind(*node);
+  }
+}
+
 static bool unflatten(Graph& graph, Node* reshape) {
-  const std::vector<Node*> chain = chainUpTo(graph, reshape);
+  std::vector<Node*> chain = chainUpTo(graph, reshape);
   if (chain.empty()) return false;
-  Node* product = chain.front();
-  Node* flatten = producerOf(product->input(0), &ops::Reshape);
-  if (!flatten || product->as<MatMulAttrs>().transposeA || product->input(1)->rank() != 2)
-    return false;
+  const Node* product = chain.front();
+  if (product->as<MatMulAttrs>().transposeA || product->input(1)->rank() != 2) return false;
+  extendBackwards(graph, chain);
+  Node* first = chain.front();
+  Value* rows = first == product ? product->input(0) : rowsBehind(*first);
+  Node* flatten = producerOf(rows, &ops::Reshape);
+  if (!flatten) return false;
   Value* x = flatten->input(0);
   if (x->rank() < 3) return false;
 
@@ -66,7 +86,8 @@ static bool unflatten(Graph& graph, Node* reshape) {
   unflat.push_back(product->output()->shape().back());
   if (flatten->output()->shape() != flat || reshape->output()->shape() != unflat) return false;
 
-  graph.setInput(product, 0, x);
+  for (int i = 0; i < static_cast<int>(first->inputs.size()); ++i)
+    if (first->inputs[i] == rows) graph.setInput(first, i, x);
   graph.eraseIfDead(flatten);
   for (Node* node : chain) graph.inferTypes(node);
   replaceValue(graph, reshape->output(), chain.back()->output());

@@ -37,7 +37,11 @@ struct ByteAt {
   unsigned word;
   int at;
   __device__ __forceinline__ operator S() const {
-    return S{static_cast<unsigned char>(word >> 8 * at)};
+    const auto bits = static_cast<unsigned char>(word >> 8 * at);
+    if constexpr (kIsFloat8<S>)
+      return S{bits};
+    else
+      return static_cast<S>(bits);
   }
 };
 // Floats of 8 bits are converted two at a time.
