@@ -1,9 +1,5 @@
 #include "onnxruntime/engine_builder.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +8,9 @@
 #include "NvOnnxParser.h"
 #include "support/cpu_info.h"
 #include "support/error.h"
+#include "support/freed_memory.h"
 #include "support/hash.h"
+#include "support/scratch_file.h"
 
 namespace camshaft::ort {
 
@@ -32,6 +30,24 @@ void makeFolder(const std::string& folder) {
   if (problem)
     fail(ErrorKind::kIo, "the folder '", folder, "' cannot be made: ", problem.message());
 }
+
+// An engine on its way to a file that has no name and is gone with the engine.
+class ScratchWriter : public nvinfer1::IStreamWriter {
+ public:
+  int64_t write(const void* data, int64_t size) override {
+    const std::span bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size));
+    isGood_ = isGood_ && writeAt(file_, bytes, written_);
+    written_ += bytes.size();
+    return isGood_ ? size : -1;
+  }
+  bool isGood() const { return isGood_; }
+  std::string path() const { return str("/proc/self/fd/", file_.get()); }
+
+ private:
+  FileDescriptor file_ = openScratchFile();
+  bool isGood_ = file_.get() >= 0;
+  size_t written_ = 0;
+};
 
 std::string contentsOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -54,11 +70,7 @@ EngineBuilder::EngineBuilder(const Options& options, Logger& logger)
   if (!options.engineCache.empty()) makeFolder(options.engineCache);
 }
 
-void EngineBuilder::releaseFreed() {
-#ifdef __GLIBC__
-  std::call_once(released_, [] { malloc_trim(0); });
-#endif
-}
+void EngineBuilder::releaseFreed() { std::call_once(released_, giveBackFreedMemory); }
 
 std::string EngineBuilder::nameOf(const SubgraphModel& model) const {
   Hasher hasher;
@@ -159,6 +171,20 @@ bool EngineBuilder::buildInto(const std::string& path, const Build& build) {
   return false;
 }
 
+// An engine that is kept nowhere is mapped from a file all the same: ONNX Runtime has its weights
+// until the session is made, and memory is to hold them once. Null where there is no room for one.
+std::unique_ptr<nvinfer1::ICudaEngine> EngineBuilder::buildInScratchFile(Build& build) {
+  ScratchWriter writer;
+  if (!writer.isGood()) return nullptr;
+  const bool isBuilt =
+      build.builder->buildSerializedNetworkToStream(*build.network, *build.config, writer);
+  if (!isBuilt && writer.isGood()) failWithReason("cannot build a subgraph");
+  if (!isBuilt) return nullptr;
+  build = {};
+  return std::unique_ptr<nvinfer1::ICudaEngine>(
+      runtime_->deserializeCudaEngineFromFile(writer.path().c_str()));
+}
+
 std::unique_ptr<nvinfer1::ICudaEngine> EngineBuilder::build(const Subgraph& subgraph,
                                                             std::span<const Weight> weights,
                                                             std::span<const ShapeRange> ranges,
@@ -173,7 +199,9 @@ std::unique_ptr<nvinfer1::ICudaEngine> EngineBuilder::build(const Subgraph& subg
     // Mapped from its file, an engine shares its memory with other processes.
     engine.reset(runtime_->deserializeCudaEngineFromFile(path.c_str()));
   } else {
-    engine.reset(build.builder->buildEngineWithConfig(*build.network, *build.config));
+    engine = buildInScratchFile(build);
+    if (!engine && build.builder)
+      engine.reset(build.builder->buildEngineWithConfig(*build.network, *build.config));
   }
   if (!engine) failWithReason("cannot build a subgraph");
   saveTimingCache();

@@ -52,6 +52,7 @@ class EngineBuilder {
   Build prepare(const Subgraph& subgraph, std::span<const Weight> weights,
                 std::span<const ShapeRange> ranges);
   bool buildInto(const std::string& path, const Build& build);
+  std::unique_ptr<nvinfer1::ICudaEngine> buildInScratchFile(Build& build);
   void useTimingCache(nvinfer1::IBuilderConfig& config);
   void saveTimingCache();
 

@@ -248,7 +248,7 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
 
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
                                       IBuilderConfig& config) noexcept override {
-    return build<IHostMemory*>(network, config, nullptr, [&](const Plan& plan) {
+    return build<IHostMemory*>(network, config, Result::kWritten, nullptr, [&](const Plan& plan) {
       return makeHostMemory(writeEngine(plan, partsFor(config)));
     });
   }
@@ -260,14 +260,14 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
   }
   bool buildSerializedNetworkToStream(INetworkDefinition& network, IBuilderConfig& config,
                                       IStreamWriter& writer) noexcept override {
-    return build(network, config, false, [&](const Plan& plan) {
+    return build(network, config, Result::kWritten, false, [&](const Plan& plan) {
       writeEngine(plan, partsFor(config), StreamSink(writer));
       return true;
     });
   }
   ICudaEngine* buildEngineWithConfig(INetworkDefinition& network,
                                      IBuilderConfig& config) noexcept override {
-    return build<ICudaEngine*>(network, config, nullptr, [&](Plan plan) {
+    return build<ICudaEngine*>(network, config, Result::kRun, nullptr, [&](Plan plan) {
       return new Engine(std::make_shared<LoadedEngine>(asRead(std::move(plan), partsFor(config)),
                                                        wrapperFor(allocator_), loader()),
                         reporter_, ThreadSettings{.most = maxThreads_});
@@ -341,13 +341,17 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
     return made;
   }
 
-  Plan planOf(INetworkDefinition& network, IBuilderConfig& config) const {
+  // What becomes of a plan.
+  enum class Result { kWritten, kRun };
+
+  Plan planOf(INetworkDefinition& network, IBuilderConfig& config, Result result) const {
     const auto& settings = static_cast<BuilderConfig&>(config);
     const auto& own = static_cast<const Network&>(network);
     BuildSetup made = setup(own, settings);
     std::vector<PluginLibrary> libraries = librariesAt(settings.pluginLibraries());
     const std::optional<RefitRequest> refit = refitRequestOf(own, settings);
     made.options.ranges = rangesFor(own, settings, made.options, refit.has_value());
+    made.options.weightsInFile = result == Result::kWritten;
     Plan plan = own.compiled(made.options, refit);
     plan.pluginLibraries = std::move(libraries);
     plan.streamsWeights = settings.getFlag(BuilderFlag::kWEIGHT_STREAMING);
@@ -356,12 +360,12 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
 
   // use(the plan), or `failure`.
   template <class T, class Use>
-  T build(INetworkDefinition& network, IBuilderConfig& config, T failure,
+  T build(INetworkDefinition& network, IBuilderConfig& config, Result wanted, T failure,
           Use&& use) const noexcept {
     return guarded(
         reporter_, failure,
         [&]() -> T {
-          T result = use(planOf(network, config));
+          T result = use(planOf(network, config, wanted));
           if (config.getFlag(BuilderFlag::kMONITOR_MEMORY))
             reporter_.log().info("the process had up to ", peakMemoryBytes() >> 20,
                                  " MiB of memory by the end of the build");

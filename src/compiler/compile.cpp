@@ -107,7 +107,8 @@ Plan compile(Graph graph, CompileOptions options) {
   choose.target = targetOf(backend, options);
   plan.builtFor = choose.target.name;
   if (plan.hasDeviceMemory && !options.isReplay()) choose.deviceTrials = makeDeviceTrials(choose);
-  WeightsBuilder weights;
+  WeightsBuilder weights(options.weightsInFile ? WeightsBuilder::Place::kScratchFile
+                                               : WeightsBuilder::Place::kMemory);
   BinariesBuilder binaries;
   for (size_t i = 0; i < profiles.size(); ++i) {
     plan.profiles.push_back(buildProfile(graph.clone(), profiles[i], static_cast<int>(i), options,

@@ -48,7 +48,8 @@ struct CompileOptions : TuneOptions {
   GpuRange gpus = GpuRange::kThis;     // where the device is one
   std::vector<ShapeProfile> profiles;  // empty: one with guessed bounds for dynamic inputs
   int profilingVerbosity = 0;          // recorded in the plan
-  bool sideBySide = false;  // branches of a GPU's plan may run at once, where that is faster
+  bool weightsInFile = false;  // the engine is to be written, so nobody reads them where they are
+  bool sideBySide = false;     // branches of a GPU's plan may run at once, where that is faster
   bool allowF16 = false, allowBF16 = false;  // for f32 work, where the device gains from it
   // Products may read 8-bit integers, where they are faster so and what they read has a range.
   bool allowI8 = false;

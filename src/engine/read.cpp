@@ -11,6 +11,7 @@
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/mapped_file.h"
+#include "support/mapped_pages.h"
 
 namespace camshaft {
 namespace {

@@ -8,6 +8,7 @@
 #include "support/byte_reader.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/mapped_pages.h"
 
 namespace camshaft {
 namespace {
@@ -83,20 +84,22 @@ StoredSources storeSources(const Plan& plan, bool isStripped) {
 }
 
 // The file, whose header has the hash of all that follows: everything is read twice and nothing
-// copied.
+// copied, and of weights that lie in a file no more than a piece is in memory.
 void writeSections(const EngineTables& tables, std::span<const std::byte> weights,
                    std::span<const std::byte> sources, EngineSink sink) {
   EngineHeader header;
   const auto headerBytes = std::as_bytes(std::span(&header, 1));
   constexpr std::byte kZeros[kSectionAlignment] = {};
+  constexpr size_t kMostAtOnce = 4 << 20;
   std::vector<std::span<const std::byte>> pieces;
   header.fileBytes = sizeof header;
   const auto place = [&](EngineSection& section, std::span<const std::byte> bytes) {
     const uint64_t fill = -header.fileBytes % kSectionAlignment;
     section = {header.fileBytes + fill, bytes.size()};
     header.fileBytes = section.offset + section.size;
-    pieces.push_back(std::span(kZeros).first(fill));
-    pieces.push_back(bytes);
+    if (fill > 0) pieces.push_back(std::span(kZeros).first(fill));
+    for (; !bytes.empty(); bytes = bytes.subspan(pieces.back().size()))
+      pieces.push_back(bytes.first(std::min(bytes.size(), kMostAtOnce)));
   };
   place(header.plan, tables.plan);
   place(header.inspection, tables.inspection);
@@ -107,11 +110,16 @@ void writeSections(const EngineTables& tables, std::span<const std::byte> weight
   }
   Hasher hasher;
   hasher.update(headerBytes);
-  for (const auto piece : pieces) hasher.update(piece);
+  for (const auto piece : pieces) {
+    hasher.update(piece);
+    letGoOfMapped(piece);
+  }
   header.hash = hasher.digest();
   sink(headerBytes);
-  for (const auto piece : pieces)
-    if (!piece.empty()) sink(piece);
+  for (const auto piece : pieces) {
+    sink(piece);
+    letGoOfMapped(piece);
+  }
 }
 
 template <class Write>

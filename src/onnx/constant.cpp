@@ -5,7 +5,7 @@
 #include "ir/dispatch.h"
 #include "onnx/wire/tensor.h"
 #include "ops/evaluate.h"
-#include "support/mapped_file.h"
+#include "support/mapped_pages.h"
 
 namespace camshaft::onnx::importer {
 

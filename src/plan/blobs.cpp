@@ -1,9 +1,10 @@
 // The engine's weights and device code as planning collects them.
-#include <cstring>
+#include <algorithm>
 
 #include "plan/memory.h"
 #include "plan/planner.h"
 #include "support/hash.h"
+#include "support/mapped_pages.h"
 
 namespace camshaft {
 
@@ -12,9 +13,11 @@ int64_t WeightsBuilder::add(std::span<const std::byte> bytes, std::string_view s
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const Block& block = it->second;
-    if (block.size == bytes.size() && block.source == source &&
-        std::memcmp(bytes_.data() + block.offset, bytes.data(), block.size) == 0)
-      return block.offset;
+    if (block.size != bytes.size() || block.source != source) continue;
+    const auto stored = bytes_.bytes().subspan(static_cast<size_t>(block.offset), block.size);
+    const bool isSame = std::ranges::equal(stored, bytes);
+    letGoOfMapped(stored);
+    if (isSame) return block.offset;
   }
   bytes_.resize((bytes_.size() + kWeightsAlignment - 1) / kWeightsAlignment * kWeightsAlignment);
   const int64_t offset = static_cast<int64_t>(bytes_.size());

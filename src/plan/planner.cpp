@@ -13,7 +13,7 @@
 #include "plan/step_drafts.h"
 #include "plan/storage.h"
 #include "support/error.h"
-#include "support/mapped_file.h"
+#include "support/mapped_pages.h"
 
 namespace camshaft {
 

@@ -37,6 +37,11 @@ void separateOutputs(Graph& graph);
 // have a source, and are the same only where that is: equal bytes may be chance.
 class WeightsBuilder {
  public:
+  // In a file: what is stored takes no memory while the build goes on (GrowingMemory).
+  enum class Place { kMemory, kScratchFile };
+  explicit WeightsBuilder(Place place = Place::kMemory)
+      : bytes_(place == Place::kMemory ? GrowingMemory() : GrowingMemory::inScratchFile()) {}
+
   int64_t add(std::span<const std::byte> bytes, std::string_view source = {});
   std::shared_ptr<const GrowingMemory> take();  // leaves nothing
 

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "support/file_descriptor.h"
 #include "support/growing_memory.h"
+#include "support/mapped_pages.h"
+#include "support/scratch_file.h"
 
 namespace camshaft {
 namespace {
@@ -40,30 +39,6 @@ size_t readSome(const FileDescriptor& file, std::byte* to, size_t most, const st
   }
 }
 
-// Where files are mapped in this process: pages of other memory, once let go, would be lost.
-struct Mappings {
-  std::mutex mutex;
-  std::map<uintptr_t, uintptr_t> endOf;  // by where they begin
-};
-
-Mappings& allMappings() {
-  static auto& mappings = *new Mappings;  // outlives objects that end with the process
-  return mappings;
-}
-
-void note(const void* address, size_t size) {
-  Mappings& mappings = allMappings();
-  const std::scoped_lock lock(mappings.mutex);
-  const auto begin = reinterpret_cast<uintptr_t>(address);
-  mappings.endOf[begin] = begin + size;
-}
-
-void forget(const void* address) {
-  Mappings& mappings = allMappings();
-  const std::scoped_lock lock(mappings.mutex);
-  mappings.endOf.erase(reinterpret_cast<uintptr_t>(address));
-}
-
 // What cannot be mapped is read to its end: pipes, terminals, files of /proc.
 std::span<const std::byte> readToEnd(const FileDescriptor& file, const std::string& path) {
   constexpr size_t kPiece = 1 << 16;
@@ -84,10 +59,23 @@ MappedFile MappedFile::open(const std::string& path) {
   const struct stat status = statusOf(file, path);
   const size_t size = static_cast<size_t>(status.st_size);
   if (!S_ISREG(status.st_mode) || size == 0) return MappedFile(readToEnd(file, path));
+  std::optional<MappedFile> mapped = map(file, size);
+  if (!mapped) failIo("map", path, errno);
+  return std::move(*mapped);
+}
+
+std::optional<MappedFile> MappedFile::inScratchFile(std::span<const std::byte> bytes) {
+  const FileDescriptor file = openScratchFile();
+  if (bytes.empty() || file.get() < 0 || !writeAt(file, bytes, 0)) return std::nullopt;
+  return map(file, bytes.size());
+}
+
+std::optional<MappedFile> MappedFile::map(const FileDescriptor& file, size_t size) {
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) failIo("map", path, errno);
-  note(address, size);
-  return MappedFile({static_cast<const std::byte*>(address), size});
+  if (address == MAP_FAILED) return std::nullopt;
+  MappedFile mapped({static_cast<const std::byte*>(address), size});
+  noteMapped(mapped.bytes_);
+  return mapped;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
@@ -99,21 +87,8 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
-  forget(bytes_.data());
+  forgetMapped(bytes_);
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-void letGoOfMapped(std::span<const std::byte> bytes) {
-  // Whole pages: what else is in the first and the last may be in use.
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
-  const uintptr_t end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
-  if (begin >= end) return;
-  Mappings& mappings = allMappings();
-  const std::scoped_lock lock(mappings.mutex);
-  const auto next = mappings.endOf.upper_bound(begin);
-  if (next == mappings.endOf.begin() || end > std::prev(next)->second) return;
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::vector<std::byte> readFile(const std::string& path) {

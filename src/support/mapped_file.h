@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "support/file_descriptor.h"
 
 namespace camshaft {
 
@@ -15,6 +18,8 @@ namespace camshaft {
 class MappedFile {
  public:
   static MappedFile open(const std::string& path);
+  // These bytes in a file without a name (scratch_file.h); nothing where there is no room for one.
+  static std::optional<MappedFile> inScratchFile(std::span<const std::byte> bytes);
   MappedFile() = default;
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -24,12 +29,10 @@ class MappedFile {
 
  private:
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  static std::optional<MappedFile> map(const FileDescriptor& file, size_t size);
+
   std::span<const std::byte> bytes_;
 };
-
-// Whoever has looked at bytes of a mapped file, or made something else of them, need not keep them
-// in memory: they are read again where somebody asks for them. Bytes of other memory stay.
-void letGoOfMapped(std::span<const std::byte> bytes);
 
 std::vector<std::byte> readFile(const std::string& path);
 

@@ -14,6 +14,7 @@
 
 #include "support/error.h"
 #include "support/function_ref.h"
+#include "support/mapped_pages.h"
 #include "support/new_file.h"
 
 namespace camshaft {
@@ -55,6 +56,17 @@ std::string ioMessage(FunctionRef<void()> action) {
     return error.message();
   }
   return "no error";
+}
+
+TEST(ScratchFiles, HoldBytesThatAreMapped) {
+  const std::string text(100'000, 'x');
+  std::optional<MappedFile> file = MappedFile::inScratchFile(bytesOf(text));
+  ASSERT_TRUE(file);
+  const MappedFile moved = std::move(*file);
+  EXPECT_EQ(textOf(moved.bytes()), text);
+  letGoOfMapped(moved.bytes());
+  EXPECT_EQ(textOf(moved.bytes()), text);
+  EXPECT_FALSE(MappedFile::inScratchFile({}));
 }
 
 TEST_F(Files, WrittenBytesComeBackMappedAndRead) {

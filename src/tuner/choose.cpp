@@ -6,8 +6,10 @@
 
 #include "ops/control_flow.h"
 #include "ops/pointwise.h"
+#include "plan/storage.h"
 #include "support/error.h"
-#include "support/mapped_file.h"
+#include "support/freed_memory.h"
+#include "support/mapped_pages.h"
 #include "support/stopwatch.h"
 #include "tuner/candidates.h"
 #include "tuner/contest.h"
@@ -182,10 +184,25 @@ class Chooser {
   void decide() {
     for (size_t i = 0; i < pending_.size(); ++i) {
       if (options_.hasDeviceMemory()) report(pending_.size() + i, 2 * pending_.size());
+      const int64_t bytes = bytesOf(pending_[i]);
       keep(choose(pending_[i]));
       pending_[i].candidates.clear();
+      freed_.add(bytes);
     }
     pending_.clear();
+  }
+
+  // What its candidates have packed and what they are timed on, as far as its size is known.
+  int64_t bytesOf(const Pending& pending) const {
+    int64_t bytes = 0;
+    for (const Candidate& candidate : pending.candidates)
+      for (const StepInput& input : candidate.prepared.inputs) bytes += std::ssize(input.packed);
+    for (const auto* values : {&pending.node->inputs, &pending.node->outputs})
+      for (const Value* value : *values) {
+        const Dim size = value ? byteSize(value->type) : Dim(0);
+        if (size.isConstant()) bytes += size.value();
+      }
+    return bytes;
   }
 
   bool isOnDevice(const Pending& pending) const {
@@ -416,6 +433,7 @@ class Chooser {
   Graph& graph_;
   const ChooseOptions& options_;
   WeightsBuilder& weights_;
+  FreedMemory freed_;
   SymbolValue opt_;
   std::vector<SymbolValue> extremes_;
   Candidates candidates_;

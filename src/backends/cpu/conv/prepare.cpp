@@ -101,10 +101,11 @@ bool hasBound(const Node& node, const BuildContext& context) {
 
 constexpr char kNeedsBound[] = "needs an upper bound on the image's size, to plan its workspace";
 
-Prepared prepared(const Node& node, const ConvShape& shape, const std::vector<float>& packed,
+Prepared prepared(const Node& node, const ConvShape& shape, StepInput packed,
                   const Dim& workspaceFloats) {
   Prepared result;
-  result.inputs = {StepInput::fromNode(0), packedInput(packed)};
+  result.inputs.push_back(StepInput::fromNode(0));
+  result.inputs.push_back(std::move(packed));
   result.workspaceBytes = workspaceFloats * static_cast<int64_t>(sizeof(float));
   ByteWriter writer;
   writeIsa(writer);
@@ -156,9 +157,10 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
     if (convWorkspaceFloats(kAlgorithm, shape, largest, context.threads) > kMostFloats)
       return Prepared::no("would need more than 64 MiB of workspace");
   }
-  std::vector<float> packed(packedConvFloats(kAlgorithm, shape));
-  packConv(kAlgorithm, shape, ConstantInF32(*node.inputs[1]).data(), packed.data());
-  return prepared(node, shape, packed,
+  StepInput packed = packedInput(packedConvFloats(kAlgorithm, shape), [&](float* to) {
+    packConv(kAlgorithm, shape, ConstantInF32(*node.inputs[1]).data(), to);
+  });
+  return prepared(node, shape, std::move(packed),
                   convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
 }
 
@@ -181,7 +183,7 @@ Verdict supportsTranspose(const Node& node, const BuildContext& context) {
 }
 
 // [inChannels][outChannels][taps] to [inChannels][taps][outChannels], then packed.
-std::vector<float> packTranspose(const ConvShape& shape, const float* weights, bool is16) {
+StepInput packTranspose(const ConvShape& shape, const float* weights, bool is16) {
   const int64_t taps = shape.kernel[0] * shape.kernel[1], columns = scatteredColumns(shape);
   std::vector<float> byTap(shape.inChannels * columns);
   for (int64_t in = 0; in < shape.inChannels; ++in)
@@ -189,15 +191,14 @@ std::vector<float> packTranspose(const ConvShape& shape, const float* weights, b
       for (int64_t tap = 0; tap < taps; ++tap)
         byTap[in * columns + tap * shape.outChannels + out] =
             weights[(in * shape.outChannels + out) * taps + tap];
-  if (is16) {
-    std::vector<float> packed(packedB16Floats(Type16::kBf16, shape.inChannels, columns));
-    packB16(Type16::kBf16, shape.inChannels, columns, byTap.data(), columns, false,
-            reinterpret_cast<uint16_t*>(packed.data()));
-    return packed;
-  }
-  std::vector<float> packed(packedBFloats(shape.inChannels, columns));
-  packB(shape.inChannels, columns, byTap.data(), columns, false, packed.data());
-  return packed;
+  if (is16)
+    return packedInput(packedB16Floats(Type16::kBf16, shape.inChannels, columns), [&](float* to) {
+      packB16(Type16::kBf16, shape.inChannels, columns, byTap.data(), columns, false,
+              reinterpret_cast<uint16_t*>(to));
+    });
+  return packedInput(packedBFloats(shape.inChannels, columns), [&](float* to) {
+    packB(shape.inChannels, columns, byTap.data(), columns, false, to);
+  });
 }
 
 template <bool k16>

@@ -81,10 +81,10 @@ using Pack = void (*)(int64_t k, int64_t n, const float* b, int64_t ldb, bool tr
 StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   const Value& b = *node.inputs[1];
   const PackedParams params = packedParams(node);
-  std::vector<float> packed(floats);
-  pack(params.k, params.n, ConstantInF32(b).data(), b.shape().back().value(),
-       node.as<MatMulAttrs>().transposeB, packed.data());
-  return packedInput(packed);
+  return packedInput(floats, [&](float* packed) {
+    pack(params.k, params.n, ConstantInF32(b).data(), b.shape().back().value(),
+         node.as<MatMulAttrs>().transposeB, packed);
+  });
 }
 
 // Of kernels whose weights are packed for one instruction set.
@@ -116,9 +116,9 @@ Prepared prepare16(const Node& node, const BuildContext& context, int64_t) {
   // Blocks of rows are never higher than this, however many there are.
   const int64_t rows = blockRows16(params.k);
   Prepared prepared;
-  prepared.inputs = {
-      StepInput::fromNode(0),
-      packSecondOperand(node, packedB16Floats(kType, params.k, params.n), packB16AsFloats<kType>)};
+  prepared.inputs.push_back(StepInput::fromNode(0));
+  prepared.inputs.push_back(
+      packSecondOperand(node, packedB16Floats(kType, params.k, params.n), packB16AsFloats<kType>));
   prepared.workspaceBytes =
       rowMajorABytes(node) + gemm16WorkspaceFloats(kType, rows, params.k, context.threads) *
                                  static_cast<int64_t>(sizeof(float));
@@ -136,8 +136,9 @@ Prepared prepareSplit(const Node& node, const BuildContext& context, int64_t) {
   if (rows == DimRange::kUnbounded)
     return Prepared::no(
         "splits its first operand into workspace, which needs an upper bound on its rows");
-  prepared.inputs = {StepInput::fromNode(0),
-                     packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB)};
+  prepared.inputs.push_back(StepInput::fromNode(0));
+  prepared.inputs.push_back(
+      packSecondOperand(node, splitPackedBFloats(params.k, params.n), splitPackB));
   prepared.workspaceBytes = rowMajorABytes(node) + splitGemmWorkspaceFloats(rows, params.k) *
                                                        static_cast<int64_t>(sizeof(float));
   writeParams(node, params, prepared);
@@ -147,8 +148,8 @@ Prepared prepareSplit(const Node& node, const BuildContext& context, int64_t) {
 Prepared preparePacked(const Node& node, const BuildContext&, int64_t) {
   const PackedParams params = packedParams(node);
   Prepared prepared;
-  prepared.inputs = {StepInput::fromNode(0),
-                     packSecondOperand(node, packedBFloats(params.k, params.n), packB)};
+  prepared.inputs.push_back(StepInput::fromNode(0));
+  prepared.inputs.push_back(packSecondOperand(node, packedBFloats(params.k, params.n), packB));
   prepared.workspaceBytes = rowMajorABytes(node);
   writeMarkedParams(node, params, prepared);
   return prepared;

@@ -129,10 +129,10 @@ bool overwritesResidual(const Node& node, int input, int ownBias) {
   return std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
 }
 
-StepInput packedInput(const std::vector<float>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return StepInput::fromBytes({DataType::kF32, {static_cast<int64_t>(values.size())}},
-                              std::vector<std::byte>(bytes.begin(), bytes.end()));
+StepInput packedInput(int64_t floats, FunctionRef<void(float*)> pack) {
+  std::vector<std::byte> bytes(static_cast<size_t>(floats) * sizeof(float));
+  pack(reinterpret_cast<float*>(bytes.data()));
+  return StepInput::fromBytes({DataType::kF32, {floats}}, std::move(bytes));
 }
 
 void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& writer) {
@@ -149,8 +149,9 @@ void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& w
   writer.write(fused.high);
   writer.write(fused.outScale);
   writer.write(fused.outShift);
+  const auto copyBias = [&](float* to) { std::ranges::copy(fused.bias, to); };
   writer.write(fused.bias.empty() ? addNodeInput(fused.biasInput)
-                                  : addInput(packedInput(fused.bias)));
+                                  : addInput(packedInput(std::ssize(fused.bias), copyBias)));
   writer.write(addNodeInput(fused.residualInput));
   writer.write<int32_t>(static_cast<int32_t>(prepared.inputs.size()));
   writer.write(!fused.program.empty());

@@ -9,6 +9,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/gemm/epilogue.h"
 #include "support/byte_reader.h"
+#include "support/function_ref.h"
 
 namespace camshaft::cpu {
 
@@ -46,7 +47,8 @@ void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& w
 // Whether the result may overwrite this input: only a residual is read just before it is replaced.
 bool overwritesResidual(const Node& node, int input, int ownBias = -1);
 
-// Raw f32 weights as a step input.
-StepInput packedInput(const std::vector<float>& values);
+// Floats of a step's own, which `pack` writes where zeros are. They may be as many as the model has,
+// so nobody copies them on their way to the engine's weights.
+StepInput packedInput(int64_t floats, FunctionRef<void(float*)> pack);
 
 }  // namespace camshaft::cpu

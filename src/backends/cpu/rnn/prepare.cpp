@@ -74,10 +74,9 @@ StepInput packWeights(const Node& node, const Params& p) {
   };
   const RawWeights raw{floats(kNodeW), floats(kNodeR), floats(kNodeBias), floats(kNodePeepholes)};
   const int64_t perDirection = PackedLayout(p).floats;
-  std::vector<float> packed(static_cast<size_t>(p.directions * perDirection));
-  for (int64_t d = 0; d < p.directions; ++d)
-    packDirection(p, raw, d, packed.data() + d * perDirection);
-  return packedInput(packed);
+  return packedInput(p.directions * perDirection, [&](float* packed) {
+    for (int64_t d = 0; d < p.directions; ++d) packDirection(p, raw, d, packed + d * perDirection);
+  });
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
