@@ -34,7 +34,8 @@ def memory():
 
 
 def feeds(model, shapes):
-    """Random values; integers are small, as tokens and flags are."""
+    """Random values; integers are small, as tokens and flags are, and the first of a row is 1: a mask has a key for
+    every query, since without one only the form of the mask decides what comes out."""
     import onnxruntime
 
     random = np.random.default_rng(5)
@@ -44,6 +45,8 @@ def feeds(model, shapes):
         dtype = TYPES[one.type]
         values = random.standard_normal(shape) if np.dtype(dtype).kind == "f" else random.integers(0, 2, shape)
         made[one.name] = np.asarray(values).astype(dtype)
+        if made[one.name].ndim and np.dtype(dtype).kind != "f":
+            made[one.name][..., 0] = 1
     return made
 
 

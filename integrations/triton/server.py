@@ -18,6 +18,23 @@ def find_program():
     return os.environ.get("TRITONSERVER") or shutil.which("tritonserver")
 
 
+def descendants(process):
+    """Processes that it and those have started, by the children of each of its threads."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for thread in pathlib.Path(f"/proc/{process}/task").iterdir():
+            for child in (thread / "children").read_text(encoding="utf-8").split():
+                found += [int(child), *descendants(child)]
+    return found
+
+
+def resident_bytes(process):
+    with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+        pages = pathlib.Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
 def free_ports(count):
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
@@ -63,8 +80,8 @@ class Server:
         raise TimeoutError(f"tritonserver is not ready after {seconds} s:\n" + self.log.read_text()[-4000:])
 
     def resident_bytes(self):
-        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        """Of the server and the processes that it has started, as the Python backend does."""
+        return sum(resident_bytes(process) for process in [self.process.pid, *descendants(self.process.pid)])
 
     def close(self):
         """Asks the server to end, and returns its exit status."""

@@ -54,6 +54,16 @@ def test_arguments_and_results_of_all_kinds(tmp_path):
         loaded(x=x)
 
 
+def test_layers_of_many_operators_become_one_engine(tmp_path):
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(),
+                                 torch.nn.Flatten(), torch.nn.Linear(144, 5)).eval()
+    rows = torch.export.Dim("rows", min=1, max=8)
+    run = camshaft.torch.compile(module, torch.randn(2, 3, 8, 8), dynamic=({0: rows},), **QUICK)
+    run.save(tmp_path / "saved")
+    x = torch.randn(3, 3, 8, 8)
+    close(torch.from_numpy(camshaft.torch.load(tmp_path / "saved")(x.numpy())), module(x))
+
+
 def test_the_weights_are_not_kept():
     module = Head().eval()
     run = camshaft.torch.compile(module, (torch.randn(3, 6),), **QUICK)
