@@ -37,8 +37,13 @@ HeadsView tokens(const Shape& shape, int64_t heads, int64_t size, int64_t offset
           .offset = offset};
 }
 
-void requireMask(const Node& node, const Shape& scores) {
+void requireMask(const Node& node, Shape scores) {
+  const int64_t batches = node.as<AttentionAttrs>().maskBatches;
   if (node.inputs[3]->dataType() != DataType::kBool) requireFloat(node, 3);
+  if (batches < 0 || (batches > 0 && !mayBeEqual(mod(scores[0], batches), 0)))
+    fail(ErrorKind::kInvalidModel, describe(node), " has ", scores[0],
+         " batches, which do not divide into ", batches, " masks");
+  if (batches > 0) scores[0] = batches;
   requireBroadcastsTo(node, 3, "a mask", scores);
 }
 
@@ -147,8 +152,9 @@ class Scores {
     if (evaluation.node.hasInput(3)) {
       const ConstTensorView& mask = evaluation.inputs[3];
       mask_ = readReals(mask);
+      maskBatches_ = attrs_.maskBatches > 0 ? attrs_.maskBatches : qView_.batch;
       maskStrides_ = broadcastStrides(
-          mask.dims, Dims{qView_.batch, qView_.heads, qView_.length, kView_.length});
+          mask.dims, Dims{maskBatches_, qView_.heads, qView_.length, kView_.length});
       if (mask.type == DataType::kBool)
         for (double& value : mask_)
           value = value != 0 ? 0 : -std::numeric_limits<double>::infinity();
@@ -190,14 +196,16 @@ class Scores {
   double biasOf(const std::array<int64_t, 4>& index) const {
     if (attrs_.causal && index[3] > index[2] + causalOffset_)
       return -std::numeric_limits<double>::infinity();
-    return mask_.empty() ? 0 : mask_[offsetOf(index, maskStrides_)];
+    if (mask_.empty()) return 0;
+    const std::array<int64_t, 4> place{index[0] % maskBatches_, index[1], index[2], index[3]};
+    return mask_[offsetOf(place, maskStrides_)];
   }
 
   const AttentionAttrs& attrs_;
   std::vector<double> q_, k_, mask_;
   const Places qView_, kView_;
   Dims maskStrides_;
-  int64_t group_, causalOffset_;
+  int64_t group_, causalOffset_, maskBatches_ = 1;
 };
 
 void evaluateAttention(const Evaluation& evaluation) {

@@ -19,6 +19,9 @@ namespace camshaft {
 // Keys and values of rank 4, not transposed, may both be i8: they are the numbers they hold, as in
 // a cache of 8 bits whose scales are part of q and of what is made of the result.
 //
+// With `maskBatches` given, the mask broadcasts to so many batches, and batch i reads that of
+// i % maskBatches, as windows of images do.
+//
 // With `keys` given, only so many keys and values are there, from the first on, as in a cache that
 // is longer than what it holds; kLength is their number then.
 struct AttentionAttrs : AttrsOf<AttentionAttrs> {
@@ -30,6 +33,7 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   int64_t heads = 0, kvHeads = 0;   // 0: all operands have rank 4
   int64_t size = 0, valueSize = 0;  // of a head of q and k, of v, where they are tokens
   std::vector<int64_t> offsets;     // first columns of q, k and v; empty: 0
+  int64_t maskBatches = 0;          // 0: as many as there are
   Shape keys;                       // one number; empty: all
   bool readsTokens() const { return heads > 0; }
   void fields(AttrVisitor& visit) override {
@@ -43,6 +47,7 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
     visit("size", size);
     visit("value_size", valueSize);
     visit("offsets", offsets);
+    visit("mask_batches", maskBatches);
     visit("keys", keys);
   }
 };

@@ -33,6 +33,8 @@ struct FusionAbilities {
   bool float8Products = false;
   // Attention to keys and values that are bytes. Others get these as floats.
   bool attentionToBytes = true;
+  // Attention with fewer masks than batches (AttentionAttrs::maskBatches).
+  bool repeatedMasks = false;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -49,6 +51,7 @@ inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGenerat
                                                    .activationProducts = false,
                                                    .bytesFromAnywhere = true,
                                                    .dynamicQuantisation = false,
-                                                   .attentionToBytes = false};
+                                                   .attentionToBytes = false,
+                                                   .repeatedMasks = true};
 
 }  // namespace camshaft

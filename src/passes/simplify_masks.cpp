@@ -9,12 +9,20 @@
 //
 // Numbers as low as these leave no weight to a key, whatever they are exactly. Masks are broadcast
 // anyway, so what repeats one for every batch goes as well: an Expand, or copies in a constant.
+// Where kernels read the masks of some batches again and again, what repeats these goes too:
+//
+//   %e = Expand(%m) [n, 64, 1, 49, 49]              // m is [64, 1, 49, 49], of an image's windows
+//   %r = Reshape(%e) [64*n, 1, 49, 49]
+//   %y = Attention(%q, %k, %v, %r)
+//   →
+//   %y = Attention(%q, %k, %v, %m) {mask_batches = 64}
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "ir/rewrite.h"
 #include "ops/attention.h"
+#include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "ops/shape.h"
@@ -186,6 +194,65 @@ static Value* withoutCopies(Graph& graph, const Value* constant) {
       std::make_shared<const ConstantData>(ConstantData{bytes.first(size), constant->constant}));
 }
 
+// A tensor of [n * period, ...] that holds n times the same; period 0: one for all batches.
+struct Repeated {
+  Value* once = nullptr;  // [period, ...], before it is reshaped
+  int64_t period = 0;
+};
+static std::optional<Repeated> repeatedBatches(Value* mask) {
+  if (mask->rank() < 4 || mask->shape()[0].isConstant(1)) return Repeated{mask, 0};
+  const Node* reshape = producerOf(mask, &ops::Reshape);
+  const Node* expand = reshape ? producerOf(reshape->input(0), &ops::Expand) : nullptr;
+  if (!expand || mask->rank() != 4 || expand->output()->rank() != 5) return std::nullopt;
+  const Shape &whole = expand->output()->shape(), &once = expand->input(0)->shape();
+  const bool isOfBatches = std::equal(whole.begin() + 2, whole.end(), mask->shape().begin() + 1) &&
+                           whole[1].isConstant() && mask->shape()[0] == whole[0] * whole[1];
+  const bool isOnce = once.size() == 4 || (once.size() == 5 && once[0].isConstant(1));
+  if (!isOfBatches || !isOnce || once[once.size() - 4] != whole[1]) return std::nullopt;
+  return Repeated{expand->input(0), whole[1].value()};
+}
+
+// The batches after which the mask, or what a Pointwise makes it of, repeats itself; 0: it is
+// another for each.
+static int64_t periodOf(Value* mask) {
+  const Node* node = producerOf(mask, &ops::Pointwise);
+  const std::vector<Value*> operands = node ? node->inputs : std::vector{mask};
+  int64_t period = 0;
+  for (Value* operand : operands) {
+    const std::optional<Repeated> repeated = repeatedBatches(operand);
+    if (!repeated || (period > 0 && repeated->period > 0 && repeated->period != period)) return 0;
+    period = std::max(period, repeated->period);
+  }
+  return period;
+}
+
+static bool shortenMask(Graph& graph, Node* attention) {
+  auto& attrs = attention->as<AttentionAttrs>();
+  Value* mask = attention->input(3);
+  const int64_t period = attrs.maskBatches > 0 ? 0 : periodOf(mask);
+  if (period == 0) return false;
+  const auto once = [&](Value* value) {
+    const Repeated repeated = *repeatedBatches(value);
+    const Shape& shape = repeated.once->shape();
+    return repeated.period == 0 ? value
+                                : addReshape(graph, mask->name, repeated.once,
+                                             Shape(shape.end() - 4, shape.end()), attention);
+  };
+  Value* shorter = nullptr;
+  if (const Node* node = producerOf(mask, &ops::Pointwise)) {
+    std::vector<Value*> operands;
+    for (Value* operand : node->inputs) operands.push_back(once(operand));
+    shorter = addPointwise(graph, mask->name, std::move(operands), node->as<PointwiseAttrs>().expr,
+                           attention);
+  } else {
+    shorter = once(mask);
+  }
+  attrs.maskBatches = period;
+  graph.setInput(attention, 3, shorter);
+  if (mask->producer) graph.eraseIfDead(mask->producer);
+  return true;
+}
+
 static Value* addMask(Graph& graph, const Conditions& conditions, const std::string& name,
                       Node* before) {
   Value* mask = nullptr;
@@ -223,12 +290,16 @@ static bool simplifyMask(Graph& graph, Node* attention) {
   return true;
 }
 
-bool simplifyMasks(Graph& graph, const PassOptions&) {
+bool simplifyMasks(Graph& graph, const PassOptions& options) {
   std::vector<Node*> attentions;  // nodes before them may go
   for (const auto& node : graph.nodes())
     if (node->op == &ops::Attention && !node->epilogue) attentions.push_back(node.get());
   bool changed = false;
-  for (Node* attention : attentions) changed |= simplifyMask(graph, attention);
+  for (Node* attention : attentions) {
+    changed |= simplifyMask(graph, attention);
+    if (options.fusion.repeatedMasks && attention->hasInput(3))
+      changed |= shortenMask(graph, attention);
+  }
   graph.eraseUnusedConstants();
   return changed;
 }

@@ -27,6 +27,8 @@ Verdict supports(const Node& node, const BuildContext&) {
     if (mask != DataType::kF32 && mask != DataType::kBool)
       return Verdict::no(str("has no ", mask, " masks"));
   }
+  if (node.as<AttentionAttrs>().maskBatches > 0)
+    return Verdict::no("reads a mask for each batch, or one for all");
   return Verdict::yes();
 }
 

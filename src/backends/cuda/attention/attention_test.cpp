@@ -71,6 +71,17 @@ TEST(Attention, EndsInBytes) {
     }
 }
 
+// Fewer masks than batches, in order again and again.
+TEST(Attention, MasksThatRepeat) {
+  for (const char* type : {"f16", "f32"})
+    expectKernelsMatch(
+        str("symbols n graph g(%q: ", type, "[3*n, 2, 9, 16], %k: ", type,
+            "[3*n, 2, 12, 16], %v: ", type, "[3*n, 2, 12, 16], %m: ", type,
+            "[3, 1, 9, 12]) { %y = Attention(%q, %k, %v, %m) {scale = 0.25, mask_batches = 3} "
+            "return %y }"),
+        {{{"n", 2}}, {{"n", 1}}});
+}
+
 TEST(Attention, MasksOfAllTypes) {
   for (const char* mask : {"f16[n, 1, 1, 20]", "f32[2, 9, 20]", "f64[20]", "bool[n, 2, 9, 1]"})
     expectKernelsMatch(std::string("symbols n graph g(%q: f16[n, 2, 9, 8], %k: f16[n, 1, 20, 8],"

@@ -75,6 +75,7 @@ Attention attentionOf(const Node& node) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry g = attentionGeometry(node);
   if (node.epilogue) attention.refusal = "takes no epilogue";
+  if (attrs.maskBatches != 0) attention.refusal = "cuDNN does not read masks again and again";
   if (attrs.softcap != 0) attention.refusal = "cuDNN does not cap scores";
   for (const Dim* size : {&g.q.heads, &g.k.heads, &g.q.size, &g.v.size})
     if (!size->isConstant()) attention.refusal = "needs heads and their sizes known while building";

@@ -120,7 +120,9 @@ Bias addBias(KernelText& kernel, const Node& node) {
   const AttentionGeometry sizes = attentionGeometry(node);
   const Dim& keys = sizes.k.length;
   const Value& mask = *node.inputs[kMask];
-  const Shape scores{sizes.q.batch, sizes.q.heads, sizes.q.length, keys};
+  const int64_t batches = node.as<AttentionAttrs>().maskBatches;
+  const Shape scores{batches > 0 ? Dim(batches) : sizes.q.batch, sizes.q.heads, sizes.q.length,
+                     keys};
   Shape shape = mask.shape();
   const bool isPadded = mask.isConstant() && keys.isConstant() && !shape.empty() &&
                         shape.back() == keys && keys.value() % 2 != 0 && keys.value() > 1;
@@ -195,7 +197,8 @@ std::string problemText(KernelText& kernel, const Node& node, const Bias& bias,
   text.biasHead = kernel.size(bias.strides[1]);
   text.biasRow = kernel.size(bias.strides[2]);
   text.biasKey = kernel.size(bias.strides[3]);
-  text.biasModulo = text.batches;
+  const int64_t batches = node.as<AttentionAttrs>().maskBatches;
+  text.biasModulo = batches > 0 ? str(batches) : text.batches;
   text.numbers = std::move(numbers);
   return text.text();
 }
