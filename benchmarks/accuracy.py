@@ -3,8 +3,8 @@ nobody has seen, what of the task is left, and time.
 
     .venv/bin/python benchmarks/accuracy.py [MODEL...] [--max-error 0.02 | --by-task] [--reports FOLDER]
 
-Models, data and tasks are those of benchmarks/quantization.py. Engines are tuned on 32 samples, half of which tuning
-holds out itself, and judged on 48 others. Times are medians of runs that take turns, so that what else the machine
+Models, data and tasks are those of trained_models.py. Engines are tuned on 32 samples, half of which tuning
+holds out itself, and judged on others. Times are medians of runs that take turns, so that what else the machine
 does falls on all of them; ratios to f32 are what counts.
 """
 
@@ -14,9 +14,9 @@ import pathlib
 import statistics
 import time
 
-from calibration import CALIBRATION, Calibrator
+from calibration import engine_of
 import numpy
-from quantization import MODELS, TESTS
+from trained_models import MODELS
 
 import camshaft
 from camshaft.accuracy import tune_precision
@@ -32,25 +32,6 @@ def context_of(engine, threads):
 
 def shapes_of(samples):
     return {name: "x".join(map(str, array.shape)) for name, array in samples[0].items()}
-
-
-def in_bytes(model, samples, threads):
-    """By entropy calibration on the same samples: everything that is faster in 8 bits."""
-    logger = camshaft.Logger(camshaft.Logger.ERROR)
-    builder = camshaft.Builder(logger)
-    builder.max_threads = threads
-    network = builder.create_network()
-    assert camshaft.OnnxParser(network, logger).parse_from_file(str(model))
-    config = builder.create_builder_config()
-    config.default_device_type = camshaft.DeviceType.CPU
-    profile = builder.create_optimization_profile()
-    for name, array in samples[0].items():
-        profile.set_shape(name, array.shape, array.shape, array.shape)
-    config.add_optimization_profile(profile)
-    config.set_flag(camshaft.BuilderFlag.INT8)
-    calibrator = Calibrator([list(sample.values())[0] for sample in samples])
-    config.int8_calibrator = calibrator
-    return builder.build_serialized_network(network, config)
 
 
 def error(actual, expected):
@@ -78,35 +59,33 @@ def listed(outputs):
 
 
 def measure(name, given, by_task=False):
-    make, what, share = MODELS[name]
-    model, samples, truths = make()
-    data, tests = samples[:CALIBRATION], samples[CALIBRATION:CALIBRATION + TESTS]
-    settings = {"device": "cpu", "threads": given.threads, "shapes": shapes_of(samples)}
-    real = camshaft.build(str(model), **settings)
-    wanted = [camshaft.infer(context_of(real, given.threads), sample) for sample in data]
+    task = MODELS[name]()
+    settings = {"device": "cpu", "threads": given.threads, "shapes": shapes_of(task.samples)}
+    real = camshaft.build(str(task.path), **settings)
+    wanted = task.answers(listed(camshaft.infer(context_of(real, given.threads), sample) for sample in task.data))
 
     def metric(outputs, numbers):
-        return share(listed(outputs), listed(wanted[i] for i in numbers), truths and [truths[i] for i in numbers])
+        return task.share(task.answers(listed(outputs)), [wanted[i] for i in numbers])
 
     bound = {"metric": metric, "max_drop": 0.01} if by_task else {"max_error": given.max_error}
     begin = time.perf_counter()
-    result = tune_precision(str(model), data, **bound, **settings)
+    result = tune_precision(str(task.path), task.data, **bound, **settings)
     seconds = time.perf_counter() - begin
     if given.reports:
         path = pathlib.Path(given.reports) / f"{name}{'_task' if by_task else ''}.json"
         path.write_text(json.dumps(result.report, indent=1))
     contexts = [context_of(engine, given.threads)
-                for engine in (real, in_bytes(model, data, given.threads), result.engine)]
-    expected, *others = [[camshaft.infer(context, sample) for sample in tests] for context in contexts]
-    times = medians(contexts, tests[0], given.seconds)
-    truths = truths and truths[CALIBRATION:]
-    cells = [f"{error(outputs, expected):.4f}, {share(listed(outputs), listed(expected), truths):.1%} | "
-             f"{times[0] / taken:.2f}" for outputs, taken in zip(others, times[1:])]
+                for engine in (real, engine_of(task.path, task.data, given.threads, True), result.engine)]
+    outputs = [[camshaft.infer(context, sample) for sample in task.tests] for context in contexts]
+    times = medians(contexts, task.tests[0], given.seconds)
+    shares = [task.share(task.answers(listed(each)), task.truths) for each in outputs]
+    cells = [f"{error(each, outputs[0]):.4f}, {share:.1%} | {times[0] / taken:.2f}"
+             for each, share, taken in zip(outputs[1:], shares[1:], times[1:])]
     layers = result.report["layers"]
     lowered = sum(layer["precision"] != "fp32" for layer in layers)
     tried = sum(bool(layer["lowered"]) for layer in layers)
-    limit = f"{what}, 1 %" if by_task else f"error {given.max_error}"
-    return (f"| {name} | {limit} | {' | '.join(cells)} | {lowered} of {tried} | {times[0]:.2f} | "
+    limit = f"{task.what}, 1 %" if by_task else f"error {given.max_error}"
+    return (f"| {name} | {limit} | {shares[0]:.1%} | {' | '.join(cells)} | {lowered} of {tried} | {times[0]:.2f} | "
             f"{result.report['builds']} in {seconds:.0f} s |")
 
 
@@ -119,8 +98,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--reports", metavar="FOLDER", help="write the reports there")
     given = parser.parse_args()
-    print("| model | bound | all int8: error, task | speed | chosen: error, task | speed | lowered | f32, ms | builds |")
-    print("|---|---|---|---:|---|---:|---:|---:|---:|", flush=True)
+    print("| model | bound | f32: task | all int8: error, task | speed | chosen: error, task | speed | lowered "
+          "| f32, ms | builds |")
+    print("|---|---|---:|---|---:|---|---:|---:|---:|---:|", flush=True)
     for name in given.models:
         print(measure(name, given, given.by_task), flush=True)
 

@@ -2,14 +2,11 @@
 
     .venv/bin/python benchmarks/calibration.py [MODEL...] [--threads N] [--seconds S]
 
-Trained models of PyPI wheels; pictures are those of the scikit-image wheel and text that Pillow draws. Errors are
-relative L2 distances to each runtime's own f32 results, the mean over pictures that calibration did not see; "read" is
-the share of the f32 model's characters that are read as it reads them.
+Models, data and tasks are those of trained_models.py. Errors are relative L2 distances to each runtime's own f32
+results, means over samples that calibration did not see. Of the task stand f32, ours and ONNX Runtime's.
 """
 
 import argparse
-import difflib
-import importlib.util
 import logging
 import pathlib
 import statistics
@@ -22,63 +19,11 @@ import onnxruntime
 from onnx import version_converter
 from onnxruntime import quantization
 from onnxruntime.quantization.shape_inference import quant_pre_process
-from PIL import Image, ImageDraw, ImageFont
+from trained_models import MODELS
 
 import camshaft as trt
 
-CALIBRATION, TESTS = 32, 16
 PER_CHANNEL = 13  # the opset that has scales for each channel
-
-
-def wheel(package):
-    return pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0])
-
-
-def fonts():
-    return sorted(pathlib.Path("/usr/share/fonts").rglob("*.ttf")) or [None]
-
-
-def drawn_text(random, height, width):
-    """Lines of words of this file in several sizes, noisy and unevenly lit."""
-    words, paths = pathlib.Path(__file__).read_text(encoding="utf-8").split(), fonts()
-    background = int(random.integers(150, 256))
-    picture = Image.new("RGB", (width, height), (background,) * 3)
-    draw, y = ImageDraw.Draw(picture), int(random.integers(2, 8))
-    while y < height - 24:
-        size, path = int(random.integers(22, 36)), paths[random.integers(len(paths))]
-        font = ImageFont.truetype(str(path), size) if path else ImageFont.load_default(size)
-        line = " ".join(random.choice(words, 7))
-        draw.text((int(random.integers(2, 12)), y), line, (int(random.integers(0, 90)),) * 3, font=font)
-        y += int(size * random.uniform(1.3, 2))
-    light = numpy.linspace(random.uniform(0.6, 1), 1, width)[None, :, None]
-    return numpy.clip(numpy.asarray(picture) * light + random.normal(0, 5, (height, width, 3)), 0, 255)
-
-
-def photograph(random, height, width):
-    """A part of one of scikit-image's pictures."""
-    paths = sorted(path for path in (wheel("skimage") / "data").iterdir() if path.suffix in (".png", ".jpg"))
-    picture = Image.open(paths[random.integers(len(paths))]).convert("RGB")
-    part = [int(size * random.uniform(0.5, 1)) for size in picture.size]
-    left, top = (int(random.integers(0, size - cut + 1)) for size, cut in zip(picture.size, part))
-    return numpy.asarray(picture.crop((left, top, left + part[0], top + part[1])).resize((width, height)))
-
-
-def scaled(mean, deviation):
-    return lambda pixels: ((pixels / 255 - mean) / deviation).astype(numpy.float32).transpose(2, 0, 1)[None]
-
-
-def rapidocr(name):
-    return lambda: wheel("rapidocr_onnxruntime") / "models" / name
-
-
-# file, picture, height and width, what is made of its pixels
-MODELS = {
-    "ppocr_det": (rapidocr("ch_PP-OCRv4_det_infer.onnx"), drawn_text, (480, 640),
-                  scaled([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])),
-    "ppocr_rec": (rapidocr("ch_PP-OCRv4_rec_infer.onnx"), drawn_text, (48, 320), scaled(0.5, 0.5)),
-    "ppocr_cls": (rapidocr("ch_ppocr_mobile_v2.0_cls_infer.onnx"), drawn_text, (48, 192), scaled(0.5, 0.5)),
-    "nudenet": (lambda: wheel("nudenet") / "320n.onnx", photograph, (320, 320), scaled(0, 1)),
-}
 
 
 class Calibrator(trt.IInt8EntropyCalibrator2):
@@ -91,7 +36,7 @@ class Calibrator(trt.IInt8EntropyCalibrator2):
 
     def get_batch(self, names):
         self.batch = next(self.batches, None)
-        return None if self.batch is None else [self.batch.ctypes.data]
+        return None if self.batch is None else [self.batch[name].ctypes.data for name in names]
 
     def read_calibration_cache(self):
         return None
@@ -101,14 +46,15 @@ class Calibrator(trt.IInt8EntropyCalibrator2):
 
 
 class Feeds(quantization.CalibrationDataReader):
-    def __init__(self, name, batches):
-        self.left = iter([{name: batch} for batch in batches])
+    def __init__(self, samples):
+        self.left = iter(samples)
 
     def get_next(self):
         return next(self.left, None)
 
 
-def camshaft(model, shape, threads, batches=None):
+def engine_of(model, samples, threads, calibrated):
+    """In f32, or in bytes where those are faster by ranges from the samples."""
     logger = trt.Logger(trt.Logger.ERROR)
     builder = trt.Builder(logger)
     builder.max_threads = threads
@@ -116,18 +62,22 @@ def camshaft(model, shape, threads, batches=None):
     assert trt.OnnxParser(network, logger).parse_from_file(str(model))
     config = builder.create_builder_config()
     config.default_device_type = trt.DeviceType.CPU
-    name, profile = network.get_input(0).name, builder.create_optimization_profile()
-    profile.set_shape(name, shape, shape, shape)
+    profile = builder.create_optimization_profile()
+    for name, array in samples[0].items():
+        profile.set_shape(name, array.shape, array.shape, array.shape)
     config.add_optimization_profile(profile)
-    calibrator = Calibrator(batches) if batches else None
-    if calibrator:
+    calibrator = Calibrator(samples)  # configurations do not own theirs
+    if calibrated:
         config.set_flag(trt.BuilderFlag.INT8)
         config.int8_calibrator = calibrator
-    runtime = trt.Runtime(logger)
+    return builder.build_serialized_network(network, config)
+
+
+def camshaft(engine, threads):
+    runtime = trt.Runtime(trt.Logger(trt.Logger.ERROR))
     runtime.max_threads = threads
-    engine = runtime.deserialize_cuda_engine(builder.build_serialized_network(network, config))
-    context = engine.create_execution_context()
-    return lambda x: list(trt.infer(context, {name: x}).values())
+    context = runtime.deserialize_cuda_engine(engine).create_execution_context()
+    return lambda sample: list(trt.infer(context, sample).values())
 
 
 def prepared_for_onnx_runtime(model, folder):
@@ -140,16 +90,22 @@ def prepared_for_onnx_runtime(model, folder):
     return str(prepared)
 
 
-def onnx_runtime(model, threads, batches, folder):
+def quantized_by_onnx_runtime(prepared, quantised, samples, **settings):
+    try:
+        quantization.quantize_static(prepared, quantised, Feeds(samples), per_channel=True, **settings)
+    except ValueError:  # it cannot adjust the scales of the channels to those of some biases
+        quantization.quantize_static(prepared, quantised, Feeds(samples), per_channel=False, **settings)
+    return quantised
+
+
+def onnx_runtime(model, threads, samples, folder):
     """Functions that run it in f32 and as quantize_static writes it."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    real = onnxruntime.InferenceSession(model, options)
-    name, quantised = real.get_inputs()[0].name, folder / "quantised.onnx"
-    quantization.quantize_static(prepared_for_onnx_runtime(model, folder), str(quantised), Feeds(name, batches),
-                                 per_channel=True, activation_type=quantization.QuantType.QUInt8)
-    sessions = real, onnxruntime.InferenceSession(quantised, options)
-    return [lambda x, session=session: session.run(None, {name: x}) for session in sessions]
+    quantised = quantized_by_onnx_runtime(prepared_for_onnx_runtime(model, folder), str(folder / "quantised.onnx"),
+                                          samples, activation_type=quantization.QuantType.QUInt8)
+    sessions = [onnxruntime.InferenceSession(path, options) for path in (model, quantised)]
+    return [lambda sample, session=session: session.run(None, sample) for session in sessions]
 
 
 def milliseconds(run, x, seconds):
@@ -165,33 +121,19 @@ def error(actual, expected):
     return max(numpy.linalg.norm(a - e) / numpy.linalg.norm(e) for a, e in zip(actual, expected))
 
 
-def characters(outputs):
-    best = outputs[0][0].argmax(-1)
-    return [c for i, c in enumerate(best) if c and (i == 0 or c != best[i - 1])]
-
-
-def share_read(actual, expected):
-    pairs = [(characters(a), characters(e)) for a, e in zip(actual, expected)]
-    same = sum(sum(block.size for block in difflib.SequenceMatcher(None, *pair, False).get_matching_blocks())
-               for pair in pairs)
-    return same / sum(max(map(len, pair)) for pair in pairs)
-
-
 def measure(name, threads, seconds):
-    path, draw, size, prepare = MODELS[name]
-    random = numpy.random.default_rng(1)
-    pictures = [numpy.ascontiguousarray(prepare(draw(random, *size))) for _ in range(CALIBRATION + TESTS)]
-    batches, tests = pictures[:CALIBRATION], pictures[CALIBRATION:]
-    ours = [camshaft(path(), tests[0].shape, threads, data) for data in (None, batches)]
+    task = MODELS[name]()
+    ours = [camshaft(engine_of(task.path, task.data, threads, calibrated), threads) for calibrated in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
-        theirs = onnx_runtime(path(), threads, batches, pathlib.Path(folder))
-    cells = []
+        theirs = onnx_runtime(task.path, threads, task.data, pathlib.Path(folder))
+    errors, shares, times = [], [], []
     for real, byte in (ours, theirs):
-        expected, actual = ([run(x) for x in tests] for run in (real, byte))
-        read = f", {share_read(actual, expected):.1%} read" if name == "ppocr_rec" else ""
-        cells += [f"{numpy.mean([error(a, e) for a, e in zip(actual, expected)]):.4f}{read}",
-                  f"{milliseconds(real, tests[0], seconds):.2f}", f"{milliseconds(byte, tests[0], seconds):.2f}"]
-    return f"| {name} | {cells[0]} | {cells[3]} | {cells[1]} | {cells[2]} | {cells[4]} | {cells[5]} |"
+        expected, actual = ([run(sample) for sample in task.tests] for run in (real, byte))
+        errors.append(f"{numpy.mean([error(a, e) for a, e in zip(actual, expected)]):.4f}")
+        shares += [task.share(task.answers(outputs), task.truths) for outputs in (expected, actual)]
+        times += [f"{milliseconds(run, task.tests[0], seconds):.2f}" for run in (real, byte)]
+    right = f"{shares[0]:.1%} | {shares[1]:.1%} | {shares[3]:.1%}"
+    return f"| {name} | {' | '.join(errors)} | {task.what} | {right} | {' | '.join(times)} |"
 
 
 def main():
@@ -201,8 +143,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=1)
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    print("| model | error | ONNX Runtime's | f32, ms | int8, ms | ONNX Runtime's f32, ms | its int8, ms |")
-    print("|---|---|---|---:|---:|---:|---:|", flush=True)
+    print("| model | error | ONNX Runtime's | right are | in f32 | in int8 | ONNX Runtime's | f32, ms | int8, ms | "
+          "ONNX Runtime's f32, ms | its int8, ms |")
+    print("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for name in arguments.models:
         print(measure(name, arguments.threads, arguments.seconds), flush=True)
 

@@ -17,12 +17,13 @@ struct Divided {
 
 class Equalizer {
  public:
-  Equalizer(ModelEditor& editor, const std::vector<Product>& products, double strength)
-      : editor_(editor), products_(products), strength_(strength) {
+  Equalizer(ModelEditor& editor, const std::vector<Product>& products)
+      : editor_(editor), products_(products) {
     for (const Product& product : products) readers_[product.input].push_back(&product);
   }
 
-  bool equalize(const std::string& tensor, std::span<const float> largest) {
+  bool equalize(const std::string& tensor, const TensorStatistics& statistics) {
+    const std::span<const float> largest = statistics.channelLargest();
     const auto& readers = readers_.find(tensor)->second;
     if (!editor_.isReadByNodesAlone(tensor) || editor_.usesOf(tensor).size() != readers.size())
       return false;
@@ -31,7 +32,8 @@ class Equalizer {
       if (reader->inputChannels() != channels) return false;
     std::vector<Divided> divided;
     if (!findMaker(tensor, channels, divided)) return false;
-    const std::vector<float> factors = factorsFor(readers, largest);
+    const std::vector<float> factors = factorsFor(readers, statistics);
+    if (factors.empty()) return false;
     for (Divided& constant : divided) divide(constant, factors);
     for (const Product* reader : readers) multiply(*reader, factors);
     editor_.refresh();
@@ -111,22 +113,61 @@ class Equalizer {
     return std::nullopt;
   }
 
+  // Those that leave the least noise; none where that is how the channels are.
   std::vector<float> factorsFor(const std::vector<const Product*>& readers,
-                                std::span<const float> largest) const {
-    std::vector<double> weights(largest.size(), 0);
-    bool isDepthwise = true;
-    for (const Product* reader : readers) {
-      isDepthwise = isDepthwise && reader->isDepthwise();
+                                const TensorStatistics& statistics) const {
+    constexpr double kStrengths[] = {0, 0.25, 0.5, 0.75, 1};
+    const std::span<const float> largest = statistics.channelLargest();
+    const std::vector<double> weights = largestWeights(readers, largest.size());
+    const std::vector<double> power = statistics.channelMeanSquares();
+    std::vector<float> best;
+    double least = noise(readers, std::vector<float>(largest.size(), 1), largest, power);
+    for (const double strength : kStrengths) {
+      std::vector<float> factors;
+      for (size_t i = 0; i < largest.size(); ++i)
+        factors.push_back(factorOf(largest[i], weights[i], strength));
+      factors = normalized(std::move(factors), largest);
+      if (const double with = noise(readers, factors, largest, power); with < least) {
+        least = with;
+        best = std::move(factors);
+      }
+    }
+    return best;
+  }
+
+  static std::vector<double> largestWeights(const std::vector<const Product*>& readers,
+                                            size_t channels) {
+    std::vector<double> weights(channels, 0);
+    for (const Product* reader : readers)
       for (int64_t row = 0; row < reader->rows(); ++row)
         for (int64_t column = 0; column < reader->columns(); ++column) {
           double& most = weights[static_cast<size_t>(reader->inputChannel(row, column))];
           most = std::max<double>(most, std::abs(reader->weights.values[reader->at(row, column)]));
         }
-    }
-    std::vector<float> factors;
-    for (size_t i = 0; i < largest.size(); ++i)
-      factors.push_back(factorOf(largest[i], weights[i], isDepthwise ? 1 : strength_));
-    return normalized(std::move(factors), largest);
+    return weights;
+  }
+
+  // What rounding adds to the results of readers, as squares and up to a factor: inputs have one
+  // step for the tensor, weights one for each row.
+  static double noise(const std::vector<const Product*>& readers, std::span<const float> factors,
+                      std::span<const float> largest, std::span<const double> power) {
+    double range = 0, sum = 0;
+    for (size_t i = 0; i < factors.size(); ++i)
+      range = std::max<double>(range, largest[i] / factors[i]);
+    for (const Product* reader : readers)
+      for (int64_t row = 0; row < reader->rows(); ++row) {
+        double most = 0, squares = 0, input = 0;
+        for (int64_t column = 0; column < reader->columns(); ++column) {
+          const auto channel = static_cast<size_t>(reader->inputChannel(row, column));
+          const double factor = factors[channel];
+          const double weight = std::abs(reader->weights.values[reader->at(row, column)]) * factor;
+          most = std::max(most, weight);
+          squares += weight * weight;
+          input += power[channel] / (factor * factor);
+        }
+        sum += range * range * squares + most * most * input;
+      }
+    return sum;
   }
 
   // Nothing is known of channels that were never seen, or that nobody reads.
@@ -175,7 +216,6 @@ class Equalizer {
 
   ModelEditor& editor_;
   const std::vector<Product>& products_;
-  const double strength_;
   std::map<std::string, std::vector<const Product*>, std::less<>> readers_;
 };
 
@@ -183,12 +223,11 @@ class Equalizer {
 
 std::vector<std::string> equalizeChannels(
     ModelEditor& editor, const std::vector<Product>& products,
-    const std::map<std::string, TensorStatistics, std::less<>>& statistics, double strength) {
-  Equalizer equalizer(editor, products, strength);
+    const std::map<std::string, TensorStatistics, std::less<>>& statistics) {
+  Equalizer equalizer(editor, products);
   std::vector<std::string> changed;
   for (const auto& [tensor, each] : statistics)
-    if (!each.isEmpty() && equalizer.equalize(tensor, each.channelLargest()))
-      changed.push_back(tensor);
+    if (!each.isEmpty() && equalizer.equalize(tensor, each)) changed.push_back(tensor);
   editor.removeUnread();
   return changed;
 }

@@ -17,11 +17,11 @@ namespace camshaft {
 //     (cross-layer equalisation, Nagel et al. 2019),
 //   - a norm, by its scale and shift, in one node or as Mul and Add (SmoothQuant, Xiao et al.
 //     2023).
-// s_i = largest|x_i|^a / largest|w_i|^(1-a), where w_i are the weights that read channel i. A
-// depthwise convolution has a scale for each channel anyway, so there a is 1.
+// s_i = largest|x_i|^a / largest|w_i|^(1-a), where w_i are the weights that read channel i, and a
+// is what leaves the least noise of rounding; a tensor that is best as it is stays so.
 // Returns the tensors that changed; products are to be found anew.
 std::vector<std::string> equalizeChannels(
     ModelEditor& editor, const std::vector<Product>& products,
-    const std::map<std::string, TensorStatistics, std::less<>>& statistics, double strength);
+    const std::map<std::string, TensorStatistics, std::less<>>& statistics);
 
 }  // namespace camshaft

@@ -195,9 +195,7 @@ class ModelQuantization {
   }
 
   void equalize() {
-    constexpr double kStrength = 0.5;
-    report_.equalized =
-        static_cast<int>(equalizeChannels(editor_, products_, statistics_, kStrength).size());
+    report_.equalized = static_cast<int>(equalizeChannels(editor_, products_, statistics_).size());
     if (report_.equalized == 0) return;
     report_.skipped.clear();
     statistics_.clear();

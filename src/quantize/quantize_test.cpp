@@ -174,7 +174,7 @@ TEST(Equalize, KeepsTheFunctionAndBringsChannelsTogether) {
   ModelEditor editor(model.load());
   const std::vector<float> expected = resultsOf(editor.loaded(), samples, "out");
   const Prepared before = prepare(editor, samples);
-  const auto changed = equalizeChannels(editor, before.products, before.statistics, 0.5);
+  const auto changed = equalizeChannels(editor, before.products, before.statistics);
   EXPECT_EQ(changed, (std::vector<std::string>{"y", "z"}));
   EXPECT_LT(relativeError(resultsOf(editor.loaded(), samples, "out"), expected), 1e-6);
   const Prepared after = prepare(editor, samples);
@@ -204,7 +204,7 @@ TEST(Equalize, MovesTheScaleOfANormIntoMatrices) {
   ModelEditor editor(model.load());
   const std::vector<float> expected = resultsOf(editor.loaded(), samples, "out");
   const Prepared before = prepare(editor, samples);
-  EXPECT_EQ(equalizeChannels(editor, before.products, before.statistics, 0.5).size(), 1);
+  EXPECT_EQ(equalizeChannels(editor, before.products, before.statistics).size(), 1);
   EXPECT_LT(relativeError(resultsOf(editor.loaded(), samples, "out"), expected), 1e-6);
   // And eight bits are then enough for what they were not.
   QuantizeOptions options;

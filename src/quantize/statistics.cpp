@@ -31,6 +31,7 @@ void TensorStatistics::addChannels(std::span<const int64_t> dims, std::span<cons
   if (sums_.empty()) {
     largest_.assign(static_cast<size_t>(layout.channels), 0);
     sums_.assign(static_cast<size_t>(layout.channels), 0);
+    squares_.assign(static_cast<size_t>(layout.channels), 0);
   }
   if (sums_.size() != static_cast<size_t>(layout.channels)) return;
   const float* value = values.data();
@@ -40,14 +41,17 @@ void TensorStatistics::addChannels(std::span<const int64_t> dims, std::span<cons
         if (!std::isfinite(*value)) continue;
         largest_[channel] = std::max(largest_[channel], std::abs(*value));
         sums_[channel] += *value;
+        squares_[channel] += static_cast<double>(*value) * *value;
       }
   perChannel_ += layout.outer * layout.inner;
 }
 
-std::vector<double> TensorStatistics::channelMeans() const {
-  std::vector<double> means = sums_;
-  for (double& mean : means) mean /= static_cast<double>(std::max<int64_t>(perChannel_, 1));
-  return means;
+std::vector<double> TensorStatistics::overCount(std::vector<double> sums) const {
+  for (double& sum : sums) sum /= static_cast<double>(std::max<int64_t>(perChannel_, 1));
+  return sums;
 }
+
+std::vector<double> TensorStatistics::channelMeans() const { return overCount(sums_); }
+std::vector<double> TensorStatistics::channelMeanSquares() const { return overCount(squares_); }
 
 }  // namespace camshaft

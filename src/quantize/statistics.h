@@ -24,14 +24,16 @@ class TensorStatistics {
 
   std::span<const float> channelLargest() const { return largest_; }  // |x|
   std::vector<double> channelMeans() const;
+  std::vector<double> channelMeanSquares() const;
 
  private:
   void addChannels(std::span<const int64_t> dims, std::span<const float> values);
+  std::vector<double> overCount(std::vector<double> sums) const;
 
   bool isConvolution_;
   Histogram magnitudes_, negative_, positive_;
   std::vector<float> largest_, part_;
-  std::vector<double> sums_;
+  std::vector<double> sums_, squares_;
   int64_t perChannel_ = 0;
 };
 

@@ -1,8 +1,14 @@
-"""The sequences of calls that Ultralytics and Polygraphy make, in short."""
+"""The sequences of calls that Ultralytics and Polygraphy make, in short, and their own code for INT8."""
 
+import importlib.util
 import json
+import os
+import pathlib
+import subprocess
+import sys
 
 import numpy
+import pytest
 from small_models import perceptron
 
 import camshaft as trt
@@ -73,3 +79,20 @@ def test_polygraphy_like_inspection():
     for index in range(engine.num_layers):
         layer = inspector.get_layer_information(index, trt.LayerInformationFormat.JSON)
         assert json.loads(layer)
+
+
+@pytest.mark.skipif(not all(map(importlib.util.find_spec, ("polygraphy", "ultralytics", "nudenet"))),
+                    reason="wants the wheels of scripts/requirements-models.txt")
+def test_int8_by_the_code_of_polygraphy_and_ultralytics(tmp_path):
+    """A YOLOv8 on gentle pictures: both find a calibrator that they can use, its cache, and outputs near f32."""
+    random, steps = numpy.random.default_rng(1), numpy.linspace(0, 1, 320, dtype=numpy.float32)
+    waves = [numpy.sin(6 * (random.random() * steps[:, None] + random.random() * steps)) for _ in range(12)]
+    numpy.save(tmp_path / "pictures.npy", numpy.stack(waves).reshape(4, 1, 3, 320, 320).astype(numpy.float32) / 2 + 0.5)
+    model = pathlib.Path(importlib.util.find_spec("nudenet").submodule_search_locations[0]) / "320n.onnx"
+    program = pathlib.Path(__file__).parent / "clients/int8_exports.py"
+    done = subprocess.run([sys.executable, "-m", "camshaft.compat", program, model, tmp_path / "pictures.npy",
+                           tmp_path], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(trt.__file__).parents[1]),
+                               "CUDA_VISIBLE_DEVICES": ""})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "INT8 exports of clients: done, CPU" in done.stdout
