@@ -17,7 +17,8 @@ import warnings
 from calibration import error, prepared_for_onnx_runtime, quantized_by_onnx_runtime
 import numpy
 from onnxruntime import quantization
-from trained_models import MODELS, runner
+from task import runner
+from trained_models import MODELS
 
 import camshaft
 
