@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "accuracy/groups.h"
@@ -62,7 +63,7 @@ TEST(Search, FindsTheLongestPrefixInFewTrialsAndWhatStillFits) {
   EXPECT_TRUE(best.keeps);
   // 0.01 + 0.04 + 0.09 + 0.16 = 0.30; the smallest has no room any more.
   EXPECT_THAT(best.mix, ElementsAre(1, 1, 1, 1, 0, 0, 0));
-  EXPECT_LE(trials, 1 + 4 + 3);
+  EXPECT_LE(trials, 1 + 4 + 3 + 3);
 }
 
 TEST(Search, TakesWhatFitsBehindWhatDoesNot) {
@@ -71,6 +72,18 @@ TEST(Search, TakesWhatFitsBehindWhatDoesNot) {
   };
   const MixTrial best = searchMix(2, orderLowerings({{{1, 0.1, 9}}, {{1, 0.2, 1}}}), attempt, 1);
   EXPECT_THAT(best.mix, ElementsAre(0, 1));
+}
+
+// Two steps of ten are worse together with others than they were alone.
+TEST(Search, GoesOnBehindStepsThatWereOneTooMany) {
+  std::vector<std::vector<LevelCost>> groups;
+  for (int i = 0; i < 10; ++i) groups.push_back({{1, 0.1 + 0.01 * i, 1}});
+  const TryMix attempt = [](const Mix& mix) {
+    const double lowered = std::accumulate(mix.begin(), mix.end(), 0.0);
+    return MixTrial{mix, 10 - lowered, mix[2] == 0 && mix[5] == 0};
+  };
+  const MixTrial best = searchMix(groups.size(), orderLowerings(groups), attempt, 0);
+  EXPECT_THAT(best.mix, ElementsAre(1, 1, 0, 1, 1, 0, 1, 1, 1, 1));
 }
 
 TEST(Groups, ProductsTakeWhatFollowsThem) {

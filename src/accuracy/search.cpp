@@ -10,6 +10,9 @@ namespace {
 // The least cost that is told from another: errors below a thousandth of the bound are all alike.
 constexpr double kLeastCost = 1e-6;
 
+// How often a run of lowerings goes on behind a step that was one too many.
+constexpr int kRounds = 4;
+
 double ratioOf(const Lowering& step) { return step.gain / std::max(step.cost, kLeastCost); }
 
 // Steps of one group with falling ratios: where a later step is the better bargain, both are one.
@@ -62,13 +65,23 @@ MixTrial searchMix(size_t groups, const std::vector<Lowering>& order, const TryM
     if (keeps && trial.milliseconds < best.milliseconds) best = std::move(trial);
     return keeps;
   };
-  size_t kept = 0, refused = order.size() + 1;
-  for (size_t next = order.size(); kept + 1 < refused; next = (kept + refused) / 2)
-    (tryOne(withFirst(groups, order, next)) ? kept : refused) = next;
-
-  // The step right behind was one too many.
-  const size_t behind = std::min(kept + 1, order.size());
-  std::vector<Lowering> others(order.begin() + static_cast<std::ptrdiff_t>(behind), order.end());
+  // Steps in order, without those that were one too many; an error that was more than it seemed
+  // alone does not keep those behind it from being lowered.
+  std::vector<Lowering> steps = order;
+  size_t kept = 0;
+  for (int round = 0; round < kRounds && kept < steps.size(); ++round) {
+    size_t refused = steps.size() + 1;
+    for (size_t next = round == 0 ? steps.size() : (kept + refused) / 2; kept + 1 < refused;
+         next = (kept + refused) / 2)
+      (tryOne(withFirst(groups, steps, next)) ? kept : refused) = next;
+    if (kept == steps.size()) break;
+    const int group = steps[kept].group;
+    const auto behind = steps.begin() + static_cast<std::ptrdiff_t>(kept);
+    steps.erase(std::remove_if(behind, steps.end(),
+                               [&](const Lowering& step) { return step.group == group; }),
+                steps.end());
+  }
+  std::vector<Lowering> others(steps.begin() + static_cast<std::ptrdiff_t>(kept), steps.end());
   std::ranges::stable_sort(others, {}, &Lowering::cost);
   for (const Lowering& step : others) {
     if (extra-- <= 0) break;

@@ -38,8 +38,8 @@ struct MixTrial {
 using TryMix = std::function<MixTrial(const Mix& mix)>;
 
 // The fastest mix that keeps the bound, of those tried: the longest run of lowerings that does,
-// found by halving, and then up to `extra` of the cheapest others, each by itself. A mix that
-// lowers nothing must keep it.
+// found by halving, then the run without the step that ended it, a few times, and then up to
+// `extra` of the cheapest others, each by itself. A mix that lowers nothing must keep it.
 MixTrial searchMix(size_t groups, const std::vector<Lowering>& order, const TryMix& attempt,
                    int extra);
 
