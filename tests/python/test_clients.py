@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -96,3 +97,4 @@ def test_int8_by_the_code_of_polygraphy_and_ultralytics(tmp_path):
                                "CUDA_VISIBLE_DEVICES": ""})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "INT8 exports of clients: done, CPU" in done.stdout
+    assert re.search(r"polygraphy .* [1-9][0-9]* of [0-9]+ layers read bytes", done.stdout), done.stdout
