@@ -219,8 +219,8 @@ class Builder final : public Implements<IBuilder>, public BuildSetups {
   explicit Builder(ILogger* logger) : reporter_(logger) {}
 
   bool platformHasFastFp16() const noexcept override { return whyUnusable(kGpu).empty(); }
-  // Of the CPU's kernels alone.
-  bool platformHasFastInt8() const noexcept override { return !platformHasFastFp16(); }
+  // On every device: clients export in FP32 where it is denied.
+  bool platformHasFastInt8() const noexcept override { return true; }
   bool platformHasTf32() const noexcept override { return whyUnusable(kGpu).empty(); }
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {

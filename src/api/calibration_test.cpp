@@ -148,6 +148,11 @@ TEST(Calibration, EveryCalibratorGivesAnEngine) {
 }
 
 // Histograms stay when the part of them that counts is another.
+TEST(Calibration, IsOfferedOnEveryDevice) {
+  ConvClient client;
+  EXPECT_TRUE(client.builder->platformHasFastInt8());  // exporters ask before they calibrate
+}
+
 TEST(Calibration, LegacyCalibratorsKeepHistograms) {
   ConvClient client;
   LegacyCalibrator calibrator;

@@ -159,4 +159,5 @@ def test_types_asked_of_layers_and_tensors(network, builder):
     x.dtype = trt.float16
     assert network.get_input(0).dtype == trt.float16
     assert isinstance(builder.platform_has_fast_fp16, bool)
+    assert builder.platform_has_fast_int8
     assert isinstance(builder.platform_has_tf32, bool)
