@@ -1,6 +1,7 @@
 """Steps of a Llama-like model with weights of 16, 8 and 4 bits: milliseconds, and bytes of weights a second.
 
-    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 fp8 int4:32 int4:128] [--copied-caches] [--profile]
+    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 fp8 int4:32 int4:128] [--copied-caches]
+        [--profile]
 
 A step of one token has 511 cached ones; longer ones have none. Caches have room for all tokens and are updated in
 place, or, with --copied-caches, read at one address and written at another. The models, of four layers of Llama-3-8B's sizes

@@ -67,8 +67,8 @@ struct Builder {
   Value* alongLast(Value* x, const Dim& size) const {
     return isOneNumber(*x) ? (x->rank() == 0 ? x : reshape(x, {})) : reshape(x, {size});
   }
-  // f32(sums) * (aScale * bScale) + bias, as numbers of the type of the node that this replaces; the
-  // scales' product is a constant in most models.
+  // f32(sums) * (aScale * bScale) + bias, as numbers of the type of the node that this replaces.
+  // The product of scales is a constant in most models.
   Value* scaled(Value* sums, Value* aScale, Value* bScale, Value* bias) const {
     Expr both;
     const auto asF32 = [](Expr& expr, int i, const Value* input) {

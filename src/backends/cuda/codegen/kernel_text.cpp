@@ -152,10 +152,11 @@ std::string KernelText::whyNoLaunch(const LaunchShape& shape) const {
   return {};
 }
 
-// What is exact beyond that is lost in the store.
-static bool storesFewBits(const Node& node) {
-  return std::ranges::all_of(node.outputs,
-                             [](const Value* output) { return bitsOf(output->dataType()) <= 16; });
+// What is exact beyond that is lost in the store. Integers and decisions show every bit.
+static bool storesShortFloats(const Node& node) {
+  return std::ranges::all_of(node.outputs, [](const Value* output) {
+    return isFloat(output->dataType()) && bitsOf(output->dataType()) <= 16;
+  });
 }
 
 // A generated kernel lets the next one start and waits for the one before, which may still be
@@ -183,7 +184,7 @@ Prepared KernelText::prepared(const LaunchShape& shape) {
   prepared_.source = str(
       deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
       deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
-      storesFewBits(node_) ? deviceSource("device/fast_activations.cuh") : "",
+      storesShortFloats(node_) ? deviceSource("device/fast_activations.cuh") : "",
       "using Index = ", isWide_ ? "long long" : "int", ";\n", functions,
       "extern \"C\" __global__ void __launch_bounds__(", shape.block, ") ", name_, "(", parameters,
       ") {\n", sizes, "  letNextStart();\n", early, "  waitForPrevious();\n", body, "}\n");

@@ -1,5 +1,5 @@
 // Activations in f32 with a few instructions, for epilogues that keep the tensor cores waiting and
-// for results of 16 bits or fewer. Stands behind the scalar functions and replaces some.
+// for floats of 16 bits or fewer. Stands behind the scalar functions and replaces some.
 
 #ifdef CAMSHAFT_EMULATOR
 inline float fastExp2(float a) { return exp2f(a); }
