@@ -126,10 +126,12 @@ bool fuseNorms(Graph& graph, const PassOptions& options) {
     fuse(graph, pointwise, norm, order);
     changed = true;
   }
-  if (options.fusion.bytesFromAnywhere)
-    for (Node* norm : graph.nodeList())
-      if (norm->op == &ops::LayerNorm || norm->op == &ops::PointwiseNorm)
-        changed |= fuseQuantiser(graph, norm);
+  if (!options.fusion.bytesFromAnywhere) return changed;
+  std::vector<Node*> norms = graph.nodeList();  // alone: quantisers go
+  std::erase_if(norms, [](const Node* node) {
+    return node->op != &ops::LayerNorm && node->op != &ops::PointwiseNorm;
+  });
+  for (Node* norm : norms) changed |= fuseQuantiser(graph, norm);
   return changed;
 }
 
