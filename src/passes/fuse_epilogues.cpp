@@ -68,9 +68,8 @@ static bool goesOnInBytes(const Node* anchor, const Node* node) {
 // not, and libraries' kernels, which take no epilogue, are there to be chosen.
 static bool attentionTakes(const Graph& graph, const Node* attention, const Node* node) {
   constexpr int64_t kManyKeys = 1024;
-  const bool isNarrow = isByte(node->output()) || isFloat8(node->output()->dataType());
   const Dim keys = attentionGeometry(*attention).k.length;
-  return node->inputs.size() == 1 && isNarrow &&
+  return node->inputs.size() == 1 && isOfEightBits(node->output()) &&
          rangeOf(keys, graph.symbolRange()).max <= kManyKeys;
 }
 

@@ -87,7 +87,7 @@ static void fuse(Graph& graph, Node* pointwise, Node* norm, NodeOrder& order) {
 static Node* quantiserOf(const Value* value) {
   for (Node* user : value->users)
     if (user->op == &ops::Pointwise && !user->epilogue && user->inputs.size() == 1 &&
-        (isByte(user->output()) || isFloat8(user->output()->dataType())))
+        isOfEightBits(user->output()))
       return user;
   return nullptr;
 }

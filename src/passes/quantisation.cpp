@@ -40,7 +40,10 @@ static int withoutCast(const Expr& expr, int at) {
 }
 
 std::optional<Dequantized> dequantized(const Value* value) {
-  return value->dataType() == DataType::kF32 ? dequantizedInAnyType(value) : std::nullopt;
+  const auto result = dequantizedInAnyType(value);
+  const bool isInF32 =
+      result && value->dataType() == DataType::kF32 && result->scale->dataType() == DataType::kF32;
+  return isInF32 ? result : std::nullopt;
 }
 
 std::optional<Dequantized> dequantizedInAnyType(const Value* value) {

@@ -14,6 +14,11 @@ inline bool isByte(const Value* value) {
   return value->dataType() == DataType::kU8 || value->dataType() == DataType::kI8;
 }
 
+// Of integers or floats of 8 bits.
+inline bool isOfEightBits(const Value* value) {
+  return isByte(value) || isFloat8(value->dataType());
+}
+
 inline bool isOneConstant(const Value* value) { return value->isConstant() && value->rank() == 0; }
 
 // Instructions from bytes to bytes that a table of 256 stands for, however many.
