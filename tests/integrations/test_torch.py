@@ -13,6 +13,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from camshaft._session import load_for_inspection  # noqa: E402
+from camshaft.cli.engine_info import engine_info  # noqa: E402
 import camshaft.torch  # noqa: E402
 from camshaft.torch import _backend, _engine, _part, _partition  # noqa: E402
 
@@ -123,6 +125,35 @@ def test_encoder_layers_are_taken_whole(mask, first, runs, caplog):
     torch.testing.assert_close(torch.compile(layer, backend="camshaft")(x, **masks), layer(x, **masks),
                                rtol=1e-4, atol=1e-5)
     assert len(runs) == 1 and "stays with PyTorch" not in caplog.text
+
+
+def spelled_attention(query, key, value, mask):
+    scores = query * 0.25 @ key.transpose(-2, -1) + mask
+    return scores.softmax(-1) @ value
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_attention_that_is_spelled_out_is_one_layer(dynamic, tmp_path):
+    sizes = [(2, 3), (5, 3)] if dynamic else [(2, 3)]
+    options = {"verbosity": "detailed", "engine_cache": str(tmp_path)}
+    function = compiled(spelled_attention, dynamic=dynamic, options=options)
+    for lead in sizes:
+        query, key, value = (torch.randn(*lead, length, 16) for length in (7, 9, 9))
+        mask = torch.randn(1, 3, 7, 9)
+        close(function(query, key, value, mask), spelled_attention(query, key, value, mask))
+    for file in tmp_path.glob("*.engine"):
+        layers = engine_info(load_for_inspection(file, camshaft.Logger()))["layers"]
+        assert [layer["operator"] for layer in layers if layer["operator"] != "Pointwise"] == ["Attention"]
+
+
+@pytest.mark.parametrize("shapes", [((2, 3, 4, 5), (2, 3, 5, 6)), ((2, 1, 4, 5), (3, 5, 6)), ((4, 5), (2, 3, 5, 6)),
+                                    ((2, 3, 4, 5), (5, 6)), ((2, 1, 3, 4, 5), (4, 1, 5, 6)), ((5,), (2, 3, 5, 6)),
+                                    ((2, 3, 4, 5), (5,)), ((0, 3, 4, 5), (0, 3, 5, 6))], ids=str)
+def test_products_of_stacks(shapes):
+    a, b = (torch.randn(shape) for shape in shapes)
+    close(compiled(torch.matmul)(a, b), a @ b)
+    close(compiled(lambda a, b: (a @ b).flatten())(a, b), (a @ b).flatten())
+    close(compiled(lambda a, b: (a * 2 @ b).flatten(), dynamic=True)(a, b), (a * 2 @ b).flatten())
 
 
 def test_unknown_options_are_named():

@@ -11,6 +11,7 @@ import torch
 from ._engine import ParseError
 from ._part import Part, is_empty
 from ._partition import PREFIX, partition
+from ._products import join_stacks
 from ._translate import Refusal, expression, is_tensor, value_of
 
 _log = logging.getLogger("camshaft.torch")
@@ -160,6 +161,7 @@ def _copy(graph_module):
     for before, node in values.items():
         node.meta["camshaft_name"] = before.name  # names that Python has are changed in a copy
     _drop_assertions(graph)
+    join_stacks(graph)
     return torch.fx.GraphModule(graph_module, graph)
 
 
