@@ -159,6 +159,8 @@ def soak(folder, arguments):
         while time.monotonic() - begin < arguments.seconds and server.process.poll() is None:
             time.sleep(5)
             memory.append((time.monotonic() - begin, server.resident_bytes() / 1e6))
+            if len(memory) % 12 == 0:
+                print(f"{memory[-1][0]:6.0f} s: {memory[-1][1]:.1f} MB resident", flush=True)
         stop.set()
         for thread in threads:
             thread.join(120)
