@@ -225,12 +225,7 @@ class Reader {
                        value);
       number = static_cast<int64_t>(real);
     }
-    if (value.is_string()) {
-      number = numberIn<int64_t>(stripped(value));
-      if (!number)
-        return problem(where, "should be a valid integer, unable to parse string as an integer",
-                       value);
-    }
+    if (value.is_string()) number = numberIn<int64_t>(stripped(value));
     if (!number) return problem(where, "should be a valid integer", value);
     if (schema.contains("minimum") && *number < schema["minimum"].get<int64_t>())
       return problem(where, "should be greater than or equal to " + schema["minimum"].dump(),
@@ -243,9 +238,9 @@ class Reader {
   Json readNumber(const Json& value, const std::string& where) {
     if (value.is_number()) return value.get<double>();
     if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
-    if (!value.is_string()) return problem(where, "should be a valid number", value);
-    if (const auto number = numberIn<double>(stripped(value))) return *number;
-    return problem(where, "should be a valid number, unable to parse string as a number", value);
+    if (value.is_string())
+      if (const auto number = numberIn<double>(stripped(value))) return *number;
+    return problem(where, "should be a valid number", value);
   }
 
   Json readFormat(const std::string& format, const Json& value, const std::string& where) {

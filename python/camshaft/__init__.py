@@ -15,8 +15,15 @@ class Error(RuntimeError):
     """Why a call failed, in the library's own words."""
 
 
-from ._camshaft import *  # noqa: E402,F401,F403
-from ._camshaft import DataType, TENSORRT_VERSION  # noqa: E402
+import signal as _signal  # noqa: E402
+
+# A KeyboardInterrupt while the module makes its classes would end the process as a crash; Ctrl-C waits.
+_waiting = _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGINT})
+try:
+    from ._camshaft import *  # noqa: F401,F403
+    from ._camshaft import DataType, TENSORRT_VERSION
+finally:
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, _waiting)
 
 __version__: str = TENSORRT_VERSION  # clients branch on TensorRT's version
 camshaft_version = "0.1.0"

@@ -55,8 +55,8 @@ def _from_path(path, inputs, preprocessing):
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     files = [file for file in files if file.suffix.lower() in PICTURES | ARRAYS]
     if not files:
-        raise ValueError(f"'{path}' holds no calibration data: pictures ({', '.join(sorted(PICTURES))}), "
-                         "or arrays in .npy or .npz files")
+        raise ValueError(f"'{path}' holds neither pictures ({', '.join(sorted(PICTURES))}) nor arrays in .npy or "
+                         ".npz files")
     target = _picture_input(inputs, preprocessing) if any(f.suffix.lower() in PICTURES for f in files) else None
     return [(f"'{file}'", lambda file=file: _read(file, target, preprocessing)) for file in files]
 
@@ -105,8 +105,8 @@ def _picture(file, target, preprocessing):
     try:
         from PIL import Image
     except ImportError:
-        raise ValueError("pictures are read with Pillow, which is not installed: install it, or give .npy files"
-                         ) from None
+        raise ValueError("pictures are read with Pillow, which is not installed: pip install pillow, or give .npy "
+                         "files") from None
     try:
         with Image.open(file) as opened:
             picture = opened.convert("RGB" if target.channels == 3 else "L")

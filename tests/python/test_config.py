@@ -65,7 +65,7 @@ def test_settings_go_to_yaml_and_json_and_back(tmp_path):
     ("{\"precision\": \"fp61\"}", "b.yaml:1: precision[0] should be 'fp32', 'tf32', 'fp16', 'bf16'"),
     ("shapes: {x: 2}\nprofiles: [{}]", "b.yaml:1: shapes and profiles are both given"),
     ("- 3", "b.yaml holds no settings"),
-    ("a: [", "b.yaml is neither YAML nor JSON"),
+    ("a: [", "b.yaml:1 is neither YAML nor JSON"),
 ])
 def test_mistakes_name_the_key_and_its_place(text, sentence):
     with pytest.raises(ConfigError) as error:

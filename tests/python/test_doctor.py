@@ -108,4 +108,4 @@ def test_caches_are_counted(monkeypatch, tmp_path):
     assert checks.caches()[0].found == "empty"
     (tmp_path / "cache/a").mkdir(parents=True)
     (tmp_path / "cache/a/engine").write_bytes(bytes(2_000_000))
-    assert checks.caches()[0].found == "1 files, 2.0 MB" and checks.caches()[0].path == str(tmp_path / "cache")
+    assert checks.caches()[0].found == "1 files, 1.9 MiB" and checks.caches()[0].path == str(tmp_path / "cache")

@@ -174,7 +174,7 @@ def test_engines_for_another_machine_are_shown(tmp_path):
     layers = as_json("inspect", tmp_path / "m.engine")["layers"]
     assert [layer["name"] for layer in layers] == [layer["name"] for layer in page["layers"]]
     (tmp_path / "m.engine").write_bytes(b"nonsense" * 99)
-    assert refusal("explore", tmp_path / "m.engine").count("is not a Camshaft engine") == 1
+    assert refusal("explore", tmp_path / "m.engine").count("is no engine: camshaft build") == 1
 
 
 def test_names_cannot_break_out_of_the_page(lesser):

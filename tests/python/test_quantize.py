@@ -252,7 +252,7 @@ def test_command_refuses_in_one_sentence(folder):
         return done.stderr
 
     model = folder / "small.onnx"
-    assert "holds no calibration data" in refusal(model, folder / "empty")
+    assert "holds neither pictures" in refusal(model, folder / "empty")
     assert "there is no calibration data at" in refusal(model, folder / "nowhere")
     assert "nothing.onnx" in refusal(folder / "nothing.onnx", folder / "arrays")
     assert "int8 needs calibration data" in refusal(model, "-")

@@ -39,8 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from ..accuracy import tune_precision
     from ..config import BuildConfig
+    from .files import expect_model, expect_writable
     from .settings import config_from
 
+    expect_model(given.model)
+    expect_writable(given.output, given.report)
     config = config_from(BuildConfig, given)
     by_output = {output: error for output, error in given.max_error if output}
     for_all = [error for output, error in given.max_error if not output]

@@ -58,10 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     from .. import build, load
     from ..config import BuildConfig
     from .engine_info import by_kernel, engine_info
+    from .files import expect_model, expect_writable
     from .settings import config_from
 
     config = config_from(BuildConfig, arguments)
     output = pathlib.Path(arguments.output or pathlib.Path(arguments.model).with_suffix(".engine"))
+    expect_model(arguments.model)
+    expect_writable(output)
     begin = time.perf_counter()
     with Progress() as progress:
         log = logger(NAME, progress, arguments.verbose)

@@ -47,9 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
     from ..compare import Job, chosen, compare, feeds_for
     from ..compare.page import page
     from ..compare.report import document
+    from .files import expect_model, expect_writable
 
     if arguments.rounds < 1 or arguments.seconds <= 0:
         raise ValueError("--rounds and --seconds are more than 0")
+    expect_model(arguments.model)
+    expect_writable(arguments.save, arguments.page)
     machine = json.loads(describe_machine())
     feeds = feeds_for(arguments.model, dict(arguments.shapes), arguments.batch, _arrays(arguments.input))
     job = Job(arguments.model.resolve(), arguments.threads or machine["cpu"]["cores"], arguments.seconds,

@@ -12,7 +12,7 @@ HELP = "complete this command in bash, zsh or fish"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="source <(camshaft completion bash)")
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish: source <(camshaft completion bash)")
 
 
 def run(arguments: argparse.Namespace) -> int:

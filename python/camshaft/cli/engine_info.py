@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 import json
-import pathlib
 from typing import Any
 
 from .output import size_text, table, time_text
-
-MAGIC = b"CAMSHAFT"  # that engine files begin with
-
-
-def is_engine(path: Any) -> bool:
-    with pathlib.Path(path).open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
-
 
 def engine_info(engine: Any) -> dict[str, Any]:
     """Device, memory, tensors and layers. Of layers there is more where it was built with verbosity detailed."""

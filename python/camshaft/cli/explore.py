@@ -7,7 +7,7 @@ import os
 import pathlib
 from typing import Any
 
-from .output import show, size_text, time_text
+from .output import show, time_text, written_text
 
 NAME = "explore"
 HELP = "write a page that shows an engine: graph, layers, memory, roofline; or two side by side"
@@ -25,8 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from .._explore import explore
+    from .files import expect_engine, expect_writable
 
     output = arguments.output or os.fspath(pathlib.Path(arguments.engine).with_suffix(".html"))
+    for engine in filter(None, (arguments.engine, arguments.other)):
+        if not engine.endswith(".json"):
+            expect_engine(engine)
+    expect_writable(output)
     result = explore(arguments.engine, output, arguments.other, profile=arguments.profile, time=arguments.time)
     show(arguments, result, lambda: _text(result))
     return 0
@@ -39,4 +44,4 @@ def _text(result: dict[str, Any]) -> str:
         time = f", {time_text(engine['totalMs'] / 1000)} {source}" if source else ""
         lines.append(f"{engine['file'] or engine['name']}: {engine['layers']} layers{time}")
         lines += [f"  {note}" for note in engine["notes"]]
-    return "\n".join([*lines, f"wrote {result['page']} ({size_text(result['bytes'])}): open it in a browser"])
+    return "\n".join([*lines, f"{written_text(result['page'])}: open it in a browser"])

@@ -11,6 +11,7 @@ from .output import hanging, logger, show, table
 
 NAME = "inspect"
 HELP = "show what is in an engine, and why, or in a model"
+NONE_FITS = "no layer fits what was asked for"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from .engine_info import is_engine
+    from .files import is_engine
 
     return (_inspect_engine if is_engine(arguments.target) else _inspect_model)(arguments)
 
@@ -102,6 +103,8 @@ def _engine_text(info: dict[str, Any], all_layers: list[dict[str, Any]], argumen
             tensor_table(info["tensors"]), ""]
     if not any(layer["kernel"] for layer in all_layers):
         head.append("the engine was built without details of its layers; camshaft build --verbosity detailed has them\n")
+    if not layers:
+        return "\n".join([*head, NONE_FITS])
     if arguments.why:
         return "\n".join(head) + "\n" + "\n\n".join(map(_why, layers))
     rows = [[layer["index"], layer["name"], layer["operator"], shape_text(layer["shape"]), layer["type"],
@@ -165,6 +168,8 @@ def _model_text(info: dict[str, Any], count: int, is_filtered: bool, arguments: 
     from .engine_info import shape_text, tensor_table
 
     head = [f"model   {info['name'] or arguments.target}", f"layers  {count}", "", tensor_table(info["tensors"]), ""]
+    if is_filtered and not info["layers"]:
+        return "\n".join([*head, NONE_FITS])
     if is_filtered:
         rows = [[layer["index"], layer["name"], layer["operator"], shape_text(layer["shape"]), layer["type"]]
                 for layer in info["layers"]]

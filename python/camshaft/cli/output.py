@@ -106,6 +106,11 @@ def size_text(count: float) -> str:
     return f"{count:.1f} GiB"
 
 
+def written_text(path: Any) -> str:
+    """Of a file that a command has made."""
+    return f"wrote {path} ({size_text(os.path.getsize(path))})"
+
+
 def time_text(seconds: float) -> str:
     """A duration with three digits: 1.23 ms."""
     for factor, unit in ((1e6, "us"), (1e3, "ms")):

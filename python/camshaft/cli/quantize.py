@@ -7,7 +7,7 @@ from collections.abc import Callable
 import json
 from typing import Any
 
-from .output import Progress, logger, show
+from .output import Progress, logger, show, written_text
 
 NAME = "quantize"
 HELP = "write an ONNX model in INT8, FP8 or INT4"
@@ -55,7 +55,10 @@ def add_picture_arguments(add: Callable[..., Any]) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from .._quantize import quantized_model
+    from .files import expect_model, expect_writable
 
+    expect_model(given.model)
+    expect_writable(given.output)
     options = {"format": given.format, "range": given.range, "percentile": given.percentile,
                "activations": given.activations, "equalization": "off" if given.no_equalization else "on",
                "bias_correction": "off" if given.no_bias_correction else "on",
@@ -68,5 +71,5 @@ def run(given: argparse.Namespace) -> int:
         quantizer = quantized_model(given.model, None if given.data == "-" else given.data, options, lists,
                                     preprocessing, progress if progress.shown else None, logger(NAME, progress))
         quantizer.write(given.output)
-    show(given, json.loads(quantizer.json), quantizer.table)
+    show(given, json.loads(quantizer.json), quantizer.table + written_text(given.output))
     return 0

@@ -40,17 +40,21 @@ def run(arguments: argparse.Namespace) -> int:
     from .. import load
     from .._inputs import random_inputs
     from ..config import InferenceConfig
-    from .engine_info import is_engine
+    from .files import expect_writable, is_engine
     from .measure import compared, measure
     from .settings import config_from
 
     config = config_from(InferenceConfig, arguments)
+    if str(arguments.output).endswith(".npz"):
+        expect_writable(arguments.output)
     with Progress() as progress:
         log = logger(NAME, progress, arguments.verbose)
         if is_engine(arguments.target):
             session = load(arguments.target, config, logger=log)
-            samples = _samples(arguments, [(info.name, session.engine.get_tensor_dtype(info.name), info.shape)
-                                           for info in session.inputs.values()])
+            inputs = [(info.name, session.engine.get_tensor_dtype(info.name), info.shape)
+                      for info in session.inputs.values()]
+            _check_shapes(config.shapes, inputs)
+            samples = _samples(arguments, inputs)
         else:
             plan, samples = _built(arguments, config, log, progress)
             session = load(plan, config, logger=log)
@@ -84,6 +88,7 @@ def _built(arguments: argparse.Namespace, config: Any, log: Any, progress: Progr
     network = parsed(arguments.target, Builder(log), log, settings)
     inputs = [(tensor.name, tensor.dtype, tuple(tensor.shape))
               for tensor in (network.get_input(i) for i in range(network.num_inputs))]
+    _check_shapes(config.shapes, inputs)
     samples = _samples(arguments, inputs)
     if not settings.all_profiles:
         settings = settings.with_settings({"shapes": {
@@ -109,6 +114,12 @@ def _shape(name: str, shape: tuple[int, ...], samples: list[Any], wanted: dict[s
 
 
 # Inputs and outputs.
+
+def _check_shapes(shapes: dict[str, Any], inputs: list[Any]) -> None:
+    names = [name for name, _, _ in inputs]
+    for unknown in [name for name in shapes if name not in names]:
+        raise ValueError(f"--shapes names '{unknown}', which is no input; there is {', '.join(names)}")
+
 
 def _samples(arguments: argparse.Namespace, inputs: list[Any]) -> list[dict[str, Any]]:
     from .._calibration_data import Preprocessing, samples_from

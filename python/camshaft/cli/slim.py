@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from .output import logger, show
+from .output import logger, show, written_text
 from .parser import named_shape
 
 NAME = "slim"
@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from .._slim import largest_difference, slimmed_model
+    from .files import expect_model, expect_writable
 
+    expect_model(arguments.model)
+    expect_writable(arguments.output)
     slimmed = slimmed_model(arguments.model, logger(NAME))
     slimmed.write(arguments.output)
     report = json.loads(slimmed.json)
@@ -32,5 +35,5 @@ def run(arguments: argparse.Namespace) -> int:
         report["difference"] = largest_difference(arguments.model, arguments.output, dict(arguments.shape))
         text += "".join(f"largest relative difference of '{name}': {value:.2g}\n"
                         for name, value in report["difference"].items())
-    show(arguments, report, text)
+    show(arguments, report, text + written_text(arguments.output))
     return 0

@@ -41,9 +41,10 @@ def inputs_of(model: str | os.PathLike) -> dict[str, tuple[Any, tuple[int, ...],
     network = builder.create_network()
     parser = OnnxParser(network, logger)
     if not os.path.isfile(model):
-        raise FileNotFoundError(2, "there is no such model", os.fspath(model))
+        reason = "it is a folder, not a model" if os.path.isdir(model) else "there is no such model"
+        raise FileNotFoundError(2, reason, os.fspath(model))
     if not parser.parse_from_file(os.fspath(model)) and not network.num_inputs:
-        raise ValueError(f"'{os.fspath(model)}' cannot be read: {parser.get_error(0).desc()}")
+        raise ValueError(parser.get_error(0).desc())
     tensors = [network.get_input(i) for i in range(network.num_inputs)]
     return {tensor.name: (numpy.dtype(nptype(tensor.dtype)), tuple(tensor.shape),
                           tuple(tensor.get_dimension_name(i) or "" for i in range(len(tensor.shape))))

@@ -76,7 +76,11 @@ class Settings(pydantic.BaseModel):
     @classmethod
     def from_file(cls, path: Any) -> Any:
         """Reads YAML or JSON."""
-        return cls.from_text(pathlib.Path(path).read_text(encoding="utf-8"), os.fspath(path))
+        try:
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise ConfigError(f"{os.fspath(path)} is neither YAML nor JSON: it is no text") from None
+        return cls.from_text(text, os.fspath(path))
 
     @classmethod
     def from_text(cls, text: str, where: str = "the text") -> Any:
@@ -86,7 +90,9 @@ class Settings(pydantic.BaseModel):
             tree = yaml.compose(text, yaml.SafeLoader)
             data = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise ConfigError(f"{where} is neither YAML nor JSON: {' '.join(str(error).split())}") from None
+            mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+            line = f"{where}:{mark.line + 1}" if mark else where
+            raise ConfigError(f"{line} is neither YAML nor JSON: {problem or ' '.join(str(error).split())}") from None
         if data is None:
             data = {}
         if not isinstance(data, dict):
@@ -150,7 +156,7 @@ def _sentence(cls: Any, problem: Any, named: Callable[[Location], str]) -> str:
         few = f"; there is {', '.join(known)}" if len(known) < 10 else ""
         hint = f"; did you mean '{near[0]}'?" if near else few
         return f"{named(location)} is no setting{hint}"
-    message = re.sub(r"^(Value error, |Input |Assertion failed, )", "", problem["msg"])
+    message = re.sub(r"^(Value error, |Input |Assertion failed, )|, unable to parse string.*", "", problem["msg"])
     given = problem["input"]
     shown = f", not {given!r}" if isinstance(given, (str, int, float, bool)) and "not " not in message else ""
     return f"{named(location)} {message}{shown}".lstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import importlib.metadata
 import os
@@ -12,6 +13,7 @@ import sys
 
 from . import advice
 from .._caches import default_folder
+from ..cli.output import size_text
 
 
 @dataclasses.dataclass
@@ -94,7 +96,7 @@ def caches() -> list[Check]:
     folder = default_folder()
     files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     size = sum(path.stat().st_size for path in files)
-    found = f"{len(files)} files, {size / 1e6:.1f} MB" if files else "empty"
+    found = f"{len(files)} files, {size_text(size)}" if files else "empty"
     writable = os.access(next(path for path in (folder, *folder.parents) if path.exists()), os.W_OK)
     known = advice.of("cache folder")
     return [Check("cache folder", "ok" if writable else "limit",
@@ -107,8 +109,8 @@ def limits(found: dict) -> list[Check]:
     checks = [_cores(found["cpu"]["cores"]), _memory()]
     checks += [_resource("open files", resource.RLIMIT_NOFILE, 1024),
                _resource("threads", resource.RLIMIT_NPROC, 1024),
-               _resource("address space", resource.RLIMIT_AS, 1 << 36),
-               _resource("locked memory", resource.RLIMIT_MEMLOCK, 1 << 20)]
+               _resource("address space", resource.RLIMIT_AS, 1 << 36, size_text),
+               _resource("locked memory", resource.RLIMIT_MEMLOCK, 1 << 20, size_text)]
     return [*checks, _shared_memory()]
 
 
@@ -136,12 +138,12 @@ def _memory() -> Check:
     return Check("memory of the container", "ok", "no limit below the machine's")
 
 
-def _resource(name: str, which: int, enough: int) -> Check:
+def _resource(name: str, which: int, enough: int, text: Callable[[float], str] = str) -> Check:
     soft = resource.getrlimit(which)[0]
     known = advice.of(name)
     if soft == resource.RLIM_INFINITY or soft >= enough:
-        return Check(name, "ok", "no limit" if soft == resource.RLIM_INFINITY else f"{soft}")
-    return Check(name, "limit", f"{soft}", "", known.use, known.loss, known.remedy)
+        return Check(name, "ok", "no limit" if soft == resource.RLIM_INFINITY else text(soft))
+    return Check(name, "limit", text(soft), "", known.use, known.loss, known.remedy)
 
 
 def _shared_memory() -> Check:
@@ -151,7 +153,7 @@ def _shared_memory() -> Check:
     except OSError:
         return Check("/dev/shm", "missing", "not there", "", known.use, known.loss, known.remedy)
     state = "ok" if total >= 256 << 20 else "limit"
-    return Check("/dev/shm", state, f"{total / 2**20:.0f} MiB", "", known.use, known.loss, known.remedy)
+    return Check("/dev/shm", state, size_text(total), "", known.use, known.loss, known.remedy)
 
 
 def _text(path: str | pathlib.Path) -> str:
