@@ -297,11 +297,20 @@ def test_two_engines_in_a_browser(folder, engine_file):
         page.open(folder / "both.html")
         page.key("5")
         assert "net.engine" in page.text("#compareTitle") and "other.engine" in page.text("#compareTitle")
+        bars = page.value("""[...document.querySelectorAll(".pair")].map((pair) =>
+            [parseFloat(pair.children[2].textContent), pair.children[2].textContent.split(" ")[1] === "us" ? 1e-3 : 1,
+             pair.children[1].getBoundingClientRect().width])""")
+        scales = [width / (number * unit) for number, unit, width in bars if number and width > 20]
+        assert scales and max(scales) < 1.1 * min(scales)  # however long the longest is
         page.click_on("#compareRows tbody tr:not([aria-hidden])")
         assert "A: net.engine" in page.text("#panel") or "A: NET.ENGINE" in page.text("#panel")
         page.key("1")
         page.key("b")
         assert page.value("camshaftExplore.state.engine") == 1
+        page.resize(700, 900)
+        names, tabs = (page.value(f"document.querySelector('{which}').getBoundingClientRect().{edge}")
+                       for which, edge in (("#engines", "bottom"), ("#top nav", "top")))
+        assert names <= tabs  # of a narrow window: one above the other
         assert page.errors == []
 
 

@@ -67,7 +67,7 @@ function kindBars() {
   const one = (kind, side) => {
     const sum = sums[side].get(kind);
     return el("div", { class: "pair" }, el("b", {}, "AB"[side]),
-      el("i", { style: { width: `${((sum?.ms ?? 0) / most) * 100}%`, background: `var(--${kind})`, opacity: side ? 1 : 0.6 } }),
+      el("i", { style: { width: `calc((100% - 140px) * ${(sum?.ms ?? 0) / most})`, background: `var(--${kind})`, opacity: side ? 1 : 0.6 } }),
       el("small", {}, sum ? `${timeText(sum.ms)} in ${plural(sum.count, "layer")}` : "none"));
   };
   return kinds.map((kind) => el("div", { class: "kind" }, el("span", {}, KINDS[kind]), el("div", {}, one(kind, 0), one(kind, 1))));

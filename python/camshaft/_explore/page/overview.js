@@ -41,7 +41,7 @@ export function overviewPanel(filterTable) {
   return [el("header", {}, el("h2", {}, each.title), ...notesOf(each)),
     each.totalMs ? el("p", { class: "figure" }, timeText(each.totalMs), el("small", {}, timesText(each))) : null,
     section("Engine", facts(["layers", `${layers().length}${fusedCount ? `, ${fusedCount} of them fused` : ""}`],
-      ["runs on", each.device], ["built for", each.builtFor], ["weights", bytesText(each.weightsBytes)],
+      ["runs on", each.device], ["built for", each.builtFor.replaceAll("+", "+\u200b")], ["weights", bytesText(each.weightsBytes)],
       ["activations", peak ? `${bytesText(each.arenaBytes)}, at most ${bytesText(peak)} in use` : bytesText(each.arenaBytes)],
       each.profiles > 1 && ["profile", `${each.profile} of ${each.profiles}`],
       each.tensors.length > 0 && ["inputs", ...tensors(true)], each.tensors.length > 0 && ["outputs", ...tensors(false)])),
