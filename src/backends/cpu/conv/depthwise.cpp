@@ -263,15 +263,20 @@ static int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
   return std::min(atOnce, ceilDiv(ceilDiv(channels, blocks), kVector) * kVector);
 }
 
-// Lines that are worth handing out together; what a worker finds widened is lost with each piece.
-static int64_t linesTogether(const ConvCall& call, int64_t tasks, int64_t pixels, int64_t atOnce) {
-  constexpr int64_t kWidened = 8, kTasksPerThread = 4;
+// In how many strips of lines an image is handed out. Where channels are few for the pixels, the
+// product in front of this divides the pixels among the threads, and each finds in its caches the
+// lines that it wrote; else it divides the channels, and so do blocks of them here.
+static int64_t stripsOfLines(const ConvCall& call, int64_t lines, int64_t pieces, int64_t atOnce) {
+  constexpr int64_t kTasksPerThread = 4;
   constexpr double kMultiplyAddsPerAddition = 4;
+  const int64_t inPixels = call.extent.batch * call.extent.height * call.extent.width;
+  const int64_t most = splitsColumns(inPixels, call.shape.inChannels)
+                           ? ceilDiv(kTasksPerThread * call.pool.threads(), pieces)
+                           : kTasksPerThread * call.pool.threads();
   const int64_t taps = call.shape.kernel[0] * call.shape.kernel[1];
-  const double work = static_cast<double>(pixels * atOnce * taps);
-  const auto worthy = static_cast<int64_t>(kMultiplyAddsPerAddition * kWorthSharing / work) + 1;
-  const int64_t few = std::max<int64_t>(1, tasks / (kTasksPerThread * call.pool.threads()));
-  return std::min(std::max(worthy, call.bf16Input ? kWidened : 1), few);
+  const double work = static_cast<double>(call.outPixels() * atOnce * taps) /
+                      static_cast<double>(kMultiplyAddsPerAddition * kWorthSharing);
+  return std::clamp<int64_t>(static_cast<int64_t>(work), 1, std::min(most, lines));
 }
 
 void depthwiseConv(const ConvCall& call) {
@@ -281,22 +286,22 @@ void depthwiseConv(const ConvCall& call) {
   const int64_t atOnce = channelsAtOnce(call, lines), blocks = ceilDiv(channels, atOnce);
   const int64_t parts = isPlain ? 1 : DepthwiseLines::partsOfLine(call.shape, call.extent);
   const int64_t workerFloats = depthwiseWorkspaceFloats(call.shape, call.extent, 1);
-  const int64_t tasks = lines * parts * blocks;
-  const int64_t grain = linesTogether(call, tasks, ceilDiv(width, parts), atOnce);
-  call.pool.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int worker) {
+  const int64_t strips = stripsOfLines(call, lines, parts * blocks, atOnce);
+  call.pool.parallelFor(strips * blocks * parts, 1, [&](int64_t begin, int64_t end, int worker) {
     DepthwiseLines memory(call, call.workspace + worker * workerFloats);
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t line = task % lines, part = task / lines % parts;
-      if (isPlain) {
-        computeLineWithMultiplier(call, line);
-        continue;
-      }
-      const int64_t first = task / (lines * parts) * atOnce;
+      const int64_t strip = task / (blocks * parts), part = task % parts;
+      const int64_t first = task / parts % blocks * atOnce;
       const DepthwiseBlock block{.channel = first,
                                  .channels = std::min(atOnce, channels - first),
                                  .x = part * width / parts,
                                  .end = (part + 1) * width / parts};
-      HWY_DYNAMIC_DISPATCH(computeLine)(call, memory.input(line, block), line, block);
+      for (int64_t line = strip * lines / strips; line < (strip + 1) * lines / strips; ++line) {
+        if (isPlain)
+          computeLineWithMultiplier(call, line);
+        else
+          HWY_DYNAMIC_DISPATCH(computeLine)(call, memory.input(line, block), line, block);
+      }
     }
   });
 }

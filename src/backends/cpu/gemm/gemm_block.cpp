@@ -20,6 +20,11 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 // Steps of k per pass over the rows. A panel this deep (128 KiB at most) and the next stay in L2,
 // from which the tile can be fed at full speed; deeper products add up their passes in C.
 inline constexpr int64_t kMaxDepth = 512;
+static_assert(kMaxDepth >= kMostSegmented);
+
+// Rows whose activation is computed together, from L1: a call for each tile would cost as much as
+// a shallow one.
+inline constexpr int64_t kRowsEndedAtOnce = 48;
 
 GemmGeometry geometry() { return {kMaxRows, kPanelWidth, isaName()}; }
 
@@ -32,6 +37,7 @@ void computeRaggedTile(const Tile& tile, int rows, int columns) {
   if (tile.accumulate) std::fill(result, result + floats, 0.0f);
   if (tile.residual) std::fill(residual, residual + floats, 0.0f);
   Tile padded = tile;
+  padded.lastLanes = kLanes;
   padded.c = result;
   padded.ldc = kPanelWidth;
   if (tile.bias) {
@@ -77,7 +83,9 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   Tile tile;
   tile.lda = packedA ? 0 : block.lda;
   tile.b = block.packedB + column * block.k + k0 * kPanelWidth;
-  tile.k = depth;
+  tile.segments = packedA ? 1 : block.segments;
+  tile.segmentStride = block.segmentStride;
+  tile.k = depth / tile.segments;
   tile.ldc = block.ldc;
   tile.bias = first && epilogue.bias ? epilogue.bias + block.column + column : nullptr;
   tile.residualStride = epilogue.residualStride;
@@ -92,8 +100,10 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
   tile.prefetchStep = passBytes / std::max<int64_t>(1, depth * tiles * kPrefetchesPerStep);
 
   const float* next = tile.b + kPanelWidth * (packedA ? block.k : depth);
+  const int64_t vectors = (width + kLanes - 1) / kLanes;
+  tile.lastLanes = kHasMasks ? static_cast<int>(width - (vectors - 1) * kLanes) : kLanes;
 
-  int64_t row = 0;
+  int64_t row = 0, ended = 0;  // rows with products, and those that are finished
   for (int64_t t = 0; t < tiles; ++t) {
     const int64_t rows = tileHeight(block.rows, row, t, tiles);
     tile.a = packedA ? packedA + t * kMaxRows * depth : block.a + row * block.lda + k0;
@@ -103,13 +113,16 @@ void computePass(const GemmBlock& block, const Epilogue& epilogue, int64_t colum
                               block.column + column
                         : nullptr;
     tile.prefetch = reinterpret_cast<const char*>(next) + t * (passBytes / tiles);
-    if (width % kLanes == 0) {
-      kTileFunctions.at[rows - 1][width / kLanes - 1](tile);
+    if (kHasMasks || width % kLanes == 0) {
+      kTileFunctions.at[rows - 1][vectors - 1](tile);
     } else {
       computeRaggedTile(tile, static_cast<int>(rows), static_cast<int>(width));
     }
-    if (endsLater) endBlock(epilogue, tile.c, rows, width, block.ldc);
     row += rows;
+    if (endsLater && (row - ended >= kRowsEndedAtOnce || row == block.rows)) {
+      endBlock(epilogue, block.c + ended * block.ldc + column, row - ended, width, block.ldc);
+      ended = row;
+    }
   }
 }
 
@@ -124,6 +137,7 @@ void runPost(const GemmBlock& block, const Epilogue& epilogue, int64_t column) {
 // Multiplying by lane reads a vector of A per row and four steps, or per four rows and one step
 // where those lie side by side, which is a third faster. Packing pays off from so many columns on.
 inline constexpr int64_t kWorthPacking = 48, kPackedRows = 64, kPackedDepth = 256;
+static_assert(kPackedDepth >= kMostSegmented);
 
 void packTile(const float* a, int64_t lda, int64_t rows, int64_t depth, float* packed) {
   const float* row[kMaxRows];  // the last again for those that are not there
@@ -157,9 +171,10 @@ void computePacked(const GemmBlock& block, const Epilogue& epilogue) {
     const int64_t depth = (block.k - k0 + (passes - p) - 1) / (passes - p);
     int64_t row = 0;
     for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t rows = tileHeight(block.rows, row, t, tiles);
-      packTile(block.a + row * block.lda + k0, block.lda, rows, depth,
-               packed + t * kMaxRows * depth);
+      const int64_t rows = tileHeight(block.rows, row, t, tiles), part = depth / block.segments;
+      for (int64_t segment = 0; segment < block.segments; ++segment)
+        packTile(block.a + row * block.lda + k0 + segment * block.segmentStride, block.lda, rows,
+                 part, packed + (t * depth + segment * part) * kMaxRows);
       row += rows;
     }
     for (int64_t column = 0; column < block.columns; column += kPanelWidth) {

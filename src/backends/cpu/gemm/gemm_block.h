@@ -9,16 +9,20 @@ namespace camshaft::cpu {
 
 // C[0 .. rows)[0 .. columns) = epilogue(A B). `packedB` starts at the panel of the block's first
 // column. The epilogue's pointers are those of the whole result; (row, column) says where in it
-// this block lies.
+// this block lies. Rows of A may be cut into `segments` of equal length that lie apart, as a patch
+// of an image does on its lines; such products are at most kMostSegmented deep.
 struct GemmBlock {
   int64_t rows = 0, columns = 0, k = 0;
   const float* a = nullptr;
   int64_t lda = 0;
+  int64_t segments = 1, segmentStride = 0;  // floats from one's begin to the next's
   const float* packedB = nullptr;
   float* c = nullptr;
   int64_t ldc = 0;
   int64_t row = 0, column = 0;
 };
+
+inline constexpr int64_t kMostSegmented = 256;
 
 void gemmBlock(const GemmBlock& block, const Epilogue& epilogue);
 

@@ -49,7 +49,8 @@ struct Tile {
   const float* a;
   int64_t lda;     // 0: packed, kMaxRows floats per step of k
   const float* b;  // kPanelWidth floats per step of k
-  int64_t k;
+  int64_t k;       // of each segment of A's rows
+  int64_t segments, segmentStride;
   float* c;
   int64_t ldc;
   const float* bias;
@@ -57,6 +58,7 @@ struct Tile {
   int64_t residualStride;
   float scale, low, high;
   bool accumulate;
+  int lastLanes;         // columns in the last vector; all of them but where kHasMasks
   const char* prefetch;  // brought to L2 in the meantime
   int64_t prefetchStep;  // bytes
 };
@@ -129,43 +131,111 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
   if (t.lda == 0) return multiplyPacked(t, sum);
 #endif
   const TileTag d;
-  const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
   const int64_t lda = t.lda;
   const char* prefetch = t.prefetch;
-  int64_t k = t.k;
+#pragma GCC unroll 1
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    const float* HWY_RESTRICT a = t.a + segment * t.segmentStride;
+    int64_t k = t.k;
 
 #if CAMSHAFT_NEON_TILES
-  // Four steps at a time: one load of A serves four products by lane.
+    // Four steps at a time: one load of A serves four products by lane.
 #pragma GCC unroll 1
-  for (; k >= 4; k -= 4, a += 4) {
-    float32x4_t av[kRows];
+    for (; k >= 4; k -= 4, a += 4) {
+      float32x4_t av[kRows];
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) av[i] = vld1q_f32(a + i * lda);
-    multiplyByLane<0>(av, b, sum);
-    multiplyByLane<1>(av, b + kPanelWidth, sum);
-    multiplyByLane<2>(av, b + 2 * kPanelWidth, sum);
-    multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
-    b += 4 * kPanelWidth;
+      for (int i = 0; i < kRows; ++i) av[i] = vld1q_f32(a + i * lda);
+      multiplyByLane<0>(av, b, sum);
+      multiplyByLane<1>(av, b + kPanelWidth, sum);
+      multiplyByLane<2>(av, b + 2 * kPanelWidth, sum);
+      multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
+      b += 4 * kPanelWidth;
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
-  }
+      for (int i = 0; i < 4; ++i) prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
+    }
 #endif
 
 #pragma GCC unroll 1
-  for (; k > 0; --k) {
-    TileVector bv[kVectors];
+    for (; k > 0; --k) {
+      TileVector bv[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) bv[v] = hn::LoadU(d, b + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) bv[v] = hn::LoadU(d, b + v * kLanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) {
+        const TileVector av = hn::Set(d, a[i * lda]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
+      }
+      prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
+      ++a;
+      b += kPanelWidth;
+    }
+  }
+}
+
+// Of a tile's vectors the last may have fewer columns than lanes where vectors have masks.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr bool kHasMasks = true;
+#else
+inline constexpr bool kHasMasks = false;
+#endif
+
+template <bool kIsCut>
+HWY_INLINE TileVector loadColumns(const float* from, [[maybe_unused]] int lanes) {
+  const TileTag d;
+  if constexpr (kIsCut) return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(lanes)), d, from);
+  return hn::LoadU(d, from);
+}
+
+template <bool kIsCut>
+HWY_INLINE void storeColumns(TileVector value, float* to, [[maybe_unused]] int lanes) {
+  const TileTag d;
+  if constexpr (kIsCut)
+    hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(lanes)), d, to);
+  else
+    hn::StoreU(value, d, to);
+}
+
+// From sums to C, whose rows are written one after another. With kIsCut the last vectors have
+// t.lastLanes columns.
+template <bool kIsCut, int kRows, int kVectors>
+HWY_INLINE void finishTile(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
+  const TileTag d;
+  const TileVector scale = hn::Set(d, t.scale), low = hn::Set(d, t.low), high = hn::Set(d, t.high);
+  const auto load = [&](const float* row, int v) HWY_ATTR {
+    return v == kVectors - 1 ? loadColumns<kIsCut>(row + v * kLanes, t.lastLanes)
+                             : loadColumns<false>(row + v * kLanes, kLanes);
+  };
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const TileVector bias = t.bias ? load(t.bias, v) : hn::Zero(d);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) sum[i][v] = hn::MulAdd(sum[i][v], scale, bias);
+  }
+  if (t.residual) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const TileVector av = hn::Set(d, a[i * lda]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
+      for (int v = 0; v < kVectors; ++v)
+        sum[i][v] = hn::Add(sum[i][v], load(t.residual + i * t.residualStride, v));
     }
-    prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
-    ++a;
-    b += kPanelWidth;
+  }
+  if (t.accumulate) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Add(sum[i][v], load(t.c + i * t.ldc, v));
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    float* row = t.c + i * t.ldc;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors - 1; ++v)
+      storeColumns<false>(clamp(low, high, sum[i][v]), row + v * kLanes, kLanes);
+    storeColumns<kIsCut>(clamp(low, high, sum[i][kVectors - 1]), row + (kVectors - 1) * kLanes,
+                         t.lastLanes);
   }
 }
 
@@ -180,39 +250,10 @@ HWY_NOINLINE void computeTile(const Tile& t) {
   }
   multiply<kRows, kVectors>(t, sum);
 
-  const TileVector scale = hn::Set(d, t.scale), low = hn::Set(d, t.low), high = hn::Set(d, t.high);
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    const TileVector bias = t.bias ? hn::LoadU(d, t.bias + v * kLanes) : hn::Zero(d);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) sum[i][v] = hn::MulAdd(sum[i][v], scale, bias);
-  }
-  if (t.residual) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        sum[i][v] =
-            hn::Add(sum[i][v], hn::LoadU(d, t.residual + i * t.residualStride + v * kLanes));
-      }
-    }
-  }
-  if (t.accumulate) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        sum[i][v] = hn::Add(sum[i][v], hn::LoadU(d, t.c + i * t.ldc + v * kLanes));
-      }
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(clamp(low, high, sum[i][v]), d, t.c + i * t.ldc + v * kLanes);
-    }
-  }
+  if (kHasMasks && t.lastLanes < kLanes)
+    finishTile<kHasMasks>(t, sum);
+  else
+    finishTile<false>(t, sum);
 }
 
 using TileFunction = void (*)(const Tile&);

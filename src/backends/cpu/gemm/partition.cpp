@@ -42,9 +42,8 @@ Partition partitionGemm(int64_t m, int64_t n, int64_t k, int threads) {
     wanted = std::max<int64_t>(wanted, std::min<int64_t>(threads, tileRows * panels));
   }
 
-  // Split the larger operand, so that the smaller one is what several workers read.
   int64_t rowTasks = 1, columnTasks = 1;
-  if (n > m) {
+  if (splitsColumns(m, n)) {
     columnTasks = std::min(panels, wanted);
     columnTasks = ceilDiv(panels, ceilDiv(panels, columnTasks));
     rowTasks = std::min(tileRows, ceilDiv(wanted, columnTasks));

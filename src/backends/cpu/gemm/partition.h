@@ -15,6 +15,11 @@ struct Partition {
   int64_t tasks() const { return rowTasks * columnTasks; }
 };
 
+// Whether threads divide the columns of an m x n result, not its rows: the larger operand is split,
+// so that the smaller one is what all of them read. Other layers divide the pixels and channels of
+// an image alike, so that each thread finds in its caches what it wrote.
+inline bool splitsColumns(int64_t m, int64_t n) { return n > m; }
+
 Partition partitionGemm(int64_t m, int64_t n, int64_t k, int threads);
 
 // No task of a product this deep has more rows, whatever m, n and the number of threads.

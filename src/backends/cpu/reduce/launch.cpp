@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/reduce/params.h"
@@ -123,7 +124,10 @@ class ColumnBlocks {
     // What is worth a part: its totals are added up again.
     constexpr int64_t kLeastElements = 16 * 1024;
     const int64_t most = count() * std::min(inner_, kColumnBlock) / kLeastElements;
-    if (units() < threads)
+    // Pixels are divided among threads as the convolution in front divides them.
+    if (kept_.count(1) < threads && most >= threads && !splitsColumns(count(), inner_))
+      parts_ = threads;
+    else if (units() < threads)
       parts_ = std::clamp<int64_t>(most, 1, (2 * threads + units() - 1) / units());
   }
 
@@ -177,9 +181,11 @@ void reduceInner(const Problem& problem, Kind kind, const T* x, T* y, ThreadPool
     return;
   }
   std::vector<double> totals(static_cast<size_t>(blocks.units() * parts * kColumnBlock));
-  parallelItems(pool, blocks.units() * parts, work, [&](int64_t begin, int64_t end) {
+  const int64_t units = blocks.units();
+  parallelItems(pool, units * parts, work, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      blocks.add(i / parts, i % parts, totals.data() + i * kColumnBlock);
+      blocks.add(i % units, i / units,
+                 totals.data() + (i % units * parts + i / units) * kColumnBlock);
   });
   for (int64_t unit = 0; unit < blocks.units(); ++unit) {
     double* all = totals.data() + unit * parts * kColumnBlock;
