@@ -112,6 +112,8 @@ TEST(Concat, JoinsAlongAnAxis) {
                    "%z: f32[2, 1] = constant [8, 9] %e: f32[2, 0] = constant [] "
                    "%y = Concat(%x, %e, %z) {axis = 1} return %y",
                {{1, 2, 3, 8, 4, 5, 6, 9}});
+  expectValues(kMatrix + "%y = Concat(%x, %x) {axis = 0} return %y",
+               {{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}});
   EXPECT_EQ(typeOf("n, m", "%a: f32[n, 3], %b: f32[m, 3]", "%y = Concat(%a, %b) return %y"),
             "f32[m + n, 3]");
   EXPECT_THAT(refusalOf("%a: f32[2, 3], %b: f32[2, 4]", "%y = Concat(%a, %b) return %y"),

@@ -32,6 +32,12 @@ Value* foldNow(Graph& graph, Node* node) {
   return graph.addConstant(name, type, ConstantData::own(std::move(results[0].bytes), isOpaque));
 }
 
+Value* joinNow(Graph& graph, const std::vector<Value*>& constants, int64_t axis, Node* before) {
+  ConcatAttrs attrs;
+  attrs.axis = axis;
+  return foldNow(graph, graph.add(&ops::Concat, constants[0]->name, constants, attrs, before));
+}
+
 Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before) {
   if (x->shape() == shape) return x;
   ReshapeAttrs attrs;

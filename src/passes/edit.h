@@ -14,6 +14,9 @@ void replaceValue(Graph& graph, Value* from, Value* to);
 // Runs a node of constants now: its only output as a constant, named after its first input.
 Value* foldNow(Graph& graph, Node* node);
 
+// Constants side by side along the axis, as a constant, named after the first.
+Value* joinNow(Graph& graph, const std::vector<Value*>& constants, int64_t axis, Node* before);
+
 // x in another shape, by a Reshape before the node when it has another one.
 Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, Node* before);
 

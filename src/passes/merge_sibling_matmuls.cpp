@@ -98,14 +98,6 @@ static std::optional<Sibling> asSibling(const Graph& graph, Node* node) {
   return reader && reader->op == &ops::Reshape ? std::optional(sibling) : std::nullopt;
 }
 
-static Value* concatenated(Graph& graph, const std::string& name, std::vector<Value*> constants,
-                           int64_t axis, Node* before) {
-  ConcatAttrs attrs;
-  attrs.axis = axis;
-  return foldNow(graph,
-                 graph.add(&ops::Concat, name, std::move(constants), std::move(attrs), before));
-}
-
 // Numbers of the siblings, one for each column of theirs or one for all, side by side.
 static Value* columnsOf(Graph& graph, const std::vector<Sibling>& siblings,
                         std::vector<Value*> numbers, Node* before) {
@@ -119,8 +111,7 @@ static Value* columnsOf(Graph& graph, const std::vector<Sibling>& siblings,
     Value* flat = addReshape(graph, numbers[i]->name, numbers[i], {}, before);
     numbers[i] = foldNow(graph, graph.add(&ops::Expand, numbers[i]->name, {flat}, attrs, before));
   }
-  const std::string name = numbers[0]->name;
-  return concatenated(graph, name, std::move(numbers), 0, before);
+  return joinNow(graph, numbers, 0, before);
 }
 
 // The product with the weights of all side by side.
@@ -129,7 +120,7 @@ static Node* addProductOfAll(Graph& graph, const std::vector<Sibling>& siblings)
   const auto joined = [&](size_t input, int64_t axis) {
     std::vector<Value*> constants;
     for (const Sibling& sibling : siblings) constants.push_back(sibling.product->inputs[input]);
-    return concatenated(graph, constants[0]->name, constants, axis, first);
+    return joinNow(graph, constants, axis, first);
   };
   std::vector<Value*> inputs{first->input(0)};
   if (first->op == &ops::MatMul) {
