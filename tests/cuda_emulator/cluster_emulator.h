@@ -135,6 +135,7 @@ inline void copyAsync(SharedAddress to, const void* from, bool isThere) {
   else
     std::memset(to, 0, 16);
 }
+inline void fetchRow(const void*, int) {}
 inline void commitCopies() {}
 template <int>
 void waitForCopies() {}
@@ -209,6 +210,12 @@ inline float halfToFloat(unsigned short bits) {
 inline unsigned short floatToHalf(float value) { return camshaft::Half(value).bits; }
 
 namespace emulated {
+
+inline Vector<float, 4> readFourFromBlock(const float* place, int rank) {
+  Vector<float, 4> values;
+  for (int i = 0; i < 4; ++i) values.v[i] = readFromBlock(place + i, rank);
+  return values;
+}
 
 template <class E>
 float elementOf(uint64_t word, int index) {

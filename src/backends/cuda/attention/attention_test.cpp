@@ -56,6 +56,30 @@ TEST(Attention, QueriesOfTokensMeetACache) {
       {{{"b", 2}, {"s", 3}, {"t", 40}}, {{"b", 1}, {"s", 1}, {"t", 7}}});
 }
 
+// Heads that share keys are rows of one tile; masks of heads are then masks of rows.
+TEST(Attention, OneQueryOfGroupsOfHeads) {
+  struct Case {
+    const char *q, *kv, *more, *mask;
+  };
+  for (const Case& each :
+       {Case{"2, 6, 1, 64", "2, 2, 37, 64", "", "f16[2, 6, 1, 37]"},
+        Case{"1, 8, 1, 80", "1, 1, 130, 80", "", "bool[1, 8, 1, 130]"},
+        Case{"2, 7, 1, 128", "2, 7, 5, 128", "", "f32[7, 1, 1]"},
+        Case{"3, 10, 1, 16", "3, 2, 33, 16", ", causal = true, align_end = true",
+             "bool[3, 1, 1, 33]"},
+        Case{"1, 4, 1, 16", "1, 2, 33, 16", ", causal = true", "bool[33]"},
+        Case{"2, 4, 1, 24", "2, 2, 60, 24", ", mask_batches = 1, softcap = 3", "f16[1, 4, 1, 60]"}})
+    expectKernelsMatch(str("graph g(%q: f16[", each.q, "], %k: f16[", each.kv, "], %v: f16[",
+                           each.kv, "], %m: ", each.mask,
+                           ") { %y = Attention(%q, %k, %v, %m) {scale = 0.2", each.more,
+                           "} return %y }"));
+  expectKernelsMatch(
+      "symbols b, t graph g(%q: bf16[b, 1, 96], %k: bf16[b, 2, t, 16], %v: bf16[b, 2, t, 16]) {"
+      " %y = Attention(%q, %k, %v) {scale = 0.25, causal = true, align_end = true, heads = 6,"
+      " kv_heads = 2, size = 16, value_size = 16, offsets = [0, 0, 0]} return %y }",
+      {{{"b", 2}, {"t", 40}}, {{"b", 1}, {"t", 1}}});
+}
+
 // The kernels with and without matrix units, one and several parts of the keys.
 TEST(Attention, EndsInBytes) {
   for (const char* sizes : {"2, 35, 16", "1, 2, 16", "1, 300, 64", "2, 9, 12"})

@@ -76,8 +76,34 @@ Verdict supportsPlain(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+// What a kernel takes for rows, heads and keys.
+struct FlashRows {
+  AttentionGeometry sizes;
+  bool causal = false;
+  int64_t together = 1;  // heads of the node that are rows of one head here
+};
+
+// Of one query, the heads that share keys are the rows of one tile: keys and values are read once
+// for all of them, and the last query sees whatever is there.
+FlashRows flashRows(const Node& node) {
+  const auto& attrs = node.as<AttentionAttrs>();
+  FlashRows rows{attentionGeometry(node), attrs.causal};
+  auto& [q, k, v, out] = rows.sizes;
+  if (!q.length.isConstant(1) || (attrs.causal && !attrs.alignEnd)) return rows;
+  rows.causal = false;
+  if (!q.heads.isConstant() || !k.heads.isConstant()) return rows;
+  rows.together = q.heads.value() / k.heads.value();
+  for (HeadsView* view : {&q, &out}) {
+    view->heads = k.heads;
+    view->length = rows.together;
+    view->tokenStride = view->headStride;
+    view->headStride = view->headStride * Dim(rows.together);
+  }
+  return rows;
+}
+
 std::vector<FlashTile> tilesOf(const Node& node, const BuildContext& context) {
-  const AttentionGeometry sizes = attentionGeometry(node);
+  const AttentionGeometry sizes = flashRows(node).sizes;
   const auto& opt = context.opt;
   return flashTiles({.sm = context.target.computeCapability,
                      .multiprocessors = context.target.multiprocessors,
@@ -143,6 +169,14 @@ Bias addBias(KernelText& kernel, const Node& node) {
   return bias;
 }
 
+// The same for heads that are rows.
+Bias ofRows(Bias bias, const FlashRows& rows) {
+  if (rows.together == 1) return bias;
+  bias.strides[2] = bias.strides[1];
+  bias.strides[1] = bias.strides[1] * Dim(rows.together);
+  return bias;
+}
+
 StridesText stridesText(KernelText& kernel, const HeadsView& view) {
   return {.batch = kernel.size(view.batchStride),
           .head = kernel.size(view.headStride),
@@ -175,9 +209,9 @@ std::vector<std::string> printEpilogue(KernelText& kernel, const Node& node) {
   return numbers;
 }
 
-std::string problemText(KernelText& kernel, const Node& node, const Bias& bias,
-                        std::vector<std::string> numbers) {
-  const auto [q, k, v, out] = attentionGeometry(node);
+std::string problemText(KernelText& kernel, const Node& node, const AttentionGeometry& sizes,
+                        const Bias& bias, std::vector<std::string> numbers) {
+  const auto& [q, k, v, out] = sizes;
   AttentionText text;
   text.batches = kernel.size(q.batch);
   text.queries = kernel.size(q.length);
@@ -203,14 +237,16 @@ std::string problemText(KernelText& kernel, const Node& node, const Bias& bias,
   return text.text();
 }
 
-// The kernel's operands and its call, once its constants and device code stand before it.
-Prepared finished(KernelText& kernel, const Node& node, const Bias& bias, LaunchShape shape,
-                  int rows, int cluster) {
-  const HeadsView queries = attentionGeometry(node).q;
+// The kernel's operands and its call, once its constants and device code stand before it. With
+// `fetches`, the cache has keys and values before the kernel waits for others.
+Prepared finished(KernelText& kernel, const Node& node, const AttentionGeometry& sizes,
+                  const Bias& bias, LaunchShape shape, int rows, int cluster, bool fetches) {
+  const HeadsView& queries = sizes.q;
   std::vector<std::string> numbers = printEpilogue(kernel, node);
   kernel.output("y");
-  kernel.body += "  extern __shared__ __align__(1024) char memory[];\n";
-  kernel.body += problemText(kernel, node, bias, std::move(numbers));
+  kernel.early += "  extern __shared__ __align__(1024) char memory[];\n";
+  kernel.early += problemText(kernel, node, sizes, bias, std::move(numbers));
+  if (fetches) kernel.early += "  attention::fetchAhead(p);\n";
   kernel.body += "  attention::attend(p, memory);\n";
   shape.grid[0] = ceilDiv(queries.length, rows) * queries.batch * Dim(cluster);
   shape.grid[1] = queries.heads;
@@ -226,7 +262,8 @@ void addOperands(KernelText& kernel) {
 
 Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t config) {
   const auto& attrs = node.as<AttentionAttrs>();
-  const AttentionGeometry sizes = attentionGeometry(node);
+  const FlashRows rows = flashRows(node);
+  const AttentionGeometry& sizes = rows.sizes;
   const std::vector<FlashTile> tiles = tilesOf(node, context);
   if (config >= static_cast<int64_t>(tiles.size()))
     return Prepared::no(str("has ", tiles.size(), " tiles for these sizes"));
@@ -235,14 +272,14 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
                         tile.tileKeys(), tile.warpgroups ? "_wgmma" : "_mma"),
                     node, context);
   addOperands(kernel);
-  const Bias bias = addBias(kernel, node);
+  const Bias bias = ofRows(addBias(kernel, node), rows);
   const FlashKernel flash{
       .element = node.inputs[0]->dataType(),
       .bias = biasTypeOf(node),
       .output = epilogueTypeOf(node),
       .headSize = static_cast<int>(sizes.q.size.value()),
       .valueSize = static_cast<int>(sizes.v.size.value()),
-      .causal = attrs.causal,
+      .causal = rows.causal,
       .biasPairs = bias.inPairs,
       .singleTile = context.max(sizes.k.length) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
       .scale = attrs.scale,
@@ -254,8 +291,11 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
   kernel.include("attention/flash_tiles.cuh");
   kernel.include("attention/flash_warp.cuh");
   kernel.include("attention/flash.cuh");
-  return finished(kernel, node, bias, {.block = tile.threads(), .sharedBytes = flash.sharedBytes()},
-                  tile.rows(), tile.keyBlocks);
+  // Of few rows each block reads keys that no other one does.
+  const bool fetches = context.max(sizes.q.length) <= tile.rows();
+  return finished(kernel, node, sizes, bias,
+                  {.block = tile.threads(), .sharedBytes = flash.sharedBytes()}, tile.rows(),
+                  tile.keyBlocks, fetches);
 }
 
 Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
@@ -276,8 +316,9 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
   kernel.functions += plain.constants();
   kernel.include("attention/problem.cuh");
   kernel.include("attention/plain.cuh");
-  return finished(kernel, node, bias,
-                  {.block = plain.threads(), .sharedBytes = plain.sharedBytes()}, plain.rows(), 1);
+  return finished(kernel, node, sizes, bias,
+                  {.block = plain.threads(), .sharedBytes = plain.sharedBytes()}, plain.rows(), 1,
+                  false);
 }
 
 }  // namespace

@@ -21,20 +21,30 @@ __device__ __forceinline__ void addParts(const Problem& p, const Place& place, f
       }
     syncCluster();
   }
-  for (int i = place.rank * kThreads + threadIdx.x; i < rows * kWords; i += kThreads * kKeyBlocks) {
+  for (int i = threadIdx.x * kKeyBlocks + place.rank; i < rows * kWords;
+       i += kThreads * kKeyBlocks) {
     const int row = i / kWords, word = i % kWords;
     const float* cell = parts + row * kPartPitch + word * 8;
     float sum = 0, total[8] = {};
     if constexpr (kKeyBlocks > 1) {
       float peak = negativeInfinity();
-      for (int rank = 0; rank < kKeyBlocks; ++rank)
-        peak = fmaxf(peak, readFromBlock(peaks + row, rank));
-      for (int rank = 0; rank < kKeyBlocks; ++rank) {
-        const float own = readFromBlock(peaks + row, rank);
-        const float scale = own == negativeInfinity() ? 0 : exp2Fast(own - peak);
-        sum += scale * readFromBlock(sums + row, rank);
+      float own[kKeyBlocks], ownSums[kKeyBlocks];
+      Vector<float, 4> halves[kKeyBlocks][2];
 #pragma unroll
-        for (int j = 0; j < 8; ++j) total[j] += scale * readFromBlock(cell + j, rank);
+      for (int rank = 0; rank < kKeyBlocks; ++rank) {  // all on their way at once
+        own[rank] = readFromBlock(peaks + row, rank);
+        ownSums[rank] = readFromBlock(sums + row, rank);
+        halves[rank][0] = readFourFromBlock(cell, rank);
+        halves[rank][1] = readFourFromBlock(cell + 4, rank);
+      }
+#pragma unroll
+      for (int rank = 0; rank < kKeyBlocks; ++rank) peak = fmaxf(peak, own[rank]);
+#pragma unroll
+      for (int rank = 0; rank < kKeyBlocks; ++rank) {
+        const float scale = own[rank] == negativeInfinity() ? 0 : exp2Fast(own[rank] - peak);
+        sum += scale * ownSums[rank];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) total[j] += scale * halves[rank][j / 4].v[j % 4];
       }
     } else {
 #pragma unroll

@@ -68,9 +68,12 @@ std::vector<FlashTile> tilesForFewRows(const FlashSizes& sizes, int size) {
 // One tile of rows: blocks share the keys too.
 std::vector<FlashTile> tilesForDecoding(const FlashSizes& sizes, int size) {
   std::vector<FlashTile> tiles;
-  if (sizes.sm >= 90 && sizes.keys >= 512)
+  if (sizes.sm >= 90 && sizes.keys >= 512) {
+    if (sizes.keys <= 1024 && 4 * sizes.heads <= sizes.multiprocessors)
+      tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 16});
     for (int blocks : {4, 8})
       tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = blocks, .keys = 32});
+  }
   tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keys = 32});
   tiles.push_back({.rowWarps = 1, .keyWarps = 8, .keys = size <= 128 ? 32 : 16});
   return tiles;

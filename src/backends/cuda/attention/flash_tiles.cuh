@@ -135,4 +135,16 @@ struct Loader {
   }
 };
 
+// Has the L2 cache take the keys and values of the block. Those that the kernel before writes are
+// read from there too, so that nothing old is seen.
+__device__ __forceinline__ void fetchAhead(const Problem& p) {
+  const Place place = placeOf(p);
+  const Loader loader(p, place, {});
+  const int first = place.firstTile * kTileKeys, end = smaller(place.endTile * kTileKeys, p.keys);
+  for (int key = first + threadIdx.x; key < end; key += kThreads) {
+    fetchRow(loader.k + key * loader.kToken, kHeadSize * int(sizeof(Element)));
+    fetchRow(loader.v + key * loader.vToken, kValueSize * int(sizeof(Element)));
+  }
+}
+
 }  // namespace attention

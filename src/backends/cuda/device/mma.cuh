@@ -25,6 +25,12 @@ __device__ __forceinline__ void copyAsync(SharedAddress to, const void* from, bo
   storeShared(to, isThere ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0});
 #endif
 }
+// Into the L2 cache.
+__device__ __forceinline__ void fetchRow(const void* from, int bytes) {
+  constexpr int kLine = 128;
+  for (int i = 0; i < bytes; i += kLine)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(from) + i));
+}
 __device__ __forceinline__ void commitCopies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -189,6 +195,19 @@ __device__ __forceinline__ float readFromBlock(const float* place, int rank) {
 #endif
   return value;
 }
+// Four, from a multiple of 16 bytes on.
+__device__ __forceinline__ Vector<float, 4> readFourFromBlock(const float* place, int rank) {
+  Vector<float, 4> values = {};
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n.reg .u32 remote;\nmapa.shared::cluster.u32 remote, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n}"
+      : "=f"(values.v[0]), "=f"(values.v[1]), "=f"(values.v[2]), "=f"(values.v[3])
+      : "r"(sharedAddress(place)), "r"(rank)
+      : "memory");
+#endif
+  return values;
+}
 
 }  // namespace attention
 #else
@@ -203,6 +222,7 @@ inline SharedAddress sharedAddress(const void* pointer) {
 inline void copyAsync(SharedAddress to, const void* from, bool isThere) {
   for (int i = 0; i < 16; ++i) to[i] = isThere ? static_cast<const char*>(from)[i] : 0;
 }
+inline void fetchRow(const void*, int) {}
 inline void commitCopies() {}
 template <int kPending>
 inline void waitForCopies() {}
@@ -316,6 +336,7 @@ inline bool anyLane(bool value) { return __any_sync(0xffffffffu, value); }
 // One block after the other: no clusters.
 inline void syncCluster() { __trap(); }
 inline float readFromBlock(const float* place, int) { return *place; }
+inline Vector<float, 4> readFourFromBlock(const float* place, int) { return loadVector<4>(place); }
 
 }  // namespace attention
 #endif
