@@ -35,10 +35,12 @@ static void allowBytes(const Graph& graph, const CompileOptions& options,
   passOptions.obeysPrecision = options.precisionRequests == PrecisionRequests::kObey;
 }
 
-// Where the engine is for several generations of GPUs, it is for those without, too.
-static bool multipliesFloat8(const CompileOptions& options, const BuildBackend& backend) {
-  if (!backend.multipliesFloat8 || options.gpus == GpuRange::kAmpereAndLater) return false;
-  return backend.multipliesFloat8(backend.target(options.computeCapability));
+// What only some devices can. Where the engine is for several generations of GPUs, it is for those
+// without, too.
+static bool holdsOnDevice(bool (*holds)(const BuildTarget& target), const CompileOptions& options,
+                          const BuildBackend& backend) {
+  if (!holds || options.gpus == GpuRange::kAmpereAndLater) return false;
+  return holds(backend.target(options.computeCapability));
 }
 
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
@@ -51,7 +53,8 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .stores16Bit = backend.stores16Bit,
                           .log = options.log,
                           .disabled = options.disabledPasses};
-  passOptions.fusion.float8Products = multipliesFloat8(options, backend);
+  passOptions.fusion.float8Products = holdsOnDevice(backend.multipliesFloat8, options, backend);
+  passOptions.fusion.gatedProducts = holdsOnDevice(backend.gatesProducts, options, backend);
   settlePrecision(graph, options, backend, passOptions);
   allowBytes(graph, options, backend, passOptions);
   recordSizeConditions(graph);

@@ -29,6 +29,8 @@ struct FusionAbilities {
   bool dynamicQuantisation = true;
   // MatMulNBits. Others get its weights unpacked, and a MatMul.
   bool packedWeights = true;
+  // MatMulNBits of few rows with a gate (MatMulNBitsAttrs::gate).
+  bool gatedProducts = false;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
   // Attention to keys and values that are bytes. Others get these as floats.

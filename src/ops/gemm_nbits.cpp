@@ -1,5 +1,6 @@
 #include "ops/gemm_nbits.h"
 
+#include "ops/pointwise.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
 
@@ -36,6 +37,13 @@ std::vector<TensorType> inferMatMulNBits(const Node& node) {
   }
   Shape shape = a.shape;
   shape.back() = weights.shape[0];
+  if (attrs.isGated()) {
+    const Dim& columns = weights.shape[0];
+    if (!columns.isConstant() || columns.value() % 2 != 0)
+      fail(ErrorKind::kInvalidModel, describe(node), " has a gate of pairs among ", columns,
+           " columns");
+    shape.back() = columns.value() / 2;
+  }
   return {{a.type, std::move(shape)}};
 }
 
@@ -63,11 +71,30 @@ std::vector<double> unpackedWeights(const Evaluation& evaluation, int64_t depth)
   return weights;
 }
 
+// The gate of each row's two halves.
+void writeGated(const Evaluation& evaluation, const std::vector<double>& products) {
+  const TensorView& out = evaluation.outputs[0];
+  const int64_t half = out.dims.back();
+  std::vector<std::byte> bytes[2];
+  std::vector<ConstTensorView> halves;
+  for (int64_t second = 0; second < 2; ++second) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < out.count(); ++i)
+      values.push_back(products[i / half * half * 2 + second * half + i % half]);
+    bytes[second].resize(out.bytes());
+    const TensorView view{out.type, out.dims, bytes[second].data()};
+    writeReals(view, values);
+    halves.push_back(view);
+  }
+  evaluateExpr(evaluation.node.as<MatMulNBitsAttrs>().gate, halves, out);
+}
+
 void evaluateMatMulNBits(const Evaluation& evaluation) {
   const int64_t depth = evaluation.inputs[0].dims.back(), columns = evaluation.inputs[1].dims[0];
   const std::vector<double> weights = unpackedWeights(evaluation, depth);
   const std::vector<double> a = readReals(evaluation.inputs[0]);
-  const int64_t rows = columns == 0 ? 0 : evaluation.outputs[0].count() / columns;
+  const int64_t perRow = evaluation.outputs[0].dims.back();
+  const int64_t rows = perRow == 0 ? 0 : evaluation.outputs[0].count() / perRow;
   std::vector<double> out;
   out.reserve(rows * columns);
   for (int64_t i = 0; i < rows; ++i) {
@@ -77,6 +104,7 @@ void evaluateMatMulNBits(const Evaluation& evaluation) {
       out.push_back(sum);
     }
   }
+  if (evaluation.node.as<MatMulNBitsAttrs>().isGated()) return writeGated(evaluation, out);
   writeReals(evaluation.outputs[0], out);
 }
 

@@ -14,6 +14,7 @@ bool foldPad(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fuseParts(Graph& graph, const PassOptions& options);
+bool fuseGates(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
 bool fuseQdq(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);

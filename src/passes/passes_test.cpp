@@ -176,7 +176,7 @@ void runCase(const Case& c) {
   FusionAbilities& fusion = options.fusion;
   fusion.integerProducts = fusion.activationProducts = fusion.dynamicQuantisation =
       fusion.packedWeights = fusion.float8Products = fusion.attentionToBytes =
-          !c.allowed.contains("floats");
+          fusion.gatedProducts = !c.allowed.contains("floats");
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;

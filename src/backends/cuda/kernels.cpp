@@ -50,6 +50,9 @@ BuildTarget target(int computeCapability) {
 
 bool multipliesFloat8(const BuildTarget& target) { return target.computeCapability / 10 == 9; }
 
+// Streams of weights do (gemm_nbits/stream.cuh).
+bool gatesProducts(const BuildTarget& target) { return target.computeCapability >= 90; }
+
 std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
   return services().compile(sources, target);
 }
@@ -64,6 +67,7 @@ const BuildBackend& buildBackend() {
                                          .hasDeviceMemory = true,
                                          .fusion = kGeneratedKernels,
                                          .multipliesFloat8 = multipliesFloat8,
+                                         .gatesProducts = gatesProducts,
                                          .stores16Bit = true,
                                          .compile = compile,
                                          .problemOf = problemOf,

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "backends/cuda/kernel_harness.h"
 #include "support/text.h"
 
@@ -110,6 +112,31 @@ TEST(CudaGemmNBits, OneRowOfKnownSize) {
                       .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}},
                       .tolerance = 1e-2,
                       .only = "cuda/gemm_nbits"});
+}
+
+// Pairs of columns that one block sums and joins, with work on the result behind them.
+TEST(CudaGemmNBits, GatesOfFewRows) {
+  for (const auto& [rows, depth, pairs, bits, zeros] : {std::tuple{1, 1192, 48, 4, ""},
+                                                        {3, 264, 16, 8, "u8"},
+                                                        {8, 520, 32, 4, "u8"},
+                                                        {1, 160, 2320, 4, ""}}) {
+    const int64_t blocks = (depth + 31) / 32;
+    const std::string perBlock = str("[", 2 * pairs, ", ", blocks, "]");
+    HarnessCase gated{
+        .graph =
+            str("graph g(%x: f16[", rows, ", ", depth, "], %w: u8[", 2 * pairs, ", ", blocks, ", ",
+                4 * bits, "], %s: f16", perBlock, ", ",
+                *zeros ? str("%z: ", zeros, perBlock, ", ") : "", "%r: f16[", rows, ", ", pairs,
+                "]) { %y = MatMulNBits(%x, %w, %s", *zeros ? ", %z" : "", ") {bits = ", bits,
+                ", block_size = 32, gate = mul(mul(x0:f16, sigmoid(x0:f16)), x1:f16)} "
+                "epilogue(%r) {add(x0:f16, x1:f16)} return %y }"),
+        .constants =
+            *zeros ? std::set<std::string>{"w", "s", "z"} : std::set<std::string>{"w", "s"},
+        .ranges = {{"w", {0, 255}}, {"s", {0.002, 0.004}}, {"z", {0, (1 << bits) - 1}}},
+        .tolerance = 2e-2,
+        .only = "cuda/gemm_nbits"};
+    expectKernelsMatch(gated);
+  }
 }
 
 TEST(CudaGemmNBits, TakesWhatOnlyTheRunKnows) {

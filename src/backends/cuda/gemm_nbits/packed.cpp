@@ -18,7 +18,7 @@ std::vector<std::byte> forEachChunk(const ChunkLayout& layout, F f) {
   std::byte* to = packed.data();
   for (int64_t tile = 0; tile < layout.tiles(); ++tile)
     for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk, to += layout.chunkBytes())
-      f(tile, chunk, to);
+      f(layout.sourceTile(tile), chunk, to);
   return packed;
 }
 

@@ -22,11 +22,15 @@ struct ChunkLayout {
   DataType factor = DataType::kF16;  // what tensor cores multiply: f16 or bf16
   DataType scale = DataType::kF16;
   Zeros zeros = Zeros::kMiddle;
+  int64_t halves = 1;  // 2: tiles of the first half of all columns in turn with those of the second
 
   // Steps of k with one scale in a chunk: whatever the block size, chunks are alike.
   int64_t scaleDepth() const;
   int64_t chunks() const { return (depth + kChunkDepth - 1) / kChunkDepth; }  // along k
   int64_t tiles() const { return (columns + kChunkColumns - 1) / kChunkColumns; }
+  int64_t sourceTile(int64_t tile) const {
+    return tile % halves * (tiles() / halves) + tile / halves;
+  }
   DataType offset() const;
   int64_t numberBytes() const { return kChunkColumns * kChunkDepth * bits / 8; }
   int64_t perScaleBytes(DataType type) const;

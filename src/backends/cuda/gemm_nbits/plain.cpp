@@ -12,6 +12,11 @@ constexpr int kSide = 16;           // PlainTile::kSide
 constexpr int kOwnColumns = 4;      // of a thread
 constexpr int kOwnRows[] = {1, 4};  // as configurations number them
 
+Verdict supports(const Node& node, const BuildContext& context) {
+  if (node.as<MatMulNBitsAttrs>().isGated()) return Verdict::no("has no gates");
+  return isPrinted(node, context);
+}
+
 std::vector<int64_t> configurations(const Node&, const BuildContext&) { return {0, 1}; }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
@@ -56,7 +61,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
 
 const Kernel& plainNBitsKernel() {
   static constexpr Kernel kKernel{.name = "cuda/gemm_nbits_plain",
-                                  .supports = isPrinted,
+                                  .supports = supports,
                                   .prepare = prepare,
                                   .configurations = configurations,
                                   .inPlace = isEpilogueReadInPlace};

@@ -21,9 +21,10 @@ __device__ __forceinline__ void copyBytes(SharedAddress to, const char* from, in
 #endif
 }
 
-// kSlices warps. kAllDepth is the whole of k.
+// kSlices warps. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
+// which a block takes both, one after the other: a result is a gate of two sums.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
-          int kAllDepth_, int kStoredRows>
+          int kAllDepth_, int kHalves_, int kStoredRows>
 struct StreamTiling
     : Tiling<E, Scale, kBits, kZeros, kScaleDepth, 8, 16, 1, kSlices, kStages_, 1, kStoredRows> {
   using Base =
@@ -36,7 +37,7 @@ struct StreamTiling
   static constexpr int kPlaces = 8 / kBits > 0 ? 8 / kBits : 1;
   // Pairs of A lie as they are multiplied: 0, 2, 1, 3 where those are of the same place.
   static constexpr bool kIsInPlaceOrder = kIsRaw && kPlaces == 2;
-  static constexpr int kAllDepth = kAllDepth_;
+  static constexpr int kAllDepth = kAllDepth_, kHalves = kHalves_;
   static constexpr int kChunks = (kAllDepth + kChunkDepth - 1) / kChunkDepth;
   static constexpr int kUnit = kBits <= 4 ? 2 : 1;
   static constexpr int kUnits = (kChunks + kUnit - 1) / kUnit;
@@ -48,12 +49,21 @@ struct StreamTiling
   static constexpr int kTileSums = kSlices * kStoredRows * 16;  // floats
   // Of 16 bits only those of 16 columns: three blocks of 4096 deep products fit a multiprocessor.
   static constexpr int kHeldBytes = kBits < 16 ? 8192 : 0;
-  static constexpr int kHeld = kHeldBytes / 4 > kTileSums ? kHeldBytes / 4 / kTileSums : 1;
+  static constexpr int kHeld =
+      (kHeldBytes / 4 > kHalves * kTileSums ? kHeldBytes / 4 / (kHalves * kTileSums) : 1) * kHalves;
   static constexpr int kSliceSums = kSlices * Base::kStages * 8;
   static constexpr int kPartSums = kSliceSums + kHeld * kTileSums * 4;
   static constexpr int kRowsAt =
       (kPartSums + (kIsRaw ? kStoredRows * kAllParts * 4 : 0) + 127) / 128 * 128;
   static constexpr int kChunksAt = (kRowsAt + kStoredRows * kRowBytes + 127) / 128 * 128;
+
+  // The place among a half's tiles of the block's tile `index`, and among all.
+  __device__ __forceinline__ static int placeOf(int index) {
+    return blockIdx.x + index / kHalves * gridDim.x;
+  }
+  __device__ __forceinline__ static int tileOf(int index) {
+    return placeOf(index) * kHalves + index % kHalves;
+  }
 };
 
 // Has the units of the warp copied; its first lane does. Those of all columns of the block are
@@ -61,24 +71,24 @@ struct StreamTiling
 template <class T>
 struct ChunkStream {
   const char* const weights;
-  const SharedAddress barriers, units;  // of the warp
-  const int tiles;                      // of 16 columns
-  int tile, unit = T::slice(), stage = 0;
+  const SharedAddress barriers, units;          // of the warp
+  const int tiles;                              // of 16 columns
+  int index = 0, unit = T::slice(), stage = 0;  // of what is copied next
 
   __device__ __forceinline__ ChunkStream(const void* weights, int tiles, SharedAddress memory)
       : weights(static_cast<const char*>(weights)),
         barriers(memory + T::slice() * T::kStages * 8),
         units(memory + T::kChunksAt + T::slice() * T::kStages * T::kUnitBytes),
-        tiles(tiles),
-        tile(blockIdx.x) {}
+        tiles(tiles) {}
 
   __device__ __forceinline__ void copyNext() {
     if (unit >= T::kUnits) {
       do {
         unit -= T::kUnits;
-        tile += gridDim.x;
+        ++index;
       } while (T::kUnits < T::kSlices && unit >= T::kUnits);
     }
+    const int tile = T::tileOf(index);
     if (tile >= tiles) return;
     const int bytes = T::kChunks % T::kUnit == 0
                           ? T::kUnitBytes
@@ -265,36 +275,49 @@ struct StreamProduct {
   }
 };
 
-// Results inside [rows, columns], of what is held from a tile on, go to store(row, column, values).
-template <class T, int kWidth, class Store>
-__device__ __forceinline__ void storeHeld(char* memory, int firstTile, int rows, Index columns,
-                                          const Store& store) {
+struct NoGate {
+  __device__ __forceinline__ float operator()(float sum, float) const { return sum; }
+};
+
+// Results inside [rows, columns], of what is held from the block's tile `first` on, go to
+// store(row, column, values).
+template <class T, int kWidth, class Join, class Store>
+__device__ __forceinline__ void storeHeld(char* memory, int first, const Join& join, int rows,
+                                          Index columns, const Store& store) {
   constexpr int kPerRow = 16 / kWidth, kPerTile = T::kStoredRows * kPerRow;
-  for (int i = threadIdx.x; i < T::kHeld * kPerTile; i += T::kThreads) {
-    const int held = i / kPerTile, row = i % kPerTile / kPerRow, at = i % kPerRow * kWidth;
-    const Index column = Index(firstTile + held * gridDim.x) * 16 + at;
+  for (int i = threadIdx.x; i < T::kHeld / T::kHalves * kPerTile; i += T::kThreads) {
+    const int held = i / kPerTile * T::kHalves, row = i % kPerTile / kPerRow;
+    const int at = i % kPerRow * kWidth;
+    const Index column = Index(T::placeOf(first + held)) * 16 + at;
     if (row >= rows || column >= columns) continue;
     const float* const shown = reinterpret_cast<const float*>(memory + T::kSliceSums) +
                                held * T::kTileSums + row * 16 + at;
-    float values[kWidth] = {};
+    float sums[T::kHalves][kWidth] = {};
 #pragma unroll
-    for (int slice = 0; slice < T::kSlices; ++slice) {
-      const auto own = loadVector<kWidth>(shown + slice * T::kStoredRows * 16);
+    for (int half = 0; half < T::kHalves; ++half)
 #pragma unroll
-      for (int v = 0; v < kWidth; ++v) values[v] += own.v[v];
-    }
+      for (int slice = 0; slice < T::kSlices; ++slice) {
+        const auto own =
+            loadVector<kWidth>(shown + half * T::kTileSums + slice * T::kStoredRows * 16);
+#pragma unroll
+        for (int v = 0; v < kWidth; ++v) sums[half][v] += own.v[v];
+      }
+    float values[kWidth];
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) values[v] = join(sums[0][v], sums[T::kHalves - 1][v]);
     store(Index(row), column, values);
   }
 }
 
 // After ChunkStream::begin() and loadRows().
-template <class T, int kWidth, class Store>
-__device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& stream, int rows,
-                                               Index columns, const Store& store) {
+template <class T, int kWidth, class Join, class Store>
+__device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& stream,
+                                               const Join& join, int rows, Index columns,
+                                               const Store& store) {
   StreamProduct<T> product;
-  int stage = 0, held = 0, first = blockIdx.x, unit = T::slice();
+  int stage = 0, held = 0, first = 0, unit = T::slice();
   unsigned phase = 0;
-  for (int tile = blockIdx.x; tile < stream.tiles; tile += gridDim.x) {
+  for (int index = 0; T::tileOf(index) < stream.tiles; ++index) {
     product.clear();
     for (; unit < T::kUnits; unit += T::kSlices) {
       wait(stream.barriers + stage * 8, phase);
@@ -321,12 +344,12 @@ __device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& str
     }
     unit -= T::kUnits;
     product.show(memory, held);
-    if (++held < T::kHeld && tile + int(gridDim.x) < stream.tiles) continue;
+    if (++held < T::kHeld && T::tileOf(index + 1) < stream.tiles) continue;
     __syncthreads();
-    storeHeld<T, kWidth>(memory, first, rows, columns, store);
+    storeHeld<T, kWidth>(memory, first, join, rows, columns, store);
     __syncthreads();
     held = 0;
-    first = tile + gridDim.x;
+    first = index + 1;
   }
 }
 

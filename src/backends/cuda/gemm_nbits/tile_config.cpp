@@ -54,7 +54,8 @@ double estimateMicros(const UnpackingTile& tile, const UnpackingProblem& problem
 double columnsOfBusiest(const UnpackingTile& tile, const UnpackingProblem& problem,
                         int multiprocessors) {
   constexpr double kBegin = 0.3, kFewWarps = 0.2;
-  const int64_t tiles = problem.layout.tiles(), even = ceilDivide(tiles, multiprocessors);
+  const int64_t tiles = problem.layout.tiles() / problem.layout.halves,
+                even = ceilDivide(tiles, multiprocessors);
   if (tile.streams == UnpackingTile::kOnce) return static_cast<double>(even) + kBegin;
   const int64_t blocks = int64_t{tile.streams} * multiprocessors;
   const int64_t most = tiles <= blocks ? even : ceilDivide(tiles, blocks) * tile.streams;
@@ -90,7 +91,8 @@ int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
   constexpr int64_t kBarriers = 1024, kAligned = 2 * 128;
   const int64_t heldBytes = layout.bits < 16 ? 8192 : 0;
   const int64_t stored = storedRows(tile), depth = layout.chunks() * kChunkDepth;
-  const int64_t sums = std::max<int64_t>(heldBytes, tile.slices * stored * kChunkColumns * 4),
+  const int64_t tileSums = tile.slices * stored * kChunkColumns * 4,
+                sums = std::max<int64_t>(heldBytes, layout.halves * tileSums),
                 partSums = layout.bits < 16 ? stored * depth / layout.scaleDepth() * 4 : 0;
   return kBarriers + sums + partSums + stored * (depth * elementBytes + 64) + kAligned;
 }

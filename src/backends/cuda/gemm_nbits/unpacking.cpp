@@ -36,11 +36,15 @@ std::string whyNot(const Node& node) {
   for (int i = 1; i < node.ownInputs(); ++i)
     if (node.inputs[i] && !node.inputs[i]->isConstant())
       return "needs constant weights, to pack them when building";
+  if (attrs.isGated() && node.inputs[1]->shape()[0].value() % (2 * kChunkColumns) != 0)
+    return "has gates of whole tiles alone";
   const Dim& depth = a.shape().back();
   if (!depth.isConstant() || depth.value() * bitsOf(type) / 8 % 16 != 0 || depth.value() == 0)
     return "needs rows that are a multiple of 16 bytes";
   if (type != DataType::kF16 && zerosOf(node) == Zeros::kFraction)
     return str("needs zero points that are whole numbers of its weights' range for ", type);
+  if (attrs.isGated())
+    if (std::string reason = whyNotPrinted(attrs.gate); !reason.empty()) return reason;
   return whyNotPrinted(node);
 }
 
@@ -63,7 +67,8 @@ UnpackingProblem problemOf(const Node& node, const BuildContext& context) {
                      .blockSize = attrs.blockSize,
                      .factor = type == DataType::kF16 ? DataType::kF16 : DataType::kBF16,
                      .scale = type,
-                     .zeros = zerosOf(node)}};
+                     .zeros = zerosOf(node),
+                     .halves = attrs.isGated() ? 2 : 1}};
 }
 
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
@@ -88,16 +93,30 @@ void printStream(KernelText& kernel, const UnpackingProblem& problem, const Unpa
       str("  extern __shared__ __align__(128) char memory[];\n"
           "  using Tile = nbits::StreamTiling<",
           formatText(layout, type), tile.slices, ", ", problem.stages(tile), ", ", layout.depth,
-          ", ", problem.storedRows(tile), ">;\n  nbits::ChunkStream<Tile> stream(weights, ",
-          layout.tiles(), ", mma::sharedAddress(memory));\n  stream.begin();\n");
+          ", ", layout.halves, ", ", problem.storedRows(tile),
+          ">;\n  nbits::ChunkStream<Tile> stream(weights, ", layout.tiles(),
+          ", mma::sharedAddress(memory));\n  stream.begin();\n");
 }
 
 int64_t blocksOfStream(const UnpackingProblem& problem, const UnpackingTile& tile,
                        const BuildTarget& target) {
-  const int64_t tiles = problem.layout.tiles();
+  const int64_t tiles = problem.layout.tiles() / problem.layout.halves;
   return tile.streams == UnpackingTile::kOnce
              ? tiles
              : std::min<int64_t>(tiles, int64_t{tile.streams} * target.multiprocessors);
+}
+
+// What is made of sums: join(first, second) where there are gates.
+std::string joinText(KernelText& kernel, const Node& node) {
+  if (node.op != &ops::MatMulNBits || !node.as<MatMulNBitsAttrs>().isGated())
+    return "nbits::NoGate{}";
+  std::string statements;
+  const std::vector<std::string> sums{"first", "second"};
+  const std::string result =
+      printExpr(node.as<MatMulNBitsAttrs>().gate, sums, "gate", statements, kernel.asArguments());
+  kernel.body += str("  const auto join = [&](float first, float second) -> float {\n", statements,
+                     "    return ", result, ";\n  };\n");
+  return "join";
 }
 
 // The types Tile and TilePlace, the product, and the copies of weights that are begun before the
@@ -120,6 +139,8 @@ void printTile(KernelText& kernel, const UnpackingProblem& problem, const Unpack
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const UnpackingProblem problem = problemOf(node, context);
+  if (problem.layout.halves > 1 && !unpackTile(config).streams)
+    return Prepared::no("has gates in streams alone");
   return prepareUnpacking(
       str("gemm_nbits_", node.inputs[0]->dataType(), "_", problem.layout.bits, "bits"), node,
       context, problem, unpackTile(config),
@@ -169,9 +190,11 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
   Walk walk(kernel, y, {{"row", axesFrom(0, y.size() - 1)}, {"column", {y.size() - 1}}});
   printStore(kernel, node, walk, "Index row, Index column", width);
   const std::string inside = str(kernel.size(rows), ", ", kernel.size(y.back()), ", store);\n");
-  kernel.body += tile.streams
-                     ? str("  nbits::multiplyStream<Tile, ", width, ">(memory, stream, ", inside)
-                     : str("  product.template finish<", width, ">(memory, tile, ", inside);
+  const std::string join = tile.streams ? joinText(kernel, node) : "";
+  kernel.body +=
+      tile.streams
+          ? str("  nbits::multiplyStream<Tile, ", width, ">(memory, stream, ", join, ", ", inside)
+          : str("  product.template finish<", width, ">(memory, tile, ", inside);
   const Dim blocks = tile.streams ? Dim(blocksOfStream(problem, tile, context.target))
                                   : tilesM * tilesN * Dim(tile.splits);
   return kernel.prepared({.grid = {blocks, 1, 1},
