@@ -219,10 +219,18 @@ class Planner {
            std::all_of(value->users.begin(), value->users.end(), condition);
   }
 
+  // What a quantiser alone reads becomes part of it, and only bytes are stored.
+  bool isQuantised(const Value* value) const {
+    const Node* user = soleUser(graph_, value);
+    while (user && (user->op == &ops::Transpose || user->op == &ops::Reshape))
+      user = soleUser(graph_, user->output());
+    return user && user->op == &ops::Pointwise && bitsOf(user->output()->dataType()) <= 8;
+  }
+
   DataType pointwiseTypeOf(const Node& node) {
     const Value* output = node.output();
     if (node.precision.compute) return *node.precision.compute;
-    if (widens(node)) return DataType::kF32;
+    if (widens(node) || isQuantised(output)) return DataType::kF32;
     // What a product rounds in any case is stored once, for all readers.
     for (const Node* user : output->users)
       if (roleOf(*user) == PrecisionRole::kProduct && needOf(output, *user) == Need::k16Bit)
