@@ -21,6 +21,7 @@ template <int kThreads, int lanes>
 struct LanesTogether {
   static constexpr int kLanes = lanes, kRows = kThreads / lanes;
   static_assert(kLanes <= 32 || kLanes == kThreads, "a team is within a warp or the whole block");
+  __device__ static Index block() { return blockIdx.x; }
   __device__ static int row() { return kRows == 1 ? 0 : threadIdx.x / kLanes; }
   __device__ static int lane() { return kRows == 1 ? threadIdx.x : threadIdx.x % kLanes; }
 
@@ -47,6 +48,7 @@ struct LanesTogether {
 template <int kThreads, int lanes>
 struct RowsTogether {
   static constexpr int kLanes = lanes, kRows = kThreads / lanes;
+  __device__ static Index block() { return blockIdx.x; }
   __device__ static int row() { return threadIdx.x % kRows; }
   __device__ static int lane() { return threadIdx.x / kRows; }
 

@@ -55,12 +55,13 @@ struct Plan {
   int lanes = 32;  // threads that share a result
   int outs = 1;    // neighbouring results of a thread
   int width = 1;   // neighbouring elements of one result that a thread reads at once
+  int blocks = 1;  // of a cluster that share a result
   int results() const { return threads / lanes * outs; }
 };
 
 // Lanes for a few elements each, and variants to be timed. Where results are neighbours, narrow
 // vectors make more blocks: what few results need.
-std::vector<Plan> plansOf(const Problem& problem) {
+std::vector<Plan> plansOfBlocks(const Problem& problem) {
   std::vector<Plan> plans;
   if (problem.reducesInner) {
     const int width = problem.width;
@@ -84,10 +85,31 @@ std::vector<Plan> plansOf(const Problem& problem) {
     plans.push_back({.threads = 256, .lanes = 8, .outs = narrow});
     plans.push_back({.threads = 256, .lanes = 16, .outs = narrow});
   }
-  if (!isBelow(512)) plans.push_back({.threads = 1024, .lanes = 256, .outs = problem.width});
+  if (!isBelow(512)) {
+    plans.push_back({.threads = 512, .lanes = 128, .outs = problem.width});
+    plans.push_back({.threads = 1024, .lanes = 256, .outs = problem.width});
+  }
   if (!isBelow(2048)) std::rotate(plans.begin(), plans.end() - 1, plans.end());
   plans.push_back({.threads = 128, .lanes = 1, .outs = narrow});
   if (problem.width > narrow) plans.push_back({.threads = 128, .lanes = 4, .outs = problem.width});
+  return plans;
+}
+
+// And clusters, where the blocks that share long results would be fewer than the GPU can run.
+std::vector<Plan> plansOf(const Problem& problem, const BuildContext& context) {
+  constexpr int kClusters = 90;  // the compute capability that has them
+  constexpr int64_t kManyElements = 2048, kManyBlocks = 600;
+  std::vector<Plan> plans = plansOfBlocks(problem);
+  const bool isLong = problem.count.isConstant() && problem.count.value() >= kManyElements;
+  if (context.target.computeCapability < kClusters || !isLong || !problem.results.isConstant())
+    return plans;
+  const Plan widest = *std::ranges::max_element(plans, {}, &Plan::lanes);
+  Plan few = widest, many = widest;
+  few.blocks = 8;
+  many.threads /= 2, many.lanes /= 2, many.blocks = 4;
+  for (const Plan& plan : {few, many})
+    if (ceilDiv(problem.results, plan.results()).value() * plan.blocks <= kManyBlocks)
+      plans.push_back(plan);
   return plans;
 }
 
@@ -111,7 +133,7 @@ std::string reducerOf(const Node& node) {
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Problem problem(node);
-  const Plan plan = plansOf(problem)[config];
+  const Plan plan = plansOf(problem, context)[config];
   const DataType type = node.input(0)->dataType();
   const std::string_view result = computeType(node.resultBeforeEpilogue().type);
 
@@ -125,9 +147,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   kernel.include("device/reducers.cuh");
   kernel.include("reduce/reduce.cuh");
   const std::string results = kernel.size(problem.results), count = kernel.size(problem.count);
-  kernel.body += str("  using Team = ", problem.reducesInner ? "LanesTogether<" : "RowsTogether<",
-                     plan.threads, ", ", plan.lanes, ">;\n  using Reducer = ", reducerOf(node),
-                     ";\n  const Index out = (Index(blockIdx.x) * Team::kRows + Team::row()) * ",
+  std::string team = str(problem.reducesInner ? "LanesTogether<" : "RowsTogether<", plan.threads,
+                         ", ", plan.lanes, ">");
+  if (plan.blocks > 1) {
+    kernel.include("device/clusters.cuh");
+    team = str("BlocksTogether<", team, ", ", plan.blocks, ">");
+  }
+  kernel.body += str("  using Team = ", team, ";\n  using Reducer = ", reducerOf(node),
+                     ";\n  const Index out = (Team::block() * Team::kRows + Team::row()) * ",
                      plan.outs, ";\n");
 
   Walk elements =
@@ -142,12 +169,14 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
       str("  reduceTo<Reducer, Team, ", plan.outs, ", ", plan.width, ", ", computeType(type), ", ",
           result, ">(out, ", results, ", ", count, ", load, store);\n");
   return kernel.prepared(
-      {.grid = {ceilDiv(problem.results, plan.results()), 1, 1}, .block = plan.threads});
+      {.grid = {ceilDiv(problem.results, plan.results()) * Dim(plan.blocks), 1, 1},
+       .block = plan.threads,
+       .cluster = plan.blocks});
 }
 
-std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   std::vector<int64_t> numbers;
-  for (size_t i = 0; i < plansOf(Problem(node)).size(); ++i) numbers.push_back(i);
+  for (size_t i = 0; i < plansOf(Problem(node), context).size(); ++i) numbers.push_back(i);
   return numbers;
 }
 

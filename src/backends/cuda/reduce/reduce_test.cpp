@@ -70,10 +70,14 @@ TEST(CudaReduce, SpatialMeanOfChannelsLast) {
                          {{{"n", 1}}, {{"n", 3}}});
 }
 
+// By blocks of a cluster too, the last of which may have nothing to add.
 TEST(CudaReduce, ManyElementsOfFewResults) {
-  for (const char* kind : {"mean", "log_sum_exp"})
-    expectKernelsMatch(str("graph g(%x: f16[1, 50, 60, 24]) { %y = Reduce(%x) {kind = ", kind,
-                           ", axes = [1, 2]} return %y }"));
+  for (const char* kind : {"mean", "log_sum_exp", "max"})
+    for (const char* size : {"1, 50, 60, 24", "3, 47, 45, 9", "2, 2048, 1, 40"})
+      expectKernelsMatch(str("graph g(%x: f16[", size, "]) { %y = Reduce(%x) {kind = ", kind,
+                             ", axes = [1, 2]} return %y }"));
+  expectKernelsMatch("graph g(%x: f32[5, 2500]) { %y = ArgReduce(%x) {axis = 1} return %y }");
+  expectKernelsMatch("graph g(%x: i8[2500, 5]) { %y = ArgReduce(%x) {axis = 0} return %y }");
 }
 
 TEST(CudaArgReduce, EachAxisAndType) {
