@@ -24,10 +24,24 @@ int rowsOfColumns(const Dim& rows) {
   return rows.isConstant() && rows.value() <= kMost ? static_cast<int>(rows.value()) : 0;
 }
 
+// Matrices of A by one B are one matrix, where zero points do not tell them apart.
+bool isFlat(const Node& node) {
+  const auto isOneNumber = [&](int input) {
+    return !node.hasInput(input) || numElements(node.inputs[input]->shape()).isConstant(1);
+  };
+  const Shape &a = node.inputs[0]->shape(), &b = node.inputs[1]->shape();
+  return a.size() >= 2 && b.size() >= 2 && isOneMatrix(b) && !matMulAttrsOf(node).transposeA &&
+         (!isOfIntegers(node) || isOneNumber(2));
+}
+
+Dim rowsOf(const Node& node) {
+  const Shape& y = node.output()->shape();
+  return isFlat(node) ? numElements(Shape(y.begin(), y.end() - 1)) : y[y.size() - 2];
+}
+
 std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   std::vector<int64_t> numbers = {0, 1, 2, 3};
-  const Shape& y = node.output()->shape();
-  if (rowsOfColumns(y[y.size() - 2]) > 0) numbers.insert(numbers.begin(), kFewRows);
+  if (rowsOfColumns(rowsOf(node)) > 0) numbers.insert(numbers.begin(), kFewRows);
   return numbers;
 }
 
@@ -39,8 +53,9 @@ std::string elementText(KernelText& kernel, Walk& walk, const Node& node, int in
   if (shape.size() < 2) shape.insert(shape.begin(), 2 - shape.size(), 1);
   const std::string name = str("x", input);
   kernel.input(name, input);
-  kernel.body += str("  const auto* const item", input, " = ", name, " + (",
-                     walk.position(itemStrides(shape, node.output()->shape())), ");\n");
+  kernel.body +=
+      str("  const auto* const item", input, " = ", name, " + (",
+          isFlat(node) ? "0" : walk.position(itemStrides(shape, node.output()->shape())), ");\n");
   std::vector<Dim> strides = broadcastStrides(Shape(shape.end() - 2, shape.end()),
                                               Shape(operand.end() - 2, operand.end()));
   if (!hasDepthLast) std::swap(strides[0], strides[1]);
@@ -64,9 +79,9 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Shape& a = node.inputs[0]->shape();
   const Shape& y = node.output()->shape();
   const size_t rank = y.size();
-  const Dim rows = y[rank - 2], columns = y[rank - 1];
+  const Dim rows = rowsOf(node), columns = y[rank - 1];
   const Dim depth = a[a.size() - (attrs.transposeA ? 2 : 1)];
-  const Dim items = numElements(leadingDims(y));
+  const Dim items = isFlat(node) ? Dim(1) : numElements(leadingDims(y));
   const bool hasFewRows = config == kFewRows;
   const Tile own = kTiles[hasFewRows ? 0 : config];
   const Tile tile = hasFewRows ? Tile{rowsOfColumns(rows), kSide * kSide}
@@ -88,8 +103,11 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
           ";\n  const Index tileM = others % ", kernel.size(tilesM), ", item = others / ",
           kernel.size(tilesM),
           ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n");
-  Walk walk(kernel, y,
-            {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
+  Walk walk =
+      isFlat(node)
+          ? Walk(kernel, y, {{"row", axesFrom(0, rank - 1)}, {"column", {rank - 1}}})
+          : Walk(kernel, y,
+                 {{"item", axesFrom(0, rank - 2)}, {"row", {rank - 2}}, {"column", {rank - 1}}});
   printOperand(kernel, walk, node, 0, !attrs.transposeA, "left");
   printOperand(kernel, walk, node, 1, attrs.transposeB, "right");
   declareEpilogue(kernel, node);

@@ -1,18 +1,69 @@
 // A tile of a matrix product on the ordinary cores, exact in the type it adds up in: shared memory
-// holds kDepth steps of the tile's rows and columns, each thread adds up kOwnRows x kOwnColumns.
+// holds kDepth steps of the tile's rows and columns while the next ones are on their way to
+// registers, and each thread adds up kOwnRows x kOwnColumns.
 // kRowsTogetherA, kColumnsTogetherB: those are neighbours in memory, not steps.
 template <class Sum, int kOwnRows, int kOwnColumns, bool kRowsTogetherA, bool kColumnsTogetherB>
 struct PlainTile {
-  static constexpr int kSide = 16, kThreads = kSide * kSide, kDepth = 16;
+  static constexpr int kSide = 16, kThreads = kSide * kSide, kDepth = sizeof(Sum) > 4 ? 8 : 16;
   static constexpr int kRows = kSide * kOwnRows, kColumns = kSide * kOwnColumns;
+
+  // Rows or columns of a tile. A thread has neighbours, kTogether of them, of every 16 times as
+  // many, so that it reads them by vectors.
+  template <int kOwn, bool kOuterTogether>
+  struct Operand {
+    static constexpr int kCount = kSide * kOwn, kTogether = kOwn < 4 ? kOwn : 4;
+    static constexpr int kFetched = (kCount * kDepth + kThreads - 1) / kThreads;
+    struct alignas(16) Steps {
+      Sum v[kDepth][kCount + 4];
+    };
+    __device__ __forceinline__ static int place(int thread, int i) {
+      return (i / kTogether * kSide + thread) * kTogether + i % kTogether;
+    }
+    __device__ __forceinline__ static int outerOf(int i) {
+      const int at = threadIdx.x + i * kThreads;
+      return kOuterTogether ? at % kCount : at / kDepth;
+    }
+    __device__ __forceinline__ static int stepOf(int i) {
+      const int at = threadIdx.x + i * kThreads;
+      return kOuterTogether ? at / kCount : at % kDepth;
+    }
+
+    Sum fetched[kFetched];
+    // Elements read(first + outer, k + step); neighbours in memory by neighbouring threads.
+    template <class Read>
+    __device__ __forceinline__ void fetch(const Read& read, Index first, Index count, Index k,
+                                          Index depth) {
+#pragma unroll
+      for (int i = 0; i < kFetched; ++i) {
+        const Index outer = first + outerOf(i), step = k + stepOf(i);
+        fetched[i] = outer < count && step < depth ? Sum(read(outer, step)) : Sum(0);
+      }
+    }
+    __device__ __forceinline__ void show(Steps& to) const {
+#pragma unroll
+      for (int i = 0; i < kFetched; ++i)
+        if (outerOf(i) < kCount && stepOf(i) < kDepth) to.v[stepOf(i)][outerOf(i)] = fetched[i];
+    }
+    __device__ __forceinline__ static void read(const Steps& from, int step, int thread,
+                                                Sum (&own)[kOwn]) {
+#pragma unroll
+      for (int i = 0; i < kOwn; i += kTogether) {
+        const auto together = loadVector<kTogether>(&from.v[step][place(thread, i)]);
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) own[i + j] = together.v[j];
+      }
+    }
+  };
+  using Left = Operand<kOwnRows, kRowsTogetherA>;
+  using Right = Operand<kOwnColumns, kColumnsTogetherB>;
   struct Memory {
-    Sum a[kDepth][kRows + 1];
-    Sum b[kDepth][kColumns + 1];
+    typename Left::Steps a[2];
+    typename Right::Steps b[2];
   };
 
   Memory& memory;
   Index row, column;                // of the tile's first element
-  Sum sums[kOwnRows][kOwnColumns];  // of rows thread / 16 + 16 i and columns thread % 16 + 16 j
+  Sum sums[kOwnRows][kOwnColumns];  // of the rows and columns that place() names
 
   __device__ __forceinline__ PlainTile(Memory& memory, Index row, Index column)
       : memory(memory), row(row), column(column) {
@@ -22,44 +73,32 @@ struct PlainTile {
       for (int j = 0; j < kOwnColumns; ++j) sums[i][j] = Sum(0);
   }
 
-  // Elements read(first + outer, k + step) of an operand; neighbours in memory by neighbouring
-  // threads.
-  template <int kCount, bool kOuterTogether, class Read>
-  __device__ __forceinline__ static void fetch(Sum (*to)[kCount + 1], const Read& read, Index first,
-                                               Index count, Index k, Index depth) {
-#pragma unroll
-    for (int i = 0; i < kCount * kDepth / kThreads; ++i) {
-      const int at = threadIdx.x + i * kThreads;
-      const int outer = kOuterTogether ? at % kCount : at / kDepth;
-      const int step = kOuterTogether ? at / kCount : at % kDepth;
-      const bool isThere = first + outer < count && k + step < depth;
-      to[step][outer] = isThere ? Sum(read(first + outer, k + step)) : Sum(0);
-    }
-  }
-
   // a(row, k) and b(column, k) read the operands.
   template <class A, class B>
   __device__ __forceinline__ void multiply(const A& a, Index rows, const B& b, Index columns,
                                            Index depth) {
-    const int y = threadIdx.x / kSide, x = threadIdx.x % kSide;
-    for (Index k = 0; k < depth; k += kDepth) {
-      fetch<kRows, kRowsTogetherA>(memory.a, a, row, rows, k, depth);
-      fetch<kColumns, kColumnsTogetherB>(memory.b, b, column, columns, k, depth);
+    Left left;
+    Right right;
+    int shown = 0;
+    const auto fetch = [&](Index k) {
+      left.fetch(a, row, rows, k, depth);
+      right.fetch(b, column, columns, k, depth);
+    };
+    const auto show = [&] {
+      left.show(memory.a[shown]);
+      right.show(memory.b[shown]);
       __syncthreads();
-#pragma unroll
-      for (int step = 0; step < kDepth; ++step) {
-        Sum left[kOwnRows], right[kOwnColumns];
-#pragma unroll
-        for (int i = 0; i < kOwnRows; ++i) left[i] = memory.a[step][y + i * kSide];
-#pragma unroll
-        for (int j = 0; j < kOwnColumns; ++j) right[j] = memory.b[step][x + j * kSide];
-#pragma unroll
-        for (int i = 0; i < kOwnRows; ++i)
-#pragma unroll
-          for (int j = 0; j < kOwnColumns; ++j) sums[i][j] += left[i] * right[j];
-      }
-      __syncthreads();
+    };
+    if (depth <= 0) return;
+    fetch(0);
+    show();
+    for (Index k = kDepth; k < depth; k += kDepth) {
+      fetch(k);
+      add(shown);
+      shown ^= 1;
+      show();
     }
+    add(shown);
   }
 
   // store(row, column, results) for the thread's sums that are inside the result.
@@ -67,14 +106,28 @@ struct PlainTile {
   __device__ __forceinline__ void finish(Index rows, Index columns, Store store) const {
 #pragma unroll
     for (int i = 0; i < kOwnRows; ++i) {
-      const Index y = row + threadIdx.x / kSide + i * kSide;
+      const Index y = row + Left::place(threadIdx.x / kSide, i);
       if (y >= rows) break;
 #pragma unroll
       for (int j = 0; j < kOwnColumns; ++j) {
-        const Index x = column + threadIdx.x % kSide + j * kSide;
+        const Index x = column + Right::place(threadIdx.x % kSide, j);
         const Sum results[1] = {sums[i][j]};
         if (x < columns) store(y, x, results);
       }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void add(int shown) {
+#pragma unroll
+    for (int step = 0; step < kDepth; ++step) {
+      Sum left[kOwnRows], right[kOwnColumns];
+      Left::read(memory.a[shown], step, threadIdx.x / kSide, left);
+      Right::read(memory.b[shown], step, threadIdx.x % kSide, right);
+#pragma unroll
+      for (int i = 0; i < kOwnRows; ++i)
+#pragma unroll
+        for (int j = 0; j < kOwnColumns; ++j) sums[i][j] += left[i] * right[j];
     }
   }
 };
