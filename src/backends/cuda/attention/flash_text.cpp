@@ -121,7 +121,7 @@ std::string FlashKernel::constants() const {
 
 int PlainKernel::stagedBytes() const {
   const int bytes = element == DataType::kF64 ? 8 : 4;
-  return bytes * (32 * (headSize | 1) + 32 * valueSize + rows() * headSize);
+  return bytes * (32 * (headSize + 4) + 32 * valueSize + rows() * (headSize + 32));
 }
 
 std::string PlainKernel::constants() const {

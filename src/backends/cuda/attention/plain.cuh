@@ -2,7 +2,7 @@
 //
 // A warp owns kWarpRows queries. Of each 32 keys, lane i computes the scores of key i; then lane i
 // adds the weighted values to columns i, i + 32, ... of the results. Keys and values are shared by
-// the block through shared memory, unless a head is too large for it.
+// the block through shared memory, and weights by the warp, unless a head is too large for it.
 //
 // Before this file stand problem.cuh and: kHeadSize, kValueSize, kRowWarps, kWarpRows,
 // kCausal, kHasBias, kTransposedKeys, kStaged, kScale, kSoftcap.
@@ -13,7 +13,9 @@ using Real = Compute<Element>;
 constexpr int kRows = kRowWarps * kWarpRows;
 constexpr int kThreads = 32 * kRowWarps;
 constexpr int kColumns = (kValueSize + 31) / 32;  // of a lane
-constexpr int kKeyPitch = kHeadSize | 1;          // odd, so that lanes read from different banks
+// Features are read by vectors where that many are whole; lanes read from different banks.
+constexpr int kVector = kHeadSize % 4 == 0 && sizeof(Real) == 4 ? 4 : 1;
+constexpr int kKeyPitch = kVector == 1 ? kHeadSize | 1 : kHeadSize + 4 - kHeadSize % 8;
 constexpr Real kLog2e = Real(1.4426950408889634);
 
 __device__ __forceinline__ float power2(float x) { return exp2f(x); }
@@ -37,11 +39,50 @@ __device__ __forceinline__ void stageKeys(Real* to, const Element* k, const Prob
           toCompute(k[(first + key) * p.kStride.token + feature * p.kFeature]);
   }
 }
+// Zeros behind the last one: weights of zero do not hide what is no number.
 __device__ __forceinline__ void stageValues(Real* to, const Element* v, const Problem& p,
                                             int first) {
-  for (int i = threadIdx.x; i < 32 * kValueSize; i += kThreads)
-    if (first + i / kValueSize < p.keys)
-      to[i] = toCompute(v[(first + i / kValueSize) * p.vStride.token + i % kValueSize]);
+  for (int i = threadIdx.x; i < 32 * kValueSize; i += kThreads) {
+    const int key = first + i / kValueSize;
+    to[i] = key < p.keys ? Real(toCompute(v[key * p.vStride.token + i % kValueSize])) : Real(0);
+  }
+}
+
+// The dot products of the lane's key with the warp's queries.
+__device__ __forceinline__ void addScores(Real (&scores)[kWarpRows], const Real* key,
+                                          const Real* queries) {
+#pragma unroll 4
+  for (int i = 0; i < kHeadSize; i += kVector) {
+    const auto features = loadVector<kVector>(key + i);
+#pragma unroll
+    for (int r = 0; r < kWarpRows; ++r) {
+      const auto query = loadVector<kVector>(queries + r * kHeadSize + i);
+#pragma unroll
+      for (int j = 0; j < kVector; ++j) scores[r] += features.v[j] * query.v[j];
+    }
+  }
+}
+
+// The values of 32 keys, weighted by [kWarpRows][32].
+__device__ __forceinline__ void addValues(Real (&results)[kWarpRows][kColumns], const Real* weights,
+                                          const Real* values, int lane) {
+  constexpr int kTogether = sizeof(Real) == 4 ? 4 : 2;
+#pragma unroll 2
+  for (int j = 0; j < 32; j += kTogether) {
+    Vector<Real, kTogether> weight[kWarpRows];
+#pragma unroll
+    for (int r = 0; r < kWarpRows; ++r) weight[r] = loadVector<kTogether>(weights + r * 32 + j);
+#pragma unroll
+    for (int t = 0; t < kTogether; ++t)
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + 32 * c;
+        if (column >= kValueSize) break;
+        const Real value = values[(j + t) * kValueSize + column];
+#pragma unroll
+        for (int r = 0; r < kWarpRows; ++r) results[r][c] += weight[r].v[t] * value;
+      }
+  }
 }
 
 // The score of a query and the lane's key as a power of two; the lowest where it is not seen.
@@ -68,6 +109,7 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   Real* keys = reinterpret_cast<Real*>(memory);
   Real* values = keys + 32 * kKeyPitch;
   Real* queries = values + 32 * kValueSize + threadIdx.x / 32 * kWarpRows * kHeadSize;
+  Real* weights = values + 32 * kValueSize + kRows * kHeadSize + threadIdx.x / 32 * kWarpRows * 32;
   const Element* rows[kWarpRows];
 #pragma unroll
   for (int r = 0; r < kWarpRows; ++r)
@@ -91,15 +133,14 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
     }
     const int key = first + lane;
     Real scores[kWarpRows] = {};
-    if (key < p.keys) {
+    if constexpr (kStaged) {
+      addScores(scores, keys + lane * kKeyPitch, queries);
+    } else if (key < p.keys) {
       const Element* own = k + key * p.kStride.token;
       for (int i = 0; i < kHeadSize; ++i) {
-        const Real feature =
-            kStaged ? keys[lane * kKeyPitch + i] : Real(toCompute(own[i * p.kFeature]));
+        const Real feature = toCompute(own[i * p.kFeature]);
 #pragma unroll
-        for (int r = 0; r < kWarpRows; ++r)
-          scores[r] +=
-              feature * (kStaged ? queries[r * kHeadSize + i] : Real(toCompute(rows[r][i])));
+        for (int r = 0; r < kWarpRows; ++r) scores[r] += feature * Real(toCompute(rows[r][i]));
       }
     }
 #pragma unroll
@@ -113,18 +154,24 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) results[r][c] *= scale;
     }
-    for (int j = 0; j < 32 && first + j < end; ++j) {
-      Real weights[kWarpRows];
+    if constexpr (kStaged) {
 #pragma unroll
-      for (int r = 0; r < kWarpRows; ++r) weights[r] = __shfl_sync(0xffffffffu, scores[r], j);
+      for (int r = 0; r < kWarpRows; ++r) weights[r * 32 + lane] = scores[r];
+      __syncwarp();
+      addValues(results, weights, values, lane);
+      continue;
+    }
+    for (int j = 0; j < 32 && first + j < end; ++j) {
+      Real weight[kWarpRows];
+#pragma unroll
+      for (int r = 0; r < kWarpRows; ++r) weight[r] = __shfl_sync(0xffffffffu, scores[r], j);
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) {
         const int column = lane + 32 * c;
         if (column >= kValueSize) break;
-        const Real value = kStaged ? values[j * kValueSize + column]
-                                   : Real(toCompute(v[(first + j) * p.vStride.token + column]));
+        const Real value = toCompute(v[(first + j) * p.vStride.token + column]);
 #pragma unroll
-        for (int r = 0; r < kWarpRows; ++r) results[r][c] += weights[r] * value;
+        for (int r = 0; r < kWarpRows; ++r) results[r][c] += weight[r] * value;
       }
     }
   }
