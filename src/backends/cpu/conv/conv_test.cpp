@@ -158,6 +158,28 @@ TEST_P(ConvTest, GemmTakesAnyShape) {
   check(gemm, {.shape = odd, .extent = {1, 11, 5}});
 }
 
+TEST_P(ConvTest, GemmReadsShortPatchesFromLines) {
+  ConvShape odd = {.inChannels = 3,
+                   .outChannels = 24,
+                   .kernel = {3, 5},
+                   .stride = {2, 1},
+                   .dilation = {2, 1},
+                   .padBegin = {1, 4},
+                   .padEnd = {3, 0}};
+  for (int64_t outChannels : {24, 72, 150}) {
+    odd.outChannels = outChannels;
+    check(ConvAlgorithm::kGemm, {.shape = odd,
+                                 .extent = {2, 33, 19},
+                                 .epilogue = {.activation = Activation::kHardSwish},
+                                 .withResidual = true});
+  }
+  odd.padBegin[1] = odd.padEnd[1] = 20;  // whole patches outside the image
+  check(ConvAlgorithm::kGemm, {.shape = odd, .extent = {1, 40, 5}});
+  // Lines that are longer than what is kept of several.
+  check(ConvAlgorithm::kGemm,
+        {.shape = square(3, 16, 3, 2, 1), .extent = {1, 34, 3001}, .threads = 3});
+}
+
 TEST_P(ConvTest, GemmBlocksTallAndDeepProducts) {
   check(ConvAlgorithm::kGemm, {.shape = square(256, 70, 3, 1, 1), .extent = {1, 10, 9}});
   check(ConvAlgorithm::kGemm, {.shape = square(8, 9, 3, 1, 1), .extent = {1, 60, 61}});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/gemm_int8/finish.h"
@@ -123,9 +124,119 @@ void finishAll(const Finish& finish, const Sums& sums) {
     finishColumns<kResidual, kStage, kRowZeros, false>(finish, sums, first, sums.columns - first);
 }
 
+#if HWY_TARGET <= HWY_AVX3
+
+// Whole blocks of columns of one byte each, without zero points of columns: both vectors of a row
+// at once, as two of them are rounded, saturated and stored in fewer steps than one and one.
+// kPlain: bytes of the residual are u8 whose zero point is 0.
+template <Residual kResidual, bool kStage, bool kPlain>
+void finishPairs(const Finish& finish, const Sums& sums) {
+  static_assert(kBlockColumns == 2 * kLanes && kVectors == 1);
+  const ByteFinish f = finish.bytes;  // stored bytes could be what is only referred to
+  const int64_t rows = sums.rows, stride = finish.stride;
+  const F32 d;
+  const I32 integers;
+  const U32 wrapping;
+  const narrow::Bytes bytes;
+  const hn::Repartition<int16_t, F32> shorts;
+  const hn::Repartition<uint8_t, F32> packed;
+  const hn::CappedTag<uint8_t, kBlockColumns> stored;
+  hn::Vec<U32> offset[2];
+  VF scale[2], bias[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t column = sums.column + i * kLanes;
+    offset[i] = hn::BitCast(wrapping, hn::LoadU(integers, finish.columnOffsets + column));
+    scale[i] = hn::LoadU(d, f.scales + column);
+    bias[i] = hn::LoadU(d, f.bias + column);
+  }
+  const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
+  const VF stageScale = hn::Set(d, f.stageScale), most = hn::Set(d, f.bounds.most);
+  const VF residualZero = hn::Set(d, f.dequantize.zero);
+  const VF residualScale = hn::Set(d, f.dequantize.scale);
+  const auto residualFlip = hn::Set(bytes, static_cast<uint8_t>(f.dequantize.flip));
+  const auto zero = hn::Set(shorts, static_cast<int16_t>(f.bounds.zero));
+  const auto low = hn::Set(stored, static_cast<uint8_t>(f.bounds.low));
+  const auto high = hn::Set(stored, static_cast<uint8_t>(f.bounds.high));
+  const auto flip = hn::Set(stored, static_cast<uint8_t>(f.bounds.flip));
+  // Quads of bytes of the first vector and of the second, which packing leaves in turn.
+  alignas(64) static constexpr uint32_t kQuads[16] = {0, 4, 8, 12, 1, 5, 9, 13};
+  const auto quads = hn::SetTableIndices(wrapping, kQuads);
+
+  const int32_t* from = sums.data;
+  uint8_t* to = static_cast<uint8_t*>(finish.out) + sums.row * stride + sums.column;
+  const uint8_t* other = static_cast<const uint8_t*>(f.residual) + sums.row * stride + sums.column;
+  for (int64_t row = 0; row < rows; ++row, from += kBlockColumns, to += stride, other += stride) {
+    hn::Vec<I32> rounded[2];
+    HWY_UNROLL(2)
+    for (int i = 0; i < 2; ++i) {
+      const auto total =
+          hn::Add(hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes)), offset[i]);
+      VF v = hn::Mul(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i]);
+      v = narrow::quotient(hn::Add(v, bias[i]), f.first);
+      if constexpr (kStage) {
+        v = narrow::roundedSmall(hn::Min(hn::Max(v, stageLow), stageHigh));
+        v = hn::Mul(v, stageScale);
+        if constexpr (kResidual == Residual::kBytes) {
+          VF x[1];
+          const narrow::VBytes stored16 = hn::LoadU(bytes, other + i * kLanes);
+          narrow::widened(kPlain ? stored16 : hn::Xor(stored16, residualFlip), x);
+          if constexpr (!kPlain) x[0] = hn::Sub(x[0], residualZero);
+          v = hn::Add(v, hn::Mul(x[0], residualScale));
+        }
+        v = narrow::quotient(v, f.last);
+      } else {
+        v = hn::Min(most, v);  // what is beyond integers would not be large there
+      }
+      rounded[i] = hn::Vec<I32>{_mm512_cvtps_epi32(v.raw)};
+    }
+    const auto halves =
+        hn::SaturatedAdd(hn::ReorderDemote2To(shorts, rounded[0], rounded[1]), zero);
+    const auto both = hn::Vec<U32>{_mm512_packus_epi16(halves.raw, halves.raw)};
+    const auto ordered = hn::BitCast(packed, hn::TableLookupLanes(both, quads));
+    const auto inside = hn::Min(hn::Max(hn::LowerHalf(stored, ordered), low), high);
+    hn::StoreU(hn::Xor(inside, flip), stored, to);
+  }
+}
+
+// Whether what is rounded to bytes behind a stage can be rounded to integers.
+bool isTame(const ByteFinish& f) {
+  constexpr float kMost = 1 << 30, kMostOfByte = 512;
+  const auto size = [](float x) { return x < 0 ? -x : x; };
+  const float stage = std::max(size(f.stageLow), size(f.stageHigh)) * size(f.stageScale);
+  const float residual = kMostOfByte * size(f.dequantize.scale);
+  return (stage + residual) * (size(f.last.high) + size(f.last.low)) < kMost;
+}
+
+// Whether it was done.
+template <Residual kResidual, bool kStage>
+bool finishedPairs(const Finish& finish, const Sums& sums) {
+  const ByteFinish& f = finish.bytes;
+  if (sums.columns != kBlockColumns || finish.columnZeros || finish.type == DataType::kF32 ||
+      (kStage && !isTame(f)))
+    return false;
+  if (f.dequantize.zero == 0 && f.dequantize.flip == 0)
+    finishPairs<kResidual, kStage, true>(finish, sums);
+  else
+    finishPairs<kResidual, kStage, false>(finish, sums);
+  return true;
+}
+
+#else
+
+template <Residual kResidual, bool kStage>
+bool finishedPairs(const Finish&, const Sums&) {
+  return false;
+}
+
+#endif
+
 // A residual of bytes comes behind a stage, one of floats in front of where there is none.
 template <Residual kResidual>
 void finishWith(const Finish& finish, const Sums& sums) {
+  if constexpr (kResidual != Residual::kFloats)
+    if (finish.bytes.hasStage ? finishedPairs<kResidual, true>(finish, sums)
+                              : finishedPairs<kResidual, false>(finish, sums))
+      return;
   if (finish.bytes.hasStage)
     finish.columnZeros ? finishAll<kResidual, true, true>(finish, sums)
                        : finishAll<kResidual, true, false>(finish, sums);

@@ -77,6 +77,7 @@ TEST(GemmInt8, Requantises) {
     for (const std::string step :
          {"div(relu(add(mul(cast(x0:i32, f32), 0.004:f32), x1:f32)), 0.3:f32)",
           "add(mul(cast(x0:i32, f32), 0.002:f32), x1:f32)",
+          "add(mul(cast(x0:i32, f32), 3000000000:f32), x1:f32)",  // beyond any integer
           "mul(tanh(gelu(mul(cast(x0:i32, f32), 0.002:f32))), x1:f32)"})
       expectKernelsMatch(
           {.graph = "symbols n graph g(%x: u8[n, 20], %w: i8[20, 35], %b: f32[35]) { "
