@@ -1,5 +1,5 @@
 // A tile of a matrix product on the ordinary cores, exact in the type it adds up in: shared memory
-// holds kDepth steps of the tile's rows and columns while the next ones are on their way to
+// holds kDepth steps of the tile's rows and columns while those after the next are on their way to
 // registers, and each thread adds up kOwnRows x kOwnColumns.
 // kRowsTogetherA, kColumnsTogetherB: those are neighbours in memory, not steps.
 template <class Sum, int kOwnRows, int kOwnColumns, bool kRowsTogetherA, bool kColumnsTogetherB>
@@ -77,28 +77,29 @@ struct PlainTile {
   template <class A, class B>
   __device__ __forceinline__ void multiply(const A& a, Index rows, const B& b, Index columns,
                                            Index depth) {
-    Left left;
-    Right right;
-    int shown = 0;
-    const auto fetch = [&](Index k) {
-      left.fetch(a, row, rows, k, depth);
-      right.fetch(b, column, columns, k, depth);
+    Left left[2];
+    Right right[2];
+    const auto fetch = [&](int slot, Index k) {
+      left[slot].fetch(a, row, rows, k, depth);
+      right[slot].fetch(b, column, columns, k, depth);
     };
-    const auto show = [&] {
-      left.show(memory.a[shown]);
-      right.show(memory.b[shown]);
+    const auto show = [&](int slot) {
+      left[slot].show(memory.a[slot]);
+      right[slot].show(memory.b[slot]);
       __syncthreads();
     };
-    if (depth <= 0) return;
-    fetch(0);
-    show();
-    for (Index k = kDepth; k < depth; k += kDepth) {
-      fetch(k);
-      add(shown);
-      shown ^= 1;
-      show();
+    fetch(0, 0);
+    fetch(1, kDepth);
+    show(0);
+    for (Index k = 0; k < depth; k += 2 * kDepth) {
+      fetch(0, k + 2 * kDepth);
+      add(0);
+      if (k + kDepth >= depth) break;
+      show(1);
+      fetch(1, k + 3 * kDepth);
+      add(1);
+      show(0);
     }
-    add(shown);
   }
 
   // store(row, column, results) for the thread's sums that are inside the result.
@@ -118,12 +119,12 @@ struct PlainTile {
   }
 
  private:
-  __device__ __forceinline__ void add(int shown) {
+  __device__ __forceinline__ void add(int slot) {
 #pragma unroll
     for (int step = 0; step < kDepth; ++step) {
       Sum left[kOwnRows], right[kOwnColumns];
-      Left::read(memory.a[shown], step, threadIdx.x / kSide, left);
-      Right::read(memory.b[shown], step, threadIdx.x % kSide, right);
+      Left::read(memory.a[slot], step, threadIdx.x / kSide, left);
+      Right::read(memory.b[slot], step, threadIdx.x % kSide, right);
 #pragma unroll
       for (int i = 0; i < kOwnRows; ++i)
 #pragma unroll
