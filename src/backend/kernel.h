@@ -84,6 +84,13 @@ struct Kernel {
   bool (*inPlace)(const Node& node, int input) = nullptr;
   // How many configurations are timed below optimisation level 4; 0: all.
   size_t usualConfigurations = 0;
+  // As inPlace, of any output: the input that it may be written over, or -1; null: none.
+  int (*overwrites)(const Node& node, int output) = nullptr;
+
+  bool mayOverwrite(const Node& node, int input, int output) const {
+    return (inPlace && output == 0 && inPlace(node, input)) ||
+           (overwrites && overwrites(node, output) == input);
+  }
 };
 
 // A call of kernel->prepare() that is to come.

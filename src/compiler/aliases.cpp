@@ -4,6 +4,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/index.h"
+#include "ops/pointwise.h"
 
 namespace camshaft {
 namespace {
@@ -14,11 +15,24 @@ bool touches(const std::vector<Operand>& operands, Place place, int32_t index) {
   });
 }
 
-int32_t overwrittenBy(const ChosenKernel& chosen, const Graph& graph) {
+// The cache that a value takes the place of, or null.
+const Value* cacheBefore(const Value* value) {
+  const Node* writer = value->producer;
+  if (producerOf(value, &ops::ScatterND))
+    return writer->as<ScatterNDAttrs>().replacesData ? writer->input(0) : nullptr;
+  if (!producerOf(value, &ops::PointwiseParts)) return nullptr;
+  const auto& attrs = writer->as<PointwisePartsAttrs>();
+  const auto output = static_cast<size_t>(value->index);
+  return attrs.isCache(output) ? writer->input(static_cast<int>(attrs.caches[output])) : nullptr;
+}
+
+int32_t overwrittenBy(const ChosenKernel& chosen, const Value* output, const Graph& graph) {
   const std::vector<Value*>& inputs = chosen.node->inputs;
-  if (!chosen.kernel->inPlace || chosen.onHost) return -1;
+  if (chosen.onHost) return -1;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i] || !chosen.kernel->inPlace(*chosen.node, static_cast<int>(i))) continue;
+    if (!inputs[i] ||
+        !chosen.kernel->mayOverwrite(*chosen.node, static_cast<int>(i), output->index))
+      continue;
     const auto input = std::ranges::find(graph.inputs, storageOf(inputs[i]));
     const bool isOnce = std::ranges::count(inputs, storageOf(inputs[i]), [](const Value* value) {
                           return value ? storageOf(value) : nullptr;
@@ -43,9 +57,9 @@ bool isReadLast(const ProfilePlan& profile, int32_t input, int32_t output) {
 
 void offerAliases(const Graph& graph, Plan& plan) {
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    const Node* writer = producerOf(storageOf(graph.outputs[i].value), &ops::ScatterND);
-    if (!writer || !writer->as<ScatterNDAttrs>().replacesData) continue;
-    const auto cache = std::ranges::find(graph.inputs, storageOf(writer->input(0)));
+    const Value* before = cacheBefore(storageOf(graph.outputs[i].value));
+    if (!before) continue;
+    const auto cache = std::ranges::find(graph.inputs, storageOf(before));
     if (cache == graph.inputs.end()) continue;
     const auto index = static_cast<int32_t>(cache - graph.inputs.begin());
     const IoTensor& input = plan.inputs[index];
@@ -57,9 +71,9 @@ void offerAliases(const Graph& graph, Plan& plan) {
 std::vector<int32_t> overwrittenInputs(const Graph& graph, std::span<const ChosenKernel> chosen) {
   std::vector<int32_t> inputs;
   for (const Graph::Output& output : graph.outputs) {
-    const Node* producer = storageOf(output.value)->producer;
-    const auto writer = std::ranges::find(chosen, producer, &ChosenKernel::node);
-    inputs.push_back(writer == chosen.end() ? -1 : overwrittenBy(*writer, graph));
+    const Value* written = storageOf(output.value);
+    const auto writer = std::ranges::find(chosen, written->producer, &ChosenKernel::node);
+    inputs.push_back(writer == chosen.end() ? -1 : overwrittenBy(*writer, written, graph));
   }
   return inputs;
 }

@@ -16,6 +16,11 @@ struct PointwiseAttrs : AttrsOf<PointwiseAttrs> {
 // part is a box of its output, and its elements are an expression of elements of operands, which
 // lie at places that are affine in the index within the box: views of operands need not be made.
 // The boxes of an output fill it, without a place in two of them.
+//
+// An output may be a cache instead, a copy of an input but for rows: parts make a tensor of the
+// shape given for it, and tuple t of another input, as ScatterND has them, leads to the row of the
+// cache that the t-th of as many elements of that tensor replace. No two lead to the same; those
+// that lead outside are left out.
 struct PointwisePartsAttrs : AttrsOf<PointwisePartsAttrs> {
   static constexpr size_t kMostParts = 8, kMostOutputs = 4;
   struct Part {
@@ -32,8 +37,11 @@ struct PointwisePartsAttrs : AttrsOf<PointwisePartsAttrs> {
       return {first, first + static_cast<int64_t>(size.size())};
     }
   };
-  std::vector<Shape> shapes;  // of outputs
+  std::vector<Shape> shapes;  // of outputs, or of what is written into them
   std::vector<Part> parts;
+  // Of each output the inputs that it is a copy of and that has its rows, or -1; empty: all -1.
+  std::vector<int64_t> caches, rows;
+  bool isCache(size_t output) const { return output < caches.size() && caches[output] >= 0; }
   void fields(AttrVisitor& visit) override;
 };
 

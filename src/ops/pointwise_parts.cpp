@@ -1,5 +1,8 @@
 // Tensors put together from parts that are computed.
+#include <cstring>
+
 #include "ops/evaluate.h"
+#include "ops/index_position.h"
 #include "ops/move_elements.h"
 #include "ops/pointwise.h"
 #include "ops/rules.h"
@@ -39,6 +42,8 @@ void PointwisePartsAttrs::fields(AttrVisitor& visit) {
     visit(kFields[i][4], parts[i].inputs);
     visit(kFields[i][5], parts[i].places);
   }
+  visit("caches", caches);
+  visit("rows", rows);
 }
 
 namespace {
@@ -86,15 +91,70 @@ void checkPart(const Node& node, const Part& part, const std::vector<Shape>& sha
   }
 }
 
+// The type of an output that is a cache.
+TensorType cacheType(const Node& node, size_t output, DataType written) {
+  const auto& attrs = node.as<PointwisePartsAttrs>();
+  const auto refuse = [&](auto&&... words) {
+    fail(ErrorKind::kInvalidModel, describe(node), " has a cache ", words...);
+  };
+  for (const int64_t input : {attrs.caches[output], attrs.rows[output]})
+    if (input < 0 || input >= node.ownInputs() || !node.inputs[input])
+      refuse("of input ", input, ", which it lacks");
+  const TensorType& cache = node.inputs[attrs.caches[output]]->type;
+  const TensorType& rows = node.inputs[attrs.rows[output]]->type;
+  requireIndices(node, static_cast<int>(attrs.rows[output]));
+  if (cache.type != written || isPacked(written))
+    refuse("of ", cache.type, " and writes ", written);
+  const Dim length = rows.rank() > 0 ? rows.shape.back() : Dim(0);
+  if (!length.isConstant() || length.value() < 1 || length.value() > cache.rank())
+    refuse("of rank ", cache.rank(), " and tuples of ", length);
+  Shape made(rows.shape.begin(), rows.shape.end() - 1);
+  made.insert(made.end(), cache.shape.begin() + length.value(), cache.shape.end());
+  if (!mayBeEqual(numElements(made), numElements(attrs.shapes[output])))
+    refuse("whose rows are ", made, " and writes ", attrs.shapes[output]);
+  return cache;
+}
+
 std::vector<TensorType> inferParts(const Node& node) {
   const auto& attrs = node.as<PointwisePartsAttrs>();
+  for (const auto* list : {&attrs.caches, &attrs.rows})
+    if (!list->empty() && list->size() != attrs.shapes.size())
+      fail(ErrorKind::kInvalidModel, describe(node), " has caches of ", list->size(),
+           " outputs and has ", attrs.shapes.size());
   std::vector<TensorType> types;
   for (const Shape& shape : attrs.shapes) types.push_back({DataType::kF32, shape});
   for (const Part& part : attrs.parts) {
     checkPart(node, part, attrs.shapes);
     types[static_cast<size_t>(part.output)].type = part.expr.resultType();
   }
+  for (size_t i = 0; i < types.size(); ++i)
+    if (attrs.isCache(i)) types[i] = cacheType(node, i, types[i].type);
   return types;
+}
+
+// A copy of the cache with rows replaced.
+void writeRows(const Evaluation& evaluation, size_t output, const ConstTensorView& made) {
+  const auto& attrs = evaluation.node.as<PointwisePartsAttrs>();
+  const TensorView& y = evaluation.outputs[output];
+  const ConstTensorView& rows = evaluation.inputs[static_cast<size_t>(attrs.rows[output])];
+  const int64_t length = rows.dims.back(), width = bitsOf(y.type) / 8;
+  const Dims strides = stridesOf(y.dims);
+  const int64_t rowBytes = countOf(std::span(y.dims).subspan(length)) * width;
+  if (y.bytes() == 0) return;
+  std::memcpy(y.data, evaluation.inputs[static_cast<size_t>(attrs.caches[output])].data, y.bytes());
+  for (int64_t t = 0; t < rows.count() / length; ++t) {
+    int64_t to = 0;
+    bool isInside = true;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t index = readInteger(rows.type, rows.data, t * length + i);
+      const auto at = positionOf(evaluation.node, index, y.dims[i], true);
+      isInside &= at.has_value();
+      to += at.value_or(0) * strides[i];
+    }
+    if (isInside)
+      std::memcpy(static_cast<std::byte*>(y.data) + to * width,
+                  static_cast<const std::byte*>(made.data) + t * rowBytes, rowBytes);
+  }
 }
 
 void evaluateParts(const Evaluation& evaluation) {
@@ -103,7 +163,15 @@ void evaluateParts(const Evaluation& evaluation) {
     for (const Dim& dim : dims) values.push_back(evaluation.resolve(dim));
     return values;
   };
-  for (const Part& part : evaluation.node.as<PointwisePartsAttrs>().parts) {
+  const auto& attrs = evaluation.node.as<PointwisePartsAttrs>();
+  std::vector<TensorView> made = {evaluation.outputs.begin(), evaluation.outputs.end()};
+  std::vector<HostTensor> written(made.size());  // into caches
+  for (size_t i = 0; i < made.size(); ++i)
+    if (attrs.isCache(i)) {
+      written[i] = HostTensor(made[i].type, resolved(attrs.shapes[i]));
+      made[i] = written[i].view();
+    }
+  for (const Part& part : attrs.parts) {
     const Dims size = resolved(part.size), within = stridesOf(size);
     std::vector<HostTensor> operands;
     std::vector<ConstTensorView> views;
@@ -117,11 +185,13 @@ void evaluateParts(const Evaluation& evaluation) {
     for (const HostTensor& operand : operands) views.push_back(operand.view());
     HostTensor result(part.expr.resultType(), size);
     evaluateExpr(part.expr, views, result.view());
-    const TensorView& y = evaluation.outputs[static_cast<size_t>(part.output)];
+    const TensorView& y = made[static_cast<size_t>(part.output)];
     const Dims strides = stridesOf(y.dims);
     moveElements(y.type, size, result.view().data, {0, within}, y.data,
                  {offsetOf(resolved(part.begin), strides), strides});
   }
+  for (size_t i = 0; i < made.size(); ++i)
+    if (attrs.isCache(i)) writeRows(evaluation, i, made[i]);
 }
 
 }  // namespace

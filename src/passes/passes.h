@@ -11,6 +11,7 @@ bool foldAttentionTransposes(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool foldPad(Graph& graph, const PassOptions& options);
+bool fuseCacheWrites(Graph& graph, const PassOptions& options);
 bool fuseEpilogues(Graph& graph, const PassOptions& options);
 bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fuseParts(Graph& graph, const PassOptions& options);

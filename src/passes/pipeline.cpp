@@ -69,6 +69,7 @@ static constexpr Pass kPipeline[] = {
     {"recognise_gelu", recogniseGelu},   // GELU, SiLU and hard-swish within expressions
     {"fold_batch_norm", foldBatchNorm},  // scale and shift that only fusing brought together
     {"fuse_parts", fuseParts},           // rotations of queries and keys, and what is cut out beside them
+    {"fuse_cache_writes", fuseCacheWrites},  // of rotated keys and values, by what computes them
     {"fuse_gates", fuseGates},           // products of a few rows whose results meet, as in SwiGLU
     {"fuse_epilogues", fuseEpilogues},   // bias, activation, residual ride on their anchor
     {"fuse_norms", fuseNorms},           // normalisations compute the sums they normalise

@@ -68,10 +68,12 @@ class StoragePlanner {
 
   // The arena buffer of an input that dies here and that the kernel may overwrite, or -1.
   int inPlaceBuffer(const StepDraft& draft, const Value* output, int step) const {
-    if (!draft.chosen || !draft.chosen->kernel->inPlace || output->index != 0) return -1;
+    if (!draft.chosen) return -1;
     const std::vector<Value*>& inputs = draft.node->inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i] || !draft.chosen->kernel->inPlace(*draft.node, static_cast<int>(i))) continue;
+      if (!inputs[i] ||
+          !draft.chosen->kernel->mayOverwrite(*draft.node, static_cast<int>(i), output->index))
+        continue;
       const Value* storage = storageOf(inputs[i]);
       const StorageKey key{storage, draft.side};
       const auto buffer = bufferOf_.find(key);

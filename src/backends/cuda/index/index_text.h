@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/codegen/walk.h"
+#include "support/text.h"
 
 namespace camshaft::cuda::index {
 
@@ -16,6 +17,14 @@ inline unsigned shorterDims(const Shape& data, const Shape& indices) {
   for (size_t i = 0; i < data.size(); ++i)
     if (data[i] != indices[i]) bits |= 1u << i;
   return bits;
+}
+
+// The row of the data, [rows, columns], that a tuple of ScatterND's indices leads to, or -1.
+inline std::string rowOfTupleText(KernelText& kernel, const std::string& indices,
+                                  const std::string& tuple, const Shape& data, int64_t length) {
+  const Shape indexed(data.begin(), data.begin() + length);
+  return str("positionOfTuple(", indices, " + ", tuple, " * ", length, ", ",
+             sizesText(kernel, indexed), ", ", sizesText(kernel, contiguousStrides(indexed)), ")");
 }
 
 }  // namespace camshaft::cuda::index

@@ -45,9 +45,7 @@ void printRowOf(KernelText& kernel, const Node& node) {
               shorterDims(data, indices), ">(x1, tuple, ", sizesText(kernel, indices), ", ",
               sizesText(kernel, data), ", ", sizesText(kernel, contiguousStrides(data)), ")");
   } else {
-    const Shape indexed(data.begin(), data.begin() + indices.back().value());
-    row = str("positionOfTuple(x1 + tuple * ", indexed.size(), ", ", sizesText(kernel, indexed),
-              ", ", sizesText(kernel, contiguousStrides(indexed)), ")");
+    row = rowOfTupleText(kernel, "x1", "tuple", data, indices.back().value());
   }
   kernel.body += str("  const auto rowOf = [&](Index tuple) -> Index { return ", row, "; };\n");
 }

@@ -48,8 +48,9 @@ struct ScatterHits {
 template <int kThreads, int kRows, int kColumns, int kWidth>
 struct ScatterTile {
   Index rows, columns, tuples;
+  Index block = blockIdx.x;  // among those of the same columns
 
-  __device__ __forceinline__ static Index row0() { return Index(blockIdx.x) * kRows; }
+  __device__ __forceinline__ Index row0() const { return block * kRows; }
   __device__ __forceinline__ static Index column0() { return Index(blockIdx.y) * kColumns; }
 
   // f(row, column, first): over the block's elements in vectors from `first` on.
@@ -62,12 +63,9 @@ struct ScatterTile {
     }
   }
 
-  // The last update of a row wins, as if they were made in order. In place, other rows are left
-  // alone.
-  template <class T, class RowOf, class Store>
-  __device__ __forceinline__ void replace(const T* data, const T* updates, bool isInPlace,
-                                          RowOf rowOf, Store store) const {
-    __shared__ Index winners[kRows];
+  // The last update of each row, or -1.
+  template <class RowOf>
+  __device__ __forceinline__ void findWinners(Index (&winners)[kRows], RowOf rowOf) const {
     for (int i = threadIdx.x; i < kRows; i += kThreads) winners[i] = -1;
     __syncthreads();
     for (Index tuple = threadIdx.x; tuple < tuples; tuple += kThreads) {
@@ -75,6 +73,25 @@ struct ScatterTile {
       if (row >= 0 && row < kRows) atomicMax(&winners[row], tuple);
     }
     __syncthreads();
+  }
+
+  // Rows without an update.
+  template <class T, class RowOf>
+  __device__ __forceinline__ void copyOthers(const T* data, T* y, RowOf rowOf) const {
+    __shared__ Index winners[kRows];
+    findWinners(winners, rowOf);
+    visit([&](int row, int, Index first) {
+      if (winners[row] < 0) storeVector<kWidth>(y + first, loadVector<kWidth>(data + first));
+    });
+  }
+
+  // The last update of a row wins, as if they were made in order. In place, other rows are left
+  // alone.
+  template <class T, class RowOf, class Store>
+  __device__ __forceinline__ void replace(const T* data, const T* updates, bool isInPlace,
+                                          RowOf rowOf, Store store) const {
+    __shared__ Index winners[kRows];
+    findWinners(winners, rowOf);
     visit([&](int row, int column, Index first) {
       const Index winner = winners[row];
       if (winner < 0 && isInPlace) return;

@@ -38,5 +38,27 @@ TEST(CudaPointwiseParts, RotationsAndValues) {
       expectKernelsMatch(rotation(type, size), {{{"n", 1}, {"s", 1}}, {{"n", 2}, {"s", 5}}});
 }
 
+// Rows of two caches, one of them outside of its cache, and a tensor beside them.
+TEST(CudaPointwiseParts, WritesIntoCaches) {
+  for (const char* type : {"f16", "f32"})
+    for (const int64_t size : {3, 8, 128})
+      for (const int64_t room : {4, 700}) {
+        const std::string cache = str(type, "[2, 1, ", room, ", ", size, "]"),
+                          box = str("[2, 1, 1, ", size, "]"), places = str(3 * size, ", 0, 0, 1]");
+        const auto part = [&](int64_t i) {
+          return str("output", i, " = ", i, ", begin", i, " = [0, 0, 0, 0], size", i, " = ", box,
+                     ", expr", i, " = neg(x0:", type, "), inputs", i, " = [0], places", i, " = [",
+                     i * size, ", ", places);
+        };
+        expectKernelsMatch(
+            str("graph g(%x: ", type, "[2, ", 3 * size, "], %k: ", cache, ", %v: ", cache,
+                ") { %p: i64[2, 1, 1, 3] = constant [0, 0, 2, 1, 0, ", room, "] ",
+                "%r: i64[2, 1, 1, 3] = constant [1, 0, ", room - 1, ", 0, 0, 0] ",
+                "%q, %kk, %vv = PointwiseParts(%x, %k, %p, %v, %r) {outputs = 3, shape0 = ", box,
+                ", shape1 = ", box, ", shape2 = ", box, ", parts = 3, ", part(0), ", ", part(1),
+                ", ", part(2), ", caches = [-1, 1, 3], rows = [-1, 2, 4]} return %q, %kk, %vv }"));
+      }
+}
+
 }  // namespace
 }  // namespace camshaft::cuda
