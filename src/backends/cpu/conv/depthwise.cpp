@@ -276,7 +276,13 @@ static int64_t stripsOfLines(const ConvCall& call, int64_t lines, int64_t pieces
   const int64_t taps = call.shape.kernel[0] * call.shape.kernel[1];
   const double work = static_cast<double>(call.outPixels() * atOnce * taps) /
                       static_cast<double>(kMultiplyAddsPerAddition * kWorthSharing);
-  return std::clamp<int64_t>(static_cast<int64_t>(work), 1, std::min(most, lines));
+  int64_t strips = std::clamp<int64_t>(static_cast<int64_t>(work), 1, std::min(most, lines));
+  if (call.bf16Input) {  // what a worker finds widened is lost with each strip
+    constexpr int64_t kWidened = 6;
+    const int64_t threads = call.pool.threads(), few = std::max<int64_t>(1, lines / kWidened);
+    strips = std::min(strips, few >= threads ? few / threads * threads : few);
+  }
+  return strips;
 }
 
 void depthwiseConv(const ConvCall& call) {
