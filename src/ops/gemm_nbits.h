@@ -11,8 +11,8 @@ namespace camshaft {
 // each block. Zeros are u8 or floats; left out, they are the middle of the range, 2^(bits - 1). The
 // last block may reach beyond K.
 //
-// With `gate` given, an expression of two numbers, columns are taken in pairs: N is even, and column
-// i of the result is the gate of columns i and N / 2 + i.
+// With `gate` given, an expression of two numbers, columns are taken in pairs: N is even, and
+// column i of the result is the gate of columns i and N / 2 + i.
 struct MatMulNBitsAttrs : AttrsOf<MatMulNBitsAttrs> {
   int64_t bits = 4;  // 2, 4 or 8
   int64_t blockSize = 32;
