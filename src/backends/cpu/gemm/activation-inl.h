@@ -35,16 +35,31 @@ inline bool isClampOnly(const Epilogue& epilogue) {
   return isClamp && epilogue.outScale == 1.0f && epilogue.outShift == 0.0f;
 }
 
-// Passes NaN on, as x86's minimum and maximum do with their second operand; elsewhere Highway's may
-// prefer the number.
+#define CAMSHAFT_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
+
+#if HWY_ARCH_ARM_A64 && CAMSHAFT_HAS_VECTORS
+HWY_INLINE float32x2_t clampRaw(float32x2_t low, float32x2_t high, float32x2_t x) {
+  return vmin_f32(vmax_f32(x, low), high);
+}
+HWY_INLINE float32x4_t clampRaw(float32x4_t low, float32x4_t high, float32x4_t x) {
+  return vminq_f32(vmaxq_f32(x, low), high);
+}
+#endif
+
+// Passes NaN on, as x86's minimum and maximum do with their second operand and Arm's with either;
+// Highway's may prefer the number.
 template <class V>
 HWY_INLINE V clamp(V low, V high, V x) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_ARCH_X86 && CAMSHAFT_HAS_VECTORS
   return hn::Min(high, hn::Max(low, x));
+#elif HWY_ARCH_ARM_A64 && CAMSHAFT_HAS_VECTORS
+  return V(clampRaw(low.raw, high.raw, x.raw));
 #else
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Min(hn::Max(x, low), high));
 #endif
 }
+
+#undef CAMSHAFT_HAS_VECTORS
 
 // kIsRough where the result is rounded to bf16.
 template <Activation kActivation, bool kIsRough, class D, class V>
