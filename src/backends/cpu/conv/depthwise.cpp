@@ -1,6 +1,6 @@
 // Depthwise convolution: vectors run over channels. A few neighbouring output pixels at once share
-// each load of the weights and, as far as their patches overlap, of the input. Their sums wait in
-// L1 for the epilogue.
+// each load of the weights and, as far as their patches overlap, of the input. Their sums end in
+// registers where the epilogue is short, and else wait for it in L1.
 #include <algorithm>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/gemm/activation-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,35 +31,49 @@ inline constexpr int kVectorsAtOnce = 2;
 inline constexpr int kVectorsAtOnce = 1;
 #endif
 
-// Output pixels [x, x + kPixels) of line y of an image, for channels [firstChannel, firstChannel +
-// channels). Of pixels beyond the line the sums are anything.
+// Output pixels [x, x + kPixels) of a line, for channels [0, channels) of a block. Of pixels beyond
+// the line the sums are anything.
 struct Segment {
   const InputLines& in;
-  int64_t firstChannel, channels;
-  int64_t y, x;
-  float* sums;  // [kPixels][channels]
+  int64_t row, endRow;  // of the kernel, those that are inside the image
+  int64_t left;         // the column where the first pixel's patch begins
+  int64_t channels;
+  const float* weights;  // of row 0, at the block's first channel
+  float* sums;           // [kPixels][channels]
+  // Not null: what the sums end with in registers, its bias at the block's first channel and the
+  // pixels of the result, which are all there.
+  const Epilogue* ending;
+  float* result;
+  int64_t resultStride;
 };
 
-// One row of a kernel of kTaps columns, not dilated, over pixels whose patches begin in column
-// `left`. With kInside all their columns are inside the image.
+// What one row of a kernel reads, for one vector of channels or two.
+struct KernelRow {
+  const float* in;  // at column `left`
+  int64_t pixelStride;
+  int64_t left, width;  // columns, and how many the image has
+  const float* weights;
+  int64_t weightStride;
+  int64_t taps, stride, dilation;
+};
+
+// One row of a kernel of kTaps columns, not dilated. With kInside all columns are inside the image.
 template <int kTaps, int kStride, bool kInside, class D, class V, int kVectors>
-HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, const InputLines& lines,
-                             int64_t left, const float* weights, V (&sum)[kPixels][kVectors]) {
+HWY_INLINE void addKernelRow(D d, const KernelRow& row, V (&sum)[kPixels][kVectors]) {
   constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
   constexpr int64_t kLanes = hn::MaxLanes(D());
-  const uint64_t width = static_cast<uint64_t>(call.extent.width);
   V weight[kTaps][kVectors];
 #pragma GCC unroll 8
   for (int kx = 0; kx < kTaps; ++kx)
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
-      weight[kx][v] = hn::LoadU(d, weights + kx * call.shape.outChannels + v * kLanes);
-  const int64_t pixelStride = lines.pixelStride;
-  const float* in = line + (left - lines.column) * pixelStride;
+      weight[kx][v] = hn::LoadU(d, row.weights + kx * row.weightStride + v * kLanes);
+  const float* in = row.in;
 #pragma GCC unroll 20
-  for (int column = 0; column < kColumns; ++column, in += pixelStride) {
+  for (int column = 0; column < kColumns; ++column, in += row.pixelStride) {
     // Unsigned, columns left of the image are beyond its width too.
-    if (!kInside && static_cast<uint64_t>(left + column) >= width) continue;
+    if (!kInside && static_cast<uint64_t>(row.left + column) >= static_cast<uint64_t>(row.width))
+      continue;
     V x[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) x[v] = inRegister(hn::LoadU(d, in + v * kLanes));
@@ -74,26 +89,67 @@ HWY_INLINE void addKernelRow(D d, const ConvCall& call, const float* line, const
 
 // One row of any kernel.
 template <bool kInside, class D, class V, int kVectors>
-HWY_INLINE void addAnyKernelRow(D d, const ConvCall& call, const float* line,
-                                const InputLines& lines, int64_t left, const float* weights,
-                                V (&sum)[kPixels][kVectors]) {
-  const ConvShape& shape = call.shape;
-  const uint64_t width = static_cast<uint64_t>(call.extent.width);
-  const int64_t pixelStride = lines.pixelStride, pixelStep = shape.stride[1] * pixelStride;
-  const float* in = line + (left - lines.column) * pixelStride;
-  for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
+HWY_INLINE void addAnyKernelRow(D d, const KernelRow& row, V (&sum)[kPixels][kVectors]) {
+  const float* in = row.in;
+  const float* weights = row.weights;
+  int64_t left = row.left;
+  for (int64_t kx = 0; kx < row.taps; ++kx) {
     const V weight = hn::LoadU(d, weights);
 #pragma GCC unroll 8
     for (int p = 0; p < kPixels; ++p)
-      if (kInside || static_cast<uint64_t>(left + p * shape.stride[1]) < width)
-        sum[p][0] = hn::MulAdd(hn::LoadU(d, in + p * pixelStep), weight, sum[p][0]);
-    weights += shape.outChannels;
-    in += shape.dilation[1] * pixelStride;
-    left += shape.dilation[1];
+      if (kInside ||
+          static_cast<uint64_t>(left + p * row.stride) < static_cast<uint64_t>(row.width))
+        sum[p][0] =
+            hn::MulAdd(hn::LoadU(d, in + p * row.stride * row.pixelStride), weight, sum[p][0]);
+    weights += row.weightStride;
+    in += row.dilation * row.pixelStride;
+    left += row.dilation;
   }
 }
 
+template <class D, class V, int kVectors>
+HWY_INLINE void storeSums(D d, const Segment& s, int64_t channel,
+                          const V (&sum)[kPixels][kVectors]) {
+  float* const to = s.sums + channel;
+  const int64_t stride = s.channels;
+#pragma GCC unroll 8
+  for (int p = 0; p < kPixels; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[p][v], d, to + p * stride + v * hn::MaxLanes(D()));
+}
+
+template <Activation kActivation, class D, class V, int kVectors>
+HWY_INLINE void storeResult(D d, const Segment& s, int64_t channel,
+                            const V (&sum)[kPixels][kVectors]) {
+  constexpr int64_t kLanes = hn::MaxLanes(D());
+  const Epilogue& epilogue = *s.ending;
+  const Ending<kActivation, false, D> ending(d, epilogue);
+  const V scale = hn::Set(d, epilogue.scale);
+  float* const to = s.result + channel;
+  const int64_t stride = s.resultStride;
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    const V bias =
+        epilogue.bias ? hn::LoadU(d, epilogue.bias + channel + v * kLanes) : hn::Set(d, -0.0f);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPixels; ++p)
+      hn::StoreU(ending(d, hn::MulAdd(sum[p][v], scale, bias)), d, to + p * stride + v * kLanes);
+  }
+}
+
+// Whether sums of `pixels` pixels can end in registers. Pixels of a segment may be those of the one
+// before again, so nothing may be read where the result is written.
+inline bool endsInRegisters(const ConvCall& call, int64_t pixels) {
+  const Epilogue& epilogue = call.epilogue;
+  const bool isShort = isClampOnly(epilogue) || epilogue.activation == Activation::kHardSwish;
+  return isShort && pixels >= kPixels && !call.bf16Output && !epilogue.residual &&
+         !epilogue.bf16Residual && !epilogue.post;
+}
+
 // Channels [channel, channel + kVectors * lanes) of a segment's. kTaps and kStride are 0 for any.
+// What the rows have in common is read before the first: addresses that wait for it, row by row,
+// would hold up the sums.
 template <int kTaps, int kStride, bool kInside, int kVectors, class D>
 HWY_INLINE void sumVectors(D d, const ConvCall& call, const Segment& s, int64_t channel) {
   const ConvShape& shape = call.shape;
@@ -103,25 +159,33 @@ HWY_INLINE void sumVectors(D d, const ConvCall& call, const Segment& s, int64_t 
   for (int p = 0; p < kPixels; ++p)
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) sum[p][v] = hn::Zero(d);
-  const int64_t top = s.y * shape.stride[0] - shape.padBegin[0];
-  const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
-  for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
-    const int64_t y = top + ky * shape.dilation[0];
-    if (y < 0 || y >= call.extent.height) continue;
-    const float* line = s.in.at(ky * shape.dilation[0]) + channel;
-    const float* weights =
-        call.packed + ky * shape.kernel[1] * shape.outChannels + s.firstChannel + channel;
+  const InputLines lines = s.in;
+  const int64_t lineStep = shape.dilation[0], rowFloats = shape.kernel[1] * shape.outChannels;
+  const float* const first = lines.memory + (s.left - lines.column) * lines.pixelStride + channel;
+  KernelRow row{.in = first,
+                .pixelStride = lines.pixelStride,
+                .left = s.left,
+                .width = call.extent.width,
+                .weights = s.weights + s.row * rowFloats + channel,
+                .weightStride = shape.outChannels,
+                .taps = shape.kernel[1],
+                .stride = shape.stride[1],
+                .dilation = shape.dilation[1]};
+  int64_t line = s.row * lineStep;
+  for (int64_t left = s.endRow - s.row; left > 0; --left) {
+    row.in = first + lines.placeOf(line) * lines.lineStride;
     if constexpr (kTaps > 0)
-      addKernelRow<kTaps, kStride, kInside>(d, call, line, s.in, left, weights, sum);
+      addKernelRow<kTaps, kStride, kInside>(d, row, sum);
     else
-      addAnyKernelRow<kInside>(d, call, line, s.in, left, weights, sum);
+      addAnyKernelRow<kInside>(d, row, sum);
+    line += lineStep;
+    row.weights += rowFloats;
   }
-  float* const out = s.sums + channel;
-#pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p)
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(sum[p][v], d, out + p * s.channels + v * hn::MaxLanes(D()));
+  if (!s.ending) return storeSums(d, s, channel, sum);
+  if (s.ending->activation == Activation::kHardSwish)
+    storeResult<Activation::kHardSwish>(d, s, channel, sum);
+  else
+    storeResult<Activation::kClip>(d, s, channel, sum);
 }
 
 // As many whole vectors of D as fit; the rest is left for narrower ones.
@@ -168,16 +232,30 @@ void computeLine(const ConvCall& call, const InputLines& in, int64_t line,
   const int64_t channels = block.channels;
   const int64_t span = (kPixels - 1) * shape.stride[1] + shape.dilation[1] * (shape.kernel[1] - 1);
   alignas(64) float sums[kPixels * kMostDepthwiseChannels];
-  Segment s{in, block.channel, channels, line % call.outHeight(), 0, sums};
-  for (int64_t done = block.x; done < block.end; done = s.x + kPixels) {
-    s.x = std::max(block.x, std::min(done, block.end - kPixels));
-    const int64_t left = s.x * shape.stride[1] - shape.padBegin[1];
-    if (left >= 0 && left + span < width)
+  const int64_t top = line % call.outHeight() * shape.stride[0] - shape.padBegin[0];
+  const int64_t step = shape.dilation[0];
+  Segment s{.in = in,
+            .row = std::min(shape.kernel[0], std::max<int64_t>(0, ceilDiv(-top, step))),
+            .endRow = std::min(shape.kernel[0], ceilDiv(call.extent.height - top, step)),
+            .channels = channels,
+            .weights = call.packed + block.channel,
+            .sums = sums,
+            .resultStride = call.extent.outPixelStride};
+  Epilogue ending = call.epilogue;
+  if (ending.bias) ending.bias += block.channel;
+  if (endsInRegisters(call, block.end - block.x)) s.ending = &ending;
+  int64_t x = 0;
+  for (int64_t done = block.x; done < block.end; done = x + kPixels) {
+    x = std::max(block.x, std::min(done, block.end - kPixels));
+    s.left = x * shape.stride[1] - shape.padBegin[1];
+    s.result = call.output + (line * outWidth + x) * s.resultStride + block.channel;
+    if (s.left >= 0 && s.left + span < width)
       sumPixels<true>(call, s);
     else
       sumPixels<false>(call, s);
-    const int64_t pixels = std::min<int64_t>(kPixels, block.end - s.x) - (done - s.x);
-    float* from = sums + (done - s.x) * channels;
+    if (s.ending) continue;
+    const int64_t pixels = std::min<int64_t>(kPixels, block.end - x) - (done - x);
+    float* from = sums + (done - x) * channels;
     const int64_t row = line * outWidth + done, stride = call.extent.outPixelStride;
     if (call.bf16Output)
       finishBlock(from, channels, pixels, channels, row, block.channel, call.bf16Output, stride,

@@ -15,9 +15,10 @@ struct InputLines {
   int64_t column;
   int64_t lineStride, pixelStride;
   int64_t slot, slots;  // of the first line; as many lines as there is room for
-  const float* at(int64_t line) const {
+  // Where such a line lies, in lines.
+  int64_t placeOf(int64_t line) const {
     const int64_t place = slot + line;
-    return memory + (place < slots ? place : place - slots) * lineStride;
+    return place < slots ? place : place - slots;
   }
 };
 

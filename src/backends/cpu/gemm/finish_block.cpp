@@ -39,9 +39,10 @@ HWY_INLINE void storeProducts(hn::Vec<D> v, D d, BFloat16* to) {
   hn::StoreU(narrowedByUnit(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(to));
 }
 
-// kVectors vectors of columns from `column` on, of all rows, which share what is in registers.
+// kVectors vectors of columns from `column` on, of all rows, which share what is in registers: a
+// copy of `p`, since for all that a compiler knows a store of a vector may change the caller's.
 template <int kVectors, class D, class E, class T>
-HWY_INLINE void finishColumns(D d, const E& ending, const Products<T>& p, int64_t column) {
+HWY_INLINE void finishColumns(D d, const E& ending, const Products<T> p, int64_t column) {
   using V = hn::Vec<D>;
   constexpr int64_t kLanes = hn::MaxLanes(D());
   const V scale = hn::Set(d, p.scale);
