@@ -41,7 +41,7 @@ inline int64_t panelHalves16(Type16 type, int64_t k) {
 // So many products of numbers below these are added up in f16, and stay below half of where it
 // ends. Rows of A are scaled where they are not, or would leave f16's precision unused; columns of
 // B always, so that their largest number is at least half of theirs.
-inline constexpr int64_t kF16Chunk = 32;
+inline constexpr int64_t kF16Chunk = 128;
 inline constexpr float kMostOfF16Rows = 4096, kMostOfF16Columns = 8.0f / kF16Chunk;
 inline constexpr float kLeastOfF16Rows = 0x1p-10f;
 
