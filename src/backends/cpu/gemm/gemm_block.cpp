@@ -136,8 +136,21 @@ void runPost(const GemmBlock& block, const Epilogue& epilogue, int64_t column) {
 #if CAMSHAFT_NEON_TILES
 // Multiplying by lane reads a vector of A per row and four steps, or per four rows and one step
 // where those lie side by side, which is a third faster. Packing pays off from so many columns on.
-inline constexpr int64_t kWorthPacking = 48, kPackedRows = 64, kPackedDepth = 256;
+inline constexpr int64_t kWorthPacking = 48;
+// So much of A is packed at a time and stays in L2, of which tiles read no faster from L1: all steps
+// of k up to kPackedDepth, since each further pass over them reads and writes C once more.
+inline constexpr int64_t kPackedFloats = 32 * 1024, kPackedDepth = 1024, kMostPackedRows = 128;
 static_assert(kPackedDepth >= kMostSegmented);
+
+int64_t passesOver(int64_t k) { return (k + kPackedDepth - 1) / kPackedDepth; }
+
+// Of `rows` that are packed at a time, shares as even as tiles are.
+int64_t packedRows(int64_t rows, int64_t k) {
+  const int64_t passes = passesOver(k), depth = (k + passes - 1) / passes;
+  const int64_t most = std::min(kMostPackedRows, kPackedFloats / depth / kMaxRows * kMaxRows);
+  const int64_t tiles = (rows + kMaxRows - 1) / kMaxRows, shares = (rows + most - 1) / most;
+  return (tiles + shares - 1) / shares * kMaxRows;
+}
 
 void packTile(const float* a, int64_t lda, int64_t rows, int64_t depth, float* packed) {
   const float* row[kMaxRows];  // the last again for those that are not there
@@ -161,10 +174,10 @@ void packTile(const float* a, int64_t lda, int64_t rows, int64_t depth, float* p
     for (int i = 0; i < kMaxRows; ++i) *packed++ = row[i][k];
 }
 
-// At most kPackedRows rows.
+// At most packedRows() rows.
 void computePacked(const GemmBlock& block, const Epilogue& epilogue) {
-  alignas(64) float packed[kPackedRows * kPackedDepth];
-  const int64_t passes = (block.k + kPackedDepth - 1) / kPackedDepth;
+  alignas(64) static thread_local float packed[kPackedFloats];  // much for a caller's stack
+  const int64_t passes = passesOver(block.k);
   const int64_t tiles = (block.rows + kMaxRows - 1) / kMaxRows;
   int64_t k0 = 0;
   for (int64_t p = 0; p < passes; ++p) {
@@ -190,8 +203,9 @@ void computeBlock(const GemmBlock& block, const Epilogue& epilogue) {
 #if CAMSHAFT_NEON_TILES
   if (block.columns >= kWorthPacking && block.rows >= kMaxRows && block.k > 0) {
     GemmBlock part = block;
-    for (int64_t row = 0; row < block.rows; row += kPackedRows) {
-      part.rows = std::min(kPackedRows, block.rows - row);
+    const int64_t atOnce = packedRows(block.rows, block.k);
+    for (int64_t row = 0; row < block.rows; row += atOnce) {
+      part.rows = std::min(atOnce, block.rows - row);
       part.a = block.a + row * block.lda;
       part.c = block.c + row * block.ldc;
       part.row = block.row + row;
