@@ -15,26 +15,6 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The part of an activation that is a clamp; everything else is activate()'s.
-struct Clamp {
-  float low, high;
-};
-
-inline Clamp clampOf(const Epilogue& epilogue) {
-  const float infinity = __builtin_inff();
-  if (epilogue.activation == Activation::kRelu) return {0.0f, infinity};
-  if (epilogue.activation == Activation::kClip) return {epilogue.low, epilogue.high};
-  return {-infinity, infinity};
-}
-
-// Whether that is all there is behind the sums.
-inline bool isClampOnly(const Epilogue& epilogue) {
-  const bool isClamp = epilogue.activation == Activation::kNone ||
-                       epilogue.activation == Activation::kRelu ||
-                       epilogue.activation == Activation::kClip;
-  return isClamp && epilogue.outScale == 1.0f && epilogue.outShift == 0.0f;
-}
-
 #define CAMSHAFT_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
 #if HWY_ARCH_ARM_A64 && CAMSHAFT_HAS_VECTORS

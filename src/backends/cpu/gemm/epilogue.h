@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "support/half.h"
 
@@ -32,5 +33,25 @@ struct Epilogue {
                int64_t columns, int64_t stride) = nullptr;
   void* postContext = nullptr;
 };
+
+// The part of an activation that is a clamp; everything else is activation-inl.h's.
+struct Clamp {
+  float low, high;
+};
+
+inline Clamp clampOf(const Epilogue& epilogue) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  if (epilogue.activation == Activation::kRelu) return {0.0f, infinity};
+  if (epilogue.activation == Activation::kClip) return {epilogue.low, epilogue.high};
+  return {-infinity, infinity};
+}
+
+// Whether that is all there is behind the sums.
+inline bool isClampOnly(const Epilogue& epilogue) {
+  const bool isClamp = epilogue.activation == Activation::kNone ||
+                       epilogue.activation == Activation::kRelu ||
+                       epilogue.activation == Activation::kClip;
+  return isClamp && epilogue.outScale == 1.0f && epilogue.outShift == 0.0f;
+}
 
 }  // namespace camshaft::cpu

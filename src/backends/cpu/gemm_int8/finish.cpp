@@ -54,22 +54,6 @@ void storeTotals(const Finish& finish, const Sums& sums) {
   }
 }
 
-struct Clamp {
-  float low, high;
-};
-
-Clamp clampOf(const Epilogue& epilogue) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  switch (epilogue.activation) {
-    case Activation::kRelu:
-      return {0, kInfinity};
-    case Activation::kClip:
-      return {epilogue.low, epilogue.high};
-    default:
-      return {-kInfinity, kInfinity};
-  }
-}
-
 // One vector of columns of all rows: scale, bias, residual and clamp.
 template <bool kWhole>
 void scaleColumns(const Finish& finish, const Sums& sums, int64_t column, float* out,
