@@ -11,6 +11,10 @@ constexpr size_t kMostArguments = 512;
 
 inline constexpr char kGeneratedPrefix[] = "cuda/";
 
+// The compute capability from which on a kernel starts before the one ahead of it has ended, and
+// waits for that inside.
+inline constexpr int kOverlaps = 90;
+
 // The entry point's name is the step's kernel name without the prefix. Its arguments are the step's
 // inputs and outputs, the workspace if it has one, then the numbers after the three of the grid.
 struct GeneratedParams {

@@ -20,6 +20,13 @@ bool mayExceedInt(const Node& node, const BuildContext& context) {
          std::any_of(node.outputs.begin(), node.outputs.end(), isLarge);
 }
 
+// What is const and __restrict__ is read by loads that nothing is ordered with (LDG.CONSTANT), so
+// the assembler moves them in front of the wait for the kernel before. They are for what no kernel
+// writes.
+std::string pointerTo(DataType type, bool isFixed) {
+  return str("const ", storageType(type), isFixed ? "* __restrict__" : "*");
+}
+
 }  // namespace
 
 std::string_view storageType(DataType type) {
@@ -73,19 +80,21 @@ void KernelText::input(const std::string& name, int nodeInput) {
   const Value* value =
       nodeInput < static_cast<int>(node_.inputs.size()) ? node_.inputs[nodeInput] : nullptr;
   if (!value) return;
-  inputs_.push_back({str("const ", storageType(value->dataType()), "* __restrict__"), name});
+  const BuildTarget& target = context_.target;
+  const bool overlaps = target.computeCapability >= kOverlaps && !target.isPortable;
+  inputs_.push_back({pointerTo(value->dataType(), value->isConstant() || !overlaps), name});
   prepared_.inputs.push_back(StepInput::fromNode(nodeInput));
 }
 
 void KernelText::packedInput(const std::string& name, TensorType type,
                              std::vector<std::byte> bytes) {
-  inputs_.push_back({str("const ", storageType(type.type), "* __restrict__"), name});
+  inputs_.push_back({pointerTo(type.type, true), name});
   prepared_.inputs.push_back(StepInput::fromBytes(std::move(type), std::move(bytes)));
 }
 
 void KernelText::packedInput(const std::string& name, TensorType type,
                              std::function<std::vector<std::byte>()> pack) {
-  inputs_.push_back({str("const ", storageType(type.type), "* __restrict__"), name});
+  inputs_.push_back({pointerTo(type.type, true), name});
   prepared_.inputs.push_back(StepInput::fromPacking(std::move(type), std::move(pack)));
 }
 

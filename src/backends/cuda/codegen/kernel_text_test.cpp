@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "backends/cuda/cuda.h"
 #include "backends/cuda/kernel_harness.h"
 #include "support/text.h"
 
@@ -24,6 +25,31 @@ TEST(KernelText, GridsThatNoDeviceHasAreRefused) {
       refusalsAt("symbols n graph g(%x: f32[n, 64]) { %y = CumSum(%x) {axis = 1} return %y }",
                  {{"n", int64_t{1} << 31}}),
       HasSubstr("blocks that a grid has along x"));
+}
+
+// A sum of a tensor and a constant.
+std::string textFor(const BuildTarget& target) {
+  const HarnessCase testCase{
+      .graph =
+          "graph g(%x: f32[8], %c: f32[8]) { %y = Pointwise(%x, %c) {expr = add(x0:f32, "
+          "x1:f32)} return %y }",
+      .constants = {"c"}};
+  Harness harness(testCase);
+  harness.target = target;
+  return harness.prepare(buildBackend().kernelsFor(harness.node()).front(), 0).source;
+}
+
+// Loads of what is const and __restrict__ may be moved in front of the wait for the kernel before.
+TEST(KernelText, WhatTheKernelBeforeWritesIsNotRestrict) {
+  const auto writtenBefore = HasSubstr("(const float* x0, const float* __restrict__ x1, float* y)");
+  const auto fixed =
+      HasSubstr("(const float* __restrict__ x0, const float* __restrict__ x1, float* y)");
+  EXPECT_THAT(textFor({.computeCapability = 90}), writtenBefore);
+  EXPECT_THAT(textFor({.computeCapability = 120}), writtenBefore);
+  // Where kernels are launched one after the other.
+  EXPECT_THAT(textFor({.computeCapability = 75}), fixed);
+  EXPECT_THAT(textFor({.computeCapability = 89}), fixed);
+  EXPECT_THAT(textFor({.computeCapability = 90, .isPortable = true}), fixed);
 }
 
 // x_first + ... + x_(end - 1), by halves: text does not nest as deep as there are inputs.

@@ -21,8 +21,6 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr int kWaits = 90;  // compute capability from which on kernels wait for the one before
-
 struct Generated {
   GeneratedParams params;
   std::shared_ptr<const CodeLibrary> library;
@@ -47,7 +45,8 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
                                        state->params.sharedBytes);
-  state->mayOverlap = isMachineCode(binary) && currentDevice().target().computeCapability >= kWaits;
+  state->mayOverlap =
+      isMachineCode(binary) && currentDevice().target().computeCapability >= kOverlaps;
   return state;
 }
 
