@@ -10,6 +10,7 @@
 #   libraries    cuBLASLt and cuDNN as they are called here
 #   suite        the ONNX backend suite: nothing that passes on the CPU may fail
 #   models       whole models against ONNX Runtime
+#   bytes        quantised models on every kernel of their layers, byte by byte beside the CPU
 #   trtexec      a model through trtexec, timed
 #   batches      torchvision's and transformers' networks with a dynamic batch, beside PyTorch
 #   loops        branches and loops, long enough that the host is far ahead, beside numpy
@@ -22,8 +23,8 @@
 #   bench        benchmarks/gpu/compare.py, with the arguments in BENCH
 #
 # All but build, python and bench run when no part is named. Logs and the table go to $OUT
-# (build/gpu_check). JOBS, SECONDS_EACH (limit per part), STRESS_SECONDS and FILTER (tests of
-# conformance, kernels and sanitizer) are taken from the environment.
+# (build/gpu_check). JOBS, SECONDS_EACH (limit per part), STRESS_SECONDS, MODELS (of bytes) and
+# FILTER (tests of conformance, kernels and sanitizer) are taken from the environment.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu_check}
@@ -32,8 +33,8 @@ limit=${SECONDS_EACH:-500}
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 parts=("$@")
-[ $# -gt 0 ] || parts=(conformance kernels libraries suite models trtexec batches loops package
-                       documents stress threads sanitizer)
+[ $# -gt 0 ] || parts=(conformance kernels libraries suite models bytes trtexec batches loops
+                       package documents stress threads sanitizer)
 
 use_environment() { source scripts/gpu_env.sh; bin=$CAMSHAFT_BUILD/bin; }
 
@@ -115,6 +116,9 @@ part_models() {
   echo "SUMMARY $(grep -c '^1 passed' "$log") models agree, $(grep -c '^FAILED' "$log") do not"
   return $status
 }
+
+# On machines without ONNX Runtime, of models that `quantised_check.py --write` left in MODELS.
+part_bytes() { python3 tests/gpu/quantised_check.py ${MODELS:+--models "$MODELS"}; }
 
 part_trtexec() {
   local model=$out/resnet50.onnx status

@@ -23,11 +23,12 @@ def loaded(plan, threads, logger):
     return engine
 
 
-def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detailed=False):
+def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detailed=False, selector=None):
     """An engine of `model` (bytes or a path) for any of `shapes`, dicts of shape by input.
 
     One profile covers them all: smallest and largest size per dimension, the first one as optimum.
     Without `tf32` products are computed in f32 throughout. A `detailed` engine tells its kernels.
+    A `selector` chooses them.
     """
     logger = logger or trt.Logger(trt.Logger.WARNING)
     builder = trt.Builder(logger)
@@ -41,6 +42,7 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detaile
     config.builder_optimization_level = level
     if detailed:
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+    config.algorithm_selector = selector
     if not tf32:
         config.clear_flag(trt.BuilderFlag.TF32)
     profile = builder.create_optimization_profile()
