@@ -30,12 +30,13 @@ void printLoad(KernelText& kernel, Walk& walk, std::string_view indices, DataTyp
 
 void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view indices,
                 int width, Results kind) {
+  kernel.include("device/result_store.cuh");
   const Value& y = *node.output();
   const DataType before = node.resultBeforeEpilogue().type;
   const bool isStored = kind == Results::kStored;
   const std::string_view type = storageType(y.dataType());
   kernel.body +=
-      str("  const auto store = [&](", indices, ", const ",
+      str("  const auto elementsOf = [&](", indices, ", const ",
           isStored ? storageType(before) : computeType(before), " (&results)[", width, "]) {\n");
   std::vector<std::string> values{isStored ? "toCompute(results[lane])" : "results[lane]"};
   for (size_t i = node.ownInputs(); i < node.inputs.size(); ++i)
@@ -45,30 +46,32 @@ void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_vi
   const std::vector<Dim> strides = contiguousStrides(y.shape());
   const std::string lanes =
       str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
+  const std::string vector = str("    Vector<", type, ", ", width, "> stored;\n");
   const bool isVector = walk.hasVectors(strides, width), isMoved = isStored && !node.epilogue;
   std::string statements;
   if (isMoved) {
-    kernel.body +=
-        isVector ? str("    Vector<", type, ", ", width, "> stored;\n", lanes,
-                       "stored.v[lane] = results[lane];\n    storeVector<", width, ">(y + (",
-                       walk.position(strides), "), stored);\n  };\n")
-                 : str(lanes, "y[", walk.position(strides, "lane"), "] = results[lane];\n  };\n");
+    kernel.body += str(vector, lanes, "stored.v[lane] = results[lane];\n    return stored;\n");
   } else if (isVector) {
     const PrintedElement element =
         node.epilogue
             ? printElement(node.epilogue->expr, values, "t", statements, kernel.asArguments())
             : PrintedElement{values[0], computeType(y.dataType()), "toElements"};
-    kernel.body +=
-        str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
-            "    stored[lane] = ", element.result, ";\n    }\n    writeElements<", width, ">(y + (",
-            walk.position(strides), "), ", element.pack, "<", type, ">(stored));\n  };\n");
+    kernel.body += str("    ", element.type, " stored[", width, "];\n", lanes, "{\n", statements,
+                       "    stored[lane] = ", element.result, ";\n    }\n    return ", element.pack,
+                       "<", type, ">(stored);\n");
   } else {
     const std::string result = node.epilogue ? printExpr(node.epilogue->expr, values, "t",
                                                          statements, kernel.asArguments())
                                              : values[0];
-    kernel.body += str(lanes, "{\n", statements, "    y[", walk.position(strides, "lane"),
-                       "] = toStorage<", type, ">(", result, ");\n    }\n  };\n");
+    kernel.body += str(vector, lanes, "{\n", statements, "    stored.v[lane] = toStorage<", type,
+                       ">(", result, ");\n    }\n    return stored;\n");
   }
+  kernel.body += str("  };\n  const auto write = [&](", indices, ", const auto& elements) {\n");
+  kernel.body += isVector
+                     ? str("    ", isMoved ? "storeVector<" : "writeElements<", width, ">(y + (",
+                           walk.position(strides), "), elements);\n")
+                     : str(lanes, "y[", walk.position(strides, "lane"), "] = elements.v[lane];\n");
+  kernel.body += "  };\n  const ResultStore store{elementsOf, write};\n";
 }
 
 void printElementStore(KernelText& kernel, const Node& node, int width, Results kind) {

@@ -30,8 +30,8 @@ void printLoad(KernelText& kernel, Walk& walk, std::string_view indices, DataTyp
 enum class Results { kComputed, kStored };
 
 // Prints the store of `width` results of output 0 with the epilogue applied, as
-//   const auto store = [&](INDICES, const T (&results)[width]) { ... };
-// `walk` walks that output.
+//   store(INDICES, const T (&results)[width])
+// which is a ResultStore (device/result_store.cuh). `walk` walks that output.
 void printStore(KernelText& kernel, const Node& node, Walk& walk, std::string_view indices,
                 int width, Results kind = Results::kComputed);
 

@@ -154,15 +154,21 @@ struct DepthwiseWindow {
     }
     add(sums, x + n * sizes.height * sizes.breadth * kChannels + c, weights + c, kChannels, zero,
         Y::tapAt(row, 0), X::tapAt(column, 0), sizes.height, sizes.breadth);
+    const auto visit = [&](auto f) {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i)
+      for (int i = 0; i < kRows; ++i)
 #pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
-        if (row + i >= sizes.outHeight || column + j >= sizes.outBreadth) continue;
-        Result results[kWidth];
+        for (int j = 0; j < kColumns; ++j)
+          if (row + i < sizes.outHeight && column + j < sizes.outBreadth)
+            f(i, j, (n * sizes.outHeight + row + i) * sizes.outBreadth + column + j);
+    };
+    Result results[kWidth];
+    decltype(store.elementsOf(n, c, results)) elements[kRows][kColumns];
+    visit([&](int i, int j, Index pixel) {
 #pragma unroll
-        for (int v = 0; v < kWidth; ++v) results[v] = static_cast<Result>(sums[i][j][v]);
-        store((n * sizes.outHeight + row + i) * sizes.outBreadth + column + j, c, results);
-      }
+      for (int v = 0; v < kWidth; ++v) results[v] = static_cast<Result>(sums[i][j][v]);
+      elements[i][j] = store.elementsOf(pixel, c, results);
+    });
+    visit([&](int i, int j, Index pixel) { store.write(pixel, c, elements[i][j]); });
   }
 };

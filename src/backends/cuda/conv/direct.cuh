@@ -38,10 +38,14 @@ __device__ __forceinline__ void convolveDirectly(Windows<W...> image, const T* x
   if constexpr (kStored == kWidth) {
     store(c, sums);
   } else {
+    Sum results[1];
+    decltype(store.elementsOf(c, results)) elements[kWidth];
 #pragma unroll
     for (int r = 0; r < kWidth; ++r) {
-      const Sum results[1] = {sums[r]};
-      store(c + r, results);
+      results[0] = sums[r];
+      elements[r] = store.elementsOf(c + r, results);
     }
+#pragma unroll
+    for (int r = 0; r < kWidth; ++r) store.write(c + r, elements[r]);
   }
 }

@@ -75,7 +75,9 @@ struct RowsTogether {
 };
 
 // A row read once and kept in registers between passes. `load(column, values)` reads kWidth
-// elements from `column` on; visit() calls f(column, values) for the lane's elements.
+// elements from `column` on; visit() calls f(column, values) for the lane's elements. finish() is
+// the last pass: write(column, values, make(column, values)), where all is made before it is
+// written.
 template <class Team, class C, int kWidth, int kVectors>
 struct HeldRow {
   C values[kVectors][kWidth];
@@ -87,10 +89,22 @@ struct HeldRow {
   }
   template <class F>
   __device__ __forceinline__ void visit(F f) {
+    visitPlaces([&](int i, Index column) { f(column, values[i]); });
+  }
+  template <class Make, class Write>
+  __device__ __forceinline__ void finish(Make make, Write write) {
+    decltype(make(size, values[0])) made[kVectors];
+    visitPlaces([&](int i, Index column) { made[i] = make(column, values[i]); });
+    visitPlaces([&](int i, Index column) { write(column, values[i], made[i]); });
+  }
+
+ private:
+  template <class F>
+  __device__ __forceinline__ void visitPlaces(F f) {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       const Index column = (i * Team::kLanes + Team::lane()) * kWidth;
-      if (column < size) f(column, values[i]);
+      if (column < size) f(i, column);
     }
   }
 };
@@ -108,6 +122,20 @@ struct StreamedRow {
       C values[kWidth];
       load(column, values);
       f(column, values);
+    }
+  }
+  template <class Make, class Write>
+  __device__ __forceinline__ void finish(Make make, Write write) {
+    constexpr int kVectors = kWidth > 4 ? 2 : 4;  // at once, so that registers do not spill
+    for (Index first = 0; first < size; first += kVectors * Team::kLanes * kWidth) {
+      HeldRow<Team, C, kWidth, kVectors> part(size - first, [&](Index column, C(&values)[kWidth]) {
+        load(first + column, values);
+      });
+      part.finish(
+          [&](Index column, C(&values)[kWidth]) { return make(first + column, values); },
+          [&](Index column, C(&values)[kWidth], const auto& made) {
+            write(first + column, values, made);
+          });
     }
   }
 };

@@ -102,19 +102,24 @@ struct PlainTile {
     }
   }
 
-  // store(row, column, results) for the thread's sums that are inside the result.
+  // Stores the thread's sums that are inside the result (ResultStore), row by row.
   template <class Store>
   __device__ __forceinline__ void finish(Index rows, Index columns, Store store) const {
 #pragma unroll
     for (int i = 0; i < kOwnRows; ++i) {
       const Index y = row + Left::place(threadIdx.x / kSide, i);
       if (y >= rows) break;
+      const auto columnOf = [&](int j) { return column + Right::place(threadIdx.x % kSide, j); };
+      Sum results[1];
+      decltype(store.elementsOf(y, column, results)) elements[kOwnColumns];
 #pragma unroll
       for (int j = 0; j < kOwnColumns; ++j) {
-        const Index x = column + Right::place(threadIdx.x % kSide, j);
-        const Sum results[1] = {sums[i][j]};
-        if (x < columns) store(y, x, results);
+        results[0] = sums[i][j];
+        if (columnOf(j) < columns) elements[j] = store.elementsOf(y, columnOf(j), results);
       }
+#pragma unroll
+      for (int j = 0; j < kOwnColumns; ++j)
+        if (columnOf(j) < columns) store.write(y, columnOf(j), elements[j]);
     }
   }
 
@@ -161,11 +166,17 @@ struct PlainColumns {
   }
   template <class Store>
   __device__ __forceinline__ void finish(Index rows, Index columns, Store store) const {
+    if (column >= columns) return;
+    Sum results[1];
+    decltype(store.elementsOf(row, column, results)) elements[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      const Sum results[1] = {sums[i]};
-      if (row + i < rows && column < columns) store(row + i, column, results);
+      results[0] = sums[i];
+      if (row + i < rows) elements[i] = store.elementsOf(row + i, column, results);
     }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+      if (row + i < rows) store.write(row + i, column, elements[i]);
   }
 };
 

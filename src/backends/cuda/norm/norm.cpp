@@ -130,16 +130,16 @@ void printOperands(KernelText& kernel, const Node& node, const Problem& problem,
   kernel.body += str("    values[lane] = ", value, ";\n    }\n  };\n");
 }
 
-// Prints `finish`, which scales and shifts normalised values and stores them, and keeps what is
-// asked for.
+// Prints `finish`, which scales and shifts normalised values and makes elements of them, and
+// `keep`, which stores those; both keep what is asked for.
 void printFinish(KernelText& kernel, const Node& node, const Problem& problem, Walk& walk) {
   const std::string_view type = computeType(problem.type());
   const int width = problem.width;
   const std::string lanes =
       str("#pragma unroll\n    for (int lane = 0; lane < ", width, "; ++lane) ");
   printStore(kernel, node, walk, "Index column", width);
-  kernel.body += str("  const auto finish = [&](Index column, const ", type, " (&values)[", width,
-                     "], ", type, " (&results)[", width, "]) {\n");
+  kernel.body +=
+      str("  const auto finish = [&](Index column, ", type, " (&results)[", width, "]) {\n");
   std::string result = "results[lane]";
   if (const Value* scale = node.input(problem.scaleInput()))
     result +=
@@ -152,10 +152,13 @@ void printFinish(KernelText& kernel, const Node& node, const Problem& problem, W
                        walk.position(contiguousStrides(problem.shape)), "), toElements<",
                        storageType(problem.type()), ">(", elements, "));\n");
   };
-  if (problem.valueOutput) keep("value", "values");
   kernel.body += str(lanes, "results[lane] = ", result, ";\n");
   if (problem.resultOutput) keep("plain", "results");
-  kernel.body += "    store(column, results);\n  };\n";
+  kernel.body += str("    return store.elementsOf(column, results);\n  };\n",
+                     "  const auto keep = [&](Index column, const ", type, " (&values)[", width,
+                     "], const auto& elements) {\n");
+  if (problem.valueOutput) keep("value", "values");
+  kernel.body += "    store.write(column, elements);\n  };\n";
 }
 
 Verdict supports(const Node& node, const BuildContext&) {
@@ -193,7 +196,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   printRow(kernel, plan, problem.size, problem.type(), problem.width);
   kernel.body += str("  normaliseRow<", problem.rms, ", Team, ", computeType(problem.type()), ", ",
                      problem.width, ">(values, isRow, ", kernel.size(problem.size), ", ",
-                     literal(problem.epsilon, wide), ", finish);\n");
+                     literal(problem.epsilon, wide), ", finish, keep);\n");
   return kernel.prepared(
       {.grid = {ceilDiv(problem.rows, plan.rows()), 1, 1}, .block = plan.threads});
 }

@@ -1,9 +1,9 @@
 // (x - mean) / sqrt(variance + epsilon) of a row of `count` elements, without the mean if kRms.
-// Mean and variance take a pass each, so that large means cost no digits. store(column, values,
-// results) gets both sides.
-template <bool kRms, class Team, class C, int kWidth, class Row, class Store>
+// Mean and variance take a pass each, so that large means cost no digits. finish(column, results)
+// makes elements of results, keep(column, values, elements) gets both sides.
+template <bool kRms, class Team, class C, int kWidth, class Row, class Finish, class Keep>
 __device__ __forceinline__ void normaliseRow(Row& row, bool isRow, Index count, C epsilon,
-                                             Store store) {
+                                             Finish finish, Keep keep) {
   const C share = C(1) / C(count);
   C mean = 0;
   if constexpr (!kRms) {
@@ -20,10 +20,11 @@ __device__ __forceinline__ void normaliseRow(Row& row, bool isRow, Index count, 
   });
   const C scale = rsqrt(Team::reduce(squares, Sum{}) * share + epsilon);
   if (!isRow) return;
-  row.visit([&](Index column, C(&values)[kWidth]) {
+  const auto make = [&](Index column, const C(&values)[kWidth]) {
     C results[kWidth];
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) results[i] = (values[i] - mean) * scale;
-    store(column, values, results);
-  });
+    return finish(column, results);
+  };
+  row.finish(make, keep);
 }

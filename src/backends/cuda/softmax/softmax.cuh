@@ -39,7 +39,7 @@ __device__ __forceinline__ void softmaxRow(Row& row, bool isRow, Store store) {
   sum = Team::reduce(sum, Sum{});
   if (!isRow) return;
   const C shift = log(sum), factor = C(1) / sum;
-  row.visit([&](Index column, C(&values)[kWidth]) {
+  const auto make = [&](Index column, const C(&values)[kWidth]) {
     C results[kWidth];
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
@@ -48,6 +48,9 @@ __device__ __forceinline__ void softmaxRow(Row& row, bool isRow, Store store) {
       else
         results[i] = exp(values[i] - largest) * factor;
     }
-    store(column, results);
+    return store.elementsOf(column, results);
+  };
+  row.finish(make, [&](Index column, const C(&)[kWidth], const auto& elements) {
+    store.write(column, elements);
   });
 }
