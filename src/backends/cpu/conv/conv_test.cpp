@@ -335,6 +335,14 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
     check(ConvAlgorithm::kWinograd, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(21, 21, 3, 1, 1, 21), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(7, 14, 3, 1, 1, 7), {1, 7, 6}, epilogue});
+    // Segments of whole pixels, the last of which begins in the one before.
+    for (int64_t kernel : {3, 5})
+      for (int64_t stride : {1, 2})
+        for (bool withBias : {false, true})
+          check(ConvAlgorithm::kDepthwise, {.shape = square(21, 21, kernel, stride, kernel / 2, 21),
+                                            .extent = {2, 9, 19},
+                                            .epilogue = epilogue,
+                                            .withBias = withBias});
     for (auto algorithm : {ConvAlgorithm::kBf16, ConvAlgorithm::kF16})
       if (convSupports(algorithm, square(9, 21, 3, 1, 1)))
         check(algorithm, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});

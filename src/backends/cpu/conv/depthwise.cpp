@@ -142,7 +142,9 @@ HWY_INLINE void storeResult(D d, const Segment& s, int64_t channel,
 // before again, so nothing may be read where the result is written.
 inline bool endsInRegisters(const ConvCall& call, int64_t pixels) {
   const Epilogue& epilogue = call.epilogue;
-  const bool isShort = isClampOnly(epilogue) || epilogue.activation == Activation::kHardSwish;
+  constexpr Activation kShort[] = {Activation::kNone, Activation::kRelu, Activation::kClip,
+                                   Activation::kHardSwish};
+  const bool isShort = std::ranges::count(kShort, epilogue.activation) > 0;
   return isShort && pixels >= kPixels && !call.bf16Output && !epilogue.residual &&
          !epilogue.bf16Residual && !epilogue.post;
 }
