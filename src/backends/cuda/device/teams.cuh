@@ -128,14 +128,12 @@ struct StreamedRow {
   __device__ __forceinline__ void finish(Make make, Write write) {
     constexpr int kVectors = kWidth > 4 ? 2 : 4;  // at once, so that registers do not spill
     for (Index first = 0; first < size; first += kVectors * Team::kLanes * kWidth) {
-      HeldRow<Team, C, kWidth, kVectors> part(size - first, [&](Index column, C(&values)[kWidth]) {
-        load(first + column, values);
-      });
-      part.finish(
-          [&](Index column, C(&values)[kWidth]) { return make(first + column, values); },
-          [&](Index column, C(&values)[kWidth], const auto& made) {
-            write(first + column, values, made);
-          });
+      HeldRow<Team, C, kWidth, kVectors> part(
+          size - first, [&](Index column, C(&values)[kWidth]) { load(first + column, values); });
+      part.finish([&](Index column, C(&values)[kWidth]) { return make(first + column, values); },
+                  [&](Index column, C(&values)[kWidth], const auto& made) {
+                    write(first + column, values, made);
+                  });
     }
   }
 };
