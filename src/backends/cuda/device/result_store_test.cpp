@@ -68,7 +68,7 @@ std::string orderOf(std::string_view statements) {
   machine.copyOut(order.data(), notes, kBytes);
   machine.release(notes);
   machine.release(image);
-  return order.c_str();
+  return order.substr(0, order.find('\0'));
 }
 
 class ResultStore : public testing::TestWithParam<Case> {};
