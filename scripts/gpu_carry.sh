@@ -11,17 +11,19 @@
 #
 # Run it after building trtexec, camshaft_trials, camshaft_cuda_library, conformance_test,
 # cuda_test, cuda_runtime_test, gpu_stress and library_check. scripts/gpu_env.sh and gpu_check.sh
-# find the folder by themselves. Where the GPU machine is of another architecture, LIBHWY is
-# Highway's library for that (libhwy.so.1 of Debian's libhwy1); then deps/ alone is filled, to build
-# there.
+# find the folder by themselves. BUILD is the folder that was built in (build); for a GPU machine of
+# another architecture one that cmake/Cross.cmake configured. The Python module is then compiled
+# there (gpu_check.sh python).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-} carry=.gpu-carry build=${BUILD:-build}
 mkdir -p $carry/{bin,lib,python,deps/include,deps/lib}
+cached() { sed -n "s/^$1:FILEPATH=//p" "$build/CMakeCache.txt"; }
+strip=$(cached CMAKE_STRIP) highway=$(cached HIGHWAY_LIBRARY)
 
 copy_stripped() {  # FILE TARGET
   if [ ! "$2" -nt "$1" ]; then
-    cp "$1" "$2.new" && strip --strip-unneeded "$2.new" && mv "$2.new" "$2"
+    cp "$1" "$2.new" && "$strip" --strip-unneeded "$2.new" && mv "$2.new" "$2"
   fi
 }
 
@@ -39,9 +41,7 @@ carry_programs() {
       echo "gpu_carry: $build/bin/$program is not built; it is left out" >&2
     fi
   done
-  for library in $(ldd "$build/lib/libcamshaft.so" | awk '/libhwy/ { print $3 }'); do
-    cp -L "$library" $carry/lib/
-  done
+  cp -L "$highway" $carry/lib/libhwy.so.1
 }
 
 carry_package() {
@@ -53,13 +53,7 @@ carry_package() {
     scripts/build_python_module.sh "$python" $carry/lib $carry/python
 }
 
-if [ -z "${LIBHWY:-}" ]; then
-  carry_programs
-else
-  rm -rf $carry/{bin,lib,python}
-  mkdir -p $carry/lib
-  cp -L "$LIBHWY" $carry/lib/libhwy.so.1
-fi
+carry_programs
 
 include=$(g++ -E -x c++ -M - <<<'#include <hwy/highway.h>' | tr ' ' '\n' | grep '/hwy/highway.h$')
 include=${include%/hwy/highway.h}
@@ -82,5 +76,5 @@ mkdir -p $carry/deps/python
 cp -r "$site"/{pytest,_pytest,pluggy,iniconfig,packaging,pygments,py.py} $carry/deps/python/
 find $carry -name __pycache__ -prune -exec rm -rf {} +
 
-[ -n "${LIBHWY:-}" ] || carry_package
+carry_package
 du -sh $carry | awk '{ print "gpu_carry: " $2 " has " $1 }'

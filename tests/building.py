@@ -14,16 +14,17 @@ ON_GPU = os.environ.get("CAMSHAFT_TEST_ENGINES") == "gpu"
 DEVICE = trt.DeviceType.GPU if ON_GPU else trt.DeviceType.CPU
 
 
-def loaded(plan, threads, logger):
-    """The engine of a plan, on the device that tests were asked to use."""
+def loaded(plan, threads, logger, device=DEVICE):
+    """The engine of a plan, on the device that it was to be built for."""
     runtime = trt.Runtime(logger)
     runtime.max_threads = threads
     engine = runtime.deserialize_cuda_engine(plan)
-    assert (engine.device is not None) == ON_GPU, "the engine was not built for the GPU"
+    assert (engine.device is not None) == (device == trt.DeviceType.GPU), f"the engine was not built for {device}"
     return engine
 
 
-def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detailed=False, selector=None):
+def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detailed=False, selector=None,
+          device=DEVICE):
     """An engine of `model` (bytes or a path) for any of `shapes`, dicts of shape by input.
 
     One profile covers them all: smallest and largest size per dimension, the first one as optimum.
@@ -38,7 +39,7 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detaile
     parsed = parser.parse(model) if isinstance(model, bytes) else parser.parse_from_file(str(model))
     assert parsed, "\n".join(parser.get_error(i).desc() for i in range(parser.num_errors))
     config = builder.create_builder_config()
-    config.default_device_type = DEVICE
+    config.default_device_type = device
     config.builder_optimization_level = level
     if detailed:
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
@@ -51,4 +52,4 @@ def build(model, shapes=(), level=1, threads=2, logger=None, tf32=False, detaile
         profile.set_shape(name, min=numpy.min(sizes, axis=0), opt=sizes[0],
                           max=numpy.max(sizes, axis=0))
     config.add_optimization_profile(profile)
-    return loaded(builder.build_serialized_network(network, config), threads, logger)
+    return loaded(builder.build_serialized_network(network, config), threads, logger, device)

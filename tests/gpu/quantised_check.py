@@ -125,7 +125,8 @@ def kernels_of(engine):
 
 
 def on_cpu(model, feeds):
-    return trt.load(trt.build(model, device="cpu", shapes={name: array.shape for name, array in feeds.items()}))(feeds)
+    engine = build(model, [{name: array.shape for name, array in feeds.items()}], device=trt.DeviceType.CPU)
+    return trt.infer(engine.create_execution_context(), feeds)
 
 
 def check(path, feeds, runs, busy):
@@ -155,7 +156,8 @@ def write_models(folder):
     for name, make in (tests.MODELS | tests.NETWORKS).items():
         place = folder / name
         place.mkdir(parents=True, exist_ok=True)
-        model, feeds = make(place)
+        with tempfile.TemporaryDirectory() as temporary:  # the quantiser leaves much behind
+            model, feeds = make(pathlib.Path(temporary))
         onnx.save(tests.showing_bytes(model), place / "model.onnx")
         numpy.savez(place / "feeds.npz", **feeds)
 
