@@ -31,24 +31,6 @@ static bool isOneOf(std::span<const Op> ops, const Node* node) {
   return std::find(ops.begin(), ops.end(), node->op) != ops.end();
 }
 
-// The anchor among the producers of the node's inputs that can take the node in: the latest
-// product, one whose sums would be stored in f32 first, or else the latest of the others.
-static Node* findAnchor(const Graph& graph, const Node* node, std::span<const Op> anchors,
-                        const NodeOrder& order) {
-  const auto rank = [&](const Node* anchor) {
-    return std::tuple(isOneOf(kProducts, anchor), isSumOfFloat8(anchor->output()),
-                      order.at(anchor));
-  };
-  Node* best = nullptr;
-  for (const Value* input : node->inputs) {
-    Node* producer = input->producer;
-    if (!producer || !isOneOf(anchors, producer) || producer->outputs.size() != 1) continue;
-    if (soleUser(graph, input) != node || input->shape() != node->output()->shape()) continue;
-    if (!best || rank(producer) > rank(best)) best = producer;
-  }
-  return best;
-}
-
 // Whether a product of integers that stores bytes takes more work in its registers: whatever gives
 // bytes and reads these alone, and what was rounded once and meets other bytes of its own shape.
 static bool goesOnInBytes(const Node* anchor, const Node* node) {
@@ -83,6 +65,26 @@ static bool storesResult(const Graph& graph, const Node* anchor, const Node* nod
   const bool isOfIntegers = anchor->op == &ops::MatMulInteger || anchor->op == &ops::ConvInteger;
   if (isByte(anchor->output()) && anchor->epilogue) return goesOnInBytes(anchor, node);
   return isOfIntegers || !isByte(node->output());
+}
+
+// The anchor among the producers of the node's inputs that can take the node in: the latest
+// product, one whose sums would be stored in f32 first, or else the latest of the others.
+static Node* findAnchor(const Graph& graph, const Node* node, const PassOptions& options,
+                        const NodeOrder& order) {
+  const auto rank = [&](const Node* anchor) {
+    return std::tuple(isOneOf(kProducts, anchor), isSumOfFloat8(anchor->output()),
+                      order.at(anchor));
+  };
+  Node* best = nullptr;
+  for (const Value* input : node->inputs) {
+    Node* producer = input->producer;
+    if (!producer || !isOneOf(options.fusion.epilogues, producer) || producer->outputs.size() != 1) continue;
+    if (soleUser(graph, input) != node || input->shape() != node->output()->shape() ||
+        !storesResult(graph, producer, node, options))
+      continue;
+    if (!best || rank(producer) > rank(best)) best = producer;
+  }
+  return best;
 }
 
 static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
@@ -135,9 +137,8 @@ bool fuseEpilogues(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;
-    Node* anchor = findAnchor(graph, node, options.fusion.epilogues, order);
-    if (!anchor || !storesResult(graph, anchor, node, options) || !fuseInto(graph, anchor, node))
-      continue;
+    Node* anchor = findAnchor(graph, node, options, order);
+    if (!anchor || !fuseInto(graph, anchor, node)) continue;
     order[anchor] = order.at(node);
     changed = true;
   }

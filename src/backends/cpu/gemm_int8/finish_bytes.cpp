@@ -89,13 +89,15 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       v[i] = hn::Mul(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i]);
       v[i] = hn::Add(v[i], bias[i]);
       if constexpr (kResidual == Residual::kFloats)
-        v[i] = hn::Add(v[i], hn::LoadU(d, floatsAt + i * kLanes));
+        other[i] = hn::LoadU(d, floatsAt + i * kLanes);
+      else if constexpr (kResidual == Residual::kBytes)
+        other[i] = hn::Mul(hn::Sub(other[i], residualZero), residualScale);
+      if constexpr (kResidual != Residual::kNone && !kStage) v[i] = hn::Add(v[i], other[i]);
       v[i] = narrow::quotient(v[i], f.first);
       if constexpr (kStage) {
         v[i] = narrow::roundedSmall(hn::Min(hn::Max(v[i], stageLow), stageHigh));
         v[i] = hn::Mul(v[i], stageScale);
-        if constexpr (kResidual == Residual::kBytes)
-          v[i] = hn::Add(v[i], hn::Mul(hn::Sub(other[i], residualZero), residualScale));
+        if constexpr (kResidual == Residual::kBytes) v[i] = hn::Add(v[i], other[i]);
         if (!givesFloats) v[i] = narrow::quotient(v[i], f.last);
       }
       if constexpr (kResidual == Residual::kFloats) v[i] = narrow::orZeroByte(v[i], f.bounds);
@@ -172,17 +174,20 @@ void finishPairs(const Finish& finish, const Sums& sums) {
       const auto total =
           hn::Add(hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes)), offset[i]);
       VF v = hn::Mul(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i]);
-      v = narrow::quotient(hn::Add(v, bias[i]), f.first);
+      v = hn::Add(v, bias[i]);
+      VF x[1];
+      if constexpr (kResidual == Residual::kBytes) {
+        const narrow::VBytes stored16 = hn::LoadU(bytes, other + i * kLanes);
+        narrow::widened(kPlain ? stored16 : hn::Xor(stored16, residualFlip), x);
+        if constexpr (!kPlain) x[0] = hn::Sub(x[0], residualZero);
+        x[0] = hn::Mul(x[0], residualScale);
+        if constexpr (!kStage) v = hn::Add(v, x[0]);
+      }
+      v = narrow::quotient(v, f.first);
       if constexpr (kStage) {
         v = narrow::roundedSmall(hn::Min(hn::Max(v, stageLow), stageHigh));
         v = hn::Mul(v, stageScale);
-        if constexpr (kResidual == Residual::kBytes) {
-          VF x[1];
-          const narrow::VBytes stored16 = hn::LoadU(bytes, other + i * kLanes);
-          narrow::widened(kPlain ? stored16 : hn::Xor(stored16, residualFlip), x);
-          if constexpr (!kPlain) x[0] = hn::Sub(x[0], residualZero);
-          v = hn::Add(v, hn::Mul(x[0], residualScale));
-        }
+        if constexpr (kResidual == Residual::kBytes) v = hn::Add(v, x[0]);
         v = narrow::quotient(v, f.last);
       } else {
         v = hn::Min(most, v);  // what is beyond integers would not be large there
@@ -230,7 +235,7 @@ bool finishedPairs(const Finish&, const Sums&) {
 
 #endif
 
-// A residual of bytes comes behind a stage, one of floats in front of where there is none.
+// A residual of bytes comes behind a stage; without one, any residual in front of the rounding.
 template <Residual kResidual>
 void finishWith(const Finish& finish, const Sums& sums) {
   if constexpr (kResidual != Residual::kFloats)

@@ -262,7 +262,11 @@ TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
   const std::string both = "add(add(" + sums + ", x2:f32), x3:f32)";
   const std::string reversed = "add(add(" + sums + ", x3:f32), x2:f32)";
   const std::string twice = "mul(add(" + sums + ", x2:f32), 0.7:f32)";
-  const std::string f32 = ", %r: f32[n, 45]", u8 = ", %r: u8[n, 45]";
+  const std::string read = "mul(sub(cast(x3:u8, f32), 7:f32), 0.3:f32)";
+  const std::string added = "add(add(" + sums + ", x2:f32), " + read + ")";
+  const std::string addedFirst = "add(add(" + sums + ", " + read + "), x2:f32)";
+  const std::string addedSigned = "add(mul(cast(x3:i8, f32), 0.7:f32), add(" + sums + ", x2:f32))";
+  const std::string f32 = ", %r: f32[n, 45]", u8 = ", %r: u8[n, 45]", i8 = ", %r: i8[n, 45]";
   struct Case {
     std::string residual, expr;
   };
@@ -271,6 +275,13 @@ TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
         Case{"", stage},
         Case{u8, quantised(joined, "0.6")},
         Case{u8, quantised("relu(" + joined + ")", "0.41")},
+        Case{u8, quantised(added, "0.6")},
+        Case{u8, quantised("min(relu(" + added + "), 20:f32)", "0.41")},
+        Case{u8, quantised(addedFirst, "0.6")},
+        Case{u8, "mul(sub(cast(" + quantised(added, "0.3") + ", f32), 5:f32), 0.3:f32)"},
+        Case{u8, quantised("relu(mul(cast(" + quantised(added, "0.3") + ", f32), 0.3:f32))", "0.2")},
+        Case{i8, quantised(addedSigned, "0.6")},
+        Case{i8, quantised("relu(" + addedSigned + ")", "0.6")},
         Case{f32, quantised(both, "0.3")},
         Case{f32, quantised(reversed, "0.3")},
         Case{"", quantised(twice, "0.25")},
@@ -295,7 +306,7 @@ TEST(GemmInt8, GivesTheBytesOfTheDefinition) {
                   (residual.empty() ? "" : ", %r") + ") {" + expr + "} return %y }",
          .sizes = {{{"n", 4000}}},
          .constants = {"w", "s", "b"},
-         .ranges = {{"w", {-9, 9}}, {"s", {0.3, 3}}, {"r", {0, 60}}},
+         .ranges = {{"w", {-9, 9}}, {"s", {0.3, 3}}, {"r", {residual == i8 ? -60.0 : 0.0, 60}}},
          .values = {{"x", x}},
          .tolerance = 0});
 }

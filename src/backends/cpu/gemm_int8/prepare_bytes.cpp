@@ -1,5 +1,5 @@
-// Epilogues that end in bytes and need no program: sums, scaled and quantised, and what follows a
-// first quantisation when it is
+// Epilogues that end in bytes and need no program: sums, scaled, perhaps with a residual of floats
+// or of bytes, and quantised, and what follows a first quantisation when it is
 //
 //   one more operand of bytes, added, and quantised again     -> a stage and a residual
 //   anything that reads nothing else                          -> a table of 256 bytes
@@ -19,14 +19,37 @@ using pointwise::matchRequantize;
 using pointwise::peelClamp;
 using pointwise::Requantize;
 
-// Scales, bias and perhaps an f32 residual, then a clamp: what comes before a rounding.
+// Of a sum whose one operand is a tensor of bytes, dequantised, the other one.
+std::optional<int> takeResidualOfBytes(const Node& node, const Expr& expr, int at,
+                                       ScaledEpilogue& scaled) {
+  const ScalarInstruction& sum = expr.code()[at];
+  if (sum.op != ScalarOp::kAdd) return std::nullopt;
+  for (const auto& [operand, other] : {std::pair(sum.a, sum.b), std::pair(sum.b, sum.a)}) {
+    const auto residual = pointwise::matchDequantized(expr, operand);
+    if (!residual || residual->input == 0 || !isByte(residual->type)) continue;
+    const int input = node.ownInputs() + residual->input - 1;
+    if (node.inputs[input]->shape() != node.output()->shape()) continue;
+    scaled.bytes.residual = residual->flipped();
+    scaled.bytesResidual = input;
+    return other;
+  }
+  return std::nullopt;
+}
+
+// Scales, bias and perhaps a residual, then a clamp: what comes before a rounding.
 bool takeFirst(const Node& node, const Expr& expr, ScaledEpilogue& scaled, Requantize& q) {
   const std::optional<int> value = matchRequantize(expr, q);
-  if (!value || !takeScales(node, upTo(expr, *value), scaled)) return false;
+  if (!value) return false;
+  Clamp clamp;
+  const std::optional<int> sums =
+      takeResidualOfBytes(node, expr, peelClamp(expr, *value, clamp), scaled);
+  if (sums) applyClamp(clamp, q);
+  if (!takeScales(node, upTo(expr, sums.value_or(*value)), scaled)) return false;
   FusedEpilogue& fused = scaled.fused;
   if (!scaled.refusal.empty() || !fused.program.empty() || fused.outScale != 1 ||
       fused.outShift != 0)
     return false;
+  if (sums && (fused.activation != Activation::kNone || fused.residualInput >= 0)) return false;
   if (fused.activation == Activation::kRelu)
     applyClamp({.low = 0}, q);
   else if (fused.activation == Activation::kClip)
@@ -59,7 +82,7 @@ bool setStage(const Requantize& first, const pointwise::DequantizedInput& value,
 // What follows a first quantisation reads one more tensor of bytes and adds it.
 bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
               ScaledEpilogue& scaled) {
-  if (rest.operands.size() != 1 || scaled.fused.residualInput >= 0) return false;
+  if (rest.operands.size() != 1 || scaled.hasResidual()) return false;
   const int input = node.ownInputs() + rest.operands[0] - 1;
   const Value& other = *node.inputs[input];
   if (!isByte(other.dataType()) || other.shape() != node.output()->shape()) return false;
@@ -81,7 +104,7 @@ bool takeJoin(const Node& node, const Requantize& first, const Remainder& rest,
 bool takeDequantisation(const Requantize& first, const Remainder& rest, ScaledEpilogue& scaled) {
   const int last = static_cast<int>(rest.program.code().size()) - 1;
   const auto value = pointwise::matchDequantized(rest.program, last);
-  if (!value || scaled.fused.residualInput >= 0) return false;
+  if (!value || scaled.hasResidual()) return false;
   scaled.type = DataType::kF32;
   return setStage(first, *value, scaled);
 }

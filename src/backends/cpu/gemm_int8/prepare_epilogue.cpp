@@ -130,11 +130,23 @@ FusedEpilogue fuseRest(const Node& node, const Remainder& rest) {
 }  // namespace
 
 Expr upTo(const Expr& expr, int at) {
+  std::vector<bool> isNeeded(at + 1);
+  isNeeded[at] = true;
+  for (int index = at; index >= 0; --index) {
+    const ScalarInstruction& i = expr.code()[index];
+    if (!isNeeded[index] || i.op == ScalarOp::kInput) continue;
+    for (int operand : {i.a, i.b, i.c})
+      if (operand >= 0) isNeeded[operand] = true;
+  }
   Expr result;
   std::vector<int> copies;
   for (int index = 0; index <= at; ++index) {
     const ScalarInstruction& i = expr.code()[index];
     const auto copy = [&](int operand) { return operand < 0 ? -1 : copies[operand]; };
+    if (!isNeeded[index]) {
+      copies.push_back(-1);
+      continue;
+    }
     switch (i.op) {
       case ScalarOp::kInput:
         copies.push_back(result.input(i.a, i.type));

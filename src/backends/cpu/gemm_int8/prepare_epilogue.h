@@ -28,6 +28,7 @@ struct ScaledEpilogue {
   std::vector<uint8_t> table;        // empty: none
   std::string refusal;               // why the epilogue must be split off; empty: it need not
 
+  bool hasResidual() const { return fused.residualInput >= 0 || bytesResidual >= 0; }
   bool givesBytes() const { return type == DataType::kU8 || type == DataType::kI8; }
 };
 
@@ -37,7 +38,7 @@ ScaledEpilogue scaledEpilogue(const Node& node);
 bool takeScales(const Node& node, const Expr& expr, ScaledEpilogue& scaled);
 // prepare_bytes.cpp: an epilogue that ByteFinish does.
 std::optional<ScaledEpilogue> byteEpilogue(const Node& node);
-// The expression whose result is instruction `at`.
+// The expression whose result is instruction `at`, without what that does not need.
 Expr upTo(const Expr& expr, int at);
 
 // Adds what it reads to the step's inputs, and writes what ScaleState reads back.
