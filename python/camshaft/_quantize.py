@@ -13,8 +13,8 @@ from ._camshaft import ILogger, Logger, quantizer_of_bytes, quantizer_of_file
 
 def quantize(model: Any, data: Any = None, output: Any = None, *, format: str = "int8", range: str = "entropy",
              percentile: float = 99.99, activations: str = "int8", equalization: bool = True,
-             bias_correction: bool = True, rounding: str = "gptq", block_size: int = 32, int4_nodes: str = "dequantize",
-             ops: Iterable[str] = (), exclude: Iterable[str] = (),
+             bias_correction: bool = True, residuals: bool = True, rounding: str = "gptq", block_size: int = 32,
+             int4_nodes: str = "dequantize", ops: Iterable[str] = (), exclude: Iterable[str] = (),
              exclude_ops: Iterable[str] = (), preprocessing: Mapping[str, Any] | None = None, threads: int = 0,
              progress: Callable[[str, int, int], Any] | None = None, logger: ILogger | None = None) -> Any:
     """Quantises ``model``: a path, bytes, or an onnx ModelProto.
@@ -30,7 +30,8 @@ def quantize(model: Any, data: Any = None, output: Any = None, *, format: str = 
     """
     options = {"format": format, "range": range, "percentile": percentile, "activations": activations,
                "equalization": _switch(equalization), "bias_correction": _switch(bias_correction),
-               "rounding": rounding, "block_size": block_size, "int4_nodes": int4_nodes, "threads": threads}
+               "residuals": _switch(residuals), "rounding": rounding, "block_size": block_size,
+               "int4_nodes": int4_nodes, "threads": threads}
     lists = {"op": ops, "exclude": exclude, "exclude_op": exclude_ops}
     quantizer = quantized_model(model, data, options, lists, preprocessing, progress, logger)
     if output is None:

@@ -1,5 +1,6 @@
 #include "quantize/insert_qdq.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace camshaft {
@@ -9,10 +10,11 @@ class Inserter {
  public:
   explicit Inserter(ModelEditor& editor) : editor_(editor) {}
 
-  void quantizeInput(const Product& product, const Quantizer& quantizer) {
-    auto& made = dequantized_[product.input];
-    if (made.empty()) made = pair(product.node, product.input, quantizer);
-    editor_.graph().nodes[product.node].inputs[0] = made;
+  // In the order of nodes: a pair stands in front of the first that reads it.
+  void quantizeInput(const TensorRead& read, const Quantizer& quantizer) {
+    auto& made = dequantized_[read.tensor];
+    if (made.empty()) made = pair(read.node, read.tensor, quantizer);
+    editor_.graph().nodes[read.node].inputs[read.input] = made;
   }
 
   void dequantizeWeights(const Product& product, const StoredWeights& stored) {
@@ -76,13 +78,17 @@ class Inserter {
 }  // namespace
 
 void insertQuantization(ModelEditor& editor, const std::vector<Product>& products,
-                        const Quantizers& quantizers, const std::vector<StoredWeights>& weights) {
+                        const std::vector<TensorRead>& residuals, const Quantizers& quantizers,
+                        const std::vector<StoredWeights>& weights) {
   Inserter inserter(editor);
-  for (size_t i = 0; i < products.size(); ++i) {
-    const auto quantizer = quantizers.find(products[i].input);
-    if (quantizer != quantizers.end()) inserter.quantizeInput(products[i], quantizer->second);
+  std::vector<TensorRead> reads = residuals;
+  for (const Product& product : products) reads.push_back({product.node, 0, product.input});
+  std::ranges::sort(reads, {}, &TensorRead::node);
+  for (const TensorRead& read : reads)
+    if (const auto quantizer = quantizers.find(read.tensor); quantizer != quantizers.end())
+      inserter.quantizeInput(read, quantizer->second);
+  for (size_t i = 0; i < products.size(); ++i)
     inserter.dequantizeWeights(products[i], weights[i]);
-  }
   inserter.finish();
 }
 

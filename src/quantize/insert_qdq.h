@@ -7,6 +7,7 @@
 
 #include "quantize/product.h"
 #include "quantize/range.h"
+#include "quantize/residual.h"
 #include "quantize/weights.h"
 
 namespace camshaft {
@@ -14,8 +15,10 @@ namespace camshaft {
 using Quantizers = std::map<std::string, Quantizer, std::less<>>;  // by tensor
 
 // Each product reads dequantised weights, and what it reads of `quantizers` through a pair of
-// QuantizeLinear and DequantizeLinear that all products share. All other nodes stay as they are.
+// QuantizeLinear and DequantizeLinear that all products and residual additions share. All other
+// nodes stay as they are.
 void insertQuantization(ModelEditor& editor, const std::vector<Product>& products,
-                        const Quantizers& quantizers, const std::vector<StoredWeights>& weights);
+                        const std::vector<TensorRead>& residuals, const Quantizers& quantizers,
+                        const std::vector<StoredWeights>& weights);
 
 }  // namespace camshaft

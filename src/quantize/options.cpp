@@ -59,6 +59,8 @@ void setOption(QuantizeOptions& options, std::string_view name, std::string_view
     options.equalize = flag(name, value);
   } else if (name == "bias_correction") {
     options.correctBias = flag(name, value);
+  } else if (name == "residuals") {
+    options.quantizeResiduals = flag(name, value);
   } else if (name == "rounding") {
     options.compensateRounding = chosen<bool>(name, value, {{"nearest", false}, {"gptq", true}});
   } else if (name == "block_size") {

@@ -12,6 +12,7 @@
 #include "quantize/insert_nbits.h"
 #include "quantize/insert_qdq.h"
 #include "quantize/moments.h"
+#include "quantize/residual.h"
 #include "quantize/upgrade.h"
 #include "quantize/weights.h"
 #include "support/cpu_info.h"
@@ -93,7 +94,7 @@ class ModelQuantization {
     if (writesNBits())
       insertMatMulNBits(editor_, products_, weights_);
     else
-      insertQuantization(editor_, products_, quantizers_, weights_);
+      insertQuantization(editor_, products_, residuals_, quantizers_, weights_);
     if (runner_) measure(real);
   }
 
@@ -179,6 +180,11 @@ class ModelQuantization {
       inputs.insert(product.input);
       statistics_.try_emplace(product.input, product.isConvolution);
     }
+    if (options_.quantizeResiduals) residuals_ = findResiduals(editor_, products_);
+    for (const TensorRead& residual : residuals_) {
+      inputs.insert(residual.tensor);
+      statistics_.try_emplace(residual.tensor, true);
+    }
     const auto network = runner_->build(
         editor_.loaded(), inputs,
         [&](const std::string& name, std::span<const int64_t> dims, std::span<const float> values) {
@@ -191,6 +197,10 @@ class ModelQuantization {
       report_.skipped.push_back({product.name, product.op, "no sample showed what it reads"});
       return true;
     });
+    std::erase_if(residuals_, [&](const TensorRead& residual) {
+      return statistics_.find(residual.tensor)->second.isEmpty();
+    });
+    report_.residuals = static_cast<int>(residuals_.size());
     requireProducts();
   }
 
@@ -335,6 +345,7 @@ class ModelQuantization {
   const QuantizeOptions& options_;
   std::unique_ptr<SampleRunner> runner_;
   std::vector<Product> products_;
+  std::vector<TensorRead> residuals_;
   Statistics statistics_;
   Quantizers quantizers_;
   std::vector<StoredWeights> weights_;

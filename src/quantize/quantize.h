@@ -26,6 +26,7 @@ struct QuantizeOptions {
   bool unsignedActivations = false;  // u8 with a zero point, and not i8 around zero
   bool equalize = true;              // channels of a tensor, where that costs nothing
   bool correctBias = true;
+  bool quantizeResiduals = true;   // what is added to convolutions
   bool compensateRounding = true;  // of kInt4, where there is data
   int64_t blockSize = 32;          // of kInt4
   bool matMulNBits = false;  // kInt4 as nodes of com.microsoft, and not DequantizeLinear in blocks

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -250,6 +251,44 @@ TEST(BiasCorrection, RemovesTheMeanError) {
   const double before = meanErrors(false), after = meanErrors(true);
   EXPECT_GT(before, 0.05);
   EXPECT_LT(after, 1e-4);
+}
+
+// A block with a shortcut, one with a convolution in its shortcut, and a product whose sum is no
+// image's.
+TEST(Residuals, AreReadAsTheNextConvolutionReadsThem) {
+  TestModel model(13);
+  model.input("x", {int64_t{2}, int64_t{8}, int64_t{5}, int64_t{5}});
+  for (const char* name : {"stem", "left", "right", "side"})
+    model.floats(str("w_", name), {8, 8, 1, 1}, normal(64, 0.4F, 31));
+  model.floats("w", {5, 5}, normal(25, 0.4F, 32))
+      .node({"Conv", {"x", "w_stem"}, {"stem"}, {}, "stem"})
+      .node({"Relu", {"stem"}, {"image"}, {}, "relu"})
+      .node({"Conv", {"image", "w_left"}, {"left"}, {}, "left"})
+      .node({"Add", {"image", "left"}, {"block"}, {}, "shortcut"})
+      .node({"Conv", {"block", "w_side"}, {"side"}, {}, "side"})
+      .node({"Conv", {"block", "w_right"}, {"right"}, {}, "right"})
+      .node({"Add", {"right", "side"}, {"sum"}, {}, "both"})
+      .node({"MatMul", {"sum", "w"}, {"product"}, {}, "product"})
+      .node({"Add", {"product", "sum"}, {"out"}, {}, "stream"})
+      .output("out");
+  const TestSamples samples({2, 8, 5, 5}, 3);
+  const std::vector<float> expected = resultsOf(model.load(), samples, "out");
+  for (const bool quantizes : {true, false}) {
+    QuantizeOptions options;
+    options.quantizeResiduals = quantizes;
+    const QuantizedModel made = quantize(model.load(), &samples, options);
+    EXPECT_EQ(made.report().residuals, quantizes ? 2 : 0);
+    std::map<std::string, std::vector<std::string>> reads;
+    for (const onnx::Node& node : made.model().model.graph.nodes)
+      reads[nameOf(node)] = {node.inputs.begin(), node.inputs.end()};
+    const std::string image = reads["left"][0];
+    EXPECT_EQ(image, "image_DequantizeLinear_Output");
+    const std::string side = quantizes ? "side_DequantizeLinear_Output" : "side";
+    EXPECT_EQ(reads["shortcut"], std::vector({quantizes ? image : "image", std::string("left")}));
+    EXPECT_EQ(reads["both"], std::vector({std::string("right"), side}));
+    EXPECT_EQ(reads["stream"], std::vector<std::string>({"product", "sum"}));
+    EXPECT_LT(relativeError(resultsOf(made.model(), samples, "out"), expected), 0.05);
+  }
 }
 
 double productError(const std::vector<float>& matrix, const BlockIntegers& integers, int64_t rows,

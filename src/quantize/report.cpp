@@ -68,6 +68,7 @@ std::string QuantizeReport::table() const {
   if (foldedBatchNorms) text += str(", ", foldedBatchNorms, " batch norms folded");
   if (equalized) text += str(", ", equalized, " tensors equalised");
   if (correctedBiases) text += str(", ", correctedBiases, " biases corrected");
+  if (residuals) text += str(", ", residuals, " residuals quantised");
   if (bytesAfter)
     text += formatted(", %.2f MiB became %.2f", static_cast<double>(bytesBefore) / (1 << 20),
                       static_cast<double>(bytesAfter) / (1 << 20));
@@ -89,7 +90,7 @@ std::string QuantizeReport::json() const {
   return str("{\"format\": ", jsonText(format), ", \"samples\": ", samples,
              ", \"opset\": {\"before\": ", opsetBefore, ", \"after\": ", opsetAfter,
              "}, \"batch_norms_folded\": ", foldedBatchNorms, ", \"equalized\": ", equalized,
-             ", \"biases_corrected\": ", correctedBiases, ", \"bytes\": {\"before\": ", bytesBefore,
+             ", \"biases_corrected\": ", correctedBiases, ", \"residuals\": ", residuals, ", \"bytes\": {\"before\": ", bytesBefore,
              ", \"after\": ", bytesAfter, "}, \"layers\": ", jsonList(layers, jsonOf),
              ", \"outputs\": ", jsonList(outputs, output),
              ", \"skipped\": ", jsonList(skipped, left), "}");

@@ -26,7 +26,7 @@ struct QuantizeReport {
   std::string format;
   int samples = 0;
   int64_t opsetBefore = 0, opsetAfter = 0;
-  int foldedBatchNorms = 0, equalized = 0, correctedBiases = 0;
+  int foldedBatchNorms = 0, equalized = 0, correctedBiases = 0, residuals = 0;
   std::vector<Layer> layers;
   std::vector<Output> outputs;
   std::vector<SkippedNode> skipped;

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--activations", default="int8", help="int8, around zero, which all runtimes take, or uint8")
     add("--no-equalization", action="store_true", help="leave the channels between layers as they are")
     add("--no-bias-correction", action="store_true", help="leave biases as they are")
+    add("--no-residuals", action="store_true", help="add to convolutions in floating point")
     add("--rounding", default="gptq", help="of int4 weights: gptq or nearest")
     add("--block-size", type=int, default=32, help="int4 weights that share a scale: 16 to 256")
     add("--int4-nodes", default="dequantize", help="how int4 is written: dequantize or matmulnbits (com.microsoft)")
@@ -62,6 +63,7 @@ def run(given: argparse.Namespace) -> int:
     options = {"format": given.format, "range": given.range, "percentile": given.percentile,
                "activations": given.activations, "equalization": "off" if given.no_equalization else "on",
                "bias_correction": "off" if given.no_bias_correction else "on",
+               "residuals": "off" if given.no_residuals else "on",
                "rounding": given.rounding, "block_size": given.block_size,
                "int4_nodes": given.int4_nodes, "threads": given.threads}
     lists = {"op": given.op, "exclude": given.exclude, "exclude_op": given.exclude_op}
