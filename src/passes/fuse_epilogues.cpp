@@ -78,7 +78,8 @@ static Node* findAnchor(const Graph& graph, const Node* node, const PassOptions&
   Node* best = nullptr;
   for (const Value* input : node->inputs) {
     Node* producer = input->producer;
-    if (!producer || !isOneOf(options.fusion.epilogues, producer) || producer->outputs.size() != 1) continue;
+    if (!producer || !isOneOf(options.fusion.epilogues, producer) || producer->outputs.size() != 1)
+      continue;
     if (soleUser(graph, input) != node || input->shape() != node->output()->shape() ||
         !storesResult(graph, producer, node, options))
       continue;

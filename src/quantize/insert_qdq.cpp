@@ -87,8 +87,7 @@ void insertQuantization(ModelEditor& editor, const std::vector<Product>& product
   for (const TensorRead& read : reads)
     if (const auto quantizer = quantizers.find(read.tensor); quantizer != quantizers.end())
       inserter.quantizeInput(read, quantizer->second);
-  for (size_t i = 0; i < products.size(); ++i)
-    inserter.dequantizeWeights(products[i], weights[i]);
+  for (size_t i = 0; i < products.size(); ++i) inserter.dequantizeWeights(products[i], weights[i]);
   inserter.finish();
 }
 

@@ -90,8 +90,9 @@ std::string QuantizeReport::json() const {
   return str("{\"format\": ", jsonText(format), ", \"samples\": ", samples,
              ", \"opset\": {\"before\": ", opsetBefore, ", \"after\": ", opsetAfter,
              "}, \"batch_norms_folded\": ", foldedBatchNorms, ", \"equalized\": ", equalized,
-             ", \"biases_corrected\": ", correctedBiases, ", \"residuals\": ", residuals, ", \"bytes\": {\"before\": ", bytesBefore,
-             ", \"after\": ", bytesAfter, "}, \"layers\": ", jsonList(layers, jsonOf),
+             ", \"biases_corrected\": ", correctedBiases, ", \"residuals\": ", residuals,
+             ", \"bytes\": {\"before\": ", bytesBefore, ", \"after\": ", bytesAfter,
+             "}, \"layers\": ", jsonList(layers, jsonOf),
              ", \"outputs\": ", jsonList(outputs, output),
              ", \"skipped\": ", jsonList(skipped, left), "}");
 }

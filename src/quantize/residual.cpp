@@ -6,7 +6,7 @@
 namespace camshaft {
 
 std::vector<TensorRead> findResiduals(const ModelEditor& editor,
-                                    const std::vector<Product>& products) {
+                                      const std::vector<Product>& products) {
   std::unordered_set<std::string_view> images;
   for (const Product& product : products)
     if (product.isConvolution) images.insert({product.input, product.output});

@@ -18,6 +18,6 @@ struct TensorRead {
 // tensors that convolutions among `products` make or read: those are images, and no residual stream
 // of a transformer, which has no bits to spare. One for each Add, in the order of the model.
 std::vector<TensorRead> findResiduals(const ModelEditor& editor,
-                                    const std::vector<Product>& products);
+                                      const std::vector<Product>& products);
 
 }  // namespace camshaft
