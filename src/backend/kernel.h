@@ -120,7 +120,8 @@ struct BuildBackend {
   FusionAbilities fusion = {};
   // Whether FusionAbilities::float8Products holds on a device. Null: as it says.
   bool (*multipliesFloat8)(const BuildTarget& target) = nullptr;
-  bool (*gatesProducts)(const BuildTarget& target) = nullptr;  // the same of gatedProducts
+  // FusionAbilities::streamedElements of a device. Null: none.
+  int64_t (*streamedElements)(const BuildTarget& target) = nullptr;
   // Whether its kernels take 16-bit tensors of all kinds. Others get such graphs as f32, and what
   // they gain where a build allows 16 bits is gain16 (null: nothing).
   bool stores16Bit = false;

@@ -37,10 +37,11 @@ static void allowBytes(const Graph& graph, const CompileOptions& options,
 
 // What only some devices can. Where the engine is for several generations of GPUs, it is for those
 // without, too.
-static bool holdsOnDevice(bool (*holds)(const BuildTarget& target), const CompileOptions& options,
-                          const BuildBackend& backend) {
-  if (!holds || options.gpus == GpuRange::kAmpereAndLater) return false;
-  return holds(backend.target(options.computeCapability));
+template <class Ability>
+static Ability onDevice(Ability (*ability)(const BuildTarget& target),
+                        const CompileOptions& options, const BuildBackend& backend) {
+  if (!ability || options.gpus == GpuRange::kAmpereAndLater) return {};
+  return ability(backend.target(options.computeCapability));
 }
 
 void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& backend,
@@ -53,8 +54,8 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .stores16Bit = backend.stores16Bit,
                           .log = options.log,
                           .disabled = options.disabledPasses};
-  passOptions.fusion.float8Products = holdsOnDevice(backend.multipliesFloat8, options, backend);
-  passOptions.fusion.gatedProducts = holdsOnDevice(backend.gatesProducts, options, backend);
+  passOptions.fusion.float8Products = onDevice(backend.multipliesFloat8, options, backend);
+  passOptions.fusion.streamedElements = onDevice(backend.streamedElements, options, backend);
   settlePrecision(graph, options, backend, passOptions);
   allowBytes(graph, options, backend, passOptions);
   recordSizeConditions(graph);

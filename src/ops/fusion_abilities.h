@@ -29,8 +29,9 @@ struct FusionAbilities {
   bool dynamicQuantisation = true;
   // MatMulNBits. Others get its weights unpacked, and a MatMul.
   bool packedWeights = true;
-  // MatMulNBits of few rows with a gate (MatMulNBitsAttrs::gate).
-  bool gatedProducts = false;
+  // MatMulNBits of a few rows, of up to so many elements, may have a gate and normalise its rows
+  // (MatMulNBitsAttrs::gate, rms). 0: there are none.
+  int64_t streamedElements = 0;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
   // Attention to keys and values that are bytes. Others get these as floats.

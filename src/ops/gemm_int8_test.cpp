@@ -74,5 +74,25 @@ TEST(MatMulNBits, UnpacksBlocks) {
               HasSubstr("bytes in a block"));
 }
 
+TEST(MatMulNBits, NormalisesRows) {
+  const std::string operands = R"(
+    %x: f32[2, 2] = constant [1, 7, 0, 0]
+    %w: u8[1, 1, 1] = constant [169]
+    %s: f32[1, 1] = constant [1]
+    %f: f32[2] = constant [2, 1] )";
+  // (1 7) has the root mean square 5 and (9 10) less 8 are the weights.
+  expectValues(operands +
+                   "%y = MatMulNBits(%x, %w, %s) {block_size = 2, rms = true, epsilon = 1e-12} "
+                   "return %y",
+               {{3, 0}});
+  expectValues(operands +
+                   "%y = MatMulNBits(%x, %w, %s, _, %f) "
+                   "{block_size = 2, rms = true, epsilon = 1e-12} return %y",
+               {{3.2, 0}});
+  EXPECT_THAT(refusalOf("%x: f32[1, 2], %w: u8[1, 1, 1], %s: f32[1, 1], %f: f32[2]",
+                        "%y = MatMulNBits(%x, %w, %s, _, %f) {block_size = 2} return %y"),
+              HasSubstr("factors without a norm"));
+}
+
 }  // namespace
 }  // namespace camshaft::testing

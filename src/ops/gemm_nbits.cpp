@@ -1,5 +1,7 @@
 #include "ops/gemm_nbits.h"
 
+#include <cmath>
+
 #include "ops/pointwise.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
@@ -34,6 +36,11 @@ std::vector<TensorType> inferMatMulNBits(const Node& node) {
   if (node.hasInput(3)) {
     requireShape(node, 3, "zero points", perBlock);
     if (node.inputs[3]->dataType() != DataType::kU8) requireFloat(node, 3);
+  }
+  if (node.hasInput(4)) {
+    if (!attrs.rms) fail(ErrorKind::kInvalidModel, describe(node), " has factors without a norm");
+    requireShape(node, 4, "factors", {a.shape.back()});
+    requireFloat(node, 4);
   }
   Shape shape = a.shape;
   shape.back() = weights.shape[0];
@@ -71,6 +78,27 @@ std::vector<double> unpackedWeights(const Evaluation& evaluation, int64_t depth)
   return weights;
 }
 
+// Input 0 as it is multiplied.
+std::vector<double> rowsOf(const Evaluation& evaluation) {
+  const auto& attrs = evaluation.node.as<MatMulNBitsAttrs>();
+  const ConstTensorView& a = evaluation.inputs[0];
+  std::vector<double> values = readReals(a);
+  if (!attrs.rms) return values;
+  const auto depth = static_cast<size_t>(a.dims.back());
+  const std::vector<double> factors =
+      evaluation.node.hasInput(4) ? readReals(evaluation.inputs[4]) : std::vector<double>(depth, 1);
+  for (size_t row = 0; row < values.size(); row += depth) {
+    double squares = 0;
+    for (size_t k = 0; k < depth; ++k) squares += values[row + k] * values[row + k] / depth;
+    const double scale = 1 / std::sqrt(squares + attrs.epsilon);
+    for (size_t k = 0; k < depth; ++k) values[row + k] = values[row + k] * scale * factors[k];
+  }
+  std::vector<std::byte> bytes(a.bytes());
+  const TensorView rounded{a.type, a.dims, bytes.data()};
+  writeReals(rounded, values);
+  return readReals(rounded);
+}
+
 // The gate of each row's two halves.
 void writeGated(const Evaluation& evaluation, const std::vector<double>& products) {
   const TensorView& out = evaluation.outputs[0];
@@ -92,7 +120,7 @@ void writeGated(const Evaluation& evaluation, const std::vector<double>& product
 void evaluateMatMulNBits(const Evaluation& evaluation) {
   const int64_t depth = evaluation.inputs[0].dims.back(), columns = evaluation.inputs[1].dims[0];
   const std::vector<double> weights = unpackedWeights(evaluation, depth);
-  const std::vector<double> a = readReals(evaluation.inputs[0]);
+  const std::vector<double> a = rowsOf(evaluation);
   const int64_t perRow = evaluation.outputs[0].dims.back();
   const int64_t rows = perRow == 0 ? 0 : evaluation.outputs[0].count() / perRow;
   std::vector<double> out;
@@ -111,6 +139,6 @@ void evaluateMatMulNBits(const Evaluation& evaluation) {
 }  // namespace
 
 const OpInfo ops::MatMulNBits = {
-    "MatMulNBits", 3, 4, 1, makeAttrsOf<MatMulNBitsAttrs>, inferMatMulNBits, evaluateMatMulNBits};
+    "MatMulNBits", 3, 5, 1, makeAttrsOf<MatMulNBitsAttrs>, inferMatMulNBits, evaluateMatMulNBits};
 
 }  // namespace camshaft

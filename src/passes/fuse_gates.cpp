@@ -8,43 +8,27 @@
 //
 // Weights are what takes time then, and the next ones cannot come while kernels follow one another:
 // one kernel less is memory that does not wait.
-#include <algorithm>
-
 #include "ir/rewrite.h"
 #include "ops/gemm_nbits.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/weight_streams.h"
 
 namespace camshaft {
 
-constexpr int64_t kMostRows = 8;       // of a stream of weights
-constexpr int64_t kMostDepth = 16384;  // rows that are in shared memory as a whole
 constexpr int64_t kWholeColumns = 16;  // of a tile
 
-static bool isNarrowFloat(DataType type) {
-  return type == DataType::kF16 || type == DataType::kBF16;
-}
-
-// A product of a few rows with constants that only this node reads.
-static Node* productFor(const Graph& graph, const Node* reader, const Value* value) {
+// A product of a few rows that only this node reads.
+static Node* productFor(const Graph& graph, const Node* reader, const Value* value,
+                        const PassOptions& options) {
   Node* product = producerOf(value, &ops::MatMulNBits);
-  if (!product || soleUser(graph, value) != reader || !isNarrowFloat(value->dataType()))
+  if (!product || soleUser(graph, value) != reader || !isWeightStream(graph, *product, options))
     return nullptr;
-  const Shape& shape = value->shape();
-  const Dim rows = numElements(Shape(shape.begin(), shape.end() - 1));
-  const Dim& depth = product->input(0)->shape().back();
-  if (rangeOf(rows, graph.symbolRange()).max > kMostRows || !depth.isConstant() ||
-      depth.value() > kMostDepth || depth.value() % 8 != 0)
-    return nullptr;
-  const bool areConstant =
-      std::all_of(product->inputs.begin() + 1, product->inputs.end(),
-                  [](const Value* input) { return !input || input->isConstant(); });
   const auto& attrs = product->as<MatMulNBitsAttrs>();
-  const bool isWhole =
-      product->input(1)->shape()[0].value() % kWholeColumns == 0 && attrs.blockSize % 16 == 0;
-  return areConstant && isWhole && !attrs.isGated() ? product : nullptr;
+  const bool isWhole = product->input(1)->shape()[0].value() % kWholeColumns == 0;
+  return isWhole && !attrs.isGated() && !attrs.rms ? product : nullptr;
 }
 
 // Whether operands and attributes are of one kind.
@@ -59,13 +43,13 @@ static bool areAlike(const Node& a, const Node& b) {
   return true;
 }
 
-static bool fuseGate(Graph& graph, Node* pointwise) {
+static bool fuseGate(Graph& graph, Node* pointwise, const PassOptions& options) {
   if (pointwise->op != &ops::Pointwise || pointwise->epilogue || pointwise->inputs.size() != 2 ||
       pointwise->inputs[0] == pointwise->inputs[1])
     return false;
   const Value* result = pointwise->output();
-  Node* first = productFor(graph, pointwise, pointwise->inputs[0]);
-  Node* second = productFor(graph, pointwise, pointwise->inputs[1]);
+  Node* first = productFor(graph, pointwise, pointwise->inputs[0], options);
+  Node* second = productFor(graph, pointwise, pointwise->inputs[1], options);
   if (!first || !second || !areAlike(*first, *second) || result->type != first->output()->type)
     return false;
   MatMulNBitsAttrs attrs = first->as<MatMulNBitsAttrs>();
@@ -84,10 +68,9 @@ static bool fuseGate(Graph& graph, Node* pointwise) {
 }
 
 bool fuseGates(Graph& graph, const PassOptions& options) {
-  if (!options.fusion.gatedProducts) return false;
   bool changed = false;
-  for (Node* node : graph.nodeList()) changed |= fuseGate(graph, node);
-  graph.eraseUnusedConstants();
+  for (Node* node : graph.nodeList()) changed |= fuseGate(graph, node, options);
+  if (changed) graph.eraseUnusedConstants();
   return changed;
 }
 

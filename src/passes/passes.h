@@ -17,6 +17,7 @@ bool fuseNorms(Graph& graph, const PassOptions& options);
 bool fuseParts(Graph& graph, const PassOptions& options);
 bool fuseGates(Graph& graph, const PassOptions& options);
 bool fusePointwise(Graph& graph, const PassOptions& options);
+bool fusePrologues(Graph& graph, const PassOptions& options);
 bool fuseQdq(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool lower1x1Conv(Graph& graph, const PassOptions& options);

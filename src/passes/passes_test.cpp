@@ -176,7 +176,8 @@ void runCase(const Case& c) {
   FusionAbilities& fusion = options.fusion;
   fusion.integerProducts = fusion.activationProducts = fusion.dynamicQuantisation =
       fusion.packedWeights = fusion.float8Products = fusion.attentionToBytes =
-          fusion.gatedProducts = !c.allowed.contains("floats");
+          !c.allowed.contains("floats");
+  fusion.streamedElements = c.allowed.contains("floats") ? 0 : 1 << 16;
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;

@@ -50,8 +50,12 @@ BuildTarget target(int computeCapability) {
 
 bool multipliesFloat8(const BuildTarget& target) { return target.computeCapability / 10 == 9; }
 
-// Streams of weights do (gemm_nbits/stream.cuh).
-bool gatesProducts(const BuildTarget& target) { return target.computeCapability >= 90; }
+// What fits beside the stages of the smallest tile of a stream of weights, with sums of at least 16
+// elements each (gemm_nbits/stream.cuh).
+int64_t streamedElements(const BuildTarget& target) {
+  constexpr int64_t kBeside = 40 << 10;
+  return target.computeCapability >= 90 ? (target.sharedBytesPerBlock - kBeside) * 4 / 9 : 0;
+}
 
 std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
   return services().compile(sources, target);
@@ -67,7 +71,7 @@ const BuildBackend& buildBackend() {
                                          .hasDeviceMemory = true,
                                          .fusion = kGeneratedKernels,
                                          .multipliesFloat8 = multipliesFloat8,
-                                         .gatesProducts = gatesProducts,
+                                         .streamedElements = streamedElements,
                                          .stores16Bit = true,
                                          .compile = compile,
                                          .problemOf = problemOf,

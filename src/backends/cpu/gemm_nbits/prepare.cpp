@@ -16,7 +16,7 @@ namespace {
 Verdict supports(const Node& node, const BuildContext&) {
   const auto& attrs = node.as<MatMulNBitsAttrs>();
   if (node.inputs[0]->dataType() != DataType::kF32) return Verdict::no("only f32");
-  if (attrs.isGated()) return Verdict::no("has no gates");
+  if (attrs.isGated() || attrs.rms) return Verdict::no("has no gates and norms");
   const int64_t numbers = 32 / attrs.bits;
   if (attrs.blockSize % numbers != 0)
     return Verdict::no(str("needs blocks of whole words, ", numbers, " weights"));

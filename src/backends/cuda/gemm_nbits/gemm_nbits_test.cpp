@@ -139,6 +139,77 @@ TEST(CudaGemmNBits, GatesOfFewRows) {
   }
 }
 
+struct NormCase {
+  int rows = 1;
+  int64_t depth = 128, columns = 20, bits = 4, blockSize = 32;
+  const char *zeros = "", *type = "f16", *factors = "f16";  // empty: none
+  bool isGated = false;
+};
+
+HarnessCase caseOf(const NormCase& c) {
+  const int64_t blocks = (c.depth + c.blockSize - 1) / c.blockSize;
+  const std::string perBlock = str("[", c.columns, ", ", blocks, "]");
+  const std::string gate = c.isGated ? str(", gate = mul(mul(x0:", c.type, ", sigmoid(x0:", c.type,
+                                           ")), x1:", c.type, ")")
+                                     : "";
+  HarnessCase made{
+      .graph =
+          str("graph g(%x: ", c.type, "[", c.rows, ", ", c.depth, "], %w: u8[", c.columns, ", ",
+              blocks, ", ", c.blockSize * c.bits / 8, "], %s: ", c.type, perBlock,
+              *c.zeros ? str(", %z: ", c.zeros, perBlock) : "",
+              *c.factors ? str(", %f: ", c.factors, "[", c.depth, "]") : "", ", %r: ", c.type, "[",
+              c.rows, ", ", c.isGated ? c.columns / 2 : c.columns,
+              "]) { %y = MatMulNBits(%x, %w, %s, ", *c.zeros ? "%z" : "_", *c.factors ? ", %f" : "",
+              ") {bits = ", c.bits, ", block_size = ", c.blockSize, ", rms = true, epsilon = 0.01",
+              gate, "} epilogue(%r) {add(x0:", c.type, ", x1:", c.type, ")} return %y }"),
+      .constants = {"w", "s"},
+      .ranges = {{"x", {-0.3, 0.5}},
+                 {"w", {0, 255}},
+                 {"s", {0.001, 0.002}},
+                 {"z", {0, (1 << c.bits) - 1}},
+                 {"f", {0.5, 1.5}}},
+      .tolerance = std::string_view(c.type) == "bf16" ? 6e-2 : 1e-2,
+      .only = "cuda/gemm_nbits"};
+  if (*c.zeros) made.constants.insert("z");
+  if (*c.factors) made.constants.insert("f");
+  return made;
+}
+
+// In registers, and where they are too many, in shared memory.
+TEST(CudaGemmNBits, NormalisesFewRows) {
+  for (const NormCase& c : {
+           NormCase{},
+           {.depth = 1192, .columns = 52},
+           {.depth = 4096, .blockSize = 128},
+           {.depth = 4096, .columns = 64, .isGated = true},
+           {.depth = 9000, .zeros = "u8"},
+           {.rows = 3, .depth = 264, .bits = 8, .zeros = "u8"},
+           {.rows = 3, .depth = 1400, .columns = 64, .zeros = "u8", .isGated = true},
+           {.rows = 8, .depth = 520, .bits = 2},
+           {.rows = 8, .depth = 3000, .bits = 8, .zeros = "u8", .factors = "f32"},
+           {.rows = 5, .depth = 200, .factors = ""},
+           {.depth = 136, .type = "bf16", .factors = "bf16"},
+           {.rows = 8, .depth = 1032, .zeros = "u8", .type = "bf16", .factors = ""},
+       })
+    expectKernelsMatch(caseOf(c));
+}
+
+// A row of a few is one that is not there.
+TEST(CudaGemmNBits, NormalisesRowsThatOnlyTheRunCounts) {
+  HarnessCase some = caseOf(NormCase{.depth = 392});
+  for (size_t at; (at = some.graph.find("[1, ")) != std::string::npos;)
+    some.graph.replace(at, 4, "[n, ");
+  some.graph = "symbols n " + some.graph;
+  some.sizes = {{{"n", 1}}, {{"n", 6}}};
+  expectKernelsMatch(some);
+}
+
+TEST(CudaGemmNBits, NormalisesInStreamsAlone) {
+  EXPECT_THAT(refusalsOf("graph g(%x: f16[9, 32], %w: u8[16, 1, 16], %s: f16[16, 1]) { "
+                         "%y = MatMulNBits(%x, %w, %s) {block_size = 32, rms = true} return %y }"),
+              HasSubstr("cuda/gemm_nbits_plain: has no gates and norms"));
+}
+
 TEST(CudaGemmNBits, TakesWhatOnlyTheRunKnows) {
   expectKernelsMatch({.graph = "graph g(%x: f32[3, 50], %w: u8[7, 5, 6], %s: f32[7, 5], "
                                "%z: f32[7, 5]) { %y = MatMulNBits(%x, %w, %s, %z) {bits = 4, "

@@ -13,7 +13,8 @@ constexpr int kOwnColumns = 4;      // of a thread
 constexpr int kOwnRows[] = {1, 4};  // as configurations number them
 
 Verdict supports(const Node& node, const BuildContext& context) {
-  if (node.as<MatMulNBitsAttrs>().isGated()) return Verdict::no("has no gates");
+  const auto& attrs = node.as<MatMulNBitsAttrs>();
+  if (attrs.isGated() || attrs.rms) return Verdict::no("has no gates and norms");
   return isPrinted(node, context);
 }
 

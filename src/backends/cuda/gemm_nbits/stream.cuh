@@ -21,6 +21,15 @@ __device__ __forceinline__ void copyBytes(SharedAddress to, const char* from, in
 #endif
 }
 
+// Of the aligned kLanes lanes around this one.
+template <int kLanes>
+__device__ __forceinline__ float sumOfLanes(float sum) {
+#pragma unroll
+  for (int distance = 1; distance < kLanes; distance *= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  return sum;
+}
+
 // kSlices warps. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
 // which a block takes both, one after the other: a result is a gate of two sums.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
@@ -52,7 +61,9 @@ struct StreamTiling
   static constexpr int kHeld =
       (kHeldBytes / 4 > kHalves * kTileSums ? kHeldBytes / 4 / (kHalves * kTileSums) : 1) * kHalves;
   static constexpr int kSliceSums = kSlices * Base::kStages * 8;
-  static constexpr int kPartSums = kSliceSums + kHeld * kTileSums * 4;
+  static constexpr int kSquares = kStoredRows * kChunks;  // floats, in the place of those sums
+  static constexpr int kPartSums =
+      kSliceSums + (kHeld * kTileSums > kSquares ? kHeld * kTileSums : kSquares) * 4;
   static constexpr int kRowsAt =
       (kPartSums + (kIsRaw ? kStoredRows * kAllParts * 4 : 0) + 127) / 128 * 128;
   static constexpr int kChunksAt = (kRowsAt + kStoredRows * kRowBytes + 127) / 128 * 128;
@@ -109,36 +120,52 @@ struct ChunkStream {
   }
 };
 
-// Rows of A into shared memory, with zeros in place of those that are not there and behind their
-// ends, and their sums.
+// Neighbours in a row of A, of which a thread has one in each round. Half a warp, or a whole one
+// where elements are wide, has a chunk's.
 template <class T>
-__device__ __forceinline__ void loadRows(char* memory, const typename T::Element* a, int rows) {
+struct RowPart {
   using E = typename T::Element;
-  constexpr int kNeighbours = 16 / sizeof(E), kPerRow = T::kChunks * kChunkDepth / kNeighbours;
-  constexpr int kRounds = (T::kStoredRows * kPerRow + T::kThreads - 1) / T::kThreads;
-#pragma unroll 4
-  for (int round = 0; round < kRounds; ++round) {
-    const int i = round * T::kThreads + threadIdx.x;
-    const int row = i / kPerRow, k = i % kPerRow * kNeighbours;
-    Vector<E, kNeighbours> values = {};
+  static constexpr int kNeighbours = 16 / sizeof(E), kLanes = kChunkDepth / kNeighbours;
+  static constexpr int kPerRow = T::kChunks * kLanes;
+  static constexpr int kRounds = (T::kStoredRows * kPerRow + T::kThreads - 1) / T::kThreads;
+  // Few enough to stay in registers.
+  static constexpr bool kAreHeld = kRounds <= 4;
+  static constexpr int kHeld = kAreHeld ? kRounds : 1;
+  using Values = Vector<E, kNeighbours>;
+
+  const int at, row, k;
+  __device__ __forceinline__ explicit RowPart(int round)
+      : at(round * T::kThreads + threadIdx.x), row(at / kPerRow), k(at % kPerRow * kNeighbours) {}
+
+  __device__ __forceinline__ bool isStored() const { return row < T::kStoredRows; }
+  __device__ __forceinline__ E* placeIn(char* memory) const {
+    return reinterpret_cast<E*>(memory + T::kRowsAt + row * T::kRowBytes) + k;
+  }
+
+  // Zeros in place of what is not there.
+  __device__ __forceinline__ Values load(const E* a, int rows) const {
+    Values values = {};
     if (row < rows && k < T::kAllDepth)
       values = loadVector<kNeighbours>(a + Index(row) * T::kAllDepth + k);
+    return values;
+  }
+
+  // As they are multiplied, with their sums. By all threads.
+  __device__ __forceinline__ void store(char* memory, Values values) const {
     if constexpr (T::kIsRaw) {
       // With what the zero point in the middle takes away, and in the unit of raw numbers.
       constexpr float kUnit = 1.0f / (1 << (24 - 8 + T::kBits));
       constexpr float kFactor =
           T::kZeros == Zeros::kMiddle ? -kUnit * (1 << (T::kBits - 1)) : kUnit;
-      constexpr int kLanes = T::kScaleDepth / kNeighbours;  // that have what has one scale
+      constexpr int kAlike = T::kScaleDepth / kNeighbours;  // lanes that have what has one scale
       float sum = 0;
 #pragma unroll
       for (int j = 0; j < kNeighbours; ++j) sum += toCompute(values.v[j]);
-#pragma unroll
-      for (int distance = 1; distance < kLanes; distance *= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-      if (row < T::kStoredRows && threadIdx.x % kLanes == 0)
-        reinterpret_cast<float*>(memory + T::kPartSums)[i / kLanes] = sum * kFactor;
+      sum = sumOfLanes<kAlike>(sum);
+      if (isStored() && threadIdx.x % kAlike == 0)
+        reinterpret_cast<float*>(memory + T::kPartSums)[at / kAlike] = sum * kFactor;
     }
-    if (row >= T::kStoredRows) continue;
+    if (!isStored()) return;
     if constexpr (T::kIsInPlaceOrder) {
 #pragma unroll
       for (int j = 2; j < 4; ++j) {
@@ -147,8 +174,110 @@ __device__ __forceinline__ void loadRows(char* memory, const typename T::Element
         values.v[j + 2] = other;
       }
     }
-    storeVector<kNeighbours>(reinterpret_cast<E*>(memory + T::kRowsAt + row * T::kRowBytes) + k,
-                             values);
+    storeVector<kNeighbours>(placeIn(memory), values);
+  }
+};
+
+// Rows of A into shared memory, with zeros in place of those that are not there and behind their
+// ends, and their sums.
+template <class T>
+__device__ __forceinline__ void loadRows(char* memory, const typename T::Element* a, int rows) {
+  using Part = RowPart<T>;
+#pragma unroll 4
+  for (int round = 0; round < Part::kRounds; ++round) {
+    const Part part(round);
+    part.store(memory, part.load(a, rows));
+  }
+  __syncthreads();
+}
+
+// What elements of a normalised row are multiplied by. Made before the kernel waits for others:
+// those of parts that are held are under way then.
+template <class T, class F>
+struct RowFactors {
+  using Part = RowPart<T>;
+  using Values = Vector<F, Part::kNeighbours>;
+  const F* const factors;
+  Values held[Part::kHeld];
+
+  __device__ __forceinline__ explicit RowFactors(const F* factors) : factors(factors) {
+    if constexpr (Part::kAreHeld) {
+#pragma unroll
+      for (int round = 0; round < Part::kRounds; ++round) held[round] = load(Part(round));
+    }
+  }
+  __device__ __forceinline__ Values load(const Part& part) const {
+    Values values = {};
+    if (part.k < T::kAllDepth) values = loadVector<Part::kNeighbours>(factors + part.k);
+    return values;
+  }
+  __device__ __forceinline__ Values of(int round) const {
+    return Part::kAreHeld ? held[round] : load(Part(round));
+  }
+};
+template <class T>
+struct NoFactors {
+  __device__ __forceinline__ Vector<float, RowPart<T>::kNeighbours> of(int) const {
+    Vector<float, RowPart<T>::kNeighbours> ones;
+#pragma unroll
+    for (float& one : ones.v) one = 1;
+    return ones;
+  }
+};
+
+// The same of rows that are divided by the root of their mean square. Sums of squares are those of
+// chunks first, in the place of sums of the slices.
+template <class T, class Factors>
+__device__ __forceinline__ void loadNormalisedRows(char* memory, const typename T::Element* a,
+                                                   int rows, float epsilon,
+                                                   const Factors& factors) {
+  using Part = RowPart<T>;
+  constexpr int kUnrolled = Part::kAreHeld ? Part::kRounds : 4;
+  float* const squares = reinterpret_cast<float*>(memory + T::kSliceSums);
+  typename Part::Values held[Part::kHeld];
+  if constexpr (Part::kAreHeld) {
+#pragma unroll
+    for (int round = 0; round < Part::kRounds; ++round) held[round] = Part(round).load(a, rows);
+  }
+#pragma unroll kUnrolled
+  for (int round = 0; round < Part::kRounds; ++round) {
+    const Part part(round);
+    const auto values = Part::kAreHeld ? held[round] : part.load(a, rows);
+    if (!Part::kAreHeld && part.isStored())
+      storeVector<Part::kNeighbours>(part.placeIn(memory), values);
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < Part::kNeighbours; ++j)
+      sum += toCompute(values.v[j]) * toCompute(values.v[j]);
+    sum = sumOfLanes<Part::kLanes>(sum);
+    if (part.isStored() && threadIdx.x % Part::kLanes == 0) squares[part.at / Part::kLanes] = sum;
+  }
+  __syncthreads();
+  const auto scaleOf = [&](int row) {
+    constexpr int kSteps = (T::kChunks + Part::kLanes - 1) / Part::kLanes;
+    float sum = 0;
+#pragma unroll 4
+    for (int step = 0; step < kSteps; ++step) {
+      const int chunk = step * Part::kLanes + threadIdx.x % Part::kLanes;
+      if (chunk < T::kChunks) sum += squares[row * T::kChunks + chunk];
+    }
+    return rsqrt(sumOfLanes<Part::kLanes>(sum) * (1.0f / T::kAllDepth) + epsilon);
+  };
+  float scale = scaleOf(0);
+#pragma unroll kUnrolled
+  for (int round = 0; round < Part::kRounds; ++round) {
+    const Part part(round);
+    if constexpr (T::kStoredRows > 1) scale = scaleOf(min(part.row, T::kStoredRows - 1));
+    typename Part::Values values = {};
+    if constexpr (Part::kAreHeld)
+      values = held[round];
+    else if (part.isStored())
+      values = loadVector<Part::kNeighbours>(part.placeIn(memory));
+    const auto factor = factors.of(round);
+#pragma unroll
+    for (int j = 0; j < Part::kNeighbours; ++j)
+      assign(values.v[j], toCompute(values.v[j]) * scale * toCompute(factor.v[j]));
+    part.store(memory, values);
   }
   __syncthreads();
 }
@@ -309,7 +438,7 @@ __device__ __forceinline__ void storeHeld(char* memory, int first, const Join& j
   }
 }
 
-// After ChunkStream::begin() and loadRows().
+// After ChunkStream::begin() and loadRows() or loadNormalisedRows().
 template <class T, int kWidth, class Join, class Store>
 __device__ __forceinline__ void multiplyStream(char* memory, ChunkStream<T>& stream,
                                                const Join& join, int rows, Index columns,

@@ -92,7 +92,8 @@ int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
   const int64_t heldBytes = layout.bits < 16 ? 8192 : 0;
   const int64_t stored = storedRows(tile), depth = layout.chunks() * kChunkDepth;
   const int64_t tileSums = tile.slices * stored * kChunkColumns * 4,
-                sums = std::max<int64_t>(heldBytes, layout.halves * tileSums),
+                squares = stored * layout.chunks() * 4,
+                sums = std::max({heldBytes, layout.halves * tileSums, squares}),
                 partSums = layout.bits < 16 ? stored * depth / layout.scaleDepth() * 4 : 0;
   return kBarriers + sums + partSums + stored * (depth * elementBytes + 64) + kAligned;
 }

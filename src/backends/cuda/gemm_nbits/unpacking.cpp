@@ -38,6 +38,7 @@ std::string whyNot(const Node& node) {
       return "needs constant weights, to pack them when building";
   if (attrs.isGated() && node.inputs[1]->shape()[0].value() % (2 * kChunkColumns) != 0)
     return "has gates of whole tiles alone";
+  if (node.hasInput(4) && bitsOf(node.inputs[4]->dataType()) > 32) return "normalises in f32";
   const Dim& depth = a.shape().back();
   if (!depth.isConstant() || depth.value() * bitsOf(type) / 8 % 16 != 0 || depth.value() == 0)
     return "needs rows that are a multiple of 16 bytes";
@@ -106,6 +107,29 @@ int64_t blocksOfStream(const UnpackingProblem& problem, const UnpackingTile& til
              : std::min<int64_t>(tiles, int64_t{tile.streams} * target.multiprocessors);
 }
 
+// The norm of the rows it multiplies, if there is one.
+const MatMulNBitsAttrs* normOf(const Node& node) {
+  const auto* attrs = node.op == &ops::MatMulNBits ? &node.as<MatMulNBitsAttrs>() : nullptr;
+  return attrs && attrs->rms ? attrs : nullptr;
+}
+
+// Rows of A into shared memory. Factors of a norm are constants, which are loaded before the kernel
+// waits for others.
+void printRows(KernelText& kernel, const Node& node, const Dim& rows) {
+  const std::string what = str("(memory, a, ", kernel.size(rows));
+  const MatMulNBitsAttrs* norm = normOf(node);
+  if (!norm) {
+    kernel.body += str("  nbits::loadRows<Tile>", what, ");\n");
+    return;
+  }
+  kernel.early += node.hasInput(4)
+                      ? str("  const nbits::RowFactors<Tile, ",
+                            storageType(node.inputs[4]->dataType()), "> rowFactors(factors);\n")
+                      : "  const nbits::NoFactors<Tile> rowFactors;\n";
+  kernel.body += str("  nbits::loadNormalisedRows<Tile>", what, ", ",
+                     literal(norm->epsilon, DataType::kF32), ", rowFactors);\n");
+}
+
 // What is made of sums: join(first, second) where there are gates.
 std::string joinText(KernelText& kernel, const Node& node) {
   if (node.op != &ops::MatMulNBits || !node.as<MatMulNBitsAttrs>().isGated())
@@ -139,8 +163,8 @@ void printTile(KernelText& kernel, const UnpackingProblem& problem, const Unpack
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const UnpackingProblem problem = problemOf(node, context);
-  if (problem.layout.halves > 1 && !unpackTile(config).streams)
-    return Prepared::no("has gates in streams alone");
+  if ((problem.layout.halves > 1 || normOf(node)) && !unpackTile(config).streams)
+    return Prepared::no("has gates and norms in streams alone");
   return prepareUnpacking(
       str("gemm_nbits_", node.inputs[0]->dataType(), "_", problem.layout.bits, "bits"), node,
       context, problem, unpackTile(config),
@@ -162,11 +186,17 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
   const Shape& y = node.output()->shape();
   const Dim rows = rowsOfProduct(node);
   const int width = vectorWidth(type, {y.back()});
-  KernelText kernel(str(what, "_", toString(tile)), node, context);
+  KernelText kernel(str(what, normOf(node) ? "_rms_norm_" : "_", toString(tile)), node, context);
   kernel.input("a", 0);
   kernel.packedInput("weights",
                      {DataType::kU8, {layout.tiles(), layout.chunks(), layout.chunkBytes()}},
                      std::move(pack));
+  if (normOf(node) && node.hasInput(4)) {
+    const ConstTensorView factors = node.inputs[4]->view();
+    const auto* bytes = factors.as<std::byte>();
+    kernel.packedInput("factors", node.inputs[4]->type,
+                       std::vector<std::byte>(bytes, bytes + factors.bytes()));
+  }
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file :
@@ -180,7 +210,7 @@ Prepared prepareUnpacking(const std::string& what, const Node& node, const Build
   else
     printTile(kernel, problem, tile, type, tilesN, tilesM);
   if (tile.streams)
-    kernel.body += str("  nbits::loadRows<Tile>(memory, a, ", kernel.size(rows), ");\n");
+    printRows(kernel, node, rows);
   else
     kernel.body += str("  nbits::RowSource<Tile> left(a, ", kernel.size(layout.depth),
                        ", tile.row, ", kernel.size(rows),
