@@ -119,7 +119,8 @@ class ExprPrinter {
       if (needed[i])
         for (int operand : operandsOf(i)) needed[operand] = true;
     isExact_ = false;
-    for (int i = 0; i < size(); ++i) isExact_ = isExact_ || (needed[i] && usedQuantisation(i));
+    for (int i = 0; i < size(); ++i)
+      isExact_ = isExact_ || (needed[i] && (usedQuantisation(i) || isSumInFull(i)));
     for (int i = 0; i < size(); ++i)
       if (needed[i]) body += str("    const ", typeText(i), " ", prefix_, i, " = ", text(i), ";\n");
   }
@@ -177,6 +178,13 @@ class ExprPrinter {
                           *scale >= kSmallest && *scale <= kLargest;
     return isScaled ? std::optional(byte->byte) : std::nullopt;
   }
+  // Whether it makes floats of a sum of integers that stay f32, which ranges may be taken from:
+  // dynamic quantisation shows the last bit too.
+  bool isSumInFull(int i) const {
+    return at(i).op == ScalarOp::kCast && at(i).type == DataType::kF32 &&
+           at(at(i).a).type == DataType::kI32 && code_.back().type == DataType::kF32;
+  }
+
   // The quantisation that an instruction prints as a part of itself.
   const Quantisation* usedQuantisation(int i) const {
     if (quantised_[i]) return &*quantised_[i];

@@ -51,6 +51,22 @@ std::string quantised(const std::string& x, double scale, int zero, bool isSigne
              isSigned ? "i8" : "u8", ")");
 }
 
+// A product and a sum behind it are two roundings, as they are on CPUs, where quantisation may show
+// it.
+TEST(CudaQuantiser, SumsOfIntegersAreRoundedStepByStep) {
+  const auto text = [](const std::string& expr) {
+    std::string body;
+    const std::vector<std::string> inputs = {"x", "y", "z"};
+    printExpr(parseExpr(expr), inputs, "t", body);
+    return body;
+  };
+  const std::string sums = "add(mul(cast(x0:i32, f32), x1:f32), x2:f32)";
+  EXPECT_THAT(text(sums), HasSubstr("__fmul_rn"));
+  EXPECT_THAT(text(quantised(sums, 0.1, 0, false)), HasSubstr("__fmul_rn"));
+  EXPECT_THAT(text("cast(" + sums + ", f16)"), Not(HasSubstr("__fmul_rn")));
+  EXPECT_THAT(text("add(mul(x0:f32, x1:f32), x2:f32)"), Not(HasSubstr("__fmul_rn")));
+}
+
 TEST(CudaQuantiser, NoDivisionIsPrinted) {
   std::string body;
   const std::vector<std::string> inputs = {"x"};
